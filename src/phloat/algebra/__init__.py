@@ -1,0 +1,1 @@
+"""Vectors, rotations, sparse matrices: what everything else is written in."""

@@ -1,0 +1,87 @@
+"""Names of the blocks of a vector: one type for states, rows of matrices, ports and multipliers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from phloat.errors import PortError, unknown
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where each named block stands in a vector: name → slice and shape, in order."""
+
+    shapes: Mapping[str, Shape]
+    kind: str = "entry"
+
+    @cached_property
+    def slices(self) -> dict[str, slice]:
+        out, start = {}, 0
+        for name, shape in self.shapes.items():
+            size = int(np.prod(shape))
+            out[name] = slice(start, start + size)
+            start += size
+        return out
+
+    @cached_property
+    def size(self) -> int:
+        return sum(int(np.prod(shape)) for shape in self.shapes.values())
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.shapes)
+
+    def __getitem__(self, name: str) -> slice:
+        if name not in self.slices:
+            raise PortError(unknown(self.kind, name, self.names))
+        return self.slices[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.shapes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.shapes)
+
+    def __len__(self) -> int:
+        return len(self.shapes)
+
+    def shape(self, name: str) -> Shape:
+        self[name]
+        return self.shapes[name]
+
+    def of(self, vector: np.ndarray, name: str) -> np.ndarray:
+        """The block `name` of `vector` (last axis), in its own shape."""
+        return vector[..., self[name]].reshape(vector.shape[:-1] + self.shapes[name])
+
+    def indices(self, names: Iterable[str]) -> np.ndarray:
+        """Positions of the named blocks, in the order of the names."""
+        blocks = [np.arange(self[name].start, self[name].stop) for name in names]
+        return np.concatenate(blocks) if blocks else np.zeros(0, dtype=int)
+
+    def only(self, names: Iterable[str]) -> Layout:
+        """The layout of the named blocks alone, in the order of the names."""
+        return Layout({name: self.shape(name) for name in names}, self.kind)
+
+    def owner(self, index: int) -> str:
+        """The name of the block that holds position `index`."""
+        return next(name for name, where in self.slices.items() if where.start <= index < where.stop)
+
+    def prefixed(self, prefix: str) -> Layout:
+        return Layout({f"{prefix}.{name}": shape for name, shape in self.shapes.items()}, self.kind)
+
+
+def joined(layouts: Iterable[Layout], kind: str) -> Layout:
+    """Layouts one after the other; a name that stands twice is an error."""
+    shapes: dict[str, Shape] = {}
+    for layout in layouts:
+        for name, shape in layout.shapes.items():
+            if name in shapes:
+                raise PortError(f"two blocks are called {name!r}; give one of them another name")
+            shapes[name] = shape
+    return Layout(shapes, kind)

@@ -1,0 +1,141 @@
+"""Sparse matrices: formats, block-diagonal inverses, null spaces and rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+import scipy.sparse.csgraph as graph
+import scipy.sparse.linalg as spla
+
+Matrix: TypeAlias = sp.csr_array
+
+RANK_TOLERANCE = 1e-9  # of the largest singular value of row-scaled joint rows
+DENSE_ROWS = 3000  # up to here a dense pivoted QR decides the rank
+
+
+def csr(a: object) -> Matrix:
+    """`a` (array or sparse) as a CSR array of floats without stored zeros."""
+    out = sp.csr_array(a, dtype=float)
+    out.sum_duplicates()
+    out.eliminate_zeros()
+    return out
+
+
+def zeros(rows: int, columns: int) -> Matrix:
+    return sp.csr_array((rows, columns), dtype=float)
+
+
+def diagonal(blocks: Sequence[object]) -> Matrix:
+    """Blocks along the diagonal; empty blocks count with their shape."""
+    return csr(sp.block_diag([csr(b) for b in blocks], format="csr")) if blocks else zeros(0, 0)
+
+
+def stacked(blocks: Sequence[Sequence[object]]) -> Matrix:
+    """A block matrix, `None` where a block is zero."""
+    return csr(sp.block_array([[None if b is None else csr(b) for b in row] for row in blocks], format="csr"))
+
+
+def largest(a: object) -> float:
+    """max |a_ij|, zero for an empty matrix."""
+    values = csr(a).data
+    return float(np.abs(values).max()) if values.size else 0.0
+
+
+def components(a: Matrix) -> list[np.ndarray]:
+    """Index sets of the decoupled diagonal blocks of a square matrix."""
+    count, label = graph.connected_components(a, directed=False)
+    order = np.argsort(label, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(label, minlength=count))[:-1]) if count else []
+
+
+def small_blocks(a: Matrix, groups: list[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The decoupled diagonal blocks, dense, in batches of one size: indices (blocks, size), values (blocks, size, size)."""
+    entries = a.tocoo()
+    by_size: dict[int, list[np.ndarray]] = {}
+    for group in groups:
+        by_size.setdefault(len(group), []).append(group)
+    for size, members in by_size.items():
+        index = np.array(members)
+        place, owner = np.zeros(a.shape[0], dtype=int), np.full(a.shape[0], -1)
+        place[index] = np.arange(size)
+        owner[index] = np.arange(len(members))[:, None]
+        mine = owner[entries.row] >= 0
+        row, column = entries.row[mine], entries.col[mine]
+        block = np.zeros((len(members), size, size))
+        block[owner[row], place[row], place[column]] = entries.data[mine]
+        yield index, block
+
+
+def block_inverse(a: Matrix, limit: int = 400) -> Matrix | None:
+    """The inverse of a matrix of small decoupled blocks, sparse; None where a block is larger than `limit`."""
+    groups = components(a)
+    if any(len(g) > limit for g in groups):
+        return None
+    if not groups:
+        return zeros(0, 0)
+    row, column, value = [], [], []
+    for index, block in small_blocks(a, groups):
+        size = index.shape[1]
+        row.append(np.repeat(index, size, axis=1).ravel())
+        column.append(np.tile(index, (1, size)).ravel())
+        value.append(np.linalg.inv(block).ravel())
+    return csr(sp.coo_array((np.concatenate(value), (np.concatenate(row), np.concatenate(column))), shape=a.shape))
+
+
+def null_space(G: Matrix) -> Matrix:
+    """Z with orthonormal columns and G Z = 0, one QR for each decoupled group of rows."""
+    rows, columns = G.shape
+    if rows == 0:
+        return csr(sp.eye_array(columns))
+    pattern = (abs(G).T @ abs(G)).tocsr()
+    blocks = []
+    for group in components(pattern):
+        part = G[:, group]
+        touched = np.unique(part.tocoo().row)
+        if touched.size == 0:
+            blocks.append((group, np.eye(len(group))))
+            continue
+        q, r, _ = la.qr(part[touched].toarray().T, pivoting=True)
+        size = np.abs(np.diag(r))
+        rank = int((size > RANK_TOLERANCE * size[0]).sum())
+        blocks.append((group, q[:, rank:]))
+    row = np.concatenate([np.repeat(g, z.shape[1]) for g, z in blocks])
+    offset = np.cumsum([0] + [z.shape[1] for _, z in blocks])
+    column = np.concatenate(
+        [np.tile(np.arange(z.shape[1]) + o, len(g)) for (g, z), o in zip(blocks, offset, strict=False)]
+    )
+    value = np.concatenate([z.ravel() for _, z in blocks])
+    return csr(sp.coo_array((value, (row, column)), shape=(columns, int(offset[-1]))))
+
+
+def dependencies(G: Matrix) -> np.ndarray:
+    """Columns μ with μᵀG = 0 for rows scaled to unit length: the ways in which rows repeat each other."""
+    rows = G.shape[0]
+    if rows == 0:
+        return np.zeros((0, 0))
+    scaled = unit_rows(G)
+    if rows <= DENSE_ROWS:
+        touched = np.unique(scaled.indices)
+        q, r, _ = la.qr(scaled[:, touched].toarray(), pivoting=True)
+        size = np.abs(np.diag(r))
+        rank = int((size > RANK_TOLERANCE * max(size[0], 1.0)).sum()) if size.size else 0
+        return q[:, rank:]
+    gram = (scaled @ scaled.T).tocsc()
+    factor = spla.splu(gram + 1e-10 * sp.eye_array(rows, format="csc"))
+    inverse = spla.LinearOperator(gram.shape, factor.solve, dtype=float)
+    for count in (8, 64, 512):
+        value, vector = spla.eigsh(gram, k=count, sigma=-1e-10, OPinv=inverse)
+        null = value < 1e-12  # a square: singular values below 1e-6 of rows of unit length
+        if not null.all():
+            break
+    return vector[:, null]
+
+
+def unit_rows(G: Matrix) -> Matrix:
+    """G with every row scaled to unit length; zero rows stay."""
+    length = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
+    return csr(sp.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ G)

@@ -1,0 +1,1 @@
+"""From a system at a state to a linear one."""

@@ -1,0 +1,108 @@
+"""The one bridge from a nonlinear system to a linear one: (45) about an undeformed state of rest."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import Matrix, csr, dependencies, largest
+from phloat.errors import InputError, JointError, RedundancyWarning
+from phloat.linear.phdae import Field, LinearPHDAE
+from phloat.system.jointed import Places, free_axes, gaps, joint_rows
+from phloat.system.state import Pose, State
+from phloat.system.system import System
+from phloat.system.terms import fits
+
+CLOSED = 1e-7
+
+
+def linearise(system: System, state: State) -> LinearPHDAE:
+    """(45): bodies at rest and undeformed, joints where they stand, rigid motion kept; rows (v_P, ω, η̇ | σ) in body axes."""
+    fits(system, state)
+    _at_rest(system, state)
+    _joints_closed(system, state)
+    loose = system.loose
+    names = ("v_P", "omega", "eta_dot")
+    columns = {
+        b: loose.rows.indices(f"{b}.{name}" for name in names if f"{b}.{name}" in loose.rows) for b in system.bodies
+    }
+    places = Places(columns, loose.rows.size)
+    G, B_lam = joint_rows(system, state, places)
+    free = free_axes(system, state, places)
+    blocks = [loose.B]
+    for name in system.ports:
+        if name in free:
+            blocks.append(free[name].T)
+        elif name in system.joints:
+            blocks.append(sp.csr_array((loose.rows.size, system.ports.shape(name)[0])))
+    keep = independent(G, B_lam, system.multipliers)
+    sizes = {
+        name: (int(np.isin(np.arange(w.start, w.stop), keep).sum()),) for name, w in system.multipliers.slices.items()
+    }
+    return replace(
+        loose,
+        G=G[keep],
+        B=csr(sp.hstack(blocks)),
+        B_lam=B_lam[keep],
+        ports=system.ports,
+        multipliers=Layout({name: size for name, size in sizes.items() if size[0]}, "joint"),
+        fields={name: _where_it_stands(loose.fields[f"{name}.body"], state.pose(name)) for name in system.bodies},
+    )
+
+
+def _where_it_stands(field: Field, pose: Pose) -> Field:
+    """A field of a body in body axes, seen in inertial ones."""
+    turned = sp.kron(sp.eye_array(len(field.points)), pose.A, format="csr")
+    return Field(pose.r_P + field.points @ pose.A.T, csr(turned @ field.motion))
+
+
+def independent(G: Matrix, B_lam: Matrix, multipliers: Layout) -> np.ndarray:
+    """Joint rows that do not follow from others; the rest is named, or refused where it contradicts them."""
+    mu = dependencies(G)
+    if not mu.shape[1]:
+        return np.arange(G.shape[0])
+    owners = np.repeat(list(multipliers), [w.stop - w.start for w in multipliers.slices.values()])
+    involved = sorted(set(owners[np.abs(mu).max(axis=1) > 1e-6]))
+    said = ", ".join(map(repr, involved))
+    length = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
+    driven = csr(sp.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ B_lam)
+    if largest(csr(mu).T @ driven) > 1e-9 * max(largest(driven), 1e-300):
+        raise JointError(f"joints {said} contradict each other: they prescribe one motion in two ways")
+    warnings.warn(
+        f"joints {said} repeat each other in {mu.shape[1]} rows: the motion is right, their multipliers are not unique",
+        RedundancyWarning,
+        stacklevel=4,
+    )
+    return _without(mu)
+
+
+def _without(mu: np.ndarray) -> np.ndarray:
+    """Rows to keep: for each dependency one row is dropped, the one that weighs most in it."""
+    _, _, pivots = la.qr(mu.T, pivoting=True, mode="economic")
+    return np.setdiff1d(np.arange(mu.shape[0]), pivots[: mu.shape[1]])
+
+
+def _at_rest(system: System, state: State) -> None:
+    for name in system.layout:
+        quantity = name.rpartition(".")[2]
+        size = float(np.abs(state.e[system.layout[name]]).max())
+        if quantity in ("v_P", "omega", "eta_dot") and size > 0.0:
+            raise InputError(f"{name} is {size:g}; linearise needs a state at rest")
+        if quantity in ("eta", "sigma") and size > 0.0:
+            raise InputError(f"{name} is {size:g}; linearise needs an undeformed state")
+    if np.any(system.gravity):
+        raise InputError(
+            f"gravity {tuple(system.gravity)} loads the bodies, so an undeformed state is no equilibrium; "
+            "connect without gravity to linearise"
+        )
+
+
+def _joints_closed(system: System, state: State) -> None:
+    for name, gap in gaps(system, state).items():
+        if (size := float(np.abs(gap).max())) > CLOSED:
+            raise InputError(f"joint {name!r} is open by {size:.3g}; close it with place(system, …)")

@@ -1,0 +1,1 @@
+"""Recipes of bodies, and the one value they all become."""

@@ -1,0 +1,373 @@
+"""Straight beams: axial, torsion and two bending planes, Euler-Bernoulli, Rayleigh or Timoshenko."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import Matrix, csr, diagonal, zeros
+from phloat.bodies.body import Body, ports_at
+from phloat.bodies.inertia import Inertia, Sections, six_arrays
+from phloat.bodies.material import Damping, KelvinVoigt, Material, Rayleigh
+from phloat.bodies.section import Section
+from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
+from phloat.errors import InputError, finite, positive, unknown
+from phloat.fem.interval import Broken, Hermite, Lagrange, gauss
+
+THEORIES = ("euler-bernoulli", "rayleigh", "timoshenko")
+TIMOSHENKO_DEGREE = 3  # of the section rotation; the deflection is one order above, so the shear strain can vanish
+
+# what each frame holds at which fraction of the length: rigid motion taken out of the deformation (Remark 6)
+Frame = Mapping[float, Sequence[str]]
+FRAMES: dict[str, Frame] = {
+    "cantilever": {0.0: ("u_x", "u_y", "u_z", "theta_x", "theta_y", "theta_z")},
+    "pinned": {0.0: ("u_x", "u_y", "u_z", "theta_x"), 1.0: ("u_y", "u_z")},
+}
+
+
+@dataclass(frozen=True)
+class Beam:
+    """A straight beam along its x axis from port P (s = 0) to port C (s = 1); s is the fraction of the length.
+
+    `section` and `material` are constant or functions of s. `masses` are lumped, {s: kg}; `ports` further ports, {name: s}.
+    `frame` says which rigid motion is taken out of the deformation: "cantilever", "pinned", or {s: names held there}.
+    `stiffening` couples the axial force to the bending slopes (membrane strain).
+    """
+
+    length: float
+    section: Section | Callable[[float], Section]
+    material: Material | Callable[[float], Material]
+    theory: str = "euler-bernoulli"
+    frame: str | Frame = "cantilever"
+    masses: Mapping[float, float] = field(default_factory=dict)
+    ports: Mapping[str, float] = field(default_factory=dict)
+    damping: Damping = Rayleigh()
+    stiffening: bool = True
+
+    def __post_init__(self) -> None:
+        positive("length", self.length)
+        if self.theory not in THEORIES:
+            raise InputError(unknown("theory", self.theory, THEORIES))
+        if isinstance(self.frame, str) and self.frame not in FRAMES:
+            raise InputError(unknown("frame", self.frame, FRAMES))
+        for s, mass in self.masses.items():
+            _fraction("lumped mass", s)
+            positive(f"lumped mass at s = {s:g}", mass)
+        for name, s in self.ports.items():
+            _fraction(f"port {name!r}", s)
+            if name in ("P", "C"):
+                raise InputError(f"port {name!r} is an end of every beam; give the port at s = {s:g} another name")
+        if not isinstance(self.damping, (Rayleigh, KelvinVoigt)):
+            raise InputError(f"damping is {self.damping!r}; it must be Rayleigh(…) or KelvinVoigt(…)")
+
+    def discretise(self, elements: int | Sequence[float]) -> Body:
+        """The body with so many equal elements, or with elements between the given fractions 0 … 1 of the length."""
+        nodes = self.length * _fractions(elements)
+        fields = Fields(nodes, self.theory, torsion=self._twists(gauss(nodes)[0]))
+        held = _held(fields, FRAMES[self.frame] if isinstance(self.frame, str) else self.frame, self.length)
+        shape = BeamShape(self.length, fields, held)
+        inertia = _inertia(self, fields, held)
+        places = {"P": 0.0, "C": 1.0, **self.ports}
+        return Body(
+            recipe=self,
+            inertia=inertia,
+            elastic=_elastic(self, fields, held, inertia.M_ff),
+            ports=ports_at(shape, places),
+            shape=shape,
+            planar=(
+                fields.planar[held],
+                np.concatenate([np.full(s.size, p) for s, p in fields.stress_spaces.values()]),
+            ),
+            needs="" if fields.torsion else "the torsion constant of its section: Section(…, J=…)",
+        )
+
+    def _at(self, s: float) -> tuple[Section, Material]:
+        section = self.section(s) if callable(self.section) else self.section
+        material = self.material(s) if callable(self.material) else self.material
+        if not isinstance(section, Section):
+            raise InputError(
+                f"the section at s = {s:g} is {section!r}; it must be a Section, Circle, Tube or Rectangle"
+            )
+        if not isinstance(material, Material):
+            raise InputError(f"the material at s = {s:g} is {material!r}; it must be a Material")
+        return section, material
+
+    def _along(self, x: np.ndarray) -> list[tuple[Section, Material]]:
+        if callable(self.section) or callable(self.material):
+            return [self._at(s) for s in x / self.length]
+        return [self._at(0.5)] * len(x)
+
+    def _twists(self, x: np.ndarray) -> bool:
+        """Whether the torsion constant is known all along the beam."""
+        return all(section.J is not None for section, _ in self._along(x))
+
+    def numbers(self, x: np.ndarray) -> dict[str, np.ndarray]:
+        """Masses and stiffnesses per length at points along the beam; GJ is 0 where J is not given."""
+        names = ("rhoA", "rhoI", "rhoI_y", "EA", "EI", "EI_y", "GJ", "kGA")
+        rows = []
+        for section, material in self._along(x):
+            I_y, J = section.I_y or section.I, section.J or 0.0
+            of_mass = material.rho * np.array([section.A, section.I, I_y])
+            of_strain = material.E * np.array([section.A, section.I, I_y])
+            rows.append([*of_mass, *of_strain, material.G * J, section.kappa * material.G * section.A])
+        return dict(zip(names, np.array(rows).T, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Fields:
+    """The mixed spaces of a beam (DESIGN: P1 → DG0, Hermite → DG1, Timoshenko one order apart) and its kinematics."""
+
+    nodes: np.ndarray
+    theory: str
+    torsion: bool
+
+    @property
+    def sheared(self) -> bool:
+        return self.theory == "timoshenko"
+
+    @cached_property
+    def spaces(self) -> dict[str, Lagrange | Hermite]:
+        """Displacement fields, in the order of the coordinates."""
+        line = Lagrange(self.nodes, 1)
+        if self.sheared:
+            w, phi = Lagrange(self.nodes, TIMOSHENKO_DEGREE + 1), Lagrange(self.nodes, TIMOSHENKO_DEGREE)
+            out: dict[str, Lagrange | Hermite] = {"u_x": line, "u_y": w, "phi_z": phi, "u_z": w, "phi_y": phi}
+        else:
+            out = {"u_x": line, "u_y": Hermite(self.nodes), "u_z": Hermite(self.nodes)}
+        return out | ({"theta_x": line} if self.torsion else {})
+
+    @cached_property
+    def stress_spaces(self) -> dict[str, tuple[Broken, bool]]:
+        """Stress resultants, in the order of σ, and whether they belong to motion in the plane xy."""
+        flat = Broken(self.nodes, 0)
+        moment = Broken(self.nodes, TIMOSHENKO_DEGREE - 1 if self.sheared else 1)
+        shear = Broken(self.nodes, TIMOSHENKO_DEGREE)
+        out = {"N": (flat, True), "M_z": (moment, True)}
+        if self.sheared:
+            out["Q_y"] = (shear, True)
+        if self.torsion:
+            out["T"] = (flat, False)
+        out["M_y"] = (moment, False)
+        if self.sheared:
+            out["Q_z"] = (shear, False)
+        return out
+
+    @cached_property
+    def layout(self) -> Layout:
+        return Layout({name: (space.size,) for name, space in self.spaces.items()}, "field")
+
+    @cached_property
+    def planar(self) -> np.ndarray:
+        inside = ("u_x", "u_y", "phi_z")
+        return np.concatenate([np.full(space.size, name in inside) for name, space in self.spaces.items()])
+
+    def of(self, name: str, x: np.ndarray, derivative: int = 0) -> Matrix:
+        """A field at points, in all coordinates: points × coordinates."""
+        if name not in self.spaces:
+            return zeros(len(x), self.layout.size)
+        where = self.layout[name]
+        left, right = zeros(len(x), where.start), zeros(len(x), self.layout.size - where.stop)
+        return csr(sp.hstack([left, self.spaces[name].at(x, derivative), right]))
+
+    def displacement(self, x: np.ndarray) -> list[Matrix]:
+        return [self.of(name, x) for name in ("u_x", "u_y", "u_z")]
+
+    def rotation(self, x: np.ndarray, derivative: int = 0) -> list[Matrix]:
+        """θ_x, θ_y, θ_z of the sections (or their derivative): slopes θ_z = u_y', θ_y = −u_z' without shear."""
+        twist = self.of("theta_x", x, derivative)
+        if self.sheared:
+            return [twist, self.of("phi_y", x, derivative), self.of("phi_z", x, derivative)]
+        return [twist, csr(-self.of("u_z", x, derivative + 1)), self.of("u_y", x, derivative + 1)]
+
+    def strains(self, x: np.ndarray) -> dict[str, Matrix]:
+        """The strain that each stress resultant works on."""
+        bend = self.rotation(x, 1)
+        out = {"N": self.of("u_x", x, 1), "T": bend[0], "M_y": bend[1], "M_z": bend[2]}
+        if self.sheared:
+            turned = self.rotation(x)
+            out["Q_y"] = csr(self.of("u_y", x, 1) - turned[2])
+            out["Q_z"] = csr(self.of("u_z", x, 1) + turned[1])
+        return out
+
+    def index(self, name: str, node: int) -> int | None:
+        """The coordinate that is u_x … theta_z at a node."""
+        slopes = {"theta_z": "u_y", "theta_y": "u_z"}
+        if name in slopes and not self.sheared:
+            space = self.spaces[slopes[name]]
+            assert isinstance(space, Hermite)
+            return self.layout[slopes[name]].start + space.slope_at_node(node)
+        name = {"theta_z": "phi_z", "theta_y": "phi_y"}.get(name, name)
+        return self.layout[name].start + self.spaces[name].value_at_node(node) if name in self.spaces else None
+
+
+@dataclass(frozen=True, eq=False)
+class BeamShape:
+    """Fields of the beam at a fraction s of its length."""
+
+    length: float
+    fields: Fields
+    keep: np.ndarray
+
+    def places(self) -> np.ndarray:
+        inner = np.linspace(0.0, 1.0, 5)[:-1]
+        s = self.fields.nodes / self.length
+        return np.append((s[:-1, None] + np.diff(s)[:, None] * inner).ravel(), 1.0)
+
+    def points(self, s: np.ndarray) -> np.ndarray:
+        return np.outer(self._x(s), [1.0, 0.0, 0.0])
+
+    def displacement(self, s: np.ndarray) -> Matrix:
+        return _interleaved(self.fields.displacement(self._x(s)), self.keep)
+
+    def rotation(self, s: np.ndarray) -> Matrix:
+        return _interleaved(self.fields.rotation(self._x(s)), self.keep)
+
+    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
+        spaces = {name: space for name, (space, _) in self.fields.stress_spaces.items()}
+        values = sp.block_diag([space.at(self._x(s)) for space in spaces.values()], format="csr")
+        return {name: csr(values[i * len(s) : (i + 1) * len(s)]) for i, name in enumerate(spaces)}
+
+    def _x(self, s: np.ndarray) -> np.ndarray:
+        return self.length * np.array([_fraction("place", value) for value in s])
+
+
+def _interleaved(components: list[Matrix], keep: np.ndarray) -> Matrix:
+    """x, y, z components of many points as rows (x, y, z) of each point in turn."""
+    points = components[0].shape[0]
+    order = np.arange(3 * points).reshape(3, points).T.ravel()
+    return csr(csr(sp.vstack(components))[order][:, keep])
+
+
+def _elastic(beam: Beam, fields: Fields, keep: np.ndarray, M_ff: Matrix) -> Elastic:
+    x, w = gauss(fields.nodes)
+    number = beam.numbers(x)
+    stiffness = {"N": "EA", "T": "GJ", "M_y": "EI_y", "M_z": "EI", "Q_y": "kGA", "Q_z": "kGA"}
+    strains = fields.strains(x)
+    C, D = [], []
+    for name, (space, _) in fields.stress_spaces.items():
+        test = space.at(x)
+        C.append(test.T @ sp.diags_array(w / number[stiffness[name]]) @ test)
+        D.append(csr(test.T @ sp.diags_array(w) @ strains[name])[:, keep])
+    compliance, gradient = diagonal(C), csr(sp.vstack(D))
+    elastic = Elastic(
+        C=compliance,
+        D=gradient,
+        Q=_membrane(fields, x, w, keep) if beam.stiffening else no_quadratic(),
+        R_d=zeros(len(keep), len(keep)),
+        stresses=Layout({name: (space.size,) for name, (space, _) in fields.stress_spaces.items()}, "stress"),
+    )
+    mass, stiff = _damping(beam.damping)
+    return replace(elastic, R_d=csr(mass * M_ff + stiff * elastic.K)) if mass or stiff else elastic
+
+
+def _damping(damping: Damping) -> tuple[float, float]:
+    if isinstance(damping, KelvinVoigt):
+        return 0.0, damping.time
+    return damping.mass, damping.stiffness
+
+
+def _membrane(fields: Fields, x: np.ndarray, w: np.ndarray, keep: np.ndarray) -> Quadratic:
+    """½ ∫ (u_y'² + u_z'²) over each element, tested with the constant axial force of the element (a richer one locks)."""
+    slopes = [fields.of(name, x, 1)[:, keep] for name in ("u_y", "u_z")]
+    elements = len(fields.nodes) - 1
+    points = len(x) // elements
+    entries = []
+    for slope in slopes:
+        root = csr(sp.diags_array(np.sqrt(w)) @ slope)
+        for e in range(elements):
+            local = root[e * points : (e + 1) * points]
+            used = np.unique(local.indices)
+            block = local[:, used].toarray()
+            row, column = np.meshgrid(used, used, indexing="ij")
+            entries.append((np.full(row.size, e), row.ravel(), column.ravel(), (block.T @ block).ravel()))
+    strain, row, column, value = (np.concatenate(part) for part in zip(*entries, strict=True))
+    return Quadratic(strain.astype(np.int64), row.astype(np.int64), column.astype(np.int64), value)
+
+
+def _inertia(beam: Beam, fields: Fields, keep: np.ndarray) -> Inertia:
+    x, w = gauss(fields.nodes)
+    number = beam.numbers(x)
+    lumps = beam.length * np.array(list(beam.masses), dtype=float)
+    points = np.concatenate([x, lumps])
+    mass = np.concatenate([w * number["rhoA"], np.array(list(beam.masses.values()), dtype=float)])
+    line = np.column_stack([points, np.zeros_like(points), np.zeros_like(points)])
+    Phi = [csr(f[:, keep]) for f in fields.displacement(points)]
+    return six_arrays(line, mass, Phi, _sections(beam, fields, x, w, number, keep))
+
+
+def _sections(
+    beam: Beam, fields: Fields, x: np.ndarray, w: np.ndarray, number: dict[str, np.ndarray], keep: np.ndarray
+) -> Sections:
+    """Rotary inertia: about x always (else M is singular in space), about y and z in the theories that have it."""
+    turn = [csr(f[:, keep]) for f in fields.rotation(x)]
+    yy, zz = w * number["rhoI"], w * number["rhoI_y"]  # ∫ρy², ∫ρz² dA
+    X = np.zeros((3, 3, len(keep)))
+    X[1, 2], X[2, 1] = turn[0].T @ yy, -(turn[0].T @ zz)
+    moment = [yy + zz, np.zeros_like(yy), np.zeros_like(yy)]
+    if beam.theory != "euler-bernoulli":
+        moment[1:] = [zz, yy]
+        X[2, 0], X[1, 0] = turn[1].T @ zz, -(turn[2].T @ yy)
+    J0 = np.diag([m.sum() for m in moment])
+    M_s = csr(
+        sum((t.T @ sp.diags_array(m) @ t for t, m in zip(turn, moment, strict=True)), zeros(len(keep), len(keep)))
+    )
+    return Sections(J0, X, M_s)
+
+
+def _held(fields: Fields, frame: Frame, length: float) -> np.ndarray:
+    """The coordinates that remain when the frame holds its six; rigid motion must be gone, and nothing else."""
+    held, rigid = [], []
+    for s, names in frame.items():
+        x = length * _fraction("frame", s)
+        node = int(np.argmin(np.abs(fields.nodes - x)))
+        if abs(fields.nodes[node] - x) > 1e-9 * length:
+            raise InputError(f"the frame holds s = {s:g}, which is no node; nodes are at {fields.nodes / length}")
+        for name in names:
+            if name not in _RIGID:
+                raise InputError(unknown("frame condition", name, _RIGID))
+            held.append(fields.index(name, node))
+            rigid.append(_RIGID[name](x))
+    left = 6 - int(np.linalg.matrix_rank(np.array(rigid) / np.array([1, 1, 1, length, length, length]))) if rigid else 6
+    if left:
+        raise InputError(
+            f"the frame leaves {left} of 6 rigid motions in the deformation (it holds {dict(frame)}); "
+            f"use one of {', '.join(FRAMES)} or hold more"
+        )
+    if len(rigid) > 6:
+        raise InputError(f"the frame holds {len(rigid)} conditions, but only 6 rigid motions can be taken out")
+    return np.setdiff1d(np.arange(fields.layout.size), [i for i in held if i is not None])
+
+
+# what a rigid motion (t_x t_y t_z r_x r_y r_z) shows at x on the axis
+_RIGID: dict[str, Callable[[float], list[float]]] = {
+    "u_x": lambda x: [1, 0, 0, 0, 0, 0],
+    "u_y": lambda x: [0, 1, 0, 0, 0, x],
+    "u_z": lambda x: [0, 0, 1, 0, -x, 0],
+    "theta_x": lambda x: [0, 0, 0, 1, 0, 0],
+    "theta_y": lambda x: [0, 0, 0, 0, 1, 0],
+    "theta_z": lambda x: [0, 0, 0, 0, 0, 1],
+}
+
+
+def _fraction(what: str, s: float) -> float:
+    if not 0.0 <= finite(f"{what} position s", s, ()) <= 1.0:
+        raise InputError(f"{what} lies at s = {s:g}; s is the fraction of the length, 0 to 1")
+    return float(s)
+
+
+def _fractions(elements: int | Sequence[float]) -> np.ndarray:
+    if isinstance(elements, (int, np.integer)) and not isinstance(elements, bool):
+        if elements < 1:
+            raise InputError(f"{elements} elements; there must be at least one")
+        return np.linspace(0.0, 1.0, int(elements) + 1)
+    if np.ndim(elements) != 1:
+        raise InputError(f"elements is {elements!r}; it must be a number of elements or node fractions from 0 to 1")
+    s = finite("node fractions", elements, (len(elements),))  # type: ignore[arg-type]
+    if len(s) < 2 or s[0] != 0.0 or s[-1] != 1.0 or not (np.diff(s) > 0).all():
+        raise InputError(f"node fractions must rise from 0 to 1; they are {elements!r}")
+    return s

@@ -1,0 +1,224 @@
+"""One value for everything that moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.algebra.cross import skew
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
+from phloat.bodies.inertia import Inertia
+from phloat.bodies.strain import Elastic
+from phloat.errors import InputError, PortError, unknown
+from phloat.linear.phdae import Field, LinearPHDAE
+
+SPACE = (0, 1, 2, 3, 4, 5)  # v_x v_y v_z ω_x ω_y ω_z
+PLANE = (0, 1, 5)
+
+
+class Recipe(Protocol):
+    """What a body is made from: a beam, a rigid body… Frozen, so that a number can be changed and the body made again."""
+
+
+@dataclass(frozen=True, eq=False)
+class Port:
+    """A point of a body and the frame of its section: displacement Φ_C η, rotation Ψ_C η (body axes)."""
+
+    x: np.ndarray
+    Phi: np.ndarray
+    Psi: np.ndarray
+
+    def twist(self, eta: np.ndarray) -> np.ndarray:
+        """(v_C, ω_C) per (v_P, ω, η̇) in body axes, 6 × (6 + n)."""
+        n = len(eta)
+        out = np.zeros((6, 6 + n))
+        out[:3, :3] = out[3:, 3:6] = np.eye(3)
+        out[:3, 3:6] = -skew(self.x + self.Phi @ eta)
+        out[:3, 6:], out[3:, 6:] = self.Phi, self.Psi
+        return out
+
+
+class Shape(Protocol):
+    """Fields of a body at places s of its own, as matrices that multiply η or σ."""
+
+    def places(self) -> np.ndarray:
+        """Places to draw the body by, in order."""
+        ...
+
+    def points(self, s: np.ndarray) -> np.ndarray:
+        """Undeformed points in body axes, (places, 3)."""
+        ...
+
+    def displacement(self, s: np.ndarray) -> Matrix:
+        """u_f = Φ η at the places: rows (x, y, z) of each place in turn."""
+        ...
+
+    def rotation(self, s: np.ndarray) -> Matrix:
+        """Rotation Ψ η of the sections, rows likewise."""
+        ...
+
+    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
+        """Each stress resultant at the places, per σ."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A floating body: M(η) and its momenta, σ and its strains, ports where others take hold.
+
+    `active` are the velocities of (v_P, ω) that exist: all six in space, three in a plane, the first for a point mass.
+    `planar` marks the coordinates and stresses that move in the plane xy; `needs` says what space motion still wants.
+    """
+
+    recipe: Recipe
+    inertia: Inertia
+    elastic: Elastic
+    ports: Mapping[str, Port]
+    shape: Shape
+    planar: tuple[np.ndarray, np.ndarray]
+    active: tuple[int, ...] = SPACE
+    needs: str = ""
+
+    @property
+    def coordinates(self) -> int:
+        """The number of deformation coordinates η."""
+        return self.inertia.S.shape[1]
+
+    @property
+    def stresses(self) -> int:
+        """The number of stress states σ."""
+        return self.elastic.C.shape[0]
+
+    @property
+    def rotates(self) -> bool:
+        return any(i >= 3 for i in self.active)
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """Which of the 6 + n velocities (v_P, ω, η̇) exist."""
+        return np.concatenate([np.array(self.active, dtype=int), 6 + np.arange(self.coordinates)])
+
+    @cached_property
+    def twist_rows(self) -> np.ndarray:
+        """Which of the six components a port of this body has."""
+        return np.array(self.active, dtype=int)
+
+    @cached_property
+    def velocities(self) -> Layout:
+        """Names of the velocities that exist."""
+        linear = sum(i < 3 for i in self.active)
+        shapes = {"v_P": (linear,), "omega": (len(self.active) - linear,), "eta_dot": (self.coordinates,)}
+        return Layout({name: shape for name, shape in shapes.items() if shape[0]}, "velocity")
+
+    def port(self, name: str) -> Port:
+        if name not in self.ports:
+            raise PortError(unknown("port", name, self.ports))
+        return self.ports[name]
+
+    def in_plane(self) -> Body:
+        """The body restricted to motion in the plane xy; refused where the plane does not decouple."""
+        keep, strains = self.planar
+        active = tuple(i for i in self.active if i in PLANE)
+        coupled = _coupling_out_of_plane(self, keep, strains, active)
+        if coupled > 1e-9:
+            raise InputError(
+                f"motion in the plane xy does not decouple for this body (relative coupling {coupled:.1e}); "
+                "connect it in space"
+            )
+        ports = {name: replace(p, Phi=p.Phi[:, keep], Psi=p.Psi[:, keep]) for name, p in self.ports.items()}
+        return replace(
+            self,
+            inertia=self.inertia.selected(keep),
+            elastic=self.elastic.selected(keep, strains),
+            ports=ports,
+            shape=Selected(self.shape, keep, strains),
+            planar=(np.ones(int(keep.sum()), bool), np.ones(int(strains.sum()), bool)),
+            active=active,
+            needs="",
+        )
+
+    def linear(self) -> LinearPHDAE:
+        """(45) for the body alone, about rest: rows (v_P, ω, η̇ | σ) in body axes, a port for every port."""
+        return self._linear
+
+    @cached_property
+    def _linear(self) -> LinearPHDAE:
+        rigid, n, stresses = len(self.active), self.coordinates, self.stresses
+        M = csr(self.inertia.at_rest()[self.columns][:, self.columns])
+        L = stacked([[zeros(rigid, stresses)], [self.elastic.D.T]])
+        R_v = stacked([[zeros(rigid, rigid), None], [None, self.elastic.R_d]])
+        twists = {name: self._twist(port) for name, port in self.ports.items()}
+        B = np.zeros((rigid + n, 0)) if not twists else np.hstack([t.T for t in twists.values()])
+        places = self.shape.places()
+        points = self.shape.points(places)
+        rigid_motion = np.vstack([np.hstack([np.eye(3), -skew(x)]) for x in points])[:, list(self.active)]
+        motion = sp.hstack([csr(rigid_motion), self.shape.displacement(places), zeros(3 * len(places), stresses)])
+        return LinearPHDAE(
+            E=stacked([[M, None], [None, self.elastic.C]]),
+            J=stacked([[zeros(rigid + n, rigid + n), -L], [L.T, zeros(stresses, stresses)]]),
+            R=stacked([[R_v, None], [None, zeros(stresses, stresses)]]),
+            B=sp.vstack([csr(B), zeros(stresses, B.shape[1])]),
+            rows=Layout({**self.velocities.shapes, **({"sigma": (stresses,)} if stresses else {})}, "row"),
+            ports=Layout({name: (t.shape[0],) for name, t in twists.items()}, "port"),
+            split=rigid + n,
+            fields={"body": Field(points, csr(motion))},
+        )
+
+    def _twist(self, port: Port) -> np.ndarray:
+        return port.twist(np.zeros(self.coordinates))[np.ix_(self.twist_rows, self.columns)]
+
+
+@dataclass(frozen=True, eq=False)
+class Selected:
+    """A shape with some of its coordinates and stresses only."""
+
+    shape: Shape
+    keep: np.ndarray
+    strains: np.ndarray
+
+    def places(self) -> np.ndarray:
+        return self.shape.places()
+
+    def points(self, s: np.ndarray) -> np.ndarray:
+        return self.shape.points(s)
+
+    def displacement(self, s: np.ndarray) -> Matrix:
+        return csr(self.shape.displacement(s)[:, self.keep])
+
+    def rotation(self, s: np.ndarray) -> Matrix:
+        return csr(self.shape.rotation(s)[:, self.keep])
+
+    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
+        chosen = {name: csr(rows[:, self.strains]) for name, rows in self.shape.stress(s).items()}
+        return {name: rows for name, rows in chosen.items() if rows.nnz}
+
+
+def ports_at(shape: Shape, places: Mapping[str, float]) -> dict[str, Port]:
+    """Ports where a shape has the given places."""
+    s = np.array(list(places.values()), dtype=float)
+    x, Phi, Psi = shape.points(s), shape.displacement(s).toarray(), shape.rotation(s).toarray()
+    return {name: Port(x[i], Phi[3 * i : 3 * i + 3], Psi[3 * i : 3 * i + 3]) for i, name in enumerate(places)}
+
+
+def _coupling_out_of_plane(body: Body, keep: np.ndarray, strains: np.ndarray, active: tuple[int, ...]) -> float:
+    """The largest entry of M(0), D, Φ_C, Ψ_C that ties motion in the plane to deformation out of it, relatively.
+
+    Rigid motion out of the plane is held by the plane itself; only dropped deformation must not be felt.
+    """
+    inside = np.concatenate([np.isin(np.arange(6), active), keep])
+    outside = np.concatenate([np.zeros(6, bool), ~keep])
+    M = body.inertia.at_rest()
+    size = np.sqrt(np.abs(M.diagonal()))
+    weight = sp.diags_array(1.0 / np.where(size > 0, size, 1.0))
+    M = csr(weight @ M @ weight)
+    rows = [largest(M[inside][:, outside])]
+    rows += [largest(body.elastic.D[strains][:, ~keep]) / max(largest(body.elastic.D), 1e-300)] if keep.size else []
+    rows += [float(np.abs(p.Phi[2, keep]).max(initial=0.0)) for p in body.ports.values()]
+    rows += [float(np.abs(p.Psi[:2, keep]).max(initial=0.0)) for p in body.ports.values()]
+    return max(rows)

@@ -1,0 +1,198 @@
+"""The mass of a floating body: six arrays, assembled once, and the full M(η) of (10) made from them.
+
+    m,  s₀ = ∫ρx,  J₀ = ∫ρ[x]ᵀ[x],  S = ∫ρΦ,  X_ab,k = ∫ρ x_a Φ_b,k,  W_ab,kl = ∫ρ Φ_a,k Φ_b,l
+
+A body is a cloud of weighted points (quadrature points, lumped masses): every array is a sum over the same points, so
+M(η) is a Gram matrix. Rotary inertia of sections goes into J₀, X and M_ff only (`Sections`), never into W: linear section
+kinematics squared would soften torsion under spin. Propeller moment and lateral-torsional coupling are therefore absent.
+
+The functions below `Inertia` take plain arrays, so that a compiled kernel can use them as they are. Shapes: S (3, n),
+X and Y (3, 3, n), W (3, 3, n, n), M_ff (n, n), η (n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.algebra.cross import cross, skew
+from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.errors import InputError
+
+MOST_COORDINATES = 1000  # dense W of a body that moves: 9 n² numbers, 72 MB here
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia:
+    """T = ½ wᵀM(η)w with w = (v_P, ω, η̇), from the six arrays about P in body axes."""
+
+    m: float
+    s0: np.ndarray
+    J0: np.ndarray
+    S: np.ndarray
+    X: np.ndarray
+    W_ab: tuple[tuple[Matrix, ...], ...]
+    M_s: Matrix  # rotary inertia of sections
+
+    @property
+    def E0(self) -> np.ndarray:
+        """Second moment ∫ρ x xᵀ = ½ tr(J₀) I − J₀."""
+        return 0.5 * np.trace(self.J0) * np.eye(3) - self.J0
+
+    @cached_property
+    def M_ff(self) -> Matrix:
+        """∫ρ ΦᵀΦ + rotary inertia of sections."""
+        return csr(sum((self.W_ab[a][a] for a in range(3)), self.M_s))
+
+    @cached_property
+    def W(self) -> np.ndarray:
+        """The last array, dense, as moving bodies need it."""
+        n = self.S.shape[1]
+        if n > MOST_COORDINATES:
+            raise InputError(
+                f"a body with {n} deformation coordinates is too fine to move (at most {MOST_COORDINATES}); "
+                "use fewer elements"
+            )
+        return np.array([[self.W_ab[a][b].toarray() for b in range(3)] for a in range(3)])
+
+    @cached_property
+    def M_ff_dense(self) -> np.ndarray:
+        return self.M_ff.toarray()
+
+    def at_rest(self) -> Matrix:
+        """M(0), sparse, 6 + n rows."""
+        n = self.S.shape[1]
+        M_r = np.zeros((6, 6 + n))
+        M_r[:3, :3], M_r[:3, 3:6], M_r[:3, 6:] = self.m * np.eye(3), skew(self.s0).T, self.S
+        M_r[3:6, :3], M_r[3:6, 3:6], M_r[3:6, 6:] = skew(self.s0), self.J0, coupling(self.X)
+        return csr(sp.vstack([csr(M_r), sp.hstack([csr(M_r[:, 6:].T), self.M_ff])]))
+
+    def selected(self, keep: np.ndarray) -> Inertia:
+        """The same body with some of its deformation coordinates only."""
+        return Inertia(
+            self.m,
+            self.s0,
+            self.J0,
+            self.S[:, keep],
+            self.X[:, :, keep],
+            tuple(tuple(csr(w[keep][:, keep]) for w in row) for row in self.W_ab),
+            csr(self.M_s[keep][:, keep]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Sections:
+    """Rotary inertia of rigid sections: its parts of J₀, X and M_ff."""
+
+    J0: np.ndarray
+    X: np.ndarray
+    M_s: Matrix
+
+
+def six_arrays(x: np.ndarray, mass: np.ndarray, Phi: Sequence[Matrix], sections: Sections | None = None) -> Inertia:
+    """The arrays of masses at points x (points, 3) that move by Φ = (Φ_x, Φ_y, Φ_z), each points × coordinates."""
+    n = Phi[0].shape[1]
+    weighted = [csr(p.multiply(mass[:, None])) for p in Phi]
+    second = x.T @ (mass[:, None] * x)
+    J0 = np.trace(second) * np.eye(3) - second
+    X = np.array([[weighted[b].T @ x[:, a] for b in range(3)] for a in range(3)]).reshape(3, 3, n)
+    M_s = zeros(n, n)
+    if sections is not None:
+        J0, X, M_s = J0 + sections.J0, X + sections.X, sections.M_s
+    return Inertia(
+        m=float(mass.sum()),
+        s0=mass @ x,
+        J0=J0,
+        S=np.array([w.sum(axis=0) for w in weighted]).reshape(3, n),
+        X=X,
+        W_ab=tuple(tuple(csr(Phi[a].T @ weighted[b]) for b in range(3)) for a in range(3)),
+        M_s=M_s,
+    )
+
+
+def rigid_inertia(mass: float, center: np.ndarray, inertia: np.ndarray) -> Inertia:
+    """A rigid body: inertia about its mass centre, moved to P (Steiner)."""
+    empty = zeros(0, 0)
+    J0 = inertia + mass * skew(center).T @ skew(center)
+    none = tuple(tuple(empty for _ in range(3)) for _ in range(3))
+    return Inertia(mass, mass * center, J0, np.zeros((3, 0)), np.zeros((3, 3, 0)), none, empty)
+
+
+# --- plain arrays from here on ---------------------------------------------------------------------------------------
+
+
+def first_moments(X: np.ndarray, W: np.ndarray, eta: np.ndarray) -> np.ndarray:
+    """Y_ab,k = ∫ρ (x + u_f)_a Φ_b,k = X_ab,k + W_ab,lk η_l (mind the order l, k)."""
+    Y = X.copy()
+    for a in range(3):
+        for b in range(3):
+            Y[a, b] += np.dot(eta, W[a, b])
+    return Y
+
+
+def rotary_inertia(E0: np.ndarray, X: np.ndarray, Y: np.ndarray, eta: np.ndarray) -> np.ndarray:
+    """J_u = tr(E_u) I − E_u,  E_u = E₀ + Xη + (Xη)ᵀ + Wηη = E₀ + (Xη)ᵀ + Yη."""
+    E_u = E0.copy()
+    for a in range(3):
+        for b in range(3):
+            E_u[a, b] += np.dot(Y[a, b], eta) + np.dot(X[b, a], eta)
+    return (E_u[0, 0] + E_u[1, 1] + E_u[2, 2]) * np.eye(3) - E_u
+
+
+def coupling(Y: np.ndarray) -> np.ndarray:
+    """c_k = ∫ρ (x + u_f) × Φ_k = ε_cab Y_ab,k: the ω–η̇ block."""
+    c = np.empty((3, Y.shape[2]))
+    c[0] = Y[1, 2] - Y[2, 1]
+    c[1] = Y[2, 0] - Y[0, 2]
+    c[2] = Y[0, 1] - Y[1, 0]
+    return c
+
+
+def mass_matrix(
+    m: float, s_u: np.ndarray, J_u: np.ndarray, S: np.ndarray, c: np.ndarray, M_ff: np.ndarray
+) -> np.ndarray:
+    """(10) for w = (v_P, ω, η̇)."""
+    n = S.shape[1]
+    M = np.zeros((6 + n, 6 + n))
+    for a in range(3):
+        M[a, a] = m
+    M[3, 1], M[3, 2], M[4, 2] = -s_u[2], s_u[1], -s_u[0]
+    M[4, 0], M[5, 0], M[5, 1] = s_u[2], -s_u[1], s_u[0]
+    M[0:3, 3:6] = M[3:6, 0:3].T
+    M[3:6, 3:6] = J_u
+    M[0:3, 6:] = S
+    M[3:6, 6:] = c
+    M[6:, 0:3] = S.T
+    M[6:, 3:6] = c.T
+    M[6:, 6:] = M_ff
+    return M
+
+
+def whirl(W: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """∫ρ v_f × Φ_k = ε_cab W_ab,lk η̇_l, (3, n)."""
+    return coupling(first_moments(np.zeros(W.shape[:3]), W, rates))
+
+
+def gyration(S: np.ndarray, Y: np.ndarray, whirl: np.ndarray, v_P: np.ndarray, omega: np.ndarray) -> np.ndarray:
+    """∫{2 p_f + ρ v_f} × Φ_k of (14), (3, n), with p_f = ρ (v_P + ω × (x + u_f) + v_f)."""
+    n = S.shape[1]
+    out = np.empty((3, n))
+    for k in range(n):
+        trace = Y[0, 0, k] + Y[1, 1, k] + Y[2, 2, k]
+        spin = Y[:, 0, k] * omega[0] + Y[:, 1, k] * omega[1] + Y[:, 2, k] * omega[2] - trace * omega
+        out[:, k] = 2.0 * (cross(v_P, S[:, k]) + spin) + 3.0 * whirl[:, k]
+    return out
+
+
+def kinetic_gradient(S: np.ndarray, Y: np.ndarray, whirl: np.ndarray, v_P: np.ndarray, omega: np.ndarray) -> np.ndarray:
+    """∂T/∂η_k = ∫ p_f × ω · Φ_k = v_P · (ω × S_k) + |ω|² tr Y_k − ωᵀY_kω − ω · ∫ρ v_f × Φ_k."""
+    out = np.dot(cross(v_P, omega), S) - np.dot(omega, whirl)
+    for a in range(3):
+        for b in range(3):
+            out -= omega[a] * omega[b] * Y[a, b]
+        out += np.dot(omega, omega) * Y[a, a]
+    return out

@@ -1,0 +1,92 @@
+"""Rigid bodies and point masses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from phloat.algebra.defects import symmetry_defect
+from phloat.algebra.sparse import Matrix, zeros
+from phloat.bodies.body import Body, Port, Recipe
+from phloat.bodies.inertia import Inertia, rigid_inertia
+from phloat.bodies.strain import no_elastic
+from phloat.errors import InputError, finite, positive
+
+Point = Sequence[float]
+
+
+@dataclass(frozen=True)
+class RigidBody:
+    """Axes start at port P; `center` and `ports` in those axes, `inertia` (3 × 3) about the mass centre."""
+
+    mass: float
+    inertia: np.ndarray
+    center: Point = (0.0, 0.0, 0.0)
+    ports: Mapping[str, Point] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        positive("mass", self.mass)
+        finite("mass centre", self.center, (3,))
+        J = finite("inertia", self.inertia, (3, 3))
+        if (defect := symmetry_defect(J)) > 1e-9:
+            raise InputError(f"inertia is not symmetric: relative defect {defect:.1e}")
+        a, b, c = np.linalg.eigvalsh(J)
+        if not a > 0.0:
+            raise InputError(f"inertia must be positive definite; its principal values are {a:g}, {b:g}, {c:g}")
+        if a + b < c * (1 - 1e-9):
+            raise InputError(
+                f"no mass has the principal inertias {a:g}, {b:g}, {c:g}: the largest exceeds the sum of the others; "
+                "is the inertia about the mass centre?"
+            )
+
+    def discretise(self) -> Body:
+        points = {"P": np.zeros(3)} | {n: finite(f"port {n!r}", x, (3,)) for n, x in self.ports.items()}
+        inertia = rigid_inertia(self.mass, np.asarray(self.center, float), np.asarray(self.inertia, float))
+        return _rigid(self, inertia, points, (0, 1, 2, 3, 4, 5))
+
+
+@dataclass(frozen=True)
+class PointMass:
+    """A mass with a position and no orientation; its one port is P."""
+
+    mass: float
+
+    def __post_init__(self) -> None:
+        positive("mass", self.mass)
+
+    def discretise(self) -> Body:
+        inertia = rigid_inertia(self.mass, np.zeros(3), np.zeros((3, 3)))
+        return _rigid(self, inertia, {"P": np.zeros(3)}, (0, 1, 2))
+
+
+@dataclass(frozen=True, eq=False)
+class RigidShape:
+    """A rigid body is drawn by its ports: place s is the port's number."""
+
+    at: np.ndarray
+
+    def places(self) -> np.ndarray:
+        return np.arange(len(self.at), dtype=float)
+
+    def points(self, s: np.ndarray) -> np.ndarray:
+        return self.at[np.asarray(s, dtype=int)]
+
+    def displacement(self, s: np.ndarray) -> Matrix:
+        return zeros(3 * len(s), 0)
+
+    def rotation(self, s: np.ndarray) -> Matrix:
+        return zeros(3 * len(s), 0)
+
+    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
+        return {}
+
+
+def _rigid(recipe: Recipe, inertia: Inertia, points: dict[str, np.ndarray], active: tuple[int, ...]) -> Body:
+    none = np.zeros((3, 0))
+    ports = {name: Port(x, none, none) for name, x in points.items()}
+    empty = np.zeros(0, dtype=bool)
+    return Body(
+        recipe, inertia, no_elastic(), ports, RigidShape(np.array(list(points.values()))), (empty, empty), active
+    )

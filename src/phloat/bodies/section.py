@@ -1,0 +1,59 @@
+"""Cross-sections of beams, by shape or by numbers.
+
+The beam runs along x. `I` = ∫y² dA resists bending along y (the bending of planar motion), `I_y` = ∫z² dA bending along z,
+`J` is the torsion constant (not the polar moment), `kappa` the shear correction of Timoshenko's theory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi, tanh
+
+from phloat.errors import InputError, positive
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section by its numbers; `J` is needed in space only."""
+
+    A: float
+    I: float
+    I_y: float | None = None
+    J: float | None = None
+    kappa: float = 5.0 / 6.0
+
+    def __post_init__(self) -> None:
+        positive("section area A", self.A)
+        positive("second moment of area I", self.I)
+        I_y = positive("second moment of area I_y", self.I if self.I_y is None else self.I_y)
+        object.__setattr__(self, "I_y", I_y)
+        if self.J is not None:
+            positive("torsion constant J", self.J)
+        positive("shear correction kappa", self.kappa)
+
+
+def Circle(diameter: float) -> Section:
+    """A solid round bar."""
+    d = positive("diameter", diameter)
+    return Section(A=pi * d**2 / 4, I=pi * d**4 / 64, J=pi * d**4 / 32, kappa=0.9)
+
+
+def Tube(diameter: float, wall: float) -> Section:
+    """A round tube of outer diameter and wall thickness."""
+    d, t = positive("diameter", diameter), positive("wall", wall)
+    if 2 * t > d:
+        raise InputError(f"wall is {t:g}, more than half the diameter {d:g}; use Circle for a solid bar")
+    inner = d - 2 * t
+    moment = pi * (d**4 - inner**4) / 64
+    ratio = inner / d
+    kappa = 6 * (1 + ratio**2) ** 2 / (7 * (1 + ratio**2) ** 2 + 20 * ratio**2)  # Cowper at ν = 0
+    return Section(A=pi * (d**2 - inner**2) / 4, I=moment, J=2 * moment, kappa=kappa)
+
+
+def Rectangle(b: float, h: float) -> Section:
+    """b along z, h along y: planar I = b h³ / 12; J from Saint-Venant's series."""
+    b, h = positive("width b", b), positive("height h", h)
+    long, short = max(b, h), min(b, h)
+    series = sum(tanh(n * pi * long / (2 * short)) / n**5 for n in range(1, 40, 2))
+    J = long * short**3 * (1.0 / 3.0 - 64.0 / pi**5 * short / long * series)
+    return Section(A=b * h, I=b * h**3 / 12, I_y=h * b**3 / 12, J=J)

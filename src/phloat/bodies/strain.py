@@ -1,0 +1,97 @@
+"""The elasticity of a floating body: stress states σ with C σ̇ = (∂ε/∂η) η̇ and the force −(∂ε/∂η)ᵀσ.
+
+    ε(η) = D η + ½ Q η η,   Hdef = ½ σᵀC σ
+
+Stress lives in spaces that contain the linear strains. The quadratic part is the membrane strain ½ (u_y'² + u_z'²), in its
+element mean: a skew pair modulated by η, so H stays quadratic and geometric stiffening costs no potential of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import Matrix, block_inverse, csr, zeros
+from phloat.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Quadratic:
+    """Q as a list of entries: strain s gains ½ · value · η_row · η_column; symmetric in row and column."""
+
+    strain: np.ndarray
+    row: np.ndarray
+    column: np.ndarray
+    value: np.ndarray
+
+    def selected(self, keep: np.ndarray, strains: np.ndarray) -> Quadratic:
+        """With some coordinates and strains only (boolean masks)."""
+        kept = keep[self.row] & keep[self.column] & strains[self.strain]
+        place, s_place = np.cumsum(keep) - 1, np.cumsum(strains) - 1
+        return Quadratic(s_place[self.strain[kept]], place[self.row[kept]], place[self.column[kept]], self.value[kept])
+
+
+def no_quadratic() -> Quadratic:
+    none = np.zeros(0, dtype=np.int64)
+    return Quadratic(none, none, none, np.zeros(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Elastic:
+    """Compliance C, linear strain map D, quadratic part Q, damping R_d; `stresses` names the blocks of σ."""
+
+    C: Matrix
+    D: Matrix
+    Q: Quadratic
+    R_d: Matrix
+    stresses: Layout
+
+    @cached_property
+    def C_inverse(self) -> Matrix:
+        inverse = block_inverse(self.C)
+        if inverse is None:
+            raise InputError("the compliance of this body is not local to its elements")
+        return inverse
+
+    @cached_property
+    def K(self) -> Matrix:
+        """DᵀC⁻¹D."""
+        return csr(self.D.T @ self.C_inverse @ self.D)
+
+    def stress(self, eta: np.ndarray) -> np.ndarray:
+        """σ = C⁻¹ε(η)."""
+        Q = self.Q
+        strain = self.D @ eta
+        np.add.at(strain, Q.strain, 0.5 * Q.value * eta[Q.row] * eta[Q.column])
+        return self.C_inverse @ strain
+
+    def selected(self, keep: np.ndarray, strains: np.ndarray) -> Elastic:
+        names = {n: s for n, s in self.stresses.shapes.items() if strains[self.stresses[n]].all()}
+        return Elastic(
+            csr(self.C[strains][:, strains]),
+            csr(self.D[strains][:, keep]),
+            self.Q.selected(keep, strains),
+            csr(self.R_d[keep][:, keep]),
+            Layout(names, "stress"),
+        )
+
+
+def no_elastic() -> Elastic:
+    """Of a rigid body."""
+    return Elastic(zeros(0, 0), zeros(0, 0), no_quadratic(), zeros(0, 0), Layout({}, "stress"))
+
+
+# --- plain arrays from here on ---------------------------------------------------------------------------------------
+
+
+def strain_gradient(
+    D: np.ndarray, strain: np.ndarray, row: np.ndarray, column: np.ndarray, value: np.ndarray, eta: np.ndarray
+) -> np.ndarray:
+    """∂ε/∂η = D + Q η, (strains, n)."""
+    B = D.copy()
+    for i in range(len(value)):
+        B[strain[i], row[i]] += value[i] * eta[column[i]]
+    return B

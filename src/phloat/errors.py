@@ -1,0 +1,84 @@
+"""What phloat says when something is wrong: what was found, what is there, what to try."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+import numpy as np
+
+
+class InputError(ValueError):
+    """A number, shape or choice that cannot be right."""
+
+
+class PortError(InputError):
+    """A name of a port, body, joint or quantity that is not there."""
+
+
+class JointError(InputError):
+    """Joints that do not fit their bodies, or contradict each other."""
+
+
+class ClosureError(InputError):
+    """Joints that cannot be closed from the given guess; the message holds the gap reached."""
+
+
+class StructureError(InputError):
+    """Matrices that are not port-Hamiltonian; the message holds the relative defect."""
+
+
+class AccuracyError(RuntimeError):
+    """A computation that checked itself and missed its own tolerance."""
+
+
+class RedundancyWarning(UserWarning):
+    """Joints that repeat each other: the motion is right, their multipliers are not unique."""
+
+
+class LooseBodyWarning(UserWarning):
+    """A body that no joint touches while others are jointed."""
+
+
+def unknown(kind: str, name: object, there: Iterable[str]) -> str:
+    """The sentence for a name that is not there, with the nearest ones that are."""
+    names = list(there)
+    near = difflib.get_close_matches(str(name), names, n=3)
+    hint = f" (did you mean {', '.join(map(repr, near))}?)" if near else ""
+    listed = ", ".join(names[:24]) + (f", … {len(names) - 24} more" if len(names) > 24 else "")
+    return f"no {kind} {name!r}{hint}; there are: {listed or 'none'}"
+
+
+def positive(what: str, value: float) -> float:
+    """`value` as a float, or a sentence if it is not a positive finite number."""
+    number = finite(what, value, ())
+    if not number > 0.0:
+        raise InputError(f"{what} is {float(number):g}; it must be positive")
+    return float(number)
+
+
+def not_negative(what: str, value: float) -> float:
+    """`value` as a float, or a sentence if it is negative or not finite."""
+    number = finite(what, value, ())
+    if number < 0.0:
+        raise InputError(f"{what} is {float(number):g}; it must not be negative")
+    return float(number)
+
+
+def finite(what: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
+    """`value` as a float array of the given shape, or a sentence if it is not one or holds NaN or infinity."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} is {value!r}; it must be {_numbers(shape)}") from None
+    if array.shape != shape:
+        raise InputError(f"{what} has shape {array.shape}; it must be {_numbers(shape)}")
+    if not np.isfinite(array).all():
+        raise InputError(f"{what} holds NaN or infinity: {value!r}")
+    return array
+
+
+def _numbers(shape: tuple[int, ...]) -> str:
+    if not shape:
+        return "a number"
+    return " × ".join(map(str, shape)) + " numbers"

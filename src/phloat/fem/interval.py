@@ -1,0 +1,118 @@
+"""Finite-element spaces on a line, as sparse matrices that evaluate their basis functions at any points.
+
+With Φ = space.at(x), Φ' = space.at(x, 1) and quadrature weights w, every form is a product of matrices:
+∫ρA φφᵀ is Φᵀ diag(w ρA) Φ, ∫ψ φ'' is Ψᵀ diag(w) Φ''.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.algebra.sparse import Matrix, csr
+
+GAUSS_POINTS = 6  # exact to degree 11: quartic fields squared times a cubic section
+
+
+def gauss(nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points and weights of the one quadrature rule that all arrays of a body share (so that M(η) is a Gram matrix)."""
+    point, weight = np.polynomial.legendre.leggauss(GAUSS_POINTS)
+    h = np.diff(nodes)[:, None]
+    return (nodes[:-1, None] + h * (point + 1) / 2).ravel(), (h * weight / 2).ravel()
+
+
+@dataclass(frozen=True)
+class Lagrange:
+    """Continuous piecewise polynomials of the given degree; unknowns are values at equidistant points, left to right."""
+
+    nodes: np.ndarray
+    degree: int
+
+    @cached_property
+    def size(self) -> int:
+        return self.degree * (len(self.nodes) - 1) + 1
+
+    def at(self, x: np.ndarray, derivative: int = 0) -> Matrix:
+        """Values (or a derivative) of all basis functions at the points: points × unknowns."""
+        element, xi, h = _located(self.nodes, x)
+        local = _evaluated(_nodal(self.degree), xi, derivative) / h[:, None] ** derivative
+        return _scattered(local, self.degree * element, self.size)
+
+    def value_at_node(self, node: int) -> int:
+        return self.degree * node
+
+
+@dataclass(frozen=True)
+class Hermite:
+    """Cubics with continuous slope; unknowns are value and slope at each node."""
+
+    nodes: np.ndarray
+
+    @cached_property
+    def size(self) -> int:
+        return 2 * len(self.nodes)
+
+    def at(self, x: np.ndarray, derivative: int = 0) -> Matrix:
+        element, xi, h = _located(self.nodes, x)
+        local = _evaluated(_HERMITE, xi, derivative) / h[:, None] ** derivative
+        local[:, 1] *= h
+        local[:, 3] *= h
+        return _scattered(local, 2 * element, self.size)
+
+    def value_at_node(self, node: int) -> int:
+        return 2 * node
+
+    def slope_at_node(self, node: int) -> int:
+        return 2 * node + 1
+
+
+@dataclass(frozen=True)
+class Broken:
+    """Piecewise polynomials without continuity; unknowns are values at equidistant points of each element."""
+
+    nodes: np.ndarray
+    degree: int
+
+    @cached_property
+    def size(self) -> int:
+        return (self.degree + 1) * (len(self.nodes) - 1)
+
+    def at(self, x: np.ndarray, derivative: int = 0) -> Matrix:
+        element, xi, h = _located(self.nodes, x)
+        local = _evaluated(_nodal(self.degree), xi, derivative) / h[:, None] ** derivative
+        return _scattered(local, (self.degree + 1) * element, self.size)
+
+
+# value and slope at 0, value and slope at 1, of cubics in ξ, highest power last
+_HERMITE = np.array([[1.0, 0, -3, 2], [0, 1, -2, 1], [0, 0, 3, -2], [0, 0, -1, 1]])
+
+
+def _nodal(degree: int) -> np.ndarray:
+    """Coefficients of the polynomials that are 1 at one of degree + 1 equidistant points of [0, 1], 0 at the others."""
+    points = np.linspace(0.0, 1.0, degree + 1) if degree else np.array([0.5])
+    return np.linalg.inv(np.polynomial.polynomial.polyvander(points, degree)).T
+
+
+def _located(nodes: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Element, place in it (0 to 1) and its length for every point; a point on a node belongs to the element right of it."""
+    x = np.asarray(x, dtype=float)
+    element = np.clip(np.searchsorted(nodes, x, side="right") - 1, 0, len(nodes) - 2)
+    h = np.diff(nodes)[element]
+    return element, (x - nodes[element]) / h, h
+
+
+def _evaluated(coefficients: np.ndarray, xi: np.ndarray, derivative: int) -> np.ndarray:
+    if derivative >= coefficients.shape[1]:
+        return np.zeros((len(xi), len(coefficients)))
+    differentiated = np.polynomial.polynomial.polyder(coefficients, derivative, axis=1)
+    return np.polynomial.polynomial.polyvander(xi, differentiated.shape[1] - 1) @ differentiated.T
+
+
+def _scattered(local: np.ndarray, first: np.ndarray, size: int) -> Matrix:
+    points, width = local.shape
+    column = first[:, None] + np.arange(width)
+    row = np.repeat(np.arange(points), width)
+    return csr(sp.coo_array((local.ravel(), (row, column.ravel())), shape=(points, size)))

@@ -1,0 +1,1 @@
+"""Joints: rows between two ports, and the pairs made of them."""

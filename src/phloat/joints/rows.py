@@ -1,0 +1,233 @@
+"""The rows that joints are made of, between two ports held at a state.
+
+A port is a point c = r_P + A (x + Φη) and a triad d_i = A (d₀_i + Ψη × d₀_i) that moves with its section. Each row is the rate
+of a gap: coincide c_B − c_A, perpendicular d_A·d_B, in plane d_A·(c_B − c_A), aligned ½ Σ d_Ai × d_Bi. (Twists are not used for
+closed rows: ω + Ψη̇ is not the rate of a bending triad.) Motion is that of the second port, B, seen from the first, A.
+
+The functions up to `Held` take plain arrays, so that a compiled kernel can use them as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from phloat.algebra.cross import cross, skew
+from phloat.errors import InputError
+
+
+def point_rate(A: np.ndarray, y: np.ndarray, Phi: np.ndarray) -> np.ndarray:
+    """ċ = A (v_P + ω × y + Φη̇) per (v_P, ω, η̇), with y = x + Φη."""
+    n = Phi.shape[1]
+    out = np.zeros((3, 6 + n))
+    out[:, 0:3] = A
+    for k in range(3):
+        out[:, 3 + (k + 1) % 3] += A[:, k] * y[(k + 2) % 3]
+        out[:, 3 + (k + 2) % 3] -= A[:, k] * y[(k + 1) % 3]
+    out[:, 6:] = np.dot(A, Phi)
+    return out
+
+
+def direction(A: np.ndarray, Psi: np.ndarray, d0: np.ndarray, eta: np.ndarray) -> np.ndarray:
+    """d = A (d₀ + Ψη × d₀)."""
+    return np.dot(A, d0 + cross(np.dot(Psi, eta), d0))
+
+
+def direction_rate(A: np.ndarray, Psi: np.ndarray, d0: np.ndarray, eta: np.ndarray) -> np.ndarray:
+    """ḋ = A (ω × (d₀ + Ψη × d₀) + Ψη̇ × d₀) per (v_P, ω, η̇)."""
+    n = Psi.shape[1]
+    bent = d0 + cross(np.dot(Psi, eta), d0)
+    out = np.zeros((3, 6 + n))
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        out[:, 3 + i] += A[:, k] * bent[j]
+        out[:, 3 + j] -= A[:, k] * bent[i]
+        out[:, 6:] += np.outer(A[:, k], Psi[i] * d0[j] - Psi[j] * d0[i])
+    return out
+
+
+# --- ports held at a state -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A port at a state: place c, triad D (columns), and their rates per velocity of the body (no columns for ground)."""
+
+    c: np.ndarray
+    D: np.ndarray
+    point: np.ndarray  # ċ, 3 × velocities
+    turn: np.ndarray  # rates of the three directions, 3 × 3 × velocities (first axis: which direction)
+    spin: np.ndarray  # ω_C = A (ω + Ψη̇), 3 × velocities
+
+
+def held_ground(at: np.ndarray, triad: np.ndarray) -> Held:
+    return Held(at, triad, np.zeros((3, 0)), np.zeros((3, 3, 0)), np.zeros((3, 0)))
+
+
+Pair = tuple[np.ndarray, np.ndarray]
+
+
+class Row(Protocol):
+    """One or more scalar rows: a gap, and its rate as a pair of matrices for the velocities of A and of B."""
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+    def gap(self, A: Held, B: Held) -> np.ndarray: ...
+    def rate(self, A: Held, B: Held) -> Pair: ...
+
+
+@dataclass(frozen=True)
+class Coincide:
+    """c_B − c_A, in inertial axes."""
+
+    axes: tuple[int, ...] = (0, 1, 2)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"coincide {'xyz'[i]}" for i in self.axes)
+
+    def gap(self, A: Held, B: Held) -> np.ndarray:
+        return (B.c - A.c)[list(self.axes)]
+
+    def rate(self, A: Held, B: Held) -> Pair:
+        return -A.point[list(self.axes)], B.point[list(self.axes)]
+
+
+@dataclass(frozen=True)
+class Perpendicular:
+    """d_A · d_B for two directions of the joint triads."""
+
+    i: int
+    j: int
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return (f"perpendicular {'xyz'[self.i]}{'xyz'[self.j]}",)
+
+    def gap(self, A: Held, B: Held) -> np.ndarray:
+        return np.array([A.D[:, self.i] @ B.D[:, self.j]])
+
+    def rate(self, A: Held, B: Held) -> Pair:
+        return (B.D[:, self.j] @ A.turn[self.i])[None], (A.D[:, self.i] @ B.turn[self.j])[None]
+
+
+@dataclass(frozen=True)
+class InPlane:
+    """d_A · (c_B − c_A) for a direction of the first joint triad."""
+
+    i: int
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return (f"in plane {'xyz'[self.i]}",)
+
+    def gap(self, A: Held, B: Held) -> np.ndarray:
+        return np.array([A.D[:, self.i] @ (B.c - A.c)])
+
+    def rate(self, A: Held, B: Held) -> Pair:
+        d = A.D[:, self.i]
+        return ((B.c - A.c) @ A.turn[self.i] - d @ A.point)[None], (d @ B.point)[None]
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """½ Σ d_Ai × d_Bi: exact where triads of bending sections are orthonormal to first order only."""
+
+    axes: tuple[int, ...] = (0, 1, 2)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"aligned {'xyz'[i]}" for i in self.axes)
+
+    def gap(self, A: Held, B: Held) -> np.ndarray:
+        return 0.5 * np.cross(A.D, B.D, axis=0).sum(axis=1)[list(self.axes)]
+
+    def rate(self, A: Held, B: Held) -> Pair:
+        on_A = -0.5 * sum((skew(B.D[:, i]) @ A.turn[i] for i in range(3)), np.zeros_like(A.spin))
+        on_B = 0.5 * sum((skew(A.D[:, i]) @ B.turn[i] for i in range(3)), np.zeros_like(B.spin))
+        return on_A[list(self.axes)], on_B[list(self.axes)]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The angle ϑ about the common third direction, from the triads: tan ϑ = p / q, p = d_A2 · d_B1, q = d_A1 · d_B1."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("angle",)
+
+    def gap(self, A: Held, B: Held) -> np.ndarray:
+        return np.array([np.arctan2(A.D[:, 1] @ B.D[:, 0], A.D[:, 0] @ B.D[:, 0])])
+
+    def rate(self, A: Held, B: Held) -> Pair:
+        p, q = A.D[:, 1] @ B.D[:, 0], A.D[:, 0] @ B.D[:, 0]
+        p_rate, q_rate = Perpendicular(1, 0).rate(A, B), Perpendicular(0, 0).rate(A, B)
+        size = p**2 + q**2
+        return (q * p_rate[0] - p * q_rate[0]) / size, (q * p_rate[1] - p * q_rate[1]) / size
+
+
+@dataclass(frozen=True)
+class Along:
+    """How far B stands along the third direction of A."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("slide",)
+
+    def gap(self, A: Held, B: Held) -> np.ndarray:
+        return InPlane(2).gap(A, B)
+
+    def rate(self, A: Held, B: Held) -> Pair:
+        return InPlane(2).rate(A, B)
+
+
+@dataclass(frozen=True)
+class Spin:
+    """Angular velocity of B seen from A, in the joint triad of A; it is the rate of nothing, so it has no gap."""
+
+    axes: tuple[int, ...] = (0, 1, 2)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"spin {'xyz'[i]}" for i in self.axes)
+
+    def gap(self, A: Held, B: Held) -> np.ndarray:
+        raise InputError("a ball joint has no angle; give the orientation of its body instead")
+
+    def rate(self, A: Held, B: Held) -> Pair:
+        into = A.D[:, list(self.axes)].T
+        return -into @ A.spin, into @ B.spin
+
+
+# --- rows in a plane -------------------------------------------------------------------------------------------------
+
+
+def in_plane(row: Row, U_A: np.ndarray, U_B: np.ndarray) -> Row | None:
+    """What is left of a row when everything moves in the plane xy: the row, fewer of its axes, or nothing.
+
+    U_A and U_B are the joint triads in their bodies; a direction must lie in the plane or stand on it.
+    """
+    if isinstance(row, Coincide):
+        return Coincide((0, 1))
+    if isinstance(row, Aligned):
+        return Aligned((2,))
+    if isinstance(row, Perpendicular):
+        return row if _flat(U_A[:, row.i]) and _flat(U_B[:, row.j]) else None
+    if isinstance(row, InPlane):
+        return row if _flat(U_A[:, row.i]) else None
+    if isinstance(row, Along):
+        return row if _flat(U_A[:, 2]) else None
+    if isinstance(row, Spin):
+        upright = [i for i in range(3) if not _flat(U_A[:, i])]
+        return Spin(tuple(upright))
+    return row
+
+
+def _flat(d: np.ndarray) -> bool:
+    if abs(d[2]) < 1e-12:
+        return True
+    if np.hypot(d[0], d[1]) < 1e-12:
+        return False
+    raise InputError(f"the direction {d} of a joint neither lies in the plane xy nor stands on it")

@@ -1,0 +1,1 @@
+"""Linear port-Hamiltonian systems: what they are, how they join, and what can be asked of them."""

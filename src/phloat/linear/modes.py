@@ -1,0 +1,159 @@
+"""Natural frequencies, poles and mode shapes.
+
+A lossless (v | σ) system is a symmetric problem in disguise: with M and C the two blocks of E and L the coupling,
+ω are the singular values of C^(-½) Lᵀ Z M^(-½) on the free motions Z. That form squares nothing, so rigid modes come out as zeros.
+Large systems use shift-invert on the saddle [[K − sM, Gᵀ], [G, 0]] with K = L C⁻¹ Lᵀ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse.linalg as spla
+
+from phloat.algebra.sparse import Matrix, block_inverse, csr, largest, stacked, zeros
+from phloat.errors import AccuracyError, InputError, unknown
+from phloat.linear.eliminate import free_motion
+from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.poles import poles
+
+DENSE_VELOCITIES = 800  # up to here all modes are computed, densely
+DEFAULT_COUNT = 20  # of the lowest modes of larger systems
+RIGID = 1e-9  # of the highest frequency: what counts as zero in the dense form, which squares nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """ω (rad/s, ascending, the rigid ones first as 0) of the undamped system, and its shapes in the rows of `system`."""
+
+    system: LinearPHDAE
+    omega: np.ndarray
+    rigid: int
+    vectors: np.ndarray  # velocities of each mode, split × modes, of unit mass
+
+    @property
+    def elastic(self) -> np.ndarray:
+        """The frequencies above the rigid ones."""
+        return self.omega[self.rigid :]
+
+    @cached_property
+    def poles(self) -> np.ndarray:
+        """The damped pole of each mode, the one with Im ≥ 0; of an overdamped mode's two real ones, the slower."""
+        return poles(self.system, self.omega, self.vectors)
+
+    def shape(self, k: int, name: str) -> np.ndarray:
+        """Mode k as motion of a body (points × 3, inertial axes) or of a port (its twist), scaled to unit modal mass."""
+        if not -len(self.omega) <= k < len(self.omega):
+            raise InputError(f"no mode {k}; there are {len(self.omega)}, counted from 0")
+        e = np.zeros(self.system.rows.size)
+        e[: self.vectors.shape[0]] = self.vectors[:, k]
+        if name in self.system.fields:
+            return self.system.fields[name].of(e)
+        if name in self.system.ports:
+            return np.asarray(self.system.B[:, self.system.ports[name]].T @ e)
+        raise InputError(unknown("body or port", name, [*self.system.fields, *self.system.ports]))
+
+    def __len__(self) -> int:
+        return len(self.omega)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.omega[index]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.asarray(self.omega, dtype=dtype)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{w:.6g}" for w in self.elastic[:6])
+        return f"Modes({self.rigid} rigid, then {shown}{', …' if len(self.elastic) > 6 else ''} rad/s)"
+
+
+def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
+    """The `count` lowest modes (rigid ones included); all of a small system, 20 of a large one when not said.
+
+    Driven ports stand still.
+    """
+    if system.split < 0 or largest(system.J[: system.split, : system.split]):
+        raise InputError("modes need rows in the order (v | σ) without gyroscopic coupling among the velocities")
+    if count is not None and count < 1:
+        raise InputError(f"count is {count}; ask for at least one mode")
+    small = system.split <= DENSE_VELOCITIES
+    if small or (count or DEFAULT_COUNT) > system.split // 4:
+        return _dense(system, count)
+    return _sparse(system, count or DEFAULT_COUNT)
+
+
+def _blocks(system: LinearPHDAE) -> tuple[Matrix, Matrix, Matrix]:
+    n = system.split
+    return csr(system.E[:n, :n]), csr(system.E[n:, n:]), csr(-system.J[:n, n:])
+
+
+def _dense(system: LinearPHDAE, count: int | None) -> Modes:
+    M, C, L = _blocks(system)
+    Z = csr(free_motion(system)[: system.split, : -L.shape[1] or None])
+    try:
+        mass = la.cholesky((Z.T @ M @ Z).toarray(), lower=True)
+    except la.LinAlgError:
+        raise InputError("the mass matrix is singular on the free motions: some body moves without mass") from None
+    compliance = la.cholesky(C.toarray(), lower=True)
+    scaled = la.solve_triangular(mass, (Z.T @ L).toarray(), lower=True)  # M^(-½) Zᵀ L
+    scaled = la.solve_triangular(compliance, scaled.T, lower=True).T
+    u, value, _ = la.svd(scaled, full_matrices=True)
+    omega = np.zeros(u.shape[1])
+    omega[: len(value)] = value
+    order = np.argsort(omega, kind="stable")
+    omega, u = omega[order], u[:, order]
+    rigid = int((omega < RIGID * max(omega[-1:], default=0.0)).sum()) if omega.size else 0
+    omega[:rigid] = 0.0
+    vectors = Z @ la.solve_triangular(mass, u, lower=True, trans=1)
+    stop = len(omega) if count is None else min(count, len(omega))
+    return Modes(system, omega[:stop], min(rigid, stop), vectors[:, :stop])
+
+
+def _sparse(system: LinearPHDAE, count: int) -> Modes:
+    M, C, L = _blocks(system)
+    inverse = block_inverse(C)
+    n, joints = system.split, system.multipliers.size
+    G = csr(system.G[:, :n])
+    if inverse is None:
+        raise InputError("the compliance is not local to elements; eliminate and use count=None")
+    K = csr(L @ inverse @ L.T)
+    mass = stacked([[M, None], [None, zeros(joints, joints)]])
+    highest = largest(K.diagonal()) / largest(M.diagonal())
+    scale = highest * 1e-9
+    for _ in range(4):  # a shift just below zero, of the size of the lowest elastic eigenvalue
+        value, vector = _shift_invert(K, M, G, mass, -scale, count)
+        stiff = value[value > 1e-6 * scale]
+        if stiff.size and 1e-3 * stiff[0] <= scale <= 10 * stiff[0]:
+            break
+        scale = stiff[0] if stiff.size else scale * 1e3
+    else:
+        raise AccuracyError("no shift near the lowest elastic mode was found; ask for more modes")
+    v = vector[:n]
+    v = v / np.sqrt(np.einsum("ik,ik->k", v, M @ v))
+    squared = np.einsum("ik,ik->k", L.T @ v, inverse @ (L.T @ v))
+    order = np.argsort(squared)
+    squared, v = squared[order], v[:, order]
+    rigid = int((squared < 1e-6 * scale).sum())
+    gap = np.abs(G @ v).max(initial=0.0) / np.abs(v).max()
+    if gap > 1e-7:
+        raise AccuracyError(f"modes miss the joints by {gap:.1e}")
+    omega = np.sqrt(np.maximum(squared, 0.0))
+    omega[:rigid] = 0.0
+    return Modes(system, omega, rigid, v)
+
+
+def _shift_invert(
+    K: Matrix, M: Matrix, G: Matrix, mass: Matrix, shift: float, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    size = mass.shape[0]
+    weight = largest(K - shift * M)
+    saddle = stacked([[K - shift * M, weight * G.T], [weight * G, zeros(G.shape[0], G.shape[0])]])
+    factor = spla.splu(saddle.tocsc())
+    solve = spla.LinearOperator((size, size), factor.solve, dtype=float)
+    start = factor.solve(mass @ np.random.default_rng(0).normal(size=size))
+    value, vector = spla.eigsh(saddle, k=count, M=mass, sigma=shift, OPinv=solve, v0=start)
+    return np.sort(value), vector

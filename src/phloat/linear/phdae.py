@@ -1,0 +1,113 @@
+"""The linear port-Hamiltonian descriptor system, closed under everything done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from phloat.algebra.defects import negativity_defect, skew_defect, symmetry_defect
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.errors import InputError, StructureError
+
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """The velocity of some points as a linear map of the rows: v = motion · e, three rows a point (inertial axes)."""
+
+    points: np.ndarray
+    motion: Matrix
+
+    def of(self, e: np.ndarray) -> np.ndarray:
+        """The velocities, (points, 3)."""
+        return (self.motion @ e).reshape(-1, 3)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LinearPHDAE:
+    """E ė = (J − R) e + Gᵀλ + B u,   0 = −G e + B_λ u,   y = Bᵀe + B_λᵀλ,   H = ½ eᵀE e.
+
+    Rows come as (v | σ): the first `split` are velocities, the rest stresses; −1 stands for rows without that order.
+    `rows`, `ports` and `multipliers` name the blocks of e, of u and y, and of λ; `fields` are motions to look at.
+    """
+
+    E: Matrix
+    J: Matrix
+    B: Matrix
+    rows: Layout
+    ports: Layout
+    R: Matrix = field(default_factory=lambda: zeros(0, 0))
+    G: Matrix = field(default_factory=lambda: zeros(0, 0))
+    B_lam: Matrix = field(default_factory=lambda: zeros(0, 0))
+    multipliers: Layout = field(default_factory=lambda: Layout({}, "multiplier"))
+    split: int = -1
+    fields: Mapping[str, Field] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n, inputs, joints = self.rows.size, self.ports.size, self.multipliers.size
+        shapes = {"E": (n, n), "J": (n, n), "R": (n, n), "B": (n, inputs), "G": (joints, n), "B_lam": (joints, inputs)}
+        for name, shape in shapes.items():
+            matrix = csr(getattr(self, name))
+            if name in ("R", "G", "B_lam") and matrix.shape == (0, 0):
+                matrix = zeros(*shape)
+            if matrix.shape != shape:
+                raise StructureError(f"{name} is {matrix.shape}; the named rows, ports and multipliers make it {shape}")
+            if not np.isfinite(matrix.data).all():
+                raise StructureError(f"{name} holds NaN or infinity")
+            object.__setattr__(self, name, matrix)
+        if not -1 <= self.split <= n:
+            raise StructureError(f"split is {self.split}; it must lie between 0 and the number of rows, {n}")
+        for what, defect in self.structure().items():
+            if defect > TOLERANCE:
+                raise StructureError(f"{what}: relative defect {defect:.1e}")
+
+    def structure(self) -> dict[str, float]:
+        """How far the matrices are from a port-Hamiltonian system, relatively; E may be indefinite (see `passive`)."""
+        return {
+            "J is not skew-symmetric": skew_defect(self.J),
+            "E is not symmetric": symmetry_defect(self.E),
+            "R is not symmetric": symmetry_defect(self.R),
+            "R is not positive semidefinite": negativity_defect(self.R),
+        }
+
+    @cached_property
+    def passive(self) -> bool:
+        """Whether the energy is bounded below: E ≥ 0."""
+        return negativity_defect(self.E) <= TOLERANCE
+
+    @property
+    def lossless(self) -> bool:
+        return self.R.nnz == 0
+
+    def energy(self, e: np.ndarray) -> float:
+        """H = ½ eᵀE e."""
+        return float(0.5 * e @ (self.E @ e))
+
+    def with_ports(self, *names: str) -> LinearPHDAE:
+        """The same system with these ports open, in this order, and the others closed to effort."""
+        if len(set(names)) < len(names):
+            raise InputError(f"a port stands twice in {names}")
+        columns = self.ports.indices(names)
+        return replace(self, B=self.B[:, columns], B_lam=self.B_lam[:, columns], ports=self.ports.only(names))
+
+    def prefixed(self, name: str) -> LinearPHDAE:
+        """The same system with `name.` before the names of its rows, ports, multipliers and fields."""
+        return replace(
+            self,
+            rows=self.rows.prefixed(name),
+            ports=self.ports.prefixed(name),
+            multipliers=self.multipliers.prefixed(name),
+            fields={f"{name}.{key}": value for key, value in self.fields.items()},
+        )
+
+    def __repr__(self) -> str:
+        kind = "passive" if self.passive else "not passive"
+        return (
+            f"LinearPHDAE({self.rows.size} rows, {self.multipliers.size} multipliers, "
+            f"{self.ports.size} inputs on {len(self.ports)} ports, {kind})"
+        )

@@ -1,0 +1,1 @@
+"""How a system comes to stand and to move."""

@@ -1,0 +1,95 @@
+"""Energy of a system at a state, and the identities that make it port-Hamiltonian, as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from phloat.bodies import inertia as mass
+from phloat.bodies.body import Body
+from phloat.errors import InputError
+from phloat.linear.phdae import LinearPHDAE
+from phloat.system.state import Pose, State
+from phloat.system.system import System
+from phloat.system.terms import Terms, fits, terms
+
+
+def energy(system: System, state: State) -> float:
+    """H = H_kin + H_def + H_pot (8), Remark 1; written from the definitions, not from the matrices of `terms`."""
+    fits(system, state)
+    return sum(sum(body_energy(body, state.pose(name), system.gravity)) for name, body in system.bodies.items())
+
+
+def body_energy(body: Body, pose: Pose, gravity: np.ndarray) -> tuple[float, float, float]:
+    """Kinetic, deformation and potential energy of one body."""
+    I = body.inertia
+    Y = mass.first_moments(I.X, I.W, pose.eta)
+    s_u = I.s0 + I.S @ pose.eta
+    J_u = mass.rotary_inertia(I.E0, I.X, Y, pose.eta)
+    M = mass.mass_matrix(I.m, s_u, J_u, I.S, mass.coupling(Y), I.M_ff_dense)
+    w = np.concatenate([pose.v_P, pose.omega, pose.rates])
+    kinetic, elastic = 0.5 * w @ M @ w, 0.5 * pose.sigma @ (body.elastic.C @ pose.sigma)
+    return float(kinetic), float(elastic), float(-gravity @ (I.m * pose.r_P + pose.A @ s_u))
+
+
+def effort_defect(system: System, state: State) -> float:
+    """max |Eᵀz − ∇H| / max |∇H|, with ∇H by five-point differences of `energy` (exact for quartics)."""
+    at = terms(system, state)
+    gradient = np.empty(len(state.e))
+    scale = np.maximum(1e-2 * np.abs(state.e), 1e-2)
+    for i, h in enumerate(scale):
+        values = []
+        for step in (-2, -1, 1, 2):
+            e = state.e.copy()
+            e[i] += step * h
+            values.append(energy(system, replace(state, e=e)))
+        gradient[i] = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * h)
+    return float(np.abs(at.E.T @ at.z - gradient).max() / max(np.abs(gradient).max(), 1e-300))
+
+
+@dataclass(frozen=True)
+class PowerBalance:
+    """Ḣ = yᵀu − zᵀR z at one state; `residual` is what is missing, `relative` that beside the largest single power."""
+
+    stored: float
+    supplied: float
+    dissipated: float
+    residual: float
+    relative: float
+
+
+def power_balance(system: System, state: State, u: Mapping[str, object] | None = None) -> PowerBalance:
+    """The power balance for inputs u by port name: rates ė and multipliers from the equations, Ḣ = ∇H · ė.
+
+    Velocities must satisfy the joints (and drives); any multipliers then balance, so those of least size are taken.
+    """
+    at = terms(system, state)
+    inputs = np.zeros(at.ports.size)
+    for name, value in (u or {}).items():
+        array = np.broadcast_to(np.asarray(value, dtype=float), at.ports.shape(name))
+        if not np.isfinite(array).all():
+            raise InputError(f"input {name!r} holds NaN or infinity")
+        inputs[at.ports[name]] = array
+    miss = at.B_lam @ inputs - at.G @ at.z
+    if np.abs(miss).max(initial=0.0) > 1e-9 * max(np.abs(at.z).max(initial=0.0), 1.0):
+        worst = at.multipliers.owner(int(np.argmax(np.abs(miss))))
+        raise InputError(
+            f"velocities miss joint {worst!r} by {np.abs(miss).max():.1e}; the balance needs them to agree"
+        )
+    free = (at.J - at.R) @ at.z + at.B @ inputs
+    lam = np.linalg.lstsq(at.G.T.toarray(), -free, rcond=None)[0] if at.multipliers.size else np.zeros(0)
+    force = free + at.G.T @ lam
+    e_dot = np.linalg.solve(at.E.toarray(), force)
+    y = at.B.T @ at.z + at.B_lam.T @ lam
+    stored, supplied = float((at.E.T @ at.z) @ e_dot), float(y @ inputs)
+    dissipated = float(at.z @ (at.R @ at.z))
+    residual = stored - supplied + dissipated
+    size = max(np.abs(at.z * force).max(initial=0.0), np.abs(y * inputs).max(initial=0.0), dissipated, 1e-300)
+    return PowerBalance(stored, supplied, dissipated, residual, residual / size)
+
+
+def structure_defects(of: Terms | LinearPHDAE) -> dict[str, float]:
+    """How far E, J, R are from a port-Hamiltonian system: relative numbers by what they say."""
+    return of.structure()

@@ -1,0 +1,131 @@
+"""The joints of a system at a state: gaps, the rows G, what drives them, and the free axes as ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.algebra.sparse import Matrix, csr
+from phloat.joints.pairs import Drive
+from phloat.joints.rows import Aligned, Coincide, Held
+from phloat.system.state import State
+from phloat.system.system import Connection, System, held
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """In which columns the velocities of each body stand, and how many columns there are."""
+
+    columns: dict[str, np.ndarray]
+    size: int
+
+
+def in_state(system: System) -> Places:
+    """The columns of the velocities in the state e."""
+    layout = system.layout
+    names = ("v_P", "omega", "eta_dot")
+    columns = {b: layout.indices(f"{b}.{name}" for name in names if f"{b}.{name}" in layout) for b in system.bodies}
+    return Places(columns, layout.size)
+
+
+def in_velocities(system: System) -> Places:
+    """The columns of the velocities (v_P, ω, η̇) of all bodies, one after the other."""
+    columns, start = {}, 0
+    for name, body in system.bodies.items():
+        columns[name] = start + np.arange(len(body.columns))
+        start += len(body.columns)
+    return Places(columns, start)
+
+
+def joint_rows(system: System, state: State, places: Places) -> tuple[Matrix, Matrix]:
+    """G and B_λ at a state: 0 = −G z + B_λ u."""
+    blocks, drives = [], []
+    for name, c in system.joints.items():
+        first, second = ends(c, state)
+        blocks += [(c, row.rate(first, second)) for row in c.rows]
+        if c.driven:
+            drives.append((system.multipliers[name].stop, system.ports[name], _driving(c, second)))
+    B_lam = sp.lil_array((system.multipliers.size, system.ports.size))
+    for stop, where, block in drives:
+        B_lam[stop - block.shape[0] : stop, where] = block
+    return scattered(blocks, places), csr(B_lam)
+
+
+def free_axes(system: System, state: State, places: Places) -> dict[str, Matrix]:
+    """For every joint with free axes, the rates along them per velocity: what its port shows."""
+    out = {}
+    for name, c in system.joints.items():
+        if c.free:
+            first, second = ends(c, state)
+            out[name] = scattered([(c, row.rate(first, second)) for row in c.free], places)
+    return out
+
+
+def gaps(system: System, state: State) -> dict[str, np.ndarray]:
+    """How far each joint is from closed: metres for points, radians (to first order) for directions."""
+    return {name: closed_gap(c, *ends(c, state)) for name, c in system.joints.items() if c.closed}
+
+
+def closed_gap(c: Connection, first: Held, second: Held) -> np.ndarray:
+    """The gaps of the rows that a joint closes by itself (not those locked or driven wherever they stand)."""
+    return np.concatenate([row.gap(first, second) for row in c.closed])
+
+
+def half_turned(c: Connection, first: Held, second: Held) -> bool:
+    """Whether directions that should agree point apart: perpendicular and aligned rows vanish there too."""
+    if any(isinstance(row, Aligned) for row in c.closed):
+        return float(np.trace(first.D.T @ second.D)) < 1.0
+    if any(row.labels[0].startswith("perpendicular") for row in c.closed):
+        return float(first.D[:, 2] @ second.D[:, 2]) < 0.0
+    return False
+
+
+def joint_coordinates(system: System, state: State) -> dict[str, float]:
+    """The angle and slide of every joint that has one, by "joint.angle" and "joint.slide"."""
+    out = {}
+    for name, c in system.joints.items():
+        first, second = ends(c, state)
+        for row in c.joint.free:
+            if row.labels[0] in ("angle", "slide"):
+                out[f"{name}.{row.labels[0]}"] = float(row.gap(first, second)[0])
+    return out
+
+
+def ends(c: Connection, state: State) -> tuple[Held, Held]:
+    return held(c.first, state), held(c.second, state)
+
+
+def _driving(c: Connection, second: Held) -> np.ndarray:
+    """B_λ of a driven joint: the rate of a free axis is its input; a drive moves a ground frame that stands where B does."""
+    size = sum(len(row.labels) for row in c.driven)
+    if not isinstance(c.joint, Drive):
+        return np.eye(size)
+    parts = []
+    for row in c.driven:
+        if isinstance(row, Coincide):
+            parts.append(np.eye(len(row.axes)))
+        else:
+            assert isinstance(row, Aligned)
+            turned = 0.5 * (np.sum(second.D**2) * np.eye(3) - second.D @ second.D.T)  # ½ Σ d_i × (u × d_i)
+            parts.append(turned[np.ix_(row.axes, row.axes)])
+    return sp.block_diag(parts).toarray()
+
+
+def scattered(blocks: Iterable[tuple[Connection, tuple[np.ndarray, np.ndarray]]], places: Places) -> Matrix:
+    """Rows of joints, each with its columns for two bodies, as one sparse matrix."""
+    row, column, value, start = [], [], [], 0
+    for c, rates in blocks:
+        for end, rate in zip((c.first, c.second), rates, strict=True):
+            if end.body:
+                i, j = np.nonzero(rate)
+                row.append(start + i)
+                column.append(places.columns[end.body][j])
+                value.append(rate[i, j])
+        start += rates[0].shape[0]
+    if not value:
+        return csr(sp.csr_array((start, places.size)))
+    entries = (np.concatenate(value), (np.concatenate(row), np.concatenate(column)))
+    return csr(sp.coo_array(entries, shape=(start, places.size)))

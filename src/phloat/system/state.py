@@ -1,0 +1,132 @@
+"""Where a system is and how it moves: values that stand under the names of its bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from phloat.algebra.cross import orthonormality_defect, rot
+from phloat.algebra.layout import Layout, Shape, joined
+from phloat.bodies.body import Body
+from phloat.errors import InputError, PortError, finite, unknown
+
+DERIVED = ("u_f", "v_f")
+
+
+class Pose(NamedTuple):
+    """A body in three dimensions, whatever of it exists: r_P and A in inertial axes, v_P and ω in body axes."""
+
+    r_P: np.ndarray
+    A: np.ndarray
+    eta: np.ndarray
+    v_P: np.ndarray
+    omega: np.ndarray
+    rates: np.ndarray
+    sigma: np.ndarray
+
+
+def body_layout(body: Body) -> Layout:
+    """The paper's state e of one body: (r_P, attitude, η, v_P, ω, η̇, σ), with attitude A_IB in space, theta in a plane."""
+    linear, turning = sum(i < 3 for i in body.active), sum(i >= 3 for i in body.active)
+    attitude: dict[int, dict[str, Shape]] = {3: {"A_IB": (3, 3)}, 1: {"theta": ()}, 0: {}}
+    shapes: dict[str, Shape] = {"r_P": (linear,), **attitude[turning], "eta": (body.coordinates,), "v_P": (linear,)}
+    shapes |= {"omega": () if turning == 1 else (turning,), "eta_dot": (body.coordinates,), "sigma": (body.stresses,)}
+    return Layout({name: shape for name, shape in shapes.items() if np.prod(shape)}, "quantity")
+
+
+def state_layout(bodies: Mapping[str, Body]) -> Layout:
+    return joined((body_layout(body).prefixed(name) for name, body in bodies.items()), "quantity")
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The vector e of (12) by name: `state["rod.theta"]`, `state["rod.eta"]`…; bodies only, no multipliers.
+
+    A state fits every system of the same bodies. `rod.u_f` and `rod.v_f` are the deformation and its rate at the places
+    by which the body is drawn.
+    """
+
+    bodies: Mapping[str, Body]
+    layout: Layout
+    e: np.ndarray
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        body, _, quantity = name.rpartition(".")
+        if quantity in DERIVED and body in self.bodies:
+            shape = self.bodies[body].shape
+            field = shape.displacement(shape.places()) @ self._or_zero(body, "eta" if quantity == "u_f" else "eta_dot")
+            return field.reshape(-1, 3)[:, : sum(i < 3 for i in self.bodies[body].active)]
+        return self.layout.of(self.e, name).copy()
+
+    def with_values(self, values: Mapping[str, object]) -> State:
+        """A copy with some quantities changed. Stress follows deformation unless it is given: σ = C⁻¹ε(η)."""
+        e = self.e.copy()
+        for name, value in values.items():
+            e[self.layout[name]] = checked(self.layout, name, value)
+        for name, body in self.bodies.items():
+            if f"{name}.eta" in values and f"{name}.sigma" not in values and body.stresses:
+                e[self.layout[f"{name}.sigma"]] = body.elastic.stress(e[self.layout[f"{name}.eta"]])
+        return replace(self, e=e)
+
+    def pose(self, body: str) -> Pose:
+        """A body of the state in three dimensions."""
+        active = self.bodies[body].active
+        r, v, omega, A = np.zeros(3), np.zeros(3), np.zeros(3), np.eye(3)
+        linear, turning = [i for i in active if i < 3], [i - 3 for i in active if i >= 3]
+        r[linear], v[linear] = self[f"{body}.r_P"], self[f"{body}.v_P"]
+        if turning:
+            omega[turning] = self[f"{body}.omega"]
+            A = self[f"{body}.A_IB"] if len(turning) == 3 else rot(float(self[f"{body}.theta"]))
+        rest = [self._or_zero(body, name) for name in ("eta", "eta_dot", "sigma")]
+        return Pose(r, A, rest[0], v, omega, rest[1], rest[2])
+
+    def position(self, body: str, s: float) -> np.ndarray:
+        """Where the place s of a body is, in inertial axes."""
+        shape, pose = self._body(body).shape, self.pose(body)
+        places = np.array([s], dtype=float)
+        y = shape.points(places)[0] + shape.displacement(places) @ pose.eta
+        return (pose.r_P + pose.A @ y)[: sum(i < 3 for i in self.bodies[body].active)]
+
+    def displacement(self, body: str, s: float) -> np.ndarray:
+        """The deformation of a body at the place s, in its own axes."""
+        u = self._body(body).shape.displacement(np.array([s], dtype=float)) @ self._or_zero(body, "eta")
+        return u[: sum(i < 3 for i in self.bodies[body].active)]
+
+    def stress(self, body: str, s: float) -> dict[str, float]:
+        """The stress resultants of a body at the place s, by name (N, M_z … of a beam)."""
+        rows = self._body(body).shape.stress(np.array([s], dtype=float))
+        sigma = self._or_zero(body, "sigma")
+        return {name: float((row @ sigma)[0]) for name, row in rows.items()}
+
+    def _body(self, name: str) -> Body:
+        if name not in self.bodies:
+            raise PortError(unknown("body", name, self.bodies))
+        return self.bodies[name]
+
+    def _or_zero(self, body: str, quantity: str) -> np.ndarray:
+        name = f"{body}.{quantity}"
+        return self.e[self.layout[name]] if name in self.layout else np.zeros(0)
+
+    def __repr__(self) -> str:
+        return f"State({', '.join(self.bodies)}; {len(self.e)} numbers)"
+
+
+def checked(layout: Layout, name: str, value: object) -> np.ndarray:
+    """A value for a quantity, flat: of its shape, finite, and a rotation where it is one."""
+    array = finite(name, value, layout.shape(name))
+    if name.endswith(".A_IB") and (defect := orthonormality_defect(array)) > 1e-9:
+        raise InputError(f"{name} is not a rotation: AᵀA misses the identity by {defect:.1e}")
+    return array.ravel()
+
+
+def resting(bodies: Mapping[str, Body]) -> State:
+    """All bodies at the origin, undeformed and at rest."""
+    layout = state_layout(bodies)
+    e = np.zeros(layout.size)
+    for name in layout:
+        if name.endswith(".A_IB"):
+            e[layout[name]] = np.eye(3).ravel()
+    return State(bodies, layout, e)

@@ -1,0 +1,176 @@
+"""The paper's matrices at any state, in the paper's variables: (12) for every body, (42) for the whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.algebra.cross import cross, skew
+from phloat.algebra.defects import negativity_defect, skew_defect, symmetry_defect
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import Matrix, csr, diagonal
+from phloat.bodies import inertia as mass
+from phloat.bodies.body import Body
+from phloat.bodies.strain import strain_gradient
+from phloat.errors import InputError
+from phloat.system.jointed import free_axes, in_state, joint_rows
+from phloat.system.state import Pose, State, body_layout
+from phloat.system.system import System
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """E ė = (J − R) z + Gᵀλ + B u,   0 = −G z + B_λ u,   y = Bᵀz + B_λᵀλ,   ∂H/∂e = Eᵀz, at one state.
+
+    `layout` names e (and so the rows of E, J, R, B and z), `ports` names u and y, `multipliers` names λ.
+    """
+
+    E: Matrix
+    J: Matrix
+    R: Matrix
+    G: Matrix
+    B: Matrix
+    B_lam: Matrix
+    z: np.ndarray
+    layout: Layout
+    ports: Layout
+    multipliers: Layout
+
+    def structure(self) -> dict[str, float]:
+        """How far the matrices are from a port-Hamiltonian system, relatively."""
+        return {
+            "J is not skew-symmetric": skew_defect(self.J),
+            "E is not symmetric": symmetry_defect(self.E),
+            "E is not positive definite": negativity_defect(self.E),
+            "R is not symmetric": symmetry_defect(self.R),
+            "R is not positive semidefinite": negativity_defect(self.R),
+        }
+
+
+def terms(system: System, state: State) -> Terms:
+    """E, J, R, G, B, B_λ, z of a system at a state. For looking, testing and linearising; motion never assembles them."""
+    fits(system, state)
+    parts = [_body_terms(body, state.pose(name), system.gravity) for name, body in system.bodies.items()]
+    places = in_state(system)
+    G, B_lam = joint_rows(system, state, places)
+    free = free_axes(system, state, places)
+    columns = []
+    for name in system.ports:
+        if name in free:
+            columns.append(free[name].T)
+        elif name in system.joints:  # driven: it acts through B_λ only
+            columns.append(sp.csr_array((places.size, system.ports.shape(name)[0])))
+        else:
+            columns.append(_port(system, state, name, places.columns, places.size))
+    return Terms(
+        E=diagonal([p.E for p in parts]),
+        J=diagonal([p.J for p in parts]),
+        R=diagonal([p.R for p in parts]),
+        G=G,
+        B=csr(sp.hstack(columns)) if columns else csr(sp.csr_array((places.size, 0))),
+        B_lam=B_lam,
+        z=np.concatenate([p.z for p in parts]),
+        layout=system.layout,
+        ports=system.ports,
+        multipliers=system.multipliers,
+    )
+
+
+def fits(system: System, state: State) -> None:
+    """A state belongs to systems of the same bodies."""
+    if state.layout != system.layout:
+        raise InputError(f"the state is of {', '.join(state.bodies)}, the system of {', '.join(system.bodies)}")
+    if not np.isfinite(state.e).all():
+        raise InputError(
+            f"the state holds NaN or infinity at {state.layout.owner(int(np.argmin(np.isfinite(state.e))))}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class BodyTerms:
+    """(12) for one body, gravity included (Remark 1)."""
+
+    E: Matrix
+    J: Matrix
+    R: Matrix
+    z: np.ndarray
+
+
+def _body_terms(body: Body, pose: Pose, gravity: np.ndarray) -> BodyTerms:
+    """(12) in three dimensions, then the rows that exist: r_P (3), R_v (9), η, v_P (3), ω (3), η̇, σ."""
+    I, n = body.inertia, body.coordinates
+    v_P, omega, rates = pose.v_P, pose.omega, pose.rates
+    W = I.W
+    Y = mass.first_moments(I.X, W, pose.eta)
+    s_u = I.s0 + I.S @ pose.eta
+    J_u = mass.rotary_inertia(I.E0, I.X, Y, pose.eta)
+    c = mass.coupling(Y)
+    M = mass.mass_matrix(I.m, s_u, J_u, I.S, c, I.M_ff_dense)
+    whirl = mass.whirl(W, rates)
+    p_t = I.m * v_P + cross(omega, s_u) + I.S @ rates  # (9)
+    p_r = cross(s_u, v_P) + J_u @ omega + c @ rates
+    p_t_tilde, p_r_tilde = p_t + I.S @ rates, p_r + c @ rates  # (13)
+    I_pf = mass.gyration(I.S, Y, whirl, v_P, omega)  # (14)
+
+    Q = body.elastic.Q
+    strain = strain_gradient(body.elastic.D.toarray(), Q.strain, Q.row, Q.column, Q.value, pose.eta)
+    stresses = body.stresses
+    r, R_v, u = slice(0, 3), slice(3, 12), slice(12, 12 + n)
+    v, w, f = slice(12 + n, 15 + n), slice(15 + n, 18 + n), slice(18 + n, 18 + 2 * n)
+    s = slice(18 + 2 * n, 18 + 2 * n + stresses)
+    J = np.zeros((s.stop, s.stop))
+    J[r, v] = pose.A
+    J[R_v, w] = np.vstack([skew(row) for row in pose.A])
+    J[u, f] = np.eye(n)
+    J[v, w] = skew(p_t_tilde)
+    J[w, v] = skew(p_t_tilde)
+    J[w, w] = skew(p_r_tilde)
+    J[w, f] = I_pf
+    J[f, w] = -I_pf.T
+    J[f, s] = -strain.T
+    J[s, f] = strain
+    for row, column in ((r, v), (R_v, w), (u, f)):
+        J[column, row] = -J[row, column].T
+    E = sp.block_diag([sp.eye_array(12 + n), M, body.elastic.C], format="csr")
+    R = np.zeros_like(J)
+    R[f, f] = body.elastic.R_d.toarray()
+
+    z = np.zeros(s.stop)
+    z[r] = -I.m * gravity
+    z[R_v] = -np.outer(gravity, s_u).ravel()
+    z[u] = mass.kinetic_gradient(I.S, Y, whirl, v_P, omega) - I.S.T @ (pose.A.T @ gravity)
+    z[v], z[w], z[f], z[s] = v_P, omega, rates, pose.sigma
+    return _existing(body, BodyTerms(csr(E), csr(J), csr(R), z), pose)
+
+
+def _existing(body: Body, whole: BodyTerms, pose: Pose) -> BodyTerms:
+    """The rows that a body has; where it turns in a plane, the nine direction cosines become the one angle θ."""
+    n, size = body.coordinates, len(whole.z)
+    linear = np.array([i for i in body.active if i < 3], dtype=int)
+    turning = np.array([i - 3 for i in body.active if i >= 3], dtype=int)
+    attitude = np.zeros((size, 0))
+    if len(turning) == 3:
+        attitude = np.eye(size)[:, 3:12]
+    elif len(turning) == 1:
+        attitude = np.zeros((size, 1))
+        attitude[3:12, 0] = (pose.A @ skew(np.array([0.0, 0.0, 1.0]))).ravel()  # dA/dθ
+    rest = np.concatenate([12 + np.arange(n), 12 + n + linear, 15 + n + turning, np.arange(18 + n, size)])
+    eye = sp.eye_array(size, format="csr")
+    P = csr(sp.hstack([eye[:, linear], csr(attitude), eye[:, rest]]))
+    back = csr(sp.diags_array(1.0 / np.asarray(P.multiply(P).sum(axis=0)).ravel()) @ P.T)  # left inverse of P
+    E = csr(back @ whole.E @ P)
+    J = csr(back @ whole.J @ back.T)
+    z = P.T @ whole.z
+    assert body_layout(body).size == len(z)
+    return BodyTerms(E, J, csr(back @ whole.R @ back.T), z)
+
+
+def _port(system: System, state: State, name: str, columns: dict[str, np.ndarray], size: int) -> Matrix:
+    """A wrench at a port of a body, in body axes, as efforts on the rows."""
+    owner, _, port = name.rpartition(".")
+    body = system.bodies[owner]
+    twist = body.port(port).twist(state.pose(owner).eta)[np.ix_(body.twist_rows, body.columns)]
+    i, j = np.nonzero(twist)
+    return csr(sp.coo_array((twist[i, j], (columns[owner][j], i)), shape=(size, twist.shape[0])))

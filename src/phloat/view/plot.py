@@ -1,0 +1,134 @@
+"""One verb for looking: plot(x) draws modes, responses and systems (extra `plot`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phloat.errors import InputError
+from phloat.linear.modes import Modes
+from phloat.linear.response import Response
+from phloat.system.state import State
+from phloat.system.system import System
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito: told apart by everybody
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+
+
+def plot(x: Modes | Response | System, state: State | None = None) -> Figure:
+    """A figure of modes (their shapes), a response (Bode), or a system at a state: `plot(system, state)`."""
+    if isinstance(x, Modes):
+        return plot_modes(x)
+    if isinstance(x, Response):
+        return plot_response(x)
+    if isinstance(x, System) and isinstance(state, State):
+        return plot_system(x, state)
+    raise InputError(f"there is no picture of {type(x).__name__}; plot takes Modes, Response, or System and State")
+
+
+def plot_modes(x: Modes, count: int = 4) -> Figure:
+    """The lowest elastic mode shapes over the undeformed bodies, scaled to a tenth of the size of the system."""
+    bodies = x.system.fields
+    if not bodies:
+        raise InputError("these modes have no bodies to draw")
+    shown = range(x.rigid, min(x.rigid + count, len(x)))
+    if not len(shown):
+        raise InputError("there is no elastic mode to draw")
+    points = np.vstack([f.points for f in bodies.values()])
+    size = float(np.ptp(points, axis=0).max())
+    flat = _flat(points, np.vstack([x.shape(k, name) for k in shown for name in bodies]))
+    columns = min(2, len(shown))
+    figure, axes = _figure(-(-len(shown) // columns), columns, flat)
+    for ax, k in zip(axes.flat, shown, strict=False):
+        largest = max(float(np.abs(x.shape(k, name)).max()) for name in bodies) or 1.0
+        for (name, field), colour in zip(bodies.items(), _cycle(len(bodies)), strict=True):
+            moved = field.points + 0.1 * size / largest * x.shape(k, name)
+            ax.plot(*_axes(field.points, flat), color="0.75", lw=1)
+            ax.plot(*_axes(moved, flat), color=colour, lw=2, marker="o" if len(moved) == 1 else None, label=name)
+        ax.set_title(f"mode {k}: {x.omega[k]:.5g} rad/s", fontsize=9)
+        _labelled(ax, flat)
+    for ax in axes.flat[len(shown) :]:
+        ax.set_visible(False)
+    if len(bodies) <= 8:
+        axes.flat[0].legend(fontsize=7)
+    return figure
+
+
+def plot_response(x: Response) -> Figure:
+    """Bode diagram: magnitude and phase of every output for every input."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 5), layout="constrained")
+    top, bottom = figure.subplots(2, 1, sharex=True)
+    pairs = [(i, j) for i in range(len(x.outputs)) for j in range(len(x.inputs))]
+    for (i, j), colour in zip(pairs, _cycle(len(pairs)), strict=True):
+        label = f"{x.outputs[i]} from {x.inputs[j]}"
+        top.loglog(x.omega, x.magnitude[:, i, j], color=colour, label=label)
+        bottom.semilogx(x.omega, np.rad2deg(x.phase[:, i, j]), color=colour)
+    top.set_ylabel("magnitude (SI)")
+    bottom.set_ylabel("phase (°)")
+    bottom.set_xlabel("frequency (rad/s)")
+    top.legend(fontsize=7)
+    for ax in (top, bottom):
+        ax.grid(alpha=0.3)
+    return figure
+
+
+def plot_system(x: System, state: State) -> Figure:
+    """The bodies of a system where they are, with dots where joints hold them."""
+    lines = {}
+    for name, body in x.bodies.items():
+        pose, places = state.pose(name), body.shape.places()
+        y = body.shape.points(places) + (body.shape.displacement(places) @ pose.eta).reshape(-1, 3)
+        lines[name] = pose.r_P + y @ pose.A.T
+    points = np.vstack(list(lines.values()))
+    flat = _flat(points, np.zeros((1, 3)))
+    figure, axes = _figure(1, 1, flat)
+    ax = axes.flat[0]
+    for (name, line), colour in zip(lines.items(), _cycle(len(lines)), strict=True):
+        ax.plot(*_axes(line, flat), color=colour, lw=2, marker="s" if len(line) == 1 else None, label=name)
+    for c in x.joints.values():
+        end = c.second if c.second.body else c.first
+        pose, port = state.pose(end.body), x.bodies[end.body].port(end.port)
+        at = pose.r_P + pose.A @ (port.x + port.Phi @ pose.eta)
+        ax.plot(*_axes(at[None], flat), color="k", marker="o", ms=4, mfc="w", ls="")
+    if len(lines) <= 8:
+        ax.legend(fontsize=8)
+    _labelled(ax, flat)
+    return figure
+
+
+def _flat(points: np.ndarray, motion: np.ndarray) -> bool:
+    """Whether everything happens in a plane z = constant."""
+    return float(np.ptp(points[:, 2])) < 1e-9 and float(np.abs(motion[:, 2]).max()) < 1e-9 * np.abs(motion).max(
+        initial=1.0
+    )
+
+
+def _figure(rows: int, columns: int, flat: bool) -> tuple[Figure, np.ndarray]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.2 * columns + 0.8, 3.2 * rows + 0.4), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, subplot_kw={} if flat else {"projection": "3d"})
+    return figure, axes
+
+
+def _axes(points: np.ndarray, flat: bool) -> np.ndarray:
+    return points.T[:2] if flat else points.T
+
+
+def _labelled(ax: Axes, flat: bool) -> None:
+    ax.set_aspect("equal")
+    ax.set_xlabel("x (m)")
+    ax.set_ylabel("y (m)")
+    if not flat:
+        ax.set(zlabel="z (m)")
+
+
+def _cycle(count: int) -> list[str]:
+    return [COLOURS[i % len(COLOURS)] for i in range(count)]
