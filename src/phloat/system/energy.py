@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.linalg as la
 
+from phloat.algebra.sparse import largest
 from phloat.bodies import inertia as mass
 from phloat.bodies.body import Body
 from phloat.errors import InputError
@@ -51,7 +53,7 @@ def effort_defect(system: System, state: State) -> float:
 
 @dataclass(frozen=True)
 class PowerBalance:
-    """Ḣ = yᵀu − zᵀR z at one state; `residual` is what is missing, `relative` that beside the largest single power."""
+    """Ḣ = yᵀu − zᵀR z at one state; `residual` is what is missing, `relative` that beside the largest power in the sums."""
 
     stored: float
     supplied: float
@@ -81,13 +83,15 @@ def power_balance(system: System, state: State, u: Mapping[str, object] | None =
     free = (at.J - at.R) @ at.z + at.B @ inputs
     lam = np.linalg.lstsq(at.G.T.toarray(), -free, rcond=None)[0] if at.multipliers.size else np.zeros(0)
     force = free + at.G.T @ lam
-    e_dot = np.linalg.solve(at.E.toarray(), force)
+    unit = 1.0 / np.sqrt(at.E.diagonal())  # masses and compliances differ by many orders: solve in their own units
+    e_dot = unit * la.solve(at.E.toarray() * unit[:, None] * unit, unit * force, assume_a="pos")
     y = at.B.T @ at.z + at.B_lam.T @ lam
     stored, supplied = float((at.E.T @ at.z) @ e_dot), float(y @ inputs)
     dissipated = float(at.z @ (at.R @ at.z))
     residual = stored - supplied + dissipated
-    size = max(np.abs(at.z * force).max(initial=0.0), np.abs(y * inputs).max(initial=0.0), dissipated, 1e-300)
-    return PowerBalance(stored, supplied, dissipated, residual, residual / size)
+    inertial = largest(at.E.multiply(at.z[:, None]).multiply(e_dot))  # z_i E_ij ė_j: what the stored power is the sum of
+    size = max(inertial, np.abs(at.z * force).max(), np.abs(y * inputs).max(initial=0.0), dissipated, 1e-300)
+    return PowerBalance(stored, supplied, dissipated, residual, float(residual / size))
 
 
 def structure_defects(of: Terms | LinearPHDAE) -> dict[str, float]:

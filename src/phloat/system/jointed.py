@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
 from phloat.joints.pairs import Drive
-from phloat.joints.rows import Aligned, Coincide, Held
+from phloat.joints.rows import Aligned, Coincide, Held, held_ground
 from phloat.system.state import State
 from phloat.system.system import Connection, System, held
 
@@ -95,11 +95,13 @@ def joint_coordinates(system: System, state: State) -> dict[str, float]:
 
 
 def ends(c: Connection, state: State) -> tuple[Held, Held]:
-    return held(c.first, state), held(c.second, state)
+    """Both sides of a joint at a state; a drive's ground frame moves, and stands where the driven port does."""
+    second = held(c.second, state)
+    return held_ground(second.c, second.D) if isinstance(c.joint, Drive) else held(c.first, state), second
 
 
 def _driving(c: Connection, second: Held) -> np.ndarray:
-    """B_λ of a driven joint: the rate of a free axis is its input; a drive moves a ground frame that stands where B does."""
+    """B_λ of a driven joint: the rate of a free axis is its input; a drive moves its ground frame."""
     size = sum(len(row.labels) for row in c.driven)
     if not isinstance(c.joint, Drive):
         return np.eye(size)

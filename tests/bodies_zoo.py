@@ -1,0 +1,133 @@
+"""Bodies of every kind, random states of systems, and velocities that satisfy the joints."""
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+
+import phloat as ph
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import csr
+from phloat.bodies.body import Port, ports_at
+from phloat.bodies.inertia import six_arrays
+from phloat.bodies.strain import Elastic, Quadratic
+from phloat.system.state import resting
+
+steel = ph.Material(E=2.1e11, rho=7800.0, nu=0.3)
+STRIP = ph.Rectangle(0.03, 0.05)
+
+
+def beam(**options) -> ph.Beam:
+    return ph.Beam(**{"length": 1.3, "section": STRIP, "material": steel, **options})
+
+
+RECIPES = {
+    "beam": beam(),
+    "pinned beam": beam(frame="pinned"),
+    "rayleigh beam": beam(theory="rayleigh"),
+    "timoshenko beam": beam(theory="timoshenko"),
+    "tapered beam with masses": beam(
+        section=lambda s: ph.Rectangle(0.03, 0.05 * (1 - 0.4 * s)), masses={0.0: 0.4, 0.37: 1.1}, ports={"mid": 0.37}
+    ),
+    "damped beam": beam(damping=ph.Rayleigh(mass=0.3, stiffness=1e-5)),
+    "beam without stiffening": beam(stiffening=False, damping=ph.KelvinVoigt(1e-5)),
+}
+
+
+class Cloud:
+    """Point masses with random shape fields and a random quadratic strain: any floating body at all."""
+
+    def __init__(self, seed: int, masses: int = 14, coordinates: int = 4, strains: int = 5):
+        rng = np.random.default_rng(seed)
+        self.mass = rng.uniform(0.05, 0.2, masses)
+        self.x = rng.normal(size=(masses, 3)) * 0.3
+        self.Phi = rng.normal(size=(3, masses, coordinates)) * 0.2
+        self.rng, self.strains = rng, strains
+
+    def places(self):
+        return np.arange(len(self.mass), dtype=float)
+
+    def points(self, s):
+        return self.x[np.asarray(s, int)]
+
+    def displacement(self, s):
+        return csr(self.Phi[:, np.asarray(s, int)].transpose(1, 0, 2).reshape(-1, self.Phi.shape[2]))
+
+    def rotation(self, s):
+        return csr(np.tile(np.eye(3, self.Phi.shape[2]) * 0.3, (len(s), 1)))
+
+    def stress(self, s):
+        return {}
+
+    def discretise(self) -> ph.Body:
+        n = self.Phi.shape[2]
+        Q = self.rng.normal(size=(self.strains, n, n))
+        Q = Q + Q.transpose(0, 2, 1)
+        index = np.array([i.ravel() for i in np.indices(Q.shape)])
+        root = self.rng.normal(size=(self.strains, self.strains))
+        elastic = Elastic(
+            csr(root @ root.T + np.eye(self.strains)),
+            csr(self.rng.normal(size=(self.strains, n))),
+            Quadratic(*index, Q.ravel()),
+            csr(sp.diags_array(np.linspace(0.1, 0.5, n))),
+            Layout({"N": (self.strains,)}, "stress"),
+        )
+        return ph.Body(
+            recipe=self,
+            inertia=six_arrays(self.x, self.mass, [csr(p) for p in self.Phi]),
+            elastic=elastic,
+            ports=ports_at(self, {"P": 0.0, "C": 1.0}),
+            shape=self,
+            planar=(np.ones(n, bool), np.ones(self.strains, bool)),
+        )
+
+
+def bodies() -> dict[str, ph.Body]:
+    out = {name: recipe.discretise(2) for name, recipe in RECIPES.items()}
+    J = np.array([[0.4, 0.05, 0.02], [0.05, 0.5, -0.03], [0.02, -0.03, 0.6]])
+    out["rigid body"] = ph.RigidBody(2.5, J, center=(0.1, -0.2, 0.3), ports={"tip": (0.5, 0.2, -0.1)}).discretise()
+    out["point mass"] = ph.PointMass(1.7).discretise()
+    out["cloud of masses"] = Cloud(3).discretise()
+    return out
+
+
+def systems() -> dict[str, ph.System]:
+    """Every body alone, in space and (where it can be) in the plane, under gravity."""
+    out = {}
+    for name, body in bodies().items():
+        out[f"{name}, in space"] = ph.connect({"b": body}, gravity=(0.7, -9.81, 1.3))
+        if name != "cloud of masses":
+            out[f"{name}, in the plane"] = ph.connect({"b": body}, gravity=(0.7, -9.81, 0.0), plane="xy")
+    return out
+
+
+def random_state(system: ph.System, seed: int, consistent: bool = False) -> ph.State:
+    """A state with everything nonzero: turned, moving, deformed by some tenths, stressed."""
+    rng = np.random.default_rng(seed)
+    state = resting(system.bodies)
+    values = {}
+    for name in system.layout:
+        shape, quantity = system.layout.shape(name), name.rpartition(".")[2]
+        scale = {"eta": 0.05, "eta_dot": 0.5, "sigma": 1e3}.get(quantity, 1.0)
+        if quantity == "A_IB":
+            values[name] = la.expm(np.cross(np.eye(3), rng.normal(size=3)))
+        else:
+            values[name] = rng.normal(size=shape) * scale
+    state = state.with_values(values)
+    return with_joints_kept(system, state) if consistent else state
+
+
+def with_joints_kept(system: ph.System, state: ph.State) -> ph.State:
+    """The state with its velocities projected so that G z = 0."""
+    G = ph.terms(system, state).G.toarray()
+    e = state.e - np.linalg.pinv(G) @ (G @ state.e)
+    names = [n for n in system.layout if n.rpartition(".")[2] in ("v_P", "omega", "eta_dot")]
+    return state.with_values({n: e[system.layout[n]].reshape(system.layout.shape(n)) for n in names})
+
+
+def rates(system: ph.System, state: ph.State) -> np.ndarray:
+    """ė of a system without joints and inputs."""
+    t = ph.terms(system, state)
+    return np.linalg.solve(t.E.toarray(), (t.J - t.R) @ t.z)
+
+
+__all__ = ["Cloud", "Port", "beam", "bodies", "random_state", "rates", "steel", "systems", "with_joints_kept"]

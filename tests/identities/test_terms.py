@@ -1,0 +1,129 @@
+"""Identities of the paper's matrices at random states of every body, in space and in the plane."""
+
+import numpy as np
+import pytest
+from bodies_zoo import bodies, random_state, systems
+
+import phloat as ph
+
+SYSTEMS = systems()
+
+
+def double(name: str) -> ph.System:
+    """Two bodies on joints of the kind."""
+    zoo = bodies()
+    arm = ph.Weld("ground", "a.P", at=(0.2, 0.1, 0.0))
+    if name == "slide":
+        second = ph.Slide("a.C", "b.P", along=(1, 0, 0), name="second")
+    elif name == "prismatic":
+        second = ph.Prismatic("a.C", "b.P", axis=(0.6, 0.8, 0.0), name="second")
+    elif name == "revolute":
+        second = ph.Revolute("a.C", "b.P", axis=(0.0, 0.6, 0.8), turned=(0.3, -0.2, 0.5), name="second")
+    elif name == "spherical":
+        second = ph.Spherical("a.C", "b.P", name="second")
+    else:
+        second = ph.Weld("a.C", "b.P", turned=(0.1, 0.2, 0.3), name="second")
+    return ph.connect({"a": zoo["beam"], "b": zoo["damped beam"]}, joints=[arm, second], gravity=(0, 0, -9.81))
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("seed", range(3))
+def test_J_is_skew_and_E_symmetric_positive_definite(name, seed):
+    terms = ph.terms(SYSTEMS[name], random_state(SYSTEMS[name], seed))
+    for what, defect in ph.structure_defects(terms).items():
+        assert defect <= 1e-12, what
+    assert np.linalg.eigvalsh(terms.E.toarray())[0] > 0
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("seed", range(3))
+def test_effort_is_the_gradient_of_the_energy(name, seed):
+    assert ph.effort_defect(SYSTEMS[name], random_state(SYSTEMS[name], seed)) < 1e-8
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("seed", range(3))
+def test_power_is_balanced_with_every_port_loaded(name, seed):
+    system = SYSTEMS[name]
+    rng = np.random.default_rng(seed)
+    u = {port: rng.normal(size=system.ports.shape(port)) * 10 for port in system.ports}
+    balance = ph.power_balance(system, random_state(system, seed), u)
+    assert abs(balance.relative) < 1e-12
+    assert balance.supplied != 0.0
+    assert balance.dissipated >= 0.0
+
+
+@pytest.mark.parametrize("kind", ["weld", "revolute", "prismatic", "spherical", "slide"])
+def test_power_is_balanced_through_joints_with_their_free_axes_loaded(kind):
+    system = double(kind)
+    for seed in range(3):
+        state = random_state(system, seed, consistent=True)
+        rng = np.random.default_rng(seed)
+        u = {port: rng.normal(size=system.ports.shape(port)) for port in system.ports}
+        assert abs(ph.power_balance(system, state, u).relative) < 1e-12
+
+
+@pytest.mark.parametrize("kind", ["weld", "revolute", "prismatic", "spherical", "slide"])
+def test_joint_rows_are_the_rate_of_their_gaps(kind):
+    system = double(kind)
+    state = random_state(system, 1)
+    terms = ph.terms(system, state)
+    # move along the velocities: ṙ = A v, Ȧ = A[ω]×, η̇ are the rows of J z that (12) gives
+    e_dot = (terms.J @ terms.z) * np.array([n in ("r_P", "A_IB", "eta") for n in _quantities(system)])
+    from dataclasses import replace
+
+    h = 1e-6
+    ahead, back = (ph.gaps(system, replace(state, e=state.e + s * h * e_dot)) for s in (1, -1))
+    for name, where in system.multipliers.slices.items():
+        rate = (ahead[name] - back[name]) / (2 * h)
+        np.testing.assert_allclose((terms.G @ terms.z)[where], rate, atol=2e-8 * max(1, np.abs(terms.z).max()))
+
+
+def _quantities(system: ph.System) -> list[str]:
+    return [name.rpartition(".")[2] for name in system.layout for _ in range(int(np.prod(system.layout.shape(name))))]
+
+
+def test_driven_axes_take_their_rate_and_give_the_effort():
+    system = ph.drive(double("revolute"), "second")
+    terms = ph.terms(system, random_state(system, 2))
+    assert not terms.B[:, terms.ports["second"]].nnz
+    assert terms.B_lam[:, terms.ports["second"]].sum() == 1.0
+
+
+def test_a_driven_pose_is_the_twist_of_the_port():
+    system = ph.connect({"b": bodies()["beam"]}, joints=[ph.Drive("ground", "b.P", of="pose", name="hub")])
+    state = random_state(system, 4)
+    terms = ph.terms(system, state)
+    pose = state.pose("b")
+    u = np.zeros(terms.ports.size)
+    u[terms.ports["hub"]] = np.concatenate([pose.A @ pose.v_P, pose.A @ pose.omega])
+    np.testing.assert_allclose(terms.B_lam @ u, terms.G @ terms.z, atol=1e-12)
+
+
+def test_a_rigid_body_is_newton_and_euler():
+    """Remark 3, against the textbook equations about the mass centre."""
+    body = ph.RigidBody(2.5, np.diag([0.4, 0.5, 0.6]), center=(0.1, -0.2, 0.3)).discretise()
+    system = ph.connect({"b": body}, gravity=(0.3, -0.4, -9.81))
+    state = random_state(system, 5)
+    pose = state.pose("b")
+    terms = ph.terms(system, state)
+    e_dot = np.linalg.solve(terms.E.toarray(), terms.J @ terms.z)
+    r_dot, A_dot, v_dot, w_dot = (system.layout.of(e_dot, f"b.{n}") for n in ("r_P", "A_IB", "v_P", "omega"))
+    c, J, w, v = np.array([0.1, -0.2, 0.3]), np.diag([0.4, 0.5, 0.6]), pose.omega, pose.v_P
+    np.testing.assert_allclose(r_dot, pose.A @ v)
+    np.testing.assert_allclose(A_dot, pose.A @ np.cross(np.eye(3), w), atol=1e-12)
+    np.testing.assert_allclose(J @ w_dot, np.cross(J @ w, w), atol=1e-11)  # gravity has no torque about the centre
+    acceleration = v_dot + np.cross(w, v) + np.cross(w_dot, c) + np.cross(w, np.cross(w, c))
+    np.testing.assert_allclose(pose.A @ acceleration, system.gravity, atol=1e-11)
+
+
+def test_terms_of_a_system_are_those_of_its_bodies_side_by_side():
+    zoo = bodies()
+    both = ph.connect({"a": zoo["beam"], "b": zoo["rigid body"]}, gravity=(0, 0, -9.81))
+    state = random_state(both, 0)
+    alone = ph.connect({"a": zoo["beam"]}, gravity=(0, 0, -9.81))
+    first = ph.State(alone.bodies, alone.layout, state.e[: alone.layout.size])
+    n = alone.layout.size
+    np.testing.assert_array_equal(
+        ph.terms(both, state).J[:n][:, :n].toarray(), ph.terms(alone, first).J.toarray()
+    )
