@@ -1,0 +1,222 @@
+"""Beams against exact frequencies, with the rate of their elements."""
+
+import numpy as np
+import pytest
+import scipy.special
+from bodies_zoo import steel
+from scipy.optimize import brentq
+
+import phloat as ph
+
+
+def cantilever(beam: ph.Beam, elements: int, plane: str | None = "xy") -> ph.LinearPHDAE:
+    system = ph.connect({"b": beam.discretise(elements)}, joints=[ph.Weld("ground", "b.P")], plane=plane)
+    return ph.linearise(system, ph.place(system))
+
+
+def bending(found: ph.Modes) -> np.ndarray:
+    """Frequencies of the modes that bend along y, in order: their mean axial motion is nothing."""
+    return np.array([w for k, w in enumerate(found.omega) if k >= found.rigid and _bends(found.shape(k, "b"))])
+
+
+def _bends(shape: np.ndarray) -> bool:
+    return bool(np.abs(shape[:, 1]).max() > 10 * np.abs(shape[:, [0, 2]]).max())
+
+
+def rate(errors: np.ndarray, elements: list[int]) -> float:
+    return -np.polyfit(np.log(elements), np.log(np.abs(errors)), 1)[0]
+
+
+SLENDER = ph.Beam(1.0, ph.Section(A=1e-4, I=1e-9, J=2e-9), steel)
+UNIT = np.sqrt(steel.E * 1e-9 / (steel.rho * 1e-4))
+
+
+@pytest.mark.parametrize("mode", range(3))
+@pytest.mark.parametrize("frame", ["cantilever", "pinned"])
+@pytest.mark.parametrize("support", ["cantilever", "free_free"])
+def test_hermite_beams_reach_the_exact_frequencies_with_order_four(reference, support, frame, mode):
+    from dataclasses import replace
+
+    beam, exact = replace(SLENDER, frame=frame), reference["beams"][support][mode]
+    elements = [8, 16, 32]
+    found = []
+    for n in elements:
+        linear = cantilever(beam, n) if support == "cantilever" else beam.discretise(n).in_plane().linear()
+        modes = ph.modes(linear if support == "cantilever" else linear.prefixed("b"))
+        if support == "free_free":
+            assert modes.rigid == 3
+            found.append([w for w in modes.elastic / UNIT if abs(w / exact - 1) < 0.1][0])
+        else:
+            found.append(bending(modes)[mode] / UNIT)
+    errors = np.array(found) / exact - 1
+    assert (errors > 0).all()
+    assert 3.7 < rate(errors, elements) < 4.3
+    assert errors[-1] < 1e-4 * 4.0**mode
+
+
+def test_both_frames_have_the_same_frequencies():
+    a, b = (
+        ph.modes(ph.Beam(1.0, ph.Rectangle(0.02, 0.03), steel, frame=frame).discretise(6).linear())
+        for frame in ("cantilever", "pinned")
+    )
+    np.testing.assert_allclose(a.omega, b.omega, rtol=1e-8)
+
+
+STOUT = ph.Beam(1.0, ph.Rectangle(0.05, 0.1), ph.Material(E=210e9, rho=7800.0, nu=0.3), theory="timoshenko")
+
+
+def test_timoshenko_cantilever_is_exact_to_1e_5_with_twenty_elements(reference):
+    exact = np.array(reference["beams"]["timoshenko_cantilever"])
+    found = bending(ph.modes(cantilever(STOUT, 20)))[:3]
+    np.testing.assert_allclose(found, exact, rtol=1e-5)
+
+
+def test_timoshenko_elements_converge_with_twice_the_degree_of_their_rotation(reference):
+    exact = reference["beams"]["timoshenko_cantilever"][2]
+    elements = [3, 4, 6]
+    errors = np.array([bending(ph.modes(cantilever(STOUT, n)))[2] / exact - 1 for n in elements])
+    assert (errors > 0).all()
+    assert 5.5 < rate(errors, elements) < 7.5
+
+
+@pytest.mark.parametrize("slenderness", [1e2, 1e3, 1e4])
+def test_a_thin_timoshenko_beam_does_not_lock(reference, slenderness):
+    from dataclasses import replace
+
+    thin = replace(STOUT, section=ph.Rectangle(0.05, 1.0 / slenderness))
+    unit = np.sqrt(210e9 / 12 / 7800.0) / slenderness
+    found = bending(ph.modes(cantilever(thin, 4)))[:2] / unit
+    exact = np.array(reference["beams"]["cantilever"][:2])
+    # shear and rotary inertia lower Euler-Bernoulli by less than (mode wave number · h)²
+    np.testing.assert_allclose(found, exact, rtol=1e-4 + 60.0 / slenderness**2)
+
+
+def test_rayleigh_beams_lie_between_timoshenko_and_euler_bernoulli():
+    from dataclasses import replace
+
+    timoshenko, rayleigh, euler = (
+        bending(ph.modes(cantilever(replace(STOUT, theory=t), 12)))[:3]
+        for t in ("timoshenko", "rayleigh", "euler-bernoulli")
+    )
+    assert (timoshenko < rayleigh).all()
+    assert (rayleigh < euler).all()
+
+
+def test_torsion_is_exact_in_statics_and_of_order_two_in_frequency():
+    section = ph.Rectangle(0.02, 0.03)
+    beam = ph.Beam(1.5, section, steel)
+    exact = np.pi / 2 * np.sqrt(steel.G * section.J / (steel.rho * (section.I + section.I_y))) / 1.5
+    errors = []
+    for n in (5, 10, 20):
+        linear = cantilever(beam, n, plane=None)
+        twist = _static(linear, "b.C", 3)
+        assert twist[3] == pytest.approx(1.5 / (steel.G * section.J), rel=1e-9)
+        assert np.abs(np.delete(twist, 3)).max() < 1e-12 * abs(twist[3])
+        omega = ph.modes(linear).omega
+        errors.append(omega[np.abs(omega / exact - 1).argmin()] / exact - 1)
+    assert 1.9 < rate(np.array(errors), [5, 10, 20]) < 2.1
+    assert errors[-1] < 3e-4
+
+
+def _static(linear: ph.LinearPHDAE, port: str, component: int) -> np.ndarray:
+    """The displacement of a port under a unit effort: its rate at a very low frequency, divided by jω."""
+    omega = np.array([1e-3])
+    y = ph.response(linear, f"{port}[{component}]", port, omega=omega).values[0, :, 0]
+    return (y / (1j * omega)).real
+
+
+@pytest.mark.parametrize("theory", ["euler-bernoulli", "timoshenko"])
+def test_a_tip_load_bends_each_plane_by_beam_theory_and_not_the_other(theory):
+    section = ph.Rectangle(0.02, 0.05)
+    linear = cantilever(ph.Beam(1.2, section, steel, theory=theory), 3, plane=None)
+    shear = 1.2 / (section.kappa * steel.G * section.A) if theory == "timoshenko" else 0.0
+    for component, I, turn, sign in ((1, section.I, 5, 1), (2, section.I_y, 4, -1)):
+        moved = _static(linear, "b.C", component)
+        assert moved[component] == pytest.approx(1.2**3 / (3 * steel.E * I) + shear, rel=1e-8)
+        assert moved[turn] == pytest.approx(sign * 1.2**2 / (2 * steel.E * I), rel=1e-8)
+        assert np.abs(np.delete(moved, [component, turn])).max() < 1e-10 * moved[component]
+
+
+def test_bending_planes_and_torsion_are_uncoupled_in_the_modes():
+    section = ph.Rectangle(0.02, 0.05)
+    found = ph.modes(cantilever(ph.Beam(1.2, section, steel), 6, plane=None), count=8)
+    for k in range(8):
+        size = np.abs(found.shape(k, "b.C")) * np.array([1, 1, 1, 0.05, 1, 1])
+        groups = [size[[0]].max(), size[[1, 5]].max(), size[[2, 4]].max(), size[[3]].max()]
+        assert sorted(groups)[-2] < 1e-6 * max(groups)
+
+
+def test_a_wedge_has_kirchhoffs_frequencies():
+    """h = h₀ x/L from the free tip: ω = z²/4 √(EI₀/ρA₀L⁴) with J₁(z)I₂(z) + I₁(z)J₂(z) = 0 (Kirchhoff 1882)."""
+    jv, iv = scipy.special.jv, scipy.special.iv
+    equation = lambda z: jv(1, z) * iv(2, z) + iv(1, z) * jv(2, z)  # noqa: E731
+    exact = np.array([brentq(equation, *bracket) ** 2 / 4 for bracket in ((4, 5), (7, 8.5))])
+    np.testing.assert_allclose(exact, [5.315, 15.207], rtol=1e-4)
+    h, L = 0.05, 1.0
+    wedge = ph.Beam(L, lambda s: ph.Rectangle(0.02, h * (1 - s)), steel)
+    unit = np.sqrt(steel.E * h**2 / 12 / steel.rho) / L**2
+    errors = [bending(ph.modes(cantilever(wedge, n)))[:2] / unit / exact - 1 for n in (8, 16)]
+    assert np.abs(errors[1]).max() < 1e-3
+    assert (np.abs(errors[0]) / np.abs(errors[1]) > 3).all()
+
+
+def test_a_stepped_beam_of_two_materials_has_the_compliance_of_its_parts():
+    light = ph.Material(E=7e10, rho=2700.0)
+    stepped = ph.Beam(1.0, ph.Section(A=1e-3, I=1e-8), lambda s: steel if s < 0.4 else light)
+    system = ph.connect({"b": stepped.discretise([0.0, 0.4, 1.0])}, joints=[ph.Weld("ground", "b.P")], plane="xy")
+    tip = _static(ph.linearise(system, ph.place(system)), "b.C", 1)[1]
+    exact = (1.0 - 0.6**3) / (3 * steel.E * 1e-8) + 0.6**3 / (3 * light.E * 1e-8)
+    assert tip == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("ratio", [0.1, 1.0, 5.0])
+def test_a_tip_mass_lowers_a_cantilever_as_its_equation_says(ratio):
+    equation = lambda b: (  # noqa: E731
+        1 + np.cos(b) * np.cosh(b) + ratio * b * (np.cos(b) * np.sinh(b) - np.sin(b) * np.cosh(b))
+    )
+    exact = np.array([brentq(equation, 0.3, 1.9), brentq(equation, 3.5, 4.7)]) ** 2
+    heavy = ph.Beam(1.0, SLENDER.section, steel, masses={1.0: ratio * steel.rho * 1e-4})
+    np.testing.assert_allclose(bending(ph.modes(cantilever(heavy, 16)))[:2] / UNIT, exact, rtol=1e-5)
+
+
+def test_a_mass_inside_an_element_counts_where_it_is():
+    masses = {0.43: 0.3}
+    coarse, fine = (
+        ph.modes(ph.Beam(1.0, SLENDER.section, steel, masses=masses).discretise(n).in_plane().linear())
+        for n in (7, [0, 0.1, 0.2, 0.3, 0.43, 0.55, 0.7, 0.85, 1.0])
+    )
+    np.testing.assert_allclose(coarse.elastic[:2], fine.elastic[:2], rtol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("damping", "ratio"),
+    [
+        (ph.KelvinVoigt(2e-5), lambda w: 2e-5 * w / 2),
+        (ph.Rayleigh(mass=3.0, stiffness=1e-5), lambda w: (3.0 / w + 1e-5 * w) / 2),
+    ],
+)
+def test_damping_ratios_of_a_cantilever_are_those_of_its_law(damping, ratio):
+    found = ph.modes(cantilever(ph.Beam(1.0, SLENDER.section, steel, damping=damping), 6))
+    w, poles = found.omega[:5], found.poles[:5]
+    np.testing.assert_allclose(-poles.real / w, ratio(w), rtol=1e-6)
+    np.testing.assert_allclose(np.abs(poles), w, rtol=1e-6)
+
+
+def test_rigid_motion_is_never_damped():
+    body = ph.Beam(1.0, SLENDER.section, steel, damping=ph.Rayleigh(mass=3.0, stiffness=1e-5)).discretise(3)
+    found = ph.modes(body.linear())
+    assert found.rigid == 6
+    assert (found.poles[:6] == 0).all()
+    assert (found.poles[6:].real < 0).all()
+
+
+def test_stress_is_a_state_with_values_along_the_body():
+    """The moment of a cantilever under a tip load falls from F L to nothing, exactly, in the stress states."""
+    system = ph.connect({"b": SLENDER.discretise(4)}, plane="xy")
+    body = system.bodies["b"]
+    eta = np.linalg.solve(body.elastic.K.toarray(), body.ports["C"].Phi[1] * 7.0)
+    from phloat.system.state import resting
+
+    state = resting(system.bodies).with_values({"b.eta": eta * 1e-6})  # small: stiffening is quadratic
+    for s in (0.0, 0.3, 0.5, 1.0):
+        assert state.stress("b", s)["M_z"] == pytest.approx(7e-6 * (1 - s), abs=1e-14)

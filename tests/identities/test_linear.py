@@ -1,0 +1,174 @@
+"""Linear systems: interconnection, elimination, responses."""
+
+import numpy as np
+import pytest
+from bodies_zoo import beam, steel
+
+import phloat as ph
+
+SMALL = beam(section=ph.Rectangle(0.02, 0.03)).discretise(2).in_plane().linear()
+
+
+def rotated(angle: float) -> np.ndarray:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def hinge(system: ph.LinearPHDAE, name: str) -> ph.LinearPHDAE:
+    """The system with the translation of its ports only, as a hinge takes hold of them (5.2)."""
+    columns = np.concatenate([np.arange(3 * i, 3 * i + 2) for i in range(2)])
+    from dataclasses import replace
+
+    from phloat.algebra.layout import Layout
+
+    points = replace(
+        system, B=system.B[:, columns], B_lam=system.B_lam[:, columns], ports=Layout({"P": (2,), "C": (2,)}, "port")
+    )
+    return points.prefixed(name)
+
+
+def test_transformer_equals_swapped_system_and_gyrator():
+    """(42) from (41), and from (43) with (44): the same matrices."""
+    R = rotated(0.7)[:2, :2]
+    first, second = hinge(SMALL, "a"), hinge(SMALL, "b")
+    joined = ph.transformer(first, "a.C", second, "b.P", R)
+    other = ph.gyrator(first, "a.C", ph.swapped(second, "b.P"), "b.P", R)
+    for name in ("E", "J", "R", "B"):
+        assert abs(getattr(joined, name) - getattr(other, name)).max() == 0.0, name
+    np.testing.assert_allclose(joined.G.toarray(), other.G.toarray(), atol=0)
+    assert tuple(joined.ports) == tuple(other.ports) == ("a.P", "b.C")
+    np.testing.assert_allclose(ph.modes(joined).omega, ph.modes(other).omega, rtol=1e-12)
+
+
+def test_two_beams_joined_by_a_transformer_are_two_beams_on_a_revolute():
+    joined = ph.transformer(hinge(SMALL, "a"), "a.C", hinge(SMALL, "b"), "b.P", rotated(0.7)[:2, :2])
+    body = beam(section=ph.Rectangle(0.02, 0.03)).discretise(2)
+    system = ph.connect({"a": body, "b": body}, joints=[ph.Revolute("a.C", "b.P")], plane="xy")
+    state = ph.place(system, {"a.theta": 0.2, "b.theta": 0.9})
+    linear = ph.linearise(system, state)
+    np.testing.assert_allclose(ph.modes(linear).omega, ph.modes(joined).omega, rtol=1e-9)
+    assert ph.modes(linear).rigid == 4
+
+
+def test_a_gyrator_between_efforts_couples_through_J():
+    first, second = hinge(SMALL, "a"), hinge(SMALL, "b")
+    both = ph.gyrator(first, "a.C", second, "b.P", 3.0 * np.eye(2))
+    assert both.multipliers.size == 0
+    assert ph.structure_defects(both)["J is not skew-symmetric"] == 0.0
+    assert (both.J - ph.side_by_side(first, second).J).nnz > 0
+
+
+def arm(damping: ph.KelvinVoigt | ph.Rayleigh | None = None) -> ph.LinearPHDAE:
+    damping = damping or ph.Rayleigh()
+    link = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), steel, damping=damping).discretise(4)
+    system = ph.connect(
+        {"upper": link, "lower": link},
+        plane="xy",
+        joints=[ph.Revolute("ground", "upper.P", name="shoulder"), ph.Revolute("upper.C", "lower.P", name="elbow")],
+    )
+    return ph.linearise(system, ph.place(system, {"upper.theta": 0.3, "lower.theta": 0.9}))
+
+
+def test_elimination_keeps_modes_ports_and_the_split():
+    whole = arm().with_ports("shoulder", "elbow")
+    plant = ph.eliminate(whole)
+    assert plant.multipliers.size == 0
+    assert plant.rows.size - plant.split == whole.rows.size - whole.split
+    assert plant.split == whole.split - whole.multipliers.size
+    np.testing.assert_allclose(ph.modes(plant).omega, ph.modes(whole).omega, rtol=1e-9)
+    assert ph.modes(plant).rigid == 2
+    assert max(ph.structure_defects(plant).values()) < 1e-12
+    assert plant.passive
+
+
+def test_elimination_keeps_the_transfer_function():
+    whole = arm(ph.KelvinVoigt(1e-4)).with_ports("shoulder", "elbow")
+    omega = np.geomspace(1, 1000, 7)
+    a, b = (ph.response(s, ["shoulder", "elbow"], omega=omega).values for s in (whole, ph.eliminate(whole)))
+    np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-9 * np.abs(a).max())
+
+
+def test_the_response_of_a_passive_system_has_no_negative_real_part():
+    omega = np.geomspace(1, 1e4, 40)
+    H = ph.response(arm(ph.KelvinVoigt(1e-4)), ["shoulder", "elbow"], omega=omega).values
+    for value in H:
+        hermitian = value + value.conj().T
+        assert np.linalg.eigvalsh(hermitian)[0] > -1e-9 * np.abs(value).max()
+    np.testing.assert_allclose(H, H.transpose(0, 2, 1), rtol=1e-6, atol=1e-9 * np.abs(H).max())  # reciprocity
+
+
+def test_poles_of_the_response_are_the_modes():
+    plant = arm().with_ports("elbow")
+    for w in ph.modes(plant).elastic[:3]:
+        near, far = np.abs(ph.response(plant, "elbow", omega=[w * 1.000001, w * 1.02]).values.ravel())
+        assert near > 100 * far
+
+
+def test_zeros_of_a_driving_point_are_the_modes_with_that_axis_locked():
+    link = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), steel).discretise(4)
+    system = ph.connect({"b": link}, joints=[ph.Revolute("ground", "b.P", name="hub")], plane="xy")
+    state = ph.place(system)
+    locked = ph.modes(ph.linearise(ph.lock(system, "hub"), state)).elastic[:3]
+    plant = ph.linearise(system, state)
+    for w in locked:
+        here, there = np.abs(ph.response(plant, "hub", omega=[w, 1.05 * w]).values.ravel())
+        assert here < 1e-6 * there
+
+
+def test_a_driven_axis_shows_the_inverse_of_its_admittance():
+    link = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), steel, damping=ph.KelvinVoigt(1e-4)).discretise(4)
+    system = ph.connect({"b": link}, joints=[ph.Revolute("ground", "b.P", name="hub")], plane="xy")
+    state, omega = ph.place(system), np.geomspace(1, 1000, 5)
+    admittance = ph.response(ph.linearise(system, state), "hub", omega=omega).values.ravel()
+    impedance = ph.response(ph.linearise(ph.drive(system, "hub"), state), "hub", omega=omega).values.ravel()
+    np.testing.assert_allclose(admittance * impedance, 1.0, rtol=1e-8)
+
+
+def test_large_systems_have_the_modes_of_small_ones():
+    """The sparse path against the dense one, rigid modes counted."""
+    from phloat.linear import modes as module
+
+    system = arm(ph.KelvinVoigt(1e-4))
+    dense = ph.modes(system)
+    sparse = module._sparse(system, 9)
+    assert sparse.rigid == dense.rigid == 2
+    np.testing.assert_allclose(sparse.omega, dense.omega[:9], rtol=1e-8)
+    np.testing.assert_allclose(sparse.poles, dense.poles[:9], rtol=1e-8)
+    for k in range(2, 5):
+        a, b = sparse.shape(k, "lower"), dense.shape(k, "lower")
+        assert min(np.abs(a - b).max(), np.abs(a + b).max()) < 1e-6 * np.abs(a).max()
+
+
+def test_damping_that_couples_modes_is_met_by_newton_on_the_whole_system():
+    """Few modes of a non-proportional system: poles of the projection are refined to those of all modes."""
+    limp = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), steel, damping=ph.KelvinVoigt(3e-3)).discretise(4)
+    stiff = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), steel).discretise(4)
+    system = ph.connect({"a": limp, "b": stiff}, joints=[ph.Weld("ground", "a.P"), ph.Weld("a.C", "b.P")], plane="xy")
+    linear = ph.linearise(system, ph.place(system))
+    exact = ph.eliminate(linear)
+    every = np.linalg.eigvals(np.linalg.solve(exact.E.toarray(), (exact.J - exact.R).toarray()))
+    for few in ph.modes(linear, count=4).poles:
+        assert np.abs(every - few).min() < 1e-6 * abs(few)
+
+
+def test_mode_shapes_move_ports_as_they_move_the_bodies():
+    system = arm()
+    found = ph.modes(system)
+    for k in range(4):
+        at_port, along = found.shape(k, "lower.P"), found.shape(k, "lower")
+        c, s = np.cos(0.9), np.sin(0.9)
+        np.testing.assert_allclose(
+            [c * at_port[0] - s * at_port[1], s * at_port[0] + c * at_port[1]], along[0, :2], atol=1e-9 * np.abs(along).max()
+        )
+    np.testing.assert_array_equal(np.asarray(found), found.omega)
+    np.testing.assert_array_equal(found[2:5], found.omega[2:5])
+
+
+@pytest.mark.parametrize("name", ["J", "E", "R"])
+def test_structure_is_proven_at_construction(name):
+    from dataclasses import replace
+
+    broken = getattr(SMALL, name).tolil()
+    broken[0, 1] += 1.0 if name != "R" else -1.0
+    with pytest.raises(ph.StructureError, match=rf"{name} is not .* relative defect \d"):
+        replace(SMALL, **{name: broken.tocsr()})
