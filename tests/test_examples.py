@@ -32,7 +32,7 @@ def test_space_frame_is_the_classical_displacement_model(monkeypatch):
     import classical_frame
 
     K, M = classical_frame.matrices(
-        example.points, example.members, {0, 1, 2, 3}, example.axes, example.profile, example.steel, elements=4
+        example.points, example.members, example.feet, example.axes, example.profile, example.steel, elements=4
     )
     np.testing.assert_allclose(example.omega, classical_frame.all_frequencies(K, M)[:10], rtol=1e-8)
     assert example.modes.rigid == 0

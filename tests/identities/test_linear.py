@@ -158,7 +158,9 @@ def test_mode_shapes_move_ports_as_they_move_the_bodies():
         at_port, along = found.shape(k, "lower.P"), found.shape(k, "lower")
         c, s = np.cos(0.9), np.sin(0.9)
         np.testing.assert_allclose(
-            [c * at_port[0] - s * at_port[1], s * at_port[0] + c * at_port[1]], along[0, :2], atol=1e-9 * np.abs(along).max()
+            [c * at_port[0] - s * at_port[1], s * at_port[0] + c * at_port[1]],
+            along[0, :2],
+            atol=1e-9 * np.abs(along).max(),
         )
     np.testing.assert_array_equal(np.asarray(found), found.omega)
     np.testing.assert_array_equal(found[2:5], found.omega[2:5])

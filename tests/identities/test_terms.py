@@ -124,6 +124,4 @@ def test_terms_of_a_system_are_those_of_its_bodies_side_by_side():
     alone = ph.connect({"a": zoo["beam"]}, gravity=(0, 0, -9.81))
     first = ph.State(alone.bodies, alone.layout, state.e[: alone.layout.size])
     n = alone.layout.size
-    np.testing.assert_array_equal(
-        ph.terms(both, state).J[:n][:, :n].toarray(), ph.terms(alone, first).J.toarray()
-    )
+    np.testing.assert_array_equal(ph.terms(both, state).J[:n][:, :n].toarray(), ph.terms(alone, first).J.toarray())

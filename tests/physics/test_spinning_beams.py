@@ -79,9 +79,7 @@ def test_the_coriolis_force_on_a_stretching_spinning_beam_is_two_rho_A_omega_v()
     eta_dot[:4] = growth * x  # u_x = growth · x: its four nodal values come first
     state = resting(system.bodies).with_values({"b.omega": (0, 0, omega), "b.eta_dot": eta_dot})
     assert ph.terms(system, state).z[system.layout["b.v_P"]] == pytest.approx(0)
-    expected = integrated(
-        system, lambda x: (RHO_A * omega**2 * x, -2 * RHO_A * omega * growth * x, 0.0)
-    )
+    expected = integrated(system, lambda x: (RHO_A * omega**2 * x, -2 * RHO_A * omega * growth * x, 0.0))
     np.testing.assert_allclose(forces_on_deformation(system, state), expected, atol=1e-10)
 
 
@@ -165,7 +163,9 @@ def test_every_mass_of_a_cloud_obeys_newton():
     strain = terms.J[system.layout["b.sigma"], system.layout["b.eta_dot"]].T @ state["b.sigma"]
     damping = system.bodies["b"].elastic.R_d @ state["b.eta_dot"]
     np.testing.assert_allclose(generalised, -strain - damping, rtol=1e-5, atol=1e-4 * np.abs(strain).max())
-    np.testing.assert_allclose((cloud.mass[:, None] * a).sum(axis=0), 0.0, atol=1e-4 * np.abs(cloud.mass[:, None] * a).max())
+    np.testing.assert_allclose(
+        (cloud.mass[:, None] * a).sum(axis=0), 0.0, atol=1e-4 * np.abs(cloud.mass[:, None] * a).max()
+    )
 
 
 def test_section_inertia_is_felt_alike_by_rigid_and_elastic_rotation():

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, block_inverse, csr, diagonal, zeros
+from phloat.bodies.beam_fields import BeamShape, Fields, fraction
+from phloat.bodies.beam_frame import FRAMES, Frame, kept
 from phloat.bodies.body import Body, ports_at
 from phloat.bodies.inertia import Inertia, Sections, six_arrays
 from phloat.bodies.material import Damping, KelvinVoigt, Material, Rayleigh
 from phloat.bodies.section import Section
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import InputError, finite, positive, unknown
-from phloat.fem.interval import Broken, Hermite, Lagrange, gauss
+from phloat.fem.interval import gauss
 
 THEORIES = ("euler-bernoulli", "rayleigh", "timoshenko")
-TIMOSHENKO_DEGREE = 3  # of the section rotation; the deflection is one order above, so the shear strain can vanish
-
-# what each frame holds at which fraction of the length: rigid motion taken out of the deformation (Remark 6)
-Frame = Mapping[float, Sequence[str]]
-FRAMES: dict[str, Frame] = {
-    "cantilever": {0.0: ("u_x", "u_y", "u_z", "theta_x", "theta_y", "theta_z")},
-    "pinned": {0.0: ("u_x", "u_y", "u_z", "theta_x"), 1.0: ("u_y", "u_z")},
-}
 
 
 @dataclass(frozen=True)
@@ -56,10 +49,10 @@ class Beam:
         if isinstance(self.frame, str) and self.frame not in FRAMES:
             raise InputError(unknown("frame", self.frame, FRAMES))
         for s, mass in self.masses.items():
-            _fraction("lumped mass", s)
+            fraction("lumped mass", s)
             positive(f"lumped mass at s = {s:g}", mass)
         for name, s in self.ports.items():
-            _fraction(f"port {name!r}", s)
+            fraction(f"port {name!r}", s)
             if name in ("P", "C"):
                 raise InputError(f"port {name!r} is an end of every beam; give the port at s = {s:g} another name")
         if not isinstance(self.damping, (Rayleigh, KelvinVoigt)):
@@ -69,7 +62,7 @@ class Beam:
         """The body with so many equal elements, or with elements between the given fractions 0 … 1 of the length."""
         nodes = self.length * _fractions(elements)
         fields = Fields(nodes, self.theory, torsion=self._twists(gauss(nodes)[0]))
-        held = _held(fields, FRAMES[self.frame] if isinstance(self.frame, str) else self.frame, self.length)
+        held = kept(fields, FRAMES[self.frame] if isinstance(self.frame, str) else self.frame, self.length)
         shape = BeamShape(self.length, fields, held)
         inertia = _inertia(self, fields, held)
         places = {"P": 0.0, "C": 1.0, **self.ports}
@@ -116,131 +109,6 @@ class Beam:
             of_strain = material.E * np.array([section.A, section.I, I_y])
             rows.append([*of_mass, *of_strain, material.G * J, section.kappa * material.G * section.A])
         return dict(zip(names, np.array(rows).T, strict=True))
-
-
-@dataclass(frozen=True, eq=False)
-class Fields:
-    """The mixed spaces of a beam (DESIGN: P1 → DG0, Hermite → DG1, Timoshenko one order apart) and its kinematics."""
-
-    nodes: np.ndarray
-    theory: str
-    torsion: bool
-
-    @property
-    def sheared(self) -> bool:
-        return self.theory == "timoshenko"
-
-    @cached_property
-    def spaces(self) -> dict[str, Lagrange | Hermite]:
-        """Displacement fields, in the order of the coordinates."""
-        line = Lagrange(self.nodes, 1)
-        if self.sheared:
-            w, phi = Lagrange(self.nodes, TIMOSHENKO_DEGREE + 1), Lagrange(self.nodes, TIMOSHENKO_DEGREE)
-            out: dict[str, Lagrange | Hermite] = {"u_x": line, "u_y": w, "phi_z": phi, "u_z": w, "phi_y": phi}
-        else:
-            out = {"u_x": line, "u_y": Hermite(self.nodes), "u_z": Hermite(self.nodes)}
-        return out | ({"theta_x": line} if self.torsion else {})
-
-    @cached_property
-    def stress_spaces(self) -> dict[str, tuple[Broken, bool]]:
-        """Stress resultants, in the order of σ, and whether they belong to motion in the plane xy."""
-        flat = Broken(self.nodes, 0)
-        moment = Broken(self.nodes, TIMOSHENKO_DEGREE - 1 if self.sheared else 1)
-        shear = Broken(self.nodes, TIMOSHENKO_DEGREE)
-        out = {"N": (flat, True), "M_z": (moment, True)}
-        if self.sheared:
-            out["Q_y"] = (shear, True)
-        if self.torsion:
-            out["T"] = (flat, False)
-        out["M_y"] = (moment, False)
-        if self.sheared:
-            out["Q_z"] = (shear, False)
-        return out
-
-    @cached_property
-    def layout(self) -> Layout:
-        return Layout({name: (space.size,) for name, space in self.spaces.items()}, "field")
-
-    @cached_property
-    def planar(self) -> np.ndarray:
-        inside = ("u_x", "u_y", "phi_z")
-        return np.concatenate([np.full(space.size, name in inside) for name, space in self.spaces.items()])
-
-    def of(self, name: str, x: np.ndarray, derivative: int = 0) -> Matrix:
-        """A field at points, in all coordinates: points × coordinates."""
-        if name not in self.spaces:
-            return zeros(len(x), self.layout.size)
-        where = self.layout[name]
-        left, right = zeros(len(x), where.start), zeros(len(x), self.layout.size - where.stop)
-        return csr(sp.hstack([left, self.spaces[name].at(x, derivative), right]))
-
-    def displacement(self, x: np.ndarray) -> list[Matrix]:
-        return [self.of(name, x) for name in ("u_x", "u_y", "u_z")]
-
-    def rotation(self, x: np.ndarray, derivative: int = 0) -> list[Matrix]:
-        """θ_x, θ_y, θ_z of the sections (or their derivative): slopes θ_z = u_y', θ_y = −u_z' without shear."""
-        twist = self.of("theta_x", x, derivative)
-        if self.sheared:
-            return [twist, self.of("phi_y", x, derivative), self.of("phi_z", x, derivative)]
-        return [twist, csr(-self.of("u_z", x, derivative + 1)), self.of("u_y", x, derivative + 1)]
-
-    def strains(self, x: np.ndarray) -> dict[str, Matrix]:
-        """The strain that each stress resultant works on."""
-        bend = self.rotation(x, 1)
-        out = {"N": self.of("u_x", x, 1), "T": bend[0], "M_y": bend[1], "M_z": bend[2]}
-        if self.sheared:
-            turned = self.rotation(x)
-            out["Q_y"] = csr(self.of("u_y", x, 1) - turned[2])
-            out["Q_z"] = csr(self.of("u_z", x, 1) + turned[1])
-        return out
-
-    def index(self, name: str, node: int) -> int | None:
-        """The coordinate that is u_x … theta_z at a node."""
-        slopes = {"theta_z": "u_y", "theta_y": "u_z"}
-        if name in slopes and not self.sheared:
-            space = self.spaces[slopes[name]]
-            assert isinstance(space, Hermite)
-            return self.layout[slopes[name]].start + space.slope_at_node(node)
-        name = {"theta_z": "phi_z", "theta_y": "phi_y"}.get(name, name)
-        return self.layout[name].start + self.spaces[name].value_at_node(node) if name in self.spaces else None
-
-
-@dataclass(frozen=True, eq=False)
-class BeamShape:
-    """Fields of the beam at a fraction s of its length."""
-
-    length: float
-    fields: Fields
-    keep: np.ndarray
-
-    def places(self) -> np.ndarray:
-        inner = np.linspace(0.0, 1.0, 5)[:-1]
-        s = self.fields.nodes / self.length
-        return np.append((s[:-1, None] + np.diff(s)[:, None] * inner).ravel(), 1.0)
-
-    def points(self, s: np.ndarray) -> np.ndarray:
-        return np.outer(self._x(s), [1.0, 0.0, 0.0])
-
-    def displacement(self, s: np.ndarray) -> Matrix:
-        return _interleaved(self.fields.displacement(self._x(s)), self.keep)
-
-    def rotation(self, s: np.ndarray) -> Matrix:
-        return _interleaved(self.fields.rotation(self._x(s)), self.keep)
-
-    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        spaces = {name: space for name, (space, _) in self.fields.stress_spaces.items()}
-        values = sp.block_diag([space.at(self._x(s)) for space in spaces.values()], format="csr")
-        return {name: csr(values[i * len(s) : (i + 1) * len(s)]) for i, name in enumerate(spaces)}
-
-    def _x(self, s: np.ndarray) -> np.ndarray:
-        return self.length * np.array([_fraction("place", value) for value in s])
-
-
-def _interleaved(components: list[Matrix], keep: np.ndarray) -> Matrix:
-    """x, y, z components of many points as rows (x, y, z) of each point in turn."""
-    points = components[0].shape[0]
-    order = np.arange(3 * points).reshape(3, points).T.ravel()
-    return csr(csr(sp.vstack(components))[order][:, keep])
 
 
 def _elastic(beam: Beam, fields: Fields, keep: np.ndarray, M_ff: Matrix) -> Elastic:
@@ -322,47 +190,6 @@ def _sections(
         sum((t.T @ sp.diags_array(m) @ t for t, m in zip(turn, moment, strict=True)), zeros(len(keep), len(keep)))
     )
     return Sections(J0, X, M_s)
-
-
-def _held(fields: Fields, frame: Frame, length: float) -> np.ndarray:
-    """The coordinates that remain when the frame holds its six; rigid motion must be gone, and nothing else."""
-    held, rigid = [], []
-    for s, names in frame.items():
-        x = length * _fraction("frame", s)
-        node = int(np.argmin(np.abs(fields.nodes - x)))
-        if abs(fields.nodes[node] - x) > 1e-9 * length:
-            raise InputError(f"the frame holds s = {s:g}, which is no node; nodes are at {fields.nodes / length}")
-        for name in names:
-            if name not in _RIGID:
-                raise InputError(unknown("frame condition", name, _RIGID))
-            held.append(fields.index(name, node))
-            rigid.append(_RIGID[name](x))
-    left = 6 - int(np.linalg.matrix_rank(np.array(rigid) / np.array([1, 1, 1, length, length, length]))) if rigid else 6
-    if left:
-        raise InputError(
-            f"the frame leaves {left} of 6 rigid motions in the deformation (it holds {dict(frame)}); "
-            f"use one of {', '.join(FRAMES)} or hold more"
-        )
-    if len(rigid) > 6:
-        raise InputError(f"the frame holds {len(rigid)} conditions, but only 6 rigid motions can be taken out")
-    return np.setdiff1d(np.arange(fields.layout.size), [i for i in held if i is not None])
-
-
-# what a rigid motion (t_x t_y t_z r_x r_y r_z) shows at x on the axis
-_RIGID: dict[str, Callable[[float], list[float]]] = {
-    "u_x": lambda x: [1, 0, 0, 0, 0, 0],
-    "u_y": lambda x: [0, 1, 0, 0, 0, x],
-    "u_z": lambda x: [0, 0, 1, 0, -x, 0],
-    "theta_x": lambda x: [0, 0, 0, 1, 0, 0],
-    "theta_y": lambda x: [0, 0, 0, 0, 1, 0],
-    "theta_z": lambda x: [0, 0, 0, 0, 0, 1],
-}
-
-
-def _fraction(what: str, s: float) -> float:
-    if not 0.0 <= finite(f"{what} position s", s, ()) <= 1.0:
-        raise InputError(f"{what} lies at s = {s:g}; s is the fraction of the length, 0 to 1")
-    return float(s)
 
 
 def _fractions(elements: int | Sequence[float]) -> np.ndarray:

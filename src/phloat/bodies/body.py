@@ -123,6 +123,10 @@ class Body:
 
     def in_plane(self) -> Body:
         """The body restricted to motion in the plane xy; refused where the plane does not decouple."""
+        return self._in_plane
+
+    @cached_property
+    def _in_plane(self) -> Body:
         keep, strains = self.planar
         active = tuple(i for i in self.active if i in PLANE)
         coupled = _coupling_out_of_plane(self, keep, strains, active)

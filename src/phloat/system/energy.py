@@ -89,7 +89,9 @@ def power_balance(system: System, state: State, u: Mapping[str, object] | None =
     stored, supplied = float((at.E.T @ at.z) @ e_dot), float(y @ inputs)
     dissipated = float(at.z @ (at.R @ at.z))
     residual = stored - supplied + dissipated
-    inertial = largest(at.E.multiply(at.z[:, None]).multiply(e_dot))  # z_i E_ij ė_j: what the stored power is the sum of
+    inertial = largest(
+        at.E.multiply(at.z[:, None]).multiply(e_dot)
+    )  # z_i E_ij ė_j: what the stored power is the sum of
     size = max(inertial, np.abs(at.z * force).max(), np.abs(y * inputs).max(initial=0.0), dissipated, 1e-300)
     return PowerBalance(stored, supplied, dissipated, residual, float(residual / size))
 

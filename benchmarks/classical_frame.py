@@ -1,0 +1,61 @@
+"""Frames of Euler-Bernoulli beams as everybody else writes them: 12 × 12 displacement elements, M q̈ + K q = 0.
+
+Shares nothing with phloat but the numbers of the section and the material. Linear axial and torsional, cubic bending
+displacement, consistent mass, rotary inertia ρ(I + I_y) of torsion only.
+"""
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+
+
+def element(L, section, material):
+    """K and M in the member's axes for (u, θ) of the first node, then of the second."""
+    s, m = section, material
+    line, twist = [0, 6], [3, 9]
+    K, M = np.zeros((12, 12)), np.zeros((12, 12))
+    bar, hat = np.array([[1, -1], [-1, 1]]) / L, np.array([[2, 1], [1, 2]]) * L / 6
+    K[np.ix_(line, line)], M[np.ix_(line, line)] = m.E * s.A * bar, m.rho * s.A * hat
+    K[np.ix_(twist, twist)], M[np.ix_(twist, twist)] = m.G * s.J * bar, m.rho * (s.I + s.I_y) * hat
+    cubic_K = np.array([[12, 6, -12, 6], [6, 4, -6, 2], [-12, -6, 12, -6], [6, 2, -6, 4]]) / L**3
+    cubic_M = np.array([[156, 22, 54, -13], [22, 4, 13, -3], [54, 13, 156, -22], [-13, -3, -22, 4]]) * L / 420
+    for at, sign, I in (([1, 5, 7, 11], 1, s.I), ([2, 4, 8, 10], -1, s.I_y)):  # θ_z = u_y', θ_y = −u_z'
+        T = np.diag([1, sign * L, 1, sign * L])
+        K[np.ix_(at, at)] = m.E * I * T @ cubic_K @ T
+        M[np.ix_(at, at)] = m.rho * s.A * T @ cubic_M @ T
+    return K, M
+
+
+def matrices(points, members, feet, axes, section, material, elements):
+    """Sparse K and M of the frame in inertial axes, the feet clamped; `axes` gives A_IB of a member from its two ends."""
+    rows, columns, stiffness, mass = [], [], [], []
+    nodes = len(points)
+    for i, j in members.values():
+        inner = nodes + np.arange(elements - 1)
+        nodes += elements - 1
+        chain = np.concatenate([[i], inner, [j]])
+        K, M = element(np.linalg.norm(points[j] - points[i]) / elements, section, material)
+        T = np.kron(np.eye(4), axes(points[i], points[j]))
+        dof = 6 * np.column_stack([chain[:-1], chain[1:]])[:, :, None] + np.arange(6)
+        dof = dof.reshape(elements, 12)
+        rows.append(np.repeat(dof, 12, axis=1).ravel())
+        columns.append(np.tile(dof, (1, 12)).ravel())
+        stiffness.append(np.tile((T @ K @ T.T).ravel(), elements))
+        mass.append(np.tile((T @ M @ T.T).ravel(), elements))
+    where = np.concatenate(rows), np.concatenate(columns)
+    free = np.setdiff1d(np.arange(6 * nodes), [6 * f + k for f in feet for k in range(6)])
+    size = (6 * nodes, 6 * nodes)
+    K, M = (sp.csr_array(sp.coo_array((np.concatenate(v), where), shape=size)) for v in (stiffness, mass))
+    return K[free][:, free], M[free][:, free]
+
+
+def all_frequencies(K, M):
+    """Densely, every ω."""
+    return np.sqrt(la.eigh(K.toarray(), M.toarray(), eigvals_only=True))
+
+
+def lowest_frequencies(K, M, count):
+    """By SciPy's shift-invert Lanczos about zero."""
+    value = spla.eigsh(K.tocsc(), k=count, M=M.tocsc(), sigma=0.0, return_eigenvectors=False)
+    return np.sqrt(np.sort(value))

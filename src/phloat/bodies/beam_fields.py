@@ -1,0 +1,147 @@
+"""The mixed spaces of a beam and its kinematics: what moves, what turns, what strains, at any place along it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.errors import InputError, finite
+from phloat.fem.interval import Broken, Hermite, Lagrange
+
+TIMOSHENKO_DEGREE = 3  # of the section rotation; the deflection is one order above, so the shear strain can vanish
+
+
+@dataclass(frozen=True, eq=False)
+class Fields:
+    """The mixed spaces of a beam (DESIGN: P1 → DG0, Hermite → DG1, Timoshenko one order apart) and its kinematics."""
+
+    nodes: np.ndarray
+    theory: str
+    torsion: bool
+
+    @property
+    def sheared(self) -> bool:
+        return self.theory == "timoshenko"
+
+    @cached_property
+    def spaces(self) -> dict[str, Lagrange | Hermite]:
+        """Displacement fields, in the order of the coordinates."""
+        line = Lagrange(self.nodes, 1)
+        if self.sheared:
+            w, phi = Lagrange(self.nodes, TIMOSHENKO_DEGREE + 1), Lagrange(self.nodes, TIMOSHENKO_DEGREE)
+            out: dict[str, Lagrange | Hermite] = {"u_x": line, "u_y": w, "phi_z": phi, "u_z": w, "phi_y": phi}
+        else:
+            out = {"u_x": line, "u_y": Hermite(self.nodes), "u_z": Hermite(self.nodes)}
+        return out | ({"theta_x": line} if self.torsion else {})
+
+    @cached_property
+    def stress_spaces(self) -> dict[str, tuple[Broken, bool]]:
+        """Stress resultants, in the order of σ, and whether they belong to motion in the plane xy."""
+        flat = Broken(self.nodes, 0)
+        moment = Broken(self.nodes, TIMOSHENKO_DEGREE - 1 if self.sheared else 1)
+        shear = Broken(self.nodes, TIMOSHENKO_DEGREE)
+        out = {"N": (flat, True), "M_z": (moment, True)}
+        if self.sheared:
+            out["Q_y"] = (shear, True)
+        if self.torsion:
+            out["T"] = (flat, False)
+        out["M_y"] = (moment, False)
+        if self.sheared:
+            out["Q_z"] = (shear, False)
+        return out
+
+    @cached_property
+    def layout(self) -> Layout:
+        return Layout({name: (space.size,) for name, space in self.spaces.items()}, "field")
+
+    @cached_property
+    def planar(self) -> np.ndarray:
+        inside = ("u_x", "u_y", "phi_z")
+        return np.concatenate([np.full(space.size, name in inside) for name, space in self.spaces.items()])
+
+    def of(self, name: str, x: np.ndarray, derivative: int = 0) -> Matrix:
+        """A field at points, in all coordinates: points × coordinates."""
+        if name not in self.spaces:
+            return zeros(len(x), self.layout.size)
+        where = self.layout[name]
+        left, right = zeros(len(x), where.start), zeros(len(x), self.layout.size - where.stop)
+        return csr(sp.hstack([left, self.spaces[name].at(x, derivative), right]))
+
+    def displacement(self, x: np.ndarray) -> list[Matrix]:
+        return [self.of(name, x) for name in ("u_x", "u_y", "u_z")]
+
+    def rotation(self, x: np.ndarray, derivative: int = 0) -> list[Matrix]:
+        """θ_x, θ_y, θ_z of the sections (or their derivative): slopes θ_z = u_y', θ_y = −u_z' without shear."""
+        twist = self.of("theta_x", x, derivative)
+        if self.sheared:
+            return [twist, self.of("phi_y", x, derivative), self.of("phi_z", x, derivative)]
+        return [twist, csr(-self.of("u_z", x, derivative + 1)), self.of("u_y", x, derivative + 1)]
+
+    def strains(self, x: np.ndarray) -> dict[str, Matrix]:
+        """The strain that each stress resultant works on."""
+        bend = self.rotation(x, 1)
+        out = {"N": self.of("u_x", x, 1), "T": bend[0], "M_y": bend[1], "M_z": bend[2]}
+        if self.sheared:
+            turned = self.rotation(x)
+            out["Q_y"] = csr(self.of("u_y", x, 1) - turned[2])
+            out["Q_z"] = csr(self.of("u_z", x, 1) + turned[1])
+        return out
+
+    def index(self, name: str, node: int) -> int | None:
+        """The coordinate that is u_x … theta_z at a node."""
+        slopes = {"theta_z": "u_y", "theta_y": "u_z"}
+        if name in slopes and not self.sheared:
+            space = self.spaces[slopes[name]]
+            assert isinstance(space, Hermite)
+            return self.layout[slopes[name]].start + space.slope_at_node(node)
+        name = {"theta_z": "phi_z", "theta_y": "phi_y"}.get(name, name)
+        return self.layout[name].start + self.spaces[name].value_at_node(node) if name in self.spaces else None
+
+
+@dataclass(frozen=True, eq=False)
+class BeamShape:
+    """Fields of the beam at a fraction s of its length."""
+
+    length: float
+    fields: Fields
+    keep: np.ndarray
+
+    def places(self) -> np.ndarray:
+        inner = np.linspace(0.0, 1.0, 5)[:-1]
+        s = self.fields.nodes / self.length
+        return np.append((s[:-1, None] + np.diff(s)[:, None] * inner).ravel(), 1.0)
+
+    def points(self, s: np.ndarray) -> np.ndarray:
+        return np.outer(self._x(s), [1.0, 0.0, 0.0])
+
+    def displacement(self, s: np.ndarray) -> Matrix:
+        return _interleaved(self.fields.displacement(self._x(s)), self.keep)
+
+    def rotation(self, s: np.ndarray) -> Matrix:
+        return _interleaved(self.fields.rotation(self._x(s)), self.keep)
+
+    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
+        spaces = {name: space for name, (space, _) in self.fields.stress_spaces.items()}
+        values = sp.block_diag([space.at(self._x(s)) for space in spaces.values()], format="csr")
+        return {name: csr(values[i * len(s) : (i + 1) * len(s)]) for i, name in enumerate(spaces)}
+
+    def _x(self, s: np.ndarray) -> np.ndarray:
+        return self.length * np.array([fraction("place", value) for value in s])
+
+
+def _interleaved(components: list[Matrix], keep: np.ndarray) -> Matrix:
+    """x, y, z components of many points as rows (x, y, z) of each point in turn."""
+    points = components[0].shape[0]
+    order = np.arange(3 * points).reshape(3, points).T.ravel()
+    return csr(csr(sp.vstack(components))[order][:, keep])
+
+
+def fraction(what: str, s: float) -> float:
+    if not 0.0 <= finite(f"{what} position s", s, ()) <= 1.0:
+        raise InputError(f"{what} lies at s = {s:g}; s is the fraction of the length, 0 to 1")
+    return float(s)
