@@ -13,7 +13,7 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, dependencies, largest
 from phloat.errors import InputError, JointError, RedundancyWarning
 from phloat.linear.phdae import Field, LinearPHDAE
-from phloat.system.jointed import Places, free_axes, gaps, joint_rows
+from phloat.system.jointed import Places, ends, free_axes, gaps, half_turned, joint_rows
 from phloat.system.state import Pose, State
 from phloat.system.system import System
 from phloat.system.terms import fits
@@ -67,7 +67,7 @@ def independent(G: Matrix, B_lam: Matrix, multipliers: Layout) -> np.ndarray:
     if not mu.shape[1]:
         return np.arange(G.shape[0])
     owners = np.repeat(list(multipliers), [w.stop - w.start for w in multipliers.slices.values()])
-    involved = sorted(set(owners[np.abs(mu).max(axis=1) > 1e-6]))
+    involved = sorted({str(name) for name in owners[np.abs(mu).max(axis=1) > 1e-6]})
     said = ", ".join(map(repr, involved))
     length = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
     driven = csr(sp.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ B_lam)
@@ -97,7 +97,7 @@ def _at_rest(system: System, state: State) -> None:
             raise InputError(f"{name} is {size:g}; linearise needs an undeformed state")
     if np.any(system.gravity):
         raise InputError(
-            f"gravity {tuple(system.gravity)} loads the bodies, so an undeformed state is no equilibrium; "
+            f"gravity {tuple(map(float, system.gravity))} loads the bodies, so an undeformed state is no equilibrium; "
             "connect without gravity to linearise"
         )
 
@@ -106,3 +106,6 @@ def _joints_closed(system: System, state: State) -> None:
     for name, gap in gaps(system, state).items():
         if (size := float(np.abs(gap).max())) > CLOSED:
             raise InputError(f"joint {name!r} is open by {size:.3g}; close it with place(system, …)")
+    for name, c in system.joints.items():
+        if half_turned(c, *ends(c, state)):
+            raise InputError(f"joint {name!r} is half a turn away from closed; close it with place(system, …)")

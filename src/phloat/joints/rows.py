@@ -201,6 +201,11 @@ class Spin:
         return -into @ A.spin, into @ B.spin
 
 
+def is_length(row: Row) -> bool:
+    """Whether the gap of a row is in metres; the others are angles, to first order."""
+    return isinstance(row, (Coincide, InPlane, Along))
+
+
 # --- rows in a plane -------------------------------------------------------------------------------------------------
 
 

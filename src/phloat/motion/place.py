@@ -13,13 +13,16 @@ import scipy.sparse.linalg as spla
 from phloat.algebra.cross import rot, rotation
 from phloat.algebra.sparse import Matrix, csr
 from phloat.errors import ClosureError, PortError, finite, unknown
-from phloat.joints.rows import Held, Row
+from phloat.joints.rows import Held, Row, Spin, Turn, is_length
 from phloat.system.jointed import ends, half_turned, in_velocities, scattered
 from phloat.system.state import State, checked, resting
-from phloat.system.system import Connection, End, System, held
+from phloat.system.system import Connection, End, System, count, held
 
 CLOSED = 1e-11  # the gap that counts as closed, beside the size of the mechanism
-STEPS, RESTARTS = 60, 12
+STEPS, RESTARTS, AGREED = 60, 20, 4  # give up early when so many tries more end with the same gap
+FIRM = 1e4
+APART = 10.0  # added to the gap of joints that close half a turn away
+DAMPING = (1e-12, 1e-3, 1e-1, 1e1)  # of the rows, tried in turn until the gap shrinks
 
 Given = Mapping[str, object]
 
@@ -33,17 +36,18 @@ def place(system: System, given: Given | None = None, *, near: State | Given | N
     values, wanted = _sorted(system, dict(given or {}))
     guess = _guess(system, near)
     task = _Closure(system, frozenset(values), wanted)
-    best: tuple[float, State] | None = None
+    tries: list[tuple[float, State]] = []
     for attempt in range(RESTARTS):
-        start = _start(task, values, guess if attempt == 0 else {}, wander=max(0, attempt - 1))
+        start, _ = _start(task, values, guess if attempt == 0 else {}, wander=max(0, attempt - 1))
         state, gap = task.closed(start)
         apart = task.pointing_apart(state)
         if gap < CLOSED and not apart:
             return state
-        if best is None or gap + (10.0 if apart else 0.0) < best[0]:
-            best = gap + (10.0 if apart else 0.0), state
-    assert best is not None
-    raise ClosureError(task.complaint(best[1]))
+        tries.append((gap + (APART if apart else 0.0), state))
+        best = min(gap for gap, _ in tries)
+        if sum(gap < 1.001 * best for gap, _ in tries) > AGREED:
+            break
+    raise ClosureError(_complaint(task, values, min(tries, key=lambda t: t[0])[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +57,7 @@ class _Closure:
     system: System
     held: frozenset[str]
     wanted: tuple[tuple[Connection, Row, float], ...]
+    firm: frozenset[str] = frozenset()  # joints whose gaps weigh so much that the others take what is left
 
     @cached_property
     def size(self) -> float:
@@ -90,6 +95,7 @@ class _Closure:
         for c, row, value in self.rows():
             first, second = at[c.name]
             gap, unit = self._gap(row, first, second, value)
+            unit /= FIRM if c.name in self.firm else 1.0
             gaps.append(gap / unit)
             on_first, on_second = row.rate(first, second)
             blocks.append((c, (on_first / unit, on_second / unit)))
@@ -101,25 +107,26 @@ class _Closure:
         gap = row.gap(first, second) - value
         if row.labels[0] == "angle":
             return np.arctan2(np.sin(gap), np.cos(gap)), 1.0
-        return gap, self.size if row.labels[0].split()[0] in ("coincide", "in", "slide") else 1.0
+        return gap, self.size if is_length(row) else 1.0
 
     def closed(self, state: State) -> tuple[State, float]:
         """The state after Newton's method, and its largest scaled gap: shortest steps that close the linearised gaps."""
         gap, G = self.equations(state)
+        slow = 0  # steps in a row that hardly helped
         for _ in range(STEPS):
             worst = np.abs(gap).max(initial=0.0)
-            if worst < 1e-15 or not self.unknowns[0].size:
+            if worst < 1e-15 or slow > 4 or not self.unknowns[0].size:
                 break
-            step = _shortest(G, -gap)
-            step *= min(1.0, 0.7 / max(np.abs(step).max(), 1e-300))
-            for _ in range(6):
+            for damping in DAMPING:
+                step = _shortest(G, -gap, damping)
+                step *= min(1.0, 0.7 / max(np.abs(step).max(), 1e-300))
                 trial = self.moved(state, step)
                 new_gap, new_G = self.equations(trial)
                 if np.linalg.norm(new_gap) < np.linalg.norm(gap):
                     break
-                step = step / 2
             else:
                 break
+            slow = slow + 1 if np.linalg.norm(new_gap) > 0.99 * np.linalg.norm(gap) else 0
             state, gap, G = trial, new_gap, new_G
         return state, float(np.abs(gap).max(initial=0.0))
 
@@ -144,29 +151,37 @@ class _Closure:
     def pointing_apart(self, state: State) -> bool:
         return any(half_turned(c, *ends(c, state)) for c in self.system.joints.values())
 
-    def complaint(self, state: State) -> str:
-        worst, where, unit = -1.0, "", ""
-        for c, row, value in self.rows():
-            first, second = ends(c, state)
-            gap, scale = self._gap(row, first, second, value)
-            largest = float(np.abs(gap).max()) / scale
-            if half_turned(c, first, second):
-                largest += 10.0
-            if largest > worst:
-                worst, where, unit = largest, c.name, f"{np.abs(gap).max():.3g} {'m' if scale == self.size else 'rad'}"
-        held_too = f" with {', '.join(sorted(self.held))} held" if self.held else ""
-        if worst > 10.0:
-            return f"joint {where!r} closes only half a turn away{held_too}; give another guess with near=…"
-        return (
-            f"the joints do not close{held_too}: the best try leaves a gap of {unit} at {where!r}; "
-            "check lengths and at=…, hold less, or give another guess with near=…"
-        )
+
+def _complaint(task: _Closure, values: dict[str, np.ndarray], best: State) -> str:
+    """What stays open: bodies are set up joint by joint, and the joints that close loops take the whole gap."""
+    _, tree = _start(task, values, {}, wander=0)
+    firm = replace(task, firm=frozenset(tree))
+    for _ in range(4):
+        best, _ = firm.closed(best)
+    size: dict[str, float] = {}
+    said: dict[str, str] = {}
+    for c, row, value in task.rows():
+        first, second = ends(c, best)
+        gap, unit = task._gap(row, first, second, value)
+        length = float(np.linalg.norm(gap))
+        if length / unit >= size.get(c.name, -1.0):
+            size[c.name], said[c.name] = length / unit, f"{length:.3g} {'m' if is_length(row) else 'rad'}"
+        if half_turned(c, first, second):
+            size[c.name] = APART + size[c.name]
+    where = max(size, key=lambda name: size[name])
+    held_too = f" with {', '.join(sorted(task.held))} held" if task.held else ""
+    if size[where] >= APART:
+        return f"joint {where!r} closes only half a turn away{held_too}; give another guess with near=…"
+    return (
+        f"the joints do not close{held_too}: the best try leaves a gap of {said[where]} at {where!r}; "
+        "check lengths and at=…, hold less, or give another guess with near=…"
+    )
 
 
-def _shortest(G: Matrix, right: np.ndarray) -> np.ndarray:
-    """The least x with G x = right, also where rows repeat each other (they then agree or are met on average)."""
+def _shortest(G: Matrix, right: np.ndarray, damping: float) -> np.ndarray:
+    """The least x with G x = right, also where rows repeat each other; shorter with damping (Levenberg, Marquardt)."""
     rows, columns = G.shape
-    saddle = sp.block_array([[sp.eye_array(columns), G.T], [G, -1e-12 * sp.eye_array(rows)]], format="csc")
+    saddle = sp.block_array([[sp.eye_array(columns), G.T], [G, -damping * sp.eye_array(rows)]], format="csc")
     return spla.splu(saddle).solve(np.concatenate([np.zeros(columns), right]))[:columns]
 
 
@@ -199,8 +214,10 @@ def _guess(system: System, near: State | Given | None) -> dict[str, np.ndarray]:
     return values
 
 
-def _start(task: _Closure, values: dict[str, np.ndarray], guess: dict[str, np.ndarray], wander: int) -> State:
-    """Bodies set one against the other along the joints, with joints at zero (or at what is wanted of them)."""
+def _start(
+    task: _Closure, values: dict[str, np.ndarray], guess: dict[str, np.ndarray], wander: int
+) -> tuple[State, list[str]]:
+    """Bodies set one against the other along the joints, with joints at zero (or at what is wanted); and those joints."""
     system = task.system
     known = guess | values
     state = resting(system.bodies).with_values({n: v.reshape(system.layout.shape(n)) for n, v in known.items()})
@@ -208,7 +225,7 @@ def _start(task: _Closure, values: dict[str, np.ndarray], guess: dict[str, np.nd
     angle = {c.name: value for c, row, value in task.wanted if row.labels[0] == "angle"}
     slide = {c.name: value for c, row, value in task.wanted if row.labels[0] == "slide"}
     placed = {""} | {name for name in system.bodies if f"{name}.r_P" in known and _oriented(system, name, known)}
-    waiting = list(system.joints.values())
+    waiting, tree = list(system.joints.values()), []
     while waiting:
         ready = [c for c in waiting if (c.first.body in placed) != (c.second.body in placed)]
         if not ready:
@@ -219,14 +236,48 @@ def _start(task: _Closure, values: dict[str, np.ndarray], guess: dict[str, np.nd
             continue
         c = ready[0]
         waiting.remove(c)
+        tree.append(c.name)
         forward = c.first.body in placed
         there, mine = (c.first, c.second) if forward else (c.second, c.first)
-        turn = rot(angle.get(c.name, 0.0)) if forward else rot(-angle.get(c.name, 0.0))
+        turn = rot(angle[c.name]) if c.name in angle else _wandered(c, random) if wander else np.eye(3)
+        turn = turn if forward else turn.T
         state = _against(system, state, held(there, state), mine, turn, slide.get(c.name, 0.0), known)
-        if wander and not _oriented(system, mine.body, known):
-            state = _wandered(state, mine.body, random)
+        if not _oriented(system, mine.body, known):
+            others = [d for d in waiting if {d.first.body, d.second.body} <= placed | {mine.body}]
+            state = state if wander else _pointed(system, state, c, others, mine.body, known)
         placed.add(mine.body)
-    return state
+    return state, tree
+
+
+def _pointed(
+    system: System, state: State, c: Connection, others: list[Connection], name: str, known: Mapping[str, object]
+) -> State:
+    """A body that hangs on one joint turned so that its other ports point to where their joints want them (Kabsch)."""
+    mine, wanted = [], []
+    for joint in (c, *others):
+        first, second = held(joint.first, state), held(joint.second, state)
+        own, other = (first, second) if joint.first.body == name else (second, first)
+        mine.append(own.c)
+        wanted.append(other.c)
+    if len(mine) < 2 or not system.bodies[name].rotates:
+        return state
+    a, b = np.array(mine[1:]) - mine[0], np.array(wanted[1:]) - wanted[0]
+    size = max(np.linalg.norm(a), np.linalg.norm(b))
+    if size == 0.0:
+        return state
+    spread = b.T @ a + 1e-6 * size**2 * np.eye(3)  # what the points leave open stays as it is
+    u, _, vt = np.linalg.svd(spread)
+    turn = u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt
+    pose = state.pose(name)
+    changes: dict[str, object] = {}
+    if f"{name}.theta" in system.layout:
+        changes[f"{name}.theta"] = state[f"{name}.theta"] + np.arctan2(turn[1, 0], turn[0, 0])
+    else:
+        changes[f"{name}.A_IB"] = turn @ pose.A
+    if f"{name}.r_P" not in known:
+        moved = mine[0] + turn @ (pose.r_P - mine[0])
+        changes[f"{name}.r_P"] = moved[[i for i in system.bodies[name].active if i < 3]]
+    return state.with_values(changes)
 
 
 def _against(
@@ -253,13 +304,13 @@ def _against(
     return state
 
 
-def _wandered(state: State, name: str, random: np.random.Generator) -> State:
-    if f"{name}.theta" in state.layout:
-        return state.with_values({f"{name}.theta": state[f"{name}.theta"] + random.uniform(-np.pi, np.pi)})
-    if f"{name}.A_IB" in state.layout:
-        turn = rotation(random.uniform(-np.pi, np.pi, 3) / 1.5)
-        return state.with_values({f"{name}.A_IB": state[f"{name}.A_IB"] @ turn})
-    return state
+def _wandered(c: Connection, random: np.random.Generator) -> np.ndarray:
+    """A random turn that the joint allows."""
+    if any(isinstance(row, Turn) for row in c.joint.free):
+        return rot(random.uniform(-np.pi, np.pi))
+    if any(isinstance(row, Spin) for row in c.free):
+        return rotation(random.normal(size=3)) if count(c.free) == 3 else rot(random.uniform(-np.pi, np.pi))
+    return np.eye(3)
 
 
 def _oriented(system: System, name: str, known: Mapping[str, object]) -> bool:

@@ -119,7 +119,7 @@ def connect(
         raise InputError(f"plane is {plane!r}; the one plane there is, is 'xy' (or None for space)")
     parts: dict[str, Body] = {}
     connections: dict[str, Connection] = {}
-    fields = {tuple(finite("gravity", gravity, (3,)))} if gravity is not None else set()
+    fields = {tuple(map(float, finite("gravity", gravity, (3,))))} if gravity is not None else set()
     for name, part in bodies.items():
         if not name or "." in name or name == GROUND:
             raise InputError(f"{name!r} cannot name a body: names are not empty, hold no dot, and are not 'ground'")
@@ -127,7 +127,7 @@ def connect(
             _same_plane(name, part, plane)
             parts |= {f"{name}.{key}": body for key, body in part.bodies.items()}
             connections |= {f"{name}.{key}": _nested(name, c) for key, c in part.joints.items()}
-            fields |= {tuple(part.gravity)} if gravity is None or np.any(part.gravity) else set()
+            fields |= {tuple(map(float, part.gravity))} if gravity is None or np.any(part.gravity) else set()
         elif isinstance(part, Body):
             parts[name] = _fitted(name, part, plane)
         else:
@@ -143,7 +143,7 @@ def connect(
     _warn_of_loose_bodies(parts, connections)
     system = System(parts, connections, np.array(fields.pop() if fields else (0.0, 0.0, 0.0)), plane)
     if plane and system.gravity[2]:
-        raise InputError(f"gravity {tuple(system.gravity)} leaves the plane xy")
+        raise InputError(f"gravity {tuple(map(float, system.gravity))} leaves the plane xy")
     assert system.ports.size >= 0  # names that clash are found here
     return system
 
@@ -254,11 +254,15 @@ def _of_points(row: Row, first: End, bodies: Mapping[str, Body]) -> bool:
 def _fits_plane(joint: Joint) -> None:
     upright = abs(joint.direction()[2])
     if joint.planar_axis == "up" and upright < 1 - 1e-12:
-        raise JointError(f"{joint.label} turns about {tuple(joint.direction())}; in the plane xy it must be z")
+        raise JointError(f"{joint.label} turns about {_shown(joint.direction())}; in the plane xy it must be z")
     if joint.planar_axis == "flat" and upright > 1e-12:
-        raise JointError(f"{joint.label} slides along {tuple(joint.direction())}, which leaves the plane xy")
+        raise JointError(f"{joint.label} slides along {_shown(joint.direction())}, which leaves the plane xy")
     if np.any(np.asarray(joint.turned)[:2]):
-        raise JointError(f"{joint.label} is turned by {tuple(joint.turned)}; in the plane xy only about z")
+        raise JointError(f"{joint.label} is turned by {_shown(joint.turned)}; in the plane xy only about z")
+
+
+def _shown(vector: Sequence[float] | np.ndarray) -> str:
+    return "(" + ", ".join(f"{float(x):g}" for x in vector) + ")"
 
 
 def _end(joint: Joint, name: str, triad: np.ndarray, at: np.ndarray, bodies: Mapping[str, Body]) -> End:

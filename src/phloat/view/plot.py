@@ -8,6 +8,7 @@ import numpy as np
 
 from phloat.errors import InputError
 from phloat.linear.modes import Modes
+from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.response import Response
 from phloat.system.state import State
 from phloat.system.system import System
@@ -20,15 +21,20 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 
-def plot(x: Modes | Response | System, state: State | None = None) -> Figure:
-    """A figure of modes (their shapes), a response (Bode), or a system at a state: `plot(system, state)`."""
+def plot(x: Modes | Response | LinearPHDAE | System, state: State | None = None) -> Figure:
+    """A figure of modes (shapes), a response (Bode), a linear system (matrices), or a system: `plot(system, state)`."""
     if isinstance(x, Modes):
         return plot_modes(x)
     if isinstance(x, Response):
         return plot_response(x)
+    if isinstance(x, LinearPHDAE):
+        return plot_matrices(x)
     if isinstance(x, System) and isinstance(state, State):
         return plot_system(x, state)
-    raise InputError(f"there is no picture of {type(x).__name__}; plot takes Modes, Response, or System and State")
+    said = "a System needs its State too: plot(system, state)" if isinstance(x, System) else ""
+    raise InputError(
+        said or f"there is no picture of {type(x).__name__}; plot takes Modes, Response, LinearPHDAE or System"
+    )
 
 
 def plot_modes(x: Modes, count: int = 4) -> Figure:
@@ -76,6 +82,27 @@ def plot_response(x: Response) -> Figure:
     top.legend(fontsize=7)
     for ax in (top, bottom):
         ax.grid(alpha=0.3)
+    return figure
+
+
+def plot_matrices(x: LinearPHDAE) -> Figure:
+    """Where E, J, R, B and G hold numbers, with lines between velocities and stresses."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 6.5), layout="constrained")
+    for ax, name in zip(figure.subplots(2, 3).flat, ("E", "J", "R", "B", "G", "B_lam"), strict=True):
+        matrix = getattr(x, name)
+        ax.set_title(f"{name}  {matrix.shape[0]} × {matrix.shape[1]}, {matrix.nnz} entries", fontsize=9)
+        if not matrix.size:
+            ax.set_axis_off()
+            continue
+        ax.spy(matrix, markersize=max(0.5, min(4.0, 300 / max(matrix.shape))), color=COLOURS[0])
+        ax.set_aspect("auto" if name in ("B", "G", "B_lam") else "equal")
+        if 0 < x.split < x.rows.size:
+            if name in ("E", "J", "R", "B"):
+                ax.axhline(x.split - 0.5, color="0.6", lw=0.8)
+            if name in ("E", "J", "R", "G"):
+                ax.axvline(x.split - 0.5, color="0.6", lw=0.8)
     return figure
 
 
