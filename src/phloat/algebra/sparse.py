@@ -19,10 +19,15 @@ DENSE_ROWS = 3000  # up to here a dense pivoted QR decides the rank
 
 def csr(a: object) -> Matrix:
     """`a` (array or sparse) as a CSR array of floats without stored zeros."""
-    out = sp.csr_array(a, dtype=float)
+    out = a if isinstance(a, sp.csr_array) and a.dtype == float else sp.csr_array(a, dtype=float)
     out.sum_duplicates()
     out.eliminate_zeros()
     return out
+
+
+def weighted(a: Matrix | np.ndarray, weight: np.ndarray) -> Matrix | np.ndarray:
+    """diag(weight) a, for sparse and dense a alike."""
+    return weight[:, None] * a if isinstance(a, np.ndarray) else a.multiply(weight[:, None]).tocsr()
 
 
 def zeros(rows: int, columns: int) -> Matrix:

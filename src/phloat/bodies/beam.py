@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, block_inverse, csr, diagonal, zeros
+from phloat.algebra.sparse import Matrix, block_inverse, csr, diagonal, weighted, zeros
 from phloat.bodies.beam_fields import BeamShape, Fields, fraction
 from phloat.bodies.beam_frame import FRAMES, Frame, kept
 from phloat.bodies.body import Body, ports_at
@@ -121,11 +121,11 @@ def _elastic(beam: Beam, fields: Fields, keep: np.ndarray, M_ff: Matrix) -> Elas
     C, D = [], []
     for name, (space, _) in fields.stress_spaces.items():
         test = space.at(x)
-        N = csr(test.T @ sp.diags_array(w) @ test)
-        S_inverse = block_inverse(csr(test.T @ sp.diags_array(w * number[stiffness[name]]) @ test))
+        N = csr(test.T @ weighted(test, w))
+        S_inverse = block_inverse(csr(test.T @ weighted(test, w * number[stiffness[name]])))
         assert S_inverse is not None
         C.append(N @ S_inverse @ N)
-        D.append(csr(test.T @ sp.diags_array(w) @ strains[name])[:, keep])
+        D.append(csr((test.T @ weighted(strains[name], w))[:, keep]))
     compliance, gradient = diagonal(C), csr(sp.vstack(D))
     elastic = Elastic(
         C=compliance,
@@ -146,20 +146,22 @@ def _damping(damping: Damping) -> tuple[float, float]:
 
 def _membrane(fields: Fields, x: np.ndarray, w: np.ndarray, keep: np.ndarray) -> Quadratic:
     """½ ∫ (u_y'² + u_z'²) over each element, tested with the constant axial force of the element (a richer one locks)."""
-    slopes = [fields.of(name, x, 1)[:, keep] for name in ("u_y", "u_z")]
     elements = len(fields.nodes) - 1
     points = len(x) // elements
-    entries = []
-    for slope in slopes:
-        root = csr(sp.diags_array(np.sqrt(w)) @ slope)
+    parts = []
+    for name in ("u_y", "u_z"):
+        slope = csr(weighted(fields.of(name, x, 1)[:, keep], np.sqrt(w)))
         for e in range(elements):
-            local = root[e * points : (e + 1) * points]
+            local = slope[e * points : (e + 1) * points]
             used = np.unique(local.indices)
             block = local[:, used].toarray()
-            row, column = np.meshgrid(used, used, indexing="ij")
-            entries.append((np.full(row.size, e), row.ravel(), column.ravel(), (block.T @ block).ravel()))
-    strain, row, column, value = (np.concatenate(part) for part in zip(*entries, strict=True))
-    return Quadratic(strain.astype(np.int64), row.astype(np.int64), column.astype(np.int64), value)
+            parts.append((e, used, block.T @ block))
+    return Quadratic(
+        np.concatenate([np.full(block.size, e) for e, _, block in parts]),
+        np.concatenate([np.repeat(used, len(used)) for _, used, _ in parts]).astype(np.int64),
+        np.concatenate([np.tile(used, len(used)) for _, used, _ in parts]).astype(np.int64),
+        np.concatenate([block.ravel() for _, _, block in parts]),
+    )
 
 
 def _inertia(beam: Beam, fields: Fields, keep: np.ndarray) -> Inertia:
@@ -169,7 +171,7 @@ def _inertia(beam: Beam, fields: Fields, keep: np.ndarray) -> Inertia:
     points = np.concatenate([x, lumps])
     mass = np.concatenate([w * number["rhoA"], np.array(list(beam.masses.values()), dtype=float)])
     line = np.column_stack([points, np.zeros_like(points), np.zeros_like(points)])
-    Phi = [csr(f[:, keep]) for f in fields.displacement(points)]
+    Phi = [f[:, keep] for f in fields.displacement(points)]
     return six_arrays(line, mass, Phi, _sections(beam, fields, x, w, number, keep))
 
 
@@ -177,7 +179,7 @@ def _sections(
     beam: Beam, fields: Fields, x: np.ndarray, w: np.ndarray, number: dict[str, np.ndarray], keep: np.ndarray
 ) -> Sections:
     """Rotary inertia: about x always (else M is singular in space), about y and z in the theories that have it."""
-    turn = [csr(f[:, keep]) for f in fields.rotation(x)]
+    turn = [f[:, keep] for f in fields.rotation(x)]
     yy, zz = w * number["rhoI"], w * number["rhoI_y"]  # ∫ρy², ∫ρz² dA
     X = np.zeros((3, 3, len(keep)))
     X[1, 2], X[2, 1] = turn[0].T @ yy, -(turn[0].T @ zz)
@@ -186,9 +188,7 @@ def _sections(
         moment[1:] = [zz, yy]
         X[2, 0], X[1, 0] = turn[1].T @ zz, -(turn[2].T @ yy)
     J0 = np.diag([m.sum() for m in moment])
-    M_s = csr(
-        sum((t.T @ sp.diags_array(m) @ t for t, m in zip(turn, moment, strict=True)), zeros(len(keep), len(keep)))
-    )
+    M_s = csr(sum((csr(t.T @ weighted(t, m)) for t, m in zip(turn, moment, strict=True)), zeros(len(keep), len(keep))))
     return Sections(J0, X, M_s)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.algebra.sparse import Matrix, csr
 from phloat.errors import InputError, finite
-from phloat.fem.interval import Broken, Hermite, Lagrange
+from phloat.fem.interval import Broken, Hermite, Lagrange, Rows
 
 TIMOSHENKO_DEGREE = 3  # of the section rotation; the deflection is one order above, so the shear strain can vanish
 
@@ -64,32 +64,35 @@ class Fields:
         inside = ("u_x", "u_y", "phi_z")
         return np.concatenate([np.full(space.size, name in inside) for name, space in self.spaces.items()])
 
-    def of(self, name: str, x: np.ndarray, derivative: int = 0) -> Matrix:
+    def of(self, name: str, x: np.ndarray, derivative: int = 0) -> Rows:
         """A field at points, in all coordinates: points × coordinates."""
         if name not in self.spaces:
-            return zeros(len(x), self.layout.size)
-        where = self.layout[name]
-        left, right = zeros(len(x), where.start), zeros(len(x), self.layout.size - where.stop)
-        return csr(sp.hstack([left, self.spaces[name].at(x, derivative), right]))
+            return 0.0 * self.of("u_x", x)
+        where, local = self.layout[name], self.spaces[name].at(x, derivative)
+        if isinstance(local, np.ndarray):
+            out = np.zeros((len(x), self.layout.size))
+            out[:, where] = local
+            return out
+        return sp.csr_array((local.data, local.indices + where.start, local.indptr), shape=(len(x), self.layout.size))
 
-    def displacement(self, x: np.ndarray) -> list[Matrix]:
+    def displacement(self, x: np.ndarray) -> list[Rows]:
         return [self.of(name, x) for name in ("u_x", "u_y", "u_z")]
 
-    def rotation(self, x: np.ndarray, derivative: int = 0) -> list[Matrix]:
+    def rotation(self, x: np.ndarray, derivative: int = 0) -> list[Rows]:
         """θ_x, θ_y, θ_z of the sections (or their derivative): slopes θ_z = u_y', θ_y = −u_z' without shear."""
         twist = self.of("theta_x", x, derivative)
         if self.sheared:
             return [twist, self.of("phi_y", x, derivative), self.of("phi_z", x, derivative)]
-        return [twist, csr(-self.of("u_z", x, derivative + 1)), self.of("u_y", x, derivative + 1)]
+        return [twist, -self.of("u_z", x, derivative + 1), self.of("u_y", x, derivative + 1)]
 
-    def strains(self, x: np.ndarray) -> dict[str, Matrix]:
+    def strains(self, x: np.ndarray) -> dict[str, Rows]:
         """The strain that each stress resultant works on."""
         bend = self.rotation(x, 1)
         out = {"N": self.of("u_x", x, 1), "T": bend[0], "M_y": bend[1], "M_z": bend[2]}
         if self.sheared:
             turned = self.rotation(x)
-            out["Q_y"] = csr(self.of("u_y", x, 1) - turned[2])
-            out["Q_z"] = csr(self.of("u_z", x, 1) + turned[1])
+            out["Q_y"] = self.of("u_y", x, 1) - turned[2]
+            out["Q_z"] = self.of("u_z", x, 1) + turned[1]
         return out
 
     def index(self, name: str, node: int) -> int | None:
@@ -134,11 +137,12 @@ class BeamShape:
         return self.length * np.array([fraction("place", value) for value in s])
 
 
-def _interleaved(components: list[Matrix], keep: np.ndarray) -> Matrix:
+def _interleaved(components: list[Rows], keep: np.ndarray) -> Matrix:
     """x, y, z components of many points as rows (x, y, z) of each point in turn."""
     points = components[0].shape[0]
     order = np.arange(3 * points).reshape(3, points).T.ravel()
-    return csr(csr(sp.vstack(components))[order][:, keep])
+    whole = sp.vstack(components, format="csr") if sp.issparse(components[0]) else np.vstack(components)
+    return csr(whole[order][:, keep])
 
 
 def fraction(what: str, s: float) -> float:

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.cross import cross, skew
-from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.algebra.sparse import Matrix, csr, weighted, zeros
 from phloat.errors import InputError
 
 MOST_COORDINATES = 1000  # dense W of a body that moves: 9 n² numbers, 72 MB here
@@ -93,13 +93,15 @@ class Sections:
     M_s: Matrix
 
 
-def six_arrays(x: np.ndarray, mass: np.ndarray, Phi: Sequence[Matrix], sections: Sections | None = None) -> Inertia:
+def six_arrays(
+    x: np.ndarray, mass: np.ndarray, Phi: Sequence[Matrix | np.ndarray], sections: Sections | None = None
+) -> Inertia:
     """The arrays of masses at points x (points, 3) that move by Φ = (Φ_x, Φ_y, Φ_z), each points × coordinates."""
     n = Phi[0].shape[1]
-    weighted = [csr(p.multiply(mass[:, None])) for p in Phi]
+    heavy = [weighted(p, mass) for p in Phi]
     second = x.T @ (mass[:, None] * x)
     J0 = np.trace(second) * np.eye(3) - second
-    X = np.array([[weighted[b].T @ x[:, a] for b in range(3)] for a in range(3)]).reshape(3, 3, n)
+    X = np.array([[heavy[b].T @ x[:, a] for b in range(3)] for a in range(3)]).reshape(3, 3, n)
     M_s = zeros(n, n)
     if sections is not None:
         J0, X, M_s = J0 + sections.J0, X + sections.X, sections.M_s
@@ -107,9 +109,9 @@ def six_arrays(x: np.ndarray, mass: np.ndarray, Phi: Sequence[Matrix], sections:
         m=float(mass.sum()),
         s0=mass @ x,
         J0=J0,
-        S=np.array([w.sum(axis=0) for w in weighted]).reshape(3, n),
+        S=np.array([w.sum(axis=0) for w in heavy]).reshape(3, n),
         X=X,
-        W_ab=tuple(tuple(csr(Phi[a].T @ weighted[b]) for b in range(3)) for a in range(3)),
+        W_ab=tuple(tuple(csr(Phi[a].T @ heavy[b]) for b in range(3)) for a in range(3)),
         M_s=M_s,
     )
 

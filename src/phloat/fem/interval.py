@@ -1,19 +1,23 @@
-"""Finite-element spaces on a line, as sparse matrices that evaluate their basis functions at any points.
+"""Finite-element spaces on a line, as matrices that evaluate their basis functions at any points.
 
 With Φ = space.at(x), Φ' = space.at(x, 1) and quadrature weights w, every form is a product of matrices:
-∫ρA φφᵀ is Φᵀ diag(w ρA) Φ, ∫ψ φ'' is Ψᵀ diag(w) Φ''.
+∫ρA φφᵀ is Φᵀ diag(w ρA) Φ, ∫ψ φ'' is Ψᵀ diag(w) Φ''. The matrices are dense where that is small and faster, else sparse.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.sparse import Matrix, csr
+from phloat.algebra.sparse import Matrix
 
+Rows: TypeAlias = Matrix | np.ndarray
+
+DENSE_ENTRIES = 200_000  # up to here scipy's bookkeeping costs more than the zeros
 GAUSS_POINTS = 6  # exact to degree 11: quartic fields squared times a cubic section
 
 
@@ -35,7 +39,7 @@ class Lagrange:
     def size(self) -> int:
         return self.degree * (len(self.nodes) - 1) + 1
 
-    def at(self, x: np.ndarray, derivative: int = 0) -> Matrix:
+    def at(self, x: np.ndarray, derivative: int = 0) -> Rows:
         """Values (or a derivative) of all basis functions at the points: points × unknowns."""
         element, xi, h = _located(self.nodes, x)
         local = _evaluated(_nodal(self.degree), xi, derivative) / h[:, None] ** derivative
@@ -55,7 +59,7 @@ class Hermite:
     def size(self) -> int:
         return 2 * len(self.nodes)
 
-    def at(self, x: np.ndarray, derivative: int = 0) -> Matrix:
+    def at(self, x: np.ndarray, derivative: int = 0) -> Rows:
         element, xi, h = _located(self.nodes, x)
         local = _evaluated(_HERMITE, xi, derivative) / h[:, None] ** derivative
         local[:, 1] *= h
@@ -80,7 +84,7 @@ class Broken:
     def size(self) -> int:
         return (self.degree + 1) * (len(self.nodes) - 1)
 
-    def at(self, x: np.ndarray, derivative: int = 0) -> Matrix:
+    def at(self, x: np.ndarray, derivative: int = 0) -> Rows:
         element, xi, h = _located(self.nodes, x)
         local = _evaluated(_nodal(self.degree), xi, derivative) / h[:, None] ** derivative
         return _scattered(local, (self.degree + 1) * element, self.size)
@@ -111,8 +115,11 @@ def _evaluated(coefficients: np.ndarray, xi: np.ndarray, derivative: int) -> np.
     return np.polynomial.polynomial.polyvander(xi, differentiated.shape[1] - 1) @ differentiated.T
 
 
-def _scattered(local: np.ndarray, first: np.ndarray, size: int) -> Matrix:
+def _scattered(local: np.ndarray, first: np.ndarray, size: int) -> Rows:
     points, width = local.shape
     column = first[:, None] + np.arange(width)
-    row = np.repeat(np.arange(points), width)
-    return csr(sp.coo_array((local.ravel(), (row, column.ravel())), shape=(points, size)))
+    if points * size <= DENSE_ENTRIES:
+        out = np.zeros((points, size))
+        np.put_along_axis(out, column, local, axis=1)
+        return out
+    return sp.csr_array((local.ravel(), column.ravel(), width * np.arange(points + 1)), shape=(points, size))
