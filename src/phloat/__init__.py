@@ -1,5 +1,6 @@
 """phloat: port-Hamiltonian flexible multibody dynamics."""
 
+from phloat.algebra.layout import Layout
 from phloat.analysis.linearise import linearise
 from phloat.bodies.beam import Beam
 from phloat.bodies.body import Body, Port
@@ -43,6 +44,7 @@ __all__ = [
     "InputError",
     "JointError",
     "KelvinVoigt",
+    "Layout",
     "LinearPHDAE",
     "LooseBodyWarning",
     "Material",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -67,15 +68,45 @@ def not_negative(what: str, value: float) -> float:
 
 def finite(what: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
     """`value` as a float array of the given shape, or a sentence if it is not one or holds NaN or infinity."""
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} is {value!r}; it must be {_numbers(shape)}") from None
+    array = _array(value)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{what} is {value!r}; it must be {_numbers(shape)}")
     if array.shape != shape:
         raise InputError(f"{what} has shape {array.shape}; it must be {_numbers(shape)}")
     if not np.isfinite(array).all():
         raise InputError(f"{what} holds NaN or infinity: {value!r}")
-    return array
+    return array.astype(float)
+
+
+def finite_row(what: str, value: object) -> np.ndarray:
+    """`value`, a number or a row of them, as a row of floats."""
+    array = _array(value)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{what} is {value!r}; it must be a row of numbers")
+    if array.ndim > 1:
+        raise InputError(f"{what} has shape {array.shape}; it must be a row of numbers")
+    return np.atleast_1d(finite(what, array, array.shape))
+
+
+def mapping(what: str, value: object, form: str) -> Mapping[Any, Any]:
+    """`value`, or a sentence if it does not go from names to values."""
+    if not isinstance(value, Mapping):
+        raise InputError(f"{what} is {type(value).__name__}; it must be a mapping {form}")
+    return value
+
+
+def port_name(name: object) -> str:
+    """`name`, or a sentence if a joint could not write it as "body.port"."""
+    if not isinstance(name, str) or not name or "." in name:
+        raise InputError(f"{name!r} cannot name a port: names are words, not empty, and hold no dot")
+    return name
+
+
+def _array(value: object) -> np.ndarray:
+    try:
+        return np.asarray(value)
+    except ValueError:  # rows of different length
+        return np.asarray(None)
 
 
 def _numbers(shape: tuple[int, ...]) -> str:

@@ -118,7 +118,8 @@ def test_a_platform_on_six_legs_closes_and_is_rigid():
     base = [np.array([np.cos(a), np.sin(a), 0.0]) for a in np.deg2rad([0, 20, 120, 140, 240, 260])]
     top = [0.6 * np.array([np.cos(a), np.sin(a), 0.0]) for a in np.deg2rad([-50, 70, 70, 190, 190, 310])]
     legs = {
-        f"leg{i}": rod(float(np.linalg.norm(t - b + np.array([0, 0, 1.0])))) for i, (b, t) in enumerate(zip(base, top, strict=True))
+        f"leg{i}": rod(float(np.linalg.norm(t - b + np.array([0, 0, 1.0]))))
+        for i, (b, t) in enumerate(zip(base, top, strict=True))
     }
     plate = block(**{f"p{i}": tuple(t) for i, t in enumerate(top)})
     joints = [ph.Spherical("ground", f"leg{i}.P", at=b) for i, b in enumerate(base)]

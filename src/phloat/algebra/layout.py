@@ -38,7 +38,7 @@ class Layout:
         return tuple(self.shapes)
 
     def __getitem__(self, name: str) -> slice:
-        if name not in self.slices:
+        if not isinstance(name, str) or name not in self.slices:
             raise PortError(unknown(self.kind, name, self.names))
         return self.slices[name]
 

@@ -15,15 +15,14 @@ from phloat.errors import InputError, JointError, RedundancyWarning
 from phloat.linear.phdae import Field, LinearPHDAE
 from phloat.system.jointed import Places, ends, free_axes, gaps, half_turned, joint_rows
 from phloat.system.state import Pose, State
-from phloat.system.system import System
-from phloat.system.terms import fits
+from phloat.system.system import System, fits
 
 CLOSED = 1e-7
 
 
 def linearise(system: System, state: State) -> LinearPHDAE:
     """(45): bodies at rest and undeformed, joints where they stand, rigid motion kept; rows (v_P, ω, η̇ | σ) in body axes."""
-    fits(system, state)
+    state = fits(system, state)
     _at_rest(system, state)
     _joints_closed(system, state)
     loose = system.loose
@@ -76,7 +75,7 @@ def independent(G: Matrix, B_lam: Matrix, multipliers: Layout) -> np.ndarray:
     warnings.warn(
         f"joints {said} repeat each other in {mu.shape[1]} rows: the motion is right, their multipliers are not unique",
         RedundancyWarning,
-        stacklevel=4,
+        stacklevel=3,
     )
     return _without(mu)
 

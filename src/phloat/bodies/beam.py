@@ -17,7 +17,7 @@ from phloat.bodies.inertia import Inertia, Sections, six_arrays
 from phloat.bodies.material import Damping, KelvinVoigt, Material, Rayleigh
 from phloat.bodies.section import Section
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
-from phloat.errors import InputError, finite, positive, unknown
+from phloat.errors import InputError, finite, mapping, port_name, positive, unknown
 from phloat.fem.interval import gauss
 
 THEORIES = ("euler-bernoulli", "rayleigh", "timoshenko")
@@ -43,15 +43,18 @@ class Beam:
     stiffening: bool = True
 
     def __post_init__(self) -> None:
-        positive("length", self.length)
+        object.__setattr__(self, "length", positive("length", self.length))
         if self.theory not in THEORIES:
             raise InputError(unknown("theory", self.theory, THEORIES))
         if isinstance(self.frame, str) and self.frame not in FRAMES:
             raise InputError(unknown("frame", self.frame, FRAMES))
-        for s, mass in self.masses.items():
+        if not isinstance(self.frame, (str, Mapping)):
+            raise InputError(f"frame is {self.frame!r}; use one of {', '.join(FRAMES)}, or {{s: names held there}}")
+        for s, mass in mapping("masses", self.masses, "{fraction of the length: kg}").items():
             fraction("lumped mass", s)
             positive(f"lumped mass at s = {s:g}", mass)
-        for name, s in self.ports.items():
+        for name, s in mapping("ports", self.ports, "{name: fraction of the length}").items():
+            port_name(name)
             fraction(f"port {name!r}", s)
             if name in ("P", "C"):
                 raise InputError(f"port {name!r} is an end of every beam; give the port at s = {s:g} another name")

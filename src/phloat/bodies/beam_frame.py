@@ -21,6 +21,8 @@ def kept(fields: Fields, frame: Frame, length: float) -> np.ndarray:
     """The coordinates that remain when the frame holds its six; rigid motion must be gone, and nothing else."""
     held, rigid = [], []
     for s, names in frame.items():
+        if isinstance(names, str):
+            raise InputError(f"the frame holds {names!r} at s = {s:g}; write a tuple of names: ({names!r},)")
         x = length * fraction("frame", s)
         node = int(np.argmin(np.abs(fields.nodes - x)))
         if abs(fields.nodes[node] - x) > 1e-9 * length:

@@ -16,9 +16,10 @@ class Material:
     nu: float = 0.3
 
     def __post_init__(self) -> None:
-        positive("Young's modulus E", self.E)
-        positive("density rho", self.rho)
-        if not -1.0 < finite("Poisson's ratio nu", self.nu, ()) < 0.5:
+        object.__setattr__(self, "E", positive("Young's modulus E", self.E))
+        object.__setattr__(self, "rho", positive("density rho", self.rho))
+        object.__setattr__(self, "nu", float(finite("Poisson's ratio nu", self.nu, ())))
+        if not -1.0 < self.nu < 0.5:
             raise InputError(f"Poisson's ratio nu is {self.nu:g}; it must lie between -1 and 0.5")
 
     @property

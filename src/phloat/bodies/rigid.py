@@ -12,7 +12,7 @@ from phloat.algebra.sparse import Matrix, zeros
 from phloat.bodies.body import Body, Port, Recipe
 from phloat.bodies.inertia import Inertia, rigid_inertia
 from phloat.bodies.strain import no_elastic
-from phloat.errors import InputError, finite, positive
+from phloat.errors import InputError, finite, mapping, port_name, positive
 
 Point = Sequence[float]
 
@@ -40,6 +40,11 @@ class RigidBody:
                 f"no mass has the principal inertias {a:g}, {b:g}, {c:g}: the largest exceeds the sum of the others; "
                 "is the inertia about the mass centre?"
             )
+
+        for name, x in mapping("ports", self.ports, "{name: (x, y, z)}").items():
+            finite(f"port {port_name(name)!r}", x, (3,))
+            if name == "P":
+                raise InputError("port 'P' is the origin of every rigid body; give the port another name")
 
     def discretise(self) -> Body:
         points = {"P": np.zeros(3)} | {n: finite(f"port {n!r}", x, (3,)) for n, x in self.ports.items()}
@@ -71,6 +76,8 @@ class RigidShape:
         return np.arange(len(self.at), dtype=float)
 
     def points(self, s: np.ndarray) -> np.ndarray:
+        if not np.isin(s, self.places()).all():
+            raise InputError(f"place {s} of a rigid body; its ports are numbered 0 to {len(self.at) - 1}")
         return self.at[np.asarray(s, dtype=int)]
 
     def displacement(self, s: np.ndarray) -> Matrix:

@@ -23,13 +23,13 @@ class Section:
     kappa: float = 5.0 / 6.0
 
     def __post_init__(self) -> None:
-        positive("section area A", self.A)
-        positive("second moment of area I", self.I)
+        object.__setattr__(self, "A", positive("section area A", self.A))
+        object.__setattr__(self, "I", positive("second moment of area I", self.I))
         I_y = positive("second moment of area I_y", self.I if self.I_y is None else self.I_y)
         object.__setattr__(self, "I_y", I_y)
         if self.J is not None:
-            positive("torsion constant J", self.J)
-        positive("shear correction kappa", self.kappa)
+            object.__setattr__(self, "J", positive("torsion constant J", self.J))
+        object.__setattr__(self, "kappa", positive("shear correction kappa", self.kappa))
 
 
 def Circle(diameter: float) -> Section:

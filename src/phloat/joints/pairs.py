@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from phloat.algebra.cross import rotation, triad
-from phloat.errors import InputError, JointError, finite
+from phloat.errors import InputError, JointError, PortError, finite
 from phloat.joints.rows import Aligned, Along, Coincide, InPlane, Perpendicular, Row, Spin, Turn
 
 Vector = Sequence[float]
@@ -35,6 +35,11 @@ class Joint:
     planar_axis: ClassVar[str] = "any"  # where the direction must point in a plane: "up", "flat" or "any"
 
     def __post_init__(self) -> None:
+        for port in (self.first, self.second):
+            if not isinstance(port, str):
+                raise PortError(f"{type(self).__name__}: {port!r} names no port; write 'body.port' or 'ground'")
+        if not isinstance(self.name, str):
+            raise InputError(f"the name of {self.first}-{self.second} is {self.name!r}; it must be a word")
         finite(f"at of {self.label}", self.at, (3,))
         finite(f"turned of {self.label}", self.turned, (3,))
         if self.first == GROUND and self.second == GROUND:

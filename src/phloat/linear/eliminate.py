@@ -10,11 +10,12 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, largest, null_space, zeros
 from phloat.errors import InputError
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.phdae import LinearPHDAE, linear_only
 
 
 def eliminate(system: LinearPHDAE) -> LinearPHDAE:
     """Ê = PᵀE P, Ĵ = PᵀJ P, R̂ = PᵀR P, B̂ = PᵀB with range P = null G, P the identity on stresses: (v | σ) survives."""
+    linear_only(system)
     if not system.multipliers.size:
         return system
     if largest(system.B_lam):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from phloat.algebra.layout import Layout, joined
 from phloat.algebra.sparse import Matrix, csr, diagonal, largest
-from phloat.errors import InputError, JointError
+from phloat.errors import InputError, JointError, finite
 from phloat.linear.phdae import Field, LinearPHDAE
 
 
@@ -105,9 +105,8 @@ def swapped(system: LinearPHDAE, port: str) -> LinearPHDAE:
 
 def _coupling(first: LinearPHDAE, port_1: str, second: LinearPHDAE, port_2: str, C: ArrayLike | None) -> Matrix:
     sizes = first.ports.shape(port_1) + second.ports.shape(port_2)
-    matrix = csr(sp.eye_array(*sizes) if C is None else np.asarray(C, dtype=float))
-    if matrix.shape != sizes:
-        raise InputError(f"C is {matrix.shape}; between {port_1!r} and {port_2!r} it must be {sizes}")
+    between = f"between {port_1!r} and {port_2!r}, C"
+    matrix = csr(sp.eye_array(*sizes) if C is None else finite(between, C, sizes))
     if C is None and sizes[0] != sizes[1]:
         raise InputError(f"ports {port_1!r} and {port_2!r} have {sizes[0]} and {sizes[1]} components; give C")
     return matrix

@@ -18,7 +18,7 @@ import scipy.sparse.linalg as spla
 from phloat.algebra.sparse import Matrix, block_inverse, csr, largest, stacked, zeros
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.linear.eliminate import free_motion
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.phdae import LinearPHDAE, linear_only
 from phloat.linear.poles import poles
 
 DENSE_VELOCITIES = 800  # up to here all modes are computed, densely
@@ -47,8 +47,8 @@ class Modes:
 
     def shape(self, k: int, name: str) -> np.ndarray:
         """Mode k as motion of a body (points × 3, inertial axes) or of a port (its twist), scaled to unit modal mass."""
-        if not -len(self.omega) <= k < len(self.omega):
-            raise InputError(f"no mode {k}; there are {len(self.omega)}, counted from 0")
+        if not isinstance(k, (int, np.integer)) or not -len(self.omega) <= k < len(self.omega):
+            raise InputError(f"no mode {k!r}; there are {len(self.omega)}, counted from 0")
         e = np.zeros(self.system.rows.size)
         e[: self.vectors.shape[0]] = self.vectors[:, k]
         if name in self.system.fields:
@@ -76,11 +76,12 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
 
     Driven ports stand still.
     """
+    linear_only(system)
     if system.split < 0 or largest(system.J[: system.split, : system.split]):
         raise InputError("modes need rows in the order (v | σ) without gyroscopic coupling among the velocities")
-    if count is not None and count < 1:
+    if count is not None and (not isinstance(count, (int, np.integer)) or count < 1):
         raise InputError(f"count is {count}; ask for at least one mode")
-    small = system.split <= DENSE_VELOCITIES
+    small = system.split <= DENSE_VELOCITIES or system.split == system.rows.size  # no stress, no stiffness
     if small or (count or DEFAULT_COUNT) > system.split // 4:
         return _dense(system, count)
     return _sparse(system, count or DEFAULT_COUNT)
@@ -98,7 +99,10 @@ def _dense(system: LinearPHDAE, count: int | None) -> Modes:
         mass = la.cholesky((Z.T @ M @ Z).toarray(), lower=True)
     except la.LinAlgError:
         raise InputError("the mass matrix is singular on the free motions: some body moves without mass") from None
-    compliance = la.cholesky(C.toarray(), lower=True)
+    try:
+        compliance = la.cholesky(C.toarray(), lower=True)
+    except la.LinAlgError:
+        raise InputError("the compliance is not positive definite: some stress stores no energy") from None
     scaled = la.solve_triangular(mass, (Z.T @ L).toarray(), lower=True)  # M^(-½) Zᵀ L
     scaled = la.solve_triangular(compliance, scaled.T, lower=True).T
     u, value, _ = la.svd(scaled, full_matrices=True)
@@ -106,7 +110,7 @@ def _dense(system: LinearPHDAE, count: int | None) -> Modes:
     omega[: len(value)] = value
     order = np.argsort(omega, kind="stable")
     omega, u = omega[order], u[:, order]
-    rigid = int((omega < RIGID * max(omega[-1:], default=0.0)).sum()) if omega.size else 0
+    rigid = int((omega <= RIGID * max(omega[-1:], default=0.0)).sum()) if omega.size else 0
     omega[:rigid] = 0.0
     vectors = Z @ la.solve_triangular(mass, u, lower=True, trans=1)
     stop = len(omega) if count is None else min(count, len(omega))

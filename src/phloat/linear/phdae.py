@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from phloat.algebra.defects import negativity_defect, skew_defect, symmetry_defect
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, zeros
-from phloat.errors import InputError, StructureError
+from phloat.errors import InputError, StructureError, finite
 
 TOLERANCE = 1e-9
 
@@ -49,19 +51,23 @@ class LinearPHDAE:
     fields: Mapping[str, Field] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name in ("rows", "ports", "multipliers"):
+            if not isinstance(getattr(self, name), Layout):
+                raise InputError(f"{name} is {getattr(self, name)!r}; it must be a Layout: names and shapes")
         n, inputs, joints = self.rows.size, self.ports.size, self.multipliers.size
         shapes = {"E": (n, n), "J": (n, n), "R": (n, n), "B": (n, inputs), "G": (joints, n), "B_lam": (joints, inputs)}
         for name, shape in shapes.items():
-            matrix = csr(getattr(self, name))
+            matrix = _matrix(name, getattr(self, name))
             if name in ("R", "G", "B_lam") and matrix.shape == (0, 0):
                 matrix = zeros(*shape)
             if matrix.shape != shape:
                 raise StructureError(f"{name} is {matrix.shape}; the named rows, ports and multipliers make it {shape}")
+            matrix = csr(matrix.copy())  # the caller keeps his own
             if not np.isfinite(matrix.data).all():
                 raise StructureError(f"{name} holds NaN or infinity")
             object.__setattr__(self, name, matrix)
-        if not -1 <= self.split <= n:
-            raise StructureError(f"split is {self.split}; it must lie between 0 and the number of rows, {n}")
+        if not isinstance(self.split, (int, np.integer)) or not -1 <= self.split <= n:
+            raise StructureError(f"split is {self.split!r}; it must lie between 0 and the number of rows, {n}")
         for what, defect in self.structure().items():
             if defect > TOLERANCE:
                 raise StructureError(f"{what}: relative defect {defect:.1e}")
@@ -86,11 +92,12 @@ class LinearPHDAE:
 
     def energy(self, e: np.ndarray) -> float:
         """H = ½ eᵀE e."""
+        e = finite("e", e, (self.rows.size,))
         return float(0.5 * e @ (self.E @ e))
 
     def with_ports(self, *names: str) -> LinearPHDAE:
         """The same system with these ports open, in this order, and the others closed to effort."""
-        if len(set(names)) < len(names):
+        if len(set(map(str, names))) < len(names):
             raise InputError(f"a port stands twice in {names}")
         columns = self.ports.indices(names)
         return replace(self, B=self.B[:, columns], B_lam=self.B_lam[:, columns], ports=self.ports.only(names))
@@ -111,3 +118,19 @@ class LinearPHDAE:
             f"LinearPHDAE({self.rows.size} rows, {self.multipliers.size} multipliers, "
             f"{self.ports.size} inputs on {len(self.ports)} ports, {kind})"
         )
+
+
+def linear_only(system: object) -> None:
+    """A sentence for what is not linear yet."""
+    if not isinstance(system, LinearPHDAE):
+        raise InputError(f"{type(system).__name__} is not linear; use linearise(system, state) or body.linear()")
+
+
+def _matrix(name: str, given: Any) -> Any:
+    try:
+        matrix = given if sp.issparse(given) else np.asarray(given)
+    except ValueError:  # rows of different length
+        matrix = np.asarray(None)
+    if matrix.dtype.kind not in "biuf":
+        raise StructureError(f"{name} is {given!r}; it must be a matrix of real numbers")
+    return matrix

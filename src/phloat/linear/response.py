@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.errors import AccuracyError, InputError
-from phloat.linear.phdae import LinearPHDAE
+from phloat.errors import AccuracyError, InputError, finite, finite_row
+from phloat.linear.phdae import LinearPHDAE, linear_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +44,15 @@ def response(
 
     A component of a port with several is named "port[i]".
     """
-    u = (inputs,) if isinstance(inputs, str) else tuple(inputs)
-    y = u if outputs is None else (outputs,) if isinstance(outputs, str) else tuple(outputs)
+    linear_only(system)
+    u = _listed(inputs)
+    y = u if outputs is None else _listed(outputs)
+    if not u or not y:
+        raise InputError(f"a response needs an input and an output; the open ports are {', '.join(system.ports)}")
     B = sp.vstack([system.B, system.B_lam]).tocsc()
     into, input_names = _columns(system, u)
     out, output_names = _columns(system, y)
-    omega = np.atleast_1d(np.asarray(omega, dtype=float))
-    if not np.isfinite(omega).all():
-        raise InputError("omega holds NaN or infinity")
+    omega, shift = finite_row("omega", omega), float(finite("shift", shift, ()))
     joints = system.multipliers.size
     E = sp.block_diag([system.E, sp.csc_array((joints, joints))], format="csc")
     A = system.J - system.R
@@ -63,6 +64,10 @@ def response(
         x = _solved(s * E - A, right, s)
         values[i] = B[:, out].T @ x
     return Response(omega, values, tuple(input_names), tuple(output_names))
+
+
+def _listed(names: str | Sequence[str]) -> tuple[str, ...]:
+    return tuple(names) if isinstance(names, Sequence) and not isinstance(names, str) else (names,)
 
 
 def _solved(pencil: sp.csc_array, right: np.ndarray, s: complex) -> np.ndarray:
@@ -78,7 +83,7 @@ def _solved(pencil: sp.csc_array, right: np.ndarray, s: complex) -> np.ndarray:
 def _columns(system: LinearPHDAE, names: Sequence[str]) -> tuple[np.ndarray, list[str]]:
     columns, labels = [], []
     for name in names:
-        port, _, index = name.partition("[")
+        port, _, index = str(name).partition("[")
         where = system.ports[port if index.endswith("]") else name]
         chosen = np.arange(where.start, where.stop)
         if index.endswith("]"):

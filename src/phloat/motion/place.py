@@ -12,7 +12,7 @@ import scipy.sparse.linalg as spla
 
 from phloat.algebra.cross import rot, rotation
 from phloat.algebra.sparse import Matrix, csr
-from phloat.errors import ClosureError, PortError, finite, unknown
+from phloat.errors import ClosureError, PortError, finite, mapping, unknown
 from phloat.joints.rows import Held, Row, Spin, Turn, is_length
 from phloat.system.jointed import ends, half_turned, in_velocities, scattered
 from phloat.system.state import State, checked, resting
@@ -33,7 +33,7 @@ def place(system: System, given: Given | None = None, *, near: State | Given | N
     Names: "body.r_P", "body.theta" or "body.A_IB", "body.eta" (zero unless given), "joint.angle", "joint.slide". Without a
     guess, bodies are set one against the other with joints at zero.
     """
-    values, wanted = _sorted(system, dict(given or {}))
+    values, wanted = _sorted(system, mapping("given", {} if given is None else given, "{name: value}"))
     guess = _guess(system, near)
     task = _Closure(system, frozenset(values), wanted)
     tries: list[tuple[float, State]] = []
@@ -208,7 +208,7 @@ def _guess(system: System, near: State | Given | None) -> dict[str, np.ndarray]:
     if isinstance(near, State):
         names = [n for n in near.layout if n.rpartition(".")[2] in ("r_P", "theta", "A_IB") and n in system.layout]
         return {name: near.e[near.layout[name]] for name in names}
-    values, wanted = _sorted(system, near)
+    values, wanted = _sorted(system, mapping("near", near, "{name: value}"))
     if wanted:
         raise PortError(f"near takes positions of bodies; {wanted[0][0].name!r} is a joint")
     return values

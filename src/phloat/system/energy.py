@@ -11,16 +11,16 @@ import scipy.linalg as la
 from phloat.algebra.sparse import largest
 from phloat.bodies import inertia as mass
 from phloat.bodies.body import Body
-from phloat.errors import InputError
+from phloat.errors import InputError, finite, mapping
 from phloat.linear.phdae import LinearPHDAE
 from phloat.system.state import Pose, State
-from phloat.system.system import System
-from phloat.system.terms import Terms, fits, terms
+from phloat.system.system import System, fits
+from phloat.system.terms import Terms, terms
 
 
 def energy(system: System, state: State) -> float:
     """H = H_kin + H_def + H_pot (8), Remark 1; written from the definitions, not from the matrices of `terms`."""
-    fits(system, state)
+    state = fits(system, state)
     return sum(sum(body_energy(body, state.pose(name), system.gravity)) for name, body in system.bodies.items())
 
 
@@ -69,11 +69,10 @@ def power_balance(system: System, state: State, u: Mapping[str, object] | None =
     """
     at = terms(system, state)
     inputs = np.zeros(at.ports.size)
-    for name, value in (u or {}).items():
-        array = np.broadcast_to(np.asarray(value, dtype=float), at.ports.shape(name))
-        if not np.isfinite(array).all():
-            raise InputError(f"input {name!r} holds NaN or infinity")
-        inputs[at.ports[name]] = array
+    for name, value in mapping("u", {} if u is None else u, "{port: value}").items():
+        shape = at.ports.shape(name)
+        number = np.ndim(value) == 0 and shape == (1,)
+        inputs[at.ports[name]] = finite(f"input {name!r}", value, () if number else shape)
     miss = at.B_lam @ inputs - at.G @ at.z
     if np.abs(miss).max(initial=0.0) > 1e-9 * max(np.abs(at.z).max(initial=0.0), 1.0):
         worst = at.multipliers.owner(int(np.argmax(np.abs(miss))))

@@ -12,7 +12,7 @@ from phloat.algebra.sparse import Matrix, csr
 from phloat.joints.pairs import Drive
 from phloat.joints.rows import Aligned, Coincide, Held, held_ground
 from phloat.system.state import State
-from phloat.system.system import Connection, System, held
+from phloat.system.system import Connection, System, fits, held
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +66,7 @@ def free_axes(system: System, state: State, places: Places) -> dict[str, Matrix]
 
 def gaps(system: System, state: State) -> dict[str, np.ndarray]:
     """How far each joint is from closed: metres for points, radians (to first order) for directions."""
+    state = fits(system, state)
     return {name: closed_gap(c, *ends(c, state)) for name, c in system.joints.items() if c.closed}
 
 
@@ -85,6 +86,7 @@ def half_turned(c: Connection, first: Held, second: Held) -> bool:
 
 def joint_coordinates(system: System, state: State) -> dict[str, float]:
     """The angle and slide of every joint that has one, by "joint.angle" and "joint.slide"."""
+    state = fits(system, state)
     out = {}
     for name, c in system.joints.items():
         first, second = ends(c, state)

@@ -54,7 +54,7 @@ class State:
     e: np.ndarray
 
     def __getitem__(self, name: str) -> np.ndarray:
-        body, _, quantity = name.rpartition(".")
+        body, _, quantity = str(name).rpartition(".")
         if quantity in DERIVED and body in self.bodies:
             shape = self.bodies[body].shape
             field = shape.displacement(shape.places()) @ self._or_zero(body, "eta" if quantity == "u_f" else "eta_dot")
@@ -73,7 +73,7 @@ class State:
 
     def pose(self, body: str) -> Pose:
         """A body of the state in three dimensions."""
-        active = self.bodies[body].active
+        active = self._body(body).active
         r, v, omega, A = np.zeros(3), np.zeros(3), np.zeros(3), np.eye(3)
         linear, turning = [i for i in active if i < 3], [i - 3 for i in active if i >= 3]
         r[linear], v[linear] = self[f"{body}.r_P"], self[f"{body}.v_P"]
@@ -86,18 +86,18 @@ class State:
     def position(self, body: str, s: float) -> np.ndarray:
         """Where the place s of a body is, in inertial axes."""
         shape, pose = self._body(body).shape, self.pose(body)
-        places = np.array([s], dtype=float)
+        places = _place(s)
         y = shape.points(places)[0] + shape.displacement(places) @ pose.eta
         return (pose.r_P + pose.A @ y)[: sum(i < 3 for i in self.bodies[body].active)]
 
     def displacement(self, body: str, s: float) -> np.ndarray:
         """The deformation of a body at the place s, in its own axes."""
-        u = self._body(body).shape.displacement(np.array([s], dtype=float)) @ self._or_zero(body, "eta")
+        u = self._body(body).shape.displacement(_place(s)) @ self._or_zero(body, "eta")
         return u[: sum(i < 3 for i in self.bodies[body].active)]
 
     def stress(self, body: str, s: float) -> dict[str, float]:
         """The stress resultants of a body at the place s, by name (N, M_z … of a beam)."""
-        rows = self._body(body).shape.stress(np.array([s], dtype=float))
+        rows = self._body(body).shape.stress(_place(s))
         sigma = self._or_zero(body, "sigma")
         return {name: float((row @ sigma)[0]) for name, row in rows.items()}
 
@@ -112,6 +112,10 @@ class State:
 
     def __repr__(self) -> str:
         return f"State({', '.join(self.bodies)}; {len(self.e)} numbers)"
+
+
+def _place(s: float) -> np.ndarray:
+    return np.array([finite("place position s", s, ())])
 
 
 def checked(layout: Layout, name: str, value: object) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from phloat.algebra.layout import Layout
 from phloat.bodies.body import Body
-from phloat.errors import InputError, JointError, LooseBodyWarning, PortError, finite, unknown
+from phloat.errors import InputError, JointError, LooseBodyWarning, PortError, finite, mapping, unknown
 from phloat.joints.pairs import GROUND, Drive, Joint, driven_rows
 from phloat.joints.rows import (
     Along,
@@ -98,7 +98,7 @@ class System:
         return side_by_side(*(body.linear().prefixed(name) for name, body in self.bodies.items()))
 
     def joint(self, name: str) -> Connection:
-        if name not in self.joints:
+        if not isinstance(name, str) or name not in self.joints:
             raise PortError(unknown("joint", name, self.joints))
         return self.joints[name]
 
@@ -120,8 +120,8 @@ def connect(
     parts: dict[str, Body] = {}
     connections: dict[str, Connection] = {}
     fields = {tuple(map(float, finite("gravity", gravity, (3,))))} if gravity is not None else set()
-    for name, part in bodies.items():
-        if not name or "." in name or name == GROUND:
+    for name, part in mapping("bodies", bodies, "{name: body}").items():
+        if not isinstance(name, str) or not name or "." in name or name == GROUND:
             raise InputError(f"{name!r} cannot name a body: names are not empty, hold no dot, and are not 'ground'")
         if isinstance(part, System):
             _same_plane(name, part, plane)
@@ -136,7 +136,7 @@ def connect(
             )
     if len(fields) > 1:
         raise InputError(f"parts of the system have different gravity: {sorted(fields)}; give gravity once")
-    for joint in joints:
+    for joint in _listed(joints):
         if joint.label in connections:
             raise JointError(f"two joints are called {joint.label!r}; give one of them a name")
         connections[joint.label] = _resolved(joint, parts, plane)
@@ -146,6 +146,28 @@ def connect(
         raise InputError(f"gravity {tuple(map(float, system.gravity))} leaves the plane xy")
     assert system.ports.size >= 0  # names that clash are found here
     return system
+
+
+def fits(system: System, state: State) -> State:
+    """The state with the bodies of this system: a state belongs to every system of the same bodies."""
+    if not isinstance(system, System):
+        raise InputError(f"{type(system).__name__} is no System; connect(…) makes one")
+    if not isinstance(state, State):
+        raise InputError(f"{type(state).__name__} is no State; make one with place(system, …)")
+    if tuple(state.bodies) != tuple(system.bodies):
+        raise InputError(f"the state is of {', '.join(state.bodies)}, the system of {', '.join(system.bodies)}")
+    if state.layout != system.layout:
+        mine, other = system.layout.shapes, state.layout.shapes
+        name = next(name for name in [*mine, *other] if mine.get(name) != other.get(name))
+        raise InputError(
+            f"the state is of other bodies: {name} has shape {other.get(name, 'none')} there, {mine.get(name, 'none')} here"
+        )
+    if state.e.shape != (state.layout.size,):
+        raise InputError(f"the state has {state.e.size} numbers; its bodies need {state.layout.size}")
+    if not np.isfinite(state.e).all():
+        where = state.layout.owner(int(np.argmin(np.isfinite(state.e))))
+        raise InputError(f"the state holds NaN or infinity at {where}")
+    return replace(state, bodies=system.bodies)
 
 
 def lock(system: System, *names: str) -> System:
@@ -190,6 +212,15 @@ def held(end: End, state: State) -> Held:
         turn=np.array([direction_rate(pose.A, port.Psi, d, pose.eta)[:, keep] for d in d0]),
         spin=spin[:, keep],
     )
+
+
+def _listed(joints: object) -> Sequence[Joint]:
+    if not isinstance(joints, Sequence) or isinstance(joints, str):
+        raise InputError(f"joints is {type(joints).__name__}; it must be a list: [Revolute(…), …]")
+    for joint in joints:
+        if not isinstance(joint, Joint):
+            raise InputError(f"one of the joints is {joint!r}; it must be Revolute(…), Weld(…), …")
+    return joints
 
 
 def _fitted(name: str, body: Body, plane: str | None) -> Body:

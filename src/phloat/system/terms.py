@@ -14,10 +14,9 @@ from phloat.algebra.sparse import Matrix, csr, diagonal
 from phloat.bodies import inertia as mass
 from phloat.bodies.body import Body
 from phloat.bodies.strain import strain_gradient
-from phloat.errors import InputError
 from phloat.system.jointed import free_axes, in_state, joint_rows
 from phloat.system.state import Pose, State, body_layout
-from phloat.system.system import System
+from phloat.system.system import System, fits
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +50,7 @@ class Terms:
 
 def terms(system: System, state: State) -> Terms:
     """E, J, R, G, B, B_λ, z of a system at a state. For looking, testing and linearising; motion never assembles them."""
-    fits(system, state)
+    state = fits(system, state)
     parts = [_body_terms(body, state.pose(name), system.gravity) for name, body in system.bodies.items()]
     places = in_state(system)
     G, B_lam = joint_rows(system, state, places)
@@ -76,16 +75,6 @@ def terms(system: System, state: State) -> Terms:
         ports=system.ports,
         multipliers=system.multipliers,
     )
-
-
-def fits(system: System, state: State) -> None:
-    """A state belongs to systems of the same bodies."""
-    if state.layout != system.layout:
-        raise InputError(f"the state is of {', '.join(state.bodies)}, the system of {', '.join(system.bodies)}")
-    if not np.isfinite(state.e).all():
-        raise InputError(
-            f"the state holds NaN or infinity at {state.layout.owner(int(np.argmin(np.isfinite(state.e))))}"
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from phloat.linear.modes import Modes
 from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.response import Response
 from phloat.system.state import State
-from phloat.system.system import System
+from phloat.system.system import System, fits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,7 +108,7 @@ def plot_matrices(x: LinearPHDAE) -> Figure:
 
 def plot_system(x: System, state: State) -> Figure:
     """The bodies of a system where they are, with dots where joints hold them."""
-    lines = {}
+    state, lines = fits(x, state), {}
     for name, body in x.bodies.items():
         pose, places = state.pose(name), body.shape.places()
         y = body.shape.points(places) + (body.shape.displacement(places) @ pose.eta).reshape(-1, 3)

@@ -1,0 +1,147 @@
+"""Linear analysis asked where it has no answer."""
+
+import numpy as np
+import pytest
+
+import phloat as ph
+
+LINK = ph.Beam(1.0, ph.Circle(0.01), ph.Material(E=7e10, rho=2700.0)).discretise(2)
+PIN = ph.Revolute("ground", "rod.P", name="pin")
+SYSTEM = ph.connect({"rod": LINK}, joints=[PIN], plane="xy")
+REST = ph.place(SYSTEM)
+PLANT = ph.linearise(SYSTEM, REST)
+
+
+# --- linearise -------------------------------------------------------------------------------------------------------
+
+
+def test_an_undeformed_state_under_gravity_is_no_equilibrium():
+    heavy = ph.connect({"rod": LINK}, joints=[PIN], gravity=(0, -9.81, 0), plane="xy")
+    with pytest.raises(
+        ph.InputError, match=r"gravity \(0(\.0)?, -9\.81, 0(\.0)?\) loads .*connect without gravity to linearise"
+    ):
+        ph.linearise(heavy, ph.place(heavy))
+
+
+@pytest.mark.parametrize(("name", "value"), [("v_P", (0.5, 0)), ("omega", -0.5), ("eta_dot", np.full(6, 0.5))])
+def test_a_moving_state_is_not_at_rest(name, value):
+    with pytest.raises(ph.InputError, match=rf"rod\.{name} is 0\.5; linearise needs a state at rest"):
+        ph.linearise(SYSTEM, REST.with_values({f"rod.{name}": value}))
+
+
+@pytest.mark.parametrize("name", ["eta", "sigma"])
+def test_a_deformed_state_is_refused(name):
+    with pytest.raises(ph.InputError, match=r"rod\.(eta|sigma) is .*; linearise needs an undeformed state"):
+        ph.linearise(SYSTEM, REST.with_values({f"rod.{name}": np.full(6, 1e-3)}))
+
+
+def test_an_open_joint_is_named_with_its_gap():
+    with pytest.raises(ph.InputError, match=r"joint 'pin' is open by 0\.25; close it with place\(system, …\)"):
+        ph.linearise(SYSTEM, REST.with_values({"rod.r_P": (0.25, 0.0)}))
+
+
+@pytest.mark.parametrize("thing", [LINK, None, PLANT], ids=["body", "none", "linear"])
+def test_what_is_no_system_is_not_linearised(thing):
+    with pytest.raises(ph.InputError, match=rf"{type(thing).__name__}.*connect"):
+        ph.linearise(thing, REST)
+
+
+# --- eliminate -------------------------------------------------------------------------------------------------------
+
+
+def test_driven_inputs_are_not_eliminated():
+    driven = ph.linearise(ph.drive(SYSTEM, "pin"), REST)
+    with pytest.raises(ph.InputError, match=r"ports 'pin' prescribe a motion.*with_ports\(…\) or keep the multipliers"):
+        ph.eliminate(driven)
+
+
+def test_what_the_sentence_says_to_try_works():
+    driven = ph.linearise(ph.drive(SYSTEM, "pin"), REST)
+    left = ph.eliminate(driven.with_ports("rod.C"))
+    assert left.multipliers.size == 0
+    assert ph.modes(left).omega == pytest.approx(ph.modes(driven).omega)
+
+
+# --- modes -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, -1, 2.5, "3", [3]], ids=repr)
+def test_the_number_of_modes_is_one_or_more(count):
+    with pytest.raises(ph.InputError, match=r"count is .*; ask for at least one mode"):
+        ph.modes(PLANT, count)
+
+
+def test_more_modes_than_there_are_gives_those_there_are():
+    assert len(ph.modes(PLANT, 1000)) == len(ph.modes(PLANT)) == 7
+
+
+@pytest.mark.parametrize("thing", [SYSTEM, LINK, REST, None], ids=["system", "body", "state", "none"])
+@pytest.mark.parametrize("verb", [ph.modes, ph.eliminate, lambda x: ph.response(x, "pin", omega=[1.0])])
+def test_what_is_not_linear_yet_is_told_how_to_become_so(verb, thing):
+    with pytest.raises(ph.InputError, match=rf"{type(thing).__name__}.*linear"):
+        verb(thing)
+
+
+# --- response --------------------------------------------------------------------------------------------------------
+
+
+def test_a_response_at_a_pole_says_how_to_leave_it():
+    with pytest.raises(ph.AccuracyError, match=r"s = 0\+0j is a pole; move off the axis with shift=…"):
+        ph.response(PLANT, "pin", omega=[0.0])
+
+
+@pytest.mark.parametrize("omega", ["fast", None, [["a"]], [1j]], ids=repr)
+def test_frequencies_are_numbers(omega):
+    with pytest.raises(ph.InputError, match=r"omega is .*; it must be .*numbers"):
+        ph.response(PLANT, "pin", omega=omega)
+
+
+def test_frequencies_stand_in_a_row():
+    with pytest.raises(ph.InputError, match=r"omega has shape \(2, 2\); it must be"):
+        ph.response(PLANT, "pin", omega=np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("shift", ["far", None, [0.1]], ids=repr)
+def test_a_shift_is_a_number(shift):
+    with pytest.raises(ph.InputError, match=r"shift .*; it must be a number"):
+        ph.response(PLANT, "pin", omega=[1.0], shift=shift)
+
+
+def test_a_response_needs_an_input():
+    with pytest.raises(ph.InputError, match=r"input.*rod\.P, rod\.C, pin"):
+        ph.response(PLANT, [], omega=[1.0])
+
+
+# --- power -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ((1.0, 2.0), r"has shape \(2,\); it must be 3 numbers"),
+        ("x", "is 'x'; it must be 3 numbers"),
+        (None, "is None; it must be 3 numbers"),
+        (1j, "is 1j; it must be 3 numbers"),
+        (np.sin, "is .*; it must be 3 numbers"),
+    ],
+    ids=repr,
+)
+def test_an_input_of_the_wrong_kind_is_told_the_right_one(value, said):
+    with pytest.raises(ph.InputError, match=rf"input 'rod\.C' {said}"):
+        ph.power_balance(SYSTEM, REST, {"rod.C": value})
+
+
+@pytest.mark.parametrize("u", [["rod.C"], 5.0, "pin"], ids=repr)
+def test_inputs_come_as_a_mapping(u):
+    with pytest.raises(ph.InputError, match=r"\bu is .*; it must be .*(name|port)"):
+        ph.power_balance(SYSTEM, REST, u)
+
+
+def test_velocities_that_break_a_joint_have_no_balance():
+    with pytest.raises(ph.InputError, match=r"velocities miss joint 'pin' by 1\.0e\+00"):
+        ph.power_balance(SYSTEM, REST.with_values({"rod.v_P": (1.0, 0.0)}))
+
+
+def test_an_energy_is_asked_of_all_rows():
+    with pytest.raises(ph.InputError, match=rf"e has shape \(3,\); it must be {PLANT.rows.size} numbers"):
+        PLANT.energy(np.ones(3))

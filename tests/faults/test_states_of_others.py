@@ -1,0 +1,140 @@
+"""A state of other bodies is refused, also where its names happen to be the same."""
+
+import re
+
+import numpy as np
+import pytest
+
+import phloat as ph
+
+ALU = ph.Material(E=7e10, rho=2700.0)
+
+
+def link(length=1.0, elements=2):
+    return ph.Beam(length, ph.Circle(0.01), ALU).discretise(elements)
+
+
+def arm(body, upper="upper", lower="lower", plane="xy"):
+    return ph.connect(
+        {upper: body, lower: body},
+        joints=[
+            ph.Revolute("ground", f"{upper}.P", name="root"),
+            ph.Revolute(f"{upper}.C", f"{lower}.P", name="elbow"),
+        ],
+        plane=plane,
+    )
+
+
+ARM = arm(link())
+REST = ph.place(ARM)
+VERBS = {
+    "linearise": ph.linearise,
+    "terms": ph.terms,
+    "energy": ph.energy,
+    "gaps": ph.gaps,
+    "joint_coordinates": ph.joint_coordinates,
+    "power_balance": ph.power_balance,
+    "effort_defect": ph.effort_defect,
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_state_of_bodies_of_other_names_is_refused_with_both_lists(verb):
+    other = ph.place(arm(link(), "thigh", "shank"))
+    with pytest.raises(ph.InputError, match="the state is of thigh, shank, the system of upper, lower"):
+        VERBS[verb](ARM, other)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_state_of_another_mesh_is_told_where_it_differs(verb):
+    other = ph.place(arm(link(elements=3)))
+    with pytest.raises(ph.InputError, match=r"upper\.eta.*(6|9)"):
+        VERBS[verb](ARM, other)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_state_in_space_is_none_in_the_plane(verb):
+    other = ph.place(arm(link(), plane=None))
+    with pytest.raises(ph.InputError, match=r"upper\.(A_IB|theta|r_P)"):
+        VERBS[verb](ARM, other)
+
+
+@pytest.mark.parametrize(
+    "thing", [None, {}, {"upper.theta": 0.0}, ARM, np.zeros(3)], ids=["none", "empty", "dict", "system", "array"]
+)
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_is_no_state_is_refused(verb, thing):
+    with pytest.raises(ph.InputError, match=rf"{type(thing).__name__}.*place\(system"):
+        VERBS[verb](ARM, thing)
+
+
+def test_joints_are_closed_with_the_bodies_of_the_system_and_not_of_the_state():
+    longer = ph.place(
+        arm(link(length=2.0))
+    )  # same names, same mesh; the elbow stands 1 m away from where ours would be
+    with pytest.raises(ph.InputError, match=r"joint 'elbow' is open by 1|other bodies"):
+        ph.linearise(ARM, longer)
+
+
+def test_a_state_from_the_same_recipe_made_again_is_welcome():
+    again = arm(link())
+    omega = ph.modes(ph.linearise(ARM, ph.place(again, {"upper.theta": 0.3}))).omega
+    assert omega == pytest.approx(ph.modes(ph.linearise(ARM, ph.place(ARM, {"upper.theta": 0.3}))).omega, rel=1e-12)
+
+
+def test_a_state_fits_the_locked_and_the_driven_system():
+    rest = ph.place(ARM)
+    assert ph.linearise(ph.lock(ARM, "elbow"), rest).multipliers.size == 5
+    assert ph.linearise(ph.drive(ARM, "elbow"), rest).multipliers.size == 5
+
+
+def test_a_state_vector_of_the_wrong_length_is_refused():
+    rest = ph.place(ARM)
+    with pytest.raises(ph.InputError, match=rf"{rest.layout.size}"):
+        ph.energy(ARM, ph.State(rest.bodies, rest.layout, np.zeros(3)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("upper.r_P", (0, 0, 0), "has shape (3,); it must be 2 numbers"),
+        ("upper.theta", (0,), "has shape (1,); it must be a number"),
+        ("upper.eta", [0, 0], "has shape (2,); it must be 6 numbers"),
+        ("upper.theta", "up", "is 'up'; it must be a number"),
+        ("upper.theta", "0.5", "is '0.5'; it must be a number"),
+        ("upper.theta", None, "is None; it must be a number"),
+    ],
+)
+def test_values_of_the_wrong_kind_are_told_the_right_one(name, value, said):
+    with pytest.raises(ph.InputError, match=f"{name} {re.escape(said)}"):
+        ph.place(ARM, {name: value})
+    with pytest.raises(ph.InputError, match=f"{name} {re.escape(said)}"):
+        ph.place(ARM, near={name: value})
+    with pytest.raises(ph.InputError, match=f"{name} {re.escape(said)}"):
+        ph.place(ARM).with_values({name: value})
+
+
+@pytest.mark.parametrize(
+    "A", [2 * np.eye(3), np.diag([1.0, 1.0, -1.0]), np.zeros((3, 3))], ids=["stretch", "mirror", "zero"]
+)
+def test_an_orientation_is_a_rotation(A):
+    system = ph.connect({"rod": link()})
+    with pytest.raises(ph.InputError, match=r"rod\.A_IB is not a rotation: AᵀA misses the identity by \d"):
+        ph.place(system, {"rod.A_IB": A})
+
+
+def test_a_picture_of_a_state_of_others_is_refused():
+    pytest.importorskip("matplotlib").use("Agg")
+    with pytest.raises(ph.InputError, match="the state is of thigh, shank, the system of upper, lower"):
+        ph.plot(ARM, ph.place(arm(link(), "thigh", "shank")))
+
+
+@pytest.mark.parametrize("thing", [3, None, REST, "modes"], ids=["number", "none", "state", "word"])
+def test_what_has_no_picture_is_refused(thing):
+    with pytest.raises(ph.InputError, match=f"no picture of {type(thing).__name__}; plot takes Modes, Response"):
+        ph.plot(thing)
+
+
+def test_a_picture_of_a_system_needs_its_state():
+    with pytest.raises(ph.InputError, match=r"State.*plot\(system, state\)"):
+        ph.plot(ARM)
