@@ -21,7 +21,7 @@ def compiled():
     """Each function compiled, seeing the compiled ones that it calls."""
     import types
 
-    made = {"cross": numba.njit(cross.cross)}
+    made = {"cross": numba.njit(cross.cross), "skew": numba.njit(cross.skew)}
     for module, names in FUNCTIONS:
         for name in names:
             plain = getattr(module, name)

@@ -14,12 +14,14 @@ import scipy.sparse.linalg as spla
 Matrix: TypeAlias = sp.csr_array
 
 RANK_TOLERANCE = 1e-9  # of the largest singular value of row-scaled joint rows
-DENSE_ROWS = 3000  # up to here a dense pivoted QR decides the rank
+DENSE_ROWS = 600  # up to here a dense pivoted QR decides the rank
 
 
 def csr(a: object) -> Matrix:
     """`a` (array or sparse) as a CSR array of floats without stored zeros."""
-    out = a if isinstance(a, sp.csr_array) and a.dtype == float else sp.csr_array(a, dtype=float)
+    if isinstance(a, sp.csr_array) and a.dtype == float and a.has_canonical_format and a.data.all():
+        return a
+    out = sp.csr_array(a, dtype=float, copy=True)
     out.sum_duplicates()
     out.eliminate_zeros()
     return out

@@ -94,9 +94,9 @@ class Beam:
         return section, material
 
     def _along(self, x: np.ndarray) -> list[tuple[Section, Material]]:
-        if callable(self.section) or callable(self.material):
-            return [self._at(s) for s in x / self.length]
-        return [self._at(0.5)] * len(x)
+        """Section and material at the points, or once where they do not vary."""
+        varies = callable(self.section) or callable(self.material)
+        return [self._at(s) for s in x / self.length] if varies else [self._at(0.5)]
 
     def _twists(self, x: np.ndarray) -> bool:
         """Whether the torsion constant is known all along the beam."""
@@ -111,7 +111,7 @@ class Beam:
             of_mass = material.rho * np.array([section.A, section.I, I_y])
             of_strain = material.E * np.array([section.A, section.I, I_y])
             rows.append([*of_mass, *of_strain, material.G * J, section.kappa * material.G * section.A])
-        return dict(zip(names, np.array(rows).T, strict=True))
+        return dict(zip(names, np.broadcast_to(rows, (len(x), len(names))).T, strict=True))
 
 
 def _elastic(beam: Beam, fields: Fields, keep: np.ndarray, M_ff: Matrix) -> Elastic:
@@ -149,22 +149,19 @@ def _damping(damping: Damping) -> tuple[float, float]:
 
 def _membrane(fields: Fields, x: np.ndarray, w: np.ndarray, keep: np.ndarray) -> Quadratic:
     """½ ∫ (u_y'² + u_z'²) over each element, tested with the constant axial force of the element (a richer one locks)."""
-    elements = len(fields.nodes) - 1
-    points = len(x) // elements
-    parts = []
+    n, points = len(keep), len(x) // (len(fields.nodes) - 1)
+    strain, row, column, value = [], [], [], []
     for name in ("u_y", "u_z"):
-        slope = csr(weighted(fields.of(name, x, 1)[:, keep], np.sqrt(w)))
-        for e in range(elements):
-            local = slope[e * points : (e + 1) * points]
-            used = np.unique(local.indices)
-            block = local[:, used].toarray()
-            parts.append((e, used, block.T @ block))
-    return Quadratic(
-        np.concatenate([np.full(block.size, e) for e, _, block in parts]),
-        np.concatenate([np.repeat(used, len(used)) for _, used, _ in parts]).astype(np.int64),
-        np.concatenate([np.tile(used, len(used)) for _, used, _ in parts]).astype(np.int64),
-        np.concatenate([block.ravel() for _, _, block in parts]),
-    )
+        slope = csr(weighted(fields.of(name, x, 1)[:, keep], np.sqrt(w))).tocoo()
+        # a column for every pair (element, coordinate), so that one product gives the blocks of all elements
+        pair, place = np.unique(slope.row // points * n + slope.col, return_inverse=True)
+        apart = sp.csr_array((slope.data, (slope.row, place)), shape=(len(x), len(pair)))
+        blocks = (apart.T @ apart).tocoo()
+        strain.append(pair[blocks.row] // n)
+        row.append(pair[blocks.row] % n)
+        column.append(pair[blocks.col] % n)
+        value.append(blocks.data)
+    return Quadratic(*(np.concatenate(part) for part in (strain, row, column, value)))
 
 
 def _inertia(beam: Beam, fields: Fields, keep: np.ndarray) -> Inertia:

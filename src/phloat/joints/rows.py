@@ -10,6 +10,7 @@ The functions up to `Held` take plain arrays, so that a compiled kernel can use 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -23,9 +24,7 @@ def point_rate(A: np.ndarray, y: np.ndarray, Phi: np.ndarray) -> np.ndarray:
     n = Phi.shape[1]
     out = np.zeros((3, 6 + n))
     out[:, 0:3] = A
-    for k in range(3):
-        out[:, 3 + (k + 1) % 3] += A[:, k] * y[(k + 2) % 3]
-        out[:, 3 + (k + 2) % 3] -= A[:, k] * y[(k + 1) % 3]
+    out[:, 3:6] = -np.dot(A, skew(y))
     out[:, 6:] = np.dot(A, Phi)
     return out
 
@@ -40,11 +39,8 @@ def direction_rate(A: np.ndarray, Psi: np.ndarray, d0: np.ndarray, eta: np.ndarr
     n = Psi.shape[1]
     bent = d0 + cross(np.dot(Psi, eta), d0)
     out = np.zeros((3, 6 + n))
-    for k in range(3):
-        i, j = (k + 1) % 3, (k + 2) % 3
-        out[:, 3 + i] += A[:, k] * bent[j]
-        out[:, 3 + j] -= A[:, k] * bent[i]
-        out[:, 6:] += np.outer(A[:, k], Psi[i] * d0[j] - Psi[j] * d0[i])
+    out[:, 3:6] = -np.dot(A, skew(bent))
+    out[:, 6:] = -np.dot(np.dot(A, skew(d0)), Psi)
     return out
 
 
@@ -53,17 +49,46 @@ def direction_rate(A: np.ndarray, Psi: np.ndarray, d0: np.ndarray, eta: np.ndarr
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """A port at a state: place c, triad D (columns), and their rates per velocity of the body (no columns for ground)."""
+    """A port at a state: place c, triad D (columns), and their rates per velocity that its body has (the ground has none)."""
 
-    c: np.ndarray
-    D: np.ndarray
-    point: np.ndarray  # ċ, 3 × velocities
-    turn: np.ndarray  # rates of the three directions, 3 × 3 × velocities (first axis: which direction)
-    spin: np.ndarray  # ω_C = A (ω + Ψη̇), 3 × velocities
+    r_P: np.ndarray
+    A: np.ndarray
+    y: np.ndarray  # x + Φη
+    Phi: np.ndarray
+    Psi: np.ndarray
+    eta: np.ndarray
+    triad: np.ndarray  # the directions d₀ as columns
+    columns: np.ndarray  # the velocities that exist
+
+    @cached_property
+    def c(self) -> np.ndarray:
+        return self.r_P + self.A @ self.y
+
+    @cached_property
+    def D(self) -> np.ndarray:
+        return np.column_stack([direction(self.A, self.Psi, d0, self.eta) for d0 in self.triad.T])
+
+    @cached_property
+    def point(self) -> np.ndarray:
+        """ċ, 3 × velocities."""
+        return point_rate(self.A, self.y, self.Phi)[:, self.columns]
+
+    @cached_property
+    def turn(self) -> np.ndarray:
+        """The rates of the three directions, 3 × 3 × velocities (first axis: which direction)."""
+        rates = [direction_rate(self.A, self.Psi, d0, self.eta)[:, self.columns] for d0 in self.triad.T]
+        return np.array(rates)
+
+    @cached_property
+    def spin(self) -> np.ndarray:
+        """ω_C = A (ω + Ψη̇), 3 × velocities."""
+        return np.hstack([np.zeros((3, 3)), self.A, self.A @ self.Psi])[:, self.columns]
 
 
 def held_ground(at: np.ndarray, triad: np.ndarray) -> Held:
-    return Held(at, triad, np.zeros((3, 0)), np.zeros((3, 3, 0)), np.zeros((3, 0)))
+    """A place of the ground: nothing of it moves."""
+    none = np.zeros((3, 0))
+    return Held(at, np.eye(3), np.zeros(3), none, none, np.zeros(0), triad, np.zeros(0, dtype=int))
 
 
 Pair = tuple[np.ndarray, np.ndarray]

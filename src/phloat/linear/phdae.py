@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -104,13 +105,11 @@ class LinearPHDAE:
 
     def prefixed(self, name: str) -> LinearPHDAE:
         """The same system with `name.` before the names of its rows, ports, multipliers and fields."""
-        return replace(
-            self,
-            rows=self.rows.prefixed(name),
-            ports=self.ports.prefixed(name),
-            multipliers=self.multipliers.prefixed(name),
-            fields={f"{name}.{key}": value for key, value in self.fields.items()},
-        )
+        renamed = copy(self)  # the matrices are the same, and proven
+        for which in ("rows", "ports", "multipliers"):
+            object.__setattr__(renamed, which, getattr(self, which).prefixed(name))
+        object.__setattr__(renamed, "fields", {f"{name}.{key}": value for key, value in self.fields.items()})
+        return renamed
 
     def __repr__(self) -> str:
         kind = "passive" if self.passive else "not passive"

@@ -115,7 +115,7 @@ class _Closure:
         slow = 0  # steps in a row that hardly helped
         for _ in range(STEPS):
             worst = np.abs(gap).max(initial=0.0)
-            if worst < 1e-15 or slow > 4 or not self.unknowns[0].size:
+            if worst < 1e-14 or slow > 4 or not self.unknowns[0].size:
                 break
             for damping in DAMPING:
                 step = _shortest(G, -gap, damping)
@@ -243,7 +243,8 @@ def _start(
         turn = turn if forward else turn.T
         state = _against(system, state, held(there, state), mine, turn, slide.get(c.name, 0.0), known)
         if not _oriented(system, mine.body, known):
-            others = [d for d in waiting if {d.first.body, d.second.body} <= placed | {mine.body}]
+            near = [d for d in waiting if mine.body in (d.first.body, d.second.body)]
+            others = [d for d in near if {d.first.body, d.second.body} <= placed | {mine.body}]
             state = state if wander else _pointed(system, state, c, others, mine.body, known)
         placed.add(mine.body)
     return state, tree

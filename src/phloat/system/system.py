@@ -19,11 +19,8 @@ from phloat.joints.rows import (
     Held,
     InPlane,
     Row,
-    direction,
-    direction_rate,
     held_ground,
     in_plane,
-    point_rate,
 )
 from phloat.linear.interconnect import side_by_side
 from phloat.linear.phdae import LinearPHDAE
@@ -201,17 +198,9 @@ def held(end: End, state: State) -> Held:
     if not end.body:
         return held_ground(end.at, end.triad)
     body, pose = state.bodies[end.body], state.pose(end.body)
-    port, keep = body.port(end.port), body.columns
+    port = body.port(end.port)
     y = port.x + port.Phi @ pose.eta
-    d0 = end.triad.T
-    spin = np.hstack([np.zeros((3, 3)), pose.A, pose.A @ port.Psi])
-    return Held(
-        c=pose.r_P + pose.A @ y,
-        D=np.column_stack([direction(pose.A, port.Psi, d, pose.eta) for d in d0]),
-        point=point_rate(pose.A, y, port.Phi)[:, keep],
-        turn=np.array([direction_rate(pose.A, port.Psi, d, pose.eta)[:, keep] for d in d0]),
-        spin=spin[:, keep],
-    )
+    return Held(pose.r_P, pose.A, y, port.Phi, port.Psi, pose.eta, end.triad, body.columns)
 
 
 def _listed(joints: object) -> Sequence[Joint]:
