@@ -118,6 +118,18 @@ def test_torsion_is_exact_in_statics_and_of_order_two_in_frequency():
     assert errors[-1] < 3e-4
 
 
+@pytest.mark.parametrize("frame", ["cantilever", {0.0: ("u_x", "u_y", "u_z"), 1.0: ("theta_x", "u_y", "u_z")}])
+def test_a_free_beam_twists_at_the_exact_frequencies(frame):
+    """nπ √(GJ/ρI_p) / L: rigid and elastic twist must share the polar inertia of the sections."""
+    section = ph.Rectangle(0.02, 0.03)
+    beam = ph.Beam(1.5, section, steel, frame=frame)
+    exact = np.pi * np.sqrt(steel.G * section.J / (steel.rho * (section.I + section.I_y))) / 1.5
+    found = ph.modes(beam.discretise(30).linear())
+    assert found.rigid == 6
+    for n in (1, 2):
+        assert np.abs(found.omega / (n * exact) - 1).min() < 6e-4 * n**2
+
+
 def _static(linear: ph.LinearPHDAE, port: str, component: int) -> np.ndarray:
     """The displacement of a port under a unit effort: its rate at a very low frequency, divided by jω."""
     omega = np.array([1e-3])

@@ -55,7 +55,12 @@ def test_a_gyrator_between_efforts_couples_through_J():
     both = ph.gyrator(first, "a.C", second, "b.P", 3.0 * np.eye(2))
     assert both.multipliers.size == 0
     assert ph.structure_defects(both)["J is not skew-symmetric"] == 0.0
-    assert (both.J - ph.side_by_side(first, second).J).nnz > 0
+    # u₁ = −C y₂: the velocity of the second pushes the first back, and the first pushes the second on
+    rows, loose = both.rows, ph.side_by_side(first, second).J
+    coupling = (both.J - loose).toarray()
+    B_1, B_2 = first.B[:, first.ports["a.C"]].toarray(), second.B[:, second.ports["b.P"]].toarray()
+    ours = coupling[np.ix_(rows.indices(first.rows), rows.indices(second.rows))]
+    np.testing.assert_allclose(ours, -3.0 * B_1 @ B_2.T, atol=1e-14)
 
 
 def arm(damping: ph.KelvinVoigt | ph.Rayleigh | None = None) -> ph.LinearPHDAE:

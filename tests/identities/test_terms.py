@@ -117,6 +117,29 @@ def test_a_rigid_body_is_newton_and_euler():
     np.testing.assert_allclose(pose.A @ acceleration, system.gravity, atol=1e-11)
 
 
+@pytest.mark.parametrize("name", [n for n in SYSTEMS if "beam" in n or "cloud" in n])
+def test_stress_follows_the_strain_of_the_deformation(name):
+    """σ − C⁻¹ε(η) stays as it is: C σ̇ is the rate of ε, quadratic part included."""
+    system = SYSTEMS[name]
+    state = random_state(system, 6)
+    terms, elastic = ph.terms(system, state), system.bodies["b"].elastic
+    C_sigma_dot = (terms.J @ terms.z)[system.layout["b.sigma"]]
+    eta, rates, h = state["b.eta"], state["b.eta_dot"], 1e-3
+    difference = elastic.stress(eta + h * rates) - elastic.stress(eta - h * rates)  # exact: ε is quadratic
+    np.testing.assert_allclose(C_sigma_dot, elastic.C @ difference / (2 * h), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", [n for n in SYSTEMS if "damped" in n or "without" in n])
+def test_dissipated_power_is_that_of_the_damping_law(name):
+    system = SYSTEMS[name]
+    state, body = random_state(system, 6), SYSTEMS[name].bodies["b"]
+    law, rates = body.recipe.damping, state["b.eta_dot"]
+    M, K = body.inertia.M_ff, body.elastic.K
+    mass, stiffness = (law.mass, law.stiffness) if isinstance(law, ph.Rayleigh) else (0.0, law.time)
+    expected = rates @ (mass * M + stiffness * K) @ rates
+    assert ph.power_balance(system, state).dissipated == pytest.approx(expected, rel=1e-12)
+
+
 def test_terms_of_a_system_are_those_of_its_bodies_side_by_side():
     zoo = bodies()
     both = ph.connect({"a": zoo["beam"], "b": zoo["rigid body"]}, gravity=(0, 0, -9.81))
