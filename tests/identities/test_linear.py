@@ -144,6 +144,18 @@ def test_large_systems_have_the_modes_of_small_ones():
         assert min(np.abs(a - b).max(), np.abs(a + b).max()) < 1e-6 * np.abs(a).max()
 
 
+def test_fewer_modes_than_rigid_ones_may_be_asked_of_a_large_system():
+    from phloat.linear import modes as module
+
+    link = beam(section=ph.Rectangle(0.02, 0.03)).discretise(2)
+    system = ph.connect({f"b{i}": link for i in range(4)})  # four free beams: 24 rigid modes
+    linear = ph.linearise(system, ph.place(system))
+    few, more = module._sparse(linear, 3), module._sparse(linear, 26)
+    assert few.rigid == len(few) == 3
+    assert more.rigid == 24
+    np.testing.assert_allclose(more.elastic, ph.modes(linear).elastic[:2], rtol=1e-7)
+
+
 def test_damping_that_couples_modes_is_met_by_newton_on_the_whole_system():
     """Few modes of a non-proportional system: poles of the projection are refined to those of all modes."""
     limp = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), steel, damping=ph.KelvinVoigt(3e-3)).discretise(4)

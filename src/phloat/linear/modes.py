@@ -23,7 +23,7 @@ from phloat.linear.poles import poles
 
 DENSE_VELOCITIES = 800  # up to here all modes are computed, densely
 DEFAULT_COUNT = 20  # of the lowest modes of larger systems
-RIGID = 1e-9  # of the highest frequency: what counts as zero in the dense form, which squares nothing
+RIGID = 1e-12  # of the highest frequency: what counts as zero in the dense form, which squares nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,24 +120,28 @@ def _dense(system: LinearPHDAE, count: int | None) -> Modes:
 def _sparse(system: LinearPHDAE, count: int) -> Modes:
     M, C, L = _blocks(system)
     inverse = block_inverse(C)
-    n, joints = system.split, system.multipliers.size
-    G = csr(system.G[:, :n])
     if inverse is None:
         raise InputError("the compliance is not local to elements; eliminate and use count=None")
+    n = system.split
+    G = csr(system.G[:, :n])
     K = csr(L @ inverse @ L.T)
-    mass = stacked([[M, None], [None, zeros(joints, joints)]])
-    highest = largest(K.diagonal()) / largest(M.diagonal())
-    scale = highest * 1e-9
-    for _ in range(4):  # a shift just below zero, of the size of the lowest elastic eigenvalue
-        value, vector = _shift_invert(K, M, G, mass, -scale, count)
+    scale = 1e-9 * largest(K.diagonal()) / largest(M.diagonal())
+    wanted = count + 4
+    for _ in range(8):  # a shift just below zero, of the size of the lowest elastic eigenvalue
+        inverted = _ShiftInvert(K, M, G, -scale)
+        value, v = inverted.run(wanted)
         stiff = value[value > 1e-6 * scale]
         if stiff.size and 1e-3 * stiff[0] <= scale <= 10 * stiff[0]:
             break
-        scale = stiff[0] if stiff.size else scale * 1e3
+        if stiff.size:
+            scale = stiff[0]
+        else:  # as many rigid modes as were asked for, or more
+            wanted *= 2
     else:
-        raise AccuracyError("no shift near the lowest elastic mode was found; ask for more modes")
-    v = vector[:n]
-    v = v / np.sqrt(np.einsum("ik,ik->k", v, M @ v))
+        raise AccuracyError(
+            "no shift near the lowest elastic mode was found; reduce the system or eliminate its joints"
+        )
+    v = inverted.completed(value, v)
     squared = np.einsum("ik,ik->k", L.T @ v, inverse @ (L.T @ v))
     order = np.argsort(squared)
     squared, v = squared[order], v[:, order]
@@ -147,17 +151,50 @@ def _sparse(system: LinearPHDAE, count: int) -> Modes:
         raise AccuracyError(f"modes miss the joints by {gap:.1e}")
     omega = np.sqrt(np.maximum(squared, 0.0))
     omega[:rigid] = 0.0
-    return Modes(system, omega, rigid, v)
+    return Modes(system, omega[:count], min(rigid, count), v[:, :count])
 
 
-def _shift_invert(
-    K: Matrix, M: Matrix, G: Matrix, mass: Matrix, shift: float, count: int
-) -> tuple[np.ndarray, np.ndarray]:
-    size = mass.shape[0]
-    weight = largest(K - shift * M)
-    saddle = stacked([[K - shift * M, weight * G.T], [weight * G, zeros(G.shape[0], G.shape[0])]])
-    factor = spla.splu(saddle.tocsc())
-    solve = spla.LinearOperator((size, size), factor.solve, dtype=float)
-    start = factor.solve(mass @ np.random.default_rng(0).normal(size=size))
-    value, vector = spla.eigsh(saddle, k=count, M=mass, sigma=shift, OPinv=solve, v0=start)
-    return np.sort(value), vector
+class _ShiftInvert:
+    """The lowest eigenvalues of K v = μ M v + Gᵀλ, G v = 0, from one factorisation of the saddle at a shift."""
+
+    def __init__(self, K: Matrix, M: Matrix, G: Matrix, shift: float):
+        self.M, self.shift, self.n = M, shift, K.shape[0]
+        joints = G.shape[0]
+        self.size, self.free = self.n + joints, self.n - joints
+        weight = largest(K - shift * M)
+        saddle = stacked([[K - shift * M, weight * G.T], [weight * G, zeros(joints, joints)]])
+        self.factor = spla.splu(saddle.tocsc())
+        self.mass = stacked([[M, None], [None, zeros(joints, joints)]])
+
+    def completed(self, value: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Modes that one Krylov sequence found, and those of a cluster that it missed."""
+        count = len(value)
+        while v.shape[1] < self.free - 1:
+            more, _ = self.run(1, v, tolerance=1e-2)
+            if more[0] > 0.98 * value[-1]:
+                return v
+            more, w = self.run(3, v)
+            value, v = np.sort(np.append(value, more))[:count], np.hstack([v, w])
+        return v
+
+    def run(self, count: int, known: np.ndarray | None = None, tolerance: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """Lanczos on what is M-orthogonal to the known modes: eigenvalues, ascending, and velocities of unit mass."""
+        known = np.zeros((self.n, 0)) if known is None else known
+        count = min(count, self.free - known.shape[1] - 1)
+        weighted = self.M @ known
+
+        def solve(b: np.ndarray) -> np.ndarray:
+            x = self.factor.solve(b)
+            x[: self.n] -= known @ (weighted.T @ x[: self.n])
+            return x
+
+        operator = spla.LinearOperator((self.size, self.size), solve, dtype=float)
+        start = solve(self.mass @ np.random.default_rng(known.shape[1]).normal(size=self.size))
+        krylov = min(max(2 * count + 1, 20), self.free - known.shape[1])
+        value, vector = spla.eigsh(
+            self.mass, k=count, M=self.mass, sigma=self.shift, OPinv=operator, v0=start, ncv=krylov, tol=tolerance
+        )
+        v = vector[: self.n]
+        v = v / np.sqrt(np.einsum("ik,ik->k", v, self.M @ v))
+        order = np.argsort(value)
+        return value[order], v[:, order]
