@@ -156,16 +156,86 @@ def test_fewer_modes_than_rigid_ones_may_be_asked_of_a_large_system():
     np.testing.assert_allclose(more.elastic, ph.modes(linear).elastic[:2], rtol=1e-7)
 
 
-def test_damping_that_couples_modes_is_met_by_newton_on_the_whole_system():
-    """Few modes of a non-proportional system: poles of the projection are refined to those of all modes."""
-    limp = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), steel, damping=ph.KelvinVoigt(3e-3)).discretise(4)
-    stiff = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), steel).discretise(4)
-    system = ph.connect({"a": limp, "b": stiff}, joints=[ph.Weld("ground", "a.P"), ph.Weld("a.C", "b.P")], plane="xy")
-    linear = ph.linearise(system, ph.place(system))
+def half_damped(time: float, elements: int = 4) -> ph.LinearPHDAE:
+    """Two welded beams on a hinge, the first with Kelvin-Voigt damping: modes are coupled."""
+    limp = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), steel, damping=ph.KelvinVoigt(time)).discretise(elements)
+    stiff = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), steel).discretise(elements)
+    joints = [ph.Revolute("ground", "a.P"), ph.Weld("a.C", "b.P")]
+    system = ph.connect({"a": limp, "b": stiff}, joints=joints, plane="xy")
+    return ph.linearise(system, ph.place(system))
+
+
+@pytest.mark.parametrize("time", [1e-4, 1e-3, 5e-3, 2e-2, 5e-2])
+def test_poles_of_coupled_modes_are_those_of_the_pencil_each_once(time):
+    linear = half_damped(time)
     exact = ph.eliminate(linear)
     every = np.linalg.eigvals(np.linalg.solve(exact.E.toarray(), (exact.J - exact.R).toarray()))
-    for few in ph.modes(linear, count=4).poles:
-        assert np.abs(every - few).min() < 1e-6 * abs(few)
+    few = ph.modes(linear, count=8).poles
+    assert few[0] == 0 and (few.imag >= 0).all()
+    np.testing.assert_allclose(few, ph.modes(linear).poles[:8], rtol=1e-9)
+    for pole in few[1:]:
+        assert np.abs(every - pole).min() < 1e-5 * abs(pole)
+    apart = np.abs(few[1:, None] - few[1:]) + np.diag(np.full(7, np.inf))
+    assert apart.min() > 1e-6 * np.abs(few).max()
+
+
+def test_poles_of_a_large_coupled_system_are_refined_or_refused():
+    from phloat.linear import modes as module
+
+    small = half_damped(1e-4, 12)
+    found = module._sparse(small, 6)
+    projected, shapes = module.joint_poles(found.omega, found.vectors.T @ (module.damping_of(small) @ found.vectors))
+    refined = module.refined(small, projected, found.vectors @ shapes)
+    np.testing.assert_allclose(refined, ph.modes(small).poles[:6], rtol=1e-7)
+    assert np.abs(projected[1:] / refined[1:] - 1).max() > 1e-6  # there was something to refine
+    strong = half_damped(5e-2, 12)
+    found = module._sparse(strong, 6)
+    projected, shapes = module.joint_poles(found.omega, found.vectors.T @ (module.damping_of(strong) @ found.vectors))
+    with pytest.raises(ph.AccuracyError, match="could not be told apart"):
+        module.refined(strong, projected, found.vectors @ shapes)
+
+
+@pytest.mark.parametrize("time", [1e-5, 1e-3, 1.0])
+def test_overdamped_modes_have_the_slower_pole_of_their_law(time):
+    found = ph.modes(arm(ph.KelvinVoigt(time)))
+    w = found.elastic.astype(complex)
+    d = time * w**2
+    upper = -d / 2 + np.sqrt(d**2 / 4 - w**2)
+    expected = np.where(np.abs(d) > 2 * np.abs(w), -(w**2) / (d / 2 + np.sqrt(d**2 / 4 - w**2)), upper)
+    np.testing.assert_allclose(found.poles[found.rigid :], expected, rtol=1e-6)
+    assert (found.poles[: found.rigid] == 0).all()
+
+
+def test_damped_rigid_motion_keeps_one_zero():
+    """Two masses on a spring, a dashpot between the first and the ground: one zero, one real, one pair."""
+    from phloat.algebra.sparse import csr
+
+    system = ph.LinearPHDAE(
+        E=csr(np.diag([1.0, 1.0, 1 / 50.0])),
+        J=csr(np.array([[0, 0, 1.0], [0, 0, -1.0], [-1.0, 1.0, 0]])),
+        R=csr(np.diag([20.0, 0, 0])),
+        B=csr(np.zeros((3, 0))),
+        rows=ph.Layout({"v": (2,), "sigma": (1,)}),
+        ports=ph.Layout({}),
+        split=2,
+    )
+    found = ph.modes(system)
+    every = np.linalg.eigvals(np.linalg.solve(system.E.toarray(), (system.J - system.R).toarray()))
+    pair = every[every.imag > 0]
+    np.testing.assert_allclose(found.omega, [0, 10], atol=1e-12)
+    np.testing.assert_allclose(found.poles, [0, pair[0]], atol=1e-9)
+
+
+def test_systems_past_the_dense_limit_take_the_sparse_way_by_themselves():
+    from phloat.linear.modes import DENSE_VELOCITIES
+
+    chain = ph.connect({f"b{i}": beam(section=ph.Rectangle(0.02, 0.03)).discretise(6) for i in range(20)})
+    linear = ph.linearise(chain, ph.place(chain))
+    assert linear.split > DENSE_VELOCITIES
+    found = ph.modes(linear, count=124)
+    one = ph.modes(beam(section=ph.Rectangle(0.02, 0.03)).discretise(6).linear())
+    assert found.rigid == 120
+    np.testing.assert_allclose(found.elastic, one.elastic[0], rtol=1e-7)  # the same mode of twenty beams
 
 
 def test_mode_shapes_move_ports_as_they_move_the_bodies():

@@ -91,9 +91,10 @@ def test_gravity_acts_at_the_deformed_mass_centre():
     state = state.with_values({"b.eta_dot": np.zeros(body.coordinates)})
     terms, pose = ph.terms(system, state), state.pose("b")
     force = terms.J @ terms.z
-    xi, w = leggauss(6)  # mass centre by its own quadrature on the two elements
-    s = np.concatenate([(xi + 1) / 4, 0.5 + (xi + 1) / 4])
-    mass = np.tile(w / 4, 2) * LENGTH * steel.rho * 0.03 * 0.05 * (1 - 0.4 * s)
+    xi, w = leggauss(6)  # mass centre by its own quadrature; the mass at 0.37 cuts an element
+    nodes = np.array([0.0, 0.37, 0.5, 1.0])
+    s = (nodes[:-1, None] + np.diff(nodes)[:, None] * (xi + 1) / 2).ravel()
+    mass = (np.diff(nodes)[:, None] * w / 2).ravel() * LENGTH * steel.rho * 0.03 * 0.05 * (1 - 0.4 * s)
     s, mass = np.append(s, [0.0, 0.37]), np.append(mass, [0.4, 1.1])
     y = np.array([pose.A.T @ (state.position("b", place) - pose.r_P) for place in s])
     center = mass @ y / mass.sum()

@@ -33,8 +33,11 @@ def rot(theta: float) -> np.ndarray:
 
 
 def triad(axis: np.ndarray) -> np.ndarray:
-    """A rotation whose third column is `axis` (a unit vector), the one nearest to the identity."""
+    """A rotation whose third column is `axis` (a unit vector): the one nearest to the identity, or, where the axis lies in
+    the plane xy, the one with z as second column, so that what is normal to it lies in the plane or stands on it."""
     z = np.array([0.0, 0.0, 1.0])
+    if abs(axis[2]) < 1e-12:
+        return np.column_stack([np.cross(z, axis), z, axis])
     turn, cosine = np.cross(z, axis), float(axis[2])
     if cosine < -1.0 + 1e-12:
         return np.diag([1.0, -1.0, -1.0])

@@ -11,6 +11,8 @@ import scipy.sparse as sp
 import scipy.sparse.csgraph as graph
 import scipy.sparse.linalg as spla
 
+from phloat.errors import AccuracyError
+
 Matrix: TypeAlias = sp.csr_array
 
 RANK_TOLERANCE = 1e-9  # of the largest singular value of row-scaled joint rows
@@ -124,7 +126,7 @@ def dependencies(G: Matrix) -> np.ndarray:
     rows = G.shape[0]
     if rows == 0:
         return np.zeros((0, 0))
-    scaled = unit_rows(G)
+    scaled = csr(weighted(G, 1.0 / row_lengths(G)))
     if rows <= DENSE_ROWS:
         touched = np.unique(scaled.indices)
         q, r, _ = la.qr(scaled[:, touched].toarray(), pivoting=True)
@@ -138,11 +140,11 @@ def dependencies(G: Matrix) -> np.ndarray:
         value, vector = spla.eigsh(gram, k=count, sigma=-1e-10, OPinv=inverse)
         null = value < 1e-12  # a square: singular values below 1e-6 of rows of unit length
         if not null.all():
-            break
-    return vector[:, null]
+            return vector[:, null]
+    raise AccuracyError(f"more than {count} rows of {rows} repeat others; take some of the joints out")
 
 
-def unit_rows(G: Matrix) -> Matrix:
-    """G with every row scaled to unit length; zero rows stay."""
+def row_lengths(G: Matrix) -> np.ndarray:
+    """The length of every row, 1 for zero rows."""
     length = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
-    return csr(sp.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ G)
+    return np.where(length > 0, length, 1.0)

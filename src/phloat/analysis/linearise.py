@@ -10,10 +10,10 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, dependencies, largest
+from phloat.algebra.sparse import Matrix, csr, dependencies, largest, row_lengths, weighted
 from phloat.errors import InputError, JointError, RedundancyWarning
 from phloat.linear.phdae import Field, LinearPHDAE
-from phloat.system.jointed import Places, ends, free_axes, gaps, half_turned, joint_rows
+from phloat.system.jointed import ends, gaps, half_turned, in_rows, joint_rows, port_columns
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 
@@ -26,19 +26,8 @@ def linearise(system: System, state: State) -> LinearPHDAE:
     _at_rest(system, state)
     _joints_closed(system, state)
     loose = system.loose
-    names = ("v_P", "omega", "eta_dot")
-    columns = {
-        b: loose.rows.indices(f"{b}.{name}" for name in names if f"{b}.{name}" in loose.rows) for b in system.bodies
-    }
-    places = Places(columns, loose.rows.size)
+    places = in_rows(system, loose.rows)
     G, B_lam = joint_rows(system, state, places)
-    free = free_axes(system, state, places)
-    blocks = [loose.B]
-    for name in system.ports:
-        if name in free:
-            blocks.append(free[name].T)
-        elif name in system.joints:
-            blocks.append(sp.csr_array((loose.rows.size, system.ports.shape(name)[0])))
     keep = independent(G, B_lam, system.multipliers)
     sizes = {
         name: (int(np.isin(np.arange(w.start, w.stop), keep).sum()),) for name, w in system.multipliers.slices.items()
@@ -46,7 +35,7 @@ def linearise(system: System, state: State) -> LinearPHDAE:
     return replace(
         loose,
         G=G[keep],
-        B=csr(sp.hstack(blocks)),
+        B=port_columns(system, state, places),
         B_lam=B_lam[keep],
         ports=system.ports,
         multipliers=Layout({name: size for name, size in sizes.items() if size[0]}, "joint"),
@@ -67,9 +56,8 @@ def independent(G: Matrix, B_lam: Matrix, multipliers: Layout) -> np.ndarray:
         return np.arange(G.shape[0])
     owners = np.repeat(list(multipliers), [w.stop - w.start for w in multipliers.slices.values()])
     involved = sorted({str(name) for name in owners[np.abs(mu).max(axis=1) > 1e-6]})
-    said = ", ".join(map(repr, involved))
-    length = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
-    driven = csr(sp.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ B_lam)
+    said = ", ".join(map(repr, involved[:8])) + (f" and {len(involved) - 8} more" if len(involved) > 8 else "")
+    driven = csr(weighted(B_lam, 1.0 / row_lengths(G)))
     if largest(csr(mu).T @ driven) > 1e-9 * max(largest(driven), 1e-300):
         raise JointError(f"joints {said} contradict each other: they prescribe one motion in two ways")
     warnings.warn(

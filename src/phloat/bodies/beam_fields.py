@@ -45,14 +45,12 @@ class Fields:
         flat = Broken(self.nodes, 0)
         moment = Broken(self.nodes, TIMOSHENKO_DEGREE - 1 if self.sheared else 1)
         shear = Broken(self.nodes, TIMOSHENKO_DEGREE)
-        out = {"N": (flat, True), "M_z": (moment, True)}
-        if self.sheared:
-            out["Q_y"] = (shear, True)
+        out = {"N": (flat, True)}
         if self.torsion:
             out["T"] = (flat, False)
-        out["M_y"] = (moment, False)
+        out |= {"M_y": (moment, False), "M_z": (moment, True)}
         if self.sheared:
-            out["Q_z"] = (shear, False)
+            out |= {"Q_y": (shear, True), "Q_z": (shear, False)}
         return out
 
     @cached_property
@@ -141,8 +139,7 @@ def _interleaved(components: list[Rows], keep: np.ndarray) -> Matrix:
     """x, y, z components of many points as rows (x, y, z) of each point in turn."""
     points = components[0].shape[0]
     order = np.arange(3 * points).reshape(3, points).T.ravel()
-    whole = sp.vstack(components, format="csr") if sp.issparse(components[0]) else np.vstack(components)
-    return csr(whole[order][:, keep])
+    return csr(csr(sp.vstack([csr(c) for c in components]))[order][:, keep])
 
 
 def fraction(what: str, s: float) -> float:

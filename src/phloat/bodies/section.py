@@ -1,7 +1,7 @@
 """Cross-sections of beams, by shape or by numbers.
 
 The beam runs along x. `I` = ∫y² dA resists bending along y (the bending of planar motion), `I_y` = ∫z² dA bending along z,
-`J` is the torsion constant (not the polar moment), `kappa` the shear correction of Timoshenko's theory.
+`J` is the torsion constant (not the polar moment), `kappa` the shear correction of Timoshenko's theory (Cowper's at ν = 0).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Section:
 def Circle(diameter: float) -> Section:
     """A solid round bar."""
     d = positive("diameter", diameter)
-    return Section(A=pi * d**2 / 4, I=pi * d**4 / 64, J=pi * d**4 / 32, kappa=0.9)
+    return Section(A=pi * d**2 / 4, I=pi * d**4 / 64, J=pi * d**4 / 32, kappa=6 / 7)
 
 
 def Tube(diameter: float, wall: float) -> Section:
@@ -46,7 +46,7 @@ def Tube(diameter: float, wall: float) -> Section:
     inner = d - 2 * t
     moment = pi * (d**4 - inner**4) / 64
     ratio = inner / d
-    kappa = 6 * (1 + ratio**2) ** 2 / (7 * (1 + ratio**2) ** 2 + 20 * ratio**2)  # Cowper at ν = 0
+    kappa = 6 * (1 + ratio**2) ** 2 / (7 * (1 + ratio**2) ** 2 + 20 * ratio**2)
     return Section(A=pi * (d**2 - inner**2) / 4, I=moment, J=2 * moment, kappa=kappa)
 
 

@@ -19,7 +19,7 @@ from phloat.algebra.sparse import Matrix, block_inverse, csr, largest, stacked, 
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.linear.eliminate import free_motion
 from phloat.linear.phdae import LinearPHDAE, linear_only
-from phloat.linear.poles import poles
+from phloat.linear.poles import coupled, damping_of, joint_poles, own_poles, refined
 
 DENSE_VELOCITIES = 800  # up to here all modes are computed, densely
 DEFAULT_COUNT = 20  # of the lowest modes of larger systems
@@ -42,11 +42,24 @@ class Modes:
 
     @cached_property
     def poles(self) -> np.ndarray:
-        """The damped pole of each mode, the one with Im ≥ 0; of an overdamped mode's two real ones, the slower."""
-        return poles(self.system, self.omega, self.vectors)
+        """The damped pole of each mode, the one with Im ≥ 0; of an overdamped mode's two real ones, the slower.
+
+        Where damping couples modes, as many poles as modes, sorted by size.
+        """
+        if self.system.lossless:
+            return 1j * self.omega
+        D = self.vectors.T @ (damping_of(self.system) @ self.vectors)
+        if not coupled(self.system, self.vectors):
+            return own_poles(self.omega, np.diag(D))
+        if len(self.omega) == self.system.split - self.system.multipliers.size:
+            return joint_poles(self.omega, D)[0]
+        if self.system.split <= DENSE_VELOCITIES:
+            return _dense(self.system, None).poles[: len(self.omega)]
+        projected, shapes = joint_poles(self.omega, D)
+        return refined(self.system, projected, self.vectors @ shapes)
 
     def shape(self, k: int, name: str) -> np.ndarray:
-        """Mode k as motion of a body (points × 3, inertial axes) or of a port (its twist), scaled to unit modal mass."""
+        """Mode k as motion of a body (points × 3, inertial axes) or as the twist of a port (body axes), of unit modal mass."""
         if not isinstance(k, (int, np.integer)) or not -len(self.omega) <= k < len(self.omega):
             raise InputError(f"no mode {k!r}; there are {len(self.omega)}, counted from 0")
         e = np.zeros(self.system.rows.size)

@@ -1,4 +1,8 @@
-"""Poles of damped systems: λ² M + λ R + K on the motions that the joints allow."""
+"""Poles of damped systems: λ² M + λ R + K on the motions that the joints allow.
+
+In the basis V of the undamped modes this is λ² + λ D + Ω² with D = VᵀR V. Where D is diagonal (proportional damping) each
+mode has its poles in closed form. Otherwise they are eigenvalues of [[0, Ω], [−Ω, −D]], which squares nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,64 +15,99 @@ from phloat.algebra.sparse import Matrix, block_inverse, csr, largest
 from phloat.errors import AccuracyError, InputError
 from phloat.linear.phdae import LinearPHDAE
 
+PROPORTIONAL = 1e-10  # of the largest damping: what may couple modes and still be round-off
 NEWTON_STEPS = 12
 
 
-def poles(system: LinearPHDAE, omega: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """One pole with Im ≥ 0 for each undamped mode (ω, velocities of unit mass), in their order."""
-    if system.lossless:
-        return 1j * omega
+def damping_of(system: LinearPHDAE) -> Matrix:
+    """R on the velocities; damping of stresses is refused, its poles do not belong to modes."""
     n = system.split
-    if largest(system.R[n:, n:]):
+    if largest(system.R[n:, n:]) or largest(system.R[:n, n:]):
         raise InputError("damping acts on stresses too: its poles are those of the pencil (J − R, E), not of modes")
-    R = csr(system.R[:n, :n])
-    found, shapes = _projected(omega, vectors.T @ (R @ vectors))
-    spill = R @ vectors - csr(system.E[:n, :n]) @ (vectors @ (vectors.T @ (R @ vectors)))
-    complete = vectors.shape[1] == n - system.multipliers.size
-    if complete or np.abs(spill).max(initial=0.0) < 1e-10 * max(largest(R), 1e-300):
-        return found
-    return np.array([_refined(system, R, s, vectors @ x) for s, x in zip(found, shapes.T, strict=True)])
+    return csr(system.R[:n, :n])
 
 
-def _projected(omega: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Poles in the basis of the undamped modes, and their shapes."""
+def coupled(system: LinearPHDAE, vectors: np.ndarray) -> bool:
+    """Whether damping couples these modes with each other or with the rest."""
+    R, M = damping_of(system), csr(system.E[: system.split, : system.split])
+    D = vectors.T @ (R @ vectors)
+    own = np.diag(np.diag(D))
+    rest = M @ (vectors @ own) - R @ vectors  # vanishes on the free motions where every mode damps itself alone
+    size = max(np.abs(D).max(initial=0.0), 1e-300)
+    free = rest - _joint_forces(system, rest)
+    return bool(np.abs(D - own).max() > PROPORTIONAL * size or np.abs(free).max() > 1e-8 * np.abs(R @ vectors).max())
+
+
+def _joint_forces(system: LinearPHDAE, rest: np.ndarray) -> np.ndarray:
+    """The part of forces on the velocities that joints can take."""
+    G = csr(system.G[:, : system.split])
+    if not G.shape[0]:
+        return np.zeros_like(rest)
+    return np.column_stack([G.T @ spla.lsqr(G.T, column, atol=1e-14, btol=1e-14)[0] for column in rest.T])
+
+
+def own_poles(omega: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """λ² + d λ + ω² = 0: the root with Im ≥ 0, or the slower of two real ones (in the form that does not cancel)."""
+    root = np.sqrt((d * d - 4 * omega**2).astype(complex))
+    below = d + root
+    poles = np.where(below == 0, 0.0, -2 * omega**2 / np.where(below == 0, 1.0, below))
+    return np.where(poles.imag < 0, poles.conj(), poles)
+
+
+def joint_poles(omega: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """As many poles as modes, with their shapes: those with Im > 0, and the slower half of the real ones.
+
+    Sorted by |λ|; a real one stands where its pair does, at the root of their product.
+    """
     k = len(omega)
-    value, vector = la.eig(np.block([[np.zeros((k, k)), np.eye(k)], [-np.diag(omega**2), -damping]]))
-    value = np.where(np.abs(value.imag) < 1e-9 * np.abs(value), value.real + 0j, value)
-    still = np.argsort(np.abs(value), kind="stable")[: 2 * int((omega == 0).sum())]  # a rigid mode: two zeros
-    value[still] = 0.0
-    rest = np.setdiff1d(np.arange(2 * k), still)
-    upper = rest[value[rest].imag > 0]
-    real = rest[value[rest].imag == 0]
+    value, vector = la.eig(np.block([[np.zeros((k, k)), np.diag(omega)], [-np.diag(omega), -D]]))
+    size = np.abs(value).max(initial=1.0)
+    value[np.abs(value) <= 1e-12 * size] = 0.0
+    still = np.flatnonzero(value == 0)[: int((omega == 0).sum())]  # one zero a rigid mode; its other one is left out
+    upper = np.flatnonzero(value.imag > 1e-12 * size)
+    real = np.flatnonzero((np.abs(value.imag) <= 1e-12 * size) & (value != 0))
     real = real[np.argsort(np.abs(value[real]), kind="stable")]
-    slow, fast = real[: (len(real) + 1) // 2], real[::-1][: len(real) // 2]
-    middle = np.abs(value[slow])  # |λ| of a pair is the root of its product: the slowest pairs with the fastest
-    middle[: len(fast)] = np.sqrt(np.abs(value[slow[: len(fast)]] * value[fast]))
-    chosen = np.concatenate([still[::2], upper, slow])
-    key = np.concatenate([np.zeros(len(still[::2])), np.abs(value[upper]), middle])
+    value[real] = value[real].real
+    pairs = k - len(upper) - len(still)
+    slow, fast = real[:pairs], real[::-1][:pairs]
+    chosen = np.concatenate([still, upper, slow])
+    key = np.concatenate([np.zeros(len(still)), np.abs(value[upper]), np.sqrt(np.abs(value[slow] * value[fast]))])
     order = chosen[np.argsort(key, kind="stable")]
-    return value[order], vector[:k, order]
+    return value[order], vector[k:, order]
 
 
-def _refined(system: LinearPHDAE, R: Matrix, s: complex, v: np.ndarray) -> complex:
-    """Newton on (s² M + s R + K) x + Gᵀλ = 0, G x = 0, from a pole and shape of the projected problem."""
-    if s == 0:
-        return 0.0
+def refined(system: LinearPHDAE, poles: np.ndarray, shapes: np.ndarray) -> np.ndarray:
+    """Newton on (λ² M + λ R + K) x + Gᵀμ = 0, G x = 0 from poles and shapes of a projected problem, checked."""
     n, joints = system.split, system.multipliers.size
     inverse = block_inverse(csr(system.E[n:, n:]))
-    assert inverse is not None
-    M, L, G = csr(system.E[:n, :n]), csr(-system.J[:n, n:]), csr(system.G[:, :n])
-    K = csr(L @ inverse @ L.T)
-    weight = largest(K)
-    x = np.concatenate([v, np.zeros(joints)])
-    for _ in range(NEWTON_STEPS):
-        T = M.astype(complex) * s**2 + R * s + K
-        saddle = sp.block_array([[T, weight * G.T], [weight * G, None]], format="csc") if joints else sp.csc_array(T)
-        slope = np.concatenate([(2 * s * M + R) @ x[:n], np.zeros(joints)])
-        y = spla.splu(saddle).solve(slope)
-        pivot = int(np.argmax(np.abs(x[:n])))
-        step = x[pivot] / y[pivot]
-        s, x = s - step, y / np.linalg.norm(y)
-        if abs(step) < 1e-12 * abs(s):
-            return s
-    raise AccuracyError(f"the pole near {s:.6g} rad/s did not settle in {NEWTON_STEPS} Newton steps")
+    if inverse is None:
+        raise InputError("the compliance is not local to elements: its damped poles need eliminate(…) and all modes")
+    M, R, G = csr(system.E[:n, :n]), damping_of(system), csr(system.G[:, :n])
+    K = csr(system.J[:n, n:] @ inverse @ system.J[:n, n:].T)
+    found = []
+    for pole, shape in zip(poles, shapes.T, strict=True):
+        s, x = pole, np.concatenate([shape, np.zeros(joints)])
+        for _ in range(NEWTON_STEPS if pole else 0):
+            T = M.astype(complex) * s**2 + R * s + K
+            weighted = largest(K) * G
+            saddle = sp.block_array([[T, weighted.T], [weighted, None]], format="csc") if joints else sp.csc_array(T)
+            y = spla.splu(saddle).solve(np.concatenate([(2 * s * M + R) @ x[:n], np.zeros(joints)]))
+            pivot = int(np.argmax(np.abs(x[:n])))
+            size = np.abs(y).max()
+            if not np.isfinite(size) or abs(y[pivot]) < 1e-12 * size:  # a singular pencil, or a step to nowhere
+                break
+            step = x[pivot] / (y[pivot] / size) / size
+            s, x = s - step, y / size
+            if abs(step) < 1e-12 * abs(s):
+                break
+        found.append(s)
+    out = np.array(found)
+    moving = out[out != 0]
+    distance = np.abs(moving[:, None] - moving)[~np.eye(len(moving), dtype=bool)]
+    wandered = np.abs(out - poles) > 0.2 * np.abs(poles)
+    if wandered.any() or (out.imag < 0).any() or (distance < 1e-9 * np.abs(moving).max(initial=0.0)).any():
+        raise AccuracyError(
+            "damping couples modes of this large system so strongly that their poles could not be told apart; "
+            "ask for more modes, or reduce the system"
+        )
+    return out

@@ -13,8 +13,8 @@ import scipy.sparse.linalg as spla
 from phloat.algebra.cross import rot, rotation
 from phloat.algebra.sparse import Matrix, csr
 from phloat.errors import ClosureError, PortError, finite, mapping, unknown
-from phloat.joints.rows import Held, Row, Spin, Turn, is_length
-from phloat.system.jointed import ends, half_turned, in_velocities, scattered
+from phloat.joints.rows import Along, Held, Row, Spin, Turn, is_length
+from phloat.system.jointed import ends, half_turned, in_velocities, scattered, unwrapped
 from phloat.system.state import State, checked, resting
 from phloat.system.system import Connection, End, System, count, held
 
@@ -42,12 +42,22 @@ def place(system: System, given: Given | None = None, *, near: State | Given | N
         state, gap = task.closed(start)
         apart = task.pointing_apart(state)
         if gap < CLOSED and not apart:
-            return state
+            return _with_turns(task, state)
         tries.append((gap + (APART if apart else 0.0), state))
         best = min(gap for gap, _ in tries)
         if sum(gap < 1.001 * best for gap, _ in tries) > AGREED:
             break
     raise ClosureError(_complaint(task, values, min(tries, key=lambda t: t[0])[1]))
+
+
+def _with_turns(task: _Closure, state: State) -> State:
+    """The state with the whole turns that wanted joint angles count."""
+    for c, row, value in task.wanted:
+        name = f"{c.second.body}.theta"
+        if isinstance(row, Turn) and name in state.layout and name not in task.held:
+            now = unwrapped(c, state, value)
+            state = state.with_values({name: state[name] + 2 * np.pi * np.round((value - now) / (2 * np.pi))})
+    return state
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +115,7 @@ class _Closure:
 
     def _gap(self, row: Row, first: Held, second: Held, value: float) -> tuple[np.ndarray, float]:
         gap = row.gap(first, second) - value
-        if row.labels[0] == "angle":
+        if isinstance(row, Turn):
             return np.arctan2(np.sin(gap), np.cos(gap)), 1.0
         return gap, self.size if is_length(row) else 1.0
 
@@ -188,8 +198,8 @@ def _shortest(G: Matrix, right: np.ndarray, damping: float) -> np.ndarray:
 def _sorted(system: System, given: Given) -> tuple[dict[str, np.ndarray], tuple[tuple[Connection, Row, float], ...]]:
     """What is given: quantities of bodies to hold, and joint coordinates to reach."""
     positions = ("r_P", "theta", "A_IB", "eta")
-    angles = {f"{c.name}.{row.labels[0]}": (c, row) for c in system.joints.values() for row in c.joint.free}
-    angles = {name: pair for name, pair in angles.items() if name.rpartition(".")[2] in ("angle", "slide")}
+    axes = [(c, row) for c in system.joints.values() for row in c.joint.free if isinstance(row, (Turn, Along))]
+    angles = {f"{c.name}.{row.labels[0]}": (c, row) for c, row in axes}
     names = [name for name in system.layout if name.rpartition(".")[2] in positions]
     values, wanted = {}, []
     for name, value in given.items():
@@ -222,8 +232,8 @@ def _start(
     known = guess | values
     state = resting(system.bodies).with_values({n: v.reshape(system.layout.shape(n)) for n, v in known.items()})
     random = np.random.default_rng(wander)
-    angle = {c.name: value for c, row, value in task.wanted if row.labels[0] == "angle"}
-    slide = {c.name: value for c, row, value in task.wanted if row.labels[0] == "slide"}
+    angle = {c.name: value for c, row, value in task.wanted if isinstance(row, Turn)}
+    slide = {c.name: value for c, row, value in task.wanted if isinstance(row, Along)}
     placed = {""} | {name for name in system.bodies if f"{name}.r_P" in known and _oriented(system, name, known)}
     waiting, tree = list(system.joints.values()), []
     while waiting:

@@ -9,7 +9,6 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.sparse import largest
-from phloat.bodies import inertia as mass
 from phloat.bodies.body import Body
 from phloat.errors import InputError, finite, mapping
 from phloat.linear.phdae import LinearPHDAE
@@ -19,7 +18,7 @@ from phloat.system.terms import Terms, terms
 
 
 def energy(system: System, state: State) -> float:
-    """H = H_kin + H_def + H_pot (8), Remark 1; written from the definitions, not from the matrices of `terms`."""
+    """H = H_kin + H_def + H_pot (8), Remark 1."""
     state = fits(system, state)
     return sum(sum(body_energy(body, state.pose(name), system.gravity)) for name, body in system.bodies.items())
 
@@ -27,13 +26,10 @@ def energy(system: System, state: State) -> float:
 def body_energy(body: Body, pose: Pose, gravity: np.ndarray) -> tuple[float, float, float]:
     """Kinetic, deformation and potential energy of one body."""
     I = body.inertia
-    Y = mass.first_moments(I.X, I.W, pose.eta)
-    s_u = I.s0 + I.S @ pose.eta
-    J_u = mass.rotary_inertia(I.E0, I.X, Y, pose.eta)
-    M = mass.mass_matrix(I.m, s_u, J_u, I.S, mass.coupling(Y), I.M_ff_dense)
+    now = I.at(pose.eta)
     w = np.concatenate([pose.v_P, pose.omega, pose.rates])
-    kinetic, elastic = 0.5 * w @ M @ w, 0.5 * pose.sigma @ (body.elastic.C @ pose.sigma)
-    return float(kinetic), float(elastic), float(-gravity @ (I.m * pose.r_P + pose.A @ s_u))
+    kinetic, elastic = 0.5 * w @ now.M @ w, 0.5 * pose.sigma @ (body.elastic.C @ pose.sigma)
+    return float(kinetic), float(elastic), float(-gravity @ (I.m * pose.r_P + pose.A @ now.s_u))
 
 
 def effort_defect(system: System, state: State) -> float:

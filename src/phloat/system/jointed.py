@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.sparse import Matrix, csr
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.joints.pairs import Drive
-from phloat.joints.rows import Aligned, Coincide, Held, held_ground
+from phloat.joints.rows import Aligned, Along, Coincide, Held, Perpendicular, Turn, held_ground
 from phloat.system.state import State
 from phloat.system.system import Connection, System, fits, held
 
@@ -23,12 +24,11 @@ class Places:
     size: int
 
 
-def in_state(system: System) -> Places:
-    """The columns of the velocities in the state e."""
-    layout = system.layout
+def in_rows(system: System, rows: Layout) -> Places:
+    """The columns of the velocities among named rows: those of the state e, or of a linear system."""
     names = ("v_P", "omega", "eta_dot")
-    columns = {b: layout.indices(f"{b}.{name}" for name in names if f"{b}.{name}" in layout) for b in system.bodies}
-    return Places(columns, layout.size)
+    columns = {b: rows.indices(f"{b}.{n}" for n in names if f"{b}.{n}" in rows) for b in system.bodies}
+    return Places(columns, rows.size)
 
 
 def in_velocities(system: System) -> Places:
@@ -64,6 +64,25 @@ def free_axes(system: System, state: State, places: Places) -> dict[str, Matrix]
     return out
 
 
+def port_columns(system: System, state: State, places: Places) -> Matrix:
+    """B at a state: wrenches at body ports in body axes, efforts along the free axes of joints; drives act through B_λ only."""
+    free = free_axes(system, state, places)
+    columns = []
+    for name in system.ports:
+        if name in free:
+            columns.append(free[name].T)
+        elif name in system.joints:
+            columns.append(zeros(places.size, system.ports.shape(name)[0]))
+        else:
+            owner, _, port = name.rpartition(".")
+            body = system.bodies[owner]
+            twist = body.port(port).twist(state.pose(owner).eta)[np.ix_(body.twist_rows, body.columns)]
+            i, j = np.nonzero(twist)
+            entries = (twist[i, j], (places.columns[owner][j], i))
+            columns.append(sp.coo_array(entries, shape=(places.size, twist.shape[0])))
+    return csr(sp.hstack(columns)) if columns else zeros(places.size, 0)
+
+
 def gaps(system: System, state: State) -> dict[str, np.ndarray]:
     """How far each joint is from closed: metres for points, radians (to first order) for directions."""
     state = fits(system, state)
@@ -79,7 +98,7 @@ def half_turned(c: Connection, first: Held, second: Held) -> bool:
     """Whether directions that should agree point apart: perpendicular and aligned rows vanish there too."""
     if any(isinstance(row, Aligned) for row in c.closed):
         return float(np.trace(first.D.T @ second.D)) < 1.0
-    if any(row.labels[0].startswith("perpendicular") for row in c.closed):
+    if any(isinstance(row, Perpendicular) for row in c.closed):
         return float(first.D[:, 2] @ second.D[:, 2]) < 0.0
     return False
 
@@ -91,9 +110,21 @@ def joint_coordinates(system: System, state: State) -> dict[str, float]:
     for name, c in system.joints.items():
         first, second = ends(c, state)
         for row in c.joint.free:
-            if row.labels[0] in ("angle", "slide"):
-                out[f"{name}.{row.labels[0]}"] = float(row.gap(first, second)[0])
+            if isinstance(row, (Turn, Along)):
+                value = float(row.gap(first, second)[0])
+                out[f"{name}.{row.labels[0]}"] = unwrapped(c, state, value) if isinstance(row, Turn) else value
     return out
+
+
+def unwrapped(c: Connection, state: State, angle: float) -> float:
+    """The angle of a joint with its whole turns, where absolute angles count them: in a plane."""
+    second = f"{c.second.body}.theta"
+    if second not in state.layout:
+        return angle
+    first = f"{c.first.body}.theta"
+    turned = float(state[second]) - (float(state[first]) if first in state.layout else 0.0)
+    offset = angle - turned
+    return turned + float(np.arctan2(np.sin(offset), np.cos(offset)))
 
 
 def ends(c: Connection, state: State) -> tuple[Held, Held]:

@@ -78,8 +78,6 @@ class System:
             shapes |= {f"{name}.{port}": (len(body.active),) for port in body.ports}
         for name, joint in self.joints.items():
             if size := count(joint.free) + count(joint.driven):
-                if name in shapes:
-                    raise InputError(f"a joint and a body port are both called {name!r}; name the joint differently")
                 shapes[name] = (size,)
         return Layout(shapes, "port")
 
@@ -141,7 +139,7 @@ def connect(
     system = System(parts, connections, np.array(fields.pop() if fields else (0.0, 0.0, 0.0)), plane)
     if plane and system.gravity[2]:
         raise InputError(f"gravity {tuple(map(float, system.gravity))} leaves the plane xy")
-    assert system.ports.size >= 0  # names that clash are found here
+    _distinct(system)
     return system
 
 
@@ -295,6 +293,13 @@ def _end(joint: Joint, name: str, triad: np.ndarray, at: np.ndarray, bodies: Map
     if port not in bodies[body].ports:
         raise PortError(f"{type(joint).__name__}: {unknown('port', name, [f'{body}.{p}' for p in bodies[body].ports])}")
     return End(body, port, triad, np.zeros(3))
+
+
+def _distinct(system: System) -> None:
+    for name in system.joints:
+        body, _, port = name.rpartition(".")
+        if body in system.bodies and port in system.bodies[body].ports:
+            raise InputError(f"a joint and a body port are both called {name!r}; name the joint differently")
 
 
 def _warn_of_loose_bodies(bodies: Mapping[str, Body], joints: Mapping[str, Connection]) -> None:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.cross import cross, skew
+from phloat.algebra.cross import skew
 from phloat.algebra.defects import negativity_defect, skew_defect, symmetry_defect
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal
 from phloat.bodies import inertia as mass
 from phloat.bodies.body import Body
 from phloat.bodies.strain import strain_gradient
-from phloat.system.jointed import free_axes, in_state, joint_rows
+from phloat.system.jointed import in_rows, joint_rows, port_columns
 from phloat.system.state import Pose, State, body_layout
 from phloat.system.system import System, fits
 
@@ -52,23 +52,14 @@ def terms(system: System, state: State) -> Terms:
     """E, J, R, G, B, B_λ, z of a system at a state. For looking, testing and linearising; motion never assembles them."""
     state = fits(system, state)
     parts = [_body_terms(body, state.pose(name), system.gravity) for name, body in system.bodies.items()]
-    places = in_state(system)
+    places = in_rows(system, system.layout)
     G, B_lam = joint_rows(system, state, places)
-    free = free_axes(system, state, places)
-    columns = []
-    for name in system.ports:
-        if name in free:
-            columns.append(free[name].T)
-        elif name in system.joints:  # driven: it acts through B_λ only
-            columns.append(sp.csr_array((places.size, system.ports.shape(name)[0])))
-        else:
-            columns.append(_port(system, state, name, places.columns, places.size))
     return Terms(
         E=diagonal([p.E for p in parts]),
         J=diagonal([p.J for p in parts]),
         R=diagonal([p.R for p in parts]),
         G=G,
-        B=csr(sp.hstack(columns)) if columns else csr(sp.csr_array((places.size, 0))),
+        B=port_columns(system, state, places),
         B_lam=B_lam,
         z=np.concatenate([p.z for p in parts]),
         layout=system.layout,
@@ -91,17 +82,11 @@ def _body_terms(body: Body, pose: Pose, gravity: np.ndarray) -> BodyTerms:
     """(12) in three dimensions, then the rows that exist: r_P (3), R_v (9), η, v_P (3), ω (3), η̇, σ."""
     I, n = body.inertia, body.coordinates
     v_P, omega, rates = pose.v_P, pose.omega, pose.rates
-    W = I.W
-    Y = mass.first_moments(I.X, W, pose.eta)
-    s_u = I.s0 + I.S @ pose.eta
-    J_u = mass.rotary_inertia(I.E0, I.X, Y, pose.eta)
-    c = mass.coupling(Y)
-    M = mass.mass_matrix(I.m, s_u, J_u, I.S, c, I.M_ff_dense)
-    whirl = mass.whirl(W, rates)
-    p_t = I.m * v_P + cross(omega, s_u) + I.S @ rates  # (9)
-    p_r = cross(s_u, v_P) + J_u @ omega + c @ rates
-    p_t_tilde, p_r_tilde = p_t + I.S @ rates, p_r + c @ rates  # (13)
-    I_pf = mass.gyration(I.S, Y, whirl, v_P, omega)  # (14)
+    now = I.at(pose.eta)
+    whirl = mass.whirl(I.W, rates)
+    p = now.M @ np.concatenate([v_P, omega, rates])  # (9)
+    p_t_tilde, p_r_tilde = p[:3] + I.S @ rates, p[3:6] + now.c @ rates  # (13)
+    I_pf = mass.gyration(I.S, now.Y, whirl, v_P, omega)  # (14)
 
     Q = body.elastic.Q
     strain = strain_gradient(body.elastic.D.toarray(), Q.strain, Q.row, Q.column, Q.value, pose.eta)
@@ -122,14 +107,14 @@ def _body_terms(body: Body, pose: Pose, gravity: np.ndarray) -> BodyTerms:
     J[s, f] = strain
     for row, column in ((r, v), (R_v, w), (u, f)):
         J[column, row] = -J[row, column].T
-    E = sp.block_diag([sp.eye_array(12 + n), M, body.elastic.C], format="csr")
+    E = sp.block_diag([sp.eye_array(12 + n), now.M, body.elastic.C], format="csr")
     R = np.zeros_like(J)
     R[f, f] = body.elastic.R_d.toarray()
 
     z = np.zeros(s.stop)
     z[r] = -I.m * gravity
-    z[R_v] = -np.outer(gravity, s_u).ravel()
-    z[u] = mass.kinetic_gradient(I.S, Y, whirl, v_P, omega) - I.S.T @ (pose.A.T @ gravity)
+    z[R_v] = -np.outer(gravity, now.s_u).ravel()
+    z[u] = mass.kinetic_gradient(I.S, now.Y, whirl, v_P, omega) - I.S.T @ (pose.A.T @ gravity)
     z[v], z[w], z[f], z[s] = v_P, omega, rates, pose.sigma
     return _existing(body, BodyTerms(csr(E), csr(J), csr(R), z), pose)
 
@@ -154,12 +139,3 @@ def _existing(body: Body, whole: BodyTerms, pose: Pose) -> BodyTerms:
     z = P.T @ whole.z
     assert body_layout(body).size == len(z)
     return BodyTerms(E, J, csr(back @ whole.R @ back.T), z)
-
-
-def _port(system: System, state: State, name: str, columns: dict[str, np.ndarray], size: int) -> Matrix:
-    """A wrench at a port of a body, in body axes, as efforts on the rows."""
-    owner, _, port = name.rpartition(".")
-    body = system.bodies[owner]
-    twist = body.port(port).twist(state.pose(owner).eta)[np.ix_(body.twist_rows, body.columns)]
-    i, j = np.nonzero(twist)
-    return csr(sp.coo_array((twist[i, j], (columns[owner][j], i)), shape=(size, twist.shape[0])))
