@@ -191,6 +191,37 @@ def test_a_tip_mass_lowers_a_cantilever_as_its_equation_says(ratio):
     np.testing.assert_allclose(bending(ph.modes(cantilever(heavy, 16)))[:2] / UNIT, exact, rtol=1e-5)
 
 
+@pytest.mark.parametrize("joint", ["weld", "pin"])
+def test_a_joint_between_nodes_keeps_the_order_of_the_elements(joint):
+    """A beam held at s = 0.37: the elements there are cut, so that the moment may kink."""
+    held = ph.Beam(1.0, SLENDER.section, steel, ports={"grip": 0.37})
+    found = []
+    for n in (4, 8, 16, 64):
+        pins = [ph.Revolute("ground", "b.P"), ph.Revolute("ground", "b.grip", at=(0.37, 0, 0))]
+        joints = [ph.Weld("ground", "b.grip", at=(0.37, 0, 0))] if joint == "weld" else pins
+        system = ph.connect({"b": held.discretise(n)}, joints=joints, plane="xy")
+        found.append(bending(ph.modes(ph.linearise(system, ph.place(system))))[0])
+    errors = np.array(found[:-1]) / found[-1] - 1
+    assert rate(errors, [4, 8, 16]) > 3.5
+    assert errors[1] < 2e-4
+
+
+def test_the_longer_part_of_a_beam_clamped_inside_is_a_cantilever():
+    held = ph.Beam(1.0, SLENDER.section, steel, ports={"grip": 0.37}).discretise(12)
+    system = ph.connect({"b": held}, joints=[ph.Weld("ground", "b.grip", at=(0.37, 0, 0))], plane="xy")
+    lowest = bending(ph.modes(ph.linearise(system, ph.place(system))))[0]
+    assert lowest / UNIT * 0.63**2 == pytest.approx(3.5160152685, rel=1e-5)
+
+
+@pytest.mark.parametrize("theory", ["euler-bernoulli", "rayleigh", "timoshenko"])
+@pytest.mark.parametrize("elements", [112, 160, 215])
+def test_fine_meshes_are_assembled_where_dense_and_sparse_fields_meet(theory, elements):
+    body = ph.Beam(1.0, ph.Rectangle(0.02, 0.03), steel, theory=theory).discretise(elements)
+    linear = body.linear()
+    assert linear.rows.size == 6 + body.coordinates + body.stresses
+    assert linear.fields["body"].motion.shape[1] == linear.rows.size
+
+
 def test_a_mass_inside_an_element_counts_where_it_is():
     masses = {0.43: 0.3}
     coarse, fine = (

@@ -35,6 +35,30 @@ def test_J_is_skew_and_E_symmetric_positive_definite(name, seed):
     assert np.linalg.eigvalsh(terms.E.toarray())[0] > 0
 
 
+STRIPS = {"blade": ((0.1, 0.02), 1.0), "panel": ((0.5, 0.01), 3.0), "edge": ((0.002, 0.05), 0.5)}
+
+
+@pytest.mark.parametrize("theory", ["euler-bernoulli", "rayleigh", "timoshenko"])
+@pytest.mark.parametrize("strip", STRIPS)
+@pytest.mark.parametrize("elements", [2, 8])
+def test_E_stays_definite_for_thin_strips_twisted_and_bent_smoothly(theory, strip, elements):
+    from phloat.system.state import resting
+
+    (b, h), length = STRIPS[strip]
+    beam = ph.Beam(length, ph.Rectangle(b, h), ph.Material(E=7e10, rho=2700.0), theory=theory)
+    system = ph.connect({"b": beam.discretise(elements)})
+    body = system.bodies["b"]
+    K = body.elastic.K.toarray()
+    for load in ([0, 0, 0, 1.0, 0, 0], [0, 1.0, 0, 0, 0, 0], [0, 0, 1.0, 0, 0, 0], [1.0, 2.0, -1.0, 0.5, 0.3, -0.2]):
+        tip = np.vstack([body.ports["C"].Phi, body.ports["C"].Psi])
+        eta = np.linalg.solve(K, tip.T @ load)
+        eta *= 0.3 / np.abs(body.ports["C"].Psi @ eta).max()  # the tip turns by 0.3 rad
+        terms = ph.terms(system, resting(system.bodies).with_values({"b.eta": eta}))
+        assert ph.structure_defects(terms)["E is not positive definite"] == 0.0
+        unit = 1 / np.sqrt(terms.E.diagonal())
+        assert np.linalg.eigvalsh(terms.E.toarray() * unit[:, None] * unit)[0] > 0
+
+
 @pytest.mark.parametrize("name", SYSTEMS)
 @pytest.mark.parametrize("seed", range(3))
 def test_effort_is_the_gradient_of_the_energy(name, seed):

@@ -56,6 +56,33 @@ def test_joint_coordinates_are_held_and_read_back():
     np.testing.assert_allclose(placed["cart.r_P"], [0, 0.7, 0], atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["slide", "prismatic"])
+def test_slides_in_the_plane_may_be_oblique(kind):
+    along = np.array([0.6, 0.8, 0.0])
+    if kind == "slide":
+        body, joint = ph.PointMass(1.0).discretise(), ph.Slide("ground", "b.P", along=along, at=(1, 0, 0), name="rail")
+    else:
+        body, joint = block(), ph.Prismatic("ground", "b.P", axis=along, at=(1, 0, 0), name="rail")
+    system = ph.connect({"b": body}, joints=[joint], plane="xy")
+    state = ph.place(system, {"rail.slide": 0.5})
+    np.testing.assert_allclose(state["b.r_P"], [1.3, 0.4], atol=1e-12)
+    found = ph.modes(ph.linearise(system, state))
+    assert found.rigid == 1
+    np.testing.assert_allclose(np.abs(found.shape(0, "b.P")[:2]), [0.6, 0.8], atol=1e-12)
+
+
+def test_whole_turns_of_a_joint_are_counted_in_the_plane():
+    arm = ph.connect(
+        {"a": rod(0.5), "b": rod(0.4)},
+        joints=[ph.Revolute("ground", "a.P", name="shoulder"), ph.Revolute("a.C", "b.P", name="elbow")],
+        plane="xy",
+    )
+    state = ph.place(arm, {"shoulder.angle": 4.0, "elbow.angle": -7.0})
+    assert state["a.theta"] == pytest.approx(4.0)
+    assert state["b.theta"] == pytest.approx(-3.0)
+    assert ph.joint_coordinates(arm, state) == pytest.approx({"shoulder.angle": 4.0, "elbow.angle": -7.0})
+
+
 def test_ground_may_be_written_on_either_side():
     for ends in (("ground", "b.P"), ("b.P", "ground")):
         system = ph.connect({"b": rod(1.0)}, joints=[ph.Revolute(*ends, at=(1, 2, 3), axis=(0, 0, 1), name="pin")])
