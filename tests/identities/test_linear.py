@@ -129,6 +129,13 @@ def test_a_driven_axis_shows_the_inverse_of_its_admittance():
     np.testing.assert_allclose(admittance * impedance, 1.0, rtol=1e-8)
 
 
+def test_a_driven_rate_turns_the_body_forward_and_its_torque_accelerates_it():
+    link = ph.RigidBody(1.0, np.diag([0.1, 0.2, 0.3])).discretise()
+    system = ph.drive(ph.connect({"b": link}, joints=[ph.Revolute("ground", "b.P", name="hub")], plane="xy"), "hub")
+    driven = ph.response(ph.linearise(system, ph.place(system)), "hub", ["hub", "b.P"], omega=[2.0]).values[0, :, 0]
+    np.testing.assert_allclose(driven, [0.3 * 2.0j, 0, 0, 1.0], atol=1e-12)  # torque J jω, then the twist of P
+
+
 def test_large_systems_have_the_modes_of_small_ones():
     """The sparse path against the dense one, rigid modes counted."""
     from phloat.linear import modes as module
@@ -154,6 +161,37 @@ def test_fewer_modes_than_rigid_ones_may_be_asked_of_a_large_system():
     assert few.rigid == len(few) == 3
     assert more.rigid == 24
     np.testing.assert_allclose(more.elastic, ph.modes(linear).elastic[:2], rtol=1e-7)
+
+
+def test_blocks_find_the_modes_where_one_krylov_sequence_breaks_down(monkeypatch):
+    from phloat.linear import modes as module
+
+    def broken(*args, **options):
+        raise module.spla.ArpackError(3, {3: "no shifts"})
+
+    linear = arm()
+    dense = ph.modes(linear)
+    monkeypatch.setattr(module.spla, "eigsh", broken)
+    found = module._sparse(linear, 7)
+    assert found.rigid == 2
+    np.testing.assert_allclose(found.omega, dense.omega[:7], rtol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_repeated_modes_are_all_found(seed):
+    """Equal free bodies have few distinct frequencies, which one Krylov sequence cannot tell apart."""
+    from phloat.linear import modes as module
+
+    rng = np.random.default_rng(seed)
+    link = ph.Beam(1.3, ph.Rectangle(*rng.uniform(0.01, 0.04, 2)), steel).discretise(2)
+    bodies = int(rng.integers(2, 6))
+    system = ph.connect({f"b{i}": link for i in range(bodies)})
+    linear = ph.linearise(system, ph.place(system))
+    dense = ph.modes(linear)
+    for count in (6 * bodies + 2, 7 * bodies + 1):
+        found = module._sparse(linear, count)
+        assert found.rigid == 6 * bodies
+        np.testing.assert_allclose(found.omega, dense.omega[:count], rtol=1e-6)
 
 
 def half_damped(time: float, elements: int = 4) -> ph.LinearPHDAE:

@@ -7,6 +7,7 @@ Large systems use shift-invert on the saddle [[K − sM, Gᵀ], [G, 0]] with K =
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,6 +24,7 @@ from phloat.linear.poles import coupled, damping_of, joint_poles, own_poles, ref
 
 DENSE_VELOCITIES = 800  # up to here all modes are computed, densely
 DEFAULT_COUNT = 20  # of the lowest modes of larger systems
+BLOCK_STEPS = 200
 RIGID = 1e-12  # of the highest frequency: what counts as zero in the dense form, which squares nothing
 
 
@@ -204,10 +206,34 @@ class _ShiftInvert:
         operator = spla.LinearOperator((self.size, self.size), solve, dtype=float)
         start = solve(self.mass @ np.random.default_rng(known.shape[1]).normal(size=self.size))
         krylov = min(max(2 * count + 1, 20), self.free - known.shape[1])
-        value, vector = spla.eigsh(
-            self.mass, k=count, M=self.mass, sigma=self.shift, OPinv=operator, v0=start, ncv=krylov, tol=tolerance
-        )
+        options = {"sigma": self.shift, "OPinv": operator, "v0": start, "ncv": krylov, "tol": tolerance}
+        try:
+            value, vector = spla.eigsh(self.mass, k=count, M=self.mass, **options)
+        except spla.ArpackError:  # fewer distinct eigenvalues than asked for: one sequence cannot span their modes
+            value, vector = self._by_blocks(solve, count, krylov)
         v = vector[: self.n]
         v = v / np.sqrt(np.einsum("ik,ik->k", v, self.M @ v))
         order = np.argsort(value)
         return value[order], v[:, order]
+
+    def _by_blocks(
+        self, solve: Callable[[np.ndarray], np.ndarray], count: int, size: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Subspace iteration: slower than Lanczos, and indifferent to how often an eigenvalue repeats."""
+        x = np.random.default_rng(1).normal(size=(self.size, size))
+        last = np.full(count, np.inf)
+        for _ in range(BLOCK_STEPS):
+            x = np.linalg.qr(solve(self.mass @ x))[0]
+            y = solve(self.mass @ x)
+            left, right = y.T @ (self.mass @ x), y.T @ (self.mass @ y)  # Ritz values of (K − sM)⁻¹M in the span of y
+            left, unit = (left + left.T) / 2, 1.0 / np.sqrt(np.diag(right))
+            ritz, q = la.eigh(left * unit[:, None] * unit, right * unit[:, None] * unit + 1e-14 * np.eye(size))
+            x = y @ (unit[:, None] * q)
+            now = np.sort(ritz)[:count]
+            if np.abs(now - last).max() <= 1e-10 * np.abs(now).max():
+                break
+            last = now
+        else:
+            raise AccuracyError(f"the lowest modes did not settle in {BLOCK_STEPS} subspace iterations")
+        order = np.argsort(ritz)[:count]
+        return self.shift + ritz[order], x[:, order]
