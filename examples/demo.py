@@ -44,7 +44,7 @@ def four_bar() -> list[Row]:
         )
     ax.set(xlabel="crank angle (°)", ylabel="pulsation (rad/s)", title="Flexible four-bar, crank locked", xlim=(0, 360))
     ax.grid(alpha=0.3)
-    ax.legend(fontsize=8)
+    figure.legend(fontsize=8, loc="outside lower center", ncols=4)
     figure.savefig(RESULTS / "four_bar.png", dpi=150)
     draw_modes(example)
     rows = [

@@ -7,24 +7,22 @@ Large systems use shift-invert on the saddle [[K − sM, Gᵀ], [G, 0]] with K =
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.linalg as la
-import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import Matrix, block_inverse, csr, largest, stacked, zeros
+from phloat.algebra.sparse import Matrix, block_inverse, csr, largest
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.linear.eliminate import free_motion
 from phloat.linear.phdae import LinearPHDAE, linear_only
 from phloat.linear.poles import coupled, damping_of, joint_poles, own_poles, refined
+from phloat.linear.shift_invert import ShiftInvert
 
 DENSE_VELOCITIES = 800  # up to here all modes are computed, densely
 DEFAULT_COUNT = 20  # of the lowest modes of larger systems
-BLOCK_STEPS = 200
 RIGID = 1e-12  # of the highest frequency: what counts as zero in the dense form, which squares nothing
 
 
@@ -143,7 +141,7 @@ def _sparse(system: LinearPHDAE, count: int) -> Modes:
     scale = 1e-9 * largest(K.diagonal()) / largest(M.diagonal())
     wanted = count + 4
     for _ in range(8):  # a shift just below zero, of the size of the lowest elastic eigenvalue
-        inverted = _ShiftInvert(K, M, G, -scale)
+        inverted = ShiftInvert(K, M, G, -scale)
         value, v = inverted.run(wanted)
         stiff = value[value > 1e-6 * scale]
         if stiff.size and 1e-3 * stiff[0] <= scale <= 10 * stiff[0]:
@@ -161,79 +159,9 @@ def _sparse(system: LinearPHDAE, count: int) -> Modes:
     order = np.argsort(squared)
     squared, v = squared[order], v[:, order]
     rigid = int((squared < 1e-6 * scale).sum())
-    gap = np.abs(G @ v).max(initial=0.0) / np.abs(v).max()
-    if gap > 1e-7:
-        raise AccuracyError(f"modes miss the joints by {gap:.1e}")
+    squared, v = squared[:count], v[:, :count]
+    if (miss := inverted.residual(squared, v)) > 1e-5:
+        raise AccuracyError(f"modes are off by {miss:.1e} in their shapes; ask for more modes, or eliminate the joints")
     omega = np.sqrt(np.maximum(squared, 0.0))
     omega[:rigid] = 0.0
-    return Modes(system, omega[:count], min(rigid, count), v[:, :count])
-
-
-class _ShiftInvert:
-    """The lowest eigenvalues of K v = μ M v + Gᵀλ, G v = 0, from one factorisation of the saddle at a shift."""
-
-    def __init__(self, K: Matrix, M: Matrix, G: Matrix, shift: float):
-        self.M, self.shift, self.n = M, shift, K.shape[0]
-        joints = G.shape[0]
-        self.size, self.free = self.n + joints, self.n - joints
-        weight = largest(K - shift * M)
-        saddle = stacked([[K - shift * M, weight * G.T], [weight * G, zeros(joints, joints)]])
-        self.factor = spla.splu(saddle.tocsc())
-        self.mass = stacked([[M, None], [None, zeros(joints, joints)]])
-
-    def completed(self, value: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Modes that one Krylov sequence found, and those of a cluster that it missed."""
-        count = len(value)
-        while v.shape[1] < self.free - 1:
-            more, _ = self.run(1, v, tolerance=1e-2)
-            if more[0] > 0.98 * value[-1]:
-                return v
-            more, w = self.run(3, v)
-            value, v = np.sort(np.append(value, more))[:count], np.hstack([v, w])
-        return v
-
-    def run(self, count: int, known: np.ndarray | None = None, tolerance: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """Lanczos on what is M-orthogonal to the known modes: eigenvalues, ascending, and velocities of unit mass."""
-        known = np.zeros((self.n, 0)) if known is None else known
-        count = min(count, self.free - known.shape[1] - 1)
-        weighted = self.M @ known
-
-        def solve(b: np.ndarray) -> np.ndarray:
-            x = self.factor.solve(b)
-            x[: self.n] -= known @ (weighted.T @ x[: self.n])
-            return x
-
-        operator = spla.LinearOperator((self.size, self.size), solve, dtype=float)
-        start = solve(self.mass @ np.random.default_rng(known.shape[1]).normal(size=self.size))
-        krylov = min(max(2 * count + 1, 20), self.free - known.shape[1])
-        options = {"sigma": self.shift, "OPinv": operator, "v0": start, "ncv": krylov, "tol": tolerance}
-        try:
-            value, vector = spla.eigsh(self.mass, k=count, M=self.mass, **options)
-        except spla.ArpackError:  # fewer distinct eigenvalues than asked for: one sequence cannot span their modes
-            value, vector = self._by_blocks(solve, count, krylov)
-        v = vector[: self.n]
-        v = v / np.sqrt(np.einsum("ik,ik->k", v, self.M @ v))
-        order = np.argsort(value)
-        return value[order], v[:, order]
-
-    def _by_blocks(
-        self, solve: Callable[[np.ndarray], np.ndarray], count: int, size: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Subspace iteration: slower than Lanczos, and indifferent to how often an eigenvalue repeats."""
-        x = np.random.default_rng(1).normal(size=(self.size, size))
-        last = np.full(count, np.inf)
-        for _ in range(BLOCK_STEPS):
-            x = np.linalg.qr(solve(self.mass @ x))[0]
-            y = solve(self.mass @ x)
-            left, right = y.T @ (self.mass @ x), y.T @ (self.mass @ y)  # Ritz values of (K − sM)⁻¹M in the span of y
-            left, unit = (left + left.T) / 2, 1.0 / np.sqrt(np.diag(right))
-            ritz, q = la.eigh(left * unit[:, None] * unit, right * unit[:, None] * unit + 1e-14 * np.eye(size))
-            x = y @ (unit[:, None] * q)
-            now = np.sort(ritz)[:count]
-            if np.abs(now - last).max() <= 1e-10 * np.abs(now).max():
-                break
-            last = now
-        else:
-            raise AccuracyError(f"the lowest modes did not settle in {BLOCK_STEPS} subspace iterations")
-        order = np.argsort(ritz)[:count]
-        return self.shift + ritz[order], x[:, order]
+    return Modes(system, omega, min(rigid, count), v)
