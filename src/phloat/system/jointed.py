@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.joints.pairs import Drive
-from phloat.joints.rows import Aligned, Along, Coincide, Held, Perpendicular, Turn, held_ground
+from phloat.joints.rows import Aligned, Coincide, Held, Perpendicular, Turn, held_ground
 from phloat.system.state import State
 from phloat.system.system import Connection, System, fits, held
 
@@ -109,10 +109,9 @@ def joint_coordinates(system: System, state: State) -> dict[str, float]:
     out = {}
     for name, c in system.joints.items():
         first, second = ends(c, state)
-        for row in c.joint.free:
-            if isinstance(row, (Turn, Along)):
-                value = float(row.gap(first, second)[0])
-                out[f"{name}.{row.labels[0]}"] = unwrapped(c, state, value) if isinstance(row, Turn) else value
+        for row in c.coordinates:
+            value = float(row.gap(first, second)[0])
+            out[f"{name}.{row.labels[0]}"] = unwrapped(c, state, value) if isinstance(row, Turn) else value
     return out
 
 

@@ -19,6 +19,7 @@ from phloat.joints.rows import (
     Held,
     InPlane,
     Row,
+    Turn,
     held_ground,
     in_plane,
 )
@@ -49,6 +50,11 @@ class Connection:
     driven: tuple[Row, ...] = ()
     free: tuple[Row, ...] = ()
     locked: tuple[Row, ...] = ()
+
+    @property
+    def coordinates(self) -> tuple[Row, ...]:
+        """The angle or slide of this joint, free or not."""
+        return tuple(row for row in self.free + self.locked + self.driven if isinstance(row, (Turn, Along)))
 
     @property
     def rows(self) -> tuple[Row, ...]:
