@@ -91,6 +91,41 @@ def test_a_thin_timoshenko_beam_does_not_lock(reference, slenderness):
     np.testing.assert_allclose(found, exact, rtol=1e-4 + 60.0 / slenderness**2)
 
 
+def on_two_supports(beam: ph.Beam, elements: int) -> ph.LinearPHDAE:
+    joints = [ph.Revolute("ground", "b.P"), ph.Slide("ground", "b.C", along=(1, 0, 0))]
+    system = ph.connect({"b": beam.discretise(elements)}, joints=joints, plane="xy")
+    return ph.linearise(system, ph.place(system))
+
+
+@pytest.mark.parametrize("theory", ["euler-bernoulli", "rayleigh", "timoshenko"])
+@pytest.mark.parametrize("frame", ["cantilever", "pinned"])
+def test_a_beam_on_two_supports_has_the_closed_form_of_its_theory(theory, frame):
+    """sin(nπx/L): ω² = EI k⁴ / ρA, with ρI k² beside ρA (Rayleigh), and the lower root of Timoshenko's quadratic."""
+    from dataclasses import replace
+
+    beam = replace(STOUT, theory=theory, frame=frame)
+    section, material = beam.section, beam.material
+    rhoA, rhoI, EI = material.rho * section.A, material.rho * section.I, material.E * section.I
+    S = section.kappa * material.G * section.A
+    k = np.arange(1, 4) * np.pi
+    exact = {
+        "euler-bernoulli": EI * k**4 / rhoA,
+        "rayleigh": EI * k**4 / (rhoA + rhoI * k**2),
+        "timoshenko": _lower(rhoA * rhoI / S, rhoA + rhoI * k**2 + rhoA * EI * k**2 / S, EI * k**4),
+    }[theory]
+    errors = [bending(ph.modes(on_two_supports(beam, n)))[:3] / np.sqrt(exact) - 1 for n in (4, 8)]
+    order = 6 if theory == "timoshenko" else 4
+    # what the best quadratic (linear) moment leaves of a sine in an element: (kh)⁶ / 100 800, or (kh)⁴ / 720, in ω²
+    bound = (k / 8) ** order / (2 * {4: 720, 6: 100_800}[order])
+    assert (errors[1] > 0).all() and (errors[1] < 1.1 * bound).all()
+    assert (np.log2(errors[0] / errors[1])[:2] > order - 0.4).all()
+
+
+def _lower(a: float, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """The lower root of a x² − b x + c."""
+    return 2 * c / (b + np.sqrt(b * b - 4 * a * c))
+
+
 def test_rayleigh_beams_lie_between_timoshenko_and_euler_bernoulli():
     from dataclasses import replace
 
