@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr
+from phloat.algebra.sparse import Matrix, csr, diagonal
 from phloat.errors import InputError, finite
 from phloat.fem.interval import Broken, Hermite, Lagrange, Rows
 
@@ -128,7 +128,7 @@ class BeamShape:
 
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
         spaces = {name: space for name, (space, _) in self.fields.stress_spaces.items()}
-        values = sp.block_diag([space.at(self._x(s)) for space in spaces.values()], format="csr")
+        values = diagonal([space.at(self._x(s)) for space in spaces.values()])
         return {name: csr(values[i * len(s) : (i + 1) * len(s)]) for i, name in enumerate(spaces)}
 
     def _x(self, s: np.ndarray) -> np.ndarray:

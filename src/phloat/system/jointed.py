@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.algebra.sparse import Matrix, csr, diagonal, zeros
 from phloat.joints.pairs import Drive
 from phloat.joints.rows import Aligned, Coincide, Held, Perpendicular, Turn, held_ground
 from phloat.system.state import State
@@ -145,7 +145,7 @@ def _driving(c: Connection, second: Held) -> np.ndarray:
             assert isinstance(row, Aligned)
             turned = 0.5 * (np.sum(second.D**2) * np.eye(3) - second.D @ second.D.T)  # ½ Σ d_i × (u × d_i)
             parts.append(turned[np.ix_(row.axes, row.axes)])
-    return sp.block_diag(parts).toarray()
+    return diagonal(parts).toarray()
 
 
 def scattered(blocks: Iterable[tuple[Connection, tuple[np.ndarray, np.ndarray]]], places: Places) -> Matrix:

@@ -107,7 +107,7 @@ def _body_terms(body: Body, pose: Pose, gravity: np.ndarray) -> BodyTerms:
     J[s, f] = strain
     for row, column in ((r, v), (R_v, w), (u, f)):
         J[column, row] = -J[row, column].T
-    E = sp.block_diag([sp.eye_array(12 + n), now.M, body.elastic.C], format="csr")
+    E = diagonal([sp.eye_array(12 + n), now.M, body.elastic.C])
     R = np.zeros_like(J)
     R[f, f] = body.elastic.R_d.toarray()
 
