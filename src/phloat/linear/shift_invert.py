@@ -54,7 +54,7 @@ class ShiftInvert:
         try:
             value, vector = spla.eigsh(self.mass, k=count, M=self.mass, **options)
         except spla.ArpackError:  # fewer distinct eigenvalues than asked for: one sequence cannot span their modes
-            value, vector = self._by_blocks(solve, count, krylov)
+            value, vector = self._by_blocks(solve, count, min(count + 8, krylov))
         v = vector[: self.n]
         v = v / np.sqrt(np.einsum("ik,ik->k", v, self.M @ v))
         order = np.argsort(value)
@@ -71,7 +71,8 @@ class ShiftInvert:
             x = np.linalg.qr(unit * self._applied(x, solve))[0] / unit
             y = self._applied(x, solve)
             energy, kinetic = y.T @ (self.M @ x), y.T @ (self.M @ y)  # yᵀ(K − sM)y and yᵀM y
-            scale = 1.0 / np.sqrt(np.diag(energy))
+            size_of = np.diag(energy)
+            scale = 1.0 / np.sqrt(np.maximum(size_of, 1e-30 * size_of.max()))  # the last of a full space is round-off
             energy, kinetic = (a * scale[:, None] * scale for a in ((energy + energy.T) / 2, kinetic))
             ritz, q = la.eigh(kinetic, energy + 1e-14 * np.eye(size))  # the largest are those of the lowest modes
             now, x = ritz[-count:], y @ (scale[:, None] * q)
