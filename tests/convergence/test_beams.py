@@ -196,7 +196,10 @@ def test_bending_planes_and_torsion_are_uncoupled_in_the_modes():
 def test_a_wedge_has_kirchhoffs_frequencies():
     """h = h₀ x/L from the free tip: ω = z²/4 √(EI₀/ρA₀L⁴) with J₁(z)I₂(z) + I₁(z)J₂(z) = 0 (Kirchhoff 1882)."""
     jv, iv = scipy.special.jv, scipy.special.iv
-    equation = lambda z: jv(1, z) * iv(2, z) + iv(1, z) * jv(2, z)  # noqa: E731
+
+    def equation(z):
+        return jv(1, z) * iv(2, z) + iv(1, z) * jv(2, z)
+
     exact = np.array([brentq(equation, *bracket) ** 2 / 4 for bracket in ((4, 5), (7, 8.5))])
     np.testing.assert_allclose(exact, [5.315, 15.207], rtol=1e-4)
     h, L = 0.05, 1.0
@@ -218,9 +221,9 @@ def test_a_stepped_beam_of_two_materials_has_the_compliance_of_its_parts():
 
 @pytest.mark.parametrize("ratio", [0.1, 1.0, 5.0])
 def test_a_tip_mass_lowers_a_cantilever_as_its_equation_says(ratio):
-    equation = lambda b: (  # noqa: E731
-        1 + np.cos(b) * np.cosh(b) + ratio * b * (np.cos(b) * np.sinh(b) - np.sin(b) * np.cosh(b))
-    )
+    def equation(b):
+        return 1 + np.cos(b) * np.cosh(b) + ratio * b * (np.cos(b) * np.sinh(b) - np.sin(b) * np.cosh(b))
+
     exact = np.array([brentq(equation, 0.3, 1.9), brentq(equation, 3.5, 4.7)]) ** 2
     heavy = ph.Beam(1.0, SLENDER.section, steel, masses={1.0: ratio * steel.rho * 1e-4})
     np.testing.assert_allclose(bending(ph.modes(cantilever(heavy, 16)))[:2] / UNIT, exact, rtol=1e-5)
