@@ -135,6 +135,8 @@ def connect(
             raise InputError(
                 f"{name!r} is {type(part).__name__}; connect takes what discretise(…) or connect(…) returned"
             )
+    if not parts:
+        raise InputError("there are no bodies to connect; give at least one: connect({'rod': beam.discretise(4)}, …)")
     if len(fields) > 1:
         raise InputError(f"parts of the system have different gravity: {sorted(fields)}; give gravity once")
     for joint in _listed(joints):
