@@ -51,7 +51,8 @@ def test_hermite_beams_reach_the_exact_frequencies_with_order_four(reference, su
     errors = np.array(found) / exact - 1
     assert (errors > 0).all()
     assert 3.7 < rate(errors, elements) < 4.3
-    assert errors[-1] < 1e-4 * 4.0**mode
+    # what the best linear moment leaves of the curvature, k from ω = k²; ends, where modes are not sines, cost a little more
+    assert errors[-1] < 1.6 * (np.sqrt(exact) / 32) ** 4 / 1440
 
 
 def test_both_frames_have_the_same_frequencies():

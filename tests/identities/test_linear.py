@@ -136,6 +136,26 @@ def test_a_driven_rate_turns_the_body_forward_and_its_torque_accelerates_it():
     np.testing.assert_allclose(driven, [0.3 * 2.0j, 0, 0, 1.0], atol=1e-12)  # torque J jω, then the twist of P
 
 
+def test_rank_of_many_joint_rows_is_judged_as_that_of_few(monkeypatch):
+    """The sparse way finds what repeats to 1e-9 and leaves alone what nearly repeats (1e-7), like the dense one."""
+    import scipy.sparse as sp
+
+    from phloat.algebra import sparse
+
+    rng = np.random.default_rng(0)
+    G = sp.random_array((700, 900), density=0.01, rng=rng, format="lil")
+    G[:, :700] += sp.eye_array(700)
+    G = G.tocsr()
+    copies = G[[3, 5, 8]]
+    near = G[[11]] + 1e-7 * sp.csr_array(rng.normal(size=(1, 900)))
+    whole = sparse.csr(sp.vstack([G, 2.0 * copies, near]))
+    found = sparse.dependencies(whole)
+    monkeypatch.setattr(sparse, "DENSE_ROWS", 10_000)
+    dense = sparse.dependencies(whole)
+    assert found.shape[1] == dense.shape[1] == 3
+    np.testing.assert_allclose(found @ (found.T @ dense), dense, atol=1e-7)  # the same space
+
+
 def test_large_systems_have_the_modes_of_small_ones():
     """The sparse path against the dense one, rigid modes counted."""
     from phloat.linear import modes as module

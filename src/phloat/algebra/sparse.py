@@ -15,7 +15,7 @@ from phloat.errors import AccuracyError
 
 Matrix: TypeAlias = sp.csr_array
 
-RANK_TOLERANCE = 1e-9  # of the largest singular value of row-scaled joint rows
+RANK_TOLERANCE = 1e-9  # of rows of unit length: what counts as zero among their singular values
 DENSE_ROWS = 600  # up to here a dense pivoted QR decides the rank
 
 
@@ -137,10 +137,12 @@ def dependencies(G: Matrix) -> np.ndarray:
     factor = spla.splu(gram + 1e-10 * sp.eye_array(rows, format="csc"))
     inverse = spla.LinearOperator(gram.shape, factor.solve, dtype=float)
     for count in (8, 64, 512):
-        value, vector = spla.eigsh(gram, k=count, sigma=-1e-10, OPinv=inverse)
-        null = value < 1e-12  # a square: singular values below 1e-6 of rows of unit length
+        _, vector = spla.eigsh(gram, k=count, sigma=-1e-10, OPinv=inverse)
+        # the squares of the Gram matrix cannot tell 1e-9 from 0; the singular values on its lowest vectors can
+        _, size, turn = la.svd(scaled.T @ vector, full_matrices=False)
+        null = size <= RANK_TOLERANCE
         if not null.all():
-            return vector[:, null]
+            return vector @ turn[null].T
     raise AccuracyError(f"more than {count} rows of {rows} repeat others; take some of the joints out")
 
 

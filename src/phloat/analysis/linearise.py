@@ -51,21 +51,28 @@ def _where_it_stands(field: Field, pose: Pose) -> Field:
 
 def independent(G: Matrix, B_lam: Matrix, multipliers: Layout) -> np.ndarray:
     """Joint rows that do not follow from others; the rest is named, or refused where it contradicts them."""
-    mu = dependencies(G)
-    if not mu.shape[1]:
-        return np.arange(G.shape[0])
     owners = np.repeat(list(multipliers), [w.stop - w.start for w in multipliers.slices.values()])
-    involved = sorted({str(name) for name in owners[np.abs(mu).max(axis=1) > 1e-6]})
-    said = ", ".join(map(repr, involved[:8])) + (f" and {len(involved) - 8} more" if len(involved) > 8 else "")
     driven = csr(weighted(B_lam, 1.0 / row_lengths(G)))
-    if largest(csr(mu).T @ driven) > 1e-9 * max(largest(driven), 1e-300):
-        raise JointError(f"joints {said} contradict each other: they prescribe one motion in two ways")
-    warnings.warn(
-        f"joints {said} repeat each other in {mu.shape[1]} rows: the motion is right, their multipliers are not unique",
-        RedundancyWarning,
-        stacklevel=3,
-    )
-    return _without(mu)
+    keep, repeated = np.arange(G.shape[0]), 0
+    involved: set[str] = set()
+    while (mu := dependencies(csr(G[keep]))).shape[1]:  # again: a large system may show its dependencies in parts
+        names = {str(name) for name in owners[keep[np.abs(mu).max(axis=1) > 1e-6]]}
+        if largest(csr(mu).T @ driven[keep]) > 1e-9 * max(largest(driven), 1e-300):
+            raise JointError(f"joints {_said(names)} contradict each other: they prescribe one motion in two ways")
+        keep, repeated, involved = keep[_without(mu)], repeated + mu.shape[1], involved | names
+    if repeated:
+        warnings.warn(
+            f"joints {_said(involved)} repeat each other in {repeated} rows: the motion is right, "
+            "their multipliers are not unique",
+            RedundancyWarning,
+            stacklevel=3,
+        )
+    return keep
+
+
+def _said(names: set[str]) -> str:
+    first = ", ".join(map(repr, sorted(names)[:8]))
+    return first + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 
 def _without(mu: np.ndarray) -> np.ndarray:

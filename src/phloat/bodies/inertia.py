@@ -3,8 +3,9 @@
     m,  s₀ = ∫ρx,  J₀ = ∫ρ[x]ᵀ[x],  S = ∫ρΦ,  X_ab,k = ∫ρ x_a Φ_b,k,  W_ab,kl = ∫ρ Φ_a,k Φ_b,l
 
 A body is a cloud of weighted points (quadrature points, lumped masses): every array is a sum over the same points, so
-M(η) is a Gram matrix. Rotary inertia of sections goes into J₀, X and M_ff only (`Sections`), never into W: linear section
-kinematics squared would soften torsion under spin. Propeller moment and lateral-torsional coupling are therefore absent.
+M(η) is a Gram matrix. Rotary inertia of sections goes into J₀, M_ff and the ω–η̇ coupling of X only (`Sections`): a constant
+Gram matrix beside it. Squared in W, linear section kinematics would soften torsion under spin; so propeller moment and
+lateral-torsional coupling are absent.
 
 The functions below `Inertia` take plain arrays, so that a compiled kernel can use them as they are. Shapes: S (3, n),
 X and Y (3, 3, n), W (3, 3, n, n), M_ff (n, n), η (n).

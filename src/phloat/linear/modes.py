@@ -160,7 +160,10 @@ def _sparse(system: LinearPHDAE, count: int) -> Modes:
     squared, v = squared[order], v[:, order]
     rigid = int((squared < 1e-6 * scale).sum())
     squared, v = squared[:count], v[:, :count]
-    if (miss := inverted.residual(squared, v)) > 1e-5:
+    gap = np.abs(G @ v).max(initial=0.0) / np.abs(v).max()
+    if gap > 1e-7:
+        raise AccuracyError(f"modes miss the joints by {gap:.1e}")
+    if (miss := inverted.residual(squared, v)) > 1e-7:
         raise AccuracyError(f"modes are off by {miss:.1e} in their shapes; ask for more modes, or eliminate the joints")
     omega = np.sqrt(np.maximum(squared, 0.0))
     omega[:rigid] = 0.0

@@ -39,11 +39,12 @@ def coupled(system: LinearPHDAE, vectors: np.ndarray) -> bool:
 
 
 def _joint_forces(system: LinearPHDAE, rest: np.ndarray) -> np.ndarray:
-    """The part of forces on the velocities that joints can take."""
-    G = csr(system.G[:, : system.split])
+    """The part of forces on the velocities that joints can take: Gᵀλ nearest to them."""
+    G, n = csr(system.G[:, : system.split]), system.split
     if not G.shape[0]:
         return np.zeros_like(rest)
-    return np.column_stack([G.T @ spla.lsqr(G.T, column, atol=1e-14, btol=1e-14)[0] for column in rest.T])
+    saddle = sp.block_array([[sp.eye_array(n), G.T], [G, None]], format="csc")
+    return rest - spla.splu(saddle).solve(np.vstack([rest, np.zeros((G.shape[0], rest.shape[1]))]))[:n]
 
 
 def own_poles(omega: np.ndarray, d: np.ndarray) -> np.ndarray:
