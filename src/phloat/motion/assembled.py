@@ -1,0 +1,274 @@
+"""A system with its inputs, ready to step: entries of the kernel, given efforts, driven frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from phloat.algebra.cross import skew
+from phloat.bodies.body import Port
+from phloat.joints.pairs import Drive
+from phloat.joints.rows import Aligned, Along, Spin, Turn
+from phloat.motion.drives import Coordinate, Frame, Moving, Swivel
+from phloat.motion.inputs import Inputs
+from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.arrays import AXES, Arrays
+from phloat.motion.kernel.newton import LAM, Model
+from phloat.motion.kernel.pack import Entry, Packed, Scalar, Side, packed, scalars, side
+from phloat.motion.kernel.rows import gap_at
+from phloat.motion.kernel.step import arrive
+from phloat.system.connection import Connection, held
+from phloat.system.elements import Element
+from phloat.system.jointed import joint_coordinates
+from phloat.system.state import State
+from phloat.system.system import System
+
+GROUND = Side(-1, None, np.eye(3), np.zeros(3))
+
+
+@dataclass(eq=False)
+class Assembled:
+    """The buffers of a run, which of them take inputs, and which move by themselves."""
+
+    system: System
+    inputs: Inputs
+    packed: Packed
+    given: np.ndarray  # for every given row: its place in u …
+    given_at: np.ndarray  # … and in w
+    moving: list[Moving]
+    moving_at: np.ndarray
+    constant: np.ndarray  # energy of pre-stress, per body
+    before: list[np.ndarray]  # σ − C⁻¹ε(η), per body
+    names: list[str] = field(default_factory=list)  # of the entries
+
+
+def assembled(system: System, state: State, inputs: Inputs, t0: float, open_ports: frozenset[str] = frozenset()) -> Assembled:
+    """Entries for joints, elements and every port that gets an input (or may get one from a controller)."""
+    angles = joint_coordinates(system, state)
+    entries, moving, moves = [], [], {}
+    for c in system.joints.values():
+        if c.rows:
+            entry, motions = _closed(system, c, state, inputs, angles)
+            entries.append(entry)
+            moves[entry.name] = motions
+    for element in system.elements.values():
+        if entry := _element(system, element, state, angles):
+            entries.append(entry)
+    given: dict[str, np.ndarray] = {}
+    for name in [n for n in system.ports if n in inputs.signals or n in open_ports]:
+        for k, entry in enumerate(_effort(system, name, state, angles)):
+            entry.name = f"{name}#{k}" if k else name
+            entry.name = "u:" + entry.name
+            entries.append(entry)
+            where = system.ports[name]
+            given[entry.name] = np.arange(where.start, where.stop) if len(entry.rows) > 1 else np.array([where.start])
+    out = packed(system, state, entries)
+    model = out.model
+    given_index, given_at, moving_at = [], [], []
+    for j, entry in enumerate(out.entries):
+        lam = int(model.where[LAM] + model.entries[j, t.J_LAM])
+        if entry.name in given:
+            given_index += list(given[entry.name])
+            given_at += list(range(lam, lam + len(entry.rows)))
+        for motion, kind, row in moves.get(entry.name, []):
+            moving.append(motion)
+            moving_at += _places(model, j, kind, row)
+    run = Assembled(
+        system,
+        inputs,
+        out,
+        np.array(given_index, dtype=np.int64),
+        np.array(given_at, dtype=np.int64),
+        moving,
+        np.array(moving_at, dtype=np.int64),
+        np.zeros(len(system.bodies)),
+        [np.zeros(body.stresses) for body in system.bodies.values()],
+        [entry.name for entry in out.entries],
+    )
+    load(run, state)
+    for motion in moving:
+        motion.check(t0)
+    return run
+
+
+def _places(model: Model, j: int, kind: str, row: int) -> list[int]:
+    """Where in w a driven thing writes: a target, a frame of the ground, directions of the first port."""
+    entries, rows, end = model.entries, model.rows, model.ends
+    if kind == "target":
+        return [int(rows[entries[j, t.J_ROW] + row, t.R_COEF]) + t.TARGET1]
+    frame = int(end[entries[j, t.J_A], t.E_FRAME1])
+    return list(range(frame, frame + 12)) if kind == "frame" else list(range(frame + 3, frame + 12))
+
+
+def _closed(
+    system: System, c: Connection, state: State, inputs: Inputs, angles: dict[str, float]
+) -> tuple[Entry, list[tuple[Moving, str, int]]]:
+    """The closed, locked and driven rows of a joint, and what moves of it."""
+    first, second = side(system, c.first), side(system, c.second)
+    motions: list[tuple[Moving, str, int]] = []
+    port = held(c.second, state)
+    if isinstance(c.joint, Drive):
+        first = Side(-1, None, port.D.T.copy(), port.c.copy())
+        linear = 2 if system.plane else 3
+        turning = sum(len(row.axes) for row in c.driven if isinstance(row, Aligned))
+        motions.append((Frame(c.name, inputs, port.c, port.D.T, c.second.triad.T, turning, linear), "frame", 0))
+    rows: list[Scalar] = []
+    component = 0
+    for row in c.rows:
+        if isinstance(row, Spin):
+            here = held(c.first, state)
+            second.triad = np.array([_unbent(port.A, port.Psi @ port.eta, d) for d in here.D.T])
+            row = Aligned(row.axes)
+            if c.driven:
+                motions.append((Swivel(c.name, inputs, first.triad, row.axes, np.eye(3)), "directions", 0))
+        made = scalars(row, t.CLOSED)
+        if isinstance(row, (Turn, Along)):
+            made[0].gap = angles[f"{c.name}.{row.label}"]
+            if row in c.driven:
+                motions.append((Coordinate(c.name, inputs, component, made[0].gap), "target", len(rows)))
+                component += 1
+        rows += made
+    return Entry(c.name, first, second, rows), motions
+
+
+def _unbent(A: np.ndarray, turn: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """The direction t of a section with A (t + turn × t) = d."""
+    return np.linalg.solve(A @ (np.eye(3) + skew(turn)), d)
+
+
+def _element(system: System, element: Element, state: State, angles: dict[str, float]) -> Entry | None:
+    """Springs and dampers that do something."""
+    rows = []
+    for row, law in zip(element.rows, element.laws, strict=True):
+        if law.stores or law.resists:
+            made = scalars(row, t.COMPLIANT, law)[0]
+            joint = getattr(element.recipe, "joint", "")
+            if isinstance(row, Turn):
+                made.gap = next((v for n, v in angles.items() if n.endswith(f"{joint}.{row.label}")), 0.0)
+            rows.append(made)
+    return Entry(element.name, side(system, element.first), side(system, element.second), rows) if rows else None
+
+
+def _effort(system: System, name: str, state: State, angles: dict[str, float]) -> list[Entry]:
+    """The rows that a given effort acts along; drives have none."""
+    if name in system.actuators:
+        actuator = system.actuators[name]
+        kinds = {
+            ("force", "inertial"): t.PUSH,
+            ("force", "body"): t.WRENCH_V,
+            ("torque", "inertial"): t.TWIST,
+            ("torque", "body"): t.WRENCH_W,
+        }
+        kind = kinds[actuator.kind, actuator.axes]
+        number = list(system.bodies).index(actuator.body)
+        return [
+            Entry(name, GROUND, _side(number, port), [Scalar(kind, (), t.GIVEN, direction=weight * actuator.direction)])
+            for weight, port in actuator.ports
+        ]
+    if name in system.joints:
+        c = system.joints[name]
+        if not c.free:
+            return []
+        rows: list[Scalar] = []
+        for row in c.free:
+            made = scalars(row, t.GIVEN)
+            if isinstance(row, (Turn, Along)):
+                made[0].gap = angles[f"{name}.{row.label}"]
+            rows += made
+        return [Entry(name, side(system, c.first), side(system, c.second), rows)]
+    owner, _, port_name = name.rpartition(".")
+    body = system.bodies[owner]
+    rows = [
+        Scalar(t.WRENCH_V if i < 3 else t.WRENCH_W, (), t.GIVEN, direction=np.eye(3)[i % 3]) for i in body.active
+    ]
+    return [Entry(name, GROUND, _side(list(system.bodies).index(owner), body.port(port_name)), rows)]
+
+
+def _side(body: int, port: Port) -> Side:
+    return Side(body, port, np.eye(3), np.zeros(3))
+
+
+# --- states in and out -----------------------------------------------------------------------------------------------
+
+
+def load(run: Assembled, state: State) -> None:
+    """The state into the buffers: r and V of the mass centre, pre-stress, ports at the start, targets of closed rows."""
+    w, model = run.packed.w, run.packed.model
+    for i, (name, arrays) in enumerate(run.packed.arrays.items()):
+        pose, B = state.pose(name), model.bodies[i]
+        n = int(B[t.N_ETA])
+        at, along = arrays.shift
+        y = at + along @ pose.eta
+        r = pose.r_P + pose.A @ y
+        V = pose.A @ (pose.v_P + np.cross(pose.omega, y) + along @ pose.rates)
+        w[B[t.W_Q] : B[t.W_Q] + 12 + n] = np.concatenate([r, pose.A.ravel(), pose.eta])
+        w[B[t.W_Q1] : B[t.W_Q1] + 12] = np.concatenate([r, pose.A.ravel()])
+        w[B[t.W_QT] : B[t.W_QT] + 9] = np.eye(3).ravel()
+        w[B[t.W_V] : B[t.W_V] + 6 + n] = np.concatenate([V, pose.omega, pose.rates])
+        if f"{name}.theta" in state.layout:
+            w[B[t.W_THETA]] = float(state[f"{name}.theta"])
+        run.before[i] = pose.sigma - arrays.body.elastic.stress(pose.eta) if n else pose.sigma
+        strain, force, run.constant[i] = arrays.prestress(run.before[i])
+        w[B[t.W_PRE] : B[t.W_PRE] + len(strain)] = strain
+        w[B[t.W_FPRE] : B[t.W_FPRE] + n] = force
+    run.packed.iw[t.I_STARTED] = run.packed.iw[t.I_FACTORED] = 0
+    arrive(model, w)
+    _measure_gaps(run)
+
+
+def _measure_gaps(run: Assembled) -> None:
+    """Gaps at the start: closed rows stay where they are (they were checked to be closed); hinges keep their turns."""
+    w, model = run.packed.w, run.packed.model
+    for entry in model.entries:
+        a, b = model.ends[entry[t.J_A]], model.ends[entry[t.J_B]]
+        for r in range(entry[t.J_ROW], entry[t.J_ROW] + entry[t.J_ROWS]):
+            row = model.rows[r]
+            gap = gap_at(model.rows, r, w, int(a[t.E_START]), int(b[t.E_START]))
+            if row[t.R_KIND] == t.TURN:
+                gap += 2 * np.pi * np.round((w[row[t.R_COEF] + t.GAP0] - gap) / (2 * np.pi))
+            w[row[t.R_COEF] + t.GAP0] = gap
+            if row[t.R_MODE] == t.CLOSED:
+                w[row[t.R_COEF] + t.TARGET0] = w[row[t.R_COEF] + t.TARGET1] = gap
+
+
+def unload(run: Assembled, kept: np.ndarray) -> np.ndarray:
+    """Snapshots (times × kept numbers) as vectors e of the state (times × layout)."""
+    system, first = run.system, run.packed.first
+    e = np.zeros((len(kept), system.layout.size))
+    for i, (name, arrays) in enumerate(run.packed.arrays.items()):
+        body, B = arrays.body, run.packed.model.bodies[i]
+        n, q, v = int(B[t.N_ETA]), int(B[t.W_Q]) - first, int(B[t.W_V]) - first
+        r, A, eta = kept[:, q : q + 3], kept[:, q + 3 : q + 12].reshape(-1, 3, 3), kept[:, q + 12 : q + 12 + n]
+        V, omega, rates = kept[:, v : v + 3], kept[:, v + 3 : v + 6], kept[:, v + 6 : v + 6 + n]
+        at, along = arrays.shift
+        y = at + eta @ along.T
+        linear, turning = list(range(arrays.linear)), AXES[arrays.turning]
+        back = np.einsum("tji,tj->ti", A, V)
+        values = {
+            "r_P": (r - np.einsum("tij,tj->ti", A, y))[:, linear],
+            "A_IB": A.reshape(-1, 9),
+            "theta": kept[:, int(B[t.W_THETA]) - first][:, None],
+            "eta": eta,
+            "v_P": (back - np.cross(omega, y) - rates @ along.T)[:, linear],
+            "omega": omega[:, turning],
+            "eta_dot": rates,
+        }
+        for quantity, value in values.items():
+            if f"{name}.{quantity}" in system.layout:
+                e[:, system.layout[f"{name}.{quantity}"]] = value
+        if body.stresses:
+            where = system.layout[f"{name}.sigma"]
+            e[:, where] = _stresses(run, i, arrays, eta)
+    return e
+
+
+def _stresses(run: Assembled, i: int, arrays: Arrays, eta: np.ndarray) -> np.ndarray:
+    """σ = C⁻¹ε(η) + pre-stress, which is an invariant."""
+    elastic = arrays.body.elastic
+    Q = elastic.Q
+    strain = eta @ elastic.D.T.toarray()
+    for s, row, column, value in zip(Q.strain, Q.row, Q.column, Q.value, strict=True):
+        strain[:, s] += 0.5 * value * eta[:, row] * eta[:, column]
+    return strain @ elastic.C_inverse.toarray().T + run.before[i]
+

@@ -1,0 +1,138 @@
+"""The constants of a body as the step needs them: about its mass centre, with membrane strains in units of compliance one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from phloat.algebra.sparse import components
+from phloat.bodies.body import Body, Port
+from phloat.errors import InputError
+
+MOST_MOVING = 600  # coordinates of a body in motion: its factors are dense
+PAIRS = {0: [], 1: [(2, 2)], 3: [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]}
+AXES = {0: [], 1: [2], 3: [0, 1, 2]}
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """A body's constants (DESIGN §3): x ← x − s₀/m, Φ ← Φ − S/m, then J(η) = j0 + j1·η + ½ηNη and c(η) = c0 + Γη."""
+
+    body: Body
+
+    @property
+    def linear(self) -> int:
+        return sum(i < 3 for i in self.body.active)
+
+    @property
+    def turning(self) -> int:
+        return sum(i >= 3 for i in self.body.active)
+
+    @cached_property
+    def shift(self) -> tuple[np.ndarray, np.ndarray]:
+        """s₀/m and S/m."""
+        I = self.body.inertia
+        return I.s0 / I.m, I.S / I.m
+
+    @cached_property
+    def second(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """E₀, X and W about the mass centre."""
+        I = self.body.inertia
+        if self.body.coordinates > MOST_MOVING:
+            raise InputError(
+                f"a body with {self.body.coordinates} deformation coordinates is too fine to move (at most {MOST_MOVING}); "
+                "use fewer elements, or body.reduced(modes=…)"
+            )
+        s0, S = I.s0, I.S
+        E0 = I.E0 - np.outer(s0, s0) / I.m
+        X = I.X - s0[:, None, None] * S[None] / I.m
+        W = I.W - S[:, None, :, None] * S[None, :, None, :] / I.m
+        return E0, X, W
+
+    @cached_property
+    def rotary(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """j0 (pairs), j1 (pairs, n), N (pairs, n, n)."""
+        E0, X, W = self.second
+        n, pairs = self.body.coordinates, PAIRS[self.turning]
+        first = X + X.transpose(1, 0, 2)
+        twice = W + W.transpose(0, 1, 3, 2)
+        out = np.zeros(len(pairs)), np.zeros((len(pairs), n)), np.zeros((len(pairs), n, n))
+        for p, (i, j) in enumerate(pairs):
+            for array, whole in zip(out, (E0, first, twice), strict=True):
+                array[p] = (whole[0, 0] + whole[1, 1] + whole[2, 2] if i == j else 0.0) - 0.5 * (whole[i, j] + whole[j, i])
+        return out
+
+    @cached_property
+    def coupling(self) -> tuple[np.ndarray, np.ndarray]:
+        """c0 (axes, n), Γ (axes, n, n): ε_iab X_ab,k and ε_iab W_ab,lk."""
+        _, X, W = self.second
+        turned = W.transpose(0, 1, 3, 2)
+        c0 = [X[(i + 1) % 3, (i + 2) % 3] - X[(i + 2) % 3, (i + 1) % 3] for i in AXES[self.turning]]
+        Gamma = [turned[(i + 1) % 3, (i + 2) % 3] - turned[(i + 2) % 3, (i + 1) % 3] for i in AXES[self.turning]]
+        axes, n = self.turning, self.body.coordinates
+        return np.array(c0).reshape(axes, n), np.array(Gamma).reshape(axes, n, n)
+
+    @cached_property
+    def M_ff(self) -> np.ndarray:
+        I = self.body.inertia
+        return I.M_ff_dense - I.S.T @ I.S / I.m
+
+    @cached_property
+    def quadratic(self) -> np.ndarray:
+        """Which strains have a quadratic part, or share their compliance with one that has."""
+        elastic = self.body.elastic
+        marked = np.zeros(self.body.stresses, dtype=bool)
+        for group in components(elastic.C) if len(elastic.Q.value) else []:
+            marked[group] = np.isin(group, elastic.Q.strain).any()
+        return marked
+
+    @cached_property
+    def L(self) -> np.ndarray:
+        """C⁻¹ = L Lᵀ of the quadratic strains."""
+        C_inverse = self.body.elastic.C_inverse[self.quadratic][:, self.quadratic].toarray()
+        return np.linalg.cholesky(C_inverse)
+
+    @cached_property
+    def K(self) -> np.ndarray:
+        """DᵀC⁻¹D of the strains that are linear."""
+        straight, elastic = ~self.quadratic, self.body.elastic
+        D = elastic.D[straight].toarray()
+        return D.T @ (elastic.C_inverse[straight][:, straight] @ D)
+
+    @cached_property
+    def membrane(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """LᵀD, and the entries (strain, row, column) and values of LᵀQ."""
+        elastic, place = self.body.elastic, np.cumsum(self.quadratic) - 1
+        D = self.L.T @ elastic.D[self.quadratic].toarray()
+        triples, values = [], []
+        Q = elastic.Q
+        for s, row, column, value in zip(place[Q.strain], Q.row, Q.column, Q.value, strict=True):
+            for c in np.flatnonzero(self.L[s]):
+                triples.append((c, row, column))
+                values.append(self.L[s, c] * value)
+        return D, *_merged(np.array(triples, dtype=np.int64).reshape(-1, 3), np.array(values))
+
+    def port(self, port: Port) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """x, Φ, Ψ of a port from the mass centre, the components that exist."""
+        at, along = self.shift
+        return port.x - at, (port.Phi - along)[: self.linear], port.Psi[AXES[self.turning]]
+
+    def prestress(self, before: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """What σ − C⁻¹ε(η) adds: to the quadratic strains, as a force on η, and as a constant energy."""
+        elastic = self.body.elastic
+        straight = ~self.quadratic
+        force = elastic.D[straight].T @ before[straight]
+        energy = 0.5 * before[straight] @ (elastic.C[straight][:, straight] @ before[straight])
+        return np.linalg.solve(self.L, before[self.quadratic]), force, float(energy)
+
+
+def _merged(triples: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Entries at one place added up."""
+    if not len(values):
+        return triples, values
+    unique, where = np.unique(triples, axis=0, return_inverse=True)
+    total = np.zeros(len(unique))
+    np.add.at(total, where.ravel(), values)
+    return unique, total

@@ -1,0 +1,443 @@
+"""Newton's method of a step: residuals, factors, corrections.
+
+    (Σ Ĝ_i D_i⁻¹ G_iᵀ) δλ = −c + Σ Ĝ_i D_i⁻¹ F_i,      δx_i = D_i⁻¹ (G_iᵀ δλ − F_i)
+
+Factors are kept from iteration to iteration and from step to step as long as convergence is fast. Residuals are always the true
+ones, and must fall to their round-off: that is what keeps energy and joints.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from phloat.motion.kernel import body as of_body
+from phloat.motion.kernel.body import axis
+from phloat.motion.kernel.ports import carry_end, carry_mean, clear, forces_on_body, own_tangent, port_end
+from phloat.motion.kernel.rows import coefficients, pull, resistance
+from phloat.motion.kernel.small import EPS, cross_add, jit, lu_factor, lu_solve, lu_solve_many, rotate
+from phloat.motion.kernel.solve import backsolve, factorise
+from phloat.motion.kernel.tables import (
+    A_MEAN,
+    ALPHA,
+    ARM,
+    C,
+    CLOSED,
+    COEF_END,
+    COEF_MEAN,
+    DIR,
+    DISTANCE,
+    E_BODY,
+    E_END,
+    E_MEAN,
+    E_OUT,
+    E_PHI,
+    E_PSI,
+    E_START,
+    FORCE,
+    G_COLUMN,
+    G_END,
+    G_ENTRY,
+    G_HAT,
+    G_MEAN,
+    G_ROWS,
+    GAP0,
+    GAP1,
+    GIVEN,
+    I_FACTORED,
+    I_FACTORISATIONS,
+    I_LOST,
+    I_WORST_BODY,
+    I_WORST_ENTRY,
+    IN_PLANE,
+    IW_PIVOT,
+    J_A,
+    J_B,
+    J_BLOCK,
+    J_EXTRA,
+    J_INC_A,
+    J_INC_B,
+    J_LAM,
+    J_ROW,
+    J_ROWS,
+    J_UNKNOWN,
+    N_ETA,
+    N_INC,
+    N_LIN,
+    N_MULT,
+    N_ROT,
+    ON_DIR,
+    OUT_A,
+    OUT_B,
+    R_COEF,
+    R_DROPPED,
+    R_I,
+    R_KIND,
+    R_MODE,
+    SIZE,
+    TARGET1,
+    TRIAD,
+    W_F,
+    W_GAM,
+    W_LU,
+    W_Q,
+    W_Q1,
+    W_QT,
+    W_SCALE,
+    W_SOL,
+    W_UNIT,
+    W_X,
+    W_Y,
+    FIRST_INC,
+    COINCIDE,
+    T,
+)
+
+ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
+STALLED = 1e5  # within so many round-offs a residual that no longer falls is accepted
+FAST = 0.2  # contraction that keeps the factors
+
+
+class Model(NamedTuple):
+    """What never changes during a run: tables, constants, and the program that factorises S."""
+
+    bodies: np.ndarray
+    ends: np.ndarray
+    entries: np.ndarray
+    rows: np.ndarray
+    incidences: np.ndarray
+    data: np.ndarray
+    index: np.ndarray
+    program: np.ndarray
+    order: np.ndarray
+    blocks: np.ndarray
+    entry_of: np.ndarray
+    sweep: np.ndarray
+    assembly: np.ndarray
+    where: np.ndarray  # offsets in w: λ, c, pivots, S and its size, given inputs, targets, frames
+
+
+LAM, RIGHT, PIVOTS, S_AT, S_SIZE, DELTA, MULTIPLIERS = range(7)
+
+
+@jit
+def evaluate(m, w, gravity, h):
+    """F of every body and c of every unknown row, at the present x and λ."""
+    B, E, J, R = m.bodies, m.ends, m.entries, m.rows
+    for i in range(len(B)):
+        of_body.end_configuration(B, i, w, h)
+        of_body.residual(B, i, m.data, m.index, w, gravity, h)
+        for k in range(B[i, SIZE]):
+            w[B[i, W_GAM] + k] = 0.0
+    for e in range(len(E)):
+        port_end(B, E, e, m.data, w, T)
+        clear(w, E[e, E_OUT])
+    for j in range(len(J)):
+        act(m, w, j, h)
+    for e in range(len(E)):
+        if E[e, E_BODY] >= 0:
+            forces_on_body(B, E, e, m.data, w, T)
+    for i in range(len(B)):
+        for k in range(B[i, SIZE]):
+            w[B[i, W_F] + k] -= w[B[i, W_GAM] + k]
+
+
+@jit
+def act(m, w, j, h):
+    """One entry: its gaps at the end, its forces on both ports, its equations where λ is unknown."""
+    E, J, R = m.ends, m.entries, m.rows
+    a, b = J[j, J_A], J[j, J_B]
+    at, right = m.where[LAM] + J[j, J_LAM], m.where[RIGHT] + J[j, J_LAM]
+    if not J[j, J_UNKNOWN] and E[b, E_BODY] >= 0:
+        q, q1 = m.bodies[E[b, E_BODY], W_Q] + 3, m.bodies[E[b, E_BODY], W_Q1] + 3
+        for k in range(9):
+            w[A_MEAN + k] = 0.5 * (w[q + k] + w[q1 + k])
+    for k in range(J[j, J_ROWS]):
+        r = J[j, J_ROW] + k
+        o = R[r, R_COEF]
+        coefficients(R, r, w, E[a, E_START], E[a, E_END], E[b, E_START], E[b, E_END])
+        if w[at + k] != 0.0:
+            pull(R, r, w[at + k], w, E[a, E_MEAN], E[b, E_MEAN], o + COEF_MEAN, A_MEAN, E[a, E_OUT], E[b, E_OUT])
+        if R[r, R_MODE] == GIVEN:
+            continue
+        if R[r, R_DROPPED]:
+            w[right + k] = 0.0
+        elif R[r, R_MODE] == CLOSED:
+            w[right + k] = (w[o + GAP1] - w[o + TARGET1]) / h
+            w[o + ALPHA] = 1.0
+        else:
+            force, weight = resistance(R, r, m.data, w, h)
+            w[right + k] = w[at + k] + force
+            w[o + ALPHA] = weight
+
+
+@jit
+def measure(m, w, iw, h):
+    """The largest residual in round-offs of the terms it is the sum of: bodies in the unit √D_kk, rows by their lengths."""
+    B, E, J, R = m.bodies, m.ends, m.entries, m.rows
+    worst, iw[I_WORST_BODY], iw[I_WORST_ENTRY] = 0.0, -1, -1
+    for i in range(len(B)):
+        size, scale = 0.0, 0.0
+        F, G, s, u = B[i, W_F], B[i, W_GAM], B[i, W_SCALE], B[i, W_UNIT]
+        for k in range(B[i, SIZE]):
+            size = max(size, abs(w[F + k]) * w[u + k])
+            scale = max(scale, (w[s + k] + abs(w[G + k])) * w[u + k])
+        if not size <= 1e300:
+            iw[I_WORST_BODY] = i
+            return np.inf
+        if size > worst * EPS * scale:
+            worst = size / (EPS * scale) if scale > 0.0 else np.inf
+            iw[I_WORST_BODY] = i
+    for j in range(len(J)):
+        if not J[j, J_UNKNOWN]:
+            continue
+        a, b = J[j, J_A], J[j, J_B]
+        length = 0.0
+        for k in range(3):
+            length += abs(w[E[a, E_END] + C + k]) + abs(w[E[b, E_END] + C + k])
+            length += abs(w[E[a, E_END] + ARM + k]) + abs(w[E[b, E_END] + ARM + k])
+        for k in range(J[j, J_ROWS]):
+            r = J[j, J_ROW] + k
+            size = abs(w[m.where[RIGHT] + J[j, J_LAM] + k])
+            if R[r, R_MODE] == CLOSED:
+                kind = R[r, R_KIND]
+                scale = (length if kind == COINCIDE or kind == IN_PLANE else 1.0) / abs(h)
+            else:
+                law = abs(w[R[r, R_COEF] + GAP0]) + abs(w[R[r, R_COEF] + GAP1])
+                scale = abs(w[m.where[LAM] + J[j, J_LAM] + k]) + w[R[r, R_COEF] + ALPHA] * law / abs(h)
+            if not size <= 1e300:
+                iw[I_WORST_ENTRY] = j
+                return np.inf
+            if size > worst * EPS * scale:
+                worst = size / (EPS * scale) if scale > 0.0 else np.inf
+                iw[I_WORST_ENTRY], iw[I_WORST_BODY] = j, -1
+    return worst
+
+
+@jit
+def refactor(m, w, iw, gravity, h):
+    """Tangents at the present unknowns: D_i of bodies with what their ports feel, rows, S. False where a body has no D_i⁻¹."""
+    B, E, J = m.bodies, m.ends, m.entries
+    iw[I_FACTORISATIONS] += 1
+    for i in range(len(B)):
+        of_body.tangent(B, i, m.data, m.index, w, h)
+    for e in range(len(E)):
+        if E[e, E_BODY] >= 0:
+            own_tangent(B, E, e, m.data, w, h, T)
+    for j in range(len(J)):
+        if J[j, J_EXTRA]:
+            geometric(m, w, j, h)
+    for i in range(len(B)):
+        of_body.scales(B, i, m.data, w, gravity, h)
+        if not lu_factor(w, B[i, W_LU], B[i, SIZE], iw, B[i, IW_PIVOT]):
+            iw[I_WORST_BODY] = i
+            return False
+    for j in range(len(J)):
+        if J[j, J_UNKNOWN]:
+            linear_rows(m, w, j, h)
+    for i in range(len(B)):
+        admittance(m, w, iw, i)
+    assemble(m, w)
+    iw[I_LOST] = factorise(m.program, len(m.program) // 7, w, m.where[PIVOTS])
+    iw[I_FACTORED] = 1
+    return True
+
+
+@jit
+def linear_rows(m, w, j, h):
+    """G (discrete rows) and Ĝ (derivative of the gaps at the end, over h) of an entry, for each of its bodies."""
+    B, E, J, R = m.bodies, m.ends, m.entries, m.rows
+    a, b = J[j, J_A], J[j, J_B]
+    for k in range(J[j, J_ROWS]):
+        r = J[j, J_ROW] + k
+        for hat in range(2):
+            clear(w, OUT_A)
+            clear(w, OUT_B)
+            side = E_END if hat else E_MEAN
+            coef = R[r, R_COEF] + (COEF_END if hat else COEF_MEAN)
+            pull(R, r, 1.0, w, E[a, side], E[b, side], coef, A_MEAN, OUT_A, OUT_B)
+            for which in range(2):
+                e, inc, out = (b, J[j, J_INC_B], OUT_B) if which else (a, J[j, J_INC_A], OUT_A)
+                if inc < 0:
+                    continue
+                size = B[E[e, E_BODY], SIZE]
+                to = m.incidences[inc, G_HAT if hat else G_MEAN] + k * size
+                for c in range(size):
+                    w[to + c] = 0.0
+                if hat:
+                    carry_end(B, E, e, m.data, w, out, to, h, T)
+                else:
+                    carry_mean(B, E, e, m.data, w, out, to, T)
+
+
+@jit
+def admittance(m, w, iw, i):
+    """D_i⁻¹G_iᵀ for all rows that touch the body, size × multipliers."""
+    B, G = m.bodies, m.incidences
+    size, columns, X = B[i, SIZE], B[i, N_MULT], B[i, W_SOL]
+    for g in range(B[i, FIRST_INC], B[i, FIRST_INC] + B[i, N_INC]):
+        for k in range(G[g, G_ROWS]):
+            for c in range(size):
+                w[X + c * columns + G[g, G_COLUMN] + k] = w[G[g, G_MEAN] + k * size + c]
+    if columns:
+        lu_solve_many(w, B[i, W_LU], size, iw, B[i, IW_PIVOT], w, X, columns)
+
+
+@jit
+def assemble(m, w):
+    """S = Σ α Ĝ D⁻¹Gᵀ, one on the diagonal of laws and of rows left out."""
+    B, E, J, R, G = m.bodies, m.ends, m.entries, m.rows, m.incidences
+    for k in range(m.where[S_SIZE]):
+        w[m.where[S_AT] + k] = 0.0
+    for s in range(len(m.assembly)):
+        a, b, target = m.assembly[s, 0], m.assembly[s, 1], m.assembly[s, 2]
+        i = E[G[a, G_END], E_BODY]
+        size, columns, X = B[i, SIZE], B[i, N_MULT], B[i, W_SOL] + G[b, G_COLUMN]
+        rows, across = G[a, G_ROWS], G[b, G_ROWS]
+        row_a, row_b = J[G[a, G_ENTRY], J_ROW], J[G[b, G_ENTRY], J_ROW]
+        for r in range(rows):
+            if R[row_a + r, R_DROPPED]:
+                continue
+            alpha = w[R[row_a + r, R_COEF] + ALPHA]
+            for k in range(size):
+                value = alpha * w[G[a, G_HAT] + r * size + k]
+                if value != 0.0:
+                    for c in range(across):
+                        w[target + r * across + c] += value * w[X + k * columns + c]
+        for c in range(across):
+            if R[row_b + c, R_DROPPED]:
+                for r in range(rows):
+                    w[target + r * across + c] = 0.0
+    for j in range(len(J)):
+        if J[j, J_UNKNOWN]:
+            n = J[j, J_ROWS]
+            for k in range(n):
+                r, at = J[j, J_ROW] + k, J[j, J_BLOCK] + k * n + k
+                if R[r, R_DROPPED] or R[r, R_MODE] != CLOSED:
+                    w[at] += 1.0
+                w[m.where[PIVOTS] + J[j, J_LAM] + k] = w[at]
+
+
+@jit
+def correct(m, w, iw):
+    """x and λ corrected with the factors there are."""
+    B, E, J, R, G = m.bodies, m.ends, m.entries, m.rows, m.incidences
+    right, delta = m.where[RIGHT], m.where[DELTA]
+    for k in range(m.where[MULTIPLIERS]):
+        w[delta + k] = -w[right + k]
+    for i in range(len(B)):
+        size, y = B[i, SIZE], B[i, W_Y]
+        for k in range(size):
+            w[y + k] = w[B[i, W_F] + k]
+        lu_solve(w, B[i, W_LU], size, iw, B[i, IW_PIVOT], w, y)
+        for g in range(B[i, FIRST_INC], B[i, FIRST_INC] + B[i, N_INC]):
+            j = G[g, G_ENTRY]
+            for r in range(G[g, G_ROWS]):
+                if not R[J[j, J_ROW] + r, R_DROPPED]:
+                    total, o = 0.0, G[g, G_HAT] + r * size
+                    for k in range(size):
+                        total += w[o + k] * w[y + k]
+                    w[delta + J[j, J_LAM] + r] += w[R[J[j, J_ROW] + r, R_COEF] + ALPHA] * total
+    backsolve(m.order, m.blocks, m.entry_of, m.sweep, w, delta, m.where[PIVOTS])
+    for i in range(len(B)):
+        size, y, x, columns, X = B[i, SIZE], B[i, W_Y], B[i, W_X], B[i, N_MULT], B[i, W_SOL]
+        for k in range(size):
+            w[x + k] -= w[y + k]
+        for g in range(B[i, FIRST_INC], B[i, FIRST_INC] + B[i, N_INC]):
+            o, c = delta + J[G[g, G_ENTRY], J_LAM], G[g, G_COLUMN]
+            for k in range(size):
+                total = 0.0
+                for r in range(G[g, G_ROWS]):
+                    total += w[X + k * columns + c + r] * w[o + r]
+                w[x + k] += total
+    for j in range(len(J)):
+        if J[j, J_UNKNOWN]:
+            for k in range(J[j, J_ROWS]):
+                w[m.where[LAM] + J[j, J_LAM] + k] += w[delta + J[j, J_LAM] + k]
+
+
+@jit
+def geometric(m, w, j, h):
+    """D −= the part of the forces of in-plane and distance rows that changes with their own body's motion, column by column."""
+    E, J = m.ends, m.entries
+    for side in range(2):
+        e = J[j, J_B] if side else J[j, J_A]
+        if E[e, E_BODY] < 0:
+            continue
+        B, i = m.bodies, E[e, E_BODY]
+        D, y, size = B[i, W_LU], B[i, W_Y], B[i, SIZE]
+        for column in range(size):
+            moved(m, w, e, column, h)
+            clear(w, OUT_B)
+            if not changed(m, w, j, side):
+                continue
+            for k in range(size):
+                w[y + k] = 0.0
+            carry_mean(B, E, e, m.data, w, OUT_B, y, T)
+            for k in range(size):
+                w[D + k * size + column] -= w[y + k]
+
+
+MOVED = T + 40  # δc₁ and the three δd̄ for one column of unknowns
+
+
+@jit
+def moved(m, w, e, column, h):
+    B, E = m.bodies, m.ends
+    i = E[e, E_BODY]
+    n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
+    end, A1 = E[e, E_END], B[i, W_Q1] + 3
+    for k in range(12):
+        w[MOVED + k] = 0.0
+    if column < lin:
+        w[MOVED + column] = h
+    elif column < lin + rot:
+        size = 0.0
+        for a in range(rot):
+            size += w[B[i, W_X] + lin + a] ** 2
+        kappa = h / (1.0 + 0.25 * h * h * size)
+        for a in range(3):
+            w[T + a] = kappa * w[B[i, W_QT] + 3 * a + axis(column - lin, rot)]
+        cross_add(w, T, w, end + ARM, 1.0, w, MOVED)
+        for k in range(3):
+            cross_add(w, T, w, end + DIR + 3 * k, 0.5, w, MOVED + 3 + 3 * k)
+    else:
+        k = column - lin - rot
+        for a in range(6):
+            w[T + a] = 0.0
+        for a in range(lin):
+            w[T + a] = h * m.data[E[e, E_PHI] + a * n + k]
+        rotate(w, A1, w, T, w, MOVED)
+        for a in range(rot):
+            w[T + 3 + axis(a, rot)] = 0.5 * h * m.data[E[e, E_PSI] + a * n + k]
+        for c in range(3):
+            for a in range(3):
+                w[T + 6 + a] = 0.0
+            cross_add(w, T + 3, w, end + TRIAD + 3 * c, 1.0, w, T + 6)
+            rotate(w, A1, w, T + 6, w, MOVED + 3 + 3 * c)
+
+
+@jit
+def changed(m, w, j, side):
+    """Forces at one side, in OUT_B, that change with its own motion: δ(λ ḡ), δ(λ d̄_A), δ(λ e)."""
+    E, J, R = m.ends, m.entries, m.rows
+    a, b = J[j, J_A], J[j, J_B]
+    any_row = False
+    for k in range(J[j, J_ROWS]):
+        r, lam = J[j, J_ROW] + k, w[m.where[LAM] + J[j, J_LAM] + k]
+        if lam == 0.0:
+            continue
+        if R[r, R_KIND] == IN_PLANE and side == 0:
+            d = 3 * R[r, R_I]
+            for c in range(3):
+                w[OUT_B + FORCE + c] -= lam * w[MOVED + 3 + d + c]
+                w[OUT_B + ON_DIR + d + c] -= 0.5 * lam * w[MOVED + c]
+            any_row = True
+        elif R[r, R_KIND] == DISTANCE:
+            o, inner = R[r, R_COEF], 0.0
+            for c in range(3):
+                inner += w[o + COEF_END + c] * w[MOVED + c]
+            for c in range(3):
+                change = (w[MOVED + c] - w[o + COEF_MEAN + c] * inner) / (w[o + GAP0] + w[o + GAP1])
+                w[OUT_B + FORCE + c] += lam * change
+            any_row = True
+    return any_row

@@ -1,0 +1,331 @@
+"""A system at a state as flat buffers: what the compiled step works on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from phloat.bodies.body import Body, Port
+from phloat.joints.rows import Aligned, Along, Coincide, Distance, InPlane, Perpendicular, Row, Skew, Spin, Turn
+from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.arrays import Arrays
+from phloat.motion.kernel.newton import Model
+from phloat.motion.kernel.order import eliminated
+from phloat.system.connection import End
+from phloat.system.elements import Law
+from phloat.system.state import State
+from phloat.system.system import System
+
+NO_LAW = Law()
+
+
+@dataclass(eq=False)
+class Buffer:
+    """A growing row of numbers; what is put gets the place where it starts."""
+
+    parts: list[np.ndarray] = field(default_factory=list)
+    size: int = 0
+
+    def put(self, values: np.ndarray | Sequence[float] | float) -> int:
+        flat = np.asarray(values).ravel()
+        self.parts.append(flat)
+        self.size += flat.size
+        return self.size - flat.size
+
+    def room(self, size: int) -> int:
+        return self.put(np.zeros(size))
+
+    def made(self, dtype: type) -> np.ndarray:
+        return np.concatenate([np.zeros(0), *self.parts]).astype(dtype)
+
+
+@dataclass(eq=False)
+class Side:
+    """One end of an entry: a port of a body (or the ground) and the directions of the joint there (rows)."""
+
+    body: int
+    port: Port | None
+    triad: np.ndarray
+    at: np.ndarray
+
+
+@dataclass(eq=False)
+class Scalar:
+    """One scalar row: its kind and indices, how λ comes about, its law, its target at the start, a fixed direction."""
+
+    kind: int
+    indices: tuple[int, ...]
+    mode: int
+    law: Law = NO_LAW
+    gap: float = 0.0
+    direction: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+
+@dataclass(eq=False)
+class Entry:
+    """What stands between two ends: the closed rows of a joint, springs and dampers, or given efforts."""
+
+    name: str
+    first: Side
+    second: Side
+    rows: list[Scalar]
+
+
+@dataclass(eq=False)
+class Packed:
+    """The buffers, and where what changes from outside stands in them."""
+
+    model: Model
+    w: np.ndarray
+    iw: np.ndarray
+    gravity: np.ndarray
+    entries: list[Entry]
+    arrays: dict[str, Arrays]
+    first: int  # kept numbers begin here …
+    kept: int  # … and are so many
+    multipliers: int
+
+    def state_of(self, name: int) -> slice:
+        B = self.model.bodies[name]
+        return slice(int(B[t.W_Q]), int(B[t.W_Q]) + 18 + 2 * int(B[t.N_ETA]))
+
+
+def scalars(row: Row, mode: int, law: Law = NO_LAW) -> list[Scalar]:
+    """A row of a joint as scalar rows of the kernel."""
+    if isinstance(row, (Coincide, Aligned, Spin)):
+        kind = {Coincide: t.COINCIDE, Aligned: t.ALIGNED, Spin: t.SPIN}[type(row)]
+        return [Scalar(kind, (i,), mode, law) for i in row.axes]
+    if isinstance(row, Perpendicular):
+        return [Scalar(t.PERPENDICULAR, (row.i, row.j), mode, law)]
+    if isinstance(row, (InPlane, Along)):
+        return [Scalar(t.IN_PLANE, (row.i,), mode, law)]
+    if isinstance(row, Skew):
+        return [Scalar(t.SKEW, (row.i,), mode, law)]
+    if isinstance(row, Turn):
+        return [Scalar(t.TURN, (*row.p, *row.q), mode, law)]
+    assert isinstance(row, Distance), row
+    return [Scalar(t.DISTANCE, (), mode, law)]
+
+
+def side(system: System, end: End) -> Side:
+    """An end of a joint; directions as rows."""
+    if not end.body:
+        return Side(-1, None, end.triad.T, end.at)
+    return Side(list(system.bodies).index(end.body), system.bodies[end.body].port(end.port), end.triad.T, np.zeros(3))
+
+
+def packed(system: System, state: State, entries: list[Entry]) -> Packed:
+    """Everything in buffers; entries with unknown multipliers come first."""
+    entries = sorted(entries, key=lambda entry: entry.rows[0].mode == t.GIVEN)
+    data, index, w, iw = Buffer(), Buffer(), Buffer(), Buffer()
+    data.put(0.0)
+    w.room(t.SCRATCH)
+    iw.room(t.I_HEADER)
+    bodies = np.zeros((len(system.bodies), t.BODY_COLUMNS), dtype=np.int64)
+    first = w.size
+    for i, (name, body) in enumerate(system.bodies.items()):
+        bodies[i, t.W_Q] = w.room(12 + body.coordinates)
+        bodies[i, t.W_V] = w.room(6 + body.coordinates)
+        bodies[i, t.W_THETA] = w.put(float(state[f"{name}.theta"]) if f"{name}.theta" in state.layout else 0.0)
+    works = w.room(2 * len(entries))
+    for i in range(len(bodies)):
+        bodies[i, t.W_LOSS], bodies[i, t.W_ENERGY] = w.room(1), w.room(3)
+    kept = w.size - first
+    arrays: dict[str, Arrays] = {}
+    shared: dict[Body, tuple[Arrays, np.ndarray]] = {}
+    for i, (name, body) in enumerate(system.bodies.items()):
+        if body not in shared:
+            known = Arrays(body)
+            shared[body] = known, _constants(known, data, index, w)
+        arrays[name] = shared[body][0]
+        _room(bodies[i], shared[body][1], w, iw)
+    table = _Tables(system, entries, arrays, bodies)
+    model = table.filled(data, index, w, iw, works)
+    out = Packed(model, w.made(float), iw.made(int), system.gravity.astype(float), entries, arrays, first, kept, 0)
+    out.multipliers = sum(len(entry.rows) for entry in entries)
+    return out
+
+
+def _constants(arrays: Arrays, data: Buffer, index: Buffer, w: Buffer) -> np.ndarray:
+    """The columns of the table of bodies that equal bodies share."""
+    row = np.zeros(t.BODY_COLUMNS, dtype=np.int64)
+    body = arrays.body
+    n, lin, rot = body.coordinates, arrays.linear, arrays.turning
+    D, triples, values = arrays.membrane
+    j0, j1, N = arrays.rotary
+    c0, Gamma = arrays.coupling
+    row[[t.N_ETA, t.N_LIN, t.N_ROT, t.SIZE]] = n, lin, rot, lin + rot + n
+    row[[t.N_STRAIN, t.N_QUAD]] = len(D), len(values)
+    places = {
+        t.D_MASS: body.inertia.m,
+        t.D_J0: j0,
+        t.D_J1: j1,
+        t.D_N: N,
+        t.D_C0: c0,
+        t.D_GAMMA: Gamma,
+        t.D_MFF: arrays.M_ff,
+        t.D_K: arrays.K,
+        t.D_RD: body.elastic.R_d.toarray(),
+        t.D_D: D,
+        t.D_Q: values,
+    }
+    for column, value in places.items():
+        row[column] = data.put(value)
+    row[t.I_QUAD] = index.put(triples)
+    row[t.W_D0] = w.room(n * n)
+    return row
+
+
+def _room(row: np.ndarray, constants: np.ndarray, w: Buffer, iw: Buffer) -> None:
+    """The workspace of one body."""
+    own = constants.copy()
+    for column in (t.W_Q, t.W_V, t.W_THETA, t.W_LOSS, t.W_ENERGY):
+        own[column] = row[column]
+    row[:] = own
+    n, rot, size, s = row[t.N_ETA], row[t.N_ROT], row[t.SIZE], row[t.N_STRAIN]
+    pairs = rot * (rot + 1) // 2
+    rooms = {
+        **dict.fromkeys((t.W_X, t.W_GAM, t.W_F, t.W_Y, t.W_SCALE, t.W_UNIT, t.W_OLD, t.W_OLDER), size),
+        **dict.fromkeys((t.W_B, t.W_FPRE), n),
+        **dict.fromkeys((t.W_DJ, t.W_NV), pairs * n),
+        **dict.fromkeys((t.W_C, t.W_G0, t.W_GV), rot * n),
+        **dict.fromkeys((t.W_EPS, t.W_PRE), s),
+        **dict.fromkeys((t.W_BM, t.W_B1), s * n),
+        t.W_Q1: 12 + n,
+        t.W_QT: 9,
+        t.W_J: pairs,
+        t.W_P: 3 + n,
+        t.W_PM: 3,
+        t.W_LU: size * size,
+    }
+    for column, amount in rooms.items():
+        row[column] = w.room(int(amount))
+    row[t.IW_PIVOT] = iw.room(int(size))
+
+
+@dataclass(eq=False)
+class _Tables:
+    """Tables of ends, entries, rows and incidences."""
+
+    system: System
+    made: list[Entry]
+    arrays: dict[str, Arrays]
+    bodies: np.ndarray
+
+    def filled(self, data: Buffer, index: Buffer, w: Buffer, iw: Buffer, works: int) -> Model:
+        ends, rows, incidences = [], [], []
+        entries = np.zeros((len(self.made), t.ENTRY_COLUMNS), dtype=np.int64)
+        lam = 0
+        touching: dict[int, list[int]] = {}
+        for j, entry in enumerate(self.made):
+            unknown = entry.rows[0].mode != t.GIVEN
+            entries[j, [t.J_ROW, t.J_ROWS, t.J_LAM, t.J_UNKNOWN]] = len(rows), len(entry.rows), lam, unknown
+            entries[j, t.J_WORK] = works + 2 * j
+            entries[j, t.J_EXTRA] = any(row.kind in (t.IN_PLANE, t.DISTANCE) for row in entry.rows)
+            lam += len(entry.rows)
+            turns = any(row.kind not in (t.COINCIDE, t.DISTANCE, t.PUSH, t.WRENCH_V) for row in entry.rows)
+            for column, inc, one in ((t.J_A, t.J_INC_A, entry.first), (t.J_B, t.J_INC_B, entry.second)):
+                entries[j, column], entries[j, inc] = len(ends), -1
+                ends.append(self._end(one, turns, data, w))
+                if unknown and one.body >= 0:
+                    touching.setdefault(one.body, []).append(len(incidences))
+                    entries[j, inc] = len(incidences)
+                    incidences.append(self._incidence(one, j, entry, len(ends) - 1, w))
+            rows += [self._row(row, data, w) for row in entry.rows]
+        order = [g for i in sorted(touching) for g in touching[i]]
+        place = {g: k for k, g in enumerate(order)}
+        for j in range(len(entries)):
+            for inc in (t.J_INC_A, t.J_INC_B):
+                entries[j, inc] = place.get(int(entries[j, inc]), -1)
+        table = np.array([incidences[g] for g in order], dtype=np.int64).reshape(-1, t.INC_COLUMNS)
+        for i, mine in touching.items():
+            self.bodies[i, [t.FIRST_INC, t.N_INC]] = place[mine[0]], len(mine)
+            columns = 0
+            for g in mine:
+                table[place[g], t.G_COLUMN] = columns
+                columns += table[place[g], t.G_ROWS]
+            self.bodies[i, t.N_MULT] = columns
+            self.bodies[i, t.W_SOL] = w.room(int(self.bodies[i, t.SIZE]) * columns)
+        return self._model(entries, np.array(ends), rows, table, lam, data, index, w)
+
+    def _model(
+        self,
+        entries: np.ndarray,
+        ends: np.ndarray,
+        rows: list[np.ndarray],
+        table: np.ndarray,
+        lam: int,
+        data: Buffer,
+        index: Buffer,
+        w: Buffer,
+    ) -> Model:
+        unknown = int(entries[:, t.J_UNKNOWN].sum())
+        multipliers = int(entries[:unknown, t.J_ROWS].sum())
+        where = [w.room(lam), w.room(multipliers), w.room(multipliers), 0, 0, w.room(multipliers), multipliers]
+        pairs = []
+        for i in range(len(self.bodies)):
+            mine = range(self.bodies[i, t.FIRST_INC], self.bodies[i, t.FIRST_INC] + self.bodies[i, t.N_INC])
+            pairs += [(a, b) for a in mine for b in mine]
+        coupled = [(int(table[a, t.G_ENTRY]), int(table[b, t.G_ENTRY])) for a, b in pairs]
+        plan = eliminated(
+            [int(n) for n in entries[:unknown, t.J_ROWS]], [int(n) for n in entries[:unknown, t.J_LAM]], coupled, w.size
+        )
+        where[3], where[4] = w.room(plan.size), plan.size
+        for j in range(unknown):
+            entries[j, t.J_BLOCK] = plan.offsets[j, j]
+        assembly = [(a, b, plan.offsets[c]) for (a, b), c in zip(pairs, coupled, strict=True)]
+        blocks = np.array([(entries[j, t.J_BLOCK], entries[j, t.J_ROWS], entries[j, t.J_LAM]) for j in range(unknown)])
+        return Model(
+            bodies=self.bodies,
+            ends=ends.reshape(-1, t.END_COLUMNS),
+            entries=entries,
+            rows=np.array(rows, dtype=np.int64).reshape(-1, t.ROW_COLUMNS),
+            incidences=table,
+            data=data.made(float),
+            index=index.made(np.int64),
+            program=plan.program,
+            order=plan.order,
+            blocks=blocks.astype(np.int64).reshape(-1, 3),
+            entry_of=plan.entry_of,
+            sweep=plan.sweep,
+            assembly=np.array(assembly, dtype=np.int64).reshape(-1, 3),
+            where=np.array(where, dtype=np.int64),
+        )
+
+    def _end(self, one: Side, turns: bool, data: Buffer, w: Buffer) -> np.ndarray:
+        row = np.zeros(t.END_COLUMNS, dtype=np.int64)
+        row[t.E_BODY] = one.body
+        if one.body >= 0:
+            assert one.port is not None
+            x, Phi, Psi = list(self.arrays.values())[one.body].port(one.port)
+            row[t.E_X], row[t.E_PHI], row[t.E_PSI] = data.put(x), data.put(Phi), data.put(Psi)
+        for column in (t.E_START, t.E_END, t.E_MEAN):
+            row[column] = w.room(t.PORT_SIZE)
+        frame = np.concatenate([one.at, one.triad.ravel()])
+        row[t.E_FRAME0], row[t.E_FRAME1], row[t.E_OUT] = w.put(frame), w.put(frame), w.room(t.OUT_SIZE)
+        row[t.E_TURNS] = turns
+        return row
+
+    def _incidence(self, one: Side, j: int, entry: Entry, end: int, w: Buffer) -> np.ndarray:
+        row = np.zeros(t.INC_COLUMNS, dtype=np.int64)
+        size = int(self.bodies[one.body, t.SIZE])
+        row[[t.G_END, t.G_ENTRY, t.G_ROWS]] = end, j, len(entry.rows)
+        row[t.G_MEAN], row[t.G_HAT] = w.room(len(entry.rows) * size), w.room(len(entry.rows) * size)
+        return row
+
+    def _row(self, one: Scalar, data: Buffer, w: Buffer) -> np.ndarray:
+        row = np.zeros(t.ROW_COLUMNS, dtype=np.int64)
+        row[t.R_KIND], row[t.R_MODE] = one.kind, one.mode
+        row[t.R_I : t.R_I + len(one.indices)] = one.indices
+        memory = np.zeros(t.ROW_SIZE)
+        memory[t.COEF_MEAN : t.COEF_MEAN + 3] = one.direction
+        memory[[t.GAP0, t.GAP1, t.TARGET0, t.TARGET1]] = one.gap
+        row[t.R_COEF] = w.put(memory)
+        row[t.R_LAW] = w.put([one.law.stiffness, one.law.rest, one.law.damping])
+        if one.law.spring.shape[1]:
+            row[t.R_SPRING], row[t.R_N_SPRING] = data.put(one.law.spring), one.law.spring.shape[1]
+        if one.law.damper.shape[1]:
+            row[t.R_DAMPER], row[t.R_N_DAMPER] = data.put(one.law.damper), one.law.damper.shape[1]
+        return row

@@ -1,0 +1,286 @@
+"""Ports in a step: where they are at the start, at the end and in the mean, and what forces on them do to their body.
+
+    c = r + A y(η),   d_i = A (t_i + Ψη × t_i)                                        DESIGN §4
+    Δc/h = V̄ + (Qω̄) × ρ̄ + QΦv,   Δd/h = (Qω̄) × d̄ + Q(Ψv × t̄)                        exactly, bars are means of end values
+    δc₁/h = δV + κ(Qδω) × ρ₁ + A₁Φδv,   δd₁/h = κ(Qδω) × d₁ + A₁(Ψδv × t₁),   κ = 1/(1 + |hω̄/2|²)
+
+Both lines have one form, so one function carries forces back to the body: with (mean port, Q, Q) it gives the discrete row,
+with (end port, κQ, A₁) the derivative of the gap at the end.
+"""
+
+from phloat.motion.kernel.body import axis
+from phloat.motion.kernel.small import cross_add, jit, rotate, rotate_back
+from phloat.motion.kernel.tables import (
+    ARM,
+    C,
+    DIR,
+    E_BODY,
+    E_END,
+    E_FRAME0,
+    E_FRAME1,
+    E_MEAN,
+    E_OUT,
+    E_PHI,
+    E_PSI,
+    E_START,
+    E_TURNS,
+    E_X,
+    FORCE,
+    N_ETA,
+    N_LIN,
+    N_ROT,
+    ON_DIR,
+    OUT_SIZE,
+    PORT_SIZE,
+    SIZE,
+    TORQUE,
+    TRIAD,
+    W_GAM,
+    W_LU,
+    W_Q,
+    W_Q1,
+    W_QT,
+    W_X,
+)
+
+
+@jit
+def port_at(B, E, e, data, w, q, frame, out, t):
+    """c, arm, directions of an end for the configuration q and the frame's directions; t is scratch."""
+    i = E[e, E_BODY]
+    for k in range(9):
+        w[out + TRIAD + k] = w[frame + 3 + k]
+    if i < 0:
+        for k in range(3):
+            w[out + C + k] = w[frame + k]
+            w[out + ARM + k] = 0.0
+        for k in range(9):
+            w[out + DIR + k] = w[frame + 3 + k]
+        return
+    n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
+    eta = q + 12
+    for a in range(3):
+        w[t + a] = data[E[e, E_X] + a]
+    for a in range(lin):
+        o, total = E[e, E_PHI] + a * n, 0.0
+        for k in range(n):
+            total += data[o + k] * w[eta + k]
+        w[t + a] += total
+    rotate(w, q + 3, w, t, w, out + ARM)
+    for a in range(3):
+        w[out + C + a] = w[q + a] + w[out + ARM + a]
+    if not E[e, E_TURNS]:
+        return
+    for a in range(3):
+        w[t + a] = 0.0
+    for a in range(rot):
+        o, total = E[e, E_PSI] + a * n, 0.0
+        for k in range(n):
+            total += data[o + k] * w[eta + k]
+        w[t + axis(a, rot)] = total
+    for j in range(3):
+        for a in range(3):
+            w[t + 3 + a] = w[frame + 3 + 3 * j + a]
+        cross_add(w, t, w, frame + 3 + 3 * j, 1.0, w, t + 3)
+        rotate(w, q + 3, w, t + 3, w, out + DIR + 3 * j)
+
+
+@jit
+def port_start(B, E, e, data, w, t):
+    i = E[e, E_BODY]
+    port_at(B, E, e, data, w, B[i, W_Q] if i >= 0 else 0, E[e, E_FRAME0], E[e, E_START], t)
+
+
+@jit
+def port_end(B, E, e, data, w, t):
+    """At the end of the step, and the mean of start and end."""
+    i = E[e, E_BODY]
+    port_at(B, E, e, data, w, B[i, W_Q1] if i >= 0 else 0, E[e, E_FRAME1], E[e, E_END], t)
+    start, end, mean = E[e, E_START], E[e, E_END], E[e, E_MEAN]
+    for k in range(PORT_SIZE):
+        w[mean + k] = 0.5 * (w[start + k] + w[end + k])
+
+
+@jit
+def clear(w, o):
+    for k in range(OUT_SIZE):
+        w[o + k] = 0.0
+
+
+@jit
+def carry(B, E, e, data, w, port, turn, scale, bend, force, out, t):
+    """+ what `force` at a port does to (V, ω, η): f,  scale·Rᵀ(arm × f + Σ d_i × g_i + τ),  Φᵀ(Sᵀf) + Ψᵀ(Σ t_i × Sᵀg_i + Sᵀτ).
+
+    R stands at `turn`, S at `bend` (3 × 3); t is scratch.
+    """
+    i = E[e, E_BODY]
+    n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
+    turns = E[e, E_TURNS]
+    for a in range(lin):
+        w[out + a] += w[force + FORCE + a]
+    if rot:
+        for a in range(3):
+            w[t + a] = w[force + TORQUE + a]
+        cross_add(w, port + ARM, w, force + FORCE, 1.0, w, t)
+        if turns:
+            for j in range(3):
+                cross_add(w, port + DIR + 3 * j, w, force + ON_DIR + 3 * j, 1.0, w, t)
+        rotate_back(w, turn, w, t, w, t + 3)
+        for a in range(rot):
+            w[out + lin + a] += scale * w[t + 3 + axis(a, rot)]
+    if n == 0:
+        return
+    o = out + lin + rot
+    rotate_back(w, bend, w, force + FORCE, w, t)
+    for a in range(lin):
+        f, row = w[t + a], E[e, E_PHI] + a * n
+        if f != 0.0:
+            for k in range(n):
+                w[o + k] += f * data[row + k]
+    if not turns:
+        return
+    rotate_back(w, bend, w, force + TORQUE, w, t)
+    for j in range(3):
+        rotate_back(w, bend, w, force + ON_DIR + 3 * j, w, t + 3)
+        cross_add(w, port + TRIAD + 3 * j, w, t + 3, 1.0, w, t)
+    for a in range(rot):
+        f, row = w[t + axis(a, rot)], E[e, E_PSI] + a * n
+        if f != 0.0:
+            for k in range(n):
+                w[o + k] += f * data[row + k]
+
+
+@jit
+def carry_mean(B, E, e, data, w, force, out, t):
+    """The transpose of the discrete rows."""
+    i = E[e, E_BODY]
+    carry(B, E, e, data, w, E[e, E_MEAN], B[i, W_QT], 1.0, B[i, W_QT], force, out, t)
+
+
+@jit
+def carry_end(B, E, e, data, w, force, out, h, t):
+    """The derivative of gaps at the end, over h."""
+    i = E[e, E_BODY]
+    lin, rot = B[i, N_LIN], B[i, N_ROT]
+    x, size = B[i, W_X] + lin, 0.0
+    for a in range(rot):
+        size += w[x + a] * w[x + a]
+    carry(B, E, e, data, w, E[e, E_END], B[i, W_QT], 1.0 / (1.0 + 0.25 * h * h * size), B[i, W_Q1] + 3, force, out, t)
+
+
+@jit
+def own_tangent(B, E, e, data, w, h, t):
+    """D −= ∂(what the forces at this end do)/∂x with the forces themselves held: Q, arms and directions move.
+
+    z = ρ̄ × f + Σ d̄ × g + τ;   δQᵀz = h/2 (A₀ᵀz) × δω;   δρ̄ = h/2 (κ(Qδω) × ρ₁ + A₁Φδv), likewise δd̄.
+    """
+    i = E[e, E_BODY]
+    n, lin, rot, size = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT], B[i, SIZE]
+    if rot == 0:
+        return
+    D, Q, A0, A1, x = B[i, W_LU], B[i, W_QT], B[i, W_Q] + 3, B[i, W_Q1] + 3, B[i, W_X] + lin
+    mean, end, out = E[e, E_MEAN], E[e, E_END], E[e, E_OUT]
+    turns, o = E[e, E_TURNS], lin + rot
+    z, Z, Z2, P, S = t, t + 6, t + 15, t + 24, t + 33
+    for a in range(3):
+        w[z + a] = w[out + TORQUE + a]
+    cross_add(w, mean + ARM, w, out + FORCE, 1.0, w, z)
+    _moment(w, end + ARM, out + FORCE, Z, True)
+    for k in range(9):
+        w[Z2 + k] = 0.0
+    if turns:
+        for j in range(3):
+            cross_add(w, mean + DIR + 3 * j, w, out + ON_DIR + 3 * j, 1.0, w, z)
+            _moment(w, end + DIR + 3 * j, out + ON_DIR + 3 * j, Z, False)
+            rotate(w, A1, w, end + TRIAD + 3 * j, w, S)
+            _moment(w, S, out + ON_DIR + 3 * j, Z2, False)
+    omega = 0.0
+    for a in range(rot):
+        omega += w[x + a] * w[x + a]
+    kappa = 1.0 / (1.0 + 0.25 * h * h * omega)
+    # ω–ω
+    rotate_back(w, A0, w, z, w, z + 3)
+    _between(w, Q, Z, Q, P)
+    for a in range(rot):
+        for b in range(rot):
+            i_a, i_b = axis(a, rot), axis(b, rot)
+            w[D + (lin + a) * size + lin + b] -= 0.5 * h * (_skew(w, z + 3, i_a, i_b) + kappa * w[P + 3 * i_a + i_b])
+    if n == 0:
+        return
+    # ω–η: h/2 Qᵀ(−[f]A₁Φ + Z₂A₁Ψ)
+    for a in range(3):
+        for b in range(3):
+            w[Z + 3 * a + b] = -_skew(w, out + FORCE, a, b)
+    _between(w, Q, Z, A1, P)
+    for a in range(rot):
+        for b in range(lin):
+            f, row = -0.5 * h * w[P + 3 * axis(a, rot) + b], E[e, E_PHI] + b * n
+            for k in range(n):
+                w[D + (lin + a) * size + o + k] += f * data[row + k]
+    # η–ω: h/2 (Φᵀ[A₀ᵀf] + Ψᵀ(Σ [t_i][A₀ᵀg_i] + [A₀ᵀτ]))
+    rotate_back(w, A0, w, out + FORCE, w, z)
+    for a in range(lin):
+        for b in range(rot):
+            f, row = -0.5 * h * _skew(w, z, a, axis(b, rot)), E[e, E_PHI] + a * n
+            for k in range(n):
+                w[D + (o + k) * size + lin + b] += f * data[row + k]
+    if not turns:
+        return
+    _between(w, Q, Z2, A1, P)
+    rotate_back(w, A0, w, out + TORQUE, w, z)
+    for a in range(3):
+        for b in range(3):
+            w[Z + 3 * a + b] = _skew(w, z, a, b)
+    for j in range(3):
+        rotate_back(w, A0, w, out + ON_DIR + 3 * j, w, z)
+        d = mean + TRIAD + 3 * j
+        inner = w[d] * w[z] + w[d + 1] * w[z + 1] + w[d + 2] * w[z + 2]
+        for a in range(3):  # [t][g] = g tᵀ − (t·g) I
+            for b in range(3):
+                w[Z + 3 * a + b] += w[z + a] * w[d + b]
+            w[Z + 4 * a] -= inner
+    for a in range(rot):
+        for b in range(rot):
+            f, row = -0.5 * h * w[P + 3 * axis(a, rot) + axis(b, rot)], E[e, E_PSI] + b * n
+            for k in range(n):
+                w[D + (lin + a) * size + o + k] += f * data[row + k]
+            f, row = -0.5 * h * w[Z + 3 * axis(b, rot) + axis(a, rot)], E[e, E_PSI] + b * n
+            for k in range(n):
+                w[D + (o + k) * size + lin + a] += f * data[row + k]
+
+
+@jit
+def _skew(w, o, i, j):
+    """The entry (i, j) of [w]×."""
+    if i == j:
+        return 0.0
+    k = 3 - i - j
+    return -w[o + k] if (j - i) % 3 == 1 else w[o + k]
+
+
+@jit
+def _moment(w, a, f, Z, fresh):
+    """Z += a fᵀ − (a·f) I, so that Z u = (u × a) × f."""
+    inner = w[a] * w[f] + w[a + 1] * w[f + 1] + w[a + 2] * w[f + 2]
+    for i in range(3):
+        for j in range(3):
+            value = w[a + i] * w[f + j] - (inner if i == j else 0.0)
+            w[Z + 3 * i + j] = value if fresh else w[Z + 3 * i + j] + value
+
+
+@jit
+def _between(w, Q, Z, A, P):
+    """P = QᵀZA."""
+    for i in range(3):
+        q0, q1, q2 = w[Q + i], w[Q + 3 + i], w[Q + 6 + i]
+        z0 = q0 * w[Z] + q1 * w[Z + 3] + q2 * w[Z + 6]
+        z1 = q0 * w[Z + 1] + q1 * w[Z + 4] + q2 * w[Z + 7]
+        z2 = q0 * w[Z + 2] + q1 * w[Z + 5] + q2 * w[Z + 8]
+        for j in range(3):
+            w[P + 3 * i + j] = z0 * w[A + j] + z1 * w[A + 3 + j] + z2 * w[A + 6 + j]
+
+
+@jit
+def forces_on_body(B, E, e, data, w, t):
+    """Γ += what stands at this end."""
+    carry_mean(B, E, e, data, w, E[e, E_OUT], B[E[e, E_BODY], W_GAM], t)

@@ -1,0 +1,139 @@
+"""The one global system, on the multipliers: S = Σ Ĝ D⁻¹ Gᵀ in blocks of entries, factorised by a program made beforehand.
+
+`program` lists, in the order of elimination, what to do with which blocks; its length is that of the fill, so a chain or tree of
+bodies costs in proportion to its length. Rows that follow from others (a vanishing pivot) are left out of the solution.
+"""
+
+from phloat.motion.kernel.small import jit
+
+FACTOR, DIVIDE, LOWER, SUBTRACT = range(4)
+OPERATION = 7  # what, blocks (offsets in w), sizes, where the flags of the pivots stand
+VANISHED = 1e-12
+
+
+@jit
+def factorise(program, operations, w, diagonal):
+    """Block LU without exchange of rows: S is near to symmetric and positive. Returns how many pivots vanished."""
+    lost = 0
+    for k in range(operations):
+        at = k * OPERATION
+        what, a, b, c, m, n, p = (
+            program[at],
+            program[at + 1],
+            program[at + 2],
+            program[at + 3],
+            program[at + 4],
+            program[at + 5],
+            program[at + 6],
+        )
+        if what == FACTOR:
+            lost += _factor_block(w, a, m, diagonal + p)
+        elif what == DIVIDE:
+            _divide(w, a, b, m, n, diagonal + p)
+        elif what == LOWER:
+            _lower_many(w, a, b, m, n)
+        else:
+            _subtract(w, a, b, c, m, n, p)
+    return lost
+
+
+@jit
+def _factor_block(w, a, m, diagonal):
+    """LU of a diagonal block in place; a pivot that vanishes beside its first value is marked by 0 in the inverse."""
+    lost = 0
+    for k in range(m):
+        pivot = w[a + k * m + k]
+        if abs(pivot) > VANISHED * abs(w[diagonal + k]):
+            inverse = 1.0 / pivot
+        else:
+            inverse = 0.0
+            lost += 1
+        w[diagonal + k] = inverse
+        for i in range(k + 1, m):
+            factor = w[a + i * m + k] * inverse
+            w[a + i * m + k] = factor
+            for j in range(k + 1, m):
+                w[a + i * m + j] -= factor * w[a + k * m + j]
+    return lost
+
+
+@jit
+def _divide(w, a, b, m, n, diagonal):
+    """The block a (m × n) below the factored diagonal block b (n × n): a ← a U⁻¹."""
+    for i in range(m):
+        row = a + i * n
+        for k in range(n):
+            value = w[row + k]
+            for j in range(k):
+                value -= w[row + j] * w[b + j * n + k]
+            w[row + k] = value * w[diagonal + k]
+
+
+@jit
+def _lower_many(w, a, b, m, n):
+    """The block a (m × n) right of the factored diagonal block b (m × m): a ← L⁻¹a."""
+    for i in range(1, m):
+        for k in range(i):
+            factor = w[b + i * m + k]
+            if factor != 0.0:
+                for j in range(n):
+                    w[a + i * n + j] -= factor * w[a + k * n + j]
+
+
+@jit
+def _subtract(w, a, b, c, m, n, p):
+    """c (m × n) −= a (m × p) b (p × n)."""
+    for i in range(m):
+        for k in range(p):
+            factor = w[a + i * p + k]
+            if factor != 0.0:
+                for j in range(n):
+                    w[c + i * n + j] -= factor * w[b + k * n + j]
+
+
+@jit
+def lower(w, b, m, x):
+    """x ← L⁻¹x of a diagonal block."""
+    for i in range(1, m):
+        total = 0.0
+        for j in range(i):
+            total += w[b + i * m + j] * w[x + j]
+        w[x + i] -= total
+
+
+@jit
+def upper(w, b, m, diagonal, x):
+    """x ← U⁻¹x of a diagonal block; 0 where the pivot vanished."""
+    for i in range(m - 1, -1, -1):
+        total = w[x + i]
+        for j in range(i + 1, m):
+            total -= w[b + i * m + j] * w[x + j]
+        w[x + i] = total * w[diagonal + i]
+
+
+@jit
+def backsolve(order, blocks, entry_of, sweep, w, x, diagonal):
+    """x ← S⁻¹x. `blocks` (entries × 3): offset, size and place in x of each diagonal block; `sweep`: the others, by entry."""
+    n = len(order)
+    for k in range(n):
+        e = order[k]
+        o, m, at = blocks[e, 0], blocks[e, 1], x + blocks[e, 2]
+        lower(w, o, m, at)
+        for s in range(entry_of[k, 0], entry_of[k, 1]):  # L blocks below the diagonal in this column
+            target, block, size = x + sweep[s, 0], sweep[s, 1], sweep[s, 2]
+            for i in range(size):
+                total = 0.0
+                for j in range(m):
+                    total += w[block + i * m + j] * w[at + j]
+                w[target + i] -= total
+    for k in range(n - 1, -1, -1):
+        e = order[k]
+        o, m, at = blocks[e, 0], blocks[e, 1], x + blocks[e, 2]
+        for s in range(entry_of[k, 0], entry_of[k, 1]):  # U blocks right of the diagonal in this row
+            source, block, size = x + sweep[s, 0], sweep[s, 3], sweep[s, 2]
+            for i in range(m):
+                total = 0.0
+                for j in range(size):
+                    total += w[block + i * size + j] * w[source + j]
+                w[at + i] -= total
+        upper(w, o, m, diagonal + blocks[e, 2], at)

@@ -1,0 +1,230 @@
+"""Steps one after the other: predict, solve, count works, accept; snapshots on the way."""
+
+import math
+
+from phloat.motion.kernel import body as of_body
+from phloat.motion.kernel.newton import (
+    FAST,
+    LAM,
+    ROUND_OFF,
+    STALLED,
+    correct,
+    evaluate,
+    measure,
+    refactor,
+)
+from phloat.motion.kernel.ports import carry_mean, port_start
+from phloat.motion.kernel.rows import potential
+from phloat.motion.kernel.small import dot, jit
+from phloat.motion.kernel.tables import (
+    COMPLIANT,
+    E_BODY,
+    E_END,
+    E_FRAME0,
+    E_FRAME1,
+    E_OUT,
+    E_START,
+    FRAME_SIZE,
+    GAP0,
+    GAP1,
+    I_FACTORED,
+    I_ITERATIONS,
+    I_MOST,
+    I_STALLED,
+    I_STARTED,
+    I_STEPS,
+    J_A,
+    J_B,
+    J_ROW,
+    J_ROWS,
+    J_WORK,
+    N_LIN,
+    N_ROT,
+    PORT_SIZE,
+    R_COEF,
+    R_MODE,
+    SIZE,
+    T,
+    TARGET0,
+    TARGET1,
+    W_LOSS,
+    W_OLD,
+    W_OLDER,
+    W_Q,
+    W_THETA,
+    W_V,
+    W_X,
+    W_Y,
+)
+
+SOLVED, DIVERGED, SINGULAR = 0, 1, 2
+MOST_ITERATIONS = 25
+
+
+@jit
+def set_step(m, w, iw, h):
+    """A new step size: the constant parts of the tangents, and no factors yet."""
+    for i in range(len(m.bodies)):
+        of_body.set_step(m.bodies, i, m.data, w, h)
+    iw[I_FACTORED] = 0
+
+
+@jit
+def arrive(m, w):
+    """Ports at the start of a step, from the state."""
+    for e in range(len(m.ends)):
+        port_start(m.bodies, m.ends, e, m.data, w, T)
+
+
+@jit
+def predict(m, w, iw):
+    """The unknowns from those of earlier steps, or the velocities of the state where there are none."""
+    B = m.bodies
+    for i in range(len(B)):
+        lin, rot, x = B[i, N_LIN], B[i, N_ROT], B[i, W_X]
+        for k in range(B[i, SIZE]):
+            if iw[I_STARTED] == 0:
+                v = B[i, W_V] + (k if k < lin else (5 if rot == 1 else 3 + k - lin) if k < lin + rot else 6 + k - lin - rot)
+                w[x + k] = w[v]
+            elif iw[I_STARTED] == 1:
+                w[x + k] = w[B[i, W_OLD] + k]
+            else:
+                w[x + k] = 2.0 * w[B[i, W_OLD] + k] - w[B[i, W_OLDER] + k]
+
+
+@jit
+def solve(m, w, iw, gravity, h):
+    """x and λ of one step."""
+    before, fresh = math.inf, False
+    for k in range(MOST_ITERATIONS):
+        evaluate(m, w, gravity, h)
+        if iw[I_FACTORED]:
+            size = measure(m, w, iw, h)
+            if not size < math.inf and fresh:
+                return DIVERGED
+            if size <= ROUND_OFF and k > 0:
+                iw[I_ITERATIONS] += k
+                iw[I_MOST] = max(iw[I_MOST], k)
+                if k > 1 and size > FAST * before and before > 100.0 * ROUND_OFF:
+                    iw[I_FACTORED] = 0
+                return SOLVED
+            if k > 1 and size > 0.5 * before and size < STALLED and fresh:
+                iw[I_ITERATIONS] += k
+                iw[I_STALLED] += 1
+                return SOLVED
+        else:
+            size = math.inf
+        fresh = False
+        if not iw[I_FACTORED] or (k > 0 and size > FAST * before):
+            if not refactor(m, w, iw, gravity, h):
+                return SINGULAR
+            fresh = True
+        before = size
+        correct(m, w, iw)
+    return DIVERGED
+
+
+@jit
+def works(m, w, h):
+    """What each entry did on its two bodies during the step: h × forces · velocities."""
+    B, E, J = m.bodies, m.ends, m.entries
+    for j in range(len(J)):
+        for side in range(2):
+            e = J[j, J_B] if side else J[j, J_A]
+            i = E[e, E_BODY]
+            if i >= 0:
+                size, y = B[i, SIZE], B[i, W_Y]
+                for k in range(size):
+                    w[y + k] = 0.0
+                carry_mean(B, E, e, m.data, w, E[e, E_OUT], y, T)
+                w[J[j, J_WORK] + side] += h * dot(w, y, w, B[i, W_X], size)
+
+
+@jit
+def settle_in(m, w, iw, h):
+    """The end of the step becomes the start of the next."""
+    B, E, J, R = m.bodies, m.ends, m.entries, m.rows
+    for i in range(len(B)):
+        x, size = B[i, W_X], B[i, SIZE]
+        for k in range(size):
+            w[B[i, W_OLDER] + k] = w[B[i, W_OLD] + k]
+            w[B[i, W_OLD] + k] = w[x + k]
+        of_body.accept(B, i, m.data, w, h)
+        if B[i, N_ROT] == 1:
+            A = B[i, W_Q] + 3
+            angle = w[B[i, W_THETA]] + 2.0 * math.atan(0.5 * h * w[x + B[i, N_LIN]])
+            exact = math.atan2(w[A + 3], w[A])
+            w[B[i, W_THETA]] = exact + 2.0 * math.pi * round((angle - exact) / (2.0 * math.pi))
+    for e in range(len(E)):
+        for k in range(PORT_SIZE):
+            w[E[e, E_START] + k] = w[E[e, E_END] + k]
+        for k in range(FRAME_SIZE):
+            w[E[e, E_FRAME0] + k] = w[E[e, E_FRAME1] + k]
+    for j in range(len(J)):
+        for r in range(J[j, J_ROW], J[j, J_ROW] + J[j, J_ROWS]):
+            w[R[r, R_COEF] + GAP0] = w[R[r, R_COEF] + GAP1]
+            w[R[r, R_COEF] + TARGET0] = w[R[r, R_COEF] + TARGET1]
+    iw[I_STARTED] = min(iw[I_STARTED] + 1, 2)
+    iw[I_STEPS] += 1
+
+
+@jit
+def one(m, w, iw, gravity, h):
+    """One step from the state in w; on failure the state is untouched."""
+    for i in range(len(m.bodies)):
+        of_body.begin(m.bodies, i, m.data, m.index, w, h)
+    predict(m, w, iw)
+    status = solve(m, w, iw, gravity, h)
+    if status == SOLVED:
+        works(m, w, h)
+        settle_in(m, w, iw, h)
+    return status
+
+
+@jit
+def snapshot(m, w, gravity, energies, out, potentials):
+    """State, and energies of bodies and springs, as they stand."""
+    B, J, R = m.bodies, m.entries, m.rows
+    for i in range(len(B)):
+        of_body.energies(B, i, m.data, m.index, w, gravity)
+    for k in range(len(out)):
+        out[k] = w[energies + k]
+    for j in range(len(J)):
+        potentials[j] = 0.0
+        for r in range(J[j, J_ROW], J[j, J_ROW] + J[j, J_ROWS]):
+            if R[r, R_MODE] == COMPLIANT:
+                potentials[j] += potential(R, r, m.data, w, w[R[r, R_COEF] + GAP0])
+
+
+@jit
+def advance(m, w, iw, gravity, h, steps, every, given, given_at, moving, moving_at, first, kept, lam, potentials, fill):
+    """`steps` steps with given efforts and moving frames per step; every so many a snapshot.
+
+    given (steps × k) goes to w[given_at], moving (steps × k) to w[moving_at]. Snapshots go to rows of `kept` (numbers from
+    `first` on in w) and `potentials`; `lam` gets the mean of the multipliers of the steps before and after. `fill` is
+    the row that still waits for its second half (−1: none). Returns status, steps done, snapshots made, fill.
+    """
+    made, multipliers = 0, lam.shape[1]
+    at = m.where[LAM]
+    for s in range(steps):
+        for k in range(given.shape[1]):
+            w[given_at[k]] = given[s, k]
+        for k in range(moving.shape[1]):
+            w[moving_at[k]] = moving[s, k]
+        status = one(m, w, iw, gravity, h)
+        if status != SOLVED:
+            return status, s, made, fill
+        if fill >= 0:
+            for k in range(multipliers):
+                lam[fill, k] = 0.5 * (lam[fill, k] + w[at + k])
+            fill = -1
+        if (s + 1) % every == 0:
+            snapshot(m, w, gravity, first, kept[made], potentials[made])
+            for k in range(multipliers):
+                lam[made, k] = w[at + k]
+            fill = made
+            made += 1
+    return SOLVED, steps, made, fill
+
+
+__all__ = ["DIVERGED", "SINGULAR", "SOLVED", "W_LOSS", "advance", "arrive", "one", "set_step", "snapshot"]

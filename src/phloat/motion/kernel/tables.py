@@ -1,0 +1,59 @@
+"""Columns of the integer tables that say where everything stands in the flat buffers.
+
+`data` holds constants of bodies (equal bodies share one entry), `w` all that changes: states, unknowns, workspaces. Tables have
+one row per body, end (a port that something holds), entry (what stands between two ends), row (a scalar row of an entry) and
+incidence (an end whose entry has unknown multipliers). Types never change, so the kernel is compiled once per installation.
+"""
+
+# --- bodies ----------------------------------------------------------------------------------------------------------
+# sizes: deformation coordinates, linear and angular velocities that exist, unknowns in all, quadratic strains, their entries
+N_ETA, N_LIN, N_ROT, SIZE, N_STRAIN, N_QUAD = range(6)
+# in data: mass, J(η) = j0 + j1·η + ½ηNη by pairs of axes, c(η) = c0 + Γη, M_ff, K, R_d, membrane D and values of Q
+D_MASS, D_J0, D_J1, D_N, D_C0, D_GAMMA, D_MFF, D_K, D_RD, D_D, D_Q = range(6, 17)
+I_QUAD = 17  # in index: (strain, row, column) of the entries of Q
+# in w: q = (r, A, η), v = (V, ω, η̇), unknowns x = (V̄, ω̄, η̄̇), where q ends, Q = Ā⁻ᵀ, forces of ports, residual
+W_Q, W_V, W_X, W_Q1, W_QT, W_GAM, W_F = range(18, 25)
+# at the start of a step: J, ∂J, c, p = (p_ω, p_η), the constant part b of F_η, ε + pre-stress, Γη̇₀, D0 of the kind
+W_J, W_DJ, W_C, W_P, W_B, W_EPS, W_G0, W_D0 = range(25, 33)
+# of an iteration: N v, Γ v, B(η̄), B(η₁), factors of D_i, solution, scales, D⁻¹Gᵀ
+W_NV, W_GV, W_BM, W_B1, W_LU, W_Y, W_SCALE, W_UNIT, W_SOL = range(33, 42)
+W_PRE, W_FPRE = 42, 43  # pre-stress: of the quadratic strains (unit compliance), and DᵀS of the linear ones as a force
+IW_PIVOT, FIRST_INC, N_INC, N_MULT = 44, 45, 46, 47  # pivots in iw; incidences; multipliers that touch this body
+# earlier unknowns; energies; damping losses; p̄_ω; angle in a plane
+W_OLD, W_OLDER, W_ENERGY, W_LOSS, W_PM, W_THETA = range(48, 54)
+BODY_COLUMNS = 54
+
+# --- ends ------------------------------------------------------------------------------------------------------------
+# body (−1 is the ground), entry, in data Φ (linear × n), Ψ (angular × n), x; in w the port at start, end and in the mean
+E_BODY, E_PHI, E_PSI, E_X, E_START, E_END, E_MEAN, E_FRAME0, E_FRAME1, E_OUT, E_TURNS = range(11)
+END_COLUMNS = 11
+# a port: place c, arm A y, directions d_i, directions in the body t_i (rows)
+C, ARM, DIR, TRIAD, PORT_SIZE = 0, 3, 6, 15, 24
+# what acts on a port: force, forces on its directions, torque
+FORCE, ON_DIR, TORQUE, OUT_SIZE = 0, 3, 12, 15
+FRAME_SIZE = 12  # of a moving frame: place (ground only) and directions
+
+# --- entries ---------------------------------------------------------------------------------------------------------
+# ends, rows, place of λ, whether λ is unknown, works on both ends in w, incidences, diagonal block of S in w, geometric rows
+J_A, J_B, J_ROW, J_ROWS, J_LAM, J_UNKNOWN, J_WORK, J_INC_A, J_INC_B, J_BLOCK, J_EXTRA = range(11)
+ENTRY_COLUMNS = 11
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+R_KIND, R_I, R_J, R_K, R_L, R_MODE, R_COEF, R_LAW, R_SPRING, R_N_SPRING, R_DAMPER, R_N_DAMPER, R_DROPPED = range(13)
+ROW_COLUMNS = 13
+COINCIDE, PERPENDICULAR, IN_PLANE, ALIGNED, SKEW, TURN, DISTANCE, SPIN, WRENCH_V, WRENCH_W, PUSH, TWIST = range(12)
+CLOSED, COMPLIANT, GIVEN = range(3)
+# of a row in w: coefficients in the mean and at the end (4 + 4), gap and target at start and end, weight of the row in S
+COEF_MEAN, COEF_END, GAP0, GAP1, TARGET0, TARGET1, ALPHA, ROW_SIZE = 0, 4, 8, 9, 10, 11, 12, 13
+# of a law in w: stiffness, rest, damping
+LAW_SIZE = 3
+
+# --- incidences ------------------------------------------------------------------------------------------------------
+G_END, G_ENTRY, G_ROWS, G_COLUMN, G_MEAN, G_HAT = range(6)
+INC_COLUMNS = 6
+
+# --- scratch at the start of w -----------------------------------------------------------------------------------------
+T, OUT_A, OUT_B, A_MEAN, SCRATCH = 0, 64, 80, 96, 128
+# --- header of iw --------------------------------------------------------------------------------------------------------
+I_FACTORED, I_ITERATIONS, I_FACTORISATIONS, I_STEPS, I_STALLED, I_LOST, I_WORST_BODY, I_WORST_ENTRY, I_STARTED, I_MOST = range(10)
+I_HEADER = 16
