@@ -17,13 +17,20 @@ from phloat.errors import (
     RedundancyWarning,
     StructureError,
 )
-from phloat.joints.pairs import Drive, Prismatic, Revolute, Slide, Spherical, Weld
+from phloat.joints.elements import Bushing, Damper, Force, JointDamper, JointSpring, Load, Spring, Torque
+from phloat.joints.pairs import Cylindrical, Drive, Planar, Prismatic, Revolute, Slide, Spherical, Universal, Weld
 from phloat.linear.eliminate import eliminate
 from phloat.linear.interconnect import gyrator, side_by_side, swapped, transformer
 from phloat.linear.modes import Modes, modes
 from phloat.linear.phdae import Field, LinearPHDAE
 from phloat.linear.response import Response, response
+from phloat.motion.equilibrium import equilibrium
 from phloat.motion.place import place
+from phloat.motion.positions import position
+from phloat.motion.reactions import reactions
+from phloat.motion.set_moving import set_moving
+from phloat.motion.settle import settle
+from phloat.motion.signals import piecewise
 from phloat.system.energy import PowerBalance, effort_defect, energy, power_balance, structure_defects
 from phloat.system.jointed import gaps, joint_coordinates
 from phloat.system.state import State
@@ -37,18 +44,26 @@ __all__ = [
     "AccuracyError",
     "Beam",
     "Body",
+    "Bushing",
     "Circle",
     "ClosureError",
+    "Cylindrical",
+    "Damper",
     "Drive",
     "Field",
+    "Force",
     "InputError",
+    "JointDamper",
     "JointError",
+    "JointSpring",
     "KelvinVoigt",
     "Layout",
     "LinearPHDAE",
+    "Load",
     "LooseBodyWarning",
     "Material",
     "Modes",
+    "Planar",
     "PointMass",
     "Port",
     "PortError",
@@ -63,27 +78,36 @@ __all__ = [
     "Section",
     "Slide",
     "Spherical",
+    "Spring",
     "State",
     "StructureError",
     "System",
     "Terms",
+    "Torque",
     "Tube",
+    "Universal",
     "Weld",
     "connect",
     "drive",
     "effort_defect",
     "eliminate",
     "energy",
+    "equilibrium",
     "gaps",
     "gyrator",
     "joint_coordinates",
     "linearise",
     "lock",
     "modes",
+    "piecewise",
     "place",
     "plot",
+    "position",
     "power_balance",
+    "reactions",
     "response",
+    "set_moving",
+    "settle",
     "side_by_side",
     "structure_defects",
     "swapped",

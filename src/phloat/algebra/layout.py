@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -15,10 +15,11 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Layout:
-    """Where each named block stands in a vector: name → slice and shape, in order."""
+    """Where each named block stands in a vector: name → slice and shape, in order; `also` holds other names of blocks."""
 
     shapes: Mapping[str, Shape]
     kind: str = "entry"
+    also: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def slices(self) -> dict[str, slice]:
@@ -38,12 +39,12 @@ class Layout:
         return tuple(self.shapes)
 
     def __getitem__(self, name: str) -> slice:
-        if not isinstance(name, str) or name not in self.slices:
-            raise PortError(unknown(self.kind, name, self.names))
-        return self.slices[name]
+        if not isinstance(name, str) or name not in self:
+            raise PortError(unknown(self.kind, name, (*self.also, *self.names)))
+        return self.slices[self.also.get(name, name)]
 
     def __contains__(self, name: object) -> bool:
-        return name in self.shapes
+        return name in self.shapes or name in self.also
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.shapes)
@@ -53,11 +54,11 @@ class Layout:
 
     def shape(self, name: str) -> Shape:
         self[name]
-        return self.shapes[name]
+        return self.shapes[self.also.get(name, name)]
 
     def of(self, vector: np.ndarray, name: str) -> np.ndarray:
         """The block `name` of `vector` (last axis), in its own shape."""
-        return vector[..., self[name]].reshape(vector.shape[:-1] + self.shapes[name])
+        return vector[..., self[name]].reshape(vector.shape[:-1] + self.shape(name))
 
     def indices(self, names: Iterable[str]) -> np.ndarray:
         """Positions of the named blocks, in the order of the names."""
@@ -73,15 +74,18 @@ class Layout:
         return next(name for name, where in self.slices.items() if where.start <= index < where.stop)
 
     def prefixed(self, prefix: str) -> Layout:
-        return Layout({f"{prefix}.{name}": shape for name, shape in self.shapes.items()}, self.kind)
+        also = {f"{prefix}.{name}": f"{prefix}.{block}" for name, block in self.also.items()}
+        return Layout({f"{prefix}.{name}": shape for name, shape in self.shapes.items()}, self.kind, also)
 
 
 def joined(layouts: Iterable[Layout], kind: str) -> Layout:
     """Layouts one after the other; a name that stands twice is an error."""
     shapes: dict[str, Shape] = {}
+    also: dict[str, str] = {}
     for layout in layouts:
+        also |= layout.also
         for name, shape in layout.shapes.items():
             if name in shapes:
                 raise PortError(f"two blocks are called {name!r}; give one of them another name")
             shapes[name] = shape
-    return Layout(shapes, kind)
+    return Layout(shapes, kind, also)

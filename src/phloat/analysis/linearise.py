@@ -13,6 +13,7 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, dependencies, largest, row_lengths, weighted
 from phloat.errors import InputError, JointError, RedundancyWarning
 from phloat.linear.phdae import Field, LinearPHDAE
+from phloat.system.forces import dissipation
 from phloat.system.jointed import ends, gaps, half_turned, in_rows, joint_rows, port_columns
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
@@ -25,6 +26,7 @@ def linearise(system: System, state: State) -> LinearPHDAE:
     state = fits(system, state)
     _at_rest(system, state)
     _joints_closed(system, state)
+    _without_springs(system)
     loose = system.loose
     places = in_rows(system, loose.rows)
     G, B_lam = joint_rows(system, state, places)
@@ -34,6 +36,7 @@ def linearise(system: System, state: State) -> LinearPHDAE:
     }
     return replace(
         loose,
+        R=csr(loose.R + dissipation(system, state, places, np.zeros(places.size))),
         G=G[keep],
         B=port_columns(system, state, places),
         B_lam=B_lam[keep],
@@ -94,6 +97,12 @@ def _at_rest(system: System, state: State) -> None:
             f"gravity {tuple(map(float, system.gravity))} loads the bodies, so an undeformed state is no equilibrium; "
             "connect without gravity to linearise"
         )
+
+
+def _without_springs(system: System) -> None:
+    for name, element in system.elements.items():
+        if any(law.stores for law in element.laws):
+            raise InputError(f"{name!r} is a spring, and linearise does not know springs yet; connect without it")
 
 
 def _joints_closed(system: System, state: State) -> None:

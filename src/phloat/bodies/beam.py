@@ -16,6 +16,7 @@ from phloat.bodies.body import Body, ports_at
 from phloat.bodies.inertia import Inertia, Sections, six_arrays
 from phloat.bodies.material import Damping, KelvinVoigt, Material, Rayleigh
 from phloat.bodies.section import Section
+from phloat.bodies.split import Split
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import InputError, finite_row, mapping, port_name, positive, unknown
 from phloat.fem.interval import gauss
@@ -84,6 +85,32 @@ class Beam:
                 np.concatenate([np.full(s.size, p) for s, p in fields.stress_spaces.values()]),
             ),
             needs="" if fields.torsion else "the torsion constant of its section: Section(…, J=…)",
+        )
+
+    def split(self, pieces: int) -> Split:
+        """The recipe of this beam as floating pieces of equal length, welded together: for bending beyond small angles."""
+        return Split(self, pieces)
+
+    def piece(self, k: int, of: int) -> Beam:
+        """The k-th of equal pieces, counted from 0, with what lies on it: sections, masses and ports, s along the piece.
+
+        What lies on a cut belongs to the piece after it.
+        """
+
+        def here(s: float) -> bool:
+            return k == min(int(s * of + 1e-9), of - 1)
+
+        def along(s: float) -> float:
+            return min(max(s * of - k, 0.0), 1.0)
+
+        section, material = self.section, self.material
+        return replace(
+            self,
+            length=self.length / of,
+            section=(lambda s: section((k + s) / of)) if callable(section) else section,
+            material=(lambda s: material((k + s) / of)) if callable(material) else material,
+            masses={along(s): mass for s, mass in self.masses.items() if here(s)},
+            ports={name: along(s) for name, s in self.ports.items() if here(s)},
         )
 
     def _at(self, s: float) -> tuple[Section, Material]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -13,7 +13,9 @@ import scipy.sparse as sp
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
+from phloat.bodies.families import members
 from phloat.bodies.inertia import Inertia
+from phloat.bodies.reduced import Basis, beam_basis
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, PortError, unknown
 from phloat.linear.phdae import Field, LinearPHDAE
@@ -73,7 +75,8 @@ class Body:
     """A floating body: M(η) and its momenta, σ and its strains, ports where others take hold.
 
     `active` are the velocities of (v_P, ω) that exist: all six in space, three in a plane, the first for a point mass.
-    `planar` marks the coordinates and stresses that move in the plane xy; `needs` says what space motion still wants.
+    `planar` marks the coordinates and stresses that move in the plane xy; `needs` says what space motion still wants;
+    `pieces` is the number of pieces of a split beam of which this is one.
     """
 
     recipe: Recipe
@@ -84,6 +87,7 @@ class Body:
     planar: tuple[np.ndarray, np.ndarray]
     active: tuple[int, ...] = SPACE
     needs: str = ""
+    pieces: int = 0
 
     @property
     def coordinates(self) -> int:
@@ -147,6 +151,49 @@ class Body:
             needs="",
         )
 
+    def reduced(self, *, modes: int, axial: int = 2, torsion: int = 2, loaded: Sequence[str] = ()) -> Body:
+        """The beam with few coordinates: so many bending modes in each plane, axial modes and torsion modes.
+
+        Modes are those of the body in its own frame (K, M_ff): pinned at both ends in a pinned frame, with a free end C in a
+        cantilever frame. With stiffening, every pair of bending fields of a plane brings its axial companion as well, as many
+        as m (m + 1) / 2, else the beam could not shorten as it bends and would lock.
+
+        `loaded` names ports where joints bear on the body in ways that no mode of it knows (a moment, or a force at a free
+        end): the static response to forces and moments there is kept too. Three cantilever links in a row, hinges locked: the
+        first three frequencies are 5 to 17 % high with 2 modes, 3 to 8 % with 4, below 0.2 % with 1 mode and C loaded.
+        """
+        if not self.coordinates:
+            raise InputError("a rigid body has no deformation to reduce")
+        if isinstance(loaded, str):
+            raise InputError(f"loaded is {loaded!r}; write a tuple of port names: ({loaded!r},)")
+        ports = [self.port(name) for name in loaded]
+        loads = np.vstack([np.zeros((0, self.coordinates)), *(rows for p in ports for rows in (p.Phi, p.Psi))]).T
+        basis = beam_basis(self.elastic, self.inertia.M_ff, loads, modes=modes, axial=axial, torsion=torsion)
+        return self._projected(basis)
+
+    def _projected(self, basis: Basis) -> Body:
+        """η = V_v η_r, σ = V_σ σ_r."""
+        V = basis.V_v.toarray()
+        keep, strains = self.planar
+        planar = ~basis.V_v[~keep].toarray().any(axis=0), ~basis.V_sigma[~strains].toarray().any(axis=0)
+        return replace(
+            self,
+            inertia=self.inertia.projected(basis.V_v),
+            elastic=self.elastic.projected(basis.V_v, basis.V_sigma, basis.stresses),
+            ports={name: replace(p, Phi=p.Phi @ V, Psi=p.Psi @ V) for name, p in self.ports.items()},
+            shape=Combined(self.shape, basis.V_v, basis.V_sigma),
+            planar=planar,
+        )
+
+    @property
+    def families(self) -> dict[str, int]:
+        """How many coordinates a beam has in each family: axial, bending along y and z, torsion."""
+        return {name: len(columns) for name, (_, columns) in members(self.elastic).items()}
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{size} {name}" for name, size in self.families.items()) or str(self.coordinates)
+        return f"Body({type(self.recipe).__name__}; coordinates: {said}; ports {', '.join(self.ports)})"
+
     def linear(self) -> LinearPHDAE:
         """(45) for the body alone, about rest: rows (v_P, ω, η̇ | σ) in body axes, a port for every port."""
         return self._linear
@@ -201,6 +248,30 @@ class Selected:
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
         chosen = {name: csr(rows[:, self.strains]) for name, rows in self.shape.stress(s).items()}
         return {name: rows for name, rows in chosen.items() if rows.nnz}
+
+
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """A shape whose coordinates and stresses are combinations: η = V_v η_r, σ = V_σ σ_r."""
+
+    shape: Shape
+    V_v: Matrix
+    V_sigma: Matrix
+
+    def places(self) -> np.ndarray:
+        return self.shape.places()
+
+    def points(self, s: np.ndarray) -> np.ndarray:
+        return self.shape.points(s)
+
+    def displacement(self, s: np.ndarray) -> Matrix:
+        return csr(self.shape.displacement(s) @ self.V_v)
+
+    def rotation(self, s: np.ndarray) -> Matrix:
+        return csr(self.shape.rotation(s) @ self.V_v)
+
+    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
+        return {name: csr(rows @ self.V_sigma) for name, rows in self.shape.stress(s).items()}
 
 
 def ports_at(shape: Shape, places: Mapping[str, float]) -> dict[str, Port]:

@@ -66,7 +66,7 @@ class Inertia:
         if n > MOST_COORDINATES:
             raise InputError(
                 f"a body with {n} deformation coordinates is too fine to move (at most {MOST_COORDINATES}); "
-                "use fewer elements"
+                "use fewer elements, or reduced(modes=…)"
             )
         return np.array([[self.W_ab[a][b].toarray() for b in range(3)] for a in range(3)])
 
@@ -98,6 +98,18 @@ class Inertia:
             self.X[:, :, keep],
             tuple(tuple(csr(w[keep][:, keep]) for w in row) for row in self.W_ab),
             csr(self.M_s[keep][:, keep]),
+        )
+
+    def projected(self, V: Matrix) -> Inertia:
+        """The same body with η = V η_r: S V, X V, VᵀW_abV, VᵀM_sV."""
+        return Inertia(
+            self.m,
+            self.s0,
+            self.J0,
+            self.S @ V,
+            self.X @ V.toarray(),
+            tuple(tuple(csr(V.T @ w @ V) for w in row) for row in self.W_ab),
+            csr(V.T @ self.M_s @ V),
         )
 
 

@@ -33,6 +33,17 @@ class Quadratic:
         place, s_place = np.cumsum(keep) - 1, np.cumsum(strains) - 1
         return Quadratic(s_place[self.strain[kept]], place[self.row[kept]], place[self.column[kept]], self.value[kept])
 
+    def projected(self, V_v: np.ndarray, V_sigma: np.ndarray) -> Quadratic:
+        """V_σᵀ Q V_v V_v, as a list again."""
+        S, left, right = self.value[:, None] * V_sigma[self.strain], V_v[self.row], V_v[self.column]
+        used, felt = (
+            np.flatnonzero(part.any(axis=0)) for part in (left, S)
+        )  # coordinates that bend, stresses that feel it
+        dense = np.einsum("es,ek,el->skl", S[:, felt], left[:, used], right[:, used], optimize=True)
+        dense = 0.5 * (dense + dense.transpose(0, 2, 1))
+        s, k, l = np.nonzero(dense)
+        return Quadratic(felt[s], used[k], used[l], dense[s, k, l])
+
 
 def no_quadratic() -> Quadratic:
     none = np.zeros(0, dtype=np.int64)
@@ -76,6 +87,16 @@ class Elastic:
             self.Q.selected(keep, strains),
             csr(self.R_d[keep][:, keep]),
             Layout(names, "stress"),
+        )
+
+    def projected(self, V_v: Matrix, V_sigma: Matrix, stresses: Layout) -> Elastic:
+        """For η = V_v η_r and σ = V_σ σ_r: V_σᵀCV_σ, V_σᵀDV_v, V_σᵀQV_vV_v, V_vᵀR_dV_v."""
+        return Elastic(
+            csr(V_sigma.T @ self.C @ V_sigma),
+            csr(V_sigma.T @ self.D @ V_v),
+            self.Q.projected(V_v.toarray(), V_sigma.toarray()),
+            csr(V_v.T @ self.R_d @ V_v),
+            stresses,
         )
 
 

@@ -2,56 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from phloat.algebra.cross import rotation, triad
-from phloat.errors import InputError, JointError, PortError, finite
+from phloat.errors import InputError, JointError, finite
+from phloat.joints.ends import GROUND, Between, Vector, unit
 from phloat.joints.rows import Aligned, Along, Coincide, InPlane, Perpendicular, Row, Spin, Turn
-
-Vector = Sequence[float]
-GROUND = "ground"
 
 
 @dataclass(frozen=True)
-class Joint:
+class Joint(Between):
     """Between two ports, "body.port" or "ground". Its motion is that of the second port seen from the first.
 
     `at` is where the joint sits on the ground; `turned` the rotation vector from the first port's frame to the second's at
     zero joint coordinate. Directions of a joint are given in the first port's frame.
     """
 
-    first: str
-    second: str
-    at: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True)
     turned: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True)
-    name: str = field(default="", kw_only=True)
 
     closed: ClassVar[tuple[Row, ...]] = ()
     free: ClassVar[tuple[Row, ...]] = ()
     planar_axis: ClassVar[str] = "any"  # where the direction must point in a plane: "up", "flat" or "any"
+    not_planar: ClassVar[str] = ""  # what to say of it in a plane, where it makes no sense there
 
     def __post_init__(self) -> None:
-        for port in (self.first, self.second):
-            if not isinstance(port, str):
-                raise PortError(f"{type(self).__name__}: {port!r} names no port; write 'body.port' or 'ground'")
-        if not isinstance(self.name, str):
-            raise InputError(f"the name of {self.first}-{self.second} is {self.name!r}; it must be a word")
-        finite(f"at of {self.label}", self.at, (3,))
+        super().__post_init__()
         finite(f"turned of {self.label}", self.turned, (3,))
-        if self.first == GROUND and self.second == GROUND:
-            raise JointError(f"{type(self).__name__} joins the ground to itself")
-        if GROUND not in (self.first, self.second) and np.any(np.asarray(self.at)):
-            raise JointError(f"{self.label} has at={tuple(self.at)}, but neither of its ports is the ground")
         self.direction()
-
-    @property
-    def label(self) -> str:
-        """Its name, or its ports if it has none."""
-        return self.name or f"{self.first}-{self.second}"
 
     def direction(self) -> np.ndarray:
         """The unit vector that becomes the third direction of the joint triads."""
@@ -88,7 +68,7 @@ class Revolute(Joint):
     planar_axis: ClassVar[str] = "up"
 
     def direction(self) -> np.ndarray:
-        return _unit(f"axis of {self.label}", self.axis)
+        return unit(f"axis of {self.label}", self.axis)
 
 
 @dataclass(frozen=True)
@@ -101,7 +81,49 @@ class Prismatic(Joint):
     planar_axis: ClassVar[str] = "flat"
 
     def direction(self) -> np.ndarray:
-        return _unit(f"axis of {self.label}", self.axis)
+        return unit(f"axis of {self.label}", self.axis)
+
+
+@dataclass(frozen=True)
+class Universal(Joint):
+    """The points coincide; the second turns about an axis of the first, then about one of its own, normal to the axis.
+
+    The second axis is the first direction of the joint triad: x where the axis is z.
+    """
+
+    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True)
+    closed: ClassVar[tuple[Row, ...]] = (Coincide(), Perpendicular(2, 0))
+    free: ClassVar[tuple[Row, ...]] = (Turn(), Turn((2, 1), (2, 2), "angle_2"))
+    not_planar: ClassVar[str] = "turns about two axes, and only one of them can stand on the plane xy; use Revolute"
+
+    def direction(self) -> np.ndarray:
+        return unit(f"axis of {self.label}", self.axis)
+
+
+@dataclass(frozen=True)
+class Cylindrical(Joint):
+    """The second turns about an axis of the first and slides along it."""
+
+    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True)
+    closed: ClassVar[tuple[Row, ...]] = (Perpendicular(0, 2), Perpendicular(1, 2), InPlane(0), InPlane(1))
+    free: ClassVar[tuple[Row, ...]] = (Turn(), Along())
+    not_planar: ClassVar[str] = "turns and slides, and the plane xy allows one of the two; use Revolute or Prismatic"
+
+    def direction(self) -> np.ndarray:
+        return unit(f"axis of {self.label}", self.axis)
+
+
+@dataclass(frozen=True)
+class Planar(Joint):
+    """The second moves in a plane of the first, whose normal is the axis, and turns about that normal."""
+
+    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True)
+    closed: ClassVar[tuple[Row, ...]] = (Perpendicular(0, 2), Perpendicular(1, 2), InPlane(2))
+    free: ClassVar[tuple[Row, ...]] = (Along(0, "slide_x"), Along(1, "slide_y"), Turn())
+    not_planar: ClassVar[str] = "closes nothing where everything moves in the plane xy; leave it out"
+
+    def direction(self) -> np.ndarray:
+        return unit(f"axis of {self.label}", self.axis)
 
 
 @dataclass(frozen=True)
@@ -114,7 +136,7 @@ class Slide(Joint):
     planar_axis: ClassVar[str] = "flat"
 
     def direction(self) -> np.ndarray:
-        return _unit(f"line of {self.label}", self.along)
+        return unit(f"line of {self.label}", self.along)
 
 
 @dataclass(frozen=True)
@@ -137,11 +159,3 @@ class Drive(Joint):
 def driven_rows(joint: Drive) -> tuple[Row, ...]:
     """What a drive prescribes."""
     return (Coincide(),) if joint.of == "translation" else (Coincide(), Aligned())
-
-
-def _unit(what: str, vector: Vector) -> np.ndarray:
-    array = finite(what, vector, (3,))
-    size = float(np.linalg.norm(array))
-    if size == 0.0:
-        raise InputError(f"{what} is zero; it must point somewhere")
-    return array / size

@@ -2,7 +2,8 @@
 
 A port is a point c = r_P + A (x + Φη) and a triad d_i = A (d₀_i + Ψη × d₀_i) that moves with its section. Each row is the rate
 of a gap: coincide c_B − c_A, perpendicular d_A·d_B, in plane d_A·(c_B − c_A), aligned ½ Σ d_Ai × d_Bi. (Twists are not used for
-closed rows: ω + Ψη̇ is not the rate of a bending triad.) Motion is that of the second port, B, seen from the first, A.
+closed rows: ω + Ψη̇ is not the rate of a bending triad.) Motion is that of the second port, B, seen from the first, A. Joint
+coordinates (turn, along) and what springs act on (distance, in plane, skew) are rows too.
 
 The functions up to `Held` take plain arrays, so that a compiled kernel can use them as they are.
 """
@@ -15,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from phloat.algebra.cross import cross, skew
+from phloat.algebra.cross import cross, rotation, skew
 from phloat.errors import InputError
 
 
@@ -83,6 +84,37 @@ class Held:
     def spin(self) -> np.ndarray:
         """ω_C = A (ω + Ψη̇), 3 × velocities."""
         return np.hstack([np.zeros((3, 3)), self.A, self.A @ self.Psi])[:, self.columns]
+
+
+@dataclass(frozen=True, eq=False)
+class Entries(Held):
+    """The same port with its twelve numbers (c, d_1, d_2, d_3) as velocities: the rate of a row is then its gradient by them."""
+
+    @cached_property
+    def point(self) -> np.ndarray:
+        return np.eye(3, 12)
+
+    @cached_property
+    def turn(self) -> np.ndarray:
+        return np.array([np.eye(3, 12, k=3 + 3 * i) for i in range(3)])
+
+    @cached_property
+    def spin(self) -> np.ndarray:
+        return np.zeros((3, 12))
+
+    def by_state(self, gradient: np.ndarray) -> np.ndarray:
+        """A gradient by (c, d_i) as one by (r_P, A row by row, η): c = r_P + A y, d_i = A (d₀_i + Ψη × d₀_i)."""
+        on_c, on_D = gradient[:3], gradient[3:].reshape(3, 3).T
+        bent = self.triad + np.cross(self.Psi @ self.eta, self.triad, axis=0)
+        on_eta = self.Phi.T @ (self.A.T @ on_c)
+        for d0, on_d in zip(self.triad.T, on_D.T, strict=True):
+            on_eta += self.Psi.T @ cross(d0, self.A.T @ on_d)
+        return np.concatenate([on_c, (np.outer(on_c, self.y) + on_D @ bent.T).ravel(), on_eta])
+
+
+def by_entries(port: Held) -> Entries:
+    """A port whose rows give gradients by its point and directions."""
+    return Entries(port.r_P, port.A, port.y, port.Phi, port.Psi, port.eta, port.triad, port.columns)
 
 
 def held_ground(at: np.ndarray, triad: np.ndarray) -> Held:
@@ -176,36 +208,100 @@ class Aligned:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """The angle ϑ about the common third direction, from the triads: tan ϑ = p / q, p = d_A2 · d_B1, q = d_A1 · d_B1."""
+class Skew:
+    """½ (d_Ak · d_Bj − d_Aj · d_Bk), (i, j, k) cyclic: the small rotation of B seen from A about direction i of A."""
+
+    i: int
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return ("angle",)
+        return (f"skew {'xyz'[self.i]}",)
+
+    @property
+    def products(self) -> tuple[Perpendicular, Perpendicular]:
+        """The two products of which the row is half the difference."""
+        j, k = (self.i + 1) % 3, (self.i + 2) % 3
+        return Perpendicular(k, j), Perpendicular(j, k)
 
     def gap(self, A: Held, B: Held) -> np.ndarray:
-        return np.array([np.arctan2(A.D[:, 1] @ B.D[:, 0], A.D[:, 0] @ B.D[:, 0])])
+        plus, minus = self.products
+        return 0.5 * (plus.gap(A, B) - minus.gap(A, B))
 
     def rate(self, A: Held, B: Held) -> Pair:
-        p, q = A.D[:, 1] @ B.D[:, 0], A.D[:, 0] @ B.D[:, 0]
-        p_rate, q_rate = Perpendicular(1, 0).rate(A, B), Perpendicular(0, 0).rate(A, B)
+        plus, minus = (product.rate(A, B) for product in self.products)
+        return 0.5 * (plus[0] - minus[0]), 0.5 * (plus[1] - minus[1])
+
+
+@dataclass(frozen=True)
+class Distance:
+    """|c_B − c_A|."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("distance",)
+
+    def gap(self, A: Held, B: Held) -> np.ndarray:
+        return np.array([np.linalg.norm(B.c - A.c)])
+
+    def rate(self, A: Held, B: Held) -> Pair:
+        length = float(np.linalg.norm(B.c - A.c))
+        if length == 0.0:
+            raise InputError(
+                "the ends of a spring or damper stand at one point, so it pulls nowhere; place them apart, or use a Bushing"
+            )
+        n = (B.c - A.c) / length
+        return -(n @ A.point)[None], (n @ B.point)[None]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An angle ϑ between the triads: tan ϑ = (d_Ai · d_Bj) / (d_Ak · d_Bl) with p = (i, j), q = (k, l).
+
+    By default it is the angle about the common third direction. Where p and q share a direction of B, it is the angle about
+    a direction of A; where they share one of A, about one of B.
+    """
+
+    p: tuple[int, int] = (1, 0)
+    q: tuple[int, int] = (0, 0)
+    label: str = "angle"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return (self.label,)
+
+    def gap(self, A: Held, B: Held) -> np.ndarray:
+        return np.arctan2(Perpendicular(*self.p).gap(A, B), Perpendicular(*self.q).gap(A, B))
+
+    def rate(self, A: Held, B: Held) -> Pair:
+        of_p, of_q = Perpendicular(*self.p), Perpendicular(*self.q)
+        p, q = float(of_p.gap(A, B)[0]), float(of_q.gap(A, B)[0])
+        p_rate, q_rate = of_p.rate(A, B), of_q.rate(A, B)
         size = p**2 + q**2
         return (q * p_rate[0] - p * q_rate[0]) / size, (q * p_rate[1] - p * q_rate[1]) / size
+
+    def turned(self, angle: float) -> np.ndarray:
+        """The triad of B in that of A when nothing but this angle differs from zero."""
+        e = np.eye(3)
+        (i, j), (k, l) = self.p, self.q
+        return rotation(angle * (np.cross(e[k], e[i]) if j == l else np.cross(e[j], e[l])))
 
 
 @dataclass(frozen=True)
 class Along:
-    """How far B stands along the third direction of A."""
+    """How far B stands along a direction of A, by default the third."""
+
+    i: int = 2
+    label: str = "slide"
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return ("slide",)
+        return (self.label,)
 
     def gap(self, A: Held, B: Held) -> np.ndarray:
-        return InPlane(2).gap(A, B)
+        return InPlane(self.i).gap(A, B)
 
     def rate(self, A: Held, B: Held) -> Pair:
-        return InPlane(2).rate(A, B)
+        return InPlane(self.i).rate(A, B)
 
 
 @dataclass(frozen=True)
@@ -228,7 +324,7 @@ class Spin:
 
 def is_length(row: Row) -> bool:
     """Whether the gap of a row is in metres; the others are angles, to first order."""
-    return isinstance(row, (Coincide, InPlane, Along))
+    return isinstance(row, (Coincide, InPlane, Along, Distance))
 
 
 # --- rows in a plane -------------------------------------------------------------------------------------------------
@@ -245,10 +341,13 @@ def in_plane(row: Row, U_A: np.ndarray, U_B: np.ndarray) -> Row | None:
         return Aligned((2,))
     if isinstance(row, Perpendicular):
         return row if _flat(U_A[:, row.i]) and _flat(U_B[:, row.j]) else None
-    if isinstance(row, InPlane):
+    if isinstance(row, (InPlane, Along)):
         return row if _flat(U_A[:, row.i]) else None
-    if isinstance(row, Along):
-        return row if _flat(U_A[:, 2]) else None
+    if isinstance(row, Skew):
+        return None if _flat(U_A[:, row.i]) else row
+    if isinstance(row, Turn):
+        inside = [_flat(U_A[:, i]) and _flat(U_B[:, j]) for i, j in (row.p, row.q)]
+        return row if all(inside) else None
     if isinstance(row, Spin):
         upright = [i for i in range(3) if not _flat(U_A[:, i])]
         return Spin(tuple(upright))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from phloat.algebra.cross import rot, rotation
-from phloat.joints.rows import Along, Held, Spin, Turn
+from phloat.joints.rows import Along, Held, Row, Spin, Turn
 from phloat.motion.closure import Closure
 from phloat.system.state import State, resting
 from phloat.system.system import Connection, End, System, count, held
@@ -21,8 +21,9 @@ def started(
     known = guess | values
     state = resting(system.bodies).with_values({n: v.reshape(system.layout.shape(n)) for n, v in known.items()})
     random = np.random.default_rng(wander)
-    angle = {c.name: value for c, row, value in task.wanted if isinstance(row, Turn)}
-    slide = {c.name: value for c, row, value in task.wanted if isinstance(row, Along)}
+    wanted: dict[str, list[tuple[Row, float]]] = {c.name: [] for c in system.joints.values()}
+    for c, row, value in task.wanted:
+        wanted[c.name].append((row, value))
     placed = {""} | {name for name in system.bodies if f"{name}.r_P" in known and _oriented(system, name, known)}
     waiting, tree = list(system.joints.values()), []
     while waiting:
@@ -38,9 +39,10 @@ def started(
         tree.append(c.name)
         forward = c.first.body in placed
         there, mine = (c.first, c.second) if forward else (c.second, c.first)
-        turn = rot(angle[c.name]) if c.name in angle else _wandered(c, random) if wander else np.eye(3)
-        turn = turn if forward else turn.T
-        state = _against(system, state, held(there, state), mine, turn, slide.get(c.name, 0.0), known)
+        turn, slide = _opened(c, wanted[c.name], random if wander else None)
+        if not forward:
+            turn, slide = turn.T, -turn.T @ slide
+        state = _against(system, state, held(there, state), mine, turn, slide, known)
         if not _oriented(system, mine.body, known):
             near = [d for d in waiting if mine.body in (d.first.body, d.second.body)]
             others = [d for d in near if {d.first.body, d.second.body} <= placed | {mine.body}]
@@ -81,7 +83,13 @@ def _pointed(
 
 
 def _against(
-    system: System, state: State, there: Held, end: End, turn: np.ndarray, slide: float, known: Mapping[str, object]
+    system: System,
+    state: State,
+    there: Held,
+    end: End,
+    turn: np.ndarray,
+    slide: np.ndarray,
+    known: Mapping[str, object],
 ) -> State:
     """One body set against a port that stands: joint triads aligned, points together, as far as it is not known."""
     name = end.body
@@ -99,18 +107,25 @@ def _against(
     state = state.with_values(changes)
     if f"{name}.r_P" not in known:
         mine = held(end, state)
-        moved = state.pose(name).r_P + there.c + slide * there.D[:, 2] - mine.c
+        moved = state.pose(name).r_P + there.c + there.D @ slide - mine.c
         state = state.with_values({f"{name}.r_P": moved[[i for i in body.active if i < 3]]})
     return state
 
 
-def _wandered(c: Connection, random: np.random.Generator) -> np.ndarray:
-    """A random turn that the joint allows."""
-    if any(isinstance(row, Turn) for row in c.joint.free):
-        return rot(random.uniform(-np.pi, np.pi))
-    if any(isinstance(row, Spin) for row in c.free):
-        return rotation(random.normal(size=3)) if count(c.free) == 3 else rot(random.uniform(-np.pi, np.pi))
-    return np.eye(3)
+def _opened(
+    c: Connection, wanted: list[tuple[Row, float]], random: np.random.Generator | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The triad and the point of the second end seen from the first: wanted coordinates, else zero or random turns."""
+    value = dict(wanted)
+    turn, slide = np.eye(3), np.zeros(3)
+    for row in c.coordinates:
+        if isinstance(row, Along):
+            slide[row.i] = value.get(row, 0.0)
+        elif isinstance(row, Turn):
+            turn = turn @ row.turned(value.get(row, random.uniform(-np.pi, np.pi) if random else 0.0))
+    if random is not None and any(isinstance(row, Spin) for row in c.free):
+        turn = rotation(random.normal(size=3)) if count(c.free) == 3 else rot(random.uniform(-np.pi, np.pi))
+    return turn, slide
 
 
 def _oriented(system: System, name: str, known: Mapping[str, object]) -> bool:

@@ -11,15 +11,17 @@ import scipy.linalg as la
 from phloat.bodies.body import Body
 from phloat.errors import InputError, finite, mapping
 from phloat.linear.phdae import LinearPHDAE
+from phloat.system.forces import element_energies
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 from phloat.system.terms import Terms, terms
 
 
 def energy(system: System, state: State) -> float:
-    """H = H_kin + H_def + H_pot (8), Remark 1."""
+    """H = H_kin + H_def + H_pot (8), Remark 1, and what springs store."""
     state = fits(system, state)
-    return sum(sum(body_energy(body, state.pose(name), system.gravity)) for name, body in system.bodies.items())
+    bodies = sum(sum(body_energy(body, state.pose(name), system.gravity)) for name, body in system.bodies.items())
+    return bodies + sum(element_energies(system, state).values())
 
 
 def body_energy(body: Body, pose: Pose, gravity: np.ndarray) -> tuple[float, float, float]:

@@ -12,8 +12,10 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, zeros
 from phloat.joints.pairs import Drive
 from phloat.joints.rows import Aligned, Coincide, Held, Perpendicular, Turn, held_ground
+from phloat.system.connection import Connection, held
+from phloat.system.elements import Element
 from phloat.system.state import State
-from phloat.system.system import Connection, System, fits, held
+from phloat.system.system import System, fits
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +67,21 @@ def free_axes(system: System, state: State, places: Places) -> dict[str, Matrix]
 
 
 def port_columns(system: System, state: State, places: Places) -> Matrix:
-    """B at a state: wrenches at body ports in body axes, efforts along the free axes of joints; drives act through B_λ only."""
+    """B at a state: wrenches at body ports in body axes, efforts along the free axes of joints, forces, torques and loads.
+
+    Drives act through B_λ only.
+    """
     free = free_axes(system, state, places)
     columns = []
     for name in system.ports:
         if name in free:
             columns.append(free[name].T)
+        elif name in system.actuators:
+            a = system.actuators[name]
+            body = system.bodies[a.body]
+            effort = a.effort(body, state.pose(a.body))[body.columns]
+            entries = (effort, (places.columns[a.body], np.zeros(len(effort), dtype=int)))
+            columns.append(sp.coo_array(entries, shape=(places.size, 1)))
         elif name in system.joints:
             columns.append(zeros(places.size, system.ports.shape(name)[0]))
         else:
@@ -98,13 +109,13 @@ def half_turned(c: Connection, first: Held, second: Held) -> bool:
     """Whether directions that should agree point apart: perpendicular and aligned rows vanish there too."""
     if any(isinstance(row, Aligned) for row in c.closed):
         return float(np.trace(first.D.T @ second.D)) < 1.0
-    if any(isinstance(row, Perpendicular) for row in c.closed):
+    if any(isinstance(row, Perpendicular) and row.j == 2 for row in c.closed):  # an axis of B along that of A
         return float(first.D[:, 2] @ second.D[:, 2]) < 0.0
     return False
 
 
 def joint_coordinates(system: System, state: State) -> dict[str, float]:
-    """The angle and slide of every joint that has one, by "joint.angle" and "joint.slide"."""
+    """The angles and slides of every joint that has some, by "joint.angle", "joint.slide" …"""
     state = fits(system, state)
     out = {}
     for name, c in system.joints.items():
@@ -115,7 +126,7 @@ def joint_coordinates(system: System, state: State) -> dict[str, float]:
     return out
 
 
-def unwrapped(c: Connection, state: State, angle: float) -> float:
+def unwrapped(c: Connection | Element, state: State, angle: float) -> float:
     """The angle of a joint with its whole turns, where absolute angles count them: in a plane."""
     second = f"{c.second.body}.theta"
     if second not in state.layout:
@@ -148,8 +159,8 @@ def _driving(c: Connection, second: Held) -> np.ndarray:
     return diagonal(parts).toarray()
 
 
-def scattered(blocks: Iterable[tuple[Connection, tuple[np.ndarray, np.ndarray]]], places: Places) -> Matrix:
-    """Rows of joints, each with its columns for two bodies, as one sparse matrix."""
+def scattered(blocks: Iterable[tuple[Connection | Element, tuple[np.ndarray, np.ndarray]]], places: Places) -> Matrix:
+    """Rows of joints or elements, each with its columns for two bodies, as one sparse matrix."""
     row, column, value, start = [], [], [], 0
     for c, rates in blocks:
         for end, rate in zip((c.first, c.second), rates, strict=True):

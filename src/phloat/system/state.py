@@ -12,6 +12,7 @@ from phloat.algebra.cross import orthonormality_defect, rot
 from phloat.algebra.layout import Layout, Shape, joined
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
+from phloat.system.pieces import located, pieces_of
 
 DERIVED = ("u_f", "v_f")
 
@@ -85,6 +86,7 @@ class State:
 
     def position(self, body: str, s: float) -> np.ndarray:
         """Where the place s of a body is, in inertial axes."""
+        body, s = located(self.bodies, body, s)
         shape, pose = self._body(body).shape, self.pose(body)
         places = _place(s)
         y = shape.points(places)[0] + shape.displacement(places) @ pose.eta
@@ -97,11 +99,17 @@ class State:
 
     def stress(self, body: str, s: float) -> dict[str, float]:
         """The stress resultants of a body at the place s, by name (N, M_z … of a beam)."""
+        body, s = located(self.bodies, body, s)
         rows = self._body(body).shape.stress(_place(s))
         sigma = self._or_zero(body, "sigma")
         return {name: float((row @ sigma)[0]) for name, row in rows.items()}
 
     def _body(self, name: str) -> Body:
+        if name not in self.bodies and (pieces := pieces_of(self.bodies, str(name))):
+            raise InputError(
+                f"{name!r} is split into {pieces[0]} … {pieces[-1]}, each with a frame and a deformation of its own; ask for "
+                f"one of them, or for position({name!r}, s)"
+            )
         if name not in self.bodies:
             raise PortError(unknown("body", name, self.bodies))
         return self.bodies[name]

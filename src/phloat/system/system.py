@@ -1,65 +1,31 @@
-"""Systems: bodies and joints, connected."""
+"""Systems: bodies, joints and force elements, connected."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from phloat.algebra.layout import Layout
 from phloat.bodies.body import Body
+from phloat.bodies.split import Assembly
 from phloat.errors import InputError, JointError, LooseBodyWarning, PortError, finite, mapping, unknown
-from phloat.joints.pairs import GROUND, Drive, Joint, driven_rows
-from phloat.joints.rows import (
-    Along,
-    Coincide,
-    Held,
-    InPlane,
-    Row,
-    Turn,
-    held_ground,
-    in_plane,
-)
+from phloat.joints.elements import Acting, Passive
+from phloat.joints.ends import GROUND
+from phloat.joints.pairs import Joint
 from phloat.linear.interconnect import side_by_side
 from phloat.linear.phdae import LinearPHDAE
+from phloat.system.attach import acting, attached, nested_actuator, nested_element
+from phloat.system.connection import Connection, End, count, held
+from phloat.system.elements import Actuator, Element
+from phloat.system.pieces import other_names
+from phloat.system.resolve import connected, welded
 from phloat.system.state import State, state_layout
 
-
-@dataclass(frozen=True, eq=False)
-class End:
-    """One side of a joint: a port of a body, or a place of the ground, with the joint triad in its frame."""
-
-    body: str  # "" is the ground
-    port: str
-    triad: np.ndarray
-    at: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Connection:
-    """A joint of a system: its two ends, the rows it closes, those it drives, and the motion it leaves open."""
-
-    name: str
-    joint: Joint
-    first: End
-    second: End
-    closed: tuple[Row, ...]
-    driven: tuple[Row, ...] = ()
-    free: tuple[Row, ...] = ()
-    locked: tuple[Row, ...] = ()
-
-    @property
-    def coordinates(self) -> tuple[Row, ...]:
-        """The angle or slide of this joint, free or not."""
-        return tuple(row for row in self.free + self.locked + self.driven if isinstance(row, (Turn, Along)))
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """Everything that the multipliers of this joint hold."""
-        return self.closed + self.locked + self.driven
+__all__ = ["Connection", "End", "System", "connect", "count", "drive", "fits", "held", "lock"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +36,8 @@ class System:
     joints: Mapping[str, Connection]
     gravity: np.ndarray
     plane: str | None = None
+    elements: Mapping[str, Element] = field(default_factory=dict)
+    actuators: Mapping[str, Actuator] = field(default_factory=dict)
 
     @cached_property
     def layout(self) -> Layout:
@@ -78,14 +46,14 @@ class System:
 
     @cached_property
     def ports(self) -> Layout:
-        """Open ports: every body port (wrench in, twist out), the free axes of joints, the drives."""
+        """Open ports: every body port (wrench in, twist out), the free axes of joints, the drives, the forces and torques."""
         shapes: dict[str, tuple[int, ...]] = {}
         for name, body in self.bodies.items():
             shapes |= {f"{name}.{port}": (len(body.active),) for port in body.ports}
         for name, joint in self.joints.items():
             if size := count(joint.free) + count(joint.driven):
                 shapes[name] = (size,)
-        return Layout(shapes, "port")
+        return Layout(shapes | dict.fromkeys(self.actuators, (1,)), "port", other_names(self.bodies))
 
     @cached_property
     def multipliers(self) -> Layout:
@@ -105,21 +73,29 @@ class System:
 
     def __repr__(self) -> str:
         where = f" in the plane {self.plane}" if self.plane else ""
-        return f"System({', '.join(self.bodies)}; joints {', '.join(self.joints) or 'none'}{where})"
+        also = [*self.elements, *self.actuators]
+        forces = f"; forces {', '.join(also)}" if also else ""
+        return f"System({', '.join(self.bodies)}; joints {', '.join(self.joints) or 'none'}{forces}{where})"
 
 
 def connect(
-    bodies: Mapping[str, Body | System],
-    joints: Sequence[Joint] = (),
+    bodies: Mapping[str, Body | Assembly | System],
+    joints: Sequence[Joint | Passive | Acting] = (),
     *,
     gravity: Sequence[float] | None = None,
     plane: str | None = None,
 ) -> System:
-    """Bodies (or systems, whose bodies become "name.body") held together by joints, in space or in the plane "xy"."""
+    """Bodies (or systems, whose bodies become "name.body") held together by joints, in space or in the plane "xy".
+
+    Springs, dampers, bushings, forces, torques and loads stand in the list of joints. The pieces of a split beam become
+    "name.1", "name.2" …, welded; its ports are called as those of one beam.
+    """
     if plane not in (None, "xy"):
         raise InputError(f"plane is {plane!r}; the one plane there is, is 'xy' (or None for space)")
     parts: dict[str, Body] = {}
     connections: dict[str, Connection] = {}
+    elements: dict[str, Element] = {}
+    actuators: dict[str, Actuator] = {}
     fields = {tuple(map(float, finite("gravity", gravity, (3,))))} if gravity is not None else set()
     for name, part in mapping("bodies", bodies, "{name: body}").items():
         if not isinstance(name, str) or not name or "." in name or name == GROUND:
@@ -128,9 +104,15 @@ def connect(
             _same_plane(name, part, plane)
             parts |= {f"{name}.{key}": body for key, body in part.bodies.items()}
             connections |= {f"{name}.{key}": _nested(name, c) for key, c in part.joints.items()}
+            elements |= {f"{name}.{key}": nested_element(name, e) for key, e in part.elements.items()}
+            actuators |= {f"{name}.{key}": nested_actuator(name, a) for key, a in part.actuators.items()}
             fields |= {tuple(map(float, part.gravity))} if gravity is None or np.any(part.gravity) else set()
         elif isinstance(part, Body):
             parts[name] = _fitted(name, part, plane)
+        elif isinstance(part, Assembly):
+            pieces = {f"{name}.{k}": _fitted(name, body, plane) for k, body in enumerate(part.pieces, 1)}
+            parts |= pieces
+            connections |= welded(name, pieces, plane)
         else:
             raise InputError(
                 f"{name!r} is {type(part).__name__}; connect takes what discretise(…) or connect(…) returned"
@@ -139,12 +121,13 @@ def connect(
         raise InputError("there are no bodies to connect; give at least one: connect({'rod': beam.discretise(4)}, …)")
     if len(fields) > 1:
         raise InputError(f"parts of the system have different gravity: {sorted(fields)}; give gravity once")
-    for joint in _listed(joints):
-        if joint.label in connections:
-            raise JointError(f"two joints are called {joint.label!r}; give one of them a name")
-        connections[joint.label] = _resolved(joint, parts, plane)
-    _warn_of_loose_bodies(parts, connections)
-    system = System(parts, connections, np.array(fields.pop() if fields else (0.0, 0.0, 0.0)), plane)
+    listed = _listed(joints, {*connections, *elements, *actuators})
+    connections |= {j.label: connected(j, parts, plane) for j in listed if isinstance(j, Joint)}
+    elements |= {e.label: attached(e, parts, connections, plane) for e in listed if isinstance(e, Passive)}
+    actuators |= {a.label: acting(a, parts, plane) for a in listed if isinstance(a, Acting)}
+    _warn_of_loose_bodies(parts, [*connections.values(), *elements.values()])
+    falling = np.array(fields.pop() if fields else (0.0, 0.0, 0.0))
+    system = System(parts, connections, falling, plane, elements, actuators)
     if plane and system.gravity[2]:
         raise InputError(f"gravity {tuple(map(float, system.gravity))} leaves the plane xy")
     _distinct(system)
@@ -194,27 +177,16 @@ def _closed(system: System, names: Sequence[str], *, driving: bool) -> System:
     return replace(system, joints=joints)
 
 
-def count(rows: Sequence[Row]) -> int:
-    """The number of scalar rows."""
-    return sum(len(row.labels) for row in rows)
-
-
-def held(end: End, state: State) -> Held:
-    """One side of a joint at a state, with the columns of the velocities that its body has."""
-    if not end.body:
-        return held_ground(end.at, end.triad)
-    body, pose = state.bodies[end.body], state.pose(end.body)
-    port = body.port(end.port)
-    y = port.x + port.Phi @ pose.eta
-    return Held(pose.r_P, pose.A, y, port.Phi, port.Psi, pose.eta, end.triad, body.columns)
-
-
-def _listed(joints: object) -> Sequence[Joint]:
+def _listed(joints: object, taken: set[str]) -> Sequence[Joint | Passive | Acting]:
+    """What stands in the list of joints, each with a name of its own."""
     if not isinstance(joints, Sequence) or isinstance(joints, str):
         raise InputError(f"joints is {type(joints).__name__}; it must be a list: [Revolute(…), …]")
     for joint in joints:
-        if not isinstance(joint, Joint):
-            raise InputError(f"one of the joints is {joint!r}; it must be Revolute(…), Weld(…), …")
+        if not isinstance(joint, Joint | Passive | Acting):
+            raise InputError(f"one of the joints is {joint!r}; it must be Revolute(…), Weld(…), Spring(…), …")
+        if joint.label in taken:
+            raise JointError(f"two joints are called {joint.label!r}; give one of them a name")
+        taken = taken | {joint.label}
     return joints
 
 
@@ -241,77 +213,15 @@ def _nested(prefix: str, c: Connection) -> Connection:
     return replace(c, name=f"{prefix}.{c.name}", first=first, second=second)
 
 
-def _resolved(joint: Joint, bodies: Mapping[str, Body], plane: str | None) -> Connection:
-    U_1, U_2 = joint.triads()
-    at = np.asarray(joint.at, dtype=float)
-    first, second = _end(joint, joint.first, U_1, at, bodies), _end(joint, joint.second, U_2, at, bodies)
-    if not second.body:  # ground is what motion is seen from
-        first, second = second, first
-    if first.body == second.body and first.port == second.port:
-        raise JointError(f"{joint.label} joins a port to itself")
-    rows = {
-        "closed": joint.closed,
-        "free": joint.free,
-        "driven": driven_rows(joint) if isinstance(joint, Drive) else (),
-    }
-    if plane:
-        _fits_plane(joint)
-        flat = {key: [in_plane(row, first.triad, second.triad) for row in some] for key, some in rows.items()}
-        rows = {key: tuple(row for row in some if row is not None) for key, some in flat.items()}
-    without = [end.body for end in (first, second) if end.body and not bodies[end.body].rotates]
-    if without:
-        rows = {
-            key: tuple(r for r in some if key != "free" or _of_points(r, first, bodies)) for key, some in rows.items()
-        }
-        if not all(_of_points(row, first, bodies) for row in rows["closed"] + rows["driven"]):
-            raise JointError(
-                f"{type(joint).__name__} {joint.label!r} needs an orientation, and {without[0]!r} is a point mass; "
-                "use Spherical or Slide, or a RigidBody"
-            )
-    return Connection(joint.label, joint, first, second, rows["closed"], rows["driven"], rows["free"])
-
-
-def _of_points(row: Row, first: End, bodies: Mapping[str, Body]) -> bool:
-    """Whether a row needs no orientation but that of a ground or turning first body."""
-    turns = not first.body or bodies[first.body].rotates
-    return isinstance(row, Coincide) or (isinstance(row, (InPlane, Along)) and turns)
-
-
-def _fits_plane(joint: Joint) -> None:
-    upright = abs(joint.direction()[2])
-    if joint.planar_axis == "up" and upright < 1 - 1e-12:
-        raise JointError(f"{joint.label} turns about {_shown(joint.direction())}; in the plane xy it must be z")
-    if joint.planar_axis == "flat" and upright > 1e-12:
-        raise JointError(f"{joint.label} slides along {_shown(joint.direction())}, which leaves the plane xy")
-    if np.any(np.asarray(joint.turned)[:2]):
-        raise JointError(f"{joint.label} is turned by {_shown(joint.turned)}; in the plane xy only about z")
-
-
-def _shown(vector: Sequence[float] | np.ndarray) -> str:
-    return "(" + ", ".join(f"{float(x):g}" for x in vector) + ")"
-
-
-def _end(joint: Joint, name: str, triad: np.ndarray, at: np.ndarray, bodies: Mapping[str, Body]) -> End:
-    if name == GROUND:
-        return End("", "", triad, at)
-    body, _, port = name.rpartition(".")
-    if body not in bodies:
-        there = [f"{b}.{p}" for b, held in bodies.items() for p in held.ports]
-        raise PortError(f"{type(joint).__name__}: {unknown('port', name, [GROUND, *there])}")
-    if port not in bodies[body].ports:
-        raise PortError(f"{type(joint).__name__}: {unknown('port', name, [f'{body}.{p}' for p in bodies[body].ports])}")
-    return End(body, port, triad, np.zeros(3))
-
-
 def _distinct(system: System) -> None:
-    for name in system.joints:
+    for name in (*system.joints, *system.elements, *system.actuators):
         body, _, port = name.rpartition(".")
-        if body in system.bodies and port in system.bodies[body].ports:
+        if name in system.ports.also or (body in system.bodies and port in system.bodies[body].ports):
             raise InputError(f"a joint and a body port are both called {name!r}; name the joint differently")
 
 
-def _warn_of_loose_bodies(bodies: Mapping[str, Body], joints: Mapping[str, Connection]) -> None:
-    touched = {end.body for c in joints.values() for end in (c.first, c.second)}
+def _warn_of_loose_bodies(bodies: Mapping[str, Body], joints: Sequence[Connection | Element]) -> None:
+    touched = {end.body for c in joints for end in (c.first, c.second)}
     loose = [name for name in bodies if name not in touched]
     if joints and loose:
         said = ", ".join(map(repr, loose))

@@ -14,6 +14,7 @@ from phloat.algebra.sparse import Matrix, csr, diagonal
 from phloat.bodies import inertia as mass
 from phloat.bodies.body import Body
 from phloat.bodies.strain import strain_gradient
+from phloat.system.forces import dissipation, potential_gradient
 from phloat.system.jointed import in_rows, joint_rows, port_columns
 from phloat.system.state import Pose, State, body_layout
 from phloat.system.system import System, fits
@@ -51,17 +52,20 @@ class Terms:
 def terms(system: System, state: State) -> Terms:
     """E, J, R, G, B, B_λ, z of a system at a state. For looking, testing and linearising; motion never assembles them."""
     state = fits(system, state)
-    parts = [_body_terms(body, state.pose(name), system.gravity) for name, body in system.bodies.items()]
-    places = in_rows(system, system.layout)
+    pull = potential_gradient(system, state)
+    parts = [
+        _body_terms(body, state.pose(name), system.gravity, pull.get(name)) for name, body in system.bodies.items()
+    ]
+    places, z = in_rows(system, system.layout), np.concatenate([p.z for p in parts])
     G, B_lam = joint_rows(system, state, places)
     return Terms(
         E=diagonal([p.E for p in parts]),
         J=diagonal([p.J for p in parts]),
-        R=diagonal([p.R for p in parts]),
+        R=csr(diagonal([p.R for p in parts]) + dissipation(system, state, places, z)),
         G=G,
         B=port_columns(system, state, places),
         B_lam=B_lam,
-        z=np.concatenate([p.z for p in parts]),
+        z=z,
         layout=system.layout,
         ports=system.ports,
         multipliers=system.multipliers,
@@ -70,7 +74,7 @@ def terms(system: System, state: State) -> Terms:
 
 @dataclass(frozen=True, eq=False)
 class BodyTerms:
-    """(12) for one body, gravity included (Remark 1)."""
+    """(12) for one body, gravity (Remark 1) and springs included."""
 
     E: Matrix
     J: Matrix
@@ -78,8 +82,11 @@ class BodyTerms:
     z: np.ndarray
 
 
-def _body_terms(body: Body, pose: Pose, gravity: np.ndarray) -> BodyTerms:
-    """(12) in three dimensions, then the rows that exist: r_P (3), R_v (9), η, v_P (3), ω (3), η̇, σ."""
+def _body_terms(body: Body, pose: Pose, gravity: np.ndarray, pull: np.ndarray | None = None) -> BodyTerms:
+    """(12) in three dimensions, then the rows that exist: r_P (3), R_v (9), η, v_P (3), ω (3), η̇, σ.
+
+    `pull` is what springs add to ∂H/∂(r_P, R_v, η).
+    """
     I, n = body.inertia, body.coordinates
     v_P, omega, rates = pose.v_P, pose.omega, pose.rates
     now = I.at(pose.eta)
@@ -115,6 +122,8 @@ def _body_terms(body: Body, pose: Pose, gravity: np.ndarray) -> BodyTerms:
     z[r] = -I.m * gravity
     z[R_v] = -np.outer(gravity, now.s_u).ravel()
     z[u] = mass.kinetic_gradient(I.S, now.Y, whirl, v_P, omega) - I.S.T @ (pose.A.T @ gravity)
+    if pull is not None:
+        z[: u.stop] += pull
     z[v], z[w], z[f], z[s] = v_P, omega, rates, pose.sigma
     return _existing(body, BodyTerms(csr(E), csr(J), csr(R), z), pose)
 

@@ -8,8 +8,9 @@
 Forces of ports are subtracted elsewhere. Planar bodies have one axis of rotation, point masses none; the loops are the same.
 """
 
-from phloat.motion.kernel.small import add_matvec, dot, jit, matvec
+from phloat.motion.kernel.small import U, add_block, add_matvec, axpy, copy, dot, fill, jit, matvec
 from phloat.motion.kernel.tables import (
+    DAMPED,
     D_C0,
     D_D,
     D_GAMMA,
@@ -50,6 +51,7 @@ from phloat.motion.kernel.tables import (
     W_Q,
     W_Q1,
     W_QT,
+    W_SBAR,
     W_SCALE,
     W_UNIT,
     W_V,
@@ -88,22 +90,16 @@ def momenta(B, i, data, index, w):
     J, dJ, c, p, g0 = B[i, W_J], B[i, W_DJ], B[i, W_C], B[i, W_P], B[i, W_G0]
     for a in range(pairs):
         matvec(data, B[i, D_N] + a * n * n, n, n, w, eta, w, dJ + a * n)
-        total = data[B[i, D_J0] + a]
-        for k in range(n):
-            j1 = data[B[i, D_J1] + a * n + k]
-            total += w[eta + k] * (j1 + 0.5 * w[dJ + a * n + k])
-            w[dJ + a * n + k] += j1
-        w[J + a] = total
+        w[J + a] = data[B[i, D_J0] + a] + 0.5 * dot(w, dJ + a * n, w, eta, n) + dot(data, B[i, D_J1] + a * n, w, eta, n)
+        axpy(n, 1.0, data, B[i, D_J1] + a * n, w, dJ + a * n)
     matvec(data, B[i, D_MFF], n, n, w, rate, w, p + 3)
     for a in range(rot):
         turn = w[omega + axis(a, rot)]
         matvec(data, B[i, D_GAMMA] + a * n * n, n, n, w, eta, w, c + a * n)
         matvec(data, B[i, D_GAMMA] + a * n * n, n, n, w, rate, w, g0 + a * n)
-        total = 0.0
-        for k in range(n):
-            w[c + a * n + k] += data[B[i, D_C0] + a * n + k]
-            total += w[c + a * n + k] * w[rate + k]
-            w[p + 3 + k] += w[c + a * n + k] * turn
+        axpy(n, 1.0, data, B[i, D_C0] + a * n, w, c + a * n)
+        axpy(n, turn, w, c + a * n, w, p + 3)
+        total = dot(w, c + a * n, w, rate, n)
         for b in range(rot):
             total += w[J + pair(a, b)] * w[omega + axis(b, rot)]
         w[p + a] = total
@@ -173,8 +169,7 @@ def residual(B, i, data, index, w, gravity, h):
         w[F + a] = mass * (2.0 * (w[x + a] - w[V + a]) / h - gravity[a])
     v, at = x + lin + rot, F + lin + rot
     matvec(w, B[i, W_D0], n, n, w, v, w, at)
-    for k in range(n):
-        w[at + k] += w[B[i, W_B] + k]
+    axpy(n, 1.0, w, B[i, W_B], w, at)
     membrane(B, i, data, index, w, v, at, h)
     if rot:
         turning(B, i, data, w, h)
@@ -199,19 +194,9 @@ def turning(B, i, data, w, h):
             o = pair(a, b) * n
             start_b = w[omega + axis(b, rot)]
             end_b = 2.0 * w[x + b] - start_b
-            J1 = w[J + pair(a, b)]
-            both = 0.5 * start_a * end_b
-            for k in range(n):
-                mean = w[dJ + o + k] + 0.5 * h * w[Nv + o + k]
-                J1 += h * w[v + k] * mean
-                w[at + k] -= both * mean
-            p1 += J1 * end_b
-        for k in range(n):
-            c1 = w[c + a * n + k] + h * w[Gv + a * n + k]
-            p1 += c1 * (2.0 * w[v + k] - w[rate + k])
-            w[at + k] += c1 * end_a / h
-            w[at + k] += 0.5 * (start_a * (2.0 * w[Gv + a * n + k] - w[g0 + a * n + k]) + end_a * w[g0 + a * n + k])
-        w[F + a] = p1
+            change = swelling(n, h, 0.5 * start_a * end_b, w, dJ + o, Nv + o, v, at)
+            p1 += (w[J + pair(a, b)] + change) * end_b
+        w[F + a] = p1 + whirling(n, h, start_a, end_a, w, c + a * n, Gv + a * n, g0 + a * n, v, rate, at)
     p = B[i, W_P]
     if rot == 1:
         w[F] = (w[F] - w[p]) / h
@@ -224,22 +209,43 @@ def turning(B, i, data, w, h):
 
 
 @jit
+def swelling(n, h, both, w, dJ, Nv, v, at):
+    """J₁ − J₀ = h v·∂J(η̄), and − ½ ω₀ω₁ ∂J(η̄) on the coordinates."""
+    dJ, Nv, v, at, change = U(dJ), U(Nv), U(v), U(at), 0.0
+    for k in range(U(n)):
+        mean = w[dJ + k] + 0.5 * h * w[Nv + k]
+        change += w[v + k] * mean
+        w[at + k] -= both * mean
+    return h * change
+
+
+@jit
+def whirling(n, h, start, end, w, c, Gv, g0, v, rate, at):
+    """c(η₁)·η̇₁, and on the coordinates c(η₁)ω₁/h − ½ (ω₀ Γᵀη̇₁ + ω₁ Γᵀη̇₀)."""
+    c, Gv, g0, v, rate, at, total = U(c), U(Gv), U(g0), U(v), U(rate), U(at), 0.0
+    for k in range(U(n)):
+        c1 = w[c + k] + h * w[Gv + k]
+        total += c1 * (2.0 * w[v + k] - w[rate + k])
+        w[at + k] += c1 * end / h + start * w[Gv + k] + 0.5 * (end - start) * w[g0 + k]
+    return total
+
+
+@jit
 def membrane(B, i, data, index, w, v, at, h):
     """+ Bᵀs̄ with B = D + Qη̄, s̄ = s₀ + ½hBv (exact: ε is quadratic)."""
     n, s = B[i, N_ETA], B[i, N_STRAIN]
     if s == 0:
         return
     BM, quad, q1 = B[i, W_BM], B[i, I_QUAD], B[i, W_Q] + 12
-    for k in range(s * n):
-        w[BM + k] = data[B[i, D_D] + k]
+    copy(s * n, data, B[i, D_D], w, BM)
     for k in range(B[i, N_QUAD]):
         column = index[quad + 3 * k + 2]
         middle = w[q1 + column] + 0.5 * h * w[v + column]
         w[BM + index[quad + 3 * k] * n + index[quad + 3 * k + 1]] += data[B[i, D_Q] + k] * middle
     for a in range(s):
         stress = w[B[i, W_EPS] + a] + 0.5 * h * dot(w, BM + a * n, w, v, n)
-        for k in range(n):
-            w[at + k] += w[BM + a * n + k] * stress
+        w[B[i, W_SBAR] + a] = stress
+        axpy(n, stress, w, BM + a * n, w, at)
 
 
 @jit
@@ -247,15 +253,11 @@ def tangent(B, i, data, index, w, h):
     """D = ∂F/∂x into the place of the factors, without the forces of ports."""
     n, lin, rot, size = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT], B[i, SIZE]
     D, D0 = B[i, W_LU], B[i, W_D0]
-    for k in range(size * size):
-        w[D + k] = 0.0
+    fill(size * size, 0.0, w, D)
     for a in range(lin):
         w[D + a * size + a] = 2.0 * data[B[i, D_MASS]] / h
     o = lin + rot
-    for k in range(n):
-        row = D + (o + k) * size + o
-        for m in range(n):
-            w[row + m] = w[D0 + k * n + m]
+    add_block(n, n, 1.0, w, D0, w, D + o * size + o, size)
     if rot:
         tangent_turning(B, i, data, w, h)
     tangent_membrane(B, i, data, index, w, h)
@@ -280,17 +282,12 @@ def tangent_turning(B, i, data, w, h):
                 w[D + (lin + a) * size + o + k] += end_b * (mean + 0.5 * h * w[Nv + p * n + k])
                 w[D + (o + k) * size + lin + a] -= start_b * mean
             w[D + (lin + a) * size + lin + b] += 2.0 / h * J1
-            scale, N = 0.25 * h * start_a * end_b, B[i, D_N] + p * n * n
-            for k in range(n):
-                for m in range(n):
-                    w[D + (o + k) * size + o + m] -= scale * data[N + k * n + m]
-        G = B[i, D_GAMMA] + a * n * n
+            add_block(n, n, -0.25 * h * start_a * end_b, data, B[i, D_N] + p * n * n, w, D + o * size + o, size)
+        add_block(n, n, 2.0 * w[x + a], data, B[i, D_GAMMA] + a * n * n, w, D + o * size + o, size)
         for k in range(n):
             c1 = 2.0 / h * (w[c + a * n + k] + h * w[Gv + a * n + k])
             w[D + (lin + a) * size + o + k] += c1 - (2.0 * w[Gv + a * n + k] - w[g0 + a * n + k])
             w[D + (o + k) * size + lin + a] += c1 + w[g0 + a * n + k]
-            for m in range(n):
-                w[D + (o + k) * size + o + m] += 2.0 * w[x + a] * data[G + k * n + m]
     if rot == 3:
         tangent_gyroscopic(B, i, w, h)
 
@@ -324,21 +321,17 @@ def tangent_membrane(B, i, data, index, w, h):
         return
     o = B[i, N_LIN] + B[i, N_ROT]
     D, BM, B1, quad, v = B[i, W_LU], B[i, W_BM], B[i, W_B1], B[i, I_QUAD], B[i, W_X] + o
-    for k in range(s * n):
-        w[B1 + k] = w[BM + k]
+    copy(s * n, w, BM, w, B1)
     for k in range(B[i, N_QUAD]):
         a, row, column = index[quad + 3 * k], index[quad + 3 * k + 1], index[quad + 3 * k + 2]
         value = 0.5 * h * data[B[i, D_Q] + k]
         w[B1 + a * n + row] += value * w[v + column]
-        stress = w[B[i, W_EPS] + a] + 0.5 * h * dot(w, BM + a * n, w, v, n)
-        w[D + (o + row) * size + o + column] += value * stress
+        w[D + (o + row) * size + o + column] += value * w[B[i, W_SBAR] + a]
     for a in range(s):
         for k in range(n):
             value = 0.5 * h * w[BM + a * n + k]
             if value != 0.0:
-                row = D + (o + k) * size + o
-                for m in range(n):
-                    w[row + m] += value * w[B1 + a * n + m]
+                axpy(n, value, w, B1 + a * n, w, D + (o + k) * size + o)
 
 
 @jit
@@ -374,19 +367,20 @@ def accept(B, i, data, w, h):
     """The end of the step becomes the state; what damping took is counted."""
     n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
     q, q1, V, x = B[i, W_Q], B[i, W_Q1], B[i, W_V], B[i, W_X]
-    for k in range(12 + n):
-        w[q + k] = w[q1 + k]
+    copy(12 + n, w, q1, w, q)
     for k in range(lin):
         w[V + k] = 2.0 * w[x + k] - w[V + k]
     for a in range(rot):
         at = V + 3 + axis(a, rot)
         w[at] = 2.0 * w[x + lin + a] - w[at]
     v = x + lin + rot
-    loss = 0.0
     for k in range(n):
         w[V + 6 + k] = 2.0 * w[v + k] - w[V + 6 + k]
-        loss += w[v + k] * dot(data, B[i, D_RD] + k * n, w, v, n)
-    w[B[i, W_LOSS]] += h * loss
+    if B[i, DAMPED]:
+        loss = 0.0
+        for k in range(n):
+            loss += w[v + k] * dot(data, B[i, D_RD] + k * n, w, v, n)
+        w[B[i, W_LOSS]] += h * loss
 
 
 @jit

@@ -14,7 +14,19 @@ from phloat.motion.kernel import body as of_body
 from phloat.motion.kernel.body import axis
 from phloat.motion.kernel.ports import carry_end, carry_mean, clear, forces_on_body, own_tangent, port_end
 from phloat.motion.kernel.rows import coefficients, pull, resistance
-from phloat.motion.kernel.small import EPS, cross_add, jit, lu_factor, lu_solve, lu_solve_many, rotate
+from phloat.motion.kernel.small import (
+    EPS,
+    axpy,
+    copy,
+    cross_add,
+    dot,
+    fill,
+    jit,
+    lu_factor,
+    lu_solve,
+    lu_solve_many,
+    rotate,
+)
 from phloat.motion.kernel.solve import backsolve, factorise
 from phloat.motion.kernel.tables import (
     A_MEAN,
@@ -94,7 +106,7 @@ from phloat.motion.kernel.tables import (
 
 ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
 STALLED = 1e5  # within so many round-offs a residual that no longer falls is accepted
-FAST = 0.2  # contraction that keeps the factors
+FAST = 0.05  # contraction that keeps the factors
 
 
 class Model(NamedTuple):
@@ -116,7 +128,7 @@ class Model(NamedTuple):
     where: np.ndarray  # offsets in w: λ, c, pivots, S and its size, given inputs, targets, frames
 
 
-LAM, RIGHT, PIVOTS, S_AT, S_SIZE, DELTA, MULTIPLIERS = range(7)
+LAM, RIGHT, PIVOTS, S_AT, S_SIZE, DELTA, MULTIPLIERS, SAVED = range(8)
 
 
 @jit
@@ -126,8 +138,7 @@ def evaluate(m, w, gravity, h):
     for i in range(len(B)):
         of_body.end_configuration(B, i, w, h)
         of_body.residual(B, i, m.data, m.index, w, gravity, h)
-        for k in range(B[i, SIZE]):
-            w[B[i, W_GAM] + k] = 0.0
+        fill(B[i, SIZE], 0.0, w, B[i, W_GAM])
     for e in range(len(E)):
         port_end(B, E, e, m.data, w, T)
         clear(w, E[e, E_OUT])
@@ -137,8 +148,7 @@ def evaluate(m, w, gravity, h):
         if E[e, E_BODY] >= 0:
             forces_on_body(B, E, e, m.data, w, T)
     for i in range(len(B)):
-        for k in range(B[i, SIZE]):
-            w[B[i, W_F] + k] -= w[B[i, W_GAM] + k]
+        axpy(B[i, SIZE], -1.0, w, B[i, W_GAM], w, B[i, W_F])
 
 
 @jit
@@ -261,8 +271,7 @@ def linear_rows(m, w, j, h):
                     continue
                 size = B[E[e, E_BODY], SIZE]
                 to = m.incidences[inc, G_HAT if hat else G_MEAN] + k * size
-                for c in range(size):
-                    w[to + c] = 0.0
+                fill(size, 0.0, w, to)
                 if hat:
                     carry_end(B, E, e, m.data, w, out, to, h, T)
                 else:
@@ -286,8 +295,7 @@ def admittance(m, w, iw, i):
 def assemble(m, w):
     """S = Σ α Ĝ D⁻¹Gᵀ, one on the diagonal of laws and of rows left out."""
     B, E, J, R, G = m.bodies, m.ends, m.entries, m.rows, m.incidences
-    for k in range(m.where[S_SIZE]):
-        w[m.where[S_AT] + k] = 0.0
+    fill(m.where[S_SIZE], 0.0, w, m.where[S_AT])
     for s in range(len(m.assembly)):
         a, b, target = m.assembly[s, 0], m.assembly[s, 1], m.assembly[s, 2]
         i = E[G[a, G_END], E_BODY]
@@ -300,9 +308,7 @@ def assemble(m, w):
             alpha = w[R[row_a + r, R_COEF] + ALPHA]
             for k in range(size):
                 value = alpha * w[G[a, G_HAT] + r * size + k]
-                if value != 0.0:
-                    for c in range(across):
-                        w[target + r * across + c] += value * w[X + k * columns + c]
+                axpy(across, value, w, X + k * columns, w, target + r * across)
         for c in range(across):
             if R[row_b + c, R_DROPPED]:
                 for r in range(rows):
@@ -326,29 +332,22 @@ def correct(m, w, iw):
         w[delta + k] = -w[right + k]
     for i in range(len(B)):
         size, y = B[i, SIZE], B[i, W_Y]
-        for k in range(size):
-            w[y + k] = w[B[i, W_F] + k]
+        copy(size, w, B[i, W_F], w, y)
         lu_solve(w, B[i, W_LU], size, iw, B[i, IW_PIVOT], w, y)
         for g in range(B[i, FIRST_INC], B[i, FIRST_INC] + B[i, N_INC]):
             j = G[g, G_ENTRY]
             for r in range(G[g, G_ROWS]):
                 if not R[J[j, J_ROW] + r, R_DROPPED]:
-                    total, o = 0.0, G[g, G_HAT] + r * size
-                    for k in range(size):
-                        total += w[o + k] * w[y + k]
+                    total = dot(w, G[g, G_HAT] + r * size, w, y, size)
                     w[delta + J[j, J_LAM] + r] += w[R[J[j, J_ROW] + r, R_COEF] + ALPHA] * total
     backsolve(m.order, m.blocks, m.entry_of, m.sweep, w, delta, m.where[PIVOTS])
     for i in range(len(B)):
         size, y, x, columns, X = B[i, SIZE], B[i, W_Y], B[i, W_X], B[i, N_MULT], B[i, W_SOL]
-        for k in range(size):
-            w[x + k] -= w[y + k]
+        axpy(size, -1.0, w, y, w, x)
         for g in range(B[i, FIRST_INC], B[i, FIRST_INC] + B[i, N_INC]):
             o, c = delta + J[G[g, G_ENTRY], J_LAM], G[g, G_COLUMN]
             for k in range(size):
-                total = 0.0
-                for r in range(G[g, G_ROWS]):
-                    total += w[X + k * columns + c + r] * w[o + r]
-                w[x + k] += total
+                w[x + k] += dot(w, X + k * columns + c, w, o, G[g, G_ROWS])
     for j in range(len(J)):
         if J[j, J_UNKNOWN]:
             for k in range(J[j, J_ROWS]):

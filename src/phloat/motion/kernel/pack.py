@@ -157,7 +157,7 @@ def _constants(arrays: Arrays, data: Buffer, index: Buffer, w: Buffer) -> np.nda
     j0, j1, N = arrays.rotary
     c0, Gamma = arrays.coupling
     row[[t.N_ETA, t.N_LIN, t.N_ROT, t.SIZE]] = n, lin, rot, lin + rot + n
-    row[[t.N_STRAIN, t.N_QUAD]] = len(D), len(values)
+    row[[t.N_STRAIN, t.N_QUAD, t.DAMPED]] = len(D), len(values), body.elastic.R_d.nnz > 0
     places = {
         t.D_MASS: body.inertia.m,
         t.D_J0: j0,
@@ -187,11 +187,11 @@ def _room(row: np.ndarray, constants: np.ndarray, w: Buffer, iw: Buffer) -> None
     n, rot, size, s = row[t.N_ETA], row[t.N_ROT], row[t.SIZE], row[t.N_STRAIN]
     pairs = rot * (rot + 1) // 2
     rooms = {
-        **dict.fromkeys((t.W_X, t.W_GAM, t.W_F, t.W_Y, t.W_SCALE, t.W_UNIT, t.W_OLD, t.W_OLDER), size),
+        **dict.fromkeys((t.W_X, t.W_GAM, t.W_F, t.W_Y, t.W_SCALE, t.W_UNIT, t.W_OLD, t.W_OLDER, t.W_OLDEST), size),
         **dict.fromkeys((t.W_B, t.W_FPRE), n),
         **dict.fromkeys((t.W_DJ, t.W_NV), pairs * n),
         **dict.fromkeys((t.W_C, t.W_G0, t.W_GV), rot * n),
-        **dict.fromkeys((t.W_EPS, t.W_PRE), s),
+        **dict.fromkeys((t.W_EPS, t.W_PRE, t.W_SBAR), s),
         **dict.fromkeys((t.W_BM, t.W_B1), s * n),
         t.W_Q1: 12 + n,
         t.W_QT: 9,
@@ -263,7 +263,7 @@ class _Tables:
     ) -> Model:
         unknown = int(entries[:, t.J_UNKNOWN].sum())
         multipliers = int(entries[:unknown, t.J_ROWS].sum())
-        where = [w.room(lam), w.room(multipliers), w.room(multipliers), 0, 0, w.room(multipliers), multipliers]
+        where = [w.room(lam), w.room(multipliers), w.room(multipliers), 0, 0, w.room(multipliers), multipliers, w.room(multipliers)]
         pairs = []
         for i in range(len(self.bodies)):
             mine = range(self.bodies[i, t.FIRST_INC], self.bodies[i, t.FIRST_INC] + self.bodies[i, t.N_INC])

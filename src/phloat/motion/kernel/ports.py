@@ -9,7 +9,7 @@ with (end port, κQ, A₁) the derivative of the gap at the end.
 """
 
 from phloat.motion.kernel.body import axis
-from phloat.motion.kernel.small import cross_add, jit, rotate, rotate_back
+from phloat.motion.kernel.small import average, axpy, copy, cross_add, dot, fill, jit, rotate, rotate_back
 from phloat.motion.kernel.tables import (
     ARM,
     C,
@@ -48,24 +48,19 @@ from phloat.motion.kernel.tables import (
 def port_at(B, E, e, data, w, q, frame, out, t):
     """c, arm, directions of an end for the configuration q and the frame's directions; t is scratch."""
     i = E[e, E_BODY]
-    for k in range(9):
-        w[out + TRIAD + k] = w[frame + 3 + k]
+    if E[e, E_TURNS]:
+        copy(9, w, frame + 3, w, out + TRIAD)
     if i < 0:
-        for k in range(3):
-            w[out + C + k] = w[frame + k]
-            w[out + ARM + k] = 0.0
-        for k in range(9):
-            w[out + DIR + k] = w[frame + 3 + k]
+        copy(3, w, frame, w, out + C)
+        fill(3, 0.0, w, out + ARM)
+        copy(9, w, frame + 3, w, out + DIR)
         return
     n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
     eta = q + 12
     for a in range(3):
         w[t + a] = data[E[e, E_X] + a]
     for a in range(lin):
-        o, total = E[e, E_PHI] + a * n, 0.0
-        for k in range(n):
-            total += data[o + k] * w[eta + k]
-        w[t + a] += total
+        w[t + a] += dot(data, E[e, E_PHI] + a * n, w, eta, n)
     rotate(w, q + 3, w, t, w, out + ARM)
     for a in range(3):
         w[out + C + a] = w[q + a] + w[out + ARM + a]
@@ -74,10 +69,7 @@ def port_at(B, E, e, data, w, q, frame, out, t):
     for a in range(3):
         w[t + a] = 0.0
     for a in range(rot):
-        o, total = E[e, E_PSI] + a * n, 0.0
-        for k in range(n):
-            total += data[o + k] * w[eta + k]
-        w[t + axis(a, rot)] = total
+        w[t + axis(a, rot)] = dot(data, E[e, E_PSI] + a * n, w, eta, n)
     for j in range(3):
         for a in range(3):
             w[t + 3 + a] = w[frame + 3 + 3 * j + a]
@@ -96,15 +88,12 @@ def port_end(B, E, e, data, w, t):
     """At the end of the step, and the mean of start and end."""
     i = E[e, E_BODY]
     port_at(B, E, e, data, w, B[i, W_Q1] if i >= 0 else 0, E[e, E_FRAME1], E[e, E_END], t)
-    start, end, mean = E[e, E_START], E[e, E_END], E[e, E_MEAN]
-    for k in range(PORT_SIZE):
-        w[mean + k] = 0.5 * (w[start + k] + w[end + k])
+    average(PORT_SIZE if E[e, E_TURNS] else DIR, w, E[e, E_START], E[e, E_END], E[e, E_MEAN])
 
 
 @jit
 def clear(w, o):
-    for k in range(OUT_SIZE):
-        w[o + k] = 0.0
+    fill(OUT_SIZE, 0.0, w, o)
 
 
 @jit
@@ -133,10 +122,7 @@ def carry(B, E, e, data, w, port, turn, scale, bend, force, out, t):
     o = out + lin + rot
     rotate_back(w, bend, w, force + FORCE, w, t)
     for a in range(lin):
-        f, row = w[t + a], E[e, E_PHI] + a * n
-        if f != 0.0:
-            for k in range(n):
-                w[o + k] += f * data[row + k]
+        axpy(n, w[t + a], data, E[e, E_PHI] + a * n, w, o)
     if not turns:
         return
     rotate_back(w, bend, w, force + TORQUE, w, t)
@@ -144,10 +130,7 @@ def carry(B, E, e, data, w, port, turn, scale, bend, force, out, t):
         rotate_back(w, bend, w, force + ON_DIR + 3 * j, w, t + 3)
         cross_add(w, port + TRIAD + 3 * j, w, t + 3, 1.0, w, t)
     for a in range(rot):
-        f, row = w[t + axis(a, rot)], E[e, E_PSI] + a * n
-        if f != 0.0:
-            for k in range(n):
-                w[o + k] += f * data[row + k]
+        axpy(n, w[t + axis(a, rot)], data, E[e, E_PSI] + a * n, w, o)
 
 
 @jit
@@ -214,9 +197,8 @@ def own_tangent(B, E, e, data, w, h, t):
     _between(w, Q, Z, A1, P)
     for a in range(rot):
         for b in range(lin):
-            f, row = -0.5 * h * w[P + 3 * axis(a, rot) + b], E[e, E_PHI] + b * n
-            for k in range(n):
-                w[D + (lin + a) * size + o + k] += f * data[row + k]
+            scale = -0.5 * h * w[P + 3 * axis(a, rot) + b]
+            axpy(n, scale, data, E[e, E_PHI] + b * n, w, D + (lin + a) * size + o)
     # η–ω: h/2 (Φᵀ[A₀ᵀf] + Ψᵀ(Σ [t_i][A₀ᵀg_i] + [A₀ᵀτ]))
     rotate_back(w, A0, w, out + FORCE, w, z)
     for a in range(lin):
@@ -241,9 +223,8 @@ def own_tangent(B, E, e, data, w, h, t):
             w[Z + 4 * a] -= inner
     for a in range(rot):
         for b in range(rot):
-            f, row = -0.5 * h * w[P + 3 * axis(a, rot) + axis(b, rot)], E[e, E_PSI] + b * n
-            for k in range(n):
-                w[D + (lin + a) * size + o + k] += f * data[row + k]
+            scale = -0.5 * h * w[P + 3 * axis(a, rot) + axis(b, rot)]
+            axpy(n, scale, data, E[e, E_PSI] + b * n, w, D + (lin + a) * size + o)
             f, row = -0.5 * h * w[Z + 3 * axis(b, rot) + axis(a, rot)], E[e, E_PSI] + b * n
             for k in range(n):
                 w[D + (o + k) * size + lin + a] += f * data[row + k]

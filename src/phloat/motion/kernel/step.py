@@ -6,24 +6,28 @@ from phloat.motion.kernel import body as of_body
 from phloat.motion.kernel.newton import (
     FAST,
     LAM,
+    MULTIPLIERS,
     ROUND_OFF,
+    SAVED,
     STALLED,
     correct,
     evaluate,
     measure,
     refactor,
 )
-from phloat.motion.kernel.ports import carry_mean, port_start
+from phloat.motion.kernel.ports import carry_mean, port_end, port_start
 from phloat.motion.kernel.rows import potential
-from phloat.motion.kernel.small import dot, jit
+from phloat.motion.kernel.small import copy, dot, jit
 from phloat.motion.kernel.tables import (
     COMPLIANT,
+    DIR,
     E_BODY,
     E_END,
     E_FRAME0,
     E_FRAME1,
     E_OUT,
     E_START,
+    E_TURNS,
     FRAME_SIZE,
     GAP0,
     GAP1,
@@ -50,6 +54,7 @@ from phloat.motion.kernel.tables import (
     W_LOSS,
     W_OLD,
     W_OLDER,
+    W_OLDEST,
     W_Q,
     W_THETA,
     W_V,
@@ -78,7 +83,10 @@ def arrive(m, w):
 
 @jit
 def predict(m, w, iw):
-    """The unknowns from those of earlier steps, or the velocities of the state where there are none."""
+    """The unknowns from those of earlier steps, or the velocities of the state where there are none.
+
+    x_k + x_{k−1} − x_{k−2} is right for what grows evenly and for what changes sign at each step, as stiff modes do.
+    """
     B = m.bodies
     for i in range(len(B)):
         lin, rot, x = B[i, N_LIN], B[i, N_ROT], B[i, W_X]
@@ -88,13 +96,15 @@ def predict(m, w, iw):
                 w[x + k] = w[v]
             elif iw[I_STARTED] == 1:
                 w[x + k] = w[B[i, W_OLD] + k]
-            else:
+            elif iw[I_STARTED] == 2:
                 w[x + k] = 2.0 * w[B[i, W_OLD] + k] - w[B[i, W_OLDER] + k]
+            else:
+                w[x + k] = w[B[i, W_OLD] + k] + w[B[i, W_OLDER] + k] - w[B[i, W_OLDEST] + k]
 
 
 @jit
-def solve(m, w, iw, gravity, h):
-    """x and λ of one step."""
+def solve(m, w, iw, gravity, h, careful):
+    """x and λ of one step; careful is Newton's method with new factors at every iteration."""
     before, fresh = math.inf, False
     for k in range(MOST_ITERATIONS):
         evaluate(m, w, gravity, h)
@@ -115,7 +125,7 @@ def solve(m, w, iw, gravity, h):
         else:
             size = math.inf
         fresh = False
-        if not iw[I_FACTORED] or (k > 0 and size > FAST * before):
+        if careful or not iw[I_FACTORED] or (k > 0 and size > FAST * before):
             if not refactor(m, w, iw, gravity, h):
                 return SINGULAR
             fresh = True
@@ -146,9 +156,9 @@ def settle_in(m, w, iw, h):
     B, E, J, R = m.bodies, m.ends, m.entries, m.rows
     for i in range(len(B)):
         x, size = B[i, W_X], B[i, SIZE]
-        for k in range(size):
-            w[B[i, W_OLDER] + k] = w[B[i, W_OLD] + k]
-            w[B[i, W_OLD] + k] = w[x + k]
+        copy(size, w, B[i, W_OLDER], w, B[i, W_OLDEST])
+        copy(size, w, B[i, W_OLD], w, B[i, W_OLDER])
+        copy(size, w, x, w, B[i, W_OLD])
         of_body.accept(B, i, m.data, w, h)
         if B[i, N_ROT] == 1:
             A = B[i, W_Q] + 3
@@ -156,15 +166,13 @@ def settle_in(m, w, iw, h):
             exact = math.atan2(w[A + 3], w[A])
             w[B[i, W_THETA]] = exact + 2.0 * math.pi * round((angle - exact) / (2.0 * math.pi))
     for e in range(len(E)):
-        for k in range(PORT_SIZE):
-            w[E[e, E_START] + k] = w[E[e, E_END] + k]
-        for k in range(FRAME_SIZE):
-            w[E[e, E_FRAME0] + k] = w[E[e, E_FRAME1] + k]
+        copy(PORT_SIZE if E[e, E_TURNS] else DIR, w, E[e, E_END], w, E[e, E_START])
+        copy(FRAME_SIZE, w, E[e, E_FRAME1], w, E[e, E_FRAME0])
     for j in range(len(J)):
         for r in range(J[j, J_ROW], J[j, J_ROW] + J[j, J_ROWS]):
             w[R[r, R_COEF] + GAP0] = w[R[r, R_COEF] + GAP1]
             w[R[r, R_COEF] + TARGET0] = w[R[r, R_COEF] + TARGET1]
-    iw[I_STARTED] = min(iw[I_STARTED] + 1, 2)
+    iw[I_STARTED] = min(iw[I_STARTED] + 1, 3)
     iw[I_STEPS] += 1
 
 
@@ -174,10 +182,19 @@ def one(m, w, iw, gravity, h):
     for i in range(len(m.bodies)):
         of_body.begin(m.bodies, i, m.data, m.index, w, h)
     predict(m, w, iw)
-    status = solve(m, w, iw, gravity, h)
+    copy(m.where[MULTIPLIERS], w, m.where[LAM], w, m.where[SAVED])
+    status = solve(m, w, iw, gravity, h, False)
+    if status != SOLVED:
+        copy(m.where[MULTIPLIERS], w, m.where[SAVED], w, m.where[LAM])
+        iw[I_FACTORED], iw[I_STARTED] = 0, min(iw[I_STARTED], 1)
+        predict(m, w, iw)
+        status = solve(m, w, iw, gravity, h, True)
     if status == SOLVED:
         works(m, w, h)
         settle_in(m, w, iw, h)
+    else:
+        copy(m.where[MULTIPLIERS], w, m.where[SAVED], w, m.where[LAM])
+        iw[I_FACTORED] = 0
     return status
 
 

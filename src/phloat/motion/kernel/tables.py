@@ -19,9 +19,9 @@ W_J, W_DJ, W_C, W_P, W_B, W_EPS, W_G0, W_D0 = range(25, 33)
 W_NV, W_GV, W_BM, W_B1, W_LU, W_Y, W_SCALE, W_UNIT, W_SOL = range(33, 42)
 W_PRE, W_FPRE = 42, 43  # pre-stress: of the quadratic strains (unit compliance), and DᵀS of the linear ones as a force
 IW_PIVOT, FIRST_INC, N_INC, N_MULT = 44, 45, 46, 47  # pivots in iw; incidences; multipliers that touch this body
-# earlier unknowns; energies; damping losses; p̄_ω; angle in a plane
-W_OLD, W_OLDER, W_ENERGY, W_LOSS, W_PM, W_THETA = range(48, 54)
-BODY_COLUMNS = 54
+# earlier unknowns; energies; damping losses; p̄_ω; angle in a plane; mean membrane stress; whether R_d ≠ 0
+W_OLD, W_OLDER, W_ENERGY, W_LOSS, W_PM, W_THETA, W_SBAR, DAMPED, W_OLDEST = range(48, 57)
+BODY_COLUMNS = 57
 
 # --- ends ------------------------------------------------------------------------------------------------------------
 # body (−1 is the ground), entry, in data Φ (linear × n), Ψ (angular × n), x; in w the port at start, end and in the mean

@@ -1,0 +1,73 @@
+"""Beams that bend far: floating pieces welded end to end, each small in its own frame, addressed as one beam."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from phloat.bodies.body import Body
+from phloat.errors import InputError
+
+
+class Divisible(Protocol):
+    """A beam that can be cut into equal pieces."""
+
+    def piece(self, k: int, of: int) -> Divisible:
+        """The k-th piece, counted from 0, as a beam of its own."""
+        ...
+
+    def discretise(self, elements: int | Sequence[float]) -> Body: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """Pieces of one beam, each welded with its end C to the end P of the next; `connect` calls them "beam.1", "beam.2" …
+
+    The ports of the beam keep their names: "beam.P" is that of the first piece, "beam.C" that of the last.
+    """
+
+    recipe: Split
+    pieces: tuple[Body, ...]
+
+    def reduced(self, *, modes: int, axial: int = 2, torsion: int = 2, loaded: Sequence[str] = ("P", "C")) -> Assembly:
+        """Every piece with few coordinates; both ends of a piece are loaded by its neighbours."""
+        made: dict[int, Body] = {}
+        for body in self.pieces:
+            if id(body) not in made:
+                made[id(body)] = body.reduced(modes=modes, axial=axial, torsion=torsion, loaded=loaded)
+        return replace(self, pieces=tuple(made[id(body)] for body in self.pieces))
+
+    def __repr__(self) -> str:
+        return f"Assembly({len(self.pieces)} pieces: {self.pieces[0]!r}, …)"
+
+
+@dataclass(frozen=True)
+class Split:
+    """A beam in `pieces` of equal length with the theory, frame, damping and stiffening of the whole.
+
+    Frame conditions {s: …} are those of every piece, s along the piece. Damping by mass acts on the deformation of each piece
+    in its own frame: the more pieces, the less of the beam's bending it feels; damping by stiffness does not care.
+    """
+
+    beam: Divisible
+    pieces: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.pieces, (int, np.integer)) or isinstance(self.pieces, bool) or self.pieces < 1:
+            raise InputError(f"a beam cannot be split into {self.pieces!r} pieces; give a whole number, 1 or more")
+
+    def discretise(self, elements: int | Sequence[float]) -> Assembly:
+        """Every piece with so many elements, or with elements between the given fractions 0 … 1 of its length."""
+        made: list[tuple[Divisible, Body]] = []  # equal pieces are one and the same body
+        bodies = []
+        for k in range(self.pieces):
+            piece = self.beam.piece(k, self.pieces)
+            body = next((body for recipe, body in made if recipe == piece), None)
+            if body is None:
+                body = replace(piece.discretise(elements), pieces=int(self.pieces))
+                made.append((piece, body))
+            bodies.append(body)
+        return Assembly(self, tuple(bodies))

@@ -1,0 +1,223 @@
+"""Springs, dampers, bushings, and what pushes: they stand in the list of joints, close nothing and have no multipliers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from phloat.algebra.cross import rotation
+from phloat.errors import InputError, PortError, finite, not_negative
+from phloat.joints.curves import Curve, Range, curve, resistance
+from phloat.joints.ends import Between, Vector, unit, word
+
+AXES = ("inertial", "body")
+
+
+@dataclass(frozen=True)
+class Spring(Between):
+    """Pulls two points together: a force over their distance beyond `length`.
+
+    `stiffness` is a number, a table {elongation: force}, or a function of the elongation with its range `over=(from, to)`.
+    """
+
+    stiffness: Curve = field(kw_only=True)
+    length: float = field(default=0.0, kw_only=True)
+    over: Range = field(default=None, kw_only=True)
+    suffix: ClassVar[str] = ".spring"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        not_negative(f"length of {self.label}", self.length)
+        curve(f"stiffness of {self.label}", self.stiffness, self.over)
+
+
+@dataclass(frozen=True)
+class Damper(Between):
+    """Resists the rate of the distance of two points.
+
+    `damping` is a number, a table {rate: force}, or a function of the rate with its range `over=(from, to)`.
+    """
+
+    damping: Curve = field(kw_only=True)
+    over: Range = field(default=None, kw_only=True)
+    suffix: ClassVar[str] = ".damper"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        resistance(f"damping of {self.label}", self.damping, self.over)
+
+
+@dataclass(frozen=True)
+class Bushing(Between):
+    """Holds two frames together softly: six stiffnesses and dampings, along and about the axes of the first port's frame.
+
+    N/m and N m/rad (N s/m, N m s/rad); rotations are taken small. `turned` is the rotation vector from the first port's frame
+    to the second's where it is relaxed.
+    """
+
+    turned: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True)
+    stiffness: Sequence[float] = field(kw_only=True)
+    damping: Sequence[float] = field(default=(0.0,) * 6, kw_only=True)
+    suffix: ClassVar[str] = ".bushing"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        finite(f"turned of {self.label}", self.turned, (3,))
+        for what, given in (("stiffness", self.stiffness), ("damping", self.damping)):
+            if (least := float(finite(f"{what} of {self.label}", given, (6,)).min())) < 0.0:
+                raise InputError(f"{what} of {self.label} holds {least:g}; it must not be negative")
+
+    def triads(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.eye(3), rotation(np.asarray(self.turned, dtype=float)).T
+
+
+@dataclass(frozen=True)
+class OnJoint:
+    """On a free axis of a joint, by the label of that axis ("angle", "slide" …) where there are several."""
+
+    joint: str
+    axis: str = field(default="", kw_only=True)
+    name: str = field(default="", kw_only=True)
+    suffix: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.joint, str):
+            raise PortError(f"{type(self).__name__}: {self.joint!r} names no joint")
+        word(f"the {type(self).__name__} on {self.joint}", self.name)
+        if not isinstance(self.axis, str):
+            raise InputError(f"axis of {self.label} is {self.axis!r}; it must be a word: 'angle', 'slide' …")
+
+    @property
+    def label(self) -> str:
+        """Its name, or that of its joint and axis."""
+        return self.name or f"{self.joint}{self.axis and '.'}{self.axis}{self.suffix}"
+
+
+@dataclass(frozen=True)
+class JointSpring(OnJoint):
+    """A spring on a free axis of a joint, relaxed at `rest`.
+
+    `stiffness` is a number, a table {elongation: effort}, or a function of the elongation with its range `over=(from, to)`.
+    """
+
+    stiffness: Curve = field(kw_only=True)
+    rest: float = field(default=0.0, kw_only=True)
+    over: Range = field(default=None, kw_only=True)
+    suffix: ClassVar[str] = ".spring"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        finite(f"rest of {self.label}", self.rest, ())
+        curve(f"stiffness of {self.label}", self.stiffness, self.over)
+
+
+@dataclass(frozen=True)
+class JointDamper(OnJoint):
+    """A damper on a free axis of a joint.
+
+    `damping` is a number, a table {rate: effort}, or a function of the rate with its range `over=(from, to)`.
+    """
+
+    damping: Curve = field(kw_only=True)
+    over: Range = field(default=None, kw_only=True)
+    suffix: ClassVar[str] = ".damper"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        resistance(f"damping of {self.label}", self.damping, self.over)
+
+
+@dataclass(frozen=True)
+class Force:
+    """A force at a port, one number as input, along a direction of the inertial or of the body's axes."""
+
+    port: str
+    along: Vector = field(kw_only=True)
+    axes: str = field(default="inertial", kw_only=True)
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        _acting(self, self.port, "port")
+        self.direction()
+
+    @property
+    def label(self) -> str:
+        """Its name, or that of its port."""
+        return self.name or f"{self.port}.force"
+
+    def direction(self) -> np.ndarray:
+        """The unit vector of the force for the input 1."""
+        return unit(f"direction of {self.label}", self.along)
+
+
+@dataclass(frozen=True)
+class Torque:
+    """A torque at a port, one number as input, about a direction of the inertial or of the body's axes.
+
+    It works on ω_C = A (ω + Ψη̇), the angular velocity of the section.
+    """
+
+    port: str
+    about: Vector = field(kw_only=True)
+    axes: str = field(default="inertial", kw_only=True)
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        _acting(self, self.port, "port")
+        self.direction()
+
+    @property
+    def label(self) -> str:
+        """Its name, or that of its port."""
+        return self.name or f"{self.port}.torque"
+
+    def direction(self) -> np.ndarray:
+        """The unit vector of the torque for the input 1."""
+        return unit(f"direction of {self.label}", self.about)
+
+
+@dataclass(frozen=True)
+class Load:
+    """A force spread along a beam, one number as input that multiplies `per_length`: N/m, constant or a function of s."""
+
+    body: str
+    along: Vector = field(kw_only=True)
+    per_length: float | Callable[[float], float] = field(default=1.0, kw_only=True)
+    axes: str = field(default="inertial", kw_only=True)
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        _acting(self, self.body, "body")
+        self.direction()
+        if not callable(self.per_length) and finite(f"per_length of {self.label}", self.per_length, ()) == 0.0:
+            raise InputError(f"per_length of {self.label} is zero; nothing would ever push")
+
+    @property
+    def label(self) -> str:
+        """Its name, or that of its body."""
+        return self.name or f"{self.body}.load"
+
+    def direction(self) -> np.ndarray:
+        """The unit vector of the force for the input 1."""
+        return unit(f"direction of {self.label}", self.along)
+
+    def density(self, s: float) -> float:
+        """The force per length at the fraction s of the length, for the input 1."""
+        value = self.per_length(s) if callable(self.per_length) else self.per_length
+        return float(finite(f"per_length of {self.label} at s = {s:g}", value, ()))
+
+
+Passive: TypeAlias = Spring | Damper | Bushing | JointSpring | JointDamper
+Acting: TypeAlias = Force | Torque | Load
+
+
+def _acting(recipe: Acting, on: object, kind: str) -> None:
+    """What forces, torques and loads have in common."""
+    if not isinstance(on, str):
+        raise PortError(f"{type(recipe).__name__}: {on!r} names no {kind}")
+    word(f"the {type(recipe).__name__} on {on}", recipe.name)
+    if recipe.axes not in AXES:
+        raise InputError(f"axes of {recipe.label} is {recipe.axes!r}; it must be 'inertial' or 'body'")

@@ -1,0 +1,72 @@
+"""Where a system comes to stand: statics with joints, gravity, springs and held inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from phloat.errors import AccuracyError, InputError, finite
+from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.relax import GOOD_ENOUGH, Point, curvature, descended, newton, point
+from phloat.motion.statics import Statics, statics
+from phloat.motion.velocities import closed_or_said
+from phloat.system.state import State
+from phloat.system.system import System, fits
+
+# load steps and method, one after the other: of what stands by itself, and of what can move
+STRUCTURE = ((1, newton), (8, newton), (1, descended), (40, newton))
+MECHANISM = ((1, descended), (1, newton), (8, newton), (40, newton))
+
+
+def equilibrium(
+    system: System, state: State, *, u: Mapping[str, object] | Inputs | None = None, t: float = 0.0
+) -> State:
+    """The state at rest near the given one in which all forces balance: f(q) + Gᵀλ + B u(t) = 0 with every joint closed.
+
+    A pendulum ends below its pivot; what no force moves stays as it is. Locked and driven axes stay where they stand.
+    σ = C⁻¹ε(η), with the pre-stress that the given state has.
+    """
+    state = fits(system, state)
+    closed_or_said(system, state)
+    inputs, now = given_inputs(system, u), float(finite("t", t, ()))
+    _at_rest(system, inputs, now)
+    task = statics(system, state, inputs.at(now))
+    best: Point | None = None
+    for load_steps, method in MECHANISM if _unstable(point(task, task.start), 1e-6) else STRUCTURE:
+        found = _found(task, load_steps, method)
+        if found.residual < GOOD_ENOUGH and (method is descended or not _unstable(found)):
+            return found.state
+        best = found if best is None or found.residual < best.residual else best
+    assert best is not None
+    raise AccuracyError(
+        f"no equilibrium was found: the best try leaves forces out of balance by {best.residual:.1e} of their size, most on "
+        f"{task.body_of(int(np.argmax(best.left)))!r}; start nearer with place(system, …), or load it less"
+    )
+
+
+def _found(task: Statics, load_steps: int, method: Callable[[Statics, State], Point]) -> Point:
+    """The loads put on in equal parts, one after the other."""
+    state = task.start
+    for k in range(1, load_steps + 1):
+        part = k / load_steps
+        lighter = replace(task.system, gravity=part * task.system.gravity)
+        found = method(task if k == load_steps else replace(task, system=lighter, u=part * task.u), state)
+        if found.residual > GOOD_ENOUGH:
+            break
+        state = found.state
+    return found
+
+
+def _unstable(here: Point, least: float = -1e-6) -> bool:
+    return curvature(here, here.task.stiffness(here.state, here.lam)) < least
+
+
+def _at_rest(system: System, inputs: Inputs, t: float) -> None:
+    drives = inputs.driving()
+    for name in drives.signals:
+        if name not in drives.positions and np.any(rate := drives.at(t)[system.ports[name]]):
+            raise InputError(
+                f"{name!r} is driven at {', '.join(f'{x:g}' for x in rate)}; an equilibrium is at rest, settle(…) is for motion"
+            )

@@ -1,0 +1,93 @@
+"""One solve for velocities, accelerations and statics: M x = f + Gᵀλ, G x = b, also where rows repeat each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+
+from phloat.algebra.sparse import Matrix, csr, row_lengths, stacked
+
+SOFT = 1e-9  # of scaled rows: how far a multiplier gives way before it is asked again
+AGAIN = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Saddle:
+    """M x = f + Gᵀλ, G x = b, factorised once. M need not be symmetric.
+
+    Scaled to unit diagonal of M and unit rows of G, with −δ in the empty block, and repeated for what is left: then repeated
+    rows do no harm, λ is the shortest (in scaled rows) and where b cannot be met, x meets it as well as can be.
+    """
+
+    M: Matrix
+    G: Matrix
+    stiff: np.ndarray | None = None  # what to scale by instead of √ diag(M)
+
+    @cached_property
+    def scale(self) -> np.ndarray:
+        size = np.abs(self.M.diagonal()) if self.stiff is None else self.stiff**2
+        return 1.0 / np.sqrt(np.where(size > 0, size, 1.0))
+
+    @cached_property
+    def rows(self) -> Matrix:
+        """G for scaled unknowns."""
+        return csr(self.G @ sp.diags_array(self.scale))
+
+    @cached_property
+    def weight(self) -> np.ndarray:
+        return 1.0 / row_lengths(self.rows)
+
+    @cached_property
+    def factor(self) -> spla.SuperLU:
+        S = sp.diags_array(self.scale)
+        G = csr(sp.diags_array(self.weight) @ self.rows)
+        soft = SOFT * sp.eye_array(G.shape[0])
+        return spla.splu(stacked([[S @ self.M @ S, -G.T], [G, soft]]).tocsc())
+
+    def solve(self, f: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """x and λ."""
+        n = self.M.shape[0]
+        x, lam = np.zeros(n), np.zeros(self.G.shape[0])
+        left = self._left(x, lam, f, b)
+        for _ in range(AGAIN):
+            # what is left of both equations, solved again: refinement of round-off and of the softness in one
+            step = self.factor.solve(left)
+            x_1, lam_1 = x + self.scale * step[:n], lam + self.weight * step[n:]
+            after = self._left(x_1, lam_1, f, b)
+            if not np.linalg.norm(after) < 0.7 * np.linalg.norm(left):
+                break
+            x, lam, left = x_1, lam_1, after
+        return x, lam
+
+    def _left(self, x: np.ndarray, lam: np.ndarray, f: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.concatenate([self.scale * (f + self.G.T @ lam - self.M @ x), self.weight * (b - self.G @ x)])
+
+    def miss(self, x: np.ndarray, b: np.ndarray, beside: float = 0.0) -> np.ndarray:
+        """G x − b in scaled rows, beside the size of all x and b (and of what else they come from)."""
+        size = self.size(x) + float(np.abs(self.weight * b).max(initial=0.0)) + beside
+        return self.weight * (self.G @ x - b) / max(size, 1e-300)
+
+    def size(self, x: np.ndarray) -> float:
+        """√(xᵀ diag(M) x)."""
+        return float(np.linalg.norm(x / self.scale))
+
+
+def refined(
+    A: Matrix, b: np.ndarray, rows: np.ndarray, columns: np.ndarray, soft: tuple[np.ndarray, np.ndarray]
+) -> np.ndarray:
+    """x with A x = b, rows and columns scaled; softened at the entries `soft` and repeated for what is left, as in `Saddle`."""
+    scaled = csr(sp.diags_array(rows) @ A @ sp.diags_array(columns))
+    give = sp.coo_array((np.full(len(soft[0]), SOFT), soft), shape=A.shape)
+    factor = spla.splu((scaled + give).tocsc())
+    x, left = np.zeros(len(b)), rows * b
+    for _ in range(AGAIN):
+        step = factor.solve(left)
+        after = rows * b - scaled @ (x + step)
+        if not np.linalg.norm(after) < 0.7 * np.linalg.norm(left):
+            break
+        x, left = x + step, after
+    return columns * x

@@ -1,0 +1,163 @@
+"""What an input may be over time: a constant, straight lines between points, a function of t, or a position.
+
+Each has its value at t, its mean over an interval (what a step needs) and its rate (what accelerations need).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from phloat.errors import InputError, finite, mapping
+
+GAUSS = ((-np.sqrt(0.6), 5 / 18), (0.0, 8 / 18), (np.sqrt(0.6), 5 / 18))
+STEP = 1e-4  # seconds between the values of a difference: 1e-9 is lost at 1000 rad/s, 1e-12 by round-off
+FIRST = {-3: -1 / 60, -2: 3 / 20, -1: -3 / 4, 1: 3 / 4, 2: -3 / 20, 3: 1 / 60}  # f' to sixth order
+ONWARD = {0: -49 / 20, 1: 6.0, 2: -15 / 2, 3: 20 / 3, 4: -15 / 4, 5: 6 / 5, 6: -1 / 6}  # the same, from t on
+
+
+class Signal(Protocol):
+    """A vector over time."""
+
+    def at(self, t: float) -> np.ndarray: ...
+    def mean(self, t0: float, t1: float) -> np.ndarray: ...
+    def rate(self, t: float) -> np.ndarray: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """The same value at all times."""
+
+    value: np.ndarray
+
+    def at(self, t: float) -> np.ndarray:
+        return self.value
+
+    def mean(self, t0: float, t1: float) -> np.ndarray:
+        return self.value
+
+    def rate(self, t: float) -> np.ndarray:
+        return np.zeros_like(self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Piecewise:
+    """Straight lines between values at ascending times, constant before the first and after the last; call it with t."""
+
+    times: np.ndarray
+    values: np.ndarray  # (times,) or (times, components)
+
+    def __call__(self, t: float) -> np.ndarray:
+        out = np.array([np.interp(t, self.times, column) for column in self._columns.T])
+        return out if self.values.ndim > 1 else out[0]
+
+    def mean(self, t0: float, t1: float) -> np.ndarray:
+        """The mean over [t0, t1], exactly: trapezoids between the corners inside."""
+        start, stop = min(t0, t1), max(t0, t1)
+        if start == stop:
+            return self(start)
+        inside = (self.times > start) & (self.times < stop)
+        corners = np.concatenate([[start], self.times[inside], [stop]])
+        values = np.array([self(t) for t in corners])
+        return np.trapezoid(values, corners, axis=0) / (stop - start)
+
+    def rate(self, t: float) -> np.ndarray:
+        """The slope; at a corner that of the line which begins there."""
+        k = int(np.searchsorted(self.times, t, side="right"))
+        if k == 0 or k == len(self.times):
+            return np.zeros_like(self.values[0])
+        return (self.values[k] - self.values[k - 1]) / (self.times[k] - self.times[k - 1])
+
+    @property
+    def _columns(self) -> np.ndarray:
+        return self.values.reshape(len(self.times), -1)
+
+
+def piecewise(values: Mapping[float, object]) -> Piecewise:
+    """An input by its corners, {t: value}: straight lines between them, constant before the first and after the last.
+
+    Values are numbers, or vectors of one length. The result is a function of t, and knows its means exactly.
+    """
+    corners = mapping("piecewise", values, "{t: value}")
+    if not corners:
+        raise InputError("piecewise has no corners; give at least one: piecewise({0.0: 0.0, 0.2: 200.0})")
+    times = np.array([float(finite("a time of piecewise", t, ())) for t in corners])
+    shape = np.shape(next(iter(corners.values())))
+    if len(shape) > 1:
+        raise InputError(f"a value of piecewise has shape {shape}; it must be a number or a row of numbers")
+    rows = [finite(f"piecewise at t = {t:g}", v, shape) for t, v in zip(times, corners.values(), strict=True)]
+    order = np.argsort(times, kind="stable")
+    times = times[order]
+    if len(times) > 1 and np.diff(times).min() == 0.0:
+        again = times[int(np.argmin(np.diff(times)))]
+        raise InputError(f"piecewise has two values at t = {again:g}; for a jump give two times close together")
+    return Piecewise(times, np.array(rows)[order])
+
+
+@dataclass(frozen=True, eq=False)
+class Corners:
+    """A Piecewise as an input of a port; a table is not known beyond its ends."""
+
+    name: str
+    lines: Piecewise
+    bounded: bool
+
+    def at(self, t: float) -> np.ndarray:
+        self._inside(t)
+        return np.atleast_1d(self.lines(t))
+
+    def mean(self, t0: float, t1: float) -> np.ndarray:
+        self._inside(t0)
+        self._inside(t1)
+        return np.atleast_1d(self.lines.mean(t0, t1))
+
+    def rate(self, t: float) -> np.ndarray:
+        self._inside(t)
+        times = self.lines.times
+        last = self.bounded and len(times) > 1 and t >= times[-1]  # the last line goes on
+        return np.atleast_1d(self.lines.rate(0.5 * (times[-2] + times[-1]) if last else t))
+
+    def _inside(self, t: float) -> None:
+        first, last = float(self.lines.times[0]), float(self.lines.times[-1])
+        slack = 1e-9 * (last - first)  # t = k dt does not hit the last time exactly
+        if self.bounded and not first - slack <= t <= last + slack:
+            raise InputError(
+                f"input {self.name!r} is a table from {first:g} to {last:g} s; there is no value at t = {t:g} s "
+                "(piecewise({…}) goes on with its last one)"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function of t, checked whenever it is asked."""
+
+    name: str
+    function: Callable[[float], object]
+    shape: tuple[int, ...]
+
+    def at(self, t: float) -> np.ndarray:
+        return vector(f"input {self.name!r} at t = {t:g} s", self.function(t), self.shape)
+
+    def mean(self, t0: float, t1: float) -> np.ndarray:
+        """By three Gauss points."""
+        middle, half = 0.5 * (t0 + t1), 0.5 * (t1 - t0)
+        return sum((weight * self.at(middle + half * x) for x, weight in GAUSS), np.zeros(self.shape))
+
+    def rate(self, t: float) -> np.ndarray:
+        return difference(self.at, t)
+
+
+def difference(f: Callable[[float], np.ndarray], t: float, step: float = STEP) -> np.ndarray:
+    """f'(t) to sixth order. Runs begin at t = 0: from there no value before it is asked for."""
+    weights = ONWARD if 0.0 <= t < 3 * step else FIRST
+    return sum((w * f(t + k * step) for k, w in weights.items() if k), weights.get(0, 0.0) * f(t)) / step
+
+
+def vector(what: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
+    """`value` as floats of this shape; a port of one component takes a number too."""
+    if shape == (1,) and np.ndim(value) == 0:  # type: ignore[arg-type]
+        return finite(what, value, ()).reshape(1)
+    return finite(what, value, shape)

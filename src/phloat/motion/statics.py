@@ -1,0 +1,203 @@
+"""A system that stands still as equations for its bodies' places and deformations: f + Gᵀλ + B u = 0, gaps closed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from phloat.algebra.sparse import Matrix, csr, diagonal
+from phloat.bodies.body import Body
+from phloat.bodies.strain import strain_gradient
+from phloat.errors import InputError
+from phloat.joints.pairs import Drive
+from phloat.joints.rows import Held, Row, Spin, Turn, held_ground
+from phloat.motion.accelerations import moved
+from phloat.motion.closure import Closure
+from phloat.motion.stiffness import body_stiffness, stiffness
+from phloat.motion.velocities import mass, places_of, with_velocities
+from phloat.system.connection import Connection, held
+from phloat.system.energy import energy
+from phloat.system.jointed import in_velocities
+from phloat.system.state import State
+from phloat.system.system import System
+from phloat.system.terms import terms
+
+
+class Balance(NamedTuple):
+    """Forces on (v_P, ω, η̇) at a state, those of inputs among them, the joint rows, and the size of what makes up each force."""
+
+    f: np.ndarray
+    push: np.ndarray
+    G: Matrix
+    size: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Statics:
+    """Standing still under gravity, springs and held inputs; locked and driven axes stay where they start."""
+
+    system: System
+    start: State
+    u: np.ndarray
+
+    @cached_property
+    def length(self) -> float:
+        """The extent of the system as it starts, by its ports and joints."""
+        points = [self._of_ground(c) for c in self.system.joints.values() if not c.first.body]
+        for name, body in self.system.bodies.items():
+            pose = self.start.pose(name)
+            points += [pose.r_P + pose.A @ (port.x + port.Phi @ pose.eta) for port in body.ports.values()]
+        return float(np.ptp(points, axis=0).max()) or Closure(self.system, frozenset(), ()).size
+
+    def _of_ground(self, c: Connection) -> np.ndarray:
+        return held(c.second, self.start).c if isinstance(c.joint, Drive) else c.first.at
+
+    @cached_property
+    def where(self) -> np.ndarray:
+        return places_of(self.system)
+
+    @cached_property
+    def units(self) -> np.ndarray:
+        """The unit of every motion: lengths for translations, radians, and what moves a body by about a length for η."""
+        parts = []
+        for body in self.system.bodies.values():
+            reach = [np.abs(p.Phi) for p in body.ports.values()] + [
+                self.length * np.abs(p.Psi) for p in body.ports.values()
+            ]
+            most = np.vstack(reach).max(axis=0, initial=0.0) if body.coordinates else np.zeros(0)
+            eta = self.length / np.where(most > 0, most, max(most.max(initial=0.0), 1e-300))
+            rigid = [self.length if i < 3 else 1.0 for i in body.active]
+            parts.append(np.concatenate([rigid, eta]))
+        return np.concatenate(parts)
+
+    @cached_property
+    def rigid(self) -> np.ndarray:
+        return np.concatenate([np.arange(len(b.columns)) < len(b.active) for b in self.system.bodies.values()])
+
+    @cached_property
+    def prestress(self) -> dict[str, np.ndarray]:
+        """σ − C⁻¹ε(η), which no motion changes."""
+        out = {}
+        for name, body in self.system.bodies.items():
+            if body.stresses:
+                pose = self.start.pose(name)
+                out[name] = pose.sigma - body.elastic.stress(pose.eta)
+        return out
+
+    @cached_property
+    def mass(self) -> Matrix:
+        return mass(self.system, self.start)
+
+    @cached_property
+    def rate(self) -> float:
+        """A squared frequency of the loads: forces on frames over mass, in lengths and radians; where there are none, 1."""
+        size, rigid = self.balance(self.start).size, self.rigid
+        pulled = size[rigid] / (self.mass.diagonal()[rigid] * self.units[rigid])
+        return float(pulled.max(initial=0.0)) or 1.0
+
+    @cached_property
+    def soft(self) -> Matrix:
+        """K + rate M of the bodies by themselves, positive definite: what it costs to move them."""
+        still = self.start.with_values({f"{n}.eta": np.zeros(b.coordinates) for n, b in self._flexible.items()})
+        own = [body_stiffness(b, still.pose(n), np.zeros(3)) for n, b in self.system.bodies.items()]
+        columns = [np.ix_(b.columns, b.columns) for b in self.system.bodies.values()]
+        return csr(diagonal([K[c] for K, c in zip(own, columns, strict=True)]) + self.rate * self.mass)
+
+    @property
+    def _flexible(self) -> dict[str, Body]:
+        return {name: body for name, body in self.system.bodies.items() if body.coordinates}
+
+    @cached_property
+    def stiff(self) -> np.ndarray:
+        """√(K_ii + rate M_ii): over this, forces of all kinds are in units of √J."""
+        return np.sqrt(self.soft.diagonal())
+
+    @cached_property
+    def force(self) -> float:
+        """The largest force at the start, in units of √J."""
+        return float((self.balance(self.start).size / self.stiff).max(initial=0.0))
+
+    def body_of(self, index: int) -> str:
+        """Whose velocity stands at this place."""
+        return self.system.layout.owner(int(self.where[index])).rpartition(".")[0]
+
+    def balance(self, state: State) -> Balance:
+        """f(q) + B u at rest, and G."""
+        at = terms(self.system, state)
+        push = (at.B @ self.u)[self.where]
+        f = (at.J @ at.z)[self.where] + push
+        size = (abs(at.J) @ np.abs(at.z))[self.where] + np.abs(push)
+        return Balance(f, push, csr(at.G[:, self.where]), size)
+
+    def stiffness(self, state: State, lam: np.ndarray) -> Matrix:
+        return stiffness(self.system, state, lam, self.u, self.length)
+
+    def energy(self, state: State) -> float:
+        return energy(self.system, state)
+
+    def moved(self, state: State, step: np.ndarray) -> State:
+        """Bodies moved, σ = C⁻¹ε(η) and its pre-stress with them."""
+        out = moved(self.system, state, step)
+        e = out.e
+        for name, stress in self.prestress.items():
+            eta = e[out.layout[f"{name}.eta"]]
+            e[out.layout[f"{name}.sigma"]] = self.system.bodies[name].elastic.stress(eta) + stress
+        return replace(out, e=e)
+
+    def foreseen(self, state: State, foreseen: State, step: np.ndarray, part: float) -> tuple[State, State]:
+        """The state after a step, and the same with the stress that its tangent foresees: σ̂ + part (σ(η) − σ̂) + C⁻¹(∂ε/∂η) δη."""
+        after = self.moved(state, step)
+        e, places = after.e.copy(), in_velocities(self.system)
+        for name in self.prestress:
+            body, where, pose = self.system.bodies[name], after.layout[f"{name}.sigma"], state.pose(name)
+            Q, own = body.elastic.Q, step[places.columns[name][len(body.active) :]]
+            B = strain_gradient(body.elastic.D.toarray(), Q.strain, Q.row, Q.column, Q.value, pose.eta)
+            known = foreseen.e[where]
+            e[where] = known + part * (pose.sigma - known) + body.elastic.C_inverse @ (B @ own)
+        return after, replace(after, e=e)
+
+    def held_or_said(self, state: State) -> None:
+        """A sentence where a body runs away."""
+        spans = [np.ptp([p.x for p in body.ports.values()], axis=0).max() for body in self.system.bodies.values()]
+        for name in self.system.bodies:
+            if np.linalg.norm(state.pose(name).r_P - self.start.pose(name).r_P) > 20 * (self.length + sum(spans)):
+                raise InputError(
+                    f"{name!r} runs away: nothing holds it against its loads; join it, or put a spring to it"
+                )
+
+    def gap(self, state: State) -> np.ndarray:
+        """What is open of closed rows, and how far locked and driven ones have left where they started; as rows of G."""
+        parts = [np.zeros(0)]
+        for name, c in self.system.joints.items():
+            first, second = self._ends(c, state)
+            parts += [row.gap(first, second) for row in c.closed]
+            parts += [_left(row, first, second, *self._starts[name]) for row in c.locked + c.driven]
+        return np.concatenate(parts)
+
+    @cached_property
+    def _starts(self) -> dict[str, tuple[Held, Held]]:
+        return {name: self._ends(c, self.start) for name, c in self.system.joints.items()}
+
+    def _ends(self, c: Connection, state: State) -> tuple[Held, Held]:
+        """As `ends`, but the frame of a drive stands where it started."""
+        if isinstance(c.joint, Drive):
+            there = held(c.second, self.start)
+            return held_ground(there.c, there.D), held(c.second, state)
+        return held(c.first, state), held(c.second, state)
+
+
+def statics(system: System, state: State, u: np.ndarray) -> Statics:
+    """The equations of a system at rest, from a state (whose velocities do not count)."""
+    return Statics(system, with_velocities(system, state, np.zeros(len(places_of(system)))), u)
+
+
+def _left(row: Row, first: Held, second: Held, first_0: Held, second_0: Held) -> np.ndarray:
+    """How far a row has left where it started."""
+    if isinstance(row, Spin):
+        S = first.D.T @ second.D @ np.linalg.inv(first_0.D.T @ second_0.D)
+        return 0.5 * np.array([S[2, 1] - S[1, 2], S[0, 2] - S[2, 0], S[1, 0] - S[0, 1]])[list(row.axes)]
+    gap = row.gap(first, second) - row.gap(first_0, second_0)
+    return np.arctan2(np.sin(gap), np.cos(gap)) if isinstance(row, Turn) else gap

@@ -1,0 +1,70 @@
+"""The velocities w = (v_P, ω, η̇) of all bodies as one vector: mass, joint rows, and whether they agree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phloat.algebra.sparse import Matrix, diagonal
+from phloat.errors import InputError, JointError
+from phloat.motion.least import Saddle
+from phloat.system.jointed import ends, gaps, half_turned, in_rows, in_velocities, joint_rows
+from phloat.system.state import State
+from phloat.system.system import System
+
+CLOSED = 1e-7
+AGREES = 1e-9
+
+
+def mass(system: System, state: State) -> Matrix:
+    """M(η) of all bodies, T = ½ wᵀMw."""
+    blocks = []
+    for name, body in system.bodies.items():
+        blocks.append(body.inertia.at(state.pose(name).eta).M[np.ix_(body.columns, body.columns)])
+    return diagonal(blocks)
+
+
+def velocity_rows(system: System, state: State) -> tuple[Matrix, Matrix]:
+    """G and B_λ for w: 0 = −G w + B_λ u."""
+    return joint_rows(system, state, in_velocities(system))
+
+
+def places_of(system: System) -> np.ndarray:
+    """Where w stands in e."""
+    columns = in_rows(system, system.layout).columns
+    return np.concatenate([columns[name] for name in system.bodies])
+
+
+def rigid_columns(system: System) -> np.ndarray:
+    """Which of w are velocities of frames (the others are η̇)."""
+    parts = [np.arange(len(body.columns)) < len(body.active) for body in system.bodies.values()]
+    return np.concatenate(parts)
+
+
+def with_velocities(system: System, state: State, w: np.ndarray) -> State:
+    """The state with these velocities."""
+    e = state.e.copy()
+    e[places_of(system)] = w
+    return State(state.bodies, state.layout, e)
+
+
+def closed_or_said(system: System, state: State) -> None:
+    """A sentence where a joint stands open."""
+    for name, gap in gaps(system, state).items():
+        if (size := float(np.abs(gap).max())) > CLOSED:
+            raise InputError(f"joint {name!r} is open by {size:.3g}; close it with place(system, …)")
+    for name, c in system.joints.items():
+        if half_turned(c, *ends(c, state)):
+            raise InputError(f"joint {name!r} is half a turn away from closed; close it with place(system, …)")
+
+
+def agree_or_said(system: System, state: State, u: np.ndarray) -> None:
+    """A sentence where velocities miss the joints or drives."""
+    G, B_lam = velocity_rows(system, state)
+    w, right = state.e[places_of(system)], B_lam @ u
+    miss = np.abs(Saddle(mass(system, state), G).miss(w, right))
+    if miss.max(initial=0.0) > AGREES:
+        worst = int(np.argmax(miss))
+        raise JointError(
+            f"velocities miss joint {system.multipliers.owner(worst)!r} by {abs((G @ w - right)[worst]):.3g}; "
+            "make them agree with set_moving(system, state, …, u=…)"
+        )

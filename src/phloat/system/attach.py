@@ -1,0 +1,149 @@
+"""Force elements as they are written, resolved to rows, laws and weighted ports of the bodies of a system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from phloat.bodies.body import Body, Port
+from phloat.errors import InputError, JointError, PortError, unknown
+from phloat.fem.interval import gauss
+from phloat.joints.curves import curve, resistance
+from phloat.joints.elements import (
+    Acting,
+    Bushing,
+    Damper,
+    Force,
+    JointDamper,
+    JointSpring,
+    Load,
+    OnJoint,
+    Passive,
+    Spring,
+    Torque,
+)
+from phloat.joints.rows import Distance, InPlane, Row, Skew, in_plane
+from phloat.system.connection import Connection, End
+from phloat.system.elements import Actuator, Element, Law
+from phloat.system.resolve import ends_of, of_points, port_of, shown, turned_in_plane
+
+
+def attached(
+    recipe: Passive, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
+) -> Element:
+    """A spring, damper or bushing between ports of these bodies, or on a free axis of one of these joints."""
+    if isinstance(recipe, (JointSpring, JointDamper)):
+        c, row = _axis(recipe, joints)
+        return Element(recipe.label, recipe, c.first, c.second, (row,), (_law(recipe),))
+    first, second = ends_of(recipe, bodies)
+    if not isinstance(recipe, Bushing):
+        return Element(recipe.label, recipe, first, second, (Distance(),), (_law(recipe),))
+    kept = _bushing(recipe, first, second, plane)
+    without = [end.body for end in (first, second) if end.body and not bodies[end.body].rotates]
+    if without and not all(of_points(row, first, bodies) for row in kept):
+        raise JointError(
+            f"Bushing {recipe.label!r} needs an orientation, and {without[0]!r} is a point mass; "
+            "write its port second, with no stiffness and damping about axes, or take a RigidBody"
+        )
+    return Element(recipe.label, recipe, first, second, tuple(kept), tuple(kept.values()))
+
+
+def _law(recipe: Spring | Damper | JointSpring | JointDamper) -> Law:
+    if isinstance(recipe, (Spring, JointSpring)):
+        rest = recipe.length if isinstance(recipe, Spring) else recipe.rest
+        stiffness, spring = curve(f"stiffness of {recipe.label}", recipe.stiffness, recipe.over)
+        return Law(stiffness=stiffness, rest=float(rest), spring=spring)
+    damping, damper = resistance(f"damping of {recipe.label}", recipe.damping, recipe.over)
+    return Law(damping=damping, damper=damper)
+
+
+def _axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection, Row]:
+    """The joint and the row of its free axis that a spring or damper acts on."""
+    said = type(recipe).__name__
+    if recipe.joint not in joints:
+        raise PortError(f"{said}: {unknown('joint', recipe.joint, joints)}")
+    c = joints[recipe.joint]
+    axes = {row.labels[0]: row for row in c.coordinates}
+    if not axes:
+        raise JointError(f"{said} {recipe.label!r}: joint {recipe.joint!r} has no angle and no slide to act on")
+    if recipe.axis and recipe.axis not in axes:
+        raise PortError(f"{said} {recipe.label!r}: {unknown(f'axis of {recipe.joint!r}', recipe.axis, axes)}")
+    if not recipe.axis and len(axes) > 1:
+        names = ", ".join(map(repr, axes))
+        raise JointError(f"{said} {recipe.label!r}: joint {recipe.joint!r} has the axes {names}; say which: axis=…")
+    return c, axes[recipe.axis or next(iter(axes))]
+
+
+def _bushing(recipe: Bushing, first: End, second: End, plane: str | None) -> dict[Row, Law]:
+    """The rows of a bushing in which it does anything, with their laws; in a plane those of the plane."""
+    rows: tuple[Row, ...] = (*(InPlane(i) for i in range(3)), *(Skew(i) for i in range(3)))
+    if plane:
+        turned_in_plane(recipe.label, recipe.turned)
+    out = {}
+    for row, k, c in zip(rows, recipe.stiffness, recipe.damping, strict=True):
+        there = not plane or in_plane(row, first.triad, second.triad) is not None
+        if there and (k or c):
+            out[row] = Law(stiffness=float(k), damping=float(c))
+    return out
+
+
+def nested_element(prefix: str, e: Element) -> Element:
+    """The element in a system of which its own is a part."""
+    ends = [replace(end, body=f"{prefix}.{end.body}") if end.body else end for end in (e.first, e.second)]
+    return replace(e, name=f"{prefix}.{e.name}", first=ends[0], second=ends[1])
+
+
+# --- what pushes -----------------------------------------------------------------------------------------------------
+
+
+def acting(recipe: Acting, bodies: Mapping[str, Body], plane: str | None) -> Actuator:
+    """A force, torque or distributed load on one of these bodies."""
+    if isinstance(recipe, Load):
+        if recipe.body not in bodies:
+            raise PortError(f"Load: {unknown('body', recipe.body, bodies)}")
+        body, ports = recipe.body, _spread(recipe, bodies[recipe.body])
+    else:
+        body, port = port_of(recipe, recipe.port, bodies)
+        ports = ((1.0, bodies[body].port(port)),)
+    kind, direction = "torque" if isinstance(recipe, Torque) else "force", recipe.direction()
+    if isinstance(recipe, Torque) and not bodies[body].rotates:
+        raise JointError(
+            f"Torque {recipe.label!r} turns {body!r}, and a point mass has no orientation; use a RigidBody"
+        )
+    if plane:
+        _pushes_in_plane(recipe, direction)
+    return Actuator(recipe.label, recipe, body, kind, recipe.axes, direction, ports)
+
+
+def nested_actuator(prefix: str, a: Actuator) -> Actuator:
+    """The actuator in a system of which its own is a part."""
+    return replace(a, name=f"{prefix}.{a.name}", body=f"{prefix}.{a.body}")
+
+
+def _pushes_in_plane(recipe: Force | Torque | Load, direction: np.ndarray) -> None:
+    if isinstance(recipe, Torque) and np.abs(direction[:2]).max() > 1e-12:
+        raise JointError(f"{recipe.label} turns about {shown(direction)}; in the plane xy it must be z")
+    if not isinstance(recipe, Torque) and abs(direction[2]) > 1e-12:
+        raise JointError(f"{recipe.label} pushes along {shown(direction)}, which leaves the plane xy")
+
+
+def _spread(load: Load, body: Body) -> tuple[tuple[float, Port], ...]:
+    """∫ f δx ds as a sum of w δx_w: w = ∫f, x_w = ∫f x / w, Φ_w = ∫f Φ / w, for the parts of f that push and that pull."""
+    shape, places = body.shape, body.shape.places()
+    if body.coordinates == 0 or places.ndim != 1 or len(places) < 3 or places[0] != 0.0 or places[-1] != 1.0:
+        raise JointError(f"Load {load.label!r}: {load.body!r} is no beam; a load is spread over s from 0 to 1")
+    s, w = gauss(places)
+    lengths = np.linalg.norm(np.diff(shape.points(places), axis=0), axis=1) / np.diff(places)
+    force = w * np.repeat(lengths, len(s) // len(lengths)) * np.array([load.density(float(x)) for x in s])
+    points, Phi = shape.points(s), shape.displacement(s)
+    out = []
+    for part in (np.maximum(force, 0.0), np.minimum(force, 0.0)):
+        if (total := float(part.sum())) != 0.0:
+            mean = part / total
+            moved = np.array([Phi[i::3].T @ mean for i in range(3)])
+            out.append((total, Port(mean @ points, moved, np.zeros_like(moved))))
+    if not out:
+        raise InputError(f"per_length of {load.label} is zero all along {load.body!r}; nothing would ever push")
+    return tuple(out)

@@ -1,0 +1,61 @@
+"""The ends that joints and force elements have at bodies or the ground, and joints as parts of a system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from phloat.joints.pairs import Joint
+from phloat.joints.rows import Along, Held, Row, Turn, held_ground
+from phloat.system.state import State
+
+
+@dataclass(frozen=True, eq=False)
+class End:
+    """One side of a joint: a port of a body, or a place of the ground, with the joint triad in its frame."""
+
+    body: str  # "" is the ground
+    port: str
+    triad: np.ndarray
+    at: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Connection:
+    """A joint of a system: its two ends, the rows it closes, those it drives, and the motion it leaves open."""
+
+    name: str
+    joint: Joint
+    first: End
+    second: End
+    closed: tuple[Row, ...]
+    driven: tuple[Row, ...] = ()
+    free: tuple[Row, ...] = ()
+    locked: tuple[Row, ...] = ()
+
+    @property
+    def coordinates(self) -> tuple[Row, ...]:
+        """The angle or slide of this joint, free or not."""
+        return tuple(row for row in self.free + self.locked + self.driven if isinstance(row, (Turn, Along)))
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Everything that the multipliers of this joint hold."""
+        return self.closed + self.locked + self.driven
+
+
+def count(rows: Sequence[Row]) -> int:
+    """The number of scalar rows."""
+    return sum(len(row.labels) for row in rows)
+
+
+def held(end: End, state: State) -> Held:
+    """One side of a joint at a state, with the columns of the velocities that its body has."""
+    if not end.body:
+        return held_ground(end.at, end.triad)
+    body, pose = state.bodies[end.body], state.pose(end.body)
+    port = body.port(end.port)
+    y = port.x + port.Phi @ pose.eta
+    return Held(pose.r_P, pose.A, y, port.Phi, port.Psi, pose.eta, end.triad, body.columns)

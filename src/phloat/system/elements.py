@@ -1,0 +1,105 @@
+"""Force elements as parts of a system: springs and dampers on rows between two ports, and what pushes at an input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from phloat.bodies.body import Body, Port
+from phloat.joints.curves import area_to, secant_at, slope_at, value_at
+from phloat.joints.elements import Acting, Passive
+from phloat.joints.rows import Row, point_rate
+from phloat.system.connection import End
+from phloat.system.state import Pose
+
+
+def no_table() -> np.ndarray:
+    """A table without columns: no force."""
+    return np.zeros((2, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """The effort on a coordinate x of a row: −k (x − x₀) − S(x − x₀) − c ẋ − D(ẋ), with tables S and D.
+
+    A table has two rows, the argument and the force, linear between its columns and beyond them; no columns are no force.
+    """
+
+    stiffness: float = 0.0
+    rest: float = 0.0
+    damping: float = 0.0
+    spring: np.ndarray = field(default_factory=no_table)
+    damper: np.ndarray = field(default_factory=no_table)
+
+    def force(self, gap: float, rate: float) -> float:
+        """The effort along the row on its coordinate."""
+        return self.pull(gap) - self.damping * rate - value_at(self.damper, rate)
+
+    def pull(self, gap: float) -> float:
+        """The effort of the spring alone, −∂U/∂x."""
+        x = gap - self.rest
+        return -self.stiffness * x - value_at(self.spring, x)
+
+    def energy(self, gap: float) -> float:
+        """U = ½ k (x − x₀)² + ∫S: zero at rest."""
+        x = gap - self.rest
+        return 0.5 * self.stiffness * x**2 + area_to(self.spring, x)
+
+    def slope(self, gap: float) -> float:
+        """∂²U/∂x²: the stiffness at x."""
+        return self.stiffness + slope_at(self.spring, gap - self.rest)
+
+    def resistance(self, rate: float) -> float:
+        """Damping effort over rate, never negative; the slope at no rate."""
+        return self.damping + secant_at(self.damper, rate)
+
+    @property
+    def stores(self) -> bool:
+        """Whether there is a spring in it."""
+        return self.stiffness != 0.0 or bool(np.any(self.spring[1]))
+
+    @property
+    def resists(self) -> bool:
+        """Whether there is a damper in it."""
+        return self.damping != 0.0 or bool(np.any(self.damper[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Element:
+    """A spring, damper or bushing of a system: scalar rows between two ends, and a law for each."""
+
+    name: str
+    recipe: Passive
+    first: End
+    second: End
+    rows: tuple[Row, ...]
+    laws: tuple[Law, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Actuator:
+    """One scalar input that pushes ("force") or turns ("torque") a body: Σ weight · direction at (virtual) ports of it.
+
+    `direction` is a unit vector in `axes`, "inertial" or "body".
+    """
+
+    name: str
+    recipe: Acting
+    body: str
+    kind: str
+    axes: str
+    direction: np.ndarray
+    ports: tuple[tuple[float, Port], ...]
+
+    def effort(self, body: Body, pose: Pose) -> np.ndarray:
+        """On the velocities (v_P, ω, η̇) for the input 1: Σ w (∂ċ/∂…)ᵀ d of a force, Σ w (∂ω_C/∂…)ᵀ d of a torque."""
+        direction = pose.A @ self.direction if self.axes == "body" else self.direction
+        out = np.zeros(6 + body.coordinates)
+        for weight, port in self.ports:
+            if self.kind == "force":
+                rate = point_rate(pose.A, port.x + port.Phi @ pose.eta, port.Phi)
+            else:
+                rate = np.hstack([np.zeros((3, 3)), pose.A, pose.A @ port.Psi])
+            out += weight * (direction @ rate)
+        return out

@@ -1,0 +1,61 @@
+"""Force elements at a state: energy of springs and its gradient, resistance of dampers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.joints.rows import Held, Row, Turn, by_entries
+from phloat.system.connection import held
+from phloat.system.elements import Element
+from phloat.system.jointed import Places, scattered, unwrapped
+from phloat.system.state import State
+from phloat.system.system import System
+
+
+def element_energies(system: System, state: State) -> dict[str, float]:
+    """The energy stored in every element, by name."""
+    out = {}
+    for name, element in system.elements.items():
+        first, second = _sides(element, state)
+        gaps = [coordinate(element, row, first, second, state) for row in element.rows]
+        out[name] = float(sum(law.energy(gap) for law, gap in zip(element.laws, gaps, strict=True)))
+    return out
+
+
+def coordinate(element: Element, row: Row, first: Held, second: Held, state: State) -> float:
+    """What a law of an element sees: the gap of its row, an angle with the turns that the state knows."""
+    gap = float(row.gap(first, second)[0])
+    return unwrapped(element, state, gap) if isinstance(row, Turn) else gap
+
+
+def potential_gradient(system: System, state: State) -> dict[str, np.ndarray]:
+    """∂U/∂(r_P, A row by row, η) of the springs, for every body that one of them holds: what they add to z."""
+    out: dict[str, np.ndarray] = {}
+    for element in system.elements.values():
+        first, second = (by_entries(side) for side in _sides(element, state))
+        for row, law in zip(element.rows, element.laws, strict=True):
+            if not law.stores:
+                continue
+            effort = -law.pull(coordinate(element, row, first, second, state))
+            rates = row.rate(first, second)
+            for end, side, rate in zip((element.first, element.second), (first, second), rates, strict=True):
+                if end.body:
+                    out[end.body] = out.get(end.body, 0.0) + side.by_state(effort * rate[0])
+    return out
+
+
+def dissipation(system: System, state: State, places: Places, velocities: np.ndarray) -> Matrix:
+    """Gᵀ c G of the dampers: what they add to R. `velocities` has the columns of `places`; tables count by their secant."""
+    R = zeros(places.size, places.size)
+    for element in system.elements.values():
+        first, second = _sides(element, state)
+        for row, law in zip(element.rows, element.laws, strict=True):
+            if law.resists:
+                G = scattered([(element, row.rate(first, second))], places)
+                R = R + law.resistance(float((G @ velocities)[0])) * (G.T @ G)
+    return csr(R)
+
+
+def _sides(element: Element, state: State) -> tuple[Held, Held]:
+    return held(element.first, state), held(element.second, state)
