@@ -10,6 +10,7 @@ from phloat.bodies.section import Circle, Rectangle, Section, Tube
 from phloat.errors import (
     AccuracyError,
     ClosureError,
+    ConvergenceError,
     InputError,
     JointError,
     LooseBodyWarning,
@@ -25,12 +26,16 @@ from phloat.linear.modes import Modes, modes
 from phloat.linear.phdae import Field, LinearPHDAE
 from phloat.linear.response import Response, response
 from phloat.motion.equilibrium import equilibrium
+from phloat.motion.events import Event
 from phloat.motion.place import place
 from phloat.motion.positions import position
 from phloat.motion.reactions import reactions
+from phloat.motion.result import Books, Result
+from phloat.motion.schemes.midpoint import Midpoint
 from phloat.motion.set_moving import set_moving
 from phloat.motion.settle import settle
 from phloat.motion.signals import piecewise
+from phloat.motion.simulate import simulate
 from phloat.system.energy import PowerBalance, effort_defect, energy, power_balance, structure_defects
 from phloat.system.jointed import gaps, joint_coordinates
 from phloat.system.state import State
@@ -44,12 +49,15 @@ __all__ = [
     "AccuracyError",
     "Beam",
     "Body",
+    "Books",
     "Bushing",
     "Circle",
     "ClosureError",
+    "ConvergenceError",
     "Cylindrical",
     "Damper",
     "Drive",
+    "Event",
     "Field",
     "Force",
     "InputError",
@@ -62,6 +70,7 @@ __all__ = [
     "Load",
     "LooseBodyWarning",
     "Material",
+    "Midpoint",
     "Modes",
     "Planar",
     "PointMass",
@@ -73,6 +82,7 @@ __all__ = [
     "Rectangle",
     "RedundancyWarning",
     "Response",
+    "Result",
     "Revolute",
     "RigidBody",
     "Section",
@@ -109,6 +119,7 @@ __all__ = [
     "set_moving",
     "settle",
     "side_by_side",
+    "simulate",
     "structure_defects",
     "swapped",
     "terms",

@@ -33,6 +33,14 @@ class AccuracyError(RuntimeError):
     """A computation that checked itself and missed its own tolerance."""
 
 
+class ConvergenceError(RuntimeError):
+    """A step that Newton's method could not make, even when halved; `result` holds the motion up to there."""
+
+    def __init__(self, message: str, result: object = None) -> None:
+        super().__init__(message)
+        self.result = result
+
+
 class RedundancyWarning(UserWarning):
     """Joints that repeat each other: the motion is right, their multipliers are not unique."""
 

@@ -11,13 +11,13 @@ from phloat.bodies.body import Port
 from phloat.joints.pairs import Drive
 from phloat.joints.rows import Aligned, Along, Spin, Turn
 from phloat.motion.drives import Coordinate, Frame, Moving, Swivel
-from phloat.motion.inputs import Inputs
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays
 from phloat.motion.kernel.newton import LAM, Model
 from phloat.motion.kernel.pack import Entry, Packed, Scalar, Side, packed, scalars, side
 from phloat.motion.kernel.rows import gap_at
 from phloat.motion.kernel.step import arrive
+from phloat.motion.signals import Signal
 from phloat.system.connection import Connection, held
 from phloat.system.elements import Element
 from phloat.system.jointed import joint_coordinates
@@ -32,63 +32,64 @@ class Assembled:
     """The buffers of a run, which of them take inputs, and which move by themselves."""
 
     system: System
-    inputs: Inputs
+    signals: dict[str, Signal]  # by port; a controller changes them
     packed: Packed
-    given: np.ndarray  # for every given row: its place in u …
-    given_at: np.ndarray  # … and in w
+    given: list[tuple[str, int]]  # for every given row: port and component …
+    given_at: np.ndarray  # … and its place in w
     moving: list[Moving]
     moving_at: np.ndarray
+    moved: np.ndarray  # where the drives stand
     constant: np.ndarray  # energy of pre-stress, per body
     before: list[np.ndarray]  # σ − C⁻¹ε(η), per body
     names: list[str] = field(default_factory=list)  # of the entries
 
 
-def assembled(system: System, state: State, inputs: Inputs, t0: float, open_ports: frozenset[str] = frozenset()) -> Assembled:
-    """Entries for joints, elements and every port that gets an input (or may get one from a controller)."""
+def assembled(system: System, state: State, signals: dict[str, Signal], t0: float) -> Assembled:
+    """Entries for joints, elements and every port that has a signal."""
     angles = joint_coordinates(system, state)
-    entries, moving, moves = [], [], {}
+    entries: list[Entry] = []
+    moving: list[Moving] = []
+    moves: dict[str, list[tuple[Moving, str, int]]] = {}
     for c in system.joints.values():
         if c.rows:
-            entry, motions = _closed(system, c, state, inputs, angles)
+            entry, motions = _closed(system, c, state, angles)
             entries.append(entry)
             moves[entry.name] = motions
     for element in system.elements.values():
-        if entry := _element(system, element, state, angles):
+        if entry := _element(system, element, angles):
             entries.append(entry)
-    given: dict[str, np.ndarray] = {}
-    for name in [n for n in system.ports if n in inputs.signals or n in open_ports]:
-        for k, entry in enumerate(_effort(system, name, state, angles)):
-            entry.name = f"{name}#{k}" if k else name
-            entry.name = "u:" + entry.name
-            entries.append(entry)
-            where = system.ports[name]
-            given[entry.name] = np.arange(where.start, where.stop) if len(entry.rows) > 1 else np.array([where.start])
+    for name in [n for n in system.ports if n in signals]:
+        entries += _effort(system, name, angles)
     out = packed(system, state, entries)
     model = out.model
-    given_index, given_at, moving_at = [], [], []
+    given: list[tuple[str, int]] = []
+    given_at: list[int] = []
+    moving_at: list[int] = []
     for j, entry in enumerate(out.entries):
         lam = int(model.where[LAM] + model.entries[j, t.J_LAM])
-        if entry.name in given:
-            given_index += list(given[entry.name])
+        if not model.entries[j, t.J_UNKNOWN]:
+            given += [(entry.name, k) for k in range(len(entry.rows))]
             given_at += list(range(lam, lam + len(entry.rows)))
+            continue
         for motion, kind, row in moves.get(entry.name, []):
             moving.append(motion)
             moving_at += _places(model, j, kind, row)
     run = Assembled(
         system,
-        inputs,
+        signals,
         out,
-        np.array(given_index, dtype=np.int64),
+        given,
         np.array(given_at, dtype=np.int64),
         moving,
         np.array(moving_at, dtype=np.int64),
+        np.concatenate([np.zeros(0), *(motion.start for motion in moving)]),
         np.zeros(len(system.bodies)),
         [np.zeros(body.stresses) for body in system.bodies.values()],
         [entry.name for entry in out.entries],
     )
     load(run, state)
     for motion in moving:
-        motion.check(t0)
+        motion.check(signals, t0)
     return run
 
 
@@ -102,7 +103,7 @@ def _places(model: Model, j: int, kind: str, row: int) -> list[int]:
 
 
 def _closed(
-    system: System, c: Connection, state: State, inputs: Inputs, angles: dict[str, float]
+    system: System, c: Connection, state: State, angles: dict[str, float]
 ) -> tuple[Entry, list[tuple[Moving, str, int]]]:
     """The closed, locked and driven rows of a joint, and what moves of it."""
     first, second = side(system, c.first), side(system, c.second)
@@ -112,7 +113,8 @@ def _closed(
         first = Side(-1, None, port.D.T.copy(), port.c.copy())
         linear = 2 if system.plane else 3
         turning = sum(len(row.axes) for row in c.driven if isinstance(row, Aligned))
-        motions.append((Frame(c.name, inputs, port.c, port.D.T, c.second.triad.T, turning, linear), "frame", 0))
+        start = np.concatenate([port.c, port.D.T.ravel()])
+        motions.append((Frame(c.name, start, c.second.triad.T, linear, turning), "frame", 0))
     rows: list[Scalar] = []
     component = 0
     for row in c.rows:
@@ -121,12 +123,12 @@ def _closed(
             second.triad = np.array([_unbent(port.A, port.Psi @ port.eta, d) for d in here.D.T])
             row = Aligned(row.axes)
             if c.driven:
-                motions.append((Swivel(c.name, inputs, first.triad, row.axes, np.eye(3)), "directions", 0))
+                motions.append((Swivel(c.name, first.triad, row.axes), "directions", 0))
         made = scalars(row, t.CLOSED)
         if isinstance(row, (Turn, Along)):
             made[0].gap = angles[f"{c.name}.{row.label}"]
             if row in c.driven:
-                motions.append((Coordinate(c.name, inputs, component, made[0].gap), "target", len(rows)))
+                motions.append((Coordinate(c.name, component, np.array([made[0].gap])), "target", len(rows)))
                 component += 1
         rows += made
     return Entry(c.name, first, second, rows), motions
@@ -137,20 +139,26 @@ def _unbent(A: np.ndarray, turn: np.ndarray, d: np.ndarray) -> np.ndarray:
     return np.linalg.solve(A @ (np.eye(3) + skew(turn)), d)
 
 
-def _element(system: System, element: Element, state: State, angles: dict[str, float]) -> Entry | None:
+def _owner(system: System, element: Element) -> str:
+    """The joint whose free axis an element acts on."""
+    ends = [(end.body, end.port) for end in (element.first, element.second)]
+    there = (c for c in system.joints.values() if [(end.body, end.port) for end in (c.first, c.second)] == ends)
+    return next((c.name for c in there if set(element.rows) <= set(c.coordinates)), "")
+
+
+def _element(system: System, element: Element, angles: dict[str, float]) -> Entry | None:
     """Springs and dampers that do something."""
     rows = []
     for row, law in zip(element.rows, element.laws, strict=True):
         if law.stores or law.resists:
             made = scalars(row, t.COMPLIANT, law)[0]
-            joint = getattr(element.recipe, "joint", "")
             if isinstance(row, Turn):
-                made.gap = next((v for n, v in angles.items() if n.endswith(f"{joint}.{row.label}")), 0.0)
+                made.gap = angles.get(f"{_owner(system, element)}.{row.label}", 0.0)
             rows.append(made)
     return Entry(element.name, side(system, element.first), side(system, element.second), rows) if rows else None
 
 
-def _effort(system: System, name: str, state: State, angles: dict[str, float]) -> list[Entry]:
+def _effort(system: System, name: str, angles: dict[str, float]) -> list[Entry]:
     """The rows that a given effort acts along; drives have none."""
     if name in system.actuators:
         actuator = system.actuators[name]
@@ -179,9 +187,7 @@ def _effort(system: System, name: str, state: State, angles: dict[str, float]) -
         return [Entry(name, side(system, c.first), side(system, c.second), rows)]
     owner, _, port_name = name.rpartition(".")
     body = system.bodies[owner]
-    rows = [
-        Scalar(t.WRENCH_V if i < 3 else t.WRENCH_W, (), t.GIVEN, direction=np.eye(3)[i % 3]) for i in body.active
-    ]
+    rows = [Scalar(t.WRENCH_V if i < 3 else t.WRENCH_W, (), t.GIVEN, direction=np.eye(3)[i % 3]) for i in body.active]
     return [Entry(name, GROUND, _side(list(system.bodies).index(owner), body.port(port_name)), rows)]
 
 
@@ -271,4 +277,3 @@ def _stresses(run: Assembled, i: int, arrays: Arrays, eta: np.ndarray) -> np.nda
     for s, row, column, value in zip(Q.strain, Q.row, Q.column, Q.value, strict=True):
         strain[:, s] += 0.5 * value * eta[:, row] * eta[:, column]
     return strain @ elastic.C_inverse.toarray().T + run.before[i]
-

@@ -32,7 +32,14 @@ class Inputs:
     def signals(self) -> dict[str, Signal]:
         """What each given port does over time."""
         given = mapping("u", {} if self.u is None else self.u, "{port: value}")
-        return {name: _signal(self.system, name, value) for name, value in given.items()}
+        out = {name: _signal(self.system, name, value) for name, value in given.items()}
+        firsts = [self.system.ports[name].start for name in out]
+        for k, (name, first) in enumerate(zip(out, firsts, strict=True)):
+            if first in firsts[:k]:  # a port of a split beam has two names
+                raise InputError(
+                    f"inputs {list(out)[firsts.index(first)]!r} and {name!r} are of one port; give one of them"
+                )
+        return out
 
     @cached_property
     def positions(self) -> dict[str, Position]:

@@ -15,7 +15,7 @@ from phloat.motion.statics import Balance, Statics
 from phloat.motion.velocities import velocity_rows
 from phloat.system.state import State
 
-NEWTON, DOWN = 40, 200  # iterations
+NEWTON, DOWN = 40, 100  # iterations
 LONGEST = 0.7  # radians, or extents of the system, in one step
 NEUTRAL = 1e-9  # weight that holds what no force moves
 DENSE = 400  # unknowns up to which the lowest curvature is computed
@@ -47,9 +47,8 @@ class Point:
     def left(self) -> np.ndarray:
         """Forces out of balance, each beside what it is the balance of and a little of the largest, now or at the start."""
         size = (self.at.size + abs(self.at.G).T @ np.abs(self.lam)) * self.metric.scale
-        return (
-            np.abs(self.task.soft @ self.least[0]) * self.metric.scale / (size + 1e-3 * size.max(initial=0.0) + 1e-300)
-        )
+        most = max(size.max(initial=0.0), self.task.force, 1e-300)
+        return np.abs(self.task.soft @ self.least[0]) * self.metric.scale / (size + 1e-3 * most)
 
     @cached_property
     def residual(self) -> float:

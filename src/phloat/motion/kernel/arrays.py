@@ -61,7 +61,9 @@ class Arrays:
         out = np.zeros(len(pairs)), np.zeros((len(pairs), n)), np.zeros((len(pairs), n, n))
         for p, (i, j) in enumerate(pairs):
             for array, whole in zip(out, (E0, first, twice), strict=True):
-                array[p] = (whole[0, 0] + whole[1, 1] + whole[2, 2] if i == j else 0.0) - 0.5 * (whole[i, j] + whole[j, i])
+                array[p] = (whole[0, 0] + whole[1, 1] + whole[2, 2] if i == j else 0.0) - 0.5 * (
+                    whole[i, j] + whole[j, i]
+                )
         return out
 
     @cached_property

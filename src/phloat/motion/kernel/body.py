@@ -10,7 +10,6 @@ Forces of ports are subtracted elsewhere. Planar bodies have one axis of rotatio
 
 from phloat.motion.kernel.small import U, add_block, add_matvec, axpy, copy, dot, fill, jit, matvec
 from phloat.motion.kernel.tables import (
-    DAMPED,
     D_C0,
     D_D,
     D_GAMMA,
@@ -22,6 +21,7 @@ from phloat.motion.kernel.tables import (
     D_N,
     D_Q,
     D_RD,
+    DAMPED,
     I_QUAD,
     N_ETA,
     N_LIN,

@@ -263,7 +263,16 @@ class _Tables:
     ) -> Model:
         unknown = int(entries[:, t.J_UNKNOWN].sum())
         multipliers = int(entries[:unknown, t.J_ROWS].sum())
-        where = [w.room(lam), w.room(multipliers), w.room(multipliers), 0, 0, w.room(multipliers), multipliers, w.room(multipliers)]
+        where = [
+            w.room(lam),
+            w.room(multipliers),
+            w.room(multipliers),
+            0,
+            0,
+            w.room(multipliers),
+            multipliers,
+            w.room(multipliers),
+        ]
         pairs = []
         for i in range(len(self.bodies)):
             mine = range(self.bodies[i, t.FIRST_INC], self.bodies[i, t.FIRST_INC] + self.bodies[i, t.N_INC])

@@ -12,7 +12,6 @@ from phloat.motion.kernel.body import axis
 from phloat.motion.kernel.small import average, axpy, copy, cross_add, dot, fill, jit, rotate, rotate_back
 from phloat.motion.kernel.tables import (
     ARM,
-    C,
     DIR,
     E_BODY,
     E_END,
@@ -41,6 +40,7 @@ from phloat.motion.kernel.tables import (
     W_Q1,
     W_QT,
     W_X,
+    C,
 )
 
 

@@ -9,7 +9,6 @@ import math
 from phloat.motion.kernel.small import jit
 from phloat.motion.kernel.tables import (
     ALIGNED,
-    C,
     COEF_END,
     COEF_MEAN,
     COINCIDE,
@@ -39,6 +38,7 @@ from phloat.motion.kernel.tables import (
     TWIST,
     WRENCH_V,
     WRENCH_W,
+    C,
 )
 
 
@@ -159,7 +159,11 @@ def pull(R, r, lam, w, A, B, coef, A_mean, on_A, on_B):
         for a in range(3):
             value = w[coef + a]
             if kind == WRENCH_V or kind == WRENCH_W:
-                value = w[A_mean + 3 * a] * w[coef] + w[A_mean + 3 * a + 1] * w[coef + 1] + w[A_mean + 3 * a + 2] * w[coef + 2]
+                value = (
+                    w[A_mean + 3 * a] * w[coef]
+                    + w[A_mean + 3 * a + 1] * w[coef + 1]
+                    + w[A_mean + 3 * a + 2] * w[coef + 2]
+                )
             w[on_B + o + a] += lam * value
 
 
@@ -226,4 +230,3 @@ def resistance(R, r, data, w, h):
         value, slope, _ = looked_up(data, R[r, R_DAMPER], n, rate)
         force, stiff = force + value, stiff + slope
     return force, stiff
-

@@ -15,7 +15,7 @@ from phloat.motion.kernel.newton import (
     measure,
     refactor,
 )
-from phloat.motion.kernel.ports import carry_mean, port_end, port_start
+from phloat.motion.kernel.ports import carry_mean, port_start
 from phloat.motion.kernel.rows import potential
 from phloat.motion.kernel.small import copy, dot, jit
 from phloat.motion.kernel.tables import (
@@ -48,10 +48,8 @@ from phloat.motion.kernel.tables import (
     R_COEF,
     R_MODE,
     SIZE,
-    T,
     TARGET0,
     TARGET1,
-    W_LOSS,
     W_OLD,
     W_OLDER,
     W_OLDEST,
@@ -60,6 +58,7 @@ from phloat.motion.kernel.tables import (
     W_V,
     W_X,
     W_Y,
+    T,
 )
 
 SOLVED, DIVERGED, SINGULAR = 0, 1, 2
@@ -92,7 +91,9 @@ def predict(m, w, iw):
         lin, rot, x = B[i, N_LIN], B[i, N_ROT], B[i, W_X]
         for k in range(B[i, SIZE]):
             if iw[I_STARTED] == 0:
-                v = B[i, W_V] + (k if k < lin else (5 if rot == 1 else 3 + k - lin) if k < lin + rot else 6 + k - lin - rot)
+                v = B[i, W_V] + (
+                    k if k < lin else (5 if rot == 1 else 3 + k - lin) if k < lin + rot else 6 + k - lin - rot
+                )
                 w[x + k] = w[v]
             elif iw[I_STARTED] == 1:
                 w[x + k] = w[B[i, W_OLD] + k]
@@ -199,13 +200,13 @@ def one(m, w, iw, gravity, h):
 
 
 @jit
-def snapshot(m, w, gravity, energies, out, potentials):
-    """State, and energies of bodies and springs, as they stand."""
+def snapshot(m, w, gravity, first, out, potentials):
+    """State, works and losses, and energies of bodies and springs, as they stand."""
     B, J, R = m.bodies, m.entries, m.rows
     for i in range(len(B)):
         of_body.energies(B, i, m.data, m.index, w, gravity)
     for k in range(len(out)):
-        out[k] = w[energies + k]
+        out[k] = w[first + k]
     for j in range(len(J)):
         potentials[j] = 0.0
         for r in range(J[j, J_ROW], J[j, J_ROW] + J[j, J_ROWS]):
@@ -214,16 +215,15 @@ def snapshot(m, w, gravity, energies, out, potentials):
 
 
 @jit
-def advance(m, w, iw, gravity, h, steps, every, given, given_at, moving, moving_at, first, kept, lam, potentials, fill):
-    """`steps` steps with given efforts and moving frames per step; every so many a snapshot.
+def advance(m, w, iw, gravity, h, given, given_at, moving, moving_at, marks, first, kept, lam, potentials, made, fill):
+    """As many steps as `given` and `moving` have rows: efforts go to w[given_at], driven frames and targets to w[moving_at].
 
-    given (steps × k) goes to w[given_at], moving (steps × k) to w[moving_at]. Snapshots go to rows of `kept` (numbers from
-    `first` on in w) and `potentials`; `lam` gets the mean of the multipliers of the steps before and after. `fill` is
-    the row that still waits for its second half (−1: none). Returns status, steps done, snapshots made, fill.
+    After the steps numbered in `marks` (from 1 on) a snapshot goes to row `made` of `kept` (the numbers from `first` on in w),
+    `potentials` and `lam`; λ is the mean of the steps before and after, so row `fill` still waits for its second half (−1:
+    none). Returns status, steps done, made, fill.
     """
-    made, multipliers = 0, lam.shape[1]
-    at = m.where[LAM]
-    for s in range(steps):
+    mark, multipliers, at = 0, lam.shape[1], m.where[LAM]
+    for s in range(len(given)):
         for k in range(given.shape[1]):
             w[given_at[k]] = given[s, k]
         for k in range(moving.shape[1]):
@@ -235,13 +235,9 @@ def advance(m, w, iw, gravity, h, steps, every, given, given_at, moving, moving_
             for k in range(multipliers):
                 lam[fill, k] = 0.5 * (lam[fill, k] + w[at + k])
             fill = -1
-        if (s + 1) % every == 0:
+        if mark < len(marks) and marks[mark] == s + 1:
             snapshot(m, w, gravity, first, kept[made], potentials[made])
             for k in range(multipliers):
                 lam[made, k] = w[at + k]
-            fill = made
-            made += 1
-    return SOLVED, steps, made, fill
-
-
-__all__ = ["DIVERGED", "SINGULAR", "SOLVED", "W_LOSS", "advance", "arrive", "one", "set_step", "snapshot"]
+            fill, made, mark = made, made + 1, mark + 1
+    return SOLVED, len(given), made, fill

@@ -1,0 +1,217 @@
+"""What a simulation leaves: states over time by name, multipliers, and the books of its energy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from phloat.bodies.body import Body
+from phloat.errors import InputError, PortError, finite, unknown
+from phloat.joints.rows import Turn
+from phloat.motion.between import between
+from phloat.system.jointed import joint_coordinates
+from phloat.system.pieces import located
+from phloat.system.state import DERIVED, State
+from phloat.system.system import System
+
+COMPONENTS = ("kinetic", "elastic", "potential")
+
+
+@dataclass(frozen=True, eq=False)
+class Books:
+    """Energies at the output times and works up to them (J): what the ledger is made of.
+
+    `bodies` (times, bodies, 3) kinetic, elastic, potential; `losses` (times, bodies) taken by damping of bodies; `works`
+    (times, entries, 2) done by each joint, element and input on its two bodies; `springs` (times, entries) stored.
+    """
+
+    names: tuple[str, ...]
+    bodies: np.ndarray
+    losses: np.ndarray
+    works: np.ndarray
+    springs: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A motion: `result["rod.theta"]`, `result["hinge.lam"]`, `result["elbow.angle"]`… with time first.
+
+    `e` (times, numbers of a state), `lam` (times, multipliers; means of neighbouring steps), `info` what the scheme reports.
+    """
+
+    system: System
+    t: np.ndarray
+    e: np.ndarray
+    lam: np.ndarray
+    books: Books | None = None
+    info: Mapping[str, object] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        owner, _, quantity = str(name).rpartition(".")
+        if quantity == "lam" and owner in self.system.multipliers:
+            return self.system.multipliers.of(self.lam, owner)
+        if name in self.system.layout:
+            return self.system.layout.of(self.e, name)
+        if quantity in DERIVED and owner in self.system.bodies:
+            shape = self.system.bodies[owner].shape
+            rates = self._or_zero(owner, "eta" if quantity == "u_f" else "eta_dot")
+            field = rates @ shape.displacement(shape.places()).T.toarray()
+            return field.reshape(len(self), -1, 3)[:, :, : self._dimension(owner)]
+        if name in self.coordinates:
+            return self.coordinates[name]
+        there = [*self.system.layout, *(f"{j}.lam" for j in self.system.multipliers), *self._coordinate_names()]
+        raise PortError(unknown("quantity", name, there))
+
+    # --- states ------------------------------------------------------------------------------------------------------
+
+    def state(self, k: int = -1) -> State:
+        """The state at the k-th output time (the last unless told)."""
+        return State(self.system.bodies, self.system.layout, self.e[k].copy())
+
+    def at(self, t: float) -> State:
+        """The state at any time of the run: cubic between outputs."""
+        time = float(finite("time", t, ()))
+        if not self.t[0] <= time <= self.t[-1]:
+            raise InputError(f"t = {time:g} s is outside the run, which goes from {self.t[0]:g} to {self.t[-1]:g} s")
+        k = int(np.clip(np.searchsorted(self.t, time) - 1, 0, max(len(self) - 2, 0)))
+        if time in (self.t[k], self.t[-1]):
+            return self.state(k if time == self.t[k] else -1)
+        h = self.t[k + 1] - self.t[k]
+        return between(self.state(k), self.state(k + 1), h, (time - self.t[k]) / h)
+
+    # --- fields ------------------------------------------------------------------------------------------------------
+
+    def position(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
+        """Where the place s of a body (or a point `at` in axes of a rigid one) is, inertial, (times, 2 or 3)."""
+        name, place = self._located(body, s)
+        part = self.system.bodies[name]
+        if at is not None:
+            if part.coordinates:
+                raise InputError(f"{name!r} is elastic; give its place with s=…, not at=…")
+            y = np.tile(finite("at", at, (3,)), (len(self), 1))
+        else:
+            y = part.shape.points(place)[0] + self._or_zero(name, "eta") @ part.shape.displacement(place).T.toarray()
+        r, A = self._frame(name)
+        return (r + np.einsum("tij,tj->ti", A, y))[:, : self._dimension(name)]
+
+    def displacement(self, body: str, s: float) -> np.ndarray:
+        """The deformation of a body at the place s in its own axes, (times, 2 or 3)."""
+        part = self._body(body)
+        u = self._or_zero(body, "eta") @ part.shape.displacement(_place(s)).T.toarray()
+        return u[:, : self._dimension(body)]
+
+    def stress(self, body: str, s: float) -> dict[str, np.ndarray]:
+        """The stress resultants of a body at the place s, by name (N, M_z … of a beam), each (times,)."""
+        name, place = self._located(body, s)
+        sigma = self._or_zero(name, "sigma")
+        rows = self.system.bodies[name].shape.stress(place)
+        return {key: (sigma @ row.T.toarray())[:, 0] for key, row in rows.items()}
+
+    # --- energy and momentum -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def energy(self) -> np.ndarray:
+        """H, springs included, (times,)."""
+        if self.books is not None:
+            return self.books.bodies.sum(axis=(1, 2)) + self.books.springs.sum(axis=1)
+        from phloat.system.energy import energy
+
+        return np.array([energy(self.system, self.state(k)) for k in range(len(self))])
+
+    @cached_property
+    def momentum(self) -> np.ndarray:
+        """Linear momentum of the whole, inertial, (times, 3)."""
+        return sum((self._momenta(name)[0] for name in self.system.bodies), np.zeros((len(self), 3)))
+
+    @cached_property
+    def angular_momentum(self) -> np.ndarray:
+        """Angular momentum of the whole about the origin, inertial, (times, 3)."""
+        return sum((self._momenta(name)[1] for name in self.system.bodies), np.zeros((len(self), 3)))
+
+    @cached_property
+    def coordinates(self) -> dict[str, np.ndarray]:
+        """Angles and slides of joints, "joint.angle" …; in space angles are unwrapped from output to output."""
+        names = self._coordinate_names()
+        if not names:
+            return {}
+        rows = [joint_coordinates(self.system, self.state(k)) for k in range(len(self))]
+        turns = {
+            f"{c.name}.{row.label}"
+            for c in self.system.joints.values()
+            for row in c.coordinates
+            if isinstance(row, Turn)
+        }
+        out = {name: np.array([row[name] for row in rows]) for name in names}
+        return {name: np.unwrap(value) if name in turns else value for name, value in out.items()}
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _momenta(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """(9): p_t and p_r in body axes, then inertial and about the origin."""
+        body, I = self.system.bodies[name], self.system.bodies[name].inertia
+        r, A = self._frame(name)
+        eta, rates = self._or_zero(name, "eta"), self._or_zero(name, "eta_dot")
+        v, omega = self._filled(name, "v_P", 0), self._filled(name, "omega", 3)
+        s_u = I.s0 + eta @ I.S.T
+        p_t = I.m * v + np.cross(omega, s_u) + rates @ I.S.T
+        p_r = np.cross(s_u, v)
+        if body.rotates:
+            Y = I.X + np.einsum("ablk,tl->tabk", I.W, eta) if body.coordinates else np.zeros((len(self), 3, 3, 0)) + I.X
+            E = I.E0 + np.einsum("bak,tk->tab", I.X, eta) + np.einsum("tabk,tk->tab", Y, eta)
+            J = np.trace(E, axis1=1, axis2=2)[:, None, None] * np.eye(3) - E
+            c = np.stack([Y[:, 1, 2] - Y[:, 2, 1], Y[:, 2, 0] - Y[:, 0, 2], Y[:, 0, 1] - Y[:, 1, 0]], axis=1)
+            p_r = p_r + np.einsum("tij,tj->ti", J, omega) + np.einsum("tik,tk->ti", c, rates)
+        P = np.einsum("tij,tj->ti", A, p_t)
+        return P, np.cross(r, P) + np.einsum("tij,tj->ti", A, p_r)
+
+    def _frame(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """r_P and A of a body in three dimensions."""
+        r = self._filled(name, "r_P", 0)
+        if f"{name}.A_IB" in self.system.layout:
+            return r, self[f"{name}.A_IB"]
+        A = np.tile(np.eye(3), (len(self), 1, 1))
+        if f"{name}.theta" in self.system.layout:
+            c, s = np.cos(self[f"{name}.theta"]), np.sin(self[f"{name}.theta"])
+            A[:, 0, 0], A[:, 0, 1], A[:, 1, 0], A[:, 1, 1] = c, -s, s, c
+        return r, A
+
+    def _filled(self, name: str, quantity: str, offset: int) -> np.ndarray:
+        out = np.zeros((len(self), 3))
+        where = [i - offset for i in self.system.bodies[name].active if offset <= i < offset + 3]
+        if where:
+            out[:, where] = self[f"{name}.{quantity}"].reshape(len(self), -1)
+        return out
+
+    def _or_zero(self, body: str, quantity: str) -> np.ndarray:
+        name = f"{body}.{quantity}"
+        return self.e[:, self.system.layout[name]] if name in self.system.layout else np.zeros((len(self), 0))
+
+    def _located(self, name: str, s: float | None) -> tuple[str, np.ndarray]:
+        if name in self.system.bodies:
+            return name, _place(0.0 if s is None else s)
+        part, place = located(self.system.bodies, name, 0.0 if s is None else s)
+        return part, _place(place)
+
+    def _body(self, name: str) -> Body:
+        if name not in self.system.bodies:
+            raise PortError(unknown("body", name, self.system.bodies))
+        return self.system.bodies[name]
+
+    def _dimension(self, body: str) -> int:
+        return sum(i < 3 for i in self.system.bodies[body].active)
+
+    def _coordinate_names(self) -> list[str]:
+        return [f"{c.name}.{row.label}" for c in self.system.joints.values() for row in c.coordinates]
+
+    def __repr__(self) -> str:
+        return f"Result({len(self)} times from {self.t[0]:g} to {self.t[-1]:g} s of {', '.join(self.system.bodies)})"
+
+
+def _place(s: float) -> np.ndarray:
+    return np.array([finite("place position s", s, ())])

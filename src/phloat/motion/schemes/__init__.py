@@ -1,0 +1,1 @@
+"""Schemes of time integration, one a file; `simulate(…, scheme=…)` takes any of them."""

@@ -1,0 +1,135 @@
+"""Motion: one verb for all schemes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from phloat.errors import InputError, finite, positive
+from phloat.motion.events import Event
+from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.rank import repeated_rows
+from phloat.motion.result import Result
+from phloat.motion.schemes.midpoint import Midpoint
+from phloat.motion.task import Controller, Scheme, Task
+from phloat.motion.velocities import agree_or_said, closed_or_said
+from phloat.system.state import State
+from phloat.system.system import System, fits
+
+
+def simulate(
+    system: System,
+    state: State,
+    t_end: float,
+    *,
+    dt: float | None = None,
+    u: Mapping[str, object] | Inputs | None = None,
+    controller: Controller | None = None,
+    every: float | None = None,
+    scheme: Scheme = Midpoint(),
+    output: int | Sequence[float] | np.ndarray = 1,
+    events: Sequence[Event] = (),
+    t_start: float = 0.0,
+    progress: bool | None = None,
+) -> Result:
+    """The motion from a state at t_start to t_end.
+
+    `u` {port: constant | (times, values) | f(t) | piecewise(…) | position(f)} are the inputs; `controller(t, y)` returns more of
+    them, at every step or `every` so many seconds. `output` keeps every so many steps, or the state at the given times.
+    `events` stop the run or change the state. The state must close the joints (place) and its velocities agree with them
+    and with the drives (set_moving).
+    """
+    state = fits(system, state)
+    start, end = float(finite("t_start", t_start, ())), float(finite("t_end", t_end, ()))
+    if not end > start:
+        raise InputError(f"t_end = {end:g} s is not after the start at t = {start:g} s")
+    if dt is not None and positive("dt", dt) > end - start:
+        raise InputError(f"dt = {dt:g} s is longer than the run of {end - start:g} s")
+    if controller is not None and not callable(controller):
+        raise InputError(f"controller is {controller!r}; it must be a function f(t, y) that returns {{port: value}}")
+    if every is not None and controller is None:
+        raise InputError("every= is the sample time of a controller, and there is none; output= thins the results")
+    inputs = given_inputs(system, u)
+    closed_or_said(system, state)
+    agree_or_said(system, state, inputs.at(start))
+    if every is not None:
+        positive("every", every)
+    task = Task(
+        system,
+        state,
+        start,
+        end,
+        dt,
+        inputs,
+        output=_output(output, start, end),
+        controller=controller,
+        every=every,
+        events=tuple(events),
+        dropped=repeated_rows(system, state),
+        progress=_bar(start, end, progress),
+    )
+    for event in task.events:
+        if not isinstance(event, Event):
+            raise InputError(f"one of the events is {event!r}; write Event(when=…, do=…)")
+    result = scheme.run(task)
+    task.progress(np.inf)
+    return result if isinstance(task.output, int) else at_times(result, task.output)
+
+
+def _output(output: object, start: float, end: float) -> int | np.ndarray:
+    if isinstance(output, (int, np.integer)) and not isinstance(output, bool):
+        if output < 1:
+            raise InputError(f"output={output}: it must be 1 or more, to keep every so many steps")
+        return int(output)
+    times = np.asarray(output)
+    if times.dtype.kind not in "biuf" or times.ndim != 1 or not len(times):
+        raise InputError(f"output is {output!r}; it must be a number of steps or a row of times")
+    times = times.astype(float)
+    if not np.isfinite(times).all() or np.any(np.diff(times) <= 0) or times[0] < start or times[-1] > end:
+        raise InputError(f"output times must ascend and lie between {start:g} and {end:g} s")
+    return times
+
+
+def at_times(result: Result, times: np.ndarray) -> Result:
+    """A result at other times, by dense output; its books are lines between the steps."""
+    times = times[times <= result.t[-1] * (1 + 1e-12)]
+    e = np.array([result.at(min(time, result.t[-1])).e for time in times]).reshape(len(times), -1)
+    books = result.books
+    if books is not None:
+        parts = {
+            name: _lines(times, result.t, getattr(books, name)) for name in ("bodies", "losses", "works", "springs")
+        }
+        books = replace(books, **parts)
+    return replace(result, t=times, e=e, lam=_lines(times, result.t, result.lam), books=books)
+
+
+def _lines(times: np.ndarray, t: np.ndarray, values: np.ndarray) -> np.ndarray:
+    flat = values.reshape(len(t), -1)
+    return np.array([np.interp(times, t, column) for column in flat.T]).T.reshape(len(times), *values.shape[1:])
+
+
+def _bar(start: float, end: float, wanted: bool | None) -> Callable[[float], None]:
+    """A bar on the terminal once a run takes more than a second; never where nobody looks, unless asked for."""
+    if wanted is False or (wanted is None and not sys.stderr.isatty()):
+        return lambda t: None
+    begin, shown = time.perf_counter(), [0.0, False]
+
+    def show(t: float) -> None:
+        now = time.perf_counter()
+        if t == np.inf:
+            if shown[1]:
+                sys.stderr.write("\r" + " " * 78 + "\r")
+                sys.stderr.flush()
+            return
+        if now - begin > 1.0 and now - shown[0] > 0.2:
+            shown[0], shown[1] = now, True
+            part = (t - start) / (end - start)
+            left = (now - begin) * (1 / max(part, 1e-9) - 1)
+            sys.stderr.write(f"\r[{'=' * int(40 * part):<40}] {100 * part:3.0f} %  t = {t:.4g} s, {left:.0f} s left ")
+            sys.stderr.flush()
+
+    return show

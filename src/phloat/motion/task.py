@@ -1,0 +1,46 @@
+"""What a scheme is asked to do, and the rows it fills."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from phloat.motion.events import Event
+from phloat.motion.inputs import Inputs
+from phloat.motion.outputs import Outputs
+from phloat.motion.result import Books, Result
+from phloat.system.state import State
+from phloat.system.system import System
+
+Controller = Callable[[float, Outputs], Mapping[str, object]]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A motion to be found: from `state` at t_0 to t_end with inputs, a controller, events; outputs where they are wanted."""
+
+    system: System
+    state: State
+    t_0: float
+    t_end: float
+    dt: float | None
+    inputs: Inputs
+    output: int | np.ndarray = 1  # every so many steps, or at these times
+    controller: Controller | None = None
+    every: float | None = None
+    events: tuple[Event, ...] = ()
+    progress: Callable[[float], None] = field(default=lambda t: None)
+    dropped: tuple[int, ...] = ()  # joint rows that repeat others
+    keep: Callable[[Result], None] = field(default=lambda result: None)  # told of what is finished, from time to time
+
+
+class Scheme(Protocol):
+    """A way from a task to a result."""
+
+    def run(self, task: Task) -> Result: ...
+
+
+__all__ = ["Books", "Controller", "Event", "Scheme", "Task"]
