@@ -31,6 +31,7 @@ from phloat.motion.place import place
 from phloat.motion.positions import position
 from phloat.motion.reactions import reactions
 from phloat.motion.result import Books, Result
+from phloat.motion.schemes.composition import Composition4
 from phloat.motion.schemes.midpoint import Midpoint
 from phloat.motion.set_moving import set_moving
 from phloat.motion.settle import settle
@@ -53,6 +54,7 @@ __all__ = [
     "Bushing",
     "Circle",
     "ClosureError",
+    "Composition4",
     "ConvergenceError",
     "Cylindrical",
     "Damper",

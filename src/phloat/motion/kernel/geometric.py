@@ -1,0 +1,128 @@
+"""What in-plane and distance rows add to the tangent of a body: their forces change with that body's own motion."""
+
+from phloat.motion.kernel.body import axis
+from phloat.motion.kernel.ports import carry_mean, clear
+from phloat.motion.kernel.small import cross_add, jit, rotate
+from phloat.motion.kernel.tables import (
+    ARM,
+    COEF_END,
+    COEF_MEAN,
+    DIR,
+    DISTANCE,
+    E_BODY,
+    E_END,
+    E_PHI,
+    E_PSI,
+    FORCE,
+    GAP0,
+    GAP1,
+    IN_PLANE,
+    J_A,
+    J_B,
+    J_LAM,
+    J_ROW,
+    J_ROWS,
+    N_ETA,
+    N_LIN,
+    N_ROT,
+    ON_DIR,
+    OUT_B,
+    R_COEF,
+    R_I,
+    R_KIND,
+    SIZE,
+    TRIAD,
+    W_LU,
+    W_Q1,
+    W_QT,
+    W_X,
+    W_Y,
+    T,
+)
+
+
+@jit
+def geometric(m, w, j, h):
+    """D −= the part of the forces of in-plane and distance rows that changes with their own body's motion, column by column."""
+    E, J = m.ends, m.entries
+    for side in range(2):
+        e = J[j, J_B] if side else J[j, J_A]
+        if E[e, E_BODY] < 0:
+            continue
+        B, i = m.bodies, E[e, E_BODY]
+        D, y, size = B[i, W_LU], B[i, W_Y], B[i, SIZE]
+        for column in range(size):
+            moved(m, w, e, column, h)
+            clear(w, OUT_B)
+            if not changed(m, w, j, side):
+                continue
+            for k in range(size):
+                w[y + k] = 0.0
+            carry_mean(B, E, e, m.data, w, OUT_B, y, T)
+            for k in range(size):
+                w[D + k * size + column] -= w[y + k]
+
+
+MOVED = T + 40  # δc₁ and the three δd̄ for one column of unknowns
+
+
+@jit
+def moved(m, w, e, column, h):
+    B, E = m.bodies, m.ends
+    i = E[e, E_BODY]
+    n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
+    end, A1 = E[e, E_END], B[i, W_Q1] + 3
+    for k in range(12):
+        w[MOVED + k] = 0.0
+    if column < lin:
+        w[MOVED + column] = h
+    elif column < lin + rot:
+        size = 0.0
+        for a in range(rot):
+            size += w[B[i, W_X] + lin + a] ** 2
+        kappa = h / (1.0 + 0.25 * h * h * size)
+        for a in range(3):
+            w[T + a] = kappa * w[B[i, W_QT] + 3 * a + axis(column - lin, rot)]
+        cross_add(w, T, w, end + ARM, 1.0, w, MOVED)
+        for k in range(3):
+            cross_add(w, T, w, end + DIR + 3 * k, 0.5, w, MOVED + 3 + 3 * k)
+    else:
+        k = column - lin - rot
+        for a in range(6):
+            w[T + a] = 0.0
+        for a in range(lin):
+            w[T + a] = h * m.data[E[e, E_PHI] + a * n + k]
+        rotate(w, A1, w, T, w, MOVED)
+        for a in range(rot):
+            w[T + 3 + axis(a, rot)] = 0.5 * h * m.data[E[e, E_PSI] + a * n + k]
+        for c in range(3):
+            for a in range(3):
+                w[T + 6 + a] = 0.0
+            cross_add(w, T + 3, w, end + TRIAD + 3 * c, 1.0, w, T + 6)
+            rotate(w, A1, w, T + 6, w, MOVED + 3 + 3 * c)
+
+
+@jit
+def changed(m, w, j, side):
+    """Forces at one side, in OUT_B, that change with its own motion: δ(λ ḡ), δ(λ d̄_A), δ(λ e)."""
+    J, R = m.entries, m.rows
+    any_row = False
+    for k in range(J[j, J_ROWS]):
+        r, lam = J[j, J_ROW] + k, w[m.where[0] + J[j, J_LAM] + k]
+        if lam == 0.0:
+            continue
+        if R[r, R_KIND] == IN_PLANE and side == 0:
+            d = 3 * R[r, R_I]
+            for c in range(3):
+                w[OUT_B + FORCE + c] -= lam * w[MOVED + 3 + d + c]
+                w[OUT_B + ON_DIR + d + c] -= 0.5 * lam * w[MOVED + c]
+            any_row = True
+        elif R[r, R_KIND] == DISTANCE:
+            o, inner = R[r, R_COEF], 0.0
+            for c in range(3):
+                inner += w[o + COEF_END + c] * w[MOVED + c]
+            for c in range(3):
+                change = (w[MOVED + c] - w[o + COEF_MEAN + c] * inner) / (w[o + GAP0] + w[o + GAP1])
+                w[OUT_B + FORCE + c] += lam * change
+            any_row = True
+    return any_row

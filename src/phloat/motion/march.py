@@ -1,0 +1,137 @@
+"""From the start to the end of a task: fixed steps or adaptive ones, controllers and events on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phloat.errors import InputError
+from phloat.motion.kernel import tables as t
+from phloat.motion.runner import Runner
+from phloat.motion.watch import Watch
+
+CHUNK = 256  # steps between looks at the clock
+LOOK = 4  # steps between looks at the error
+WHOLE = (1.0,)
+
+
+def fixed(runner: Runner, dt: float, parts: tuple[float, ...] = WHOLE) -> None:
+    """Steps of dt, each made of the given parts; the last one is shorter where dt does not divide the time."""
+    task = runner.task
+    times = nodes(task.t_0, task.t_end, dt)
+    wanted = kept_nodes(times, task.output)
+    watch = Watch(runner, parts) if task.events else None
+    k = int(np.searchsorted(times, runner.t - 1e-9 * dt))
+    single = task.controller is not None or watch is not None or parts != WHOLE
+    last = len(times) - 1
+    while k < last:
+        if task.controller is not None:
+            runner.control(runner.outputs())
+        stop = min(k + (1 if single else CHUNK), last)
+        if stop == last and stop > k + 1:
+            stop -= 1  # the last one by itself: it may be shorter
+        if watch is not None:
+            if not watch.step(times[k + 1]):
+                return
+        elif parts != WHOLE:
+            runner.composed(times[k], times[k + 1], parts)
+        else:
+            runner.go(times[k : stop + 1], wanted[(wanted > k) & (wanted <= stop)] - k)
+        if single and stop in wanted:
+            runner.snap()
+        k = stop
+        task.progress(runner.t)
+
+
+def nodes(start: float, end: float, dt: float) -> np.ndarray:
+    """Where steps begin and end."""
+    count = int(np.floor((end - start) / dt * (1 + 1e-12) + 1e-9))
+    times = start + dt * np.arange(count + 1)
+    if end - times[-1] > 1e-9 * dt:
+        return np.append(times, end)
+    times[-1] = end
+    return times
+
+
+def kept_nodes(times: np.ndarray, output: int | np.ndarray) -> np.ndarray:
+    """Numbers of the nodes to keep: every so many and the last, or those around the wanted times."""
+    last = len(times) - 1
+    if isinstance(output, int):
+        return np.unique(np.append(np.arange(0, last + 1, output), last))
+    near = 1e-9 * (times[1] - times[0])
+    after = np.minimum(np.searchsorted(times, output - near), last)
+    hit = np.abs(times[after] - output) < near
+    return np.unique(np.clip(np.concatenate([after, after[~hit] - 1]), 0, last))
+
+
+def adaptive(runner: Runner, dt: float, rtol: float, atol: float) -> None:
+    """Steps whose size follows the error of positions: halved where it is too large, doubled where it is far too small."""
+    task = runner.task
+    if task.controller is not None or task.events:
+        raise InputError("an adaptive step takes no controller and no events yet; give dt and leave rtol out")
+    size, count, h = _Size(runner), 0, dt
+    while task.t_end - runner.t > 1e-9 * h:
+        left = task.t_end - runner.t
+        steps = LOOK if LOOK * h <= left * (1 + 1e-9) else max(1, int(np.ceil(left / h - 1e-9)))
+        times = runner.t + (h if steps == LOOK else left / steps) * np.arange(steps + 1)
+        if task.t_end - times[-1] < 1e-9 * h:
+            times[-1] = task.t_end
+        back = (
+            runner.t,
+            runner.run.moved,
+            runner.packed.w.copy(),
+            runner.packed.iw.copy(),
+            runner.rows.fill,
+            runner.rows.made,
+        )
+        marks = np.arange(1, steps + 1) if not isinstance(task.output, int) else _every(count, steps, task.output)
+        runner.packed.iw[t.I_STARTED] = 0
+        runner.go(times, marks.astype(np.int64))
+        error = size.error(times[1] - times[0]) if steps >= 3 else 0.0
+        allowed = size.allowed(rtol, atol)
+        if error > allowed and h > 1e-12 * (task.t_end - task.t_0):
+            _restore(runner, back)
+            h *= 0.5
+            continue
+        count += steps
+        h = 2.0 * h if 12.0 * error < allowed and steps == LOOK else h
+        task.progress(runner.t)
+    runner.snap()
+
+
+def _every(count: int, steps: int, output: int) -> np.ndarray:
+    return np.array([k for k in range(1, steps + 1) if (count + k) % output == 0], dtype=np.int64)
+
+
+def _restore(runner: Runner, back: tuple[float, np.ndarray, np.ndarray, np.ndarray, int, int]) -> None:
+    """The runner as it was before some steps; rows they made go."""
+    runner.t, runner.run.moved, runner.packed.w[:], runner.packed.iw[:], runner.rows.fill, made = back
+    if runner.rows.fill >= 0:  # its λ was completed by a step that is taken back
+        at = runner.packed.model.where[0]
+        runner.rows.lam[runner.rows.fill] = runner.packed.w[at : at + runner.packed.multipliers]
+    del runner.rows.t[made:]
+    runner.packed.iw[t.I_FACTORED], runner.h = 0, 0.0
+
+
+class _Size:
+    """The local error of positions, h/12 of the second difference of mid-velocities, in metres or radians."""
+
+    def __init__(self, runner: Runner) -> None:
+        self.runner = runner
+        bodies = runner.task.system.bodies.values()
+        self.fields = [body.shape.displacement(body.shape.places()).toarray() for body in bodies]
+        spans = [np.ptp(body.shape.points(body.shape.places()), axis=0).max() for body in bodies]
+        self.length = float(max(spans, default=1.0)) or 1.0
+
+    def error(self, h: float) -> float:
+        w, worst = self.runner.packed.w, 0.0
+        for b, field in zip(self.runner.packed.model.bodies, self.fields, strict=True):
+            size, rigid = int(b[t.SIZE]), int(b[t.N_LIN] + b[t.N_ROT])
+            new, old, older = (w[b[c] : b[c] + size] for c in (t.W_OLD, t.W_OLDER, t.W_OLDEST))
+            change = h / 12 * (new - 2 * old + older)
+            turned = self.length * np.abs(change[b[t.N_LIN] : rigid]).max(initial=0.0)
+            bent = np.abs(field @ change[rigid:]).max(initial=0.0)
+            worst = max(worst, float(np.abs(change[: b[t.N_LIN]]).max(initial=0.0)), float(turned), float(bent))
+        return worst
+
+    def allowed(self, rtol: float, atol: float) -> float:
+        return atol + rtol * self.length

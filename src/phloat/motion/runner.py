@@ -1,0 +1,267 @@
+"""The kernel at work on a task: steps, halvings, inputs, snapshots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from phloat.errors import ConvergenceError, InputError
+from phloat.motion.assembled import Assembled, assembled, unload
+from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.newton import LAM
+from phloat.motion.kernel.pack import Packed
+from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, set_step, snapshot
+from phloat.motion.outputs import Outputs
+from phloat.motion.result import Books, Result
+from phloat.motion.signals import Constant, vector
+from phloat.motion.task import Task
+from phloat.system.state import State
+
+DEEPEST = 12  # halvings of a step before it is given up
+NONE = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(eq=False)
+class Rows:
+    """Snapshots, grown as needed; λ of row `fill` still waits for the step after it."""
+
+    kept: np.ndarray
+    lam: np.ndarray
+    springs: np.ndarray
+    t: list[float] = field(default_factory=list)
+    fill: int = -1
+
+    @property
+    def made(self) -> int:
+        return len(self.t)
+
+    def room(self, more: int) -> None:
+        """Space for so many rows more."""
+        missing = self.made + more - len(self.kept)
+        if missing > 0:
+            grow = max(missing, len(self.kept) // 2)
+            self.kept, self.lam, self.springs = (
+                np.vstack([old, np.zeros((grow, old.shape[1]))]) for old in (self.kept, self.lam, self.springs)
+            )
+
+
+class Runner:
+    """A task being run: `t` and the buffers say where it stands."""
+
+    def __init__(self, task: Task) -> None:
+        self.task, self.t, self.h = task, task.t_0, 0.0
+        self.signals = dict(task.inputs.signals)
+        self.sampled = -np.inf
+        self.halvings: list[float] = []
+        self.happened: list[tuple[float, str]] = []
+        if task.controller is not None:
+            self.control(Outputs(task.system, task.state))
+        self.run: Assembled = assembled(task.system, task.state, self.signals, task.t_0)
+        for row in task.dropped:
+            self.packed.model.rows[row, t.R_DROPPED] = 1
+        p = self.packed
+        self.rows = Rows(np.zeros((0, p.kept)), np.zeros((0, p.multipliers)), np.zeros((0, len(p.entries))))
+        self.snap()
+
+    @property
+    def packed(self) -> Packed:
+        return self.run.packed
+
+    # --- steps -------------------------------------------------------------------------------------------------------
+
+    def go(self, times: np.ndarray, marks: np.ndarray = NONE) -> None:
+        """Steps from time to time, halved where Newton's method fails; snapshots after the steps numbered in marks."""
+        at = 0
+        while at < len(times) - 1:
+            done, status = self.steps(times[at:], marks[marks > at] - at)
+            at += done
+            if status != SOLVED:
+                self._halved(times[at], times[at + 1], status, 1)
+                at += 1
+                if at in marks:
+                    self.snap()
+
+    def composed(self, start: float, end: float, parts: tuple[float, ...]) -> None:
+        """One step as a composition of steps of the given parts, forth and back."""
+        at = start
+        for part in parts:
+            self.packed.iw[t.I_STARTED] = min(self.packed.iw[t.I_STARTED], 1)
+            to = at + part * (end - start)
+            done, status = self.steps(np.array([at, to]), NONE)
+            if not done:
+                self._given_up(at, status)
+            at = to
+        self.t = end
+
+    def steps(self, times: np.ndarray, marks: np.ndarray) -> tuple[int, int]:
+        """As many steps as can be made, all of one size; how many, and how the last one went."""
+        p, run, rows = self.packed, self.run, self.rows
+        self.set_step(float(times[1] - times[0]))
+        given, moving = self._given(times), self._moving(times)
+        rows.room(len(marks))
+        status, done, made, rows.fill = advance(
+            *(p.model, p.w, p.iw, p.gravity, self.h),
+            *(given, run.given_at, moving, run.moving_at, marks),
+            *(p.first, rows.kept, rows.lam, rows.springs, rows.made, rows.fill),
+        )
+        rows.t += [float(times[k]) for k in marks[: made - rows.made]]
+        if done:
+            self.t, run.moved = float(times[done]), moving[done - 1]
+        return done, status
+
+    def set_step(self, h: float) -> None:
+        if abs(h - self.h) > 1e-9 * abs(h):
+            p = self.packed
+            set_step(p.model, p.w, p.iw, h)
+            self.h = h
+
+    def _halved(self, start: float, end: float, status: int, depth: int) -> None:
+        """The step that failed as two of half the size, and so on."""
+        if depth > DEEPEST:
+            self._given_up(start, status)
+        self.halvings.append(start)
+        middle = 0.5 * (start + end)
+        for a, b in ((start, middle), (middle, end)):
+            self.packed.iw[t.I_STARTED] = 0
+            done, status = self.steps(np.array([a, b]), NONE)
+            if not done:
+                self._halved(a, b, status, depth + 1)
+
+    def _given_up(self, at: float, status: int) -> None:
+        """A sentence, and the motion up to here."""
+        p = self.packed
+        body, entry = int(p.iw[t.I_WORST_BODY]), int(p.iw[t.I_WORST_ENTRY])
+        names = list(self.task.system.bodies)
+        where = (
+            f"body {names[body]!r}" if body >= 0 else f"joint {p.entries[entry].name!r}" if entry >= 0 else "a joint"
+        )
+        what = "has no regular mass" if status == SINGULAR else "does not settle"
+        self.snap()
+        raise ConvergenceError(
+            f"Newton's method fails at t = {at:g} s: {where} {what}, though the step was halved to {abs(self.h):.2g} s; "
+            "look at the motion before (`result` of this error), try a smaller dt, or check stiffnesses and drives there",
+            self.result(),
+        )
+
+    # --- inputs ------------------------------------------------------------------------------------------------------
+
+    def _given(self, times: np.ndarray) -> np.ndarray:
+        """Means of the given efforts over each step."""
+        given = self.run.given
+        out = np.zeros((len(times) - 1, len(given)))
+        for name in dict.fromkeys(name for name, _ in given):
+            columns = [k for k, (owner, _) in enumerate(given) if owner == name]
+            component = [c for owner, c in given if owner == name]
+            signal = self.signals[name]
+            if isinstance(signal, Constant):
+                out[:, columns] = signal.value[component]
+            else:
+                for i in range(len(out)):
+                    out[i, columns] = signal.mean(times[i], times[i + 1])[component]
+        return out
+
+    def _moving(self, times: np.ndarray) -> np.ndarray:
+        """Where the drives are at the end of each step."""
+        out = np.zeros((len(times) - 1, len(self.run.moving_at)))
+        before = self.run.moved
+        for i in range(len(out) if self.run.moving else 0):
+            at = 0
+            for motion in self.run.moving:
+                n = len(motion.start)
+                out[i, at : at + n] = motion.moved(before[at : at + n], self.signals, times[i], times[i + 1])
+                at += n
+            before = out[i]
+        return out
+
+    def control(self, y: Outputs) -> None:
+        """Inputs from the controller, when its sample time has come."""
+        task, first = self.task, self.sampled == -np.inf
+        assert task.controller is not None
+        if not first and task.every is not None and self.t < self.sampled + task.every * (1 - 1e-9):
+            return
+        self.sampled = self.t if first or task.every is None else self.sampled + task.every
+        answer = task.controller(self.t, y)
+        if not isinstance(answer, dict):
+            raise InputError(f"the controller returned {answer!r} at t = {self.t:g} s; it must return {{port: value}}")
+        for name, value in answer.items():
+            there = task.system.ports if first else self.signals
+            if name not in there:
+                raise InputError(
+                    f"the controller answers for {name!r} at t = {self.t:g} s; "
+                    f"there {'are' if first else 'were at the start'}: {', '.join(there)}"
+                )
+            shape = task.system.ports.shape(name)
+            self.signals[name] = Constant(vector(f"controller, {name!r} at t = {self.t:g} s", value, shape))
+
+    # --- states and results ------------------------------------------------------------------------------------------
+
+    def snap(self) -> None:
+        """The present state as a row, unless it is one already."""
+        p, rows = self.packed, self.rows
+        if rows.t and rows.t[-1] == self.t:
+            return
+        rows.room(1)
+        snapshot(p.model, p.w, p.gravity, p.first, rows.kept[rows.made], rows.springs[rows.made])
+        at = p.model.where[LAM]
+        rows.lam[rows.made] = p.w[at : at + p.multipliers]
+        rows.fill = rows.made
+        rows.t.append(self.t)
+
+    def state(self) -> State:
+        p, system = self.packed, self.task.system
+        kept = p.w[p.first : p.first + p.kept][None]
+        return State(system.bodies, system.layout, unload(self.run, kept)[0])
+
+    def outputs(self) -> Outputs:
+        return Outputs(self.task.system, self.state())
+
+    def result(self) -> Result:
+        """All rows as a Result."""
+        p, rows, system = self.packed, self.rows, self.task.system
+        n, entries, first = rows.made, len(p.entries), p.first
+        kept, B = rows.kept[:n], p.model.bodies
+        energies = np.stack([kept[:, b[t.W_ENERGY] - first :][:, :3] for b in B], axis=1)
+        energies[:, :, 1] += self.run.constant
+        losses = np.stack([kept[:, b[t.W_LOSS] - first] for b in B], axis=1)
+        at = int(p.model.entries[0, t.J_WORK]) - first if entries else 0
+        works = kept[:, at : at + 2 * entries].reshape(n, entries, 2)
+        books = Books(tuple(entry.name for entry in p.entries), energies, losses, works, rows.springs[:n])
+        info = {
+            "steps": int(p.iw[t.I_STEPS]),
+            "iterations": int(p.iw[t.I_ITERATIONS]),
+            "factorisations": int(p.iw[t.I_FACTORISATIONS]),
+            "most iterations": int(p.iw[t.I_MOST]),
+            "stalled": int(p.iw[t.I_STALLED]),
+            "halved": tuple(self.halvings),
+            "events": tuple(self.happened),
+        }
+        return Result(
+            system,
+            np.array(rows.t),
+            unload(self.run, kept),
+            self._multipliers()[:, : system.multipliers.size],
+            books,
+            info,
+        )
+
+    def _multipliers(self) -> np.ndarray:
+        """λ at the rows. The first and the last have one neighbouring step only: the other is taken beyond them, on a copy."""
+        lam, rows, h = self.rows.lam[: self.rows.made].copy(), self.rows, self.h
+        if rows.made > 1 and h:
+            lam[0] = 2 * lam[0]  # there was nothing before the first step, so half of it is zero
+            lam[-1] = 0.5 * (lam[-1] + self._beyond(self.t + h, lam[-1])) if rows.fill == rows.made - 1 else lam[-1]
+        return lam
+
+    def _beyond(self, to: float, otherwise: np.ndarray) -> np.ndarray:
+        """λ of one step more, which is then forgotten."""
+        p, moved, at = self.packed, self.run.moved, self.t
+        w, iw, fill = p.w.copy(), p.iw.copy(), self.rows.fill
+        self.rows.fill = -1
+        try:
+            done, _ = self.steps(np.array([at, to]), NONE)
+        except InputError:  # a table of inputs that ends here
+            done = 0
+        lam = p.w[p.model.where[LAM] :][: p.multipliers].copy() if done else otherwise
+        p.w[:], p.iw[:], self.t, self.run.moved, self.rows.fill = w, iw, at, moved, fill
+        return lam
