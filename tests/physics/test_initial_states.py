@@ -92,6 +92,12 @@ def test_what_is_not_given_moves_with_least_energy():
     assert state["b.omega"] == pytest.approx(-1.5 / 2.0, rel=1e-12)
 
 
+def test_a_free_body_that_turns_leaves_its_mass_centre_at_rest():
+    system = ph.connect({"b": bar(2)})
+    state = ph.set_moving(system, ph.place(system), {"b.omega": (0.0, 2.0, 3.0)})
+    np.testing.assert_allclose(state["b.v_P"], -np.cross([0.0, 2.0, 3.0], [1.0, 0, 0]), atol=1e-12)
+
+
 def test_a_clamped_beam_with_a_driven_tip_bends_as_little_as_it_can():
     joints = [ph.Weld("ground", "b.P"), ph.Drive("ground", "b.C", name="tip")]
     system = ph.connect({"b": bar(3)}, joints=joints, plane="xy")

@@ -93,7 +93,7 @@ class Task:
         saddle = Saddle(csr((M_f + M_r)[free][:, free]), csr(self.G[:, free]))
         out, right = self.w.copy(), self.b - self.G @ self.w
         for _ in range(6):
-            pull = M_r @ np.where(free, out, 0.0) - M_f @ self.w
+            pull = M_r @ np.where(free, out, 0.0)  # η̇ of a body is held as a whole or not at all: it pulls no other
             out[free], _ = saddle.solve(pull[free], right)
         return out, Saddle(self.M, self.G).miss(out, self.b, self.beside)
 

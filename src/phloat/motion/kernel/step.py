@@ -184,18 +184,17 @@ def one(m, w, iw, gravity, h):
         of_body.begin(m.bodies, i, m.data, m.index, w, h)
     predict(m, w, iw)
     copy(m.where[MULTIPLIERS], w, m.where[LAM], w, m.where[SAVED])
-    status = solve(m, w, iw, gravity, h, False)
-    if status != SOLVED:
+    status = DIVERGED
+    for careful in range(2):
+        status = solve(m, w, iw, gravity, h, careful)
+        if status == SOLVED:
+            break
         copy(m.where[MULTIPLIERS], w, m.where[SAVED], w, m.where[LAM])
         iw[I_FACTORED], iw[I_STARTED] = 0, min(iw[I_STARTED], 1)
         predict(m, w, iw)
-        status = solve(m, w, iw, gravity, h, True)
     if status == SOLVED:
         works(m, w, h)
         settle_in(m, w, iw, h)
-    else:
-        copy(m.where[MULTIPLIERS], w, m.where[SAVED], w, m.where[LAM])
-        iw[I_FACTORED] = 0
     return status
 
 
