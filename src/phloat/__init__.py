@@ -11,6 +11,7 @@ from phloat.errors import (
     AccuracyError,
     ClosureError,
     ConvergenceError,
+    DamagedRunWarning,
     InputError,
     JointError,
     LooseBodyWarning,
@@ -27,10 +28,13 @@ from phloat.linear.phdae import Field, LinearPHDAE
 from phloat.linear.response import Response, response
 from phloat.motion.equilibrium import equilibrium
 from phloat.motion.events import Event
+from phloat.motion.ledger import Ledger, energy_ledger
 from phloat.motion.place import place
 from phloat.motion.positions import position
 from phloat.motion.reactions import reactions
 from phloat.motion.result import Books, Result
+from phloat.motion.resume import resume
+from phloat.motion.saved import load_run, save
 from phloat.motion.schemes.composition import Composition4
 from phloat.motion.schemes.midpoint import Midpoint
 from phloat.motion.set_moving import set_moving
@@ -57,6 +61,7 @@ __all__ = [
     "Composition4",
     "ConvergenceError",
     "Cylindrical",
+    "DamagedRunWarning",
     "Damper",
     "Drive",
     "Event",
@@ -68,6 +73,7 @@ __all__ = [
     "JointSpring",
     "KelvinVoigt",
     "Layout",
+    "Ledger",
     "LinearPHDAE",
     "Load",
     "LooseBodyWarning",
@@ -104,11 +110,13 @@ __all__ = [
     "effort_defect",
     "eliminate",
     "energy",
+    "energy_ledger",
     "equilibrium",
     "gaps",
     "gyrator",
     "joint_coordinates",
     "linearise",
+    "load_run",
     "lock",
     "modes",
     "piecewise",
@@ -118,6 +126,8 @@ __all__ = [
     "power_balance",
     "reactions",
     "response",
+    "resume",
+    "save",
     "set_moving",
     "settle",
     "side_by_side",

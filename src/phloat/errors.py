@@ -49,6 +49,10 @@ class LooseBodyWarning(UserWarning):
     """A body that no joint touches while others are jointed."""
 
 
+class DamagedRunWarning(UserWarning):
+    """A saved run with a piece that cannot be read: it is opened up to the piece before."""
+
+
 def unknown(kind: str, name: object, there: Iterable[str]) -> str:
     """The sentence for a name that is not there, with the nearest ones that are."""
     names = list(there)

@@ -48,3 +48,44 @@ def test_a_linear_system_is_drawn_as_its_matrices(hung):
 def test_what_cannot_be_drawn_is_said():
     with pytest.raises(ph.InputError, match="no picture of int"):
         ph.plot(3)
+
+
+@pytest.fixture(scope="module")
+def swung(hung):
+    system, state, _ = hung
+    return ph.simulate(system, state, 0.05, dt=1e-3, u={"pin": 2.0})
+
+
+def test_a_result_is_drawn_over_time(swung, tmp_path):
+    figure = ph.plot(swung)
+    labels = [ax.get_ylabel() for ax in figure.axes]
+    assert labels == ["deformation (m)", "joint angle (rad)", "energy (J)"]
+    bent, angle, energy = figure.axes
+    np.testing.assert_allclose(bent.lines[0].get_ydata(), swung.displacement("a", s=1.0)[:, 1])
+    assert bent.lines[0].get_label() == "a, y at s = 1"
+    np.testing.assert_allclose(angle.lines[0].get_ydata(), swung["pin.angle"])
+    np.testing.assert_allclose(energy.lines[-1].get_ydata(), swung.energy)
+    figure.savefig(tmp_path / "result.png")
+
+
+def test_a_ledger_is_drawn_with_its_residual_beneath(swung, tmp_path):
+    ledger = ph.energy_ledger(swung)
+    figure = ph.plot(ledger)
+    stored, since, missing = figure.axes
+    np.testing.assert_allclose(stored.lines[-1].get_ydata(), swung.energy)
+    assert [line.get_label() for line in since.lines] == ["pin", "stored"]
+    assert missing.get_yscale() == "log"
+    assert f"{ledger.relative:.1e}" in missing.get_title(loc="right")
+    figure.savefig(tmp_path / "ledger.png")
+
+
+def test_a_body_in_free_flight_is_drawn_by_its_position(tmp_path):
+    system = ph.connect({"ball": ph.PointMass(0.3).discretise()}, gravity=(0, -9.81, 0), plane="xy")
+    still = ph.simulate(system, ph.place(system, {}), 0.05, dt=1e-2)
+    figure = ph.plot(still)
+    assert [line.get_label() for line in figure.axes[0].lines] == ["ball, x", "ball, y"]
+    figure.savefig(tmp_path / "flight.png")
+    resting = ph.connect({"ball": ph.PointMass(0.3).discretise()}, plane="xy")
+    nothing = ph.energy_ledger(ph.simulate(resting, ph.place(resting, {}), 0.05, dt=1e-2))
+    assert nothing.relative == 0.0
+    ph.plot(nothing).savefig(tmp_path / "nothing.png")

@@ -239,7 +239,10 @@ def _measure_gaps(run: Assembled) -> None:
 
 
 def unload(run: Assembled, kept: np.ndarray) -> np.ndarray:
-    """Snapshots (times × kept numbers) as vectors e of the state (times × layout)."""
+    """Snapshots (times × kept numbers) as vectors e of the state (times × layout).
+
+    A row comes out the same, bit for bit, whatever rows stand beside it: BLAS would not do that.
+    """
     system, first = run.system, run.packed.first
     e = np.zeros((len(kept), system.layout.size))
     for i, (name, arrays) in enumerate(run.packed.arrays.items()):
@@ -248,7 +251,7 @@ def unload(run: Assembled, kept: np.ndarray) -> np.ndarray:
         r, A, eta = kept[:, q : q + 3], kept[:, q + 3 : q + 12].reshape(-1, 3, 3), kept[:, q + 12 : q + 12 + n]
         V, omega, rates = kept[:, v : v + 3], kept[:, v + 3 : v + 6], kept[:, v + 6 : v + 6 + n]
         at, along = arrays.shift
-        y = at + eta @ along.T
+        y = at + _times(along, eta)
         linear, turning = list(range(arrays.linear)), AXES[arrays.turning]
         back = np.einsum("tji,tj->ti", A, V)
         values = {
@@ -256,7 +259,7 @@ def unload(run: Assembled, kept: np.ndarray) -> np.ndarray:
             "A_IB": A.reshape(-1, 9),
             "theta": kept[:, int(B[t.W_THETA]) - first][:, None],
             "eta": eta,
-            "v_P": (back - np.cross(omega, y) - rates @ along.T)[:, linear],
+            "v_P": (back - np.cross(omega, y) - _times(along, rates))[:, linear],
             "omega": omega[:, turning],
             "eta_dot": rates,
         }
@@ -273,7 +276,11 @@ def _stresses(run: Assembled, i: int, arrays: Arrays, eta: np.ndarray) -> np.nda
     """σ = C⁻¹ε(η) + pre-stress, which is an invariant."""
     elastic = arrays.body.elastic
     Q = elastic.Q
-    strain = eta @ elastic.D.T.toarray()
+    strain = (elastic.D @ eta.T).T
     for s, row, column, value in zip(Q.strain, Q.row, Q.column, Q.value, strict=True):
         strain[:, s] += 0.5 * value * eta[:, row] * eta[:, column]
-    return strain @ elastic.C_inverse.toarray().T + run.before[i]
+    return (elastic.C_inverse @ strain.T).T + run.before[i]
+
+
+def _times(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return np.einsum("ik,tk->ti", matrix, rows)

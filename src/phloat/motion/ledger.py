@@ -23,7 +23,7 @@ class Ledger:
     `stored` the energy of each body and spring (`parts[body]` has it as kinetic, elastic, potential); `supplied` the work of
     each drive, effort, wrench, force, torque and load, and of events that changed the state; `dissipated` what damping of bodies
     and dampers took; `exchanged[joint]` (times, 2) what a joint did on its first and second body, zero in sum unless it is
-    driven. `exact` says that works were counted step by step; otherwise `note` says how they were found.
+    driven. `note` says how works were found if the scheme did not count them.
     """
 
     t: Line
@@ -32,7 +32,6 @@ class Ledger:
     supplied: Mapping[str, Line]
     dissipated: Mapping[str, Line]
     exchanged: Mapping[str, np.ndarray]
-    exact: bool = True
     note: str = ""
 
     @property
@@ -42,13 +41,13 @@ class Ledger:
 
     @property
     def residual(self) -> Line:
-        """What does not balance: round-off if works were counted step by step."""
+        """What does not balance: round-off for the default scheme."""
         H = self.energy
         return H - H[0] - _sum(self.supplied, self.t) + _sum(self.dissipated, self.t)
 
     @property
     def lost(self) -> Line:
-        """What the scheme took: all that is missing, and for the default scheme nothing but round-off."""
+        """What the scheme took: all that is missing."""
         return -self.residual
 
     @property
@@ -63,7 +62,9 @@ class Ledger:
         rows = [f"energy in J, from t = {self.t[0]:g} s to {self.t[-1]:g} s"]
         for title, lines in (("stored", self.stored), ("supplied", self.supplied), ("dissipated", self.dissipated)):
             for name, line in lines.items():
-                change = f"{line[-1] - line[0]:+14.6g}" + (f"   {line[0]:.6g} → {line[-1]:.6g}" if lines is self.stored else "")
+                change = f"{line[-1] - line[0]:+14.6g}" + (
+                    f"   {line[0]:.6g} → {line[-1]:.6g}" if lines is self.stored else ""
+                )
                 rows.append(f"{title:<11}{name:<24}{change}")
         rows.append(f"{'H − H(0)':<35}{self.energy[-1] - self.energy[0]:+14.6g}")
         largest = float(np.abs(self.residual).max())
@@ -91,7 +92,9 @@ def _counted(result: Result, books: Books) -> Ledger:
         name: {part: books.bodies[:, i, k] for k, part in enumerate(COMPONENTS)} for i, name in enumerate(system.bodies)
     }
     stored = {name: books.bodies[:, i].sum(axis=1) for i, name in enumerate(system.bodies)}
-    dissipated = {name: books.losses[:, i] - books.losses[0, i] for i, name in enumerate(system.bodies) if _damped(system, name)}
+    dissipated = {
+        name: books.losses[:, i] - books.losses[0, i] for i, name in enumerate(system.bodies) if _damped(system, name)
+    }
     supplied: dict[str, Line] = {}
     exchanged: dict[str, np.ndarray] = {}
     for j, name in enumerate(books.names):
@@ -127,7 +130,6 @@ def _summed(result: Result, inputs: Inputs, *, given: bool) -> Ledger:
         at.supplied,
         at.losses | dampers,
         at.exchanged,
-        exact=False,
         note=note,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from phloat.errors import InputError
+from phloat.motion.keeping import keep, recalled
 from phloat.motion.kernel import tables as t
 from phloat.motion.runner import Runner
 from phloat.motion.watch import Watch
@@ -16,11 +17,13 @@ WHOLE = (1.0,)
 
 def fixed(runner: Runner, dt: float, parts: tuple[float, ...] = WHOLE) -> None:
     """Steps of dt, each made of the given parts; the last one is shorter where dt does not divide the time."""
-    task = runner.task
+    task, memory = runner.task, recalled(runner)
     times = nodes(task.t_0, task.t_end, dt)
-    wanted = kept_nodes(times, task.output)
-    watch = Watch(runner, parts) if task.events else None
     k = int(np.searchsorted(times, runner.t - 1e-9 * dt))
+    if times[k] - runner.t > 1e-9 * dt:  # a run that ended between nodes goes on
+        times, k = nodes(runner.t, task.t_end, dt), 0
+    wanted = kept_nodes(times, task.output)
+    watch = Watch(runner, parts, memory) if task.events else None
     single = task.controller is not None or watch is not None or parts != WHOLE
     last = len(times) - 1
     while k < last:
@@ -31,7 +34,7 @@ def fixed(runner: Runner, dt: float, parts: tuple[float, ...] = WHOLE) -> None:
             stop -= 1  # the last one by itself: it may be shorter
         if watch is not None:
             if not watch.step(times[k + 1]):
-                return
+                break
         elif parts != WHOLE:
             runner.composed(times[k], times[k + 1], parts)
         else:
@@ -40,6 +43,12 @@ def fixed(runner: Runner, dt: float, parts: tuple[float, ...] = WHOLE) -> None:
             runner.snap()
         k = stop
         task.progress(runner.t)
+        keep(runner, _levels(watch))
+    keep(runner, _levels(watch), now=True)
+
+
+def _levels(watch: Watch | None) -> dict[str, np.ndarray]:
+    return {"levels": np.array(watch.levels)} if watch is not None else {}
 
 
 def nodes(start: float, end: float, dt: float) -> np.ndarray:
@@ -68,7 +77,9 @@ def adaptive(runner: Runner, dt: float, rtol: float, atol: float) -> None:
     task = runner.task
     if task.controller is not None or task.events:
         raise InputError("an adaptive step takes no controller and no events yet; give dt and leave rtol out")
-    size, count, h = _Size(runner), 0, dt
+    memory = recalled(runner)
+    h, count = memory["pace"] if "pace" in memory else (dt, 0)
+    size = _Size(runner)
     while task.t_end - runner.t > 1e-9 * h:
         left = task.t_end - runner.t
         steps = LOOK if LOOK * h <= left * (1 + 1e-9) else max(1, int(np.ceil(left / h - 1e-9)))
@@ -95,7 +106,9 @@ def adaptive(runner: Runner, dt: float, rtol: float, atol: float) -> None:
         count += steps
         h = 2.0 * h if 12.0 * error < allowed and steps == LOOK else h
         task.progress(runner.t)
+        keep(runner, {"pace": np.array([h, count])})
     runner.snap()
+    keep(runner, {"pace": np.array([h, count])}, now=True)
 
 
 def _every(count: int, steps: int, output: int) -> np.ndarray:

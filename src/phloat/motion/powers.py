@@ -16,6 +16,9 @@ from phloat.system.state import State
 from phloat.system.system import System
 
 
+NONE = np.zeros(0, dtype=int)
+
+
 @dataclass(eq=False)
 class Sums:
     """Energies (times,) of bodies by part and of springs; works (times,) of dampers, of inputs, of joints on their bodies."""
@@ -46,9 +49,9 @@ def sums(result: Result, inputs: Inputs) -> Sums:
             out.dampers[name] = summed(t, np.array([damper_power(system, name, state) for state in states]))
     powers = [joint_powers(system, state, lam) for state, lam in zip(states, result.lam, strict=True)]
     out.exchanged = {name: summed(t, np.array([row[name] for row in powers])) for name in system.multipliers}
+    supplied = summed(t, np.array([port_powers(system, inputs, *row) for row in zip(t, states, strict=True)]))
     for name in inputs.signals:
-        given = [port_power(system, name, inputs, time, state) for time, state in zip(t, states, strict=True)]
-        out.supplied[name] = summed(t, np.array(given))
+        out.supplied[name] = supplied[:, system.ports[name]].sum(axis=1)
     for name, c in system.joints.items():
         if c.driven:
             out.supplied[name] = out.exchanged[name].sum(axis=1)
@@ -81,16 +84,16 @@ def joint_powers(system: System, state: State, lam: np.ndarray) -> dict[str, np.
     for name in system.multipliers:
         c, where = system.joints[name], system.multipliers[name]
         pull = G[where].T @ lam[where]
-        columns = [places.columns[end.body] if end.body else [] for end in (c.first, c.second)]
+        columns = [places.columns[end.body] if end.body else NONE for end in (c.first, c.second)]
         out[name] = np.array([pull[mine] @ state.e[mine] for mine in columns])
     return out
 
 
-def port_power(system: System, name: str, inputs: Inputs, t: float, state: State) -> float:
-    """yᵀu of a port that loads; drives work through their multipliers."""
-    where = system.ports[name]
-    columns = port_columns(system, state, in_rows(system, system.layout))[:, where]
-    return float((columns.T @ state.e) @ inputs.at(t)[where])
+def port_powers(system: System, inputs: Inputs, t: float, state: State) -> np.ndarray:
+    """y u of every number of the ports that load; drives work through their multipliers."""
+    if not inputs.signals:
+        return np.zeros(system.ports.size)
+    return (port_columns(system, state, in_rows(system, system.layout)).T @ state.e) * inputs.at(t)
 
 
 def _velocities(state: State, body: str) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +15,7 @@ from phloat.motion.kernel.pack import Packed
 from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, set_step, snapshot
 from phloat.motion.outputs import Outputs
 from phloat.motion.result import Books, Result
-from phloat.motion.signals import Constant, vector
+from phloat.motion.signals import Constant, Signal, vector
 from phloat.motion.task import Task
 from phloat.system.state import State
 
@@ -31,6 +32,7 @@ class Rows:
     springs: np.ndarray
     t: list[float] = field(default_factory=list)
     fill: int = -1
+    before: int = 0  # rows that were dropped
 
     @property
     def made(self) -> int:
@@ -45,17 +47,30 @@ class Rows:
                 np.vstack([old, np.zeros((grow, old.shape[1]))]) for old in (self.kept, self.lam, self.springs)
             )
 
+    def drop(self, count: int) -> None:
+        """Without the first rows, which are kept elsewhere."""
+        self.kept, self.lam, self.springs = (
+            old[count : self.made].copy() for old in (self.kept, self.lam, self.springs)
+        )
+        del self.t[:count]
+        self.before, self.fill = self.before + count, max(self.fill - count, -1)
+
 
 class Runner:
     """A task being run: `t` and the buffers say where it stands."""
 
     def __init__(self, task: Task) -> None:
         self.task, self.t, self.h = task, task.t_0, 0.0
-        self.signals = dict(task.inputs.signals)
+        also = task.system.ports.also
+        self.given = {also.get(name, name): signal for name, signal in task.inputs.signals.items()}
+        self.signals: dict[str, Signal] = dict(self.given)
         self.sampled = -np.inf
         self.halvings: list[float] = []
         self.happened: list[tuple[float, str]] = []
-        if task.controller is not None:
+        self.changes: list[tuple[float, int, float]] = []  # time, number of the event, what it did to H
+        if task.memory is not None:
+            self.signals |= self._controlled(task.memory)
+        elif task.controller is not None:
             self.control(Outputs(task.system, task.state))
         self.run: Assembled = assembled(task.system, task.state, self.signals, task.t_0)
         for row in task.dropped:
@@ -186,13 +201,26 @@ class Runner:
             raise InputError(f"the controller returned {answer!r} at t = {self.t:g} s; it must return {{port: value}}")
         for name, value in answer.items():
             there = task.system.ports if first else self.signals
-            if name not in there:
+            port = task.system.ports.also.get(name, name)
+            if port not in there:
                 raise InputError(
                     f"the controller answers for {name!r} at t = {self.t:g} s; "
                     f"there {'are' if first else 'were at the start'}: {', '.join(there)}"
                 )
             shape = task.system.ports.shape(name)
-            self.signals[name] = Constant(vector(f"controller, {name!r} at t = {self.t:g} s", value, shape))
+            self.signals[port] = Constant(vector(f"controller, {name!r} at t = {self.t:g} s", value, shape))
+
+    def controlled(self) -> dict[str, np.ndarray]:
+        """The inputs that a controller has set, as they are."""
+        changed = {name: s for name, s in self.signals.items() if s is not self.given.get(name)}
+        return {name: signal.at(self.t) for name, signal in changed.items()}
+
+    def _controlled(self, memory: Mapping[str, np.ndarray]) -> dict[str, Signal]:
+        names = memory["inputs"].tolist()
+        ends = np.cumsum([self.task.system.ports.shape(name)[0] for name in names], dtype=int)
+        return {
+            name: Constant(value) for name, value in zip(names, np.split(memory["values"], ends[:-1]), strict=False)
+        }
 
     # --- states and results ------------------------------------------------------------------------------------------
 
@@ -216,17 +244,24 @@ class Runner:
     def outputs(self) -> Outputs:
         return Outputs(self.task.system, self.state())
 
-    def result(self) -> Result:
-        """All rows as a Result."""
+    def result(self, count: int | None = None) -> Result:
+        """All rows (or the first so many) as a Result."""
         p, rows, system = self.packed, self.rows, self.task.system
-        n, entries, first = rows.made, len(p.entries), p.first
+        n, entries, first = rows.made if count is None else count, len(p.entries), p.first
         kept, B = rows.kept[:n], p.model.bodies
         energies = np.stack([kept[:, b[t.W_ENERGY] - first :][:, :3] for b in B], axis=1)
         energies[:, :, 1] += self.run.constant
         losses = np.stack([kept[:, b[t.W_LOSS] - first] for b in B], axis=1)
         at = int(p.model.entries[0, t.J_WORK]) - first if entries else 0
         works = kept[:, at : at + 2 * entries].reshape(n, entries, 2)
-        books = Books(tuple(entry.name for entry in p.entries), energies, losses, works, rows.springs[:n])
+        names, changes = self._changed(np.array(rows.t[:n]))
+        books = Books(
+            (*(entry.name for entry in p.entries), *names),
+            energies,
+            losses,
+            np.concatenate([works, changes], axis=1),
+            np.concatenate([rows.springs[:n], np.zeros((n, len(names)))], axis=1),
+        )
         info = {
             "steps": int(p.iw[t.I_STEPS]),
             "iterations": int(p.iw[t.I_ITERATIONS]),
@@ -238,19 +273,29 @@ class Runner:
         }
         return Result(
             system,
-            np.array(rows.t),
+            np.array(rows.t[:n]),
             unload(self.run, kept),
-            self._multipliers()[:, : system.multipliers.size],
+            self._multipliers(n)[:, : system.multipliers.size],
             books,
             info,
         )
 
-    def _multipliers(self) -> np.ndarray:
-        """λ at the rows. The first and the last have one neighbouring step only: the other is taken beyond them, on a copy."""
-        lam, rows, h = self.rows.lam[: self.rows.made].copy(), self.rows, self.h
-        if rows.made > 1 and h:
-            lam[0] = 2 * lam[0]  # there was nothing before the first step, so half of it is zero
-            lam[-1] = 0.5 * (lam[-1] + self._beyond(self.t + h, lam[-1])) if rows.fill == rows.made - 1 else lam[-1]
+    def _changed(self, times: np.ndarray) -> tuple[list[str], np.ndarray]:
+        """What events that act did to H up to these times, as works of entries of their own."""
+        acting = {i: k for k, i in enumerate(i for i, e in enumerate(self.task.events) if e.do is not None)}
+        out = np.zeros((len(times), len(acting), 2))
+        for time, which, change in self.changes:
+            out[times > time, acting[which], 1] += change  # the row at an event is of the state before it
+        return [f"event {self.task.events[i].name}" for i in acting], out
+
+    def _multipliers(self, n: int) -> np.ndarray:
+        """λ at n rows. The first and the last have one neighbouring step only: the other is taken beyond them, on a copy."""
+        rows, h = self.rows, self.h
+        lam = rows.lam[:n].copy()
+        if rows.before + rows.made > 1 and h and n:
+            if rows.before == 0:
+                lam[0] = 2 * lam[0]  # there was nothing before the first step, so half of it is zero
+            lam[-1] = 0.5 * (lam[-1] + self._beyond(self.t + h, lam[-1])) if rows.fill == n - 1 else lam[-1]
         return lam
 
     def _beyond(self, to: float, otherwise: np.ndarray) -> np.ndarray:

@@ -6,14 +6,18 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
-from phloat.errors import InputError, finite, positive
+from phloat.errors import ConvergenceError, InputError, finite, positive
+from phloat.motion.dense import at_times
 from phloat.motion.events import Event
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.rank import repeated_rows
+from phloat.motion.record import begun
 from phloat.motion.result import Result
+from phloat.motion.saved import Description
 from phloat.motion.schemes.midpoint import Midpoint
 from phloat.motion.task import Controller, Scheme, Task
 from phloat.motion.velocities import agree_or_said, closed_or_said
@@ -35,13 +39,15 @@ def simulate(
     events: Sequence[Event] = (),
     t_start: float = 0.0,
     progress: bool | None = None,
+    save: str | Path | None = None,
 ) -> Result:
     """The motion from a state at t_start to t_end.
 
     `u` {port: constant | (times, values) | f(t) | piecewise(…) | position(f)} are the inputs; `controller(t, y)` returns more of
     them, at every step or `every` so many seconds. `output` keeps every so many steps, or the state at the given times.
     `events` stop the run or change the state. The state must close the joints (place) and its velocities agree with them
-    and with the drives (set_moving).
+    and with the drives (set_moving). `save` is a fresh folder that the run is written to as it goes: `load_run` opens it at any
+    time, `resume` goes on from where it was cut short.
     """
     state = fits(system, state)
     start, end = float(finite("t_start", t_start, ())), float(finite("t_end", t_end, ()))
@@ -70,14 +76,14 @@ def simulate(
         every=every,
         events=tuple(events),
         dropped=repeated_rows(system, state),
-        progress=_bar(start, end, progress),
+        progress=bar(start, end, progress),
     )
     for event in task.events:
         if not isinstance(event, Event):
             raise InputError(f"one of the events is {event!r}; write Event(when=…, do=…)")
-    result = scheme.run(task)
-    task.progress(np.inf)
-    return result if isinstance(task.output, int) else at_times(result, task.output)
+    if save is not None:
+        task = replace(task, recorder=begun(save, system, state.e, said(task, scheme), task.output))
+    return run(task, scheme)
 
 
 def _output(output: object, start: float, end: float) -> int | np.ndarray:
@@ -94,25 +100,39 @@ def _output(output: object, start: float, end: float) -> int | np.ndarray:
     return times
 
 
-def at_times(result: Result, times: np.ndarray) -> Result:
-    """A result at other times, by dense output; its books are lines between the steps."""
-    times = times[times <= result.t[-1] * (1 + 1e-12)]
-    e = np.array([result.at(min(time, result.t[-1])).e for time in times]).reshape(len(times), -1)
-    books = result.books
-    if books is not None:
-        parts = {
-            name: _lines(times, result.t, getattr(books, name)) for name in ("bodies", "losses", "works", "springs")
-        }
-        books = replace(books, **parts)
-    return replace(result, t=times, e=e, lam=_lines(times, result.t, result.lam), books=books)
+def run(task: Task, scheme: Scheme) -> Result:
+    """The motion of a task; through its recorder, if it has one."""
+    recorder = task.recorder
+    try:
+        result = scheme.run(task)
+    except BaseException as error:
+        if recorder is not None and isinstance(error, ConvergenceError) and isinstance(error.result, Result):
+            error.result = recorder.ended(error.result, finished=False)
+        elif recorder is not None and not recorder.pieces:
+            recorder.where.emptied()  # nothing is lost, and the folder is free again
+        raise
+    task.progress(np.inf)
+    if recorder is not None:
+        result = recorder.ended(result)
+    return result if isinstance(task.output, int) else at_times(result, task.output)
 
 
-def _lines(times: np.ndarray, t: np.ndarray, values: np.ndarray) -> np.ndarray:
-    flat = values.reshape(len(t), -1)
-    return np.array([np.interp(times, t, column) for column in flat.T]).T.reshape(len(times), *values.shape[1:])
+def said(task: Task, scheme: Scheme) -> Description:
+    """A task in words and numbers, without the functions of it."""
+    return {
+        "t_0": task.t_0,
+        "t_end": task.t_end,
+        "dt": task.dt,
+        "output": task.output if isinstance(task.output, int) else None,
+        "every": task.every,
+        "inputs": list(task.inputs.signals),
+        "controller": task.controller is not None,
+        "events": [event.name for event in task.events],
+        "scheme": {"name": type(scheme).__name__, **vars(scheme)},
+    }
 
 
-def _bar(start: float, end: float, wanted: bool | None) -> Callable[[float], None]:
+def bar(start: float, end: float, wanted: bool | None) -> Callable[[float], None]:
     """A bar on the terminal once a run takes more than a second; never where nobody looks, unless asked for."""
     if wanted is False or (wanted is None and not sys.stderr.isatty()):
         return lambda t: None

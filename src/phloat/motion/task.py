@@ -11,6 +11,7 @@ import numpy as np
 from phloat.motion.events import Event
 from phloat.motion.inputs import Inputs
 from phloat.motion.outputs import Outputs
+from phloat.motion.record import Recorder
 from phloat.motion.result import Books, Result
 from phloat.system.state import State
 from phloat.system.system import System
@@ -34,7 +35,8 @@ class Task:
     events: tuple[Event, ...] = ()
     progress: Callable[[float], None] = field(default=lambda t: None)
     dropped: tuple[int, ...] = ()  # joint rows that repeat others
-    keep: Callable[[Result], None] = field(default=lambda result: None)  # told of what is finished, from time to time
+    recorder: Recorder | None = None  # takes what is finished, from time to time
+    memory: Mapping[str, np.ndarray] | None = None  # of the stepper of a run that goes on
 
 
 class Scheme(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from phloat.motion.events import Event
 from phloat.motion.kernel import tables as t
 from phloat.motion.runner import Runner
 from phloat.motion.velocities import agree_or_said, closed_or_said
+from phloat.system.energy import energy
 from phloat.system.state import State
 from phloat.system.system import fits
 
@@ -32,10 +34,10 @@ class Saved:
 class Watch:
     """The events of a run and their values at the last node."""
 
-    def __init__(self, runner: Runner, parts: tuple[float, ...]) -> None:
+    def __init__(self, runner: Runner, parts: tuple[float, ...], memory: Mapping[str, np.ndarray]) -> None:
         self.runner, self.parts = runner, parts
         self.events = runner.task.events
-        self.levels = self._levels()
+        self.levels = memory["levels"].tolist() if "levels" in memory else self._levels()
 
     def step(self, to: float) -> bool:
         """To the next node, through whatever events lie before it; False where one of them stops the run."""
@@ -64,7 +66,9 @@ class Watch:
             return False
         changed = event.do(runner.t, runner.state())
         if changed is not None:
+            before = energy(runner.task.system, runner.state())
             self._reload(changed)
+            runner.changes.append((runner.t, which, energy(runner.task.system, changed) - before))
         self.levels = self._levels()
         self.levels[which] = 0.0 if changed is None else self.levels[which]
         return True

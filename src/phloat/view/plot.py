@@ -1,4 +1,4 @@
-"""One verb for looking: plot(x) draws modes, responses and systems (extra `plot`)."""
+"""One verb for looking: plot(x) draws modes, responses, systems, runs and their energy (extra `plot`)."""
 
 from __future__ import annotations
 
@@ -10,30 +10,38 @@ from phloat.errors import InputError
 from phloat.linear.modes import Modes
 from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.response import Response
+from phloat.motion.ledger import Ledger
+from phloat.motion.result import Result
 from phloat.system.state import State
 from phloat.system.system import System, fits
+from phloat.view.colours import COLOURS, MOST_NAMED, cycle
+from phloat.view.over_time import plot_ledger, plot_result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito: told apart by everybody
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
-
-def plot(x: Modes | Response | LinearPHDAE | System, state: State | None = None) -> Figure:
-    """A figure of modes (shapes), a response (Bode), a linear system (matrices), or a system: `plot(system, state)`."""
+def plot(x: Modes | Response | LinearPHDAE | System | Result | Ledger, state: State | None = None) -> Figure:
+    """A figure of modes (shapes), a response (Bode), a linear system (matrices), a system where it stands, `plot(system, state)`,
+    a result (over time) or a ledger (where the energy went).
+    """
+    if isinstance(x, System) and isinstance(state, State):
+        return plot_system(x, state)
+    if isinstance(x, System):
+        raise InputError("a System needs its State too: plot(system, state)")
     if isinstance(x, Modes):
         return plot_modes(x)
     if isinstance(x, Response):
         return plot_response(x)
     if isinstance(x, LinearPHDAE):
         return plot_matrices(x)
-    if isinstance(x, System) and isinstance(state, State):
-        return plot_system(x, state)
-    said = "a System needs its State too: plot(system, state)" if isinstance(x, System) else ""
+    if isinstance(x, Result):
+        return plot_result(x)
+    if isinstance(x, Ledger):
+        return plot_ledger(x)
     raise InputError(
-        said or f"there is no picture of {type(x).__name__}; plot takes Modes, Response, LinearPHDAE or System"
+        f"there is no picture of {type(x).__name__}; plot takes Modes, Response, LinearPHDAE, System, Result or Ledger"
     )
 
 
@@ -52,7 +60,7 @@ def plot_modes(x: Modes, count: int = 4) -> Figure:
     figure, axes = _figure(-(-len(shown) // columns), columns, flat)
     for ax, k in zip(axes.flat, shown, strict=False):
         largest = max(float(np.abs(x.shape(k, name)).max()) for name in bodies) or 1.0
-        for (name, field), colour in zip(bodies.items(), _cycle(len(bodies)), strict=True):
+        for (name, field), colour in zip(bodies.items(), cycle(len(bodies)), strict=True):
             moved = field.points + 0.1 * size / largest * x.shape(k, name)
             ax.plot(*_axes(field.points, flat), color="0.75", lw=1)
             ax.plot(*_axes(moved, flat), color=colour, lw=2, marker="o" if len(moved) == 1 else None, label=name)
@@ -60,7 +68,7 @@ def plot_modes(x: Modes, count: int = 4) -> Figure:
         _labelled(ax, flat)
     for ax in axes.flat[len(shown) :]:
         ax.set_visible(False)
-    if len(bodies) <= 8:
+    if len(bodies) <= MOST_NAMED:
         axes.flat[0].legend(fontsize=7)
     return figure
 
@@ -72,7 +80,7 @@ def plot_response(x: Response) -> Figure:
     figure = Figure(figsize=(7, 5), layout="constrained")
     top, bottom = figure.subplots(2, 1, sharex=True)
     pairs = [(i, j) for i in range(len(x.outputs)) for j in range(len(x.inputs))]
-    for (i, j), colour in zip(pairs, _cycle(len(pairs)), strict=True):
+    for (i, j), colour in zip(pairs, cycle(len(pairs)), strict=True):
         label = f"{x.outputs[i]} from {x.inputs[j]}"
         top.loglog(x.omega, x.magnitude[:, i, j], color=colour, label=label)
         bottom.semilogx(x.omega, np.rad2deg(x.phase[:, i, j]), color=colour)
@@ -117,14 +125,14 @@ def plot_system(x: System, state: State) -> Figure:
     flat = _flat(points, np.zeros((1, 3)))
     figure, axes = _figure(1, 1, flat)
     ax = axes.flat[0]
-    for (name, line), colour in zip(lines.items(), _cycle(len(lines)), strict=True):
+    for (name, line), colour in zip(lines.items(), cycle(len(lines)), strict=True):
         ax.plot(*_axes(line, flat), color=colour, lw=2, marker="s" if len(line) == 1 else None, label=name)
     for c in x.joints.values():
         end = c.second if c.second.body else c.first
         pose, port = state.pose(end.body), x.bodies[end.body].port(end.port)
         at = pose.r_P + pose.A @ (port.x + port.Phi @ pose.eta)
         ax.plot(*_axes(at[None], flat), color="k", marker="o", ms=4, mfc="w", ls="")
-    if len(lines) <= 8:
+    if len(lines) <= MOST_NAMED:
         ax.legend(fontsize=8)
     _labelled(ax, flat)
     return figure
@@ -155,7 +163,3 @@ def _labelled(ax: Axes, flat: bool) -> None:
     ax.set_ylabel("y (m)")
     if not flat:
         ax.set(zlabel="z (m)")
-
-
-def _cycle(count: int) -> list[str]:
-    return [COLOURS[i % len(COLOURS)] for i in range(count)]

@@ -335,6 +335,15 @@ def tangent_membrane(B, i, data, index, w, h):
 
 
 @jit
+def sizes(a, o, b, p, n):
+    """Σ |a_k b_k|."""
+    o, p, total = U(o), U(p), 0.0
+    for k in range(U(n)):
+        total += abs(a[o + k] * b[p + k])
+    return total
+
+
+@jit
 def scales(B, i, data, w, gravity, h):
     """The size of the terms of each equation, whose round-off is the best that F can reach, and the unit √D_kk of each."""
     n, lin, rot, size = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT], B[i, SIZE]
@@ -349,10 +358,7 @@ def scales(B, i, data, w, gravity, h):
         w[scale + lin + a] = 2.0 * total / h
     o = lin + rot
     for k in range(n):
-        total = 0.0
-        for m in range(n):
-            total += abs(data[B[i, D_K] + k * n + m] * w[q + 12 + m])
-            total += abs(w[B[i, W_D0] + k * n + m] * w[x + o + m])
+        total = sizes(data, B[i, D_K] + k * n, w, q + 12, n) + sizes(w, B[i, W_D0] + k * n, w, x + o, n)
         for a in range(rot):
             total += 2.0 / h * abs(w[B[i, W_C] + a * n + k] * w[x + lin + a])
         for a in range(B[i, N_STRAIN]):

@@ -93,6 +93,7 @@ from phloat.motion.kernel.tables import (
 ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
 STALLED = 1e5  # within so many round-offs a residual that no longer falls is accepted
 FAST = 0.05  # contraction that keeps the factors
+FAR = 1e13  # residuals beyond which old factors are not even tried
 
 
 class Model(NamedTuple):
@@ -328,13 +329,20 @@ def correct(m, w, iw):
                     w[delta + J[j, J_LAM] + r] += w[R[J[j, J_ROW] + r, R_COEF] + ALPHA] * total
     backsolve(m.order, m.blocks, m.entry_of, m.sweep, w, delta, m.where[PIVOTS])
     for i in range(len(B)):
-        size, y, x, columns, X = B[i, SIZE], B[i, W_Y], B[i, W_X], B[i, N_MULT], B[i, W_SOL]
-        axpy(size, -1.0, w, y, w, x)
+        size, y, columns, X = B[i, SIZE], B[i, W_Y], B[i, N_MULT], B[i, W_SOL]
+        for k in range(size):
+            w[y + k] = -w[y + k]
         for g in range(B[i, FIRST_INC], B[i, FIRST_INC] + B[i, N_INC]):
             o, c = delta + J[G[g, G_ENTRY], J_LAM], G[g, G_COLUMN]
             for k in range(size):
-                w[x + k] += dot(w, X + k * columns + c, w, o, G[g, G_ROWS])
-    for j in range(len(J)):
-        if J[j, J_UNKNOWN]:
-            for k in range(J[j, J_ROWS]):
-                w[m.where[LAM] + J[j, J_LAM] + k] += w[delta + J[j, J_LAM] + k]
+                w[y + k] += dot(w, X + k * columns + c, w, o, G[g, G_ROWS])
+    move(m, w, 1.0)
+
+
+@jit
+def move(m, w, scale):
+    """x and λ by the last correction (−1 takes it back)."""
+    B = m.bodies
+    for i in range(len(B)):
+        axpy(B[i, SIZE], scale, w, B[i, W_Y], w, B[i, W_X])
+    axpy(m.where[MULTIPLIERS], scale, w, m.where[DELTA], w, m.where[LAM])

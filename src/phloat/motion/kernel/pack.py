@@ -263,16 +263,9 @@ class _Tables:
     ) -> Model:
         unknown = int(entries[:, t.J_UNKNOWN].sum())
         multipliers = int(entries[:unknown, t.J_ROWS].sum())
-        where = [
-            w.room(lam),
-            w.room(multipliers),
-            w.room(multipliers),
-            0,
-            0,
-            w.room(multipliers),
-            multipliers,
-            w.room(multipliers),
-        ]
+        counts = {"lam": lam, "right": multipliers, "pivots": multipliers, "delta": multipliers, "saved": multipliers}
+        at = {name: w.room(count) for name, count in counts.items()}
+        where = [at["lam"], at["right"], at["pivots"], 0, 0, at["delta"], multipliers, at["saved"]]
         pairs = []
         for i in range(len(self.bodies)):
             mine = range(self.bodies[i, t.FIRST_INC], self.bodies[i, t.FIRST_INC] + self.bodies[i, t.N_INC])

@@ -4,6 +4,7 @@ import math
 
 from phloat.motion.kernel import body as of_body
 from phloat.motion.kernel.newton import (
+    FAR,
     FAST,
     LAM,
     MULTIPLIERS,
@@ -13,6 +14,7 @@ from phloat.motion.kernel.newton import (
     correct,
     evaluate,
     measure,
+    move,
     refactor,
 )
 from phloat.motion.kernel.ports import carry_mean, port_start
@@ -105,31 +107,31 @@ def predict(m, w, iw):
 
 @jit
 def solve(m, w, iw, gravity, h, careful):
-    """x and λ of one step; careful is Newton's method with new factors at every iteration."""
-    before, fresh = math.inf, False
+    """x and λ of one step; careful is Newton's method with new factors at every iteration.
+
+    Factors are made anew when the residual is far out or falls slowly; a correction by old ones that made it worse is taken back.
+    """
+    before, fresh = math.inf, True
     for k in range(MOST_ITERATIONS):
         evaluate(m, w, gravity, h)
-        if iw[I_FACTORED]:
-            size = measure(m, w, iw, h)
-            if not size < math.inf and fresh:
-                return DIVERGED
-            if size <= ROUND_OFF and k > 0:
-                iw[I_ITERATIONS] += k
-                iw[I_MOST] = max(iw[I_MOST], k)
-                if k > 1 and size > FAST * before and before > 100.0 * ROUND_OFF:
-                    iw[I_FACTORED] = 0
-                return SOLVED
-            if k > 1 and size > 0.5 * before and size < STALLED and fresh:
-                iw[I_ITERATIONS] += k
-                iw[I_STALLED] += 1
-                return SOLVED
-        else:
-            size = math.inf
-        fresh = False
-        if careful or not iw[I_FACTORED] or (k > 0 and size > FAST * before):
-            if not refactor(m, w, iw, gravity, h):
-                return SINGULAR
-            fresh = True
+        size = measure(m, w, iw, h) if iw[I_FACTORED] else math.inf
+        if size <= ROUND_OFF and k > 0:
+            iw[I_ITERATIONS] += k
+            iw[I_MOST] = max(iw[I_MOST], k)
+            return SOLVED
+        if fresh and k > 1 and size > 0.5 * before and size < STALLED:
+            iw[I_ITERATIONS] += k
+            iw[I_STALLED] += 1
+            return SOLVED
+        if k > 0 and not fresh and not size < before:
+            move(m, w, -1.0)
+            evaluate(m, w, gravity, h)
+            size = before
+        elif k > 0 and fresh and not size < math.inf and iw[I_FACTORED]:
+            return DIVERGED
+        fresh = careful or not iw[I_FACTORED] or size > FAR or size > FAST * before
+        if fresh and not refactor(m, w, iw, gravity, h):
+            return SINGULAR
         before = size
         correct(m, w, iw)
     return DIVERGED

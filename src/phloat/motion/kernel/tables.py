@@ -54,17 +54,7 @@ INC_COLUMNS = 6
 
 # --- scratch at the start of w -----------------------------------------------------------------------------------------
 T, OUT_A, OUT_B, A_MEAN, SCRATCH = 0, 64, 80, 96, 128
-# --- header of iw --------------------------------------------------------------------------------------------------------
-(
-    I_FACTORED,
-    I_ITERATIONS,
-    I_FACTORISATIONS,
-    I_STEPS,
-    I_STALLED,
-    I_LOST,
-    I_WORST_BODY,
-    I_WORST_ENTRY,
-    I_STARTED,
-    I_MOST,
-) = range(10)
+# --- header of iw ------------------------------------------------------------------------------------------------------
+I_FACTORED, I_ITERATIONS, I_FACTORISATIONS, I_STEPS, I_STALLED, I_LOST = range(6)
+I_WORST_BODY, I_WORST_ENTRY, I_STARTED, I_MOST = range(6, 10)
 I_HEADER = 16

@@ -1,0 +1,226 @@
+"""All that depends on time and state in the equations of motion: ports, rows, momenta, forces, compiled.
+
+    y = (q, v, d, λ, μ, W),   q = (r, θ or quaternion, η) and v = (V, ω, η̇) of every body, d what drives by velocity have moved
+    q̇ = K(q) (v + s Gᵀμ)                        μ holds the gaps beside their rates (Gear, Gupta and Leimkuhler), s = 1/diag M
+    M(η) v̇ = f(q, v, t) + Gᵀλ                   M ω̇-rows: J ω̇ + c η̈ + J̇ω = p_ω × ω + …,   η-rows: + 2 ω·Γη̇ − ½ ∂_η(ωᵀJω)
+    ḋ = rates of driven frames and targets
+    0 = G v + what drives do to the gap,   0 = gap(q, d)
+    Ẇ = powers of joints, elements and inputs on both of their bodies, losses of bodies   (if asked for)
+
+The gap rows and forces are those of the kernel, with start, end and mean of a step at one place.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from phloat.motion.kernel.body import momenta
+from phloat.motion.kernel.newton import LAM
+from phloat.motion.kernel.ports import carry, clear, port_at
+from phloat.motion.kernel.rows import coefficients, looked_up, pull
+from phloat.motion.kernel.small import axpy, copy, dot, fill, jit
+from phloat.motion.kernel.tables import (
+    CLOSED,
+    COEF_END,
+    COEF_MEAN,
+    COMPLIANT,
+    DIR,
+    DISTANCE,
+    E_BODY,
+    E_END,
+    E_FRAME1,
+    FORCE,
+    GAP1,
+    J_A,
+    J_B,
+    J_LAM,
+    J_ROW,
+    J_ROWS,
+    N_ETA,
+    N_LIN,
+    N_ROT,
+    ON_DIR,
+    OUT_A,
+    OUT_B,
+    R_COEF,
+    R_DAMPER,
+    R_KIND,
+    R_LAW,
+    R_MODE,
+    R_N_DAMPER,
+    R_N_SPRING,
+    R_SPRING,
+    SIZE,
+    TURN,
+    W_GAM,
+    W_Q,
+    W_THETA,
+    W_V,
+    W_Y,
+    C,
+    T,
+)
+
+# places of y: bodies' (q, v); rows' λ, μ (−1: none), G on both bodies in w, and (rate, its parts by A and B, target rate)
+Y_Q, Y_V = range(2)
+Y_LAM, Y_MU, G_A, G_B, R_RATE = range(5)
+RATE, RATE_A, RATE_B, TARGET_RATE, RATE_SIZE = range(5)
+# drives: what is moved, where in y (−1: given), value and its velocity in the inputs s, value and rate in w
+COORDINATE, FRAME, SWIVEL = range(3)
+V_KIND, V_Y, V_VALUE, V_U, V_AT, V_RATE = range(6)
+# sizes: where the parts of y begin, and its length
+AT_V, AT_D, AT_LAM, AT_MU, AT_W, LENGTH = range(6)
+
+
+class Places(NamedTuple):
+    """Where everything stands in y, in the inputs s and in the additional part of w."""
+
+    bodies: np.ndarray
+    rows: np.ndarray
+    ends: np.ndarray  # rates of the frame and of the port that it moves, −1 where nothing does
+    drives: np.ndarray
+    given: np.ndarray
+    sizes: np.ndarray
+    scale: np.ndarray  # 1/diag M
+
+
+@jit
+def attitude(y, o, w, A):
+    """The rotation of a quaternion (scalar first), whatever its length."""
+    a, b, c, d = y[o], y[o + 1], y[o + 2], y[o + 3]
+    f = 2.0 / (a * a + b * b + c * c + d * d)
+    w[A], w[A + 1], w[A + 2] = 1.0 - f * (c * c + d * d), f * (b * c - a * d), f * (b * d + a * c)
+    w[A + 3], w[A + 4], w[A + 5] = f * (b * c + a * d), 1.0 - f * (b * b + d * d), f * (c * d - a * b)
+    w[A + 6], w[A + 7], w[A + 8] = f * (b * d - a * c), f * (c * d + a * b), 1.0 - f * (b * b + c * c)
+
+
+@jit
+def configure(m, w, p, y):
+    """q and v of every body into the buffers of the kernel."""
+    B = m.bodies
+    for i in range(len(B)):
+        n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
+        q, v, o, u = B[i, W_Q], B[i, W_V], p.bodies[i, Y_Q], p.bodies[i, Y_V]
+        copy(lin, y, o, w, q)
+        copy(lin, y, u, w, v)
+        o, u = o + lin, u + lin
+        if rot == 1:
+            cosine, sine = math.cos(y[o]), math.sin(y[o])
+            w[q + 3], w[q + 4], w[q + 6], w[q + 7] = cosine, -sine, sine, cosine
+            w[B[i, W_THETA]], w[v + 5] = y[o], y[u]
+            o, u = o + 1, u + 1
+        elif rot == 3:
+            attitude(y, o, w, q + 3)
+            copy(3, y, u, w, v + 3)
+            o, u = o + 4, u + 3
+        copy(n, y, o, w, q + 12)
+        copy(n, y, u, w, v + 6)
+
+
+@jit
+def steer(m, w, p, s, y):
+    """Given efforts, driven frames and targets, and their rates: a frame moves by (v, ω), directions by ω × d."""
+    for k in range(len(p.given)):
+        w[p.given[k]] = s[k]
+    for k in range(len(p.drives)):
+        D = p.drives[k]
+        kind, at, rate, u = D[V_KIND], D[V_AT], D[V_RATE], D[V_U]
+        n = 1 if kind == COORDINATE else 12 if kind == FRAME else 9
+        if D[V_Y] >= 0:
+            copy(n, y, D[V_Y], w, at)
+        else:
+            copy(n, s, D[V_VALUE], w, at)
+        if kind == COORDINATE:
+            w[rate] = s[u]
+            continue
+        if kind == FRAME:
+            copy(3, s, u, w, rate)
+            at, rate = at + 3, rate + 3
+        for j in range(0, 9, 3):
+            w[rate + j] = s[u + 4] * w[at + j + 2] - s[u + 5] * w[at + j + 1]
+            w[rate + j + 1] = s[u + 5] * w[at + j] - s[u + 3] * w[at + j + 2]
+            w[rate + j + 2] = s[u + 3] * w[at + j + 1] - s[u + 4] * w[at + j]
+
+
+@jit
+def hold(m, w, p):
+    """Every end where its body is, and how drives move it."""
+    B, E = m.bodies, m.ends
+    for e in range(len(E)):
+        i = E[e, E_BODY]
+        q = B[i, W_Q] if i >= 0 else 0
+        port_at(B, E, e, m.data, w, q, E[e, E_FRAME1], E[e, E_END], T)
+        if p.ends[e, 0] >= 0:
+            port_at(B, E, e, m.data, w, q, p.ends[e, 0], p.ends[e, 1], T)
+            if i >= 0:
+                fill(DIR, 0.0, w, p.ends[e, 1])
+
+
+@jit
+def row(m, w, p, y, j, r):
+    """One row: its gap, G for both bodies, and its rate: by A, by B, and with what drives do."""
+    B, E, R = m.bodies, m.ends, m.rows
+    a, b, o = m.entries[j, J_A], m.entries[j, J_B], R[r, R_COEF]
+    coefficients(R, r, w, E[a, E_END], E[a, E_END], E[b, E_END], E[b, E_END])
+    clear(w, OUT_A)
+    clear(w, OUT_B)
+    kind, axes = R[r, R_KIND], B[E[b, E_BODY], W_Q] + 3 if E[b, E_BODY] >= 0 else 0
+    coef = o + (COEF_END if kind == TURN or kind == DISTANCE else COEF_MEAN)
+    pull(R, r, 1.0, w, E[a, E_END], E[b, E_END], coef, axes, OUT_A, OUT_B)
+    at = p.rows[r, R_RATE]
+    total = -w[at + TARGET_RATE]
+    for side in range(2):
+        e, out, g = (b, OUT_B, p.rows[r, G_B]) if side else (a, OUT_A, p.rows[r, G_A])
+        i = E[e, E_BODY]
+        w[at + RATE_A + side] = 0.0
+        if i >= 0:
+            size, A = B[i, SIZE], B[i, W_Q] + 3
+            fill(size, 0.0, w, g)
+            carry(B, E, e, m.data, w, E[e, E_END], A, 1.0, A, out, g, T)
+            w[at + RATE_A + side] = dot(w, g, y, p.bodies[i, Y_V], size)
+        if p.ends[e, 0] >= 0:
+            total += dot(w, out + FORCE, w, p.ends[e, 1] + C, 3) + dot(w, out + ON_DIR, w, p.ends[e, 1] + DIR, 9)
+    w[at + RATE] = total + w[at + RATE_A] + w[at + RATE_B]
+
+
+@jit
+def law(m, w, r, rate):
+    """The effort of springs and dampers: −k (g − g₀) − S(g − g₀) − c ġ − D(ġ)."""
+    R, o = m.rows, m.rows[r, R_LAW]
+    x = w[R[r, R_COEF] + GAP1] - w[o + 1]
+    force = -w[o] * x - w[o + 2] * rate
+    if R[r, R_N_SPRING]:
+        force -= looked_up(m.data, R[r, R_SPRING], R[r, R_N_SPRING], x)[0]
+    if R[r, R_N_DAMPER]:
+        force -= looked_up(m.data, R[r, R_DAMPER], R[r, R_N_DAMPER], rate)[0]
+    return force
+
+
+@jit
+def evaluate(m, w, p, s, y):
+    """All that depends on (t, y): momenta, ports, rows, λ, and on every body Gᵀλ with given efforts and Gᵀμ."""
+    B, E, J, R = m.bodies, m.ends, m.entries, m.rows
+    configure(m, w, p, y)
+    steer(m, w, p, s, y)
+    for i in range(len(B)):
+        momenta(B, i, m.data, m.index, w)
+        fill(B[i, SIZE], 0.0, w, B[i, W_GAM])
+        fill(B[i, SIZE], 0.0, w, B[i, W_Y])
+    hold(m, w, p)
+    for j in range(len(J)):
+        for k in range(J[j, J_ROWS]):
+            r = J[j, J_ROW] + k
+            row(m, w, p, y, j, r)
+            at, mu = m.where[LAM] + J[j, J_LAM] + k, 0.0
+            if R[r, R_MODE] == CLOSED:
+                w[at] = y[p.rows[r, Y_LAM]] if p.rows[r, Y_LAM] >= 0 else 0.0
+                mu = y[p.rows[r, Y_MU]] if p.rows[r, Y_MU] >= 0 else 0.0
+            elif R[r, R_MODE] == COMPLIANT:
+                w[at] = law(m, w, r, w[p.rows[r, R_RATE] + RATE])
+            for side in range(2):
+                i, g = E[J[j, J_B if side else J_A], E_BODY], p.rows[r, G_B if side else G_A]
+                if i >= 0:
+                    axpy(B[i, SIZE], w[at], w, g, w, B[i, W_GAM])
+                    if mu != 0.0:
+                        axpy(B[i, SIZE], mu, w, g, w, B[i, W_Y])

@@ -1,0 +1,283 @@
+"""A system in motion as F(t, y, ẏ) = 0, for schemes: residual, derivatives, consistent starts, states in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+from scipy.spatial.transform import Rotation
+
+from phloat.algebra.sparse import csr
+from phloat.motion.assembled import Assembled, assembled, load, unload
+from phloat.motion.continuous import evaluate as at
+from phloat.motion.continuous import residual as compiled
+from phloat.motion.continuous.pattern import Pattern
+from phloat.motion.continuous.tables import by_velocity, places, velocity_map
+from phloat.motion.drives import Moving
+from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.newton import LAM
+from phloat.motion.kernel.step import snapshot
+from phloat.motion.least import Saddle
+from phloat.motion.signals import FIRST, Signal
+from phloat.motion.task import Task
+from phloat.system.state import State
+
+TURN = 0.02  # radians between the configurations of a difference along the motion
+
+
+@dataclass(eq=False)
+class Flow:
+    """The equations of `evaluate` for one task. `works` makes the works of entries and losses of bodies part of y."""
+
+    task: Task
+    signals: dict[str, Signal]
+    works: bool = False
+    evaluations: int = 0
+    jacobians: int = 0
+    run: Assembled = field(init=False)
+    places: at.Places = field(init=False)
+    pattern: Pattern = field(init=False)
+
+    def __post_init__(self) -> None:
+        task = self.task
+        self.run = assembled(task.system, task.state, self.signals, task.t_0)
+        for row in task.dropped:
+            self.run.packed.model.rows[row, t.R_DROPPED] = 1
+        self.places = places(self.run, works=self.works)
+        self.pattern = Pattern(self.run.packed.model, self.places)
+        self.maps = [velocity_map(motion, task.system.ports.shape(motion.name)[0]) for motion in self.run.moving]
+        self.places.scale[:] = 1.0 / self.mass(self.start()).diagonal()
+
+    # --- places ------------------------------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        return int(self.places.sizes[at.LENGTH])
+
+    @cached_property
+    def q(self) -> slice:
+        return slice(0, int(self.places.sizes[at.AT_V]))
+
+    @cached_property
+    def v(self) -> slice:
+        return slice(int(self.places.sizes[at.AT_V]), int(self.places.sizes[at.AT_D]))
+
+    @cached_property
+    def d(self) -> slice:
+        return slice(int(self.places.sizes[at.AT_D]), int(self.places.sizes[at.AT_LAM]))
+
+    @cached_property
+    def lam(self) -> slice:
+        return slice(int(self.places.sizes[at.AT_LAM]), int(self.places.sizes[at.AT_MU]))
+
+    @cached_property
+    def mu(self) -> slice:
+        return slice(int(self.places.sizes[at.AT_MU]), int(self.places.sizes[at.AT_W]))
+
+    @cached_property
+    def W(self) -> slice:
+        return slice(int(self.places.sizes[at.AT_W]), self.size)
+
+    @cached_property
+    def kinds(self) -> list[np.ndarray]:
+        """Numbers of y that are of one kind and one body, so of one size: places, attitudes, deformations and their rates."""
+        out = []
+        for b, q, v in zip(self.run.packed.model.bodies, self.pattern.q, self.pattern.v, strict=True):
+            lin, n, rot = int(b[t.N_LIN]), int(b[t.N_ETA]), int(b[t.N_ROT])
+            out += [q[:lin], q[lin : len(q) - n], q[len(q) - n :], v[:lin], v[lin : lin + rot], v[lin + rot :]]
+        out += [numbers for numbers, _ in self.pattern.d]
+        return [numbers for numbers in out if len(numbers)]
+
+    # --- inputs ------------------------------------------------------------------------------------------------------
+
+    def inputs(self, time: float, rates: bool = False) -> np.ndarray:
+        """s at t: given efforts, then of every drive (v, ω) and, unless it is integrated, where it is. Or their rates."""
+        of = {name: signal.rate(time) if rates else signal.at(time) for name, signal in self.signals.items()}
+        parts = [np.array([of[name][k] for name, k in self.run.given])]
+        for motion, L in zip(self.run.moving, self.maps, strict=True):
+            parts.append(L @ of[motion.name] if motion.name in of else np.zeros(6))
+            if not by_velocity(self.run, motion):
+                parts.append(motion.moved(motion.start, self.signals, time, time))
+        return np.concatenate(parts)
+
+    def integrated(self) -> Iterator[tuple[Moving, slice]]:
+        """The drives whose motion is part of y, and where."""
+        for motion, row in zip(self.run.moving, self.places.drives, strict=True):
+            if row[at.V_Y] >= 0:
+                yield motion, slice(int(row[at.V_Y]), int(row[at.V_Y]) + len(motion.start))
+
+    # --- residual and derivatives ------------------------------------------------------------------------------------
+
+    def residual(self, s: np.ndarray, y: np.ndarray, yd: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """F(t, y, ẏ) into `out`."""
+        packed = self.run.packed
+        self.evaluations += 1
+        compiled.residual(packed.model, packed.w, self.places, packed.gravity, s, y, yd, out)
+        return out
+
+    def derivatives(self, s: np.ndarray, y: np.ndarray, yd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """∂F/∂y and ∂F/∂ẏ, as the data of matrices of the pattern."""
+        packed, template = self.run.packed, self.pattern.template
+        self.jacobians += 1
+        by_y, by_yd = np.zeros(template.nnz), np.zeros(template.nnz)
+        start, groups = self.pattern.groups
+        compiled.differences(
+            *(packed.model, packed.w, self.places, packed.gravity, s, y, yd, self._units(y)),
+            *(start, groups, template.indptr, template.indices, by_y),
+        )
+        filled, ones = self.pattern.mass
+        by_yd[filled], by_yd[ones] = self._blocks(s, y)[: len(filled)], 1.0
+        return by_y, by_yd
+
+    def matrix(self, data: np.ndarray) -> sp.csc_array:
+        template = self.pattern.template
+        return sp.csc_array((data, template.indices, template.indptr), shape=template.shape)
+
+    def mass(self, y: np.ndarray) -> sp.csc_array:
+        """M(η) of all bodies."""
+        matrix, which, sign = self.pattern.saddle
+        s = self.inputs(self.task.t_0)
+        data = sign * self._blocks(s, y)[which]
+        count = self.v.stop - self.v.start
+        return sp.csc_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)[:count, :count]
+
+    def saddle(self, s: np.ndarray, y: np.ndarray) -> sp.csc_array:
+        """[M −Gᵀ; G 0] at y."""
+        matrix, which, sign = self.pattern.saddle
+        return sp.csc_array((sign * self._blocks(s, y)[which], matrix.indices, matrix.indptr), shape=matrix.shape)
+
+    def _blocks(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
+        packed = self.run.packed
+        at.evaluate(packed.model, packed.w, self.places, s, y)
+        out = np.empty(len(self.pattern.places_of_blocks[0]))
+        compiled.blocks(packed.model, packed.w, self.places, out)
+        return out
+
+    def _units(self, y: np.ndarray) -> np.ndarray:
+        """Sizes beside which numbers are nudged."""
+        out = np.ones(self.size)
+        for numbers in self.kinds:
+            out[numbers] = max(float(np.abs(y[numbers]).max()), 1e-2)
+        return out
+
+    # --- consistent states -------------------------------------------------------------------------------------------
+
+    def start(self) -> np.ndarray:
+        """y from the buffers: positions and velocities; multipliers and works zero."""
+        w, y = self.run.packed.w, np.zeros(self.size)
+        for b, q, v in zip(self.run.packed.model.bodies, self.pattern.q, self.pattern.v, strict=True):
+            n, lin, rot, Q, V = (int(b[c]) for c in (t.N_ETA, t.N_LIN, t.N_ROT, t.W_Q, t.W_V))
+            turn = np.zeros(0)
+            if rot == 1:
+                turn = w[[int(b[t.W_THETA])]]
+            elif rot == 3:
+                turn = Rotation.from_matrix(w[Q + 3 : Q + 12].reshape(3, 3)).as_quat(scalar_first=True)
+            y[q] = np.concatenate([w[Q : Q + lin], turn, w[Q + 12 : Q + 12 + n]])
+            y[v] = np.concatenate([w[V : V + lin], w[V + 6 - rot if rot == 1 else V + 3 :][:rot], w[V + 6 : V + 6 + n]])
+        for row in self.places.drives:
+            if row[at.V_Y] >= 0:
+                n = {at.COORDINATE: 1, at.FRAME: 12, at.SWIVEL: 9}[int(row[at.V_KIND])]
+                y[row[at.V_Y] : row[at.V_Y] + n] = w[row[at.V_AT] : row[at.V_AT] + n]
+        return y
+
+    def consistent(self, time: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """y with its multipliers, and ẏ: M v̇ = f + Gᵀλ with the rates of the rows held."""
+        s, y, yd = self.inputs(time), y.copy(), np.zeros(self.size)
+        y[self.lam], y[self.mu] = 0.0, 0.0
+        at_rest = self.residual(s, y, yd, np.empty(self.size))
+        yd[: self.lam.start] = -at_rest[: self.lam.start]
+        yd[self.v] = 0.0
+        matrix = csr(self.saddle(s, y))
+        count = self.v.stop - self.v.start
+        right = -self._along(s, y, yd) - self._by_inputs(self.inputs(time, rates=True), s, y)
+        yd[self.v], y[self.lam] = Saddle(matrix[:count, :count], matrix[count:, :count]).solve(-at_rest[self.v], right)
+        yd[self.W] = -self.residual(s, y, np.zeros(self.size), np.empty(self.size))[self.W]
+        return y, yd
+
+    def _along(self, s: np.ndarray, y: np.ndarray, yd: np.ndarray) -> np.ndarray:
+        """Ġ v and what drives add, at fixed inputs: a difference of sixth order along the motion."""
+        count = self.lam.stop - self.lam.start
+        fast = max(float(np.abs(y[self.v]).max(initial=0.0)), float(np.abs(self._velocities(s)).max(initial=0.0)))
+        if not count or fast == 0.0:
+            return np.zeros(count)
+        step, out, zero = TURN / fast, np.zeros(count), np.zeros(self.size)
+        F = np.empty(self.size)
+        for k, weight in FIRST.items():
+            there = self._stepped(s, k * step)
+            out += weight / step * self.residual(there, y + k * step * yd, zero, F)[self.lam]
+        return out
+
+    def _velocities(self, s: np.ndarray) -> np.ndarray:
+        return np.concatenate([np.zeros(0), *(s[row[at.V_U] : row[at.V_U] + 6] for row in self.places.drives)])
+
+    def _stepped(self, s: np.ndarray, step: float) -> np.ndarray:
+        """Given positions of drives moved along their velocities."""
+        out, zero = s.copy(), np.zeros(self.size)
+        packed = self.run.packed
+        at.steer(packed.model, packed.w, self.places, s, zero)
+        for motion, row in zip(self.run.moving, self.places.drives, strict=True):
+            if row[at.V_Y] < 0:
+                n, o, rate = len(motion.start), row[at.V_VALUE], row[at.V_RATE]
+                out[o : o + n] += step * packed.w[rate : rate + n]
+        return out
+
+    def _by_inputs(self, rates: np.ndarray, s: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """What the rates of velocity inputs add to the accelerations of rows: rows are linear in them."""
+        given = s.copy()
+        for row in self.places.drives:
+            given[row[at.V_U] : row[at.V_U] + 6] = rates[row[at.V_U] : row[at.V_U] + 6]
+        resting = y.copy()
+        resting[self.v] = 0.0
+        return self.residual(given, resting, np.zeros(self.size), np.empty(self.size))[self.lam]
+
+    def agreeing(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """y with velocities that agree with the rows, the nearest in the kinetic energy."""
+        if self.lam.start == self.lam.stop:
+            return y
+        miss = self.residual(s, y, np.zeros(self.size), np.empty(self.size))[self.lam]
+        count, out = self.v.stop - self.v.start, y.copy()
+        out[self.v] += spla.splu(self.saddle(s, y)).solve(np.concatenate([np.zeros(count), -miss]))[:count]
+        return out
+
+    # --- states out --------------------------------------------------------------------------------------------------
+
+    def powers(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Of every entry on its two bodies, then the losses of bodies."""
+        packed = self.run.packed
+        out = np.empty(2 * len(packed.model.entries) + len(packed.model.bodies))
+        at.evaluate(packed.model, packed.w, self.places, s, y)
+        compiled.powers(packed.model, packed.w, self.places, y, out, 0)
+        return out
+
+    def snapshot(self, s: np.ndarray, y: np.ndarray, done: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Kept numbers, multipliers of all entries and energies of springs, with the works done up to here."""
+        packed = self.run.packed
+        model, w = packed.model, packed.w
+        at.evaluate(model, w, self.places, s, y)
+        compiled.settle(model, w)
+        entries = 2 * len(model.entries)
+        if entries:
+            w[model.entries[0, t.J_WORK] :][:entries] = done[:entries]
+        w[model.bodies[:, t.W_LOSS]] = done[entries:]
+        kept, springs = np.empty(packed.kept), np.empty(len(model.entries))
+        snapshot(model, w, packed.gravity, packed.first, kept, springs)
+        return kept, w[model.where[LAM] :][: packed.multipliers].copy(), springs
+
+    def state(self, s: np.ndarray, y: np.ndarray) -> State:
+        """y as a state."""
+        packed = self.run.packed
+        at.evaluate(packed.model, packed.w, self.places, s, y)
+        kept = packed.w[packed.first : packed.first + packed.kept][None]
+        return State(self.task.system.bodies, self.task.system.layout, unload(self.run, kept)[0])
+
+    def reload(self, state: State) -> np.ndarray:
+        """y from another state; drives go on from where they are."""
+        w, E = self.run.packed.w, self.run.packed.model.ends
+        for end in E:
+            w[end[t.E_FRAME0] :][: t.FRAME_SIZE] = w[end[t.E_FRAME1] :][: t.FRAME_SIZE]
+        load(self.run, state)
+        return self.start()

@@ -1,0 +1,205 @@
+"""Where ∂F/∂y has entries, which columns may be nudged together, and the matrices made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.motion.continuous import evaluate as at
+from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.newton import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """The entries of ∂F/∂y column by column; ∂F/∂ẏ has its own among them."""
+
+    model: Model
+    places: at.Places
+
+    @property
+    def size(self) -> int:
+        return int(self.places.sizes[at.LENGTH])
+
+    # --- which numbers of y belong together --------------------------------------------------------------------------
+
+    @cached_property
+    def q(self) -> list[np.ndarray]:
+        """Positions of each body."""
+        B = self.model.bodies
+        attitude = {0: 0, 1: 1, 3: 4}
+        return [
+            int(o) + np.arange(int(row[t.N_LIN]) + attitude[int(row[t.N_ROT])] + int(row[t.N_ETA]))
+            for o, row in zip(self.places.bodies[:, at.Y_Q], B, strict=True)
+        ]
+
+    @cached_property
+    def v(self) -> list[np.ndarray]:
+        """Velocities of each body."""
+        B = self.model.bodies
+        return [int(o) + np.arange(int(row[t.SIZE])) for o, row in zip(self.places.bodies[:, at.Y_V], B, strict=True)]
+
+    @cached_property
+    def d(self) -> list[tuple[np.ndarray, int]]:
+        """What each drive by velocity has moved, and its entry."""
+        sizes = {at.COORDINATE: 1, at.FRAME: 12, at.SWIVEL: 9}
+        owners = [self._owner(row) for row in self.places.drives]
+        return [
+            (int(row[at.V_Y]) + np.arange(sizes[int(row[at.V_KIND])]), owner)
+            for row, owner in zip(self.places.drives, owners, strict=True)
+            if row[at.V_Y] >= 0
+        ]
+
+    def _owner(self, drive: np.ndarray) -> int:
+        """The entry whose frame or target a drive moves."""
+        J, E, R = self.model.entries, self.model.ends, self.model.rows
+        place = int(drive[at.V_AT])
+        for j, entry in enumerate(J):
+            frame = int(E[entry[t.J_A], t.E_FRAME1])
+            rows = R[entry[t.J_ROW] : entry[t.J_ROW] + entry[t.J_ROWS], t.R_COEF] + t.TARGET1
+            if frame <= place < frame + 12 or place in rows:
+                return j
+        raise AssertionError(drive)
+
+    def lam(self, j: int, column: int = at.Y_LAM) -> np.ndarray:
+        """Multipliers λ (or μ) of an entry."""
+        entry = self.model.entries[j]
+        mine = self.places.rows[entry[t.J_ROW] : entry[t.J_ROW] + entry[t.J_ROWS], column]
+        return mine[mine >= 0]
+
+    def bodies_of(self, j: int) -> list[int]:
+        ends = (int(self.model.ends[self.model.entries[j, c], t.E_BODY]) for c in (t.J_A, t.J_B))
+        return [i for i in ends if i >= 0]
+
+    # --- entries -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def blocks(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """(columns, rows): what depends on what."""
+        entries = range(len(self.model.entries))
+        touching: dict[int, list[int]] = {i: [] for i in range(len(self.q))}
+        for j in entries:
+            for i in self.bodies_of(j):
+                touching[i].append(j)
+        out = []
+        for i, mine in touching.items():
+            near = sorted({i} | {k for j in mine for k in self.bodies_of(j)})
+            held = [self.lam(j, c) for j in mine for c in (at.Y_LAM, at.Y_MU)] + [self.works(j) for j in mine]
+            rows = _joined([self.q[i], *(self.v[k] for k in near), *held, self.losses(i)])
+            out += [(self.q[i], rows), (self.v[i], rows)]
+        for j in entries:
+            forces = [self.v[i] for i in self.bodies_of(j)] + [self.works(j)]
+            out.append((self.lam(j), _joined(forces)))
+            out.append((self.lam(j, at.Y_MU), _joined(self.q[i] for i in self.bodies_of(j))))
+        for numbers, j in self.d:
+            forces = [self.v[i] for i in self.bodies_of(j)] + [self.lam(j), self.lam(j, at.Y_MU), self.works(j)]
+            out.append((numbers, _joined([numbers, *forces])))
+        return [(columns, rows) for columns, rows in out if len(columns)]
+
+    def works(self, j: int) -> np.ndarray:
+        first, last = self.places.sizes[at.AT_W], self.places.sizes[at.LENGTH]
+        return first + 2 * j + np.arange(2 if last > first else 0)
+
+    def losses(self, i: int) -> np.ndarray:
+        first, last = self.places.sizes[at.AT_W], self.places.sizes[at.LENGTH]
+        return first + 2 * len(self.model.entries) + i + np.arange(1 if last > first else 0)
+
+    @cached_property
+    def template(self) -> sp.csc_array:
+        """A matrix with an entry wherever there may be one; its data are the numbers of the entries."""
+        rows = [np.arange(0)] * self.size
+        for columns, mine in self.blocks:
+            for c in columns:
+                rows[c] = mine
+        for c in range(int(self.places.sizes[at.AT_W]), self.size):
+            rows[c] = np.array([c])
+        indptr = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
+        return sp.csc_array(
+            (np.arange(indptr[-1], dtype=float), np.concatenate([np.arange(0), *rows]), indptr),
+            shape=(self.size, self.size),
+        )
+
+    @cached_property
+    def groups(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where each group of columns starts, and the columns: greedy, block by block."""
+        taken: list[set[int]] = []
+        members: list[list[np.ndarray]] = []
+        for columns, rows in self.blocks:
+            mine = set(rows.tolist())
+            k = next((k for k, others in enumerate(taken) if not mine & others), len(taken))
+            if k == len(taken):
+                taken.append(set())
+                members.append([])
+            taken[k] |= mine
+            members[k].append(columns)
+        groups = [
+            [int(columns[k]) for columns in together if k < len(columns)]
+            for together in members
+            for k in range(max(len(columns) for columns in together))
+        ]
+        start = np.cumsum([0, *(len(g) for g in groups)])
+        return start.astype(np.int64), np.array([c for g in groups for c in g], dtype=np.int64)
+
+    # --- ∂F/∂ẏ and the saddle [M −Gᵀ; G 0] from the blocks of M and G ------------------------------------------------
+
+    @cached_property
+    def places_of_blocks(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and columns of y for the numbers that `residual.blocks` gives: M of bodies, then G of rows (negative: of λ)."""
+        rows, columns = [], []
+        for v in self.v:
+            rows.append(np.repeat(v, len(v)))
+            columns.append(np.tile(v, len(v)))
+        for entry in self.model.entries:
+            for r in range(entry[t.J_ROW], entry[t.J_ROW] + entry[t.J_ROWS]):
+                for end in (entry[t.J_A], entry[t.J_B]):
+                    i, lam = int(self.model.ends[end, t.E_BODY]), int(self.places.rows[r, at.Y_LAM])
+                    if i >= 0 and lam >= 0:
+                        columns.append(self.v[i])
+                        rows.append(np.full(len(self.v[i]), lam))
+        empty = np.zeros(0, dtype=int)
+        return np.concatenate([empty, *rows]).astype(int), np.concatenate([empty, *columns]).astype(int)
+
+    @cached_property
+    def mass(self) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of entries of the template that M fills, and of those that are one: q̇, ḋ, Ẇ."""
+        lengths = sum(len(v) ** 2 for v in self.v)
+        rows, columns = (part[:lengths] for part in self.places_of_blocks)
+        sizes = self.places.sizes
+        ones = np.r_[0 : sizes[at.AT_V], sizes[at.AT_D] : sizes[at.AT_LAM], sizes[at.AT_W] : self.size]
+        return self._found(rows, columns), self._found(ones, ones)
+
+    def _found(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        indptr, indices = self.template.indptr, self.template.indices
+        return np.array(
+            [
+                indptr[c] + np.searchsorted(indices[indptr[c] : indptr[c + 1]], r)
+                for r, c in zip(rows, columns, strict=True)
+            ],
+            dtype=np.int64,
+        )
+
+    @cached_property
+    def saddle(self) -> tuple[sp.csc_array, np.ndarray, np.ndarray]:
+        """[M −Gᵀ; G 0] for (v, λ), and for each of its entries the number among the blocks and the sign."""
+        sizes, (rows, columns) = self.places.sizes, self.places_of_blocks
+        first, lam = int(sizes[at.AT_V]), int(sizes[at.AT_LAM])
+        count = int(sizes[at.AT_D]) - first
+        r = np.where(rows >= lam, rows - lam + count, rows - first)
+        c, number = columns - first, np.arange(len(rows))
+        of_row = rows >= lam
+        which = np.concatenate([number, number[of_row]])
+        sign = np.concatenate([np.ones(len(rows)), -np.ones(int(of_row.sum()))])
+        size = count + int(sizes[at.AT_MU]) - lam
+        entries = (np.arange(len(which)) + 1.0, (np.concatenate([r, c[of_row]]), np.concatenate([c, r[of_row]])))
+        matrix = sp.csc_array(sp.coo_array(entries, shape=(size, size)))
+        assert matrix.nnz == len(which)  # a row never holds two ports of one body
+        order = matrix.data.astype(int) - 1
+        return matrix, which[order], sign[order]
+
+
+def _joined(parts: Iterable[np.ndarray]) -> np.ndarray:
+    return np.unique(np.concatenate([np.zeros(0, dtype=int), *parts])).astype(int)

@@ -1,0 +1,287 @@
+"""The residual F(t, y, ẏ) of the equations of motion (see `evaluate`), ∂F/∂y by differences, ∂F/∂ẏ and G as they are, compiled."""
+
+import math
+
+import numpy as np
+
+from phloat.motion.continuous.evaluate import (
+    AT_V,
+    AT_W,
+    FRAME,
+    G_A,
+    G_B,
+    LENGTH,
+    R_RATE,
+    RATE,
+    RATE_A,
+    RATE_B,
+    V_KIND,
+    V_RATE,
+    V_Y,
+    Y_LAM,
+    Y_MU,
+    Y_Q,
+    Y_V,
+    evaluate,
+)
+from phloat.motion.kernel.body import axis, pair
+from phloat.motion.kernel.newton import LAM
+from phloat.motion.kernel.small import add_matvec, axpy, copy, dot, fill, jit, matvec
+from phloat.motion.kernel.tables import (
+    D_D,
+    D_K,
+    D_MASS,
+    D_MFF,
+    D_Q,
+    D_RD,
+    DAMPED,
+    E_BODY,
+    GAP0,
+    GAP1,
+    I_QUAD,
+    J_A,
+    J_B,
+    J_LAM,
+    J_ROW,
+    J_ROWS,
+    N_ETA,
+    N_LIN,
+    N_QUAD,
+    N_ROT,
+    N_STRAIN,
+    R_COEF,
+    SIZE,
+    TARGET1,
+    W_BM,
+    W_C,
+    W_DJ,
+    W_EPS,
+    W_FPRE,
+    W_G0,
+    W_GAM,
+    W_J,
+    W_P,
+    W_Q,
+    W_V,
+    W_Y,
+)
+
+NUDGE = 1e-7  # of a difference, beside the size of a number
+
+
+@jit
+def turned(y, o, x, a, b, c):
+    """x = ½ quaternion ⊗ (0, a, b, c)."""
+    x[0] = -0.5 * (y[o + 1] * a + y[o + 2] * b + y[o + 3] * c)
+    x[1] = 0.5 * (y[o] * a + y[o + 2] * c - y[o + 3] * b)
+    x[2] = 0.5 * (y[o] * b + y[o + 3] * a - y[o + 1] * c)
+    x[3] = 0.5 * (y[o] * c + y[o + 1] * b - y[o + 2] * a)
+
+
+@jit
+def kinematics(m, w, p, y, i, yd, out, rate):
+    """q̇ − K(q) (v + s Gᵀμ) of one body."""
+    B = m.bodies
+    n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
+    o, u, add = p.bodies[i, Y_Q], p.bodies[i, Y_V], B[i, W_Y]
+    s = u - p.sizes[AT_V]
+    for k in range(B[i, SIZE]):
+        w[add + k] = y[u + k] + p.scale[s + k] * w[add + k]
+    for k in range(lin):
+        out[o + k] = yd[o + k] - w[add + k]
+    o, add = o + lin, add + lin
+    if rot == 1:
+        out[o] = yd[o] - w[add]
+        o += 1
+    elif rot == 3:
+        turned(y, o, rate, w[add], w[add + 1], w[add + 2])
+        for k in range(4):
+            out[o + k] = yd[o + k] - rate[k]
+        o += 4
+    for k in range(n):
+        out[o + k] = yd[o + k] - w[add + rot + k]
+
+
+@jit
+def dynamics(m, w, p, gravity, i, yd, out):
+    """M v̇ − f − Gᵀλ of one body."""
+    B, data = m.bodies, m.data
+    n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
+    o, V, mass = p.bodies[i, Y_V], B[i, W_V], data[B[i, D_MASS]]
+    for k in range(lin):
+        out[o + k] = mass * (yd[o + k] - gravity[k])
+    at, acc, rate, eta = o + lin + rot, o + lin + rot, V + 6, B[i, W_Q] + 12
+    matvec(data, B[i, D_MFF], n, n, yd, acc, out, at)
+    add_matvec(data, B[i, D_K], n, n, 1.0, w, eta, out, at)
+    axpy(n, 1.0, w, B[i, W_FPRE], out, at)
+    if B[i, DAMPED]:
+        add_matvec(data, B[i, D_RD], n, n, 1.0, w, rate, out, at)
+    membrane(m, w, i, out, at)
+    for a in range(rot):
+        omega_a = w[V + 3 + axis(a, rot)]
+        axpy(n, yd[o + lin + a], w, B[i, W_C] + a * n, out, at)
+        axpy(n, 2.0 * omega_a, w, B[i, W_G0] + a * n, out, at)
+        total = dot(w, B[i, W_C] + a * n, yd, acc, n)
+        for b in range(rot):
+            omega_b, dJ = w[V + 3 + axis(b, rot)], B[i, W_DJ] + pair(a, b) * n
+            total += w[B[i, W_J] + pair(a, b)] * yd[o + lin + b] + omega_b * dot(w, dJ, w, rate, n)
+            axpy(n, -0.5 * omega_a * omega_b, w, dJ, out, at)
+        out[o + lin + a] = total
+    if rot == 3:
+        P, W, r = B[i, W_P], V + 3, o + lin
+        out[r] -= w[P + 1] * w[W + 2] - w[P + 2] * w[W + 1]
+        out[r + 1] -= w[P + 2] * w[W] - w[P] * w[W + 2]
+        out[r + 2] -= w[P] * w[W + 1] - w[P + 1] * w[W]
+    axpy(B[i, SIZE], -1.0, w, B[i, W_GAM], out, o)
+
+
+@jit
+def membrane(m, w, i, out, at):
+    """+ (D + Qη)ᵀ ε(η), unit compliance."""
+    B, data = m.bodies, m.data
+    n, s, quad, BM = B[i, N_ETA], B[i, N_STRAIN], B[i, I_QUAD], B[i, W_BM]
+    if s == 0:
+        return
+    copy(s * n, data, B[i, D_D], w, BM)
+    for k in range(B[i, N_QUAD]):
+        column = w[B[i, W_Q] + 12 + m.index[quad + 3 * k + 2]]
+        w[BM + m.index[quad + 3 * k] * n + m.index[quad + 3 * k + 1]] += data[B[i, D_Q] + k] * column
+    for a in range(s):
+        axpy(n, w[B[i, W_EPS] + a], w, BM + a * n, out, at)
+
+
+@jit
+def powers(m, w, p, y, out, at):
+    """Of every entry on its two bodies, then the losses of every body; after `evaluate`."""
+    B, J = m.bodies, m.entries
+    for j in range(len(J)):
+        out[at + 2 * j], out[at + 2 * j + 1] = 0.0, 0.0
+        for k in range(J[j, J_ROWS]):
+            lam, rate = w[m.where[LAM] + J[j, J_LAM] + k], p.rows[J[j, J_ROW] + k, R_RATE]
+            out[at + 2 * j] += lam * w[rate + RATE_A]
+            out[at + 2 * j + 1] += lam * w[rate + RATE_B]
+    at += 2 * len(J)
+    for i in range(len(B)):
+        n, loss, v = B[i, N_ETA], 0.0, B[i, W_V] + 6
+        if B[i, DAMPED]:
+            for k in range(n):
+                loss += w[v + k] * dot(m.data, B[i, D_RD] + k * n, w, v, n)
+        out[at + i] = loss
+
+
+@jit
+def residual(m, w, p, gravity, s, y, yd, out):
+    """F(t, y, ẏ), with the inputs s at t."""
+    evaluate(m, w, p, s, y)
+    rate = np.empty(4)
+    for i in range(len(m.bodies)):
+        dynamics(m, w, p, gravity, i, yd, out)
+        kinematics(m, w, p, y, i, yd, out, rate)
+    for k in range(len(p.drives)):
+        D = p.drives[k]
+        if D[V_Y] >= 0:
+            n = 1 if D[V_KIND] == 0 else 12 if D[V_KIND] == FRAME else 9
+            for c in range(n):
+                out[D[V_Y] + c] = yd[D[V_Y] + c] - w[D[V_RATE] + c]
+    for r in range(len(m.rows)):
+        o = m.rows[r, R_COEF]
+        if p.rows[r, Y_LAM] >= 0:
+            out[p.rows[r, Y_LAM]] = w[p.rows[r, R_RATE] + RATE]
+        if p.rows[r, Y_MU] >= 0:
+            out[p.rows[r, Y_MU]] = w[o + GAP1] - w[o + TARGET1]
+    first, last = p.sizes[AT_W], p.sizes[LENGTH]
+    if last > first:
+        powers(m, w, p, y, out, first)
+        for k in range(first, last):
+            out[k] = yd[k] - out[k]
+
+
+@jit
+def differences(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, data):
+    """∂F/∂y in the entries of a sparse matrix: columns of one group share no row, so they are nudged together."""
+    here, there, x = np.empty(len(y)), np.empty(len(y)), y.copy()
+    residual(m, w, p, gravity, s, y, yd, here)
+    for g in range(len(start) - 1):
+        for k in range(start[g], start[g + 1]):
+            c = groups[k]
+            x[c] = y[c] + NUDGE * max(abs(y[c]), unit[c])
+        residual(m, w, p, gravity, s, x, yd, there)
+        for k in range(start[g], start[g + 1]):
+            c = groups[k]
+            step = x[c] - y[c]
+            for e in range(indptr[c], indptr[c + 1]):
+                data[e] = (there[indices[e]] - here[indices[e]]) / step
+            x[c] = y[c]
+
+
+@jit
+def blocks(m, w, p, out):
+    """M of every body, then G of every row on both of its bodies, one block after the other; after `evaluate`."""
+    B, E, J, at = m.bodies, m.ends, m.entries, 0
+    for i in range(len(B)):
+        n, lin, rot, size = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT], B[i, SIZE]
+        fill(size * size, 0.0, out, at)
+        for k in range(lin):
+            out[at + k * size + k] = m.data[B[i, D_MASS]]
+        for a in range(rot):
+            for b in range(rot):
+                out[at + (lin + a) * size + lin + b] = w[B[i, W_J] + pair(a, b)]
+            for k in range(n):
+                c = w[B[i, W_C] + a * n + k]
+                out[at + (lin + a) * size + lin + rot + k] = c
+                out[at + (lin + rot + k) * size + lin + a] = c
+        for k in range(n):
+            for c in range(n):
+                out[at + (lin + rot + k) * size + lin + rot + c] = m.data[B[i, D_MFF] + k * n + c]
+        at += size * size
+    for j in range(len(J)):
+        for r in range(J[j, J_ROW], J[j, J_ROW] + J[j, J_ROWS]):
+            for side in range(2):
+                i = E[J[j, J_B if side else J_A], E_BODY]
+                if i >= 0 and p.rows[r, Y_LAM] >= 0:
+                    copy(B[i, SIZE], w, p.rows[r, G_B if side else G_A], out, at)
+                    at += B[i, SIZE]
+
+
+@jit
+def moved(m, p, y, x, out):
+    """q moved by x in the directions of v, rotations by their vectors; everything else as it is."""
+    B = m.bodies
+    for k in range(len(y)):
+        out[k] = y[k]
+    for i in range(len(B)):
+        n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
+        o, u = p.bodies[i, Y_Q], p.bodies[i, Y_V] - p.sizes[AT_V]
+        axpy(lin, 1.0, x, u, out, o)
+        o, u = o + lin, u + lin
+        if rot == 1:
+            out[o] += x[u]
+            o += 1
+        elif rot == 3:
+            angle = math.sqrt(x[u] ** 2 + x[u + 1] ** 2 + x[u + 2] ** 2)
+            c = math.cos(0.5 * angle)
+            s = math.sin(0.5 * angle) / (0.5 * angle) if angle > 1e-8 else 1.0
+            change = np.empty(4)
+            turned(y, o, change, s * x[u], s * x[u + 1], s * x[u + 2])
+            for k in range(4):
+                out[o + k] = c * y[o + k] + change[k]
+            o += 4
+        axpy(n, 1.0, x, u + rot, out, o)
+
+
+@jit
+def normalised(m, p, y):
+    """Quaternions of length one, in place."""
+    for i in range(len(m.bodies)):
+        if m.bodies[i, N_ROT] == 3:
+            o = p.bodies[i, Y_Q] + m.bodies[i, N_LIN]
+            size = math.sqrt(y[o] ** 2 + y[o + 1] ** 2 + y[o + 2] ** 2 + y[o + 3] ** 2)
+            for k in range(4):
+                y[o + k] /= size
+
+
+@jit
+def settle(m, w):
+    """Gaps as they stand become those from which turns are counted."""
+    for r in range(len(m.rows)):
+        w[m.rows[r, R_COEF] + GAP0] = w[m.rows[r, R_COEF] + GAP1]

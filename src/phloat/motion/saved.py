@@ -1,0 +1,264 @@
+"""Saved runs: a folder of `run.json` and numbered pieces, which NumPy opens without phloat.
+
+    run.json          what the columns are, the task, how many pieces there are, whether the run is finished
+    start.npy         the state e at the start
+    t.000000.npy      times;  e.… states;  lam.… multipliers;  bodies.… losses.… works.… springs.… the books
+    memory.000000.npz the stepper after the last row of its piece: what `resume` goes on from
+
+Every file is written under another name and renamed, and `run.json` counts a piece when all of it is there: a run that is cut
+short at any instant opens with the pieces that were finished.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+
+from phloat.algebra.layout import Layout
+from phloat.errors import DamagedRunWarning, InputError
+from phloat.motion.dense import at_times
+from phloat.motion.result import Books, Result
+from phloat.system.system import System
+
+VERSION = 1
+BOOKS = ("bodies", "losses", "works", "springs")
+PARTIAL = ".part"  # at the end of the name of a file that is being written
+
+Description = dict[str, Any]
+Arrays = Mapping[str, np.ndarray]
+Span = tuple[int, float, float]  # rows, from, to
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The files of a run."""
+
+    path: Path
+
+    @property
+    def taken(self) -> bool:
+        return (self.path / "run.json").exists()
+
+    def made(self) -> Folder:
+        """The folder, there and without a run in it."""
+        if self.path.exists() and not self.path.is_dir():
+            raise InputError(f"{str(self.path)!r} is a file; a run is saved in a folder of its own")
+        if self.taken:
+            said = self.description()
+            how = "a finished run" if said["finished"] else "a run that was cut short"
+            raise InputError(
+                f"{str(self.path)!r} holds {how} of {said['rows']} times already; give another folder, or go on with it: "
+                "resume(folder, system, …)"
+            )
+        self.path.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def emptied(self) -> None:
+        """Without the run that was in it: first that there is one, then its pieces."""
+        (self.path / "run.json").unlink(missing_ok=True)
+        for pattern in ("*.npy", "*.npz", f"*{PARTIAL}"):
+            for file in self.path.glob(pattern):
+                file.unlink()
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    def describe(self, description: Description) -> None:
+        text = json.dumps(description, indent=1, default=_plain).encode()
+        self._write("run.json", lambda file: file.write(text))
+
+    def write(self, name: str, array: np.ndarray) -> None:
+        self._write(f"{name}.npy", lambda file: np.save(file, array, allow_pickle=False))
+
+    def piece(self, k: int, arrays: Arrays, memory: Arrays | None = None) -> None:
+        """The k-th piece; the memories of the last two are kept."""
+        for name, array in arrays.items():
+            self.write(f"{name}.{k:06d}", array)
+        if memory is not None:
+            self._write(f"memory.{k:06d}.npz", lambda file: _zip(file, memory))
+            (self.path / f"memory.{k - 2:06d}.npz").unlink(missing_ok=True)
+
+    def _write(self, name: str, put: Callable[[BinaryIO], object]) -> None:
+        """Under another name first: what bears its own name is whole."""
+        partial = self.path / (name + PARTIAL)
+        with open(partial, "wb") as file:
+            put(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, self.path / name)
+        if os.name == "posix":  # elsewhere folders cannot be synchronised
+            here = os.open(self.path, os.O_RDONLY)
+            os.fsync(here)
+            os.close(here)
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def description(self) -> Description:
+        file = self.path / "run.json"
+        if not file.exists():
+            there = "is not there" if not self.path.exists() else "holds no run.json"
+            raise InputError(f"there is no saved run in {str(self.path)!r}: it {there}")
+        try:
+            said = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise InputError(
+                f"{str(file)!r} cannot be read ({error}); the pieces beside it may still be whole"
+            ) from error
+        if not isinstance(said, dict) or said.get("format") != "phloat run":
+            raise InputError(f"{str(file)!r} does not describe a run of phloat")
+        if said["version"] > VERSION:
+            raise InputError(
+                f"{str(file)!r} has version {said['version']}, and this phloat reads up to {VERSION}; use a newer phloat"
+            )
+        return said
+
+    def read(self, name: str) -> np.ndarray:
+        return np.load(self.path / f"{name}.npy", allow_pickle=False)
+
+    def pieces(self, said: Description, size: int) -> tuple[list[Arrays], str]:
+        """All pieces that are whole, up to the first that is not, and what is wrong with that one."""
+        names = ("t", "e", "lam", *(BOOKS if said["entries"] is not None else ()))
+        out: list[Arrays] = []
+        for k in range(said["pieces"]):
+            arrays = {}
+            for name in names:
+                file = f"{name}.{k:06d}"
+                try:
+                    arrays[name] = self.read(file)
+                except (OSError, ValueError, EOFError) as error:
+                    return out, f"{file}.npy cannot be read ({error})"
+                if len(arrays[name]) != len(arrays["t"]) or (name == "e" and arrays[name].shape[1:] != (size,)):
+                    return out, f"{file}.npy has shape {arrays[name].shape}, which does not fit the run"
+            out.append(arrays)
+        return out, ""
+
+    def memory(self, pieces: int) -> tuple[int, dict[str, np.ndarray]] | None:
+        """The last memory that can be read after at most so many pieces, and its number."""
+        for k in range(pieces - 1, -1, -1):
+            try:
+                with np.load(self.path / f"memory.{k:06d}.npz", allow_pickle=False) as file:
+                    return k, dict(file)
+            except (OSError, ValueError, EOFError, KeyError, BadZipFile):  # not there, or not whole
+                continue
+        return None
+
+
+def save(result: Result, folder: str | Path, *, overwrite: bool = False) -> None:
+    """Write a result to a folder, where `load_run(folder, system)` finds it; one that holds a run already is refused.
+
+    `simulate(…, save=folder)` writes while it runs, and can be resumed.
+    """
+    if not isinstance(result, Result):
+        raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one")
+    where = Folder(Path(folder))
+    if overwrite and where.taken:
+        where.emptied()
+    where.made()
+    finished = bool(result.info.get("finished", True))
+    where.piece(0, columns(result))
+    where.describe(described(result.system) | entries(result) | counted(1, span(result), finished, result.info))
+
+
+def load_run(folder: str | Path, system: System) -> Result:
+    """The run in a folder, as far as it went: `result.info["finished"]` says whether that is to its end.
+
+    The system is the one that moved (bodies are not saved); that its quantities, joints and ports are the same is checked.
+    """
+    where = Folder(Path(folder))
+    said = where.description()
+    same_layout(said, system)
+    result = loaded(where, said, system)
+    task = said["task"]
+    return at_times(result, where.read("output")) if task and task["output"] is None else result
+
+
+def loaded(where: Folder, said: Description, system: System) -> Result:
+    """All rows of the pieces that are whole."""
+    pieces, wrong = where.pieces(said, system.layout.size)
+    if wrong:
+        there = f"the run is opened up to t = {pieces[-1]['t'][-1]:g} s" if pieces else "nothing of it is left"
+        warnings.warn(f"in {str(where.path)!r}, {wrong}; {there}", DamagedRunWarning, stacklevel=3)
+    if not sum(len(piece["t"]) for piece in pieces):
+        raise InputError(f"the run in {str(where.path)!r} was cut short before its first piece was written")
+    joined = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    books = None
+    if said["entries"] is not None:
+        books = Books(tuple(said["entries"]), *(joined[name] for name in BOOKS))
+    info = {name: _tuples(value) for name, value in said["info"].items()}
+    info["finished"] = said["finished"] and not wrong
+    return Result(system, joined["t"], joined["e"], joined["lam"], books, info)
+
+
+# --- what run.json says ----------------------------------------------------------------------------------------------
+
+
+def columns(result: Result) -> dict[str, np.ndarray]:
+    """The arrays of a result by the names of their files."""
+    out = {"t": result.t, "e": result.e, "lam": result.lam}
+    return out | ({name: getattr(result.books, name) for name in BOOKS} if result.books is not None else {})
+
+
+def described(system: System, task: Description | None = None) -> Description:
+    """What does not change while a run goes on; without a task it cannot be resumed."""
+    return {"format": "phloat run", "version": VERSION, "bodies": list(system.bodies), **_layouts(system), "task": task}
+
+
+def counted(pieces: int, rows: Span, finished: bool, info: Mapping[str, object]) -> Description:
+    """How far a run is."""
+    return {"finished": finished, "pieces": pieces, "rows": rows[0], "times": rows[1:], "info": dict(info)}
+
+
+def span(result: Result) -> Span:
+    return len(result), float(result.t[0]), float(result.t[-1])
+
+
+def entries(result: Result) -> Description:
+    return {"entries": None if result.books is None else list(result.books.names)}
+
+
+def same_layout(said: Description, system: System) -> None:
+    """The system has the quantities, ports and multipliers of the run, or a sentence on what differs."""
+    if not isinstance(system, System):
+        raise InputError(f"{type(system).__name__} is no System; connect(…) makes one")
+    for kind, mine in _layouts(system).items():
+        there = {name: tuple(shape) for name, shape in said[kind].items()}
+        if list(there.items()) == list(mine.items()):
+            continue
+        if there == mine:
+            raise InputError(
+                f"the saved run has the {kind} {', '.join(there)} in this order, the system {', '.join(mine)}"
+            )
+        name = next(name for name in [*mine, *there] if mine.get(name) != there.get(name))
+        raise InputError(
+            f"the saved run is of another system: of its {kind}, {name!r} has shape {there.get(name, 'none')} there, "
+            f"{mine.get(name, 'none')} here"
+        )
+
+
+def _layouts(system: System) -> dict[str, dict[str, tuple[int, ...]]]:
+    layouts: dict[str, Layout] = {"quantities": system.layout, "ports": system.ports, "multipliers": system.multipliers}
+    return {kind: dict(layout.shapes) for kind, layout in layouts.items()}
+
+
+def _zip(file: BinaryIO, arrays: Arrays) -> None:
+    """As np.savez does, for any names."""
+    with ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def _plain(value: object) -> object:
+    """Numbers of NumPy as those of Python; anything else by its words."""
+    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else str(value)
+
+
+def _tuples(value: object) -> object:
+    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value

@@ -1,0 +1,198 @@
+"""Generalised-α on Lie groups with joints as gaps (index 3): second order, numerical damping of high frequencies.
+
+    q₁ = q₀ ∘ exp(h v₀ + h² ((½ − β) a₀ + β a₁)),   v₁ = v₀ + h ((1 − γ) a₀ + γ a₁)
+    (1 − α_m) a₁ + α_m a₀ = (1 − α_f) v̇₁ + α_f v̇₀
+    M(q₁) v̇₁ = f(q₁, v₁, t₁) + G(q₁)ᵀλ₁,   0 = gap(q₁, t₁)
+
+with α_m = (2ρ − 1)/(ρ + 1), α_f = ρ/(ρ + 1), γ = ½ + α_f − α_m, β = ¼ (γ + ½)², where ρ is the spectral radius at infinite
+frequency. M. Arnold and O. Brüls, Convergence of the generalized-α scheme for constrained mechanical systems, Multibody System
+Dynamics 18 (2007); O. Brüls and A. Cardona, On the use of Lie group time integrators in multibody dynamics, J. Comput.
+Nonlinear Dynam. 5 (2010). Velocities miss the joints by O(h²) inside the scheme; outputs are brought back to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+
+from phloat.algebra.cross import skew
+from phloat.errors import ConvergenceError, InputError, not_negative
+from phloat.motion.continuous import residual as compiled
+from phloat.motion.continuous.course import Piece, course
+from phloat.motion.continuous.flow import Flow
+from phloat.motion.between import hermite
+from phloat.motion.kernel import tables as t
+from phloat.motion.result import Result
+from phloat.motion.task import Task
+
+ITERATIONS = 12
+SMALL = 1e-10  # the last correction beside the motion of a step …
+ROUND_OFF = 1e-14  # … or beside positions
+SLOW = 0.3  # contraction that asks for new factors
+DEEPEST = 10  # halvings of a step
+
+
+@dataclass(frozen=True)
+class GeneralisedAlpha:
+    """Second order at a fixed step dt; ρ = 1 damps nothing, ρ = 0 wipes high frequencies out in a step."""
+
+    rho: float = 0.8
+
+    def __post_init__(self) -> None:
+        if not_negative("rho", self.rho) > 1.0:
+            raise InputError(f"rho is {self.rho:g}; the spectral radius at infinity lies between 0 and 1")
+
+    def run(self, task: Task) -> Result:
+        if task.dt is None:
+            raise InputError("the step is missing: give dt=… (GeneralisedAlpha does not adapt it)")
+        dt = task.dt
+        return course(task, lambda flow: Steps(flow, self.rho, dt), name="GeneralisedAlpha", adapts=False)
+
+
+class Steps:
+    """Steps of generalised-α."""
+
+    name, adapts, agrees = "GeneralisedAlpha", False, False
+
+    def __init__(self, flow: Flow, rho: float, dt: float) -> None:
+        self.flow, self.dt = flow, dt
+        self.alpha_m, self.alpha_f = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
+        self.gamma = 0.5 + self.alpha_f - self.alpha_m
+        self.beta = 0.25 * (self.gamma + 0.5) ** 2
+        self.steps = self.iterations = self.factorisations = self.halved = 0
+        self.factors: tuple[float, spla.SuperLU] | None = None
+
+    def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
+        self.time, self.y, self.yd, self.done = time, y, yd, done
+        self.a = yd[self.flow.v].copy()
+        self.power = self.flow.powers(self.flow.inputs(time), y)
+        self.start, self.count = time, 0
+
+    def step(self, limit: float) -> Piece:
+        """One step of dt, or in parts where Newton's method fails; nodes are at multiples of dt."""
+        self.count += 1
+        end = self.start + self.count * self.dt
+        end = limit if end > limit - 1e-9 * self.dt else end
+        t_0, y_0, yd_0, done_0 = self.time, self.y, self.yd, self.done
+        self.parted(end, 0)
+        self.steps += 1
+        h, y_1, yd_1, done_1 = end - t_0, self.y, self.yd, self.done
+
+        def at(time: float) -> tuple[np.ndarray, np.ndarray]:
+            x = (time - t_0) / h
+            if time == end:
+                return y_1, done_1
+            y = hermite(y_0, y_1, h * yd_0, h * yd_1, x)
+            y[self.flow.d.stop :] = ((1.0 - x) * y_0 + x * y_1)[self.flow.d.stop :]
+            return y, (1.0 - x) * done_0 + x * done_1
+
+        return Piece(t_0, end, at)
+
+    def parted(self, end: float, depth: int) -> None:
+        start = self.time
+        try:
+            self.advance(end)
+        except ConvergenceError:
+            if depth == DEEPEST:
+                raise
+            self.factors = None
+            self.halved += 1
+            self.parted(0.5 * (start + end), depth + 1)
+            self.parted(end, depth + 1)
+
+    def advance(self, end: float) -> None:
+        """Newton's method on the motion x of the step and λ."""
+        flow, h = self.flow, end - self.time
+        s, v_0, a_0 = flow.inputs(end), self.y[flow.v], self.a
+        rate = self.gamma / (self.beta * h)
+        inertial = (1.0 - self.alpha_m) / ((1.0 - self.alpha_f) * self.beta * h**2)
+        base = self.driven(end)
+        y, yd, F, lam = base.copy(), np.zeros(flow.size), np.empty(flow.size), self.y[flow.lam].copy()
+        x = h * v_0 + 0.5 * h**2 * a_0
+        weight = 1.0 / np.sqrt(flow.places.scale)
+        reach = ROUND_OFF * float(np.linalg.norm(weight)) * max(1.0, float(np.abs(base[flow.q]).max()))
+        before = np.inf
+        model, places = flow.run.packed.model, flow.places
+        for k in range(ITERATIONS):
+            a = (x / h - v_0 - (0.5 - self.beta) * h * a_0) / (self.beta * h)
+            compiled.moved(model, places, base, x, y)
+            y[flow.v] = v_0 + h * ((1.0 - self.gamma) * a_0 + self.gamma * a)
+            yd[flow.v] = ((1.0 - self.alpha_m) * a + self.alpha_m * a_0 - self.alpha_f * self.yd[flow.v]) / (
+                1.0 - self.alpha_f
+            )
+            y[flow.lam] = lam
+            if k and change <= SMALL * float(np.linalg.norm(weight * x)) + reach:
+                break
+            flow.residual(s, y, yd, F)
+            if self.factors is None or self.factors[0] != h or (k > 1 and change > SLOW * before):
+                self.factors = h, self.factorised(s, y, yd, x, rate, inertial)
+            step = self.factors[1].solve(np.concatenate([-F[flow.v] / inertial, -F[flow.mu]]))
+            x = x + step[: len(x)]
+            lam = lam + inertial * step[len(x) :]
+            before, change = (change if k else np.inf), float(np.linalg.norm(weight * step[: len(x)]))
+            if not change < np.inf:
+                raise self.stuck()
+            self.iterations += 1
+        else:
+            raise self.stuck()
+        self.accept(end, s, y, yd, a)
+
+    def stuck(self) -> ConvergenceError:
+        return ConvergenceError(
+            f"Newton's method of GeneralisedAlpha fails at t = {self.time:g} s, though the step was halved {DEEPEST} times; "
+            "look at the motion before (it is in `result` of this error), or try a smaller dt"
+        )
+
+    def driven(self, end: float) -> np.ndarray:
+        """y₀ with the drives where they are at the end of the step: their increments are exact."""
+        y, flow = self.y.copy(), self.flow
+        for motion, numbers in flow.integrated():
+            y[numbers] = motion.moved(y[numbers], flow.signals, self.time, end)
+        return y
+
+    def factorised(
+        self, s: np.ndarray, y: np.ndarray, yd: np.ndarray, x: np.ndarray, rate: float, inertial: float
+    ) -> spla.SuperLU:
+        """[M + (C rate + K)/inertial, −Gᵀ; G, 0]; ∂q/∂x is that of the kinematic rows times the tangent of exp."""
+        flow = self.flow
+        by_y, by_yd = (flow.matrix(data) for data in flow.derivatives(s, y, yd))
+        self.factorisations += 1
+        along = -by_y[flow.q, flow.v] @ self.tangent(x)
+        tangent = by_yd[flow.v, flow.v] + (rate * by_y[flow.v, flow.v] + by_y[flow.v, flow.q] @ along) / inertial
+        if flow.lam.start == flow.lam.stop:
+            return spla.splu(sp.csc_array(tangent))
+        return spla.splu(
+            sp.block_array([[tangent, by_y[flow.v, flow.lam]], [by_y[flow.mu, flow.q] @ along, None]], format="csc")
+        )
+
+    def tangent(self, x: np.ndarray) -> sp.csc_array:
+        """T(x) with exp(x + δ) = exp(x) exp(T δ): the identity but for rotations in space."""
+        out = sp.eye_array(len(x), format="lil")
+        for body, numbers in zip(self.flow.run.packed.model.bodies, self.flow.pattern.v, strict=True):
+            if body[t.N_ROT] == 3:
+                own = numbers[0] - self.flow.v.start + int(body[t.N_LIN]) + np.arange(3)
+                angle, S = float(np.linalg.norm(x[own])), skew(x[own])
+                cubic = (angle - np.sin(angle)) / angle**3 if angle > 1e-3 else 1.0 / 6.0
+                out[np.ix_(own, own)] = np.eye(3) - 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * S + cubic * S @ S
+        return sp.csc_array(out)
+
+    def accept(self, end: float, s: np.ndarray, y: np.ndarray, yd: np.ndarray, a: np.ndarray) -> None:
+        flow, h = self.flow, end - self.time
+        compiled.normalised(flow.run.packed.model, flow.places, y)
+        rest = flow.residual(s, y, np.zeros(flow.size), np.empty(flow.size))
+        yd[flow.q], yd[flow.d] = -rest[flow.q], -rest[flow.d]
+        compiled.settle(flow.run.packed.model, flow.run.packed.w)
+        power = flow.powers(s, y)
+        self.done = self.done + 0.5 * h * (self.power + power)
+        self.time, self.y, self.yd, self.a, self.power = end, y.copy(), yd.copy(), a, power
+
+    def info(self) -> dict[str, object]:
+        return {
+            "steps": self.steps,
+            "iterations": self.iterations,
+            "factorisations": self.factorisations,
+            "halved": self.halved,
+        }

@@ -1,0 +1,282 @@
+"""Radau IIA with three stages: order 5, variable step, damps what it cannot resolve.
+
+    F(t₀ + c_i h, Y_i, Ẏ_i) = 0,   Y_i = y₀ + h Σ a_ij Ẏ_j,   y₁ = Y₃
+
+for positions, velocities and multipliers together, with joints both as rates (index 2) and, by the multipliers μ of Gear, Gupta
+and Leimkuhler, as gaps: both hold at the end of every step. Simplified Newton's method on transformed stages, error estimate and
+step control as in E. Hairer and G. Wanner, Solving Ordinary Differential Equations II, IV.8, VII.7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse.linalg as spla
+
+from phloat.errors import ConvergenceError, not_negative, positive
+from phloat.motion.continuous import residual as compiled
+from phloat.motion.continuous.course import Piece, course
+from phloat.motion.continuous.flow import Flow
+from phloat.motion.result import Result
+from phloat.motion.task import Task
+
+R6 = np.sqrt(6.0)
+C = np.array([(4.0 - R6) / 10.0, (4.0 + R6) / 10.0, 1.0])
+A = np.array(
+    [
+        [(88 - 7 * R6) / 360, (296 - 169 * R6) / 1800, (-2 + 3 * R6) / 225],
+        [(296 + 169 * R6) / 1800, (88 + 7 * R6) / 360, (-2 - 3 * R6) / 225],
+        [(16 - R6) / 36, (16 + R6) / 36, 1 / 9],
+    ]
+)
+A_INVERSE = np.linalg.inv(A)
+ERROR = np.array([-13.0 - 7.0 * R6, -13.0 + 7.0 * R6, -1.0]) / 3.0  # weights of the estimate, for the real eigenvalue
+ITERATIONS = 8
+REST = 1e-14  # of the whole time: the smallest step
+
+
+def _eigen() -> tuple[float, complex, np.ndarray, np.ndarray]:
+    """A⁻¹ = V diag(γ, μ, μ*) V⁻¹: the real eigenvalue, one of the pair, V and V⁻¹."""
+    values, V = np.linalg.eig(A_INVERSE)
+    order = np.argsort(np.abs(values.imag) + (values.imag < 0.0))  # real, positive, negative
+    order = [int(np.argmin(np.abs(values.imag))), int(np.argmax(values.imag)), int(np.argmin(values.imag))]
+    V = V[:, order]
+    V = V / V[2]  # the last stage has weight one in each
+    return float(values[order[0]].real), complex(values[order[1]]), V, np.linalg.inv(V)
+
+
+GAMMA, MU, V, V_INVERSE = _eigen()
+
+
+@dataclass(frozen=True)
+class RadauIIA:
+    """Order 5, step by tolerance: the error of a step stays below rtol times the size of its kind (places, turns,
+    deformations of a body, and their rates), or below atol. dt is the first step."""
+
+    rtol: float = 1e-6
+    atol: float = 1e-8
+
+    def __post_init__(self) -> None:
+        positive("rtol", self.rtol)
+        not_negative("atol", self.atol)
+
+    def run(self, task: Task) -> Result:
+        return course(task, lambda flow: Steps(flow, self.rtol, self.atol), name="RadauIIA", adapts=True)
+
+
+class Steps:
+    """Steps of Radau IIA."""
+
+    name, adapts, agrees = "RadauIIA", True, True
+
+    def __init__(self, flow: Flow, rtol: float, atol: float) -> None:
+        self.flow, self.rtol, self.atol = flow, rtol, atol
+        self.newton = max(1e-14 / rtol, min(0.03, rtol**0.5))
+        self.steps = self.rejected = self.iterations = self.factorisations = 0
+        self.differential = slice(0, flow.lam.start)
+
+    def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
+        self.time, self.y, self.done = time, y.copy(), done
+        first = not hasattr(self, "h")
+        if first:
+            self.h = self.flow.task.dt or self.first(y, yd)
+        self.h = min(self.h, self.first(y, yd)) if not first else self.h
+        self.derivatives: tuple[np.ndarray, np.ndarray] | None = None
+        self.factors: tuple[float, spla.SuperLU, spla.SuperLU] | None = None
+        self.last: tuple[float, np.ndarray] | None = None  # step and stages of the step before, for a guess
+        self.before: tuple[float, float] | None = None  # step and error of the step before
+        self.yd = yd
+
+    def first(self, y: np.ndarray, yd: np.ndarray) -> float:
+        """A first step in which y changes by a hundredth of what counts."""
+        scale = self.scale(y)
+        size = self.norm(y / scale)
+        rate = self.norm(yd / scale)
+        whole = self.flow.task.t_end - self.flow.task.t_0
+        return min(1e-2 * size / rate if rate > 0.0 and size > 0.0 else 1e-6 * whole, whole)
+
+    def scale(self, y: np.ndarray) -> np.ndarray:
+        out = np.ones(self.flow.size)
+        for numbers in self.flow.kinds:
+            out[numbers] = self.atol + self.rtol * float(np.abs(y[numbers]).max())
+        return out
+
+    def norm(self, x: np.ndarray) -> float:
+        """Root mean square over positions, velocities and drives; multipliers follow from them."""
+        part = x[self.differential]
+        return float(np.sqrt(np.mean(np.abs(part) ** 2)))
+
+    # --- one step ----------------------------------------------------------------------------------------------------
+
+    def step(self, limit: float) -> Piece:
+        """The next step that keeps the tolerance."""
+        flow, whole = self.flow, self.flow.task.t_end - self.flow.task.t_0
+        s_0 = flow.inputs(self.time)
+        turned_down = False
+        while True:
+            left = limit - self.time
+            h = min(self.h, left)
+            end = limit if h >= left * (1.0 - 1e-12) else self.time + h
+            if left - h < 0.5 * h and end != limit:  # two even steps rather than a long and a tiny one
+                h, end = 0.5 * left, self.time + 0.5 * left
+            if h < REST * whole or self.time + h == self.time:
+                raise ConvergenceError(
+                    f"RadauIIA cannot go on at t = {self.time:g} s: the step fell to {h:.2g} s; look at the motion before (it "
+                    "is in `result` of this error), give larger tolerances, or use Midpoint()"
+                )
+            h = end - self.time
+            fresh = self.derivatives is None
+            if self.derivatives is None:
+                self.derivatives = flow.derivatives(s_0, self.y, self.yd)
+                self.factors = None
+            if self.factors is None or self.factors[0] != h:
+                self.factors = self.factorised(h)
+            stages = [flow.inputs(self.time + c * h) for c in C]
+            found = self.newton_solved(h, stages)
+            if found is None:
+                self.rejected += 1
+                if fresh:
+                    self.h = 0.5 * h
+                self.derivatives = None
+                continue
+            Z, count, rate = found
+            y = self.y + Z[2]
+            scale = self.scale(np.maximum(np.abs(self.y), np.abs(y)))
+            error = self.error(h, s_0, Z, scale, again=turned_down or self.before is None)
+            safety = 0.9 * (2 * ITERATIONS + 1) / (2 * ITERATIONS + count)
+            factor = safety * self.growth(h, error)
+            if error > 1.0:
+                self.rejected += 1
+                turned_down = True
+                self.h = h * max(0.2, min(factor, 0.9))
+                continue
+            return self.accept(h, end, y, Z, stages, factor, error, count > 2 and rate > 1e-3)
+
+    def factorised(self, h: float) -> tuple[float, spla.SuperLU, spla.SuperLU]:
+        assert self.derivatives is not None
+        by_y, by_yd = self.derivatives
+        self.factorisations += 1
+        real, pair = (spla.splu(self.flow.matrix(by_y + value / h * by_yd)) for value in (GAMMA, MU))
+        return h, real, pair
+
+    def newton_solved(self, h: float, stages: list[np.ndarray]) -> tuple[np.ndarray, int, float] | None:
+        """Z_i = Y_i − y₀, or nothing where the iteration does not settle."""
+        assert self.factors is not None
+        flow, (_, real, pair) = self.flow, self.factors
+        scale = self.scale(self.y)
+        Z = self.guess(h)
+        F = np.empty_like(Z)
+        before, rate = 0.0, 0.0
+        for k in range(ITERATIONS):
+            slopes = A_INVERSE @ Z / h
+            for i, s in enumerate(stages):
+                flow.residual(s, self.y + Z[i], slopes[i], F[i])
+            if not np.isfinite(F).all():
+                return None
+            self.iterations += 1
+            G = V_INVERSE[:2] @ F
+            step = np.outer(V[:, 0].real, real.solve(-G[0].real))
+            step += 2.0 * np.outer(V[:, 1], pair.solve(-G[1])).real
+            change = max(self.norm(part / scale) for part in step)
+            if k:
+                rate = change / before
+                left = ITERATIONS - k - 1
+                if (
+                    rate >= 1.0
+                    or rate**left / (1.0 - rate) * change > self.newton
+                    and k + 1 < ITERATIONS
+                    and rate > 0.9
+                ):
+                    return None
+            Z = Z + step
+            before = change
+            if change == 0.0 or (k and rate / (1.0 - rate) * change < self.newton):
+                return Z, k + 1, rate
+        return None
+
+    def guess(self, h: float) -> np.ndarray:
+        """The polynomial of the step before, carried on."""
+        if self.last is None:
+            return np.outer(C * h, np.where(np.arange(self.flow.size) < self.flow.lam.start, self.yd, 0.0))
+        h_0, Z = self.last
+        return np.array([interpolated(Z, 1.0 + c * h / h_0) for c in C]) - Z[2]
+
+    def error(self, h: float, s_0: np.ndarray, Z: np.ndarray, scale: np.ndarray, *, again: bool) -> float:
+        """(γ/h ∂F/∂ẏ + ∂F/∂y)⁻¹ applied to −F(t₀, y₀, −Σ e_i Z_i / h); filtered once more where it would turn a step down."""
+        assert self.factors is not None
+        flow, real = self.flow, self.factors[1]
+        slope, F = -(ERROR @ Z) / h, np.empty(flow.size)
+        estimate = real.solve(-flow.residual(s_0, self.y, slope, F))
+        size = self.norm(estimate / scale)
+        if again and size > 1.0:
+            estimate[flow.lam.start :] = 0.0
+            estimate = real.solve(-flow.residual(s_0, self.y + estimate, slope, F))
+            size = self.norm(estimate / scale)
+        return max(size, 1e-12)
+
+    def growth(self, h: float, error: float) -> float:
+        """By the error of this step and of the one before (Gustafsson)."""
+        plain = error**-0.25
+        if self.before is None:
+            return plain
+        h_0, error_0 = self.before
+        return min(plain, h / h_0 * (error_0 / error) ** 0.25 * plain)
+
+    def accept(
+        self,
+        h: float,
+        end: float,
+        y: np.ndarray,
+        Z: np.ndarray,
+        stages: list[np.ndarray],
+        factor: float,
+        error: float,
+        slow: bool,
+    ) -> Piece:
+        flow, t_0, y_0, done_0 = self.flow, self.time, self.y, self.done
+        model = flow.run.packed.model
+        powers = np.array([flow.powers(s, y_0 + z) for s, z in zip(stages, Z, strict=True)])
+        compiled.settle(model, flow.run.packed.w)
+        self.done = done_0 + h * A[2] @ powers
+        self.yd = A_INVERSE[2] @ Z / h
+        self.time, self.y, self.last, self.before = end, y.copy(), (h, Z), (h, max(error, 1e-2))
+        compiled.normalised(model, flow.places, self.y)
+        self.steps += 1
+        factor = min(8.0, max(0.2, factor))
+        if slow:
+            self.derivatives = None
+        if not (1.0 <= factor < 1.2) or slow:
+            self.h = h * factor
+        else:
+            self.h = h
+        done_1, y_1 = self.done, self.y
+
+        def at(time: float) -> tuple[np.ndarray, np.ndarray]:
+            x = (time - t_0) / h
+            if time == end:
+                return y_1, done_1
+            return y_0 + interpolated(Z, x), done_0 + h * summed(powers, x)
+
+        return Piece(t_0, end, at)
+
+    def info(self) -> dict[str, object]:
+        return {
+            "steps": self.steps,
+            "rejected": self.rejected,
+            "iterations": self.iterations,
+            "factorisations": self.factorisations,
+        }
+
+
+def interpolated(Z: np.ndarray, x: float) -> np.ndarray:
+    """The cubic through 0 and the stages, at x."""
+    weights = [np.prod([(x - d) / (c - d) for d in (0.0, *C) if d != c]) for c in C]
+    return np.array(weights) @ Z
+
+
+def summed(powers: np.ndarray, x: float) -> np.ndarray:
+    """The integral from 0 to x of the parabola through the stages."""
+    vandermonde = np.vander(C, 3, increasing=True)
+    weights = np.linalg.solve(vandermonde.T, np.array([x, x**2 / 2, x**3 / 3]))
+    return weights @ powers

@@ -1,0 +1,108 @@
+"""Lines over time: what a run shows at a look, and where its energy went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phloat.motion.ledger import Ledger
+from phloat.motion.result import COMPONENTS, Result
+from phloat.view.colours import MOST_NAMED, cycle
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Lines = Mapping[str, np.ndarray]
+PRINCIPAL = "xyz"
+
+
+def plot_ledger(x: Ledger) -> Figure:
+    """Energy stored, energy supplied and dissipated since the start, and on a logarithmic axis what is missing."""
+    figure, (top, middle, bottom) = _panels([3.0, 3.0, 1.5])
+    _draw(top, x.t, x.stored, "stored (J)")
+    if len(x.stored) > 1:
+        top.plot(x.t, x.energy, color="0.35", lw=2.5, alpha=0.5, label="all")
+    _draw(middle, x.t, x.supplied, "since the start (J)")
+    taken = {f"− {name}, dissipated": -line for name, line in x.dissipated.items()}
+    others = cycle(len(x.supplied) + len(taken))[len(x.supplied) :]
+    for (name, line), colour in zip(taken.items(), others, strict=True):
+        middle.plot(x.t, line, color=colour, ls="--", label=name)
+    middle.plot(x.t, x.energy - x.energy[0], color="0.35", lw=2.5, alpha=0.5, label="stored")
+    size = np.abs(x.residual)
+    bottom.semilogy(x.t, np.where(size > 0.0, size, np.nan), color="0.2", lw=1)
+    bottom.set_ylabel("|residual| (J)")
+    bottom.set_title(f"largest: {x.relative:.1e} of the largest energy", fontsize=8, loc="right")
+    return _finished(figure, [top, middle, bottom])
+
+
+def plot_result(x: Result) -> Figure:
+    """Where each body bends most, angles and slides of joints, and energies, over time."""
+    panels = {
+        "deformation (m)": deformations(x),
+        "joint angle (rad)": _coordinates(x, angles=True),
+        "joint slide (m)": _coordinates(x, angles=False),
+    }
+    panels = {label: lines for label, lines in panels.items() if lines} or {"position (m)": _positions(x)}
+    figure, axes = _panels([2.5] * (len(panels) + 1))
+    for ax, (label, lines) in zip(axes, panels.items(), strict=False):
+        _draw(ax, x.t, lines, label)
+    _draw(axes[-1], x.t, _energies(x), "energy (J)")
+    return _finished(figure, axes)
+
+
+def deformations(x: Result) -> dict[str, np.ndarray]:
+    """Of every elastic body the displacement at the place and along the axis where it is largest in the run."""
+    out = {}
+    for name, body in x.system.bodies.items():
+        if body.coordinates:
+            field, places = x[f"{name}.u_f"], body.shape.places()
+            place, axis = np.unravel_index(int(np.abs(field).max(axis=0).argmax()), field.shape[1:])
+            where = f"s = {places[place]:.3g}" if np.ndim(places[place]) == 0 else f"place {place}"
+            out[f"{name}, {PRINCIPAL[axis]} at {where}"] = field[:, place, axis]
+    return out
+
+
+def _coordinates(x: Result, *, angles: bool) -> dict[str, np.ndarray]:
+    return {name: line for name, line in x.coordinates.items() if ("angle" in name.rpartition(".")[2]) == angles}
+
+
+def _positions(x: Result) -> dict[str, np.ndarray]:
+    """r_P of bodies that neither bend nor turn in a joint."""
+    r = {name: x[f"{name}.r_P"] for name in x.system.bodies}
+    return {f"{name}, {PRINCIPAL[k]}": value[:, k] for name, value in r.items() for k in range(value.shape[1])}
+
+
+def _energies(x: Result) -> dict[str, np.ndarray]:
+    if x.books is None:
+        return {"all": x.energy}
+    parts = {part: x.books.bodies[:, :, k].sum(axis=1) for k, part in enumerate(COMPONENTS)}
+    parts["springs"] = x.books.springs.sum(axis=1)
+    return {name: line for name, line in parts.items() if np.any(line)} | {"all": x.energy}
+
+
+def _panels(heights: list[float]) -> tuple[Figure, list[Axes]]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.5, sum(heights) + 0.6), layout="constrained")
+    axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)
+    return figure, list(axes[:, 0])
+
+
+def _draw(ax: Axes, t: np.ndarray, lines: Lines, label: str) -> None:
+    for (name, line), colour in zip(lines.items(), cycle(len(lines)), strict=True):
+        ax.plot(t, line, color=colour, lw=1.2, label=name)
+    ax.set_ylabel(label)
+
+
+def _finished(figure: Figure, axes: list[Axes]) -> Figure:
+    axes[-1].set_xlabel("t (s)")
+    for ax in axes:
+        ax.grid(alpha=0.3)
+        ax.margins(x=0.01)
+        if 0 < len(ax.get_legend_handles_labels()[0]) <= MOST_NAMED:
+            ax.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0)
+    figure.align_ylabels(axes)
+    return figure

@@ -1,0 +1,146 @@
+"""The ledger closes: whatever stands between the bodies, in space and in the plane, and every line of it has its sign."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bodies_zoo import bodies
+
+import phloat as ph
+
+STOP = {-1.0: -300.0, 0.0: 0.0, 1.0: 40.0, 2.0: 400.0}  # elongation: force
+RUBBING = {-2.0: -9.0, -0.5: -8.0, 0.5: 8.0, 2.0: 9.0}  # rate: force
+ELEMENTS = [
+    ph.Spring("ground", "b.C", at=(0.3, 1.4, 0.0), stiffness=70.0, length=0.6, name="spring"),
+    ph.Spring("a.P", "b.C", stiffness=STOP, length=0.5, name="stop"),
+    ph.Damper("ground", "b.C", at=(-0.5, 0.2, 0.0), damping=RUBBING, name="rubbing"),
+    ph.JointSpring("j", stiffness=12.0, rest=0.3, name="joint spring"),
+    ph.JointDamper("j", damping=1.5, name="joint damper"),
+    ph.Bushing("ground", "b.P", stiffness=(50.0,) * 6, damping=(1.0,) * 6, at=(1.0, 0.3, 0.0), name="bushing"),
+    ph.Force("b.C", along=(3, 4, 0), name="force"),
+    ph.Torque("a.C", about=(0, 0, 2), name="torque"),
+    ph.Load("a", along=(0, 1, 0), axes="body", name="load"),
+]
+INPUTS = {"force": lambda t: 30 * np.sin(40 * t), "torque": 4.0, "load": (np.array([0.0, 1.0]), np.array([0.0, 90.0]))}
+RIGID = ph.RigidBody(2.5, np.diag([0.4, 0.5, 0.6]), center=(0.1, -0.2, 0.0), ports={"C": (0.5, 0.2, 0.0)}).discretise()
+BOTH = pytest.mark.parametrize("plane", [None, "xy"], ids=["space", "plane"])
+MOTORS = ("effort", "rate", "pin")
+
+
+def pair(second: str, plane: str | None, motor: str) -> tuple[ph.System, dict]:
+    """Two bodies on a hinge, under gravity; the first turned by an effort or at a rate, or led by a pin."""
+    zoo = bodies() | {"rigid body": RIGID}
+    parts = {"a": zoo["beam"], "b": zoo[second]}
+    first = ph.Drive("ground", "a.P", name="m") if motor == "pin" else ph.Revolute("ground", "a.P", name="m")
+    hinge = ph.Revolute("a.C", "b.P", name="j")
+    system = ph.connect(parts, [first, hinge, *ELEMENTS], gravity=(0.7, -9.81, 0.0 if plane else 1.3), plane=plane)
+    own = {
+        "effort": lambda t: 20 * np.cos(9 * t),
+        "rate": lambda t: 3 * np.sin(30 * t),
+        "pin": lambda t: np.array([1.0, -2.0, 0.5])[: 2 if plane else 3] * np.sin(30 * t),
+    }
+    wrench = np.arange(1.0, 4.0 if plane else 7.0)
+    u = {"m": own[motor], "j": lambda t: 5 * np.sin(70 * t), "b.C": lambda t: wrench * np.cos(20 * t), **INPUTS}
+    return ph.drive(system, "m") if motor == "rate" else system, u
+
+
+def run(system: ph.System, u: dict, t_end: float = 0.08, dt: float = 2e-3, **options) -> ph.Result:
+    state = ph.place(system, {"a.r_P": np.zeros(2 if system.plane else 3), "j.angle": 0.4})
+    return ph.simulate(system, ph.set_moving(system, state, u=u), t_end, dt=dt, u=u, **options)
+
+
+@pytest.mark.parametrize("motor", MOTORS)
+@pytest.mark.parametrize(
+    ("second", "plane"),
+    [(b, p) for b in ("damped beam", "rigid body", "tapered beam with masses") for p in (None, "xy")]
+    + [("cloud of masses", None)],
+)
+def test_the_ledger_closes(second, plane, motor):
+    system, u = pair(second, plane, motor)
+    result = run(system, u)
+    ledger = ph.energy_ledger(result)
+    assert ledger.relative < 1e-12
+    assert set(ledger.supplied) == set(u)
+    assert {"spring", "stop", "joint spring", "bushing", "a", "b"} == set(ledger.stored)
+    damped = {"b"} if second in ("damped beam", "cloud of masses") else set()
+    assert set(ledger.dissipated) == {"rubbing", "joint damper", "bushing"} | damped
+    H = [ph.energy(system, result.state(k)) for k in (0, 7, -1)]
+    np.testing.assert_allclose(ledger.energy[[0, 7, -1]], H, rtol=1e-11)
+    assert all(np.any(np.abs(line) > 1e-9) for line in ledger.supplied.values())
+
+
+@BOTH
+@pytest.mark.parametrize("motor", MOTORS)
+def test_joints_that_are_not_driven_only_pass_energy_on(plane, motor):
+    ledger = ph.energy_ledger(run(*pair("damped beam", plane, motor)))
+    largest = np.abs(ledger.exchanged["j"]).max()
+    assert set(ledger.exchanged) == {"m", "j"}
+    assert largest > 1e-3
+    assert np.abs(ledger.exchanged["j"].sum(axis=1)).max() < 1e-12 * largest
+    if motor == "effort":
+        assert np.abs(ledger.exchanged["m"]).max() < 1e-12 * largest
+    else:
+        np.testing.assert_array_equal(ledger.exchanged["m"].sum(axis=1), ledger.supplied["m"])
+
+
+@BOTH
+def test_what_is_dissipated_never_comes_back(plane):
+    ledger = ph.energy_ledger(run(*pair("damped beam", plane, "effort")))
+    for name, line in ledger.dissipated.items():
+        assert np.diff(line).min() >= -1e-12 * np.abs(ledger.energy).max(), name
+        assert line[-1] > 0.0, name
+
+
+@BOTH
+@pytest.mark.parametrize("motor", MOTORS)
+def test_a_scheme_without_books_is_summed_up_to_the_same(plane, motor):
+    system, u = pair("rigid body", plane, motor)
+    fine = run(system, u, t_end=0.02, dt=2e-4)
+    counted, summed = ph.energy_ledger(fine), ph.energy_ledger(replace(fine, books=None), u)
+    assert "trapezoidal" in summed.note
+    scale = max(np.abs(line).max() for line in [*counted.supplied.values(), *counted.stored.values()])
+    for kind in ("stored", "supplied", "dissipated"):
+        one, other = getattr(counted, kind), getattr(summed, kind)
+        assert set(one) == set(other)
+        for name in one:
+            np.testing.assert_allclose(other[name], one[name], atol=2e-3 * scale, err_msg=f"{kind} {name}")
+    np.testing.assert_allclose(summed.lost, -summed.residual)
+    assert 0.0 < summed.relative < 1e-2
+    assert "not known" in ph.energy_ledger(replace(fine, books=None)).note
+
+
+def test_the_ledger_closes_at_given_times_and_for_the_composition():
+    system, u = pair("rigid body", "xy", "rate")
+    ledger = ph.energy_ledger(run(system, u, output=[0.0, 0.0133, 0.05]))
+    assert len(ledger.t) == 3
+    assert ledger.relative < 1e-12
+    undamped = [e for e in ELEMENTS if isinstance(e, ph.Spring)]
+    still = ph.connect({"a": bodies()["beam"], "b": RIGID}, [*_hinges(), *undamped], plane="xy")
+    assert ph.energy_ledger(run(still, {"j": 3.0}, scheme=ph.Composition4())).relative < 1e-12
+
+
+def _hinges() -> list:
+    return [ph.Revolute("ground", "a.P", name="m"), ph.Revolute("a.C", "b.P", name="j")]
+
+
+def test_a_body_and_a_spring_of_one_name_stay_two_lines():
+    system = ph.connect(
+        {"a": bodies()["rigid body"]},
+        [ph.Revolute("ground", "a.P", name="m"), ph.JointSpring("m", stiffness=3.0, name="a")],
+        plane="xy",
+    )
+    ledger = ph.energy_ledger(ph.simulate(system, ph.place(system, {"m.angle": 0.5}), 0.05, dt=1e-3))
+    assert set(ledger.stored) == {"a", "a (element)"}
+    assert ledger.relative < 1e-13
+
+
+def test_the_ledger_as_text_names_all_its_lines():
+    ledger = ph.energy_ledger(run(*pair("damped beam", "xy", "rate")))
+    said = str(ledger)
+    for name in (*ledger.stored, *ledger.supplied, *ledger.dissipated, "residual", "H − H(0)"):
+        assert name in said
+
+
+def test_only_results_have_a_ledger():
+    with pytest.raises(ph.InputError, match="str is no Result"):
+        ph.energy_ledger("run")
