@@ -8,7 +8,7 @@
 Forces of ports are subtracted elsewhere. Planar bodies have one axis of rotation, point masses none; the loops are the same.
 """
 
-from phloat.motion.kernel.small import U, add_block, add_matvec, axpy, copy, dot, fill, jit, matvec
+from phloat.motion.kernel.small import U, add_block, add_matvec, axpy, copy, dot, fill, hot, jit, matvec
 from phloat.motion.kernel.tables import (
     D_C0,
     D_D,
@@ -132,7 +132,7 @@ def begin(B, i, data, index, w, h):
     add_matvec(data, B[i, D_K], n, n, 1.0, w, B[i, W_Q] + 12, w, b)
 
 
-@jit
+@hot
 def end_configuration(B, i, w, h):
     """q₁ and Q from the unknowns: r₁ = r₀ + hV̄, A₁ = Q(I − [s])⁻¹ with Q = A₀(I + [s]), s = hω̄/2 (Cayley), η₁ = η₀ + hv."""
     n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
@@ -159,7 +159,7 @@ def end_configuration(B, i, w, h):
         w[q1 + 5 + k] = a2 + scale * (b2 + c2)
 
 
-@jit
+@hot
 def residual(B, i, data, index, w, gravity, h):
     """F at the unknowns x, without the forces of ports."""
     n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
@@ -175,7 +175,7 @@ def residual(B, i, data, index, w, gravity, h):
         turning(B, i, data, w, h)
 
 
-@jit
+@hot
 def turning(B, i, data, w, h):
     """The parts of F that come from rotation."""
     n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
@@ -208,7 +208,7 @@ def turning(B, i, data, w, h):
     w[F + 2] = (w[F + 2] - w[p + 2]) / h - (m0 * w[x + 1] - m1 * w[x])
 
 
-@jit
+@hot
 def swelling(n, h, both, w, dJ, Nv, v, at):
     """J₁ − J₀ = h v·∂J(η̄), and − ½ ω₀ω₁ ∂J(η̄) on the coordinates."""
     dJ, Nv, v, at, change = U(dJ), U(Nv), U(v), U(at), 0.0
@@ -219,7 +219,7 @@ def swelling(n, h, both, w, dJ, Nv, v, at):
     return h * change
 
 
-@jit
+@hot
 def whirling(n, h, start, end, w, c, Gv, g0, v, rate, at):
     """c(η₁)·η̇₁, and on the coordinates c(η₁)ω₁/h − ½ (ω₀ Γᵀη̇₁ + ω₁ Γᵀη̇₀)."""
     c, Gv, g0, v, rate, at, total = U(c), U(Gv), U(g0), U(v), U(rate), U(at), 0.0
@@ -230,7 +230,7 @@ def whirling(n, h, start, end, w, c, Gv, g0, v, rate, at):
     return total
 
 
-@jit
+@hot
 def membrane(B, i, data, index, w, v, at, h):
     """+ Bᵀs̄ with B = D + Qη̄, s̄ = s₀ + ½hBv (exact: ε is quadratic)."""
     n, s = B[i, N_ETA], B[i, N_STRAIN]

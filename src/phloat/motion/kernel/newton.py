@@ -20,6 +20,7 @@ from phloat.motion.kernel.small import (
     copy,
     dot,
     fill,
+    hot,
     jit,
     lu_factor,
     lu_solve,
@@ -40,6 +41,7 @@ from phloat.motion.kernel.tables import (
     E_OUT,
     E_START,
     FIRST_INC,
+    FORCE,
     G_COLUMN,
     G_END,
     G_ENTRY,
@@ -72,6 +74,7 @@ from phloat.motion.kernel.tables import (
     OUT_B,
     R_COEF,
     R_DROPPED,
+    R_I,
     R_KIND,
     R_MODE,
     SIZE,
@@ -92,7 +95,8 @@ from phloat.motion.kernel.tables import (
 
 ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
 STALLED = 1e5  # within so many round-offs a residual that no longer falls is accepted
-FAST = 0.05  # contraction that keeps the factors
+COST = 1.2  # new factors, in iterations with old ones
+QUICK = 13.0  # how much an iteration with new factors gains, as a logarithm
 FAR = 1e13  # residuals beyond which old factors are not even tried
 
 
@@ -138,7 +142,7 @@ def evaluate(m, w, gravity, h):
         axpy(B[i, SIZE], -1.0, w, B[i, W_GAM], w, B[i, W_F])
 
 
-@jit
+@hot
 def act(m, w, j, h):
     """One entry: its gaps at the end, its forces on both ports, its equations where λ is unknown."""
     E, J, R = m.ends, m.entries, m.rows
@@ -151,6 +155,14 @@ def act(m, w, j, h):
     for k in range(J[j, J_ROWS]):
         r = J[j, J_ROW] + k
         o = R[r, R_COEF]
+        if R[r, R_KIND] == COINCIDE and R[r, R_MODE] == CLOSED and not R[r, R_DROPPED]:  # most rows, so without detours
+            i = R[r, R_I]
+            w[o + GAP1] = w[E[b, E_END] + C + i] - w[E[a, E_END] + C + i]
+            w[E[a, E_OUT] + FORCE + i] -= w[at + k]
+            w[E[b, E_OUT] + FORCE + i] += w[at + k]
+            w[right + k] = (w[o + GAP1] - w[o + TARGET1]) / h
+            w[o + ALPHA] = 1.0
+            continue
         coefficients(R, r, w, E[a, E_START], E[a, E_END], E[b, E_START], E[b, E_END])
         if w[at + k] != 0.0:
             pull(R, r, w[at + k], w, E[a, E_MEAN], E[b, E_MEAN], o + COEF_MEAN, A_MEAN, E[a, E_OUT], E[b, E_OUT])

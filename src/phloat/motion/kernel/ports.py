@@ -9,7 +9,7 @@ with (end port, κQ, A₁) the derivative of the gap at the end.
 """
 
 from phloat.motion.kernel.body import axis
-from phloat.motion.kernel.small import average, axpy, copy, cross_add, dot, fill, jit, rotate, rotate_back
+from phloat.motion.kernel.small import average, axpy, copy, cross_add, dot, fill, hot, jit, rotate, rotate_back
 from phloat.motion.kernel.tables import (
     ARM,
     DIR,
@@ -44,35 +44,42 @@ from phloat.motion.kernel.tables import (
 )
 
 
-@jit
+@hot
 def port_at(B, E, e, data, w, q, frame, out, t):
     """c, arm, directions of an end for the configuration q and the frame's directions; t is scratch."""
     i = E[e, E_BODY]
-    if E[e, E_TURNS]:
-        copy(9, w, frame + 3, w, out + TRIAD)
     if i < 0:
         copy(3, w, frame, w, out + C)
         fill(3, 0.0, w, out + ARM)
         copy(9, w, frame + 3, w, out + DIR)
+        copy(9, w, frame + 3, w, out + TRIAD)
         return
-    n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
-    eta = q + 12
+    n, lin, x, phi = B[i, N_ETA], B[i, N_LIN], E[e, E_X], E[e, E_PHI]
+    eta, A = q + 12, q + 3
+    y0 = data[x] + dot(data, phi, w, eta, n)
+    y1 = data[x + 1] + dot(data, phi + n, w, eta, n)
+    y2 = data[x + 2]
+    if lin == 3:
+        y2 += dot(data, phi + 2 * n, w, eta, n)
     for a in range(3):
-        w[t + a] = data[E[e, E_X] + a]
-    for a in range(lin):
-        w[t + a] += dot(data, E[e, E_PHI] + a * n, w, eta, n)
-    rotate(w, q + 3, w, t, w, out + ARM)
-    for a in range(3):
-        w[out + C + a] = w[q + a] + w[out + ARM + a]
-    if not E[e, E_TURNS]:
-        return
-    for a in range(3):
-        w[t + a] = 0.0
+        arm = w[A + 3 * a] * y0 + w[A + 3 * a + 1] * y1 + w[A + 3 * a + 2] * y2
+        w[out + ARM + a] = arm
+        w[out + C + a] = w[q + a] + arm
+    if E[e, E_TURNS]:
+        directions_at(B, E, e, data, w, q, frame, out, t)
+
+
+@jit
+def directions_at(B, E, e, data, w, q, frame, out, t):
+    """d_j = A (t_j + Ψη × t_j)."""
+    i = E[e, E_BODY]
+    n, rot = B[i, N_ETA], B[i, N_ROT]
+    copy(9, w, frame + 3, w, out + TRIAD)
+    fill(3, 0.0, w, t)
     for a in range(rot):
-        w[t + axis(a, rot)] = dot(data, E[e, E_PSI] + a * n, w, eta, n)
+        w[t + axis(a, rot)] = dot(data, E[e, E_PSI] + a * n, w, q + 12, n)
     for j in range(3):
-        for a in range(3):
-            w[t + 3 + a] = w[frame + 3 + 3 * j + a]
+        copy(3, w, frame + 3 + 3 * j, w, t + 3)
         cross_add(w, t, w, frame + 3 + 3 * j, 1.0, w, t + 3)
         rotate(w, q + 3, w, t + 3, w, out + DIR + 3 * j)
 
@@ -83,7 +90,7 @@ def port_start(B, E, e, data, w, t):
     port_at(B, E, e, data, w, B[i, W_Q] if i >= 0 else 0, E[e, E_FRAME0], E[e, E_START], t)
 
 
-@jit
+@hot
 def port_end(B, E, e, data, w, t):
     """At the end of the step, and the mean of start and end."""
     i = E[e, E_BODY]
@@ -96,44 +103,47 @@ def clear(w, o):
     fill(OUT_SIZE, 0.0, w, o)
 
 
-@jit
+@hot
 def carry(B, E, e, data, w, port, turn, scale, bend, force, out, t):
     """+ what `force` at a port does to (V, ω, η): f,  scale·Rᵀ(arm × f + Σ d_i × g_i + τ),  Φᵀ(Sᵀf) + Ψᵀ(Σ t_i × Sᵀg_i + Sᵀτ).
 
     R stands at `turn`, S at `bend` (3 × 3); t is scratch.
     """
     i = E[e, E_BODY]
-    n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
+    n, lin, rot, phi = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT], E[e, E_PHI]
     turns = E[e, E_TURNS]
-    for a in range(lin):
-        w[out + a] += w[force + FORCE + a]
+    f0, f1, f2 = w[force], w[force + 1], w[force + 2]
+    w[out] += f0
+    w[out + 1] += f1
+    if lin == 3:
+        w[out + 2] += f2
     if rot:
-        for a in range(3):
-            w[t + a] = w[force + TORQUE + a]
-        cross_add(w, port + ARM, w, force + FORCE, 1.0, w, t)
+        a0, a1, a2 = w[port + ARM], w[port + ARM + 1], w[port + ARM + 2]
+        w[t] = a1 * f2 - a2 * f1
+        w[t + 1] = a2 * f0 - a0 * f2
+        w[t + 2] = a0 * f1 - a1 * f0
         if turns:
+            axpy(3, 1.0, w, force + TORQUE, w, t)
             for j in range(3):
                 cross_add(w, port + DIR + 3 * j, w, force + ON_DIR + 3 * j, 1.0, w, t)
-        rotate_back(w, turn, w, t, w, t + 3)
         for a in range(rot):
-            w[out + lin + a] += scale * w[t + 3 + axis(a, rot)]
+            k = axis(a, rot)
+            w[out + lin + a] += scale * (w[turn + k] * w[t] + w[turn + 3 + k] * w[t + 1] + w[turn + 6 + k] * w[t + 2])
     if n == 0:
         return
     o = out + lin + rot
-    rotate_back(w, bend, w, force + FORCE, w, t)
     for a in range(lin):
-        axpy(n, w[t + a], data, E[e, E_PHI] + a * n, w, o)
-    if not turns:
-        return
-    rotate_back(w, bend, w, force + TORQUE, w, t)
-    for j in range(3):
-        rotate_back(w, bend, w, force + ON_DIR + 3 * j, w, t + 3)
-        cross_add(w, port + TRIAD + 3 * j, w, t + 3, 1.0, w, t)
-    for a in range(rot):
-        axpy(n, w[t + axis(a, rot)], data, E[e, E_PSI] + a * n, w, o)
+        axpy(n, w[bend + a] * f0 + w[bend + 3 + a] * f1 + w[bend + 6 + a] * f2, data, phi + a * n, w, o)
+    if turns:
+        rotate_back(w, bend, w, force + TORQUE, w, t)
+        for j in range(3):
+            rotate_back(w, bend, w, force + ON_DIR + 3 * j, w, t + 3)
+            cross_add(w, port + TRIAD + 3 * j, w, t + 3, 1.0, w, t)
+        for a in range(rot):
+            axpy(n, w[t + axis(a, rot)], data, E[e, E_PSI] + a * n, w, o)
 
 
-@jit
+@hot
 def carry_mean(B, E, e, data, w, force, out, t):
     """The transpose of the discrete rows."""
     i = E[e, E_BODY]
@@ -261,7 +271,7 @@ def _between(w, Q, Z, A, P):
             w[P + 3 * i + j] = z0 * w[A + j] + z1 * w[A + 3 + j] + z2 * w[A + 6 + j]
 
 
-@jit
+@hot
 def forces_on_body(B, E, e, data, w, t):
     """Γ += what stands at this end."""
     carry_mean(B, E, e, data, w, E[e, E_OUT], B[E[e, E_BODY], W_GAM], t)

@@ -7,6 +7,7 @@ import numba as nb
 import numpy as np
 
 jit = nb.njit(cache=True, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+hot = nb.njit(cache=True, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy", forceinline=True)
 U = np.uintp
 EPS = float(np.finfo(float).eps)
 
@@ -112,7 +113,7 @@ def rotate_back(A, o, x, p, y, q):
 
 @jit
 def lu_factor(M, o, n, pivot, p):
-    """LU with partial pivoting, in place, rows exchanged; returns False where a pivot vanishes."""
+    """LU with partial pivoting, in place, inverse pivots on the diagonal; returns False where a pivot vanishes."""
     o, n, p = U(o), U(n), U(p)
     for k in range(n):
         row = o + k * n
@@ -128,6 +129,7 @@ def lu_factor(M, o, n, pivot, p):
             for j in range(n):
                 M[row + j], M[other + j] = M[other + j], M[row + j]
         inverse = 1.0 / M[row + k]
+        M[row + k] = inverse
         for i in range(k + U(1), n):
             below = o + i * n
             factor = M[below + k] * inverse
@@ -148,7 +150,7 @@ def lu_solve(M, o, n, pivot, p, x, q):
     for i in range(1, n):
         x[q + i] -= dot(M, o + i * n, x, q, i)
     for i in range(n - 1, -1, -1):
-        x[q + i] = (x[q + i] - dot(M, o + i * n + i + 1, x, q + i + 1, n - i - 1)) / M[o + i * n + i]
+        x[q + i] = (x[q + i] - dot(M, o + i * n + i + 1, x, q + i + 1, n - i - 1)) * M[o + i * n + i]
 
 
 @jit
@@ -166,6 +168,6 @@ def lu_solve_many(M, o, n, pivot, p, X, q, columns):
         at = q + i * columns
         for j in range(i + 1, n):
             axpy(columns, -M[o + i * n + j], X, q + j * columns, X, at)
-        inverse = 1.0 / M[o + i * n + i]
+        inverse = M[o + i * n + i]
         for c in range(columns):
             X[at + c] *= inverse

@@ -4,10 +4,11 @@ import math
 
 from phloat.motion.kernel import body as of_body
 from phloat.motion.kernel.newton import (
+    COST,
     FAR,
-    FAST,
     LAM,
     MULTIPLIERS,
+    QUICK,
     ROUND_OFF,
     SAVED,
     STALLED,
@@ -106,6 +107,14 @@ def predict(m, w, iw):
 
 
 @jit
+def pays(size, before):
+    """Whether new factors cost less than the iterations they save, at the rate at which the residual falls."""
+    left = math.log(max(size / ROUND_OFF, 1.0))
+    slow = left / math.log(before / size) if size < before else math.inf
+    return slow - left / QUICK > COST
+
+
+@jit
 def solve(m, w, iw, gravity, h, careful):
     """x and λ of one step; careful is Newton's method with new factors at every iteration.
 
@@ -129,7 +138,7 @@ def solve(m, w, iw, gravity, h, careful):
             size = before
         elif k > 0 and fresh and not size < math.inf and iw[I_FACTORED]:
             return DIVERGED
-        fresh = careful or not iw[I_FACTORED] or size > FAR or size > FAST * before
+        fresh = careful or not iw[I_FACTORED] or size > FAR or (k > 0 and pays(size, before))
         if fresh and not refactor(m, w, iw, gravity, h):
             return SINGULAR
         before = size
