@@ -36,7 +36,10 @@ from phloat.motion.result import Books, Result
 from phloat.motion.resume import resume
 from phloat.motion.saved import load_run, save
 from phloat.motion.schemes.composition import Composition4
+from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha
+from phloat.motion.schemes.ida import IDA
 from phloat.motion.schemes.midpoint import Midpoint
+from phloat.motion.schemes.radau import RadauIIA
 from phloat.motion.set_moving import set_moving
 from phloat.motion.settle import settle
 from phloat.motion.signals import piecewise
@@ -51,6 +54,7 @@ from phloat.view.plot import plot
 __version__ = "0.1.0"
 
 __all__ = [
+    "IDA",
     "AccuracyError",
     "Beam",
     "Body",
@@ -67,6 +71,7 @@ __all__ = [
     "Event",
     "Field",
     "Force",
+    "GeneralisedAlpha",
     "InputError",
     "JointDamper",
     "JointError",
@@ -86,6 +91,7 @@ __all__ = [
     "PortError",
     "PowerBalance",
     "Prismatic",
+    "RadauIIA",
     "Rayleigh",
     "Rectangle",
     "RedundancyWarning",

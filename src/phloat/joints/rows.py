@@ -1,7 +1,8 @@
 """The rows that joints are made of, between two ports held at a state.
 
-A port is a point c = r_P + A (x + Φη) and a triad d_i = A (d₀_i + Ψη × d₀_i) that moves with its section. Each row is the rate
-of a gap: coincide c_B − c_A, perpendicular d_A·d_B, in plane d_A·(c_B − c_A), aligned ½ Σ d_Ai × d_Bi. (Twists are not used for
+A port is a point c = r_P + A (x + Φη) and a triad d_i = A (d₀_i + ψ × d₀_i + ⅓ ψ × (ψ × d₀_i)), ψ = Ψη, that moves with its section.
+(The last term makes the direction of a bent section right to ψ⁴; without it a weld turns by atan ψ instead of ψ, and is softer
+by ψ².) Each row is the rate of a gap: coincide c_B − c_A, perpendicular d_A·d_B, in plane d_A·(c_B − c_A), aligned ½ Σ d_Ai × d_Bi. (Twists are not used for
 closed rows: ω + Ψη̇ is not the rate of a bending triad.) Motion is that of the second port, B, seen from the first, A. Joint
 coordinates (turn, along) and what springs act on (distance, in plane, skew) are rows too.
 
@@ -30,18 +31,29 @@ def point_rate(A: np.ndarray, y: np.ndarray, Phi: np.ndarray) -> np.ndarray:
     return out
 
 
+def bent(psi: np.ndarray, d0: np.ndarray) -> np.ndarray:
+    """The direction d₀ + ψ × d₀ + ⅓ ψ × (ψ × d₀) of a section turned by ψ; its length is left alone."""
+    turned = cross(psi, d0)
+    return d0 + turned + cross(psi, turned) / 3.0
+
+
+def bending(psi: np.ndarray, d0: np.ndarray) -> np.ndarray:
+    """The derivative of `bent` by ψ, 3 × 3."""
+    return -skew(d0) - (skew(cross(psi, d0)) + np.dot(skew(psi), skew(d0))) / 3.0
+
+
 def direction(A: np.ndarray, Psi: np.ndarray, d0: np.ndarray, eta: np.ndarray) -> np.ndarray:
-    """d = A (d₀ + Ψη × d₀)."""
-    return np.dot(A, d0 + cross(np.dot(Psi, eta), d0))
+    """d = A bent(Ψη, d₀)."""
+    return np.dot(A, bent(np.dot(Psi, eta), d0))
 
 
 def direction_rate(A: np.ndarray, Psi: np.ndarray, d0: np.ndarray, eta: np.ndarray) -> np.ndarray:
-    """ḋ = A (ω × (d₀ + Ψη × d₀) + Ψη̇ × d₀) per (v_P, ω, η̇)."""
+    """ḋ = A (ω × bent + (∂bent/∂ψ) Ψη̇) per (v_P, ω, η̇)."""
     n = Psi.shape[1]
-    bent = d0 + cross(np.dot(Psi, eta), d0)
+    psi = np.dot(Psi, eta)
     out = np.zeros((3, 6 + n))
-    out[:, 3:6] = -np.dot(A, skew(bent))
-    out[:, 6:] = -np.dot(np.dot(A, skew(d0)), Psi)
+    out[:, 3:6] = -np.dot(A, skew(bent(psi, d0)))
+    out[:, 6:] = np.dot(np.dot(A, bending(psi, d0)), Psi)
     return out
 
 
@@ -103,13 +115,14 @@ class Entries(Held):
         return np.zeros((3, 12))
 
     def by_state(self, gradient: np.ndarray) -> np.ndarray:
-        """A gradient by (c, d_i) as one by (r_P, A row by row, η): c = r_P + A y, d_i = A (d₀_i + Ψη × d₀_i)."""
+        """A gradient by (c, d_i) as one by (r_P, A row by row, η): c = r_P + A y, d_i = A bent(Ψη, d₀_i)."""
         on_c, on_D = gradient[:3], gradient[3:].reshape(3, 3).T
-        bent = self.triad + np.cross(self.Psi @ self.eta, self.triad, axis=0)
+        psi = self.Psi @ self.eta
+        turned = np.column_stack([bent(psi, d0) for d0 in self.triad.T])
         on_eta = self.Phi.T @ (self.A.T @ on_c)
         for d0, on_d in zip(self.triad.T, on_D.T, strict=True):
-            on_eta += self.Psi.T @ cross(d0, self.A.T @ on_d)
-        return np.concatenate([on_c, (np.outer(on_c, self.y) + on_D @ bent.T).ravel(), on_eta])
+            on_eta += self.Psi.T @ (bending(psi, d0).T @ (self.A.T @ on_d))
+        return np.concatenate([on_c, (np.outer(on_c, self.y) + on_D @ turned.T).ravel(), on_eta])
 
 
 def by_entries(port: Held) -> Entries:

@@ -135,8 +135,8 @@ def _closed(
 
 
 def _unbent(A: np.ndarray, turn: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """The direction t of a section with A (t + turn × t) = d."""
-    return np.linalg.solve(A @ (np.eye(3) + skew(turn)), d)
+    """The direction t of a section that bends to d: A bent(ψ, t) = d."""
+    return np.linalg.solve(A @ (np.eye(3) + skew(turn) + skew(turn) @ skew(turn) / 3.0), d)
 
 
 def _owner(system: System, element: Element) -> str:

@@ -15,7 +15,6 @@ from phloat.system.jointed import in_rows, joint_rows, port_columns
 from phloat.system.state import State
 from phloat.system.system import System
 
-
 NONE = np.zeros(0, dtype=int)
 
 

@@ -58,9 +58,10 @@ def resume(
         )
     now = float(memory["now"][0]) if memory is not None else task["t_0"]
     end = task["t_end"] if t_end is None else float(finite("t_end", t_end, ()))
-    if not end > now or (told["finished"] and t_end is None):
+    if end < now or (told["finished"] and (t_end is None or end == now)):
+        stands = "is finished at" if told["finished"] else "stands at"
         raise InputError(
-            f"the run in {str(where.path)!r} is finished at t = {now:g} s; give a later t_end to go on, or open it with load_run"
+            f"the run in {str(where.path)!r} {stands} t = {now:g} s; give a later t_end to go on, or open it with load_run"
         )
     scheme = _scheme(task["scheme"])
     state = State(system.bodies, system.layout, where.read("start"))

@@ -143,8 +143,8 @@ class Folder:
         """The last memory that can be read after at most so many pieces, and its number."""
         for k in range(pieces - 1, -1, -1):
             try:
-                with np.load(self.path / f"memory.{k:06d}.npz", allow_pickle=False) as file:
-                    return k, dict(file)
+                with open(self.path / f"memory.{k:06d}.npz", "rb") as file:
+                    return k, dict(np.load(file, allow_pickle=False))
             except (OSError, ValueError, EOFError, KeyError, BadZipFile):  # not there, or not whole
                 continue
         return None

@@ -51,16 +51,19 @@ class Piecewise:
     values: np.ndarray  # (times,) or (times, components)
 
     def __call__(self, t: float) -> np.ndarray:
-        out = np.array([np.interp(t, self.times, column) for column in self._columns.T])
-        return out if self.values.ndim > 1 else out[0]
+        k = int(np.searchsorted(self.times, t, side="right"))
+        if k == 0 or k == len(self.times):
+            return self.values[0 if k == 0 else -1]
+        part = (t - self.times[k - 1]) / (self.times[k] - self.times[k - 1])
+        return (1.0 - part) * self.values[k - 1] + part * self.values[k]
 
     def mean(self, t0: float, t1: float) -> np.ndarray:
         """The mean over [t0, t1], exactly: trapezoids between the corners inside."""
         start, stop = min(t0, t1), max(t0, t1)
-        if start == stop:
-            return self(start)
-        inside = (self.times > start) & (self.times < stop)
-        corners = np.concatenate([[start], self.times[inside], [stop]])
+        first, last = np.searchsorted(self.times, (start, stop), side="right")
+        if first == last:  # no corner inside: a straight line
+            return self(0.5 * (start + stop))
+        corners = np.concatenate([[start], self.times[first:last], [stop]])
         values = np.array([self(t) for t in corners])
         return np.trapezoid(values, corners, axis=0) / (stop - start)
 
@@ -70,10 +73,6 @@ class Piecewise:
         if k == 0 or k == len(self.times):
             return np.zeros_like(self.values[0])
         return (self.values[k] - self.values[k - 1]) / (self.times[k] - self.times[k - 1])
-
-    @property
-    def _columns(self) -> np.ndarray:
-        return self.values.reshape(len(self.times), -1)
 
 
 def piecewise(values: Mapping[float, object]) -> Piecewise:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +19,7 @@ from phloat.motion.result import Books, Result
 from phloat.motion.signals import Constant, Corners, Signal, vector
 from phloat.motion.task import Task
 from phloat.motion.velocities import agree_or_said, closed_or_said
+from phloat.system.energy import energy
 from phloat.system.state import State
 from phloat.system.system import fits
 
@@ -59,60 +61,56 @@ class Course:
     t: list[float] = field(default_factory=list)
     rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
     happened: list[tuple[float, str]] = field(default_factory=list)
+    changes: list[tuple[float, int, float]] = field(default_factory=list)  # time, number of the event, what it did to H
     sampled: float = -np.inf
 
     def run(self) -> Result:
         """The whole way."""
         task, flow = self.task, self.flow
-        self.time = task.t_0
+        self.time = self.sampled = task.t_0
         y, yd = flow.consistent(self.time, flow.start())
         done = np.zeros(2 * len(flow.run.packed.model.entries) + len(flow.run.packed.model.bodies))
-        self.sampled = task.t_0
         self.keep(self.time, y, done)
         self.stepper.begin(self.time, y, yd, done)
         levels, steps, wanted = self.levels(self.time, y), 0, self.wanted()
         while self.time < task.t_end:
-            limit = self.limit()
             try:
-                piece = self.stepper.step(limit)
+                piece = self.stepper.step(self.limit())
             except ConvergenceError as stuck:
                 raise ConvergenceError(str(stuck), self.result()) from None
+            met = self.met(piece, levels)
+            self.time = piece.t_1 if met is None else met[0]
+            while wanted and wanted[0] <= self.time:
+                self.keep(wanted[0], *piece.at(wanted[0]))
+                del wanted[0]
+            y, done = piece.at(self.time)
             steps += 1
-            end, again = piece.t_1, False
-            met = self.met(piece, levels) if task.events else None
-            if met is not None:
-                end = met[0]
-            while wanted and wanted[0] <= end:
-                self.keep(wanted[0], *piece.at(wanted.pop(0)))
-            self.time = end
-            y, done = piece.at(end)
-            last = end >= task.t_end or met is not None
-            if last or (isinstance(task.output, int) and steps % task.output == 0):
-                self.keep(end, y, done)
-            if met is not None:
-                self.happened.append((end, met[1].name))
-                if met[1].do is None:
-                    break
-                y, again = self.changed(met[1], y), True
-            fresh = self.sample(y) and self.stepper.adapts
-            if fresh or again or end in self.breaks:
-                y, yd = flow.consistent(end, y)
-                self.stepper.begin(end, y, yd, done)
-            levels = self.levels(end, y) if task.events else []
-            if met is not None:
-                levels[task.events.index(met[1])] = 0.0
+            last = self.time >= task.t_end or met is not None
+            if last or self.due(steps):
+                self.keep(self.time, y, done, closed=self.stepper.agrees and not last)
+            if met is not None and task.events[met[1]].do is None:
+                self.happened.append((self.time, task.events[met[1]].name))
+                break
+            y, acted = (y, False) if met is None else self.acted(met[1], y)
+            sampled = self.sample(y) and self.stepper.adapts
+            if met is not None or sampled or self.time in self.breaks:
+                y, yd = flow.consistent(self.time, flow.closed(flow.inputs(self.time), y))
+                self.stepper.begin(self.time, y, yd, done)
+            levels = self.levels(self.time, y)
+            if met is not None and not acted:
+                levels[met[1]] = 0.0
             task.progress(self.time)
         return self.result()
 
     # --- where steps end ---------------------------------------------------------------------------------------------
 
-    @property
-    def breaks(self) -> list[float]:
+    @cached_property
+    def breaks(self) -> frozenset[float]:
         """Corners of inputs, where schemes that choose their steps begin anew."""
         if not self.stepper.adapts:
-            return []
+            return frozenset()
         corners = [s.lines.times for s in self.flow.signals.values() if isinstance(s, Corners)]
-        return sorted({float(c) for times in corners for c in times})
+        return frozenset(float(c) for times in corners for c in times)
 
     def limit(self) -> float:
         """No step passes the end, a corner of an input or a sample of the controller."""
@@ -122,7 +120,12 @@ class Course:
         return min(ends)
 
     def wanted(self) -> list[float]:
+        """Times of outputs still to come, where they were given."""
         return [] if isinstance(self.task.output, int) else [float(x) for x in self.task.output if x > self.task.t_0]
+
+    def due(self, steps: int) -> bool:
+        """Whether the state after so many steps is wanted."""
+        return isinstance(self.task.output, int) and steps % self.task.output == 0
 
     # --- controllers and events --------------------------------------------------------------------------------------
 
@@ -144,14 +147,15 @@ class Course:
         outputs = Outputs(self.task.system, self.state(time, y))
         return [event.value(time, outputs) for event in self.task.events]
 
-    def met(self, piece: Piece, before: list[float]) -> tuple[float, Event] | None:
+    def met(self, piece: Piece, before: list[float]) -> tuple[float, int] | None:
         """The first event of a step, found by false position (Illinois) on the dense output."""
+        events = self.task.events
+        if not events:
+            return None
         after = self.levels(piece.t_1, piece.at(piece.t_1)[0])
-        found = []
-        for event, low, high in zip(self.task.events, before, after, strict=True):
-            if event.crossed(low, high):
-                found.append((self.crossing(piece, event, low, high), event))
-        return min(found, key=lambda pair: pair[0]) if found else None
+        crossed = [k for k, event in enumerate(events) if event.crossed(before[k], after[k])]
+        found = [(self.crossing(piece, events[k], before[k], after[k]), k) for k in crossed]
+        return min(found, default=None)
 
     def crossing(self, piece: Piece, event: Event, low: float, high: float) -> float:
         a, b = piece.t_0, piece.t_1
@@ -167,35 +171,37 @@ class Course:
                 break
         return b
 
-    def changed(self, event: Event, y: np.ndarray) -> np.ndarray:
-        """y after what an event does."""
+    def acted(self, which: int, y: np.ndarray) -> tuple[np.ndarray, bool]:
+        """y after what an event does, and whether it did something."""
+        event, system = self.task.events[which], self.task.system
         assert event.do is not None
-        state = self.state(self.time, y)
-        new = event.do(self.time, state)
-        if new is None:
-            return y
-        system = self.task.system
-        new = fits(system, new)
-        closed_or_said(system, new)
+        self.happened.append((self.time, event.name))
+        before = self.state(self.time, y)
+        after = event.do(self.time, before)
+        if after is None:
+            return y, False
+        after = fits(system, after)
+        closed_or_said(system, after)
         u = np.zeros(system.ports.size)
         for name, signal in self.flow.signals.items():
             u[system.ports[name]] = signal.at(self.time)
-        agree_or_said(system, new, u)
-        return self.flow.reload(new)
+        agree_or_said(system, after, u)
+        self.changes.append((self.time, which, energy(system, after) - energy(system, before)))
+        return self.flow.reload(after), True
 
     # --- what comes out ----------------------------------------------------------------------------------------------
 
     def state(self, time: float, y: np.ndarray) -> State:
+        """The state for a controller, an event or its action: joints hold to round-off."""
         s = self.flow.inputs(time)
-        return self.flow.state(s, y if self.stepper.agrees else self.flow.agreeing(s, y))
+        return self.flow.state(s, self.flow.closed(s, y))
 
-    def keep(self, time: float, y: np.ndarray, done: np.ndarray) -> None:
-        """The state as a row."""
+    def keep(self, time: float, y: np.ndarray, done: np.ndarray, *, closed: bool = False) -> None:
+        """The state as a row; `closed` where joints hold already as well as the scheme's tolerance asks."""
         if self.t and self.t[-1] == time:
             return
         s = self.flow.inputs(time)
-        y = y if self.stepper.agrees or not self.t else self.flow.agreeing(s, y)
-        self.rows.append(self.flow.snapshot(s, y, done))
+        self.rows.append(self.flow.snapshot(s, y if closed else self.flow.closed(s, y), done))
         self.t.append(time)
 
     def result(self) -> Result:
@@ -208,7 +214,9 @@ class Course:
         losses = np.stack([kept[:, b[t.W_LOSS] - first] for b in bodies], axis=1)
         place = int(packed.model.entries[0, t.J_WORK]) - first if entries else 0
         works = kept[:, place : place + 2 * entries].reshape(n, entries, 2)
-        books = Books(tuple(flow.run.names), energies, losses, works, springs)
+        names, changes = self.changed(np.array(self.t))
+        works, springs = np.concatenate([works, changes], axis=1), np.hstack([springs, np.zeros((n, len(names)))])
+        books = Books((*flow.run.names, *names), energies, losses, works, springs)
         info = {
             **self.stepper.info(),
             "evaluations": flow.evaluations,
@@ -217,6 +225,14 @@ class Course:
         }
         e = unload(flow.run, kept)
         return Result(system, np.array(self.t), e, lam[:, : system.multipliers.size], books, info)
+
+    def changed(self, times: np.ndarray) -> tuple[list[str], np.ndarray]:
+        """What events that act did to H up to these times, as works of entries of their own."""
+        acting = [k for k, event in enumerate(self.task.events) if event.do is not None]
+        out = np.zeros((len(times), len(acting), 2))
+        for time, which, change in self.changes:
+            out[times > time, acting.index(which), 1] += change  # the row at an event is of the state before it
+        return [f"event {self.task.events[k].name}" for k in acting], out
 
 
 def answered(task: Task, time: float, outputs: Outputs, known: dict[str, Signal] | None) -> dict[str, Signal]:
@@ -227,17 +243,18 @@ def answered(task: Task, time: float, outputs: Outputs, known: dict[str, Signal]
         raise InputError(f"the controller returned {answer!r} at t = {time:g} s; it must return {{port: value}}")
     out: dict[str, Signal] = {}
     for name, value in answer.items():
-        there = task.system.ports if known is None else known
-        if name not in task.system.ports or name not in there:
+        there, port = task.system.ports if known is None else known, task.system.ports.also.get(name, name)
+        if port not in there:
             raise InputError(f"the controller answers for {name!r} at t = {time:g} s; there are: {', '.join(there)}")
         what = f"controller, {name!r} at t = {time:g} s"
-        out[name] = Constant(vector(what, value, task.system.ports.shape(name)))
+        out[port] = Constant(vector(what, value, task.system.ports.shape(name)))
     return out
 
 
-def course(task: Task, build: Callable[[Flow], Stepper], *, name: str, adapts: bool, works: bool = False) -> Result:
+def course(task: Task, build: Callable[[Flow], Stepper], *, name: str, adapts: bool) -> Result:
     """Run a task with a stepper built on its flow."""
-    signals = dict(task.inputs.signals)
+    also = task.system.ports.also
+    signals = {also.get(port, port): signal for port, signal in task.inputs.signals.items()}
     if task.controller is not None:
         if adapts and task.every is None:
             raise InputError(f"{name} chooses its steps itself, so a controller needs its sample time: every=…")
@@ -248,5 +265,5 @@ def course(task: Task, build: Callable[[Flow], Stepper], *, name: str, adapts: b
                 f"{name} cannot follow the jumps of a controller that drives {driven[0]!r}; use Midpoint()"
             )
         signals.update(first)
-    flow = Flow(task, signals, works)
+    flow = Flow(task, signals)
     return Course(task, flow, build(flow)).run()

@@ -1,11 +1,10 @@
 """All that depends on time and state in the equations of motion: ports, rows, momenta, forces, compiled.
 
-    y = (q, v, d, λ, μ, W),   q = (r, θ or quaternion, η) and v = (V, ω, η̇) of every body, d what drives by velocity have moved
+    y = (q, v, d, λ, μ),   q = (r, θ or quaternion, η) and v = (V, ω, η̇) of every body, d what drives by velocity have moved
     q̇ = K(q) (v + s Gᵀμ)                        μ holds the gaps beside their rates (Gear, Gupta and Leimkuhler), s = 1/diag M
     M(η) v̇ = f(q, v, t) + Gᵀλ                   M ω̇-rows: J ω̇ + c η̈ + J̇ω = p_ω × ω + …,   η-rows: + 2 ω·Γη̇ − ½ ∂_η(ωᵀJω)
     ḋ = rates of driven frames and targets
     0 = G v + what drives do to the gap,   0 = gap(q, d)
-    Ẇ = powers of joints, elements and inputs on both of their bodies, losses of bodies   (if asked for)
 
 The gap rows and forces are those of the kernel, with start, end and mean of a step at one place.
 """
@@ -70,7 +69,7 @@ RATE, RATE_A, RATE_B, TARGET_RATE, RATE_SIZE = range(5)
 COORDINATE, FRAME, SWIVEL = range(3)
 V_KIND, V_Y, V_VALUE, V_U, V_AT, V_RATE = range(6)
 # sizes: where the parts of y begin, and its length
-AT_V, AT_D, AT_LAM, AT_MU, AT_W, LENGTH = range(6)
+AT_V, AT_D, AT_LAM, AT_MU, LENGTH = range(5)
 
 
 class Places(NamedTuple):

@@ -26,16 +26,16 @@ from phloat.motion.signals import FIRST, Signal
 from phloat.motion.task import Task
 from phloat.system.state import State
 
+CLOSING, CLOSED = 4, 1e-13  # corrections of gaps at most, and what counts as closed
 TURN = 0.02  # radians between the configurations of a difference along the motion
 
 
 @dataclass(eq=False)
 class Flow:
-    """The equations of `evaluate` for one task. `works` makes the works of entries and losses of bodies part of y."""
+    """The equations of `evaluate` for one task."""
 
     task: Task
     signals: dict[str, Signal]
-    works: bool = False
     evaluations: int = 0
     jacobians: int = 0
     run: Assembled = field(init=False)
@@ -47,7 +47,7 @@ class Flow:
         self.run = assembled(task.system, task.state, self.signals, task.t_0)
         for row in task.dropped:
             self.run.packed.model.rows[row, t.R_DROPPED] = 1
-        self.places = places(self.run, works=self.works)
+        self.places = places(self.run)
         self.pattern = Pattern(self.run.packed.model, self.places)
         self.maps = [velocity_map(motion, task.system.ports.shape(motion.name)[0]) for motion in self.run.moving]
         self.places.scale[:] = 1.0 / self.mass(self.start()).diagonal()
@@ -76,21 +76,17 @@ class Flow:
 
     @cached_property
     def mu(self) -> slice:
-        return slice(int(self.places.sizes[at.AT_MU]), int(self.places.sizes[at.AT_W]))
+        return slice(int(self.places.sizes[at.AT_MU]), self.size)
 
     @cached_property
-    def W(self) -> slice:
-        return slice(int(self.places.sizes[at.AT_W]), self.size)
-
-    @cached_property
-    def kinds(self) -> list[np.ndarray]:
-        """Numbers of y that are of one kind and one body, so of one size: places, attitudes, deformations and their rates."""
+    def kinds(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Numbers of y that are of one kind and one body, so of one size, and their rates: places, turns, deformations."""
         out = []
         for b, q, v in zip(self.run.packed.model.bodies, self.pattern.q, self.pattern.v, strict=True):
-            lin, n, rot = int(b[t.N_LIN]), int(b[t.N_ETA]), int(b[t.N_ROT])
-            out += [q[:lin], q[lin : len(q) - n], q[len(q) - n :], v[:lin], v[lin : lin + rot], v[lin + rot :]]
-        out += [numbers for numbers, _ in self.pattern.d]
-        return [numbers for numbers in out if len(numbers)]
+            lin, rigid, n = int(b[t.N_LIN]), int(b[t.N_LIN] + b[t.N_ROT]), int(b[t.N_ETA])
+            out += [(q[:lin], v[:lin]), (q[lin : len(q) - n], v[lin:rigid]), (q[len(q) - n :], v[rigid:])]
+        out += [(numbers, numbers[:0]) for numbers, _ in self.pattern.d]
+        return [pair for pair in out if len(pair[0])]
 
     # --- inputs ------------------------------------------------------------------------------------------------------
 
@@ -160,14 +156,14 @@ class Flow:
     def _units(self, y: np.ndarray) -> np.ndarray:
         """Sizes beside which numbers are nudged."""
         out = np.ones(self.size)
-        for numbers in self.kinds:
+        for numbers in (part for pair in self.kinds for part in pair if len(part)):
             out[numbers] = max(float(np.abs(y[numbers]).max()), 1e-2)
         return out
 
     # --- consistent states -------------------------------------------------------------------------------------------
 
     def start(self) -> np.ndarray:
-        """y from the buffers: positions and velocities; multipliers and works zero."""
+        """y from the buffers: positions and velocities; multipliers are zero."""
         w, y = self.run.packed.w, np.zeros(self.size)
         for b, q, v in zip(self.run.packed.model.bodies, self.pattern.q, self.pattern.v, strict=True):
             n, lin, rot, Q, V = (int(b[c]) for c in (t.N_ETA, t.N_LIN, t.N_ROT, t.W_Q, t.W_V))
@@ -195,7 +191,6 @@ class Flow:
         count = self.v.stop - self.v.start
         right = -self._along(s, y, yd) - self._by_inputs(self.inputs(time, rates=True), s, y)
         yd[self.v], y[self.lam] = Saddle(matrix[:count, :count], matrix[count:, :count]).solve(-at_rest[self.v], right)
-        yd[self.W] = -self.residual(s, y, np.zeros(self.size), np.empty(self.size))[self.W]
         return y, yd
 
     def _along(self, s: np.ndarray, y: np.ndarray, yd: np.ndarray) -> np.ndarray:
@@ -234,13 +229,25 @@ class Flow:
         resting[self.v] = 0.0
         return self.residual(given, resting, np.zeros(self.size), np.empty(self.size))[self.lam]
 
-    def agreeing(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """y with velocities that agree with the rows, the nearest in the kinetic energy."""
-        if self.lam.start == self.lam.stop:
+    def closed(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """y with gaps closed and velocities that agree with them, the nearest as mass measures it (multipliers are left alone)."""
+        count, rows = self.v.stop - self.v.start, self.lam.stop - self.lam.start
+        if not rows:
             return y
-        miss = self.residual(s, y, np.zeros(self.size), np.empty(self.size))[self.lam]
-        count, out = self.v.stop - self.v.start, y.copy()
-        out[self.v] += spla.splu(self.saddle(s, y)).solve(np.concatenate([np.zeros(count), -miss]))[:count]
+        zero, F, out = np.zeros(self.size), np.empty(self.size), y.copy()
+        try:
+            factor = spla.splu(self.saddle(s, y))
+        except RuntimeError:  # exactly singular: a dead point, where the rows of joints repeat each other
+            return y
+        for _ in range(CLOSING):
+            gap = self.residual(s, out, zero, F)[self.mu].copy()
+            if np.abs(gap).max() < CLOSED:
+                break
+            step = factor.solve(np.concatenate([zero[:count], -gap]))[:count]
+            compiled.moved(self.run.packed.model, self.places, out.copy(), step, out)
+        for _ in range(2):  # the second for round-off
+            miss = self.residual(s, out, zero, F)[self.lam]
+            out[self.v] += factor.solve(np.concatenate([zero[:count], -miss]))[:count]
         return out
 
     # --- states out --------------------------------------------------------------------------------------------------

@@ -88,25 +88,16 @@ class Pattern:
         out = []
         for i, mine in touching.items():
             near = sorted({i} | {k for j in mine for k in self.bodies_of(j)})
-            held = [self.lam(j, c) for j in mine for c in (at.Y_LAM, at.Y_MU)] + [self.works(j) for j in mine]
-            rows = _joined([self.q[i], *(self.v[k] for k in near), *held, self.losses(i)])
+            held = [self.lam(j, c) for j in mine for c in (at.Y_LAM, at.Y_MU)]
+            rows = _joined([self.q[i], *(self.v[k] for k in near), *held])
             out += [(self.q[i], rows), (self.v[i], rows)]
         for j in entries:
-            forces = [self.v[i] for i in self.bodies_of(j)] + [self.works(j)]
-            out.append((self.lam(j), _joined(forces)))
+            out.append((self.lam(j), _joined(self.v[i] for i in self.bodies_of(j))))
             out.append((self.lam(j, at.Y_MU), _joined(self.q[i] for i in self.bodies_of(j))))
         for numbers, j in self.d:
-            forces = [self.v[i] for i in self.bodies_of(j)] + [self.lam(j), self.lam(j, at.Y_MU), self.works(j)]
+            forces = [self.v[i] for i in self.bodies_of(j)] + [self.lam(j), self.lam(j, at.Y_MU)]
             out.append((numbers, _joined([numbers, *forces])))
         return [(columns, rows) for columns, rows in out if len(columns)]
-
-    def works(self, j: int) -> np.ndarray:
-        first, last = self.places.sizes[at.AT_W], self.places.sizes[at.LENGTH]
-        return first + 2 * j + np.arange(2 if last > first else 0)
-
-    def losses(self, i: int) -> np.ndarray:
-        first, last = self.places.sizes[at.AT_W], self.places.sizes[at.LENGTH]
-        return first + 2 * len(self.model.entries) + i + np.arange(1 if last > first else 0)
 
     @cached_property
     def template(self) -> sp.csc_array:
@@ -115,8 +106,6 @@ class Pattern:
         for columns, mine in self.blocks:
             for c in columns:
                 rows[c] = mine
-        for c in range(int(self.places.sizes[at.AT_W]), self.size):
-            rows[c] = np.array([c])
         indptr = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
         return sp.csc_array(
             (np.arange(indptr[-1], dtype=float), np.concatenate([np.arange(0), *rows]), indptr),
@@ -165,11 +154,11 @@ class Pattern:
 
     @cached_property
     def mass(self) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers of entries of the template that M fills, and of those that are one: q̇, ḋ, Ẇ."""
+        """Numbers of entries of the template that M fills, and of those that are one: q̇, ḋ."""
         lengths = sum(len(v) ** 2 for v in self.v)
         rows, columns = (part[:lengths] for part in self.places_of_blocks)
         sizes = self.places.sizes
-        ones = np.r_[0 : sizes[at.AT_V], sizes[at.AT_D] : sizes[at.AT_LAM], sizes[at.AT_W] : self.size]
+        ones = np.r_[0 : sizes[at.AT_V], sizes[at.AT_D] : sizes[at.AT_LAM]]
         return self._found(rows, columns), self._found(ones, ones)
 
     def _found(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

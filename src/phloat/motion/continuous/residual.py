@@ -6,11 +6,9 @@ import numpy as np
 
 from phloat.motion.continuous.evaluate import (
     AT_V,
-    AT_W,
     FRAME,
     G_A,
     G_B,
-    LENGTH,
     R_RATE,
     RATE,
     RATE_A,
@@ -189,11 +187,6 @@ def residual(m, w, p, gravity, s, y, yd, out):
             out[p.rows[r, Y_LAM]] = w[p.rows[r, R_RATE] + RATE]
         if p.rows[r, Y_MU] >= 0:
             out[p.rows[r, Y_MU]] = w[o + GAP1] - w[o + TARGET1]
-    first, last = p.sizes[AT_W], p.sizes[LENGTH]
-    if last > first:
-        powers(m, w, p, y, out, first)
-        for k in range(first, last):
-            out[k] = yd[k] - out[k]
 
 
 @jit

@@ -13,7 +13,7 @@ from phloat.motion.positions import Path
 KINDS = {Coordinate: at.COORDINATE, Frame: at.FRAME, Swivel: at.SWIVEL}
 
 
-def places(run: Assembled, *, works: bool) -> at.Places:
+def places(run: Assembled) -> at.Places:
     """The tables; the buffer w of the run grows by what they need."""
     model, packed = run.packed.model, run.packed
     B, E, J, R = model.bodies, model.ends, model.entries, model.rows
@@ -58,8 +58,7 @@ def places(run: Assembled, *, works: bool) -> at.Places:
             room += t.FRAME_SIZE + t.PORT_SIZE
     count = len(unknown)
     rows[unknown, at.Y_LAM], rows[unknown, at.Y_MU] = d + np.arange(count), d + count + np.arange(count)
-    last = d + 2 * count + (2 * len(J) + len(B) if works else 0)
-    sizes = np.array([q, q + v, d, d + count, d + 2 * count, last], dtype=np.int64)
+    sizes = np.array([q, q + v, d, d + count, d + 2 * count], dtype=np.int64)
     packed.w = np.concatenate([packed.w, np.zeros(room - len(packed.w))])
     return at.Places(bodies, rows, ends, drives, run.given_at, sizes, np.ones(v))
 

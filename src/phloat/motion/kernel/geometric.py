@@ -1,7 +1,7 @@
 """What in-plane and distance rows add to the tangent of a body: their forces change with that body's own motion."""
 
 from phloat.motion.kernel.body import axis
-from phloat.motion.kernel.ports import carry_mean, clear
+from phloat.motion.kernel.ports import bent_by, carry_mean, clear
 from phloat.motion.kernel.small import cross_add, jit, rotate
 from phloat.motion.kernel.tables import (
     ARM,
@@ -32,6 +32,7 @@ from phloat.motion.kernel.tables import (
     R_KIND,
     SIZE,
     TRIAD,
+    TURNED,
     W_LU,
     W_Q1,
     W_QT,
@@ -96,9 +97,7 @@ def moved(m, w, e, column, h):
         for a in range(rot):
             w[T + 3 + axis(a, rot)] = 0.5 * h * m.data[E[e, E_PSI] + a * n + k]
         for c in range(3):
-            for a in range(3):
-                w[T + 6 + a] = 0.0
-            cross_add(w, T + 3, w, end + TRIAD + 3 * c, 1.0, w, T + 6)
+            bent_by(w, end + TURNED, end + TRIAD + 3 * c, T + 3, T + 6, T + 9)
             rotate(w, A1, w, T + 6, w, MOVED + 3 + 3 * c)
 
 

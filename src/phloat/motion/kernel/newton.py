@@ -12,7 +12,14 @@ import numpy as np
 
 from phloat.motion.kernel import body as of_body
 from phloat.motion.kernel.geometric import geometric
-from phloat.motion.kernel.ports import carry_end, carry_mean, clear, forces_on_body, own_tangent, port_end
+from phloat.motion.kernel.ports import (
+    carry_end,
+    carry_mean,
+    clear,
+    forces_on_body,
+    own_tangent,
+    port_end,
+)
 from phloat.motion.kernel.rows import coefficients, pull, resistance
 from phloat.motion.kernel.small import (
     EPS,
@@ -40,6 +47,7 @@ from phloat.motion.kernel.tables import (
     E_MEAN,
     E_OUT,
     E_START,
+    E_TURNS,
     FIRST_INC,
     FORCE,
     G_COLUMN,
@@ -69,7 +77,10 @@ from phloat.motion.kernel.tables import (
     J_ROWS,
     J_UNKNOWN,
     N_INC,
+    N_LIN,
     N_MULT,
+    N_ROT,
+    ON_DIR,
     OUT_A,
     OUT_B,
     R_COEF,
@@ -82,6 +93,7 @@ from phloat.motion.kernel.tables import (
     W_F,
     W_GAM,
     W_LU,
+    W_PORTS,
     W_Q,
     W_Q1,
     W_SCALE,
@@ -92,6 +104,7 @@ from phloat.motion.kernel.tables import (
     C,
     T,
 )
+from phloat.motion.kernel.tangent import scales, tangent
 
 ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
 STALLED = 1e5  # within so many round-offs a residual that no longer falls is accepted
@@ -130,6 +143,7 @@ def evaluate(m, w, gravity, h):
         of_body.end_configuration(B, i, w, h)
         of_body.residual(B, i, m.data, m.index, w, gravity, h)
         fill(B[i, SIZE], 0.0, w, B[i, W_GAM])
+        fill(2, 0.0, w, B[i, W_PORTS])
     for e in range(len(E)):
         port_end(B, E, e, m.data, w, T)
         clear(w, E[e, E_OUT])
@@ -138,8 +152,21 @@ def evaluate(m, w, gravity, h):
     for e in range(len(E)):
         if E[e, E_BODY] >= 0:
             forces_on_body(B, E, e, m.data, w, T)
+            sum_up(w, E[e, E_OUT], E[e, E_MEAN], E[e, E_TURNS], B[E[e, E_BODY], W_PORTS])
     for i in range(len(B)):
         axpy(B[i, SIZE], -1.0, w, B[i, W_GAM], w, B[i, W_F])
+
+
+@hot
+def sum_up(w, force, port, turns, to):
+    """+ the sizes of the force at a port and of its moments: forces that balance each other leave their round-off."""
+    size = abs(w[force]) + abs(w[force + 1]) + abs(w[force + 2])
+    moment = size * (abs(w[port + ARM]) + abs(w[port + ARM + 1]) + abs(w[port + ARM + 2]))
+    if turns:
+        for k in range(12):
+            moment += abs(w[force + ON_DIR + k])
+    w[to] += size
+    w[to + 1] += moment
 
 
 @hot
@@ -186,10 +213,17 @@ def measure(m, w, iw, h):
     worst, iw[I_WORST_BODY], iw[I_WORST_ENTRY] = 0.0, -1, -1
     for i in range(len(B)):
         size, scale = 0.0, 0.0
-        F, G, s, u = B[i, W_F], B[i, W_GAM], B[i, W_SCALE], B[i, W_UNIT]
+        F, s, u, lin, rot = B[i, W_F], B[i, W_SCALE], B[i, W_UNIT], B[i, N_LIN], B[i, N_ROT]
         for k in range(B[i, SIZE]):
+            port = (
+                w[B[i, W_PORTS] + 1]
+                if lin <= k < lin + rot
+                else w[B[i, W_PORTS]]
+                if k < lin
+                else abs(w[B[i, W_GAM] + k])
+            )
             size = max(size, abs(w[F + k]) * w[u + k])
-            scale = max(scale, (w[s + k] + abs(w[G + k])) * w[u + k])
+            scale = max(scale, (w[s + k] + port) * w[u + k])
         if not size <= 1e300:
             iw[I_WORST_BODY] = i
             return np.inf
@@ -212,7 +246,7 @@ def measure(m, w, iw, h):
                 scale = (length if kind == COINCIDE or kind == IN_PLANE else 1.0) / abs(h)
             else:
                 law = abs(w[R[r, R_COEF] + GAP0]) + abs(w[R[r, R_COEF] + GAP1])
-                scale = abs(w[m.where[LAM] + J[j, J_LAM] + k]) + w[R[r, R_COEF] + ALPHA] * law / abs(h)
+                scale = abs(w[m.where[LAM] + J[j, J_LAM] + k]) + abs(w[R[r, R_COEF] + ALPHA]) * law / abs(h)
             if not size <= 1e300:
                 iw[I_WORST_ENTRY] = j
                 return np.inf
@@ -228,7 +262,7 @@ def refactor(m, w, iw, gravity, h):
     B, E, J = m.bodies, m.ends, m.entries
     iw[I_FACTORISATIONS] += 1
     for i in range(len(B)):
-        of_body.tangent(B, i, m.data, m.index, w, h)
+        tangent(B, i, m.data, m.index, w, h)
     for e in range(len(E)):
         if E[e, E_BODY] >= 0:
             own_tangent(B, E, e, m.data, w, h, T)
@@ -236,7 +270,7 @@ def refactor(m, w, iw, gravity, h):
         if J[j, J_EXTRA]:
             geometric(m, w, j, h)
     for i in range(len(B)):
-        of_body.scales(B, i, m.data, w, gravity, h)
+        scales(B, i, m.data, w, gravity, h)
         if not lu_factor(w, B[i, W_LU], B[i, SIZE], iw, B[i, IW_PIVOT]):
             iw[I_WORST_BODY] = i
             return False

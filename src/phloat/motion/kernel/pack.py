@@ -8,7 +8,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from phloat.bodies.body import Body, Port
-from phloat.joints.rows import Aligned, Along, Coincide, Distance, InPlane, Perpendicular, Row, Skew, Spin, Turn
+from phloat.joints.rows import (
+    Aligned,
+    Along,
+    Coincide,
+    Distance,
+    InPlane,
+    Perpendicular,
+    Row,
+    Skew,
+    Spin,
+    Turn,
+)
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import Arrays
 from phloat.motion.kernel.newton import Model
@@ -195,6 +206,7 @@ def _room(row: np.ndarray, constants: np.ndarray, w: Buffer, iw: Buffer) -> None
         **dict.fromkeys((t.W_BM, t.W_B1), s * n),
         t.W_Q1: 12 + n,
         t.W_QT: 9,
+        t.W_PORTS: 2,
         t.W_J: pairs,
         t.W_P: 3 + n,
         t.W_PM: 3,

@@ -1,15 +1,26 @@
 """Ports in a step: where they are at the start, at the end and in the mean, and what forces on them do to their body.
 
-    c = r + A y(η),   d_i = A (t_i + Ψη × t_i)                                        DESIGN §4
-    Δc/h = V̄ + (Qω̄) × ρ̄ + QΦv,   Δd/h = (Qω̄) × d̄ + Q(Ψv × t̄)                        exactly, bars are means of end values
-    δc₁/h = δV + κ(Qδω) × ρ₁ + A₁Φδv,   δd₁/h = κ(Qδω) × d₁ + A₁(Ψδv × t₁),   κ = 1/(1 + |hω̄/2|²)
+    c = r + A y(η),   d_i = A (t_i + ψ × t_i + ⅓ ψ × (ψ × t_i)),   ψ = Ψη,   its derivative by ψ is A M_i(ψ)
+    Δc/h = V̄ + (Qω̄) × ρ̄ + QΦv,   Δd/h = (Qω̄) × d̄ + Q M(ψ̄) Ψv                        exactly, bars are means of end values
+    δc₁/h = δV + κ(Qδω) × ρ₁ + A₁Φδv,   δd₁/h = κ(Qδω) × d₁ + A₁ M(ψ₁) Ψδv,   κ = 1/(1 + |hω̄/2|²)
 
 Both lines have one form, so one function carries forces back to the body: with (mean port, Q, Q) it gives the discrete row,
 with (end port, κQ, A₁) the derivative of the gap at the end.
 """
 
 from phloat.motion.kernel.body import axis
-from phloat.motion.kernel.small import average, axpy, copy, cross_add, dot, fill, hot, jit, rotate, rotate_back
+from phloat.motion.kernel.small import (
+    average,
+    axpy,
+    copy,
+    cross_add,
+    dot,
+    fill,
+    hot,
+    jit,
+    rotate,
+    rotate_back,
+)
 from phloat.motion.kernel.tables import (
     ARM,
     DIR,
@@ -34,6 +45,7 @@ from phloat.motion.kernel.tables import (
     SIZE,
     TORQUE,
     TRIAD,
+    TURNED,
     W_GAM,
     W_LU,
     W_Q,
@@ -42,6 +54,8 @@ from phloat.motion.kernel.tables import (
     W_X,
     C,
 )
+
+THIRD = 1.0 / 3.0
 
 
 @hot
@@ -71,17 +85,20 @@ def port_at(B, E, e, data, w, q, frame, out, t):
 
 @jit
 def directions_at(B, E, e, data, w, q, frame, out, t):
-    """d_j = A (t_j + Ψη × t_j)."""
+    """d_j = A (t_j + ψ × t_j + ⅓ ψ × (ψ × t_j)) with ψ = Ψη."""
     i = E[e, E_BODY]
-    n, rot = B[i, N_ETA], B[i, N_ROT]
+    n, rot, psi = B[i, N_ETA], B[i, N_ROT], out + TURNED
     copy(9, w, frame + 3, w, out + TRIAD)
-    fill(3, 0.0, w, t)
+    fill(3, 0.0, w, psi)
     for a in range(rot):
-        w[t + axis(a, rot)] = dot(data, E[e, E_PSI] + a * n, w, q + 12, n)
-    for j in range(3):
-        copy(3, w, frame + 3 + 3 * j, w, t + 3)
-        cross_add(w, t, w, frame + 3 + 3 * j, 1.0, w, t + 3)
-        rotate(w, q + 3, w, t + 3, w, out + DIR + 3 * j)
+        w[psi + axis(a, rot)] = dot(data, E[e, E_PSI] + a * n, w, q + 12, n)
+    for j in range(0, 9, 3):
+        fill(3, 0.0, w, t)
+        cross_add(w, psi, w, frame + 3 + j, 1.0, w, t)
+        for a in range(3):
+            w[t + 3 + a] = w[frame + 3 + j + a] + w[t + a]
+        cross_add(w, psi, w, t, THIRD, w, t + 3)
+        rotate(w, q + 3, w, t + 3, w, out + DIR + j)
 
 
 @jit
@@ -136,9 +153,9 @@ def carry(B, E, e, data, w, port, turn, scale, bend, force, out, t):
         axpy(n, w[bend + a] * f0 + w[bend + 3 + a] * f1 + w[bend + 6 + a] * f2, data, phi + a * n, w, o)
     if turns:
         rotate_back(w, bend, w, force + TORQUE, w, t)
-        for j in range(3):
-            rotate_back(w, bend, w, force + ON_DIR + 3 * j, w, t + 3)
-            cross_add(w, port + TRIAD + 3 * j, w, t + 3, 1.0, w, t)
+        for j in range(0, 9, 3):
+            rotate_back(w, bend, w, force + ON_DIR + j, w, t + 3)
+            bending_moment(w, port + TURNED, port + TRIAD + j, t + 3, t, t + 6)
         for a in range(rot):
             axpy(n, w[t + axis(a, rot)], data, E[e, E_PSI] + a * n, w, o)
 
@@ -162,6 +179,28 @@ def carry_end(B, E, e, data, w, force, out, h, t):
 
 
 @jit
+def bending_moment(w, psi, d, g, out, t):
+    """+ Mᵀ(ψ) g = t × g + ⅓ ((ψ × t) × g + t × (g × ψ)) for the direction t at d."""
+    cross_add(w, d, w, g, 1.0, w, out)
+    fill(6, 0.0, w, t)
+    cross_add(w, psi, w, d, THIRD, w, t)
+    cross_add(w, t, w, g, 1.0, w, out)
+    cross_add(w, g, w, psi, THIRD, w, t + 3)
+    cross_add(w, d, w, t + 3, 1.0, w, out)
+
+
+@jit
+def bent_by(w, psi, d, u, out, t):
+    """M(ψ) u = u × t + ⅓ (u × (ψ × t) + ψ × (u × t))."""
+    fill(6, 0.0, w, t)
+    cross_add(w, psi, w, d, THIRD, w, t)
+    cross_add(w, u, w, d, 1.0, w, t + 3)
+    copy(3, w, t + 3, w, out)
+    cross_add(w, u, w, t, 1.0, w, out)
+    cross_add(w, psi, w, t + 3, THIRD, w, out)
+
+
+@jit
 def own_tangent(B, E, e, data, w, h, t):
     """D −= ∂(what the forces at this end do)/∂x with the forces themselves held: Q, arms and directions move.
 
@@ -174,19 +213,15 @@ def own_tangent(B, E, e, data, w, h, t):
     D, Q, A0, A1, x = B[i, W_LU], B[i, W_QT], B[i, W_Q] + 3, B[i, W_Q1] + 3, B[i, W_X] + lin
     mean, end, out = E[e, E_MEAN], E[e, E_END], E[e, E_OUT]
     turns, o = E[e, E_TURNS], lin + rot
-    z, Z, Z2, P, S = t, t + 6, t + 15, t + 24, t + 33
+    z, Z, P = t, t + 6, t + 15
     for a in range(3):
         w[z + a] = w[out + TORQUE + a]
     cross_add(w, mean + ARM, w, out + FORCE, 1.0, w, z)
     _moment(w, end + ARM, out + FORCE, Z, True)
-    for k in range(9):
-        w[Z2 + k] = 0.0
     if turns:
         for j in range(3):
             cross_add(w, mean + DIR + 3 * j, w, out + ON_DIR + 3 * j, 1.0, w, z)
             _moment(w, end + DIR + 3 * j, out + ON_DIR + 3 * j, Z, False)
-            rotate(w, A1, w, end + TRIAD + 3 * j, w, S)
-            _moment(w, S, out + ON_DIR + 3 * j, Z2, False)
     omega = 0.0
     for a in range(rot):
         omega += w[x + a] * w[x + a]
@@ -200,7 +235,7 @@ def own_tangent(B, E, e, data, w, h, t):
             w[D + (lin + a) * size + lin + b] -= 0.5 * h * (_skew(w, z + 3, i_a, i_b) + kappa * w[P + 3 * i_a + i_b])
     if n == 0:
         return
-    # ω–η: h/2 Qᵀ(−[f]A₁Φ + Z₂A₁Ψ)
+    # ω–η: −h/2 Qᵀ[f]A₁Φ
     for a in range(3):
         for b in range(3):
             w[Z + 3 * a + b] = -_skew(w, out + FORCE, a, b)
@@ -209,35 +244,68 @@ def own_tangent(B, E, e, data, w, h, t):
         for b in range(lin):
             scale = -0.5 * h * w[P + 3 * axis(a, rot) + b]
             axpy(n, scale, data, E[e, E_PHI] + b * n, w, D + (lin + a) * size + o)
-    # η–ω: h/2 (Φᵀ[A₀ᵀf] + Ψᵀ(Σ [t_i][A₀ᵀg_i] + [A₀ᵀτ]))
+    # η–ω: h/2 Φᵀ[A₀ᵀf]
     rotate_back(w, A0, w, out + FORCE, w, z)
     for a in range(lin):
         for b in range(rot):
             f, row = -0.5 * h * _skew(w, z, a, axis(b, rot)), E[e, E_PHI] + a * n
             for k in range(n):
                 w[D + (o + k) * size + lin + b] += f * data[row + k]
-    if not turns:
-        return
-    _between(w, Q, Z2, A1, P)
-    rotate_back(w, A0, w, out + TORQUE, w, z)
-    for a in range(3):
-        for b in range(3):
-            w[Z + 3 * a + b] = _skew(w, z, a, b)
-    for j in range(3):
-        rotate_back(w, A0, w, out + ON_DIR + 3 * j, w, z)
-        d = mean + TRIAD + 3 * j
-        inner = w[d] * w[z] + w[d + 1] * w[z + 1] + w[d + 2] * w[z + 2]
-        for a in range(3):  # [t][g] = g tᵀ − (t·g) I
+    if turns:
+        own_tangent_turned(B, E, e, data, w, h, t)
+
+
+@jit
+def own_tangent_turned(B, E, e, data, w, h, t):
+    """What forces g on directions add: ω–η −[g]A₁M₁, η–ω Mᵀ[A₀ᵀg] and η–η the curvature of a direction by ψ, all times h/2."""
+    i = E[e, E_BODY]
+    n, lin, rot, size = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT], B[i, SIZE]
+    D, Q, A0, A1, o = B[i, W_LU], B[i, W_QT], B[i, W_Q] + 3, B[i, W_Q1] + 3, B[i, N_LIN] + B[i, N_ROT]
+    mean, end, out = E[e, E_MEAN], E[e, E_END], E[e, E_OUT]
+    u, v, s, on_turn, on_bend, H = t, t + 3, t + 6, t + 12, t + 21, t + 30  # H ends at t + 39
+    fill(27, 0.0, w, on_turn)
+    for b in range(3):  # column b: ψ turned about axis b, or ω about axis b
+        fill(3, 0.0, w, u)
+        w[u + b] = 1.0
+        for j in range(0, 9, 3):
+            bent_by(w, end + TURNED, end + TRIAD + j, u, v, s)
+            rotate(w, A1, w, v, w, s)
+            fill(3, 0.0, w, v)
+            cross_add(w, s, w, out + ON_DIR + j, 1.0, w, v)
+            rotate_back(w, Q, w, v, w, s)
+            for a in range(3):
+                w[on_turn + 3 * a + b] += w[s + a]
+            rotate_back(w, A0, w, out + ON_DIR + j, w, s)
+            fill(3, 0.0, w, v)
+            cross_add(w, s, w, u, 1.0, w, v)
+            copy(3, w, v, w, H)
+            fill(3, 0.0, w, v)
+            bending_moment(w, mean + TURNED, mean + TRIAD + j, H, v, s)
+            for a in range(3):
+                w[on_bend + 3 * a + b] += w[v + a]
+        rotate_back(w, A0, w, out + TORQUE, w, s)
+        fill(3, 0.0, w, v)
+        cross_add(w, s, w, u, 1.0, w, v)
+        for a in range(3):
+            w[on_bend + 3 * a + b] += w[v + a]
+    fill(9, 0.0, w, H)
+    for j in range(0, 9, 3):
+        d = mean + TRIAD + j
+        rotate_back(w, Q, w, out + ON_DIR + j, w, s)
+        inner = w[d] * w[s] + w[d + 1] * w[s + 1] + w[d + 2] * w[s + 2]
+        for a in range(3):
             for b in range(3):
-                w[Z + 3 * a + b] += w[z + a] * w[d + b]
-            w[Z + 4 * a] -= inner
+                w[H + 3 * a + b] += THIRD * (w[d + a] * w[s + b] + w[s + a] * w[d + b])
+            w[H + 4 * a] -= 2.0 * THIRD * inner
     for a in range(rot):
         for b in range(rot):
-            scale = -0.5 * h * w[P + 3 * axis(a, rot) + axis(b, rot)]
-            axpy(n, scale, data, E[e, E_PSI] + b * n, w, D + (lin + a) * size + o)
-            f, row = -0.5 * h * w[Z + 3 * axis(b, rot) + axis(a, rot)], E[e, E_PSI] + b * n
+            k_a, k_b, row = axis(a, rot), axis(b, rot), E[e, E_PSI] + b * n
+            axpy(n, -0.5 * h * w[on_turn + 3 * k_a + k_b], data, row, w, D + (lin + a) * size + o)
+            f = -0.5 * h * w[on_bend + 3 * k_b + k_a]
             for k in range(n):
                 w[D + (o + k) * size + lin + a] += f * data[row + k]
+                bent = -0.5 * h * w[H + 3 * k_a + k_b] * data[E[e, E_PSI] + a * n + k]
+                axpy(n, bent, data, row, w, D + (o + k) * size + o)
 
 
 @jit

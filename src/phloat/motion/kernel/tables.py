@@ -19,16 +19,16 @@ W_J, W_DJ, W_C, W_P, W_B, W_EPS, W_G0, W_D0 = range(25, 33)
 W_NV, W_GV, W_BM, W_B1, W_LU, W_Y, W_SCALE, W_UNIT, W_SOL = range(33, 42)
 W_PRE, W_FPRE = 42, 43  # pre-stress: of the quadratic strains (unit compliance), and DᵀS of the linear ones as a force
 IW_PIVOT, FIRST_INC, N_INC, N_MULT = 44, 45, 46, 47  # pivots in iw; incidences; multipliers that touch this body
-# earlier unknowns; energies; damping losses; p̄_ω; angle in a plane; mean membrane stress; whether R_d ≠ 0
-W_OLD, W_OLDER, W_ENERGY, W_LOSS, W_PM, W_THETA, W_SBAR, DAMPED, W_OLDEST = range(48, 57)
-BODY_COLUMNS = 57
+# earlier unknowns; energies; damping losses; p̄_ω; angle in a plane; mean membrane stress; whether R_d ≠ 0; size of the port forces
+W_OLD, W_OLDER, W_ENERGY, W_LOSS, W_PM, W_THETA, W_SBAR, DAMPED, W_OLDEST, W_PORTS = range(48, 58)
+BODY_COLUMNS = 58
 
 # --- ends ------------------------------------------------------------------------------------------------------------
 # body (−1 is the ground), entry, in data Φ (linear × n), Ψ (angular × n), x; in w the port at start, end and in the mean
 E_BODY, E_PHI, E_PSI, E_X, E_START, E_END, E_MEAN, E_FRAME0, E_FRAME1, E_OUT, E_TURNS = range(11)
 END_COLUMNS = 11
-# a port: place c, arm A y, directions d_i, directions in the body t_i (rows)
-C, ARM, DIR, TRIAD, PORT_SIZE = 0, 3, 6, 15, 24
+# a port: place c, arm A y, directions d_i, directions in the body t_i (rows), turn ψ = Ψη of its section
+C, ARM, DIR, TRIAD, TURNED, PORT_SIZE = 0, 3, 6, 15, 24, 27
 # what acts on a port: force, forces on its directions, torque
 FORCE, ON_DIR, TORQUE, OUT_SIZE = 0, 3, 12, 15
 FRAME_SIZE = 12  # of a moving frame: place (ground only) and directions

@@ -20,10 +20,10 @@ import scipy.sparse.linalg as spla
 
 from phloat.algebra.cross import skew
 from phloat.errors import ConvergenceError, InputError, not_negative
+from phloat.motion.between import hermite
 from phloat.motion.continuous import residual as compiled
 from phloat.motion.continuous.course import Piece, course
 from phloat.motion.continuous.flow import Flow
-from phloat.motion.between import hermite
 from phloat.motion.kernel import tables as t
 from phloat.motion.result import Result
 from phloat.motion.task import Task
@@ -114,7 +114,7 @@ class Steps:
         x = h * v_0 + 0.5 * h**2 * a_0
         weight = 1.0 / np.sqrt(flow.places.scale)
         reach = ROUND_OFF * float(np.linalg.norm(weight)) * max(1.0, float(np.abs(base[flow.q]).max()))
-        before = np.inf
+        before = change = np.inf
         model, places = flow.run.packed.model, flow.places
         for k in range(ITERATIONS):
             a = (x / h - v_0 - (0.5 - self.beta) * h * a_0) / (self.beta * h)
@@ -124,15 +124,16 @@ class Steps:
                 1.0 - self.alpha_f
             )
             y[flow.lam] = lam
-            if k and change <= SMALL * float(np.linalg.norm(weight * x)) + reach:
+            if change <= SMALL * float(np.linalg.norm(weight * x)) + reach:
                 break
             flow.residual(s, y, yd, F)
-            if self.factors is None or self.factors[0] != h or (k > 1 and change > SLOW * before):
+            other = self.factors is None or abs(self.factors[0] - h) > 1e-6 * h
+            if self.factors is None or other or (k > 1 and change > SLOW * before):
                 self.factors = h, self.factorised(s, y, yd, x, rate, inertial)
             step = self.factors[1].solve(np.concatenate([-F[flow.v] / inertial, -F[flow.mu]]))
             x = x + step[: len(x)]
             lam = lam + inertial * step[len(x) :]
-            before, change = (change if k else np.inf), float(np.linalg.norm(weight * step[: len(x)]))
+            before, change = change, float(np.linalg.norm(weight * step[: len(x)]))
             if not change < np.inf:
                 raise self.stuck()
             self.iterations += 1

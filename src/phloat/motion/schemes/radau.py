@@ -39,7 +39,6 @@ REST = 1e-14  # of the whole time: the smallest step
 def _eigen() -> tuple[float, complex, np.ndarray, np.ndarray]:
     """A⁻¹ = V diag(γ, μ, μ*) V⁻¹: the real eigenvalue, one of the pair, V and V⁻¹."""
     values, V = np.linalg.eig(A_INVERSE)
-    order = np.argsort(np.abs(values.imag) + (values.imag < 0.0))  # real, positive, negative
     order = [int(np.argmin(np.abs(values.imag))), int(np.argmax(values.imag)), int(np.argmin(values.imag))]
     V = V[:, order]
     V = V / V[2]  # the last stage has weight one in each
@@ -51,8 +50,11 @@ GAMMA, MU, V, V_INVERSE = _eigen()
 
 @dataclass(frozen=True)
 class RadauIIA:
-    """Order 5, step by tolerance: the error of a step stays below rtol times the size of its kind (places, turns,
-    deformations of a body, and their rates), or below atol. dt is the first step."""
+    """Order 5, step by tolerance; dt, if given, is the first step.
+
+    The error of a step stays below rtol times the size of places, turns and deformations, each beside the largest of its body, or
+    below atol (metres, radians). Velocities count by what they do to positions in a step.
+    """
 
     rtol: float = 1e-6
     atol: float = 1e-8
@@ -74,14 +76,10 @@ class Steps:
         self.flow, self.rtol, self.atol = flow, rtol, atol
         self.newton = max(1e-14 / rtol, min(0.03, rtol**0.5))
         self.steps = self.rejected = self.iterations = self.factorisations = 0
-        self.differential = slice(0, flow.lam.start)
 
     def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
         self.time, self.y, self.done = time, y.copy(), done
-        first = not hasattr(self, "h")
-        if first:
-            self.h = self.flow.task.dt or self.first(y, yd)
-        self.h = min(self.h, self.first(y, yd)) if not first else self.h
+        self.h = self.first(y, yd) if self.steps or self.flow.task.dt is None else self.flow.task.dt
         self.derivatives: tuple[np.ndarray, np.ndarray] | None = None
         self.factors: tuple[float, spla.SuperLU, spla.SuperLU] | None = None
         self.last: tuple[float, np.ndarray] | None = None  # step and stages of the step before, for a guess
@@ -89,23 +87,22 @@ class Steps:
         self.yd = yd
 
     def first(self, y: np.ndarray, yd: np.ndarray) -> float:
-        """A first step in which y changes by a hundredth of what counts."""
-        scale = self.scale(y)
-        size = self.norm(y / scale)
-        rate = self.norm(yd / scale)
+        """A first step whose second order in h is a tenth of what counts, at most a thousandth of the time."""
         whole = self.flow.task.t_end - self.flow.task.t_0
-        return min(1e-2 * size / rate if rate > 0.0 and size > 0.0 else 1e-6 * whole, whole)
+        curved = self.norm((yd / self.scale(y, 1.0))[self.flow.v])
+        return min(1e-3 * whole, (0.2 / curved) ** 0.5 if curved > 0.0 else np.inf)
 
-    def scale(self, y: np.ndarray) -> np.ndarray:
+    def scale(self, y: np.ndarray, h: float) -> np.ndarray:
         out = np.ones(self.flow.size)
-        for numbers in self.flow.kinds:
+        for numbers, rates in self.flow.kinds:
             out[numbers] = self.atol + self.rtol * float(np.abs(y[numbers]).max())
+            out[rates] = out[numbers[0]] / h
         return out
 
     def norm(self, x: np.ndarray) -> float:
         """Root mean square over positions, velocities and drives; multipliers follow from them."""
-        part = x[self.differential]
-        return float(np.sqrt(np.mean(np.abs(part) ** 2)))
+        part = x[: self.flow.lam.start]
+        return float(np.sqrt(np.mean(part**2)))
 
     # --- one step ----------------------------------------------------------------------------------------------------
 
@@ -132,7 +129,7 @@ class Steps:
                 self.factors = None
             if self.factors is None or self.factors[0] != h:
                 self.factors = self.factorised(h)
-            stages = [flow.inputs(self.time + c * h) for c in C]
+            stages = [flow.inputs(time) for time in (self.time + C[0] * h, self.time + C[1] * h, end)]
             found = self.newton_solved(h, stages)
             if found is None:
                 self.rejected += 1
@@ -142,7 +139,7 @@ class Steps:
                 continue
             Z, count, rate = found
             y = self.y + Z[2]
-            scale = self.scale(np.maximum(np.abs(self.y), np.abs(y)))
+            scale = self.scale(np.maximum(np.abs(self.y), np.abs(y)), h)
             error = self.error(h, s_0, Z, scale, again=turned_down or self.before is None)
             safety = 0.9 * (2 * ITERATIONS + 1) / (2 * ITERATIONS + count)
             factor = safety * self.growth(h, error)
@@ -164,7 +161,7 @@ class Steps:
         """Z_i = Y_i − y₀, or nothing where the iteration does not settle."""
         assert self.factors is not None
         flow, (_, real, pair) = self.flow, self.factors
-        scale = self.scale(self.y)
+        scale = self.scale(self.y, h)
         Z = self.guess(h)
         F = np.empty_like(Z)
         before, rate = 0.0, 0.0
@@ -182,11 +179,8 @@ class Steps:
             if k:
                 rate = change / before
                 left = ITERATIONS - k - 1
-                if (
-                    rate >= 1.0
-                    or rate**left / (1.0 - rate) * change > self.newton
-                    and k + 1 < ITERATIONS
-                    and rate > 0.9
+                if rate >= 1.0 or (
+                    rate**left / (1.0 - rate) * change > self.newton and k + 1 < ITERATIONS and rate > 0.9
                 ):
                     return None
             Z = Z + step
@@ -246,10 +240,7 @@ class Steps:
         factor = min(8.0, max(0.2, factor))
         if slow:
             self.derivatives = None
-        if not (1.0 <= factor < 1.2) or slow:
-            self.h = h * factor
-        else:
-            self.h = h
+        self.h = h if 1.0 <= factor < 1.2 and not slow else h * factor
         done_1, y_1 = self.done, self.y
 
         def at(time: float) -> tuple[np.ndarray, np.ndarray]:

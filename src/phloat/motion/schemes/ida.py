@@ -1,0 +1,144 @@
+"""SUNDIALS' IDA: backward differentiation of variable step and order, for the equations of motion as F(t, y, ẏ) = 0.
+
+Joints are held as rates and, by the multipliers μ of Gear, Gupta and Leimkuhler, as gaps (index 2). Works are sums by
+Simpson's rule over the steps. A. C. Hindmarsh et al., SUNDIALS: suite of nonlinear and differential/algebraic equation solvers, ACM TOMS 31 (2005). Needs
+`pip install phloat[ida]`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from phloat.errors import ConvergenceError, InputError, positive
+from phloat.motion.between import hermite
+from phloat.motion.continuous import residual as compiled
+from phloat.motion.continuous.course import Piece, course
+from phloat.motion.continuous.flow import Flow
+from phloat.motion.result import Result
+from phloat.motion.task import Task
+
+FREE = 1e12  # absolute tolerance of what follows from the rest: the multipliers
+RATES = 100.0  # absolute tolerance of rates beside that of positions, 1/s
+DENSE = 150  # unknowns up to which dense factors are faster
+
+
+@dataclass(frozen=True)
+class IDA:
+    """Orders 1 to 5, step by tolerance; dt, if given, is the first step.
+
+    Each position is kept to rtol of itself or to atol (metres, radians), each rate to rtol or to 100 atol a second. Modes that ring
+    without damping keep the step small, whatever the tolerance: orders above 2 are not stable for them.
+    """
+
+    rtol: float = 1e-6
+    atol: float = 1e-8
+
+    def __post_init__(self) -> None:
+        if not 1e-15 <= positive("rtol", self.rtol) <= 1e-2:
+            raise InputError(f"rtol is {self.rtol:g}; IDA needs one between 1e-15 and 1e-2")
+        positive("atol", self.atol)
+
+    def run(self, task: Task) -> Result:
+        package = sundials()
+        return course(task, lambda flow: Steps(flow, self, package), name="IDA", adapts=True)
+
+
+def sundials() -> ModuleType:
+    """scikit-sundae, or a sentence."""
+    try:
+        from sksundae import ida
+    except ImportError:
+        raise InputError("scheme=IDA() needs scikit-sundae: pip install phloat[ida]") from None
+    return ida
+
+
+class Steps:
+    """Steps of IDA, one at a time."""
+
+    name, adapts, agrees = "IDA", True, True
+
+    def __init__(self, flow: Flow, scheme: IDA, package: ModuleType) -> None:
+        self.flow, self.scheme, self.package = flow, scheme, package
+        self.steps = 0
+        self.known: tuple[float, np.ndarray] | None = None
+        self.y, self.yd, self.F = (np.zeros(flow.size) for _ in range(3))
+        self.said: Exception | None = None
+        self.dense = flow.size <= DENSE
+
+    def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
+        flow, template = self.flow, self.flow.pattern.template
+        self.known = None
+        atol = np.full(flow.size, self.scheme.atol)
+        atol[flow.v] *= RATES
+        atol[flow.lam.start :] = FREE
+        options = {"linsolver": "dense"} if self.dense else {"linsolver": "sparse", "sparsity": template.astype(bool)}
+        self.solver = self.package.IDA(
+            self.residual,
+            jacfn=self.jacobian,
+            rtol=self.scheme.rtol,
+            atol=atol,
+            first_step=(self.flow.task.dt or 0.0) if not self.steps else 0.0,
+            algebraic_idx=np.arange(flow.lam.start, flow.mu.stop),
+            **options,
+        )
+        self.time, self.done, self.node = time, done, (y, yd, flow.powers(self.inputs(time), y))
+        self.solver.init_step(time, y, yd)
+
+    def step(self, limit: float) -> Piece:
+        """One step of IDA's own, not beyond the limit."""
+        t_0 = self.time
+        answer = self.asked(limit, "onestep", limit)
+        if answer.t <= t_0:  # after a look back IDA first returns to where it was
+            answer = self.asked(limit, "onestep", limit)
+        self.steps += 1
+        end = float(answer.t)
+        end = limit if abs(limit - end) < 1e-12 * abs(limit) else end
+        (y_0, yd_0, power_0), done_0 = self.node, self.done
+        y_1, yd_1 = np.array(answer.y).ravel(), np.array(answer.yp).ravel()
+        h, middle = end - t_0, 0.5 * (t_0 + end)
+        between = self.flow.powers(self.flow.inputs(middle), hermite(y_0, y_1, h * yd_0, h * yd_1, 0.5))
+        power_1 = self.flow.powers(self.inputs(end), y_1)
+        compiled.settle(self.flow.run.packed.model, self.flow.run.packed.w)
+        done_1 = done_0 + h / 6 * (power_0 + 4 * between + power_1)
+        self.time, self.node, self.done = end, (y_1, yd_1, power_1), done_1
+
+        def at(time: float) -> tuple[np.ndarray, np.ndarray]:
+            if time == end:
+                return y_1, done_1
+            y = np.array(self.asked(time, "normal", None).y).ravel()
+            return y, hermite(done_0, done_1, h * power_0, h * power_1, (time - t_0) / h)
+
+        return Piece(t_0, end, at)
+
+    def asked(self, time: float, method: str, stop: float | None) -> Any:
+        answer = self.solver.step(time, method=method, tstop=stop)
+        if self.said is not None:
+            raise self.said
+        if not answer.success:
+            raise ConvergenceError(
+                f"IDA cannot go on at t = {self.time:g} s: {answer.message}; look at the motion before (it is in `result` of "
+                "this error), give larger tolerances, or use Midpoint()"
+            )
+        return answer
+
+    def inputs(self, time: float) -> np.ndarray:
+        if self.known is None or self.known[0] != time:
+            self.known = time, self.flow.inputs(time)
+        return self.known[1]
+
+    def residual(self, time: float, y: np.ndarray, yd: np.ndarray, out: np.ndarray) -> None:
+        self.y[:], self.yd[:] = y, yd  # theirs are read-only, for which the kernel is not compiled
+        out[:] = self.flow.residual(self.inputs(time), self.y, self.yd, self.F)
+
+    def jacobian(self, time: float, y: np.ndarray, yd: np.ndarray, res: np.ndarray, c: float, out: np.ndarray) -> None:
+        self.y[:], self.yd[:] = y, yd
+        by_y, by_yd = self.flow.derivatives(self.inputs(time), self.y, self.yd)
+        data = by_y + c * by_yd
+        out[:] = self.flow.matrix(data).toarray() if self.dense else data
+
+    def info(self) -> dict[str, object]:
+        return {"steps": self.steps}
