@@ -77,7 +77,7 @@ def curve(what: str, given: object, over: Range = None) -> tuple[float, np.ndarr
         return 0.0, _tabulated(what, given)
     if callable(given):
         return 0.0, _sampled(what, given, over)
-    return not_negative(what, given), np.zeros((2, 0))  # type: ignore[arg-type]
+    return not_negative(what, float(finite(what, given, ()))), np.zeros((2, 0))
 
 
 def resistance(what: str, given: object, over: Range = None) -> tuple[float, np.ndarray]:

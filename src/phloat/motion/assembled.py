@@ -56,8 +56,7 @@ def assembled(system: System, state: State, signals: dict[str, Signal], t0: floa
             entries.append(entry)
             moves[entry.name] = motions
     for element in system.elements.values():
-        if entry := _element(system, element, angles):
-            entries.append(entry)
+        entries += _element(system, element, angles)
     for name in [n for n in system.ports if n in signals]:
         entries += _effort(system, name, angles)
     out = packed(system, state, entries)
@@ -146,7 +145,7 @@ def _owner(system: System, element: Element) -> str:
     return next((c.name for c in there if set(element.rows) <= set(c.coordinates)), "")
 
 
-def _element(system: System, element: Element, angles: dict[str, float]) -> Entry | None:
+def _element(system: System, element: Element, angles: dict[str, float]) -> list[Entry]:
     """Springs and dampers that do something."""
     rows = []
     for row, law in zip(element.rows, element.laws, strict=True):
@@ -155,7 +154,7 @@ def _element(system: System, element: Element, angles: dict[str, float]) -> Entr
             if isinstance(row, Turn):
                 made.gap = angles.get(f"{_owner(system, element)}.{row.label}", 0.0)
             rows.append(made)
-    return Entry(element.name, side(system, element.first), side(system, element.second), rows) if rows else None
+    return [Entry(element.name, side(system, element.first), side(system, element.second), rows)] if rows else []
 
 
 def _effort(system: System, name: str, angles: dict[str, float]) -> list[Entry]:

@@ -26,7 +26,7 @@ class Inputs:
     def __post_init__(self) -> None:
         if not isinstance(self.system, System):
             raise InputError(f"{type(self.system).__name__} is no System; connect(…) makes one")
-        self.signals  # noqa: B018  bad input is found here, not in the middle of a run
+        assert self.signals is not None  # bad input is found here, not in the middle of a run
 
     @cached_property
     def signals(self) -> dict[str, Signal]:

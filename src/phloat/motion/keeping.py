@@ -83,7 +83,7 @@ def recalled(runner: Runner) -> Memory:
 def _fingerprint(runner: Runner) -> np.ndarray:
     """A number for all constants of the system and what holds it."""
     p, model = runner.packed, runner.packed.model
-    tables = [model.data, model.index, model.bodies, model.ends, model.entries, p.gravity]
+    tables = [model.data, model.indices, model.bodies, model.ends, model.entries, p.gravity]
     tables.append(np.delete(model.rows, t.R_DROPPED, axis=1))
     laws = [p.w[row[t.R_LAW] : row[t.R_LAW] + t.LAW_SIZE] for row in model.rows]
     digest = hashlib.sha256()

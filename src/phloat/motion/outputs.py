@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-
-import numpy as np
+from typing import Any
 
 from phloat.algebra.sparse import Matrix
 from phloat.errors import PortError, unknown
@@ -14,7 +13,7 @@ from phloat.system.state import DERIVED, State
 from phloat.system.system import System
 
 
-class Outputs(Mapping[str, np.ndarray]):
+class Outputs(Mapping[str, Any]):
     """y by name at one time: twists of body ports, rates of free axes and forces' points (`y["elbow"]`), joint coordinates
     (`y["elbow.angle"]`) and everything that a state has (`y["rod.theta"]`). A port of one component is a number.
     """
@@ -22,13 +21,13 @@ class Outputs(Mapping[str, np.ndarray]):
     def __init__(self, system: System, state: State) -> None:
         self.system, self.state = system, state
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: str) -> Any:
         if name in self.system.ports:
             y = self._columns.T @ self.state.e
             value = y[self.system.ports[name]]
             return value[0] if len(value) == 1 else value
         if name in self._coordinates:
-            return np.float64(self._coordinates[name])
+            return self._coordinates[name]
         owner, _, quantity = str(name).rpartition(".")
         if name in self.system.layout or (quantity in DERIVED and owner in self.system.bodies):
             return self.state[name]

@@ -157,6 +157,6 @@ def difference(f: Callable[[float], np.ndarray], t: float, step: float = STEP) -
 
 def vector(what: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
     """`value` as floats of this shape; a port of one component takes a number too."""
-    if shape == (1,) and np.ndim(value) == 0:  # type: ignore[arg-type]
+    if shape == (1,) and not isinstance(value, (list, tuple)) and getattr(value, "ndim", 0) == 0:
         return finite(what, value, ()).reshape(1)
     return finite(what, value, shape)

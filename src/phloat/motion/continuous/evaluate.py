@@ -203,7 +203,7 @@ def evaluate(m, w, p, s, y):
     configure(m, w, p, y)
     steer(m, w, p, s, y)
     for i in range(len(B)):
-        momenta(B, i, m.data, m.index, w)
+        momenta(B, i, m.data, m.indices, w)
         fill(B[i, SIZE], 0.0, w, B[i, W_GAM])
         fill(B[i, SIZE], 0.0, w, B[i, W_Y])
     hold(m, w, p)

@@ -142,8 +142,8 @@ def membrane(m, w, i, out, at):
         return
     copy(s * n, data, B[i, D_D], w, BM)
     for k in range(B[i, N_QUAD]):
-        column = w[B[i, W_Q] + 12 + m.index[quad + 3 * k + 2]]
-        w[BM + m.index[quad + 3 * k] * n + m.index[quad + 3 * k + 1]] += data[B[i, D_Q] + k] * column
+        column = w[B[i, W_Q] + 12 + m.indices[quad + 3 * k + 2]]
+        w[BM + m.indices[quad + 3 * k] * n + m.indices[quad + 3 * k + 1]] += data[B[i, D_Q] + k] * column
     for a in range(s):
         axpy(n, w[B[i, W_EPS] + a], w, BM + a * n, out, at)
 

@@ -122,7 +122,7 @@ class Model(NamedTuple):
     rows: np.ndarray
     incidences: np.ndarray
     data: np.ndarray
-    index: np.ndarray
+    indices: np.ndarray
     program: np.ndarray
     order: np.ndarray
     blocks: np.ndarray
@@ -141,7 +141,7 @@ def evaluate(m, w, gravity, h):
     B, E, J = m.bodies, m.ends, m.entries
     for i in range(len(B)):
         of_body.end_configuration(B, i, w, h)
-        of_body.residual(B, i, m.data, m.index, w, gravity, h)
+        of_body.residual(B, i, m.data, m.indices, w, gravity, h)
         fill(B[i, SIZE], 0.0, w, B[i, W_GAM])
         fill(2, 0.0, w, B[i, W_PORTS])
     for e in range(len(E)):
@@ -262,7 +262,7 @@ def refactor(m, w, iw, gravity, h):
     B, E, J = m.bodies, m.ends, m.entries
     iw[I_FACTORISATIONS] += 1
     for i in range(len(B)):
-        tangent(B, i, m.data, m.index, w, h)
+        tangent(B, i, m.data, m.indices, w, h)
     for e in range(len(E)):
         if E[e, E_BODY] >= 0:
             own_tangent(B, E, e, m.data, w, h, T)

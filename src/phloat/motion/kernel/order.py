@@ -38,7 +38,9 @@ def eliminated(sizes: Sequence[int], starts: Sequence[int], coupled: Iterable[tu
         for a, b in [(k, k)] + [pair for i in later[k] for pair in ((i, k), (k, i))]:
             offsets[a, b] = at + size
             size += sizes[a] * sizes[b]
-    program, entry_of, sweep = [], [], []
+    program: list[tuple[int, ...]] = []
+    entry_of: list[tuple[int, int]] = []
+    sweep: list[tuple[int, int, int, int]] = []
     for k in order:
         program.append((FACTOR, offsets[k, k], 0, 0, sizes[k], 0, starts[k]))
         entry_of.append((len(sweep), len(sweep) + len(later[k])))

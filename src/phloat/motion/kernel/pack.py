@@ -227,7 +227,9 @@ class _Tables:
     bodies: np.ndarray
 
     def filled(self, data: Buffer, index: Buffer, w: Buffer, iw: Buffer, works: int) -> Model:
-        ends, rows, incidences = [], [], []
+        ends: list[np.ndarray] = []
+        rows: list[np.ndarray] = []
+        incidences: list[np.ndarray] = []
         entries = np.zeros((len(self.made), t.ENTRY_COLUMNS), dtype=np.int64)
         lam = 0
         touching: dict[int, list[int]] = {}
@@ -298,7 +300,7 @@ class _Tables:
             rows=np.array(rows, dtype=np.int64).reshape(-1, t.ROW_COLUMNS),
             incidences=table,
             data=data.made(float),
-            index=index.made(np.int64),
+            indices=index.made(np.int64),
             program=plan.program,
             order=plan.order,
             blocks=blocks.astype(np.int64).reshape(-1, 3),

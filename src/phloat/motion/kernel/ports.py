@@ -121,7 +121,7 @@ def clear(w, o):
 
 
 @hot
-def carry(B, E, e, data, w, port, turn, scale, bend, force, out, t):
+def carried(B, E, e, data, w, port, turn, scale, bend, force, out, t):
     """+ what `force` at a port does to (V, ω, η): f,  scale·Rᵀ(arm × f + Σ d_i × g_i + τ),  Φᵀ(Sᵀf) + Ψᵀ(Σ t_i × Sᵀg_i + Sᵀτ).
 
     R stands at `turn`, S at `bend` (3 × 3); t is scratch.
@@ -160,7 +160,13 @@ def carry(B, E, e, data, w, port, turn, scale, bend, force, out, t):
             axpy(n, w[t + axis(a, rot)], data, E[e, E_PSI] + a * n, w, o)
 
 
-@hot
+@jit
+def carry(B, E, e, data, w, port, turn, scale, bend, force, out, t):
+    """The same, where it need not be fast: compiled once."""
+    carried(B, E, e, data, w, port, turn, scale, bend, force, out, t)
+
+
+@jit
 def carry_mean(B, E, e, data, w, force, out, t):
     """The transpose of the discrete rows."""
     i = E[e, E_BODY]
@@ -342,4 +348,5 @@ def _between(w, Q, Z, A, P):
 @hot
 def forces_on_body(B, E, e, data, w, t):
     """Γ += what stands at this end."""
-    carry_mean(B, E, e, data, w, E[e, E_OUT], B[E[e, E_BODY], W_GAM], t)
+    i = E[e, E_BODY]
+    carried(B, E, e, data, w, E[e, E_MEAN], B[i, W_QT], 1.0, B[i, W_QT], E[e, E_OUT], B[i, W_GAM], t)

@@ -192,7 +192,7 @@ def settle_in(m, w, iw, h):
 def one(m, w, iw, gravity, h):
     """One step from the state in w; on failure the state is untouched."""
     for i in range(len(m.bodies)):
-        of_body.begin(m.bodies, i, m.data, m.index, w, h)
+        of_body.begin(m.bodies, i, m.data, m.indices, w, h)
     predict(m, w, iw)
     copy(m.where[MULTIPLIERS], w, m.where[LAM], w, m.where[SAVED])
     status = DIVERGED
@@ -214,7 +214,7 @@ def snapshot(m, w, gravity, first, out, potentials):
     """State, works and losses, and energies of bodies and springs, as they stand."""
     B, J, R = m.bodies, m.entries, m.rows
     for i in range(len(B)):
-        of_body.energies(B, i, m.data, m.index, w, gravity)
+        of_body.energies(B, i, m.data, m.indices, w, gravity)
     for k in range(len(out)):
         out[k] = w[first + k]
     for j in range(len(J)):
