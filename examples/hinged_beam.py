@@ -47,4 +47,6 @@ omega_z = vertical_rate(result)
 if __name__ == "__main__":
     print(f"energy {energy[0]:.2f} while it turns, {energy[1]:.2f} after the blow")
     print(f"angular momentum about the vertical 2000 + {momentum.max() - 2000:.0e}")
-    print(f"mean ω_z {omega_z[swinging].mean():.4f}, between {omega_z[swinging].min():.3f} and {omega_z.max():.3f} rad/s")
+    print(
+        f"mean ω_z {omega_z[swinging].mean():.4f}, between {omega_z[swinging].min():.3f} and {omega_z.max():.3f} rad/s"
+    )

@@ -47,6 +47,59 @@ def test_members_of_the_space_frame_move_together_where_they_meet():
     assert np.linalg.norm(column) > 1e-3
 
 
+def test_crank_slider_bends_as_far_as_published_and_less_with_stiffening():
+    import crank_slider
+
+    assert crank_slider.bending(crank_slider.linear).max() == pytest.approx(0.01876, rel=5e-3)
+    assert crank_slider.bending(crank_slider.stiffened).max() == pytest.approx(0.01542, rel=1e-2)
+
+
+def test_hinged_beam_has_the_published_energies():
+    import hinged_beam
+
+    assert hinged_beam.energy == pytest.approx((30.28, 126.2), rel=3e-3)
+
+
+def test_spin_up_beam_lags_as_published():
+    import spin_up
+
+    assert spin_up.lag.min() == pytest.approx(-0.576, rel=5e-3)
+
+
+def test_double_pendulum_becomes_the_rigid_one():
+    import double_pendulum
+
+    assert double_pendulum.distances[-1] < 1e-6
+    assert double_pendulum.drift < 1e-11
+
+
+def test_heavy_top_has_its_energy_and_its_place():
+    import heavy_top
+
+    assert heavy_top.energy == pytest.approx(5435.6967909, rel=1e-10)
+    assert min(heavy_top.errors["Composition4"]) < 1e-6
+
+
+def test_andrews_squeezer_turns_as_in_the_test_set():
+    import andrews
+
+    assert andrews.extrapolated[0] == pytest.approx(15.81077119629904, abs=1e-6)
+
+
+def test_spatial_slider_crank_follows_the_closed_formula():
+    import spatial_slider_crank as example
+
+    np.testing.assert_allclose(example.slide, example.straight(example.angle), atol=2e-5)
+    assert example.bending.max() == pytest.approx(4.093e-4, rel=0.01)  # by sine waves: tests/physics
+
+
+def test_satellite_has_the_momenta_of_its_impulses_and_swings_as_linearised():
+    import satellite
+
+    np.testing.assert_allclose(satellite.angular, [0.0, 0.0, 20.0], atol=1e-10)
+    assert satellite.measured == pytest.approx(satellite.predicted[1], rel=0.01)
+
+
 def test_examples_are_short():
     for file in sorted((BENCHMARKS.parent / "examples").glob("*.py")):
         lines = len(file.read_text(encoding="utf-8").splitlines())

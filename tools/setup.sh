@@ -73,7 +73,10 @@ setup() {
         [ ! -e "$venv" ] || say ".venv is broken, was moved, or is of another Python"
         make_venv
     fi
-    [ "$(cat "$stamp" 2>/dev/null)" != "$(fingerprint "$extra")" ] || return 0
+    if [ "$(cat "$stamp" 2>/dev/null)" = "$(fingerprint "$extra")" ]; then
+        compile
+        return
+    fi
     printf 'phloat: installing phloat[%s] into .venv (some 600 MB the first time; a minute or more) ... ' "$extra" >&2
     if ! (cd "$root" && "$venv/bin/python" -I -m pip install --disable-pip-version-check -e ".[$extra]") >"$log" 2>&1; then
         printf 'failed\n' >&2
@@ -82,4 +85,10 @@ setup() {
     fi
     fingerprint "$extra" >"$stamp"
     printf 'done in %d s\n' $((SECONDS - begin)) >&2
+    compile
+}
+
+# The time step is compiled once and kept beside its source; where that is done this takes a second.
+compile() {
+    "$venv/bin/python" -I -m phloat.motion.compiled || stop "the time step could not be compiled; see above"
 }

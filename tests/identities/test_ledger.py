@@ -114,9 +114,8 @@ def test_the_ledger_closes_at_given_times_and_for_the_composition():
     ledger = ph.energy_ledger(run(system, u, output=[0.0, 0.0133, 0.05]))
     assert len(ledger.t) == 3
     assert ledger.relative < 1e-12
-    undamped = [e for e in ELEMENTS if isinstance(e, ph.Spring)]
-    still = ph.connect({"a": bodies()["beam"], "b": RIGID}, [*_hinges(), *undamped], plane="xy")
-    assert ph.energy_ledger(run(still, {"j": 3.0}, scheme=ph.Composition4())).relative < 1e-12
+    lossless = ph.connect({"a": bodies()["beam"], "b": bodies()["beam"]}, _hinges(), plane="xy")
+    assert ph.energy_ledger(run(lossless, {"j": 3.0}, scheme=ph.Composition4())).relative < 1e-10
 
 
 def _hinges() -> list:

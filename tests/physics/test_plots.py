@@ -81,11 +81,12 @@ def test_a_ledger_is_drawn_with_its_residual_beneath(swung, tmp_path):
 
 def test_a_body_in_free_flight_is_drawn_by_its_position(tmp_path):
     system = ph.connect({"ball": ph.PointMass(0.3).discretise()}, gravity=(0, -9.81, 0), plane="xy")
-    still = ph.simulate(system, ph.place(system, {}), 0.05, dt=1e-2)
-    figure = ph.plot(still)
+    nothing = {"ball.P": np.zeros(2)}
+    falling = ph.simulate(system, ph.place(system, {}), 0.05, dt=1e-2, u=nothing)
+    figure = ph.plot(falling)
     assert [line.get_label() for line in figure.axes[0].lines] == ["ball, x", "ball, y"]
     figure.savefig(tmp_path / "flight.png")
     resting = ph.connect({"ball": ph.PointMass(0.3).discretise()}, plane="xy")
-    nothing = ph.energy_ledger(ph.simulate(resting, ph.place(resting, {}), 0.05, dt=1e-2))
-    assert nothing.relative == 0.0
-    ph.plot(nothing).savefig(tmp_path / "nothing.png")
+    still = ph.energy_ledger(ph.simulate(resting, ph.place(resting, {}), 0.05, dt=1e-2, u=nothing))
+    assert still.relative == 0.0
+    ph.plot(still).savefig(tmp_path / "still.png")

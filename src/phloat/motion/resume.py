@@ -10,13 +10,14 @@ import numpy as np
 from phloat.errors import InputError, finite
 from phloat.motion.events import Event
 from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.notice import bar
 from phloat.motion.rank import repeated_rows
 from phloat.motion.record import Recorder
 from phloat.motion.result import Result
 from phloat.motion.saved import Arrays, Description, Folder, Span, same_layout
 from phloat.motion.schemes.composition import Composition4
 from phloat.motion.schemes.midpoint import Midpoint
-from phloat.motion.simulate import bar, run, said
+from phloat.motion.simulate import run, said
 from phloat.motion.task import Controller, Scheme, Task
 from phloat.system.state import State
 from phloat.system.system import System

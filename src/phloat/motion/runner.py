@@ -13,6 +13,7 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.newton import LAM
 from phloat.motion.kernel.pack import Packed
 from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, set_step, snapshot
+from phloat.motion.notice import say_if_compiling
 from phloat.motion.outputs import Outputs
 from phloat.motion.result import Books, Result
 from phloat.motion.signals import Constant, Signal, vector
@@ -60,6 +61,7 @@ class Runner:
     """A task being run: `t` and the buffers say where it stands."""
 
     def __init__(self, task: Task) -> None:
+        say_if_compiling()
         self.task, self.t, self.h = task, task.t_0, 0.0
         also = task.system.ports.also
         self.given = {also.get(name, name): signal for name, signal in task.inputs.signals.items()}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from phloat.errors import ConvergenceError, InputError, finite, positive
 from phloat.motion.dense import at_times
 from phloat.motion.events import Event
 from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.notice import bar
 from phloat.motion.rank import repeated_rows
 from phloat.motion.record import begun
 from phloat.motion.result import Result
@@ -130,26 +129,3 @@ def said(task: Task, scheme: Scheme) -> Description:
         "events": [event.name for event in task.events],
         "scheme": {"name": type(scheme).__name__, **vars(scheme)},
     }
-
-
-def bar(start: float, end: float, wanted: bool | None) -> Callable[[float], None]:
-    """A bar on the terminal once a run takes more than a second; never where nobody looks, unless asked for."""
-    if wanted is False or (wanted is None and not sys.stderr.isatty()):
-        return lambda t: None
-    begin, shown = time.perf_counter(), [0.0, False]
-
-    def show(t: float) -> None:
-        now = time.perf_counter()
-        if t == np.inf:
-            if shown[1]:
-                sys.stderr.write("\r" + " " * 78 + "\r")
-                sys.stderr.flush()
-            return
-        if now - begin > 1.0 and now - shown[0] > 0.2:
-            shown[0], shown[1] = now, True
-            part = (t - start) / (end - start)
-            left = (now - begin) * (1 / max(part, 1e-9) - 1)
-            sys.stderr.write(f"\r[{'=' * int(40 * part):<40}] {100 * part:3.0f} %  t = {t:.4g} s, {left:.0f} s left ")
-            sys.stderr.flush()
-
-    return show

@@ -1,0 +1,24 @@
+"""Compile the time step now, so that no run has to wait for it: python -m phloat.motion.compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phloat.bodies.rigid import RigidBody
+from phloat.joints.pairs import Revolute
+from phloat.motion.notice import is_compiled
+from phloat.motion.place import place
+from phloat.motion.simulate import simulate
+from phloat.system.system import connect
+
+
+def warm() -> None:
+    """Two steps of a pendulum, unless the compiled step is there already."""
+    if not is_compiled():
+        arm = RigidBody(1.0, np.eye(3), center=(1.0, 0.0, 0.0)).discretise()
+        pendulum = connect({"arm": arm}, [Revolute("ground", "arm.P")], gravity=(0.0, -9.81, 0.0))
+        simulate(pendulum, place(pendulum), 2e-3, dt=1e-3)
+
+
+if __name__ == "__main__":
+    warm()

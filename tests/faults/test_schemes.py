@@ -1,0 +1,82 @@
+"""Schemes that are asked for what they cannot do say so."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import phloat as ph
+
+
+@pytest.fixture
+def pendulum():
+    body = ph.RigidBody(mass=1.0, inertia=np.diag([0.25] * 3), center=(0.5, 0, 0)).discretise()
+    system = ph.connect(
+        {"bob": body}, joints=[ph.Revolute("ground", "bob.P", name="hinge")], plane="xy", gravity=(0, -9.81, 0)
+    )
+    return system, ph.place(system, {})
+
+
+@pytest.mark.parametrize("rho", [-0.1, 1.1, np.nan, "a"])
+def test_a_spectral_radius_outside_0_and_1_is_refused(rho):
+    with pytest.raises(ph.InputError, match="rho"):
+        ph.GeneralisedAlpha(rho)
+
+
+@pytest.mark.parametrize("scheme", [ph.RadauIIA, ph.IDA])
+@pytest.mark.parametrize("wrong", [{"rtol": 0.0}, {"rtol": -1e-6}, {"rtol": np.nan}, {"atol": -1.0}, {"atol": np.inf}])
+def test_tolerances_that_are_none_are_refused(scheme, wrong):
+    with pytest.raises(ph.InputError, match=next(iter(wrong))):
+        scheme(**wrong)
+
+
+def test_tolerances_that_ida_does_not_take_are_refused():
+    with pytest.raises(ph.InputError, match="between 1e-15 and 1e-2"):
+        ph.IDA(rtol=0.5)
+
+
+def test_generalised_alpha_without_a_step_says_so(pendulum):
+    with pytest.raises(ph.InputError, match=r"give dt=… \(GeneralisedAlpha"):
+        ph.simulate(*pendulum, 1.0, scheme=ph.GeneralisedAlpha())
+
+
+def test_ida_without_its_package_names_the_extra(pendulum, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sksundae", None)
+    with pytest.raises(ph.InputError, match=r"pip install phloat\[ida\]"):
+        ph.simulate(*pendulum, 1.0, scheme=ph.IDA())
+
+
+@pytest.mark.parametrize("scheme", [ph.RadauIIA(), ph.IDA()])
+def test_a_controller_without_a_sample_time_is_refused_where_steps_vary(pendulum, scheme):
+    with pytest.raises(ph.InputError, match=f"{type(scheme).__name__} chooses its steps itself.*every="):
+        ph.simulate(*pendulum, 1.0, scheme=scheme, controller=lambda t, y: {"hinge": 0.0})
+
+
+@pytest.mark.parametrize("scheme", [ph.RadauIIA(), ph.IDA()])
+def test_a_controller_that_drives_a_joint_is_refused_where_joints_are_rates(pendulum, scheme):
+    system, state = pendulum
+    with pytest.raises(ph.InputError, match=f"{type(scheme).__name__} cannot follow .* drives 'hinge'"):
+        ph.simulate(
+            ph.drive(system, "hinge"), state, 1.0, scheme=scheme, controller=lambda t, y: {"hinge": 0.0}, every=0.1
+        )
+
+
+@pytest.mark.parametrize("scheme", [ph.RadauIIA(), ph.IDA(), ph.GeneralisedAlpha()])
+@pytest.mark.parametrize("answer", [3.0, {"elbow": 1.0}, {"hinge": np.nan}])
+def test_wrong_answers_of_a_controller_are_named(pendulum, scheme, answer):
+    with pytest.raises(ph.InputError, match=r"controller .* at t = 0|controller, 'hinge' at t = 0"):
+        ph.simulate(*pendulum, 1.0, dt=0.1, scheme=scheme, controller=lambda t, y: answer, every=0.1)
+
+
+@pytest.mark.parametrize("scheme", [ph.RadauIIA(), ph.IDA(), ph.GeneralisedAlpha()])
+def test_an_input_that_turns_into_nan_is_named_with_its_time(pendulum, scheme):
+    with pytest.raises(ph.InputError, match=r"input 'hinge' at t = 0\.\d+ s holds NaN"):
+        ph.simulate(*pendulum, 1.0, dt=1e-2, scheme=scheme, u={"hinge": lambda t: 1.0 if t < 0.1 else np.nan})
+
+
+@pytest.mark.parametrize("scheme", [ph.RadauIIA(), ph.IDA()])
+def test_a_run_that_cannot_go_on_holds_the_motion_up_to_there(pendulum, scheme):
+    with pytest.raises(ph.ConvergenceError, match=f"{type(scheme).__name__} cannot go on at t = 0.") as caught:
+        ph.simulate(*pendulum, 1.0, scheme=scheme, u={"hinge": lambda t: 1.0 / max(0.3 - t, 1e-300) ** 3})
+    assert isinstance(caught.value.result, ph.Result)
+    assert 0.2 < caught.value.result.t[-1] <= 0.3001

@@ -1,0 +1,67 @@
+"""Pairs of bodies on every joint, and random motion of them that the joints allow."""
+
+import numpy as np
+from bodies_zoo import beam
+
+import phloat as ph
+from phloat.joints.rows import Along, Turn
+
+SOFT = ph.Material(E=2.0e9, rho=1200.0, nu=0.3)
+SKEW = {"axis": (0.6, 0.0, 0.8)}
+FLAT = {"axis": (0.6, 0.8, 0.0)}
+IN_SPACE = {
+    "weld": (ph.Weld, {}),
+    "revolute": (ph.Revolute, SKEW),
+    "prismatic": (ph.Prismatic, FLAT),
+    "spherical": (ph.Spherical, {}),
+    "slide": (ph.Slide, {"along": (0.6, 0.8, 0.0)}),
+    "universal": (ph.Universal, SKEW),
+    "cylindrical": (ph.Cylindrical, SKEW),
+    "planar": (ph.Planar, SKEW),
+}
+IN_PLANE = {name: IN_SPACE[name] for name in ("weld", "prismatic", "spherical", "slide")} | {
+    "revolute": (ph.Revolute, {})
+}
+KINDS = ("rigid", "beam")
+CASES = [(j, k, p) for p, joints in ((None, IN_SPACE), ("xy", IN_PLANE)) for j in joints for k in KINDS]
+
+
+def thing(kind: str, elements: int = 1) -> ph.Body:
+    """A body with ports P and C."""
+    if kind == "beam":
+        return beam(material=SOFT).discretise(elements)
+    J = np.array([[0.4, 0.05, 0.02], [0.05, 0.5, -0.03], [0.02, -0.03, 0.6]])
+    return ph.RigidBody(2.5, J, center=(0.1, -0.2, 0.3), ports={"C": (0.5, 0.2, -0.1)}).discretise()
+
+
+def pair(joint: str, kind: str, plane: str | None, *more, hung: bool = True, gravity: bool = True) -> ph.System:
+    """Two bodies of a kind on a joint "j", the first hung up by a ball joint; slides are held by springs."""
+    made, options = (IN_PLANE if plane else IN_SPACE)[joint]
+    body = thing(kind)
+    joints = [made("a.C", "b.P", name="j", turned=(0.0, 0.0, 0.3), **options)]
+    labels = {"prismatic": ["slide"], "slide": ["slide"], "cylindrical": ["slide"], "planar": ["slide_x", "slide_y"]}
+    joints += [ph.JointSpring("j", stiffness=40.0, axis=label) for label in labels.get(joint, [])]
+    if hung:
+        joints.append(ph.Spherical("ground", "a.P", name="hook"))
+    falling = (0.7, -9.81, 0.0 if plane else 1.3) if gravity else (0.0, 0.0, 0.0)
+    return ph.connect({"a": body, "b": body}, [*joints, *more], gravity=falling, plane=plane)
+
+
+def random_motion(system: ph.System, seed: int, u=None, stressed: float = 0.0) -> ph.State:
+    """Bent by millimetres, turning at about 1 rad/s, sliding at about 1 m/s; with some pre-stress."""
+    rng = np.random.default_rng(seed)
+    shape = system.layout.shape
+    eta = {n: 1e-3 * rng.normal(size=shape(n)) for n in system.layout if n.endswith(".eta")}
+    state = ph.place(system, eta)
+    given = {n: 0.02 * rng.normal(size=shape(n)) for n in system.layout if n.endswith(".eta_dot")}
+    given["a.omega"] = rng.normal(size=shape("a.omega"))
+    for c in system.joints.values():
+        if not c.driven and {c.first.body, c.second.body} == {"a", "b"}:
+            given |= {f"{c.name}.{row.label}_rate": rng.normal() for row in c.free if isinstance(row, (Turn, Along))}
+            if not any(isinstance(row, Turn) for row in c.free) and type(c.joint) in (ph.Spherical, ph.Slide):
+                given["b.omega"] = rng.normal(size=shape("b.omega"))
+    if not any(c.first.body == "" for c in system.joints.values()):
+        given["a.v_P"] = rng.normal(size=shape("a.v_P"))
+    state = ph.set_moving(system, state, given, u=u)
+    stress = {n: state[n] + stressed * rng.normal(size=shape(n)) for n in system.layout if n.endswith(".sigma")}
+    return state.with_values(stress)

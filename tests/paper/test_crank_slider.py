@@ -1,0 +1,136 @@
+"""The paper's second validation, 6.2. Bending is mid-span deflection over length; the peak is its largest value."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import phloat as ph
+
+FIGURE_8 = np.loadtxt(
+    Path(__file__).parents[1] / "reference" / "crank_slider_bending.csv", delimiter=",", skiprows=1
+)  # crank angle, u_y/L
+
+
+def chordwise(result: ph.Result) -> np.ndarray:
+    """Mid-span deflection from the chord over the length: the same in every frame."""
+    P, middle, C = (result.position("rod", s=s) for s in (0.0, 0.5, 1.0))
+    chord = (C - P) / np.linalg.norm(C - P, axis=1, keepdims=True)
+    off = middle - (P + C) / 2
+    return (chord[:, 0] * off[:, 1] - chord[:, 1] * off[:, 0]) / 0.3
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def test_eight_elements_without_stiffening_are_converged(reference):
+    import crank_slider as example
+
+    known, u = reference["crank_slider"]["linear"], example.bending(example.linear)
+    assert u.max() == pytest.approx(known["max"], rel=5e-3)
+    assert example.angle[u.argmax()] / np.pi == pytest.approx(known["at"], abs=2e-3)
+    assert u.min() == pytest.approx(known["min"], abs=0.01 * known["max"])
+    quarters = np.interp(np.pi * np.array([0.5, 1.0, 1.5, 2.0]), example.angle, u)
+    np.testing.assert_allclose(quarters, known["quarters"], atol=0.01 * known["max"])
+
+
+def test_stiffening_takes_18_percent_off_the_peak(reference):
+    import crank_slider as example
+
+    known, u = reference["crank_slider"]["stiffened"], example.bending(example.stiffened)
+    assert u.max() == pytest.approx(known["max"], rel=0.01)
+    assert example.angle[u.argmax()] / np.pi == pytest.approx(known["at"], abs=2e-3)
+
+
+def test_the_pin_runs_on_its_circle_and_its_work_is_the_energy():
+    import crank_slider as example
+
+    for result in (example.linear, example.stiffened):
+        circle = 0.15 * np.stack([np.cos(150 * result.t), np.sin(150 * result.t)], axis=1)
+        np.testing.assert_allclose(result.position("rod", s=0.0), circle, atol=1e-14)
+        ledger = ph.energy_ledger(result)
+        assert list(ledger.supplied) == ["crank pin"]
+        assert ledger.relative < 1e-12
+
+
+# --- the published curve ---------------------------------------------------------------------------------------------
+
+
+def bent(elements: int, *, softened: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Angle and bending of cubic elements on a chord that moves as a rigid rod would, written down anew:
+
+    M q̈ + (K − θ̇² M) q = −∫φρA (a_P + θ̈ x),   with the centrifugal term θ̇² M q or without it.
+    """
+    length, rho_A, EI = 0.3, 7870 * np.pi * 9e-6, 0.2e12 * np.pi * 6e-3**4 / 64
+    h, n = length / elements, 2 * elements + 2
+    m = np.array([[156, 22, 54, -13], [22, 4, 13, -3], [54, 13, 156, -22], [-13, -3, -22, 4]]) / 420
+    k = np.array([[12, 6, -12, 6], [6, 4, -6, 2], [-12, -6, 12, -6], [6, 2, -6, 4]])
+    slopes = np.array([1.0, h, 1.0, h])
+    M, K, even, linear = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n), np.zeros(n)
+    for i in range(elements):
+        at = slice(2 * i, 2 * i + 4)
+        M[at, at] += rho_A * h * m * np.outer(slopes, slopes)
+        K[at, at] += EI / h**3 * k * np.outer(slopes, slopes)
+        even[at] += rho_A * h * slopes * np.array([1 / 2, 1 / 12, 1 / 2, -1 / 12])
+        linear[at] += rho_A * h**2 * slopes * np.array([3 / 20, 1 / 30, 7 / 20, -1 / 20])
+        linear[at] += rho_A * h * (i * h) * slopes * np.array([1 / 2, 1 / 12, 1 / 2, -1 / 12])
+    free = np.setdiff1d(np.arange(n), [0, n - 2])
+    M, K, even, linear = M[np.ix_(free, free)], K[np.ix_(free, free)], even[free], linear[free]
+    M_inverse = np.linalg.inv(M)
+
+    def rhs(t, y):
+        sine, cosine = np.sin(150 * t), np.cos(150 * t)
+        theta = np.arcsin(-0.5 * sine)
+        rate = -75 * cosine / np.cos(theta)
+        spin = (0.5 * 150**2 * sine + np.sin(theta) * rate**2) / np.cos(theta)
+        across = 0.15 * 150**2 * (np.sin(theta) * cosine - np.cos(theta) * sine)
+        q, v = np.split(y, 2)
+        force = -K @ q - even * across - linear * spin + (rate**2 * M @ q if softened else 0.0)
+        return np.concatenate([v, M_inverse @ force])
+
+    t = np.linspace(0.0, 8 / 150, 1500)
+    y = solve_ivp(rhs, (0, t[-1]), np.zeros(2 * len(free)), "DOP853", t, rtol=1e-6, atol=1e-9).y
+    return 150 * t, y[np.flatnonzero(free == elements)[0]] / length  # the middle node
+
+
+def test_two_elements_are_the_paper_s_curve_for_a_turn_and_an_independent_model_throughout():
+    """The printed curve is that of a model without the centrifugal term θ̇²u_y (0.8 % from it, to the end); phloat has it. The
+    two drift apart in phase by 0.2 % in frequency: 1.8 % of the peak in the first turn, 3.1 % at the end."""
+    import crank_slider as example
+
+    peak, (angle, paper) = FIGURE_8[:, 1].max(), FIGURE_8.T
+    u = example.bending(example.motion(replace(example.rod, stiffening=False).discretise(2)))
+    off = np.abs(np.interp(angle, example.angle, u) - paper)
+    assert off[angle < 2 * np.pi].max() < 0.02 * peak
+    for softened, other, x in ((True, u, example.angle), (False, paper, angle)):
+        assert np.abs(np.interp(x, *bent(2, softened=softened)) - other).max() < (2e-3 if softened else 0.01) * peak
+    assert np.abs(np.interp(angle, *bent(2, softened=True)) - paper).max() > 0.02 * peak
+
+
+# --- the same rod in other words -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stiffening", [False, True])
+@pytest.mark.parametrize("modes", [2, 3, 4, 6])
+def test_a_reduced_rod_bends_like_the_whole_one(modes, stiffening):
+    import crank_slider as example
+
+    whole = example.bending(example.stiffened if stiffening else example.linear)
+    few = replace(example.rod, stiffening=stiffening).discretise(8).reduced(modes=modes)
+    assert np.abs(example.bending(example.motion(few)) - whole).max() < 0.01 * whole.max()
+
+
+def test_frames_give_one_motion_up_to_squares_of_the_slope(monkeypatch):
+    """Measured: 1.4 % of the peak at 150 rad/s, 0.15 % at 75, where slopes are a quarter."""
+    import crank_slider as example
+
+    apart = {}
+    for rate in (150.0, 75.0):
+        monkeypatch.setattr(example, "rate", rate)
+        frames = [replace(example.rod, frame=frame).discretise(8) for frame in ("pinned", "cantilever")]
+        pinned, cantilever = (chordwise(example.motion(rod, dt=3e-3 / rate)) for rod in frames)
+        apart[rate] = np.abs(pinned - cantilever).max() / pinned.max()
+    assert apart[150.0] < 0.015
+    assert apart[75.0] < apart[150.0] / 8

@@ -1,0 +1,79 @@
+"""The paper's third validation, 6.3, in the consistent units of its figures."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import phloat as ph
+
+FIGURE_10 = Path(__file__).parents[1] / "reference"
+
+
+def energies(result: ph.Result) -> tuple[float, float]:
+    """While it turns and after the blow."""
+    turning, swinging = (result.t > 10.2) & (result.t < 15.0), result.t > 15.4
+    return float(result.energy[turning].mean()), float(result.energy[swinging].mean())
+
+
+def test_two_elements_have_the_known_energies(reference):
+    import hinged_beam as example
+
+    known = reference["hinged_beam"]
+    assert example.energy[0] == pytest.approx(known["turning"], rel=3e-3)
+    assert example.energy[1] == pytest.approx(known["swinging, 2 elements"], rel=3e-3)
+    for part in (example.turning, example.swinging):
+        assert np.ptp(example.result.energy[part]) < 1e-9
+
+
+def test_the_angular_momentum_about_the_vertical_is_the_impulse_of_the_torque():
+    import hinged_beam as example
+
+    np.testing.assert_allclose(example.momentum, 2000.0, atol=1e-8)
+
+
+def test_the_mean_rate_and_its_growing_swing(reference):
+    import hinged_beam as example
+
+    known, omega_z = reference["hinged_beam"], example.omega_z
+    assert omega_z[example.turning].mean() == pytest.approx(known["mean omega_z"], abs=1e-4)
+    assert omega_z[example.swinging].mean() == pytest.approx(known["mean omega_z"], abs=1e-4)
+    assert omega_z.min() == pytest.approx(known["omega_z near 50 s"][0], abs=0.01)
+    assert omega_z.max() == pytest.approx(known["omega_z near 50 s"][1], abs=0.01)
+
+
+def test_the_paper_s_curves():
+    """Energy throughout; ω_z up to the blow, after which small differences of the mesh grow (as between two elements and four)."""
+    import hinged_beam as example
+
+    t, H = np.loadtxt(FIGURE_10 / "hinged_beam_energy.csv", delimiter=",", skiprows=1).T
+    assert np.abs(np.interp(t, example.result.t, example.result.energy) - H).max() < 3e-3 * H.max()
+    t, omega = np.loadtxt(FIGURE_10 / "hinged_beam_omega_z.csv", delimiter=",", skiprows=1).T
+    off = np.abs(np.interp(t, example.result.t, example.omega_z) - omega)
+    assert off[t < 15.0].max() < 0.05 * omega[t < 15.0].max()
+
+
+def test_what_torque_and_blow_supply_is_what_the_beam_has():
+    import hinged_beam as example
+
+    ledger = ph.energy_ledger(example.result)
+    assert set(ledger.supplied) == {"torque", "blow"}
+    assert ledger.relative < 1e-11
+
+
+@pytest.mark.long
+def test_eight_elements_are_converged(reference):
+    import hinged_beam as example
+
+    known = reference["hinged_beam"]
+    turning, swinging = energies(example.motion(example.beam.discretise(8), dt=2e-3))
+    assert turning == pytest.approx(known["turning"], rel=1e-3)
+    assert swinging == pytest.approx(known["swinging"], rel=1e-3)
+
+
+@pytest.mark.long
+def test_four_modes_are_as_good_as_eight_elements(reference):
+    import hinged_beam as example
+
+    _, swinging = energies(example.motion(example.beam.discretise(8).reduced(modes=4), dt=2e-3))
+    assert swinging == pytest.approx(reference["hinged_beam"]["swinging"], rel=1e-3)
