@@ -4,15 +4,13 @@ python benchmarks/frame_modes.py "many members" phloat
 """
 
 import json
-import resource
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
+from measure import EXAMPLES, peak_MB
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "examples")]
+sys.path.insert(0, EXAMPLES)
 
 COUNT = 20
 
@@ -66,5 +64,6 @@ def classically(shape):
 if __name__ == "__main__":
     shape, method = sys.argv[1:]
     seconds, unknowns, omega = {"phloat": by_phloat, "classical": classically}[method](shape)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**10 if sys.platform != "darwin" else 2**20)
-    print(json.dumps({"seconds": seconds, "unknowns": unknowns, "peak_MB": peak, "omega": list(np.asarray(omega))}))
+    print(
+        json.dumps({"seconds": seconds, "unknowns": unknowns, "peak_MB": peak_MB(), "omega": list(np.asarray(omega))})
+    )

@@ -1,4 +1,4 @@
-"""Two frames with 10⁵ unknowns, rows and multipliers of the linear system together."""
+"""Two frames with 10⁵ unknowns, rows and multipliers of the linear system together, and a small one for a look."""
 
 from dataclasses import dataclass
 
@@ -33,4 +33,8 @@ def tower(bays: int, elements: int, *, bay: float = 1.5, foot: float = 6.0, top:
     return Frame(points, members, {0, 1, 2, 3}, elements)
 
 
-SHAPES = {"many members": tower(bays=75, elements=8), "few members": tower(bays=1, elements=700)}
+SHAPES = {
+    "many members": tower(bays=75, elements=8),
+    "few members": tower(bays=1, elements=700),
+    "a small one": tower(bays=2, elements=4),
+}

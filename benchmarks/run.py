@@ -1,71 +1,48 @@
-"""All benchmarks, or those named: python benchmarks/run.py [import] [four-bar] [frame]
+"""All benchmarks, or those named: python benchmarks/run.py [import] [four-bar] [frame] [chains] [crank-slider] …
 
 Prints a table and leaves it in benchmarks/RESULTS.md and, with all numbers, in benchmarks/results.json. Every measurement
-runs in a process of its own.
+runs in a process of its own. With --quick everything is small and few steps long, and nothing is written: a look whether it runs.
 """
 
 import json
 import os
 import platform
-import subprocess
 import sys
-import time
 from importlib.metadata import version
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-SHAPES = ("many members", "few members")
+import chains
+import compiling
+import first_plot
+import long_run
+import memory
+from measure import HERE, fastest, row, run, seconds
 
 FOUR_BAR = """
-import json, sys, time
-sys.path.insert(0, "examples")
+import sys
+sys.path[:0] = ["benchmarks", "examples"]
 import four_bar as example
-seconds = []
-for _ in range(3):
-    begin = time.perf_counter()
-    example.frequencies(example.four_bar(3), example.degrees)
-    seconds.append(time.perf_counter() - begin)
-print(json.dumps(min(seconds)))
+from measure import fastest
+print(fastest(lambda: example.frequencies(example.four_bar(3), example.degrees)))
 """
 
 
-def run(*arguments):
-    """What a fresh Python prints."""
-    return subprocess.run(
-        [sys.executable, *arguments], cwd=HERE.parent, check=True, capture_output=True, text=True
-    ).stdout
+def of_import(quick=False):
+    core = "import numpy, scipy.sparse"
+    ours, peer = (fastest(lambda s=s: run("-c", s), times=1 if quick else 5) for s in ("import phloat", core))
+    return [row("`import phloat`, a fresh process", ours, "s", peer, f"`{core}`")]
 
 
-def fastest(statement, times=5):
-    """The shortest of several fresh processes, start of the interpreter included."""
-    seconds = []
-    for _ in range(times):
-        begin = time.perf_counter()
-        run("-c", statement)
-        seconds.append(time.perf_counter() - begin)
-    return min(seconds)
-
-
-def row(what, value, unit, peer=None, beside=""):
-    return {"what": what, "value": value, "unit": unit, "peer": peer, "beside": beside}
-
-
-def of_import():
-    ours, core = fastest("import phloat"), fastest("import numpy, scipy.sparse")
-    return [row("`import phloat`, a fresh process", ours, "s", core, "`import numpy, scipy.sparse`")]
-
-
-def of_four_bar():
-    seconds = json.loads(run("-c", FOUR_BAR))
+def of_four_bar(quick=False):
+    taken = float(run("-c", FOUR_BAR))
     return [
-        row("four-bar, 51 angles, 3 elements a link", seconds, "s"),
-        row("four-bar, one angle: place, linearise, modes", 1e3 * seconds / 51, "ms"),
+        row("four-bar, 51 angles, 3 elements a link", taken, "s"),
+        row("four-bar, one angle: place, linearise, modes", 1e3 * taken / 51, "ms"),
     ]
 
 
-def of_frame():
+def of_frame(quick=False):
     rows = []
-    for shape in SHAPES:
+    for shape in ("a small one",) if quick else ("many members", "few members"):
         ours, peer = (
             json.loads(run(str(HERE / "frame_modes.py"), shape, method)) for method in ("phloat", "classical")
         )
@@ -82,48 +59,72 @@ def of_frame():
     return rows
 
 
-BENCHMARKS = {"import": of_import, "four-bar": of_four_bar, "frame": of_frame}
+BENCHMARKS = {
+    "import": of_import,
+    "four-bar": of_four_bar,
+    "frame": of_frame,
+    "chains": chains.rows,
+    "crank-slider": first_plot.rows,
+    "hinged-beam": long_run.rows,
+    "compile": compiling.rows,
+    "memory": memory.rows,
+}
 
 
 def shown(value, unit):
     if value is None:
         return "—"
-    number = str(value) if isinstance(value, int) else f"{value:.1e}" if value < 1e-3 else f"{value:.3g}"
+    number = str(value) if isinstance(value, int) else f"{value:.1e}" if abs(value) < 1e-3 else f"{value:.3g}"
     number = f"{value:.0f}" if isinstance(value, float) and value >= 1000 else number
     return f"{number} {unit}".strip()
 
 
 def table(rows):
-    lines = ["| what | phloat | peer | ratio | the peer |", "|---|---|---|---|---|"]
+    lines = ["| what | phloat | also | peer | ratio | the peer |", "|---|---|---|---|---|---|"]
     for r in rows:
         ratio = "—" if not r["peer"] else f"{r['value'] / r['peer']:.2f}"
+        also = ", ".join(shown(value, unit) for unit, value in r.get("also", {}).items())
         lines.append(
-            f"| {r['what']} | {shown(r['value'], r['unit'])} | {shown(r['peer'], r['unit'])} | {ratio} "
+            f"| {r['what']} | {shown(r['value'], r['unit'])} | {also or '—'} | {shown(r['peer'], r['unit'])} | {ratio} "
             f"| {r['beside'] or '—'} |"
         )
     return "\n".join(lines)
 
 
+def write(rows, header):
+    """RESULTS.md and results.json."""
+    record = json.dumps({"machine": header, "rows": rows}, indent=1, ensure_ascii=False)
+    (HERE / "results.json").write_text(record + "\n", encoding="utf-8")
+    text = f"# Benchmarks\n\n`python benchmarks/run.py` with {said(header)}.\n\n{table(flat(rows))}\n"
+    notes = [NOTE, *(module.NOTE for module in (chains, first_plot, long_run, compiling, memory))]
+    (HERE / "RESULTS.md").write_text(text + "".join(notes), encoding="utf-8")
+
+
+def said(header):
+    return ", ".join(f"{key} {value}" for key, value in header.items())
+
+
+def flat(rows):
+    return [r for some in rows.values() for r in some]
+
+
 def main():
-    names = sys.argv[1:] or list(BENCHMARKS)
+    quick, names = "--quick" in sys.argv[1:], [name for name in sys.argv[1:] if name != "--quick"]
     if unknown := [name for name in names if name not in BENCHMARKS]:
         raise SystemExit(f"no benchmark {unknown[0]!r}; there are: {', '.join(BENCHMARKS)}")
-    file = HERE / "results.json"
-    found = json.loads(file.read_text(encoding="utf-8"))["rows"] if file.exists() else {}
-    for name in names:
-        print(f"{name} ... ", end="", flush=True)
-        begin = time.perf_counter()
-        found[name] = BENCHMARKS[name]()
-        print(f"{time.perf_counter() - begin:.0f} s", flush=True)
-    header = {package: version(package) for package in ("numpy", "scipy")}
+    file, found = HERE / "results.json", {}
+    if file.exists() and not quick:
+        found = json.loads(file.read_text(encoding="utf-8"))["rows"]
+    header = {package: version(package) for package in ("numpy", "scipy", "numba")}
     header = {"python": platform.python_version(), **header, "cores": os.cpu_count()}
-    rows = {name: found[name] for name in BENCHMARKS if name in found}
-    lines = table([r for some in rows.values() for r in some])
-    file.write_text(json.dumps({"machine": header, "rows": rows}, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    said = ", ".join(f"{key} {value}" for key, value in header.items())
-    text = f"# Benchmarks\n\n`python benchmarks/run.py` with {said}.\n\n{lines}\n"
-    (HERE / "RESULTS.md").write_text(text + NOTE, encoding="utf-8")
-    print(f"\n{said}\n\n{lines}")
+    for name in names or BENCHMARKS:
+        print(f"{name} ... ", end="", flush=True)
+        taken = seconds(lambda name=name: found.update({name: BENCHMARKS[name](quick)}))
+        print(f"{taken:.0f} s", flush=True)
+        rows = {name: found[name] for name in BENCHMARKS if name in found}
+        if not quick:
+            write(rows, header)
+    print(f"\n{said(header)}\n\n{table(flat(rows))}")
 
 
 NOTE = """

@@ -38,7 +38,7 @@ def test_generalised_alpha_is_of_second_order_in_positions(build, rho):
     system, state = build()
     exact = ends(ph.simulate(system, state, 0.25, scheme=ph.RadauIIA(1e-10, 1e-12)))
     errors = []
-    for steps in (250, 500, 1000):
+    for steps in (125, 250, 500):
         result = ph.simulate(system, state, 0.25, dt=0.25 / steps, scheme=ph.GeneralisedAlpha(rho), output=steps)
         errors.append(np.abs(ends(result) - exact).max())
     rates = np.log2(np.array(errors[:-1]) / errors[1:])
@@ -57,7 +57,7 @@ def test_generalised_alpha_is_of_second_order_in_multipliers():
 
 def test_radau_is_of_fifth_order():
     system, state = swinging_top()
-    exact = ends(ph.simulate(system, state, 0.5, scheme=ph.RadauIIA(1e-12, 1e-13)))
+    exact = ends(ph.simulate(system, state, 0.5, scheme=ph.RadauIIA(1e-11, 1e-13)))
     errors, steps = [], []
     for rtol in (1e-5, 1e-7, 1e-9):
         result = ph.simulate(system, state, 0.5, scheme=ph.RadauIIA(rtol, 1e-2 * rtol))
@@ -70,7 +70,7 @@ def test_radau_is_of_fifth_order():
 @pytest.mark.parametrize("scheme", [ph.RadauIIA, ph.IDA])
 def test_errors_follow_the_tolerance(scheme):
     system, state = swinging_top()
-    exact = ends(ph.simulate(system, state, 0.5, scheme=ph.RadauIIA(1e-12, 1e-13)))
+    exact = ends(ph.simulate(system, state, 0.5, scheme=ph.RadauIIA(1e-11, 1e-13)))
     errors = [
         np.abs(ends(ph.simulate(system, state, 0.5, scheme=scheme(rtol, 1e-2 * rtol))) - exact).max()
         for rtol in (1e-4, 1e-6, 1e-8)

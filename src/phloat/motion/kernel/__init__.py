@@ -1,14 +1,16 @@
 """The compiled time step: flat buffers of numbers, tables of where they stand, plain loops.
 
-Numba's cache knows when the file of a function changed, not when what it calls did; so a cache older than any file here goes.
+Numba's cache knows when the file of a function changed, not when what it calls did; so a cache older than any of the compiled
+files goes.
 """
 
 from contextlib import suppress
 from pathlib import Path
 
 _here = Path(__file__).parent
+_compiled = ("tables", "small", "body", "tangent", "ports", "rows", "geometric", "solve", "newton", "step")
 with suppress(OSError):
-    _newest = max(file.stat().st_mtime for file in _here.glob("*.py"))
+    _newest = max((_here / f"{name}.py").stat().st_mtime for name in _compiled)
     for _cached in (_here / "__pycache__").glob("*.nb?"):
         if _cached.stat().st_mtime < _newest:
             _cached.unlink()

@@ -295,7 +295,7 @@ class _Tables:
         blocks = np.array([(entries[j, t.J_BLOCK], entries[j, t.J_ROWS], entries[j, t.J_LAM]) for j in range(unknown)])
         return Model(
             bodies=self.bodies,
-            ends=ends.reshape(-1, t.END_COLUMNS),
+            ends=ends.astype(np.int64).reshape(-1, t.END_COLUMNS),
             entries=entries,
             rows=np.array(rows, dtype=np.int64).reshape(-1, t.ROW_COLUMNS),
             incidences=table,

@@ -1,8 +1,8 @@
 """SUNDIALS' IDA: backward differentiation of variable step and order, for the equations of motion as F(t, y, ẏ) = 0.
 
-Joints are held as rates and, by the multipliers μ of Gear, Gupta and Leimkuhler, as gaps (index 2). Works are sums by
-Simpson's rule over the steps. A. C. Hindmarsh et al., SUNDIALS: suite of nonlinear and differential/algebraic equation solvers, ACM TOMS 31 (2005). Needs
-`pip install phloat[ida]`.
+Joints are held as rates and, by the multipliers μ of Gear, Gupta and Leimkuhler, as gaps (index 2). Works are sums by Simpson's
+rule over the steps. A. C. Hindmarsh et al., SUNDIALS: suite of nonlinear and differential/algebraic equation solvers, ACM TOMS 31
+(2005). Needs `pip install phloat[ida]`.
 """
 
 from __future__ import annotations

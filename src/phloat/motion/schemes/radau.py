@@ -127,8 +127,6 @@ class Steps:
             if self.derivatives is None:
                 self.derivatives = flow.derivatives(s_0, self.y, self.yd)
                 self.factors = None
-            if self.factors is None or self.factors[0] != h:
-                self.factors = self.factorised(h)
             stages = [flow.inputs(time) for time in (self.time + C[0] * h, self.time + C[1] * h, end)]
             found = self.newton_solved(h, stages)
             if found is None:
@@ -150,16 +148,24 @@ class Steps:
                 continue
             return self.accept(h, end, y, Z, stages, factor, error, count > 2 and rate > 1e-3)
 
-    def factorised(self, h: float) -> tuple[float, spla.SuperLU, spla.SuperLU]:
+    def factorised(self, h: float) -> tuple[float, spla.SuperLU, spla.SuperLU] | None:
+        """The factors for a step, those there are if they serve; none where the equations are singular."""
         assert self.derivatives is not None
+        if self.factors is not None and abs(self.factors[0] - h) <= 1e-9 * h:
+            return self.factors
         by_y, by_yd = self.derivatives
         self.factorisations += 1
-        real, pair = (spla.splu(self.flow.matrix(by_y + value / h * by_yd)) for value in (GAMMA, MU))
+        try:
+            real, pair = (spla.splu(self.flow.matrix(by_y + value / h * by_yd)) for value in (GAMMA, MU))
+        except RuntimeError:
+            return None
         return h, real, pair
 
     def newton_solved(self, h: float, stages: list[np.ndarray]) -> tuple[np.ndarray, int, float] | None:
         """Z_i = Y_i − y₀, or nothing where the iteration does not settle."""
-        assert self.factors is not None
+        self.factors = self.factorised(h)
+        if self.factors is None:
+            return None
         flow, (_, real, pair) = self.flow, self.factors
         scale = self.scale(self.y, h)
         Z = self.guess(h)
