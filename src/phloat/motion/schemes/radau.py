@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse.linalg as spla
 
 from phloat.errors import ConvergenceError, not_negative, positive
 from phloat.motion.continuous import residual as compiled
 from phloat.motion.continuous.course import Piece, course
+from phloat.motion.continuous.factors import Factors, factored
 from phloat.motion.continuous.flow import Flow
 from phloat.motion.result import Result
 from phloat.motion.task import Task
@@ -81,7 +81,7 @@ class Steps:
         self.time, self.y, self.done = time, y.copy(), done
         self.h = self.first(y, yd) if self.steps or self.flow.task.dt is None else self.flow.task.dt
         self.derivatives: tuple[np.ndarray, np.ndarray] | None = None
-        self.factors: tuple[float, spla.SuperLU, spla.SuperLU] | None = None
+        self.factors: tuple[float, Factors, Factors] | None = None
         self.last: tuple[float, np.ndarray] | None = None  # step and stages of the step before, for a guess
         self.before: tuple[float, float] | None = None  # step and error of the step before
         self.yd = yd
@@ -148,18 +148,15 @@ class Steps:
                 continue
             return self.accept(h, end, y, Z, stages, factor, error, count > 2 and rate > 1e-3)
 
-    def factorised(self, h: float) -> tuple[float, spla.SuperLU, spla.SuperLU] | None:
+    def factorised(self, h: float) -> tuple[float, Factors, Factors] | None:
         """The factors for a step, those there are if they serve; none where the equations are singular."""
         assert self.derivatives is not None
         if self.factors is not None and abs(self.factors[0] - h) <= 1e-9 * h:
             return self.factors
         by_y, by_yd = self.derivatives
         self.factorisations += 1
-        try:
-            real, pair = (spla.splu(self.flow.matrix(by_y + value / h * by_yd)) for value in (GAMMA, MU))
-        except RuntimeError:
-            return None
-        return h, real, pair
+        real, pair = (factored(self.flow.matrix(by_y + value / h * by_yd)) for value in (GAMMA, MU))
+        return None if real is None or pair is None else (h, real, pair)
 
     def newton_solved(self, h: float, stages: list[np.ndarray]) -> tuple[np.ndarray, int, float] | None:
         """Z_i = Y_i − y₀, or nothing where the iteration does not settle."""
