@@ -107,7 +107,7 @@ def test_accelerations_keep_the_joints_and_the_balance(name):
 
 
 def test_the_convective_part_of_joints_is_that_of_calculus():
-    """c̈ = A (ω × (v + ω × y + 2 Φη̇)) and d̈ = A (ω × (ω × b + 2 Ψη̇ × d₀)) at ẇ = 0, to 1e-11."""
+    """c̈ = A (ω × (v + ω × y + 2 Φη̇)) and d̈ = A (ω × (ω × b + 2 ḃ) + b̈) at ẇ = 0, b̈ = ⅔ ψ̇ × (ψ̇ × d₀), to 1e-11."""
     body = Cloud(4).discretise()
     system = ph.connect({"c": body}, joints=[ph.Revolute("ground", "c.C", name="pin")])
     for seed in range(5):
@@ -117,8 +117,10 @@ def test_the_convective_part_of_joints_is_that_of_calculus():
         y, psi, omega = port.x + port.Phi @ pose.eta, port.Psi @ pose.eta, pose.omega
         point_rate = pose.A @ cross(omega, pose.v_P + cross(omega, y) + 2 * slide)
         d0 = system.joints["pin"].second.triad[:, 2]
-        bent_d = d0 + cross(psi, d0)
-        axis_rate = pose.A @ cross(omega, cross(omega, bent_d) + 2 * cross(turn, d0))
+        bent_d = d0 + cross(psi, d0) + cross(psi, cross(psi, d0)) / 3
+        bent_rate = cross(turn, d0) + (cross(turn, cross(psi, d0)) + cross(psi, cross(turn, d0))) / 3
+        bent_again = 2 / 3 * cross(turn, cross(turn, d0))
+        axis_rate = pose.A @ (cross(omega, cross(omega, bent_d) + 2 * bent_rate) + bent_again)
         triad = system.joints["pin"].first.triad
         exact = np.concatenate([point_rate, [triad[:, 0] @ axis_rate, triad[:, 1] @ axis_rate]])
         found = convective(system, state, np.zeros(system.ports.size))

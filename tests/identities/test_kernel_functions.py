@@ -12,7 +12,7 @@ from phloat.joints import rows
 FUNCTIONS = [
     (inertia, ["first_moments", "rotary_inertia", "coupling", "mass_matrix", "whirl", "gyration", "kinetic_gradient"]),
     (strain, ["strain_gradient"]),
-    (rows, ["point_rate", "direction", "direction_rate"]),
+    (rows, ["point_rate", "bent", "bending", "direction", "direction_rate"]),
 ]
 
 
@@ -49,6 +49,8 @@ def arguments() -> dict[str, tuple]:
         "kinetic_gradient": (I.S, Y, whirl, v, w),
         "strain_gradient": (body.elastic.D.toarray(), Q.strain, Q.row, Q.column, Q.value, eta),
         "point_rate": (A, port.x, port.Phi),
+        "bent": (v, d0),
+        "bending": (v, d0),
         "direction": (A, port.Psi, d0, eta),
         "direction_rate": (A, port.Psi, d0, eta),
     }

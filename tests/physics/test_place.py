@@ -165,7 +165,10 @@ def test_deformed_bodies_are_placed_by_their_deformed_ports():
     eta = np.array([0.0, 0.1, 0.2])  # u_x, u_y, slope at C
     state = ph.place(system, {"a.eta": eta})
     np.testing.assert_allclose(state["b.r_P"], [1.3, 0.1], atol=1e-12)
-    assert state["b.theta"] == pytest.approx(np.arctan(0.2), abs=1e-3)  # skew rows: aligned to the bent section
+    assert state["b.theta"] == pytest.approx(
+        np.arctan2(0.2, 1 - 0.2**2 / 3), abs=1e-12
+    )  # aligned to the bent section …
+    assert state["b.theta"] == pytest.approx(0.2, abs=1e-5)  # … which has turned by its slope
     assert worst_gap(system, state) < 1e-12
     np.testing.assert_allclose(state["a.sigma"], system.bodies["a"].elastic.stress(eta))
 

@@ -1,10 +1,11 @@
 """The rows that joints are made of, between two ports held at a state.
 
-A port is a point c = r_P + A (x + Φη) and a triad d_i = A (d₀_i + ψ × d₀_i + ⅓ ψ × (ψ × d₀_i)), ψ = Ψη, that moves with its section.
-(The last term makes the direction of a bent section right to ψ⁴; without it a weld turns by atan ψ instead of ψ, and is softer
-by ψ².) Each row is the rate of a gap: coincide c_B − c_A, perpendicular d_A·d_B, in plane d_A·(c_B − c_A), aligned ½ Σ d_Ai × d_Bi. (Twists are not used for
-closed rows: ω + Ψη̇ is not the rate of a bending triad.) Motion is that of the second port, B, seen from the first, A. Joint
-coordinates (turn, along) and what springs act on (distance, in plane, skew) are rows too.
+A port is a point c = r_P + A (x + Φη) and a triad that moves with its section, d_i = A (d₀_i + ψ × d₀_i + ⅓ ψ × (ψ × d₀_i)) with
+ψ = Ψη. (The last term makes the direction of a bent section right to ψ⁴; without it a weld turns by atan ψ instead of ψ, and is
+softer by ψ².) Each row is the rate of a gap: coincide c_B − c_A, perpendicular d_A·d_B, in plane d_A·(c_B − c_A), aligned
+½ (d_Ak·d_Bj − d_Aj·d_Bk). (Twists are not used for closed rows: ω + Ψη̇ is not the rate of a bending triad.) Motion is that of
+the second port, B, seen from the first, A. Joint coordinates (turn, along) and what springs act on (distance, in plane, skew) are
+rows too.
 
 The functions up to `Held` take plain arrays, so that a compiled kernel can use them as they are.
 """
@@ -203,7 +204,8 @@ class InPlane:
 
 @dataclass(frozen=True)
 class Aligned:
-    """½ Σ d_Ai × d_Bi: exact where triads of bending sections are orthonormal to first order only."""
+    """The skew products of two triads: zero where they agree, those of bent sections too, and unchanged by any common rotation
+    (½ Σ d_Ai × d_Bi in inertial axes is not: a weld of bending ends then loses angular momentum)."""
 
     axes: tuple[int, ...] = (0, 1, 2)
 
@@ -212,12 +214,11 @@ class Aligned:
         return tuple(f"aligned {'xyz'[i]}" for i in self.axes)
 
     def gap(self, A: Held, B: Held) -> np.ndarray:
-        return 0.5 * np.cross(A.D, B.D, axis=0).sum(axis=1)[list(self.axes)]
+        return np.concatenate([Skew(i).gap(A, B) for i in self.axes])
 
     def rate(self, A: Held, B: Held) -> Pair:
-        on_A = -0.5 * sum((skew(B.D[:, i]) @ A.turn[i] for i in range(3)), np.zeros_like(A.spin))
-        on_B = 0.5 * sum((skew(A.D[:, i]) @ B.turn[i] for i in range(3)), np.zeros_like(B.spin))
-        return on_A[list(self.axes)], on_B[list(self.axes)]
+        rates = [Skew(i).rate(A, B) for i in self.axes]
+        return np.vstack([on_A for on_A, _ in rates]), np.vstack([on_B for _, on_B in rates])
 
 
 @dataclass(frozen=True)
@@ -351,7 +352,7 @@ def in_plane(row: Row, U_A: np.ndarray, U_B: np.ndarray) -> Row | None:
     if isinstance(row, Coincide):
         return Coincide((0, 1))
     if isinstance(row, Aligned):
-        return Aligned((2,))
+        return Aligned(tuple(i for i in range(3) if not _flat(U_A[:, i])))
     if isinstance(row, Perpendicular):
         return row if _flat(U_A[:, row.i]) and _flat(U_B[:, row.j]) else None
     if isinstance(row, (InPlane, Along)):

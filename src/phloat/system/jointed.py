@@ -154,8 +154,9 @@ def _driving(c: Connection, second: Held) -> np.ndarray:
             parts.append(np.eye(len(row.axes)))
         else:
             assert isinstance(row, Aligned)
-            turned = 0.5 * (np.sum(second.D**2) * np.eye(3) - second.D @ second.D.T)  # ½ Σ d_i × (u × d_i)
-            parts.append(turned[np.ix_(row.axes, row.axes)])
+            D = second.D  # a frame that turns by u changes the i-th skew product by u · (d_j × d_k)
+            turned = np.array([np.cross(D[:, (i + 1) % 3], D[:, (i + 2) % 3]) for i in row.axes])
+            parts.append(turned if len(row.axes) == 3 else turned[:, 2:])
     return diagonal(parts).toarray()
 
 

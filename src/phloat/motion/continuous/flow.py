@@ -167,7 +167,7 @@ class Flow:
         """Sizes beside which numbers are nudged."""
         out = np.ones(self.size)
         for numbers in (part for pair in self.kinds for part in pair if len(part)):
-            out[numbers] = max(float(np.abs(y[numbers]).max()), 1e-2)
+            out[numbers] = max(float(np.abs(y[numbers]).max()), 0.1)
         return out
 
     # --- consistent states -------------------------------------------------------------------------------------------

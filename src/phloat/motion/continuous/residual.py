@@ -64,7 +64,7 @@ from phloat.motion.kernel.tables import (
     W_Y,
 )
 
-NUDGE = 1e-7  # of a difference, beside the size of a number
+NUDGE = 1e-6  # of a difference, beside the size of a number: 1e-12 is lost, and 1e-10 by round-off
 
 
 @jit
@@ -191,19 +191,20 @@ def residual(m, w, p, gravity, s, y, yd, out):
 
 @jit
 def differences(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, data):
-    """∂F/∂y in the entries of a sparse matrix: columns of one group share no row, so they are nudged together."""
-    here, there, x = np.empty(len(y)), np.empty(len(y)), y.copy()
-    residual(m, w, p, gravity, s, y, yd, here)
+    """∂F/∂y in the entries of a sparse matrix: columns of one group share no row, so they are nudged together, back and forth."""
+    before, after, x = np.empty(len(y)), np.empty(len(y)), y.copy()
     for g in range(len(start) - 1):
+        for side in range(2):
+            for k in range(start[g], start[g + 1]):
+                c = groups[k]
+                nudge = NUDGE * max(abs(y[c]), unit[c])
+                x[c] = y[c] + nudge if side else y[c] - nudge
+            residual(m, w, p, gravity, s, x, yd, after if side else before)
         for k in range(start[g], start[g + 1]):
             c = groups[k]
-            x[c] = y[c] + NUDGE * max(abs(y[c]), unit[c])
-        residual(m, w, p, gravity, s, x, yd, there)
-        for k in range(start[g], start[g + 1]):
-            c = groups[k]
-            step = x[c] - y[c]
+            step = 2.0 * (x[c] - y[c])
             for e in range(indptr[c], indptr[c + 1]):
-                data[e] = (there[indices[e]] - here[indices[e]]) / step
+                data[e] = (after[indices[e]] - before[indices[e]]) / step
             x[c] = y[c]
 
 

@@ -42,6 +42,7 @@ from phloat.motion.kernel.tables import (
     COEF_END,
     COEF_MEAN,
     COINCIDE,
+    DISTANCE,
     E_BODY,
     E_END,
     E_MEAN,
@@ -245,7 +246,10 @@ def measure(m, w, iw, h):
                 kind = R[r, R_KIND]
                 scale = (length if kind == COINCIDE or kind == IN_PLANE else 1.0) / abs(h)
             else:
-                law = abs(w[R[r, R_COEF] + GAP0]) + abs(w[R[r, R_COEF] + GAP1])
+                kind, law = R[r, R_KIND], abs(w[R[r, R_COEF] + GAP0]) + abs(w[R[r, R_COEF] + GAP1])
+                law += (
+                    length if kind == IN_PLANE or kind == DISTANCE else 1.0
+                )  # a gap near zero has the round-off of these
                 scale = abs(w[m.where[LAM] + J[j, J_LAM] + k]) + abs(w[R[r, R_COEF] + ALPHA]) * law / abs(h)
             if not size <= 1e300:
                 iw[I_WORST_ENTRY] = j

@@ -106,7 +106,7 @@ class Packed:
 def scalars(row: Row, mode: int, law: Law = NO_LAW) -> list[Scalar]:
     """A row of a joint as scalar rows of the kernel."""
     if isinstance(row, (Coincide, Aligned, Spin)):
-        kind = {Coincide: t.COINCIDE, Aligned: t.ALIGNED, Spin: t.SPIN}[type(row)]
+        kind = {Coincide: t.COINCIDE, Aligned: t.SKEW, Spin: t.SPIN}[type(row)]
         return [Scalar(kind, (i,), mode, law) for i in row.axes]
     if isinstance(row, Perpendicular):
         return [Scalar(t.PERPENDICULAR, (row.i, row.j), mode, law)]

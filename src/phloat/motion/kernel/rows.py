@@ -8,7 +8,6 @@ import math
 
 from phloat.motion.kernel.small import jit
 from phloat.motion.kernel.tables import (
-    ALIGNED,
     COEF_END,
     COEF_MEAN,
     COINCIDE,
@@ -65,12 +64,6 @@ def gap_at(R, r, w, A, B):
         d = A + DIR + 3 * i
         gap = w[d] * (w[B + C] - w[A + C]) + w[d + 1] * (w[B + C + 1] - w[A + C + 1])
         return gap + w[d + 2] * (w[B + C + 2] - w[A + C + 2])
-    if kind == ALIGNED:
-        a, b, total = (i + 1) % 3, (i + 2) % 3, 0.0
-        for k in range(3):
-            p, q = A + DIR + 3 * k, B + DIR + 3 * k
-            total += w[p + a] * w[q + b] - w[p + b] * w[q + a]
-        return 0.5 * total
     if kind == SKEW:
         a, b = (i + 1) % 3, (i + 2) % 3
         return 0.5 * (along(w, A + DIR + 3 * b, B + DIR + 3 * a) - along(w, A + DIR + 3 * a, B + DIR + 3 * b))
@@ -132,13 +125,6 @@ def pull(R, r, lam, w, A, B, coef, A_mean, on_A, on_B):
             w[on_A + ON_DIR + 3 * i + a] += lam * (w[B + C + a] - w[A + C + a])
             w[on_A + FORCE + a] -= lam * w[A + DIR + 3 * i + a]
             w[on_B + FORCE + a] += lam * w[A + DIR + 3 * i + a]
-    elif kind == ALIGNED:  # ½ λ e_i · (d_A × d_B) for each pair of directions
-        a, b = (i + 1) % 3, (i + 2) % 3
-        for k in range(0, 9, 3):
-            w[on_A + ON_DIR + k + a] += 0.5 * lam * w[B + DIR + k + b]
-            w[on_A + ON_DIR + k + b] -= 0.5 * lam * w[B + DIR + k + a]
-            w[on_B + ON_DIR + k + b] += 0.5 * lam * w[A + DIR + k + a]
-            w[on_B + ON_DIR + k + a] -= 0.5 * lam * w[A + DIR + k + b]
     elif kind == SKEW:
         a, b = (i + 1) % 3, (i + 2) % 3
         _on_directions(w, A, b, B, a, 0.5 * lam, on_A, on_B)

@@ -41,7 +41,7 @@ ENTRY_COLUMNS = 11
 # --- rows ------------------------------------------------------------------------------------------------------------
 R_KIND, R_I, R_J, R_K, R_L, R_MODE, R_COEF, R_LAW, R_SPRING, R_N_SPRING, R_DAMPER, R_N_DAMPER, R_DROPPED = range(13)
 ROW_COLUMNS = 13
-COINCIDE, PERPENDICULAR, IN_PLANE, ALIGNED, SKEW, TURN, DISTANCE, SPIN, WRENCH_V, WRENCH_W, PUSH, TWIST = range(12)
+COINCIDE, PERPENDICULAR, IN_PLANE, SKEW, TURN, DISTANCE, SPIN, WRENCH_V, WRENCH_W, PUSH, TWIST = range(11)
 CLOSED, COMPLIANT, GIVEN = range(3)
 # of a row in w: coefficients in the mean and at the end (4 + 4), gap and target at start and end, weight of the row in S
 COEF_MEAN, COEF_END, GAP0, GAP1, TARGET0, TARGET1, ALPHA, ROW_SIZE = 0, 4, 8, 9, 10, 11, 12, 13
