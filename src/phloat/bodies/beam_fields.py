@@ -18,7 +18,7 @@ TIMOSHENKO_DEGREE = 3  # of the section rotation; the deflection is one order ab
 
 @dataclass(frozen=True, eq=False)
 class Fields:
-    """The mixed spaces of a beam (DESIGN: P1 → DG0, Hermite → DG1, Timoshenko one order apart) and its kinematics."""
+    """The mixed spaces of a beam (P1 → DG0, Hermite → DG1, Timoshenko one order apart) and its kinematics."""
 
     nodes: np.ndarray
     theory: str

@@ -11,7 +11,7 @@ from phloat.algebra.sparse import Matrix, dependencies, row_lengths
 from phloat.errors import RedundancyWarning, finite
 from phloat.motion.accelerations import accelerations
 from phloat.motion.inputs import Inputs, given_inputs
-from phloat.motion.velocities import agree_or_said, closed_or_said, velocity_rows
+from phloat.motion.velocities import agreed, closed_or_said, velocity_rows
 from phloat.system.state import State
 from phloat.system.system import System, fits
 
@@ -27,7 +27,7 @@ def reactions(
     state = fits(system, state)
     inputs, now = given_inputs(system, u), float(finite("t", t, ()))
     closed_or_said(system, state)
-    agree_or_said(system, state, inputs.at(now))
+    state = agreed(system, state, inputs.at(now))
     _, lam = accelerations(system, state, inputs, now)
     lam = least_multipliers(system, velocity_rows(system, state)[0], lam)
     return {name: lam[system.multipliers[name]] for name in system.multipliers}

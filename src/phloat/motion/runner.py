@@ -291,7 +291,7 @@ class Runner:
         return [f"event {self.task.events[i].name}" for i in acting], out
 
     def _multipliers(self, n: int) -> np.ndarray:
-        """λ at n rows. The first and the last have one neighbouring step only: the other is taken beyond them, on a copy."""
+        """λ at n rows. The first has one neighbouring step only, and is that of it; for the last a step beyond it is made, on a copy."""
         rows, h = self.rows, self.h
         lam = rows.lam[:n].copy()
         if rows.before + rows.made > 1 and h and n:

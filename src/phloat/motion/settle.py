@@ -22,7 +22,7 @@ from phloat.motion.least import refined
 from phloat.motion.relax import BALANCED, CLOSED, GOOD_ENOUGH
 from phloat.motion.set_moving import Task
 from phloat.motion.statics import Statics, statics
-from phloat.motion.velocities import agree_or_said, closed_or_said, mass, rigid_columns, velocity_rows, with_velocities
+from phloat.motion.velocities import agreed, closed_or_said, mass, rigid_columns, velocity_rows, with_velocities
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 from phloat.system.terms import terms
@@ -41,7 +41,7 @@ def settle(system: System, state: State, *, u: Mapping[str, object] | Inputs | N
     state = fits(system, state)
     inputs, now = given_inputs(system, u), float(finite("t", t, ()))
     closed_or_said(system, state)
-    agree_or_said(system, state, inputs.at(now))
+    state = agreed(system, state, inputs.at(now))
     best = (np.inf, "")
     for steps in LOAD_STEPS:
         found = state

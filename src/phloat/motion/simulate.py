@@ -19,7 +19,7 @@ from phloat.motion.result import Result
 from phloat.motion.saved import Description
 from phloat.motion.schemes.midpoint import Midpoint
 from phloat.motion.task import Controller, Scheme, Task
-from phloat.motion.velocities import agree_or_said, closed_or_said
+from phloat.motion.velocities import agreed, closed_or_said
 from phloat.system.state import State
 from phloat.system.system import System, fits
 
@@ -60,7 +60,7 @@ def simulate(
         raise InputError("every= is the sample time of a controller, and there is none; output= thins the results")
     inputs = given_inputs(system, u)
     closed_or_said(system, state)
-    agree_or_said(system, state, inputs.at(start))
+    state = agreed(system, state, inputs.at(start))
     if every is not None:
         positive("every", every)
     task = Task(

@@ -14,6 +14,7 @@ from phloat.system.system import System
 CLOSED = 1e-7
 AGREES = 1e-9
 NOISE = 1e-9  # m/s or rad/s
+REMAINDER = 1e-3  # of all velocities: more is no remainder of a step
 
 
 def mass(system: System, state: State) -> Matrix:
@@ -58,15 +59,20 @@ def closed_or_said(system: System, state: State) -> None:
             raise InputError(f"joint {name!r} is half a turn away from closed; close it with place(system, …)")
 
 
-def agree_or_said(system: System, state: State, u: np.ndarray) -> None:
-    """A sentence where velocities miss the joints or drives."""
+def agreed(system: System, state: State, u: np.ndarray) -> State:
+    """The state with velocities that satisfy joints and drives: nodes of a run miss them by O(h²), which is projected away with
+    the least change of kinetic energy; a miss that is no such remainder gets a sentence."""
     G, B_lam = velocity_rows(system, state)
-    w, right = state.e[places_of(system)], B_lam @ u
-    miss = np.abs(Saddle(mass(system, state), G).miss(w, right))
+    M, w, right = mass(system, state), state.e[places_of(system)], B_lam @ u
+    saddle = Saddle(M, G)
+    miss = np.abs(saddle.miss(w, right))
     worst = int(np.argmax(miss)) if len(miss) else 0
     # a drive by position has its velocity from differences, so at rest there is no more than their noise to compare with
-    if miss.max(initial=0.0) > AGREES and abs((G @ w - right)[worst]) > NOISE:
+    if miss.max(initial=0.0) <= AGREES or abs((G @ w - right)[worst]) <= NOISE:
+        return state
+    if miss.max() > REMAINDER:
         raise JointError(
             f"velocities miss joint {system.multipliers.owner(worst)!r} by {abs((G @ w - right)[worst]):.3g}; "
             "make them agree with set_moving(system, state, …, u=…)"
         )
+    return with_velocities(system, state, saddle.solve(M @ w, right)[0])

@@ -11,7 +11,7 @@ from phloat.motion.assembled import load
 from phloat.motion.events import Event
 from phloat.motion.kernel import tables as t
 from phloat.motion.runner import Runner
-from phloat.motion.velocities import agree_or_said, closed_or_said
+from phloat.motion.velocities import agreed, closed_or_said
 from phloat.system.energy import energy
 from phloat.system.state import State
 from phloat.system.system import fits
@@ -119,5 +119,5 @@ class Watch:
         u = np.zeros(system.ports.size)
         for name, signal in runner.signals.items():
             u[system.ports[name]] = signal.at(runner.t)
-        agree_or_said(system, state, u)
+        state = agreed(system, state, u)
         load(runner.run, state)

@@ -18,7 +18,7 @@ from phloat.motion.outputs import Outputs
 from phloat.motion.result import Books, Result
 from phloat.motion.signals import Constant, Corners, Signal, vector
 from phloat.motion.task import Task
-from phloat.motion.velocities import agree_or_said, closed_or_said
+from phloat.motion.velocities import agreed, closed_or_said
 from phloat.system.energy import energy
 from phloat.system.state import State
 from phloat.system.system import fits
@@ -185,7 +185,7 @@ class Course:
         u = np.zeros(system.ports.size)
         for name, signal in self.flow.signals.items():
             u[system.ports[name]] = signal.at(self.time)
-        agree_or_said(system, after, u)
+        after = agreed(system, after, u)
         self.changes.append((self.time, which, energy(system, after) - energy(system, before)))
         return self.flow.reload(after), True
 

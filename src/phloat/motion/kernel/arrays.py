@@ -18,7 +18,7 @@ AXES = {0: [], 1: [2], 3: [0, 1, 2]}
 
 @dataclass(frozen=True, eq=False)
 class Arrays:
-    """A body's constants (DESIGN §3): x ← x − s₀/m, Φ ← Φ − S/m, then J(η) = j0 + j1·η + ½ηNη and c(η) = c0 + Γη."""
+    """A body's constants: x ← x − s₀/m, Φ ← Φ − S/m, then J(η) = j0 + j1·η + ½ηNη and c(η) = c0 + Γη."""
 
     body: Body
 

@@ -1,4 +1,4 @@
-"""One body in one step (DESIGN §4): momenta p = M(η)w, the residual F of its equations and the tangent D = ∂F/∂x.
+"""One body in one step: momenta p = M(η)w, the residual F of its equations and the tangent D = ∂F/∂x.
 
     x = (V̄, ω̄, v),  v = η̄̇,   η₁ = η₀ + hv,   ω₁ = 2ω̄ − ω₀,   η̇₁ = 2v − η̇₀
     J(η) = j0 + j1·η + ½ηNη,   c(η) = c0 + Γη  (Γ antisymmetric),   p_ω = Jω + cη̇,   p_η = cᵀω + M_ff η̇

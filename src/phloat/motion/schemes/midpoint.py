@@ -1,4 +1,4 @@
-"""The default scheme (DESIGN §4): energy, momenta, joints and rotations to round-off, at any step."""
+"""The default scheme: energy, momenta, joints and rotations to round-off, at any step."""
 
 from __future__ import annotations
 
