@@ -271,7 +271,7 @@ def test_all_drives_springs_and_joints_move_as_with_the_default_scheme(build, sc
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ph.RedundancyWarning)
         reference = ph.simulate(system, state, 0.1, dt=1e-5, u=u, output=times)
-        result = run(system, state, 0.1, scheme, 1e-4, u=u, output=times)
+        result = run(system, state, 0.1, scheme, 5e-5, u=u, output=times)
     assert miss(result, reference) < (1e-3 if scheme is ALPHA else 1e-4)
     assert max((np.abs(gap).max() for gap in ph.gaps(system, result.state()).values()), default=0.0) < 1e-12
     ours, theirs = ph.energy_ledger(result), ph.energy_ledger(reference)

@@ -27,6 +27,8 @@ from phloat.motion.task import Task
 from phloat.system.state import State
 
 CLOSING, CLOSED = 4, 1e-13  # corrections of gaps at most, and what counts as closed
+SINGULAR = 1e14  # condition of rows that cannot be closed
+SLOW = 0.1  # s: what is stiffer than this hardly moves to close a gap
 TURN = 0.02  # radians between the configurations of a difference along the motion
 
 
@@ -50,7 +52,9 @@ class Flow:
         self.places = places(self.run)
         self.pattern = Pattern(self.run.packed.model, self.places)
         self.maps = [velocity_map(motion, task.system.ports.shape(motion.name)[0]) for motion in self.run.moving]
-        self.places.scale[:] = 1.0 / self.mass(self.start()).diagonal()
+        whole = self.saddle(self.inputs(task.t_0), self.start()).diagonal()
+        self.masses = whole[: self.v.stop - self.v.start]
+        self.places.scale[:] = 1.0 / (self.masses + SLOW**2 * self._stiffness())
 
     # --- places ------------------------------------------------------------------------------------------------------
 
@@ -143,14 +147,6 @@ class Flow:
         template = self.pattern.template
         return template.indices, np.repeat(np.arange(self.size), np.diff(template.indptr))
 
-    def mass(self, y: np.ndarray) -> sp.csc_array:
-        """M(η) of all bodies."""
-        matrix, which, sign = self.pattern.saddle
-        s = self.inputs(self.task.t_0)
-        data = sign * self._blocks(s, y)[which]
-        count = self.v.stop - self.v.start
-        return sp.csc_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)[:count, :count]
-
     def saddle(self, s: np.ndarray, y: np.ndarray) -> sp.csc_array:
         """[M −Gᵀ; G 0] at y."""
         matrix, which, sign = self.pattern.saddle
@@ -162,6 +158,14 @@ class Flow:
         out = np.empty(len(self.pattern.places_of_blocks[0]))
         compiled.blocks(packed.model, packed.w, self.places, out)
         return out
+
+    def _stiffness(self) -> np.ndarray:
+        """The stiffness of every coordinate alone."""
+        parts = []
+        for arrays in self.run.packed.arrays.values():
+            rigid = np.zeros(arrays.linear + arrays.turning)
+            parts += [rigid, np.diagonal(arrays.K) + (arrays.membrane[0] ** 2).sum(axis=0)]
+        return np.concatenate(parts)
 
     def _units(self, y: np.ndarray) -> np.ndarray:
         """Sizes beside which numbers are nudged."""
@@ -239,21 +243,27 @@ class Flow:
         return self.residual(given, resting, np.zeros(self.size), np.empty(self.size))[self.lam]
 
     def closed(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """y with gaps closed and velocities that agree with them, the nearest as mass measures it (multipliers are left alone)."""
+        """y with gaps closed and velocities that agree with them; multipliers are left alone.
+
+        Places move as μ moves them, so that stiff coordinates stay; velocities are the nearest in the kinetic energy.
+        """
         count, rows = self.v.stop - self.v.start, self.lam.stop - self.lam.start
         if not rows:
             return y
         zero, F, out = np.zeros(self.size), np.empty(self.size), y.copy()
         saddle = self.saddle(s, y)
         factor = factored(saddle.toarray() if self.size <= DENSE else saddle)
-        if factor is None:  # a dead point, where the rows of joints repeat each other
+        G = saddle[count:, :count].toarray()
+        nearer = self.places.scale[:, None] * G.T
+        if factor is None or np.linalg.cond(G @ nearer) > SINGULAR:  # a dead point, where rows repeat each other
             return y
         for _ in range(CLOSING):
             gap = self.residual(s, out, zero, F)[self.mu].copy()
             if np.abs(gap).max() < CLOSED:
                 break
-            step = factor.solve(np.concatenate([zero[:count], -gap]))[:count]
-            compiled.moved(self.run.packed.model, self.places, out.copy(), step, out)
+            compiled.moved(
+                self.run.packed.model, self.places, out.copy(), -nearer @ np.linalg.solve(G @ nearer, gap), out
+            )
         for _ in range(2):  # the second for round-off
             miss = self.residual(s, out, zero, F)[self.lam]
             out[self.v] += factor.solve(np.concatenate([zero[:count], -miss]))[:count]

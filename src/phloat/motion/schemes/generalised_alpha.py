@@ -116,7 +116,7 @@ class Steps:
         base = self.driven(end)
         y, yd, F, lam = base.copy(), np.zeros(flow.size), np.empty(flow.size), self.y[flow.lam].copy()
         x = h * v_0 + 0.5 * h**2 * a_0
-        weight = 1.0 / np.sqrt(flow.places.scale)
+        weight = np.sqrt(flow.masses)
         reach = ROUND_OFF * float(np.linalg.norm(weight)) * max(1.0, float(np.abs(base[flow.q]).max()))
         before = change = np.inf
         model, places = flow.run.packed.model, flow.places
