@@ -261,7 +261,6 @@ def test_a_sample_time_between_steps_is_kept_on_average():
     np.testing.assert_allclose(asked, 7e-3 * np.arange(len(asked)), atol=2.001e-3)
 
 
-@pytest.mark.xfail(reason="the controller is asked twice at the start", strict=True)
 def test_a_controller_is_asked_once_a_step():
     np.testing.assert_allclose(held(2e-3, None)[1], 2e-3 * np.arange(250), atol=1e-12)
 

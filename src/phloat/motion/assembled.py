@@ -8,8 +8,9 @@ import numpy as np
 
 from phloat.algebra.cross import skew
 from phloat.bodies.body import Port
+from phloat.errors import InputError
 from phloat.joints.pairs import Drive
-from phloat.joints.rows import Aligned, Along, Spin, Turn
+from phloat.joints.rows import Aligned, Along, Distance, Spin, Turn
 from phloat.motion.drives import Coordinate, Frame, Moving, Swivel
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays
@@ -56,7 +57,7 @@ def assembled(system: System, state: State, signals: dict[str, Signal], t0: floa
             entries.append(entry)
             moves[entry.name] = motions
     for element in system.elements.values():
-        entries += _element(system, element, angles)
+        entries += _element(system, element, state, angles)
     for name in [n for n in system.ports if n in signals]:
         entries += _effort(system, name, angles)
     out = packed(system, state, entries)
@@ -138,6 +139,10 @@ def _unbent(A: np.ndarray, turn: np.ndarray, d: np.ndarray) -> np.ndarray:
     return np.linalg.solve(A @ (np.eye(3) + skew(turn) + skew(turn) @ skew(turn) / 3.0), d)
 
 
+def _at_one_point(element: Element, state: State) -> bool:
+    return bool(np.linalg.norm(held(element.second, state).c - held(element.first, state).c) == 0.0)
+
+
 def _owner(system: System, element: Element) -> str:
     """The joint whose free axis an element acts on."""
     ends = [(end.body, end.port) for end in (element.first, element.second)]
@@ -145,12 +150,16 @@ def _owner(system: System, element: Element) -> str:
     return next((c.name for c in there if set(element.rows) <= set(c.coordinates)), "")
 
 
-def _element(system: System, element: Element, angles: dict[str, float]) -> list[Entry]:
+def _element(system: System, element: Element, state: State, angles: dict[str, float]) -> list[Entry]:
     """Springs and dampers that do something."""
     rows = []
     for row, law in zip(element.rows, element.laws, strict=True):
         if law.stores or law.resists:
             made = scalars(row, t.COMPLIANT, law)[0]
+            if isinstance(row, Distance) and _at_one_point(element, state):
+                raise InputError(
+                    f"the ends of {element.name!r} stand at one point, so it pulls nowhere; start it stretched"
+                )
             if isinstance(row, Turn):
                 made.gap = angles.get(f"{_owner(system, element)}.{row.label}", 0.0)
             rows.append(made)

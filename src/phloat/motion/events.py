@@ -36,7 +36,7 @@ class Event:
 
     def value(self, t: float, y: Outputs) -> float:
         value = self.when(t, y)
-        if np.ndim(value) != 0 or not np.isfinite(float(value)):
+        if not isinstance(value, (int, float, np.number, np.ndarray)) or np.ndim(value) != 0 or not np.isfinite(value):
             raise InputError(f"event {self.name!r} is {value!r} at t = {t:g} s; it must be a finite number")
         return float(value)
 

@@ -195,11 +195,13 @@ class Runner:
         """Inputs from the controller, when its sample time has come."""
         task, first = self.task, self.sampled == -np.inf
         assert task.controller is not None
+        if self.sampled == self.t:
+            return
         if not first and task.every is not None and self.t < self.sampled + task.every * (1 - 1e-9):
             return
         self.sampled = self.t if first or task.every is None else self.sampled + task.every
         answer = task.controller(self.t, y)
-        if not isinstance(answer, dict):
+        if not isinstance(answer, Mapping):
             raise InputError(f"the controller returned {answer!r} at t = {self.t:g} s; it must return {{port: value}}")
         for name, value in answer.items():
             there = task.system.ports if first else self.signals
@@ -291,7 +293,7 @@ class Runner:
         return [f"event {self.task.events[i].name}" for i in acting], out
 
     def _multipliers(self, n: int) -> np.ndarray:
-        """λ at n rows. The first has one neighbouring step only, and is that of it; for the last a step beyond it is made, on a copy."""
+        """λ at n rows. The first is that of the one step it has; for the last a step beyond it is made, on a copy."""
         rows, h = self.rows, self.h
         lam = rows.lam[:n].copy()
         if rows.before + rows.made > 1 and h and n:

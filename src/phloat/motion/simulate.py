@@ -73,10 +73,12 @@ def simulate(
         output=_output(output, start, end),
         controller=controller,
         every=every,
-        events=tuple(events),
+        events=_listed(events),
         dropped=repeated_rows(system, state),
         progress=bar(start, end, progress),
     )
+    if not callable(getattr(scheme, "run", None)) or isinstance(scheme, type):
+        raise InputError(f"scheme is {scheme!r}; it must be one of the schemes with its options, such as Midpoint()")
     for event in task.events:
         if not isinstance(event, Event):
             raise InputError(f"one of the events is {event!r}; write Event(when=…, do=…)")
@@ -85,12 +87,22 @@ def simulate(
     return run(task, scheme)
 
 
+def _listed(events: object) -> tuple[Event, ...]:
+    if not isinstance(events, (list, tuple)):
+        raise InputError(f"events is {type(events).__name__}; it must be a list: [Event(…), …]")
+    return tuple(events)
+
+
 def _output(output: object, start: float, end: float) -> int | np.ndarray:
     if isinstance(output, (int, np.integer)) and not isinstance(output, bool):
         if output < 1:
             raise InputError(f"output={output}: it must be 1 or more, to keep every so many steps")
         return int(output)
-    times = np.asarray(output)
+    times = (
+        np.asarray(output)
+        if not isinstance(output, (list, tuple)) or all(np.ndim(x) == 0 for x in output)
+        else np.zeros(0)
+    )
     if times.dtype.kind not in "biuf" or times.ndim != 1 or not len(times):
         raise InputError(f"output is {output!r}; it must be a number of steps or a row of times")
     times = times.astype(float)

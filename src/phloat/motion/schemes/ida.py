@@ -68,7 +68,6 @@ class Steps:
         self.steps = 0
         self.known: tuple[float, np.ndarray] | None = None
         self.y, self.yd, self.F = (np.zeros(flow.size) for _ in range(3))
-        self.said: Exception | None = None
         self.dense = flow.size <= DENSE
 
     def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
@@ -125,8 +124,6 @@ class Steps:
 
     def asked(self, time: float, method: str, stop: float | None) -> Any:
         answer = self.solver.step(time, method=method, tstop=stop)
-        if self.said is not None:
-            raise self.said
         if not answer.success:
             raise ConvergenceError(
                 f"IDA cannot go on at t = {self.time:g} s: {answer.message}; look at the motion before (it is in `result` of "
