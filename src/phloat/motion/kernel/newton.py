@@ -108,7 +108,7 @@ from phloat.motion.kernel.tables import (
 from phloat.motion.kernel.tangent import scales, tangent
 
 ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
-STALLED = 1e5  # within so many round-offs a residual that no longer falls is accepted
+STALLED = 1e4  # within so many round-offs a residual that has not fallen three times in a row is accepted
 COST = 1.2  # new factors, in iterations with old ones
 QUICK = 13.0  # how much an iteration with new factors gains, as a logarithm
 FAR = 1e13  # residuals beyond which old factors are not even tried

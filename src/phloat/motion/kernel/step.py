@@ -120,7 +120,7 @@ def solve(m, w, iw, gravity, h, careful):
 
     Factors are made anew when the residual is far out or falls slowly; a correction by old ones that made it worse is taken back.
     """
-    before, fresh = math.inf, True
+    before, fresh, stuck = math.inf, True, 0
     for k in range(MOST_ITERATIONS):
         evaluate(m, w, gravity, h)
         size = measure(m, w, iw, h) if iw[I_FACTORED] else math.inf
@@ -128,7 +128,8 @@ def solve(m, w, iw, gravity, h, careful):
             iw[I_ITERATIONS] += k
             iw[I_MOST] = max(iw[I_MOST], k)
             return SOLVED
-        if fresh and k > 1 and size > 0.5 * before and size < STALLED:
+        stuck = stuck + 1 if fresh and k > 1 and size > 0.5 * before else 0
+        if stuck == 3 and size < STALLED:
             iw[I_ITERATIONS] += k
             iw[I_STALLED] += 1
             return SOLVED
