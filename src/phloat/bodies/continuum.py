@@ -1,0 +1,205 @@
+"""Elastic bodies on meshes, before any frame floats with them: M q̈ + R_d q̇ + Dᵀσ = f,  C σ̇ = D q̇.
+
+q are the coordinates of a finite-element space, rigid motion included; σ are stresses in a space that contains the strains.
+A continuum is a linear port-Hamiltonian system as it stands (`linear`), and a floating body once a frame is chosen and few
+coordinates are kept (`reduced`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import Matrix, csr, stacked, zeros
+from phloat.bodies.body import Recipe, Shape
+from phloat.bodies.inertia import Sections
+from phloat.bodies.material import Damping, KelvinVoigt
+from phloat.errors import InputError, unknown
+from phloat.fem.mesh import Mesh
+from phloat.linear.phdae import Field, LinearPHDAE
+
+
+class Samples(NamedTuple):
+    """Where the mass is: T = ½ Σ_a (Φ_a q̇)ᵀ mass (Φ_a q̇), with Φ_a (samples × coordinates) for a = x, y, z.
+
+    Samples are quadrature points (mass diagonal) or nodes (mass consistent): x, too, is a field of samples, (samples, 3).
+    """
+
+    x: np.ndarray
+    mass: Matrix
+    Phi: tuple[Matrix, Matrix, Matrix]
+
+
+class Strains(NamedTuple):
+    """C σ = D q + ½ pair(q, q): compliance, strains tested with stresses, and the quadratic part as a bilinear function.
+
+    `stresses` names the blocks of σ. pair(q, r) has one number a stress, symmetric in its two arguments; None: no such part.
+    """
+
+    C: Matrix
+    D: Matrix
+    stresses: Layout
+    pair: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+
+
+class Trace(NamedTuple):
+    """A part of the boundary as quadrature points: x (points, 3), weights, displacement u_a and rotation per coordinate.
+
+    `turn` are the rotations of the material there where the coordinates know them (plates), weighted by `gyration` = h²/12 beside
+    squares of lengths; None for solids.
+    """
+
+    x: np.ndarray
+    weight: np.ndarray
+    u: tuple[Matrix, Matrix, Matrix]
+    turn: tuple[Matrix, Matrix, Matrix] | None = None
+    gyration: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Continuum:
+    """An elastic body on a mesh in coordinates q, n of them.
+
+    `M` and `K` (None where the stresses are not local to elements) are the classical matrices; `strains()` makes C and D when they
+    are asked for. `rigid` (n × 6) are the coordinates of unit translations and of unit rotations about the origin. `kinds` says
+    what each coordinate is ("u_x", "w", "theta_y"…), `parts` which coordinates lie on each named boundary, `trace(name)` the
+    boundary as quadrature points. `held` says in words what is held to the ground.
+    """
+
+    recipe: Recipe
+    mesh: Mesh
+    samples: Samples
+    sections: Sections | None
+    M: Matrix
+    K: Matrix | None
+    make_strains: Callable[[], Strains]
+    rigid: np.ndarray
+    kinds: np.ndarray
+    parts: Mapping[str, np.ndarray]
+    make_trace: Callable[[str], Trace]
+    shape: Shape
+    damping: Damping
+    held: str = ""
+
+    @property
+    def coordinates(self) -> int:
+        return self.M.shape[0]
+
+    @cached_property
+    def strains(self) -> Strains:
+        """C, D and the quadratic part."""
+        return self.make_strains()
+
+    @cached_property
+    def R_d(self) -> Matrix:
+        """Damping: proportional to mass and stiffness, or to the stiffness alone."""
+        kelvin = isinstance(self.damping, KelvinVoigt)
+        mass, stiff = (0.0, self.damping.time) if kelvin else (self.damping.mass, self.damping.stiffness)
+        if not mass and not stiff:
+            return zeros(*self.M.shape)
+        if stiff and self.K is None:
+            raise InputError("stiffness damping needs stresses that are local to elements; use the conforming elements")
+        return csr(mass * self.M + (stiff * self.K if stiff else 0.0 * self.M))
+
+    def on(self, boundary: str, kinds: Iterable[str] | None = None) -> np.ndarray:
+        """The coordinates on a named boundary, all or some kinds of them."""
+        if boundary not in self.parts:
+            raise InputError(unknown("boundary", boundary, self.parts))
+        found = np.asarray(self.parts[boundary])
+        return found if kinds is None else found[np.isin(self.kinds[found], list(kinds))]
+
+    def trace(self, boundary: str) -> Trace:
+        if boundary not in self.parts:
+            raise InputError(unknown("boundary", boundary, self.parts))
+        return self.make_trace(boundary)
+
+    def holding(self, coordinates: np.ndarray, words: str) -> Continuum:
+        """The same body with some coordinates held at zero; `words` say which, for errors and reports."""
+        free = np.setdiff1d(np.arange(self.coordinates), coordinates)
+        place = np.full(self.coordinates, -1)
+        place[free] = np.arange(len(free))
+        samples = self.samples._replace(Phi=tuple(csr(p[:, free]) for p in self.samples.Phi))
+        sections = self.sections and Sections(self.sections.J0, self.sections.X[:, :, free], csr(self.sections.M_s[free][:, free]))
+        make_strains, make_trace, strains = self.make_strains, self.make_trace, None
+
+        def fewer_strains() -> Strains:
+            full = make_strains()
+            pair = full.pair
+            if pair is None:
+                return full._replace(D=csr(full.D[:, free]))
+
+            def spread(q: np.ndarray) -> np.ndarray:
+                out = np.zeros(len(place))
+                out[free] = q
+                return out
+
+            return full._replace(D=csr(full.D[:, free]), pair=lambda q, r: pair(spread(q), spread(r)))
+
+        def fewer_trace(name: str) -> Trace:
+            full = make_trace(name)
+            turn = full.turn and tuple(csr(t[:, free]) for t in full.turn)
+            return full._replace(u=tuple(csr(u[:, free]) for u in full.u), turn=turn)
+
+        return replace(
+            self,
+            samples=samples,
+            sections=sections,
+            M=csr(self.M[free][:, free]),
+            K=None if self.K is None else csr(self.K[free][:, free]),
+            make_strains=fewer_strains,
+            rigid=self.rigid[free],
+            kinds=self.kinds[free],
+            parts={name: place[on][place[on] >= 0] for name, on in self.parts.items()},
+            make_trace=fewer_trace,
+            shape=Held(self.shape, free),
+            held=f"{self.held}, {words}" if self.held else words,
+        )
+
+    def linear(self) -> LinearPHDAE:
+        """The linear port-Hamiltonian system (v | σ): E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], R = diag(R_d, 0)."""
+        return self._linear
+
+    @cached_property
+    def _linear(self) -> LinearPHDAE:
+        n, (C, D, *_) = self.coordinates, self.strains
+        places = self.shape.places()
+        motion = sp.hstack([self.shape.displacement(places), zeros(3 * len(places), C.shape[0])])
+        return LinearPHDAE(
+            E=stacked([[self.M, None], [None, C]]),
+            J=stacked([[zeros(n, n), -D.T], [D, zeros(C.shape[0], C.shape[0])]]),
+            R=stacked([[self.R_d, None], [None, zeros(*C.shape)]]),
+            B=zeros(n + C.shape[0], 0),
+            rows=Layout({"v": (n,), "sigma": (C.shape[0],)}, "row"),
+            ports=Layout({}, "port"),
+            split=n,
+            fields={"body": Field(self.shape.points(places), csr(motion))},
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A shape with some of its coordinates held at zero."""
+
+    shape: Shape
+    free: np.ndarray
+
+    def places(self) -> np.ndarray:
+        return self.shape.places()
+
+    def points(self, s: np.ndarray) -> np.ndarray:
+        return self.shape.points(s)
+
+    def displacement(self, s: np.ndarray) -> Matrix:
+        return csr(self.shape.displacement(s)[:, self.free])
+
+    def rotation(self, s: np.ndarray) -> Matrix:
+        return csr(self.shape.rotation(s)[:, self.free])
+
+    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
+        return self.shape.stress(s)
