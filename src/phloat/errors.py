@@ -49,6 +49,14 @@ class LooseBodyWarning(UserWarning):
     """A body that no joint touches while others are jointed."""
 
 
+class UnfeltMotionWarning(UserWarning):
+    """Motions of a body that nothing in a linear system feels: they are left out."""
+
+
+class ProjectedStartWarning(UserWarning):
+    """A start that does not agree with the joints: the nearest one that does is taken."""
+
+
 class DamagedRunWarning(UserWarning):
     """A saved run with a piece that cannot be read: it is opened up to the piece before."""
 

@@ -71,7 +71,7 @@ class Beam:
         nodes = self.length * _cut(_fractions(elements), [*self.ports.values(), *self.masses])
         fields = Fields(nodes, self.theory, torsion=self._twists(gauss(nodes)[0]))
         held = kept(fields, FRAMES[self.frame] if isinstance(self.frame, str) else self.frame, self.length)
-        shape = BeamShape(self.length, fields, held)
+        shape = BeamShape(self.length, fields, held, self.areas)
         inertia = _inertia(self, fields, held)
         places = {"P": 0.0, "C": 1.0, **self.ports}
         return Body(
@@ -133,6 +133,11 @@ class Beam:
         """Whether the torsion constant is known all along the beam."""
         return all(section.J is not None for section, _ in self._along(x))
 
+    def areas(self, x: np.ndarray) -> np.ndarray:
+        """A, I and I_y at points along the beam, (points, 3)."""
+        sections = [section for section, _ in self._along(x)]
+        return np.broadcast_to([[s.A, s.I, s.I_y or s.I] for s in sections], (len(x), 3))
+
     def numbers(self, x: np.ndarray) -> dict[str, np.ndarray]:
         """Masses and stiffnesses per length at points along the beam; GJ is 0 where J is not given."""
         names = ("rhoA", "rhoI", "rhoI_y", "EA", "EI", "EI_y", "GJ", "kGA")
@@ -168,14 +173,8 @@ def _elastic(beam: Beam, fields: Fields, keep: np.ndarray, M_ff: Matrix) -> Elas
         R_d=zeros(len(keep), len(keep)),
         stresses=Layout({name: (space.size,) for name, (space, _) in fields.stress_spaces.items()}, "stress"),
     )
-    mass, stiff = _damping(beam.damping)
+    mass, stiff = beam.damping.mass, beam.damping.stiffness
     return replace(elastic, R_d=csr(mass * M_ff + stiff * elastic.K)) if mass or stiff else elastic
-
-
-def _damping(damping: Damping) -> tuple[float, float]:
-    if isinstance(damping, KelvinVoigt):
-        return 0.0, damping.time
-    return damping.mass, damping.stiffness
 
 
 def _membrane(fields: Fields, x: np.ndarray, w: np.ndarray, keep: np.ndarray) -> Quadratic:

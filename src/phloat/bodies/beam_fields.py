@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
+from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, diagonal
+from phloat.algebra.sparse import Matrix, csr, diagonal, weighted
 from phloat.errors import InputError, finite
 from phloat.fem.interval import Broken, Hermite, Lagrange, Rows
 
@@ -111,6 +113,7 @@ class BeamShape:
     length: float
     fields: Fields
     keep: np.ndarray
+    sections: Callable[[np.ndarray], np.ndarray]  # A, I, I_y at points along the beam, (points, 3)
 
     def places(self) -> np.ndarray:
         inner = np.linspace(0.0, 1.0, 5)[:-1]
@@ -130,6 +133,27 @@ class BeamShape:
         spaces = {name: space for name, (space, _) in self.fields.stress_spaces.items()}
         values = diagonal([space.at(self._x(s)) for space in spaces.values()])
         return {name: csr(values[i * len(s) : (i + 1) * len(s)]) for i, name in enumerate(spaces)}
+
+    def material(self, x: np.ndarray) -> Matrix:
+        """Sections stay plane: u + θ × (0, y, z)."""
+        s = self._s(x)
+        arm = diagonal([-skew(np.array([0.0, y, z])) for _, y, z in x])
+        return csr(self.displacement(s) + arm @ self.rotation(s))
+
+    def cauchy(self, x: np.ndarray) -> Matrix:
+        """σ_xx = N/A + z M_y/I_y − y M_z/I; the shear of torsion and bending is in T and Q only."""
+        A, I, I_y = self.sections(x[:, 0]).T
+        resultant = self.stress(self._s(x))
+        fibre = {"N": 1.0 / A, "M_y": x[:, 2] / I_y, "M_z": -x[:, 1] / I}
+        rows = sum((weighted(resultant[name], factor) for name, factor in fibre.items()), 0.0 * resultant["N"])
+        first = sp.csr_array((np.ones(len(x)), (6 * np.arange(len(x)), np.arange(len(x)))), shape=(6 * len(x), len(x)))
+        return csr(first @ rows)
+
+    def stress_points(self) -> np.ndarray:
+        return self.points(self.places())
+
+    def _s(self, x: np.ndarray) -> np.ndarray:
+        return x[:, 0] / self.length
 
     def _x(self, s: np.ndarray) -> np.ndarray:
         return self.length * np.array([fraction("place", value) for value in s])

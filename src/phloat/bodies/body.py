@@ -69,6 +69,18 @@ class Shape(Protocol):
         """Each stress resultant at the places, per σ."""
         ...
 
+    def material(self, x: np.ndarray) -> Matrix:
+        """u_f of material points x (points, 3) in body axes, on the line of a beam or off it: rows (x, y, z) of each."""
+        ...
+
+    def cauchy(self, x: np.ndarray) -> Matrix:
+        """Stress at material points per σ: rows (xx, yy, zz, yz, xz, xy) of each point in turn."""
+        ...
+
+    def stress_points(self) -> np.ndarray:
+        """Material points where the stress is kept, to look for its largest value, (points, 3)."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Body:
@@ -249,6 +261,15 @@ class Selected:
         chosen = {name: csr(rows[:, self.strains]) for name, rows in self.shape.stress(s).items()}
         return {name: rows for name, rows in chosen.items() if rows.nnz}
 
+    def material(self, x: np.ndarray) -> Matrix:
+        return csr(self.shape.material(x)[:, self.keep])
+
+    def cauchy(self, x: np.ndarray) -> Matrix:
+        return csr(self.shape.cauchy(x)[:, self.strains])
+
+    def stress_points(self) -> np.ndarray:
+        return self.shape.stress_points()
+
 
 @dataclass(frozen=True, eq=False)
 class Combined:
@@ -272,6 +293,15 @@ class Combined:
 
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
         return {name: csr(rows @ self.V_sigma) for name, rows in self.shape.stress(s).items()}
+
+    def material(self, x: np.ndarray) -> Matrix:
+        return csr(self.shape.material(x) @ self.V_v)
+
+    def cauchy(self, x: np.ndarray) -> Matrix:
+        return csr(self.shape.cauchy(x) @ self.V_sigma)
+
+    def stress_points(self) -> np.ndarray:
+        return self.shape.stress_points()
 
 
 def ports_at(shape: Shape, places: Mapping[str, float]) -> dict[str, Port]:

@@ -8,58 +8,25 @@ coordinates are kept (`reduced`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, stacked, zeros
-from phloat.bodies.body import Recipe, Shape
+from phloat.bodies.body import Body, Recipe, Shape
+from phloat.bodies.floating import reduced
 from phloat.bodies.inertia import Sections
-from phloat.bodies.material import Damping, KelvinVoigt
+from phloat.bodies.interfaces import Patch
+from phloat.bodies.material import Damping
+from phloat.bodies.meshed import Samples, Strains, Trace
 from phloat.errors import InputError, unknown
 from phloat.fem.mesh import Mesh
 from phloat.linear.phdae import Field, LinearPHDAE
 
-
-class Samples(NamedTuple):
-    """Where the mass is: T = ½ Σ_a (Φ_a q̇)ᵀ mass (Φ_a q̇), with Φ_a (samples × coordinates) for a = x, y, z.
-
-    Samples are quadrature points (mass diagonal) or nodes (mass consistent): x, too, is a field of samples, (samples, 3).
-    """
-
-    x: np.ndarray
-    mass: Matrix
-    Phi: tuple[Matrix, Matrix, Matrix]
-
-
-class Strains(NamedTuple):
-    """C σ = D q + ½ pair(q, q): compliance, strains tested with stresses, and the quadratic part as a bilinear function.
-
-    `stresses` names the blocks of σ. pair(q, r) has one number a stress, symmetric in its two arguments; None: no such part.
-    """
-
-    C: Matrix
-    D: Matrix
-    stresses: Layout
-    pair: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
-
-
-class Trace(NamedTuple):
-    """A part of the boundary as quadrature points: x (points, 3), weights, displacement u_a and rotation per coordinate.
-
-    `turn` are the rotations of the material there where the coordinates know them (plates), weighted by `gyration` = h²/12 beside
-    squares of lengths; None for solids.
-    """
-
-    x: np.ndarray
-    weight: np.ndarray
-    u: tuple[Matrix, Matrix, Matrix]
-    turn: tuple[Matrix, Matrix, Matrix] | None = None
-    gyration: float = 0.0
+__all__ = ["Continuum", "Samples", "Strains", "Trace"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +36,8 @@ class Continuum:
     `M` and `K` (None where the stresses are not local to elements) are the classical matrices; `strains()` makes C and D when they
     are asked for. `rigid` (n × 6) are the coordinates of unit translations and of unit rotations about the origin. `kinds` says
     what each coordinate is ("u_x", "w", "theta_y"…), `parts` which coordinates lie on each named boundary, `trace(name)` the
-    boundary as quadrature points. `held` says in words what is held to the ground.
+    boundary as quadrature points. `held` says in words what is held to the ground. `frame`, `ports` and `stiffening` are for the
+    body once it floats.
     """
 
     recipe: Recipe
@@ -85,6 +53,9 @@ class Continuum:
     make_trace: Callable[[str], Trace]
     shape: Shape
     damping: Damping
+    frame: str | None = None
+    ports: Mapping[str, Patch] = field(default_factory=dict)
+    stiffening: bool = True
     held: str = ""
 
     @property
@@ -99,13 +70,14 @@ class Continuum:
     @cached_property
     def R_d(self) -> Matrix:
         """Damping: proportional to mass and stiffness, or to the stiffness alone."""
-        kelvin = isinstance(self.damping, KelvinVoigt)
-        mass, stiff = (0.0, self.damping.time) if kelvin else (self.damping.mass, self.damping.stiffness)
+        mass, stiff = self.damping.mass, self.damping.stiffness
         if not mass and not stiff:
             return zeros(*self.M.shape)
-        if stiff and self.K is None:
+        if not stiff:
+            return csr(mass * self.M)
+        if self.K is None:
             raise InputError("stiffness damping needs stresses that are local to elements; use the conforming elements")
-        return csr(mass * self.M + (stiff * self.K if stiff else 0.0 * self.M))
+        return csr(mass * self.M + stiff * self.K)
 
     def on(self, boundary: str, kinds: Iterable[str] | None = None) -> np.ndarray:
         """The coordinates on a named boundary, all or some kinds of them."""
@@ -125,8 +97,10 @@ class Continuum:
         place = np.full(self.coordinates, -1)
         place[free] = np.arange(len(free))
         samples = self.samples._replace(Phi=tuple(csr(p[:, free]) for p in self.samples.Phi))
-        sections = self.sections and Sections(self.sections.J0, self.sections.X[:, :, free], csr(self.sections.M_s[free][:, free]))
-        make_strains, make_trace, strains = self.make_strains, self.make_trace, None
+        sections = self.sections and Sections(
+            self.sections.J0, self.sections.X[:, :, free], csr(self.sections.M_s[free][:, free])
+        )
+        make_strains, make_trace = self.make_strains, self.make_trace
 
         def fewer_strains() -> Strains:
             full = make_strains()
@@ -160,6 +134,14 @@ class Continuum:
             shape=Held(self.shape, free),
             held=f"{self.held}, {words}" if self.held else words,
         )
+
+    def reduced(self, *, modes: int, stiffened: int | None = None) -> Body:
+        """The floating body with few coordinates: so many modes with its ports held, and the static motions of the ports.
+
+        With stiffening, every pair of the `stiffened` softest of these fields (6 unless said, at most all) brings a companion
+        that lets it shorten as it bends, m (m + 1) / 2 of them. `body.coordinates` says what came out.
+        """
+        return reduced(self, self.ports, modes=modes, stiffened=stiffened if self.stiffening else 0)
 
     def linear(self) -> LinearPHDAE:
         """The linear port-Hamiltonian system (v | σ): E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], R = diag(R_d, 0)."""
@@ -203,3 +185,12 @@ class Held:
 
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
         return self.shape.stress(s)
+
+    def material(self, x: np.ndarray) -> Matrix:
+        return csr(self.shape.material(x)[:, self.free])
+
+    def cauchy(self, x: np.ndarray) -> Matrix:
+        return self.shape.cauchy(x)
+
+    def stress_points(self) -> np.ndarray:
+        return self.shape.stress_points()

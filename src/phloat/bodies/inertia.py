@@ -123,12 +123,16 @@ class Sections:
 
 
 def six_arrays(
-    x: np.ndarray, mass: np.ndarray, Phi: Sequence[Matrix | np.ndarray], sections: Sections | None = None
+    x: np.ndarray, mass: np.ndarray | Matrix, Phi: Sequence[Matrix | np.ndarray], sections: Sections | None = None
 ) -> Inertia:
-    """The arrays of masses at points x (points, 3) that move by Φ = (Φ_x, Φ_y, Φ_z), each points × coordinates."""
+    """The arrays of masses at points x (points, 3) that move by Φ = (Φ_x, Φ_y, Φ_z), each points × coordinates.
+
+    `mass` is one number a point, or the consistent mass matrix of nodes: then x and Φ are nodal values of fields.
+    """
     n = Phi[0].shape[1]
-    heavy = [weighted(p, mass) for p in Phi]
-    second = x.T @ (mass[:, None] * x)
+    heavy = [weighted(p, mass) if mass.ndim == 1 else mass @ p for p in Phi]
+    heavy_x = mass[:, None] * x if mass.ndim == 1 else mass @ x
+    second = x.T @ heavy_x
     J0 = np.trace(second) * np.eye(3) - second
     X = np.array([[heavy[b].T @ x[:, a] for b in range(3)] for a in range(3)]).reshape(3, 3, n)
     M_s = zeros(n, n)
@@ -136,7 +140,7 @@ def six_arrays(
         J0, X, M_s = J0 + sections.J0, X + sections.X, sections.M_s
     return Inertia(
         m=float(mass.sum()),
-        s0=mass @ x,
+        s0=heavy_x.sum(axis=0),
         J0=J0,
         S=np.array([w.sum(axis=0) for w in heavy]).reshape(3, n),
         X=X,

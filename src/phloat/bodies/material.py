@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from phloat.errors import InputError, finite, not_negative, positive
 
@@ -27,6 +30,91 @@ class Material:
         """Shear modulus."""
         return self.E / (2.0 * (1.0 + self.nu))
 
+    def elasticity(self) -> np.ndarray:
+        """Stress from strain, 6 × 6: xx, yy, zz, yz, xz, xy with engineering shear."""
+        lame = self.E * self.nu / ((1.0 + self.nu) * (1.0 - 2.0 * self.nu))
+        out = np.diag([2.0 * self.G] * 3 + [self.G] * 3)
+        out[:3, :3] += lame
+        return out
+
+    def plane_stress(self) -> np.ndarray:
+        """Stress from strain in the plane where nothing pulls across it, 3 × 3: xx, yy, xy."""
+        nu = self.nu
+        return self.E / (1.0 - nu**2) * np.array([[1.0, nu, 0.0], [nu, 1.0, 0.0], [0.0, 0.0, 0.5 * (1.0 - nu)]])
+
+
+@dataclass(frozen=True)
+class Orthotropic:
+    """Three Young's moduli E, Poisson's ratios nu and shear moduli G (12, 13, 23) along the material's own axes 1, 2, 3.
+
+    nu_12 is the contraction along 2 of a pull along 1, so that ε₂ = −ν₁₂ σ₁/E₁. The columns of `axes` are the material's
+    directions in body axes; None: x, y, z.
+    """
+
+    E: tuple[float, float, float]
+    nu: tuple[float, float, float]
+    G: tuple[float, float, float]
+    rho: float
+    axes: tuple[tuple[float, ...], ...] | np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        for name, said in (("E", "Young's moduli E"), ("nu", "Poisson's ratios nu"), ("G", "shear moduli G")):
+            row = finite(said, getattr(self, name), (3,))
+            object.__setattr__(self, name, tuple(positive(said, x) if name != "nu" else float(x) for x in row))
+        object.__setattr__(self, "rho", positive("density rho", self.rho))
+        if self.axes is not None:
+            axes = finite("axes", self.axes, (3, 3))
+            if np.abs(axes.T @ axes - np.eye(3)).max() > 1e-9:
+                raise InputError(f"the columns of axes must be three perpendicular unit vectors; they are {self.axes!r}")
+            object.__setattr__(self, "axes", tuple(map(tuple, axes.tolist())))
+        least = float(np.linalg.eigvalsh(self._scaled())[0])
+        if least <= 1e-9:
+            E, (n12, n13, n23) = self.E, self.nu
+            raise InputError(
+                f"these moduli and Poisson's ratios gain energy from some strain: with E = {E}, |nu_12| must stay below "
+                f"{np.sqrt(E[0] / E[1]):.3g}, |nu_13| below {np.sqrt(E[0] / E[2]):.3g}, |nu_23| below "
+                f"{np.sqrt(E[1] / E[2]):.3g}, and all three small together; they are {n12:g}, {n13:g}, {n23:g} "
+                "(nu_12 goes with a pull along 1; nu_21 = nu_12 E_2 / E_1)"
+            )
+
+    def _scaled(self) -> np.ndarray:
+        """√E_i S_ij √E_j of the normal strains."""
+        (E1, E2, E3), (n12, n13, n23) = self.E, self.nu
+        a, b, c = -n12 * np.sqrt(E2 / E1), -n13 * np.sqrt(E3 / E1), -n23 * np.sqrt(E3 / E2)
+        return np.array([[1.0, a, b], [a, 1.0, c], [b, c, 1.0]])
+
+    @cached_property
+    def _compliance(self) -> np.ndarray:
+        """In body axes, 6 × 6."""
+        S, size = np.zeros((6, 6)), np.sqrt(self.E)
+        S[:3, :3] = self._scaled() / np.outer(size, size)
+        S[3:, 3:] = np.diag(1.0 / np.array(self.G)[::-1])  # yz, xz, xy
+        if self.axes is None:
+            return S
+        T = _strains_along(np.array(self.axes))
+        T_inverse = np.linalg.inv(T)
+        return np.asarray(T_inverse @ S @ T_inverse.T)
+
+    def elasticity(self) -> np.ndarray:
+        """Stress from strain in body axes, 6 × 6: xx, yy, zz, yz, xz, xy with engineering shear."""
+        return np.linalg.inv(self._compliance)
+
+    def plane_stress(self) -> np.ndarray:
+        """Stress from strain in the plane xy where nothing pulls across it, 3 × 3: xx, yy, xy."""
+        plane = [0, 1, 5]
+        return np.linalg.inv(self._compliance[np.ix_(plane, plane)])
+
+
+def _strains_along(axes: np.ndarray) -> np.ndarray:
+    """Strains along the axes (columns) from those along x, y, z, in the order xx, yy, zz, yz, xz, xy: ε' = Aᵀ ε A."""
+    pairs = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
+    T = np.zeros((6, 6))
+    for k, (a, b) in enumerate(pairs):
+        for l, (c, d) in enumerate(pairs):
+            both = axes[c, a] * axes[d, b] + axes[d, a] * axes[c, b]  # of one tensor shear = half the engineering one
+            T[k, l] = 0.5 * both if a == b else both
+    return T
+
 
 @dataclass(frozen=True)
 class Rayleigh:
@@ -48,6 +136,16 @@ class KelvinVoigt:
 
     def __post_init__(self) -> None:
         not_negative("Kelvin-Voigt retardation time", self.time)
+
+    @property
+    def mass(self) -> float:
+        """The part of M_ff in R_d: none."""
+        return 0.0
+
+    @property
+    def stiffness(self) -> float:
+        """The part of K in R_d."""
+        return self.time
 
 
 Damping = Rayleigh | KelvinVoigt

@@ -89,6 +89,15 @@ class RigidShape:
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
         return {}
 
+    def material(self, x: np.ndarray) -> Matrix:
+        return zeros(3 * len(x), 0)
+
+    def cauchy(self, x: np.ndarray) -> Matrix:
+        raise InputError("a rigid body has no stress; make it elastic")
+
+    def stress_points(self) -> np.ndarray:
+        return np.zeros((0, 3))
+
 
 def _rigid(recipe: Recipe, inertia: Inertia, points: dict[str, np.ndarray], active: tuple[int, ...]) -> Body:
     none = np.zeros((3, 0))

@@ -2,7 +2,8 @@
 
 A lossless (v | σ) system is a symmetric problem in disguise: with M and C the two blocks of E and L the coupling,
 ω are the singular values of C^(-½) Lᵀ Z M^(-½) on the free motions Z. That form squares nothing, so rigid modes come out as zeros.
-Large systems use shift-invert on the saddle [[K − sM, Gᵀ], [G, 0]] with K = L C⁻¹ Lᵀ.
+Large systems use shift-invert on the saddle [[K − sM, Gᵀ], [G, 0]] with K = L C⁻¹ Lᵀ, or with the stresses as unknowns where C⁻¹
+is full.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from phloat.errors import AccuracyError, InputError, unknown
 from phloat.linear.eliminate import free_motion
 from phloat.linear.phdae import LinearPHDAE, linear_only
 from phloat.linear.poles import coupled, damping_of, joint_poles, own_poles, refined
-from phloat.linear.shift_invert import ShiftInvert
+from phloat.linear.shift_invert import LocalStiffness, MixedStiffness, ShiftInvert
 
 DENSE_VELOCITIES = 800  # up to here all modes are computed, densely
 DEFAULT_COUNT = 20  # of the lowest modes of larger systems
@@ -133,12 +134,10 @@ def _dense(system: LinearPHDAE, count: int | None) -> Modes:
 def _sparse(system: LinearPHDAE, count: int) -> Modes:
     M, C, L = _blocks(system)
     inverse = block_inverse(C)
-    if inverse is None:
-        raise InputError("the compliance is not local to elements; eliminate and use count=None")
+    K = MixedStiffness(L, C) if inverse is None else LocalStiffness(L, inverse)
     n = system.split
     G = csr(system.G[:, :n])
-    K = csr(L @ inverse @ L.T)
-    scale = 1e-9 * largest(K.diagonal()) / largest(M.diagonal())
+    scale = 1e-9 * K.diagonal().max() / largest(M.diagonal())
     wanted = count + 4
     for _ in range(8):  # a shift just below zero, of the size of the lowest elastic eigenvalue
         inverted = ShiftInvert(K, M, G, -scale)
@@ -155,7 +154,7 @@ def _sparse(system: LinearPHDAE, count: int) -> Modes:
             "no shift near the lowest elastic mode was found; reduce the system or eliminate its joints"
         )
     v = inverted.completed(value, v)
-    squared = np.einsum("ik,ik->k", L.T @ v, inverse @ (L.T @ v))
+    squared = K.energy(v)
     order = np.argsort(squared)
     squared, v = squared[order], v[:, order]
     rigid = int((squared < 1e-6 * scale).sum())

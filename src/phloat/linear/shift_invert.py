@@ -1,29 +1,77 @@
-"""The lowest eigenvalues of K v = μ M v + Gᵀλ, G v = 0 for large sparse K and M, with multiplicities."""
+"""The lowest eigenvalues of K v = μ M v + Gᵀλ, G v = 0 for large sparse K and M, with multiplicities.
+
+K = L C⁻¹Lᵀ is factorised as it is where the compliance is local to elements. Where it is not, K would be full, and the saddle
+keeps the stresses: (K − sM) x = b is L τ − sM x = b, Lᵀx − C τ = 0.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import Matrix, largest, stacked, zeros
+from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
 
 BLOCK_STEPS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class LocalStiffness:
+    """K = L C⁻¹Lᵀ with C⁻¹ sparse."""
+
+    L: Matrix
+    inverse: Matrix
+
+    def diagonal(self) -> np.ndarray:
+        """The size of the diagonal of K."""
+        return (self.L @ self.inverse @ self.L.T).diagonal()
+
+    def energy(self, v: np.ndarray) -> np.ndarray:
+        """vᵀK v of each column."""
+        strain = self.L.T @ v
+        return np.einsum("ik,ik->k", strain, self.inverse @ strain)
+
+    def shifted(self, M: Matrix, shift: float) -> Matrix:
+        """K − s M."""
+        return csr(self.L @ self.inverse @ self.L.T - shift * M)
+
+
+@dataclass(frozen=True, eq=False)
+class MixedStiffness:
+    """K = L C⁻¹Lᵀ with C⁻¹ full: stresses stay unknowns, scaled so that all entries are of the size of K."""
+
+    L: Matrix
+    C: Matrix
+
+    def diagonal(self) -> np.ndarray:
+        """An estimate of the diagonal of K, from that of C."""
+        return np.asarray(self.L.multiply(self.L) @ (1.0 / self.C.diagonal()))
+
+    def energy(self, v: np.ndarray) -> np.ndarray:
+        """vᵀK v of each column."""
+        strain = self.L.T @ v
+        return np.einsum("ik,ik->k", strain, spla.splu(self.C.tocsc()).solve(strain))
+
+    def shifted(self, M: Matrix, shift: float) -> Matrix:
+        """[[−s M, w L], [w Lᵀ, −w² C]]."""
+        weight = largest(self.L) / largest(self.C)
+        return stacked([[-shift * M, weight * self.L], [weight * self.L.T, -(weight**2) * self.C]])
 
 
 class ShiftInvert:
     """The lowest eigenvalues of K v = μ M v + Gᵀλ, G v = 0, from one factorisation of the saddle at a shift."""
 
-    def __init__(self, K: Matrix, M: Matrix, G: Matrix, shift: float):
-        self.M, self.shift, self.n = M, shift, K.shape[0]
-        joints = G.shape[0]
-        self.size, self.free = self.n + joints, self.n - joints
-        weight = largest(K - shift * M)
-        saddle = stacked([[K - shift * M, weight * G.T], [weight * G, zeros(joints, joints)]])
+    def __init__(self, K: LocalStiffness | MixedStiffness, M: Matrix, G: Matrix, shift: float):
+        self.M, self.shift, self.n = M, shift, M.shape[0]
+        A, joints = K.shifted(M, shift), G.shape[0]
+        self.size, self.free = A.shape[0] + joints, self.n - joints
+        rows = largest(A) * stacked([[G, zeros(joints, A.shape[0] - self.n)]])
+        saddle = stacked([[A, rows.T], [rows, zeros(joints, joints)]])
         self.factor = spla.splu(saddle.tocsc())
-        self.mass = stacked([[M, None], [None, zeros(joints, joints)]])
+        self.mass = stacked([[M, None], [None, zeros(self.size - self.n, self.size - self.n)]])
 
     def completed(self, value: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Modes that one Krylov sequence found, and those of a cluster that it missed."""

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from phloat.errors import InputError, PortError, finite_row, mapping, unknown
+from phloat.linear.phdae import LinearPHDAE
 from phloat.motion.positions import Path, Position, path, position
 from phloat.motion.signals import Constant, Corners, Function, Piecewise, Signal, piecewise, vector
 from phloat.system.system import System
@@ -20,11 +21,11 @@ __all__ = ["Inputs", "Piecewise", "Position", "given_inputs", "piecewise", "posi
 class Inputs:
     """u(t) of a system, checked: vectors over `system.ports`, zero where nothing is given."""
 
-    system: System
+    system: System | LinearPHDAE
     u: Mapping[str, object] | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.system, System):
+        if not isinstance(self.system, System | LinearPHDAE):
             raise InputError(f"{type(self.system).__name__} is no System; connect(…) makes one")
         assert self.signals is not None  # bad input is found here, not in the middle of a run
 
@@ -68,7 +69,7 @@ class Inputs:
 
     def driving(self) -> Inputs:
         """Of these inputs those that drive a joint: the others do no more than load."""
-        joints = self.system.joints
+        joints = self.system.joints if isinstance(self.system, System) else {}
         given = {} if self.u is None else self.u
         return Inputs(self.system, {n: v for n, v in given.items() if n in joints and joints[n].driven})
 
@@ -91,16 +92,18 @@ class Inputs:
         return out
 
 
-def given_inputs(system: System, u: Mapping[str, object] | Inputs | None) -> Inputs:
+def given_inputs(system: System | LinearPHDAE, u: Mapping[str, object] | Inputs | None) -> Inputs:
     """Inputs as they were given: checked already, by name, or none."""
     return u if isinstance(u, Inputs) else Inputs(system, u)
 
 
-def _signal(system: System, name: object, value: object) -> Signal:
+def _signal(system: System | LinearPHDAE, name: object, value: object) -> Signal:
     if not isinstance(name, str) or name not in system.ports:
         raise PortError(unknown("port", name, system.ports))
     shape = system.ports.shape(name)
     if isinstance(value, Position):
+        if not isinstance(system, System):
+            raise InputError(f"input {name!r} is a position; ports of a linear system take velocities or efforts")
         return path(system, name, value)
     if isinstance(value, Piecewise):
         return _corners(name, value, shape, bounded=False)

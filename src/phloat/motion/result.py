@@ -15,6 +15,8 @@ from phloat.motion.between import between
 from phloat.system.jointed import joint_coordinates
 from phloat.system.pieces import located
 from phloat.system.state import DERIVED, State
+from phloat.system.stresses import COMPONENTS as STRESSES
+from phloat.system.stresses import StressField, point, stress_field
 from phloat.system.system import System
 
 COMPONENTS = ("kinetic", "elastic", "potential")
@@ -88,30 +90,59 @@ class Result:
     # --- fields ------------------------------------------------------------------------------------------------------
 
     def position(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
-        """Where the place s of a body (or a point `at` in axes of a rigid one) is, inertial, (times, 2 or 3)."""
-        name, place = self._located(body, s)
-        part = self.system.bodies[name]
+        """Where the place s of a body, or its material point `at` (undeformed, body axes), is; inertial, (times, 2 or 3)."""
         if at is not None:
-            if part.coordinates:
-                raise InputError(f"{name!r} is elastic; give its place with s=…, not at=…")
-            y = np.tile(finite("at", at, (3,)), (len(self), 1))
+            name, x = body, point(at)
+            y = x[0] + self._or_zero(name, "eta") @ self._body(name).shape.material(x).T.toarray()
         else:
-            y = part.shape.points(place)[0] + self._or_zero(name, "eta") @ part.shape.displacement(place).T.toarray()
+            name, place = self._located(body, s)
+            shape = self._body(name).shape
+            y = shape.points(place)[0] + self._or_zero(name, "eta") @ shape.displacement(place).T.toarray()
         r, A = self._frame(name)
         return (r + np.einsum("tij,tj->ti", A, y))[:, : self._dimension(name)]
 
-    def displacement(self, body: str, s: float) -> np.ndarray:
-        """The deformation of a body at the place s in its own axes, (times, 2 or 3)."""
-        part = self._body(body)
-        u = self._or_zero(body, "eta") @ part.shape.displacement(_place(s)).T.toarray()
-        return u[:, : self._dimension(body)]
+    def displacement(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
+        """The deformation of a body at the place s, or of its material point `at`, in its own axes, (times, 2 or 3)."""
+        shape = self._body(body).shape
+        rows = shape.material(point(at)) if at is not None else shape.displacement(_place(s))
+        return (self._or_zero(body, "eta") @ rows.T.toarray())[:, : self._dimension(body)]
 
-    def stress(self, body: str, s: float) -> dict[str, np.ndarray]:
-        """The stress resultants of a body at the place s, by name (N, M_z … of a beam), each (times,)."""
-        name, place = self._located(body, s)
-        sigma = self._or_zero(name, "sigma")
-        rows = self.system.bodies[name].shape.stress(place)
-        return {key: (sigma @ row.T.toarray())[:, 0] for key, row in rows.items()}
+    def stress(
+        self, body: str, s: float | None = None, *, y: float | None = None, z: float | None = None, at: object = None
+    ) -> dict[str, np.ndarray]:
+        """The stress resultants at the place s of a beam, by name (N, M_z …), each (times,).
+
+        With y or z, the distances from its axis, or at a material point `at` of any body: the stress itself, components xx,
+        yy, zz, yz, xz, xy in body axes.
+        """
+        if at is None and y is None and z is None:
+            name, place = self._located(body, s)
+            rows = self._body(name).shape.stress(place)
+            return {key: (self._or_zero(name, "sigma") @ row.T.toarray())[:, 0] for key, row in rows.items()}
+        if at is not None:
+            name, x = body, point(at)
+        else:
+            name, place = self._located(body, s)
+            x = self._body(name).shape.points(place) + np.array([[0.0, y or 0.0, z or 0.0]])
+        sigma = self._or_zero(name, "sigma") @ self._body(name).shape.cauchy(x).T.toarray()
+        return {key: sigma[:, k] for k, key in enumerate(STRESSES)}
+
+    def stress_field(self, body: str, t: float, points: object = None) -> StressField:
+        """The stress of the whole body at a time, or at given material points (points, 3); see also `von_mises`."""
+        part = self._body(body)
+        state = self.at(t)
+        return stress_field(part, state.e[state.layout[f"{body}.sigma"]] if part.stresses else np.zeros(0), points)
+
+    def von_mises(self, body: str) -> tuple[np.ndarray, np.ndarray]:
+        """The largest von Mises stress of a body at every output time, (times,), and where it is, (times, 3)."""
+        part = self._body(body)
+        x = part.shape.stress_points()
+        rows = part.shape.cauchy(x).toarray()
+        value, where = np.zeros(len(self)), np.zeros((len(self), 3))
+        for k, sigma in enumerate(self._or_zero(body, "sigma")):
+            field = StressField(x, (rows @ sigma).reshape(-1, 6))
+            value[k], where[k] = field.largest
+        return value, where
 
     # --- energy and momentum -----------------------------------------------------------------------------------------
 
@@ -213,5 +244,7 @@ class Result:
         return f"Result({len(self)} times from {self.t[0]:g} to {self.t[-1]:g} s of {', '.join(self.system.bodies)})"
 
 
-def _place(s: float) -> np.ndarray:
+def _place(s: float | None) -> np.ndarray:
+    if s is None:
+        raise InputError("say where: s=… along a beam, or at=(x, y, z) in body axes")
     return np.array([finite("place position s", s, ())])

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 
 from phloat.errors import ConvergenceError, InputError, finite, positive
+from phloat.linear.course import LinearResult
+from phloat.linear.march import march
+from phloat.linear.phdae import LinearPHDAE
 from phloat.motion.dense import at_times
 from phloat.motion.events import Event
 from phloat.motion.inputs import Inputs, given_inputs
@@ -24,6 +28,20 @@ from phloat.system.state import State
 from phloat.system.system import System, fits
 
 
+@overload
+def simulate(
+    system: LinearPHDAE,
+    state: Mapping[str, object] | np.ndarray | None = None,
+    t_end: float = ...,
+    *,
+    dt: float,
+    u: Mapping[str, object] | Inputs | None = None,
+    output: int | Sequence[float] | np.ndarray = 1,
+    t_start: float = 0.0,
+) -> LinearResult: ...
+
+
+@overload
 def simulate(
     system: System,
     state: State,
@@ -39,7 +57,25 @@ def simulate(
     t_start: float = 0.0,
     progress: bool | None = None,
     save: str | Path | None = None,
-) -> Result:
+) -> Result: ...
+
+
+def simulate(
+    system: System | LinearPHDAE,
+    state: State | Mapping[str, object] | np.ndarray | None = None,
+    t_end: float | None = None,
+    *,
+    dt: float | None = None,
+    u: Mapping[str, object] | Inputs | None = None,
+    controller: Controller | None = None,
+    every: float | None = None,
+    scheme: Scheme = Midpoint(),
+    output: int | Sequence[float] | np.ndarray = 1,
+    events: Sequence[Event] = (),
+    t_start: float = 0.0,
+    progress: bool | None = None,
+    save: str | Path | None = None,
+) -> Result | LinearResult:
     """The motion from a state at t_start to t_end.
 
     `u` {port: constant | (times, values) | f(t) | piecewise(…) | position(f)} are the inputs; `controller(t, y)` returns more of
@@ -47,7 +83,19 @@ def simulate(
     `events` stop the run or change the state. The state must close the joints (place) and its velocities agree with them
     and with the drives (set_moving). `save` is a fresh folder that the run is written to as it goes: `load_run` opens it at any
     time, `resume` goes on from where it was cut short.
+
+    A `LinearPHDAE` takes equal steps of the midpoint rule from rows given by name, as a vector, or from rest; it has no use for
+    controllers, events, other schemes and saving.
     """
+    if isinstance(system, LinearPHDAE):
+        unused = {
+            "controller": controller is not None,
+            "every": every is not None,
+            "scheme": scheme != Midpoint(),
+            "events": bool(events),
+            "save": save is not None,
+        }
+        return _linear(system, state, t_start, t_end, dt, u, output, [name for name, given in unused.items() if given])
     state = fits(system, state)
     start, end = float(finite("t_start", t_start, ())), float(finite("t_end", t_end, ()))
     if not end > start:
@@ -85,6 +133,42 @@ def simulate(
     if save is not None:
         task = replace(task, recorder=begun(save, system, state.e, said(task, scheme), task.output))
     return run(task, scheme)
+
+
+def _linear(
+    system: LinearPHDAE,
+    state: State | Mapping[str, object] | np.ndarray | None,
+    t_start: float,
+    t_end: float | None,
+    dt: float | None,
+    u: Mapping[str, object] | Inputs | None,
+    output: object,
+    unused: Sequence[str],
+) -> LinearResult:
+    if unused:
+        raise InputError(
+            f"a linear system takes no {', '.join(unused)}; close loops with gyrator(…), or connect a System"
+        )
+    if isinstance(state, State):
+        raise InputError(
+            "a linear system starts from rows: {name: values}, a vector, or None for rest; not from a State"
+        )
+    start, end = float(finite("t_start", t_start, ())), float(finite("t_end", t_end, ()))
+    if not end > start:
+        raise InputError(f"t_end = {end:g} s is not after the start at t = {start:g} s")
+    if dt is None:
+        raise InputError(
+            "give dt: a linear system takes equal steps, some 20 to a period of the fastest mode of interest"
+        )
+    return march(
+        system,
+        state,
+        given_inputs(system, u),
+        t_0=start,
+        t_end=end,
+        dt=dt,
+        output=_output(output, start, end),
+    )
 
 
 def _listed(events: object) -> tuple[Event, ...]:

@@ -6,16 +6,19 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, overload
 
 import numpy as np
 
 from phloat.algebra.layout import Layout
 from phloat.bodies.body import Body
+from phloat.bodies.continuum import Continuum
 from phloat.bodies.split import Assembly
 from phloat.errors import InputError, JointError, LooseBodyWarning, PortError, finite, mapping, unknown
 from phloat.joints.elements import Acting, Passive
 from phloat.joints.ends import GROUND
 from phloat.joints.pairs import Joint
+from phloat.joints.tie import Tie
 from phloat.linear.interconnect import side_by_side
 from phloat.linear.phdae import LinearPHDAE
 from phloat.system.attach import acting, attached, nested_actuator, nested_element
@@ -24,6 +27,7 @@ from phloat.system.elements import Actuator, Element
 from phloat.system.pieces import other_names
 from phloat.system.resolve import connected, welded
 from phloat.system.state import State, state_layout
+from phloat.system.tied import tied
 
 __all__ = ["Connection", "End", "System", "connect", "count", "drive", "fits", "held", "lock"]
 
@@ -78,18 +82,42 @@ class System:
         return f"System({', '.join(self.bodies)}; joints {', '.join(self.joints) or 'none'}{forces}{where})"
 
 
+@overload
 def connect(
     bodies: Mapping[str, Body | Assembly | System],
     joints: Sequence[Joint | Passive | Acting] = (),
     *,
     gravity: Sequence[float] | None = None,
     plane: str | None = None,
-) -> System:
+) -> System: ...
+
+
+@overload
+def connect(
+    bodies: Mapping[str, Any],  # at least one Continuum or LinearPHDAE
+    joints: Sequence[Any] = (),
+    *,
+    gravity: Sequence[float] | None = None,
+    plane: str | None = None,
+) -> LinearPHDAE: ...
+
+
+def connect(
+    bodies: Mapping[str, Any],
+    joints: Sequence[Any] = (),
+    *,
+    gravity: Sequence[float] | None = None,
+    plane: str | None = None,
+) -> System | LinearPHDAE:
     """Bodies (or systems, whose bodies become "name.body") held together by joints, in space or in the plane "xy".
 
     Springs, dampers, bushings, forces, torques and loads stand in the list of joints. The pieces of a split beam become
     "name.1", "name.2" …, welded; its ports are called as those of one beam.
+
+    Bodies on meshes without a frame move little: with what is tied to them (`Tie`) they make a `LinearPHDAE`.
     """
+    if _moves_little(bodies, joints):
+        return tied(bodies, joints, gravity, plane)
     if plane not in (None, "xy"):
         raise InputError(f"plane is {plane!r}; the one plane there is, is 'xy' (or None for space)")
     parts: dict[str, Body] = {}
@@ -134,7 +162,14 @@ def connect(
     return system
 
 
-def fits(system: System, state: State) -> State:
+def _moves_little(bodies: object, joints: object) -> bool:
+    """Whether this is a linear system: of bodies on meshes, or held together by ties."""
+    parts = bodies.values() if isinstance(bodies, Mapping) else ()
+    listed = joints if isinstance(joints, (list, tuple)) else ()
+    return any(isinstance(p, (Continuum, LinearPHDAE)) for p in parts) or any(isinstance(j, Tie) for j in listed)
+
+
+def fits(system: System, state: object) -> State:
     """The state with the bodies of this system: a state belongs to every system of the same bodies."""
     if not isinstance(system, System):
         raise InputError(f"{type(system).__name__} is no System; connect(…) makes one")

@@ -1,0 +1,368 @@
+"""Craig and Bampton's coordinates: modes with all interfaces held, and the static motion that each interface asks for.
+
+    K_ii Φ = M_ii Φ Ω²,      K_ii Ψ = −K_ib R,      q = Φ a + Ψ r
+
+An interface moves as one rigid piece (`Tied`: q_b = R r) or is felt in the mean (`Averaged`: r = L q, with multipliers). The
+span holds the six rigid motions exactly, so that a frame is chosen afterwards by leaving columns out: those of the frame's own
+interface (`held_at`), or all that moves the mean axes (`mean_axes`). One factorisation of K serves everything: what is loose
+when the ties are held (a body with averaged interfaces only, or none) is pinned at as few coordinates as it takes, and a small
+dense system moves the pins to where they do not push.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse.linalg as spla
+
+from phloat.algebra.sparse import Matrix, csr, stacked, zeros
+from phloat.errors import AccuracyError, InputError, unknown
+from phloat.linear.shift_invert import ShiftInvert
+
+DENSE = 600  # coordinates up to which modes come from a dense eigenproblem
+LOOSE = 1e-9  # of unit columns: what counts as a motion that is not held
+
+
+class Tied(NamedTuple):
+    """An interface that moves as a rigid piece: q[coordinates] = R r, R with six columns (or as many as it can feel)."""
+
+    coordinates: np.ndarray
+    R: np.ndarray
+
+
+class Averaged(NamedTuple):
+    """An interface that is felt in the mean and free to deform: r = L q, L with six rows (or as many as there are)."""
+
+    L: Matrix | np.ndarray
+
+
+class Mixed(NamedTuple):
+    """A stiffness K = DᵀC⁻¹D whose compliance is not local, so that K itself would be dense."""
+
+    C: Matrix
+    D: Matrix
+
+
+Interface = Tied | Averaged
+Stiffness = Matrix | Mixed
+
+
+@dataclass(frozen=True, eq=False)
+class CraigBampton:
+    """q = V y: columns of loose rigid motions (if interfaces leave any), fixed-interface modes, then six of every interface.
+
+    `omega` are the frequencies of the inner columns, all interfaces held: the first `modes` are those of the body, the rest are
+    inertial. `motions[name]` (6 × columns) says which motion of the interface its columns are: the identity where it can feel
+    all six; `leaves[name]` counts the rigid motions that are left when it alone is held.
+    """
+
+    V: np.ndarray
+    omega: np.ndarray
+    modes: int
+    loose: int
+    columns: Mapping[str, slice]
+    motions: Mapping[str, np.ndarray]
+    leaves: Mapping[str, int]
+    held: Held
+
+    def held_at(self, frame: str) -> np.ndarray:
+        """The columns that do not move one interface: deformation as seen from there."""
+        if frame not in self.columns:
+            raise InputError(unknown("interface", frame, self.columns))
+        if self.leaves[frame]:
+            raise InputError(
+                f"with interface {frame!r} held the body still has {self.leaves[frame]} rigid motions, so no frame can be "
+                "held there; take one with three points or more that are not on a line, or mean axes"
+            )
+        return np.delete(self.V, self.columns[frame], axis=1)
+
+    def mean_axes(self, M: Matrix, rigid: np.ndarray) -> np.ndarray:
+        """Columns of unit mass that span all deformation without momentum: rigidᵀM V = 0."""
+        V, rigid = self.V / _lengths(self.V, M), _span(rigid)
+        for _ in range(2):  # the second sweep takes what round-off left
+            V = V - rigid @ la.solve(rigid.T @ (M @ rigid), rigid.T @ (M @ V), assume_a="pos")
+        _, turn = la.eigh(V.T @ (M @ V))
+        V = V @ turn[:, rigid.shape[1] :]  # the rigid motions were in the span: exactly they are gone
+        return V / _lengths(V, M)
+
+
+def craig_bampton(
+    K: Stiffness,
+    M: Matrix,
+    interfaces: Mapping[str, Interface],
+    *,
+    modes: int,
+    rigid: np.ndarray,
+    inertial: bool = False,
+) -> CraigBampton:
+    """The coordinates of a body with n × n matrices and rigid motions (n × 6, K rigid = 0; n × 0 if it is held).
+
+    `modes` are the lowest ones with every interface held. Without interfaces they are the elastic modes of the free body.
+    `inertial` adds the response K_ii⁻¹M Ψ to the inertia of the static motions, a column for each of theirs at most. A box with
+    two tied ends, its ten lowest frequencies with the ends free: 1.4 % high with 20 modes, 0.2 % with 80, and 0.002 % with 20
+    modes and the 12 inertial ones.
+    """
+    _check(M.shape[0], interfaces, modes)
+    held = Held(K, M, interfaces, rigid)
+    omega, Phi = held.modes(modes)
+    Psi = {name: held.static(name) for name in interfaces}
+    if inertial:
+        more, shapes = held.inertial(np.hstack([np.zeros((held.n, 0)), *Psi.values()]), Phi)
+        omega, Phi = np.append(omega, more), np.hstack([Phi, shapes])
+    columns, start = {}, held.rest.shape[1] + len(omega)
+    for name, block in Psi.items():
+        columns[name] = slice(start, start + block.shape[1])
+        start += block.shape[1]
+    V = np.hstack([held.rest, Phi, *Psi.values()])
+    out = CraigBampton(V, omega, modes, held.rest.shape[1], columns, held.motions, held.leaves, held)
+    if (miss := _coupling(K, out)) > 1e-6:
+        raise AccuracyError(f"fixed-interface modes and static motions are coupled by {miss:.1e}; K is near singular")
+    return out
+
+
+class Held:
+    """A body with all its interfaces held: static motions and modes from one factorisation.
+
+    Solves K x + Gᵀλ = f, G x = g on the coordinates no tie holds; G are the averaged rows, and the momenta of motions that no
+    interface holds.
+    """
+
+    def __init__(self, K: Stiffness, M: Matrix, interfaces: Mapping[str, Interface], rigid: np.ndarray):
+        self.K, self.M, self.n = K, M, M.shape[0]
+        ties = {name: i for name, i in interfaces.items() if isinstance(i, Tied)}
+        self.bound = np.concatenate([np.zeros(0, dtype=int), *(t.coordinates for t in ties.values())])
+        self.inside = np.setdiff1d(np.arange(self.n), self.bound)
+        self.motions: dict[str, np.ndarray] = {}
+        self.leaves: dict[str, int] = {}
+        self.pulled: dict[str, np.ndarray] = {}  # the ties' columns, zero inside
+        self.rows: dict[str, slice] = {}
+        G, rigid = [np.zeros((0, self.n))], _span(rigid)
+        for name, interface in interfaces.items():
+            if isinstance(interface, Tied):
+                self.motions[name] = _independent(np.asarray(interface.R))
+                self.pulled[name] = np.zeros((self.n, self.motions[name].shape[1]))
+                self.pulled[name][interface.coordinates] = interface.R @ self.motions[name]
+                self.leaves[name] = _null(rigid[interface.coordinates]).shape[1]
+            else:
+                L = csr(interface.L).toarray()
+                self.motions[name] = _independent(L.T)
+                start = sum(len(g) for g in G)
+                G.append(self.motions[name].T @ L)
+                self.rows[name] = slice(start, start + len(G[-1]))
+                self.leaves[name] = _null(G[-1] @ rigid / _norms(G[-1].T)[:, None]).shape[1]
+        averaged = np.vstack(G)
+        loose = rigid @ _null(rigid[self.bound])  # what no tie holds
+        self.rest = loose @ _null(averaged @ loose / _norms(averaged.T)[:, None])  # and no mean either
+        self.G = np.vstack([averaged, (self.M @ self.rest).T])
+        self._factor(loose[self.inside])
+
+    def _factor(self, N: np.ndarray) -> None:
+        """Pin the loose motions N at as many coordinates; G A Gᵀ, G N and the scales of the small system."""
+        pins = la.qr(N.T, mode="r", pivoting=True)[1][: N.shape[1]] if N.size else []
+        self.place = np.delete(np.arange(len(self.inside)), pins)  # of the unpinned among those inside
+        self.solve_pinned = _factored(self.K, self.inside[self.place])
+        G = self.G[:, self.inside]
+        self.N, self.G_inside = N, G
+        self.AG = self._flexible(G.T)
+        scale = np.abs(self.AG).max(initial=0.0) / max(np.abs(G).max(initial=0.0), 1e-300) or 1.0  # of a compliance
+        small = np.block([[G @ self.AG / scale, -G @ self.N], [-(G @ self.N).T, np.zeros((N.shape[1],) * 2)]])
+        self.scale, self.size = scale, np.concatenate([1.0 / _norms(G.T), np.ones(N.shape[1])])
+        self.small = self.size[:, None] * small * self.size
+        if self.small.size and not np.linalg.cond(self.small) < 1e12:
+            raise InputError("averaged interfaces repeat each other; see that no two share all their points")
+
+    def _flexible(self, f: np.ndarray) -> np.ndarray:
+        """A f with the pins held."""
+        out = np.zeros_like(f)
+        if f.shape[1]:
+            out[self.place] = self.solve_pinned(f[self.place])
+        return out
+
+    def solve(self, f: np.ndarray, g: np.ndarray) -> np.ndarray:
+        """x inside, for forces inside and values of G."""
+        x = self._flexible(f)
+        if not self.small.size:
+            return x
+        #  G A f − G A Gᵀλ + G N ρ = g   and   NᵀGᵀλ = Nᵀf
+        right = np.vstack([(self.G_inside @ x - g) / self.scale, -(self.N.T @ f)])
+        found = self.size[:, None] * la.solve(self.small, self.size[:, None] * right, assume_a="sym")
+        m = len(g)
+        return np.asarray(x - self.AG @ found[:m] + self.scale * self.N @ found[m:])
+
+    def static(self, name: str) -> np.ndarray:
+        """The motion of the whole body for unit motions of one interface, the others held."""
+        if name in self.pulled:
+            Q = self.pulled[name]
+            f, g = -times(self.K, Q)[self.inside], -(self.G @ Q)
+        else:
+            Q = np.zeros((self.n, self.motions[name].shape[1]))
+            f, g = np.zeros((len(self.inside), Q.shape[1])), np.zeros((len(self.G), Q.shape[1]))
+            g[self.rows[name]] = np.eye(Q.shape[1])
+        out = Q.copy()
+        out[self.inside] = self.solve(f, g)
+        return out
+
+    def under(self, f: np.ndarray) -> np.ndarray:
+        """The motion of the whole body under forces f (columns), its interfaces held."""
+        return self._spread(self.solve(f[self.inside], np.zeros((len(self.G), f.shape[1]))))
+
+    def modes(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """The lowest frequencies and modes of unit mass."""
+        free = len(self.inside) - len(self.G)
+        if count > free:
+            raise InputError(f"modes is {count}, but with its interfaces held the body has only {max(free, 0)}")
+        M = csr(self.M[self.inside][:, self.inside])
+        out = np.zeros((self.n, count))
+        if not count:
+            return np.zeros(0), out
+        dense = len(self.inside) <= DENSE or count + 8 > free // 2
+        mu, out[self.inside] = self._dense(M, count) if dense else self._lanczos(M, count)
+        return np.sqrt(mu), out
+
+    def inertial(self, Psi: np.ndarray, Phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """K⁻¹M Ψ without the modes Φ, as Ritz modes of unit mass: what the modes left out do in a slow motion of Ψ."""
+        V = np.zeros_like(Psi)
+        V[self.inside] = self.solve((self.M @ Psi)[self.inside], np.zeros((len(self.G), Psi.shape[1])))
+        whole = _lengths(V, self.M)
+        for _ in range(2):
+            V = V - Phi @ (Phi.T @ (self.M @ V))
+        V = V[:, _lengths(V, self.M) > 1e-6 * whole]  # else the modes say it all
+        V = V / _lengths(V, self.M)
+        size, turn = la.eigh(V.T @ (self.M @ V)) if V.size else (np.zeros(0), np.zeros((0, 0)))
+        V = V @ (turn / np.sqrt(np.maximum(size, 1e-300)))[:, size > 1e-9]
+        mu, turn = la.eigh(V.T @ times(self.K, V)) if V.size else (np.zeros(0), np.zeros((0, 0)))
+        return np.sqrt(mu), V @ turn
+
+    def _dense(self, M: Matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
+        n = len(self.inside)
+        F = self.solve(np.eye(n), np.zeros((len(self.G), n)))
+        value, vector = la.eigh(M.toarray())
+        root = vector * np.sqrt(np.maximum(value, 0.0))  # massless coordinates are allowed
+        inverse, y = la.eigh(root.T @ (F + F.T) @ root / 2, subset_by_index=(n - count, n - 1))
+        if inverse[0] <= 1e-14 * inverse[-1]:
+            raise InputError(f"modes is {count}, but fewer have mass; ask for fewer")
+        v = F @ (root @ y) / inverse
+        return 1.0 / inverse[::-1], (v / _lengths(v, M))[:, ::-1]
+
+    def _lanczos(self, M: Matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
+        inverted = _Inverted(self, M)
+        value, v = inverted.run(count + 4)
+        v = inverted.completed(value, v)
+        K_v = np.asarray(times(self.K, self._spread(v))[self.inside])
+        mu = np.einsum("ik,ik->k", v, K_v)
+        order = np.argsort(mu)[:count]
+        mu, v = mu[order], v[:, order]
+        if (miss := inverted.residual(mu, v)) > 1e-6:
+            raise AccuracyError(f"fixed-interface modes are off by {miss:.1e} in their shapes; ask for more of them")
+        return mu, v
+
+    def _spread(self, x: np.ndarray) -> np.ndarray:
+        out = np.zeros((self.n, x.shape[1]))
+        out[self.inside] = x
+        return out
+
+
+class _Inverted(ShiftInvert):
+    """Shift-invert at zero with a factorisation that is there already."""
+
+    def __init__(self, held: Held, M: Matrix):
+        self.held, self.factor = held, self
+        self.M, self.mass, self.shift, self.n = M, M, 0.0, M.shape[0]
+        self.size, self.free = self.n, self.n - len(held.G)
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        f = b.reshape(self.n, -1)
+        return self.held.solve(f, np.zeros((len(self.held.G), f.shape[1]))).reshape(b.shape)
+
+
+def times(K: Stiffness, V: np.ndarray) -> np.ndarray:
+    """K V."""
+    if isinstance(K, Mixed):
+        return np.asarray(K.D.T @ spla.splu(K.C.tocsc()).solve(np.ascontiguousarray(K.D @ V)))
+    return np.asarray(K @ V)
+
+
+def _factored(K: Stiffness, free: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """The solution of K x = f on some coordinates, all others at zero."""
+    try:
+        if isinstance(K, Mixed):
+            m, D = K.C.shape[0], csr(K.D[:, free])
+            saddle = spla.splu(stacked([[-K.C, D], [D.T, zeros(len(free), len(free))]]).tocsc())
+            return lambda f: saddle.solve(np.vstack([np.zeros((m, f.shape[1])), f]))[m:]
+        symmetric = {"diag_pivot_thresh": 0.0, "permc_spec": "MMD_AT_PLUS_A", "options": {"SymmetricMode": True}}
+        return spla.splu(csr(K[free][:, free]).tocsc(), **symmetric).solve
+    except RuntimeError:
+        raise InputError(
+            "the stiffness is singular beyond the six rigid motions: some part of the body is loose, or has coordinates "
+            "that nothing resists"
+        ) from None
+
+
+def _check(n: int, interfaces: Mapping[str, Interface], modes: int) -> None:
+    if not isinstance(modes, (int, np.integer)) or isinstance(modes, bool) or modes < 0:
+        raise InputError(f"modes is {modes!r}; it must be a whole number, 0 or more")
+    owner: dict[int, str] = {}
+    for name, interface in interfaces.items():
+        if isinstance(interface, Averaged):
+            if interface.L.shape[1] != n:
+                raise InputError(
+                    f"interface {name!r} has rows for {interface.L.shape[1]} coordinates; the body has {n}"
+                )
+            continue
+        for c in interface.coordinates.tolist():
+            if owner.setdefault(c, name) != name:
+                raise InputError(
+                    f"interfaces {owner[c]!r} and {name!r} share coordinate {c}, and both tie it to a rigid piece; make one "
+                    "interface of them, or let one be felt in the mean"
+                )
+
+
+def _coupling(K: Stiffness, basis: CraigBampton) -> float:
+    """The largest cosine of a mode with a static motion, in the product of K: zero in exact numbers."""
+    stop = basis.loose + len(basis.omega)
+    Phi, Psi = basis.V[:, basis.loose : stop], basis.V[:, stop:]
+    K_Psi = times(K, Psi)
+    size = np.sqrt(np.maximum(np.einsum("ik,ik->k", Psi, K_Psi), 1e-300))
+    # a lone interface moves the body rigidly: then there is no energy to compare with, and size is round-off
+    size = np.maximum(
+        size, 1e-3 * basis.omega.min(initial=np.inf) * _norms(Psi) / max(_norms(Phi).max(initial=0), 1e-300)
+    )
+    return float(np.abs((Phi / basis.omega).T @ K_Psi / size).max(initial=0.0))
+
+
+def _span(rigid: np.ndarray) -> np.ndarray:
+    """Orthonormal columns of the same span (a plate without membrane has three rigid motions, not six)."""
+    u, size, _ = la.svd(rigid / _norms(rigid), full_matrices=False) if rigid.size else (rigid, np.zeros(0), None)
+    return np.asarray(u[:, size > LOOSE])
+
+
+def _independent(R: np.ndarray) -> np.ndarray:
+    """Which motions (columns) the columns of R can tell apart: unit motions, or combinations where it takes some."""
+    felt = np.flatnonzero(np.abs(R).max(axis=0, initial=0.0) > LOOSE * max(np.abs(R).max(initial=0.0), 1e-300))
+    _, size, turn = la.svd(R[:, felt] / _norms(R[:, felt]), full_matrices=False)
+    unit = np.eye(R.shape[1])[:, felt]
+    return unit if (size > LOOSE).all() else unit / _norms(R[:, felt]) @ turn[size > LOOSE].T
+
+
+def _null(rows: np.ndarray) -> np.ndarray:
+    """Orthonormal coefficients c with rows c = 0, for rows of (at most) unit size."""
+    columns = rows.shape[1]
+    if not len(rows) or not columns:
+        return np.eye(columns)
+    _, size, turn = la.svd(la.qr(rows, mode="r")[0][:columns], full_matrices=True)  # no square matrix of all rows
+    return np.asarray(turn[int((size > LOOSE).sum()) :].T)
+
+
+def _norms(a: np.ndarray) -> np.ndarray:
+    """Lengths of columns, 1 for zero ones."""
+    size = np.sqrt(np.einsum("ik,ik->k", a, a))
+    return np.where(size > 0, size, 1.0)
+
+
+def _lengths(V: np.ndarray, M: Matrix) -> np.ndarray:
+    """√(vᵀM v) of every column."""
+    return np.sqrt(np.einsum("ik,ik->k", V, M @ V))

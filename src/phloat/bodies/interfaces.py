@@ -1,0 +1,126 @@
+"""Ports of bodies on meshes: a part of the boundary, or a point, that joints can hold.
+
+    (v_C, ω_C) = L q̇:   the rigid motion nearest to that of the patch, min ∫ |u − v − ω × (x − x_C)|² (+ h²/12 |θ − ω|² on plates)
+
+A rigid interface makes the patch move as that rigid motion (a bore with a stiff pin in it); a mean one leaves it free to deform
+and spreads the force that acts there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+
+from phloat.algebra.cross import skew
+from phloat.algebra.sparse import Matrix, csr, weighted
+from phloat.bodies.meshed import Meshed, Trace
+from phloat.errors import InputError, finite, mapping, port_name
+
+UNDETERMINED = 1e-9  # of the largest: below this a rotation of a patch is not one
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A port that follows the mean motion of a part of the boundary, which may deform; forces are spread evenly over it."""
+
+    boundary: str
+
+
+@dataclass(frozen=True)
+class Rigid:
+    """A port that makes a part of the boundary rigid."""
+
+    boundary: str
+
+
+Patch: TypeAlias = "str | Rigid | Mean | tuple[float, float, float]"
+
+
+@dataclass(frozen=True, eq=False)
+class Interface:
+    """Where a port is: point x, motion r = L q (6 × n), and the coordinates it ties rigidly, q[tied] = rigid r."""
+
+    x: np.ndarray
+    L: Matrix
+    tied: np.ndarray
+    rigid: np.ndarray
+
+
+def interfaces(continuum: Meshed, ports: Mapping[str, Patch]) -> dict[str, Interface]:
+    """The ports of a recipe by name: a boundary (rigid), Mean(boundary), or a point."""
+    out, taken = {}, np.zeros(continuum.coordinates, bool)
+    for name, patch in mapping("ports", ports, "{name: boundary, Mean(boundary) or point}").items():
+        port_name(name)
+        found = interface(continuum, name, patch)
+        if taken[found.tied].any():
+            shared = [other for other, o in out.items() if np.intersect1d(o.tied, found.tied).size]
+            raise InputError(
+                f"ports {shared[0]!r} and {name!r} share a part of the boundary that both would make rigid; "
+                f"make one of them a mean: {name!r}: Mean(…)"
+            )
+        taken[found.tied] = True
+        out[name] = found
+    return out
+
+
+def interface(continuum: Meshed, name: str, patch: Patch) -> Interface:
+    """One port."""
+    if isinstance(patch, (str, Rigid)):
+        boundary = patch if isinstance(patch, str) else patch.boundary
+        x, L = mean_motion(continuum.trace(boundary), f"port {name!r} on {boundary!r}")
+        tied = continuum.on(boundary)
+        return Interface(x, L, tied, continuum.rigid[tied] @ moved(x))
+    if isinstance(patch, Mean):
+        x, L = mean_motion(continuum.trace(patch.boundary), f"port {name!r} on {patch.boundary!r}")
+        return Interface(x, L, *_untied())
+    x = finite(f"port {name!r}", patch, (3,))
+    places = x[None, :]
+    L = csr(sp.vstack([continuum.shape.displacement(places), continuum.shape.rotation(places)]))
+    return Interface(x, L, *_untied())
+
+
+def _untied() -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros(0, dtype=int), np.zeros((0, 6))
+
+
+def moved(x: np.ndarray) -> np.ndarray:
+    """The motion (v, ω) at the origin for unit motions at x: v = v_x − ω × x."""
+    out = np.eye(6)
+    out[:3, 3:] = skew(x)
+    return out
+
+
+def mean_motion(trace: Trace, what: str) -> tuple[np.ndarray, Matrix]:
+    """The centre of a patch, and the rows of its mean motion (v_C, ω_C) per coordinate."""
+    w = trace.weight / trace.weight.sum()
+    x_C = w @ trace.x
+    arm = trace.x - x_C
+    # rows of v_a = r_a + (ω × arm)_a: coefficients of (r, ω) at each point, for a = x, y, z
+    rows = np.zeros((3, len(w), 6))
+    for a in range(3):
+        rows[a, :, a] = 1.0
+    rows[:, :, 3:] = -np.array([skew(y) for y in arm]).transpose(1, 0, 2)
+    N = np.einsum("g,agi,agj->ij", w, rows, rows)
+    right = sum((csr(rows[a].T) @ weighted(trace.u[a], w) for a in range(3)), csr((6, trace.u[0].shape[1])))
+    if trace.turn is not None:
+        known = np.array(
+            [float(t.nnz > 0) for t in trace.turn]
+        )  # the turn in its own plane may be none of its coordinates
+        N[3:, 3:] += trace.gyration * np.diag(known)
+        turned = sp.vstack([csr(w[None, :] * trace.gyration) @ t for t in trace.turn])
+        right = right + sp.vstack([csr((3, right.shape[1])), turned])
+    size = np.sqrt(max(np.trace(N[3:, 3:]) / 3.0, 1e-300))
+    scale = np.array([1.0, 1.0, 1.0, size, size, size])
+    value, vector = la.eigh(N / np.outer(scale, scale))
+    if value[0] < UNDETERMINED * value[-1]:
+        raise InputError(
+            f"{what} has no rotation of its own: its points lie on a line or at one place; name a face, or give a point "
+            "as (x, y, z)"
+        )
+    inverse = (vector / value) @ vector.T / np.outer(scale, scale)
+    return x_C, csr(csr(inverse) @ right)
