@@ -1,5 +1,7 @@
 """Bodies of every kind, random states of systems, and velocities that satisfy the joints."""
 
+from functools import cache
+
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
@@ -87,7 +89,24 @@ def bodies() -> dict[str, ph.Body]:
     out["rigid body"] = ph.RigidBody(2.5, J, center=(0.1, -0.2, 0.3), ports={"tip": (0.5, 0.2, -0.1)}).discretise()
     out["point mass"] = ph.PointMass(1.7).discretise()
     out["cloud of masses"] = Cloud(3).discretise()
-    return out
+    return out | continua()
+
+
+@cache
+def continua() -> dict[str, ph.Body]:
+    """Bodies on meshes, with ports P and C, a few modes and their companions."""
+    ends = {"P": "left", "C": "right"}
+    plate = ph.Plate.rectangle(1.3, 0.4, thickness=0.02, material=steel, frame="left", ports=ends)
+    solid = ph.Solid.box(1.3, 0.05, 0.03, material=steel, frame="left", ports=ends)
+    mean = {"P": ph.Mean("left"), "C": (1.3, 0.025, 0.015)}
+    loose = ph.Solid.box(
+        1.3, 0.05, 0.03, material=steel, frame="mean axes", ports=mean, damping=ph.Rayleigh(mass=0.3, stiffness=1e-5)
+    )
+    return {
+        "plate": plate.discretise((4, 2)).reduced(modes=3, stiffened=3),
+        "solid": solid.discretise((4, 1, 1)).reduced(modes=3, stiffened=3),
+        "solid in mean axes": loose.discretise((4, 1, 1)).reduced(modes=4, stiffened=2),
+    }
 
 
 def systems() -> dict[str, ph.System]:
@@ -95,7 +114,7 @@ def systems() -> dict[str, ph.System]:
     out = {}
     for name, body in bodies().items():
         out[f"{name}, in space"] = ph.connect({"b": body}, gravity=(0.7, -9.81, 1.3))
-        if name != "cloud of masses":
+        if name not in ("cloud of masses", *continua()):
             out[f"{name}, in the plane"] = ph.connect({"b": body}, gravity=(0.7, -9.81, 0.0), plane="xy")
     return out
 
@@ -130,4 +149,4 @@ def rates(system: ph.System, state: ph.State) -> np.ndarray:
     return np.linalg.solve(t.E.toarray(), (t.J - t.R) @ t.z)
 
 
-__all__ = ["Cloud", "Port", "beam", "bodies", "random_state", "rates", "steel", "systems", "with_joints_kept"]
+__all__ = ["Cloud", "Port", "beam", "bodies", "continua", "random_state", "rates", "steel", "systems", "with_joints_kept"]

@@ -1,5 +1,7 @@
 """Pairs of bodies on every joint, and random motion of them that the joints allow."""
 
+from functools import cache
+
 import numpy as np
 from bodies_zoo import beam
 
@@ -24,12 +26,24 @@ IN_PLANE = {name: IN_SPACE[name] for name in ("weld", "prismatic", "spherical", 
 }
 KINDS = ("rigid", "beam")
 CASES = [(j, k, p) for p, joints in ((None, IN_SPACE), ("xy", IN_PLANE)) for j in joints for k in KINDS]
+ON_MESHES = [(j, k, None) for j in IN_SPACE for k in ("plate", "solid")]
+
+
+@cache
+def on_mesh(kind: str) -> ph.Body:
+    """A plate or a solid of few coordinates, with ports P and C."""
+    ends = {"material": SOFT, "frame": "left", "ports": {"P": "left", "C": "right"}}
+    if kind == "plate":
+        return ph.Plate.rectangle(1.3, 0.4, thickness=0.03, **ends).discretise((4, 2)).reduced(modes=2, stiffened=3)
+    return ph.Solid.box(1.3, 0.05, 0.08, **ends).discretise((4, 1, 1)).reduced(modes=2, stiffened=3)
 
 
 def thing(kind: str, elements: int = 1) -> ph.Body:
     """A body with ports P and C."""
     if kind == "beam":
         return beam(material=SOFT).discretise(elements)
+    if kind in ("plate", "solid"):
+        return on_mesh(kind)
     J = np.array([[0.4, 0.05, 0.02], [0.05, 0.5, -0.03], [0.02, -0.03, 0.6]])
     return ph.RigidBody(2.5, J, center=(0.1, -0.2, 0.3), ports={"C": (0.5, 0.2, -0.1)}).discretise()
 
@@ -52,6 +66,11 @@ def random_motion(system: ph.System, seed: int, u=None, stressed: float = 0.0) -
     rng = np.random.default_rng(seed)
     shape = system.layout.shape
     eta = {n: 1e-3 * rng.normal(size=shape(n)) for n in system.layout if n.endswith(".eta")}
+    for name in eta:  # coordinates of bodies on meshes have frequencies: the stiffer, the less they move
+        body = system.bodies[name.removesuffix(".eta")]
+        if isinstance(body.recipe, (ph.Plate, ph.Solid)):
+            omega = body.elastic.D.diagonal()
+            eta[name] *= 10.0 * omega[0] / omega
     state = ph.place(system, eta)
     given = {n: 0.02 * rng.normal(size=shape(n)) for n in system.layout if n.endswith(".eta_dot")}
     given["a.omega"] = rng.normal(size=shape("a.omega"))

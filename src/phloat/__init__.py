@@ -4,9 +4,13 @@ from phloat.algebra.layout import Layout
 from phloat.analysis.linearise import linearise
 from phloat.bodies.beam import Beam
 from phloat.bodies.body import Body, Port
+from phloat.bodies.continuum import Continuum
+from phloat.bodies.interfaces import Mean, Rigid
 from phloat.bodies.material import KelvinVoigt, Material, Rayleigh
+from phloat.bodies.plate import Plate
 from phloat.bodies.rigid import PointMass, RigidBody
 from phloat.bodies.section import Circle, Rectangle, Section, Tube
+from phloat.bodies.solid import Solid
 from phloat.errors import (
     AccuracyError,
     ClosureError,
@@ -47,6 +51,7 @@ from phloat.motion.simulate import simulate
 from phloat.system.energy import PowerBalance, effort_defect, energy, power_balance, structure_defects
 from phloat.system.jointed import gaps, joint_coordinates
 from phloat.system.state import State
+from phloat.system.stresses import StressField
 from phloat.system.system import System, connect, drive, lock
 from phloat.system.terms import Terms, terms
 from phloat.view.plot import plot
@@ -63,6 +68,7 @@ __all__ = [
     "Circle",
     "ClosureError",
     "Composition4",
+    "Continuum",
     "ConvergenceError",
     "Cylindrical",
     "DamagedRunWarning",
@@ -83,9 +89,11 @@ __all__ = [
     "Load",
     "LooseBodyWarning",
     "Material",
+    "Mean",
     "Midpoint",
     "Modes",
     "Planar",
+    "Plate",
     "PointMass",
     "Port",
     "PortError",
@@ -98,12 +106,15 @@ __all__ = [
     "Response",
     "Result",
     "Revolute",
+    "Rigid",
     "RigidBody",
     "Section",
     "Slide",
+    "Solid",
     "Spherical",
     "Spring",
     "State",
+    "StressField",
     "StructureError",
     "System",
     "Terms",

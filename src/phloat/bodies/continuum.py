@@ -7,16 +7,18 @@ coordinates are kept (`reduced`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
+from phloat.algebra.eigen import lowest
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, stacked, zeros
 from phloat.bodies.body import Body, Recipe, Shape
+from phloat.bodies.boundary_ports import open_ports
 from phloat.bodies.floating import reduced
 from phloat.bodies.inertia import Sections
 from phloat.bodies.interfaces import Patch
@@ -24,6 +26,7 @@ from phloat.bodies.material import Damping
 from phloat.bodies.meshed import Samples, Strains, Trace
 from phloat.errors import InputError, unknown
 from phloat.fem.mesh import Mesh
+from phloat.linear.modes import modes
 from phloat.linear.phdae import Field, LinearPHDAE
 
 __all__ = ["Continuum", "Samples", "Strains", "Trace"]
@@ -143,22 +146,40 @@ class Continuum:
         """
         return reduced(self, self.ports, modes=modes, stiffened=stiffened if self.stiffening else 0)
 
-    def linear(self) -> LinearPHDAE:
-        """The linear port-Hamiltonian system (v | σ): E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], R = diag(R_d, 0)."""
-        return self._linear
+    def modes(self, count: int = 20) -> tuple[np.ndarray, np.ndarray]:
+        """ω (rad/s, ascending, rigid ones 0) and shapes q of unit mass, n × count: for large bodies, from K and M alone."""
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+            raise InputError(f"count is {count!r}; ask for at least one mode")
+        if self.K is None:
+            found = modes(self.linear(), count)
+            return found.omega, found.vectors
+        squared, q = lowest(self.K, self.M, int(count), self.rigid)
+        return np.sqrt(np.maximum(squared, 0.0)), q
+
+    def linear(self, boundary: Sequence[str] = ()) -> LinearPHDAE:
+        """The linear port-Hamiltonian system (v | σ): E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], R = diag(R_d, 0).
+
+        The ports of the recipe take a wrench and give the mean twist of their patch; those of `boundary` take forces on all
+        coordinates of a named boundary and give their velocities.
+        """
+        return self._opened(boundary) if boundary else self._linear
 
     @cached_property
     def _linear(self) -> LinearPHDAE:
+        return self._opened(())
+
+    def _opened(self, boundary: Sequence[str]) -> LinearPHDAE:
         n, (C, D, *_) = self.coordinates, self.strains
+        B, ports = open_ports(self, boundary)
         places = self.shape.places()
         motion = sp.hstack([self.shape.displacement(places), zeros(3 * len(places), C.shape[0])])
         return LinearPHDAE(
             E=stacked([[self.M, None], [None, C]]),
             J=stacked([[zeros(n, n), -D.T], [D, zeros(C.shape[0], C.shape[0])]]),
             R=stacked([[self.R_d, None], [None, zeros(*C.shape)]]),
-            B=zeros(n + C.shape[0], 0),
+            B=sp.vstack([B, zeros(C.shape[0], ports.size)]),
             rows=Layout({"v": (n,), "sigma": (C.shape[0],)}, "row"),
-            ports=Layout({}, "port"),
+            ports=ports,
             split=n,
             fields={"body": Field(self.shape.points(places), csr(motion))},
         )
@@ -187,7 +208,7 @@ class Held:
         return self.shape.stress(s)
 
     def material(self, x: np.ndarray) -> Matrix:
-        return csr(self.shape.material(x)[:, self.free])
+        return self.displacement(x)
 
     def cauchy(self, x: np.ndarray) -> Matrix:
         return self.shape.cauchy(x)

@@ -19,11 +19,14 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse.linalg as spla
 
+from phloat.algebra.factorised import factorised
 from phloat.algebra.sparse import Matrix, csr, stacked, zeros
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.linear.shift_invert import ShiftInvert
 
 DENSE = 600  # coordinates up to which modes come from a dense eigenproblem
+ROUND_OFF = 1e-13  # of the terms of a sum
+NEGATIVE = "the stiffness is not positive: with all interfaces held some motion takes no energy, or gives some"
 LOOSE = 1e-9  # of unit columns: what counts as a motion that is not held
 
 
@@ -242,7 +245,10 @@ class Held:
         F = self.solve(np.eye(n), np.zeros((len(self.G), n)))
         value, vector = la.eigh(M.toarray())
         root = vector * np.sqrt(np.maximum(value, 0.0))  # massless coordinates are allowed
-        inverse, y = la.eigh(root.T @ (F + F.T) @ root / 2, subset_by_index=(n - count, n - 1))
+        inverse, y = la.eigh(root.T @ (F + F.T) @ root / 2)
+        if inverse[0] < -1e-9 * inverse[-1]:
+            raise InputError(NEGATIVE)
+        inverse, y = inverse[n - count :], y[:, n - count :]
         if inverse[0] <= 1e-14 * inverse[-1]:
             raise InputError(f"modes is {count}, but fewer have mass; ask for fewer")
         v = F @ (root @ y) / inverse
@@ -256,6 +262,8 @@ class Held:
         mu = np.einsum("ik,ik->k", v, K_v)
         order = np.argsort(mu)[:count]
         mu, v = mu[order], v[:, order]
+        if mu[0] <= 0.0:
+            raise InputError(NEGATIVE)
         if (miss := inverted.residual(mu, v)) > 1e-6:
             raise AccuracyError(f"fixed-interface modes are off by {miss:.1e} in their shapes; ask for more of them")
         return mu, v
@@ -293,8 +301,7 @@ def _factored(K: Stiffness, free: np.ndarray) -> Callable[[np.ndarray], np.ndarr
             m, D = K.C.shape[0], csr(K.D[:, free])
             saddle = spla.splu(stacked([[-K.C, D], [D.T, zeros(len(free), len(free))]]).tocsc())
             return lambda f: saddle.solve(np.vstack([np.zeros((m, f.shape[1])), f]))[m:]
-        symmetric = {"diag_pivot_thresh": 0.0, "permc_spec": "MMD_AT_PLUS_A", "options": {"SymmetricMode": True}}
-        return spla.splu(csr(K[free][:, free]).tocsc(), **symmetric).solve
+        return factorised(csr(K[free][:, free]))
     except RuntimeError:
         raise InputError(
             "the stiffness is singular beyond the six rigid motions: some part of the body is loose, or has coordinates "
@@ -322,16 +329,22 @@ def _check(n: int, interfaces: Mapping[str, Interface], modes: int) -> None:
 
 
 def _coupling(K: Stiffness, basis: CraigBampton) -> float:
-    """The largest cosine of a mode with a static motion, in the product of K: zero in exact numbers."""
+    """The largest cosine of a mode with a static motion, in the product of K: zero in exact numbers, here beyond round-off."""
     stop = basis.loose + len(basis.omega)
     Phi, Psi = basis.V[:, basis.loose : stop], basis.V[:, stop:]
     K_Psi = times(K, Psi)
+    # a lone interface moves the body rigidly: then there is no energy to compare with, and K Ψ is round-off
+    noise = ROUND_OFF * _norms(Phi)[:, None] * _norms(_sizes(K, Psi))
     size = np.sqrt(np.maximum(np.einsum("ik,ik->k", Psi, K_Psi), 1e-300))
-    # a lone interface moves the body rigidly: then there is no energy to compare with, and size is round-off
-    size = np.maximum(
-        size, 1e-3 * basis.omega.min(initial=np.inf) * _norms(Psi) / max(_norms(Phi).max(initial=0), 1e-300)
-    )
-    return float(np.abs((Phi / basis.omega).T @ K_Psi / size).max(initial=0.0))
+    excess = np.maximum(np.abs(Phi.T @ K_Psi) - noise, 0.0)
+    return float((excess / basis.omega[:, None] / size).max(initial=0.0))
+
+
+def _sizes(K: Stiffness, V: np.ndarray) -> np.ndarray:
+    """|K| |V|, what K V is a difference of."""
+    if isinstance(K, Mixed):
+        return times(Mixed(abs(K.C), abs(K.D)), np.abs(V))
+    return np.asarray(abs(K) @ np.abs(V))
 
 
 def _span(rigid: np.ndarray) -> np.ndarray:

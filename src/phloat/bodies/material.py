@@ -65,7 +65,9 @@ class Orthotropic:
         if self.axes is not None:
             axes = finite("axes", self.axes, (3, 3))
             if np.abs(axes.T @ axes - np.eye(3)).max() > 1e-9:
-                raise InputError(f"the columns of axes must be three perpendicular unit vectors; they are {self.axes!r}")
+                raise InputError(
+                    f"the columns of axes must be three perpendicular unit vectors; they are {self.axes!r}"
+                )
             object.__setattr__(self, "axes", tuple(map(tuple, axes.tolist())))
         least = float(np.linalg.eigvalsh(self._scaled())[0])
         if least <= 1e-9:

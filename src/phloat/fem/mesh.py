@@ -103,7 +103,7 @@ class Mesh:
             first = ", ".join(str(tuple(map(int, f))) for f in facets[strange][:3])
             raise InputError(
                 f"{strange.sum()} of {len(facets)} facets of boundary {name!r} belong to no cell, first those with "
-                f"nodes {first}; give the corner nodes of {cell.FACET[self.kind]}s of this mesh"
+                f"nodes {first}; give the corner nodes of {cell.PLURAL[cell.FACET[self.kind]]} of this mesh"
             )
         return np.divmod(origin[at], len(cell.FACETS[self.kind]))
 
@@ -208,8 +208,10 @@ class Mesh:
 
     def refined(self, times: int = 1) -> Mesh:
         """Every cell cut in the middle of its edges, `times` times; names stay, curved cells keep their curves."""
+        if times < 0 or times != int(times):
+            raise InputError(f"times is {times}; it must be a whole number, 0 or more")
         mesh = self
-        for _ in range(times):
+        for _ in range(int(times)):
             mesh = _cut(mesh)
         return mesh
 
@@ -220,11 +222,11 @@ class Mesh:
         n = len(self.points)
         graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
         _, group = connected_components(graph, directed=False)
-        _, first, number = np.unique(group, return_index=True, return_inverse=True)
-        rank = np.argsort(np.argsort(first))  # the points that stay keep their order
-        number = rank[number]
+        first = np.full(n, n)
+        np.minimum.at(first, group, np.arange(n))
+        kept, number = np.unique(first[group], return_inverse=True)
         boundaries = {name: number[facets] for name, facets in self.boundaries.items()}
-        return replace(self, points=self.points[np.sort(first)], cells=number[self.cells], boundaries=boundaries)
+        return replace(self, points=self.points[kept], cells=number[self.cells], boundaries=boundaries)
 
 
 def _with_middles(kind: str, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

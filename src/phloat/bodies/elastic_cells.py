@@ -1,0 +1,171 @@
+"""The elastic body on the nodes of a mesh: displacements along each axis at the nodes, stresses at points of the cells.
+
+Cσ = w A⁻¹σ,   D q = w ε(u),   so σ are the stresses themselves and DᵀC⁻¹D = ∫ εᵀA ε with that quadrature
+ε(u) + ½ ∇uᵀ∇u is Green's strain: its quadratic part is `pair`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import Matrix, csr, weighted, zeros
+from phloat.bodies.body import Recipe
+from phloat.bodies.continuum import Continuum
+from phloat.bodies.interfaces import Patch
+from phloat.bodies.material import Damping
+from phloat.bodies.mesh_shape import MeshShape
+from phloat.bodies.meshed import Samples, Strains, Trace
+from phloat.fem.assembly import VOIGT, Cells, for_each_axis
+from phloat.fem.cells import FACET
+from phloat.fem.mesh import Mesh
+from phloat.fem.reference import Reference, rule
+
+AXES = "xyz"
+Thickness = Callable[[np.ndarray], np.ndarray]  # at points (…, dim)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Cells of one material: their numbers, elasticity matrix (Voigt), density, and for sheets all six stresses of the three."""
+
+    cells: np.ndarray
+    A: np.ndarray
+    rho: float
+    whole: np.ndarray | None = None
+
+
+def elastic(
+    recipe: Recipe,
+    mesh: Mesh,
+    parts: Sequence[Part],
+    *,
+    thickness: Thickness | None,
+    damping: Damping,
+    frame: str | None,
+    ports: Mapping[str, Patch],
+    stiffening: bool,
+) -> Continuum:
+    """The free body."""
+    cells = Cells.of(mesh)
+    d, count = cells.dim, len(mesh.points)
+    at_mass, at_stress = (
+        np.ones((1, 1)) if thickness is None else thickness(cells.at(points))
+        for points, _ in (cells.reference.mass_rule, cells.reference.stress_rule)
+    )
+    density = np.zeros((len(cells.nodes), 1))
+    for part in parts:
+        density[part.cells] = part.rho
+    mass = cells.mass(density * at_mass)
+    names = tuple(f"sigma_{AXES[a]}{AXES[b]}" for a, b in VOIGT[d])
+    return Continuum(
+        recipe=recipe,
+        mesh=mesh,
+        samples=Samples(
+            x=mesh.points,
+            mass=mass,
+            Phi=(
+                _of_axis(count, d, 0),
+                _of_axis(count, d, 1),
+                _of_axis(count, d, 2) if d == 3 else zeros(count, 2 * count),
+            ),
+            weight=cells.volumes(),
+        ),
+        sections=None,
+        M=for_each_axis(mass, d),
+        K=cells.stiffness([(part.cells, part.A) for part in parts], at_stress),
+        make_strains=lambda: _strains(cells, parts, cells.stress_weights * at_stress, names, stiffening),
+        rigid=_rigid(mesh.points, d),
+        kinds=np.tile([f"u_{a}" for a in AXES[:d]], count),
+        parts={name: _coordinates(mesh.node_numbers(name), d) for name in mesh.boundaries},
+        make_trace=lambda name: _trace(mesh, name),
+        shape=MeshShape(mesh.points, cells, names, _whole(parts, len(cells.nodes))),
+        damping=damping,
+        frame=frame,
+        ports=ports,
+        stiffening=stiffening,
+    )
+
+
+def _whole(parts: Sequence[Part], count: int) -> np.ndarray | None:
+    out = np.zeros((count, 6, 3))
+    for part in parts:
+        if part.whole is None:
+            return None
+        out[part.cells] = part.whole
+    return out
+
+
+def _of_axis(count: int, d: int, axis: int) -> Matrix:
+    """u_a of every node, per coordinates (node, axis)."""
+    node = np.arange(count)
+    return csr(sp.csr_array((np.ones(count), d * node + axis, np.arange(count + 1)), shape=(count, d * count)))
+
+
+def _coordinates(nodes: np.ndarray, d: int) -> np.ndarray:
+    return (d * nodes[:, None] + np.arange(d)).ravel()
+
+
+def _rigid(x: np.ndarray, d: int) -> np.ndarray:
+    """u = e_k, and u = e_k × x."""
+    out = np.zeros((len(x), d, 6))
+    for k, e in enumerate(np.eye(3)):
+        out[:, :, k] = e[:d]
+        out[:, :, 3 + k] = np.cross(e, x)[:, :d]
+    if d == 2:
+        out[:, :, 2:5] = 0.0  # a sheet knows motions in its plane only
+    return out.reshape(len(x) * d, 6)
+
+
+def _strains(
+    cells: Cells, parts: Sequence[Part], weight: np.ndarray, names: tuple[str, ...], stiffening: bool
+) -> Strains:
+    pairs, d, w = VOIGT[cells.dim], cells.dim, weight.ravel()
+    slope = [csr(weighted(g, w)) for g in cells.derivatives()]
+
+    def of(axis: int, by: int) -> Matrix:
+        """w ∂u_axis/∂x_by."""
+        g = slope[by]
+        return sp.csr_array((g.data, g.indices * d + axis, g.indptr), shape=(g.shape[0], g.shape[1] * d))
+
+    D = [of(a, a) if a == b else of(a, b) + of(b, a) for a, b in pairs]
+    S = np.zeros((len(cells.nodes), len(pairs), len(pairs)))
+    for part in parts:
+        S[part.cells] = np.linalg.inv(part.A)
+    S = np.repeat(S, weight.shape[1], axis=0) * w[:, None, None]
+    used = np.abs(S).max(axis=0) > 0
+    C = [[sp.diags_array(S[:, k, l]) if used[k, l] else None for l in range(len(pairs))] for k in range(len(pairs))]
+
+    def pair(q: np.ndarray, r: np.ndarray) -> np.ndarray:
+        """∇uᵀ∇v and its transpose: twice the mean on the diagonal, the sum off it."""
+        u, v = ([g @ field.reshape(-1, d) for g in slope] for field in (q, r))
+
+        def product(a: int, b: int) -> np.ndarray:
+            return np.asarray(np.einsum("pk,pk->p", u[a], v[b]) / w)
+
+        return np.concatenate([product(a, a) if a == b else product(a, b) + product(b, a) for a, b in pairs])
+
+    layout = Layout(dict.fromkeys(names, weight.shape), "stress")
+    return Strains(csr(sp.block_array(C, format="csr")), csr(sp.vstack(D)), layout, pair if stiffening else None)
+
+
+def _trace(mesh: Mesh, name: str) -> Trace:
+    d, facet = mesh.dimension, Reference(FACET[mesh.kind], mesh.order)
+    nodes = mesh.facet_nodes(name)
+    xi, weight = rule(facet.kind, 2 * mesh.order + 1)
+    values, corners = facet.values(xi), mesh.points[nodes]
+    tangent = np.einsum("qnb,fna->fqba", facet.slopes(xi), corners)
+    across = tangent[:, :, 0] if d == 2 else np.cross(tangent[:, :, 0], tangent[:, :, 1])
+    rows, n = len(nodes) * len(xi), nodes.shape[1]
+    columns, start = np.repeat(nodes, len(xi), axis=0).ravel(), np.arange(0, rows * n + 1, n)
+    data, shape = np.tile(values, (len(nodes), 1)).ravel(), (rows, d * len(mesh.points))
+    u = [csr(sp.csr_array((data, d * columns + a, start), shape=shape)) for a in range(d)]
+    return Trace(
+        x=np.einsum("qn,fna->fqa", values, corners).reshape(rows, 3),
+        weight=(np.linalg.norm(across, axis=-1) * weight).ravel(),
+        u=(u[0], u[1], u[2] if d == 3 else zeros(*shape)),
+    )

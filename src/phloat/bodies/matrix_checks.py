@@ -1,0 +1,106 @@
+"""What exported matrices must satisfy before a body is made of them: symmetry, positivity, six free rigid motions."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+
+from phloat.algebra.sparse import Matrix, csr, largest
+from phloat.bodies.interfaces import moved
+from phloat.errors import InputError
+
+MOTIONS = ("along x", "along y", "along z", "about x", "about y", "about z")
+SKEW = 1e-6  # relative defect up to which a matrix is made symmetric
+NEGATIVE = 1e-8  # of its diagonal: what a semidefinite matrix may lack
+GROUNDED = 1e-4  # relative force of a rigid motion: digits of a text file are below, a held node is above
+UNEQUAL = 1e-4  # of the masses along x, y, z
+
+
+def symmetric(what: str, a: Matrix) -> tuple[Matrix, float]:
+    """½ (a + aᵀ) and the relative defect that this took away."""
+    size = largest(a)
+    if not size:
+        raise InputError(f"{what} is zero")
+    lower, upper = sp.tril(a, -1, format="csr"), sp.triu(a, 1, format="csr")
+    if bool(lower.nnz) != bool(upper.nnz) and lower.nnz + upper.nnz:
+        raise InputError(f"{what} holds one triangle only; give the whole matrix, A + A.T − diag(A)")
+    defect = largest(a - a.T) / size
+    if defect > SKEW:
+        raise InputError(
+            f"{what} is not symmetric: relative defect {defect:.1e}; export it without follower loads, contact and damping"
+        )
+    return (a, 0.0) if not defect else (csr((a + a.T) / 2), defect)
+
+
+def positive_semidefinite(what: str, a: Matrix) -> None:
+    """A sentence if vᵀa v < 0 for some v: a pivot of the scaled matrix is negative."""
+    diagonal = a.diagonal()
+    if diagonal.min() < 0.0:
+        k = int(diagonal.argmin())
+        raise InputError(f"{what} has {diagonal[k]:.3g} on its diagonal (row {k}); a mass or damping is never negative")
+    massless = (diagonal == 0.0) & (np.asarray(abs(a).sum(axis=1)).ravel() > 0.0)
+    if massless.any():
+        k = int(massless.argmax())
+        raise InputError(f"{what} has 0 on its diagonal but not beside it (row {k}), so it is not positive")
+    scale = sp.diags_array(1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)))
+    shifted = scale @ a @ scale + NEGATIVE * sp.eye_array(a.shape[0])
+    factor = spla.splu(
+        shifted.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+    )
+    if (factor.perm_r == factor.perm_c).all() and (lacking := int((factor.U.diagonal() < 0.0).sum())):
+        raise InputError(f"{what} is not positive: {lacking} of its {a.shape[0]} eigenvalues are negative")
+
+
+def rigid_forces(K: Matrix, rigid: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    """‖K r‖ / ‖|K| |r|‖ for the six rigid motions r about a point: zero but for round-off."""
+    r = rigid @ moved(centre)
+    force, terms = K @ r, abs(K) @ np.abs(r)
+    size = np.sqrt(np.einsum("ik,ik->k", terms, terms))
+    return np.asarray(np.sqrt(np.einsum("ik,ik->k", force, force)) / np.where(size > 0, size, 1.0))
+
+
+def free_to_move(numbers: np.ndarray) -> None:
+    """A sentence with the six numbers if some rigid motion meets force."""
+    if numbers.max() <= GROUNDED:
+        return
+    listed = ", ".join(f"{name} {number:.1e}" for name, number in zip(MOTIONS, numbers, strict=True))
+    if numbers[:3].max() > GROUNDED:
+        why = (
+            "K is held to the ground somewhere, or its rows are in another order than nodes and dofs say; export the free body, "
+            "without boundary conditions"
+        )
+    else:
+        why = "the coordinates of nodes do not fit K: look at their units and their order"
+    raise InputError(f"rigid motions meet elastic forces, relatively {listed}; {why}")
+
+
+def rigid_mass(M: Matrix, rigid: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mass, mass centre and inertia about it, from rigidᵀM rigid."""
+    whole = rigid.T @ (M @ rigid)
+    along = np.diag(whole)[:3]
+    mass = float(along.mean())
+    if not mass > 0.0:
+        raise InputError(f"the mass of a rigid motion along x, y, z is {_three(along)} kg; there is no mass in M")
+    spread = max(np.ptp(along), float(np.abs(whole[:3, :3] - np.diag(along)).max())) / mass
+    if spread > UNEQUAL:
+        raise InputError(
+            f"the body weighs {_three(along)} kg along x, y, z; they must be the same: M lacks directions, or its rows are in "
+            "another order than nodes and dofs say"
+        )
+    moment = whole[:3, 3:]  # −[s₀]
+    centre = np.array([moment[1, 2] - moment[2, 1], moment[2, 0] - moment[0, 2], moment[0, 1] - moment[1, 0]]) / (
+        2 * mass
+    )
+    size = np.sqrt(max(np.trace(whole[3:, 3:]) / mass, 1e-300))  # a radius of gyration about the origin
+    if (defect := float(np.abs(moment + moment.T).max()) / (mass * size)) > UNEQUAL:
+        raise InputError(
+            f"M has no mass centre: the momenta of rigid rotations contradict each other, relatively {defect:.1e}; see that the "
+            "coordinates of nodes and the components of dofs fit M"
+        )
+    about = moved(centre)
+    return mass, centre, (about.T @ whole @ about)[3:, 3:]
+
+
+def _three(numbers: np.ndarray) -> str:
+    return ", ".join(f"{n:.6g}" for n in numbers)

@@ -1,0 +1,253 @@
+"""Matrices that other finite-element codes write as text.
+
+Read are, by what the file holds:
+
+- Matrix Market (`%%MatrixMarket`, coordinate or array, real or integer, general or symmetric), without names of nodes;
+- CalculiX `*FREQUENCY, SOLVER=MATRIXSTORAGE`: `job.sti`, `job.mas`, lines `row column value` of the upper triangle, counted from
+  1, with `job.dof` beside them (lines `node.direction`), which must be there;
+- Abaqus `*MATRIX OUTPUT, FORMAT=MATRIX INPUT`: `job_STIF1.mtx`, lines `node, dof, node, dof, value`, one triangle or all; and
+  FORMAT=COORDINATE: lines `row column value`, without names of nodes;
+- Nastran `DMIG` in bulk data (punch files too), forms 1 (square), 2 (as far as it is square) and 6 (symmetric), real, single or
+  double, in small, large and free fields; a component 0 or blank is a scalar point.
+
+Where a format does not say whether one triangle or all is written, one triangle is taken if no entry has its mirror.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.io as sio
+import scipy.sparse as sp
+
+from phloat.algebra.sparse import Matrix, csr
+from phloat.bodies.bulk_data import Card, cards
+from phloat.errors import InputError
+
+FORMS = {"1": "square", "2": "rectangular", "6": "symmetric"}
+REAL = ("1", "2")
+PENALTY = 1e35  # Abaqus writes held degrees of freedom as 1e36 on the diagonal
+
+
+class Labelled(NamedTuple):
+    """A matrix and what its rows are: (node number, component) with components 1 to 6, 0 for scalars; None: not known."""
+
+    matrix: Matrix
+    dofs: np.ndarray | None
+
+
+def read_matrix(path: str | Path, name: str | None = None) -> Labelled:
+    """The matrix of a file; `name` says which one of a file that holds several (DMIG)."""
+    path = Path(path)
+    text = read_text(path)
+    head = _first_line(text)
+    try:
+        if head.startswith("%%MatrixMarket"):
+            return Labelled(_matrix_market(path), None)
+        if path.suffix.lower() in (".sti", ".mas"):
+            return _calculix(text, path)
+        if "DMIG" in text.upper():
+            return _dmig(text, name)
+        if "," in head:
+            return _abaqus(text)
+        return Labelled(_coordinate(text), None)
+    except InputError as error:
+        raise InputError(f"{path.name}: {error}") from None
+
+
+def read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="latin-1")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+
+
+def matched(a: Labelled, b: Labelled) -> tuple[Matrix, Matrix, np.ndarray | None]:
+    """Two matrices on the same rows: those of the first, then what only the second has."""
+    if a.dofs is None or b.dofs is None:
+        dofs = a.dofs if b.dofs is None else b.dofs
+        if a.matrix.shape != b.matrix.shape:
+            raise InputError(
+                f"the matrices have {a.matrix.shape[0]} and {b.matrix.shape[0]} rows; they must be of one body"
+            )
+        return a.matrix, b.matrix, dofs
+    place = {tuple(d): k for k, d in enumerate(a.dofs.tolist())}
+    for d in b.dofs.tolist():
+        place.setdefault(tuple(d), len(place))
+    dofs = np.array(list(place), dtype=int).reshape(-1, 2)
+    both = []
+    for matrix, own in ((a.matrix, a.dofs), (b.matrix, b.dofs)):
+        at = np.array([place[tuple(d)] for d in own.tolist()], dtype=int)
+        entries = matrix.tocoo()
+        both.append(csr(sp.coo_array((entries.data, (at[entries.row], at[entries.col])), shape=(len(dofs), len(dofs)))))
+    return both[0], both[1], dofs
+
+
+# --- formats ----------------------------------------------------------------------------------------------------------
+
+
+def _matrix_market(path: Path) -> Matrix:
+    try:
+        found = sio.mmread(path)
+    except ValueError as error:
+        raise InputError(f"not a Matrix Market file: {error}") from None
+    if np.iscomplexobj(found if isinstance(found, np.ndarray) else found.data):
+        raise InputError("the matrix is complex; real ones are read")
+    return csr(found)
+
+
+def _calculix(text: str, path: Path) -> Labelled:
+    beside = path.with_suffix(".dof")
+    if not beside.exists():
+        raise InputError(f"the file {beside.name} with the nodes and directions of the rows must lie beside it")
+    table = [line.split(".") for line in read_text(beside).split()]
+    try:
+        dofs = np.array([[int(node), int(direction)] for node, direction in table], dtype=int).reshape(-1, 2)
+    except ValueError:
+        raise InputError(f"{beside.name} must hold lines node.direction, as 17.2") from None
+    if (dofs[:, 1] == 0).any():
+        raise InputError(f"{beside.name} has direction 0, a temperature; export a mechanical step")
+    matrix = _coordinate(text)
+    if matrix.shape[0] != len(dofs):
+        raise InputError(f"the matrix has {matrix.shape[0]} rows, but {beside.name} has {len(dofs)} lines")
+    return Labelled(matrix, dofs)
+
+
+def _coordinate(text: str) -> Matrix:
+    """Lines row column value, counted from 1."""
+    table = _table(text, 3, "row column value")
+    row, column = (_whole(table[:, k]) - 1 for k in (0, 1))
+    if row.min(initial=0) < 0 or column.min(initial=0) < 0:
+        raise InputError("rows and columns are counted from 1, and there is a 0")
+    return _assembled(row, column, table[:, 2], int(max(row.max(initial=-1), column.max(initial=-1))) + 1)
+
+
+def _abaqus(text: str) -> Labelled:
+    table = _table(text, 5, "node, dof, node, dof, value")
+    labels = _whole(table[:, :4])
+    if (labels[:, [0, 2]] < 1).any():
+        raise InputError(
+            f"node {int(labels[:, [0, 2]].min())} is internal to the code that wrote the file (a multiplier, or a part of an "
+            "element); export the model without contacts, connectors and hybrid elements"
+        )
+    if np.abs(table[:, 4]).max(initial=0.0) >= PENALTY:
+        where = labels[np.abs(table[:, 4]).argmax()]
+        raise InputError(
+            f"node {where[0]}, dof {where[1]} is held by a boundary condition (1e36); export the free body"
+        )
+    rows, columns = labels[:, :2], labels[:, 2:]
+    dofs, place = np.unique(np.vstack([rows, columns]), axis=0, return_inverse=True)
+    place = place.reshape(2, -1)
+    return Labelled(_assembled(place[0], place[1], table[:, 4], len(dofs)), dofs)
+
+
+def _dmig(text: str, name: str | None) -> Labelled:
+    heads: dict[str, Card] = {}
+    found: dict[str, list[tuple[tuple[int, int], tuple[int, int], float]]] = {}
+    for card in cards(text):
+        if card.name != "DMIG":
+            continue
+        matrix = card.field(0).upper()
+        if card.field(1) == "0":
+            heads[matrix] = card
+            continue
+        column = card.whole(1, "GJ"), card.whole(2, "CJ", 0)
+        entries = found.setdefault(matrix, [])
+        for k in range(4, len(card.fields), 4):
+            if card.field(k):
+                row = card.whole(k, "Gi"), card.whole(k + 1, "Ci", 0)
+                entries.append((row, column, card.real(k + 2, "Ai")))
+    chosen = _chosen(found, name)
+    form = _form(chosen, heads)
+    entries = found[chosen]
+    dofs, place = np.unique([e[0] for e in entries] + [e[1] for e in entries], axis=0, return_inverse=True)
+    place, value = place.reshape(2, -1), np.array([e[2] for e in entries])
+    if form == "2" and set(place[0]) != set(place[1]):
+        raise InputError(f"DMIG {chosen} is rectangular (form 2): its rows and columns are not the same")
+    if form == "6" and _mirrored(place[0], place[1], len(dofs)):
+        raise InputError(f"DMIG {chosen} is symmetric (form 6), but holds entries on both sides of the diagonal")
+    return Labelled(_assembled(place[0], place[1], value, len(dofs), symmetric=form == "6"), dofs)
+
+
+def matrix_names(path: str | Path) -> list[str]:
+    """The names of the DMIG matrices in a file, in order; empty for other formats."""
+    text = read_text(Path(path))
+    if "DMIG" not in text.upper():
+        return []
+    return list(
+        dict.fromkeys(card.field(0).upper() for card in cards(text) if card.name == "DMIG" and card.field(1) != "0")
+    )
+
+
+def _chosen(found: dict[str, list[tuple[tuple[int, int], tuple[int, int], float]]], name: str | None) -> str:
+    if name is None and len(found) == 1:
+        return next(iter(found))
+    if name is None or name.upper() not in found:
+        said = "say which matrix" if name is None else f"no DMIG {name!r}"
+        raise InputError(f"{said}; there are: {', '.join(found) or 'none'}: write (file, name)")
+    return name.upper()
+
+
+def _form(name: str, heads: dict[str, Card]) -> str:
+    if name not in heads:
+        raise InputError(f"DMIG {name} has no header, a DMIG card with 0 in its third field")
+    form, kind = heads[name].field(2), heads[name].field(3)
+    if form not in FORMS:
+        raise InputError(f"DMIG {name} has form {form}; read are {', '.join(f'{k} ({v})' for k, v in FORMS.items())}")
+    if kind not in REAL:
+        raise InputError(f"DMIG {name} has type {kind}; read are real matrices, 1 (single) and 2 (double)")
+    return form
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+def _first_line(text: str) -> str:
+    lines = (line.strip() for line in text.splitlines())
+    return next((line for line in lines if line and not line.startswith(("**", "$", "#"))), "")
+
+
+def _table(text: str, columns: int, form: str) -> np.ndarray:
+    """Numbers of a text with so many a line; commas and blanks part them, lines with * or # are comments."""
+    lines = [line.replace(",", " ") for line in text.splitlines()]
+    lines = [line for line in lines if line.strip() and not line.lstrip().startswith(("*", "#"))]
+    try:
+        table = np.array([line.upper().replace("D", "E").split() for line in lines], dtype=float)
+        if table.ndim != 2 or table.shape[1] != columns:
+            raise ValueError
+    except ValueError:
+        wrong = next((line for line in lines if not _fits(line, columns)), "nothing")
+        raise InputError(f"lines must hold {form}; there is {wrong.strip()!r}") from None
+    if not np.isfinite(table).all():
+        raise InputError("the file holds NaN or infinity")
+    return table
+
+
+def _fits(line: str, columns: int) -> bool:
+    try:
+        return len([float(part) for part in line.upper().replace("D", "E").split()]) == columns
+    except ValueError:
+        return False
+
+
+def _whole(numbers: np.ndarray) -> np.ndarray:
+    whole = numbers.astype(int)
+    if (whole != numbers).any():
+        raise InputError("numbers of nodes, directions, rows and columns must be whole")
+    return whole
+
+
+def _mirrored(row: np.ndarray, column: np.ndarray, n: int) -> bool:
+    """Whether an entry off the diagonal has its mirror."""
+    off = row != column
+    return bool(np.isin(row[off] * n + column[off], column[off] * n + row[off]).any())
+
+
+def _assembled(row: np.ndarray, column: np.ndarray, value: np.ndarray, n: int, symmetric: bool | None = None) -> Matrix:
+    """The matrix of listed entries; one triangle is mirrored."""
+    out = sp.coo_array((value, (row, column)), shape=(n, n)).tocsr()
+    if symmetric or (symmetric is None and not _mirrored(row, column, n)):
+        out = out + out.T - sp.diags_array(out.diagonal())
+    return csr(out)

@@ -1,0 +1,167 @@
+"""Plates: Kirchhoff and Mindlin, isotropic, orthotropic or laminated, with or without a membrane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+from phloat.bodies.continuum import Continuum
+from phloat.bodies.interfaces import Patch
+from phloat.bodies.laminate import Laminate, Ply
+from phloat.bodies.material import Damping, KelvinVoigt, Material, Rayleigh
+from phloat.bodies.plate_continuum import assembled
+from phloat.bodies.plate_outline import Oblong, Round
+from phloat.bodies.plate_section import PlateSection, Thickness
+from phloat.errors import InputError, mapping, port_name, positive, unknown
+from phloat.fem.mesh import Mesh
+from phloat.fem.mesh_files import read_mesh
+from phloat.fem.plate_cells import are_rectangles
+
+THEORIES = ("kirchhoff", "mindlin")
+ELEMENTS = {"kirchhoff": ("bfs", "argyris", "morley", "hhj"), "mindlin": ("mitc",)}
+SUPPORTS = ("hard", "soft")
+UNIT_SLIP = 0.01  # of the expected mass
+
+Sides = str | tuple[str, ...] | None
+
+
+class Options(TypedDict, total=False):
+    """The keywords that all plates share; see Plate."""
+
+    thickness: Thickness | None
+    material: Material | Ply | Laminate
+    theory: str
+    elements: str | None
+    angle: float
+    clamped: Sides
+    supported: Sides
+    symmetric: Sides
+    support: str
+    frame: str | None
+    ports: Mapping[str, Patch]
+    damping: Damping
+    stiffening: bool
+    membrane: bool | None
+    mass: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plate:
+    """A plate in the plane z = 0: an outline (or a mesh of triangles or quadrilaterals) and a thickness about that plane.
+
+    `thickness` is a number or f(x, y) of arrays. `material` is isotropic, orthotropic (axis 1 turned by `angle` from x), or a
+    Laminate, which has its own thickness. `theory` "kirchhoff" has shear-rigid sections without rotary inertia, "mindlin" both.
+
+    `elements` for Kirchhoff: "bfs" (C¹ on rectangles along the axes, the default there), "argyris" (C¹ on triangles, the default
+    elsewhere), "morley" (the simplest), "hhj" (moments as unknowns of their own). Mindlin has "mitc".
+
+    Sides that are `clamped`, `supported` (w = 0) or `symmetric` are a name, a tuple of names, or "all". A hard `support` keeps
+    Mindlin's sections from turning along the side as well, a soft one does not.
+
+    `membrane` adds stretching in the plane: unless said, where a frame is given (so that the plate can float and stiffen) and
+    where a laminate couples it with bending. `mass` (kg), if given, is checked.
+    """
+
+    outline: Mesh | Oblong | Round
+    material: Material | Ply | Laminate
+    thickness: Thickness | None = None
+    theory: str = "kirchhoff"
+    elements: str | None = None
+    angle: float = 0.0
+    clamped: Sides = None
+    supported: Sides = None
+    symmetric: Sides = None
+    support: str = "hard"
+    frame: str | None = None
+    ports: Mapping[str, Patch] = field(default_factory=dict)
+    damping: Damping = Rayleigh()
+    stiffening: bool = True
+    membrane: bool | None = None
+    mass: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.outline, (Mesh, Oblong, Round)):
+            raise InputError(f"the outline is {type(self.outline).__name__}; use Plate.rectangle, Plate.disc or a Mesh")
+        if self.theory not in THEORIES:
+            raise InputError(unknown("theory", self.theory, THEORIES))
+        if self.elements is not None and self.elements not in ELEMENTS[self.theory]:
+            raise InputError(unknown(f"elements for theory {self.theory!r}:", self.elements, ELEMENTS[self.theory]))
+        if self.support not in SUPPORTS:
+            raise InputError(unknown("support", self.support, SUPPORTS))
+        section = self.section
+        if not isinstance(self.damping, (Rayleigh, KelvinVoigt)):
+            raise InputError(f"damping is {self.damping!r}; it must be Rayleigh(…) or KelvinVoigt(…)")
+        for name in mapping("ports", self.ports, "{name: boundary, Mean(boundary) or point}"):
+            port_name(name)
+        if self.mass is not None:
+            positive("mass", self.mass)
+        if self.membrane is False and section.coupled:
+            raise InputError(
+                "this laminate couples bending with stretching, so its plate has a membrane; leave membrane out"
+            )
+        if self.elements == "hhj" and self.with_membrane:
+            raise InputError(
+                "elements='hhj' bend only, without a membrane; use the conforming elements for plates that float"
+            )
+
+    @classmethod
+    def rectangle(cls, a: float, b: float, **options: Unpack[Options]) -> Plate:
+        """0 ≤ x ≤ a, 0 ≤ y ≤ b; sides left (x = 0), right, bottom (y = 0), top."""
+        return cls(outline=Oblong(a, b), **options)
+
+    @classmethod
+    def disc(cls, radius: float, inner: float = 0.0, **options: Unpack[Options]) -> Plate:
+        """A disc about the origin, or a ring with an inner radius; sides rim and bore."""
+        return cls(outline=Round(radius, inner), **options)
+
+    @classmethod
+    def from_mesh(cls, path: str | Path, unit: float = 1.0, **options: Unpack[Options]) -> Plate:
+        """From a mesh file of triangles or quadrilaterals; `unit` in metres (1e-3 for a file in millimetres)."""
+        return cls(outline=read_mesh(path, unit=unit), **options)
+
+    @property
+    def with_membrane(self) -> bool:
+        """Whether u_x and u_y are part of the plate."""
+        return self.membrane if self.membrane is not None else self.frame is not None or self.section.coupled
+
+    @property
+    def section(self) -> PlateSection:
+        """The plate through its thickness."""
+        return PlateSection(self.material, self.thickness, self.angle)
+
+    def discretise(self, n: int | tuple[int, int] | None = None, *, refine: int = 0) -> Continuum:
+        """The plate on a mesh: n cells along the longer side of a rectangle (or (nx, ny)), n from middle to rim of a disc.
+
+        A plate with a mesh of its own takes no n, and may `refine` it, each time to half the size.
+        """
+        mesh = self._mesh(n).refined(refine) if refine else self._mesh(n)
+        continuum = assembled(self, mesh, self._elements(mesh))
+        if self.mass is not None:
+            found = float(continuum.samples.mass.diagonal().sum())
+            if abs(found / self.mass - 1.0) > UNIT_SLIP:
+                raise InputError(
+                    f"the plate weighs {found:.4g} kg, {found / self.mass:.4g} times the expected {self.mass:g} kg; "
+                    "look at its units (a mesh in millimetres wants unit=1e-3), thickness and density"
+                )
+        return continuum
+
+    def _mesh(self, n: int | tuple[int, int] | None) -> Mesh:
+        if isinstance(self.outline, Mesh):
+            if n is not None:
+                raise InputError(f"n is {n!r}, but this plate has a mesh of its own; use refine=… to make it finer")
+            return self.outline
+        if n is None:
+            raise InputError("how many cells? discretise(16) makes 16 along the longer side")
+        rectangles = isinstance(self.outline, Oblong) and self.theory == "kirchhoff" and self.elements in (None, "bfs")
+        if isinstance(self.outline, Round):  # a support acts at the vertices, which are then on the circle
+            return self.outline.mesh(n, "triangle", inscribed=self.supported is not None)
+        return self.outline.mesh(n, "quadrilateral" if rectangles else "triangle")
+
+    def _elements(self, mesh: Mesh) -> str:
+        if self.elements is not None:
+            return self.elements
+        if self.theory == "mindlin":
+            return "mitc"
+        return "bfs" if are_rectangles(mesh) else "argyris"

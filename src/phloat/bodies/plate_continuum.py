@@ -1,0 +1,120 @@
+"""A plate on a mesh: mass, stresses, boundaries, and what is held."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.algebra.sparse import csr, weighted
+from phloat.bodies.continuum import Continuum, Samples, Trace
+from phloat.bodies.inertia import Sections
+from phloat.bodies.plate_elastic import Local
+from phloat.bodies.plate_fields import Fields, Kirchhoff
+from phloat.bodies.plate_mindlin import Mindlin
+from phloat.bodies.plate_mixed import Deflection, Mixed
+from phloat.bodies.plate_shape import PlateShape
+from phloat.errors import InputError, unknown
+from phloat.fem.mesh import Mesh
+from phloat.fem.plate_cells import Cells, cells_of
+
+if TYPE_CHECKING:
+    from phloat.bodies.plate import Plate, Sides
+
+EDGE_POINTS = 5  # of Gauss on each edge: exact to degree 9
+WAYS = ("clamped", "supported", "symmetric")
+
+
+def assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
+    """The plate with its sides held as the recipe says."""
+    cells = cells_of(mesh, "rectangle" if elements == "bfs" else "triangle")
+    sides = {way: _edges(cells, getattr(plate, way), way) for way in WAYS}
+    fields, stresses = _theory(plate, cells, elements, sides)
+    samples, sections = _masses(plate, fields)
+    M = sum((csr(p.T @ samples.mass @ p) for p in samples.Phi), 0.0 * csr(samples.Phi[2].T @ samples.Phi[2]))
+    if sections is not None:
+        M = M + sections.M_s
+    nodes = np.ascontiguousarray(mesh.points, dtype=float)
+    free = Continuum(
+        recipe=plate,
+        mesh=mesh,
+        samples=samples,
+        sections=sections,
+        M=csr(M),
+        K=stresses.stiffness(),
+        make_strains=stresses.strains,
+        rigid=fields.rigid,
+        kinds=fields.kinds,
+        parts={name: np.unique(fields.on(cells.edges_on(name))) for name in cells.boundaries},
+        make_trace=lambda name: _trace(plate, fields, name),
+        shape=PlateShape(fields, nodes, plate.section, stresses.resultants, stresses.rule),
+        damping=plate.damping,
+        frame=plate.frame,
+        ports=plate.ports,
+        stiffening=plate.stiffening,
+    )
+    held = [fields.held(edges, way) for way, edges in sides.items() if len(edges)]
+    words = ", ".join(f"{_said(getattr(plate, way))} {way}" for way in WAYS if getattr(plate, way))
+    return free.holding(np.unique(np.concatenate(held)), words) if held else free
+
+
+def _theory(plate: Plate, cells: Cells, elements: str, sides: dict[str, np.ndarray]) -> tuple[Fields, Local | Mixed]:
+    """Fields and stresses of the plate's theory; corners are turned along sides that are held."""
+    first, section = np.unique(np.concatenate(list(sides.values()))), plate.section
+    if elements == "hhj":
+        turned = np.union1d(sides["clamped"], sides["symmetric"])
+        deflection = Deflection(cells, first)
+        return deflection, Mixed(deflection, section.through, turned)
+    fields: Fields
+    if elements == "mitc":
+        fields = Mindlin(cells, plate.with_membrane, plate.support == "hard", first)
+    else:
+        fields = Kirchhoff(cells, elements, plate.with_membrane, first)
+    return fields, Local(fields, section.through, section.coupled, plate.stiffening)
+
+
+def _said(sides: Sides) -> str:
+    return sides if isinstance(sides, str) else " and ".join(sides or ())
+
+
+def _edges(cells: Cells, sides: Sides, way: str) -> np.ndarray:
+    """The edges of a name, of several, or of the whole boundary."""
+    if sides is None:
+        return np.zeros(0, dtype=int)
+    if sides == "all" and "all" not in cells.boundaries:
+        return cells.outside
+    names = (sides,) if isinstance(sides, str) else sides
+    if not isinstance(names, (tuple, list)):
+        raise InputError(f"{way} is {sides!r}; it must be the name of a side, a tuple of names, or 'all'")
+    for name in names:
+        if name not in cells.boundaries:
+            raise InputError(unknown("side", name, (*cells.boundaries, "all")))
+    return np.unique(np.concatenate([np.zeros(0, dtype=int), *(cells.edges_on(name) for name in names)]))
+
+
+def _masses(plate: Plate, fields: Fields) -> tuple[Samples, Sections | None]:
+    """Mass at quadrature points, and rotary inertia where the theory has it."""
+    points = fields.cells.quadrature(fields.rules["mass"])
+    through = plate.section.through(points.x)
+    x = np.column_stack([points.x, np.zeros(len(points.x))])
+    mass = csr(sp.diags_array(through.rho_0 * points.weight))
+    samples = Samples(x, mass, fields.displacement(points), points.weight)
+    if plate.theory != "mindlin":
+        return samples, None
+    turn = fields.turn(points)
+    rotary = through.rho_2 * points.weight
+    X = np.zeros((3, 3, len(fields.kinds)))
+    X[2, 0], X[2, 1] = turn[1].T @ rotary, -(turn[0].T @ rotary)
+    X = 0.5 * (X - X.transpose(1, 0, 2))  # only the ω–η̇ coupling, as for beams
+    M_s = csr(sum(turn[a].T @ weighted(turn[a], rotary) for a in (0, 1)))
+    return samples, Sections(np.diag([rotary.sum(), rotary.sum(), 0.0]), X, M_s)
+
+
+def _trace(plate: Plate, fields: Fields, name: str) -> Trace:
+    """A side as quadrature points."""
+    points = fields.cells.along(fields.cells.edges_on(name), EDGE_POINTS)
+    x = np.column_stack([points.x, np.zeros(len(points.x))])
+    h = plate.section.height(points.x)
+    gyration = float(points.weight @ h**2 / points.weight.sum() / 12.0)
+    return Trace(x, points.weight, fields.displacement(points), fields.turn(points), gyration)

@@ -1,0 +1,174 @@
+"""Fields of plates as matrices that multiply the coordinates: u_x and u_y (where there is a membrane), w, and rotations.
+
+Kirchhoff: u = u_m − z ∇w, so that the rotation is (w_y, −w_x, ½ curl u). Curvatures are κ = (−w_xx, −w_yy, −2 w_xy).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.errors import InputError
+from phloat.fem.plate_cells import ALIGNED, Cells, Points
+from phloat.fem.plate_edges import carried, frames, vanishing
+from phloat.fem.plate_space import Space, argyris, bfs, lagrange, morley
+
+Three = tuple[Matrix, Matrix, Matrix]
+
+# points of the rules (see Cells.quadrature) for mass, membrane, bending; None: the element has no membrane of its own
+RULES = {"bfs": (4, 4, 3), "argyris": (6, 3, 4), "morley": (3, 2, 1)}
+MEMBRANE = {"bfs": 3, "argyris": 3, "morley": 2}  # degree of u_x and u_y
+
+
+class Fields(Protocol):
+    """What a plate theory knows about motion and strain at points in cells."""
+
+    @property
+    def cells(self) -> Cells: ...
+    @property
+    def kinds(self) -> np.ndarray: ...
+    @property
+    def rules(self) -> dict[str, int]: ...
+    @property
+    def rigid(self) -> np.ndarray: ...
+    def displacement(self, points: Points) -> Three: ...
+    def turn(self, points: Points) -> Three: ...
+    def slopes(self, points: Points) -> tuple[Matrix, Matrix]: ...
+    def strains(self, name: str, points: Points) -> list[Matrix]: ...
+    def held(self, edges: np.ndarray, how: str) -> np.ndarray: ...
+    def on(self, edges: np.ndarray) -> np.ndarray: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Membrane:
+    """u_x and u_y in one scalar space, unknowns of u_x first; nothing at all when the space is None."""
+
+    space: Space | None
+
+    @property
+    def size(self) -> int:
+        return 0 if self.space is None else 2 * self.space.size
+
+    @property
+    def kinds(self) -> np.ndarray:
+        return np.array(
+            [] if self.space is None else ["u_x"] * self.space.size + ["u_y"] * self.space.size, dtype="<U8"
+        )
+
+    def of(self, component: int, points: Points, derivative: tuple[int, int], columns: int) -> Matrix:
+        """A component or one of its derivatives, points × columns."""
+        if self.space is None:
+            return zeros(len(points.cell), columns)
+        return placed(self.space.at(points, derivative), component * self.space.size, columns)
+
+    def strains(self, points: Points, columns: int) -> list[Matrix]:
+        """ε_xx, ε_yy, γ_xy."""
+        u_x, u_y = ([self.of(c, points, d, columns) for d in ((1, 0), (0, 1))] for c in (0, 1))
+        return [u_x[0], u_y[1], csr(u_x[1] + u_y[0])]
+
+    def turn(self, points: Points, columns: int) -> Matrix:
+        """Rotation about z, ½ (u_y,x − u_x,y)."""
+        return csr(0.5 * (self.of(1, points, (1, 0), columns) - self.of(0, points, (0, 1), columns)))
+
+    def rigid(self) -> np.ndarray:
+        """Columns of translations x, y and of the rotation about z, in the six of the body."""
+        out = np.zeros((self.size, 6))
+        if self.space is not None:
+            n = self.space.size
+            out[:n, 0], out[n:, 1] = self.space.linear(1, 0, 0), self.space.linear(1, 0, 0)
+            out[:n, 5], out[n:, 5] = self.space.linear(0, 0, -1), self.space.linear(0, 1, 0)
+        return out
+
+    def held(self, edges: np.ndarray, first: np.ndarray, how: str) -> np.ndarray:
+        """Clamped: both; symmetric: the component across; supported: none."""
+        if self.space is None or how == "supported" or not len(edges):
+            return np.zeros(0, dtype=int)
+        zero = vanishing(self.space, edges, first, value=True, slope=False)
+        if how == "clamped":
+            return np.concatenate([zero, zero + self.space.size])
+        out = []
+        for edge in edges:
+            across = np.abs(self.space.cells.normals[edge])
+            if across.min() > ALIGNED:
+                raise InputError("a plane of symmetry must be along x or y where the plate has a membrane")
+            on = vanishing(self.space, np.array([edge]), first, value=True, slope=False)
+            out.append(on + int(across.argmax()) * self.space.size)
+        return np.concatenate(out)
+
+
+def placed(a: Matrix, first: int, columns: int) -> Matrix:
+    """The matrix with zero columns before and behind."""
+    return csr(sp.hstack([zeros(a.shape[0], first), a, zeros(a.shape[0], columns - first - a.shape[1])]))
+
+
+@dataclass(frozen=True, eq=False)
+class Kirchhoff:
+    """w in a space of bfs, argyris or morley elements, u_x and u_y in one of Lagrange's."""
+
+    cells: Cells
+    elements: str
+    membrane_too: bool
+    first: np.ndarray  # edges that corners are turned along
+
+    @cached_property
+    def w(self) -> Space:
+        if self.elements == "bfs":
+            return bfs(self.cells)
+        return morley(self.cells) if self.elements == "morley" else argyris(self.cells, frames(self.cells, self.first))
+
+    @cached_property
+    def membrane(self) -> Membrane:
+        return Membrane(lagrange(self.cells, MEMBRANE[self.elements], "u") if self.membrane_too else None)
+
+    @property
+    def size(self) -> int:
+        return self.membrane.size + self.w.size
+
+    @property
+    def kinds(self) -> np.ndarray:
+        return np.concatenate([self.membrane.kinds, self.w.kinds])
+
+    @property
+    def rules(self) -> dict[str, int]:
+        rules = dict(zip(("mass", "N", "M"), RULES[self.elements], strict=True))
+        return {name: rule for name, rule in rules.items() if name != "N" or self.membrane_too}
+
+    @cached_property
+    def rigid(self) -> np.ndarray:
+        out = np.zeros((self.w.size, 6))
+        out[:, 2], out[:, 3], out[:, 4] = self.w.linear(1, 0, 0), self.w.linear(0, 0, 1), self.w.linear(0, -1, 0)
+        return np.vstack([self.membrane.rigid(), out])
+
+    def _w(self, points: Points, i: int, j: int) -> Matrix:
+        return placed(self.w.at(points, (i, j)), self.membrane.size, self.size)
+
+    def displacement(self, points: Points) -> Three:
+        u_x, u_y = (self.membrane.of(c, points, (0, 0), self.size) for c in (0, 1))
+        return u_x, u_y, self._w(points, 0, 0)
+
+    def slopes(self, points: Points) -> tuple[Matrix, Matrix]:
+        return self._w(points, 1, 0), self._w(points, 0, 1)
+
+    def turn(self, points: Points) -> Three:
+        w_x, w_y = self.slopes(points)
+        return w_y, csr(-w_x), self.membrane.turn(points, self.size)
+
+    def strains(self, name: str, points: Points) -> list[Matrix]:
+        if name == "N":
+            return self.membrane.strains(points, self.size)
+        return [csr(-f * self._w(points, i, j)) for f, i, j in ((1.0, 2, 0), (1.0, 0, 2), (2.0, 1, 1))]
+
+    def held(self, edges: np.ndarray, how: str) -> np.ndarray:
+        """Clamped: w and its slope; supported: w; symmetric: the slope."""
+        value, slope = how != "symmetric", how != "supported"
+        w = vanishing(self.w, edges, self.first, value=value, slope=slope, curves=how == "supported")
+        return np.concatenate([self.membrane.held(edges, self.first, how), self.membrane.size + w])
+
+    def on(self, edges: np.ndarray) -> np.ndarray:
+        w = self.membrane.size + carried(self.w, edges, self.first, turning=True)
+        return np.concatenate([self.membrane.held(edges, self.first, "clamped"), w])

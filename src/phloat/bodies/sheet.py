@@ -1,0 +1,123 @@
+"""Elasticity in a plane: sheets that move and stretch in the plane xy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias, TypedDict, Unpack
+
+import numpy as np
+
+from phloat.bodies.continuum import Continuum
+from phloat.bodies.elastic_cells import Part, elastic
+from phloat.bodies.interfaces import Patch
+from phloat.bodies.material import Damping, KelvinVoigt, Rayleigh
+from phloat.bodies.outlines import Outline, Rectangle, meshed
+from phloat.bodies.supports import Elastic, Sides, of_regions, supported, weighed
+from phloat.errors import InputError, mapping, positive, unknown
+from phloat.fem.mesh import Mesh
+
+PLANES = ("stress", "strain")
+WITHIN = (0, 1, 5)  # the strains xx, yy, xy
+Thickness: TypeAlias = "float | Callable[[np.ndarray, np.ndarray], np.ndarray | float]"
+
+
+class Options(TypedDict, total=False):
+    """What every sheet can be told by name: see `Sheet`."""
+
+    material: Elastic | Mapping[str, Elastic]
+    thickness: Thickness
+    plane: str
+    clamped: Sides
+    symmetric: Sides
+    held: Mapping[str, str]
+    frame: str | None
+    ports: Mapping[str, Patch]
+    damping: Damping
+    stiffening: bool
+    mass: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A sheet in the plane xy on triangles or quadrilaterals; displacements u_x, u_y, stresses xx, yy, xy.
+
+    plane="stress": nothing pulls across it, a thin sheet; "strain": nothing moves across it, a slice of a long body.
+    `thickness` (m) is constant or a function of arrays x, y. The other options are those of `Solid`.
+    """
+
+    mesh: Mesh | Outline
+    material: Elastic | Mapping[str, Elastic]
+    thickness: Thickness = 1.0
+    plane: str = "stress"
+    clamped: Sides = None
+    symmetric: Sides = None
+    held: Mapping[str, str] = field(default_factory=dict)
+    frame: str | None = None
+    ports: Mapping[str, Patch] = field(default_factory=dict)
+    damping: Damping = Rayleigh()
+    stiffening: bool = True
+    mass: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.mesh, Mesh) and not hasattr(self.mesh, "meshed"):
+            raise InputError(f"mesh is {self.mesh!r}; it must be a Mesh, or use Sheet.rectangle(a, b, …)")
+        if isinstance(self.mesh, Mesh) and self.mesh.dimension != 2:
+            raise InputError(
+                f"a sheet needs triangles or quadrilaterals; these cells are of kind {self.mesh.kind}: use Solid"
+            )
+        if self.plane not in PLANES:
+            raise InputError(unknown("plane", self.plane, PLANES))
+        if not callable(self.thickness):
+            object.__setattr__(self, "thickness", positive("thickness", self.thickness))
+        if not isinstance(self.damping, (Rayleigh, KelvinVoigt)):
+            raise InputError(f"damping is {self.damping!r}; it must be Rayleigh(…) or KelvinVoigt(…)")
+        mapping("ports", self.ports, "{name: boundary, Mean(boundary) or point}")
+        if self.mass is not None:
+            positive("mass", self.mass)
+
+    @classmethod
+    def from_mesh(cls, path: str | Path, *, unit: float = 1.0, **options: Unpack[Options]) -> Sheet:
+        """A mesh read from a file; `unit` is the length of its unit in metres, 1e-3 for millimetres."""
+        from phloat.fem.mesh_files import read_mesh
+
+        return cls(read_mesh(path, unit=unit), **options)
+
+    @classmethod
+    def rectangle(cls, a: float, b: float, *, cells: str = "quadrilateral", **options: Unpack[Options]) -> Sheet:
+        """0 ≤ x ≤ a, 0 ≤ y ≤ b; sides left, right (x = 0, a), bottom, top (y = 0, b)."""
+        return cls(Rectangle(a, b, cells), **options)
+
+    def discretise(self, n: int | Sequence[int] | None = None, *, order: int = 2, refine: int = 0) -> Continuum:
+        """The body with displacements of order 1 or 2, n cells along the longest side or along each; see `Solid.discretise`."""
+        mesh = meshed(self.mesh, n, order, refine)
+        parts = [Part(cells, *self._elasticity(m)) for cells, m in of_regions(mesh, self.material)]
+        free = elastic(
+            self,
+            mesh,
+            parts,
+            thickness=self._thickness_at,
+            damping=self.damping,
+            frame=self.frame,
+            ports=self.ports,
+            stiffening=self.stiffening,
+        )
+        weighed(float(free.samples.mass.sum()), self.mass)
+        return supported(free, self.clamped, self.symmetric, self.held)
+
+    def _elasticity(self, material: Elastic) -> tuple[np.ndarray, float, np.ndarray]:
+        """Stress from strain in the plane, density, and all six stresses from those in the plane."""
+        if self.plane == "stress":
+            return material.plane_stress(), material.rho, np.eye(6)[:, WITHIN]
+        A = material.elasticity()[:, WITHIN]
+        return A[list(WITHIN)], material.rho, A @ np.linalg.inv(A[list(WITHIN)])
+
+    def _thickness_at(self, x: np.ndarray) -> np.ndarray:
+        h = self.thickness(x[..., 0], x[..., 1]) if callable(self.thickness) else self.thickness
+        h = np.broadcast_to(np.asarray(h, dtype=float), x.shape[:-1])
+        if not (np.isfinite(h) & (h > 0.0)).all():
+            worst = np.unravel_index(np.where(np.isfinite(h), h, -np.inf).argmin(), h.shape)
+            place = ", ".join(f"{v:.4g}" for v in x[worst])
+            raise InputError(f"the thickness is {h[worst]:g} at ({place}); it must be positive all over the sheet")
+        return h

@@ -1,0 +1,172 @@
+"""The four kinds of cells: reference corners, edges, facets, middles, children, all in the order of VTK.
+
+Reference cells are the unit simplex (corner 0 at the origin) and the unit square or cube [0, 1]^d.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+CORNERS = {"triangle": 3, "quadrilateral": 4, "tetrahedron": 4, "hexahedron": 8}
+NODES = {"triangle": (3, 6), "quadrilateral": (4, 9), "tetrahedron": (4, 10), "hexahedron": (8, 27)}
+DIMENSION = {"line": 1, "triangle": 2, "quadrilateral": 2, "tetrahedron": 3, "hexahedron": 3}
+FACET = {"triangle": "line", "quadrilateral": "line", "tetrahedron": "triangle", "hexahedron": "quadrilateral"}
+PLURAL = {
+    **{"triangle": "triangles", "quadrilateral": "quadrilaterals"},
+    **{"tetrahedron": "tetrahedra", "hexahedron": "hexahedra", "line": "edges"},
+}
+SIMPLICES = ("line", "triangle", "tetrahedron")
+
+_REFERENCE_CORNERS = {
+    "line": [[0], [1]],
+    "triangle": [[0, 0], [1, 0], [0, 1]],
+    "quadrilateral": [[0, 0], [1, 0], [1, 1], [0, 1]],
+    "tetrahedron": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "hexahedron": [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]],
+}
+EDGES = {
+    "line": [[0, 1]],
+    "triangle": [[0, 1], [1, 2], [2, 0]],
+    "quadrilateral": [[0, 1], [1, 2], [2, 3], [3, 0]],
+    "tetrahedron": [[0, 1], [1, 2], [2, 0], [0, 3], [1, 3], [2, 3]],
+    "hexahedron": [
+        *([0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 7], [7, 4]),
+        *([0, 4], [1, 5], [2, 6], [3, 7]),
+    ],
+}
+# corners of each facet, seen from outside counterclockwise (edges of planar cells: with the cell on the left)
+FACETS = {
+    "triangle": EDGES["triangle"],
+    "quadrilateral": EDGES["quadrilateral"],
+    "tetrahedron": [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]],
+    "hexahedron": [[0, 4, 7, 3], [1, 2, 6, 5], [0, 1, 5, 4], [3, 7, 6, 2], [0, 3, 2, 1], [4, 5, 6, 7]],
+}
+
+
+@cache
+def middles(kind: str) -> tuple[tuple[int, ...], ...]:
+    """The corners whose mean is each node beyond the corners: of edges, of faces of hexahedra, of the cell."""
+    edges = [tuple(edge) for edge in EDGES[kind]]
+    faces = [tuple(face) for face in FACETS[kind]] if kind == "hexahedron" else []
+    inside = [] if kind in SIMPLICES else [tuple(range(CORNERS[kind]))]
+    return (*edges, *faces, *inside)
+
+
+@cache
+def reference_nodes(kind: str, order: int) -> np.ndarray:
+    """Places of the nodes in the reference cell, (nodes, dimension)."""
+    corners = np.array(_REFERENCE_CORNERS[kind], dtype=float)
+    return corners if order == 1 else np.vstack([corners, *(corners[list(m)].mean(axis=0) for m in middles(kind))])
+
+
+def node_at(kind: str, places: np.ndarray) -> np.ndarray:
+    """Numbers of the nodes of the cell of order 2 at the given reference places."""
+    off = np.abs(reference_nodes(kind, 2)[None] - np.asarray(places)[..., None, :]).max(axis=-1)
+    assert off.min(axis=-1).max() < 1e-9, "no node there"
+    return off.argmin(axis=-1)
+
+
+@cache
+def facet_nodes(kind: str, order: int) -> np.ndarray:
+    """Nodes of every facet of a cell, (facets, nodes of a facet), each facet in VTK's order of its own kind."""
+    corners = np.array(FACETS[kind])
+    if order == 1:
+        return corners
+    places = reference_nodes(kind, 1)[corners]
+    means = [places[:, list(m)].mean(axis=1) for m in middles(FACET[kind])]
+    return np.hstack([corners, node_at(kind, np.stack(means, axis=1))])
+
+
+@cache
+def mirrored(kind: str, order: int) -> np.ndarray:
+    """The numbering that turns a cell of negative volume into the same cell of positive volume."""
+    swapped = reference_nodes(kind, order).copy()
+    swapped[:, [0, 1]] = swapped[:, [1, 0]]
+    return node_at(kind, swapped)
+
+
+@cache
+def children(kind: str) -> np.ndarray:
+    """Corners of the parts of a cell cut in the middle of its edges, as its nodes of order 2: (…, parts, corners).
+
+    The octahedron inside a tetrahedron can be cut along three diagonals: there the first axis has length 3.
+    """
+    reference = reference_nodes(kind, 1)
+    halves = (reference[:, None] + reference[None]) / 2  # corner k keeps its place, the part shrinks towards it
+    at_corners = node_at(kind, halves)
+    if kind == "line" or kind not in SIMPLICES:
+        return at_corners
+    if kind == "triangle":
+        return np.vstack([at_corners, [[3, 4, 5]]])
+    return np.array(
+        [np.vstack([at_corners, _octahedron(*pq, ring)]) for pq, ring in zip(DIAGONALS, _RINGS, strict=True)]
+    )
+
+
+# middles of opposite edges of a tetrahedron, the three diagonals of the octahedron inside, and the ring around each
+DIAGONALS = ((4, 9), (5, 7), (6, 8))
+_RINGS = ((5, 6, 7, 8), (4, 6, 9, 8), (4, 5, 9, 7))
+
+
+def _octahedron(p: int, q: int, ring: tuple[int, ...]) -> list[list[int]]:
+    """Four tetrahedra of positive volume around the diagonal from p to q."""
+    x = reference_nodes("tetrahedron", 2)
+    around = [[p, q, a, b] for a, b in zip(ring, (*ring[1:], ring[0]), strict=True)]
+    return [t if np.linalg.det(x[t[1:]] - x[t[0]]) > 0 else [q, p, *t[2:]] for t in around]
+
+
+@cache
+def _basis(kind: str, order: int) -> tuple[np.ndarray, np.ndarray]:
+    """Powers of the monomials (monomials, dimension) and the coefficients of each node's polynomial in them."""
+    d = DIMENSION[kind]
+    powers = np.array([p for p in product(range(order + 1), repeat=d) if kind not in SIMPLICES or sum(p) <= order])
+    nodes = reference_nodes(kind, order)
+    return powers, np.linalg.inv(np.prod(nodes[:, None] ** powers, axis=-1))
+
+
+def values(kind: str, order: int, xi: np.ndarray) -> np.ndarray:
+    """The polynomials that are 1 at one node and 0 at the others, at reference places: (places, nodes)."""
+    powers, coefficients = _basis(kind, order)
+    return np.prod(xi[:, None] ** powers, axis=-1) @ coefficients
+
+
+def slopes(kind: str, order: int, xi: np.ndarray) -> np.ndarray:
+    """Their derivatives along the reference axes: (places, dimension, nodes)."""
+    powers, coefficients = _basis(kind, order)
+    out = []
+    for axis in range(DIMENSION[kind]):
+        lower = powers.copy()
+        lower[:, axis] = np.maximum(powers[:, axis] - 1, 0)
+        out.append((powers[:, axis] * np.prod(xi[:, None] ** lower, axis=-1)) @ coefficients)
+    return np.stack(out, axis=1)
+
+
+@cache
+def quadrature(kind: str, order: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points and weights that integrate the volume of a cell of this order exactly."""
+    d, simplex = DIMENSION[kind], kind in SIMPLICES
+    if simplex and order == 1:
+        return reference_nodes(kind, 1).mean(axis=0)[None], np.array([1.0 / (1, 1, 2, 6)[d]])
+    point, weight = np.polynomial.legendre.leggauss(order + 1)
+    point, weight = (point + 1) / 2, weight / 2
+    xi = np.array(list(product(point, repeat=d)))
+    w = np.array([np.prod(c) for c in product(weight, repeat=d)])
+    if simplex:  # the cube collapsed: x, (1 − x) y, (1 − x)(1 − y) z
+        left = np.cumprod(np.hstack([np.ones((len(xi), 1)), 1 - xi]), axis=1)[:, :d]
+        xi, w = xi * left, w * np.prod(left, axis=1)
+    return xi, w
+
+
+def determinants(J: np.ndarray) -> np.ndarray:
+    """Determinants of many 2 × 2 or 3 × 3 matrices, (…, d, d); written out, many times faster than LAPACK one by one."""
+    if J.shape[-1] == 2:
+        return J[..., 0, 0] * J[..., 1, 1] - J[..., 0, 1] * J[..., 1, 0]
+    a, b, c = (J[..., k, :] for k in range(3))
+    return (
+        a[..., 0] * (b[..., 1] * c[..., 2] - b[..., 2] * c[..., 1])
+        - a[..., 1] * (b[..., 0] * c[..., 2] - b[..., 2] * c[..., 0])
+        + a[..., 2] * (b[..., 0] * c[..., 1] - b[..., 1] * c[..., 0])
+    )

@@ -1,0 +1,207 @@
+"""Straight cells of plates: triangles, and rectangles with sides along the axes; both are affine images of a reference cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+from skfem.quadrature import get_quadrature
+from skfem.refdom import RefTri
+
+from phloat.errors import InputError
+from phloat.fem.mesh import Mesh
+
+ALIGNED = 1e-9  # of the size of a cell: sides this near to an axis are along it
+BEYOND = 0.05  # of the size of a cell: how far a point may lie outside the straight cells, as on a curved rim
+EDGES = {"triangle": [[0, 1], [1, 2], [2, 0]], "rectangle": [[0, 1], [1, 2], [2, 3], [3, 0]]}
+
+
+class Points(NamedTuple):
+    """Points in cells: the number of the cell and x, y (points, 2); weights of a quadrature rule, or ones."""
+
+    cell: np.ndarray
+    x: np.ndarray
+    weight: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Vertices (vertices, 2), the corners of each cell (cells, 3 or 4), counterclockwise, and named boundaries by their edges."""
+
+    kind: str
+    vertices: np.ndarray
+    corners: np.ndarray
+    boundaries: dict[str, np.ndarray]
+
+    @cached_property
+    def edges(self) -> np.ndarray:
+        """Every edge once, by its vertices, the lower number first."""
+        return self._edges[0]
+
+    @cached_property
+    def cell_edges(self) -> np.ndarray:
+        """The edges of each cell, in the order of EDGES."""
+        return self._edges[1]
+
+    @cached_property
+    def _edges(self) -> tuple[np.ndarray, np.ndarray]:
+        pairs = np.sort(self.corners[:, EDGES[self.kind]].reshape(-1, 2), axis=1)
+        edges, number = np.unique(pairs, axis=0, return_inverse=True)
+        return edges, number.reshape(len(self.corners), -1)
+
+    @cached_property
+    def outside(self) -> np.ndarray:
+        """The numbers of the edges on the boundary."""
+        return np.flatnonzero(np.bincount(self.cell_edges.ravel(), minlength=len(self.edges)) == 1)
+
+    @cached_property
+    def edge_cell(self) -> np.ndarray:
+        """A cell of each edge; of the two inside, the later one."""
+        out = np.zeros(len(self.edges), dtype=int)
+        out[self.cell_edges] = np.arange(len(self.corners))[:, None]
+        return out
+
+    def edges_on(self, name: str) -> np.ndarray:
+        """The numbers of the edges of a named boundary."""
+        wanted = np.sort(self.boundaries[name], axis=1)
+        count = len(self.vertices)
+        return np.searchsorted(self.edges[:, 0] * count + self.edges[:, 1], wanted[:, 0] * count + wanted[:, 1])
+
+    @cached_property
+    def tangents(self) -> np.ndarray:
+        """Unit vectors along the edges, from the lower vertex to the higher."""
+        along = self.vertices[self.edges[:, 1]] - self.vertices[self.edges[:, 0]]
+        return along / np.linalg.norm(along, axis=1)[:, None]
+
+    @cached_property
+    def normals(self) -> np.ndarray:
+        """Unit vectors across the edges, to the right of the tangents."""
+        return np.column_stack([self.tangents[:, 1], -self.tangents[:, 0]])
+
+    @cached_property
+    def jacobians(self) -> np.ndarray:
+        """x = x_0 + J ξ with ξ from the first corner towards the second and the last one."""
+        x = self.vertices[self.corners]
+        return np.stack([x[:, 1] - x[:, 0], x[:, -1] - x[:, 0]], axis=2)
+
+    @cached_property
+    def areas(self) -> np.ndarray:
+        return np.linalg.det(self.jacobians) * (0.5 if self.kind == "triangle" else 1.0)
+
+    @cached_property
+    def centers(self) -> np.ndarray:
+        return self.vertices[self.corners].mean(axis=1)
+
+    @cached_property
+    def extents(self) -> np.ndarray:
+        """Half the sides of the box around each cell, (cells, 2)."""
+        return 0.5 * np.ptp(self.vertices[self.corners], axis=1)
+
+    def local(self, cell: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """ξ of points in their cells."""
+        return np.linalg.solve(self.jacobians[cell], (x - self.vertices[self.corners[cell, 0]])[:, :, None])[:, :, 0]
+
+    def quadrature(self, points: int) -> Points:
+        """Gauss points in every cell, in turn: so many along each side of a rectangle; of degree 2 (points − 1) on triangles."""
+        xi, weight = rule(self.kind, points)
+        first = self.vertices[self.corners[:, 0]]
+        x = first[:, None, :] + np.einsum("cij,qj->cqi", self.jacobians, xi)
+        cell = np.repeat(np.arange(len(self.corners)), len(xi))
+        return Points(cell, x.reshape(-1, 2), (self.areas[:, None] * weight).ravel())
+
+    def along(self, edges: np.ndarray, points: int) -> Points:
+        """Gauss points on edges, in turn, from the lower vertex to the higher."""
+        s, weight = np.polynomial.legendre.leggauss(points)
+        a, b = self.vertices[self.edges[edges, 0]], self.vertices[self.edges[edges, 1]]
+        x = 0.5 * (a + b)[:, None, :] + 0.5 * s[None, :, None] * (b - a)[:, None, :]
+        half = 0.5 * np.linalg.norm(b - a, axis=1)
+        return Points(np.repeat(self.edge_cell[edges], points), x.reshape(-1, 2), np.outer(half, weight).ravel())
+
+    def find(self, x: np.ndarray, beyond: float = BEYOND) -> Points:
+        """The cells that hold the points; one that lies outside by more than `beyond` of its nearest cell gets a sentence."""
+        near = min(24, len(self.corners))
+        candidates = self._tree.query(x, k=near)[1].reshape(len(x), near)
+        cell, gap = self._deepest(x, candidates)
+        for i in np.flatnonzero(gap > ALIGNED):
+            cell[i], gap[i] = (a[0] for a in self._deepest(x[i : i + 1], np.arange(len(self.corners))[None, :]))
+        if (gap > beyond).any():
+            i = gap.argmax()
+            off = gap[i] * 2.0 * self.extents[cell[i]].max()
+            raise InputError(
+                f"the point ({x[i, 0]:g}, {x[i, 1]:g}) lies outside the plate, off by about {off:.2g}; "
+                f"the plate lies between {_place(self.vertices.min(axis=0))} and {_place(self.vertices.max(axis=0))}"
+            )
+        return Points(cell, x, np.ones(len(x)))
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.centers)
+
+    def _deepest(self, x: np.ndarray, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of the candidates of each point the cell it lies deepest in, and how far outside it is there in sides of the cell."""
+        each = np.repeat(np.arange(len(x)), candidates.shape[1])
+        xi = self.local(candidates.ravel(), x[each])
+        if self.kind == "triangle":
+            gap = np.maximum(-xi.min(axis=1), xi.sum(axis=1) - 1.0)
+        else:
+            gap = np.maximum(-xi.min(axis=1), xi.max(axis=1) - 1.0)
+        gap = gap.reshape(candidates.shape)
+        best = gap.argmin(axis=1)
+        return np.take_along_axis(candidates, best[:, None], 1)[:, 0], np.take_along_axis(gap, best[:, None], 1)[:, 0]
+
+
+def cells_of(mesh: Mesh, kind: str) -> Cells:
+    """The corners of a mesh as straight triangles or rectangles; quadrilaterals are cut in two where triangles are wanted."""
+    if mesh.kind not in ("triangle", "quadrilateral"):
+        raise InputError(f"a plate needs triangles or quadrilaterals; this mesh has cells of kind {mesh.kind!r}")
+    mesh = mesh.corners_only()
+    vertices, corners = mesh.points[:, :2], mesh.cells
+    if kind == "rectangle":
+        if not are_rectangles(mesh):
+            raise InputError(
+                "elements='bfs' need rectangles with sides along x and y; use elements='argyris' on this mesh"
+            )
+        corners = _from_lower_left(vertices, corners)
+    elif mesh.kind == "quadrilateral":
+        corners = _halved(vertices, corners)
+    return Cells(kind, vertices, corners, {name: np.asarray(f) for name, f in mesh.boundaries.items()})
+
+
+def are_rectangles(mesh: Mesh) -> bool:
+    """Whether all cells are rectangles with sides along the axes."""
+    if mesh.kind != "quadrilateral":
+        return False
+    x = mesh.points[mesh.cells[:, :4], :2]
+    low, high = x.min(axis=1), x.max(axis=1)
+    size = (high - low).max(axis=1)[:, None, None]
+    return bool((np.minimum(x - low[:, None], high[:, None] - x) <= ALIGNED * size).all())
+
+
+def _from_lower_left(vertices: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    first = vertices[corners].sum(axis=2).argmin(axis=1)
+    return np.take_along_axis(corners, (first[:, None] + np.arange(4)) % 4, axis=1)
+
+
+def _halved(vertices: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """Quadrilaterals cut along their shorter diagonal."""
+    across = np.linalg.norm(vertices[corners[:, 2:]] - vertices[corners[:, :2]], axis=2)
+    other = across[:, 1] < across[:, 0] * (1.0 - ALIGNED)
+    turned = np.where(other[:, None], corners[:, [1, 2, 3, 0]], corners)
+    return np.concatenate([turned[:, [0, 1, 2]], turned[:, [0, 2, 3]]])
+
+
+def rule(kind: str, points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Places in the reference cell, (points, 2), and weights that add up to one."""
+    if kind == "triangle":
+        xi, weight = get_quadrature(RefTri, 2 * (points - 1)) if points > 1 else (np.full((2, 1), 1 / 3), np.ones(1))
+        return xi.T, weight / weight.sum()
+    s, weight = np.polynomial.legendre.leggauss(points)
+    x, y = np.meshgrid(0.5 * (s + 1.0), 0.5 * (s + 1.0), indexing="ij")
+    return np.column_stack([x.ravel(), y.ravel()]), np.outer(0.5 * weight, 0.5 * weight).ravel()
+
+
+def _place(x: np.ndarray) -> str:
+    return f"({x[0]:g}, {x[1]:g})"

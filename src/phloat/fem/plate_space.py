@@ -1,0 +1,202 @@
+"""Piecewise polynomials on straight cells, given by what their unknowns are: values and derivatives at points.
+
+An unknown is Σ c_ij ∂ⁱ⁺ʲw/∂xⁱ∂yʲ at a point; each cell inverts the matrix of its unknowns applied to its monomials. That is all
+there is to the elements of Bogner, Fox and Schmit (bicubic, C¹), of Argyris (quintic, C¹), of Morley and of Lagrange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.algebra.sparse import Matrix, csr
+from phloat.fem.plate_cells import Cells, Points
+
+DERIVATIVES = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
+CHUNK = 4096  # points evaluated at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Polynomials with the given exponents in each cell; `dofs` (cells, k) numbers their unknowns.
+
+    Unknown i is rows[i] · (w, w_x, w_y, w_xx, w_xy, w_yy) at places[i]. `vertex` and `edge` say which vertex or edge carries it, −1
+    for none; `kinds` what it is.
+    """
+
+    cells: Cells
+    exponents: np.ndarray
+    dofs: np.ndarray
+    places: np.ndarray
+    rows: np.ndarray
+    kinds: np.ndarray
+    vertex: np.ndarray
+    edge: np.ndarray
+
+    @property
+    def size(self) -> int:
+        return len(self.places)
+
+    @cached_property
+    def coefficients(self) -> np.ndarray:
+        """Of the basis functions of each cell, (cells, k, monomials)."""
+        count, k = self.dofs.shape
+        cell = np.repeat(np.arange(count), k)
+        x, row = self.places[self.dofs].reshape(-1, 2), self.rows[self.dofs].reshape(count * k, -1)
+        order = np.array([i + j for i, j in DERIVATIVES])
+        size = self.cells.extents.max(axis=1)[cell] ** np.where(row != 0.0, order, 0).max(axis=1)
+        V = sum(row[:, d, None] * self._monomials(cell, x, *DERIVATIVES[d]) for d in range(len(DERIVATIVES)))
+        V = (size[:, None] * V).reshape(count, k, -1)
+        return np.swapaxes(np.linalg.inv(V), 1, 2) * size.reshape(count, k, 1)
+
+    def _monomials(self, cell: np.ndarray, x: np.ndarray, i: int, j: int) -> np.ndarray:
+        """∂ⁱ⁺ʲ of the monomials of the cells, in coordinates −1 … 1 of the box around each, (points, monomials)."""
+        half = self.cells.extents[cell]
+        X = (x - self.cells.centers[cell]) / half
+        p, q = self.exponents.T
+        return _power(X[:, 0], p, i) * _power(X[:, 1], q, j) / (half[:, :1] ** i * half[:, 1:] ** j)
+
+    def at(self, points: Points, derivative: tuple[int, int] = (0, 0)) -> Matrix:
+        """Values (or a derivative) of all basis functions: points × unknowns."""
+        k, values = self.dofs.shape[1], []
+        for start in range(0, len(points.cell), CHUNK):
+            cell, x = points.cell[start : start + CHUNK], points.x[start : start + CHUNK]
+            values.append(np.einsum("pm,pkm->pk", self._monomials(cell, x, *derivative), self.coefficients[cell]))
+        data = np.concatenate([np.zeros((0, k)), *values]).ravel()
+        start_of_row = k * np.arange(len(points.cell) + 1)
+        shape = (len(points.cell), self.size)
+        return csr(sp.csr_array((data, self.dofs[points.cell].ravel(), start_of_row), shape=shape))
+
+    def linear(self, a: float, b: float, c: float) -> np.ndarray:
+        """The unknowns of w = a + b x + c y."""
+        value = a + b * self.places[:, 0] + c * self.places[:, 1]
+        return self.rows[:, 0] * value + b * self.rows[:, 1] + c * self.rows[:, 2]
+
+    def of(self, w: Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]) -> np.ndarray:
+        """The unknowns of a function given with its derivatives, w(x, y, i, j)."""
+        x, y = self.places.T
+        return sum(self.rows[:, d] * w(x, y, *DERIVATIVES[d]) for d in range(len(DERIVATIVES)))
+
+
+def _power(x: np.ndarray, p: np.ndarray, i: int) -> np.ndarray:
+    factor = np.prod([p - k for k in range(i)], axis=0) if i else np.ones_like(p)
+    return factor * x[:, None] ** np.maximum(p - i, 0)
+
+
+def _triangular(degree: int) -> np.ndarray:
+    return np.array([(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)])
+
+
+def _square(degree: int) -> np.ndarray:
+    return np.array([(i, j) for i in range(degree + 1) for j in range(degree + 1)])
+
+
+def _value(count: int) -> np.ndarray:
+    out = np.zeros((count, len(DERIVATIVES)))
+    out[:, 0] = 1.0
+    return out
+
+
+def _slope(direction: np.ndarray) -> np.ndarray:
+    out = np.zeros((len(direction), len(DERIVATIVES)))
+    out[:, 1:3] = direction
+    return out
+
+
+def _second(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """∂²w/∂a∂b for unit vectors a, b."""
+    out = np.zeros((len(a), len(DERIVATIVES)))
+    out[:, 3], out[:, 4], out[:, 5] = a[:, 0] * b[:, 0], a[:, 0] * b[:, 1] + a[:, 1] * b[:, 0], a[:, 1] * b[:, 1]
+    return out
+
+
+def _at_vertices(cells: Cells, rows: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """So many unknowns at each vertex: their rows, vertices, and numbers in each cell."""
+    count, each = len(cells.vertices), len(rows)
+    dofs = each * cells.corners[:, :, None] + np.arange(each)
+    return (
+        np.stack(rows, axis=1).reshape(count * each, -1),
+        np.repeat(np.arange(count), each),
+        dofs.reshape(len(cells.corners), -1),
+    )
+
+
+def _made(
+    cells: Cells,
+    exponents: np.ndarray,
+    at_vertices: tuple[np.ndarray, np.ndarray, np.ndarray],
+    vertex_kinds: np.ndarray,
+    edges: tuple[np.ndarray, np.ndarray, np.ndarray, str] | None = None,
+    inside: tuple[np.ndarray, str] | None = None,
+) -> Space:
+    """Unknowns at vertices, then on edges (places, rows, edges), then inside cells (values at places)."""
+    rows, vertex, dofs = at_vertices
+    places, kinds, edge = cells.vertices[vertex], [vertex_kinds], np.full(len(vertex), -1)
+    if edges is not None:
+        where, row, number, kind = edges
+        per = len(where) // len(cells.edges)
+        more = len(rows) + per * cells.cell_edges[:, :, None] + np.arange(per)
+        dofs = np.hstack([dofs, more.reshape(len(dofs), -1)])
+        places, rows, edge = np.vstack([places, where]), np.vstack([rows, row]), np.concatenate([edge, number])
+        kinds.append(np.full(len(where), kind))
+    if inside is not None and len(inside[0]):
+        where, kind = inside
+        per = len(where) // len(dofs)
+        dofs = np.hstack([dofs, len(rows) + np.arange(len(where)).reshape(-1, per)])
+        places, rows = np.vstack([places, where]), np.vstack([rows, _value(len(where))])
+        edge = np.concatenate([edge, np.full(len(where), -1)])
+        kinds.append(np.full(len(where), kind))
+    vertex = np.concatenate([vertex, np.full(len(rows) - len(vertex), -1)])
+    return Space(cells, exponents, dofs, places, rows, np.concatenate(kinds), vertex, edge)
+
+
+def bfs(cells: Cells) -> Space:
+    """Bicubics with continuous slopes on rectangles: w, w_x, w_y, w_xy at each vertex."""
+    x, y = (np.tile(e, (len(cells.vertices), 1)) for e in np.eye(2))
+    rows = [_value(len(x)), _slope(x), _slope(y), _second(x, y)]
+    kinds = np.tile(["w", "w_x", "w_y", "w_xy"], len(x))
+    return _made(cells, _square(3), _at_vertices(cells, rows), kinds)
+
+
+def argyris(cells: Cells, frames: np.ndarray) -> Space:
+    """Quintics with continuous slopes on triangles: all derivatives to the second at each vertex, the normal slope on each edge.
+
+    `frames` (vertices, 2) is the first axis of the derivatives at each vertex: x, or the tangent where the boundary is not along
+    an axis.
+    """
+    t, n = frames, np.column_stack([-frames[:, 1], frames[:, 0]])
+    rows = [_value(len(t)), _slope(t), _slope(n), _second(t, t), _second(t, n), _second(n, n)]
+    plain = ["w", "w_x", "w_y", "w_xx", "w_xy", "w_yy"]
+    turned = ["w", "w_t", "w_n", "w_tt", "w_tn", "w_nn"]
+    kinds = np.where((frames[:, :1] == 1.0), np.array([plain]), np.array([turned])).ravel()
+    return _made(cells, _triangular(5), _at_vertices(cells, rows), kinds, _normal_slopes(cells))
+
+
+def morley(cells: Cells) -> Space:
+    """Quadratics on triangles: w at each vertex, the normal slope on each edge; slopes are continuous there only."""
+    count = len(cells.vertices)
+    at = _at_vertices(cells, [_value(count)])
+    return _made(cells, _triangular(2), at, np.full(count, "w"), _normal_slopes(cells))
+
+
+def _normal_slopes(cells: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
+    return cells.vertices[cells.edges].mean(axis=1), _slope(cells.normals), np.arange(len(cells.edges)), "w_n"
+
+
+def lagrange(cells: Cells, degree: int, kind: str) -> Space:
+    """Continuous polynomials of degree 1 to 3 on triangles, in each coordinate on rectangles; unknowns are values at nodes."""
+    triangles = cells.kind == "triangle"
+    exponents = _triangular(degree) if triangles else _square(degree)
+    count = len(cells.vertices)
+    s = np.arange(1, degree) / degree
+    a, b = cells.vertices[cells.edges[:, 0]], cells.vertices[cells.edges[:, 1]]
+    where = (a[:, None] * (1 - s[:, None]) + b[:, None] * s[:, None]).reshape(-1, 2)
+    edges = (where, _value(len(where)), np.repeat(np.arange(len(cells.edges)), len(s)), kind) if len(s) else None
+    xi = np.array([(i, j) for i in s for j in s if not triangles or i + j < 1 - 1e-9] or np.zeros((0, 2)))
+    first = cells.vertices[cells.corners[:, 0]]
+    inside = (first[:, None] + np.einsum("cij,qj->cqi", cells.jacobians, xi)).reshape(-1, 2)
+    return _made(cells, exponents, _at_vertices(cells, [_value(count)]), np.full(count, kind), edges, (inside, kind))

@@ -1,0 +1,119 @@
+"""Motion of linear port-Hamiltonian systems: equal implicit midpoint steps from one factorisation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Protocol
+
+import numpy as np
+
+from phloat.errors import InputError, ProjectedStartWarning, finite, positive
+from phloat.linear.course import LinearResult
+from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.step import Step, nearest
+
+AGREES = 1e-9  # of the velocities: what may miss the joints and still be round-off
+
+
+class Signals(Protocol):
+    """Inputs over time, as vectors over the ports of a system."""
+
+    def at(self, t: float) -> np.ndarray: ...
+    def mean(self, t0: float, t1: float) -> np.ndarray: ...
+
+
+def march(
+    system: LinearPHDAE,
+    start: Mapping[str, object] | np.ndarray | None,
+    u: Signals,
+    *,
+    t_0: float,
+    t_end: float,
+    dt: float,
+    output: int | np.ndarray = 1,
+) -> LinearResult:
+    """From rows at t_0 (by name, as a vector, or rest) to t_end, in equal steps of dt or a little less where dt does not divide.
+
+    `output` keeps every so many steps and the last, or the given times (lines between the steps around them).
+    """
+    steps = int(np.ceil((t_end - t_0) / positive("dt", dt) * (1 - 1e-9)))
+    times = t_0 + (t_end - t_0) / steps * np.arange(steps + 1)
+    h = (t_end - t_0) / steps
+    keep = _kept(times, output)
+    e = _agreed(system, _start(system, start), u.at(t_0))
+    step = Step(system, h)
+    moving = system.split if system.split >= 0 else system.rows.size
+    way, works, lost = np.zeros(moving), np.zeros(system.ports.size), 0.0
+    last = None
+    rows: list[tuple[np.ndarray, ...]] = []
+    for k in range(steps + 1):
+        input_, lam, mean = u.at(times[k]), last, e
+        if k < steps:
+            input_ = u.mean(times[k], times[k + 1])
+            mean, lam = step.mean(e, input_)
+        assert lam is not None
+        if k in keep:
+            rows.append((e, lam if last is None else 0.5 * (last + lam), u.at(times[k]), way, works, np.array(lost)))
+        if k < steps:
+            e, last = 2.0 * mean - e, lam
+            way = way + h * mean[:moving]
+            works = works + h * input_ * (system.B.T @ mean + system.B_lam.T @ lam)
+            lost += h * float(mean @ (system.R @ mean))
+    if not np.isfinite(e).all():
+        raise InputError("the motion grows without bound: the energy is not definite (see system.passive)")
+    return _result(system, times[sorted(keep)], rows, output)
+
+
+def _kept(times: np.ndarray, output: int | np.ndarray) -> set[int]:
+    last = len(times) - 1
+    if isinstance(output, int):
+        return {*range(0, last + 1, output), last}
+    after = np.clip(np.searchsorted(times, output - 1e-9 * (times[1] - times[0])), 0, last)
+    return {*map(int, after), *map(int, np.maximum(after - 1, 0))}
+
+
+def _result(
+    system: LinearPHDAE, t: np.ndarray, rows: list[tuple[np.ndarray, ...]], output: int | np.ndarray
+) -> LinearResult:
+    values = [np.array(column) for column in zip(*rows, strict=True)]
+    if not isinstance(output, int):
+        k = np.clip(np.searchsorted(t, output) - 1, 0, len(t) - 2)
+        part = np.clip((output - t[k]) / (t[k + 1] - t[k]), 0.0, 1.0)
+        lines = []
+        for v in values:
+            p = part.reshape(-1, *[1] * (v.ndim - 1))
+            lines.append((1.0 - p) * v[k] + p * v[k + 1])
+        t, values = output, lines
+    return LinearResult(system, t, *values)
+
+
+def _start(system: LinearPHDAE, start: Mapping[str, object] | np.ndarray | None) -> np.ndarray:
+    size = system.rows.size
+    if start is None:
+        return np.zeros(size)
+    if not isinstance(start, Mapping):
+        return finite("the start", start, (size,))
+    e = np.zeros(size)
+    for name, value in start.items():
+        e[system.rows[name]] = finite(f"the start of {name}", value, system.rows.shape(name)).ravel()
+    return e
+
+
+def _agreed(system: LinearPHDAE, e: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """e, projected onto the joints with the least change of energy where it misses them, with a note."""
+    if not system.multipliers.size:
+        return e
+    miss = np.abs(system.G @ e - system.B_lam @ u)
+    around = np.abs(system.G) @ np.abs(e) + np.abs(system.B_lam) @ np.abs(u)
+    off = miss > AGREES * max(float(around.max()), 1e-300)
+    if not off.any():
+        return e
+    worst = system.multipliers.owner(int(np.argmax(miss)))
+    warnings.warn(
+        f"the start misses {worst!r} by {miss.max():.3g}; the nearest motion that agrees with it is taken "
+        "(least change of kinetic energy)",
+        ProjectedStartWarning,
+        stacklevel=4,
+    )
+    return nearest(system, e, u)

@@ -1,0 +1,270 @@
+"""Linear systems of bodies on meshes, rigid bodies and beams, tied along boundaries: transformer interconnection (42)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.csgraph as graph
+
+from phloat.algebra.layout import Layout, joined
+from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.bodies.body import Body
+from phloat.bodies.continuum import Continuum
+from phloat.bodies.split import Assembly
+from phloat.errors import (
+    InputError,
+    JointError,
+    PortError,
+    RedundancyWarning,
+    UnfeltMotionWarning,
+    finite,
+    mapping,
+    unknown,
+)
+from phloat.joints.elements import Force, Torque
+from phloat.joints.ends import GROUND
+from phloat.joints.tie import Pressure, Tie, Traction
+from phloat.linear.interconnect import side_by_side
+from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.step import repeated
+from phloat.system.mortar import between_boundaries
+from phloat.system.tie_rows import Edge, Twist, against_port, between_ports
+
+COMPONENTS = {"v_P": ("v_x", "v_y", "v_z"), "omega": ("ω_x", "ω_y", "ω_z")}
+LINEAR = (Tie, Pressure, Traction, Force, Torque)
+
+
+def tied(bodies: Mapping[str, object], joints: Sequence[object], gravity: object, plane: str | None) -> LinearPHDAE:
+    """Small motions of bodies on meshes and what is tied to them, as one linear system.
+
+    Rows are named "plate.v", "rod.v_P"…, multipliers by their ties, ports by bodies and by what pushes.
+    """
+    if plane is not None:
+        raise InputError(f"plane is {plane!r}; bodies on meshes without a frame are connected in space")
+    if gravity is not None and np.any(finite("gravity", gravity, (3,))):
+        raise InputError("small motions of bodies on meshes know no gravity; push with Pressure(…) or Traction(…)")
+    parts = {name: _linear(name, part) for name, part in mapping("bodies", bodies, "{name: body}").items()}
+    whole = side_by_side(*(_called(name, part) for name, part in parts.items()))
+    listed = _listed(joints, whole)
+    for joint in listed:
+        if isinstance(joint, Tie):
+            whole = _with_tie(whole, joint, bodies)
+    whole = _without_repetitions(whole)
+    for push in listed:
+        if not isinstance(push, Tie):
+            whole = _with_push(whole, push, bodies)
+    return _felt(whole, {name for name, part in bodies.items() if isinstance(part, Body)})
+
+
+def _linear(name: str, part: object) -> LinearPHDAE:
+    if not isinstance(name, str) or not name or "." in name or name == GROUND:
+        raise InputError(f"{name!r} cannot name a body: names are not empty, hold no dot, and are not 'ground'")
+    if isinstance(part, LinearPHDAE):
+        return part
+    if isinstance(part, Continuum):
+        if part.frame is not None:
+            raise InputError(
+                f"{name!r} has a frame to float with: give it few coordinates with reduced(modes=…) before it is connected, "
+                "or leave frame= away for small motions"
+            )
+        return part.linear()
+    if isinstance(part, Body):
+        if part.needs:
+            raise InputError(f"in space, body {name!r} needs {part.needs}")
+        return part.linear()
+    if isinstance(part, Assembly):
+        raise InputError(f"{name!r} is a split beam; beside bodies on meshes use discretise(n) of the whole beam")
+    raise InputError(f"{name!r} is {type(part).__name__}; connect takes what discretise(…) returned")
+
+
+def _called(name: str, part: LinearPHDAE) -> LinearPHDAE:
+    """The part with its name before all of its own; the motion of a body is called as the body."""
+    named = part.prefixed(name)
+    return replace(named, fields={key.removesuffix(".body"): value for key, value in named.fields.items()})
+
+
+def _listed(joints: object, whole: LinearPHDAE) -> list[Tie | Pressure | Traction | Force | Torque]:
+    if not isinstance(joints, Sequence) or isinstance(joints, str):
+        raise InputError(f"joints is {type(joints).__name__}; it must be a list: [Tie(…), …]")
+    out: list[Tie | Pressure | Traction | Force | Torque] = []
+    taken = {*whole.ports, *whole.multipliers}
+    for joint in joints:
+        if not isinstance(joint, LINEAR):
+            raise InputError(
+                f"one of the joints is {joint!r}; small motions of bodies on meshes take Tie(…), Pressure(…), Traction(…), "
+                "Force(…) and Torque(…)"
+            )
+        if joint.label in taken:
+            raise JointError(f"two joints or ports are called {joint.label!r}; give one of them a name")
+        taken.add(joint.label)
+        out.append(joint)
+    return out
+
+
+# --- ties ------------------------------------------------------------------------------------------------------------
+
+
+def _with_tie(whole: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> LinearPHDAE:
+    first, second = _end(tie.first, whole, bodies), _end(tie.second, whole, bodies)
+    size = whole.rows.size
+    if isinstance(first, Edge) and isinstance(second, Edge):
+        rows = between_boundaries(tie, first, second, size)
+    elif isinstance(first, Edge):
+        rows = against_port(tie, first, second if isinstance(second, Twist) else None, size)
+    elif isinstance(second, Edge):
+        rows = csr(-against_port(tie, second, first if isinstance(first, Twist) else None, size))
+    elif isinstance(first, Twist) and isinstance(second, Twist):
+        rows = between_ports(tie, first, second)
+    else:
+        port = first or second
+        assert isinstance(port, Twist)
+        rows = csr(port.rows[[k for k in tie.motions if k < port.rows.shape[0]]] * (1.0 if second is port else -1.0))
+    return replace(
+        whole,
+        G=csr(sp.vstack([whole.G, rows])),
+        B_lam=csr(sp.vstack([whole.B_lam, zeros(rows.shape[0], whole.ports.size)])),
+        multipliers=joined([whole.multipliers, Layout({tie.label: (rows.shape[0],)})], "multiplier"),
+    )
+
+
+def _end(end: str, whole: LinearPHDAE, bodies: Mapping[str, object]) -> Edge | Twist | None:
+    """What an end names: a boundary, a port, or the ground."""
+    if end == GROUND:
+        return None
+    name, _, where = end.partition(".")
+    if name not in bodies:
+        raise PortError(unknown("body", name, bodies))
+    body = bodies[name]
+    if isinstance(body, Continuum) and where in body.parts:
+        return Edge(body, where, whole.rows.indices([f"{name}.v"]))
+    if end in whole.ports:
+        return Twist(csr(whole.B[:, whole.ports[end]].T))
+    boundaries = [f"{name}.{b}" for b in body.parts] if isinstance(body, Continuum) else []
+    raise PortError(
+        unknown("boundary or port", end, [*boundaries, *(p for p in whole.ports if p.startswith(f"{name}."))])
+    )
+
+
+def _without_repetitions(whole: LinearPHDAE) -> LinearPHDAE:
+    """The system without rows of ties that follow from those of others, with a note."""
+    again = repeated(whole.G)
+    if not len(again):
+        return whole
+    owners = [whole.multipliers.owner(int(k)) for k in again]
+    said = ", ".join(f"{name!r} ({owners.count(name)})" for name in dict.fromkeys(owners))
+    warnings.warn(
+        f"{len(again)} rows of ties follow from others and are left out: {said}; the motion is right",
+        RedundancyWarning,
+        stacklevel=4,
+    )
+    keep = np.setdiff1d(np.arange(whole.multipliers.size), again)
+    sizes = {name: size[0] - owners.count(name) for name, size in whole.multipliers.shapes.items()}
+    return replace(
+        whole,
+        G=csr(whole.G[keep]),
+        B_lam=csr(whole.B_lam[keep]),
+        multipliers=Layout({name: (size,) for name, size in sizes.items() if size}, "multiplier"),
+    )
+
+
+# --- what pushes -----------------------------------------------------------------------------------------------------
+
+
+def _with_push(
+    whole: LinearPHDAE, push: Pressure | Traction | Force | Torque, bodies: Mapping[str, object]
+) -> LinearPHDAE:
+    column = np.zeros(whole.rows.size)
+    if isinstance(push, Pressure):
+        body = _meshed(push.body, push.label, bodies)
+        samples = body.samples
+        if body.mesh.dimension != 2 or samples.weight is None or not samples.Phi[2].nnz:
+            raise InputError(f"{push.label} pushes along z on a plate, and {push.body!r} is none; use Traction(…)")
+        column[whole.rows[f"{push.body}.v"]] = samples.Phi[2].T @ (samples.weight * push.at(samples.x))
+    elif isinstance(push, Traction):
+        name, _, boundary = push.boundary.partition(".")
+        trace = _meshed(name, push.label, bodies).trace(boundary)
+        force = trace.weight[:, None] * push.at(trace.x)
+        column[whole.rows[f"{name}.v"]] = sum(u.T @ f for u, f in zip(trace.u, force.T, strict=True))
+    else:
+        along = np.zeros(6)
+        along[slice(0, 3) if isinstance(push, Force) else slice(3, 6)] = push.direction()
+        B = whole.B[:, whole.ports[push.port]]
+        if along[B.shape[1] :].any():
+            raise JointError(f"{push.label} turns {push.port!r}, which is a point mass and has no orientation")
+        column = B @ along[: B.shape[1]]
+    if not column.any():
+        raise InputError(f"{push.label} pushes on nothing: no motion there feels it")
+    return replace(
+        whole,
+        B=csr(sp.hstack([whole.B, csr(column[:, None])])),
+        B_lam=csr(sp.hstack([whole.B_lam, zeros(whole.multipliers.size, 1)])),
+        ports=joined([whole.ports, Layout({push.label: (1,)})], "port"),
+    )
+
+
+def _meshed(name: str, of: str, bodies: Mapping[str, object]) -> Continuum:
+    if name not in bodies:
+        raise PortError(unknown("body", name, bodies))
+    body = bodies[name]
+    if not isinstance(body, Continuum):
+        raise InputError(f"{of} pushes on {name!r}, which is no body on a mesh; use Force(…) at one of its ports")
+    return body
+
+
+# --- motions that nothing feels --------------------------------------------------------------------------------------
+
+
+def _felt(whole: LinearPHDAE, bodies: set[str]) -> LinearPHDAE:
+    """The system without motions of bodies that no tie, no force and no other motion feels, with a note."""
+    acted = [name for name in whole.ports if name.partition(".")[0] not in bodies]
+    B = whole.B[:, whole.ports.indices(acted)]
+    coupled = abs(whole.E) + abs(whole.J) + abs(whole.R) + abs(whole.G.T) @ abs(whole.G)
+    _, group = graph.connected_components(coupled, directed=False)
+    felt = np.zeros(group.max() + 1, bool)
+    others = [name for name in whole.rows if name.partition(".")[0] not in bodies]
+    felt[group[whole.rows.indices(others)]] = True
+    felt[group[np.unique(whole.G.indices)]] = True
+    felt[group[np.unique(B.tocoo().row)]] = True
+    keep = felt[group]
+    for name in bodies:  # a body that nothing touches at all is free on purpose
+        mine = whole.rows.indices([row for row in whole.rows if row.startswith(f"{name}.")])
+        keep[mine] |= not keep[mine].any()
+    if keep.all():
+        return whole
+    said = ", ".join(_name(whole.rows, int(k)) for k in np.flatnonzero(~keep))
+    warnings.warn(f"motions that nothing feels are left out: {said}", UnfeltMotionWarning, stacklevel=4)
+    return _restricted(whole, keep)
+
+
+def _name(rows: Layout, k: int) -> str:
+    block = rows.owner(k)
+    body, _, quantity = block.rpartition(".")
+    number = k - rows[block].start
+    return f"{body}.{COMPONENTS[quantity][number] if quantity in COMPONENTS else f'{quantity}[{number}]'}"
+
+
+def _restricted(whole: LinearPHDAE, keep: np.ndarray) -> LinearPHDAE:
+    rows = {name: (int(keep[where].sum()),) for name, where in whole.rows.slices.items()}
+    B: Matrix = csr(whole.B[keep])
+    moving = np.diff(B.tocsc().indptr) > 0
+    lost = np.unique(whole.B[~keep].tocoo().col)
+    ports = np.ones(whole.ports.size, bool)
+    ports[lost] = moving[lost]  # a port has the components that move
+    sizes = {name: (int(ports[where].sum()),) for name, where in whole.ports.slices.items()}
+    return replace(
+        whole,
+        E=whole.E[keep][:, keep],
+        J=whole.J[keep][:, keep],
+        R=whole.R[keep][:, keep],
+        G=whole.G[:, keep],
+        B=B[:, ports],
+        B_lam=whole.B_lam[:, ports],
+        rows=Layout({name: shape for name, shape in rows.items() if shape[0]}, "row"),
+        ports=Layout({name: shape for name, shape in sizes.items() if shape[0]}, "port"),
+        split=int(keep[: whole.split].sum()),
+        fields={name: replace(f, motion=csr(f.motion[:, keep])) for name, f in whole.fields.items()},
+    )
