@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 import scipy.linalg as la
+import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 from meshes_zoo import ALL, curved, distorted, field, made, rubber, unit
 
+from phloat.algebra.eigen import lowest
 from phloat.algebra.sparse import block_inverse
 from phloat.bodies.elastic_cells import VOIGT
 from phloat.bodies.material import KelvinVoigt, Orthotropic, Rayleigh
@@ -206,6 +208,23 @@ def test_a_quadratic_field_is_met_by_order_two(kind, order):
     assert off < 1e-13 if order == 2 else off > 1e-3
 
 
+@pytest.mark.parametrize("kind", ["triangle", "quadrilateral", "tetrahedron", "hexahedron"])
+def test_rotation_and_stress_of_a_quadratic_field_are_met_at_nodes(kind):
+    """u = (x y, x² − y², 0): ½ curl u = ½ (2x − x) e_z, and stresses linear in x and y."""
+    body = made(distorted(kind, 2))
+    q = field(body, lambda x: np.column_stack([x[:, 0] * x[:, 1], x[:, 0] ** 2 - x[:, 1] ** 2, 0 * x[:, 0]]))
+    nodes = body.shape.places()
+    x, y, _ = nodes.T
+    turn = (body.shape.rotation(nodes) @ q).reshape(-1, 3)
+    assert turn == pytest.approx(np.column_stack([0 * x, 0 * x, 0.5 * x]), abs=1e-12)
+    A = rubber.elasticity() if body.mesh.dimension == 3 else rubber.plane_stress()
+    strain = np.zeros((len(A), len(x)))
+    strain[0], strain[1], strain[-1] = y, -2 * y, 3 * x
+    sigma = stress_of(body, q)
+    for rows, exact in zip(body.shape.stress(nodes).values(), A @ strain, strict=True):
+        assert rows @ sigma == pytest.approx(exact, abs=1e-10)
+
+
 @every
 def test_traces_are_the_boundary(kind, order):
     body = made(unit(kind, order))
@@ -242,6 +261,20 @@ def test_large_bodies_have_exact_zeros_and_all_of_a_cluster():
     assert (omega[:6] == 0).all()
     assert omega[6:] == pytest.approx(dense[6:24], rel=1e-9)
     assert q.T @ (body.M @ q) == pytest.approx(np.eye(24), abs=1e-9)
+
+
+def test_modes_that_repeat_are_all_found():
+    """Eight equal bodies side by side: every frequency eight times; and zeros that nobody announced."""
+    one = made(unit("quadrilateral", 2, 3), clamped="left")
+    K, M = (sp.block_diag([a] * 8, format="csr") for a in (one.K, one.M))
+    value, _ = lowest(sp.csr_array(K), sp.csr_array(M), 20)
+    single = la.eigh(one.K.toarray(), one.M.toarray(), eigvals_only=True)
+    assert K.shape[0] > 600
+    assert value == pytest.approx(np.repeat(single[:3], 8)[:20], rel=1e-9)
+    loose = made(unit("quadrilateral", 2, 9))
+    value, _ = lowest(loose.K, loose.M, 6)
+    assert (value[:3] == 0).all()
+    assert value[3:] == pytest.approx(lowest(loose.K, loose.M, 6, loose.rigid)[0][3:], rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,19 @@ class Body:
         """The number of stress states σ."""
         return self.elastic.C.shape[0]
 
+    @cached_property
+    def extent(self) -> float:
+        """The longest side of the undeformed body."""
+        return float(np.ptp(self.shape.points(self.shape.places()), axis=0).max())
+
+    @cached_property
+    def reach(self) -> np.ndarray:
+        """How far each coordinate moves some point, per its unit, (n,); turns count as lengths over the extent of the body."""
+        places = self.shape.places()
+        moved = abs(self.shape.displacement(places)).max(axis=0).toarray().ravel()
+        turns = [self.extent * np.abs(port.Psi).max(axis=0) for port in self.ports.values()]
+        return np.vstack([moved, *turns]).max(axis=0)
+
     @property
     def rotates(self) -> bool:
         return any(i >= 3 for i in self.active)

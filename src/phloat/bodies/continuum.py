@@ -138,13 +138,16 @@ class Continuum:
             held=f"{self.held}, {words}" if self.held else words,
         )
 
-    def reduced(self, *, modes: int, stiffened: int | None = None) -> Body:
+    def reduced(self, *, modes: int, stiffened: int | None = None, inertial: bool = True) -> Body:
         """The floating body with few coordinates: so many modes with its ports held, and the static motions of the ports.
+
+        `inertial` keeps the static responses to inertia as well, of rigid motion, of spin and of every port's own motion: without
+        them a spinning blade does not stretch, and free frequencies converge slowly with the number of modes.
 
         With stiffening, every pair of the `stiffened` softest of these fields (6 unless said, at most all) brings a companion
         that lets it shorten as it bends, m (m + 1) / 2 of them. `body.coordinates` says what came out.
         """
-        return reduced(self, self.ports, modes=modes, stiffened=stiffened if self.stiffening else 0)
+        return reduced(self, self.ports, modes=modes, stiffened=stiffened if self.stiffening else 0, inertial=inertial)
 
     def modes(self, count: int = 20) -> tuple[np.ndarray, np.ndarray]:
         """ω (rad/s, ascending, rigid ones 0) and shapes q of unit mass, n × count: for large bodies, from K and M alone."""

@@ -17,7 +17,7 @@ so ½ σᵀσ is exactly the energy of the whole mesh in the kept fields, and qu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
 
@@ -57,12 +57,12 @@ class Fields:
 
 
 def reduced(
-    continuum: Meshed, ports: Mapping[str, Patch], *, modes: int, stiffened: int | None, inertial: bool = False
+    continuum: Meshed, ports: Mapping[str, Patch], *, modes: int, stiffened: int | None, inertial: bool = True
 ) -> Body:
     """The floating body with so many modes besides the motions of its ports.
 
     `stiffened` is how many of the softest fields carry quadratic strain (their pairs get companions): 6 at most when not said,
-    0 for none. `inertial` keeps the response to the inertia of every port's own motion, too.
+    0 for none. `inertial` keeps the static response to the inertia of rigid motion, of spin, and of every port's own motion, too.
     """
     if continuum.held:
         raise InputError(
@@ -76,8 +76,8 @@ def reduced(
     found = interfaces(continuum, ports)
     K: Stiffness = continuum.K if continuum.K is not None else Mixed(continuum.strains.C, continuum.strains.D)
     tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in found.items()}
-    basis = craig_bampton(K, continuum.M, tied, modes=modes, rigid=continuum.rigid, inertial=inertial)
-    basis = _with_inertial(continuum, K, basis)
+    forces = _inertial(continuum) if inertial else None
+    basis = craig_bampton(K, continuum.M, tied, modes=modes, rigid=continuum.rigid, inertial=forces)
     primary = _ritz(_framed(continuum, basis, continuum.frame, ports), K, continuum.M)
     if not primary[0].shape[1]:
         raise InputError("no deformation is left: modes is 0 and the body has no second port; ask for modes=1 or more")
@@ -95,20 +95,11 @@ def reduced(
 # --- fields -----------------------------------------------------------------------------------------------------------
 
 
-def _with_inertial(continuum: Meshed, K: Stiffness, basis: CraigBampton) -> CraigBampton:
-    """With the static response to the body's own inertia in any rigid acceleration and spin: forces ρ (a + B x), 12 of them."""
+def _inertial(continuum: Meshed) -> np.ndarray:
+    """The body's own inertia in any rigid acceleration and spin: forces ρ (a + B x), 12 of them."""
     x, mass, Phi, *_ = continuum.samples
     fields = np.column_stack([np.ones(len(x)), x / np.abs(x).max()])
-    forces = np.hstack([p.T @ (mass @ fields) for p in Phi])
-    S = basis.held.under(forces)
-    modes = basis.V[:, basis.loose : basis.loose + len(basis.omega)]  # static motions of ports are orthogonal to S already
-    energy = np.einsum("ik,ik->k", S, times(K, S))
-    S = S[:, energy > DEPENDENT * energy.max(initial=0.0)]
-    S = S / np.sqrt(np.einsum("ik,ik->k", S, times(K, S)))
-    for _ in range(2):
-        S = S - modes @ (modes.T @ times(K, S) / basis.omega[:, None] ** 2)
-    value, turn = la.eigh(S.T @ times(K, S))
-    return replace(basis, V=np.hstack([basis.V, S @ turn[:, value > DEPENDENT]]))
+    return np.hstack([p.T @ (mass @ fields) for p in Phi])
 
 
 def _framed(continuum: Meshed, basis: CraigBampton, frame: str, ports: Mapping[str, Patch]) -> np.ndarray:

@@ -11,16 +11,18 @@ from scipy.spatial import cKDTree
 
 NEAR = 1e-6  # of a facet: how far apart two facets may lie
 SLIVER = 1e-12  # of a facet: pieces smaller than this are round-off
-GAUSS_POINTS = 6  # on a line, and each way on a triangle: exact to degree 10
 
 
-def shared(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points (points, 3) and weights on what the facets have in common; facets by their corners, (facets, corners, 3)."""
+def shared(first: np.ndarray, second: np.ndarray, degree: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points (points, 3) and weights on what the facets have in common; facets by their corners, (facets, corners, 3).
+
+    Polynomials of this degree are integrated exactly on each piece.
+    """
     if first.shape[1] == 2:
-        return _on_lines(first, second)
+        return _on_lines(first, second, degree // 2 + 1)
     pieces = [_common(first[i], second[j]) for i, j in _neighbours(first, second)]
     triangles = [np.stack([p[0], p[k], p[k + 1]]) for p in pieces if p is not None for k in range(1, len(p) - 1)]
-    return _on_triangles(np.array(triangles).reshape(-1, 3, 3))
+    return _on_triangles(np.array(triangles).reshape(-1, 3, 3), (degree + 1) // 2 + 1)
 
 
 def measure(facets: np.ndarray) -> float:
@@ -33,7 +35,7 @@ def measure(facets: np.ndarray) -> float:
     return float(0.5 * np.linalg.norm(sum(fans), axis=1).sum())
 
 
-def _on_lines(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _on_lines(first: np.ndarray, second: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     start, along = first[:, 0], first[:, 1] - first[:, 0]
     length = np.linalg.norm(along, axis=1)
     ends = second[None] - start[:, None, None]  # (first, second, 2, 3)
@@ -41,14 +43,14 @@ def _on_lines(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.nda
     off = np.linalg.norm(ends - t[..., None] * along[:, None, None], axis=3).max(axis=2)
     low, high = np.maximum(t.min(axis=2), 0.0), np.minimum(t.max(axis=2), 1.0)
     i, j = np.nonzero((off < NEAR * length[:, None]) & (high - low > SLIVER**0.5))
-    g, w = np.polynomial.legendre.leggauss(GAUSS_POINTS)
+    g, w = np.polynomial.legendre.leggauss(count)
     part = low[i, j, None] + (high - low)[i, j, None] * (1 + g) / 2
     x = start[i, None] + part[..., None] * along[i, None]
     return x.reshape(-1, 3), (((high - low)[i, j] * length[i])[:, None] * w / 2).ravel()
 
 
-def _on_triangles(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    g, w = np.polynomial.legendre.leggauss(GAUSS_POINTS)
+def _on_triangles(triangles: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    g, w = np.polynomial.legendre.leggauss(count)
     g, w = (1 + g) / 2, w / 2
     a, b = np.meshgrid(g, g, indexing="ij")
     xi, eta = a.ravel(), ((1 - a) * b).ravel()  # the square collapsed

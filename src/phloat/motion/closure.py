@@ -33,11 +33,8 @@ class Closure:
 
     @cached_property
     def size(self) -> float:
-        """A length of the mechanism: the largest distance between ports of a body, or on the ground."""
-        spans = []
-        for body in self.system.bodies.values():
-            x = np.array([p.x for p in body.ports.values()])
-            spans.append(np.linalg.norm(x - x[0], axis=1).max())
+        """A length of the mechanism: the longest side of a body, or the largest distance on the ground."""
+        spans = [body.extent for body in self.system.bodies.values()]
         on_ground = [end.at for c in self.system.joints.values() for end in (c.first, c.second) if not end.body]
         spans += [float(np.linalg.norm(at - on_ground[0])) for at in on_ground]
         return max(spans, default=0.0) or 1.0

@@ -50,7 +50,8 @@ class Statics:
         for name, body in self.system.bodies.items():
             pose = self.start.pose(name)
             points += [pose.r_P + pose.A @ (port.x + port.Phi @ pose.eta) for port in body.ports.values()]
-        return float(np.ptp(points, axis=0).max()) or Closure(self.system, frozenset(), ()).size
+        spread = float(np.ptp(points, axis=0).max()) if points else 0.0
+        return max([spread, *(body.extent for body in self.system.bodies.values())]) or Closure(self.system, frozenset(), ()).size
 
     def _of_ground(self, c: Connection) -> np.ndarray:
         return held(c.second, self.start).c if isinstance(c.joint, Drive) else c.first.at
@@ -64,10 +65,7 @@ class Statics:
         """The unit of every motion: lengths for translations, radians, and what moves a body by about a length for η."""
         parts = []
         for body in self.system.bodies.values():
-            reach = [np.abs(p.Phi) for p in body.ports.values()] + [
-                self.length * np.abs(p.Psi) for p in body.ports.values()
-            ]
-            most = np.vstack(reach).max(axis=0, initial=0.0) if body.coordinates else np.zeros(0)
+            most = body.reach if body.coordinates else np.zeros(0)
             eta = self.length / np.where(most > 0, most, max(most.max(initial=0.0), 1e-300))
             rigid = [self.length if i < 3 else 1.0 for i in body.active]
             parts.append(np.concatenate([rigid, eta]))
@@ -161,7 +159,7 @@ class Statics:
 
     def held_or_said(self, state: State) -> None:
         """A sentence where a body runs away."""
-        spans = [np.ptp([p.x for p in body.ports.values()], axis=0).max() for body in self.system.bodies.values()]
+        spans = [body.extent for body in self.system.bodies.values()]
         for name in self.system.bodies:
             if np.linalg.norm(state.pose(name).r_P - self.start.pose(name).r_P) > 20 * (self.length + sum(spans)):
                 raise InputError(

@@ -22,19 +22,21 @@ COVERED = 1e-6  # of a boundary: what may be missing of it
 CURVED = 1e-9  # of the size of the mesh: how far middles of straight facets may lie off
 
 
-def between_boundaries(tie: Tie, first: Edge, second: Edge, size: int) -> Matrix:
-    """Rows of two boundaries that move together, per rows of the whole."""
+def between_boundaries(tie: Tie, first: Edge, second: Edge, size: int) -> tuple[Matrix, np.ndarray]:
+    """Rows of two boundaries that move together, per rows of the whole; and the origin of the second body seen from the first."""
     if first.body.mesh.dimension != second.body.mesh.dimension:
         raise JointError(f"{tie.label} ties an edge to a face; tie faces to faces and edges to edges")
     finer, coarser = (first, second) if len(first.facets) >= len(second.facets) else (second, first)
     x, weight, shift = _common_points(tie, finer, coarser)
-    traces = {finer: _at(finer, x, weight), coarser: _at(coarser, x - shift, weight)}
-    chosen = chosen_motions(tie, *traces.values())
-    gyration = traces[finer].gyration
-    V = {edge: stacked_trace(trace._replace(gyration=gyration), chosen) for edge, trace in traces.items()}
-    tests = _ending(finer, V[finer], x, weight, gyration, chosen)
-    gap = spread(V[second], second.columns, size) - spread(V[first], first.columns, size)
-    return independent(csr(tests.T @ gap))
+    shape, free = _unheld(finer)
+    full = _trace(finer, shape, x, weight)
+    other = _trace(coarser, coarser.body.shape, x - shift, weight)._replace(gyration=full.gyration)
+    chosen = chosen_motions(tie, _only(full, free), other)
+    V = stacked_trace(full, chosen)
+    moves = {finer: csr(V[:, free]), coarser: stacked_trace(other, chosen)}
+    gap = spread(moves[second], second.columns, size) - spread(moves[first], first.columns, size)
+    rows = independent(csr(_ending(V, free, weight, chosen).T @ gap))
+    return rows, shift if finer is first else -shift
 
 
 def _common_points(tie: Tie, finer: Edge, coarser: Edge) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -47,7 +49,7 @@ def _common_points(tie: Tie, finer: Edge, coarser: Edge) -> tuple[np.ndarray, np
     ours, theirs = (edge.body.mesh.points[edge.facets] for edge in (finer, coarser))
     whole, best = measure(ours), 0.0
     for shift in (np.zeros(3), centre(here) - centre(there)):
-        x, weight = shared(ours, theirs + shift)
+        x, weight = shared(ours, theirs + shift, max(_degree(finer), _degree(coarser)))
         best = max(best, float(weight.sum()))
         if best > (1.0 - COVERED) * whole:
             return x, weight, shift
@@ -55,6 +57,14 @@ def _common_points(tie: Tie, finer: Edge, coarser: Edge) -> tuple[np.ndarray, np
         f"{tie.label}: {best:.6g} of {whole:.6g} m (or m²) of {finer.boundary!r} lie on {coarser.boundary!r}, where they stand "
         "and centre on centre; boundaries are tied where the finer one lies on the other"
     )
+
+
+def _degree(edge: Edge) -> int:
+    """Of products of traces on a facet: order 5 is the highest there is on edges of plates."""
+    mesh = edge.body.mesh
+    if mesh.dimension == 2:
+        return 10
+    return mesh.order * (4 if edge.facets.shape[1] == 4 else 2)
 
 
 def _curved(edge: Edge) -> bool:
@@ -68,54 +78,59 @@ def _curved(edge: Edge) -> bool:
     return bool(np.abs(nodes[:, corners : corners + middles.shape[1]] - middles).max() > CURVED * mesh.size)
 
 
-def _at(edge: Edge, x: np.ndarray, weight: np.ndarray) -> Trace:
-    """The boundary at other points of it."""
-    return _trace(edge, edge.body.shape, x, weight)
-
-
-def _trace(edge: Edge, shape: Shape, x: np.ndarray, weight: np.ndarray) -> Trace:
-    own = edge.body.trace(edge.boundary)
-    u = shape.displacement(x)
-    turn = None if own.turn is None else shape.rotation(x)
-    parts = [None if a is None else (csr(a[0::3]), csr(a[1::3]), csr(a[2::3])) for a in (u, turn)]
-    assert parts[0] is not None
-    return Trace(x, weight, parts[0], parts[1], own.gyration)
-
-
-def _ending(edge: Edge, V: Matrix, x: np.ndarray, weight: np.ndarray, gyration: float, chosen: list[int]) -> Matrix:
-    """The traces of the free coordinates, those of held ones at the ends added to their neighbours."""
+def _unheld(edge: Edge) -> tuple[Shape, np.ndarray]:
+    """The shape of the body before anything was held, and which of its coordinates are free."""
     shape, free = edge.body.shape, np.arange(edge.body.coordinates)
     while isinstance(shape, Held):
         free = shape.free[free]
         shape = shape.shape
-    full = stacked_trace(_trace(edge, shape, x, weight)._replace(gyration=gyration), chosen)
-    on = np.unique(full.indices)
-    held = np.setdiff1d(on, free)
-    if not len(held):
-        return V
-    values = _of_translations(csr(full[:, on]), weight, chosen)
-    place = np.full(full.shape[1], -1)
-    place[on] = np.arange(len(on))
-    ours = np.intersect1d(on, free)
-    overlap = abs(full[:, held].T @ full[:, ours]).toarray()
-    number = np.full(full.shape[1], -1)
-    number[free] = np.arange(len(free))
-    more = sp.lil_array((full.shape[1], V.shape[1]))
-    for a in values.T:
-        for row, h in enumerate(held):
-            fits = np.abs(a[place[ours]]) > 1e-6 * np.abs(a).max()
-            if abs(a[place[h]]) > 1e-6 * np.abs(a).max() and (fits & (overlap[row] > 0)).any():
-                j = ours[int(np.argmax(np.where(fits, overlap[row], -1.0)))]
-                more[h, number[j]] += a[place[h]] / a[place[j]]
-    return csr(V + full @ csr(more))
+    return shape, free
 
 
-def _of_translations(V: Matrix, weight: np.ndarray, chosen: list[int]) -> np.ndarray:
-    """The coordinates of unit translations along each chosen axis, (coordinates, axes)."""
-    root, points = np.sqrt(weight), len(weight)
-    moved = [k for k in range(len(chosen)) if chosen[k] < 3]
-    right = np.zeros((V.shape[0], len(moved)))
-    for column, k in enumerate(moved):
-        right[k * points : (k + 1) * points, column] = root
-    gram = (V.T @ V).tocsc()
-    return spla.splu(gram + 1e-12 * abs(gram).max() * sp.eye_array(gram.shape[0])).solve(V.T @ right)
+def _trace(edge: Edge, shape: Shape, x: np.ndarray, weight: np.ndarray) -> Trace:
+    """The boundary at other points of it."""
+    own = edge.body.trace(edge.boundary)
+    turn = None if own.turn is None else _by_axes(shape.rotation(x))
+    return Trace(x, weight, _by_axes(shape.displacement(x)), turn, own.gyration)
+
+
+def _by_axes(a: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+    return csr(a[0::3]), csr(a[1::3]), csr(a[2::3])
+
+
+def _only(trace: Trace, free: np.ndarray) -> Trace:
+    turn = trace.turn and tuple(csr(t[:, free]) for t in trace.turn)
+    return trace._replace(u=tuple(csr(u[:, free]) for u in trace.u), turn=turn)
+
+
+def _ending(V: Matrix, free: np.ndarray, weight: np.ndarray, chosen: list[int]) -> Matrix:
+    """The traces of the free coordinates, those of held ones at the ends added to their neighbours: translations stay whole."""
+    on = np.unique(V.indices)
+    held, ours = np.setdiff1d(on, free), np.intersect1d(on, free)
+    out = csr(V[:, free])
+    if not len(held) or not len(ours):
+        return out
+    near = abs(V[:, held].T @ V[:, ours]).toarray()
+    number = np.searchsorted(free, ours)
+    more = sp.lil_array((len(held), len(free)))
+    for moved in _of_translations(V, on, weight, chosen):
+        part = np.abs(moved) > 1e-6 * np.abs(moved).max()
+        for k, h in enumerate(held):
+            neighbours = np.where(part[ours], near[k], 0.0)
+            if part[h] and neighbours.any():
+                j = int(np.argmax(neighbours))
+                more[k, number[j]] += moved[h] / moved[ours[j]]
+    return csr(out + V[:, held] @ csr(more))
+
+
+def _of_translations(V: Matrix, on: np.ndarray, weight: np.ndarray, chosen: list[int]) -> np.ndarray:
+    """The coordinates of unit translations along each chosen axis, (axes, coordinates)."""
+    points, axes = len(weight), [k for k in range(len(chosen)) if chosen[k] < 3]
+    right = np.zeros((V.shape[0], len(axes)))
+    for column, k in enumerate(axes):
+        right[k * points : (k + 1) * points, column] = np.sqrt(weight)
+    part = csr(V[:, on])
+    gram = (part.T @ part).tocsc()
+    out = np.zeros((len(axes), V.shape[1]))
+    out[:, on] = spla.splu(gram + 1e-12 * abs(gram).max() * sp.eye_array(len(on))).solve(part.T @ right).T
+    return out

@@ -36,12 +36,17 @@ class Edge:
     def facets(self) -> np.ndarray:
         return self.body.mesh.boundaries[self.boundary]
 
+    @property
+    def centre(self) -> np.ndarray:
+        return centre(self.body.trace(self.boundary))
+
 
 @dataclass(frozen=True, eq=False)
 class Twist:
-    """A port: (v_P, ω) or v_P alone, as rows of the whole."""
+    """A port: (v_P, ω) or v_P alone, as rows of the whole; and where it is in the axes of its body."""
 
     rows: Matrix
+    x: np.ndarray
 
 
 def against_port(tie: Tie, edge: Edge, twist: Twist | None, size: int) -> Matrix:
@@ -62,13 +67,15 @@ def against_port(tie: Tie, edge: Edge, twist: Twist | None, size: int) -> Matrix
     return independent(csr(tests.T @ (csr(W) @ twist.rows - first)))
 
 
-def between_ports(tie: Tie, first: Twist, second: Twist) -> Matrix:
-    """Two ports that move together."""
-    count = min(first.rows.shape[0], second.rows.shape[0])
+def between_ports(tie: Tie, first: Twist | None, second: Twist | None) -> Matrix:
+    """Two ports that move together, or one that stands still (None is the ground)."""
+    ends = [end for end in (first, second) if end is not None]
+    count = min(end.rows.shape[0] for end in ends)
     chosen = [k for k in tie.motions if k < count]
     if not chosen:
         raise JointError(f"{tie.label} ties rotations, and one of its ports has none")
-    return csr(second.rows[chosen] - first.rows[chosen])
+    rows = [sign * end.rows[chosen] for sign, end in ((-1.0, first), (1.0, second)) if end is not None]
+    return independent(csr(sum(rows[1:], rows[0])))
 
 
 def rigid_field(trace: Trace, chosen: list[int]) -> np.ndarray:

@@ -14,6 +14,7 @@ from phloat.algebra.layout import Layout, joined
 from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.bodies.body import Body
 from phloat.bodies.continuum import Continuum
+from phloat.bodies.interfaces import interface
 from phloat.bodies.split import Assembly
 from phloat.errors import (
     InputError,
@@ -50,14 +51,17 @@ def tied(bodies: Mapping[str, object], joints: Sequence[object], gravity: object
     parts = {name: _linear(name, part) for name, part in mapping("bodies", bodies, "{name: body}").items()}
     whole = side_by_side(*(_called(name, part) for name, part in parts.items()))
     listed = _listed(joints, whole)
+    origins = {}
     for joint in listed:
         if isinstance(joint, Tie):
-            whole = _with_tie(whole, joint, bodies)
-    whole = _without_repetitions(whole)
+            whole, origin = _with_tie(whole, joint, bodies)
+            if not joint.grounded:
+                origins[joint.first.partition(".")[0], joint.second.partition(".")[0]] = origin
+    whole = _without_repetitions(_placed(whole, origins))
     for push in listed:
         if not isinstance(push, Tie):
             whole = _with_push(whole, push, bodies)
-    return _felt(whole, {name for name, part in bodies.items() if isinstance(part, Body)})
+    return _felt(whole, {name: part for name, part in bodies.items() if isinstance(part, Body)})
 
 
 def _linear(name: str, part: object) -> LinearPHDAE:
@@ -108,27 +112,44 @@ def _listed(joints: object, whole: LinearPHDAE) -> list[Tie | Pressure | Tractio
 # --- ties ------------------------------------------------------------------------------------------------------------
 
 
-def _with_tie(whole: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> LinearPHDAE:
+def _with_tie(whole: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> tuple[LinearPHDAE, np.ndarray]:
+    """The system with one more tie, and the origin of its second body seen from its first."""
     first, second = _end(tie.first, whole, bodies), _end(tie.second, whole, bodies)
-    size = whole.rows.size
+    size, origin = whole.rows.size, np.zeros(3)
     if isinstance(first, Edge) and isinstance(second, Edge):
-        rows = between_boundaries(tie, first, second, size)
-    elif isinstance(first, Edge):
-        rows = against_port(tie, first, second if isinstance(second, Twist) else None, size)
-    elif isinstance(second, Edge):
-        rows = csr(-against_port(tie, second, first if isinstance(first, Twist) else None, size))
-    elif isinstance(first, Twist) and isinstance(second, Twist):
-        rows = between_ports(tie, first, second)
+        rows, origin = between_boundaries(tie, first, second, size)
+    elif isinstance(first, Edge) and not isinstance(second, Edge):
+        rows = against_port(tie, first, second, size)
+        origin = first.centre - second.x if second else origin
+    elif isinstance(second, Edge) and not isinstance(first, Edge):
+        rows = csr(-against_port(tie, second, first, size))
+        origin = first.x - second.centre if first else origin
     else:
-        port = first or second
-        assert isinstance(port, Twist)
-        rows = csr(port.rows[[k for k in tie.motions if k < port.rows.shape[0]]] * (1.0 if second is port else -1.0))
+        assert not isinstance(first, Edge) and not isinstance(second, Edge)
+        rows = between_ports(tie, first, second)
+        origin = first.x - second.x if first and second else origin
     return replace(
         whole,
         G=csr(sp.vstack([whole.G, rows])),
         B_lam=csr(sp.vstack([whole.B_lam, zeros(rows.shape[0], whole.ports.size)])),
         multipliers=joined([whole.multipliers, Layout({tie.label: (rows.shape[0],)})], "multiplier"),
-    )
+    ), origin
+
+
+def _placed(whole: LinearPHDAE, origins: Mapping[tuple[str, str], np.ndarray]) -> LinearPHDAE:
+    """The fields where the ties put their bodies, in the axes of the first of each group that hangs together."""
+    at: dict[str, np.ndarray] = {}
+    for name in {name.partition(".")[0]: None for name in whole.fields}:
+        if name not in at:
+            at[name], reached = np.zeros(3), [name]
+            for here in reached:
+                for (first, second), origin in origins.items():
+                    other, way = (second, origin) if first == here else (first, -origin)
+                    if here in (first, second) and other not in at:
+                        at[other] = at[here] + way
+                        reached.append(other)
+    fields = {name: replace(f, points=f.points + at[name.partition(".")[0]]) for name, f in whole.fields.items()}
+    return replace(whole, fields=fields)
 
 
 def _end(end: str, whole: LinearPHDAE, bodies: Mapping[str, object]) -> Edge | Twist | None:
@@ -142,11 +163,20 @@ def _end(end: str, whole: LinearPHDAE, bodies: Mapping[str, object]) -> Edge | T
     if isinstance(body, Continuum) and where in body.parts:
         return Edge(body, where, whole.rows.indices([f"{name}.v"]))
     if end in whole.ports:
-        return Twist(csr(whole.B[:, whole.ports[end]].T))
+        return Twist(csr(whole.B[:, whole.ports[end]].T), _point(body, where))
     boundaries = [f"{name}.{b}" for b in body.parts] if isinstance(body, Continuum) else []
     raise PortError(
         unknown("boundary or port", end, [*boundaries, *(p for p in whole.ports if p.startswith(f"{name}."))])
     )
+
+
+def _point(body: object, port: str) -> np.ndarray:
+    """Where a port is in its body's axes; that of a nested system is not known."""
+    if isinstance(body, Body):
+        return body.port(port).x
+    if isinstance(body, Continuum):
+        return interface(body, port, body.ports[port]).x
+    return np.zeros(3)
 
 
 def _without_repetitions(whole: LinearPHDAE) -> LinearPHDAE:
@@ -218,9 +248,10 @@ def _meshed(name: str, of: str, bodies: Mapping[str, object]) -> Continuum:
 # --- motions that nothing feels --------------------------------------------------------------------------------------
 
 
-def _felt(whole: LinearPHDAE, bodies: set[str]) -> LinearPHDAE:
+def _felt(whole: LinearPHDAE, bodies: Mapping[str, Body]) -> LinearPHDAE:
     """The system without motions of bodies that no tie, no force and no other motion feels, with a note."""
-    acted = [name for name in whole.ports if name.partition(".")[0] not in bodies]
+    own = {f"{name}.{port}" for name, body in bodies.items() for port in body.ports}
+    acted = [name for name in whole.ports if name not in own]
     B = whole.B[:, whole.ports.indices(acted)]
     coupled = abs(whole.E) + abs(whole.J) + abs(whole.R) + abs(whole.G.T) @ abs(whole.G)
     _, group = graph.connected_components(coupled, directed=False)
