@@ -15,6 +15,7 @@ import compiling
 import first_plot
 import long_run
 import memory
+import solids
 from measure import HERE, fastest, row, run, seconds
 
 FOUR_BAR = """
@@ -68,6 +69,7 @@ BENCHMARKS = {
     "hinged-beam": long_run.rows,
     "compile": compiling.rows,
     "memory": memory.rows,
+    "solids": solids.rows,
 }
 
 
@@ -96,7 +98,7 @@ def write(rows, header):
     record = json.dumps({"machine": header, "rows": rows}, indent=1, ensure_ascii=False)
     (HERE / "results.json").write_text(record + "\n", encoding="utf-8")
     text = f"# Benchmarks\n\n`python benchmarks/run.py` with {said(header)}.\n\n{table(flat(rows))}\n"
-    notes = [NOTE, *(module.NOTE for module in (chains, first_plot, long_run, compiling, memory))]
+    notes = [NOTE, *(module.NOTE for module in (chains, first_plot, long_run, compiling, memory, solids))]
     (HERE / "RESULTS.md").write_text(text + "".join(notes), encoding="utf-8")
 
 

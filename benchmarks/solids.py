@@ -7,7 +7,7 @@ from measure import answer, measured, peak_MB, row, seconds
 COUNT = 20
 NOTE = """
 The solid is a free cube of 27 × 27 × 27 blocks of five tetrahedra (98 415), isotropic. Its matrices are K and the consistent M of
-the whole body, from a mesh that is there; compiled loops are loaded before. Peak memory is that of the whole process, mesh included.
+the whole body, from a mesh that is there; compiled loops are loaded before. Peak memory is that of the whole process.
 Modes are by shift-invert with one factorisation: SciPy's, or PARDISO's where `phloat[pardiso]` is installed. For order 2 (440 076
 unknowns) SciPy's would fill the memory of an ordinary machine, so that row is there only with PARDISO.
 """

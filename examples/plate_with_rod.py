@@ -33,7 +33,9 @@ def motion(system: ph.LinearPHDAE) -> ph.LinearResult:
     return ph.simulate(system, t_end=10e-3, dt=2e-5, u=load)
 
 
-systems = {name: welded(plate(name)) for name in ("bfs", "hhj")} | {"no rod": ph.connect({"plate": plate("bfs")}, [push])}
+systems = {name: welded(plate(name)) for name in ("bfs", "hhj")} | {
+    "no rod": ph.connect({"plate": plate("bfs")}, [push])
+}
 results = {name: motion(system) for name, system in systems.items()}
 omega = {name: ph.modes(system, 3).omega for name, system in systems.items()}
 after = results["bfs"].t > 2e-3

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+import scipy.optimize as so
+import scipy.special as sf
 from plates_zoo import frequencies, of_kind, pressed, square, unit
 
 from phloat.algebra.sparse import block_inverse
@@ -93,3 +95,16 @@ def test_mixed_and_conforming_plates_agree_on_a_tapered_laminate_free_plate():
     conforming = frequencies(Plate.rectangle(1.0, 0.8, **of_kind("bfs", **options)).discretise(10), 4)
     mixed = frequencies(Plate.rectangle(1.0, 0.8, **of_kind("hhj", **options)).discretise(14), 4)
     assert mixed == pytest.approx(conforming, rel=1.5e-3)
+
+
+@pytest.mark.long
+def test_supported_discs_converge_to_the_disc_and_not_to_its_polygons():
+    """Held all along its chords, or with w_tt = 0 at its vertices, it would converge to another plate (Babuška)."""
+    k = so.brentq(lambda k: sf.j1(k) / sf.j0(k) + sf.i1(k) / sf.i0(k) - 2 * k / 0.7, 2.0, 2.3)
+    sizes = (12, 24)
+    errors = [
+        abs(frequencies(Plate.disc(1.0, **of_kind("argyris"), supported="rim").discretise(n), 1)[0] - k**2)
+        for n in sizes
+    ]
+    assert (rates(errors, sizes) > 1.8).all()
+    assert errors[-1] < 2e-4 * k**2

@@ -7,8 +7,8 @@ from plates_zoo import KINDS, of_kind, ply
 from phloat.algebra.sparse import block_inverse
 from phloat.bodies.inertia import coupling
 from phloat.bodies.interfaces import Mean
-from phloat.bodies.laminate import Laminate
-from phloat.bodies.material import Material
+from phloat.bodies.laminate import Laminate, plane_stress, turned
+from phloat.bodies.material import Material, Orthotropic
 from phloat.bodies.plate import Plate
 from phloat.fem.mesh import Mesh
 from phloat.fem.shapes import rectangle
@@ -222,3 +222,15 @@ def test_a_plate_floats_with_ports_on_its_sides():
     assert set(body.ports) == {"root", "tip"}
     assert body.ports["root"].x == pytest.approx([0.0, 0.25, 0.0])
     assert np.abs(body.ports["root"].Phi).max() < 1e-9
+
+
+@pytest.mark.parametrize("angle", [0.3, -0.8, 2.0])
+def test_a_turned_ply_is_the_same_material_with_turned_axes(angle):
+    c, s = np.cos(angle), np.sin(angle)
+    axes = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    whole = Orthotropic(E=ply.E, nu=ply.nu, G=ply.G, rho=ply.rho, axes=axes)
+    Q, G = turned(*plane_stress(ply), angle)
+    assert Q == pytest.approx(whole.plane_stress(), rel=1e-10, abs=1e-3)
+    # γ_xz, γ_yz against yz, xz of the solid
+    assert G == pytest.approx(whole.elasticity()[np.ix_([4, 3], [4, 3])], rel=1e-10, abs=1e-3)
+    assert Laminate([(ply, 2e-3, angle)]).through.D == pytest.approx(Q * 2e-3**3 / 12, rel=1e-12)

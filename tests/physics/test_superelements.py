@@ -36,7 +36,7 @@ def test_a_solid_and_the_superelement_of_its_matrices_move_alike(order):
         1.0, 0.1, 0.02, material=ALU, ports={"A": "left", "B": "right"}, frame="left", stiffening=False
     ).discretise((6, 1, 1), order=order)
     given = exported(solid)
-    recipe = Superelement.from_matrices(**given, modes=4, inertial=False)
+    recipe = Superelement.from_matrices(**given, modes=4)
     one, other = solid.reduced(modes=4), recipe.discretise()
     assert recipe.nodal.kind == "consistent" and one.coordinates == other.coordinates
     np.testing.assert_allclose(ph.modes(other.linear()).elastic, ph.modes(one.linear()).elastic, rtol=1e-8)

@@ -20,6 +20,7 @@ Solve: TypeAlias = Callable[[np.ndarray], np.ndarray]
 SHIFT = 1e-8  # of the largest K_ii / M_ii: below all elastic eigenvalues, and far above the round-off of zero
 ZERO = 1e-13  # of the same
 DENSE = 600
+RESTARTS = 100
 
 
 def lowest(K: Matrix, M: Matrix, count: int, rigid: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +66,7 @@ def _unfelt(K: Matrix, M: Matrix, motions: np.ndarray, size: float) -> np.ndarra
 
 
 def _lanczos(
-    M: Matrix, solve: Solve, known: np.ndarray, count: int, shift: float, tolerance: float = 0.0
+    M: Matrix, solve: Solve, known: np.ndarray, count: int, shift: float, tolerance: float = 1e-12
 ) -> tuple[np.ndarray, np.ndarray]:
     """The lowest eigenvalues on what is M-orthogonal to the known motions, and their vectors of unit mass."""
     n, weighted = M.shape[0], M @ known
@@ -79,7 +80,13 @@ def _lanczos(
     operator = spla.LinearOperator((n, n), inverted, dtype=float)
     start = inverted(M @ np.random.default_rng(known.shape[1]).normal(size=n))
     krylov = min(max(2 * count + 1, 20), n - known.shape[1])
-    value, v = spla.eigsh(M, k=count, M=M, sigma=-shift, OPinv=operator, v0=start, ncv=krylov, tol=tolerance)
+    options = {"v0": start, "ncv": krylov, "tol": tolerance, "maxiter": RESTARTS}
+    try:
+        value, v = spla.eigsh(M, k=count, M=M, sigma=-shift, OPinv=operator, **options)
+    except spla.ArpackError as trouble:
+        raise AccuracyError(
+            f"the {count} lowest modes did not settle ({trouble}); ask for a few more or fewer of them"
+        ) from None
     v = v / np.sqrt(np.einsum("ik,ik->k", v, M @ v))
     order = np.argsort(value)
     return value[order], v[:, order]

@@ -21,7 +21,7 @@ from phloat.bodies.body import Body, Recipe, Shape
 from phloat.bodies.boundary_ports import open_ports
 from phloat.bodies.floating import reduced
 from phloat.bodies.inertia import Sections
-from phloat.bodies.interfaces import Patch
+from phloat.bodies.interfaces import Patch, interfaces
 from phloat.bodies.material import Damping
 from phloat.bodies.meshed import Samples, Strains, Trace
 from phloat.errors import InputError, unknown
@@ -40,7 +40,7 @@ class Continuum:
     are asked for. `rigid` (n × 6) are the coordinates of unit translations and of unit rotations about the origin. `kinds` says
     what each coordinate is ("u_x", "w", "theta_y"…), `parts` which coordinates lie on each named boundary, `trace(name)` the
     boundary as quadrature points. `held` says in words what is held to the ground. `frame`, `ports` and `stiffening` are for the
-    body once it floats.
+    body once it floats, and `stretch(G)`, the coordinates of the field u = G x.
     """
 
     recipe: Recipe
@@ -59,6 +59,7 @@ class Continuum:
     frame: str | None = None
     ports: Mapping[str, Patch] = field(default_factory=dict)
     stiffening: bool = True
+    stretch: Callable[[np.ndarray], np.ndarray] | None = None
     held: str = ""
 
     @property
@@ -173,7 +174,10 @@ class Continuum:
 
     def _opened(self, boundary: Sequence[str]) -> LinearPHDAE:
         n, (C, D, *_) = self.coordinates, self.strains
-        B, ports = open_ports(self, boundary)
+        if isinstance(boundary, str):
+            raise InputError(f"boundary is {boundary!r}; write a tuple of names: ({boundary!r},)")
+        twists = {name: found.L for name, found in interfaces(self, self.ports).items()}
+        B, ports = open_ports(n, twists, {name: self.on(name) for name in boundary})
         places = self.shape.places()
         motion = sp.hstack([self.shape.displacement(places), zeros(3 * len(places), C.shape[0])])
         return LinearPHDAE(

@@ -209,9 +209,11 @@ class Held:
         out[self.inside] = self.solve(f, g)
         return out
 
-    def under(self, f: np.ndarray) -> np.ndarray:
-        """The motion of the whole body under forces f (columns), its interfaces held."""
-        return self._spread(self.solve(f[self.inside], np.zeros((len(self.G), f.shape[1]))))
+    def under(self, f: np.ndarray, Q: np.ndarray | None = None) -> np.ndarray:
+        """The motion of the whole body under forces f (columns), its interfaces held, or its ties moved by Q (zero inside)."""
+        if Q is None:
+            return self._spread(self.solve(f[self.inside], np.zeros((len(self.G), f.shape[1]))))
+        return Q + self._spread(self.solve((f - times(self.K, Q))[self.inside], -(self.G @ Q)))
 
     def modes(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The lowest frequencies and modes of unit mass."""

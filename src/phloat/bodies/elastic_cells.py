@@ -88,6 +88,7 @@ def elastic(
         frame=frame,
         ports=ports,
         stiffening=stiffening,
+        stretch=lambda G: (mesh.points @ G.T)[:, :d].ravel(),
     )
 
 

@@ -100,6 +100,14 @@ class Exported:
         raise InputError(NO_STRESS)
 
     @property
+    def stretch(self) -> None:
+        """Fields between the nodes are not known."""
+
+    @property
+    def kinds(self) -> np.ndarray:
+        return np.array(["fixed", "u_x", "u_y", "u_z", "theta_x", "theta_y", "theta_z"])[self.shape.dofs[:, 1]]
+
+    @property
     def parts(self) -> dict[str, np.ndarray]:
         node, component = self.shape.dofs.T
         return {name: np.flatnonzero(np.isin(node, at) & (component > 0)) for name, at in self.interfaces.items()}

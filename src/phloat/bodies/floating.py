@@ -24,6 +24,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 import scipy.linalg as la
 
+from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, block_inverse, csr
 from phloat.bodies.body import Body, Port, Shape
@@ -31,6 +32,7 @@ from phloat.bodies.craig_bampton import Averaged, CraigBampton, Mixed, Stiffness
 from phloat.bodies.inertia import six_arrays
 from phloat.bodies.interfaces import Interface, Patch, interfaces, mean_motion
 from phloat.bodies.meshed import Meshed, Strains
+from phloat.bodies.parity import by_parity, mirrored
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import InputError
 
@@ -38,22 +40,25 @@ MEAN_AXES = "mean axes"
 SOFTEST = 6  # fields whose pairs get companions unless said otherwise
 MOST = 200  # coordinates of a body that moves
 DEPENDENT = 1e-10  # of the energy of a pair: what is left of it counts as nothing
-OUT_OF_PLANE = 1e-8
+NOTHING = 1e-14  # of the largest energy of a pair
 
 
 @dataclass(frozen=True, eq=False)
 class Fields:
-    """Kept fields V (n × r) with their frequencies, the first `primary` of them Craig and Bampton's, and the pairs.
+    """Kept fields V (n × r) with their frequencies, the pairs that strain, and whether each of both is even in z.
 
-    `into` (r × pairs) are the parts of the pairs' strains along the fields' own, `left` (rest × pairs) the parts that remain.
+    `into` (r × pairs) are the parts of the pairs' strains along the fields' own, `left` (rest × pairs) the parts that remain, each
+    of even pairs or of odd ones (`even_left`). Where the body is not its own mirror image in z all count as odd: none of its
+    motions stays in a plane. Even ones come first.
     """
 
     V: np.ndarray
     omega: np.ndarray
-    primary: int
+    even: np.ndarray
     pairs: list[tuple[int, int]]
     into: np.ndarray
     left: np.ndarray
+    even_left: np.ndarray
 
 
 def reduced(
@@ -78,15 +83,16 @@ def reduced(
     tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in found.items()}
     forces = _inertial(continuum) if inertial else None
     basis = craig_bampton(K, continuum.M, tied, modes=modes, rigid=continuum.rigid, inertial=forces)
-    primary = _ritz(_framed(continuum, basis, continuum.frame, ports), K, continuum.M)
-    if not primary[0].shape[1]:
+    framed = _framed(continuum, basis, continuum.frame, ports)
+    if not framed.shape[1]:
         raise InputError("no deformation is left: modes is 0 and the body has no second port; ask for modes=1 or more")
-    pair = continuum.strains.pair if stiffened != 0 else None
-    count = min(SOFTEST if stiffened is None else stiffened, primary[0].shape[1])
-    fields = _companions(continuum, K, basis, *primary, count) if pair else _linear_only(*primary)
+    primary = [_ritz(V, K, continuum.M) for V in by_parity(continuum, K, framed)]
+    strained = stiffened != 0 and continuum.stretch is not None and continuum.strains.pair is not None
+    count = 0 if not strained else SOFTEST if stiffened is None else stiffened
+    fields = _with_companions(continuum, K, basis, primary, found, count)
     if fields.V.shape[1] > MOST:
         raise InputError(
-            f"{fields.V.shape[1]} coordinates ({fields.primary} fields and their companions) are too many for a body that moves "
+            f"{fields.V.shape[1]} coordinates ({framed.shape[1]} fields and their companions) are too many for a body that moves "
             f"(at most {MOST}); ask for fewer modes, or companions of fewer fields: stiffened=4"
         )
     return _body(continuum, fields, found)
@@ -128,36 +134,119 @@ def _ritz(V: np.ndarray, K: Stiffness, M: Matrix) -> tuple[np.ndarray, np.ndarra
     return V, np.sqrt(squared)
 
 
-def _linear_only(V: np.ndarray, omega: np.ndarray) -> Fields:
-    return Fields(V, omega, len(omega), [], np.zeros((len(omega), 0)), np.zeros((0, 0)))
+def _with_companions(
+    continuum: Meshed,
+    K: Stiffness,
+    basis: CraigBampton,
+    primary: list[tuple[np.ndarray, np.ndarray]],
+    found: Mapping[str, Interface],
+    count: int,
+) -> Fields:
+    """Pairs of the `count` softest fields, and their companions, even pairs and odd ones apart."""
+    (V_even, omega_even), (V_odd, omega_odd) = primary
+    omega = np.concatenate([omega_even, omega_odd])
+    V, even = np.hstack([V_even, V_odd]), np.arange(len(omega)) < len(omega_even)
+    pairs = list(combinations_with_replacement(np.sort(np.argsort(omega)[:count]).tolist(), 2))
+    s = np.column_stack([_pair(continuum, V[:, i], V[:, j]) for i, j in pairs]) if pairs else V[:0, :0]
+    tension = _stress_of(continuum.strains)(s) if pairs else s
+    energy = np.einsum("ek,ek->k", s, tension)
+    felt = np.flatnonzero(energy > NOTHING * energy.max(initial=0.0))  # fields of a plane may strain nothing together
+    pairs, s, tension = [pairs[p] for p in felt], s[:, felt], tension[:, felt]
+    force = continuum.strains.D.T @ tension if pairs else np.zeros((len(V), 0))
+    a = basis.held.under(-force, _turned_ties(continuum, V, pairs, found)) if pairs else force
+    groups = [[p for p, (i, j) in enumerate(pairs) if (even[i] == even[j]) == same] for same in (True, False)]
+    if not len(omega_even):  # no mirror: one group
+        groups = [[], list(range(len(pairs)))]
+    blocks, omegas, left, even_left = [], [], [], []
+    for (own, own_omega), group, parity in zip(primary, groups, (True, False), strict=True):
+        sign = 0.0 if not len(omega_even) else 1.0 if parity else -1.0
+        new, new_omega = _companions(continuum, sign, K, own, own_omega, a[:, group], s[:, group], tension[:, group])
+        W, frequencies = np.hstack([own, new]), np.concatenate([own_omega, new_omega])
+        part = np.zeros((0, len(pairs)))
+        if group:
+            into = (W / frequencies).T @ force[:, group]
+            rest = _root(
+                s[:, group].T @ tension[:, group] - into.T @ into, np.einsum("ek,ek->k", s[:, group], tension[:, group])
+            )
+            part = np.zeros((len(rest), len(pairs)))
+            part[:, group] = rest
+        blocks.append(W)
+        omegas.append(frequencies)
+        left.append(part)
+        even_left += [parity] * len(part)
+    V, omega = np.hstack(blocks), np.concatenate(omegas)
+    into = (V / omega).T @ force
+    moved = np.concatenate(
+        [np.arange(len(o)) + start for o, start in ((omega_even, 0), (omega_odd, len(omegas[0])))]
+    ).tolist()
+    return Fields(
+        V,
+        omega,
+        np.arange(len(omega)) < len(omegas[0]),
+        [(moved[i], moved[j]) for i, j in pairs],
+        into,
+        np.vstack(left),
+        np.array(even_left, dtype=bool),
+    )
+
+
+def _turned_ties(
+    continuum: Meshed, V: np.ndarray, pairs: list[tuple[int, int]], found: Mapping[str, Interface]
+) -> np.ndarray:
+    """How rigid interfaces move to second order when they turn, ½ (ψ_i × (ψ_j × d) + ψ_j × (ψ_i × d)) for every pair.
+
+    A face that is tied to a linear rotation grows by ½ ψ²; without this it would resist that with its own stiffness (the peak of
+    a solid crank-slider is 31 % low then).
+    """
+    Q = np.zeros((len(V), len(pairs)))
+    for interface in found.values():
+        if not interface.tied.size or continuum.stretch is None:
+            continue
+        turn = (interface.L @ V)[3:]
+        if "w" in continuum.kinds:
+            turn[2] = 0.0  # plates stretch by their slopes alone
+        for p, (i, j) in enumerate(pairs):
+            one, two = skew(turn[:, i]), skew(turn[:, j])
+            G = 0.5 * (one @ two + two @ one)
+            field = continuum.stretch(G) - continuum.rigid[:, :3] @ (G @ interface.x)
+            Q[interface.tied, p] = field[interface.tied]
+    return Q
+
+
+def _pair(continuum: Meshed, v: np.ndarray, w: np.ndarray) -> np.ndarray:
+    assert continuum.strains.pair is not None
+    return continuum.strains.pair(v, w)
 
 
 def _companions(
-    continuum: Meshed, K: Stiffness, basis: CraigBampton, V: np.ndarray, omega: np.ndarray, count: int
-) -> Fields:
-    strains = continuum.strains
-    stress_of = _stress_of(strains)
-    pairs = list(combinations_with_replacement(range(count), 2))
-    s = np.column_stack([strains.pair(V[:, i], V[:, j]) for i, j in pairs])
-    tension = stress_of(s)
-    force = strains.D.T @ tension
-    a = -basis.held.under(force)
-    energy = np.einsum("ek,ek->k", s, tension)
-    # against the fields there are, in the product of K: what is new of the companions
+    continuum: Meshed,
+    sign: float,
+    K: Stiffness,
+    V: np.ndarray,
+    omega: np.ndarray,
+    a: np.ndarray,
+    s: np.ndarray,
+    tension: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """What is new of the companions a beside the fields V there are, in the product of K."""
+    if not a.shape[1]:
+        return np.zeros((len(V), 0)), np.zeros(0)
     for _ in range(2):
         a = a - V @ (V.T @ times(K, a) / omega[:, None] ** 2)
-    new = a.T @ times(K, a)
+    scale = 1.0 / np.sqrt(np.maximum(np.einsum("ek,ek->k", s, tension), 1e-300))
+    if sign:
+        image = mirrored(continuum, a)
+        a = a if image is None else 0.5 * (a + sign * image)
+    value, turn = la.eigh(scale[:, None] * (a.T @ times(K, a)) * scale)
+    return _ritz(a @ (scale[:, None] * turn[:, value > DEPENDENT]), K, continuum.M)
+
+
+def _root(gram: np.ndarray, energy: np.ndarray) -> np.ndarray:
+    """Rows with rowsᵀrows = gram, beside the energies of the whole pairs: what is left of them."""
     scale = 1.0 / np.sqrt(np.maximum(energy, 1e-300))
-    value, turn = la.eigh(scale[:, None] * new * scale)
-    companions = a @ (scale[:, None] * turn[:, value > DEPENDENT])
-    C, omega_c = _ritz(companions, K, continuum.M)
-    W, frequencies = np.hstack([V, C]), np.concatenate([omega, omega_c])
-    into = (W / frequencies).T @ force
-    rest = s.T @ tension - into.T @ into
-    value, turn = la.eigh(scale[:, None] * rest * scale)
+    value, turn = la.eigh(scale[:, None] * gram * scale)
     kept = value > DEPENDENT
-    left = np.sqrt(value[kept])[:, None] * turn[:, kept].T / scale
-    return Fields(W, frequencies, len(omega), pairs, into, left)
+    return np.sqrt(value[kept])[:, None] * turn[:, kept].T / scale
 
 
 def _stress_of(strains: Strains) -> Callable[[np.ndarray], np.ndarray]:
@@ -189,12 +278,7 @@ def _body(continuum: Meshed, fields: Fields, found: dict[str, Interface]) -> Bod
         D=csr(D),
         Q=_quadratic(fields),
         R_d=csr(V.T @ (continuum.R_d @ V)),
-        stresses=Layout({"fields": (r,), **({"pairs": (rest,)} if rest else {})}, "stress"),
-    )
-    planar = _planar(inertia.S, inertia.X, ports, r)
-    inside = {p for p, (i, j) in enumerate(fields.pairs) if planar[i] == planar[j]}
-    felt = np.array(
-        [any(abs(row[p]) > OUT_OF_PLANE * np.abs(row).max() for p in inside) for row in fields.left], dtype=bool
+        stresses=_named(fields),
     )
     return Body(
         recipe=continuum.recipe,
@@ -202,8 +286,19 @@ def _body(continuum: Meshed, fields: Fields, found: dict[str, Interface]) -> Bod
         elastic=elastic,
         ports=ports,
         shape=Kept(continuum, fields),
-        planar=(planar, np.concatenate([planar, felt])),
+        planar=(fields.even, np.concatenate([fields.even, fields.even_left])),
     )
+
+
+def _named(fields: Fields) -> Layout:
+    """Blocks of σ: those of fields and of pairs, in the plane xy and out of it."""
+    sizes = {
+        "fields in plane": fields.even.sum(),
+        "fields out of plane": (~fields.even).sum(),
+        "pairs in plane": fields.even_left.sum(),
+        "pairs out of plane": (~fields.even_left).sum(),
+    }
+    return Layout({name: (int(size),) for name, size in sizes.items() if size}, "stress")
 
 
 def _quadratic(fields: Fields) -> Quadratic:
@@ -221,18 +316,6 @@ def _quadratic(fields: Fields) -> Quadratic:
             column.append(np.full(len(hit), l))
             value.append(both[hit, p])
     return Quadratic(*(np.concatenate(part) for part in (strain, row, column, value)))
-
-
-def _planar(S: np.ndarray, X: np.ndarray, ports: dict[str, Port], r: int) -> np.ndarray:
-    """Which fields move the body in the plane xy: no momentum out of it, no port that leaves it."""
-    size = max(np.abs(S).max(initial=0.0), 1e-300)
-    out = np.abs(S[2]) < OUT_OF_PLANE * size
-    for a, b in ((1, 2), (0, 2)):
-        out &= np.abs(X[a, b] - X[b, a]) < OUT_OF_PLANE * max(np.abs(X).max(initial=0.0), 1e-300)
-    for p in ports.values():
-        big = max(np.abs(p.Phi).max(initial=0.0), 1e-300), max(np.abs(p.Psi).max(initial=0.0), 1e-300)
-        out &= (np.abs(p.Phi[2]) < OUT_OF_PLANE * big[0]) & (np.abs(p.Psi[:2]).max(axis=0) < OUT_OF_PLANE * big[1])
-    return out.reshape(r)
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,6 +359,6 @@ class Kept:
         f, strains = self.fields, self.continuum.strains
         strain = (strains.D @ f.V) / f.omega
         if len(f.left):
-            s = np.column_stack([strains.pair(f.V[:, i], f.V[:, j]) for i, j in f.pairs])
+            s = np.column_stack([_pair(self.continuum, f.V[:, i], f.V[:, j]) for i, j in f.pairs])
             strain = np.hstack([strain, (s - strain @ f.into) @ la.pinv(f.left)])
         return _stress_of(strains)(strain)

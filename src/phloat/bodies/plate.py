@@ -11,7 +11,7 @@ from phloat.bodies.continuum import Continuum
 from phloat.bodies.interfaces import Patch
 from phloat.bodies.laminate import Laminate, Ply
 from phloat.bodies.material import Damping, KelvinVoigt, Material, Rayleigh
-from phloat.bodies.plate_continuum import assembled
+from phloat.bodies.plate_continuum import Sides, assembled
 from phloat.bodies.plate_outline import Oblong, Round
 from phloat.bodies.plate_section import PlateSection, Thickness
 from phloat.errors import InputError, mapping, port_name, positive, unknown
@@ -23,8 +23,6 @@ THEORIES = ("kirchhoff", "mindlin")
 ELEMENTS = {"kirchhoff": ("bfs", "argyris", "morley", "hhj"), "mindlin": ("mitc",)}
 SUPPORTS = ("hard", "soft")
 UNIT_SLIP = 0.01  # of the expected mass
-
-Sides = str | tuple[str, ...] | None
 
 
 class Options(TypedDict, total=False):

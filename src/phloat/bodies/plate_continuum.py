@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,23 +11,46 @@ import scipy.sparse as sp
 from phloat.algebra.sparse import csr, weighted
 from phloat.bodies.continuum import Continuum, Samples, Trace
 from phloat.bodies.inertia import Sections
+from phloat.bodies.interfaces import Patch
+from phloat.bodies.material import Damping
 from phloat.bodies.plate_elastic import Local
 from phloat.bodies.plate_fields import Fields, Kirchhoff
 from phloat.bodies.plate_mindlin import Mindlin
 from phloat.bodies.plate_mixed import Deflection, Mixed
+from phloat.bodies.plate_section import PlateSection
 from phloat.bodies.plate_shape import PlateShape
 from phloat.errors import InputError, unknown
 from phloat.fem.mesh import Mesh
 from phloat.fem.plate_cells import Cells, cells_of
 
-if TYPE_CHECKING:
-    from phloat.bodies.plate import Plate, Sides
-
 EDGE_POINTS = 5  # of Gauss on each edge: exact to degree 9
 WAYS = ("clamped", "supported", "symmetric")
 
+Sides = str | tuple[str, ...] | None
 
-def assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
+
+class PlateRecipe(Protocol):
+    """What a recipe says about a plate besides its mesh."""
+
+    @property
+    def section(self) -> PlateSection: ...
+    @property
+    def theory(self) -> str: ...
+    @property
+    def support(self) -> str: ...
+    @property
+    def with_membrane(self) -> bool: ...
+    @property
+    def frame(self) -> str | None: ...
+    @property
+    def ports(self) -> Mapping[str, Patch]: ...
+    @property
+    def damping(self) -> Damping: ...
+    @property
+    def stiffening(self) -> bool: ...
+
+
+def assembled(plate: PlateRecipe, mesh: Mesh, elements: str) -> Continuum:
     """The plate with its sides held as the recipe says."""
     cells = cells_of(mesh, "rectangle" if elements == "bfs" else "triangle")
     sides = {way: _edges(cells, getattr(plate, way), way) for way in WAYS}
@@ -53,13 +77,16 @@ def assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
         frame=plate.frame,
         ports=plate.ports,
         stiffening=plate.stiffening,
+        stretch=lambda G: fields.membrane.stretched(G, len(fields.kinds) - fields.membrane.size),
     )
     held = [fields.held(edges, way) for way, edges in sides.items() if len(edges)]
     words = ", ".join(f"{_said(getattr(plate, way))} {way}" for way in WAYS if getattr(plate, way))
     return free.holding(np.unique(np.concatenate(held)), words) if held else free
 
 
-def _theory(plate: Plate, cells: Cells, elements: str, sides: dict[str, np.ndarray]) -> tuple[Fields, Local | Mixed]:
+def _theory(
+    plate: PlateRecipe, cells: Cells, elements: str, sides: dict[str, np.ndarray]
+) -> tuple[Fields, Local | Mixed]:
     """Fields and stresses of the plate's theory; corners are turned along sides that are held."""
     first, section = np.unique(np.concatenate(list(sides.values()))), plate.section
     if elements == "hhj":
@@ -93,7 +120,7 @@ def _edges(cells: Cells, sides: Sides, way: str) -> np.ndarray:
     return np.unique(np.concatenate([np.zeros(0, dtype=int), *(cells.edges_on(name) for name in names)]))
 
 
-def _masses(plate: Plate, fields: Fields) -> tuple[Samples, Sections | None]:
+def _masses(plate: PlateRecipe, fields: Fields) -> tuple[Samples, Sections | None]:
     """Mass at quadrature points, and rotary inertia where the theory has it."""
     points = fields.cells.quadrature(fields.rules["mass"])
     through = plate.section.through(points.x)
@@ -111,7 +138,7 @@ def _masses(plate: Plate, fields: Fields) -> tuple[Samples, Sections | None]:
     return samples, Sections(np.diag([rotary.sum(), rotary.sum(), 0.0]), X, M_s)
 
 
-def _trace(plate: Plate, fields: Fields, name: str) -> Trace:
+def _trace(plate: PlateRecipe, fields: Fields, name: str) -> Trace:
     """A side as quadrature points."""
     points = fields.cells.along(fields.cells.edges_on(name), EDGE_POINTS)
     x = np.column_stack([points.x, np.zeros(len(points.x))])

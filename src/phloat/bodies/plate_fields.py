@@ -31,6 +31,8 @@ class Fields(Protocol):
     @property
     def cells(self) -> Cells: ...
     @property
+    def membrane(self) -> Membrane: ...
+    @property
     def kinds(self) -> np.ndarray: ...
     @property
     def rules(self) -> dict[str, int]: ...
@@ -83,6 +85,12 @@ class Membrane:
             out[:n, 0], out[n:, 1] = self.space.linear(1, 0, 0), self.space.linear(1, 0, 0)
             out[:n, 5], out[n:, 5] = self.space.linear(0, 0, -1), self.space.linear(0, 1, 0)
         return out
+
+    def stretched(self, G: np.ndarray, rest: int) -> np.ndarray:
+        """The unknowns of u = G x in the plane, and zeros for the rest."""
+        if self.space is None:
+            return np.zeros(rest)
+        return np.concatenate([*(self.space.linear(0, *G[a, :2]) for a in (0, 1)), np.zeros(rest)])
 
     def held(self, edges: np.ndarray, first: np.ndarray, how: str) -> np.ndarray:
         """Clamped: both; symmetric: the component across; supported: none."""

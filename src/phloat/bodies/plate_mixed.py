@@ -16,7 +16,7 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.bodies.continuum import Strains
 from phloat.bodies.laminate import Through
-from phloat.bodies.plate_fields import Three
+from phloat.bodies.plate_fields import Membrane, Three
 from phloat.fem.plate_cells import Cells, Points
 from phloat.fem.plate_edges import vanishing
 from phloat.fem.plate_moments import UNKNOWNS, Moments
@@ -35,6 +35,10 @@ class Deflection:
     @cached_property
     def w(self) -> Space:
         return lagrange(self.cells, 2, "w")
+
+    @property
+    def membrane(self) -> Membrane:
+        return Membrane(None)
 
     @property
     def kinds(self) -> np.ndarray:

@@ -23,8 +23,8 @@ class Tie:
     """A boundary of a body on a mesh moves as another one, as a port of a body, or not at all ("ground").
 
     v = v_P + ω × (x − x_P) on the boundary, in every motion it has or in those named by `of`: "u_x", "u_y", "w" (or "u_z"),
-    "theta_x"… The multiplier is the traction on the second. Axes of the two are parallel, and the port (or the other boundary)
-    lies at the centre of the boundary.
+    "theta_x"… The multipliers act on the second and back on the first. Axes of the two are parallel, and the port (or the other
+    boundary) lies at the centre of the boundary.
     """
 
     first: str

@@ -17,8 +17,8 @@ class LinearResult:
     """A motion of a linear system: `result["rod.v_P"]`, `result["tie.lam"]`, with time first; `result.y["push"]`.
 
     `e` (times, rows), `lam` (times, multipliers; means of neighbouring steps), `way` (times, velocities) is ∫ v dt, exactly as the
-    steps add it up. `supplied` (times, ports) is the work done by each port and `lost` (times,) that taken by damping, so that
-    energy − energy[0] = Σ supplied − lost to round-off.
+    steps add it up. `works` (times, inputs) is what each input has done and `lost` (times,) what damping has taken, so that at the
+    ends of steps energy − energy[0] = Σ works − lost to round-off.
     """
 
     system: LinearPHDAE

@@ -28,7 +28,6 @@ from phloat.algebra.sparse import (
 from phloat.errors import InputError
 from phloat.linear.phdae import LinearPHDAE
 
-
 SYMMETRIC = {"SymmetricMode": True}
 
 

@@ -91,7 +91,7 @@ def _trace(edge: Edge, shape: Shape, x: np.ndarray, weight: np.ndarray) -> Trace
     """The boundary at other points of it."""
     own = edge.body.trace(edge.boundary)
     turn = None if own.turn is None else _by_axes(shape.rotation(x))
-    return Trace(x, weight, _by_axes(shape.displacement(x)), turn, own.gyration)
+    return edge.cleaned(Trace(x, weight, _by_axes(shape.displacement(x)), turn, own.gyration))
 
 
 def _by_axes(a: Matrix) -> tuple[Matrix, Matrix, Matrix]:

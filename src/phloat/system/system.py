@@ -94,7 +94,7 @@ def connect(
 
 @overload
 def connect(
-    bodies: Mapping[str, Any],  # at least one Continuum or LinearPHDAE
+    bodies: Mapping[str, Any],  # at least one Continuum, or a Tie among the joints
     joints: Sequence[Any] = (),
     *,
     gravity: Sequence[float] | None = None,
@@ -166,7 +166,7 @@ def _moves_little(bodies: object, joints: object) -> bool:
     """Whether this is a linear system: of bodies on meshes, or held together by ties."""
     parts = bodies.values() if isinstance(bodies, Mapping) else ()
     listed = joints if isinstance(joints, (list, tuple)) else ()
-    return any(isinstance(p, (Continuum, LinearPHDAE)) for p in parts) or any(isinstance(j, Tie) for j in listed)
+    return any(isinstance(p, Continuum) for p in parts) or any(isinstance(j, Tie) for j in listed)
 
 
 def fits(system: System, state: object) -> State:

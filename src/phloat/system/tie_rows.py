@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
-from phloat.algebra.sparse import Matrix, csr, weighted
+from phloat.algebra.sparse import Matrix, csr, largest, weighted, zeros
 from phloat.bodies.continuum import Continuum, Trace
 from phloat.errors import InputError, JointError
 from phloat.joints.tie import MOTIONS, Tie
@@ -40,6 +40,16 @@ class Edge:
     def centre(self) -> np.ndarray:
         return centre(self.body.trace(self.boundary))
 
+    @property
+    def trace(self) -> Trace:
+        return self.cleaned(self.body.trace(self.boundary))
+
+    def cleaned(self, trace: Trace) -> Trace:
+        """Without round-off: coordinates that do not reach the boundary must not be felt there."""
+        sizes = [largest(Phi) for Phi in self.body.samples.Phi]
+        turn = trace.turn and _without(trace.turn, [max(sizes) / self.body.mesh.size] * 3)
+        return trace._replace(u=_without(trace.u, sizes), turn=turn)
+
 
 @dataclass(frozen=True, eq=False)
 class Twist:
@@ -50,21 +60,31 @@ class Twist:
 
 
 def against_port(tie: Tie, edge: Edge, twist: Twist | None, size: int) -> Matrix:
-    """Rows of a boundary that moves with a port, or stands still (None), per rows of the whole; independent of each other."""
-    trace = edge.body.trace(edge.boundary)
+    """Rows of a boundary that moves with a port, or stands still (None), per rows of the whole; independent of each other.
+
+    Where the traces are independent, as on all conforming elements, the integrals say no more than that every coordinate which
+    reaches the boundary moves as (v_P, ω) has it, and this sparser form is taken: its multipliers are forces on coordinates.
+    """
+    trace = edge.trace
     chosen = chosen_motions(tie, trace)
     V, W = stacked_trace(trace, chosen), rigid_field(trace, chosen)
-    tests = V
-    first = spread(V, edge.columns, size)
     if twist is None:
-        return independent(csr(tests.T @ -first))
+        twist = Twist(zeros(6, size), np.zeros(3))
     if twist.rows.shape[0] < 6:
         raise JointError(f"{tie.label} needs an orientation at its port, and a point mass has none; use a RigidBody")
-    misfit = V @ (edge.body.rigid @ _at(centre(trace))) - W  # where the boundary is held, the port feels it
-    off = np.linalg.norm(misfit, axis=0) > IN_RANGE * max(np.linalg.norm(W, axis=0).max(), 1e-300)
-    if off.any():
-        tests = csr(sp.hstack([V, csr(misfit[:, off])]))
-    return independent(csr(tests.T @ (csr(W) @ twist.rows - first)))
+    rigid = edge.body.rigid @ _at(centre(trace))
+    rigid[:, ~W.any(axis=0)] = 0.0
+    rigid[np.abs(rigid) < ROUND_OFF * np.abs(rigid).max(initial=0.0)] = 0.0
+    misfit = V @ rigid - W  # where the boundary is held, the port feels it
+    misfit[:, np.linalg.norm(misfit, axis=0) <= IN_RANGE * np.linalg.norm(W)] = 0.0
+    on = np.unique(V.indices)
+    gram = csr(V[:, on].T @ V[:, on])
+    if len(repeated(gram)):
+        tests = csr(sp.hstack([V, csr(misfit)]))
+        return independent(csr(tests.T @ (csr(W) @ twist.rows - spread(V, edge.columns, size))))
+    follows = csr(rigid[on]) @ twist.rows - csr(sp.eye_array(size, format="csr")[edge.columns[on]])
+    held = csr(misfit.T @ misfit) @ twist.rows
+    return independent(csr(sp.vstack([follows, held])))
 
 
 def between_ports(tie: Tie, first: Twist | None, second: Twist | None) -> Matrix:
@@ -94,20 +114,18 @@ def rigid_field(trace: Trace, chosen: list[int]) -> np.ndarray:
 
 def stacked_trace(trace: Trace, chosen: list[int]) -> Matrix:
     """The chosen motions of all points, times the root of their weights, per coordinate of the body."""
-    return csr(sp.vstack([weighted(cleaned(_motion(trace, k)), np.sqrt(_weight(trace, k))) for k in chosen]))
+    return csr(sp.vstack([weighted(_motion(trace, k), np.sqrt(_weight(trace, k))) for k in chosen]))
 
 
-def cleaned(a: Matrix) -> Matrix:
-    """Without round-off: coordinates that do not reach the boundary must not be felt there."""
-    entries = a.tocoo()
-    keep = np.abs(entries.data) > ROUND_OFF * np.abs(entries.data).max(initial=0.0)
-    return csr(sp.coo_array((entries.data[keep], (entries.row[keep], entries.col[keep])), shape=a.shape))
+def _without(rows: tuple[Matrix, Matrix, Matrix], sizes: list[float]) -> tuple[Matrix, Matrix, Matrix]:
+    x, y, z = (a.multiply(abs(a) > ROUND_OFF * max(size, largest(a))) for a, size in zip(rows, sizes, strict=True))
+    return csr(x), csr(y), csr(z)
 
 
 def chosen_motions(tie: Tie, *traces: Trace) -> list[int]:
     """Numbers of the motions to tie that all these boundaries have."""
     there = [k for k in range(6) if all(k < 3 or t.turn is not None for t in traces)]
-    there = [k for k in there if any(cleaned(_motion(t, k)).nnz for t in traces)]
+    there = [k for k in there if any(_motion(t, k).nnz for t in traces)]
     chosen = [k for k in tie.motions if k in there]
     if (tie.of is not None and len(chosen) < len(tie.motions)) or not chosen:
         missing = [MOTIONS[k] for k in tie.motions if k not in there]
