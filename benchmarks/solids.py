@@ -15,7 +15,7 @@ unknowns) SciPy's would fill the memory of an ordinary machine, so that row is t
 
 def measure(blocks, order, modes):
     from phloat.bodies.material import Material
-    from phloat.bodies.solid import Solid
+    from phloat.bodies.solids.solid import Solid
 
     steel = Material(E=210e9, nu=0.3, rho=7800.0)
     Solid.box(1.0, 1.0, 1.0, material=steel, cells="tetrahedron").discretise(1, order=order)  # loads what is compiled

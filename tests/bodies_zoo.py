@@ -149,4 +149,15 @@ def rates(system: ph.System, state: ph.State) -> np.ndarray:
     return np.linalg.solve(t.E.toarray(), (t.J - t.R) @ t.z)
 
 
-__all__ = ["Cloud", "Port", "beam", "bodies", "continua", "random_state", "rates", "steel", "systems", "with_joints_kept"]
+__all__ = [
+    "Cloud",
+    "Port",
+    "beam",
+    "bodies",
+    "continua",
+    "random_state",
+    "rates",
+    "steel",
+    "systems",
+    "with_joints_kept",
+]

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from phloat.bodies.material import Material, Orthotropic
-from phloat.bodies.plate import Plate
+from phloat.bodies.plates.plate import Plate
 
 KINDS = ("bfs", "argyris", "morley", "hhj", "mitc")
 ply = Orthotropic(E=(140e9, 10e9, 10e9), nu=(0.3, 0.3, 0.4), G=(5e9, 5e9, 3.5e9), rho=1600.0)

@@ -2,15 +2,19 @@
 
 from phloat.algebra.layout import Layout
 from phloat.analysis.linearise import linearise
-from phloat.bodies.beam import Beam
+from phloat.bodies.beams.beam import Beam
+from phloat.bodies.beams.section import Circle, Rectangle, Section, Tube
 from phloat.bodies.body import Body, Port
-from phloat.bodies.continuum import Continuum
-from phloat.bodies.interfaces import Mean, Rigid
-from phloat.bodies.material import KelvinVoigt, Material, Rayleigh
-from phloat.bodies.plate import Plate
+from phloat.bodies.continua.continuum import Continuum
+from phloat.bodies.continua.interfaces import Mean, Rigid
+from phloat.bodies.material import KelvinVoigt, Material, Orthotropic, Rayleigh
+from phloat.bodies.plates.laminate import Laminate
+from phloat.bodies.plates.plate import Plate
 from phloat.bodies.rigid import PointMass, RigidBody
-from phloat.bodies.section import Circle, Rectangle, Section, Tube
-from phloat.bodies.solid import Solid
+from phloat.bodies.solids.sheet import Sheet
+from phloat.bodies.solids.solid import Solid
+from phloat.bodies.superelements.report import Report as SuperelementReport
+from phloat.bodies.superelements.superelement import Superelement
 from phloat.errors import (
     AccuracyError,
     ClosureError,
@@ -20,11 +24,18 @@ from phloat.errors import (
     JointError,
     LooseBodyWarning,
     PortError,
+    ProjectedStartWarning,
     RedundancyWarning,
     StructureError,
+    UnfeltMotionWarning,
 )
+from phloat.fem import shapes
+from phloat.fem.mesh import Mesh
+from phloat.fem.mesh_files import read_mesh, write_mesh
 from phloat.joints.elements import Bushing, Damper, Force, JointDamper, JointSpring, Load, Spring, Torque
 from phloat.joints.pairs import Cylindrical, Drive, Planar, Prismatic, Revolute, Slide, Spherical, Universal, Weld
+from phloat.joints.tie import Pressure, Tie, Traction
+from phloat.linear.course import LinearResult
 from phloat.linear.eliminate import eliminate
 from phloat.linear.interconnect import gyrator, side_by_side, swapped, transformer
 from phloat.linear.modes import Modes, modes
@@ -83,22 +94,28 @@ __all__ = [
     "JointError",
     "JointSpring",
     "KelvinVoigt",
+    "Laminate",
     "Layout",
     "Ledger",
     "LinearPHDAE",
+    "LinearResult",
     "Load",
     "LooseBodyWarning",
     "Material",
     "Mean",
+    "Mesh",
     "Midpoint",
     "Modes",
+    "Orthotropic",
     "Planar",
     "Plate",
     "PointMass",
     "Port",
     "PortError",
     "PowerBalance",
+    "Pressure",
     "Prismatic",
+    "ProjectedStartWarning",
     "RadauIIA",
     "Rayleigh",
     "Rectangle",
@@ -109,6 +126,7 @@ __all__ = [
     "Rigid",
     "RigidBody",
     "Section",
+    "Sheet",
     "Slide",
     "Solid",
     "Spherical",
@@ -116,10 +134,15 @@ __all__ = [
     "State",
     "StressField",
     "StructureError",
+    "Superelement",
+    "SuperelementReport",
     "System",
     "Terms",
+    "Tie",
     "Torque",
+    "Traction",
     "Tube",
+    "UnfeltMotionWarning",
     "Universal",
     "Weld",
     "connect",
@@ -142,15 +165,18 @@ __all__ = [
     "position",
     "power_balance",
     "reactions",
+    "read_mesh",
     "response",
     "resume",
     "save",
     "set_moving",
     "settle",
+    "shapes",
     "side_by_side",
     "simulate",
     "structure_defects",
     "swapped",
     "terms",
     "transformer",
+    "write_mesh",
 ]

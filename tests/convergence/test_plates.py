@@ -8,7 +8,7 @@ from plates_zoo import frequencies, of_kind, pressed, square, unit
 
 from phloat.algebra.sparse import block_inverse
 from phloat.bodies.material import Material
-from phloat.bodies.plate import Plate
+from phloat.bodies.plates.plate import Plate
 
 
 def rates(errors, sizes):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from plates_zoo import ply
 
-from phloat.bodies.laminate import Laminate
 from phloat.bodies.material import Material, Orthotropic
-from phloat.bodies.plate import Plate
+from phloat.bodies.plates.laminate import Laminate
+from phloat.bodies.plates.plate import Plate
 from phloat.errors import InputError
 from phloat.fem.shapes import box, rectangle
 

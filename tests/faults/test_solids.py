@@ -7,8 +7,8 @@ import pytest
 from meshes_zoo import rubber, unit
 
 from phloat.bodies.material import Material, Orthotropic
-from phloat.bodies.sheet import Sheet
-from phloat.bodies.solid import Solid
+from phloat.bodies.solids.sheet import Sheet
+from phloat.bodies.solids.solid import Solid
 from phloat.errors import InputError
 from phloat.fem.mesh import Mesh
 from phloat.fem.shapes import box

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from matrices_zoo import beam, box
 
 import phloat as ph
-from phloat.bodies.superelement import Superelement
+from phloat.bodies.superelements.superelement import Superelement
 
 BODY = box((3, 2, 2))
 ENDS = {"A": BODY.on(0.0), "B": BODY.on(1.0)}

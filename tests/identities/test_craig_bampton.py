@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from matrices_zoo import box, rigid_motions
 
 import phloat as ph
-from phloat.bodies import craig_bampton as cb
-from phloat.bodies.craig_bampton import Averaged, Mixed, Tied, craig_bampton
+from phloat.bodies.continua import craig_bampton as cb
+from phloat.bodies.continua.craig_bampton import Averaged, Mixed, Tied, craig_bampton
 
 BODY = box((6, 2, 2))
 RIGID = rigid_motions(BODY.nodes)

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from matrices_zoo import Exported, beam, box
 
 import phloat as ph
-from phloat.bodies.bulk_data import real
-from phloat.bodies.matrix_files import matched, read_matrix
-from phloat.bodies.node_files import read_nodes
-from phloat.bodies.superelement import Superelement
+from phloat.bodies.superelements.bulk_data import real
+from phloat.bodies.superelements.matrix_files import matched, read_matrix
+from phloat.bodies.superelements.node_files import read_nodes
+from phloat.bodies.superelements.superelement import Superelement
 
 BODY = box((3, 2, 1))
 FIRST = 11  # nodes are numbered 11, 12…

@@ -5,11 +5,11 @@ import pytest
 from plates_zoo import KINDS, of_kind, ply
 
 from phloat.algebra.sparse import block_inverse
+from phloat.bodies.continua.interfaces import Mean
 from phloat.bodies.inertia import coupling
-from phloat.bodies.interfaces import Mean
-from phloat.bodies.laminate import Laminate, plane_stress, turned
 from phloat.bodies.material import Material, Orthotropic
-from phloat.bodies.plate import Plate
+from phloat.bodies.plates.laminate import Laminate, plane_stress, turned
+from phloat.bodies.plates.plate import Plate
 from phloat.fem.mesh import Mesh
 from phloat.fem.shapes import rectangle
 

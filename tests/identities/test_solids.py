@@ -9,8 +9,8 @@ from meshes_zoo import ALL, curved, distorted, field, made, rubber, unit
 
 from phloat.algebra.eigen import lowest
 from phloat.algebra.sparse import block_inverse
-from phloat.bodies.elastic_cells import VOIGT
 from phloat.bodies.material import KelvinVoigt, Orthotropic, Rayleigh
+from phloat.bodies.solids.cells import VOIGT
 from phloat.fem.mesh import CORNERS
 from phloat.fem.shapes import box
 from phloat.linear.modes import modes

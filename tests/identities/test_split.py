@@ -5,7 +5,7 @@ import pytest
 from bodies_zoo import RECIPES, random_state
 
 import phloat as ph
-from phloat.bodies.split import Assembly
+from phloat.bodies.beams.split import Assembly
 
 TAPERED = RECIPES["tapered beam with masses"]
 

@@ -6,9 +6,9 @@ import scipy.optimize as so
 import scipy.special as sf
 from plates_zoo import frequencies, of_kind, ply, pressed, square, unit
 
-from phloat.bodies.laminate import Laminate
 from phloat.bodies.material import Material
-from phloat.bodies.plate import Plate
+from phloat.bodies.plates.laminate import Laminate
+from phloat.bodies.plates.plate import Plate
 from phloat.fem.mesh_files import write_mesh
 from phloat.fem.shapes import disc
 from phloat.linear.modes import modes

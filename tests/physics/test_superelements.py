@@ -8,8 +8,8 @@ from matrices_zoo import beam, box
 
 import phloat as ph
 from phloat.algebra.cross import skew
-from phloat.bodies.solid import Solid
-from phloat.bodies.superelement import Superelement
+from phloat.bodies.solids.solid import Solid
+from phloat.bodies.superelements.superelement import Superelement
 
 ALU = ph.Material(E=70e9, rho=2700.0, nu=0.3)
 

@@ -51,7 +51,10 @@ class Statics:
             pose = self.start.pose(name)
             points += [pose.r_P + pose.A @ (port.x + port.Phi @ pose.eta) for port in body.ports.values()]
         spread = float(np.ptp(points, axis=0).max()) if points else 0.0
-        return max([spread, *(body.extent for body in self.system.bodies.values())]) or Closure(self.system, frozenset(), ()).size
+        return (
+            max([spread, *(body.extent for body in self.system.bodies.values())])
+            or Closure(self.system, frozenset(), ()).size
+        )
 
     def _of_ground(self, c: Connection) -> np.ndarray:
         return held(c.second, self.start).c if isinstance(c.joint, Drive) else c.first.at

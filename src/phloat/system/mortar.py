@@ -12,7 +12,7 @@ import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.body import Shape
-from phloat.bodies.continuum import Held, Trace
+from phloat.bodies.continua.continuum import Held, Trace
 from phloat.errors import InputError, JointError
 from phloat.fem.overlap import measure, shared
 from phloat.joints.tie import Tie

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from phloat.bodies.beam_fields import fraction
+from phloat.bodies.beams.fields import fraction
 from phloat.bodies.body import Body
 
 

@@ -11,9 +11,9 @@ from typing import Any, overload
 import numpy as np
 
 from phloat.algebra.layout import Layout
+from phloat.bodies.beams.split import Assembly
 from phloat.bodies.body import Body
-from phloat.bodies.continuum import Continuum
-from phloat.bodies.split import Assembly
+from phloat.bodies.continua.continuum import Continuum
 from phloat.errors import InputError, JointError, LooseBodyWarning, PortError, finite, mapping, unknown
 from phloat.joints.elements import Acting, Passive
 from phloat.joints.ends import GROUND

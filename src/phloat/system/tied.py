@@ -12,10 +12,10 @@ import scipy.sparse.csgraph as graph
 
 from phloat.algebra.layout import Layout, joined
 from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.bodies.beams.split import Assembly
 from phloat.bodies.body import Body
-from phloat.bodies.continuum import Continuum
-from phloat.bodies.interfaces import interface
-from phloat.bodies.split import Assembly
+from phloat.bodies.continua.continuum import Continuum
+from phloat.bodies.continua.interfaces import interface
 from phloat.errors import (
     InputError,
     JointError,

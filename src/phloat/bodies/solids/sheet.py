@@ -9,12 +9,12 @@ from typing import TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
-from phloat.bodies.continuum import Continuum
-from phloat.bodies.elastic_cells import Part, elastic
-from phloat.bodies.interfaces import Patch
+from phloat.bodies.continua.continuum import Continuum
+from phloat.bodies.continua.interfaces import Patch
 from phloat.bodies.material import Damping, KelvinVoigt, Rayleigh
-from phloat.bodies.outlines import Outline, Rectangle, meshed
-from phloat.bodies.supports import Elastic, Sides, of_regions, supported, weighed
+from phloat.bodies.solids.cells import Part, elastic
+from phloat.bodies.solids.outlines import Outline, Rectangle, meshed
+from phloat.bodies.solids.supports import Elastic, Sides, of_regions, supported, weighed
 from phloat.errors import InputError, mapping, positive, unknown
 from phloat.fem.mesh import Mesh
 

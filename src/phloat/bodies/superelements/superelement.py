@@ -14,11 +14,10 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.bodies.body import Body
-from phloat.bodies.exported import Exported, NodeShape, rigid_motions
-from phloat.bodies.floating import MEAN_AXES, reduced
-from phloat.bodies.interfaces import Mean, Patch, Rigid
+from phloat.bodies.continua.floating import MEAN_AXES, reduced
+from phloat.bodies.continua.interfaces import Mean, Patch, Rigid
 from phloat.bodies.material import Damping, KelvinVoigt, Rayleigh
-from phloat.bodies.matrix_checks import (
+from phloat.bodies.superelements.checks import (
     MOTIONS,
     free_to_move,
     positive_semidefinite,
@@ -26,10 +25,11 @@ from phloat.bodies.matrix_checks import (
     rigid_mass,
     symmetric,
 )
-from phloat.bodies.matrix_files import Labelled, matched, matrix_names, read_matrix
-from phloat.bodies.nodal_mass import NodalMass, nodal_mass
-from phloat.bodies.node_files import read_nodes
-from phloat.bodies.superelement_report import Report, report
+from phloat.bodies.superelements.exported import Exported, NodeShape, rigid_motions
+from phloat.bodies.superelements.matrix_files import Labelled, matched, matrix_names, read_matrix
+from phloat.bodies.superelements.nodal_mass import NodalMass, nodal_mass
+from phloat.bodies.superelements.node_files import read_nodes
+from phloat.bodies.superelements.report import Report, report
 from phloat.errors import InputError, finite, mapping, port_name, positive, unknown
 from phloat.linear.modes import modes as modes_of
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from phloat.bodies.continuum import Continuum
-from phloat.bodies.interfaces import Patch
-from phloat.bodies.laminate import Laminate, Ply
+from phloat.bodies.continua.continuum import Continuum
+from phloat.bodies.continua.interfaces import Patch
 from phloat.bodies.material import Damping, KelvinVoigt, Material, Rayleigh
-from phloat.bodies.plate_continuum import Sides, assembled
-from phloat.bodies.plate_outline import Oblong, Round
-from phloat.bodies.plate_section import PlateSection, Thickness
+from phloat.bodies.plates.assembled import Sides, assembled
+from phloat.bodies.plates.laminate import Laminate, Ply
+from phloat.bodies.plates.outline import Oblong, Round
+from phloat.bodies.plates.section import PlateSection, Thickness
 from phloat.errors import InputError, mapping, port_name, positive, unknown
 from phloat.fem.mesh import Mesh
 from phloat.fem.mesh_files import read_mesh

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from phloat.bodies.continuum import Continuum
+from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.material import Material, Orthotropic
 from phloat.errors import InputError, mapping, unknown
 from phloat.fem.mesh import Mesh

@@ -23,7 +23,7 @@ import scipy.io as sio
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
-from phloat.bodies.bulk_data import Card, cards
+from phloat.bodies.superelements.bulk_data import Card, cards
 from phloat.errors import InputError
 
 FORMS = {"1": "square", "2": "rectangular", "6": "symmetric"}

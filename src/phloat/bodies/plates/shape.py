@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, weighted
-from phloat.bodies.plate_fields import Fields
-from phloat.bodies.plate_section import PlateSection
+from phloat.bodies.plates.fields import Fields
+from phloat.bodies.plates.section import PlateSection
 from phloat.errors import InputError
 from phloat.fem.plate_cells import Cells, Points, rule
 

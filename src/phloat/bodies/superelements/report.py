@@ -11,11 +11,11 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.body import Body
-from phloat.bodies.craig_bampton import Averaged, CraigBampton, Tied, craig_bampton
-from phloat.bodies.exported import Exported
-from phloat.bodies.floating import Kept
-from phloat.bodies.interfaces import Mean, Patch, Rigid, interfaces
-from phloat.bodies.matrix_checks import MOTIONS, rigid_mass
+from phloat.bodies.continua.craig_bampton import Averaged, CraigBampton, Tied, craig_bampton
+from phloat.bodies.continua.floating import Kept
+from phloat.bodies.continua.interfaces import Mean, Patch, Rigid, interfaces
+from phloat.bodies.superelements.checks import MOTIONS, rigid_mass
+from phloat.bodies.superelements.exported import Exported
 from phloat.errors import InputError
 from phloat.linear.modes import modes
 

@@ -28,11 +28,11 @@ from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, block_inverse, csr
 from phloat.bodies.body import Body, Port, Shape
-from phloat.bodies.craig_bampton import Averaged, CraigBampton, Mixed, Stiffness, Tied, craig_bampton, times
+from phloat.bodies.continua.craig_bampton import Averaged, CraigBampton, Mixed, Stiffness, Tied, craig_bampton, times
+from phloat.bodies.continua.interfaces import Interface, Patch, interfaces, mean_motion
+from phloat.bodies.continua.meshed import Meshed, Strains
+from phloat.bodies.continua.parity import by_parity, mirrored
 from phloat.bodies.inertia import six_arrays
-from phloat.bodies.interfaces import Interface, Patch, interfaces, mean_motion
-from phloat.bodies.meshed import Meshed, Strains
-from phloat.bodies.parity import by_parity, mirrored
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import InputError
 

@@ -18,12 +18,12 @@ from phloat.algebra.eigen import lowest
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, stacked, zeros
 from phloat.bodies.body import Body, Recipe, Shape
-from phloat.bodies.boundary_ports import open_ports
-from phloat.bodies.floating import reduced
+from phloat.bodies.continua.boundary_ports import open_ports
+from phloat.bodies.continua.floating import reduced
+from phloat.bodies.continua.interfaces import Patch, interfaces
+from phloat.bodies.continua.meshed import Samples, Strains, Trace
 from phloat.bodies.inertia import Sections
-from phloat.bodies.interfaces import Patch, interfaces
 from phloat.bodies.material import Damping
-from phloat.bodies.meshed import Samples, Strains, Trace
 from phloat.errors import InputError, unknown
 from phloat.fem.mesh import Mesh
 from phloat.linear.modes import modes

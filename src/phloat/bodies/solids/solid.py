@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from phloat.bodies.continuum import Continuum
-from phloat.bodies.elastic_cells import Part, elastic
-from phloat.bodies.interfaces import Patch
+from phloat.bodies.continua.continuum import Continuum
+from phloat.bodies.continua.interfaces import Patch
 from phloat.bodies.material import Damping, KelvinVoigt, Rayleigh
-from phloat.bodies.outlines import Box, Bracket, Outline, Tube, meshed
-from phloat.bodies.supports import Elastic, Sides, of_regions, supported, weighed
+from phloat.bodies.solids.cells import Part, elastic
+from phloat.bodies.solids.outlines import Box, Bracket, Outline, Tube, meshed
+from phloat.bodies.solids.supports import Elastic, Sides, of_regions, supported, weighed
 from phloat.errors import InputError, mapping, positive
 from phloat.fem.mesh import Mesh
 

@@ -9,16 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import csr, weighted
-from phloat.bodies.continuum import Continuum, Samples, Trace
+from phloat.bodies.continua.continuum import Continuum, Samples, Trace
+from phloat.bodies.continua.interfaces import Patch
 from phloat.bodies.inertia import Sections
-from phloat.bodies.interfaces import Patch
 from phloat.bodies.material import Damping
-from phloat.bodies.plate_elastic import Local
-from phloat.bodies.plate_fields import Fields, Kirchhoff
-from phloat.bodies.plate_mindlin import Mindlin
-from phloat.bodies.plate_mixed import Deflection, Mixed
-from phloat.bodies.plate_section import PlateSection
-from phloat.bodies.plate_shape import PlateShape
+from phloat.bodies.plates.elastic import Local
+from phloat.bodies.plates.fields import Fields, Kirchhoff
+from phloat.bodies.plates.mindlin import Mindlin
+from phloat.bodies.plates.mixed import Deflection, Mixed
+from phloat.bodies.plates.section import PlateSection
+from phloat.bodies.plates.shape import PlateShape
 from phloat.errors import InputError, unknown
 from phloat.fem.mesh import Mesh
 from phloat.fem.plate_cells import Cells, cells_of

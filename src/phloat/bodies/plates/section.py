@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phloat.bodies.laminate import SHEAR_FACTOR, Laminate, Ply, Through, plane_stress, turned
 from phloat.bodies.material import Material
+from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, Ply, Through, plane_stress, turned
 from phloat.errors import InputError, finite, positive
 
 Thickness = float | Callable[[np.ndarray, np.ndarray], np.ndarray]

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix, csr, weighted
-from phloat.bodies.meshed import Meshed, Trace
+from phloat.bodies.continua.meshed import Meshed, Trace
 from phloat.errors import InputError, finite, mapping, port_name
 
 UNDETERMINED = 1e-9  # of the largest: below this a rotation of a patch is not one
@@ -53,7 +53,8 @@ class Interface:
 
 def interfaces(continuum: Meshed, ports: Mapping[str, Patch]) -> dict[str, Interface]:
     """The ports of a recipe by name: a boundary (rigid), Mean(boundary), or a point."""
-    out, taken = {}, np.zeros(continuum.coordinates, bool)
+    out: dict[str, Interface] = {}
+    taken = np.zeros(continuum.coordinates, bool)
     for name, patch in mapping("ports", ports, "{name: boundary, Mean(boundary) or point}").items():
         port_name(name)
         found = interface(continuum, name, patch)

@@ -10,13 +10,13 @@ import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, block_inverse, csr, diagonal, weighted, zeros
-from phloat.bodies.beam_fields import BeamShape, Fields, fraction
-from phloat.bodies.beam_frame import FRAMES, Frame, kept
+from phloat.bodies.beams.fields import BeamShape, Fields, fraction
+from phloat.bodies.beams.frame import FRAMES, Frame, kept
+from phloat.bodies.beams.section import Section
+from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body, ports_at
 from phloat.bodies.inertia import Inertia, Sections, six_arrays
 from phloat.bodies.material import Damping, KelvinVoigt, Material, Rayleigh
-from phloat.bodies.section import Section
-from phloat.bodies.split import Split
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import InputError, finite_row, mapping, port_name, positive, unknown
 from phloat.fem.interval import gauss

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, csr, largest
-from phloat.bodies.interfaces import moved
+from phloat.bodies.continua.interfaces import moved
 from phloat.errors import InputError
 
 MOTIONS = ("along x", "along y", "along z", "about x", "about y", "about z")

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, stacked
-from phloat.bodies.plate_fields import Membrane, Three, placed
+from phloat.bodies.plates.fields import Membrane, Three, placed
 from phloat.fem.plate_cells import ALIGNED, Cells, Points
 from phloat.fem.plate_edges import vanishing, vertex_tangents
 from phloat.fem.plate_shear import Bubbled, Reduction

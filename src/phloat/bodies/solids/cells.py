@@ -15,11 +15,11 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, weighted, zeros
 from phloat.bodies.body import Recipe
-from phloat.bodies.continuum import Continuum
-from phloat.bodies.interfaces import Patch
+from phloat.bodies.continua.continuum import Continuum
+from phloat.bodies.continua.interfaces import Patch
+from phloat.bodies.continua.meshed import Samples, Strains, Trace
 from phloat.bodies.material import Damping
-from phloat.bodies.mesh_shape import MeshShape
-from phloat.bodies.meshed import Samples, Strains, Trace
+from phloat.bodies.solids.shape import MeshShape
 from phloat.fem.assembly import VOIGT, Cells, for_each_axis
 from phloat.fem.cells import FACET
 from phloat.fem.mesh import Mesh

@@ -7,8 +7,8 @@ import scipy.linalg as la
 from scipy.spatial import cKDTree
 
 from phloat.algebra.sparse import Matrix
-from phloat.bodies.craig_bampton import Stiffness, times
-from phloat.bodies.meshed import Meshed
+from phloat.bodies.continua.craig_bampton import Stiffness, times
+from phloat.bodies.continua.meshed import Meshed
 
 MIRRORED = 1e-6  # of the size of the body, and of a field
 

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, zeros
-from phloat.bodies.continuum import Strains
-from phloat.bodies.laminate import Through
-from phloat.bodies.plate_fields import Membrane, Three
+from phloat.bodies.continua.continuum import Strains
+from phloat.bodies.plates.fields import Membrane, Three
+from phloat.bodies.plates.laminate import Through
 from phloat.fem.plate_cells import Cells, Points
 from phloat.fem.plate_edges import vanishing
 from phloat.fem.plate_moments import UNKNOWNS, Moments

@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, largest
+from phloat.bodies.continua.meshed import Samples
 from phloat.bodies.inertia import Sections, coupling
-from phloat.bodies.meshed import Samples
 from phloat.errors import InputError, finite
 
 SAME = 1e-10  # of the largest entry of M: blocks that are equal

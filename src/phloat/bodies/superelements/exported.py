@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.body import Recipe
+from phloat.bodies.continua.meshed import Samples, Strains, Trace
 from phloat.bodies.inertia import Sections
-from phloat.bodies.meshed import Samples, Strains, Trace
 from phloat.errors import InputError, unknown
 
 NO_STRESS = "matrices know no stresses: recover them from the displacements in the code that made the matrices"

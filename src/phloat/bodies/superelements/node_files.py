@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phloat.bodies.bulk_data import cards
-from phloat.bodies.matrix_files import read_text
+from phloat.bodies.superelements.bulk_data import cards
+from phloat.bodies.superelements.matrix_files import read_text
 from phloat.errors import InputError
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from phloat.bodies.beam_fields import Fields, fraction
+from phloat.bodies.beams.fields import Fields, fraction
 from phloat.errors import InputError, unknown
 
 # what each frame holds at which fraction of the length

@@ -14,10 +14,10 @@ import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, weighted
-from phloat.bodies.continuum import Strains
-from phloat.bodies.laminate import Through
-from phloat.bodies.plate_fields import Fields
-from phloat.bodies.plate_shape import fitted
+from phloat.bodies.continua.continuum import Strains
+from phloat.bodies.plates.fields import Fields
+from phloat.bodies.plates.laminate import Through
+from phloat.bodies.plates.shape import fitted
 from phloat.fem.plate_cells import Points
 
 NAMES = {"N": ("N_xx", "N_yy", "N_xy"), "M": ("M_xx", "M_yy", "M_xy"), "Q": ("Q_x", "Q_y")}

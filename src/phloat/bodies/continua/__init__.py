@@ -1,0 +1,1 @@
+"""What all bodies on meshes have in common: ports, frames, reduction."""

@@ -1,0 +1,1 @@
+"""Plates: Kirchhoff and Mindlin, laminates."""

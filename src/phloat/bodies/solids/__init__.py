@@ -1,0 +1,1 @@
+"""Solids and sheets: elasticity in three and two dimensions."""

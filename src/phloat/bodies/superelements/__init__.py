@@ -1,0 +1,1 @@
+"""Bodies from the matrices of other codes."""
