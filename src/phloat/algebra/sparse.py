@@ -95,6 +95,20 @@ def block_inverse(a: Matrix, limit: int = 400) -> Matrix | None:
     return csr(sp.coo_array((np.concatenate(value), (np.concatenate(row), np.concatenate(column))), shape=a.shape))
 
 
+def inverse_root(a: Matrix) -> Matrix:
+    """R⁻¹ with R Rᵀ = a, for a positive definite matrix of decoupled blocks, each by its Cholesky factor."""
+    row, column, value = [], [], []
+    for index, block in small_blocks(a, components(a)):
+        size = index.shape[1]
+        root = np.linalg.inv(np.linalg.cholesky(block))
+        row.append(np.repeat(index, size, axis=1).ravel())
+        column.append(np.tile(index, (1, size)).ravel())
+        value.append(root.ravel())
+    if not row:
+        return zeros(*a.shape)
+    return csr(sp.coo_array((np.concatenate(value), (np.concatenate(row), np.concatenate(column))), shape=a.shape))
+
+
 def null_space(G: Matrix) -> Matrix:
     """Z with orthonormal columns and G Z = 0, one QR for each decoupled group of rows."""
     rows, columns = G.shape

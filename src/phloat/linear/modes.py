@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 
-from phloat.algebra.sparse import Matrix, block_inverse, csr, largest
+from phloat.algebra.sparse import Matrix, block_inverse, csr, inverse_root, largest
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.linear.eliminate import free_motion
 from phloat.linear.phdae import LinearPHDAE, linear_only
@@ -114,11 +114,12 @@ def _dense(system: LinearPHDAE, count: int | None) -> Modes:
     except la.LinAlgError:
         raise InputError("the mass matrix is singular on the free motions: some body moves without mass") from None
     try:
-        compliance = la.cholesky(C.toarray(), lower=True)
+        strain = inverse_root(C) @ (L.T @ Z)  # C^(-½) Lᵀ Z, rows of small blocks
     except la.LinAlgError:
         raise InputError("the compliance is not positive definite: some stress stores no energy") from None
-    scaled = la.solve_triangular(mass, (Z.T @ L).toarray(), lower=True)  # M^(-½) Zᵀ L
-    scaled = la.solve_triangular(compliance, scaled.T, lower=True).T
+    scaled = la.solve_triangular(mass, strain.toarray().T, lower=True)  # M^(-½) Zᵀ L C^(-½)
+    if scaled.shape[1] > scaled.shape[0]:  # many stresses: turned so that few remain
+        scaled = la.qr(scaled.T, mode="r", overwrite_a=True)[0][: scaled.shape[0]].T
     u, value, _ = la.svd(scaled, full_matrices=True)
     omega = np.zeros(u.shape[1])
     omega[: len(value)] = value

@@ -22,12 +22,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def plot(x: Modes | Response | LinearPHDAE | System | Result | Ledger, state: State | None = None) -> Figure:
+def plot(
+    x: Modes | Response | LinearPHDAE | System | Result | LinearResult | Ledger,
+    state: State | None = None,
+    *,
+    stress: bool = False,
+) -> Figure:
     """A figure of modes (shapes), a response (Bode), a linear system (matrices), a system where it stands, `plot(system, state)`,
     a result (over time) or a ledger (where the energy went).
+
+    `plot(system, state, stress=True)` shades plates and solids by their von Mises stress.
     """
     if isinstance(x, System) and isinstance(state, State):
-        return plot_system(x, state)
+        return plot_system(x, state, stress=stress)
     if isinstance(x, System):
         raise InputError("a System needs its State too: plot(system, state)")
     if isinstance(x, Modes):
@@ -38,6 +45,8 @@ def plot(x: Modes | Response | LinearPHDAE | System | Result | Ledger, state: St
         return plot_matrices(x)
     if isinstance(x, Result):
         return plot_result(x)
+    if isinstance(x, LinearResult):
+        return plot_linear_result(x)
     if isinstance(x, Ledger):
         return plot_ledger(x)
     raise InputError(
@@ -62,8 +71,8 @@ def plot_modes(x: Modes, count: int = 4) -> Figure:
         largest = max(float(np.abs(x.shape(k, name)).max()) for name in bodies) or 1.0
         for (name, field), colour in zip(bodies.items(), cycle(len(bodies)), strict=True):
             moved = field.points + 0.1 * size / largest * x.shape(k, name)
-            ax.plot(*_axes(field.points, flat), color="0.75", lw=1)
-            ax.plot(*_axes(moved, flat), color=colour, lw=2, marker="o" if len(moved) == 1 else None, label=name)
+            draw_points(ax, _seen(field.points, flat), "0.75", None, lw=1)
+            draw_points(ax, _seen(moved, flat), colour, name, lw=2, marker="o" if len(moved) == 1 else None)
         ax.set_title(f"mode {k}: {x.omega[k]:.5g} rad/s", fontsize=9)
         _labelled(ax, flat)
     for ax in axes.flat[len(shown) :]:
@@ -114,25 +123,31 @@ def plot_matrices(x: LinearPHDAE) -> Figure:
     return figure
 
 
-def plot_system(x: System, state: State) -> Figure:
-    """The bodies of a system where they are, with dots where joints hold them."""
+def plot_system(x: System, state: State, *, stress: bool = False) -> Figure:
+    """The bodies of a system where they are, with dots where joints hold them; `stress` shades those on meshes."""
     state, lines = fits(x, state), {}
     for name, body in x.bodies.items():
         pose, places = state.pose(name), body.shape.places()
         y = body.shape.points(places) + (body.shape.displacement(places) @ pose.eta).reshape(-1, 3)
         lines[name] = pose.r_P + y @ pose.A.T
-    points = np.vstack(list(lines.values()))
-    flat = _flat(points, np.zeros((1, 3)))
+    flat = _flat(np.vstack(list(lines.values())), np.zeros((1, 3)))
     figure, axes = _figure(1, 1, flat)
     ax = axes.flat[0]
+    corners = {name: found for name, body in x.bodies.items() if (found := facets(body)) is not None}
+    shades = _shades(x, state, corners) if stress else {}
     for (name, line), colour in zip(lines.items(), cycle(len(lines)), strict=True):
-        ax.plot(*_axes(line, flat), color=colour, lw=2, marker="s" if len(line) == 1 else None, label=name)
+        if name in corners:
+            drawn = draw_facets(ax, _seen(line, flat), corners[name], colour, name, **shades.get(name, {}))
+        else:
+            draw_points(ax, _seen(line, flat), colour, name, lw=2, marker="s" if len(line) == 1 else None)
     for c in x.joints.values():
         end = c.second if c.second.body else c.first
         pose, port = state.pose(end.body), x.bodies[end.body].port(end.port)
         at = pose.r_P + pose.A @ (port.x + port.Phi @ pose.eta)
         ax.plot(*_axes(at[None], flat), color="k", marker="o", ms=4, mfc="w", ls="")
-    if len(lines) <= MOST_NAMED:
+    if shades:
+        figure.colorbar(drawn, ax=ax, label="von Mises stress (Pa)", shrink=0.8)
+    elif len(lines) <= MOST_NAMED:
         ax.legend(fontsize=8)
     _labelled(ax, flat)
     return figure
