@@ -1,7 +1,7 @@
-"""Frames of Euler-Bernoulli beams as everybody else writes them: 12 × 12 displacement elements, M q̈ + K q = 0.
+"""Frames of Euler-Bernoulli beams as everybody else writes them: 13 × 13 displacement elements, M q̈ + K q = 0.
 
-Shares nothing with phloat but the numbers of the section and the material. Linear axial and torsional, cubic bending
-displacement, consistent mass, rotary inertia ρ(I + I_y) of torsion only.
+Shares nothing with phloat but the numbers of the section and the material. Quadratic axial (a bubble inside), linear torsional, cubic
+bending displacement, consistent mass, rotary inertia ρ(I + I_y) of torsion only.
 """
 
 import numpy as np
@@ -11,12 +11,14 @@ import scipy.sparse.linalg as spla
 
 
 def element(L, section, material):
-    """K and M in the member's axes for (u, θ) of the first node, then of the second."""
+    """K and M in the member's axes for (u, θ) of the first node, then of the second, then the bubble 4ξ(1 − ξ) of u_x."""
     s, m = section, material
     line, twist = [0, 6], [3, 9]
-    K, M = np.zeros((12, 12)), np.zeros((12, 12))
+    K, M = np.zeros((13, 13)), np.zeros((13, 13))
     bar, hat = np.array([[1, -1], [-1, 1]]) / L, np.array([[2, 1], [1, 2]]) * L / 6
     K[np.ix_(line, line)], M[np.ix_(line, line)] = m.E * s.A * bar, m.rho * s.A * hat
+    K[12, 12], M[12, 12] = m.E * s.A * 16 / (3 * L), m.rho * s.A * 8 * L / 15
+    M[line, 12] = M[12, line] = m.rho * s.A * L / 3
     K[np.ix_(twist, twist)], M[np.ix_(twist, twist)] = m.G * s.J * bar, m.rho * (s.I + s.I_y) * hat
     cubic_K = np.array([[12, 6, -12, 6], [6, 4, -6, 2], [-12, -6, 12, -6], [6, 2, -6, 4]]) / L**3
     cubic_M = np.array([[156, 22, 54, -13], [22, 4, 13, -3], [54, 13, 156, -22], [-13, -3, -22, 4]]) * L / 420
@@ -30,23 +32,25 @@ def element(L, section, material):
 def matrices(points, members, feet, axes, section, material, elements):
     """Sparse K and M of the frame in inertial axes, the feet clamped; `axes` gives A_IB of a member from its two ends."""
     rows, columns, stiffness, mass = [], [], [], []
-    nodes = len(points)
+    nodes, bubbles, total = len(points), 0, len(points) + len(members) * (elements - 1)
     for i, j in members.values():
         inner = nodes + np.arange(elements - 1)
         nodes += elements - 1
         chain = np.concatenate([[i], inner, [j]])
         K, M = element(np.linalg.norm(points[j] - points[i]) / elements, section, material)
-        T = np.kron(np.eye(4), axes(points[i], points[j]))
+        T = la.block_diag(np.kron(np.eye(4), axes(points[i], points[j])), 1.0)
         dof = 6 * np.column_stack([chain[:-1], chain[1:]])[:, :, None] + np.arange(6)
-        dof = dof.reshape(elements, 12)
-        rows.append(np.repeat(dof, 12, axis=1).ravel())
-        columns.append(np.tile(dof, (1, 12)).ravel())
+        inside = 6 * total + bubbles + np.arange(elements)
+        bubbles += elements
+        dof = np.column_stack([dof.reshape(elements, 12), inside])
+        rows.append(np.repeat(dof, 13, axis=1).ravel())
+        columns.append(np.tile(dof, (1, 13)).ravel())
         stiffness.append(np.tile((T @ K @ T.T).ravel(), elements))
         mass.append(np.tile((T @ M @ T.T).ravel(), elements))
     where = np.concatenate(rows), np.concatenate(columns)
-    free = np.setdiff1d(np.arange(6 * nodes), [6 * f + k for f in feet for k in range(6)])
-    size = (6 * nodes, 6 * nodes)
-    K, M = (sp.csr_array(sp.coo_array((np.concatenate(v), where), shape=size)) for v in (stiffness, mass))
+    size = 6 * total + bubbles
+    free = np.setdiff1d(np.arange(size), [6 * f + k for f in feet for k in range(6)])
+    K, M = (sp.csr_array(sp.coo_array((np.concatenate(v), where), shape=(size, size))) for v in (stiffness, mass))
     return K[free][:, free], M[free][:, free]
 
 

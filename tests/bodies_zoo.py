@@ -93,14 +93,14 @@ def bodies() -> dict[str, ph.Body]:
 
 
 @cache
-def continua() -> dict[str, ph.Body]:
+def continua(material: ph.Material = steel) -> dict[str, ph.Body]:
     """Bodies on meshes, with ports P and C, a few modes and their companions."""
     ends = {"P": "left", "C": "right"}
-    plate = ph.Plate.rectangle(1.3, 0.4, thickness=0.02, material=steel, frame="left", ports=ends)
-    solid = ph.Solid.box(1.3, 0.05, 0.03, material=steel, frame="left", ports=ends)
+    plate = ph.Plate.rectangle(1.3, 0.4, thickness=0.02, material=material, frame="left", ports=ends)
+    solid = ph.Solid.box(1.3, 0.05, 0.03, material=material, frame="left", ports=ends)
     mean = {"P": ph.Mean("left"), "C": (1.3, 0.025, 0.015)}
     loose = ph.Solid.box(
-        1.3, 0.05, 0.03, material=steel, frame="mean axes", ports=mean, damping=ph.Rayleigh(mass=0.3, stiffness=1e-5)
+        1.3, 0.05, 0.03, material=material, frame="mean axes", ports=mean, damping=ph.Rayleigh(mass=0.3, stiffness=1e-5)
     )
     return {
         "plate": plate.discretise((4, 2)).reduced(modes=3, stiffened=3),

@@ -100,6 +100,70 @@ def test_satellite_has_the_momenta_of_its_impulses_and_swings_as_linearised():
     assert satellite.measured == pytest.approx(satellite.predicted[1], rel=0.01)
 
 
+def test_mindlin_plates_come_to_the_exact_series_with_order_four_and_do_not_lock():
+    import mindlin_plate as example
+
+    np.testing.assert_allclose(example.series[0.1], [0.930275, 2.219328, 2.219328, 3.405616], rtol=1e-6)
+    np.testing.assert_allclose(example.series[0.01], [0.0962824, 0.2405748, 0.2405748, 0.3847101], rtol=1e-6)
+    for h in example.thickness:
+        assert example.error[h][-1, 0] < 2e-5 and example.error[h][-1].max() < 3e-4
+        np.testing.assert_allclose(example.rate[h][-1, 0], 4.0, atol=0.1)
+
+
+def test_plate_with_rod_has_the_published_energies_and_frequencies():
+    import plate_with_rod as example
+
+    for name, energy, omega in (
+        ("bfs", 145.50, (170.92, 443.75, 1325.2)),
+        ("hhj", 145.50, (170.92, 443.75, 1325.2)),
+        ("no rod", 198.32, (270.95, 649.53, 1646.2)),
+    ):
+        assert example.energy[name] == pytest.approx(energy, rel=2e-3)
+        np.testing.assert_allclose(example.omega[name], omega, rtol=1e-3)
+        assert example.drift[name] < 1e-11
+    assert example.rod_energy.max() == pytest.approx(83.7, rel=2e-3)
+
+
+def test_superelement_swings_as_the_beams_it_is_made_of():
+    import superelement as example
+
+    np.testing.assert_allclose(example.omega, example.of_beams, rtol=5e-3)
+    assert example.report.worst < 1e-3
+
+
+def test_robot_link_weighs_bends_and_rings_as_it_should():
+    pytest.importorskip("meshio")
+    import robot_link as example
+
+    assert example.link.inertia.m == pytest.approx(example.mass, rel=1e-5)
+    np.testing.assert_allclose(example.omega[:2], example.of_mesh[:2], rtol=5e-4)
+    assert example.middle[0] == pytest.approx(example.of_beam, rel=3e-3)  # level and at rest: M c / I
+    assert example.largest.max() > 2 * example.largest[0]
+    x, y, _ = example.where[example.worst]
+    assert example.bore < np.hypot(x, y) < 1.25 * example.bore  # at the bore of the shoulder
+
+
+def test_satellite_panels_are_quiet_after_whole_periods():
+    import satellite_panels as example
+
+    assert example.of_strips == pytest.approx(example.exact, rel=1e-6)
+    assert example.left[5.0] < 0.02 * example.left[5.5]
+    whole, half = example.results[5.0], 5.0 * example.period
+    assert example.angle[5.0] == pytest.approx(example.torque * half**2 / example.J, rel=2e-4)
+    there = whole.angular_momentum[np.abs(whole.t - half).argmin()]
+    np.testing.assert_allclose(there, [0.0, example.torque * half, 0.0], atol=1e-10)
+    np.testing.assert_allclose(whole.angular_momentum[-1], 0.0, atol=1e-10)
+    np.testing.assert_allclose(whole.momentum, 0.0, atol=1e-10)
+
+
+def test_spinning_plates_have_love_s_stress_and_flap_as_rotating_beams():
+    import spinning_disc as example
+
+    assert example.middle[-1] == pytest.approx(example.love[-1], rel=1e-3)
+    for gamma, omega in {2: 4.137320, 4: 5.585001}.items():
+        assert example.flap[gamma] == pytest.approx(omega, rel=5e-3)
+
+
 def test_examples_are_short():
     for file in sorted((BENCHMARKS.parent / "examples").glob("*.py")):
         lines = len(file.read_text(encoding="utf-8").splitlines())

@@ -2,6 +2,7 @@
 
 from phloat.algebra.layout import Layout
 from phloat.analysis.linearise import linearise
+from phloat.analysis.steady_spin import steady_spin
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.section import Circle, Rectangle, Section, Tube
 from phloat.bodies.body import Body, Port
@@ -174,6 +175,7 @@ __all__ = [
     "shapes",
     "side_by_side",
     "simulate",
+    "steady_spin",
     "structure_defects",
     "swapped",
     "terms",

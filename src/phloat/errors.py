@@ -57,6 +57,10 @@ class ProjectedStartWarning(UserWarning):
     """A start that does not agree with the joints: the nearest one that does is taken."""
 
 
+class SampleTimeWarning(UserWarning):
+    """A controller that is asked too rarely for the fastest mode it knows of."""
+
+
 class DamagedRunWarning(UserWarning):
     """A saved run with a piece that cannot be read: it is opened up to the piece before."""
 

@@ -25,7 +25,7 @@ def test_axial_and_torsion_modes_are_counted_from_none(name, count):
 def test_more_modes_than_there_are_are_refused():
     with pytest.raises(ph.InputError, match=r"modes is 5, but bending along y this body has only 4 .*more elements"):
         BEAM.discretise(2).reduced(modes=5)
-    assert BEAM.discretise(2).reduced(modes=4, axial=50, torsion=50).coordinates == 12  # of these, all there are
+    assert BEAM.discretise(2).reduced(modes=4, axial=50, torsion=50).coordinates == 14  # of these, all there are
 
 
 @pytest.mark.parametrize("body", [ph.RigidBody(1.0, np.eye(3)), ph.PointMass(1.0)], ids=lambda b: type(b).__name__)
@@ -53,4 +53,4 @@ def test_a_beam_without_torsion_constant_still_needs_one_in_space():
     body = ph.Beam(1.0, ph.Section(A=1e-4, I=1e-10), ph.Material(E=7e10, rho=2700.0)).discretise(4).reduced(modes=2)
     with pytest.raises(ph.InputError, match=r"in space, body 'rod' needs the torsion constant"):
         ph.connect({"rod": body})
-    assert ph.connect({"rod": body}, plane="xy").bodies["rod"].families == {"axial": 4, "bending along y": 2}
+    assert ph.connect({"rod": body}, plane="xy").bodies["rod"].families == {"axial": 5, "bending along y": 2}

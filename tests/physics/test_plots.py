@@ -90,3 +90,72 @@ def test_a_body_in_free_flight_is_drawn_by_its_position(tmp_path):
     still = ph.energy_ledger(ph.simulate(resting, ph.place(resting, {}), 0.05, dt=1e-2, u=nothing))
     assert still.relative == 0.0
     ph.plot(still).savefig(tmp_path / "still.png")
+
+
+# --- bodies on meshes ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def panelled():
+    """A plate and a solid on a hinge each, under gravity."""
+    plate = ph.Plate.rectangle(1.0, 0.2, thickness=0.01, material=steel, frame="left", ports={"root": "left"})
+    box = ph.Solid.box(1.0, 0.1, 0.05, material=steel, frame="left", ports={"root": "left"})
+    system = ph.connect(
+        {"panel": plate.discretise((4, 1)).reduced(modes=2), "bar": box.discretise((4, 1, 1)).reduced(modes=2)},
+        joints=[
+            ph.Weld("ground", "panel.root", at=(0.0, 0.0, 0.3)),
+            ph.Weld("ground", "bar.root"),
+        ],
+        gravity=(0.0, 0.0, -9.81),
+    )
+    return system, ph.equilibrium(system, ph.place(system))
+
+
+def test_plates_and_solids_are_drawn_by_their_facets(panelled, tmp_path):
+    system, state = panelled
+    figure = ph.plot(system, state)
+    panel, bar = figure.axes[0].collections
+    mesh = system.bodies["panel"].shape.continuum.mesh
+    assert len(panel.get_paths()) == 2 * len(mesh.cells)  # two triangles a cell
+    assert len(bar.get_paths()) == 2 * (4 * 4 + 2)
+    assert figure.axes[0].get_zlim()[0] < -0.025 and figure.axes[0].get_zlim()[1] > 0.3
+    figure.savefig(tmp_path / "meshes.png")
+
+
+def test_stress_shades_them_on_one_scale(panelled, tmp_path):
+    system, state = panelled
+    figure = ph.plot(system, state, stress=True)
+    ax, bar = figure.axes
+    assert bar.get_ylabel() == "von Mises stress (Pa)"
+    largest = (
+        0.5 * steel.rho * 9.81 / (0.01 / 6.0)
+    )  # M / W at the root of the panel, which is stressed more than the bar
+    assert 0.7 * largest < bar.get_ylim()[1] < largest  # the points of stress lie inside the cells
+    root, tip = (ax.collections[0].get_facecolor()[k, :3] for k in (0, 3))
+    assert not np.allclose(root, tip)
+    figure.savefig(tmp_path / "stress.png")
+
+
+def test_stress_needs_a_body_on_a_mesh(hung):
+    system, state, _ = hung
+    with pytest.raises(ph.InputError, match="no body here is on a mesh"):
+        ph.plot(system, state, stress=True)
+
+
+def test_a_bent_beam_of_many_elements_is_still_a_line():
+    beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), steel).discretise(20)
+    system = ph.connect({"beam": beam}, joints=[ph.Weld("ground", "beam.P")], plane="xy", gravity=(0, -9.81, 0))
+    line = ph.plot(system, ph.equilibrium(system, ph.place(system))).axes[0].lines[0]
+    assert line.get_linestyle() == "-" and len(line.get_xdata()) > 20
+
+
+def test_a_linear_motion_is_drawn_over_time(tmp_path):
+    plate = ph.Plate.rectangle(1.0, 1.0, thickness=0.05, material=steel, clamped="left").discretise(2)
+    system = ph.connect({"plate": plate}, joints=[ph.Pressure("plate", 1e4, name="push")])
+    run = ph.simulate(system, t_end=2e-3, dt=1e-4, u={"push": 1.0})
+    figure = ph.plot(run)
+    moved, energy = figure.axes
+    assert moved.lines[0].get_label().startswith("plate, z at (1, ")
+    np.testing.assert_allclose(energy.lines[-1].get_ydata(), run.energy)
+    assert [line.get_label() for line in energy.lines] == ["push, supplied", "stored"]
+    figure.savefig(tmp_path / "linear.png")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bodies_zoo import Cloud, beam, bodies, random_state, rates, steel
+from bodies_zoo import Cloud, beam, bodies, continua, random_state, rates, steel
 from numpy.polynomial.legendre import leggauss
 
 import phloat as ph
@@ -112,6 +112,8 @@ def test_momenta_change_by_gravity_alone(name):
     body = bodies()[name]
     if isinstance(body.recipe, ph.Beam):  # soft, so that rates can be differenced
         body = replace(body.recipe, material=ph.Material(E=1e4, rho=7800.0)).discretise(2)
+    if name in continua():
+        body = continua(ph.Material(E=1e4, rho=7800.0))[name]
     system = alone(body, gravity=g)
     state = random_state(system, 11)
     if body.stresses:

@@ -1,32 +1,54 @@
-"""The one bridge from a nonlinear system to a linear one: (45) about an undeformed state of rest."""
+"""The one bridge from a nonlinear system to a linear one: (45) about rest, an equilibrium under load, or a steady spin.
+
+Small motion q obeys M q̈ + (Γ + R) q̇ + (BᵀC⁻¹B + K_g) q = Gᵀλ + B u. The elastic stresses stay as they are, σ = C⁻¹B q; what
+loads and spin add to the stiffness is factorised on the motions that the joints allow, K_g = L_g S_g L_gᵀ, and its stresses
+σ_g = S_g L_gᵀq stand beside them:
+
+    E = diag(M, C, S_g⁻¹),   J = [[−Γ, −Bᵀ, −L_g], [B, 0, 0], [L_gᵀ, 0, 0]].
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, dependencies, largest, row_lengths, weighted
-from phloat.errors import InputError, JointError, RedundancyWarning
+from phloat.algebra.layout import Layout, joined
+from phloat.algebra.sparse import Matrix, csr, dependencies, largest, null_space, row_lengths, stacked, weighted, zeros
+from phloat.analysis.tangent import Tangent, tangent
+from phloat.bodies.strain import strain_gradient
+from phloat.errors import InputError, JointError, RedundancyWarning, finite
 from phloat.linear.phdae import Field, LinearPHDAE
+from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.velocities import places_of
 from phloat.system.forces import dissipation
 from phloat.system.jointed import ends, gaps, half_turned, in_rows, joint_rows, port_columns
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 
 CLOSED = 1e-7
+SYMMETRIC = 1e-5  # of the stiffness of loads: its part from joints is differenced
+NOTHING = 1e-9  # of the largest squared frequency that loads cause
+MOST = 3000
 
 
-def linearise(system: System, state: State) -> LinearPHDAE:
-    """(45): bodies at rest and undeformed, joints where they stand, rigid motion kept; rows (v_P, ω, η̇ | σ) in body axes."""
+def linearise(
+    system: System, state: State, *, u: Mapping[str, object] | Inputs | None = None, t: float = 0.0
+) -> LinearPHDAE:
+    """(45) for small motion about a state at rest in equilibrium, or in steady spin; rows (v_P, ω, η̇ | σ) in body axes.
+
+    `u` are the inputs that hold the state. Rigid motion is kept. Where loads or a spin stiffen or soften the system, a block
+    "loads" of stresses carries that; `passive` says whether the energy is definite. In a spin driven ports and forces in inertial
+    axes are closed: they would turn.
+    """
     state = fits(system, state)
-    _at_rest(system, state)
     _joints_closed(system, state)
-    _without_springs(system)
+    now = given_inputs(system, u).at(float(finite("t", t, ())))
+    small = tangent(system, state, now)
     loose = system.loose
     places = in_rows(system, loose.rows)
     G, B_lam = joint_rows(system, state, places)
@@ -34,9 +56,13 @@ def linearise(system: System, state: State) -> LinearPHDAE:
     sizes = {
         name: (int(np.isin(np.arange(w.start, w.stop), keep).sum()),) for name, w in system.multipliers.slices.items()
     }
-    return replace(
+    velocities = np.zeros(places.size)
+    velocities[: loose.split] = state.e[places_of(system)]
+    linear = replace(
         loose,
-        R=csr(loose.R + dissipation(system, state, places, np.zeros(places.size))),
+        E=_with_mass(loose, small.M),
+        J=_with_strains(system, state, loose, small.gamma),
+        R=csr(loose.R + dissipation(system, state, places, velocities)),
         G=G[keep],
         B=port_columns(system, state, places),
         B_lam=B_lam[keep],
@@ -44,6 +70,98 @@ def linearise(system: System, state: State) -> LinearPHDAE:
         multipliers=Layout({name: size for name, size in sizes.items() if size[0]}, "joint"),
         fields={name: _where_it_stands(loose.fields[f"{name}.body"], state.pose(name)) for name in system.bodies},
     )
+    linear = _with_loads(system, now, linear, small)
+    return _without_turning_ports(system, linear) if small.spin.any() else linear
+
+
+def _with_mass(loose: LinearPHDAE, M: Matrix) -> Matrix:
+    """E with the mass of the deformed bodies."""
+    n = loose.split
+    return stacked([[M, None], [None, loose.E[n:, n:]]]) if loose.rows.size > n else M
+
+
+def _with_strains(system: System, state: State, loose: LinearPHDAE, gamma: Matrix) -> Matrix:
+    """J with B = D + Q η of the deformed bodies, and −Γ among the velocities."""
+    n, size = loose.split, loose.rows.size
+    skew_part = csr(0.5 * (gamma - gamma.T))
+    if size == n:
+        return csr(-skew_part)
+    L = loose.J[n:, :n].tolil()
+    for name, body in system.bodies.items():
+        Q, eta = body.elastic.Q, state.pose(name).eta
+        if body.stresses and np.any(eta) and Q.value.size:
+            B = strain_gradient(body.elastic.D.toarray(), Q.strain, Q.row, Q.column, Q.value, eta)
+            where = loose.rows[f"{name}.sigma"]
+            columns = loose.rows[f"{name}.eta_dot"]
+            L[where.start - n : where.stop - n, columns] = B
+    B = csr(L)
+    return stacked([[-skew_part, -B.T], [B, zeros(size - n, size - n)]])
+
+
+def _with_loads(system: System, u: np.ndarray, linear: LinearPHDAE, small: Tangent) -> LinearPHDAE:
+    """With the stresses of K_g on the motions that the joints allow."""
+    n = linear.split
+    if not small.K_g.nnz:
+        return linear
+    Z = null_space(csr(linear.G[:, :n]))
+    if Z.shape[1] > MOST:
+        raise InputError(
+            f"{Z.shape[1]} free motions under load are too many to factorise their stiffness (at most {MOST}); reduce the bodies"
+        )
+    K, M = (Z.T @ small.K_g @ Z).toarray(), (Z.T @ small.M @ Z).toarray()
+    root = 1.0 / np.sqrt(np.diag(M))
+    scaled = root[:, None] * K * root
+    if (defect := float(np.abs(scaled - scaled.T).max() / np.abs(scaled).max(initial=1e-300))) > SYMMETRIC:
+        raise InputError(
+            f"the stiffness of the loads is not symmetric (relative defect {defect:.1e}): {_followers(system, u)}; give them as "
+            "Force or Torque in inertial axes, or leave them out"
+        )
+    mu, V = la.eigh(0.5 * (K + K.T), M)
+    kept = np.abs(mu) > NOTHING * np.abs(mu).max(initial=0.0)
+    if not kept.any():
+        return linear
+    L = csr(Z @ (M @ V[:, kept]))
+    S = csr(sp.diags_array(1.0 / mu[kept]))
+    rest, more = linear.rows.size - n, int(kept.sum())
+    blocks = linear.J
+    J = stacked(
+        [
+            [blocks, stacked([[-L], [zeros(rest, more)]]) if rest else -L],
+            [stacked([[L.T, zeros(more, rest)]]) if rest else L.T, zeros(more, more)],
+        ]
+    )
+    return replace(
+        linear,
+        E=stacked([[linear.E, None], [None, S]]),
+        J=J,
+        R=stacked([[linear.R, None], [None, zeros(more, more)]]),
+        B=csr(sp.vstack([linear.B, zeros(more, linear.B.shape[1])])),
+        G=csr(sp.hstack([linear.G, zeros(linear.G.shape[0], more)])),
+        rows=joined([linear.rows, Layout({"loads": (more,)})], "row"),
+        fields={
+            name: replace(f, motion=csr(sp.hstack([f.motion, zeros(f.motion.shape[0], more)])))
+            for name, f in linear.fields.items()
+        },
+    )
+
+
+def _followers(system: System, u: np.ndarray) -> str:
+    """The inputs that turn with a body."""
+    names = [f"{name}.{port}" for name, body in system.bodies.items() for port in body.ports]
+    found = [name for name in names if u[system.ports[name]].any()]
+    found += [name for name, a in system.actuators.items() if u[system.ports[name]].any() and a.axes == "body"]
+    return (
+        f"inputs {', '.join(map(repr, found))} follow their bodies"
+        if found
+        else "the state is not quite an equilibrium"
+    )
+
+
+def _without_turning_ports(system: System, linear: LinearPHDAE) -> LinearPHDAE:
+    """Only ports that turn with the bodies."""
+    turning = {name for name, joint in system.joints.items() if joint.driven}
+    turning |= {name for name, a in system.actuators.items() if a.axes == "inertial"}
+    return linear.with_ports(*(name for name in linear.ports if name not in turning))
 
 
 def _where_it_stands(field: Field, pose: Pose) -> Field:
@@ -82,27 +200,6 @@ def _without(mu: np.ndarray) -> np.ndarray:
     """Rows to keep: for each dependency one row is dropped, the one that weighs most in it."""
     _, _, pivots = la.qr(mu.T, pivoting=True, mode="economic")
     return np.setdiff1d(np.arange(mu.shape[0]), pivots[: mu.shape[1]])
-
-
-def _at_rest(system: System, state: State) -> None:
-    for name in system.layout:
-        quantity = name.rpartition(".")[2]
-        size = float(np.abs(state.e[system.layout[name]]).max())
-        if quantity in ("v_P", "omega", "eta_dot") and size > 0.0:
-            raise InputError(f"{name} is {size:g}; linearise needs a state at rest")
-        if quantity in ("eta", "sigma") and size > 0.0:
-            raise InputError(f"{name} is {size:g}; linearise needs an undeformed state")
-    if np.any(system.gravity):
-        raise InputError(
-            f"gravity {tuple(map(float, system.gravity))} loads the bodies, so an undeformed state is no equilibrium; "
-            "connect without gravity to linearise"
-        )
-
-
-def _without_springs(system: System) -> None:
-    for name, element in system.elements.items():
-        if any(law.stores for law in element.laws):
-            raise InputError(f"{name!r} is a spring, and linearise does not know springs yet; connect without it")
 
 
 def _joints_closed(system: System, state: State) -> None:

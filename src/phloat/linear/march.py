@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import numpy as np
 
 from phloat.errors import InputError, ProjectedStartWarning, finite, positive
 from phloat.linear.course import LinearResult
+from phloat.linear.outputs import LinearOutputs
 from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.step import Step, nearest
 
@@ -32,29 +33,34 @@ def march(
     t_end: float,
     dt: float,
     output: int | np.ndarray = 1,
+    controller: Callable[[float, LinearOutputs], Mapping[str, object]] | None = None,
+    every: float | None = None,
 ) -> LinearResult:
     """From rows at t_0 (by name, as a vector, or rest) to t_end, in equal steps of dt or a little less where dt does not divide.
 
-    `output` keeps every so many steps and the last, or the given times (lines between the steps around them).
+    `output` keeps every so many steps and the last, or the given times (lines between the steps around them). A `controller`
+    f(t, y) sets inputs at the beginning of a step, at every one or `every` so many seconds, and they are held.
     """
     steps = int(np.ceil((t_end - t_0) / positive("dt", dt) * (1 - 1e-9)))
     times = t_0 + (t_end - t_0) / steps * np.arange(steps + 1)
     h = (t_end - t_0) / steps
     keep = _kept(times, output)
-    e = _agreed(system, _start(system, start), u.at(t_0))
+    e = agreed(system, started(system, start), u.at(t_0))
     step = Step(system, h)
+    hand = Hand(system, controller, every)
     moving = system.split if system.split >= 0 else system.rows.size
     way, works, lost = np.zeros(moving), np.zeros(system.ports.size), 0.0
     last = None
     rows: list[tuple[np.ndarray, ...]] = []
     for k in range(steps + 1):
-        input_, lam, mean = u.at(times[k]), last, e
+        hand.asked(times[k], e, way)
+        now, lam, mean = hand.over(u.at(times[k])), last, e
         if k < steps:
-            input_ = u.mean(times[k], times[k + 1])
+            input_ = hand.over(u.mean(times[k], times[k + 1]))
             mean, lam = step.mean(e, input_)
         assert lam is not None
         if k in keep:
-            rows.append((e, lam if last is None else 0.5 * (last + lam), u.at(times[k]), way, works, np.array(lost)))
+            rows.append((e, lam if last is None else 0.5 * (last + lam), now, way, works, np.array(lost)))
         if k < steps:
             e, last = 2.0 * mean - e, lam
             way = way + h * mean[:moving]
@@ -63,6 +69,49 @@ def march(
     if not np.isfinite(e).all():
         raise InputError("the motion grows without bound: the energy is not definite (see system.passive)")
     return _result(system, times[sorted(keep)], rows, output)
+
+
+class Hand:
+    """A controller at work: asked when its time has come, its answers held over the inputs that were given."""
+
+    def __init__(
+        self,
+        system: LinearPHDAE,
+        controller: Callable[[float, LinearOutputs], Mapping[str, object]] | None,
+        every: float | None,
+    ) -> None:
+        self.system, self.controller, self.every = system, controller, every
+        self.held: dict[str, np.ndarray] = {}
+        self.sampled = -np.inf
+
+    def asked(self, t: float, e: np.ndarray, way: np.ndarray) -> None:
+        if self.controller is None:
+            return
+        if self.every is not None and t < self.sampled + self.every * (1 - 1e-9):
+            return
+        first = self.every is None or self.sampled == -np.inf
+        self.sampled = t if first else self.sampled + (self.every or 0.0)
+        answer = self.controller(t, LinearOutputs(self.system, e, way))
+        if not isinstance(answer, Mapping):
+            raise InputError(f"the controller returned {answer!r} at t = {t:g} s; it must return {{port: value}}")
+        for name, value in answer.items():
+            if name not in self.system.ports:
+                raise InputError(
+                    f"the controller answers for {name!r} at t = {t:g} s; there are: {', '.join(self.system.ports)}"
+                )
+            shape = self.system.ports.shape(name)
+            number = np.ndim(np.asarray(value, dtype=object)) == 0 and shape == (1,)
+            said = f"controller, {name!r} at t = {t:g} s"
+            self.held[name] = finite(said, value, () if number else shape).reshape(shape)
+
+    def over(self, u: np.ndarray) -> np.ndarray:
+        """The given inputs, those of the controller in place of some."""
+        if not self.held:
+            return u
+        out = u.copy()
+        for name, value in self.held.items():
+            out[self.system.ports[name]] = value
+        return out
 
 
 def _kept(times: np.ndarray, output: int | np.ndarray) -> set[int]:
@@ -88,7 +137,7 @@ def _result(
     return LinearResult(system, t, *values)
 
 
-def _start(system: LinearPHDAE, start: Mapping[str, object] | np.ndarray | None) -> np.ndarray:
+def started(system: LinearPHDAE, start: Mapping[str, object] | np.ndarray | None) -> np.ndarray:
     size = system.rows.size
     if start is None:
         return np.zeros(size)
@@ -100,7 +149,7 @@ def _start(system: LinearPHDAE, start: Mapping[str, object] | np.ndarray | None)
     return e
 
 
-def _agreed(system: LinearPHDAE, e: np.ndarray, u: np.ndarray) -> np.ndarray:
+def agreed(system: LinearPHDAE, e: np.ndarray, u: np.ndarray) -> np.ndarray:
     """e, projected onto the joints with the least change of energy where it misses them, with a note."""
     if not system.multipliers.size:
         return e

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg as la
+import scipy.sparse.linalg as spla
 
+from phloat.algebra.defects import negativity_defect
 from phloat.algebra.sparse import Matrix, block_inverse, csr, inverse_root, largest
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.linear.eliminate import free_motion
@@ -23,7 +25,12 @@ from phloat.linear.poles import coupled, damping_of, joint_poles, own_poles, ref
 from phloat.linear.shift_invert import LocalStiffness, MixedStiffness, ShiftInvert
 
 DENSE_VELOCITIES = 800  # up to here all modes are computed, densely
+MOST_LOADED = 3000  # velocities of systems under load
+LOADED_RIGID = 1e-13  # of the largest squared frequency
+GYRO_RIGID = 1e-7  # of the highest: zeros come in pairs that round-off drives apart
 DEFAULT_COUNT = 20  # of the lowest modes of larger systems
+INDEFINITE = 1e-12  # relative: what counts as a negative energy
+UNSTABLE = 1e-7  # of the highest frequency: what counts as growth
 RIGID = 1e-12  # of the highest frequency: what counts as zero in the dense form, which squares nothing
 
 
@@ -34,7 +41,14 @@ class Modes:
     system: LinearPHDAE
     omega: np.ndarray
     rigid: int
-    vectors: np.ndarray  # velocities of each mode, split × modes, of unit mass
+    vectors: np.ndarray  # velocities of each mode, split × modes, of unit mass; complex in a spin
+    growth: np.ndarray | None = None  # 1/s, of each mode, where loads or a spin may make one grow
+
+    @property
+    def unstable(self) -> np.ndarray:
+        """The growth rates of the modes that grow, 1/s."""
+        rates = np.zeros(0) if self.growth is None else self.growth
+        return rates[rates > UNSTABLE * max(np.abs(self.omega).max(initial=0.0), np.abs(rates).max(initial=0.0))]
 
     @property
     def elastic(self) -> np.ndarray:
@@ -47,6 +61,12 @@ class Modes:
 
         Where damping couples modes, as many poles as modes, sorted by size.
         """
+        if self.growth is not None:
+            if not self.system.lossless:
+                raise InputError(
+                    "a damped system under load or in a spin has the poles of its pencil (J − R, E); use poles(…)"
+                )
+            return self.growth + 1j * self.omega
         if self.system.lossless:
             return 1j * self.omega
         D = self.vectors.T @ (damping_of(self.system) @ self.vectors)
@@ -91,10 +111,13 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
     Driven ports stand still.
     """
     linear_only(system)
-    if system.split < 0 or largest(system.J[: system.split, : system.split]):
-        raise InputError("modes need rows in the order (v | σ) without gyroscopic coupling among the velocities")
+    if system.split < 0:
+        raise InputError("modes need rows in the order (v | σ)")
     if count is not None and (not isinstance(count, (int, np.integer)) or count < 1):
         raise InputError(f"count is {count}; ask for at least one mode")
+    gyroscopic = bool(largest(system.J[: system.split, : system.split]))
+    if gyroscopic or negativity_defect(csr(system.E[system.split :, system.split :])) > INDEFINITE:
+        return _loaded(system, count, gyroscopic)
     small = system.split <= DENSE_VELOCITIES or system.split == system.rows.size  # no stress, no stiffness
     if small or (count or DEFAULT_COUNT) > system.split // 4:
         return _dense(system, count)
@@ -130,6 +153,57 @@ def _dense(system: LinearPHDAE, count: int | None) -> Modes:
     vectors = Z @ la.solve_triangular(mass, u, lower=True, trans=1)
     stop = len(omega) if count is None else min(count, len(omega))
     return Modes(system, omega[:stop], min(rigid, stop), vectors[:, :stop])
+
+
+def _loaded(system: LinearPHDAE, count: int | None, gyroscopic: bool) -> Modes:
+    """Modes where loads soften or a spin couples: of K = L E_σ⁻¹Lᵀ on the free motions, all of them, densely."""
+    n = system.split
+    if n > MOST_LOADED:
+        raise InputError(
+            f"{n} velocities under load or in a spin are too many (at most {MOST_LOADED}); reduce the bodies first"
+        )
+    M, C, L = _blocks(system)
+    Z = csr(free_motion(system)[:n, : -L.shape[1] or None])
+    strain = csr(L.T @ Z)
+    K = strain.T @ spla.splu(C.tocsc()).solve(strain.toarray())
+    mass = la.cholesky((Z.T @ M @ Z).toarray(), lower=True)
+    K = _both_sides(mass, 0.5 * (K + K.T))
+    back = la.solve_triangular(mass, Z.toarray().T, lower=True).T  # velocities per unit-mass coordinate
+    if gyroscopic:
+        omega, growth, V = _spinning(K, _both_sides(mass, -(Z.T @ system.J[:n, :n] @ Z).toarray()))
+    else:
+        omega, growth, V = _standing(K)
+    rigid = int(((omega == 0.0) & (growth == 0.0)).sum())
+    stop = len(omega) if count is None else min(count, len(omega))
+    return Modes(system, omega[:stop], min(rigid, stop), (back @ V)[:, :stop], growth[:stop])
+
+
+def _both_sides(mass: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """R⁻¹ a R⁻ᵀ."""
+    return np.asarray(la.solve_triangular(mass, la.solve_triangular(mass, a, lower=True).T, lower=True).T)
+
+
+def _standing(K: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q̈ + K q = 0: rigid motions first, then what grows, then what swings."""
+    mu, V = la.eigh(0.5 * (K + K.T))
+    mu = np.where(np.abs(mu) <= LOADED_RIGID * max(np.abs(mu).max(initial=0.0), 1e-300), 0.0, mu)
+    omega, growth = np.sqrt(np.maximum(mu, 0.0)), np.sqrt(np.maximum(-mu, 0.0))
+    order = np.lexsort((omega, growth))
+    order = order[np.argsort(omega[order], kind="stable")]
+    return omega[order], growth[order], V[:, order]
+
+
+def _spinning(K: np.ndarray, gamma: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q̈ + Γ q̇ + K q = 0: one of each pair of eigenvalues."""
+    size = len(K)
+    value, vector = la.eig(np.block([[np.zeros((size, size)), np.eye(size)], [-K, -gamma]]))
+    value = np.where(np.abs(value) <= GYRO_RIGID * np.abs(value).max(initial=0.0), 0.0, value)
+    upper = np.flatnonzero((value.imag > 0) | ((value.imag == 0) & (value.real > 0)))
+    still = np.flatnonzero(value == 0)[::2]  # a motion that stands has a pair of zeros
+    chosen = np.concatenate([still, upper])
+    chosen = chosen[np.argsort(value[chosen].imag, kind="stable")]
+    V = vector[:size, chosen]
+    return value[chosen].imag, value[chosen].real, V / np.maximum(np.linalg.norm(V, axis=0), 1e-300)
 
 
 def _sparse(system: LinearPHDAE, count: int) -> Modes:

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import scipy.sparse.linalg as spla
 
 from phloat.algebra.defects import negativity_defect, skew_defect, symmetry_defect
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.algebra.sparse import Matrix, csr, largest, null_space, zeros
 from phloat.errors import InputError, StructureError, finite
 
 TOLERANCE = 1e-9
+DENSE = 3000  # velocities up to which an indefinite energy is looked into
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +86,19 @@ class LinearPHDAE:
 
     @cached_property
     def passive(self) -> bool:
-        """Whether the energy is bounded below: E ≥ 0."""
-        return negativity_defect(self.E) <= TOLERANCE
+        """Whether the energy is bounded below on the motions that the joints allow: E ≥ 0, or M ≥ 0 and L E_σ⁻¹Lᵀ ≥ 0 on them.
+
+        Stresses are those of motions, σ = E_σ⁻¹Lᵀq: a load may give one of them a negative energy, and others pay for it.
+        """
+        if negativity_defect(self.E) <= TOLERANCE:
+            return True
+        n = self.split
+        if n < 0 or largest(self.G[:, n:]) or n > DENSE or negativity_defect(csr(self.E[:n, :n])) > TOLERANCE:
+            return False
+        Z = null_space(csr(self.G[:, :n]))
+        strain = csr(self.J[n:, :n] @ Z)
+        K = (strain.T @ spla.splu(self.E[n:, n:].tocsc()).solve(strain.toarray())) if Z.shape[1] else np.zeros((0, 0))
+        return negativity_defect(csr(0.5 * (K + K.T))) <= TOLERANCE
 
     @property
     def lossless(self) -> bool:

@@ -18,7 +18,7 @@ from phloat.motion.saved import Arrays, Description, Folder, Span, same_layout
 from phloat.motion.schemes.composition import Composition4
 from phloat.motion.schemes.midpoint import Midpoint
 from phloat.motion.simulate import run, said
-from phloat.motion.task import Controller, Scheme, Task
+from phloat.motion.task import Begins, Controller, Scheme, Task
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -100,6 +100,10 @@ def _same_task(task: Description, inputs: Inputs, controller: Controller | None,
                 f"the run had the {what} {', '.join(sorted(there)) or 'none'}, and is given {', '.join(sorted(here)) or 'none'}; "
                 "give them as they were to simulate"
             )
+    if isinstance(controller, Begins):
+        raise InputError(
+            "a controller with a state of its own cannot go on where a run was cut short: its state was not saved"
+        )
     if task["controller"] != (controller is not None):
         had = "had a controller; give it again" if task["controller"] else "had no controller; leave it out"
         raise InputError(f"the run {had}")

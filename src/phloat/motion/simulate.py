@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
 from phloat.errors import ConvergenceError, InputError, finite, positive
 from phloat.linear.course import LinearResult
 from phloat.linear.march import march
+from phloat.linear.outputs import LinearOutputs
 from phloat.linear.phdae import LinearPHDAE
 from phloat.motion.dense import at_times
 from phloat.motion.events import Event
@@ -22,10 +23,12 @@ from phloat.motion.record import begun
 from phloat.motion.result import Result
 from phloat.motion.saved import Description
 from phloat.motion.schemes.midpoint import Midpoint
-from phloat.motion.task import Controller, Scheme, Task
+from phloat.motion.task import Begins, Controller, Scheme, Task
 from phloat.motion.velocities import agreed, closed_or_said
 from phloat.system.state import State
 from phloat.system.system import System, fits
+
+LinearController = Callable[[float, LinearOutputs], Mapping[str, object]]
 
 
 @overload
@@ -36,6 +39,8 @@ def simulate(
     *,
     dt: float,
     u: Mapping[str, object] | Inputs | None = None,
+    controller: LinearController | Begins | None = None,
+    every: float | None = None,
     output: int | Sequence[float] | np.ndarray = 1,
     t_start: float = 0.0,
 ) -> LinearResult: ...
@@ -49,7 +54,7 @@ def simulate(
     *,
     dt: float | None = None,
     u: Mapping[str, object] | Inputs | None = None,
-    controller: Controller | None = None,
+    controller: Controller | Begins | None = None,
     every: float | None = None,
     scheme: Scheme = Midpoint(),
     output: int | Sequence[float] | np.ndarray = 1,
@@ -67,7 +72,7 @@ def simulate(
     *,
     dt: float | None = None,
     u: Mapping[str, object] | Inputs | None = None,
-    controller: Controller | None = None,
+    controller: Controller | LinearController | Begins | None = None,
     every: float | None = None,
     scheme: Scheme = Midpoint(),
     output: int | Sequence[float] | np.ndarray = 1,
@@ -79,38 +84,34 @@ def simulate(
     """The motion from a state at t_start to t_end.
 
     `u` {port: constant | (times, values) | f(t) | piecewise(…) | position(f)} are the inputs; `controller(t, y)` returns more of
-    them, at every step or `every` so many seconds. `output` keeps every so many steps, or the state at the given times.
+    them, at every step or `every` so many seconds; or it is a controller of this library, such as pid(…). `output` keeps every
+    so many steps, or the state at the given times.
     `events` stop the run or change the state. The state must close the joints (place) and its velocities agree with them
     and with the drives (set_moving). `save` is a fresh folder that the run is written to as it goes: `load_run` opens it at any
     time, `resume` goes on from where it was cut short.
 
     A `LinearPHDAE` takes equal steps of the midpoint rule from rows given by name, as a vector, or from rest; it has no use for
-    controllers, events, other schemes and saving.
+    events, other schemes and saving.
     """
     if isinstance(system, LinearPHDAE):
         unused = {
-            "controller": controller is not None,
-            "every": every is not None,
             "scheme": scheme != Midpoint(),
             "events": bool(events),
             "save": save is not None,
         }
-        return _linear(system, state, t_start, t_end, dt, u, output, [name for name, given in unused.items() if given])
+        wrong = [name for name, given in unused.items() if given]
+        return _linear(system, state, t_start, t_end, dt, u, output, controller, every, wrong)
     state = fits(system, state)
     start, end = float(finite("t_start", t_start, ())), float(finite("t_end", t_end, ()))
     if not end > start:
         raise InputError(f"t_end = {end:g} s is not after the start at t = {start:g} s")
     if dt is not None and positive("dt", dt) > end - start:
         raise InputError(f"dt = {dt:g} s is longer than the run of {end - start:g} s")
-    if controller is not None and not callable(controller):
-        raise InputError(f"controller is {controller!r}; it must be a function f(t, y) that returns {{port: value}}")
-    if every is not None and controller is None:
-        raise InputError("every= is the sample time of a controller, and there is none; output= thins the results")
+    _checked(controller, every)
+    system, asked = _begun(system, controller, dt if scheme == Midpoint() else None)
     inputs = given_inputs(system, u)
     closed_or_said(system, state)
     state = agreed(system, state, inputs.at(start))
-    if every is not None:
-        positive("every", every)
     task = Task(
         system,
         state,
@@ -119,7 +120,7 @@ def simulate(
         dt,
         inputs,
         output=_output(output, start, end),
-        controller=controller,
+        controller=asked,
         every=every,
         events=_listed(events),
         dropped=repeated_rows(system, state),
@@ -143,12 +144,12 @@ def _linear(
     dt: float | None,
     u: Mapping[str, object] | Inputs | None,
     output: object,
+    controller: Any,
+    every: float | None,
     unused: Sequence[str],
 ) -> LinearResult:
     if unused:
-        raise InputError(
-            f"a linear system takes no {', '.join(unused)}; close loops with gyrator(…), or connect a System"
-        )
+        raise InputError(f"a linear system takes no {', '.join(unused)}; connect a System")
     if isinstance(state, State):
         raise InputError(
             "a linear system starts from rows: {name: values}, a vector, or None for rest; not from a State"
@@ -160,6 +161,10 @@ def _linear(
         raise InputError(
             "give dt: a linear system takes equal steps, some 20 to a period of the fastest mode of interest"
         )
+    _checked(controller, every)
+    if isinstance(controller, Begins):
+        steps = np.ceil((end - start) / positive("dt", dt) * (1 - 1e-9))  # as march has it
+        system, controller = controller.begun(system, (end - start) / steps)
     return march(
         system,
         state,
@@ -168,7 +173,25 @@ def _linear(
         t_end=end,
         dt=dt,
         output=_output(output, start, end),
+        controller=controller,
+        every=every,
     )
+
+
+def _begun(system: System, controller: Any, dt: float | None) -> tuple[System, Controller | None]:
+    """What a run asks for inputs: a function as it is, a controller of this library afresh."""
+    return controller.begun(system, dt) if isinstance(controller, Begins) else (system, controller)
+
+
+def _checked(controller: object, every: float | None) -> None:
+    if controller is not None and not callable(controller) and not isinstance(controller, Begins):
+        raise InputError(f"controller is {controller!r}; it must be a function f(t, y) that returns {{port: value}}")
+    if every is not None and controller is None:
+        raise InputError("every= is the sample time of a controller, and there is none; output= thins the results")
+    if every is not None and isinstance(controller, Begins):
+        raise InputError("this controller has its own time; give the sample time as Sampled(controller, every=…)")
+    if every is not None:
+        positive("every", every)
 
 
 def _listed(events: object) -> tuple[Event, ...]:

@@ -28,9 +28,12 @@ from phloat.system.system import System
 STEP = 1e-4  # of the differences, in radians and in lengths of the system
 
 
-def stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray, length: float) -> Matrix:
-    """K of the whole system at a state, with the multipliers and inputs that load it."""
-    blocks = {name: body_stiffness(body, state.pose(name), system.gravity) for name, body in system.bodies.items()}
+def stiffness(
+    system: System, state: State, lam: np.ndarray, u: np.ndarray, length: float, elastic: bool = True
+) -> Matrix:
+    """K of the whole system at a state, with the multipliers and inputs that load it; without `elastic`, what loads add to it."""
+    bodies = system.bodies.items()
+    blocks = {name: body_stiffness(body, state.pose(name), system.gravity, elastic) for name, body in bodies}
     for name, port in _wrenched(system, u):
         blocks[name] += _wrench_stiffness(system.bodies[name], port, u[system.ports[f"{name}.{port}"]])
     for name, actuator in system.actuators.items():
@@ -42,9 +45,9 @@ def stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray, leng
     return csr(own + _between(system, state, lam, u, length))
 
 
-def body_stiffness(body: Body, pose: Pose, gravity: np.ndarray) -> np.ndarray:
+def body_stiffness(body: Body, pose: Pose, gravity: np.ndarray, elastic: bool = True) -> np.ndarray:
     """Of one body, 6 + n rows: BᵀC⁻¹B + σ·Q with B = ∂ε/∂η, and how gravity m γ, s_u × γ, Sᵀγ turns with γ = Aᵀg."""
-    n, I, elastic = body.coordinates, body.inertia, body.elastic
+    n, I = body.coordinates, body.inertia
     K = np.zeros((6 + n, 6 + n))
     gamma, s_u = pose.A.T @ gravity, I.s0 + I.S @ pose.eta
     K[:3, 3:6] = -I.m * skew(gamma)
@@ -52,9 +55,10 @@ def body_stiffness(body: Body, pose: Pose, gravity: np.ndarray) -> np.ndarray:
     K[3:6, 6:] = skew(gamma) @ I.S
     K[6:, 3:6] = -I.S.T @ skew(gamma)
     if n:
-        Q = elastic.Q
-        B = strain_gradient(elastic.D.toarray(), Q.strain, Q.row, Q.column, Q.value, pose.eta)
-        K[6:, 6:] = B.T @ (elastic.C_inverse @ B)
+        Q = body.elastic.Q
+        if elastic:
+            B = strain_gradient(body.elastic.D.toarray(), Q.strain, Q.row, Q.column, Q.value, pose.eta)
+            K[6:, 6:] = B.T @ (body.elastic.C_inverse @ B)
         np.add.at(K[6:, 6:], (Q.row, Q.column), Q.value * pose.sigma[Q.strain])
     return K
 

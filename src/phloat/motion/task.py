@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,6 +17,13 @@ from phloat.system.state import State
 from phloat.system.system import System
 
 Controller = Callable[[float, Outputs], Mapping[str, object]]
+
+
+@runtime_checkable
+class Begins(Protocol):
+    """A controller that is a value: a run begins it afresh, on a System or a LinearPHDAE, with steps of dt (None: they vary)."""
+
+    def begun(self, model: Any, dt: float | None) -> tuple[Any, Callable[[float, Any], Mapping[str, object]]]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,4 +52,4 @@ class Scheme(Protocol):
     def run(self, task: Task) -> Result: ...
 
 
-__all__ = ["Books", "Controller", "Event", "Scheme", "Task"]
+__all__ = ["Begins", "Books", "Controller", "Event", "Scheme", "Task"]

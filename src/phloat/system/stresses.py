@@ -52,7 +52,7 @@ def von_mises(sigma: np.ndarray) -> np.ndarray:
 def stress_field(body: Body, sigma: np.ndarray, points: object = None) -> StressField:
     """The stress for given states σ, at given material points or where the body keeps its stresses."""
     x = body.shape.stress_points() if points is None else _points(points)
-    if not len(x):
+    if not body.stresses:
         raise InputError("a rigid body has no stress; make it elastic")
     return StressField(x, (body.shape.cauchy(x) @ sigma).reshape(-1, 6))
 
@@ -63,7 +63,7 @@ def point(at: object) -> np.ndarray:
 
 
 def _points(points: object) -> np.ndarray:
-    x = np.asarray(points, dtype=float)
-    if x.ndim != 2 or x.shape[1] != 3:
-        raise InputError(f"points have shape {x.shape}; they must be rows (x, y, z) in body axes")
+    x = np.asarray(points)
+    if x.ndim != 2 or x.shape[1] != 3 or not len(x):
+        raise InputError(f"points have shape {x.shape}; they must be rows (x, y, z) in body axes, one at least")
     return finite("points", x, x.shape)

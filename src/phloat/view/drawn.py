@@ -10,14 +10,13 @@ from scipy.spatial import cKDTree
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.floating import Kept
-from phloat.errors import InputError
-from phloat.system.stresses import StressField, stress_field
+from phloat.system.stresses import stress_field
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 FEW = 16  # points off one line that are still joined by one: ports of a rigid body
+NEAR = 8  # points of stress: the four in the middle of a plate's cell, on both faces
 LINE = 1e-6  # of its length: how far points of a line lie off it
 
 
@@ -35,44 +34,41 @@ def facets(body: Body) -> np.ndarray | None:
 
 
 def von_mises_of(body: Body, sigma: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """The larger stress at the two points of stress nearest to each facet (those on both faces of a plate)."""
-    field: StressField = stress_field(body, sigma)
+    """The largest stress at the points of stress nearest to each facet, those on both faces of a plate."""
+    field = stress_field(body, sigma)
     middles = body.shape.points(body.shape.places())[corners].mean(axis=1)
-    return field.von_mises[cKDTree(field.points).query(middles, k=2)[1]].max(axis=1)
+    nearest = cKDTree(field.points).query(middles, k=min(NEAR, len(field.points)))[1]
+    return field.von_mises[nearest.reshape(len(middles), -1)].max(axis=1)
 
 
 def is_cloud(points: np.ndarray) -> bool:
-    """Whether there are many points and they lie on no line: nodes of a mesh whose facets are not known."""
+    """Whether the points of an undeformed body are many and on no line: nodes of a mesh whose facets are not known."""
     if len(points) <= FEW:
         return False
     sizes = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
     return bool(sizes[1] > LINE * sizes[0])
 
 
-def draw_facets(ax: Axes, points: np.ndarray, corners: np.ndarray, colour: str, label: str, **shades: Any) -> Artist:
-    """Polygons in one colour, or shaded by numbers: `array`, `clim` and `cmap` as matplotlib calls them."""
-    flat = points.shape[1] == 2
-    thin = {"linewidths": 0.2, "edgecolors": "0.3", "label": label}
-    own = shades or {"facecolors": colour, "alpha": 0.6}
-    if flat:
+def draw_facets(ax: Any, points: np.ndarray, corners: np.ndarray, colours: str | np.ndarray, label: str) -> None:
+    """Facets, all in one colour or each in its own; points (places, 2 or 3)."""
+    triangles = corners if corners.shape[1] == 3 else np.vstack([corners[:, :3], corners[:, [2, 3, 0]]])
+    if points.shape[1] == 2:
         from matplotlib.collections import PolyCollection
 
-        drawn = ax.add_collection(PolyCollection(list(points[corners]), **thin, **own))
+        drawn = PolyCollection(list(points[corners]), facecolors=colours, edgecolors="0.4", linewidths=0.2, label=label)
+        ax.add_collection(drawn)
         ax.autoscale_view()
-        return drawn
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+    else:
+        drawn = ax.plot_trisurf(
+            *points.T, triangles=triangles, color=colours if isinstance(colours, str) else "w", label=label
+        )
+        if not isinstance(colours, str):
+            drawn.set_facecolor(np.tile(colours, (len(triangles) // len(corners), 1)))
 
-    return ax.add_collection(Poly3DCollection(list(points[corners]), **thin, **own))
 
-
-def draw_points(ax: Axes, points: np.ndarray, colour: str, label: str | None, **line: Any) -> None:
-    """A line along the points, a mark where there is one, dots where there are many on no line."""
-    if is_cloud(points):
+def draw_points(ax: Axes, points: np.ndarray, colour: str, label: str | None, *, cloud: bool, **line: Any) -> None:
+    """A line along the points, a mark where there is one; dots for nodes of a mesh."""
+    if cloud:
         ax.plot(*points.T, color=colour, ls="", marker=".", ms=2, label=label)
     else:
         ax.plot(*points.T, color=colour, label=label, **line)
-
-
-def check_stresses(bodies: dict[str, np.ndarray]) -> None:
-    if not bodies:
-        raise InputError("no body here is on a mesh: stress=True shades plates and solids")

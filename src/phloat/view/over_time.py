@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from phloat.linear.course import LinearResult
 from phloat.motion.ledger import Ledger
 from phloat.motion.result import COMPONENTS, Result
 from phloat.view.colours import MOST_NAMED, cycle
@@ -53,6 +54,20 @@ def plot_result(x: Result) -> Figure:
     return _finished(figure, axes)
 
 
+def plot_linear_result(x: LinearResult) -> Figure:
+    """How far each part moves where it moves most, and the energy stored, supplied and lost, over time."""
+    moved = {}
+    for name, part in x.system.fields.items():
+        way = x.displacement(name)
+        place, axis = np.unravel_index(int(np.abs(way).max(axis=0).argmax()), way.shape[1:])
+        moved[f"{name}, {PRINCIPAL[axis]} at {_point(part.points[place])}"] = way[:, place, axis]
+    figure, axes = _panels([2.5, 2.5])
+    _draw(axes[0], x.t, moved, "displacement (m)")
+    since = {f"{name}, supplied": work for name, work in x.supplied.items()} | {"damping": -x.lost}
+    _draw(axes[1], x.t, {name: line for name, line in since.items() if line.any()} | {"stored": x.energy}, "energy (J)")
+    return _finished(figure, axes)
+
+
 def deformations(x: Result) -> dict[str, np.ndarray]:
     """Of every elastic body the displacement at the place and along the axis where it is largest in the run."""
     out = {}
@@ -60,9 +75,13 @@ def deformations(x: Result) -> dict[str, np.ndarray]:
         if body.coordinates:
             field, places = x[f"{name}.u_f"], body.shape.places()
             place, axis = np.unravel_index(int(np.abs(field).max(axis=0).argmax()), field.shape[1:])
-            where = f"s = {places[place]:.3g}" if np.ndim(places[place]) == 0 else f"place {place}"
+            where = f"s = {places[place]:.3g}" if np.ndim(places[place]) == 0 else _point(places[place])
             out[f"{name}, {PRINCIPAL[axis]} at {where}"] = field[:, place, axis]
     return out
+
+
+def _point(x: np.ndarray) -> str:
+    return f"({', '.join(f'{a:.3g}' for a in x + 0.0)})"
 
 
 def _coordinates(x: Result, *, angles: bool) -> dict[str, np.ndarray]:

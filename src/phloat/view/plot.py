@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from phloat.errors import InputError
+from phloat.linear.course import LinearResult
 from phloat.linear.modes import Modes
 from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.response import Response
@@ -15,11 +16,14 @@ from phloat.motion.result import Result
 from phloat.system.state import State
 from phloat.system.system import System, fits
 from phloat.view.colours import COLOURS, MOST_NAMED, cycle
-from phloat.view.over_time import plot_ledger, plot_result
+from phloat.view.drawn import draw_facets, draw_points, facets, is_cloud, von_mises_of
+from phloat.view.over_time import plot_ledger, plot_linear_result, plot_result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+THIN = 0.15  # of the longest side of a drawing: an axis that needs no numbers
 
 
 def plot(
@@ -50,7 +54,8 @@ def plot(
     if isinstance(x, Ledger):
         return plot_ledger(x)
     raise InputError(
-        f"there is no picture of {type(x).__name__}; plot takes Modes, Response, LinearPHDAE, System, Result or Ledger"
+        f"there is no picture of {type(x).__name__}; plot takes Modes, Response, LinearPHDAE, System, Result, LinearResult "
+        "or Ledger"
     )
 
 
@@ -71,8 +76,9 @@ def plot_modes(x: Modes, count: int = 4) -> Figure:
         largest = max(float(np.abs(x.shape(k, name)).max()) for name in bodies) or 1.0
         for (name, field), colour in zip(bodies.items(), cycle(len(bodies)), strict=True):
             moved = field.points + 0.1 * size / largest * x.shape(k, name)
-            draw_points(ax, _seen(field.points, flat), "0.75", None, lw=1)
-            draw_points(ax, _seen(moved, flat), colour, name, lw=2, marker="o" if len(moved) == 1 else None)
+            cloud, mark = is_cloud(field.points), "o" if len(moved) == 1 else None
+            draw_points(ax, _seen(field.points, flat), "0.75", None, cloud=cloud, lw=1)
+            draw_points(ax, _seen(moved, flat), colour, name, cloud=cloud, lw=2, marker=mark)
         ax.set_title(f"mode {k}: {x.omega[k]:.5g} rad/s", fontsize=9)
         _labelled(ax, flat)
     for ax in axes.flat[len(shown) :]:
@@ -130,27 +136,45 @@ def plot_system(x: System, state: State, *, stress: bool = False) -> Figure:
         pose, places = state.pose(name), body.shape.places()
         y = body.shape.points(places) + (body.shape.displacement(places) @ pose.eta).reshape(-1, 3)
         lines[name] = pose.r_P + y @ pose.A.T
-    flat = _flat(np.vstack(list(lines.values())), np.zeros((1, 3)))
+    points = np.vstack(list(lines.values()))
+    flat = _flat(points, np.zeros((1, 3)))
     figure, axes = _figure(1, 1, flat)
     ax = axes.flat[0]
     corners = {name: found for name, body in x.bodies.items() if (found := facets(body)) is not None}
-    shades = _shades(x, state, corners) if stress else {}
+    shades = _shaded(figure, ax, x, state, corners) if stress else {}
     for (name, line), colour in zip(lines.items(), cycle(len(lines)), strict=True):
         if name in corners:
-            drawn = draw_facets(ax, _seen(line, flat), corners[name], colour, name, **shades.get(name, {}))
+            draw_facets(ax, _seen(line, flat), corners[name], shades.get(name, colour), name)
         else:
-            draw_points(ax, _seen(line, flat), colour, name, lw=2, marker="s" if len(line) == 1 else None)
+            shape, mark = x.bodies[name].shape, "s" if len(line) == 1 else None
+            cloud = is_cloud(shape.points(shape.places()))
+            draw_points(ax, _seen(line, flat), colour, name, cloud=cloud, lw=2, marker=mark)
     for c in x.joints.values():
         end = c.second if c.second.body else c.first
         pose, port = state.pose(end.body), x.bodies[end.body].port(end.port)
         at = pose.r_P + pose.A @ (port.x + port.Phi @ pose.eta)
-        ax.plot(*_axes(at[None], flat), color="k", marker="o", ms=4, mfc="w", ls="")
-    if shades:
-        figure.colorbar(drawn, ax=ax, label="von Mises stress (Pa)", shrink=0.8)
-    elif len(lines) <= MOST_NAMED:
-        ax.legend(fontsize=8)
+        ax.plot(*_seen(at[None], flat).T, color="k", marker="o", ms=4, mfc="w", ls="")
+    if len(lines) <= MOST_NAMED and not shades:
+        ax.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
     _labelled(ax, flat)
+    if not flat and np.ptp(points[:, 2]) < THIN * np.ptp(points, axis=0).max():
+        ax.view_init(elev=60, azim=-75)  # what lies almost in a plane is seen from above
     return figure
+
+
+def _shaded(figure: Figure, ax: Axes, x: System, state: State, corners: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Colours of the facets of every body on a mesh by its von Mises stress, one scale for all, and the bar that says it."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    sigma = {name: state.e[state.layout[f"{name}.sigma"]] for name in corners if x.bodies[name].stresses}
+    if not sigma:
+        raise InputError("no body here is on a mesh: stress=True shades plates and solids")
+    values = {name: von_mises_of(x.bodies[name], s, corners[name]) for name, s in sigma.items()}
+    scale, colours = Normalize(0.0, max(float(v.max()) for v in values.values()) or 1.0), colormaps["viridis"]
+    figure.colorbar(ScalarMappable(scale, colours), ax=ax, label="von Mises stress (Pa)", shrink=0.8, pad=0.12)
+    return {name: colours(scale(value)) for name, value in values.items()}
 
 
 def _flat(points: np.ndarray, motion: np.ndarray) -> bool:
@@ -168,13 +192,22 @@ def _figure(rows: int, columns: int, flat: bool) -> tuple[Figure, np.ndarray]:
     return figure, axes
 
 
-def _axes(points: np.ndarray, flat: bool) -> np.ndarray:
-    return points.T[:2] if flat else points.T
+def _seen(points: np.ndarray, flat: bool) -> np.ndarray:
+    return points[:, :2] if flat else points
 
 
-def _labelled(ax: Axes, flat: bool) -> None:
+def _labelled(ax: Any, flat: bool) -> None:
     ax.set_aspect("equal")
-    ax.set_xlabel("x (m)")
-    ax.set_ylabel("y (m)")
-    if not flat:
-        ax.set(zlabel="z (m)")
+    ax.set(xlabel="x (m)", ylabel="y (m)")
+    if flat:
+        return
+    ax.set_zlabel("z (m)")
+    ax.xaxis.labelpad = 20.0  # clear of the numbers
+    spans = {axis: float(np.ptp(getattr(ax, f"get_{axis}lim")())) for axis in ("x", "y", "z")}
+    for axis, span in spans.items():
+        share = span / max(spans.values())
+        if share < THIN:  # no room for numbers
+            getattr(ax, f"set_{axis}ticks")([])
+            getattr(ax, f"set_{axis}label")("")
+        else:
+            ax.locator_params(axis=axis, nbins=max(2, round(7 * share)))

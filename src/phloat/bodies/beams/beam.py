@@ -178,19 +178,22 @@ def _elastic(beam: Beam, fields: Fields, keep: np.ndarray, M_ff: Matrix) -> Elas
 
 
 def _membrane(fields: Fields, x: np.ndarray, w: np.ndarray, keep: np.ndarray) -> Quadratic:
-    """½ ∫ (u_y'² + u_z'²) over each element, tested with the constant axial force of the element (a richer one locks)."""
-    n, points = len(keep), len(x) // (len(fields.nodes) - 1)
+    """½ ∫ τ (u_y'² + u_z'²), tested with the axial forces τ of the element: those of u_x' and no more (a richer space locks)."""
+    n, points, space = len(keep), len(x) // (len(fields.nodes) - 1), fields.stress_spaces["N"][0]
+    each, element = space.degree + 1, np.arange(len(x)) // points
+    local = csr(space.at(x)).toarray()[np.arange(len(x))[:, None], each * element[:, None] + np.arange(each)]
     strain, row, column, value = [], [], [], []
     for name in ("u_y", "u_z"):
-        slope = csr(weighted(fields.of(name, x, 1)[:, keep], np.sqrt(w))).tocoo()
+        slope = csr(fields.of(name, x, 1)[:, keep]).tocoo()
         # a column for every pair (element, coordinate), so that one product gives the blocks of all elements
         pair, place = np.unique(slope.row // points * n + slope.col, return_inverse=True)
         apart = sp.csr_array((slope.data, (slope.row, place)), shape=(len(x), len(pair)))
-        blocks = (apart.T @ apart).tocoo()
-        strain.append(pair[blocks.row] // n)
-        row.append(pair[blocks.row] % n)
-        column.append(pair[blocks.col] % n)
-        value.append(blocks.data)
+        for k in range(each):
+            blocks = csr(apart.T @ weighted(apart, w * local[:, k])).tocoo()
+            strain.append(each * (pair[blocks.row] // n) + k)
+            row.append(pair[blocks.row] % n)
+            column.append(pair[blocks.col] % n)
+            value.append(blocks.data)
     return Quadratic(*(np.concatenate(part) for part in (strain, row, column, value)))
 
 

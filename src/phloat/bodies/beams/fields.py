@@ -15,12 +15,15 @@ from phloat.algebra.sparse import Matrix, csr, diagonal, weighted
 from phloat.errors import InputError, finite
 from phloat.fem.interval import Broken, Hermite, Lagrange, Rows
 
+# of u_x; its strain then follows the pull that grows along a spinning beam, and the shortening ½ w'², to first order: with 10
+# elements the flap and lag frequencies at γ = 8 are 1e-4 off, where linear u_x and one N an element miss by 2e-3
+AXIAL_DEGREE = 2
 TIMOSHENKO_DEGREE = 3  # of the section rotation; the deflection is one order above, so the shear strain can vanish
 
 
 @dataclass(frozen=True, eq=False)
 class Fields:
-    """The mixed spaces of a beam (P1 → DG0, Hermite → DG1, Timoshenko one order apart) and its kinematics."""
+    """The mixed spaces of a beam (P2 → DG1, torsion P1 → DG0, Hermite → DG1, Timoshenko one order apart) and its kinematics."""
 
     nodes: np.ndarray
     theory: str
@@ -33,12 +36,12 @@ class Fields:
     @cached_property
     def spaces(self) -> dict[str, Lagrange | Hermite]:
         """Displacement fields, in the order of the coordinates."""
-        line = Lagrange(self.nodes, 1)
+        line, stretch = Lagrange(self.nodes, 1), Lagrange(self.nodes, AXIAL_DEGREE)
         if self.sheared:
             w, phi = Lagrange(self.nodes, TIMOSHENKO_DEGREE + 1), Lagrange(self.nodes, TIMOSHENKO_DEGREE)
-            out: dict[str, Lagrange | Hermite] = {"u_x": line, "u_y": w, "phi_z": phi, "u_z": w, "phi_y": phi}
+            out: dict[str, Lagrange | Hermite] = {"u_x": stretch, "u_y": w, "phi_z": phi, "u_z": w, "phi_y": phi}
         else:
-            out = {"u_x": line, "u_y": Hermite(self.nodes), "u_z": Hermite(self.nodes)}
+            out = {"u_x": stretch, "u_y": Hermite(self.nodes), "u_z": Hermite(self.nodes)}
         return out | ({"theta_x": line} if self.torsion else {})
 
     @cached_property
@@ -47,7 +50,7 @@ class Fields:
         flat = Broken(self.nodes, 0)
         moment = Broken(self.nodes, TIMOSHENKO_DEGREE - 1 if self.sheared else 1)
         shear = Broken(self.nodes, TIMOSHENKO_DEGREE)
-        out = {"N": (flat, True)}
+        out = {"N": (Broken(self.nodes, AXIAL_DEGREE - 1), True)}
         if self.torsion:
             out["T"] = (flat, False)
         out |= {"M_y": (moment, False), "M_z": (moment, True)}

@@ -21,13 +21,13 @@ import scipy.sparse.linalg as spla
 
 from phloat.algebra.factorised import factorised
 from phloat.algebra.sparse import Matrix, csr, stacked, zeros
+from phloat.bodies.continua.columns import LOOSE, independent, lengths, norms, null, span
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.linear.shift_invert import ShiftInvert
 
 DENSE = 600  # coordinates up to which modes come from a dense eigenproblem
 ROUND_OFF = 1e-13  # of the terms of a sum
-NEGATIVE = "the stiffness is not positive: with all interfaces held some motion takes no energy, or gives some"
-LOOSE = 1e-9  # of unit columns: what counts as a motion that is not held
+NEGATIVE = "the stiffness is not positive: with all interfaces held some motion takes no energy, or gives some; is it one piece?"
 
 
 class Tied(NamedTuple):
@@ -85,12 +85,12 @@ class CraigBampton:
 
     def mean_axes(self, M: Matrix, rigid: np.ndarray) -> np.ndarray:
         """Columns of unit mass that span all deformation without momentum: rigidᵀM V = 0."""
-        V, rigid = self.V / _lengths(self.V, M), _span(rigid)
+        V, rigid = self.V / lengths(self.V, M), span(rigid)
         for _ in range(2):  # the second sweep takes what round-off left
             V = V - rigid @ la.solve(rigid.T @ (M @ rigid), rigid.T @ (M @ V), assume_a="pos")
         _, turn = la.eigh(V.T @ (M @ V))
         V = V @ turn[:, rigid.shape[1] :]  # the rigid motions were in the span: exactly they are gone
-        return V / _lengths(V, M)
+        return V / lengths(V, M)
 
 
 def craig_bampton(
@@ -143,23 +143,23 @@ class Held:
         self.leaves: dict[str, int] = {}
         self.pulled: dict[str, np.ndarray] = {}  # the ties' columns, zero inside
         self.rows: dict[str, slice] = {}
-        G, rigid = [np.zeros((0, self.n))], _span(rigid)
+        G, rigid = [np.zeros((0, self.n))], span(rigid)
         for name, interface in interfaces.items():
             if isinstance(interface, Tied):
-                self.motions[name] = _independent(np.asarray(interface.R))
+                self.motions[name] = independent(np.asarray(interface.R))
                 self.pulled[name] = np.zeros((self.n, self.motions[name].shape[1]))
                 self.pulled[name][interface.coordinates] = interface.R @ self.motions[name]
-                self.leaves[name] = _null(rigid[interface.coordinates]).shape[1]
+                self.leaves[name] = null(rigid[interface.coordinates]).shape[1]
             else:
                 L = csr(interface.L).toarray()
-                self.motions[name] = _independent(L.T)
+                self.motions[name] = independent(L.T)
                 start = sum(len(g) for g in G)
                 G.append(self.motions[name].T @ L)
                 self.rows[name] = slice(start, start + len(G[-1]))
-                self.leaves[name] = _null(G[-1] @ rigid / _norms(G[-1].T)[:, None]).shape[1]
+                self.leaves[name] = null(G[-1] @ rigid / norms(G[-1].T)[:, None]).shape[1]
         averaged = np.vstack(G)
-        loose = rigid @ _null(rigid[self.bound])  # what no tie holds
-        self.rest = loose @ _null(averaged @ loose / _norms(averaged.T)[:, None])  # and no mean either
+        loose = rigid @ null(rigid[self.bound])  # what no tie holds
+        self.rest = loose @ null(averaged @ loose / norms(averaged.T)[:, None])  # and no mean either
         self.G = np.vstack([averaged, (self.M @ self.rest).T])
         self._factor(loose[self.inside])
 
@@ -173,7 +173,7 @@ class Held:
         self.AG = self._flexible(G.T)
         scale = np.abs(self.AG).max(initial=0.0) / max(np.abs(G).max(initial=0.0), 1e-300) or 1.0  # of a compliance
         small = np.block([[G @ self.AG / scale, -G @ self.N], [-(G @ self.N).T, np.zeros((N.shape[1],) * 2)]])
-        self.scale, self.size = scale, np.concatenate([1.0 / _norms(G.T), np.ones(N.shape[1])])
+        self.scale, self.size = scale, np.concatenate([1.0 / norms(G.T), np.ones(N.shape[1])])
         self.small = self.size[:, None] * small * self.size
         if self.small.size and not np.linalg.cond(self.small) < 1e12:
             raise InputError("averaged interfaces repeat each other; see that no two share all their points")
@@ -187,14 +187,27 @@ class Held:
 
     def solve(self, f: np.ndarray, g: np.ndarray) -> np.ndarray:
         """x inside, for forces inside and values of G."""
+        return self._solved(f, g)[0]
+
+    def solve_again(self, f: np.ndarray, g: np.ndarray) -> np.ndarray:
+        """The same, corrected: pins may bend the body far more than means do, and x is then a small difference."""
+        x, lam = self._solved(f, g)
+        for _ in range(2 if self.small.size else 0):
+            left = f - times(self.K, self._spread(x))[self.inside] - self.G_inside.T @ lam
+            more = self._solved(left, g - self.G_inside @ x)
+            x, lam = x + more[0], lam + more[1]
+        return x
+
+    def _solved(self, f: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """x inside, and λ."""
         x = self._flexible(f)
         if not self.small.size:
-            return x
+            return x, np.zeros((0, f.shape[1]))
         #  G A f − G A Gᵀλ + G N ρ = g   and   NᵀGᵀλ = Nᵀf
         right = np.vstack([(self.G_inside @ x - g) / self.scale, -(self.N.T @ f)])
         found = self.size[:, None] * la.solve(self.small, self.size[:, None] * right, assume_a="sym")
         m = len(g)
-        return np.asarray(x - self.AG @ found[:m] + self.scale * self.N @ found[m:])
+        return np.asarray(x - self.AG @ found[:m] + self.scale * self.N @ found[m:]), found[:m]
 
     def static(self, name: str) -> np.ndarray:
         """The motion of the whole body for unit motions of one interface, the others held."""
@@ -206,14 +219,14 @@ class Held:
             f, g = np.zeros((len(self.inside), Q.shape[1])), np.zeros((len(self.G), Q.shape[1]))
             g[self.rows[name]] = np.eye(Q.shape[1])
         out = Q.copy()
-        out[self.inside] = self.solve(f, g)
+        out[self.inside] = self.solve_again(f, g)
         return out
 
     def under(self, f: np.ndarray, Q: np.ndarray | None = None) -> np.ndarray:
         """The motion of the whole body under forces f (columns), its interfaces held, or its ties moved by Q (zero inside)."""
         if Q is None:
-            return self._spread(self.solve(f[self.inside], np.zeros((len(self.G), f.shape[1]))))
-        return Q + self._spread(self.solve((f - times(self.K, Q))[self.inside], -(self.G @ Q)))
+            return self._spread(self.solve_again(f[self.inside], np.zeros((len(self.G), f.shape[1]))))
+        return Q + self._spread(self.solve_again((f - times(self.K, Q))[self.inside], -(self.G @ Q)))
 
     def modes(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The lowest frequencies and modes of unit mass."""
@@ -230,20 +243,31 @@ class Held:
 
     def inertial(self, forces: np.ndarray, Phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """K⁻¹ forces without the modes Φ, as Ritz modes of unit mass: what the modes left out do in slow motion."""
-        V = self.under(forces)
-        whole = _lengths(V, self.M)
+        forces = self._unbalanced(forces)
+        V = self.under(forces) if forces.size else forces
+        whole = lengths(V, self.M)
         for _ in range(2):
             V = V - Phi @ (Phi.T @ (self.M @ V))
-        V = V[:, _lengths(V, self.M) > 1e-6 * whole]  # else the modes say it all
-        V = V / _lengths(V, self.M)
+        V = V[:, lengths(V, self.M) > 1e-6 * whole]  # else the modes say it all
+        V = V / lengths(V, self.M)
         size, turn = la.eigh(V.T @ (self.M @ V)) if V.size else (np.zeros(0), np.zeros((0, 0)))
         V = V @ (turn / np.sqrt(np.maximum(size, 1e-300)))[:, size > 1e-9]
+        for name, rows in self.rows.items():  # small remainders were made large: take what moves the means out again
+            V = V - self.static(name) @ (self.G[rows] @ V)
         mu, turn = la.eigh(V.T @ times(self.K, V)) if V.size else (np.zeros(0), np.zeros((0, 0)))
         return np.sqrt(mu), V @ turn
 
+    def _unbalanced(self, forces: np.ndarray) -> np.ndarray:
+        """The forces without those that only accelerate what is loose: the response to these is nothing but round-off."""
+        if not self.rest.size or not forces.size:
+            return forces
+        balanced = self.M @ self.rest
+        left = forces - balanced @ la.lstsq(balanced, forces)[0]
+        return left[:, norms(left) > LOOSE * norms(forces)]
+
     def _dense(self, M: Matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
         n = len(self.inside)
-        F = self.solve(np.eye(n), np.zeros((len(self.G), n)))
+        F = self.solve_again(np.eye(n), np.zeros((len(self.G), n)))
         value, vector = la.eigh(M.toarray())
         root = vector * np.sqrt(np.maximum(value, 0.0))  # massless coordinates are allowed
         inverse, y = la.eigh(root.T @ (F + F.T) @ root / 2)
@@ -253,7 +277,7 @@ class Held:
         if inverse[0] <= 1e-14 * inverse[-1]:
             raise InputError(f"modes is {count}, but fewer have mass; ask for fewer")
         v = F @ (root @ y) / inverse
-        return 1.0 / inverse[::-1], (v / _lengths(v, M))[:, ::-1]
+        return 1.0 / inverse[::-1], (v / lengths(v, M))[:, ::-1]
 
     def _lanczos(self, M: Matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
         inverted = _Inverted(self, M)
@@ -266,7 +290,9 @@ class Held:
         if mu[0] <= 0.0:
             raise InputError(NEGATIVE)
         if (miss := inverted.residual(mu, v)) > 1e-6:
-            raise AccuracyError(f"fixed-interface modes are off by {miss:.1e} in their shapes; ask for more of them")
+            raise AccuracyError(
+                f"fixed-interface modes are off by {miss:.1e} in their shapes; ask for more, or see that the body is one piece"
+            )
         return mu, v
 
     def _spread(self, x: np.ndarray) -> np.ndarray:
@@ -335,7 +361,7 @@ def _coupling(K: Stiffness, basis: CraigBampton) -> float:
     Phi, Psi = basis.V[:, basis.loose : stop], basis.V[:, stop:]
     K_Psi = times(K, Psi)
     # a lone interface moves the body rigidly: then there is no energy to compare with, and K Ψ is round-off
-    noise = ROUND_OFF * _norms(Phi)[:, None] * _norms(_sizes(K, Psi))
+    noise = ROUND_OFF * norms(Phi)[:, None] * norms(_sizes(K, Psi))
     size = np.sqrt(np.maximum(np.einsum("ik,ik->k", Psi, K_Psi), 1e-300))
     excess = np.maximum(np.abs(Phi.T @ K_Psi) - noise, 0.0)
     return float((excess / basis.omega[:, None] / size).max(initial=0.0))
@@ -346,37 +372,3 @@ def _sizes(K: Stiffness, V: np.ndarray) -> np.ndarray:
     if isinstance(K, Mixed):
         return times(Mixed(abs(K.C), abs(K.D)), np.abs(V))
     return np.asarray(abs(K) @ np.abs(V))
-
-
-def _span(rigid: np.ndarray) -> np.ndarray:
-    """Orthonormal columns of the same span (a plate without membrane has three rigid motions, not six)."""
-    u, size, _ = la.svd(rigid / _norms(rigid), full_matrices=False) if rigid.size else (rigid, np.zeros(0), None)
-    return np.asarray(u[:, size > LOOSE])
-
-
-def _independent(R: np.ndarray) -> np.ndarray:
-    """Which motions (columns) the columns of R can tell apart: unit motions, or combinations where it takes some."""
-    felt = np.flatnonzero(np.abs(R).max(axis=0, initial=0.0) > LOOSE * max(np.abs(R).max(initial=0.0), 1e-300))
-    _, size, turn = la.svd(R[:, felt] / _norms(R[:, felt]), full_matrices=False)
-    unit = np.eye(R.shape[1])[:, felt]
-    return unit if (size > LOOSE).all() else unit / _norms(R[:, felt]) @ turn[size > LOOSE].T
-
-
-def _null(rows: np.ndarray) -> np.ndarray:
-    """Orthonormal coefficients c with rows c = 0, for rows of (at most) unit size."""
-    columns = rows.shape[1]
-    if not len(rows) or not columns:
-        return np.eye(columns)
-    _, size, turn = la.svd(la.qr(rows, mode="r")[0][:columns], full_matrices=True)  # no square matrix of all rows
-    return np.asarray(turn[int((size > LOOSE).sum()) :].T)
-
-
-def _norms(a: np.ndarray) -> np.ndarray:
-    """Lengths of columns, 1 for zero ones."""
-    size = np.sqrt(np.einsum("ik,ik->k", a, a))
-    return np.where(size > 0, size, 1.0)
-
-
-def _lengths(V: np.ndarray, M: Matrix) -> np.ndarray:
-    """√(vᵀM v) of every column."""
-    return np.sqrt(np.einsum("ik,ik->k", V, M @ V))

@@ -22,6 +22,8 @@ from phloat.bodies.continua.meshed import Meshed, Trace
 from phloat.errors import InputError, finite, mapping, port_name
 
 UNDETERMINED = 1e-9  # of the largest: below this a rotation of a patch is not one
+THIN = 1e-15  # the same where the material of the patch knows its own turn: of (thickness / length)²
+IN_PLANE = [0, 1, 5]  # what a sheet can do of (v, ω)
 
 
 @dataclass(frozen=True)
@@ -75,14 +77,22 @@ def interface(continuum: Meshed, name: str, patch: Patch) -> Interface:
         boundary = patch if isinstance(patch, str) else patch.boundary
         x, L = mean_motion(continuum.trace(boundary), f"port {name!r} on {boundary!r}")
         tied = continuum.on(boundary)
-        return Interface(x, L, tied, continuum.rigid[tied] @ moved(x))
+        rigid = continuum.rigid[tied] @ moved(x)
+        return Interface(x, _by_ties(L, tied, rigid), tied, rigid)
     if isinstance(patch, Mean):
         x, L = mean_motion(continuum.trace(patch.boundary), f"port {name!r} on {patch.boundary!r}")
         return Interface(x, L, *_untied())
-    x = finite(f"port {name!r}", patch, (3,))
+    x = finite(f"port {name!r}, which names no boundary,", patch, (3,))
     places = x[None, :]
     L = csr(sp.vstack([continuum.shape.displacement(places), continuum.shape.rotation(places)]))
     return Interface(x, L, *_untied())
+
+
+def _by_ties(L: Matrix, tied: np.ndarray, rigid: np.ndarray) -> Matrix:
+    """The motion in the coordinates that are tied alone: elements that do not conform reach the boundary by others, too."""
+    mine = csr(L[:, tied])
+    entries = csr(la.pinv(mine @ rigid) @ mine).tocoo()
+    return csr(sp.coo_array((entries.data, (entries.row, tied[entries.col])), shape=L.shape))
 
 
 def _untied() -> tuple[np.ndarray, np.ndarray]:
@@ -115,13 +125,16 @@ def mean_motion(trace: Trace, what: str) -> tuple[np.ndarray, Matrix]:
         N[3:, 3:] += trace.gyration * np.diag(known)
         turned = sp.vstack([csr(w[None, :] * trace.gyration) @ t for t in trace.turn])
         right = right + sp.vstack([csr((3, right.shape[1])), turned])
+    sheet = trace.turn is None and not trace.u[2].nnz
+    there = np.array(IN_PLANE) if sheet else np.arange(6)
     size = np.sqrt(max(np.trace(N[3:, 3:]) / 3.0, 1e-300))
-    scale = np.array([1.0, 1.0, 1.0, size, size, size])
-    value, vector = la.eigh(N / np.outer(scale, scale))
-    if value[0] < UNDETERMINED * value[-1]:
+    scale = np.array([1.0, 1.0, 1.0, size, size, size])[there]
+    value, vector = la.eigh(N[np.ix_(there, there)] / np.outer(scale, scale))
+    if value[0] < (UNDETERMINED if trace.turn is None else THIN) * value[-1]:
         raise InputError(
             f"{what} has no rotation of its own: its points lie on a line or at one place; name a face, or give a point "
             "as (x, y, z)"
         )
-    inverse = (vector / value) @ vector.T / np.outer(scale, scale)
+    inverse = np.zeros((6, 6))
+    inverse[np.ix_(there, there)] = (vector / value) @ vector.T / np.outer(scale, scale)
     return x_C, csr(csr(inverse) @ right)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.linalg as la
 from scipy.spatial import cKDTree
@@ -11,13 +13,19 @@ from phloat.bodies.continua.craig_bampton import Stiffness, times
 from phloat.bodies.continua.meshed import Meshed
 
 MIRRORED = 1e-6  # of the size of the body, and of a field
+FLAT = np.array([1.0, 1.0, -1.0, -1.0, -1.0, 1.0])  # (v, ω) of the image
 
 
-def by_parity(continuum: Meshed, K: Stiffness, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Fields that are even in z about the mass centre (u_x, u_y even, u_z odd: motion in a plane), and all others."""
-    V = V / np.sqrt(np.einsum("ik,ik->k", V, continuum.M @ V))
+def by_parity(continuum: Meshed, K: Stiffness, V: np.ndarray, felt: Sequence[Matrix]) -> tuple[np.ndarray, np.ndarray]:
+    """Fields that are even in z about the mass centre (u_x, u_y even, u_z odd: motion in a plane), and all others.
+
+    V are fields that M and K make orthogonal, `felt` the motions (v, ω) = L q of ports and frame, which must be their own images,
+    too: a frame that follows one face would else see the images of its fields move with the other.
+    """
     image = mirrored(continuum, V)
     if image is None or any(not _alike(V.T @ times(A, V), image.T @ times(A, image)) for A in (continuum.M, K)):
+        return V[:, :0], V
+    if any((np.abs(L @ image - FLAT[:, None] * (L @ V)) > MIRRORED * _sizes(L, V)).any() for L in felt):
         return V[:, :0], V
     even, odd = (_independent(0.5 * (V + sign * image), continuum.M) for sign in (1.0, -1.0))
     return even, odd
@@ -27,6 +35,11 @@ def _alike(A: np.ndarray, B: np.ndarray) -> bool:
     """Two Gram matrices, beside their diagonals."""
     size = np.sqrt(np.abs(np.diag(A)))
     return bool((np.abs(A - B) <= MIRRORED * np.outer(size, size)).all())
+
+
+def _sizes(L: Matrix, V: np.ndarray) -> np.ndarray:
+    """Of the sums L V, the largest of every row."""
+    return (abs(L) @ np.abs(V)).max(axis=1, initial=0.0)[:, None]
 
 
 def _independent(V: np.ndarray, M: Matrix) -> np.ndarray:

@@ -1,0 +1,119 @@
+"""Steady spin: the whole turns about an axis, and nothing moves in the turning frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import scipy.linalg as la
+
+from phloat.algebra.sparse import csr, diagonal
+from phloat.analysis.tangent import slopes
+from phloat.errors import AccuracyError, InputError, finite
+from phloat.joints.ends import unit
+from phloat.motion.inputs import given_inputs
+from phloat.motion.place import place
+from phloat.motion.statics import Statics, statics
+from phloat.motion.stiffness import stiffness
+from phloat.motion.velocities import closed_or_said, places_of, velocity_rows, with_velocities
+from phloat.system.state import State
+from phloat.system.system import System, fits
+from phloat.system.terms import terms
+
+NEWTON = 60
+CONVERGED = 1e-10
+LOAD_STEPS = (1, 4, 16)
+
+
+def steady_spin(
+    system: System,
+    *,
+    axis: Sequence[float] = (0.0, 0.0, 1.0),
+    rate: float,
+    about: Sequence[float] = (0.0, 0.0, 0.0),
+    near: State | Mapping[str, object] | None = None,
+    u: Mapping[str, object] | None = None,
+) -> State:
+    """The state that turns at `rate` (rad/s) about an inertial axis through the point `about`, as a whole.
+
+    Deformation, joint angles and multipliers are those at which centrifugal and all other forces balance; `near` picks one of
+    several. Driven joints follow the spin. The state is what linearise takes.
+    """
+    if system.plane and np.abs(np.cross(np.asarray(axis, dtype=float), (0, 0, 1))).max() > 0:
+        raise InputError(f"axis is {axis!r}; a system in the plane xy spins about z only")
+    spin, point = float(finite("rate", rate, ())) * unit("axis", axis), finite("about", about, (3,))
+    across = np.linalg.norm(np.cross(system.gravity, spin))
+    if across > 1e-12 * np.linalg.norm(system.gravity) * abs(rate):
+        raise InputError(
+            f"gravity {tuple(map(float, system.gravity))} is not along the axis: in the turning frame it would turn, and no "
+            "spin is steady; connect without gravity, or spin about it"
+        )
+    start = place(system, {} if near is None else near) if not isinstance(near, State) else fits(system, near)
+    closed_or_said(system, start)
+    inputs = given_inputs(system, u).at(0.0)
+    best = np.inf
+    for steps in LOAD_STEPS:
+        state = start
+        for k in range(1, steps + 1):
+            state, left = _newton(system, state, np.sqrt(k / steps) * spin, point, k / steps * inputs)
+        if left < CONVERGED:
+            return state
+        best = min(best, left)
+    raise AccuracyError(
+        f"no steady spin at {rate:g} rad/s was found: forces stay out of balance by {best:.1e} of their size; start nearer with "
+        "near=…, or spin slower"
+    )
+
+
+def spinning(system: System, state: State, spin: np.ndarray, about: np.ndarray) -> State:
+    """The state with the velocities of a rigid turn."""
+    parts = []
+    for name, body in system.bodies.items():
+        pose = state.pose(name)
+        w = np.concatenate([pose.A.T @ np.cross(spin, pose.r_P - about), pose.A.T @ spin, np.zeros(body.coordinates)])
+        parts.append(w[body.columns])
+    return with_velocities(system, state, np.concatenate(parts))
+
+
+def _newton(system: System, state: State, spin: np.ndarray, about: np.ndarray, u: np.ndarray) -> tuple[State, float]:
+    """[K −Gᵀ; G 0] (δq, λ) = (f, −gap), the shortest δq in scaled units where the spin leaves some of them free."""
+    task = statics(system, state, u)
+    unit_of = 1.0 / task.stiff
+    left = np.inf
+    for _ in range(NEWTON):
+        moving = spinning(system, state, spin, about)
+        at, where = terms(system, moving), places_of(system)
+        f = ((at.J - at.R) @ at.z + at.B @ u)[where]
+        size = (abs(at.J) @ np.abs(at.z) + abs(at.B) @ np.abs(u))[where]
+        G = velocity_rows(system, moving)[0].toarray()
+        gap = task.gap(state)
+        scaled = G * unit_of
+        lam = -la.lstsq(scaled.T, unit_of * f, cond=1e-12, lapack_driver="gelsy")[0] if len(G) else np.zeros(0)
+        residual = unit_of * (f + G.T @ lam)
+        forces = unit_of * (size + np.abs(G).T @ np.abs(lam))
+        left = float(np.abs(residual).max(initial=0.0) / max(forces.max(initial=0.0), 1e-300))
+        left = max(left, float(np.abs(gap).max(initial=0.0)) / task.length)
+        if left < CONVERGED:
+            break
+        K = _stiffness(system, moving, lam, u, task)
+        step = _solved(unit_of[:, None] * K * unit_of, scaled, residual, gap)
+        state = task.moved(state, unit_of * step)
+    return spinning(system, state, spin, about), left
+
+
+def _stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray, task: Statics) -> np.ndarray:
+    K = stiffness(system, state, lam, u, task.length)
+    more = []
+    for name, body in system.bodies.items():
+        by_w, by_eta, N = slopes(body, state.pose(name))
+        more.append(-(by_eta + by_w @ N)[np.ix_(body.columns, body.columns)])
+    return csr(K + diagonal(more)).toarray()
+
+
+def _solved(K: np.ndarray, G: np.ndarray, f: np.ndarray, gap: np.ndarray) -> np.ndarray:
+    """K δ = f on the motions that keep the gaps, which are closed first; free motions are left alone."""
+    particular = -la.lstsq(G, gap, cond=1e-12)[0] if len(G) else np.zeros(len(f))
+    Z = la.null_space(G, rcond=1e-12) if len(G) else np.eye(len(f))
+    reduced = Z.T @ K @ Z
+    found = la.lstsq(reduced, Z.T @ (f - K @ particular), cond=1e-11)[0]
+    return particular + Z @ found

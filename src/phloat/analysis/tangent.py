@@ -1,0 +1,145 @@
+"""Small motion about a steady one: M q̈ + (Γ + R) q̇ + (BᵀC⁻¹B + K_g) q = Gᵀλ + B u,  G q = 0.
+
+q are small motions (δx, δφ, δη) of the bodies in axes that move with them. About a steady motion w₀ (rest, or a spin of the
+whole about an axis) their velocities are δw = q̇ + N q with N = [[ω×, v×], [0, ω×]] for each frame, so that with the inertial
+forces h(η, w)
+
+    Γ = M N − ∂h/∂w,      K_g = K_loads − ∂h/∂η − (∂h/∂w) N.
+
+h is quadratic in w and in η: central differences of any step are exact. K_loads are gravity, pre-stress, multipliers and springs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from phloat.algebra.cross import cross, skew
+from phloat.algebra.sparse import Matrix, csr, diagonal, largest, zeros
+from phloat.bodies import inertia as formulas
+from phloat.bodies.body import Body
+from phloat.errors import InputError
+from phloat.motion.least import Saddle
+from phloat.motion.statics import Statics
+from phloat.motion.stiffness import stiffness
+from phloat.motion.velocities import mass, places_of, velocity_rows
+from phloat.system.state import Pose, State
+from phloat.system.system import System
+from phloat.system.terms import terms
+
+BALANCED = 1e-6  # of the forces that should balance
+STEADY = 1e-9  # of the largest velocity
+
+
+@dataclass(frozen=True, eq=False)
+class Tangent:
+    """Matrices for the velocities of all bodies: Γ (skew up to round-off), K_g, and the multipliers that hold the state."""
+
+    M: Matrix
+    gamma: Matrix
+    K_g: Matrix
+    lam: np.ndarray
+    spin: np.ndarray  # inertial, zero at rest
+
+
+def tangent(system: System, state: State, u: np.ndarray) -> Tangent:
+    """At a steady state under inputs u, or a sentence that says where it is none."""
+    spin = steady(system, state)
+    _joints_followed(system, state)
+    M, lam = mass(system, state), balanced(system, state, u)
+    length = Statics(system, state, u).length
+    K = stiffness(system, state, lam, u, length, elastic=False)
+    size = M.shape[0]
+    if not spin.any() and not np.any(state.e[places_of(system)]):
+        return Tangent(M, zeros(size, size), K, lam, spin)
+    gammas, more = [], []
+    for name, body in system.bodies.items():
+        pose, c = state.pose(name), np.ix_(body.columns, body.columns)
+        by_w, by_eta, N = slopes(body, pose)
+        gammas.append((body.inertia.at(pose.eta).M @ N - by_w)[c])
+        more.append(-(by_eta + by_w @ N)[c])
+    return Tangent(M, diagonal(gammas), csr(K + diagonal(more)), lam, spin)
+
+
+def _joints_followed(system: System, state: State) -> None:
+    """A sentence where velocities miss a joint that nothing drives."""
+    G, B_lam = velocity_rows(system, state)
+    w = state.e[places_of(system)]
+    miss = np.abs(G @ w)
+    miss[np.unique(B_lam.tocoo().row)] = 0.0
+    if miss.max(initial=0.0) > STEADY * max(np.abs(w).max(initial=0.0), 1e-300) * max(1.0, largest(G)):
+        k = int(np.argmax(miss))
+        raise InputError(
+            f"velocities miss joint {system.multipliers.owner(k)!r} by {miss[k]:.3g}; make them agree with set_moving(system, …)"
+        )
+
+
+def balanced(system: System, state: State, u: np.ndarray) -> np.ndarray:
+    """λ with which all forces balance, or a sentence with what is left of them and where."""
+    at, where = terms(system, state), places_of(system)
+    f = ((at.J - at.R) @ at.z + at.B @ u)[where]
+    size = (abs(at.J) @ np.abs(at.z) + abs(at.B) @ np.abs(u))[where]
+    G, M = csr(at.G[:, where]), csr(at.E[where][:, where])
+    x, lam = Saddle(M, G).solve(f, np.zeros(G.shape[0]))
+    left = np.abs(M @ x)
+    size = size + abs(G).T @ np.abs(lam)
+    scale = np.sqrt(M.diagonal())  # forces of all kinds, over the roots of their masses
+    relative = (left / scale) / max(float((size / scale).max(initial=0.0)), 1e-300)
+    if (worst := float(relative.max(initial=0.0))) > BALANCED:
+        k = int(np.argmax(relative))
+        raise InputError(
+            f"the state is no equilibrium: {left[k]:.3g} (N, or N m) is left over on {system.layout.owner(int(where[k]))!r}, "
+            f"{worst:.1e} of the forces there; find one with equilibrium(system, state) or steady_spin(system, …), "
+            "and give the inputs that hold it as u="
+        )
+    return lam
+
+
+def steady(system: System, state: State) -> np.ndarray:
+    """The spin that all bodies share, or a sentence where they move otherwise."""
+    w = state.e[places_of(system)]
+    fastest = np.abs(w).max(initial=0.0)
+    if not fastest:
+        return np.zeros(3)
+    poses = {name: state.pose(name) for name in system.bodies}
+    turning = {name: pose.A @ pose.omega for name, pose in poses.items() if system.bodies[name].rotates}
+    spin = next(iter(turning.values()), np.zeros(3))
+    first = next(iter(poses.values()))
+    drift = first.A @ first.v_P - np.cross(spin, first.r_P)
+    for name, pose in poses.items():
+        left = pose.A @ pose.v_P - drift - np.cross(spin, pose.r_P)
+        turned = turning.get(name, spin) - spin
+        size = max(np.abs(left).max(), np.abs(turned).max(), np.abs(pose.rates).max(initial=0.0))
+        if size > STEADY * fastest:
+            raise InputError(
+                f"{name!r} moves with respect to the others, or deforms (by {size:.3g} m/s or rad/s); linearise needs a state "
+                "at rest, or one that spins as a whole: steady_spin(system, axis=…, rate=…)"
+            )
+    return spin
+
+
+def slopes(body: Body, pose: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """∂h/∂w, ∂h/∂q (of η only) and N of a body, 6 + n rows and columns each."""
+    n = body.coordinates
+    w = np.concatenate([pose.v_P, pose.omega, pose.rates])
+    by_w, by_eta, N = np.zeros((6 + n, 6 + n)), np.zeros((6 + n, 6 + n)), np.zeros((6 + n, 6 + n))
+    for k, step in enumerate(np.eye(6 + n)):
+        by_w[:, k] = 0.5 * (_inertial(body, pose.eta, w + step) - _inertial(body, pose.eta, w - step))
+    for k, step in enumerate(np.eye(n)):
+        by_eta[:, 6 + k] = 0.5 * (_inertial(body, pose.eta + step, w) - _inertial(body, pose.eta - step, w))
+    N[:3, :3] = N[3:6, 3:6] = skew(pose.omega)
+    N[:3, 3:6] = skew(pose.v_P)
+    return by_w, by_eta, N
+
+
+def _inertial(body: Body, eta: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """(12) without elasticity and gravity: what inertia does on (v_P, ω, η̇) besides −M ẇ."""
+    I, now = body.inertia, body.inertia.at(eta)
+    v, omega, rates = w[:3], w[3:6], w[6:]
+    whirl = formulas.whirl(I.W, rates)
+    p = now.M @ w
+    p_t, p_r = p[:3] + I.S @ rates, p[3:6] + now.c @ rates
+    I_pf = formulas.gyration(I.S, now.Y, whirl, v, omega)
+    bend = -I_pf.T @ omega - formulas.kinetic_gradient(I.S, now.Y, whirl, v, omega)
+    return np.concatenate([cross(p_t, omega), cross(p_t, v) + cross(p_r, omega) + I_pf @ rates, bend])

@@ -1,0 +1,1 @@
+"""Control on ports, and the way to other tools and back."""

@@ -1,0 +1,99 @@
+"""Set points by shaping the energy: springs of the controller move its minimum to the target, dampers take what is left.
+
+    u = u* − k (q − q*) − c q̇      H_d = H + ½ k (q − q*)² − u*·(q − q*)
+
+u* holds the mechanism, bent by gravity as it is, still at the target, so that the target is reached and not just neared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+
+from phloat.algebra.sparse import csr, null_space
+from phloat.control.closed import closed
+from phloat.control.passive import Passive
+from phloat.control.pid import pid, together
+from phloat.control.wires import axis, numbers
+from phloat.errors import InputError, finite, not_negative, positive
+from phloat.motion.equilibrium import equilibrium
+from phloat.motion.place import place
+from phloat.motion.reactions import reactions
+from phloat.motion.relax import point
+from phloat.motion.statics import statics
+from phloat.system.state import State
+from phloat.system.system import System, lock
+from phloat.system.terms import terms
+
+MINIMUM = -1e-6  # beside springs and bodies: what `equilibrium` takes for stable
+
+
+def energy_shaping(
+    system: System,
+    target: Mapping[str, float],
+    *,
+    stiffness: float | Mapping[str, float],
+    damping: float | Mapping[str, float],
+    near: State | None = None,
+    name: str = "shaping",
+) -> Passive:
+    """A passive controller that brings the joints to their targets, flexible links and gravity included.
+
+    `near` is a state whose mechanism is assembled the same way, where joints alone do not say which. A stiffness too small for
+    the target to be a minimum of the energy is refused.
+    """
+    if not isinstance(system, System):
+        raise InputError(f"{type(system).__name__} is no System; on a linear plant use pid(…) at its ports")
+    wanted = numbers("target", target)
+    if not wanted:
+        raise InputError("there is no target; give {joint: position}")
+    rows = {joint: axis(system, joint) for joint in wanted}
+    k = {j: positive(f"stiffness at {j!r}", x) for j, x in _each("stiffness", stiffness, wanted).items()}
+    c = {j: not_negative(f"damping at {j!r}", x) for j, x in _each("damping", damping, wanted).items()}
+    there = place(system, {f"{j}.{rows[j].labels[0]}": x for j, x in wanted.items()}, near=near)
+    held = lock(system, *wanted)
+    still = equilibrium(held, there)
+    effort = reactions(held, still)
+    parts = [
+        pid(j, integral=k[j], proportional=c[j], target=wanted[j], origin=wanted[j], name=f"{j}.{name}") for j in wanted
+    ]
+    bias = {j: float(effort[j][-1]) for j in wanted}  # the locked axis is the last row of a joint
+    out = replace(together(*parts, name=name), bias=bias)
+    _minimum_or_said(closed(system, out), still, k)
+    return out
+
+
+def _minimum_or_said(loop: System, still: State, springs: Mapping[str, float]) -> None:
+    """H_d must be a minimum at the target, or motion leaves it: its curvature beside that of bodies and mass, on free motions."""
+    task = statics(loop, still, np.zeros(loop.ports.size))
+    here = point(task, task.start)
+    B = terms(loop, still).B[task.where]
+    pulled = sum(k * np.abs(B[:, loop.ports[joint]].toarray()[:, 0]) ** 2 for joint, k in springs.items())
+    rate = float((pulled / task.mass.diagonal())[task.rigid].max())  # a squared frequency of the springs
+    W = task.soft + (rate - task.rate) * task.mass
+    S = sp.diags_array(1.0 / np.sqrt(W.diagonal()))
+    Z = null_space(csr(here.at.G @ S))
+    own, weight = ((Z.T @ (S @ matrix @ S) @ Z).toarray() for matrix in (task.stiffness(task.start, here.lam), W))
+    least = float(la.eigh(own + own.T, 2 * weight, eigvals_only=True, subset_by_index=[0, 0])[0])
+    if least < MINIMUM:
+        raise InputError(
+            f"the target is no minimum of the shaped energy (its curvature there is {least:.2g} of that of springs and bodies): "
+            "loads pull the joints away faster than the springs hold them; take more stiffness"
+        )
+
+
+def _each(what: str, given: float | Mapping[str, float], joints: Mapping[str, float]) -> dict[str, float]:
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(joints, float(finite(what, given, ())))
+    values = numbers(what, given)
+    for joint in joints:
+        if joint not in values:
+            raise InputError(f"{what} has no value for {joint!r}; give one for each of {', '.join(joints)}")
+    for joint in values:
+        if joint not in joints:
+            raise InputError(f"{what} names {joint!r}, which has no target")
+    return values

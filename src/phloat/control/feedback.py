@@ -1,0 +1,207 @@
+"""Output feedback: a regulator on the states that an observer estimates (LQG, or any pair of both)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.linalg as la
+
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import csr
+from phloat.control.design import Design
+from phloat.control.lqr import Regulator
+from phloat.control.observers import Observer
+from phloat.control.wires import Model, numbers, often_enough, place_of, step_of
+from phloat.errors import AccuracyError, InputError
+from phloat.linear.phdae import LinearPHDAE
+from phloat.system.system import System
+
+
+@dataclass(frozen=True, eq=False)
+class Feedback:
+    """u = bias − K x̂,   x̂' = A x̂ + B u + L (m − C x̂), with m the rates and the positions less `target` of ports.
+
+    The plant was linearised at the target. A nonlinear plant has positions of its own, a linear one starts at `origin`.
+    """
+
+    regulator: Regulator
+    observer: Observer
+    target: Mapping[str, float] = field(default_factory=dict)
+    origin: Mapping[str, float] = field(default_factory=dict)
+    bias: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The ports of the plant that it acts on."""
+        return self.regulator.ports
+
+    @property
+    def matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(A, B, C) of x̂' = A x̂ + B m, u = C x̂."""
+        K, L, C = self.regulator.K, self.observer.L, self.observer.C
+        design = self.regulator.design
+        return design.A - design.inputs(self.ports) @ K - L @ C, L, -K
+
+    @property
+    def resting(self) -> dict[str, float]:
+        """What is applied before it has been asked."""
+        return {port: self.bias.get(port, 0.0) for port in self.ports}
+
+    def fastest(self, model: Model) -> float:
+        """The fastest mode that the controller keeps, rad/s."""
+        return self.regulator.design.fastest
+
+    def begun(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
+        if dt is None:
+            raise InputError(
+                "this controller has states of its own: give dt, or wrap it as Sampled(controller, every=…)"
+            )
+        often_enough(dt, self.fastest(model))
+        asked, last = self.sampled(model, dt), self.resting
+
+        def function(t: float, y: Any) -> dict[str, object]:
+            nonlocal last
+            last = asked(t, y, last)
+            return dict(last)
+
+        return model, function
+
+    def sampled(self, model: Model, every: float) -> Callable[[float, Any, Mapping[str, float]], dict[str, float]]:
+        """f(t, y, what was applied since the last sample): the estimate brought on exactly for held efforts, then the mean of
+        u = −K x̂ over the time to come, as the model foresees it: holding costs no phase.
+        """
+        design, observer = self.regulator.design, self.observer
+        inner = design.A - observer.L @ observer.C
+        into = np.hstack([observer.L, design.inputs(self.ports)])
+        n, m = into.shape
+        whole = la.expm(every * np.block([[inner, into], [np.zeros((m, n + m))]]))
+        on, drift = whole[:n, :n], whole[:n, n:]
+        K = self.regulator.K @ _mean(design.A - design.inputs(self.ports) @ self.regulator.K, every)
+        bias = np.array([self.bias.get(port, 0.0) for port in self.ports]) if isinstance(model, System) else 0.0
+        estimate, seen = np.zeros(n), _Seen(self, model, every)
+
+        def function(t: float, y: Any, applied: Mapping[str, float]) -> dict[str, float]:
+            nonlocal estimate
+            first, mean = seen.since(y)
+            if first:
+                estimate = self._first(mean)
+            else:
+                pushed = np.array([applied[port] for port in self.ports]) - bias
+                estimate = on @ estimate + drift @ np.concatenate([mean, pushed])
+            return dict(zip(self.ports, (bias - K @ estimate).tolist(), strict=True))
+
+        return function
+
+    def loop(self, plant: LinearPHDAE) -> LinearPHDAE:
+        """The loop with a linear plant, that of the design or a fuller one: port-Hamiltonian with an energy by Lyapunov's
+        equation, H = ∫ |x|² dt of what is still to come; outputs go with that energy. An unstable one is refused, with its pole.
+        """
+        return _loop(plant, self)
+
+    def _first(self, measured: np.ndarray) -> np.ndarray:
+        """Measured positions are believed at once, the rest is taken to be at rest."""
+        design, out = self.regulator.design, np.zeros(len(self.regulator.design.A))
+        for k, port in enumerate(self.observer.places):
+            out[design.size + design.positions.index(port)] = measured[len(self.observer.rates) + k]
+        return out
+
+
+class _Seen:
+    """Measurements as means since the last sample: a rate is the way over the time where there is a way to see, since rates at
+    the nodes of a run ring with modes that the step does not resolve."""
+
+    def __init__(self, feedback: Feedback, model: Model, every: float) -> None:
+        self.of, self.model, self.every = feedback, model, every
+        rates, places = feedback.observer.rates, feedback.observer.places
+        self.ways = [p for p in rates if isinstance(model, LinearPHDAE) or p in places or p in model.joints]
+        self.ports = list(dict.fromkeys([*self.ways, *places]))
+        self.places: dict[str, float] = {}
+        self.rates: dict[str, float] = {}
+
+    def since(self, y: Any) -> tuple[bool, np.ndarray]:
+        """Whether this is the first sample, and the means (at the first, the values there)."""
+        first, observer = not self.places and not self.rates, self.of.observer
+        places = {p: place_of(y, p, self.of.origin.get(p, 0.0)) for p in self.ports}
+        rates = {p: float(y[p]) for p in observer.rates if first or p not in self.ways}
+        way = {p: step_of(self.model, p, places[p] - self.places.get(p, places[p])) for p in places}
+        out = [
+            way[p] / self.every if p in self.ways and not first else 0.5 * (rates[p] + self.rates.get(p, rates[p]))
+            for p in observer.rates
+        ]
+        out += [step_of(self.model, p, places[p] - self.of.target.get(p, 0.0)) - 0.5 * way[p] for p in observer.places]
+        self.places, self.rates = places, rates
+        return first, np.array(out)
+
+
+def _mean(A: np.ndarray, h: float) -> np.ndarray:
+    """(1/h) ∫₀ʰ exp(A s) ds."""
+    n = len(A)
+    return np.asarray(la.expm(h * np.block([[A, np.eye(n)], [np.zeros((n, 2 * n))]]))[:n, n:] / h)
+
+
+def lqg(
+    regulator: Regulator,
+    observer: Observer,
+    *,
+    target: Mapping[str, float] | None = None,
+    origin: Mapping[str, float] | None = None,
+    bias: Mapping[str, float] | None = None,
+) -> Feedback:
+    """A regulator and an observer of one plant as a controller of its measured ports."""
+    if not isinstance(regulator, Regulator) or not isinstance(observer, Observer):
+        raise InputError(
+            f"lqg takes what lqr(…) and kalman(…) or passive_observer(…) returned, not {type(regulator).__name__} and "
+            f"{type(observer).__name__}"
+        )
+    mine, seen = regulator.design, observer.design
+    if mine.plant is not seen.plant:
+        raise InputError("the regulator and the observer are of different plants; design both on one")
+    if mine.positions != seen.positions:
+        raise InputError(
+            f"the regulator holds the positions of {', '.join(mine.positions) or 'no port'}, the observer measures those of "
+            f"{', '.join(seen.positions) or 'no port'}; they must be the same"
+        )
+    out = Feedback(regulator, observer, numbers("target", target), numbers("origin", origin), numbers("bias", bias))
+    values = np.linalg.eigvals(out.matrices[0])
+    worst = values[np.argmax(values.real)]
+    if worst.real > 0.0:
+        raise InputError(
+            f"the controller by itself is unstable: a pole at {worst.real:.3g} 1/s, {abs(worst.imag):.4g} rad/s; weigh efforts "
+            "more, or trust measurements less"
+        )
+    return out
+
+
+def _loop(plant: LinearPHDAE, feedback: Feedback) -> LinearPHDAE:
+    design = Design(plant, feedback.regulator.design.positions)
+    observer = feedback.observer
+    C = np.vstack([design.rates(observer.rates), design.places(observer.places)])
+    A_c, B_c, C_c = feedback.matrices
+    B = design.inputs(feedback.ports)
+    A = np.block([[design.A, B @ C_c], [B_c @ C, A_c]])
+    values = np.linalg.eigvals(A)
+    worst = values[np.argmax(values.real)]
+    if worst.real >= 0.0:
+        raise InputError(
+            f"the loop is unstable: a pole at {worst.real:.3g} 1/s, {abs(worst.imag):.4g} rad/s; the controller was designed "
+            f"on modes up to {feedback.regulator.design.fastest:.4g} rad/s: keep more of them, or weigh efforts more"
+        )
+    X = la.solve_continuous_lyapunov(A.T, -np.eye(len(A)))
+    X = 0.5 * (X + X.T)
+    if (left := np.abs(X @ A + A.T @ X + np.eye(len(A))).max()) > 1e-6 or la.eigvalsh(X)[0] <= 0.0:
+        raise AccuracyError(f"Lyapunov's equation is left with {left:.1e}; reduce the plant first")
+    flow, n, p = X @ A, design.size, len(design.positions)
+    T = np.hstack([design.space.T, np.zeros((len(design.space.T), len(A) - n))])
+    shape = {"plant": (n,), **({"way": (p,)} if p else {}), "observer": (len(A_c),)}
+    return LinearPHDAE(
+        E=X,
+        J=0.5 * (flow - flow.T),
+        R=0.5 * np.eye(len(A)),
+        B=X[:, : n + p] @ B,
+        rows=Layout(shape, "row"),
+        ports=plant.ports.only(feedback.ports),
+        fields={name: replace(f, motion=csr(f.motion @ T)) for name, f in plant.fields.items()},
+    )

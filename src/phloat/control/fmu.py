@@ -1,0 +1,188 @@
+"""Systems as functional mock-up units: FMI 3 co-simulation, run by any tool that can load Python."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import pickle
+import tempfile
+import uuid
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phloat.control.matlab import from_matlab, to_matlab
+from phloat.control.stepping import Moved, moved
+from phloat.errors import InputError
+from phloat.linear.march import started
+from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.state_space import numbered
+from phloat.system.state import State
+from phloat.system.system import System
+
+SLAVE = '''"""{name}: made by phloat {version}, which the Python that runs it must have: pip install phloat."""
+
+from pythonfmu3 import DefaultExperiment, Float64, Fmi3Causality, Fmi3Slave, Fmi3Variability
+
+from phloat.control.fmu import opened, variables
+
+
+class {name}(Fmi3Slave):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.modelName, self.description, self.version = "{name}", {description!r}, "{version}"
+        self.default_experiment = DefaultExperiment(start_time=0.0, step_size={dt!r})
+        self.moved, self.start, self.begun, self.seen = opened(self.resources), 0.0, False, None
+        self.time, when = 0.0, dict(causality=Fmi3Causality.independent, variability=Fmi3Variability.continuous)
+        self.register_variable(Float64("time", **when))
+        for name, key, k in variables(self.moved.inputs):
+            get, put = self.reader(self.moved.inputs, key, k), self.writer(key, k)
+            self.register_variable(Float64(name, causality=Fmi3Causality.input, getter=get, setter=put))
+        for name, key, k in variables(self.moved.outputs()):
+            get = lambda key=key, k=k: self.outputs()[key][k]
+            self.register_variable(Float64(name, causality=Fmi3Causality.output, getter=get))
+
+    def reader(self, values, key, k):
+        return lambda: values[key].flat[k]
+
+    def writer(self, key, k):
+        def put(value):
+            self.moved.inputs[key].flat[k] = value
+            if not self.begun:
+                self.seen = None
+        return put
+
+    def outputs(self):
+        if self.seen is None:
+            if not self.begun:
+                self.moved.begin(self.start)
+            self.seen = self.moved.outputs()
+        return self.seen
+
+    def setup_experiment(self, start_time):
+        self.start = self.time = start_time
+
+    def exit_initialization_mode(self):
+        self.moved.begin(self.start)
+        self.begun, self.seen = True, None
+
+    def do_step(self, current_time, step_size):
+        self.moved.advance(current_time, step_size)
+        self.time, self.seen = current_time + step_size, None
+        return True
+
+    def to_xml(self, *options):
+        xml = super().to_xml(*options)
+        xml.set("variableNamingConvention", "flat")
+        return xml
+'''
+
+
+def to_fmu(
+    system: System | LinearPHDAE,
+    path: str | Path,
+    *,
+    state: State | Mapping[str, object] | np.ndarray | None = None,
+    dt: float,
+    inputs: Sequence[str] | None = None,
+    outputs: Sequence[str] = (),
+    name: str | None = None,
+) -> Path:
+    """Write an FMU for FMI 3 co-simulation: the system from a state on, by midpoint steps of dt, as `simulate` makes them.
+
+    Inputs are "elbow.effort" ("tip.effort[0]" … of several components; "motor.flow" of a driven joint), held over a
+    communication step. Outputs are "elbow.flow" and joint coordinates, "elbow.angle"; of a linear system "elbow.flow" and its
+    integral "elbow.way"; of a driven joint "motor.effort", needed over the last step. `inputs` are the ports to open (axes of
+    joints, drives, forces and torques if left out; all ports of a linear system), `outputs` more quantities, "rod.theta".
+
+    The model is Python: whatever runs the FMU must have a Python with phloat (and the same version of it for a `System`).
+    """
+    builder = _package()
+    file = Path(path)
+    if file.suffix != ".fmu":
+        raise InputError(f"{str(file)!r} does not end in .fmu, by which other tools know it")
+    if not file.parent.is_dir():
+        raise InputError(f"the folder {str(file.parent)!r} is not there; make it first")
+    called = _called(file.stem if name is None else name)
+    if isinstance(system, System) and not isinstance(state, State):
+        raise InputError("give state=, where the system starts: place(system, …) makes one")
+    ready = moved(system, state, dt, inputs=inputs, outputs=outputs)
+    if not ready.inputs and not ready.outputs():
+        raise InputError("the FMU would have no inputs and no outputs; name some with inputs= or outputs=")
+    with tempfile.TemporaryDirectory() as folder:
+        # a module of its own: an FMU called json must not be taken for the module json
+        script = Path(folder, f"{called}_{uuid.uuid4().hex}.py")
+        said = SLAVE.format(name=called, version=_version(), description=repr(system), dt=float(dt))
+        script.write_text(said, encoding="utf-8")
+        task = {"dt": float(dt), "inputs": None if inputs is None else list(inputs), "outputs": list(outputs)}
+        Path(folder, "task.json").write_text(json.dumps(task | {"phloat": _version()}), encoding="utf-8")
+        files = [Path(folder, "task.json"), *_written(system, state, Path(folder))]
+        built = builder.build_FMU(script, dest=Path(folder, "fmu"), project_files=files)
+        try:
+            file.write_bytes(built.read_bytes())
+        except OSError as error:
+            raise InputError(f"{str(file)!r} cannot be written: {error.strerror}") from error
+    return file
+
+
+def opened(folder: str | Path) -> Moved:
+    """What the resources of an FMU hold, ready to move."""
+    here = Path(folder)
+    task = json.loads((here / "task.json").read_text(encoding="utf-8"))
+    options = {name: task[name] for name in ("inputs", "outputs")}
+    if (here / "system.mat").exists():
+        return moved(from_matlab(here / "system.mat"), np.load(here / "start.npy"), task["dt"], **options)
+    try:
+        system, state = pickle.loads((here / "system.pickle").read_bytes())
+    except (AttributeError, ImportError, TypeError) as error:
+        raise InputError(
+            f"the system was written by phloat {task['phloat']} and cannot be read by {_version()} ({error}); make the FMU again"
+        ) from error
+    return moved(system, state, task["dt"], **options)
+
+
+def variables(values: Mapping[str, np.ndarray]) -> list[tuple[str, str, int]]:
+    """Scalars for blocks: the name of each, the block and the number in it."""
+    return [(name, key, k) for key, block in values.items() for k, name in enumerate(numbered(key, np.size(block)))]
+
+
+def _written(
+    system: System | LinearPHDAE, state: State | Mapping[str, object] | np.ndarray | None, folder: Path
+) -> list[Path]:
+    """The system and its start as files: open ones of a linear system, a pickle of the other."""
+    if isinstance(system, LinearPHDAE):
+        assert not isinstance(state, State)
+        to_matlab(system, folder / "system.mat")
+        np.save(folder / "start.npy", started(system, state))
+        return [folder / "system.mat", folder / "start.npy"]
+    try:
+        (folder / "system.pickle").write_bytes(pickle.dumps((system, state)))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"the system cannot be written ({error}); functions in it must be defined in a module, not inside others"
+        ) from error
+    return [folder / "system.pickle"]
+
+
+def _called(name: object) -> str:
+    if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
+        raise InputError(f"{name!r} cannot name an FMU: letters, digits and _ only, and no digit first; give name=…")
+    return name
+
+
+def _version() -> str:
+    try:
+        return metadata.version("phloat")
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def _package() -> Any:
+    try:
+        from pythonfmu3 import FmuBuilder
+    except ImportError:
+        raise InputError("pythonfmu3 is not installed; pip install phloat[fmi]") from None
+    return FmuBuilder

@@ -1,0 +1,104 @@
+"""Controllers as computers run them: asked now and then, late, and with limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from phloat.control.wires import Model, numbers, often_enough
+from phloat.errors import InputError, not_negative, positive
+
+
+@runtime_checkable
+class Digital(Protocol):
+    """A controller that can be asked every so many seconds."""
+
+    @property
+    def resting(self) -> dict[str, float]: ...
+    def fastest(self, model: Model) -> float: ...
+    def sampled(self, model: Model, every: float) -> Callable[[float, Any, Mapping[str, float]], dict[str, float]]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """A controller (of this library, or f(t, y)) asked `every` so many seconds, its efforts held in between.
+
+    They arrive `delay` seconds later and never exceed `saturation`, a number or {port: number}. Samples and arrivals are at
+    the first step that begins no earlier.
+    """
+
+    controller: Any
+    every: float
+    delay: float = 0.0
+    saturation: float | Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        positive("every", self.every)
+        not_negative("delay", self.delay)
+        if not isinstance(self.controller, Digital) and not callable(self.controller):
+            raise InputError(f"{self.controller!r} is no controller; give one of this library or a function f(t, y)")
+        if isinstance(self.saturation, Mapping):
+            for port, most in numbers("saturation", self.saturation).items():
+                positive(f"saturation of {port!r}", most)
+        elif self.saturation is not None:
+            positive("saturation", self.saturation)
+
+    def begun(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
+        if dt is None:
+            raise InputError("a sampled controller needs equal steps: give dt and the scheme Midpoint()")
+        if self.every < dt * (1 - 1e-9):
+            raise InputError(
+                f"the sample time {self.every:g} s is shorter than the step of {dt:g} s; take a smaller dt"
+            )
+        if isinstance(self.controller, Digital):
+            often_enough(self.every, self.controller.fastest(model))
+        return model, _Clock(self, model, dt)
+
+    def limited(self, efforts: Mapping[str, Any]) -> dict[str, Any]:
+        """Efforts within the saturation."""
+        out = {}
+        for port, effort in efforts.items():
+            most = self.saturation.get(port) if isinstance(self.saturation, Mapping) else self.saturation
+            out[port] = effort if most is None else np.clip(effort, -most, most)
+        return out
+
+
+class _Clock:
+    """What is in force at each step of a run, and what is still on its way."""
+
+    def __init__(self, sampled: Sampled, model: Model, dt: float) -> None:
+        self.of, self.near = sampled, 1e-6 * dt
+        inner = sampled.controller
+        self.library = isinstance(inner, Digital)
+        self.asked = inner.sampled(model, sampled.every) if self.library else None
+        self.next = -np.inf
+        self.coming: list[tuple[float, dict[str, Any]]] = []
+        self.force: dict[str, Any] = sampled.limited(inner.resting) if self.library else {}
+        self.since, self.began, self.last = dict.fromkeys(self.force, 0.0), 0.0, 0.0
+
+    def __call__(self, t: float, y: Any) -> dict[str, Any]:
+        for port in self.since:  # ∫ of what was applied
+            self.since[port] += float(self.force[port]) * (t - self.last)
+        self.last = t
+        if t >= self.next - self.near:
+            self.next = t + self.of.every if self.next == -np.inf else self.next + self.of.every
+            self.coming.append((t + self.of.delay, self.of.limited(self._answer(t, y))))
+        while self.coming and t >= self.coming[0][0] - self.near:
+            self.force = {**self.force, **self.coming.pop(0)[1]}
+        if not self.force:  # a function whose first answer is still on its way
+            return {port: np.zeros(np.shape(value)) for port, value in self.coming[0][1].items()}
+        return dict(self.force)
+
+    def _answer(self, t: float, y: Any) -> Mapping[str, Any]:
+        if self.asked is None:
+            answer = self.of.controller(t, y)
+            if not isinstance(answer, Mapping):
+                raise InputError(f"the controller returned {answer!r} at t = {t:g} s; it must return {{port: value}}")
+            return answer
+        span = t - self.began
+        applied = {port: work / span for port, work in self.since.items()} if span > 0.0 else dict(self.force)
+        self.since, self.began = dict.fromkeys(self.since, 0.0), t
+        return self.asked(t, y, applied)
