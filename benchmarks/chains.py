@@ -8,14 +8,14 @@ from measure import answer, measured, row
 KINDS = {"planar": "xy", "spatial": None}
 LINKS = (2, 8, 32, 64, 512)
 FEW = (2, 4)  # for a look
-ELEMENTS, FINE = 4, 16  # of a link as it is, and of one that is reduced to two bending modes and what belongs to them
+ELEMENTS, FINE = 3, 16  # of a link as it is, and of one that is reduced to two bending modes and what belongs to them
 MODES = (0, 2)
 LARGE = {"hω = 0.4": {"angle": 0.4}, "h = 20 ms": {"h": 0.02}}
 
 NOTE = """
 The chains hang on a revolute, link on link by revolutes, are let go along the horizontal and fall: links of 0.5 m × 20 mm × 5 mm,
 aluminium, 500 steps of 1 ms, nothing kept but the end. Times are those of the processor, the shortest of 3 runs or of as many
-as fill a second, without `place` and the start of the run. Coordinates are those of deformation: 4 elements a link, or two
+as fill a second, without `place` and the start of the run. Coordinates are those of deformation: 3 elements a link, or two
 bending modes of 16 elements with axial (in space torsion) modes and companions. The power of the number of links is that between
 8 and 512. At large steps (250 of them) iterations are counted for each step asked for, those of halved steps included; ω is the
 first bending frequency of a link pinned at both ends.

@@ -16,6 +16,10 @@ from phloat.bodies.solids.sheet import Sheet
 from phloat.bodies.solids.solid import Solid
 from phloat.bodies.superelements.report import Report as SuperelementReport
 from phloat.bodies.superelements.superelement import Superelement
+from phloat.control.fmu import to_fmu
+from phloat.control.matlab import from_matlab, to_matlab
+from phloat.control.python_control import from_control, to_control
+from phloat.control.scipy_signal import from_scipy, to_scipy
 from phloat.errors import (
     AccuracyError,
     ClosureError,
@@ -40,8 +44,11 @@ from phloat.linear.course import LinearResult
 from phloat.linear.eliminate import eliminate
 from phloat.linear.interconnect import gyrator, side_by_side, swapped, transformer
 from phloat.linear.modes import Modes, modes
+from phloat.linear.passive_form import from_state_space
 from phloat.linear.phdae import Field, LinearPHDAE
+from phloat.linear.pymor import from_pymor, to_pymor
 from phloat.linear.response import Response, response
+from phloat.linear.state_space import StateSpace, descriptor, state_space
 from phloat.motion.equilibrium import equilibrium
 from phloat.motion.events import Event
 from phloat.motion.ledger import Ledger, energy_ledger
@@ -133,6 +140,7 @@ __all__ = [
     "Spherical",
     "Spring",
     "State",
+    "StateSpace",
     "StressField",
     "StructureError",
     "Superelement",
@@ -147,12 +155,18 @@ __all__ = [
     "Universal",
     "Weld",
     "connect",
+    "descriptor",
     "drive",
     "effort_defect",
     "eliminate",
     "energy",
     "energy_ledger",
     "equilibrium",
+    "from_control",
+    "from_matlab",
+    "from_pymor",
+    "from_scipy",
+    "from_state_space",
     "gaps",
     "gyrator",
     "joint_coordinates",
@@ -175,10 +189,16 @@ __all__ = [
     "shapes",
     "side_by_side",
     "simulate",
+    "state_space",
     "steady_spin",
     "structure_defects",
     "swapped",
     "terms",
+    "to_control",
+    "to_fmu",
+    "to_matlab",
+    "to_pymor",
+    "to_scipy",
     "transformer",
     "write_mesh",
 ]

@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 import phloat as ph
 from phloat.algebra.cross import skew
@@ -417,3 +419,42 @@ def test_stress_falls_into_place_by_name():
     deviator = full - np.trace(full) / 3 * np.eye(3)
     assert value == pytest.approx(np.sqrt(1.5 * (deviator**2).sum()), rel=1e-6)
     assert all(a <= b + 1e-9 for a, b in pairwise(sorted(found)))
+
+
+def elastica(load):
+    """Tip of a cantilever of unit length, EI = 1, under a force that keeps its direction: θ'' = −load cos θ by shooting."""
+
+    def bent(curvature):
+        return solve_ivp(
+            lambda s, y: (y[1], -load * np.cos(y[0]), np.cos(y[0]), np.sin(y[0])),
+            (0.0, 1.0),
+            (0.0, curvature, 0.0, 0.0),
+            rtol=1e-10,
+            atol=1e-12,
+        ).y[:, -1]
+
+    root = brentq(lambda curvature: bent(curvature)[1], 0.0, 2.0 * load, xtol=1e-13)
+    return bent(root)[2:]
+
+
+@pytest.mark.parametrize("frame", ["left", "right", "mean axes"])
+@pytest.mark.parametrize("ports", [ENDS, MEANS], ids=["rigid ends", "mean ends"])
+@pytest.mark.parametrize("make", [solid, plate], ids=["solid", "plate"])
+def test_far_bent_bodies_shorten_and_do_not_lock(make, ports, frame):
+    """Companions let fields shorten as they bend: a tenth of the length down, and the tip comes in by 0.6 of its square."""
+    straight = replace(steel, nu=0.0)
+    if make is solid:
+        b, h, at = B, C, (B / 2, C / 2)
+        one = solid(box(A, B, C, 8, 1, 1, "hexahedron", 2), straight, frame=frame, ports=ports).reduced(modes=2)
+    else:
+        b, h, at = 0.4, 0.02, (0.2, 0.0)
+        one = plate(frame=frame, ports=ports, material=straight, n=(8, 2)).reduced(modes=2)
+    load = 0.3
+    force = load * straight.E * b * h**3 / 12 / A**2
+    system, state = held(one, (0.0, 0.0, 1.0), force)
+    result = ph.simulate(system, state, t_end=1e-4, dt=1e-4, u={"push": force})
+    tip, root = (result.position("bar", at=(x, *at))[0] for x in (A, 0.0))
+    along, up = elastica(load)
+    assert up == pytest.approx(load / 3 - 4 * load**3 / 105, rel=1e-3)  # its series
+    assert (tip - root)[2] / A == pytest.approx(up, rel=0.02)
+    assert 1.0 - (tip - root)[0] / A == pytest.approx(1.0 - along, rel=0.04)

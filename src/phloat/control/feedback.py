@@ -11,10 +11,12 @@ import scipy.linalg as la
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import csr
+from phloat.control.acting import damped
 from phloat.control.design import Design
 from phloat.control.lqr import Regulator
 from phloat.control.observers import Observer
-from phloat.control.wires import Model, numbers, often_enough, place_of, step_of
+from phloat.control.seen import MidpointStep, Seen
+from phloat.control.wires import Model, numbers, often_enough
 from phloat.errors import AccuracyError, InputError
 from phloat.linear.phdae import LinearPHDAE
 from phloat.system.system import System
@@ -55,19 +57,30 @@ class Feedback:
         return self.regulator.design.fastest
 
     def begun(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
+        """The controller in the step of the plant, by the midpoint rule: what its efforts owe to the flow of their own port in the
+        same step is a damper there, the rest is held."""
         if dt is None:
             raise InputError(
                 "this controller has states of its own: give dt, or wrap it as Sampled(controller, every=…)"
             )
         often_enough(dt, self.fastest(model))
-        asked, last = self.sampled(model, dt), self.resting
+        seen = self._seen(model, dt)
+        step = MidpointStep(*self.matrices, dt, seen.from_ways)
+        own = np.array([seen.way_of(port) for port in self.ports])  # which measured rate is that of the own port, or −1
+        Z = step.answer[np.arange(len(own)), own]
+        Z = np.where((own >= 0) & (Z > 0.0), Z, 0.0)
+        bias = np.array([self.bias.get(port, 0.0) for port in self.ports]) if isinstance(model, System) else 0.0
+        x, last = np.zeros(0), np.zeros(0)
 
         def function(t: float, y: Any) -> dict[str, object]:
-            nonlocal last
-            last = asked(t, y, last)
-            return dict(last)
+            nonlocal x, last
+            first, mean = seen.since(y)
+            x = self._first(mean) if first else step.after(x, mean)
+            last = mean if first else seen.now_from(mean)
+            effort = step.effort(x, last) + Z * np.where(own >= 0, last[own], 0.0)
+            return dict(zip(self.ports, (bias + effort).tolist(), strict=True))
 
-        return model, function
+        return damped("feedback", model, self.ports, np.diag(Z)) if Z.any() else model, function
 
     def sampled(self, model: Model, every: float) -> Callable[[float, Any, Mapping[str, float]], dict[str, float]]:
         """f(t, y, what was applied since the last sample): the estimate brought on exactly for held efforts, then the mean of
@@ -81,7 +94,7 @@ class Feedback:
         on, drift = whole[:n, :n], whole[:n, n:]
         K = self.regulator.K @ _mean(design.A - design.inputs(self.ports) @ self.regulator.K, every)
         bias = np.array([self.bias.get(port, 0.0) for port in self.ports]) if isinstance(model, System) else 0.0
-        estimate, seen = np.zeros(n), _Seen(self, model, every)
+        estimate, seen = np.zeros(n), self._seen(model, every)
 
         def function(t: float, y: Any, applied: Mapping[str, float]) -> dict[str, float]:
             nonlocal estimate
@@ -101,39 +114,15 @@ class Feedback:
         """
         return _loop(plant, self)
 
+    def _seen(self, model: Model, every: float) -> Seen:
+        return Seen(model, self.observer.rates, self.observer.places, self.origin, self.target, every)
+
     def _first(self, measured: np.ndarray) -> np.ndarray:
         """Measured positions are believed at once, the rest is taken to be at rest."""
         design, out = self.regulator.design, np.zeros(len(self.regulator.design.A))
         for k, port in enumerate(self.observer.places):
             out[design.size + design.positions.index(port)] = measured[len(self.observer.rates) + k]
         return out
-
-
-class _Seen:
-    """Measurements as means since the last sample: a rate is the way over the time where there is a way to see, since rates at
-    the nodes of a run ring with modes that the step does not resolve."""
-
-    def __init__(self, feedback: Feedback, model: Model, every: float) -> None:
-        self.of, self.model, self.every = feedback, model, every
-        rates, places = feedback.observer.rates, feedback.observer.places
-        self.ways = [p for p in rates if isinstance(model, LinearPHDAE) or p in places or p in model.joints]
-        self.ports = list(dict.fromkeys([*self.ways, *places]))
-        self.places: dict[str, float] = {}
-        self.rates: dict[str, float] = {}
-
-    def since(self, y: Any) -> tuple[bool, np.ndarray]:
-        """Whether this is the first sample, and the means (at the first, the values there)."""
-        first, observer = not self.places and not self.rates, self.of.observer
-        places = {p: place_of(y, p, self.of.origin.get(p, 0.0)) for p in self.ports}
-        rates = {p: float(y[p]) for p in observer.rates if first or p not in self.ways}
-        way = {p: step_of(self.model, p, places[p] - self.places.get(p, places[p])) for p in places}
-        out = [
-            way[p] / self.every if p in self.ways and not first else 0.5 * (rates[p] + self.rates.get(p, rates[p]))
-            for p in observer.rates
-        ]
-        out += [step_of(self.model, p, places[p] - self.of.target.get(p, 0.0)) - 0.5 * way[p] for p in observer.places]
-        self.places, self.rates = places, rates
-        return first, np.array(out)
 
 
 def _mean(A: np.ndarray, h: float) -> np.ndarray:

@@ -96,7 +96,7 @@ class MovedSystem:
         lam = np.zeros(self.system.multipliers.size)
         if self.runner is not None:
             p = self.runner.packed
-            lam = 0.5 * p.w[p.model.where[LAM] :][: len(lam)]
+            lam = p.w[p.model.where[LAM] :][: len(lam)]
         y = joint_rows(self.system, state, in_velocities(self.system))[1].T @ lam
         return {p: y[self.system.ports[p]] for p in driven}
 

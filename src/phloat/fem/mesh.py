@@ -49,6 +49,10 @@ class Mesh:
 
     # --- sizes -------------------------------------------------------------------------------------------------------
 
+    def __repr__(self) -> str:
+        named = ", ".join(self.boundaries) or "none"
+        return f"Mesh({len(self.cells)} cells of order {self.order}, {self.kind}; {len(self.points)} points; boundaries: {named})"
+
     @property
     def dimension(self) -> int:
         """2 for triangles and quadrilaterals, 3 for tetrahedra and hexahedra."""

@@ -94,12 +94,13 @@ def swapped(system: LinearPHDAE, port: str) -> LinearPHDAE:
     B[:, where] = 0.0
     entry = sp.lil_array((size, system.ports.size))
     entry[:, where] = np.eye(size)
+    name = f"{port}.drive" if port in system.multipliers else port  # the joint of a free axis has the name already
     return replace(
         system,
         B=csr(B),
         G=csr(sp.vstack([system.G, system.B[:, where].T])),
         B_lam=csr(sp.vstack([system.B_lam, entry])),
-        multipliers=joined([system.multipliers, Layout({port: (size,)})], "multiplier"),
+        multipliers=joined([system.multipliers, Layout({name: (size,)})], "multiplier"),
     )
 
 

@@ -15,6 +15,7 @@ from phloat.linear.project import project
 from phloat.linear.second_order import SecondOrder
 
 GRID = 40  # frequencies at which the full system is looked at first
+FINER = 80  # and those where the result is checked, resonances besides
 MARGIN = 0.1  # of the tolerance: what moments are to reach before anything is spared
 ROUNDS = 40
 
@@ -41,7 +42,7 @@ def reduced_basis(system: LinearPHDAE, *, tolerance: float, band: tuple[float, f
         rom = project(system, basis)
         miss = known.miss(rom)
         if miss.max() <= MARGIN * tolerance:
-            finer = error(system, rom, band=band, shift=shift)
+            finer = error(system, rom, band=band, points=FINER, shift=shift)
             known.add(finer.omega, finer.full.values)
             if finer.largest <= MARGIN * tolerance:
                 break

@@ -113,27 +113,32 @@ class Factor:
         G = of.G if border is None else stacked([[of.G], [border.T]])
         n, joints = of.size, G.shape[0]
         light = sp.csr_array(a * of.M + b * of.D)
-        if c and of.L.shape[1] and of.C_inverse is None:
-            weight = largest(of.L) / largest(of.C)
-            A = sp.block_array([[light, weight * of.L], [weight * of.L.T, -(weight**2) * of.C]], format="csr")
-            size = weight * largest(of.L)
+        mixed = bool(c) and of.L.shape[1] > 0 and of.C_inverse is None
+        if mixed:
+            A = sp.block_array([[light, of.L], [of.L.T, -of.C]], format="csr")
+            stiff = of.L.multiply(of.L) @ (1.0 / np.abs(of.C.diagonal()))
+            size = np.concatenate([np.abs(light.diagonal()) + stiff, np.abs(of.C.diagonal())])
         else:
             A = light + c * of.K if c and of.L.shape[1] else light
-            size = float(np.abs(A.data).max(initial=0.0)) or 1.0
-        self.rows = csr(weighted(G, size / row_lengths(G))) if joints else G
-        self.scale = size / row_lengths(G)
-        wide = sp.hstack([self.rows, zeros(joints, A.shape[0] - n)])
-        saddle = sp.block_array([[A, wide.T], [wide, None]], format="csc") if joints else sp.csc_array(A)
-        self.between = A.shape[0]
+            size = np.abs(A.diagonal())
+        # to a diagonal of size one: slopes beside deflections would else be no pivots, and the order of elimination be lost
+        unit = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
+        self.unit, self.between = unit[:n], A.shape[0]
+        scaled = sp.csr_array(sp.diags_array(unit) @ A @ sp.diags_array(unit))
+        rows = csr(weighted(G.T, self.unit).T) if joints else G
+        self.scale = 1.0 / row_lengths(rows)
+        self.rows = csr(weighted(G, self.scale)) if joints else G
+        wide = sp.hstack([weighted(rows, self.scale), zeros(joints, self.between - n)])
+        saddle = sp.block_array([[scaled, wide.T], [wide, None]], format="csc") if joints else sp.csc_array(scaled)
         self.complex = np.iscomplexobj(saddle)
         # a loose pivot rule keeps the fill of a symmetric matrix; what it costs in accuracy the corrections bring back
         self.lu = spla.splu(saddle, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=1e-3, options=SYMMETRIC)
 
     def _once(self, f: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         n, right = self.of.size, np.zeros((self.lu.shape[0], f.shape[1]), dtype=complex if self.complex else float)
-        right[:n], right[self.between :] = f, g
+        right[:n], right[self.between :] = self.unit[:, None] * f, g
         x = self.lu.solve(right)
-        return x[:n], x[self.between :]
+        return self.unit[:, None] * x[:n], x[self.between :]
 
     def times(self, q: np.ndarray) -> np.ndarray:
         """(a M + b D + c K) q."""

@@ -16,7 +16,7 @@ from phloat.system.jointed import joint_coordinates
 from phloat.system.pieces import located
 from phloat.system.state import DERIVED, State
 from phloat.system.stresses import COMPONENTS as STRESSES
-from phloat.system.stresses import StressField, point, stress_field
+from phloat.system.stresses import StressField, point
 from phloat.system.system import System
 
 COMPONENTS = ("kinetic", "elastic", "potential")
@@ -129,9 +129,12 @@ class Result:
 
     def stress_field(self, body: str, t: float, points: object = None) -> StressField:
         """The stress of the whole body at a time, or at given material points (points, 3); see also `von_mises`."""
-        part = self._body(body)
-        state = self.at(t)
-        return stress_field(part, state.e[state.layout[f"{body}.sigma"]] if part.stresses else np.zeros(0), points)
+        return self.at(t).stress_field(body, points)
+
+    def resultants(self, body: str, at: object) -> dict[str, np.ndarray]:
+        """What the stress states of a body are at a material point, by name, each (times,): N_xx … M_xy of a plate, per length."""
+        rows = self._body(body).shape.stress(point(at))
+        return {key: (self._or_zero(body, "sigma") @ row.T.toarray())[:, 0] for key, row in rows.items()}
 
     def von_mises(self, body: str) -> tuple[np.ndarray, np.ndarray]:
         """The largest von Mises stress of a body at every output time, (times,), and where it is, (times, 3)."""

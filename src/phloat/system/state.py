@@ -13,6 +13,7 @@ from phloat.algebra.layout import Layout, Shape, joined
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
 from phloat.system.pieces import located, pieces_of
+from phloat.system.stresses import StressField, stress_field
 
 DERIVED = ("u_f", "v_f")
 
@@ -84,17 +85,23 @@ class State:
         rest = [self._or_zero(body, name) for name in ("eta", "eta_dot", "sigma")]
         return Pose(r, A, rest[0], v, omega, rest[1], rest[2])
 
-    def position(self, body: str, s: float) -> np.ndarray:
-        """Where the place s of a body is, in inertial axes."""
-        body, s = located(self.bodies, body, s)
-        shape, pose = self._body(body).shape, self.pose(body)
-        places = _place(s)
-        y = shape.points(places)[0] + shape.displacement(places) @ pose.eta
+    def position(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
+        """Where the place s of a body, or its material point `at` (undeformed, body axes), is, in inertial axes."""
+        if at is not None:
+            x = finite("at", at, (3,))[None, :]
+            y = x[0] + self._body(body).shape.material(x) @ self.pose(body).eta
+        else:
+            body, s = located(self.bodies, body, float(_place(s)[0]))
+            shape, places = self._body(body).shape, _place(s)
+            y = shape.points(places)[0] + shape.displacement(places) @ self.pose(body).eta
+        pose = self.pose(body)
         return (pose.r_P + pose.A @ y)[: sum(i < 3 for i in self.bodies[body].active)]
 
-    def displacement(self, body: str, s: float) -> np.ndarray:
-        """The deformation of a body at the place s, in its own axes."""
-        u = self._body(body).shape.displacement(_place(s)) @ self._or_zero(body, "eta")
+    def displacement(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
+        """The deformation of a body at the place s, or of its material point `at`, in its own axes."""
+        shape = self._body(body).shape
+        rows = shape.material(finite("at", at, (3,))[None, :]) if at is not None else shape.displacement(_place(s))
+        u = rows @ self._or_zero(body, "eta")
         return u[: sum(i < 3 for i in self.bodies[body].active)]
 
     def stress(self, body: str, s: float) -> dict[str, float]:
@@ -103,6 +110,10 @@ class State:
         rows = self._body(body).shape.stress(_place(s))
         sigma = self._or_zero(body, "sigma")
         return {name: float((row @ sigma)[0]) for name, row in rows.items()}
+
+    def stress_field(self, body: str, points: object = None) -> StressField:
+        """The stress of the whole body, or at given material points (points, 3)."""
+        return stress_field(self._body(body), self._or_zero(body, "sigma"), points)
 
     def _body(self, name: str) -> Body:
         if name not in self.bodies and (pieces := pieces_of(self.bodies, str(name))):
@@ -122,7 +133,9 @@ class State:
         return f"State({', '.join(self.bodies)}; {len(self.e)} numbers)"
 
 
-def _place(s: float) -> np.ndarray:
+def _place(s: float | None) -> np.ndarray:
+    if s is None:
+        raise InputError("say where: s=… along a beam, or at=(x, y, z) in body axes")
     return np.array([finite("place position s", s, ())])
 
 

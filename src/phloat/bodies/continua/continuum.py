@@ -62,6 +62,10 @@ class Continuum:
     stretch: Callable[[np.ndarray], np.ndarray] | None = None
     held: str = ""
 
+    def __repr__(self) -> str:
+        held = f"; held: {self.held}" if self.held else ""
+        return f"Continuum({type(self.recipe).__name__}; {self.coordinates} coordinates; boundaries: {', '.join(self.parts)}{held})"
+
     @property
     def coordinates(self) -> int:
         return self.M.shape[0]
