@@ -15,6 +15,7 @@ import compiling
 import first_plot
 import long_run
 import memory
+import reduction
 import solids
 from measure import HERE, fastest, row, run, seconds
 
@@ -70,6 +71,7 @@ BENCHMARKS = {
     "compile": compiling.rows,
     "memory": memory.rows,
     "solids": solids.rows,
+    "reduction": reduction.rows,
 }
 
 
@@ -98,7 +100,7 @@ def write(rows, header):
     record = json.dumps({"machine": header, "rows": rows}, indent=1, ensure_ascii=False)
     (HERE / "results.json").write_text(record + "\n", encoding="utf-8")
     text = f"# Benchmarks\n\n`python benchmarks/run.py` with {said(header)}.\n\n{table(flat(rows))}\n"
-    notes = [NOTE, *(module.NOTE for module in (chains, first_plot, long_run, compiling, memory, solids))]
+    notes = [NOTE, *(module.NOTE for module in (chains, first_plot, long_run, compiling, memory, solids, reduction))]
     (HERE / "RESULTS.md").write_text(text + "".join(notes), encoding="utf-8")
 
 

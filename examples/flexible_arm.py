@@ -1,6 +1,6 @@
 """How do a linear-quadratic regulator and energy shaping bring a flexible arm to its set point?
 
-A two-link arm is linearised at the target and reduced to a dozen states. The regulator with its observer is designed there, and the same
+A two-link arm is linearised at the target and reduced to ten states. A regulator and its observer are designed there, and the same
 controller runs on the reduced, the full linear and the nonlinear arm. Energy shaping needs no model but the target.
 """
 
@@ -22,7 +22,7 @@ there = ph.place(arm, {f"{joint}.angle": angle for joint, angle in target.items(
 full = ph.eliminate(ph.linearise(arm, there).with_ports("shoulder", "elbow"))
 rom = ph.project(full, ph.modal(full, count=2, static=True))
 
-regulator = ph.lqr(rom, 10.0, energy=1.0, position={"shoulder": 1.0, "elbow": 1.0}, rate={"shoulder": 0.1, "elbow": 0.1})
+regulator = ph.lqr(rom, 10.0, energy=1.0, position={"shoulder": 1.0, "elbow": 1.0})
 observer = ph.passive_observer(rom, rate={"shoulder": 0.2, "elbow": 0.1}, position={"shoulder": 1.0, "elbow": 1.0})
 lqg = ph.lqg(regulator, observer, target=target, origin=origin)
 loop = ph.certificate(ph.closed(full, lqg))  # proven on the full model, before anything moves
@@ -31,26 +31,29 @@ shaping = ph.energy_shaping(
     arm, target, stiffness={"shoulder": 0.5, "elbow": 0.15}, damping={"shoulder": 0.25, "elbow": 0.05}
 )
 runs = {
-    "reduced": ph.simulate(rom, None, 2.5, dt=4e-4, controller=lqg, output=25),
-    "full": ph.simulate(full, None, 2.5, dt=4e-4, controller=lqg, output=25),
-    "nonlinear": ph.simulate(arm, start, 2.5, dt=4e-4, controller=lqg, output=25),
+    "reduced": ph.simulate(rom, None, 2.5, dt=2e-3, controller=lqg, output=5),
+    "full": ph.simulate(full, None, 2.5, dt=2e-3, controller=lqg, output=5),
+    "nonlinear": ph.simulate(arm, start, 2.5, dt=2e-3, controller=lqg, output=5),
     "shaped": ph.simulate(arm, start, 2.5, dt=5e-3, controller=shaping),
 }
-angles = {
-    name: np.stack([origin[j] + run.way @ run.system.B[: run.way.shape[1], [k]].toarray()[:, 0] for k, j in enumerate(origin)])
-    if isinstance(run, ph.LinearResult)
-    else np.stack([run[f"{joint}.angle"] for joint in origin])
-    for name, run in runs.items()
-}
+
+
+def seen(run: ph.Result | ph.LinearResult) -> np.ndarray:
+    """Both angles over time; a linear arm starts at the origin and has its way from there."""
+    if isinstance(run, ph.Result):
+        return np.stack([run[f"{joint}.angle"] for joint in origin])
+    return np.array(list(origin.values()))[:, None] + run.system.B[: run.way.shape[1]].T @ run.way.T
+
+
+angles = {name: seen(run) for name, run in runs.items()}
 ledger = ph.loop_ledger(runs["shaped"], shaping)  # the energy of arm and controller together
 
 if __name__ == "__main__":
     import matplotlib.pyplot as plt
 
     print(f"loop: {loop}\nledger of the shaped loop: {np.abs(ledger.residual).max():.1e} of {ledger.energy[0]:.2g} J")
-    for name, angle in angles.items():
-        for k, joint in enumerate(origin):
-            plt.plot(runs[name].t, angle[k], label=f"{joint}, {name}", color=f"C{k}", ls=["-", "--", ":", "-."][list(runs).index(name)])
+    for (name, angle), line in zip(angles.items(), ("-", "--", ":", "-."), strict=True):
+        plt.plot(runs[name].t, angle.T, line, label=[f"{joint}, {name}" for joint in origin])
     plt.xlabel("t in s")
     plt.ylabel("angle in rad")
     plt.legend()

@@ -1,7 +1,9 @@
 """phloat: port-Hamiltonian flexible multibody dynamics."""
 
 from phloat.algebra.layout import Layout
+from phloat.analysis.campbell import Campbell, campbell
 from phloat.analysis.linearise import linearise
+from phloat.analysis.pod import pod
 from phloat.analysis.steady_spin import steady_spin
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.section import Circle, Rectangle, Section, Tube
@@ -16,10 +18,21 @@ from phloat.bodies.solids.sheet import Sheet
 from phloat.bodies.solids.solid import Solid
 from phloat.bodies.superelements.report import Report as SuperelementReport
 from phloat.bodies.superelements.superelement import Superelement
+from phloat.control.closed import Certificate, certificate, closed, loop_poles
+from phloat.control.energy_shaping import energy_shaping
+from phloat.control.feedback import Feedback, lqg
 from phloat.control.fmu import to_fmu
+from phloat.control.input_shaping import impulses, shaped
+from phloat.control.loop_ledger import loop_ledger
+from phloat.control.lqr import lqr
 from phloat.control.matlab import from_matlab, to_matlab
+from phloat.control.observers import kalman, passive_observer
+from phloat.control.pid import damping_injection, pid, together, wired
 from phloat.control.python_control import from_control, to_control
+from phloat.control.sampled import Sampled
 from phloat.control.scipy_signal import from_scipy, to_scipy
+from phloat.control.tuning import gain_for
+from phloat.control.wires import Wire
 from phloat.errors import (
     AccuracyError,
     ClosureError,
@@ -40,15 +53,27 @@ from phloat.fem.mesh_files import read_mesh, write_mesh
 from phloat.joints.elements import Bushing, Damper, Force, JointDamper, JointSpring, Load, Spring, Torque
 from phloat.joints.pairs import Cylindrical, Drive, Planar, Prismatic, Revolute, Slide, Spherical, Universal, Weld
 from phloat.joints.tie import Pressure, Tie, Traction
+from phloat.linear.balanced import balanced
+from phloat.linear.bases import Basis
 from phloat.linear.course import LinearResult
+from phloat.linear.craig_bampton import craig_bampton
 from phloat.linear.eliminate import eliminate
+from phloat.linear.error import BandError, error
 from phloat.linear.interconnect import gyrator, side_by_side, swapped, transformer
+from phloat.linear.irka import irka
+from phloat.linear.krylov import krylov
+from phloat.linear.modal import modal
 from phloat.linear.modes import Modes, modes
+from phloat.linear.participation import EffectiveMasses, effective_masses, participation
 from phloat.linear.passive_form import from_state_space
 from phloat.linear.phdae import Field, LinearPHDAE
+from phloat.linear.ports_report import PortsReport, ports_report
+from phloat.linear.project import project
 from phloat.linear.pymor import from_pymor, to_pymor
+from phloat.linear.reduce import reduce
 from phloat.linear.response import Response, response
 from phloat.linear.state_space import StateSpace, descriptor, state_space
+from phloat.linear.zeros import PoleZeros, poles_zeros, zeros
 from phloat.motion.equilibrium import equilibrium
 from phloat.motion.events import Event
 from phloat.motion.ledger import Ledger, energy_ledger
@@ -80,10 +105,14 @@ __version__ = "0.1.0"
 __all__ = [
     "IDA",
     "AccuracyError",
+    "BandError",
+    "Basis",
     "Beam",
     "Body",
     "Books",
     "Bushing",
+    "Campbell",
+    "Certificate",
     "Circle",
     "ClosureError",
     "Composition4",
@@ -93,7 +122,9 @@ __all__ = [
     "DamagedRunWarning",
     "Damper",
     "Drive",
+    "EffectiveMasses",
     "Event",
+    "Feedback",
     "Field",
     "Force",
     "GeneralisedAlpha",
@@ -118,8 +149,10 @@ __all__ = [
     "Planar",
     "Plate",
     "PointMass",
+    "PoleZeros",
     "Port",
     "PortError",
+    "PortsReport",
     "PowerBalance",
     "Pressure",
     "Prismatic",
@@ -133,6 +166,7 @@ __all__ = [
     "Revolute",
     "Rigid",
     "RigidBody",
+    "Sampled",
     "Section",
     "Sheet",
     "Slide",
@@ -154,38 +188,67 @@ __all__ = [
     "UnfeltMotionWarning",
     "Universal",
     "Weld",
+    "Wire",
+    "balanced",
+    "campbell",
+    "certificate",
+    "closed",
     "connect",
+    "craig_bampton",
+    "damping_injection",
     "descriptor",
     "drive",
+    "effective_masses",
     "effort_defect",
     "eliminate",
     "energy",
     "energy_ledger",
+    "energy_shaping",
     "equilibrium",
+    "error",
     "from_control",
     "from_matlab",
     "from_pymor",
     "from_scipy",
     "from_state_space",
+    "gain_for",
     "gaps",
     "gyrator",
+    "impulses",
+    "irka",
     "joint_coordinates",
+    "kalman",
+    "krylov",
     "linearise",
     "load_run",
     "lock",
+    "loop_ledger",
+    "loop_poles",
+    "lqg",
+    "lqr",
+    "modal",
     "modes",
+    "participation",
+    "passive_observer",
+    "pid",
     "piecewise",
     "place",
     "plot",
+    "pod",
+    "poles_zeros",
+    "ports_report",
     "position",
     "power_balance",
+    "project",
     "reactions",
     "read_mesh",
+    "reduce",
     "response",
     "resume",
     "save",
     "set_moving",
     "settle",
+    "shaped",
     "shapes",
     "side_by_side",
     "simulate",
@@ -199,6 +262,9 @@ __all__ = [
     "to_matlab",
     "to_pymor",
     "to_scipy",
+    "together",
     "transformer",
+    "wired",
     "write_mesh",
+    "zeros",
 ]

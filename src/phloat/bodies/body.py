@@ -14,10 +14,12 @@ from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
 from phloat.bodies.families import members
+from phloat.bodies.given import pair_basis
 from phloat.bodies.inertia import Inertia
-from phloat.bodies.reduced import Basis, beam_basis
+from phloat.bodies.reduced import beam_basis, fields_basis
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, PortError, unknown
+from phloat.linear.bases import Basis
 from phloat.linear.phdae import Field, LinearPHDAE
 
 SPACE = (0, 1, 2, 3, 4, 5)  # v_x v_y v_z ω_x ω_y ω_z
@@ -176,8 +178,19 @@ class Body:
             needs="",
         )
 
-    def reduced(self, *, modes: int, axial: int = 2, torsion: int = 2, loaded: Sequence[str] = ()) -> Body:
+    def reduced(
+        self,
+        basis: Basis | None = None,
+        *,
+        modes: int | None = None,
+        axial: int = 2,
+        torsion: int = 2,
+        loaded: Sequence[str] = (),
+    ) -> Body:
         """The beam with few coordinates: so many bending modes in each plane, axial modes and torsion modes.
+
+        Or, of any body, those of a basis: of velocities of `body.linear()` (from `krylov`, `modal`, …; their deformation is kept)
+        or of the coordinates alone (from `pod`).
 
         Modes are those of the body in its own frame (K, M_ff): pinned at both ends in a pinned frame, with a free end C in a
         cantilever frame. With stiffening, every pair of bending fields of a plane brings its axial companion as well, as many
@@ -189,6 +202,10 @@ class Body:
         """
         if not self.coordinates:
             raise InputError("a rigid body has no deformation to reduce")
+        if basis is not None:
+            if modes is not None or loaded:
+                raise InputError("give a basis, or modes=… with loaded=…, not both")
+            return self._projected(self._completed(basis))
         if isinstance(loaded, str):
             raise InputError(f"loaded is {loaded!r}; write a tuple of port names: ({loaded!r},)")
         ports = [self.port(name) for name in loaded]
@@ -196,15 +213,38 @@ class Body:
         basis = beam_basis(self.elastic, self.inertia.M_ff, loads, modes=modes, axial=axial, torsion=torsion)
         return self._projected(basis)
 
+    def _completed(self, basis: Basis) -> Basis:
+        """The deformation of given velocities, with what it takes to shorten as it bends."""
+        if not isinstance(basis, Basis):
+            raise InputError(
+                f"{type(basis).__name__} is not a Basis; make one with krylov, modal or pod, or say modes=…"
+            )
+        rows, rigid = basis.V_v.shape[0], len(self.active)
+        if rows not in (self.coordinates, rigid + self.coordinates):
+            raise InputError(
+                f"the basis has {rows} rows of velocities; this body has {self.coordinates} coordinates, and {rigid} rigid "
+                "velocities before them in body.linear()"
+            )
+        whole, M = basis.V_v.toarray(), self.inertia.M_ff
+        V = whole[rows - self.coordinates :]
+        mass = M if rows == self.coordinates else self.inertia.at_rest()[self.columns][:, self.columns]
+        V = V[:, np.einsum("ik,ik->k", V, M @ V) > 1e-18 * np.einsum("ik,ik->k", whole, mass @ whole)]
+        if not V.shape[1]:
+            raise InputError("the basis holds no deformation of this body, only rigid motion")
+        if self.families:
+            return fields_basis(self.elastic, M, V)
+        return pair_basis(self.elastic, M, V, *self.planar)
+
     def _projected(self, basis: Basis) -> Body:
         """η = V_v η_r, σ = V_σ σ_r."""
         V = basis.V_v.toarray()
+        stresses = basis.stresses or Layout({"sigma": (basis.V_sigma.shape[1],)}, "stress")
         keep, strains = self.planar
         planar = ~basis.V_v[~keep].toarray().any(axis=0), ~basis.V_sigma[~strains].toarray().any(axis=0)
         return replace(
             self,
             inertia=self.inertia.projected(basis.V_v),
-            elastic=self.elastic.projected(basis.V_v, basis.V_sigma, basis.stresses),
+            elastic=self.elastic.projected(basis.V_v, basis.V_sigma, stresses),
             ports={name: replace(p, Phi=p.Phi @ V, Psi=p.Psi @ V) for name, p in self.ports.items()},
             shape=Combined(self.shape, basis.V_v, basis.V_sigma),
             planar=planar,

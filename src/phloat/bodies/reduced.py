@@ -1,8 +1,9 @@
-"""Few coordinates for a beam that keep what it does: bending modes, their axial companions, some axial and torsion modes."""
+"""Few coordinates for a beam that keep what it does: bending modes, their axial companions, some axial and torsion modes.
+
+Fields may be given, too (`fields_basis`): those of a basis made by `krylov`, `modal` or `pod`, parted into families.
+"""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,29 +13,40 @@ from phloat.bodies.companions import companions
 from phloat.bodies.families import BENDING, Family, families
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError
+from phloat.linear.bases import Basis
+
+FAINT = 1e-9  # of a given field: a part in one family that is round-off
 
 
-@dataclass(frozen=True, eq=False)
-class Basis:
-    """η = V_v η_r and σ = V_σ σ_r with V_σ = orth(C⁻¹D V_v); `stresses` names the blocks of both by their families."""
-
-    V_v: Matrix
-    V_sigma: Matrix
-    stresses: Layout
-
-
-def beam_basis(elastic: Elastic, M_ff: Matrix, loads: np.ndarray, *, modes: int, axial: int, torsion: int) -> Basis:
+def beam_basis(
+    elastic: Elastic, M_ff: Matrix, loads: np.ndarray, *, modes: int | None, axial: int, torsion: int
+) -> Basis:
     """Families apart, each in its own Ritz modes: V_vᵀM_ffV_v = I, V_σᵀCV_σ = I, V_σᵀDV_v = diag(ω).
 
     The static response K⁻¹f to every column f of `loads` (coordinates × loads) is kept too.
     """
     parts = families(elastic, M_ff)
-    _check(parts, modes, axial, torsion)
-    counts = dict.fromkeys(BENDING, modes) | {"axial": axial, "torsion": torsion}
+    counts = dict.fromkeys(BENDING, _checked(parts, modes, axial, torsion)) | {"axial": axial, "torsion": torsion}
     fields = {name: _fields(part, counts[name], loads[part.columns]) for name, part in parts.items()}
+    return _completed(parts, fields, elastic, len(loads))
+
+
+def fields_basis(elastic: Elastic, M_ff: Matrix, V: np.ndarray) -> Basis:
+    """The basis of given fields (coordinates × fields): each family keeps its part of every field, with its companions."""
+    parts, fields = families(elastic, M_ff), {}
+    whole = np.sqrt(np.einsum("ik,ik->k", V, M_ff @ V))
+    for name, part in parts.items():
+        own = V[part.columns]
+        there = np.sqrt(np.einsum("ik,ik->k", own, part.M @ own)) > FAINT * whole
+        fields[name] = part.orthonormal(own[:, there])
+    return _completed(parts, fields, elastic, len(V))
+
+
+def _completed(parts: dict[str, Family], fields: dict[str, np.ndarray], elastic: Elastic, size: int) -> Basis:
+    """With companions of the bending fields where the beam stiffens, each family in its Ritz modes."""
     if "axial" in parts and elastic.Q.value.size:
-        bent = [_side_by_side([(parts[n].columns, fields[n])], len(loads)) for n in BENDING if n in parts]
-        brought = [companions(parts["axial"], elastic, w.toarray()) for w in bent]
+        bent = [_side_by_side([(parts[n].columns, fields[n])], size) for n in BENDING if n in parts]
+        brought = [companions(parts["axial"], elastic, w.toarray()) for w in bent if w.shape[1]]
         fields["axial"] = np.hstack([fields["axial"], *brought])
     V, S, sizes = [], [], {}
     for name, part in parts.items():
@@ -43,7 +55,7 @@ def beam_basis(elastic: Elastic, M_ff: Matrix, loads: np.ndarray, *, modes: int,
             V.append((part.columns, v))
             S.append((part.rows, stress))
             sizes[name] = (v.shape[1],)
-    return Basis(_side_by_side(V, len(loads)), _side_by_side(S, elastic.C.shape[0]), Layout(sizes, "stress"))
+    return Basis(_side_by_side(V, size), _side_by_side(S, elastic.C.shape[0]), Layout(sizes, "stress"))
 
 
 def _fields(part: Family, count: int, loads: np.ndarray) -> np.ndarray:
@@ -61,7 +73,8 @@ def _side_by_side(blocks: list[tuple[np.ndarray, np.ndarray]], rows: int) -> Mat
     return csr(out)
 
 
-def _check(parts: dict[str, Family], modes: int, axial: int, torsion: int) -> None:
+def _checked(parts: dict[str, Family], modes: int | None, axial: int, torsion: int) -> int:
+    """`modes`, or a sentence."""
     for name, value, least in (("modes", modes, 1), ("axial", axial, 0), ("torsion", torsion, 0)):
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
             raise InputError(f"{name} is {value!r}; it must be a whole number, {least} or more")
@@ -69,8 +82,10 @@ def _check(parts: dict[str, Family], modes: int, axial: int, torsion: int) -> No
     if not bending:
         raise InputError("reduced(modes=…) counts bending modes, and this body has none of a beam's")
     few = min(bending, key=lambda name: bending[name])
-    if modes > bending[few]:
+    count = int(modes or 0)
+    if count > bending[few]:
         raise InputError(
             f"modes is {modes}, but {few} this body has only {bending[few]} coordinates; ask for fewer modes or give it "
             "more elements"
         )
+    return count

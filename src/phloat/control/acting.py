@@ -24,26 +24,26 @@ COUPLED = 1e-12  # beside the largest Z: what counts as no coupling between port
 
 
 class Acting:
-    """The controller's own midpoint step, its inputs taken from the flows of the plant's ports by u_c = T y."""
+    """The controller's own midpoint step as matrices, its inputs taken from the flows of the plant's ports by u_c = T y."""
 
     def __init__(self, system: LinearPHDAE, into: np.ndarray, h: float) -> None:
-        self.step, self.into = Step(system, h), into
-        self.out, self.out_lam = csr(system.B @ into), csr(system.B_lam @ into)
+        step, n, flows = Step(system, h), system.rows.size, into.shape[1]
+        B, B_lam = system.B @ into, system.B_lam @ into
+        columns = [step.mean(e, np.zeros(len(into))) for e in np.eye(n)]
+        columns += [step.mean(np.zeros(n), into @ flow) for flow in np.eye(flows)]
+        mean = np.array([e for e, _ in columns]).reshape(-1, n).T
+        out = B.T @ mean + B_lam.T @ np.array([lam for _, lam in columns]).reshape(n + flows, -1).T
+        self.into = into
+        self.by_state, self.by_flow = mean[:, :n], mean[:, n:]
+        self.out_by_state, self.impedance = out[:, :n], out[:, n:]  # a = out_by_state e, and Z
 
-    def mean(self, e: np.ndarray, flow: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """ē and ȳ of the step from e under the mean flow."""
-        mean, lam = self.step.mean(e, self.into @ flow)
-        return mean, self.out.T @ mean + self.out_lam.T @ lam
+    def mean(self, e: np.ndarray, flow: np.ndarray) -> np.ndarray:
+        """ē of the step from e under the mean flow."""
+        return self.by_state @ e + self.by_flow @ flow
 
     def offset(self, e: np.ndarray) -> np.ndarray:
         """a: the output where the ports stand still."""
-        return self.mean(e, np.zeros(self.into.shape[1]))[1]
-
-    @property
-    def impedance(self) -> np.ndarray:
-        """Z."""
-        nothing = np.zeros(self.step.system.rows.size)
-        return np.array([self.mean(nothing, flow)[1] for flow in np.eye(self.into.shape[1])]).T
+        return self.out_by_state @ e
 
 
 def wiring(name: str, mine: Layout, wires: Sequence[Wire], ports: Sequence[str], plant: Layout) -> np.ndarray:

@@ -115,4 +115,6 @@ def unreached(A: np.ndarray, B: np.ndarray, said: str) -> str:
     least = [(float(la.svdvals(np.hstack([A - x * np.eye(len(A)), pushes]))[-1]), abs(x)) for x in near]
     if not least:
         return f"no stable loop was found; {said} may be too weak, or weights too far apart"
-    return f"the undamped mode at {min(least)[1]:.6g} rad/s is not {said}; add a port that moves with it, or damp it"
+    omega = min(least)[1]
+    omega = omega if omega > 1e-9 * np.abs(values).max() else 0.0
+    return f"the undamped mode at {omega:.6g} rad/s is not {said}; add a port that moves with it, or damp it"

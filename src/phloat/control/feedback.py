@@ -16,7 +16,7 @@ from phloat.control.design import Design
 from phloat.control.lqr import Regulator
 from phloat.control.observers import Observer
 from phloat.control.seen import MidpointStep, Seen
-from phloat.control.wires import Model, numbers, often_enough
+from phloat.control.wires import Model, numbers
 from phloat.errors import AccuracyError, InputError
 from phloat.linear.phdae import LinearPHDAE
 from phloat.system.system import System
@@ -63,22 +63,22 @@ class Feedback:
             raise InputError(
                 "this controller has states of its own: give dt, or wrap it as Sampled(controller, every=…)"
             )
-        often_enough(dt, self.fastest(model))
         seen = self._seen(model, dt)
-        step = MidpointStep(*self.matrices, dt, seen.from_ways)
-        own = np.array([seen.way_of(port) for port in self.ports])  # which measured rate is that of the own port, or −1
-        Z = step.answer[np.arange(len(own)), own]
-        Z = np.where((own >= 0) & (Z > 0.0), Z, 0.0)
+        step, by_flow = MidpointStep(*self.matrices, dt), seen.by_flow
+        own = np.array([seen.flows.index(port) if port in seen.flows else -1 for port in self.ports])
+        Z = np.array([-step.answer(by_flow)[k, i] if i >= 0 else 0.0 for k, i in enumerate(own)])
+        Z = np.maximum(Z, 0.0)
         bias = np.array([self.bias.get(port, 0.0) for port in self.ports]) if isinstance(model, System) else 0.0
-        x, last = np.zeros(0), np.zeros(0)
+        x = np.zeros(0)
 
         def function(t: float, y: Any) -> dict[str, object]:
-            nonlocal x, last
+            nonlocal x
             first, mean = seen.since(y)
             x = self._first(mean) if first else step.after(x, mean)
-            last = mean if first else seen.now_from(mean)
-            effort = step.effort(x, last) + Z * np.where(own >= 0, last[own], 0.0)
-            return dict(zip(self.ports, (bias + effort).tolist(), strict=True))
+            # the flow of the step to come is taken to be the last one, but for what the dampers Z make of it
+            effort = bias + step.effort(x, seen.now + by_flow @ seen.flow)
+            effort += Z * np.array([seen.flow[i] if i >= 0 else 0.0 for i in own])
+            return dict(zip(self.ports, effort.tolist(), strict=True))
 
         return damped("feedback", model, self.ports, np.diag(Z)) if Z.any() else model, function
 

@@ -93,7 +93,7 @@ def _again(
     bias = np.array([controller.bias.get(port, 0.0) for port in ports])
     stored, lost = [mine.energy(e)], [0.0]
     for step in moved:
-        mean, _ = acting.mean(e, step / h)
+        mean = acting.mean(e, step / h)
         e = 2.0 * mean - e
         stored.append(mine.energy(e))
         lost.append(lost[-1] + h * float(mean @ (mine.R @ mean)))

@@ -81,7 +81,8 @@ class Passive:
         """f(t, y, what was applied): the state from the way since the last sample, the effort from it and the rates."""
         run, space = _Run(self, model, every), state_space(self.system)
         into = run.acting.into
-        C, D = into.T @ space.C @ np.linalg.pinv(space.T), into.T @ space.D @ into
+        back = space.signs[:, None] * (self.system.E @ space.T).T  # x = TᵀE e, whatever rows without energy say
+        C, D = into.T @ space.C @ back, into.T @ space.D @ into
 
         def function(t: float, y: Any, applied: Mapping[str, float]) -> dict[str, float]:
             run.go_on(y)
@@ -122,7 +123,7 @@ class _Run:
             self.e = c.start(dict(zip(c.ports, now, strict=True)))
         else:
             moved = [step_of(self.model, port, x) for port, x in zip(c.ports, now - self.before, strict=True)]
-            self.e = 2.0 * self.acting.mean(self.e, np.array(moved) / self.h)[0] - self.e
+            self.e = 2.0 * self.acting.mean(self.e, np.array(moved) / self.h) - self.e
         self.before = now
 
     def efforts(self, y: np.ndarray) -> dict[str, float]:

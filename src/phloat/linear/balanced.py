@@ -34,19 +34,21 @@ def balanced(
     """At most `order` states, or all velocities whose Gramian is at least `tolerance` times the largest.
 
     Each input counts alike. With `band` (rad/s) the Gramian is that of the band (Gawronski and Juang 1990), else of all
-    frequencies, where a torque on a light hinge spends much on what is fast. What does not decay by itself has no Gramian: rigid motions are kept apart, exactly, and a system
-    without damping needs `decay` (1/s), the rate at which the past is forgotten.
+    frequencies, where a torque on a light hinge spends much on what is fast. What does not decay by itself has no Gramian:
+    rigid motions are kept apart, exactly, and a system without damping needs `decay` (1/s), the rate at which the past is
+    forgotten.
     """
     form = ModalForm.of(system, decay)
     wanted = kept_velocities(form, order) if order is not None else None
     if (wanted is None) == (tolerance is None):
         raise InputError("say one of order=… and tolerance=…")
-    W = form.B @ form.B.T
-    if band is not None:
-        S = _within(form.A, limits(band)) @ W
-        W = S + S.T
-    P = la.solve_continuous_lyapunov(form.A, -W)
-    count = len(form.omega)
+    count, B = len(form.omega), form.B
+    S = np.eye(len(form.A)) if band is None else _within(form.A, limits(band))
+    seen = np.diag((np.arange(len(form.A)) < count).astype(float))
+    share = np.einsum("ij,ij->j", B, la.solve_continuous_lyapunov(form.A.T, -seen) @ (S @ B))
+    B = B / np.sqrt(np.maximum(share, 1e-300))  # tr P_vv = 1 from every input alone
+    W = S @ (B @ B.T)
+    P = la.solve_continuous_lyapunov(form.A, -(W + W.T) / 2)
     value, turn = la.eigh((P[:count, :count] + P[:count, :count].T) / 2)
     value, turn = value[::-1], turn[:, ::-1]
     keep = wanted if tolerance is None else int((value >= positive("tolerance", tolerance) * value[0]).sum())
@@ -65,7 +67,7 @@ def _within(A: np.ndarray, band: tuple[float, float]) -> np.ndarray:
 class ModalForm:
     """ẋ = A x + B u for the elastic modes, x = (v, σ): A = [[−D, −Ω], [Ω, 0]] − decay, inputs of equal weight.
 
-    `rigid` are the motions that nothing resists and nothing damps; they stand apart.
+    Motions that nothing resists (`rigid`) stand apart, unless they are damped or coupled by spin: then they are modes, too.
     """
 
     model: SecondOrder
@@ -105,7 +107,7 @@ class ModalForm:
                 f"some motion does not decay (a pole at {slow:.1e} {abs(poles[poles.real.argmax()].imag):+.4g}j 1/s), so it has no "
                 "Gramian; damp it, or give decay=…, the rate at which the past is forgotten"
             )
-        return cls(model, found.vectors[:, :first], V, omega, J, R, B)
+        return cls(model, found.vectors[:, : found.rigid], V, omega, J, R, B)
 
 
 def kept_velocities(form: ModalForm, order: int) -> int:

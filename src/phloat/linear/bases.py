@@ -53,7 +53,11 @@ class Basis:
 
 
 def split_basis(
-    model: SecondOrder, rigid: np.ndarray, elastic: np.ndarray, driven: np.ndarray | None = None, most: int | None = None
+    model: SecondOrder,
+    rigid: np.ndarray,
+    elastic: np.ndarray,
+    driven: np.ndarray | None = None,
+    most: int | None = None,
 ) -> Basis:
     """The basis of rigid motions (of unit mass), other free motions and, last, driven ones; dependent columns are left out.
 
@@ -115,7 +119,7 @@ def orthonormal(V: np.ndarray, M: Matrix, size: np.ndarray | None = None) -> np.
 
 def leading(V: np.ndarray, M: Matrix, count: int) -> np.ndarray:
     """The `count` directions, of unit mass, that hold most of V."""
-    value, turn = la.eigh(V.T @ (M @ V))
+    _, turn = la.eigh(V.T @ (M @ V))
     W = V @ turn[:, ::-1][:, :count]
     return orthonormal(W, M)
 
@@ -153,7 +157,9 @@ def _ritz(model: SecondOrder, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return V, model.stress(V[:, len(turn) - felt :]) / omega[:felt][::-1]
 
 
-def _indefinite(model: SecondOrder, V: np.ndarray, strain: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _indefinite(
+    model: SecondOrder, V: np.ndarray, strain: np.ndarray, noise: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The same where some stresses give energy: K_r = V_vᵀK V_v has both signs."""
     K = strain.T @ model.from_strain(strain)
     value, turn = la.eigh((K + K.T) / 2)
@@ -182,4 +188,3 @@ def _more(model: SecondOrder, Q: np.ndarray, strain: np.ndarray) -> np.ndarray:
 def _energy(model: SecondOrder, strain: np.ndarray) -> np.ndarray:
     """|sᵀC⁻¹s| of every column."""
     return np.asarray(np.abs(np.einsum("ik,ik->k", strain, model.from_strain(strain))))
-

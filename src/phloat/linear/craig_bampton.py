@@ -1,6 +1,6 @@
 """Craig and Bampton's basis of a linear system: modes with some ports held, and the static motion that each of them asks for.
 
-    y_p = B_pᵀv = 0:  K φ = ω²M φ + B_p μ,          unit y_p:  K ψ = B_p μ,  B_pᵀψ = I
+y_p = B_pᵀv = 0:  K φ = ω²M φ + B_p μ,          unit y_p:  K ψ = B_p μ,  B_pᵀψ = I
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ def modal(
 ) -> Basis:
     """Rigid motions and the modes of a band (rad/s), the `count` lowest elastic ones, or those that the ports feel.
 
-    `tolerance` leaves out modes whose share (φᵀb)²/ω² of the static compliance of every input b is below that part of the largest. `static` adds the static
-    response to every port of what is left out: right at low frequency, where a sum of few modes is not. Ports that are driven
-    bring their static motion in any case.
+    `tolerance` leaves out modes whose share (φᵀb)²/ω² of the static compliance of every input b is below that part of the
+    largest. `static` adds the static response to every port of what is left out: right at low frequency, where a sum of few
+    modes is not. Ports that are driven bring their static motion in any case.
     """
     model = SecondOrder.of(system)
     if sum(choice is not None for choice in (band, count, tolerance)) != 1:

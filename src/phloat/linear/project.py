@@ -27,9 +27,7 @@ def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
     velocities, stresses = basis.V_v.shape[1], basis.V_sigma.shape[1]
     E, J, R = (_congruent(matrix, V) for matrix in (system.E, system.J, system.R))
     G, B_lam, multipliers = _joints(system, basis)
-    blocks = {"v": (velocities,)} if velocities else {}
-    named = {} if basis.stresses is None else {f"sigma, {name}": s for name, s in basis.stresses.shapes.items()}
-    blocks |= named or ({"sigma": (stresses,)} if stresses else {})
+    blocks = {name: (size,) for name, size in (("v", velocities), ("sigma", stresses)) if size}
     return replace(
         system,
         E=(E + E.T) / 2,

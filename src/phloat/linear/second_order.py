@@ -42,7 +42,9 @@ class SecondOrder:
         linear_only(system)
         n = system.split
         if n < 0:
-            raise InputError("reduction needs rows in the order (v | σ), velocities first; say where they part: split=…")
+            raise InputError(
+                "reduction needs rows in the order (v | σ), velocities first; say where they part: split=…"
+            )
         if largest(system.E[:n, n:]) or largest(system.J[n:, n:]) or largest(system.R[n:]):
             raise InputError(
                 "reduction keeps (v | σ) apart, and here they share mass, or stresses are damped or coupled among themselves"

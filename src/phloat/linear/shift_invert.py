@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import scipy.linalg as la
+import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
@@ -62,6 +64,32 @@ class MixedStiffness:
         return stacked([[-shift * M, weight * self.L], [weight * self.L.T, -(weight**2) * self.C]])
 
 
+class Solver(Protocol):
+    """What solves with one matrix."""
+
+    def solve(self, b: np.ndarray) -> np.ndarray: ...
+
+
+class Scaled:
+    """A symmetric matrix factorised with the first of its diagonal at size one.
+
+    Slopes beside deflections would else be no pivots, and the order that keeps the fill low would be lost: 80 s instead of
+    0.2 s for a Kirchhoff plate of 1600 elements.
+    """
+
+    def __init__(self, matrix: Matrix, diagonal: np.ndarray):
+        size = np.abs(diagonal)
+        self.unit = np.ones(matrix.shape[0])
+        self.unit[: len(size)] = 1.0 / np.sqrt(np.where(size > 0.0, size, largest(size) or 1.0))
+        self.unit[len(size) :] = 1.0 / np.sqrt(largest(size) or 1.0)
+        scaled = sp.diags_array(self.unit) @ matrix @ sp.diags_array(self.unit)
+        self.lu = spla.splu(scaled.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=1e-3, options=SYMMETRIC)
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        unit = self.unit if b.ndim == 1 else self.unit[:, None]
+        return np.asarray(unit * self.lu.solve(np.ascontiguousarray(unit * b)))
+
+
 class ShiftInvert:
     """The lowest eigenvalues of K v = μ M v + Gᵀλ, G v = 0, from one factorisation of the saddle at a shift."""
 
@@ -71,7 +99,7 @@ class ShiftInvert:
         self.size, self.free = A.shape[0] + joints, self.n - joints
         rows = largest(A) * stacked([[G, zeros(joints, A.shape[0] - self.n)]])
         saddle = stacked([[A, rows.T], [rows, zeros(joints, joints)]])
-        self.factor = spla.splu(saddle.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=1e-3, options=SYMMETRIC)
+        self.factor: Solver = Scaled(saddle, A.diagonal())
         self.mass = stacked([[M, None], [None, zeros(self.size - self.n, self.size - self.n)]])
 
     def completed(self, value: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -12,13 +12,13 @@ E = X S Xᵀ, S = ±1, and x = Xᵀe the matrix of a lossless system is skew, an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.sparse import Matrix, components, largest, small_blocks
-from phloat.errors import InputError
+from phloat.errors import InputError, positive
 from phloat.linear.channels import channels
 from phloat.linear.phdae import LinearPHDAE, linear_only
 
@@ -36,6 +36,11 @@ class PoleZeros:
     zeros: np.ndarray
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+
+    def below(self, omega: float) -> PoleZeros:
+        """Those with |s| below a frequency (rad/s)."""
+        limit = positive("omega", omega)
+        return replace(self, poles=self.poles[np.abs(self.poles) < limit], zeros=self.zeros[np.abs(self.zeros) < limit])
 
     def __repr__(self) -> str:
         into, out = ", ".join(self.inputs), ", ".join(self.outputs)
@@ -64,17 +69,23 @@ def zeros(system: LinearPHDAE, inputs: str | Sequence[str], outputs: str | Seque
     return found
 
 
+def poles(system: LinearPHDAE) -> np.ndarray:
+    """All poles with Im ≥ 0, by size, damped, loaded or spinning; a rigid mode gives one at zero."""
+    linear_only(system)
+    found = _zeros(system, np.zeros(0, dtype=int), np.zeros(0, dtype=int))
+    if found is None:
+        raise InputError("joints repeat each other: drop those rows first, as linearise does")
+    return found
+
+
 def poles_zeros(
     system: LinearPHDAE, inputs: str | Sequence[str], outputs: str | Sequence[str] | None = None
 ) -> PoleZeros:
     """Poles, and zeros from as many inputs to as many outputs."""
     found = zeros(system, inputs, outputs)
-    poles = _zeros(system, np.zeros(0, dtype=int), np.zeros(0, dtype=int))
-    if poles is None:
-        raise InputError("joints repeat each other: drop those rows first, as linearise does")
     _, input_names = channels(system, inputs)
     _, output_names = channels(system, inputs if outputs is None else outputs)
-    return PoleZeros(poles, found, input_names, output_names)
+    return PoleZeros(poles(system), found, input_names, output_names)
 
 
 def _zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray | None:
@@ -82,7 +93,7 @@ def _zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray
         raise InputError(
             f"the system has {system.rows.size} rows, and zeros are computed densely up to {MOST_ROWS}; reduce it first"
         )
-    size, plant = _state_space(system, into, out)
+    size, plant = state_space(system, into, out)
     A, C, F, D = (a.T for a in _without_algebra(*_without_algebra(*plant)))
     if len(D) < len(plant[2]):
         return None
@@ -116,7 +127,7 @@ def _without_algebra(A: np.ndarray, F: np.ndarray, C: np.ndarray, D: np.ndarray)
     return A.T, C.T, F.T, D.T
 
 
-def _state_space(
+def state_space(
     system: LinearPHDAE, into: np.ndarray, out: np.ndarray
 ) -> tuple[float, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """(A, F, C, D) of ẋ = A x + F (λ, u), 0 = C x + D (λ, u), each of size one, and the frequency that A was divided by."""

@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phloat.analysis.campbell import Campbell
 from phloat.errors import InputError
 from phloat.linear.course import LinearResult
 from phloat.linear.modes import Modes
 from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.response import Response
+from phloat.linear.zeros import PoleZeros
 from phloat.motion.ledger import Ledger
 from phloat.motion.result import Result
 from phloat.system.state import State
 from phloat.system.system import System, fits
 from phloat.view.colours import COLOURS, MOST_NAMED, cycle
 from phloat.view.drawn import draw_facets, draw_points, facets, is_cloud, von_mises_of
+from phloat.view.frequency import plot_campbell, plot_pole_zeros, plot_response
 from phloat.view.over_time import plot_ledger, plot_linear_result, plot_result
 
 if TYPE_CHECKING:
@@ -27,13 +30,13 @@ THIN = 0.15  # of the longest side of a drawing: an axis that needs no numbers
 
 
 def plot(
-    x: Modes | Response | LinearPHDAE | System | Result | LinearResult | Ledger,
+    x: Modes | Response | PoleZeros | Campbell | LinearPHDAE | System | Result | LinearResult | Ledger,
     state: State | None = None,
     *,
     stress: bool = False,
 ) -> Figure:
-    """A figure of modes (shapes), a response (Bode), a linear system (matrices), a system where it stands, `plot(system, state)`,
-    a result (over time) or a ledger (where the energy went).
+    """A figure of modes (shapes), a response (Bode, singular values), poles and zeros, a Campbell diagram, a linear system
+    (matrices), a system where it stands, `plot(system, state)`, a result (over time) or a ledger (where the energy went).
 
     `plot(system, state, stress=True)` shades plates and solids by their von Mises stress.
     """
@@ -45,6 +48,10 @@ def plot(
         return plot_modes(x)
     if isinstance(x, Response):
         return plot_response(x)
+    if isinstance(x, PoleZeros):
+        return plot_pole_zeros(x)
+    if isinstance(x, Campbell):
+        return plot_campbell(x)
     if isinstance(x, LinearPHDAE):
         return plot_matrices(x)
     if isinstance(x, Result):
@@ -54,8 +61,8 @@ def plot(
     if isinstance(x, Ledger):
         return plot_ledger(x)
     raise InputError(
-        f"there is no picture of {type(x).__name__}; plot takes Modes, Response, LinearPHDAE, System, Result, LinearResult "
-        "or Ledger"
+        f"there is no picture of {type(x).__name__}; plot takes Modes, Response, PoleZeros, Campbell, LinearPHDAE, System, "
+        "Result, LinearResult or Ledger"
     )
 
 
@@ -85,26 +92,6 @@ def plot_modes(x: Modes, count: int = 4) -> Figure:
         ax.set_visible(False)
     if len(bodies) <= MOST_NAMED:
         axes.flat[0].legend(fontsize=7)
-    return figure
-
-
-def plot_response(x: Response) -> Figure:
-    """Bode diagram: magnitude and phase of every output for every input."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 5), layout="constrained")
-    top, bottom = figure.subplots(2, 1, sharex=True)
-    pairs = [(i, j) for i in range(len(x.outputs)) for j in range(len(x.inputs))]
-    for (i, j), colour in zip(pairs, cycle(len(pairs)), strict=True):
-        label = f"{x.outputs[i]} from {x.inputs[j]}"
-        top.loglog(x.omega, x.magnitude[:, i, j], color=colour, label=label)
-        bottom.semilogx(x.omega, np.rad2deg(x.phase[:, i, j]), color=colour)
-    top.set_ylabel("magnitude (SI)")
-    bottom.set_ylabel("phase (°)")
-    bottom.set_xlabel("frequency (rad/s)")
-    top.legend(fontsize=7)
-    for ax in (top, bottom):
-        ax.grid(alpha=0.3)
     return figure
 
 

@@ -26,6 +26,7 @@ from phloat.bodies.inertia import Sections
 from phloat.bodies.material import Damping
 from phloat.errors import InputError, unknown
 from phloat.fem.mesh import Mesh
+from phloat.linear.bases import Basis
 from phloat.linear.modes import modes
 from phloat.linear.phdae import Field, LinearPHDAE
 
@@ -143,8 +144,17 @@ class Continuum:
             held=f"{self.held}, {words}" if self.held else words,
         )
 
-    def reduced(self, *, modes: int, stiffened: int | None = None, inertial: bool = True) -> Body:
+    def reduced(
+        self,
+        basis: Basis | None = None,
+        *,
+        modes: int | None = None,
+        stiffened: int | None = None,
+        inertial: bool = True,
+    ) -> Body:
         """The floating body with few coordinates: so many modes with its ports held, and the static motions of the ports.
+
+        Or the velocities of a basis of `linear()`, from `krylov` or `modal`; rigid motions go to the frame.
 
         `inertial` keeps the static responses to inertia as well, of rigid motion, of spin and of every port's own motion: without
         them a spinning blade does not stretch, and free frequencies converge slowly with the number of modes.
@@ -152,7 +162,27 @@ class Continuum:
         With stiffening, every pair of the `stiffened` softest of these fields (6 unless said, at most all) brings a companion
         that lets it shorten as it bends, m (m + 1) / 2 of them. `body.coordinates` says what came out.
         """
-        return reduced(self, self.ports, modes=modes, stiffened=stiffened if self.stiffening else 0, inertial=inertial)
+        count, given = stiffened if self.stiffening else 0, self._given(basis, modes)
+        if given is not None:
+            return reduced(self, self.ports, modes=0, stiffened=count, inertial=False, given=given)
+        if modes is None:
+            raise InputError("modes is None; it must be a whole number, 0 or more")
+        return reduced(self, self.ports, modes=modes, stiffened=count, inertial=inertial)
+
+    def _given(self, basis: Basis | None, modes: int | None) -> np.ndarray | None:
+        """The velocities of a basis."""
+        if basis is None:
+            return None
+        if not isinstance(basis, Basis):
+            raise InputError(f"{type(basis).__name__} is not a Basis; make one with krylov or modal, or say modes=…")
+        if modes is not None:
+            raise InputError("give a basis, or modes=…, not both")
+        if basis.V_v.shape[0] != self.coordinates:
+            raise InputError(
+                f"the basis has {basis.V_v.shape[0]} rows of velocities; this body has {self.coordinates} coordinates: make it of "
+                "its linear()"
+            )
+        return np.asarray(basis.V_v.toarray())
 
     def modes(self, count: int = 20) -> tuple[np.ndarray, np.ndarray]:
         """ω (rad/s, ascending, rigid ones 0) and shapes q of unit mass, n × count: for large bodies, from K and M alone."""

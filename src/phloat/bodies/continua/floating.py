@@ -38,7 +38,7 @@ from phloat.bodies.continua.craig_bampton import (
     craig_bampton,
     times,
 )
-from phloat.bodies.continua.frames import MEAN_AXES, frame_rows, seen_from
+from phloat.bodies.continua.frames import MEAN_AXES, frame_rows, given_from, seen_from
 from phloat.bodies.continua.interfaces import Interface, Patch, interfaces
 from phloat.bodies.continua.meshed import Meshed, Strains
 from phloat.bodies.continua.parity import FLAT, by_parity, mirrored
@@ -73,9 +73,15 @@ class Fields:
 
 
 def reduced(
-    continuum: Meshed, ports: Mapping[str, Patch], *, modes: int, stiffened: int | None, inertial: bool = True
+    continuum: Meshed,
+    ports: Mapping[str, Patch],
+    *,
+    modes: int,
+    stiffened: int | None,
+    inertial: bool = True,
+    given: np.ndarray | None = None,
 ) -> Body:
-    """The floating body with so many modes besides the motions of its ports.
+    """The floating body with so many modes besides the motions of its ports, or with the fields that are given.
 
     `stiffened` is how many of the softest fields carry quadratic strain (their pairs get companions): 6 at most when not said,
     0 for none. `inertial` keeps the static response to the inertia of rigid motion, of spin, and of every port's own motion, too.
@@ -97,6 +103,7 @@ def reduced(
     basis = craig_bampton(K, continuum.M, tied, modes=modes, rigid=continuum.rigid, inertial=forces)
     rows = frame_rows(continuum, continuum.frame, ports)
     framed = seen_from(continuum, basis, continuum.frame, ports, rows)
+    framed = framed if given is None else given_from(continuum, given, continuum.frame, ports, found)
     if not framed.shape[1]:
         raise InputError("no deformation is left: modes is 0 and the body has no second port; ask for modes=1 or more")
     framed, omega = _ritz(framed, K, continuum.M)

@@ -10,8 +10,9 @@ import scipy.linalg as la
 from phloat.algebra.sparse import Matrix
 from phloat.bodies.continua.columns import lengths
 from phloat.bodies.continua.craig_bampton import CraigBampton
-from phloat.bodies.continua.interfaces import Mean, Patch, Rigid, mean_motion
+from phloat.bodies.continua.interfaces import Interface, Mean, Patch, Rigid, mean_motion
 from phloat.bodies.continua.meshed import Meshed
+from phloat.linear.bases import apart, orthonormal
 
 MEAN_AXES = "mean axes"
 
@@ -36,6 +37,23 @@ def seen_from(
         V = V - rigid @ la.lstsq(rows @ rigid, rows @ V)[0]
     _, turn = la.eigh(V.T @ (continuum.M @ V))
     return V @ turn[:, rigid.shape[1] :]  # the rigid motions were in the span: exactly they are gone
+
+
+def given_from(
+    continuum: Meshed, V: np.ndarray, frame: str, ports: Mapping[str, Patch], found: Mapping[str, Interface]
+) -> np.ndarray:
+    """Given fields without the rigid motion of the frame; of those that depend on others, or are rigid, nothing is left."""
+    moved = continuum.rigid[:, continuum.rigid.any(axis=0)]
+    rigid = orthonormal(moved, continuum.M)
+    V = V[:, V.any(axis=0)]
+    V = orthonormal(apart(V / lengths(V, continuum.M), rigid, continuum.M), continuum.M, np.ones(V.shape[1]))
+    port = _port_on(frame, ports)
+    rows = frame_rows(continuum, frame, ports) if port is None else found[port].L
+    if rows is None:  # mean axes
+        return V
+    for _ in range(2):
+        V = V - moved @ la.lstsq(rows @ moved, rows @ V)[0]
+    return V
 
 
 def _port_on(frame: str, ports: Mapping[str, Patch]) -> str | None:

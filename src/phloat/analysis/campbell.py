@@ -1,0 +1,140 @@
+"""Frequencies against the rate of a spin, each mode followed by its shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
+
+from phloat.algebra.sparse import csr
+from phloat.analysis.linearise import linearise
+from phloat.analysis.steady_spin import steady_spin
+from phloat.errors import InputError, finite_row, positive
+from phloat.joints.ends import unit
+from phloat.linear.modes import Modes, modes
+from phloat.system.state import State
+from phloat.system.system import System
+
+SPARE = 8  # modes beside those followed, among which they may be found again
+NEARBY = 1e-2  # how much a frequency counts beside a shape where shapes are equally alike
+
+
+@dataclass(frozen=True, eq=False)
+class Campbell:
+    """ω (rad/s, rates × modes) in the turning frame over the rates (rad/s); `growth` (1/s) where a mode grows.
+
+    `whirl` is 1 where the points of a mode circle with the spin, −1 against it, 0 where they swing on lines. `alike` is how much a
+    shape has in common with the one it was followed from (1: the same; the first are their own).
+    """
+
+    rates: np.ndarray
+    omega: np.ndarray
+    growth: np.ndarray
+    whirl: np.ndarray
+    alike: np.ndarray
+
+    @property
+    def stable(self) -> np.ndarray:
+        """Whether no mode grows, at each rate."""
+        return ~(self.growth > 1e-6 * np.abs(self.omega).max(initial=0.0)).any(axis=1)
+
+    def critical(self, order: float = 1.0) -> np.ndarray:
+        """Rates Ω at which a mode meets ω = order · Ω, ascending; lines between the given rates."""
+        order = positive("order", order)
+        gap = self.omega - order * self.rates[:, None]
+        found = []
+        for k, j in zip(*np.nonzero(gap[:-1] * gap[1:] <= 0.0), strict=True):
+            before, after = gap[k, j], gap[k + 1, j]
+            part = before / (before - after) if before != after else 0.0
+            found.append((1.0 - part) * self.rates[k] + part * self.rates[k + 1])
+        return np.unique(np.array(found))
+
+    def __repr__(self) -> str:
+        return (
+            f"Campbell({self.omega.shape[1]} modes at {len(self.rates)} rates up to {np.abs(self.rates).max():g} rad/s)"
+        )
+
+
+def campbell(
+    system: System,
+    rates: ArrayLike,
+    *,
+    axis: Sequence[float] = (0.0, 0.0, 1.0),
+    about: Sequence[float] = (0.0, 0.0, 0.0),
+    near: State | Mapping[str, object] | None = None,
+    u: Mapping[str, object] | None = None,
+    count: int = 6,
+) -> Campbell:
+    """The `count` lowest modes at the first rate, followed through the others: steady_spin, linearise and modes at each.
+
+    Rates so close that shapes change little between them keep lines apart that cross or turn away from each other.
+    """
+    given = finite_row("rates", rates)
+    if not given.size:
+        raise InputError("there are no rates; give at least one, in rad/s")
+    if not isinstance(count, (int, np.integer)) or count < 1:
+        raise InputError(f"count is {count!r}; follow at least one mode")
+    rows, held, last = [], None, near
+    for rate in given:
+        state = steady_spin(system, axis=axis, rate=float(rate), about=about, near=last, u=u)
+        found = modes(linearise(system, state, u=u))
+        chosen, alike, sign = _first(found, count) if held is None else _followed(held, found)
+        growth = np.zeros(len(found)) if found.growth is None else found.growth
+        rows.append((found.omega[chosen], growth[chosen], _whirl(found, chosen, axis, rate), alike))
+        shapes = found.vectors[:, chosen]
+        held, last = (sign * found.omega[chosen], np.where(sign < 0.0, shapes.conj(), shapes)), state
+    return Campbell(given, *(np.array(part) for part in zip(*rows, strict=True)))
+
+
+def _first(found: Modes, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    chosen = np.arange(found.rigid, min(found.rigid + count, len(found)))
+    if not len(chosen):
+        raise InputError("nothing here vibrates: all modes are rigid; a Campbell diagram needs something that bends")
+    return chosen, np.ones(len(chosen)), np.ones(len(chosen))
+
+
+def _followed(held: tuple[np.ndarray, np.ndarray], found: Modes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The modes whose shapes have most in common with those held: |φᴴM ψ|² for unit masses, largest in all.
+
+    (ω, ψ) and (−ω, ψ̄) are one mode; a line that comes down to zero goes on below it, as −1 in the last result.
+    """
+    omega, shapes = held
+    n = found.system.split
+    M = csr(found.system.E[:n, :n])
+    there = np.arange(found.rigid, min(found.rigid + 2 * len(omega) + SPARE, len(found)))
+    if len(there) < len(omega):
+        raise InputError(f"only {len(there)} of {len(omega)} modes are left at this rate; the others have become rigid")
+    signs = np.array([1.0, -1.0])
+    value = signs[:, None] * found.omega[there]
+    new = np.array([found.vectors[:, there], found.vectors[:, there].conj()])
+    lengths = np.sqrt(np.outer(_masses(M, shapes), _masses(M, new[0])))
+    alike = np.array([(np.abs(shapes.conj().T @ (M @ v)) / lengths) ** 2 for v in new])  # sign × held × new
+    apart = np.abs(omega[:, None] - value[:, None, :])
+    apart = apart / np.maximum(np.abs(omega)[:, None] + np.abs(value)[:, None, :], 1e-300)
+    cost = NEARBY * apart - alike
+    way = cost.argmin(axis=0)
+    row, column = linear_sum_assignment(cost.min(axis=0))
+    way = way[row, column]
+    return there[column], alike[way, row, column], signs[way]
+
+
+def _masses(M: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return np.einsum("ik,ik->k", v.conj(), M @ v).real
+
+
+def _whirl(found: Modes, chosen: np.ndarray, axis: Sequence[float], rate: float) -> np.ndarray:
+    """How round the points of each mode go about the axis, and which way: ∓2 Im(ā b) / (|a|² + |b|²) in its plane."""
+    along = unit("axis", axis) * (1.0 if rate >= 0.0 else -1.0)
+    first = unit("axis", np.cross(along, np.eye(3)[np.argmin(np.abs(along))]).tolist())
+    second = np.cross(along, first)
+    n = found.system.split
+    turn, size = np.zeros(len(chosen)), np.zeros(len(chosen))
+    for field in found.system.fields.values():
+        v = (field.motion[:, :n] @ found.vectors[:, chosen]).reshape(-1, 3, len(chosen))
+        a, b = np.einsum("pck,c->pk", v, first), np.einsum("pck,c->pk", v, second)
+        turn -= 2.0 * np.imag(a.conj() * b).sum(axis=0)
+        size += (np.abs(a) ** 2 + np.abs(b) ** 2).sum(axis=0)
+    return turn / np.maximum(size, 1e-300)

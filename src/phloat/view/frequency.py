@@ -1,0 +1,116 @@
+"""Pictures over frequency: Bode and singular values, poles and zeros, Campbell diagrams."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phloat.analysis.campbell import Campbell
+from phloat.linear.response import Response
+from phloat.linear.zeros import PoleZeros
+from phloat.view.colours import MOST_NAMED, cycle
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ORDERS = (1, 2, 3, 4)  # of the excitation, ω = nΩ
+SHOWN = 12  # poles on a map, the lowest; x.below(…) chooses others
+CIRCLING = 0.1  # of a whirl: what is called forward or backward
+
+
+def plot_response(x: Response) -> Figure:
+    """Bode diagram: magnitude and phase of every output for every input; of several of both, the singular values too."""
+    from matplotlib.ticker import MaxNLocator
+
+    several = min(len(x.inputs), len(x.outputs)) > 1
+    heights = [3.0, 2.0, 2.5] if several else [3.0, 2.0]
+    figure, axes = _panels(heights)
+    pairs = [(i, j) for i in range(len(x.outputs)) for j in range(len(x.inputs))]
+    phase = np.rad2deg(x.phase)
+    for (i, j), colour in zip(pairs, cycle(len(pairs)), strict=True):
+        label = f"{x.outputs[i]} from {x.inputs[j]}"
+        axes[0].loglog(x.omega, _there(x.magnitude[:, i, j]), color=colour, lw=1.2, label=label)
+        axes[1].semilogx(x.omega, phase[:, i, j], color=colour, lw=1.2)
+    axes[0].set_ylabel("magnitude (SI)")
+    axes[1].set_ylabel("phase (°)")
+    axes[1].yaxis.set_major_locator(MaxNLocator(steps=[1, 1.5, 3, 4.5, 9, 10]))
+    if several:
+        gains = x.singular_values
+        for k, colour in enumerate(cycle(gains.shape[1])):
+            axes[2].loglog(x.omega, _there(gains[:, k]), color=colour, lw=1.2)
+        axes[2].set_ylabel("singular values (SI)")
+    axes[-1].set_xlabel("frequency (rad/s)")
+    _named(axes[0])
+    for ax in axes:
+        ax.grid(alpha=0.3)
+        ax.margins(x=0.0)
+    figure.align_ylabels(axes)
+    return figure
+
+
+def plot_pole_zeros(x: PoleZeros) -> Figure:
+    """The lowest poles as crosses and zeros as circles in the upper half plane; how many lie farther out is said."""
+    far = np.sort(np.abs(x.poles))[SHOWN - 1 :]
+    near = x.below(1.1 * far[0]) if len(far) and far[0] > 0.0 else x
+    poles, zeros = near.poles, near.zeros
+    beyond = len(x.poles) - len(poles) + len(x.zeros) - len(zeros)
+    figure, (ax,) = _panels([4.8])
+    colours = cycle(2)
+    ax.plot(poles.real, poles.imag, ls="", marker="x", ms=7, color=colours[0], label="poles")
+    ax.plot(zeros.real, zeros.imag, ls="", marker="o", ms=6, mfc="none", color=colours[1], label="zeros")
+    ax.axvline(0.0, color="0.4", lw=0.8)
+    width = float(np.abs(np.concatenate([poles.real, zeros.real])).max(initial=0.0))
+    height = float(np.concatenate([poles.imag, zeros.imag]).max(initial=0.0))
+    half = 1.15 * width if width > 1e-9 * max(height, 1e-300) else max(0.1 * height, 1e-3)
+    ax.set_xlim(-half, half if (np.concatenate([poles.real, zeros.real]) > 1e-9 * half).any() else 0.25 * half)
+    ax.set_xlabel("real part (1/s)")
+    ax.set_ylabel("imaginary part (rad/s)")
+    title = f"from {', '.join(x.inputs)} to {', '.join(x.outputs)}"
+    ax.set_title(title + (f" ({beyond} lie farther out)" if beyond else ""), fontsize=9)
+    ax.grid(alpha=0.3)
+    ax.legend(fontsize=8)
+    return figure
+
+
+def plot_campbell(x: Campbell) -> Figure:
+    """Frequencies over the rate of the spin, with the lines ω = nΩ of excitation; red crosses where a mode grows."""
+    figure, (ax,) = _panels([4.8])
+    for k, colour in enumerate(cycle(x.omega.shape[1])):
+        turn = float(x.whirl[np.argmax(np.abs(x.whirl[:, k])), k])
+        way = "" if abs(turn) < CIRCLING else ", forward" if turn > 0.0 else ", backward"
+        ax.plot(x.rates, x.omega[:, k], color=colour, marker=".", ms=4, lw=1.3, label=f"mode {k + 1}{way}")
+        grows = x.growth[:, k] > 1e-6 * x.omega.max(initial=0.0)
+        if grows.any():
+            ax.plot(x.rates[grows], x.omega[grows, k], ls="", marker="x", ms=7, color="r")
+    top = 1.05 * float(x.omega.max(initial=0.0))
+    for n in ORDERS:
+        ax.plot(x.rates, n * np.abs(x.rates), color="0.6", lw=0.8, ls="--", zorder=0)
+        end = min(float(np.abs(x.rates).max()), top / n)
+        ax.annotate(f"{n}Ω", (end, n * end), color="0.4", fontsize=8, ha="right", va="bottom")
+    ax.set_ylim(0.0, top)
+    ax.margins(x=0.0)
+    ax.set_xlabel("rate of the spin Ω (rad/s)")
+    ax.set_ylabel("frequency in the turning frame (rad/s)")
+    ax.grid(alpha=0.3)
+    _named(ax)
+    return figure
+
+
+def _panels(heights: list[float]) -> tuple[Figure, list[Axes]]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.5, sum(heights) + 0.6), layout="constrained")
+    axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)
+    return figure, list(axes[:, 0])
+
+
+def _there(size: np.ndarray) -> np.ndarray:
+    """For a logarithmic axis: nothing where there is nothing."""
+    return np.where(size > 0.0, size, np.nan)
+
+
+def _named(ax: Axes) -> None:
+    if 0 < len(ax.get_legend_handles_labels()[0]) <= MOST_NAMED:
+        ax.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0)

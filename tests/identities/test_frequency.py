@@ -1,0 +1,194 @@
+"""What holds for every lossless or passive system over frequency, however it is computed."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import phloat as ph
+from phloat.linear.participation import effective_masses, participation
+from phloat.linear.ports_report import ports_report
+from phloat.linear.response import transmission
+from phloat.linear.sweep import Sweep
+from phloat.linear.transfer import FEW, Pencil, one_by_one, triangular
+from phloat.linear.zeros import poles, poles_zeros, zeros
+
+ALU = ph.Material(E=7.1e10, rho=2700.0, nu=0.33)
+BOTH = ["shoulder", "elbow"]
+
+
+def arm(damping: float = 0.0, elements: int = 4, *driven: str) -> ph.LinearPHDAE:
+    link = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), ALU, damping=ph.KelvinVoigt(damping)).discretise(elements)
+    system = ph.connect(
+        {"upper": link, "lower": link},
+        plane="xy",
+        joints=[ph.Revolute("ground", "upper.P", name="shoulder"), ph.Revolute("upper.C", "lower.P", name="elbow")],
+    )
+    system = ph.drive(system, *driven) if driven else system
+    return ph.linearise(system, ph.place(system, {"upper.theta": 0.3, "lower.theta": 0.9}))
+
+
+def off(found: np.ndarray, exact: np.ndarray) -> float:
+    return float((np.abs(found - exact) / np.abs(exact).max(axis=(1, 2), keepdims=True)).max())
+
+
+@pytest.mark.parametrize("damping", [0.0, 1e-4])
+@pytest.mark.parametrize("driven", [(), ("shoulder",)], ids=["free", "driven"])
+def test_a_triangle_answers_as_single_solutions_do(damping, driven):
+    plant = arm(damping, 4, *driven)
+    s = 1j * np.geomspace(0.1, 1e4, 80)
+    into = plant.ports.indices(BOTH)
+    pencil = Pencil.of(plant, into, into)
+    assert off(triangular(pencil, s), one_by_one(pencil, s)) < 1e-8
+
+
+@pytest.mark.parametrize("damping", [0.0, 1e-4])
+def test_a_sweep_answers_as_single_solutions_do(damping):
+    plant = arm(damping, 12)
+    s = 1j * np.geomspace(1.0, 1e3, 120)
+    into = plant.ports.indices(BOTH)
+    pencil, split = Pencil.without_joints(plant, into, into)
+    sweep = Sweep(pencil, split, s)
+    assert off(sweep.values(), one_by_one(pencil, s)) < 1e-8
+    assert len(sweep.taken) <= 24
+
+
+def test_a_large_system_is_swept(monkeypatch):
+    """response takes the sweep where it is large: as few factorisations as the band has modes, not one a frequency."""
+    monkeypatch.setattr("phloat.linear.response.SMALL", 10)
+    monkeypatch.setattr("phloat.linear.transfer.SMALL", 10)
+    solved = []
+    at = Pencil.at
+    monkeypatch.setattr(Pencil, "at", lambda self, s: solved.append(s) or at(self, s))
+    omega = np.linspace(5.0, 1000.0, 200)
+    plant = arm(1e-4, 6)
+    swept = ph.response(plant, BOTH, omega=omega).values
+    assert 0 < len(solved) < 30
+    direct = np.concatenate([ph.response(plant, BOTH, omega=few).values for few in np.split(omega, 200 // (FEW - 4))])
+    assert off(swept, direct) < 1e-8
+
+
+@pytest.mark.parametrize("port", ["shoulder", "elbow", "lower.C[1]"])
+def test_zeros_of_a_lossless_port_lie_between_its_poles(port):
+    found = poles_zeros(arm(), port)
+    report = ports_report(arm(), port)
+    assert np.abs(found.zeros.real).max() == 0.0
+    top = 1.0001 * np.sort(np.abs(found.poles))[12]
+    p, z = (np.sort(a.imag[(np.abs(a) < top)]) for a in (found.poles, found.zeros))
+    unseen = report.unreachable[report.unreachable < top]  # in both lists: they are no matter of the port
+    for w in unseen:
+        p, z = np.delete(p, np.abs(p - w).argmin()), np.delete(z, np.abs(z - w).argmin())
+    assert len(p) - len(z) in (0, 1)
+    assert (np.diff(np.sort(np.concatenate([p, z])))[1:] > 0).all()
+    assert all(((z > low) & (z < high)).sum() == 1 for low, high in pairwise(p))
+
+
+@pytest.mark.parametrize("damping", [0.0, 1e-4])
+def test_nothing_comes_out_at_a_zero(damping):
+    plant = arm(damping)
+    for inputs, outputs in (
+        ("shoulder", None),
+        ("shoulder", "elbow"),
+        (BOTH, None),
+        (BOTH, ["shoulder", "lower.C[1]"]),
+    ):
+        found = zeros(plant, inputs, outputs)
+        for s in found[(np.abs(found) > 1.0) & (np.abs(found) < 2e3)][:4]:
+            here, near = (
+                ph.response(plant, inputs, outputs, omega=[s.imag], shift=s.real + d).singular_values[0, -1]
+                for d in (0.0, 0.1 * abs(s))
+            )
+            assert here < 1e-6 * near
+
+
+def test_zeros_of_ports_on_themselves_are_poles_with_them_held():
+    plant = arm()
+    held = ph.modes(ph.swapped(ph.swapped(plant, "shoulder"), "elbow")).elastic[:8]
+    np.testing.assert_allclose(zeros(plant, BOTH).imag[:8], held, rtol=1e-9)
+
+
+def test_zeros_of_a_driven_axis_are_poles_with_it_free():
+    """What takes no torque when driven moves by itself when free."""
+    free = ph.modes(arm()).elastic[:6]
+    driven = zeros(arm(0.0, 4, "shoulder"), "shoulder")
+    np.testing.assert_allclose(driven[np.abs(driven) > 1.0].imag[:6], free, rtol=1e-8)
+
+
+def test_poles_are_those_of_the_modes():
+    for damping in (0.0, 1e-4):
+        plant = arm(damping)
+        of_modes = ph.modes(plant).poles
+        found = poles(plant)
+        assert (found == 0).sum() == 2
+        np.testing.assert_allclose(found[:12], of_modes[:12], rtol=1e-8, atol=1e-9)
+
+
+def test_a_response_is_the_sum_of_its_modes():
+    """Σ p pᵀ s / (s² + ω²) over all modes, rigid ones with 1/s."""
+    plant, s = arm(), 3.0 + 40j
+    found = ph.modes(plant)
+    p = participation(found, BOTH)
+    summed = np.einsum("ki,kj,k->ij", p, p, s / (s**2 + found.omega**2))
+    exact = ph.response(plant, BOTH, omega=[s.imag], shift=s.real).values[0]
+    np.testing.assert_allclose(summed, exact, rtol=1e-8)
+
+
+def test_the_force_on_a_base_is_the_sum_of_effective_masses():
+    """f/a = M_0 + Σ Γ Γᵀ ω²/(s² + ω²); the parts of modes are orthogonal, so they add up to rᵀM r with M_0 ≥ 0."""
+    plant, s = arm(0.0, 4, "shoulder"), 3.0 + 40j
+    found = ph.modes(plant)
+    felt = effective_masses(found, "shoulder")
+    np.testing.assert_allclose(felt.factors[: found.rigid], 0.0, atol=1e-7)  # the free elbow is left behind
+    elastic = found.omega**2 / (s**2 + found.omega**2)
+    mass = felt.residual + np.einsum("ki,kj,k->ij", felt.factors, felt.factors, elastic)
+    force = ph.response(plant, "shoulder", omega=[s.imag], shift=s.real).values[0]
+    np.testing.assert_allclose(force / s, mass, rtol=1e-8)
+    assert 0.0 <= felt.residual[0, 0] < 1e-3 * felt.total[0, 0]
+    n = plant.split
+    gram = found.vectors.T @ (plant.E[:n, :n] @ found.vectors)
+    np.testing.assert_allclose(gram, np.eye(len(found)), atol=1e-9)
+
+
+def test_effective_masses_along_any_direction_add_up_to_the_mass():
+    frame = ph.connect(
+        {"b": ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ALU).discretise(4), "m": ph.PointMass(0.3).discretise()},
+        joints=[ph.Weld("ground", "b.P"), ph.Spherical("b.C", "m.P")],
+    )
+    found = ph.modes(ph.linearise(frame, ph.place(frame)))
+    for direction in ((1, 0, 0), (0, 2, 0), (1, 1, 1)):
+        felt = effective_masses(found, direction)
+        np.testing.assert_allclose(felt.total, 0.3 + 2700 * 2e-4, rtol=1e-9)
+        assert 0.0 <= felt.residual[0, 0] < 0.1 * felt.total[0, 0]
+        np.testing.assert_allclose(felt.masses.sum() + felt.residual[0, 0], felt.total[0, 0], rtol=1e-12)
+
+
+def test_a_driven_axis_and_a_swapped_one_transmit_the_same():
+    omega = np.array([0.5, 20.0, 170.0])
+    one = transmission(arm(1e-4), "shoulder", ["lower.C", "elbow"], omega=omega).values
+    two = transmission(arm(1e-4, 4, "shoulder"), "shoulder", ["lower.C", "elbow"], omega=omega).values
+    np.testing.assert_allclose(one, two, rtol=1e-7, atol=1e-9)
+    H = ph.response(arm(1e-4), "shoulder", ["shoulder", "lower.C", "elbow"], omega=omega).values
+    np.testing.assert_allclose(one[:, :, 0], H[:, 1:, 0] / H[:, :1, 0], rtol=1e-6, atol=1e-9)
+
+
+def test_the_largest_singular_value_bounds_every_gain():
+    found = ph.response(arm(1e-4), BOTH, omega=np.geomspace(1, 1e3, 40))
+    assert (found.singular_values[:, :1] >= found.magnitude.reshape(40, -1).max(axis=1, keepdims=True) - 1e-12).all()
+    np.testing.assert_allclose(
+        (found.singular_values**2).sum(axis=1), (found.magnitude**2).sum(axis=(1, 2)), rtol=1e-10
+    )
+
+
+def test_ports_see_what_they_reach_damped_or_not():
+    """pH symmetry: an effort reaches exactly the modes that its flow sees; damping between modes does not hide it."""
+    joints = [ph.Revolute("ground", "b.P", name="pin"), ph.JointDamper("pin", damping=0.5)]
+    beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ALU, ports={"mid": 0.5}).discretise(4)
+    for parts in (joints[:1], joints):
+        system = ph.connect({"b": beam}, joints=parts, plane="xy")
+        report = ports_report(ph.linearise(system, ph.place(system)), "b.mid[1]")
+        np.testing.assert_array_equal(report.reached > 1e-8, report.seen > 1e-8)
+        assert report.unreachable.size == 8 and not report.complete  # the axial modes
+    free = ph.connect({"b": beam})
+    report = ports_report(ph.linearise(free, ph.place(free)), ["b.C", "b.P"])
+    assert report.complete and report.omega[5] == 0.0
+    assert (ports_report(ph.linearise(free, ph.place(free)), "b.C[0]").unreachable == 0).sum() == 5

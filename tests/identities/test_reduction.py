@@ -1,0 +1,243 @@
+"""Reduced systems are port-Hamiltonian, keep ports, joints and rigid motions, and match what their basis promises."""
+
+import numpy as np
+import pytest
+import scipy.linalg as la
+from reduction_zoo import BAND, apart, driven_arm, jointed_arm, made, markov, moment, plate
+
+import phloat as ph
+from phloat.linear.balanced import balanced
+from phloat.linear.bases import Basis, rigid_motions
+from phloat.linear.craig_bampton import craig_bampton
+from phloat.linear.error import error
+from phloat.linear.krylov import krylov
+from phloat.linear.modal import modal
+from phloat.linear.project import project
+from phloat.linear.reduce import reduce
+
+JOINTED = jointed_arm()
+SYSTEMS = {
+    "arm": ph.eliminate(JOINTED),
+    "arm with joints": JOINTED,
+    "driven arm": driven_arm(),
+    "plate": plate(cells=3),
+    "free plate": plate(cells=3, clamped=()),
+    "stresses not local": plate("kirchhoff", cells=3, elements="hhj", damping=ph.Rayleigh()),
+    "made": made(0),
+    "spinning": made(1, spinning=True),
+    "giving energy": made(2, negative=3),
+}
+SHIFTS = (40.0, 30.0 + 300.0j)
+BASES = {
+    "krylov": lambda s: krylov(s, SHIFTS),
+    "krylov at infinity": lambda s: krylov(s, infinity=1),
+    "modal": lambda s: modal(s, count=3),
+    "modal with statics": lambda s: modal(s, count=2, static=True),
+    "craig_bampton": lambda s: craig_bampton(s, modes=2),
+    "balanced": lambda s: balanced(s, tolerance=1e-2, decay=1.0),
+}
+DEFINITE = [name for name in SYSTEMS if name != "giving energy"]
+
+
+def zeros(system: ph.LinearPHDAE) -> int:
+    """Motions that nothing resists, counted in the dense matrices."""
+    n = system.split
+    rows = np.vstack([system.G[:, :n].toarray(), system.J[n:, :n].toarray()])
+    return n - np.linalg.matrix_rank(rows, tol=1e-9 * np.abs(rows).max())
+
+
+@pytest.mark.parametrize("method", BASES)
+@pytest.mark.parametrize("name", DEFINITE)
+def test_a_reduced_system_is_port_hamiltonian_with_the_same_ports_and_rigid_motions(name, method):
+    system = SYSTEMS[name]
+    basis = BASES[method](system)
+    rom = project(system, basis)
+    assert max(rom.structure().values()) <= 1e-12
+    assert rom.passive
+    assert rom.ports == system.ports
+    assert rom.rows.size < system.rows.size
+    assert zeros(rom) == zeros(system)
+    assert rom.multipliers.size == (1 if name == "driven arm" else 0)
+    np.testing.assert_allclose(rom.E.toarray(), np.eye(rom.rows.size), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("order", [1, 2])
+def test_moments_at_shifts_are_those_of_the_full_system(name, order):
+    """Twice as many as were asked for where the system is reciprocal."""
+    system = SYSTEMS[name]
+    rom = project(system, krylov(system, SHIFTS, order=order))
+    for s in SHIFTS:
+        for k in range(order if name == "spinning" else 2 * order):
+            assert apart(moment(rom, s, k), moment(system, s, k)) < 1e-8
+
+
+@pytest.mark.parametrize("name", ["arm", "plate", "free plate", "made", "spinning", "giving energy"])
+@pytest.mark.parametrize("order", [1, 2])
+def test_moments_at_infinity_are_those_of_the_full_system(name, order):
+    system = SYSTEMS[name]
+    rom = project(system, krylov(system, infinity=order))
+    for k in range(order if name == "spinning" else 2 * order):
+        assert apart(markov(rom, k), markov(system, k)) < 1e-8
+
+
+def test_joints_may_be_eliminated_before_or_not_at_all():
+    one, two = (project(s, krylov(s, SHIFTS)) for s in (SYSTEMS["arm"], SYSTEMS["arm with joints"]))
+    for s in (0.3 + 2.0j, 100.0j, 7.0):
+        assert apart(moment(two, s), moment(one, s)) < 1e-9
+
+
+def test_a_shift_that_stands_twice_or_beside_its_conjugate_counts_once():
+    once, often = krylov(SYSTEMS["arm"], [3.0 + 50j]), krylov(SYSTEMS["arm"], [3.0 + 50j, 3.0 - 50j, 3.0 + 50j])
+    assert once.V_v.shape == often.V_v.shape
+
+
+def test_moments_of_one_port_need_fewer_states_and_all_ports_stay():
+    system = SYSTEMS["arm"]
+    rom = project(system, krylov(system, SHIFTS, ports="elbow"))
+    assert rom.ports == system.ports
+    assert rom.rows.size < project(system, krylov(system, SHIFTS)).rows.size
+    assert apart(moment(rom, SHIFTS[1])[1, 1], moment(system, SHIFTS[1])[1, 1]) < 1e-8
+
+
+def test_a_basis_that_does_not_respect_joints_keeps_them():
+    system, rng = SYSTEMS["arm with joints"], np.random.default_rng(0)
+    V = rng.normal(size=(system.split, 20))
+    n = system.split
+    stress = np.linalg.solve(system.E[n:, n:].toarray(), system.J[n:, :n] @ V)
+    rom = project(system, Basis(V, stress))
+    assert rom.multipliers == system.multipliers
+    np.testing.assert_allclose(rom.G[:, :20].toarray(), system.G[:, :n] @ V)
+    assert max(rom.structure().values()) <= 1e-12
+
+
+def test_all_velocities_are_the_system_itself():
+    system = SYSTEMS["driven arm"]
+    rom = project(system, modal(system, count=1000))
+    for s in (20.0, 3.0 + 700j):
+        assert apart(moment(rom, s), moment(system, s)) < 1e-8
+
+
+def test_stresses_are_those_of_the_velocities():
+    """V_σ spans C⁻¹Lᵀ V_v: the reduced stiffness is that of the full system in the kept velocities."""
+    system = SYSTEMS["plate"]
+    basis, n = krylov(system, SHIFTS), system.split
+    rom = project(system, basis)
+    V, L, C = basis.V_v.toarray(), -system.J[:n, n:].toarray(), system.E[n:, n:].toarray()
+    L_r, C_r = -rom.J[: rom.split, rom.split :].toarray(), rom.E[rom.split :, rom.split :].toarray()
+    assert apart(L_r @ la.solve(C_r, L_r.T), V.T @ L @ la.solve(C, L.T @ V)) < 1e-11
+
+
+# --- single methods --------------------------------------------------------------------------------------------------
+
+
+def test_kept_modes_keep_their_frequencies():
+    for name in ("arm", "arm with joints", "free plate"):
+        system = SYSTEMS[name]
+        found = ph.modes(project(system, modal(system, count=4)))
+        np.testing.assert_allclose(found.elastic, ph.modes(system).elastic[:4], rtol=1e-9)
+
+
+def test_a_band_keeps_the_modes_in_it():
+    system = SYSTEMS["arm"]
+    omega = ph.modes(system).elastic
+    found = ph.modes(project(system, modal(system, band=(omega[1] - 1, omega[3] + 1)))).elastic
+    np.testing.assert_allclose(found, omega[1:4], rtol=1e-9)
+
+
+def test_modes_that_no_port_feels_are_left_out():
+    system = SYSTEMS["plate"].with_ports("tip")
+    few, all_ = modal(system, tolerance=1e-2), modal(system, tolerance=1e-12)
+    assert few.states < all_.states
+
+
+def test_static_motions_of_held_ports_are_exact():
+    """The compliance of the tip, H(s)/s as s → 0: what is left out goes with s⁴, two moments being matched there."""
+    system = SYSTEMS["plate"]
+    rom = project(system, craig_bampton(system, modes=0))
+    far = [apart(moment(rom, s), moment(system, s)) for s in (3.0, 30.0)]
+    assert far[0] < 1e-6
+    assert 3e3 < far[1] / far[0] < 3e4
+
+
+def test_more_modes_of_held_ports_are_nearer():
+    system = SYSTEMS["arm"]
+    far = [error(system, project(system, craig_bampton(system, modes=m)), band=BAND).largest for m in (4, 8, 16)]
+    assert far[0] > 10 * far[1] > 100 * far[2]
+
+
+def test_balanced_velocities_have_a_diagonal_gramian():
+    """And the observability Gramian has the same block of velocities: what makes them balanced."""
+    system = SYSTEMS["made"]
+    rom = project(system, balanced(system, tolerance=1e-12))
+    E, A, B = rom.E.toarray(), (rom.J - rom.R).toarray(), rom.B.toarray()
+    first = zeros(rom)
+    keep = np.arange(first, len(A))
+    A, B = la.solve(E, A)[np.ix_(keep, keep)], la.solve(E, B)[keep]
+    P, Q = la.solve_continuous_lyapunov(A, -B @ B.T), la.solve_continuous_lyapunov(A.T, -B @ B.T)
+    n = rom.split - first
+    assert apart(P[:n, :n], Q[:n, :n]) < 1e-9
+
+
+@pytest.mark.parametrize("method", ["krylov", "modal", "balanced"])
+def test_reduced_transfer_functions_are_positive_real(method):
+    system = SYSTEMS["arm"]
+    rom = project(system, BASES[method](system))
+    for w in np.geomspace(0.1, 1e5, 60):
+        H = moment(rom, 1e-6 + 1j * w)
+        assert la.eigvalsh(H + H.conj().T)[0] >= -1e-12 * np.abs(H).max()
+
+
+def test_the_points_of_pymor_give_a_passive_system():
+    pytest.importorskip("pymor")
+    from phloat.linear.irka import irka
+
+    system = SYSTEMS["arm"]
+    rom = project(system, irka(system, order=30))
+    assert rom.rows.size <= 30
+    assert max(rom.structure().values()) <= 1e-12
+    assert rom.passive
+    assert zeros(rom) == 2
+    assert error(system, rom, band=BAND).largest < 1e-3
+
+
+@pytest.mark.parametrize("name", ["arm", "arm with joints", "driven arm", "made", "spinning"])
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-5])
+def test_a_tolerance_is_kept_over_the_band(name, tolerance):
+    system = SYSTEMS[name]
+    band = (0.1, 10.0) if name in ("made", "spinning") else BAND
+    rom = reduce(system, tolerance=tolerance, band=band)
+    assert error(system, rom, band=band, points=333).largest <= 1.5 * tolerance
+    assert max(rom.structure().values()) <= 1e-12
+    assert zeros(rom) == zeros(system)
+
+
+def test_systems_without_damping_are_compared_beside_the_axis():
+    system = ph.eliminate(jointed_arm(damped=False, elements=4))
+    rom = reduce(system, tolerance=1e-3, band=BAND)
+    found = error(system, rom, band=BAND)
+    assert found.shift == 20.0
+    assert found.largest <= 1.5e-3
+    assert rom.lossless
+
+
+def test_the_error_is_that_of_the_definition():
+    system = SYSTEMS["arm"]
+    rom = project(system, modal(system, count=5))
+    found = error(system, rom, band=(1.0, 100.0), points=7)
+    k = int(found.relative.argmax())
+    H, H_r = moment(system, 1j * found.omega[k]), moment(rom, 1j * found.omega[k])
+    full = np.array([np.diag(moment(system, 1j * w)) for w in found.omega])
+    W = np.diag(1 / np.sqrt(np.abs(full).max(axis=0)))
+    expected = np.linalg.norm(W @ (H - H_r) @ W, 2) / np.linalg.norm(W @ H @ W, 2)
+    assert found.largest == pytest.approx(expected, rel=1e-8)
+    assert found.worst == found.omega[k]
+
+
+def test_rigid_motions_of_large_systems_are_found_too():
+    system = plate(cells=12, clamped=(), damping=ph.Rayleigh())
+    assert system.split > 2000
+    V = rigid_motions(system)
+    n = system.split
+    assert V.shape[1] == 3  # deflection and two slopes
+    np.testing.assert_allclose(V.T @ system.E[:n, :n] @ V, np.eye(3), atol=1e-8)
