@@ -56,5 +56,5 @@ if __name__ == "__main__":
         plt.plot(runs[name].t, angle.T, line, label=[f"{joint}, {name}" for joint in origin])
     plt.xlabel("t in s")
     plt.ylabel("angle in rad")
-    plt.legend()
+    plt.legend(loc="center right", ncols=2)
     plt.savefig("flexible_arm.png")

@@ -23,10 +23,11 @@ from phloat.control.energy_shaping import energy_shaping
 from phloat.control.feedback import Feedback, lqg
 from phloat.control.fmu import to_fmu
 from phloat.control.input_shaping import impulses, shaped
-from phloat.control.loop_ledger import loop_ledger
-from phloat.control.lqr import lqr
+from phloat.control.loop_ledger import LoopLedger, loop_ledger
+from phloat.control.lqr import Regulator, lqr
 from phloat.control.matlab import from_matlab, to_matlab
-from phloat.control.observers import kalman, passive_observer
+from phloat.control.observers import Observer, kalman, passive_observer
+from phloat.control.passive import Passive
 from phloat.control.pid import damping_injection, pid, together, wired
 from phloat.control.python_control import from_control, to_control
 from phloat.control.sampled import Sampled
@@ -44,6 +45,7 @@ from phloat.errors import (
     PortError,
     ProjectedStartWarning,
     RedundancyWarning,
+    SampleTimeWarning,
     StructureError,
     UnfeltMotionWarning,
 )
@@ -139,13 +141,16 @@ __all__ = [
     "LinearPHDAE",
     "LinearResult",
     "Load",
+    "LoopLedger",
     "LooseBodyWarning",
     "Material",
     "Mean",
     "Mesh",
     "Midpoint",
     "Modes",
+    "Observer",
     "Orthotropic",
+    "Passive",
     "Planar",
     "Plate",
     "PointMass",
@@ -161,11 +166,13 @@ __all__ = [
     "Rayleigh",
     "Rectangle",
     "RedundancyWarning",
+    "Regulator",
     "Response",
     "Result",
     "Revolute",
     "Rigid",
     "RigidBody",
+    "SampleTimeWarning",
     "Sampled",
     "Section",
     "Sheet",

@@ -336,7 +336,7 @@ def test_a_step_that_fails_is_halved_and_the_run_goes_on():
 def test_a_body_too_fine_to_move_says_so():
     fine = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), steel).discretise(220)
     system = ph.connect({"rod": fine}, [ph.Revolute("ground", "rod.P")], plane="xy")
-    with pytest.raises(ph.InputError, match=r"660 deformation coordinates is too fine to move \(at most 600\)"):
+    with pytest.raises(ph.InputError, match=r"880 deformation coordinates is too fine to move \(at most 600\)"):
         ph.simulate(system, ph.place(system), 0.1, dt=0.1)
 
 

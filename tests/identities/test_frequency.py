@@ -42,6 +42,15 @@ def test_a_triangle_answers_as_single_solutions_do(damping, driven):
     assert off(triangular(pencil, s), one_by_one(pencil, s)) < 1e-8
 
 
+def test_beside_a_pole_a_triangle_hands_over_to_single_solutions():
+    plant = arm()
+    beside = ph.modes(plant).elastic[:3] * (1 + 1e-9)
+    s = 1j * np.sort(np.concatenate([beside, np.geomspace(0.1, 1e4, 80)]))
+    pencil = Pencil.of(plant, plant.ports.indices(BOTH), plant.ports.indices(BOTH))
+    found = triangular(pencil, s)[np.isin(s.imag, beside)]
+    np.testing.assert_array_equal(found, one_by_one(pencil, 1j * beside))
+
+
 @pytest.mark.parametrize("damping", [0.0, 1e-4])
 def test_a_sweep_answers_as_single_solutions_do(damping):
     plant = arm(damping, 12)
@@ -123,6 +132,17 @@ def test_poles_are_those_of_the_modes():
         np.testing.assert_allclose(found[:12], of_modes[:12], rtol=1e-8, atol=1e-9)
 
 
+@pytest.mark.parametrize(("clamped", "rigid"), [("left", 0), (None, 3)])
+def test_stresses_that_no_motion_reaches_are_no_poles(clamped, rigid):
+    """A mixed plate has six times as many stresses as velocities; only its rigid motions are poles at zero."""
+    recipe = ph.Plate.rectangle(1.0, 1.0, thickness=0.05, material=ALU, theory="kirchhoff", clamped=clamped)
+    plate = recipe.discretise(2).linear()
+    assert plate.rows.size - plate.split > plate.split
+    found = poles(plate)
+    assert len(found) == plate.split and (found == 0).sum() == rigid
+    np.testing.assert_allclose(found.imag, ph.modes(plate).omega, rtol=1e-7)
+
+
 def test_a_response_is_the_sum_of_its_modes():
     """Σ p pᵀ s / (s² + ω²) over all modes, rigid ones with 1/s."""
     plant, s = arm(), 3.0 + 40j
@@ -192,3 +212,15 @@ def test_ports_see_what_they_reach_damped_or_not():
     report = ports_report(ph.linearise(free, ph.place(free)), ["b.C", "b.P"])
     assert report.complete and report.omega[5] == 0.0
     assert (ports_report(ph.linearise(free, ph.place(free)), "b.C[0]").unreachable == 0).sum() == 5
+
+
+def test_a_damper_off_the_middle_brings_modes_within_reach():
+    """Pushed in the middle, every second mode of a beam on two supports is out of reach, unless damping couples it to others."""
+    beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ALU, ports={"mid": 0.5}).discretise(4)
+    supports = [ph.Revolute("ground", "b.P", name="pin"), ph.Slide("ground", "b.C", along=(1, 0, 0))]
+    missed = []
+    for parts in (supports, [*supports, ph.JointDamper("pin", damping=0.5)]):
+        system = ph.connect({"b": beam}, joints=parts, plane="xy")
+        report = ports_report(ph.linearise(system, ph.place(system)), "b.mid[1]")
+        missed.append(len(report.unreachable))
+    assert missed[0] > missed[1] == 8  # those along the beam

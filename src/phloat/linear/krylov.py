@@ -130,7 +130,7 @@ class Moments:
             y = apart(y, self.rigid, model.M) if self.alone else y
             step = complex(np.vdot(x, model.M @ y))  # 1 / (s − pole)
             x = y if y.any() else x
-        if False:
+        if abs(step) * NEAR * abs(s) > 1.0:
             raise _on_a_pole(s, s - 1.0 / step)
 
 
