@@ -73,9 +73,9 @@ from phloat.linear.ports_report import PortsReport, ports_report
 from phloat.linear.project import project
 from phloat.linear.pymor import from_pymor, to_pymor
 from phloat.linear.reduce import reduce
-from phloat.linear.response import Response, response
+from phloat.linear.response import Response, response, transmission
 from phloat.linear.state_space import StateSpace, descriptor, state_space
-from phloat.linear.zeros import PoleZeros, poles_zeros, zeros
+from phloat.linear.zeros import PoleZeros, poles, poles_zeros, zeros
 from phloat.motion.equilibrium import equilibrium
 from phloat.motion.events import Event
 from phloat.motion.ledger import Ledger, energy_ledger
@@ -242,6 +242,7 @@ __all__ = [
     "place",
     "plot",
     "pod",
+    "poles",
     "poles_zeros",
     "ports_report",
     "position",
@@ -271,6 +272,7 @@ __all__ = [
     "to_scipy",
     "together",
     "transformer",
+    "transmission",
     "wired",
     "write_mesh",
     "zeros",

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
+from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout, joined
 from phloat.algebra.sparse import Matrix, csr, dependencies, largest, null_space, row_lengths, stacked, weighted, zeros
 from phloat.analysis.tangent import Tangent, tangent
@@ -68,7 +69,7 @@ def linearise(
         B_lam=B_lam[keep],
         ports=system.ports,
         multipliers=Layout({name: size for name, size in sizes.items() if size[0]}, "joint"),
-        fields={name: _where_it_stands(loose.fields[f"{name}.body"], state.pose(name)) for name in system.bodies},
+        fields={name: _where_it_stands(system, loose, name, state.pose(name)) for name in system.bodies},
     )
     linear = _with_loads(system, now, linear, small)
     return _without_turning_ports(system, linear) if small.spin.any() else linear
@@ -103,7 +104,10 @@ def _with_loads(system: System, u: np.ndarray, linear: LinearPHDAE, small: Tange
     n = linear.split
     if not small.K_g.nnz:
         return linear
-    Z = null_space(csr(linear.G[:, :n]))
+    held = (
+        linear.G if small.spin.any() else linear.G[np.diff(linear.B_lam.indptr) == 0]
+    )  # a driven base moves what hangs on it
+    Z = null_space(csr(held[:, :n]))
     if Z.shape[1] > MOST:
         raise InputError(
             f"{Z.shape[1]} free motions under load are too many to factorise their stiffness (at most {MOST}); reduce the bodies"
@@ -164,10 +168,22 @@ def _without_turning_ports(system: System, linear: LinearPHDAE) -> LinearPHDAE:
     return linear.with_ports(*(name for name in linear.ports if name not in turning))
 
 
-def _where_it_stands(field: Field, pose: Pose) -> Field:
-    """A field of a body in body axes, seen in inertial ones."""
+def _where_it_stands(system: System, loose: LinearPHDAE, name: str, pose: Pose) -> Field:
+    """The field of a body from where it is, deformed, seen in inertial axes."""
+    field, body = loose.fields[f"{name}.body"], system.bodies[name]
+    u = (body.shape.displacement(body.shape.places()) @ pose.eta).reshape(-1, 3)
+    motion = field.motion
+    if np.any(u) and body.rotates:
+        turning = [i - 3 for i in body.active if i >= 3]
+        arms = np.vstack([-skew(one) for one in u])[:, turning]  # ω × u
+        where = loose.rows[f"{name}.omega"]
+        onto = sp.csr_array(
+            (np.ones(len(turning)), (np.arange(len(turning)), np.arange(where.start, where.stop))),
+            shape=(len(turning), motion.shape[1]),
+        )
+        motion = motion + csr(arms) @ onto
     turned = sp.kron(sp.eye_array(len(field.points)), pose.A, format="csr")
-    return Field(pose.r_P + field.points @ pose.A.T, csr(turned @ field.motion))
+    return Field(pose.r_P + (field.points + u) @ pose.A.T, csr(turned @ motion))
 
 
 def independent(G: Matrix, B_lam: Matrix, multipliers: Layout) -> np.ndarray:

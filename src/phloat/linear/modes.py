@@ -83,7 +83,7 @@ class Modes:
         """Mode k as motion of a body (points × 3, inertial axes) or as the twist of a port (body axes), of unit modal mass."""
         if not isinstance(k, (int, np.integer)) or not -len(self.omega) <= k < len(self.omega):
             raise InputError(f"no mode {k!r}; there are {len(self.omega)}, counted from 0")
-        e = np.zeros(self.system.rows.size)
+        e = np.zeros(self.system.rows.size, dtype=self.vectors.dtype)
         e[: self.vectors.shape[0]] = self.vectors[:, k]
         if name in self.system.fields:
             return self.system.fields[name].of(e)

@@ -86,7 +86,7 @@ def _spared(
     while many - few > 1:  # `many` is enough, `few` is not known to be
         middle = (few + many) // 2
         trial = split_basis(model, rigid, free @ turn[:, :middle], held)
-        if known.miss(project(system, trial)).max() <= 30 * tolerance:
+        if known.miss(project(system, trial)).max() <= tolerance:
             many, best = middle, trial
         else:
             few = middle

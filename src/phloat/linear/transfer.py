@@ -24,7 +24,7 @@ from phloat.linear.phdae import LinearPHDAE
 
 Solve: TypeAlias = Callable[[np.ndarray], np.ndarray]
 FEW = 24  # values of s that are solved for one by one
-SMALL = 400  # unknowns up to which a Schur form pays
+SMALL = 300  # unknowns up to which a Schur form pays
 SYMMETRIC = {"SymmetricMode": True}
 BATCH = 4_000_000  # numbers held at once in a back substitution
 LOST = 1e5  # growth of round-off up to which the triangle is taken

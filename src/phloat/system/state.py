@@ -135,7 +135,7 @@ class State:
 
 def _place(s: float | None) -> np.ndarray:
     if s is None:
-        raise InputError("say where: s=… along a beam, or at=(x, y, z) in body axes")
+        raise InputError("the place s is missing: s=… along a beam, or at=(x, y, z) in body axes")
     return np.array([finite("place position s", s, ())])
 
 
