@@ -38,7 +38,7 @@ def plate(theory: str = "mindlin", cells: int = 4, **options: object) -> ph.Line
     )
 
 
-def made(seed: int, n: int = 12, stresses: int = 8, spinning: bool = False, negative: int = 0) -> ph.LinearPHDAE:
+def made(seed: int, n: int = 44, stresses: int = 38, spinning: bool = False, negative: int = 0) -> ph.LinearPHDAE:
     """Random matrices: fewer stresses than velocities, so that n − stresses motions are rigid; two ports.
 
     `spinning` adds gyroscopic forces, and `negative` is how many stresses give energy.

@@ -173,7 +173,7 @@ def result():
         (lambda r: r.position("bar", at=(0.0, 0.0)), r"at has shape \(2,\); it must be 3 numbers"),
         (lambda r: r.position("bar", at="tip"), "at is 'tip'; it must be 3 numbers"),
         (lambda r: r.displacement("bar", at=(0.0, np.nan, 0.0)), "at holds NaN"),
-        (lambda r: r.displacement("bar"), r"say where: s=… along a beam, or at=\(x, y, z\)"),
+        (lambda r: r.displacement("bar"), r"s=… along a beam, or at=\(x, y, z\)"),
         (lambda r: r.stress_field("bar", 0.0, (0.0, 0.0, 0.0)), r"points have shape \(3,\); they must be rows"),
         (lambda r: r.stress_field("bar", 0.0, np.zeros((0, 3))), r"points have shape \(0, 3\).*one at least"),
         (lambda r: r.stress_field("bar", 0.0, "all"), r"points have shape \(\); they must be rows"),

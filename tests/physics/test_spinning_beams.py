@@ -59,7 +59,7 @@ def test_the_steady_stretch_of_a_spinning_beam_is_the_linear_formula():
 
 def test_a_deformed_spinning_beam_is_pulled_from_where_it_is():
     system = alone(beam(stiffening=False).discretise(2), plane="xy")
-    state = resting(system.bodies).with_values({"b.omega": 5.0, "b.eta": 0.01 * np.arange(6)})
+    state = resting(system.bodies).with_values({"b.omega": 5.0, "b.eta": 0.01 * np.arange(8)})
     moved = state.with_values({"b.sigma": np.zeros(system.bodies["b"].stresses)})
     expected = integrated(
         system, lambda x: RHO_A * 25.0 * np.array([x, 0, 0]) + RHO_A * 25.0 * _deformation(state, x / LENGTH)
@@ -74,9 +74,9 @@ def _deformation(state: ph.State, s: float) -> np.ndarray:
 def test_the_coriolis_force_on_a_stretching_spinning_beam_is_two_rho_A_omega_v():
     system = alone(beam().discretise(4))
     omega, growth = 3.0, 0.4
-    x = LENGTH * np.array([1, 2, 3, 4]) / 4
+    x = LENGTH * np.arange(1, 9) / 8
     eta_dot = np.zeros(system.bodies["b"].coordinates)
-    eta_dot[:4] = growth * x  # u_x = growth · x: its four nodal values come first
+    eta_dot[:8] = growth * x  # u_x = growth · x: its values at nodes and middles come first
     state = resting(system.bodies).with_values({"b.omega": (0, 0, omega), "b.eta_dot": eta_dot})
     assert ph.terms(system, state).z[system.layout["b.v_P"]] == pytest.approx(0)
     expected = integrated(system, lambda x: (RHO_A * omega**2 * x, -2 * RHO_A * omega * growth * x, 0.0))

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.linalg as la
 
+from phloat.algebra.defects import negativity_defect
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, zeros
 from phloat.errors import InputError
@@ -14,6 +15,7 @@ from phloat.linear.bases import ROUND_OFF, Basis
 from phloat.linear.phdae import LinearPHDAE, linear_only
 
 HELD = 1e-9  # of the terms of G V_v: what counts as no motion
+NOTHING = 1e-10  # of the frequency of the fastest motion: what counts as none
 
 
 def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
@@ -25,14 +27,17 @@ def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
     _check(system, basis)
     V = la.block_diag(basis.V_v.toarray(), basis.V_sigma.toarray())
     velocities, stresses = basis.V_v.shape[1], basis.V_sigma.shape[1]
-    E, J, R = (_congruent(matrix, V) for matrix in (system.E, system.J, system.R))
+    E, J = (_congruent(matrix, V) for matrix in (system.E, system.J))
+    rigid = _unresisted(system, E, J, velocities)
+    J[rigid, velocities:] = 0.0
+    J[velocities:, :velocities] = -J[:velocities, velocities:].T
     G, B_lam, multipliers = _joints(system, basis)
     blocks = {name: (size,) for name, size in (("v", velocities), ("sigma", stresses)) if size}
     return replace(
         system,
         E=(E + E.T) / 2,
         J=(J - J.T) / 2,
-        R=_positive((R + R.T) / 2),
+        R=_damping(system, V, rigid),
         B=_clean(V.T @ system.B, abs(V).T @ abs(system.B)),
         G=G,
         B_lam=B_lam,
@@ -44,24 +49,39 @@ def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
 
 
 def _congruent(A: Matrix, V: np.ndarray) -> np.ndarray:
-    """VᵀA V; what is round-off of its terms is zero, so that rigid motions stay rigid."""
-    return _clean(V.T @ (A @ V), abs(V).T @ (abs(A) @ abs(V)))
+    """VᵀA V; off the diagonal, what is round-off of its terms is zero."""
+    found = np.asarray(V.T @ (A @ V))
+    return np.where(np.eye(len(found), dtype=bool), found, _clean(found, abs(V).T @ (abs(A) @ abs(V))))
 
 
 def _clean(found: np.ndarray, terms: np.ndarray) -> np.ndarray:
     return np.where(np.abs(found) > ROUND_OFF * terms, found, 0.0)
 
 
-def _positive(R: np.ndarray) -> np.ndarray:
-    """R without what round-off made negative."""
-    size = np.sqrt(np.maximum(R.diagonal(), 0.0))
-    R = np.where(np.outer(size, size) > 0.0, R, 0.0)
-    unit = 1.0 / np.where(size > 0.0, size, 1.0)
-    value, vector = la.eigh(unit[:, None] * R * unit)
-    if not len(value) or value[0] >= 0.0:
-        return R
-    root = size[:, None] * vector * np.sqrt(np.maximum(value, 0.0))
-    return np.asarray(root @ root.T)
+def _unresisted(system: LinearPHDAE, E: np.ndarray, J: np.ndarray, velocities: int) -> np.ndarray:
+    """Velocities whose stresses are round-off beside those of the fastest motion: they are rigid, and stay so."""
+    n, C = system.split, np.abs(system.E.diagonal()[system.split :])
+    stiff = system.J[:n, n:].multiply(system.J[:n, n:]) @ (1.0 / np.where(C > 0.0, C, 1.0))  # about K_ii
+    size = np.abs(E.diagonal())
+    size = np.where(size > 0.0, size, 1.0)
+    own = (J[:velocities, velocities:] ** 2 / size[velocities:]).sum(axis=1) / size[:velocities]
+    return np.asarray(np.flatnonzero(own <= NOTHING**2 * _most(system, stiff)))
+
+
+def _most(system: LinearPHDAE, a: np.ndarray) -> float:
+    """The largest of a_ii / M_ii: no motion of unit mass feels much more."""
+    mass = np.abs(system.E.diagonal()[: len(a)])
+    return float((a / np.where(mass > 0.0, mass, np.inf)).max(initial=0.0))
+
+
+def _damping(system: LinearPHDAE, V: np.ndarray, rigid: np.ndarray) -> np.ndarray:
+    """VᵀR V, positive: round-off is covered by as much on the diagonal, and on rigid motions counts as nothing."""
+    R = V.T @ (system.R @ V)
+    noise = ROUND_OFF * np.einsum("ik,ik->k", abs(V), abs(system.R) @ abs(V))
+    least = NOTHING**2 * _most(system, system.R.diagonal()) * np.einsum("ik,ik->k", V, system.E @ V)
+    felt = ~(np.isin(np.arange(len(R)), rigid) & (R.diagonal() <= np.maximum(noise, least)))
+    R = np.where(np.outer(felt, felt), (R + R.T) / 2, 0.0)
+    return R if negativity_defect(R) == 0.0 else np.asarray(R + np.diag(noise * felt))
 
 
 def _joints(system: LinearPHDAE, basis: Basis) -> tuple[Matrix, Matrix, Layout]:
