@@ -21,7 +21,7 @@ DECADES = 4  # of a band that begins at zero
 
 @dataclass(frozen=True, eq=False)
 class BandError:
-    """|W (H − H_r) W| / |W H W| at every frequency (largest singular values), W weighs ports by their own response.
+    """|W (H − H_r) W| / |W H W| at every frequency (largest singular values), W weighs ports by their own mean response.
 
     `full` and `reduced` are the two responses; s = shift + jω.
     """
@@ -82,11 +82,18 @@ def looked_at(system: LinearPHDAE, names: list[str], omega: np.ndarray, shift: f
 
 def misfit(H: np.ndarray, H_r: np.ndarray) -> np.ndarray:
     """|W (H − H_r) W| / |W H W| at every frequency (first axis)."""
-    own = np.abs(np.einsum("wii->wi", H)).max(axis=0, initial=0.0)
-    W = 1.0 / np.sqrt(np.where(own > 0.0, own, 1.0))
+    W = port_weights(H)
     weighted, missed = (W[:, None] * A * W for A in (H, H - H_r))
     size, far = (np.linalg.norm(A, ord=2, axis=(1, 2)) for A in (weighted, missed))
     return np.asarray(far / np.maximum(size, 1e-300))
+
+
+def port_weights(H: np.ndarray) -> np.ndarray:
+    """What makes every port's own response one in the (geometric) mean over the frequencies: a sharp peak weighs little in it."""
+    own = np.abs(np.einsum("wii->wi", H))
+    there = own > 0.0
+    mean = np.exp(np.log(np.where(there, own, 1.0)).sum(axis=0) / np.maximum(there.sum(axis=0), 1))
+    return np.asarray(1.0 / np.sqrt(mean))
 
 
 def spaced(band: tuple[float, float], points: int) -> np.ndarray:

@@ -7,7 +7,7 @@ import scipy.linalg as la
 
 from phloat.errors import AccuracyError, positive
 from phloat.linear.bases import Basis, rigid_motions, split_basis
-from phloat.linear.error import beside_the_axis, error, looked_at, misfit, spaced
+from phloat.linear.error import beside_the_axis, error, looked_at, misfit, port_weights, spaced
 from phloat.linear.krylov import Moments
 from phloat.linear.modal import limits
 from phloat.linear.phdae import LinearPHDAE
@@ -100,8 +100,7 @@ def _velocities(rom: LinearPHDAE, known: _Known) -> np.ndarray:
     A = (rom.J - rom.R).toarray()
     A = np.block([[A, rom.G.T.toarray()], [-rom.G.toarray(), np.zeros((joints, joints))]]) if joints else A
     B = np.vstack([rom.B.toarray(), rom.B_lam.toarray()])
-    own = np.abs(np.einsum("wii->wi", known.values)).max(axis=0, initial=0.0)
-    W = 1.0 / np.sqrt(np.where(own > 0.0, own, 1.0))
+    W = port_weights(known.values)
     out = []
     for w, H in zip(known.omega, known.values, strict=True):
         x = la.solve(complex(known.shift, w) * E - A, B * W)

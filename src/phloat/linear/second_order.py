@@ -154,7 +154,7 @@ class Factor:
             right[: len(g)] = self.scale[: len(g), None] * g
         q, lam = self._once(f, right)
         last = np.inf
-        for _ in range(0):
+        for _ in range(CORRECTIONS):
             left, gap = f - self.times(q) - self.rows.T @ lam, right - self.rows @ q
             more, turn = self._once(left, gap)
             now = float(np.abs(more).max(initial=0.0))

@@ -178,7 +178,7 @@ def row(m, w, p, y, j, r):
         if i >= 0:
             size, A = B[i, SIZE], B[i, W_Q] + 3
             fill(size, 0.0, w, g)
-            carry(B, E, e, m.data, w, E[e, E_END], A, 1.0, A, out, g, T)
+            carry(B, E, e, m.data, w, E[e, E_END], A, 1.0, A, out, g)
             w[at + RATE_A + side] = dot(w, g, y, p.bodies[i, Y_V], size)
         if p.ends[e, 0] >= 0:
             total += dot(w, out + FORCE, w, p.ends[e, 1] + C, 3) + dot(w, out + ON_DIR, w, p.ends[e, 1] + DIR, 9)

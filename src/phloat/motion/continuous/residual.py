@@ -24,7 +24,7 @@ from phloat.motion.continuous.evaluate import (
 )
 from phloat.motion.kernel.body import axis, pair
 from phloat.motion.kernel.newton import LAM
-from phloat.motion.kernel.small import add_matvec, axpy, copy, dot, fill, jit, matvec
+from phloat.motion.kernel.small import add_matvec, axpy, copy, dot, fill, jit, making, matvec
 from phloat.motion.kernel.tables import (
     D_D,
     D_K,
@@ -167,7 +167,7 @@ def powers(m, w, p, y, out, at):
         out[at + i] = loss
 
 
-@jit
+@making
 def residual(m, w, p, gravity, s, y, yd, out):
     """F(t, y, ẏ), with the inputs s at t."""
     evaluate(m, w, p, s, y)
@@ -189,7 +189,7 @@ def residual(m, w, p, gravity, s, y, yd, out):
             out[p.rows[r, Y_MU]] = w[o + GAP1] - w[o + TARGET1]
 
 
-@jit
+@making
 def differences(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, data):
     """∂F/∂y in the entries of a sparse matrix: columns of one group share no row, so they are nudged together, back and forth."""
     before, after, x = np.empty(len(y)), np.empty(len(y)), y.copy()
@@ -237,7 +237,7 @@ def blocks(m, w, p, out):
                     at += B[i, SIZE]
 
 
-@jit
+@making
 def moved(m, p, y, x, out):
     """q moved by x in the directions of v, rotations by their vectors; everything else as it is."""
     B = m.bodies

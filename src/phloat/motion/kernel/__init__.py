@@ -8,7 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 
 _here = Path(__file__).parent
-_compiled = ("tables", "small", "body", "tangent", "ports", "rows", "geometric", "solve", "newton", "step")
+_compiled = (
+    *("tables", "small", "body", "tangent", "ports", "rows", "geometric"),
+    *("admittance", "solve", "newton", "step"),
+)
 with suppress(OSError):
     _newest = max((_here / f"{name}.py").stat().st_mtime for name in _compiled)
     for _cached in (_here / "__pycache__").glob("*.nb?"):

@@ -8,7 +8,7 @@
 Forces of ports are subtracted elsewhere. Planar bodies have one axis of rotation, point masses none; the loops are the same.
 """
 
-from phloat.motion.kernel.small import U, add_matvec, axpy, copy, dot, hot, jit, matvec
+from phloat.motion.kernel.small import U, axpy, copy, dot, hot, inner, jit, matvec
 from phloat.motion.kernel.tables import (
     D_C0,
     D_D,
@@ -54,20 +54,20 @@ from phloat.motion.kernel.tables import (
 )
 
 
-@jit
+@inner
 def pair(i, j):
     """Where the pair (i, j) of axes stands among the symmetric ones."""
     a, b = min(i, j), max(i, j)
     return a * (5 - a) // 2 + b
 
 
-@jit
+@inner
 def axis(i, n_rot):
     """The i-th axis about which a body turns: z in a plane."""
     return 2 if n_rot == 1 else i
 
 
-@jit
+@inner
 def set_step(B, i, data, w, h):
     """D0 = 2/h M_ff + h/2 K + R_d, the constant part of the tangent, for a step size."""
     n, o = B[i, N_ETA], B[i, W_D0]
@@ -76,22 +76,22 @@ def set_step(B, i, data, w, h):
         w[o + k] = 2.0 / h * data[M + k] + 0.5 * h * data[K + k] + data[R + k]
 
 
-@jit
+@inner
 def momenta(B, i, data, index, w):
     """J, ∂J, c, p, Γη̇ and ε at the state (q, v)."""
     n, rot = B[i, N_ETA], B[i, N_ROT]
     pairs = rot * (rot + 1) // 2
     eta, omega, rate = B[i, W_Q] + 12, B[i, W_V] + 3, B[i, W_V] + 6
     J, dJ, c, p, g0 = B[i, W_J], B[i, W_DJ], B[i, W_C], B[i, W_P], B[i, W_G0]
+    matvec(data, B[i, D_N], pairs * n, n, w, eta, w, dJ)
     for a in range(pairs):
-        matvec(data, B[i, D_N] + a * n * n, n, n, w, eta, w, dJ + a * n)
         w[J + a] = data[B[i, D_J0] + a] + 0.5 * dot(w, dJ + a * n, w, eta, n) + dot(data, B[i, D_J1] + a * n, w, eta, n)
         axpy(n, 1.0, data, B[i, D_J1] + a * n, w, dJ + a * n)
     matvec(data, B[i, D_MFF], n, n, w, rate, w, p + 3)
+    matvec(data, B[i, D_GAMMA], rot * n, n, w, eta, w, c)
+    matvec(data, B[i, D_GAMMA], rot * n, n, w, rate, w, g0)
     for a in range(rot):
         turn = w[omega + axis(a, rot)]
-        matvec(data, B[i, D_GAMMA] + a * n * n, n, n, w, eta, w, c + a * n)
-        matvec(data, B[i, D_GAMMA] + a * n * n, n, n, w, rate, w, g0 + a * n)
         axpy(n, 1.0, data, B[i, D_C0] + a * n, w, c + a * n)
         axpy(n, turn, w, c + a * n, w, p + 3)
         total = dot(w, c + a * n, w, rate, n)
@@ -101,7 +101,7 @@ def momenta(B, i, data, index, w):
     strains(B, i, data, index, w, eta, B[i, W_EPS])
 
 
-@jit
+@inner
 def strains(B, i, data, index, w, eta, out):
     """ε(η) + pre-stress, in units of compliance one."""
     n, s, at = B[i, N_ETA], B[i, N_STRAIN], B[i, I_QUAD]
@@ -117,14 +117,15 @@ def strains(B, i, data, index, w, eta, out):
 
 @jit
 def begin(B, i, data, index, w, h):
-    """What does not change during the iterations of a step."""
-    n = B[i, N_ETA]
+    """What does not change during the iterations of a step: b = DᵀS + Kη₀ − (p_η + M_ff η̇₀)/h, p_η = cᵀω₀ + M_ff η̇₀."""
+    n, rot, omega, inverse = B[i, N_ETA], B[i, N_ROT], B[i, W_V] + 3, 1.0 / h
     momenta(B, i, data, index, w)
-    b, p, rate = B[i, W_B], B[i, W_P] + 3, B[i, W_V] + 6
-    matvec(data, B[i, D_MFF], n, n, w, rate, w, b)
+    b, p, before = B[i, W_B], B[i, W_P] + 3, B[i, W_FPRE]
+    matvec(data, B[i, D_K], n, n, w, B[i, W_Q] + 12, w, b)
     for k in range(n):
-        w[b + k] = w[B[i, W_FPRE] + k] - (w[b + k] + w[p + k]) / h
-    add_matvec(data, B[i, D_K], n, n, 1.0, w, B[i, W_Q] + 12, w, b)
+        w[b + k] += w[before + k] - 2.0 * inverse * w[p + k]
+    for a in range(rot):
+        axpy(n, inverse * w[omega + axis(a, rot)], w, B[i, W_C] + a * n, w, b)
 
 
 @hot
@@ -177,10 +178,8 @@ def turning(B, i, data, w, h):
     x, F, omega = B[i, W_X] + lin, B[i, W_F] + lin, B[i, W_V] + 3
     v, at, rate = x + rot, F + rot, B[i, W_V] + 6
     J, dJ, c, g0, Nv, Gv = B[i, W_J], B[i, W_DJ], B[i, W_C], B[i, W_G0], B[i, W_NV], B[i, W_GV]
-    for a in range(rot * (rot + 1) // 2):
-        matvec(data, B[i, D_N] + a * n * n, n, n, w, v, w, Nv + a * n)
-    for a in range(rot):
-        matvec(data, B[i, D_GAMMA] + a * n * n, n, n, w, v, w, Gv + a * n)
+    matvec(data, B[i, D_N], rot * (rot + 1) // 2 * n, n, w, v, w, Nv)
+    matvec(data, B[i, D_GAMMA], rot * n, n, w, v, w, Gv)
     for a in range(rot):
         start_a = w[omega + axis(a, rot)]
         end_a = 2.0 * w[x + a] - start_a
@@ -243,7 +242,7 @@ def membrane(B, i, data, index, w, v, at, h):
         axpy(n, stress, w, BM + a * n, w, at)
 
 
-@jit
+@inner
 def accept(B, i, data, w, h):
     """The end of the step becomes the state; what damping took is counted."""
     n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
@@ -264,7 +263,7 @@ def accept(B, i, data, w, h):
         w[B[i, W_LOSS]] += h * loss
 
 
-@jit
+@inner
 def energies(B, i, data, index, w, gravity):
     """Kinetic, elastic and potential energy at the state; momenta are made anew."""
     n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]

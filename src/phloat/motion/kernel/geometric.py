@@ -2,7 +2,7 @@
 
 from phloat.motion.kernel.body import axis
 from phloat.motion.kernel.ports import bent_by, carry_mean, clear
-from phloat.motion.kernel.small import cross_add, jit, rotate
+from phloat.motion.kernel.small import cross_add, inner, jit, rotate
 from phloat.motion.kernel.tables import (
     ARM,
     COEF_END,
@@ -59,7 +59,7 @@ def geometric(m, w, j, h):
                 continue
             for k in range(size):
                 w[y + k] = 0.0
-            carry_mean(B, E, e, m.data, w, OUT_B, y, T)
+            carry_mean(B, E, e, m.data, w, OUT_B, y)
             for k in range(size):
                 w[D + k * size + column] -= w[y + k]
 
@@ -67,7 +67,7 @@ def geometric(m, w, j, h):
 MOVED = T + 40  # δc₁ and the three δd̄ for one column of unknowns
 
 
-@jit
+@inner
 def moved(m, w, e, column, h):
     B, E = m.bodies, m.ends
     i = E[e, E_BODY]
@@ -97,11 +97,12 @@ def moved(m, w, e, column, h):
         for a in range(rot):
             w[T + 3 + axis(a, rot)] = 0.5 * h * m.data[E[e, E_PSI] + a * n + k]
         for c in range(3):
-            bent_by(w, end + TURNED, end + TRIAD + 3 * c, T + 3, T + 6, T + 9)
+            x, y, z = bent_by(w, end + TURNED, end + TRIAD + 3 * c, w[T + 3], w[T + 4], w[T + 5])
+            w[T + 6], w[T + 7], w[T + 8] = x, y, z
             rotate(w, A1, w, T + 6, w, MOVED + 3 + 3 * c)
 
 
-@jit
+@inner
 def changed(m, w, j, side):
     """Forces at one side, in OUT_B, that change with its own motion: δ(λ ḡ), δ(λ d̄_A), δ(λ e)."""
     J, R = m.entries, m.rows

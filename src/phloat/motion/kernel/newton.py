@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phloat.motion.kernel import body as of_body
+from phloat.motion.kernel.admittance import admittance, assemble, close
 from phloat.motion.kernel.geometric import geometric
 from phloat.motion.kernel.ports import (
     carry_end,
@@ -23,15 +24,17 @@ from phloat.motion.kernel.ports import (
 from phloat.motion.kernel.rows import coefficients, pull, resistance
 from phloat.motion.kernel.small import (
     EPS,
+    add_matvec,
     axpy,
     copy,
     dot,
     fill,
     hot,
+    inner,
     jit,
     lu_factor,
     lu_solve,
-    lu_solve_many,
+    part,
 )
 from phloat.motion.kernel.solve import backsolve, factorise
 from phloat.motion.kernel.tables import (
@@ -52,7 +55,6 @@ from phloat.motion.kernel.tables import (
     FIRST_INC,
     FORCE,
     G_COLUMN,
-    G_END,
     G_ENTRY,
     G_HAT,
     G_MEAN,
@@ -69,7 +71,6 @@ from phloat.motion.kernel.tables import (
     IW_PIVOT,
     J_A,
     J_B,
-    J_BLOCK,
     J_EXTRA,
     J_INC_A,
     J_INC_B,
@@ -97,6 +98,7 @@ from phloat.motion.kernel.tables import (
     W_PORTS,
     W_Q,
     W_Q1,
+    W_ROW,
     W_SCALE,
     W_SOL,
     W_UNIT,
@@ -145,15 +147,17 @@ def evaluate(m, w, gravity, h):
         of_body.residual(B, i, m.data, m.indices, w, gravity, h)
         fill(B[i, SIZE], 0.0, w, B[i, W_GAM])
         fill(2, 0.0, w, B[i, W_PORTS])
-    for e in range(len(E)):
-        port_end(B, E, e, m.data, w, T)
-        clear(w, E[e, E_OUT])
     for j in range(len(J)):
+        for side in range(2):
+            e = J[j, J_B] if side else J[j, J_A]
+            port_end(B, E, e, m.data, w, T)
+            clear(w, E[e, E_OUT])
         act(m, w, j, h)
-    for e in range(len(E)):
-        if E[e, E_BODY] >= 0:
-            forces_on_body(B, E, e, m.data, w, T)
-            sum_up(w, E[e, E_OUT], E[e, E_MEAN], E[e, E_TURNS], B[E[e, E_BODY], W_PORTS])
+        for side in range(2):
+            e = J[j, J_B] if side else J[j, J_A]
+            if E[e, E_BODY] >= 0:
+                forces_on_body(B, E, e, m.data, w)
+                sum_up(w, E[e, E_OUT], E[e, E_MEAN], E[e, E_TURNS], B[E[e, E_BODY], W_PORTS])
     for i in range(len(B)):
         axpy(B[i, SIZE], -1.0, w, B[i, W_GAM], w, B[i, W_F])
 
@@ -207,7 +211,7 @@ def act(m, w, j, h):
             w[o + ALPHA] = weight
 
 
-@jit
+@part
 def measure(m, w, iw, h):
     """The largest residual in round-offs of the terms it is the sum of: bodies in the unit √D_kk, rows by their lengths."""
     B, E, J, R = m.bodies, m.ends, m.entries, m.rows
@@ -260,30 +264,32 @@ def measure(m, w, iw, h):
     return worst
 
 
-@jit
+@part
 def refactor(m, w, iw, gravity, h):
     """Tangents at the present unknowns: D_i of bodies with what their ports feel, rows, S. False where a body has no D_i⁻¹."""
     B, E, J = m.bodies, m.ends, m.entries
     iw[I_FACTORISATIONS] += 1
     for i in range(len(B)):
         tangent(B, i, m.data, m.indices, w, h)
-    for e in range(len(E)):
-        if E[e, E_BODY] >= 0:
-            own_tangent(B, E, e, m.data, w, h, T)
     for j in range(len(J)):
+        for side in range(2):
+            e = J[j, J_B] if side else J[j, J_A]
+            if E[e, E_BODY] >= 0:
+                own_tangent(B, E, e, m.data, w, h, T)
         if J[j, J_EXTRA]:
             geometric(m, w, j, h)
+        if J[j, J_UNKNOWN]:
+            linear_rows(m, w, j, h)
+    fill(m.where[S_SIZE], 0.0, w, m.where[S_AT])
+    first = 0  # of the blocks of S to which a body adds
     for i in range(len(B)):
-        scales(B, i, m.data, w, gravity, h)
+        scales(B, i, m.data, m.indices, w, gravity, h)
         if not lu_factor(w, B[i, W_LU], B[i, SIZE], iw, B[i, IW_PIVOT]):
             iw[I_WORST_BODY] = i
             return False
-    for j in range(len(J)):
-        if J[j, J_UNKNOWN]:
-            linear_rows(m, w, j, h)
-    for i in range(len(B)):
         admittance(m, w, iw, i)
-    assemble(m, w)
+        first = assemble(m, w, i, first)
+    close(m, w, m.where[PIVOTS])
     iw[I_LOST] = factorise(m.program, len(m.program) // 7, w, m.where[PIVOTS])
     iw[I_FACTORED] = 1
     return True
@@ -310,57 +316,12 @@ def linear_rows(m, w, j, h):
                 to = m.incidences[inc, G_HAT if hat else G_MEAN] + k * size
                 fill(size, 0.0, w, to)
                 if hat:
-                    carry_end(B, E, e, m.data, w, out, to, h, T)
+                    carry_end(B, E, e, m.data, w, out, to, h)
                 else:
-                    carry_mean(B, E, e, m.data, w, out, to, T)
+                    carry_mean(B, E, e, m.data, w, out, to)
 
 
-@jit
-def admittance(m, w, iw, i):
-    """D_i⁻¹G_iᵀ for all rows that touch the body, size × multipliers."""
-    B, G = m.bodies, m.incidences
-    size, columns, X = B[i, SIZE], B[i, N_MULT], B[i, W_SOL]
-    for g in range(B[i, FIRST_INC], B[i, FIRST_INC] + B[i, N_INC]):
-        for k in range(G[g, G_ROWS]):
-            for c in range(size):
-                w[X + c * columns + G[g, G_COLUMN] + k] = w[G[g, G_MEAN] + k * size + c]
-    if columns:
-        lu_solve_many(w, B[i, W_LU], size, iw, B[i, IW_PIVOT], w, X, columns)
-
-
-@jit
-def assemble(m, w):
-    """S = Σ α Ĝ D⁻¹Gᵀ, one on the diagonal of laws and of rows left out."""
-    B, E, J, R, G = m.bodies, m.ends, m.entries, m.rows, m.incidences
-    fill(m.where[S_SIZE], 0.0, w, m.where[S_AT])
-    for s in range(len(m.assembly)):
-        a, b, target = m.assembly[s, 0], m.assembly[s, 1], m.assembly[s, 2]
-        i = E[G[a, G_END], E_BODY]
-        size, columns, X = B[i, SIZE], B[i, N_MULT], B[i, W_SOL] + G[b, G_COLUMN]
-        rows, across = G[a, G_ROWS], G[b, G_ROWS]
-        row_a, row_b = J[G[a, G_ENTRY], J_ROW], J[G[b, G_ENTRY], J_ROW]
-        for r in range(rows):
-            if R[row_a + r, R_DROPPED]:
-                continue
-            alpha = w[R[row_a + r, R_COEF] + ALPHA]
-            for k in range(size):
-                value = alpha * w[G[a, G_HAT] + r * size + k]
-                axpy(across, value, w, X + k * columns, w, target + r * across)
-        for c in range(across):
-            if R[row_b + c, R_DROPPED]:
-                for r in range(rows):
-                    w[target + r * across + c] = 0.0
-    for j in range(len(J)):
-        if J[j, J_UNKNOWN]:
-            n = J[j, J_ROWS]
-            for k in range(n):
-                r, at = J[j, J_ROW] + k, J[j, J_BLOCK] + k * n + k
-                if R[r, R_DROPPED] or R[r, R_MODE] != CLOSED:
-                    w[at] += 1.0
-                w[m.where[PIVOTS] + J[j, J_LAM] + k] = w[at]
-
-
-@jit
+@part
 def correct(m, w, iw):
     """x and λ corrected with the factors there are."""
     B, J, R, G = m.bodies, m.entries, m.rows, m.incidences
@@ -379,17 +340,16 @@ def correct(m, w, iw):
                     w[delta + J[j, J_LAM] + r] += w[R[J[j, J_ROW] + r, R_COEF] + ALPHA] * total
     backsolve(m.order, m.blocks, m.entry_of, m.sweep, w, delta, m.where[PIVOTS])
     for i in range(len(B)):
-        size, y, columns, X = B[i, SIZE], B[i, W_Y], B[i, N_MULT], B[i, W_SOL]
+        size, y, columns, mine = B[i, SIZE], B[i, W_Y], B[i, N_MULT], B[i, W_ROW]
         for k in range(size):
             w[y + k] = -w[y + k]
         for g in range(B[i, FIRST_INC], B[i, FIRST_INC] + B[i, N_INC]):
-            o, c = delta + J[G[g, G_ENTRY], J_LAM], G[g, G_COLUMN]
-            for k in range(size):
-                w[y + k] += dot(w, X + k * columns + c, w, o, G[g, G_ROWS])
+            copy(G[g, G_ROWS], w, delta + J[G[g, G_ENTRY], J_LAM], w, mine + G[g, G_COLUMN])
+        add_matvec(w, B[i, W_SOL], size, columns, 1.0, w, mine, w, y)
     move(m, w, 1.0)
 
 
-@jit
+@inner
 def move(m, w, scale):
     """x and λ by the last correction (−1 takes it back)."""
     B = m.bodies

@@ -24,6 +24,7 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import Arrays
 from phloat.motion.kernel.newton import Model
 from phloat.motion.kernel.order import eliminated
+from phloat.motion.kernel.small import FOUR
 from phloat.system.connection import End
 from phloat.system.elements import Law
 from phloat.system.state import State
@@ -185,6 +186,10 @@ def _constants(arrays: Arrays, data: Buffer, index: Buffer, w: Buffer) -> np.nda
     for column, value in places.items():
         row[column] = data.put(value)
     row[t.I_QUAD] = index.put(triples)
+    touched = [sorted({*np.flatnonzero(D[a]), *triples[triples[:, 0] == a, 1]}) for a in range(len(D))]
+    begin = index.size + len(D) + 1
+    row[t.I_COLUMNS] = index.put(begin + np.cumsum([0, *(len(columns) for columns in touched)]))
+    index.put(np.array([column for columns in touched for column in columns]))
     row[t.W_D0] = w.room(n * n)
     return row
 
@@ -260,8 +265,10 @@ class _Tables:
             for g in mine:
                 table[place[g], t.G_COLUMN] = columns
                 columns += table[place[g], t.G_ROWS]
+            columns = -(-columns // FOUR) * FOUR
             self.bodies[i, t.N_MULT] = columns
             self.bodies[i, t.W_SOL] = w.room(int(self.bodies[i, t.SIZE]) * columns)
+            self.bodies[i, t.W_ROW] = w.room(columns)
         return self._model(entries, np.array(ends), rows, table, lam, data, index, w)
 
     def _model(

@@ -6,7 +6,7 @@ discrete row (mean ports) or the derivative of the gap (end ports). Motion is th
 
 import math
 
-from phloat.motion.kernel.small import jit
+from phloat.motion.kernel.small import inner, jit
 from phloat.motion.kernel.tables import (
     COEF_END,
     COEF_MEAN,
@@ -41,12 +41,12 @@ from phloat.motion.kernel.tables import (
 )
 
 
-@jit
+@inner
 def along(w, a, b):
     return w[a] * w[b] + w[a + 1] * w[b + 1] + w[a + 2] * w[b + 2]
 
 
-@jit
+@inner
 def distance(w, a, b):
     x, y, z = w[b] - w[a], w[b + 1] - w[a + 1], w[b + 2] - w[a + 2]
     return math.sqrt(x * x + y * y + z * z)
@@ -76,7 +76,7 @@ def gap_at(R, r, w, A, B):
     return 0.0
 
 
-@jit
+@inner
 def coefficients(R, r, w, A0, A1, B0, B1):
     """What a hinge or a distance needs beside its ports, in the mean and at the end; and the gap at the end."""
     kind, o = R[r, R_KIND], R[r, R_COEF]
@@ -103,7 +103,7 @@ def coefficients(R, r, w, A0, A1, B0, B1):
         w[o + GAP1] = gap_at(R, r, w, A1, B1)
 
 
-@jit
+@inner
 def _on_directions(w, A, i, B, j, lam, on_A, on_B):
     """λ on the product d_Ai · d_Bj."""
     for a in range(3):
@@ -111,7 +111,7 @@ def _on_directions(w, A, i, B, j, lam, on_A, on_B):
         w[on_B + ON_DIR + 3 * j + a] += lam * w[A + DIR + 3 * i + a]
 
 
-@jit
+@inner
 def pull(R, r, lam, w, A, B, coef, A_mean, on_A, on_B):
     """+ the forces of λ on the ports A and B; A_mean is where the mean rotation of B's body stands (for forces in its axes)."""
     kind, i, j = R[r, R_KIND], R[r, R_I], R[r, R_J]
@@ -156,7 +156,7 @@ def pull(R, r, lam, w, A, B, coef, A_mean, on_A, on_B):
 # --- laws ------------------------------------------------------------------------------------------------------------
 
 
-@jit
+@inner
 def looked_up(data, o, n, x):
     """A table of n places and values: value, slope and integral from the first place, linear between and beyond."""
     k, total = 0, 0.0
@@ -169,7 +169,7 @@ def looked_up(data, o, n, x):
     return value, slope, total + 0.5 * (data[o + n + k] + value) * past
 
 
-@jit
+@inner
 def mean_value(data, o, n, a, b):
     """The mean of a table between a and b: interval by interval, so that no digits are lost where a and b are close."""
     low, high = min(a, b), max(a, b)
@@ -185,7 +185,7 @@ def mean_value(data, o, n, a, b):
     return total / (high - low) if high > low else looked_up(data, o, n, low)[0]
 
 
-@jit
+@inner
 def potential(R, r, data, w, gap):
     """Energy of the spring of a row."""
     law = R[r, R_LAW]
@@ -197,7 +197,7 @@ def potential(R, r, data, w, gap):
     return energy
 
 
-@jit
+@inner
 def resistance(R, r, data, w, h):
     """What the law of a row holds against its motion over the step, and its derivative by the gap at the end, times h.
 

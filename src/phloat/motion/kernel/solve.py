@@ -4,14 +4,14 @@
 bodies costs in proportion to its length. Rows that follow from others (a vanishing pivot) are left out of the solution.
 """
 
-from phloat.motion.kernel.small import jit
+from phloat.motion.kernel.small import inner
 
 FACTOR, DIVIDE, LOWER, SUBTRACT = range(4)
 OPERATION = 7  # what, blocks (offsets in w), sizes, where the flags of the pivots stand
 VANISHED = 1e-12
 
 
-@jit
+@inner
 def factorise(program, operations, w, diagonal):
     """Block LU without exchange of rows: S is near to symmetric and positive. Returns how many pivots vanished."""
     lost = 0
@@ -37,7 +37,7 @@ def factorise(program, operations, w, diagonal):
     return lost
 
 
-@jit
+@inner
 def _factor_block(w, a, m, diagonal):
     """LU of a diagonal block in place; a pivot that vanishes beside its first value is marked by 0 in the inverse."""
     lost = 0
@@ -57,7 +57,7 @@ def _factor_block(w, a, m, diagonal):
     return lost
 
 
-@jit
+@inner
 def _divide(w, a, b, m, n, diagonal):
     """The block a (m × n) below the factored diagonal block b (n × n): a ← a U⁻¹."""
     for i in range(m):
@@ -69,7 +69,7 @@ def _divide(w, a, b, m, n, diagonal):
             w[row + k] = value * w[diagonal + k]
 
 
-@jit
+@inner
 def _lower_many(w, a, b, m, n):
     """The block a (m × n) right of the factored diagonal block b (m × m): a ← L⁻¹a."""
     for i in range(1, m):
@@ -80,7 +80,7 @@ def _lower_many(w, a, b, m, n):
                     w[a + i * n + j] -= factor * w[a + k * n + j]
 
 
-@jit
+@inner
 def _subtract(w, a, b, c, m, n, p):
     """c (m × n) −= a (m × p) b (p × n)."""
     for i in range(m):
@@ -91,7 +91,7 @@ def _subtract(w, a, b, c, m, n, p):
                     w[c + i * n + j] -= factor * w[b + k * n + j]
 
 
-@jit
+@inner
 def lower(w, b, m, x):
     """x ← L⁻¹x of a diagonal block."""
     for i in range(1, m):
@@ -101,7 +101,7 @@ def lower(w, b, m, x):
         w[x + i] -= total
 
 
-@jit
+@inner
 def upper(w, b, m, diagonal, x):
     """x ← U⁻¹x of a diagonal block; 0 where the pivot vanished."""
     for i in range(m - 1, -1, -1):
@@ -111,7 +111,7 @@ def upper(w, b, m, diagonal, x):
         w[x + i] = total * w[diagonal + i]
 
 
-@jit
+@inner
 def backsolve(order, blocks, entry_of, sweep, w, x, diagonal):
     """x ← S⁻¹x. `blocks` (entries × 3): offset, size and place in x of each diagonal block; `sweep`: the others, by entry."""
     n = len(order)

@@ -20,7 +20,7 @@ from phloat.motion.kernel.newton import (
 )
 from phloat.motion.kernel.ports import carry_mean, port_start
 from phloat.motion.kernel.rows import potential
-from phloat.motion.kernel.small import copy, dot, jit
+from phloat.motion.kernel.small import copy, dot, inner, jit, part
 from phloat.motion.kernel.tables import (
     COMPLIANT,
     DIR,
@@ -106,7 +106,7 @@ def predict(m, w, iw):
                 w[x + k] = w[B[i, W_OLD] + k] + w[B[i, W_OLDER] + k] - w[B[i, W_OLDEST] + k]
 
 
-@jit
+@inner
 def pays(size, before):
     """Whether new factors cost less than the iterations they save, at the rate at which the residual falls."""
     left = math.log(max(size / ROUND_OFF, 1.0))
@@ -114,7 +114,7 @@ def pays(size, before):
     return slow - left / QUICK > COST
 
 
-@jit
+@part
 def solve(m, w, iw, gravity, h, careful):
     """x and λ of one step; careful is Newton's method with new factors at every iteration.
 
@@ -147,7 +147,7 @@ def solve(m, w, iw, gravity, h, careful):
     return DIVERGED
 
 
-@jit
+@inner
 def works(m, w, h):
     """What each entry did on its two bodies during the step: h × forces · velocities."""
     B, E, J = m.bodies, m.ends, m.entries
@@ -159,11 +159,11 @@ def works(m, w, h):
                 size, y = B[i, SIZE], B[i, W_Y]
                 for k in range(size):
                     w[y + k] = 0.0
-                carry_mean(B, E, e, m.data, w, E[e, E_OUT], y, T)
+                carry_mean(B, E, e, m.data, w, E[e, E_OUT], y)
                 w[J[j, J_WORK] + side] += h * dot(w, y, w, B[i, W_X], size)
 
 
-@jit
+@inner
 def settle_in(m, w, iw, h):
     """The end of the step becomes the start of the next."""
     B, E, J, R = m.bodies, m.ends, m.entries, m.rows
@@ -189,7 +189,7 @@ def settle_in(m, w, iw, h):
     iw[I_STEPS] += 1
 
 
-@jit
+@part
 def one(m, w, iw, gravity, h):
     """One step from the state in w; on failure the state is untouched."""
     for i in range(len(m.bodies)):

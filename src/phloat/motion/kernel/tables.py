@@ -21,7 +21,9 @@ W_PRE, W_FPRE = 42, 43  # pre-stress: of the quadratic strains (unit compliance)
 IW_PIVOT, FIRST_INC, N_INC, N_MULT = 44, 45, 46, 47  # pivots in iw; incidences; multipliers that touch this body
 # earlier unknowns; energies; damping losses; p̄_ω; angle in a plane; mean membrane stress; whether R_d ≠ 0; size of the port forces
 W_OLD, W_OLDER, W_ENERGY, W_LOSS, W_PM, W_THETA, W_SBAR, DAMPED, W_OLDEST, W_PORTS = range(48, 58)
-BODY_COLUMNS = 58
+I_COLUMNS = 58  # in index: where the coordinates of each strain are listed
+W_ROW = 59  # in w: a number for each multiplier that touches this body
+BODY_COLUMNS = 60
 
 # --- ends ------------------------------------------------------------------------------------------------------------
 # body (−1 is the ground), entry, in data Φ (linear × n), Ψ (angular × n), x; in w the port at start, end and in the mean
