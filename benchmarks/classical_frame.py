@@ -1,7 +1,7 @@
 """Frames of Euler-Bernoulli beams as everybody else writes them: 13 × 13 displacement elements, M q̈ + K q = 0.
 
-Shares nothing with phloat but the numbers of the section and the material. Quadratic axial (a bubble inside), linear torsional, cubic
-bending displacement, consistent mass, rotary inertia ρ(I + I_y) of torsion only.
+Shares nothing with phloat but the numbers of the section and the material. Quadratic axial (a bubble inside), linear torsional,
+cubic bending displacement, consistent mass, rotary inertia ρ(I + I_y) of torsion only.
 """
 
 import numpy as np

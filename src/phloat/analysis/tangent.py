@@ -45,6 +45,10 @@ class Tangent:
 
 def tangent(system: System, state: State, u: np.ndarray) -> Tangent:
     """At a steady state under inputs u, or a sentence that says where it is none."""
+    if _unloaded(system, state, u):  # nothing to find, however fine the bodies
+        n = system.loose.split
+        still = zeros(n, n)
+        return Tangent(csr(system.loose.E[:n, :n]), still, still, np.zeros(system.multipliers.size), np.zeros(3))
     spin = steady(system, state)
     _joints_followed(system, state)
     M, lam = mass(system, state), balanced(system, state, u)
@@ -60,6 +64,13 @@ def tangent(system: System, state: State, u: np.ndarray) -> Tangent:
         gammas.append((body.inertia.at(pose.eta).M @ N - by_w)[c])
         more.append(-(by_eta + by_w @ N)[c])
     return Tangent(M, diagonal(gammas), csr(K + diagonal(more)), lam, spin)
+
+
+def _unloaded(system: System, state: State, u: np.ndarray) -> bool:
+    """At rest, undeformed, and nothing that could pull."""
+    moved = [n for n in system.layout if n.rpartition(".")[2] in ("v_P", "omega", "eta_dot", "eta", "sigma")]
+    springs = any(law.stores for element in system.elements.values() for law in element.laws)
+    return not (springs or np.any(u) or np.any(system.gravity) or any(state.e[system.layout[n]].any() for n in moved))
 
 
 def _joints_followed(system: System, state: State) -> None:

@@ -16,6 +16,7 @@ from phloat.linear.response import Response, response
 from phloat.linear.second_order import SecondOrder
 
 DENSE = 400  # rows up to which a system counts as small: all its resonances can be looked at
+SHARP = 1e-5  # of its frequency: the width of a peak that no sample could compare
 DECADES = 4  # of a band that begins at zero
 
 
@@ -114,5 +115,6 @@ def _resonances(system: LinearPHDAE, band: tuple[float, float]) -> np.ndarray:
         return np.zeros(0)
     poles = la.eigvals((system.J - system.R).toarray(), system.E.toarray())
     low, high = limits(band)
-    omega = poles.imag[np.isfinite(poles)]
+    poles = poles[np.isfinite(poles)]
+    omega = poles.imag[-poles.real > SHARP * np.abs(poles)]
     return np.asarray(omega[(omega > low) & (omega < high)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg as la
 
-from phloat.errors import AccuracyError, positive
+from phloat.errors import AccuracyError, InputError, positive
 from phloat.linear.bases import Basis, rigid_motions, split_basis
 from phloat.linear.error import beside_the_axis, error, looked_at, misfit, port_weights, spaced
 from phloat.linear.krylov import Moments
@@ -37,7 +37,10 @@ def reduced_basis(system: LinearPHDAE, *, tolerance: float, band: tuple[float, f
     known = _Known(system, spaced(band, GRID), shift)
     worst = float(np.sqrt((low or high / 1e4) * high))
     for _ in range(ROUNDS):
-        raw.add_at(complex(shift, worst), 1)
+        try:
+            raw.add_at(complex(shift, worst), 1)
+        except InputError:  # on a pole that is hardly damped: beside it
+            raw.add_at(complex(shift + 0.01 * worst, worst), 1)
         basis = split_basis(model, rigid, np.hstack(raw.free), raw.driven)
         rom = project(system, basis)
         miss = known.miss(rom)

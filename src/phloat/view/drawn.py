@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.floating import Kept
+from phloat.bodies.continua.kept import Kept
 from phloat.system.stresses import stress_field
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import numpy as np
 from phloat.analysis.campbell import Campbell
 from phloat.errors import InputError
 from phloat.linear.course import LinearResult
+from phloat.linear.error import BandError
 from phloat.linear.modes import Modes
 from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.response import Response
@@ -21,6 +22,7 @@ from phloat.view.colours import COLOURS, MOST_NAMED, cycle
 from phloat.view.drawn import draw_facets, draw_points, facets, is_cloud, von_mises_of
 from phloat.view.frequency import plot_campbell, plot_pole_zeros, plot_response
 from phloat.view.over_time import plot_ledger, plot_linear_result, plot_result
+from phloat.view.reduction_plot import plot_band_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,6 +50,8 @@ def plot(
         return plot_modes(x)
     if isinstance(x, Response):
         return plot_response(x)
+    if isinstance(x, BandError):
+        return plot_band_error(x)
     if isinstance(x, PoleZeros):
         return plot_pole_zeros(x)
     if isinstance(x, Campbell):

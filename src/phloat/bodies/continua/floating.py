@@ -16,9 +16,7 @@ so ½ σᵀσ is exactly the energy of the whole mesh in the kept fields, and qu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -26,8 +24,8 @@ import scipy.linalg as la
 
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, block_inverse, csr
-from phloat.bodies.body import Body, Port, Shape
+from phloat.algebra.sparse import Matrix, csr
+from phloat.bodies.body import Body, Port
 from phloat.bodies.continua.columns import lengths
 from phloat.bodies.continua.craig_bampton import (
     Averaged,
@@ -40,7 +38,8 @@ from phloat.bodies.continua.craig_bampton import (
 )
 from phloat.bodies.continua.frames import MEAN_AXES, frame_rows, given_from, seen_from
 from phloat.bodies.continua.interfaces import Interface, Patch, interfaces
-from phloat.bodies.continua.meshed import Meshed, Strains
+from phloat.bodies.continua.kept import Fields, Kept, pair_of, stress_of
+from phloat.bodies.continua.meshed import Meshed
 from phloat.bodies.continua.parity import FLAT, by_parity, mirrored
 from phloat.bodies.inertia import six_arrays
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
@@ -52,24 +51,6 @@ DEPENDENT = 1e-10  # of the energy of a pair: what is left of it counts as nothi
 NOTHING = 1e-14  # of the largest energy of a pair
 RESOLVED = 0.1  # of the energy of the softest field: what round-off may be at most
 LOOSE = "some part of the body is loose, or its stiffnesses are too far apart for the numbers to tell"
-
-
-@dataclass(frozen=True, eq=False)
-class Fields:
-    """Kept fields V (n × r) with their frequencies, the pairs that strain, and whether each of both is even in z.
-
-    `into` (r × pairs) are the parts of the pairs' strains along the fields' own, `left` (rest × pairs) the parts that remain, each
-    of even pairs or of odd ones (`even_left`). Where the body is not its own mirror image in z all count as odd: none of its
-    motions stays in a plane. Even ones come first.
-    """
-
-    V: np.ndarray
-    omega: np.ndarray
-    even: np.ndarray
-    pairs: list[tuple[int, int]]
-    into: np.ndarray
-    left: np.ndarray
-    even_left: np.ndarray
 
 
 def reduced(
@@ -181,8 +162,8 @@ def _with_companions(
     omega = np.concatenate([omega_even, omega_odd])
     V, even = np.hstack([V_even, V_odd]), np.arange(len(omega)) < len(omega_even)
     pairs = list(combinations_with_replacement(np.sort(np.argsort(omega)[:count]).tolist(), 2))
-    s = np.column_stack([_pair(continuum, V[:, i], V[:, j]) for i, j in pairs]) if pairs else V[:0, :0]
-    tension = _stress_of(continuum.strains)(s) if pairs else s
+    s = np.column_stack([pair_of(continuum, V[:, i], V[:, j]) for i, j in pairs]) if pairs else V[:0, :0]
+    tension = stress_of(continuum.strains)(s) if pairs else s
     energy = np.einsum("ek,ek->k", s, tension)
     felt = np.flatnonzero(energy > NOTHING * energy.max(initial=0.0))  # fields of a plane may strain nothing together
     pairs, s, tension = [pairs[p] for p in felt], s[:, felt], tension[:, felt]
@@ -247,11 +228,6 @@ def _turned_ties(
     return Q
 
 
-def _pair(continuum: Meshed, v: np.ndarray, w: np.ndarray) -> np.ndarray:
-    assert continuum.strains.pair is not None
-    return continuum.strains.pair(v, w)
-
-
 def _companions(
     continuum: Meshed,
     sign: float,
@@ -281,14 +257,6 @@ def _root(gram: np.ndarray, energy: np.ndarray) -> np.ndarray:
     value, turn = la.eigh(scale[:, None] * gram * scale)
     kept = value > DEPENDENT
     return np.sqrt(value[kept])[:, None] * turn[:, kept].T / scale
-
-
-def _stress_of(strains: Strains) -> Callable[[np.ndarray], np.ndarray]:
-    """C⁻¹ on columns."""
-    inverse = block_inverse(strains.C)
-    if inverse is None:
-        raise InputError("bodies whose stresses are not local to elements do not stiffen; use the conforming elements")
-    return lambda s: inverse @ s
 
 
 # --- the body ---------------------------------------------------------------------------------------------------------
@@ -353,49 +321,3 @@ def _quadratic(fields: Fields) -> Quadratic:
             column.append(np.full(len(hit), l))
             value.append(both[hit, p])
     return Quadratic(*(np.concatenate(part) for part in (strain, row, column, value)))
-
-
-@dataclass(frozen=True, eq=False)
-class Kept:
-    """The fields of a mesh body in its kept coordinates."""
-
-    continuum: Meshed
-    fields: Fields
-
-    @property
-    def shape(self) -> Shape:
-        return self.continuum.shape
-
-    def places(self) -> np.ndarray:
-        return self.shape.places()
-
-    def points(self, s: np.ndarray) -> np.ndarray:
-        return self.shape.points(s)
-
-    def displacement(self, s: np.ndarray) -> Matrix:
-        return csr(self.shape.displacement(s) @ self.fields.V)
-
-    def rotation(self, s: np.ndarray) -> Matrix:
-        return csr(self.shape.rotation(s) @ self.fields.V)
-
-    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        return {name: csr(rows @ self.S) for name, rows in self.shape.stress(s).items()}
-
-    def material(self, x: np.ndarray) -> Matrix:
-        return self.displacement(x)
-
-    def cauchy(self, x: np.ndarray) -> Matrix:
-        return csr(self.shape.cauchy(x) @ self.S)
-
-    def stress_points(self) -> np.ndarray:
-        return self.shape.stress_points()
-
-    @cached_property
-    def S(self) -> np.ndarray:
-        """The stresses of the mesh per kept stress."""
-        f, strains = self.fields, self.continuum.strains
-        strain = (strains.D @ f.V) / f.omega
-        if len(f.left):
-            s = np.column_stack([_pair(self.continuum, f.V[:, i], f.V[:, j]) for i, j in f.pairs])
-            strain = np.hstack([strain, (s - strain @ f.into) @ la.pinv(f.left)])
-        return _stress_of(strains)(strain)

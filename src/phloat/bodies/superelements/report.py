@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.body import Body
 from phloat.bodies.continua.craig_bampton import Averaged, CraigBampton, Tied, craig_bampton
-from phloat.bodies.continua.floating import Kept
 from phloat.bodies.continua.interfaces import Mean, Patch, Rigid, interfaces
+from phloat.bodies.continua.kept import Kept
 from phloat.bodies.superelements.checks import MOTIONS, rigid_mass
 from phloat.bodies.superelements.exported import Exported
 from phloat.errors import InputError
