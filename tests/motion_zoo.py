@@ -6,6 +6,7 @@ import numpy as np
 from bodies_zoo import beam
 
 import phloat as ph
+from phloat.bodies.families import members
 from phloat.joints.rows import Along, Turn
 
 SOFT = ph.Material(E=2.0e9, rho=1200.0, nu=0.3)
@@ -68,6 +69,8 @@ def random_motion(system: ph.System, seed: int, u=None, stressed: float = 0.0) -
     eta = {n: 1e-3 * rng.normal(size=shape(n)) for n in system.layout if n.endswith(".eta")}
     for name in eta:  # coordinates of bodies on meshes have frequencies: the stiffer, the less they move
         body = system.bodies[name.removesuffix(".eta")]
+        if isinstance(body.recipe, ph.Beam):
+            eta[name][members(body.elastic)["axial"][1]] *= 0.2  # a millimetre between nodes is a pull of tons
         if isinstance(body.recipe, (ph.Plate, ph.Solid)):
             omega = body.elastic.D.diagonal()
             eta[name] *= 10.0 * omega[0] / omega

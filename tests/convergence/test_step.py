@@ -55,7 +55,7 @@ def orders(values: np.ndarray) -> np.ndarray:
 
 @PROBLEMS
 def test_positions_velocities_and_reactions_are_of_second_order(problem):
-    found = errors(problem, (80, 160, 320), 2560)
+    found = errors(problem, (160, 320, 640), 5120)
     for what in ("positions", "velocities", "reactions"):
         np.testing.assert_allclose(orders(found[what]), 2.0, atol=0.1, err_msg=what)
 

@@ -48,7 +48,7 @@ def test_a_state_of_bodies_of_other_names_is_refused_with_both_lists(verb):
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_state_of_another_mesh_is_told_where_it_differs(verb):
     other = ph.place(arm(link(elements=3)))
-    with pytest.raises(ph.InputError, match=r"upper\.eta.*(6|9)"):
+    with pytest.raises(ph.InputError, match=r"upper\.eta.*(8|12)"):
         VERBS[verb](ARM, other)
 
 
@@ -99,7 +99,7 @@ def test_a_state_vector_of_the_wrong_length_is_refused():
     [
         ("upper.r_P", (0, 0, 0), "has shape (3,); it must be 2 numbers"),
         ("upper.theta", (0,), "has shape (1,); it must be a number"),
-        ("upper.eta", [0, 0], "has shape (2,); it must be 6 numbers"),
+        ("upper.eta", [0, 0], "has shape (2,); it must be 8 numbers"),
         ("upper.theta", "up", "is 'up'; it must be a number"),
         ("upper.theta", "0.5", "is '0.5'; it must be a number"),
         ("upper.theta", None, "is None; it must be a number"),

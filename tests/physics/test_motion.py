@@ -190,10 +190,10 @@ def apart(elements: int, thickness: float) -> float:
 
 
 def test_both_frames_give_the_same_motion():
-    """Up to the mesh and to the square of the bending: the difference falls with both."""
+    """Up to the bending, with which the difference falls; one element a link will do."""
     meshes = [apart(n, 2e-3) for n in (1, 2, 4)]
     bends = [apart(4, thickness) for thickness in (1e-3, 2e-3, 4e-3)]  # four times less bent each time
-    assert meshes[0] > 3 * meshes[1] > 9 * meshes[2]
+    assert max(meshes) < 2e-7
     assert bends[0] > 5 * bends[1] > 25 * bends[2]
     assert bends[2] < 2e-7
 

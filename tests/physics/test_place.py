@@ -162,7 +162,7 @@ def test_a_platform_on_six_legs_closes_and_is_rigid():
 def test_deformed_bodies_are_placed_by_their_deformed_ports():
     body = beam().discretise(1)
     system = ph.connect({"a": body, "b": body}, joints=[ph.Weld("ground", "a.P"), ph.Weld("a.C", "b.P")], plane="xy")
-    eta = np.array([0.0, 0.1, 0.2])  # u_x, u_y, slope at C
+    eta = np.array([0.0, 0.0, 0.1, 0.2])  # u_x in the middle and at C, u_y and slope at C
     state = ph.place(system, {"a.eta": eta})
     np.testing.assert_allclose(state["b.r_P"], [1.3, 0.1], atol=1e-12)
     assert state["b.theta"] == pytest.approx(
