@@ -57,4 +57,4 @@ if __name__ == "__main__":
     plt.xlabel("t in s")
     plt.ylabel("angle in rad")
     plt.legend(loc="center right", ncols=2)
-    plt.savefig("flexible_arm.png")
+    plt.show()

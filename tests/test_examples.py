@@ -168,3 +168,32 @@ def test_examples_are_short():
     for file in sorted((BENCHMARKS.parent / "examples").glob("*.py")):
         lines = len(file.read_text(encoding="utf-8").splitlines())
         assert file.name == "demo.py" or 25 <= lines <= 60, f"{file.name} has {lines} lines"
+
+
+def test_the_rotating_blade_meets_the_table():
+    import rotating_blade as example
+
+    assert np.abs(example.flap_error).max() < 1e-3
+    assert np.abs(example.lag_error).max() < 1e-3
+
+
+def test_the_active_four_bar_decays_as_designed():
+    import active_four_bar as example
+
+    assert example.measured == pytest.approx(example.wanted, rel=0.01)
+    assert example.loop.passive
+
+
+def test_a_shaped_slew_leaves_the_panels_quiet_and_turns_as_far():
+    import slewing_satellite as example
+
+    assert example.suppressed > 100
+    assert example.turned["shaped"] == pytest.approx(example.turned["plain"], rel=0.02)  # which still swings
+
+
+def test_the_flexible_arm_comes_to_its_set_point_on_all_models():
+    import flexible_arm as example
+
+    for name, angle in example.angles.items():
+        np.testing.assert_allclose(angle[:, -1], list(example.target.values()), atol=0.01, err_msg=name)
+    assert np.abs(example.ledger.residual).max() < 1e-12 * example.ledger.energy[0]
