@@ -168,3 +168,22 @@ def test_the_same_controller_runs_on_reduced_full_and_nonlinear_plants():
     ]
     ends.append(ph.simulate(system, at(system, ORIGIN), 1.0, dt=4e-3, controller=feedback)["elbow.angle"][-1])
     assert np.ptp(ends) < 1e-3 and abs(ends[-1] - 0.3) < 0.01
+
+
+def test_a_controller_connects_like_any_other_system():
+    """Wire in connect is the loop that closed(…) makes, whatever the order of its rows."""
+    mass = ph.RigidBody(2.0, np.eye(3)).discretise()
+    slide = [ph.Prismatic("ground", "m.P", axis=(1, 0, 0), name="p"), ph.JointSpring("p", stiffness=8.0)]
+    system = ph.connect({"m": mass}, slide)
+    plant = ph.eliminate(ph.linearise(system, ph.place(system)).with_ports("p"))
+    passive = ph.pid("p", proportional=0.7, integral=3.0, name="c")
+    loop = ph.closed(plant, passive)
+    by_hand = ph.connect(
+        {"plant": plant, "c": passive.system},
+        [ph.Wire(f"c.{w.controller}", f"plant.{w.plant}", w.gain) for w in passive.wires],
+    )
+    assert max(by_hand.structure().values()) < 1e-14
+    omega = np.geomspace(0.1, 20.0, 15)
+    one = ph.response(loop, "p", omega=omega, shift=0.01).values
+    two = ph.response(by_hand, "plant.p", omega=omega, shift=0.01).values
+    np.testing.assert_allclose(two, one, rtol=1e-9)

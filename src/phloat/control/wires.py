@@ -4,40 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from phloat.errors import InputError, PortError, SampleTimeWarning, finite, unknown
 from phloat.joints.rows import Along, Row, Turn
+from phloat.joints.wire import Wire
 from phloat.linear.outputs import WAY
 from phloat.linear.phdae import LinearPHDAE
 from phloat.motion.outputs import Outputs
 from phloat.system.system import System
 
+__all__ = ["Closes", "Model", "Wire", "axis", "numbers", "often_enough", "place_of", "step_of"]
+
 Model = System | LinearPHDAE
 
 ENOUGH = 10  # samples to a period of the fastest mode
-
-
-@dataclass(frozen=True)
-class Wire:
-    """A port of a controller to a port of the plant: u_plant = −gain y_controller, u_controller = gain y_plant.
-
-    Each takes the other's output, so what one gives the other receives: a gyrator.
-    """
-
-    controller: str
-    plant: str
-    gain: float = 1.0
-
-    def __post_init__(self) -> None:
-        for what, name in (("controller", self.controller), ("plant", self.plant)):
-            if not isinstance(name, str):
-                raise PortError(f"Wire: {name!r} names no port of the {what}")
-        if finite("gain of a Wire", self.gain, ()) == 0.0:
-            raise InputError("gain of a Wire is zero; nothing would ever pass through it")
 
 
 @runtime_checkable

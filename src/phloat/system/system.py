@@ -28,6 +28,7 @@ from phloat.system.pieces import other_names
 from phloat.system.resolve import connected, welded
 from phloat.system.state import State, state_layout
 from phloat.system.tied import tied
+from phloat.system.wired import wired_together
 
 __all__ = ["Connection", "End", "System", "connect", "count", "drive", "fits", "held", "lock"]
 
@@ -114,8 +115,12 @@ def connect(
     Springs, dampers, bushings, forces, torques and loads stand in the list of joints. The pieces of a split beam become
     "name.1", "name.2" …, welded; its ports are called as those of one beam.
 
+    Linear systems (a plant, a controller) are connected by `Wire`, each taking the other's output.
+
     Bodies on meshes without a frame move little: with what is tied to them (`Tie`) they make a `LinearPHDAE`.
     """
+    if isinstance(bodies, Mapping) and any(isinstance(part, LinearPHDAE) for part in bodies.values()):
+        return wired_together(bodies, joints)
     if _moves_little(bodies, joints):
         return tied(bodies, joints, gravity, plane)
     if plane not in (None, "xy"):
