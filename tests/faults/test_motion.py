@@ -326,7 +326,10 @@ def test_a_step_that_fails_is_halved_and_the_run_goes_on():
     """The same loop just inside its reach: steps near the dead point are halved, and what is kept is kept."""
     system, state = four_bar()
     reach = np.arccos((1.0 + 4.0 - 2.2**2) / (2 * 1.0 * 2.0)) - 1e-6
-    to = lambda t: 1.0 + (reach - 1.0) * np.sin(0.5 * np.pi * t) ** 2  # noqa: E731
+
+    def to(t: float) -> float:
+        return 1.0 + (reach - 1.0) * np.sin(0.5 * np.pi * t) ** 2
+
     drive = {"m": ph.position(to, rate=lambda t: (reach - 1.0) * 0.5 * np.pi * np.sin(np.pi * t))}
     result = ph.simulate(system, ph.set_moving(system, state, u=drive), 2.0, dt=0.01, u=drive)
     np.testing.assert_allclose(result["m.angle"], [to(t) for t in result.t], atol=1e-11)

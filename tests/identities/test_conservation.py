@@ -275,7 +275,10 @@ def turning(t: float) -> np.ndarray:
 @pytest.mark.parametrize("by", ["rate", "position"])
 def test_a_driven_frame_goes_where_it_is_told(by):
     system = ph.connect({"a": thing("beam")}, [ph.Drive("ground", "a.P", of="pose", name="hand")])
-    rate = lambda t: np.concatenate([speed(t), turning(t)])  # noqa: E731
+
+    def rate(t: float) -> np.ndarray:
+        return np.concatenate([speed(t), turning(t)])
+
     drive = rate if by == "rate" else ph.position(lambda t: (where(t), turned(t)), rate=rate)
     state = ph.set_moving(system, ph.place(system, {"a.r_P": where(0), "a.A_IB": turned(0)}), u={"hand": drive})
     result = ph.simulate(system, state, 1.0, dt=5e-3, u={"hand": drive})
