@@ -13,6 +13,7 @@ from importlib.metadata import version
 import chains
 import compiling
 import first_plot
+import linearising
 import long_run
 import memory
 import reduction
@@ -72,6 +73,7 @@ BENCHMARKS = {
     "memory": memory.rows,
     "solids": solids.rows,
     "reduction": reduction.rows,
+    "linearise": linearising.rows,
 }
 
 
