@@ -102,7 +102,10 @@ def write(rows, header):
     record = json.dumps({"machine": header, "rows": rows}, indent=1, ensure_ascii=False)
     (HERE / "results.json").write_text(record + "\n", encoding="utf-8")
     text = f"# Benchmarks\n\n`python benchmarks/run.py` with {said(header)}.\n\n{table(flat(rows))}\n"
-    notes = [NOTE, *(module.NOTE for module in (chains, first_plot, long_run, compiling, memory, solids, reduction))]
+    notes = [
+        NOTE,
+        *(module.NOTE for module in (chains, first_plot, long_run, compiling, memory, solids, reduction, linearising)),
+    ]
     (HERE / "RESULTS.md").write_text(text + "".join(notes), encoding="utf-8")
 
 
