@@ -19,6 +19,7 @@ from phloat.joints.elements import Acting, Passive
 from phloat.joints.ends import GROUND
 from phloat.joints.pairs import Joint
 from phloat.joints.tie import Tie
+from phloat.joints.wire import Wire
 from phloat.linear.interconnect import side_by_side
 from phloat.linear.phdae import LinearPHDAE
 from phloat.system.attach import acting, attached, nested_actuator, nested_element
@@ -119,8 +120,8 @@ def connect(
 
     Bodies on meshes without a frame move little: with what is tied to them (`Tie`) they make a `LinearPHDAE`.
     """
-    if isinstance(bodies, Mapping) and any(isinstance(part, LinearPHDAE) for part in bodies.values()):
-        return wired_together(bodies, joints)
+    if isinstance(joints, Sequence) and any(isinstance(joint, Wire) for joint in joints):
+        return wired_together(mapping("bodies", bodies, "{name: linear system}"), joints)
     if _moves_little(bodies, joints):
         return tied(bodies, joints, gravity, plane)
     if plane not in (None, "xy"):
