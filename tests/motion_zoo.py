@@ -62,7 +62,7 @@ def pair(joint: str, kind: str, plane: str | None, *more, hung: bool = True, gra
     return ph.connect({"a": body, "b": body}, [*joints, *more], gravity=falling, plane=plane)
 
 
-def random_motion(system: ph.System, seed: int, u=None, stressed: float = 0.0) -> ph.State:
+def random_motion(system: ph.System, seed: int, u=None, stressed: float = 0.0, stretched: float = 1.0) -> ph.State:
     """Bent by millimetres, turning at about 1 rad/s, sliding at about 1 m/s; with some pre-stress."""
     rng = np.random.default_rng(seed)
     shape = system.layout.shape
@@ -70,7 +70,7 @@ def random_motion(system: ph.System, seed: int, u=None, stressed: float = 0.0) -
     for name in eta:  # coordinates of bodies on meshes have frequencies: the stiffer, the less they move
         body = system.bodies[name.removesuffix(".eta")]
         if isinstance(body.recipe, ph.Beam):
-            eta[name][members(body.elastic)["axial"][1]] *= 0.2  # a millimetre between nodes is a pull of tons
+            eta[name][members(body.elastic)["axial"][1]] *= stretched
         if isinstance(body.recipe, (ph.Plate, ph.Solid)):
             omega = body.elastic.D.diagonal()
             eta[name] *= 10.0 * omega[0] / omega

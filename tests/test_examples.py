@@ -188,7 +188,10 @@ def test_a_shaped_slew_leaves_the_panels_quiet_and_turns_as_far():
     import slewing_satellite as example
 
     assert example.suppressed > 100
-    assert example.turned["shaped"] == pytest.approx(example.turned["plain"], rel=0.02)  # which still swings
+    t, plain = example.runs["plain"].t, example.runs["plain"]["hub.theta"]
+    period = 2 * np.pi / example.felt[0]
+    last = t >= t[-1] - period  # the plain one still swings, about where it has turned to
+    assert example.turned["shaped"] == pytest.approx(plain[last].mean(), rel=1e-3)
 
 
 def test_the_flexible_arm_comes_to_its_set_point_on_all_models():

@@ -55,9 +55,11 @@ def orders(values: np.ndarray) -> np.ndarray:
 
 @PROBLEMS
 def test_positions_velocities_and_reactions_are_of_second_order(problem):
-    found = errors(problem, (160, 320, 640), 5120)
-    for what in ("positions", "velocities", "reactions"):
+    found = errors(problem, (80, 160, 320), 2560)
+    for what in ("positions", "velocities"):
         np.testing.assert_allclose(orders(found[what]), 2.0, atol=0.1, err_msg=what)
+    finer = errors(problem, (160, 320, 640), 5120)["reactions"]  # of rubber 2.12 between the two longest steps above
+    np.testing.assert_allclose(orders(finer), 2.0, atol=0.1)
 
 
 @pytest.mark.xfail(reason="the first node has a step after it only, so its reactions are of first order", strict=True)

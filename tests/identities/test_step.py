@@ -50,7 +50,7 @@ def compared(system: ph.System, state: ph.State, steps: int, u=None, h: float = 
 @pytest.mark.parametrize(("joint", "kind", "plane"), CASES)
 def test_the_step_is_that_of_the_oracle(joint, kind, plane):
     system = pair(joint, kind, plane)
-    found = compared(system, random_motion(system, 3, stressed=0.5), 10)
+    found = compared(system, random_motion(system, 3, stressed=0.5, stretched=0.2), 10)
     assert max(found.values()) < AGREES, found
 
 
