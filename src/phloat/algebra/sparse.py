@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -164,3 +166,25 @@ def row_lengths(G: Matrix) -> np.ndarray:
     """The length of every row, 1 for zero rows."""
     length = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
     return np.where(length > 0, length, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """A sparse matrix whose entries may be other than zero, and where they stand in the dense one."""
+
+    matrix: Matrix
+
+    @classmethod
+    def of(cls, there: np.ndarray) -> Pattern:
+        return cls(sp.csr_array(there.astype(float)))
+
+    @cached_property
+    def places(self) -> tuple[np.ndarray, np.ndarray]:
+        entries = self.matrix.tocoo()
+        return entries.row, entries.col
+
+    def filled(self, data: np.ndarray) -> Matrix:
+        """With these entries: a copy that shares the places."""
+        out = sp.csr_array.__new__(sp.csr_array)  # as copy does, in a tenth of its time
+        vars(out).update(vars(self.matrix), data=data)
+        return out

@@ -16,6 +16,7 @@ from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
 from phloat.bodies.families import members
 from phloat.bodies.given import pair_basis
 from phloat.bodies.inertia import Inertia
+from phloat.bodies.made import Made
 from phloat.bodies.reduced import beam_basis, fields_basis
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, PortError, unknown
@@ -90,7 +91,7 @@ class Body:
 
     `active` are the velocities of (v_P, ω) that exist: all six in space, three in a plane, the first for a point mass.
     `planar` marks the coordinates and stresses that move in the plane xy; `needs` says what space motion still wants;
-    `pieces` is the number of pieces of a split beam of which this is one.
+    `pieces` is the number of pieces of a split beam of which this is one; `made` says how the recipe became this body.
     """
 
     recipe: Recipe
@@ -102,6 +103,7 @@ class Body:
     active: tuple[int, ...] = SPACE
     needs: str = ""
     pieces: int = 0
+    made: Made | None = None
 
     @property
     def coordinates(self) -> int:
@@ -176,6 +178,7 @@ class Body:
             planar=(np.ones(int(keep.sum()), bool), np.ones(int(strains.sum()), bool)),
             active=active,
             needs="",
+            made=self.made and self.made.then("in_plane"),
         )
 
     def reduced(
@@ -205,13 +208,14 @@ class Body:
         if basis is not None:
             if modes is not None or loaded:
                 raise InputError("give a basis, or modes=… with loaded=…, not both")
-            return self._projected(self._completed(basis))
+            return replace(self.combined(self._completed(basis)), made=self.made and self.made.then("reduced", basis))
         if isinstance(loaded, str):
             raise InputError(f"loaded is {loaded!r}; write a tuple of port names: ({loaded!r},)")
         ports = [self.port(name) for name in loaded]
         loads = np.vstack([np.zeros((0, self.coordinates)), *(rows for p in ports for rows in (p.Phi, p.Psi))]).T
         basis = beam_basis(self.elastic, self.inertia.M_ff, loads, modes=modes, axial=axial, torsion=torsion)
-        return self._projected(basis)
+        options = {"modes": modes, "axial": axial, "torsion": torsion, "loaded": tuple(loaded)}
+        return replace(self.combined(basis), made=self.made and self.made.then("reduced", **options))
 
     def _completed(self, basis: Basis) -> Basis:
         """The deformation of given velocities, with what it takes to shorten as it bends."""
@@ -235,8 +239,8 @@ class Body:
             return fields_basis(self.elastic, M, V)
         return pair_basis(self.elastic, M, V, *self.planar)
 
-    def _projected(self, basis: Basis) -> Body:
-        """η = V_v η_r, σ = V_σ σ_r."""
+    def combined(self, basis: Basis) -> Body:
+        """The body in combinations of its coordinates and stresses, η = V_v η_r, σ = V_σ σ_r."""
         V = basis.V_v.toarray()
         stresses = basis.stresses or Layout({"sigma": (basis.V_sigma.shape[1],)}, "stress")
         keep, strains = self.planar

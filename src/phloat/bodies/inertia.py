@@ -152,9 +152,14 @@ def six_arrays(
 def rigid_inertia(mass: float, center: np.ndarray, inertia: np.ndarray) -> Inertia:
     """A rigid body: inertia about its mass centre, moved to P (Steiner)."""
     empty = zeros(0, 0)
-    J0 = inertia + mass * skew(center).T @ skew(center)
     none = tuple(tuple(empty for _ in range(3)) for _ in range(3))
+    J0 = about_origin(mass, center, inertia)
     return Inertia(mass, mass * center, J0, np.zeros((3, 0)), np.zeros((3, 3, 0)), none, empty)
+
+
+def about_origin(mass: float, center: np.ndarray, inertia: np.ndarray) -> np.ndarray:
+    """J₀ from the inertia about the mass centre."""
+    return inertia + mass * skew(center).T @ skew(center)
 
 
 # --- plain arrays from here on ---------------------------------------------------------------------------------------

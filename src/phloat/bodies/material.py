@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -56,6 +57,7 @@ class Orthotropic:
     G: tuple[float, float, float]
     rho: float
     axes: tuple[tuple[float, ...], ...] | np.ndarray | None = None
+    not_numbers: ClassVar[tuple[str, ...]] = ("axes",)  # they turn together
 
     def __post_init__(self) -> None:
         for name, said in (("E", "Young's moduli E"), ("nu", "Poisson's ratios nu"), ("G", "shear moduli G")):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ class Passive:
     origin: Mapping[str, float] = field(default_factory=dict)
     bias: Mapping[str, float] = field(default_factory=dict)
     elements: tuple[JointSpring | JointDamper, ...] | None = None
+    made: partial[Passive] | None = None  # how it was written: with other numbers, another controller
 
     def __post_init__(self) -> None:
         linear_only(self.system)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -86,6 +87,7 @@ def pid(
         target={port: float(finite("target", target, ()))},
         origin={port: float(finite("origin", origin, ()))},
         elements=None if k_d else tuple(parts),
+        made=partial(pid, port, **gains, filter=filter, target=target, origin=origin, name=name),
     )
 
 
@@ -109,6 +111,8 @@ def together(*controllers: Passive, name: str = "controllers") -> Passive:
         system=side_by_side(*(c.system.prefixed(c.name) for c in controllers)),
         wires=tuple(replace(w, controller=f"{c.name}.{w.controller}") for c in controllers for w in c.wires),
         springs={f"{c.name}.{row}": s for c in controllers for row, s in c.springs.items()},
-        **merged,
+        target=merged["target"],
+        origin=merged["origin"],
+        bias=merged["bias"],
         elements=None if any(x is None for x in lists) else tuple(e for x in lists if x is not None for e in x),
     )

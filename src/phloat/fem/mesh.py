@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -35,6 +36,7 @@ class Mesh:
     cells: np.ndarray
     boundaries: Mapping[str, np.ndarray] = field(default_factory=dict)
     regions: Mapping[str, np.ndarray] = field(default_factory=dict)
+    not_numbers: ClassVar[tuple[str, ...]] = ("points", "cells", "boundaries", "regions")
 
     def __post_init__(self) -> None:
         if self.kind not in NODES:

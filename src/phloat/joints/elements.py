@@ -107,6 +107,7 @@ class JointSpring(OnJoint):
     rest: float = field(default=0.0, kw_only=True)
     over: Range = field(default=None, kw_only=True)
     suffix: ClassVar[str] = ".spring"
+    not_numbers: ClassVar[tuple[str, ...]] = ("over",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -124,6 +125,7 @@ class JointDamper(OnJoint):
     damping: Curve = field(kw_only=True)
     over: Range = field(default=None, kw_only=True)
     suffix: ClassVar[str] = ".damper"
+    not_numbers: ClassVar[tuple[str, ...]] = ("over",)
 
     def __post_init__(self) -> None:
         super().__post_init__()

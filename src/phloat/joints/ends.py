@@ -41,6 +41,11 @@ class Between:
         """Its name, or its ports if it has none."""
         return self.name or f"{self.first}-{self.second}{self.suffix}"
 
+    @property
+    def not_numbers(self) -> tuple[str, ...]:
+        """Fields that are no parameters: the range of a function, and the place on a ground that it does not touch."""
+        return ("over",) if GROUND in (self.first, self.second) else ("over", "at")
+
     def triads(self) -> tuple[np.ndarray, np.ndarray]:
         """Its triads in the first and in the second port's frame: one and the same at zero."""
         return np.eye(3), np.eye(3)

@@ -155,6 +155,10 @@ class Drive(Joint):
         if GROUND not in (self.first, self.second):
             raise JointError(f"{self.label} must start from the ground; to drive a joint between bodies use drive(…)")
 
+    @property
+    def not_numbers(self) -> tuple[str, ...]:
+        return ("at",)  # it begins where its port stands
+
 
 def driven_rows(joint: Drive) -> tuple[Row, ...]:
     """What a drive prescribes."""

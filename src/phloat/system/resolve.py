@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -39,6 +40,12 @@ def connected(joint: Joint, bodies: Mapping[str, Body], plane: str | None) -> Co
                 "use Spherical or Slide, or a RigidBody"
             )
     return Connection(joint.label, joint, first, second, rows["closed"], rows["driven"], rows["free"])
+
+
+def nested_connection(prefix: str, c: Connection) -> Connection:
+    """The joint in a system of which its own is a part."""
+    ends = [replace(end, body=f"{prefix}.{end.body}") if end.body else end for end in (c.first, c.second)]
+    return replace(c, name=f"{prefix}.{c.name}", first=ends[0], second=ends[1])
 
 
 def welded(name: str, pieces: Mapping[str, Body], plane: str | None) -> dict[str, Connection]:

@@ -26,7 +26,7 @@ from phloat.system.attach import acting, attached, nested_actuator, nested_eleme
 from phloat.system.connection import Connection, End, count, held
 from phloat.system.elements import Actuator, Element
 from phloat.system.pieces import other_names
-from phloat.system.resolve import connected, welded
+from phloat.system.resolve import connected, nested_connection, welded
 from phloat.system.state import State, state_layout
 from phloat.system.tied import tied
 from phloat.system.wired import wired_together
@@ -137,7 +137,7 @@ def connect(
         if isinstance(part, System):
             _same_plane(name, part, plane)
             parts |= {f"{name}.{key}": body for key, body in part.bodies.items()}
-            connections |= {f"{name}.{key}": _nested(name, c) for key, c in part.joints.items()}
+            connections |= {f"{name}.{key}": nested_connection(name, c) for key, c in part.joints.items()}
             elements |= {f"{name}.{key}": nested_element(name, e) for key, e in part.elements.items()}
             actuators |= {f"{name}.{key}": nested_actuator(name, a) for key, a in part.actuators.items()}
             fields |= {tuple(map(float, part.gravity))} if gravity is None or np.any(part.gravity) else set()
@@ -246,12 +246,6 @@ def _same_plane(name: str, part: System, plane: str | None) -> None:
         raise InputError(
             f"system {name!r} lives in {part.plane or 'space'}, the whole in {plane or 'space'}: make them agree"
         )
-
-
-def _nested(prefix: str, c: Connection) -> Connection:
-    first = replace(c.first, body=f"{prefix}.{c.first.body}") if c.first.body else c.first
-    second = replace(c.second, body=f"{prefix}.{c.second.body}") if c.second.body else c.second
-    return replace(c, name=f"{prefix}.{c.name}", first=first, second=second)
 
 
 def _distinct(system: System) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,12 +17,14 @@ from phloat.bodies.beams.section import Section
 from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body, ports_at
 from phloat.bodies.inertia import Inertia, Sections, six_arrays
+from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, KelvinVoigt, Material, Rayleigh
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import InputError, finite_row, mapping, port_name, positive, unknown
 from phloat.fem.interval import gauss
 
 THEORIES = ("euler-bernoulli", "rayleigh", "timoshenko")
+STIFFNESSES = {"N": "EA", "T": "GJ", "M_y": "EI_y", "M_z": "EI", "Q_y": "kGA", "Q_z": "kGA"}  # of each resultant
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ class Beam:
                 np.concatenate([np.full(s.size, p) for s, p in fields.stress_spaces.values()]),
             ),
             needs="" if fields.torsion else "the torsion constant of its section: Section(…, J=…)",
+            made=Made(self).then("discretise", elements),
         )
 
     def split(self, pieces: int) -> Split:
@@ -107,8 +111,8 @@ class Beam:
         return replace(
             self,
             length=self.length / of,
-            section=(lambda s: section((k + s) / of)) if callable(section) else section,
-            material=(lambda s: material((k + s) / of)) if callable(material) else material,
+            section=Stretch(section, k, of) if callable(section) else section,
+            material=Stretch(material, k, of) if callable(material) else material,
             masses={along(s): mass for s, mass in self.masses.items() if here(s)},
             ports={name: along(s) for name, s in self.ports.items() if here(s)},
         )
@@ -150,18 +154,29 @@ class Beam:
         return dict(zip(names, np.broadcast_to(rows, (len(x), len(names))).T, strict=True))
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """The k-th of equal stretches of a function of s, as a function of the fraction of that stretch."""
+
+    function: Callable[[float], Any]
+    k: int
+    of: int
+
+    def __call__(self, s: float) -> Any:
+        return self.function((self.k + s) / self.of)
+
+
 def _elastic(beam: Beam, fields: Fields, keep: np.ndarray, M_ff: Matrix) -> Elastic:
     """C, D, Q and damping. σ is the projection of stiffness times strain: ∫τσ = ∫τ S ε, so C = N S⁻¹N and DᵀC⁻¹D is the
     stiffness of displacement elements for any section (∫τσ/S = ∫τε goes limp at the tip of a wedge: ω₂ 55 % low)."""
     x, w = gauss(fields.nodes)
     number = beam.numbers(x)
-    stiffness = {"N": "EA", "T": "GJ", "M_y": "EI_y", "M_z": "EI", "Q_y": "kGA", "Q_z": "kGA"}
     strains = fields.strains(x)
     C, D = [], []
     for name, (space, _) in fields.stress_spaces.items():
         test = space.at(x)
         N = csr(test.T @ weighted(test, w))
-        S_inverse = block_inverse(csr(test.T @ weighted(test, w * number[stiffness[name]])))
+        S_inverse = block_inverse(csr(test.T @ weighted(test, w * number[STIFFNESSES[name]])))
         assert S_inverse is not None
         C.append(N @ S_inverse @ N)
         D.append(csr((test.T @ weighted(strains[name], w))[:, keep]))

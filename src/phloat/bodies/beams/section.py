@@ -6,7 +6,7 @@ The beam runs along x. `I` = ∫y² dA resists bending along y (the bending of p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import pi, tanh
 
 from phloat.errors import InputError, positive
@@ -32,28 +32,60 @@ class Section:
         object.__setattr__(self, "kappa", positive("shear correction kappa", self.kappa))
 
 
-def Circle(diameter: float) -> Section:
+@dataclass(frozen=True)
+class Shaped(Section):
+    """A section whose numbers follow from its dimensions."""
+
+    A: float = field(init=False, repr=False, compare=False)
+    I: float = field(init=False, repr=False, compare=False)
+    I_y: float | None = field(init=False, repr=False, compare=False)
+    J: float | None = field(init=False, repr=False, compare=False)
+    kappa: float = field(init=False, repr=False, compare=False)
+
+    def _are(self, **numbers: float) -> None:
+        for name, value in numbers.items():
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class Circle(Shaped):
     """A solid round bar."""
-    d = positive("diameter", diameter)
-    return Section(A=pi * d**2 / 4, I=pi * d**4 / 64, J=pi * d**4 / 32, kappa=6 / 7)
+
+    diameter: float
+
+    def __post_init__(self) -> None:
+        d = positive("diameter", self.diameter)
+        self._are(diameter=d, A=pi * d**2 / 4, I=pi * d**4 / 64, I_y=pi * d**4 / 64, J=pi * d**4 / 32, kappa=6 / 7)
 
 
-def Tube(diameter: float, wall: float) -> Section:
+@dataclass(frozen=True)
+class Tube(Shaped):
     """A round tube of outer diameter and wall thickness."""
-    d, t = positive("diameter", diameter), positive("wall", wall)
-    if 2 * t > d:
-        raise InputError(f"wall is {t:g}, more than half the diameter {d:g}; use Circle for a solid bar")
-    inner = d - 2 * t
-    moment = pi * (d**4 - inner**4) / 64
-    ratio = inner / d
-    kappa = 6 * (1 + ratio**2) ** 2 / (7 * (1 + ratio**2) ** 2 + 20 * ratio**2)
-    return Section(A=pi * (d**2 - inner**2) / 4, I=moment, J=2 * moment, kappa=kappa)
+
+    diameter: float
+    wall: float
+
+    def __post_init__(self) -> None:
+        d, t = positive("diameter", self.diameter), positive("wall", self.wall)
+        if 2 * t > d:
+            raise InputError(f"wall is {t:g}, more than half the diameter {d:g}; use Circle for a solid bar")
+        inner = d - 2 * t
+        moment = pi * (d**4 - inner**4) / 64
+        ratio = inner / d
+        kappa = 6 * (1 + ratio**2) ** 2 / (7 * (1 + ratio**2) ** 2 + 20 * ratio**2)
+        self._are(diameter=d, wall=t, A=pi * (d**2 - inner**2) / 4, I=moment, I_y=moment, J=2 * moment, kappa=kappa)
 
 
-def Rectangle(b: float, h: float) -> Section:
+@dataclass(frozen=True)
+class Rectangle(Shaped):
     """b along z, h along y: planar I = b h³ / 12; J from Saint-Venant's series."""
-    b, h = positive("width b", b), positive("height h", h)
-    long, short = max(b, h), min(b, h)
-    series = sum(tanh(n * pi * long / (2 * short)) / n**5 for n in range(1, 40, 2))
-    J = long * short**3 * (1.0 / 3.0 - 64.0 / pi**5 * short / long * series)
-    return Section(A=b * h, I=b * h**3 / 12, I_y=h * b**3 / 12, J=J)
+
+    b: float
+    h: float
+
+    def __post_init__(self) -> None:
+        b, h = positive("width b", self.b), positive("height h", self.h)
+        long, short = max(b, h), min(b, h)
+        series = sum(tanh(n * pi * long / (2 * short)) / n**5 for n in range(1, 40, 2))
+        J = long * short**3 * (1.0 / 3.0 - 64.0 / pi**5 * short / long * series)
+        self._are(b=b, h=h, A=b * h, I=b * h**3 / 12, I_y=h * b**3 / 12, J=J, kappa=5.0 / 6.0)

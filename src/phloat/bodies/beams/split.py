@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from phloat.bodies.body import Body
+from phloat.bodies.made import Made
 from phloat.errors import InputError
 
 
@@ -31,6 +32,10 @@ class Assembly:
 
     recipe: Split
     pieces: tuple[Body, ...]
+
+    def piece(self, k: int) -> Body:
+        """The k-th of its pieces, counted from 0."""
+        return self.pieces[k]
 
     def reduced(self, *, modes: int, axial: int = 2, torsion: int = 2, loaded: Sequence[str] = ("P", "C")) -> Assembly:
         """Every piece with few coordinates; both ends of a piece are loaded by its neighbours."""
@@ -61,13 +66,13 @@ class Split:
 
     def discretise(self, elements: int | Sequence[float]) -> Assembly:
         """Every piece with so many elements, or with elements between the given fractions 0 … 1 of its length."""
-        made: list[tuple[Divisible, Body]] = []  # equal pieces are one and the same body
-        bodies = []
+        known: list[tuple[Divisible, Body]] = []  # equal pieces are one and the same body
+        bodies, made = [], Made(self).then("discretise", elements)
         for k in range(self.pieces):
             piece = self.beam.piece(k, self.pieces)
-            body = next((body for recipe, body in made if recipe == piece), None)
+            body = next((body for recipe, body in known if recipe == piece), None)
             if body is None:
-                body = replace(piece.discretise(elements), pieces=int(self.pieces))
-                made.append((piece, body))
+                body = replace(piece.discretise(elements), pieces=int(self.pieces), made=made.then("piece", k))
+                known.append((piece, body))
             bodies.append(body)
         return Assembly(self, tuple(bodies))

@@ -23,6 +23,7 @@ from phloat.bodies.continua.floating import reduced
 from phloat.bodies.continua.interfaces import Patch, interfaces
 from phloat.bodies.continua.meshed import Samples, Strains, Trace
 from phloat.bodies.inertia import Sections
+from phloat.bodies.made import Made
 from phloat.bodies.material import Damping
 from phloat.errors import InputError, unknown
 from phloat.fem.mesh import Mesh
@@ -62,6 +63,7 @@ class Continuum:
     stiffening: bool = True
     stretch: Callable[[np.ndarray], np.ndarray] | None = None
     held: str = ""
+    made: Made | None = None
 
     def __repr__(self) -> str:
         held = f"; held: {self.held}" if self.held else ""
@@ -163,11 +165,14 @@ class Continuum:
         that lets it shorten as it bends, m (m + 1) / 2 of them. `body.coordinates` says what came out.
         """
         count, given = stiffened if self.stiffening else 0, self._given(basis, modes)
+        options = {"basis": basis, "modes": modes, "stiffened": stiffened, "inertial": inertial}
+        made = self.made and self.made.then("reduced", **options)
         if given is not None:
-            return reduced(self, self.ports, modes=0, stiffened=count, inertial=False, given=given)
+            body = reduced(self, self.ports, modes=0, stiffened=count, inertial=False, given=given)
+            return replace(body, made=made)
         if modes is None:
             raise InputError("modes is None; it must be a whole number, 0 or more")
-        return reduced(self, self.ports, modes=modes, stiffened=count, inertial=inertial)
+        return replace(reduced(self, self.ports, modes=modes, stiffened=count, inertial=inertial), made=made)
 
     def _given(self, basis: Basis | None, modes: int | None) -> np.ndarray | None:
         """The velocities of a basis."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -71,13 +72,13 @@ def assembled(plate: PlateRecipe, mesh: Mesh, elements: str) -> Continuum:
         rigid=fields.rigid,
         kinds=fields.kinds,
         parts={name: np.unique(fields.on(cells.edges_on(name))) for name in cells.boundaries},
-        make_trace=lambda name: _trace(plate, fields, name),
+        make_trace=partial(_trace, plate, fields),
         shape=PlateShape(fields, nodes, plate.section, stresses.resultants, stresses.rule),
         damping=plate.damping,
         frame=plate.frame,
         ports=plate.ports,
         stiffening=plate.stiffening,
-        stretch=lambda G: fields.membrane.stretched(G, len(fields.kinds) - fields.membrane.size),
+        stretch=partial(_stretched, fields),
     )
     held = [fields.held(edges, way) for way, edges in sides.items() if len(edges)]
     words = ", ".join(f"{_said(getattr(plate, way))} {way}" for way in WAYS if getattr(plate, way))
@@ -145,3 +146,8 @@ def _trace(plate: PlateRecipe, fields: Fields, name: str) -> Trace:
     h = plate.section.height(points.x)
     gyration = float(points.weight @ h**2 / points.weight.sum() / 12.0)
     return Trace(x, points.weight, fields.displacement(points), fields.turn(points), gyration)
+
+
+def _stretched(fields: Fields, G: np.ndarray) -> np.ndarray:
+    """The coordinates of the field u = G x."""
+    return fields.membrane.stretched(G, len(fields.kinds) - fields.membrane.size)

@@ -98,16 +98,7 @@ class Local:
             return None
         slopes = [(b, self.fields.slopes(b.points)) for b in self.blocks if "N" in b.groups]
         total = sum(len(b.names) * len(b.points.cell) for b in self.blocks)
-
-        def pair(q: np.ndarray, r: np.ndarray) -> np.ndarray:
-            out = np.zeros(total)  # the block that holds N is the first
-            for b, (along_x, along_y) in slopes:
-                w_x, w_y, v_x, v_y = along_x @ q, along_y @ q, along_x @ r, along_y @ r
-                strain = np.concatenate([w_x * v_x, w_y * v_y, w_x * v_y + w_y * v_x])
-                out[: len(strain)] = np.tile(b.points.weight, 3) * strain
-            return out
-
-        return pair
+        return Pair(tuple((b.points.weight, *along) for b, along in slopes), total)
 
     def resultants(self, at: Points) -> dict[str, Matrix]:
         """Each resultant at points, per σ."""
@@ -119,6 +110,22 @@ class Local:
                 where = (values.row, values.col + start)
                 out[name] = csr(sp.coo_array((values.data, where), shape=(len(at.cell), total)))
                 start += len(b.points.cell)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """w_,x v_,x, w_,y v_,y, w_,x v_,y + w_,y v_,x from weights and slopes of the points of N, which come first of all strains."""
+
+    slopes: tuple[tuple[np.ndarray, Matrix, Matrix], ...]
+    total: int
+
+    def __call__(self, q: np.ndarray, r: np.ndarray) -> np.ndarray:
+        out = np.zeros(self.total)
+        for weight, along_x, along_y in self.slopes:
+            w_x, w_y, v_x, v_y = along_x @ q, along_y @ q, along_x @ r, along_y @ r
+            strain = np.concatenate([w_x * v_x, w_y * v_y, w_x * v_y + w_y * v_x])
+            out[: len(strain)] = np.tile(weight, 3) * strain
         return out
 
 

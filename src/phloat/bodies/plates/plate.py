@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import ClassVar, TypedDict, Unpack
 
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import Patch
+from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, KelvinVoigt, Material, Rayleigh
 from phloat.bodies.plates.assembled import Sides, assembled
 from phloat.bodies.plates.laminate import Laminate, Ply
@@ -78,6 +79,7 @@ class Plate:
     stiffening: bool = True
     membrane: bool | None = None
     mass: float | None = None
+    not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
         if not isinstance(self.outline, (Mesh, Oblong, Round)):
@@ -143,7 +145,7 @@ class Plate:
                     f"the plate weighs {found:.4g} kg, {found / self.mass:.4g} times the expected {self.mass:g} kg; "
                     "look at its units (a mesh in millimetres wants unit=1e-3), thickness and density"
                 )
-        return continuum
+        return replace(continuum, made=Made(self).then("discretise", n, refine=refine))
 
     def _mesh(self, n: int | tuple[int, int] | None) -> Mesh:
         if isinstance(self.outline, Mesh):

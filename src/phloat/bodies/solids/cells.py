@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -78,17 +79,17 @@ def elastic(
         sections=None,
         M=for_each_axis(mass, d),
         K=cells.stiffness([(part.cells, part.A) for part in parts], at_stress),
-        make_strains=lambda: _strains(cells, parts, cells.stress_weights * at_stress, names, stiffening),
+        make_strains=partial(_strains, cells, parts, cells.stress_weights * at_stress, names, stiffening),
         rigid=_rigid(mesh.points, d),
         kinds=np.tile([f"u_{a}" for a in AXES[:d]], count),
         parts={name: _coordinates(mesh.node_numbers(name), d) for name in mesh.boundaries},
-        make_trace=lambda name: _trace(mesh, name),
+        make_trace=partial(_trace, mesh),
         shape=MeshShape(mesh.points, cells, names, _whole(parts, len(cells.nodes))),
         damping=damping,
         frame=frame,
         ports=ports,
         stiffening=stiffening,
-        stretch=lambda G: (mesh.points @ G.T)[:, :d].ravel(),
+        stretch=partial(_stretched, mesh.points, d),
     )
 
 
@@ -141,17 +142,32 @@ def _strains(
     used = np.abs(S).max(axis=0) > 0
     C = [[sp.diags_array(S[:, k, l]) if used[k, l] else None for l in range(len(pairs))] for k in range(len(pairs))]
 
-    def pair(q: np.ndarray, r: np.ndarray) -> np.ndarray:
-        """∇uᵀ∇v and its transpose: twice the mean on the diagonal, the sum off it."""
-        u, v = ([g @ field.reshape(-1, d) for g in slope] for field in (q, r))
+    layout = Layout(dict.fromkeys(names, weight.shape), "stress")
+    pair = Pair(tuple(slope), w, d) if stiffening else None
+    return Strains(csr(sp.block_array(C, format="csr")), csr(sp.vstack(D)), layout, pair)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """∇uᵀ∇v and its transpose, from weighted slopes: twice the mean on the diagonal, the sum off it."""
+
+    slope: tuple[Matrix, ...]
+    w: np.ndarray
+    d: int
+
+    def __call__(self, q: np.ndarray, r: np.ndarray) -> np.ndarray:
+        u, v = ([g @ field.reshape(-1, self.d) for g in self.slope] for field in (q, r))
 
         def product(a: int, b: int) -> np.ndarray:
-            return np.asarray(np.einsum("pk,pk->p", u[a], v[b]) / w)
+            return np.asarray(np.einsum("pk,pk->p", u[a], v[b]) / self.w)
 
+        pairs = VOIGT[self.d]
         return np.concatenate([product(a, a) if a == b else product(a, b) + product(b, a) for a, b in pairs])
 
-    layout = Layout(dict.fromkeys(names, weight.shape), "stress")
-    return Strains(csr(sp.block_array(C, format="csr")), csr(sp.vstack(D)), layout, pair if stiffening else None)
+
+def _stretched(x: np.ndarray, d: int, G: np.ndarray) -> np.ndarray:
+    """The coordinates of the field u = G x."""
+    return np.asarray((x @ G.T)[:, :d].ravel())
 
 
 def _trace(mesh: Mesh, name: str) -> Trace:

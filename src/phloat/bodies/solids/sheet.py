@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias, TypedDict, Unpack
+from typing import ClassVar, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import Patch
+from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, KelvinVoigt, Rayleigh
 from phloat.bodies.solids.cells import Part, elastic
 from phloat.bodies.solids.outlines import Outline, Rectangle, meshed
@@ -59,6 +60,7 @@ class Sheet:
     damping: Damping = Rayleigh()
     stiffening: bool = True
     mass: float | None = None
+    not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
         if not isinstance(self.mesh, Mesh) and not hasattr(self.mesh, "meshed"):
@@ -104,7 +106,8 @@ class Sheet:
             stiffening=self.stiffening,
         )
         weighed(float(free.samples.mass.sum()), self.mass)
-        return supported(free, self.clamped, self.symmetric, self.held)
+        body = supported(free, self.clamped, self.symmetric, self.held)
+        return replace(body, made=Made(self).then("discretise", n, order=order, refine=refine))
 
     def _elasticity(self, material: Elastic) -> tuple[np.ndarray, float, np.ndarray]:
         """Stress from strain in the plane, density, and all six stresses from those in the plane."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import ClassVar, TypedDict, Unpack
 
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import Patch
+from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, KelvinVoigt, Rayleigh
 from phloat.bodies.solids.cells import Part, elastic
 from phloat.bodies.solids.outlines import Box, Bracket, Outline, Tube, meshed
@@ -51,6 +52,7 @@ class Solid:
     damping: Damping = Rayleigh()
     stiffening: bool = True
     mass: float | None = None
+    not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
         if not isinstance(self.mesh, Mesh) and not hasattr(self.mesh, "meshed"):
@@ -116,4 +118,5 @@ class Solid:
             stiffening=self.stiffening,
         )
         weighed(float(free.samples.mass.sum()), self.mass)
-        return supported(free, self.clamped, self.symmetric, self.held)
+        body = supported(free, self.clamped, self.symmetric, self.held)
+        return replace(body, made=Made(self).then("discretise", n, order=order, refine=refine))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,7 @@ from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.bodies.body import Body
 from phloat.bodies.continua.floating import MEAN_AXES, reduced
 from phloat.bodies.continua.interfaces import Mean, Patch, Rigid
+from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, KelvinVoigt, Rayleigh
 from phloat.bodies.superelements.checks import (
     MOTIONS,
@@ -62,6 +63,7 @@ class Superelement:
     modes: int = 10
     mean: tuple[str, ...] = ()
     inertial: bool = True
+    not_numbers: ClassVar[tuple[str, ...]] = ("M", "K", "nodes", "interfaces", "dofs", "R", "masses")
 
     def __post_init__(self) -> None:
         if self.frame is not None and self.frame not in (*self.interfaces, MEAN_AXES):
@@ -181,7 +183,7 @@ class Superelement:
             inertial=self.inertial,
         )
         self._soft_ground(float(modes_of(body.linear()).elastic[0]))
-        return body
+        return replace(body, made=Made(self).then("discretise", modes))
 
     def report(self, body: Body, count: int = 10) -> Report:
         """What was kept, beside the full matrices: frequencies with interfaces free and held, mass, rigid-body check."""

@@ -1,0 +1,286 @@
+"""A discretised beam as sums of unit arrays times its numbers: the same beam with other numbers, without assembling it again.
+
+    six arrays, rotary inertia, C⁻¹  =  Σ_q number(q) · unit array,      number = ρA, ρI, EA, EI … at the quadrature points q
+
+A beam λ times as long has the same unit arrays, each entry times a power of λ. All of it is exact: what comes out is what
+`discretise` makes, to round-off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.algebra.sparse import Matrix, Pattern, zeros
+from phloat.bodies.beams.beam import STIFFNESSES, Beam
+from phloat.bodies.beams.fields import BeamShape, Fields
+from phloat.bodies.beams.split import Split
+from phloat.bodies.body import Body, Port, Selected, Shape
+from phloat.bodies.inertia import Inertia
+from phloat.bodies.strain import Elastic, Quadratic
+from phloat.fem.interval import DENSE_ENTRIES, gauss
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The unit arrays of one body made of a beam, in space or in the plane xy."""
+
+    body: Body
+    beam: Beam
+    shape: BeamShape
+    chosen: Selected | None  # in a plane
+    x: np.ndarray  # quadrature points
+    w: np.ndarray
+    mass: np.ndarray | Matrix  # (m, Σx, Σx², S, X, W) per mass at a point
+    mass_power: np.ndarray  # of λ, entry by entry
+    W: tuple[Pattern, ...]
+    W_places: np.ndarray  # of their entries in a dense (9, n, n)
+    turn: np.ndarray | Matrix  # (X, M_s) per ρI and ρI_y at a point
+    turn_power: np.ndarray
+    M_s: Pattern
+    stiff: tuple[tuple[str, int, np.ndarray], ...]  # name of the number, size of blocks, C⁻¹ per number at a point
+    C: Pattern
+    R_d: Pattern
+    D_power: np.ndarray
+    Q_power: np.ndarray
+    ports_power: dict[str, tuple[np.ndarray, np.ndarray]]
+
+    def made(self, beam: Beam, recipe: Any) -> Body | None:
+        """The body with the numbers of another beam; None where more than numbers is new. `recipe` is what the steps start from."""
+        if not _same(self.beam, beam):
+            return None
+        scale = beam.length / self.beam.length
+        number = beam.numbers(scale * self.x)
+        inertia = self._inertia(beam, number, scale)
+        fields = self.shape.fields
+        if scale != 1.0:
+            fields = Fields(scale * fields.nodes, fields.theory, fields.torsion)
+        shape: Shape = BeamShape(beam.length, fields, self.shape.keep, beam.areas)
+        if self.chosen is not None:
+            shape = Selected(shape, self.chosen.keep, self.chosen.strains)
+        made = self.body.made
+        return replace(
+            self.body,
+            recipe=beam,
+            inertia=inertia,
+            elastic=self._elastic(beam, number, scale, inertia.M_ff_dense),
+            ports=self._ports(scale),
+            shape=shape,
+            made=made and replace(made, recipe=recipe),
+        )
+
+    def _inertia(self, beam: Beam, number: dict[str, np.ndarray], scale: float) -> Inertia:
+        n = self.body.coordinates
+        weight = scale * self.w
+        mass = np.concatenate([weight * number["rhoA"], np.array(list(beam.masses.values()), dtype=float)])
+        given = self.mass @ mass
+        turned = self.turn @ np.concatenate([weight * number["rhoI"], weight * number["rhoI_y"]])
+        if scale != 1.0:
+            given, turned = given * scale**self.mass_power, turned * scale**self.turn_power
+        m, first, second = given[:3]
+        rotary = turned[:3]
+        X = turned[3 : 3 + 9 * n].reshape(3, 3, n)
+        X[0] += given[3 + 3 * n : 3 + 6 * n].reshape(3, n)
+        start, W, W_ab = 3 + 6 * n, np.zeros((9, n, n)), []
+        W.ravel()[self.W_places] = given[start:]
+        for pattern in self.W:
+            W_ab.append(pattern.filled(given[start : start + len(pattern.matrix.data)]))
+            start += len(pattern.matrix.data)
+        M_s = self.M_s.filled(turned[3 + 9 * n :])
+        out = Inertia(
+            m=float(m),
+            s0=np.array([first, 0.0, 0.0]),
+            J0=np.diag([rotary[0], second + rotary[1], second + rotary[2]]),
+            S=given[3 : 3 + 3 * n].reshape(3, n),
+            X=X,
+            W_ab=tuple(tuple(W_ab[3 * a : 3 * a + 3]) for a in range(3)),
+            M_s=M_s,
+        )
+        vars(out).update(W=W.reshape(3, 3, n, n), M_ff_dense=W[0] + W[4] + W[8] + M_s.toarray())  # known already
+        return out
+
+    def _elastic(self, beam: Beam, number: dict[str, np.ndarray], scale: float, M_ff: np.ndarray) -> Elastic:
+        old = self.body.elastic
+        blocks = [(unit @ number[name]).reshape(-1, size, size) / scale for name, size, unit in self.stiff]
+        inverse = self.C.filled(np.concatenate([np.zeros(0), *(block.ravel() for block in blocks)]))
+        C = self.C.filled(np.concatenate([np.zeros(0), *(np.linalg.inv(block).ravel() for block in blocks)]))
+        D, Q = old.D, old.Q
+        if scale != 1.0:
+            D = Pattern(old.D).filled(old.D.data * scale**self.D_power)
+            Q = Quadratic(Q.strain, Q.row, Q.column, Q.value * scale**self.Q_power)
+        R_d = zeros(*old.R_d.shape)
+        if beam.damping.mass or beam.damping.stiffness:
+            dense = D.toarray()
+            K = dense.T @ (inverse @ dense)
+            R_d = self.R_d.filled((beam.damping.mass * M_ff + beam.damping.stiffness * K)[self.R_d.places])
+        out = Elastic(C, D, Q, R_d, old.stresses)
+        vars(out).update(C_inverse=inverse)  # known already
+        return out
+
+    def _ports(self, scale: float) -> dict[str, Port]:
+        if scale == 1.0:
+            return dict(self.body.ports)
+        out = {}
+        for name, port in self.body.ports.items():
+            power = self.ports_power[name]
+            out[name] = Port(scale * port.x, port.Phi * scale ** power[0], port.Psi * scale ** power[1])
+        return out
+
+
+def _same(old: Beam, new: Beam) -> bool:
+    """Whether only numbers that units multiply are other."""
+    fixed = ("theory", "frame", "ports", "stiffening")
+    return list(old.masses) == list(new.masses) and all(getattr(old, name) == getattr(new, name) for name in fixed)
+
+
+# --- the unit arrays --------------------------------------------------------------------------------------------------
+
+
+def units(body: Body) -> Units | None:
+    """The unit arrays of a body that is a beam in all its coordinates, or in those of the plane xy; None of any other."""
+    chosen = body.shape if isinstance(body.shape, Selected) else None
+    shape = chosen.shape if chosen is not None else body.shape
+    beam = body.recipe
+    if not isinstance(shape, BeamShape) or not isinstance(beam, Beam):
+        return None
+    fields, n = shape.fields, body.coordinates
+    columns = shape.keep if chosen is None else shape.keep[chosen.keep]
+    x, w = gauss(fields.nodes)
+    points = np.concatenate([x, beam.length * np.array(list(beam.masses), dtype=float)])
+    Phi = _dense(fields.displacement(points), columns)
+    turn = _dense(fields.rotation(x), columns)
+    power = _powers(fields, points, columns, Phi, turn)
+    W, mass, mass_power = _masses(points, Phi, power)
+    M_s, turned, turn_power = _turns(beam, turn, power)
+    used = list(body.elastic.stresses)
+    stiff = tuple(_stiff(fields, name, x, w) for name in used)
+    C, twice = _blocks([(size, len(unit) // size**2) for _, size, unit in stiff]), _longer(body)
+    heavy = sum((abs(W[k].matrix) for k in (0, 4, 8)), M_s.matrix)
+    D = abs(body.elastic.D)
+    return Units(
+        body=body,
+        beam=beam,
+        shape=shape,
+        chosen=chosen,
+        x=x,
+        w=w,
+        mass=mass,
+        mass_power=mass_power,
+        W=W,
+        W_places=np.concatenate([(k * n + i) * n + j for k, (i, j) in enumerate(pattern.places for pattern in W)]),
+        turn=turned,
+        turn_power=turn_power,
+        M_s=M_s,
+        stiff=stiff,
+        C=C,
+        R_d=Pattern.of((heavy + D.T @ C.matrix @ D).toarray() > 0.0),
+        D_power=_power(body.elastic.D.data, twice.elastic.D.data),
+        Q_power=_power(body.elastic.Q.value, twice.elastic.Q.value),
+        ports_power={
+            name: (_power(port.Phi, twice.ports[name].Phi), _power(port.Psi, twice.ports[name].Psi))
+            for name, port in body.ports.items()
+        },
+    )
+
+
+def _dense(rows: list[Any], columns: np.ndarray) -> np.ndarray:
+    """(x, y, z; points; coordinates)."""
+    return np.array([(row if isinstance(row, np.ndarray) else row.toarray())[:, columns] for row in rows])
+
+
+def _powers(fields: Fields, points: np.ndarray, columns: np.ndarray, Phi: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """The power of λ in every column of Φ: seen in Φ, or, where that is nothing, in the rotations, which have one less."""
+    twice = Fields(2.0 * fields.nodes, fields.theory, fields.torsion)
+    moved = _power(Phi, _dense(twice.displacement(2.0 * points), columns)).max(axis=(0, 1))
+    at = 2.0 * gauss(fields.nodes)[0]
+    turned = _power(turn, _dense(twice.rotation(at), columns)).max(axis=(0, 1), initial=-9.0)
+    return np.where(Phi.any(axis=(0, 1)), moved, turned + 1.0)
+
+
+def _power(once: np.ndarray, twice: np.ndarray) -> np.ndarray:
+    """The power of λ in entries of a beam, from those of one twice as long; 0 where there is nothing."""
+    there = (once != 0.0) & (twice != 0.0)
+    ratio = np.divide(twice, once, out=np.ones_like(once), where=there)
+    return np.round(np.log2(ratio))
+
+
+def _masses(
+    points: np.ndarray, Phi: np.ndarray, power: np.ndarray
+) -> tuple[tuple[Pattern, ...], np.ndarray | Matrix, np.ndarray]:
+    rows = [np.ones((1, len(points))), points[None], points[None] ** 2]
+    rows += [Phi[a].T for a in range(3)] + [Phi[b].T * points for b in range(3)]
+    powers = [np.array([0.0, 1.0, 2.0]), np.tile(power, 3), np.tile(1.0 + power, 3)]
+    W = []
+    for a in range(3):
+        for b in range(3):
+            pattern = Pattern.of(np.abs(Phi[a]).T @ np.abs(Phi[b]) > 0.0)
+            i, j = pattern.places
+            rows.append((Phi[a][:, i] * Phi[b][:, j]).T)
+            powers.append(power[i] + power[j])
+            W.append(pattern)
+    return tuple(W), _stacked(rows, len(points)), np.concatenate(powers)
+
+
+def _turns(beam: Beam, turn: np.ndarray, power: np.ndarray) -> tuple[Pattern, np.ndarray | Matrix, np.ndarray]:
+    """Rotary inertia per ∫ρy² and ∫ρz² at every point: about x always, about y and z in the theories that have it."""
+    n, count = len(power), turn.shape[1]
+    one, none = np.ones(count), np.zeros(count)
+    both = 1.0 if beam.theory != "euler-bernoulli" else 0.0
+    moment = np.array([[one, one], [none, both * one], [both * one, none]])  # axis, (ρy², ρz²), points
+    X = np.zeros((3, 3, n, 2, count))
+    X[1, 2, :, 0], X[2, 1, :, 1] = turn[0].T, -turn[0].T
+    X[2, 0, :, 1], X[1, 0, :, 0] = both * turn[1].T, -both * turn[2].T
+    X = 0.5 * (X - X.transpose(1, 0, 2, 3, 4))
+    pattern = Pattern.of(sum(np.abs(t).T @ np.abs(t) for t in turn) > 0.0)
+    i, j = pattern.places
+    M_s = np.einsum("aqk,aqk,asq->ksq", turn[:, :, i], turn[:, :, j], moment)
+    rows = [moment, X.reshape(9 * n, 2, count), M_s]
+    powers = [np.zeros(3), np.tile(power - 1.0, 9), power[i] + power[j] - 2.0]
+    return pattern, _stacked(rows, 2 * count), np.concatenate(powers)
+
+
+def _stacked(rows: list[np.ndarray], columns: int) -> np.ndarray | Matrix:
+    """Blocks of rows under each other; sparse where there are many, since an entry knows the points of two elements at most."""
+    blocks = [row.reshape(-1, columns) for row in rows]
+    if sum(block.size for block in blocks) <= DENSE_ENTRIES:
+        return np.vstack(blocks)
+    return sp.csr_array(sp.vstack([sp.csr_array(block) for block in blocks], format="csr"))
+
+
+def _stiff(fields: Fields, name: str, x: np.ndarray, w: np.ndarray) -> tuple[str, int, np.ndarray]:
+    """C⁻¹ = N⁻¹SN⁻¹ of one resultant, block by block, per stiffness at every point."""
+    space = fields.stress_spaces[name][0]
+    size, elements = space.degree + 1, len(fields.nodes) - 1
+    each = len(x) // elements
+    at = space.at(x)
+    test = (at if isinstance(at, np.ndarray) else at.toarray()).reshape(elements, each, elements, size)
+    local = np.array([test[e, :, e] for e in range(elements)])  # of the element's own points and functions
+    weight = w.reshape(elements, each)
+    N = np.einsum("eqi,eq,eqj->eij", local, weight, local)
+    scaled = np.einsum("eij,eqj->eqi", np.linalg.inv(N), local)
+    unit = np.zeros((elements, size, size, elements, each))
+    for e in range(elements):
+        unit[e, :, :, e] = np.einsum("qi,q,qj->ijq", scaled[e], weight[e], scaled[e])
+    return STIFFNESSES[name], size, unit.reshape(elements * size**2, len(x))
+
+
+def _blocks(sizes: list[tuple[int, int]]) -> Pattern:
+    """Dense blocks along the diagonal: so many of each size."""
+    blocks = [np.ones((size, size)) for size, count in sizes for _ in range(count)]
+    return Pattern(sp.csr_array(sp.block_diag(blocks, format="csr")) if blocks else zeros(0, 0))
+
+
+def _longer(body: Body) -> Body:
+    """The same body, made from a beam twice as long."""
+    assert body.made is not None
+    recipe: Any = body.made.recipe
+    if isinstance(recipe, Split):
+        beam: Any = recipe.beam
+        longer: Any = replace(recipe, beam=replace(beam, length=2.0 * beam.length))
+    else:
+        longer = replace(recipe, length=2.0 * recipe.length)
+    twice: Body = body.made.again(longer)
+    return twice

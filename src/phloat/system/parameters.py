@@ -1,0 +1,230 @@
+"""Numbers of a system by name, and the same system with other numbers.
+
+    parameters(system)                              {"rod.material.E": 2e11, "rod.length": 0.3, "slider.mass": 0.033, …}
+    changed(system, {"rod.material.E": 1.9e11})     made again where that number matters, the rest is shared
+
+Names are those of the arguments that recipes, joints and force elements were written with. What is made again goes the way it
+went: same elements, same reduction, same plane, same locks and drives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from phloat.algebra.numbers import Numbers, numbers, with_numbers
+from phloat.bodies.alike import same_geometry, same_size
+from phloat.bodies.beams.split import Split
+from phloat.bodies.body import Body
+from phloat.errors import AccuracyError, InputError, finite, mapping, unknown
+from phloat.joints.pairs import Weld
+from phloat.system.remade import remade_actuator, remade_body, remade_connection, remade_element
+from phloat.system.system import System
+
+Names = str | tuple[str, ...]
+Maker = Callable[[Body, Any, dict[tuple[Any, ...], Any]], Body]
+Change = tuple[Any, str]  # a new recipe, and which numbers are new in it
+
+
+@dataclass(frozen=True, eq=False)
+class Owner:
+    """Something of a system that has numbers: a recipe of bodies, a joint, an element, an actuator, or gravity."""
+
+    kind: str
+    name: str
+    recipe: Any
+    members: tuple[str, ...]  # what was made from it, by name
+
+    @property
+    def value(self) -> Any:
+        """What holds its numbers: of a split beam, the beam."""
+        return self.recipe.beam if isinstance(self.recipe, Split) else self.recipe
+
+    def whole(self, value: Any) -> Any:
+        """The recipe with another value of its numbers."""
+        return replace(self.recipe, beam=value) if isinstance(self.recipe, Split) else value
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where a parameter stands: in which owner, and at which path inside."""
+
+    owner: Owner
+    path: tuple[Any, ...]
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """All parameters of a system, and the functions, whose numbers nobody sees."""
+
+    places: Mapping[str, Place]
+    functions: tuple[str, ...]
+
+    def named(self, names: object) -> list[str]:
+        """The parameters that a name, a pattern with * and ?, or a tuple of them means."""
+        if isinstance(names, tuple):
+            return [name for some in names for name in self.named(some)]
+        if isinstance(names, str) and names in self.places:
+            return [names]
+        pattern = re.escape(str(names)).replace(r"\*", ".*").replace(r"\?", ".")
+        found = [name for name in self.places if re.fullmatch(pattern, name)] if isinstance(names, str) else []
+        if not found:
+            raise InputError(unknown("parameter", names, self.places) + self._functions(str(names)))
+        return found
+
+    def meant(self, wanted: Iterable[object]) -> dict[str, Any]:
+        """For every parameter that is named, by which name or pattern."""
+        out: dict[str, Any] = {}
+        for names in wanted:
+            for name in self.named(names):
+                if name in out:
+                    raise InputError(
+                        f"parameter {name!r} is given twice, by {out[name]!r} and by {names!r}; name it once"
+                    )
+                out[name] = names
+        return out
+
+    def _functions(self, name: str) -> str:
+        inside = [f for f in self.functions if name.startswith(f)]
+        if not inside:
+            return ""
+        return (
+            f"; {inside[0]} is a function, not a number: write it as a frozen dataclass with __call__, whose fields are then "
+            "parameters"
+        )
+
+
+def parameters(system: System) -> dict[str, float]:
+    """Every number of a system by name: of bodies, then of joints, springs, forces, and gravity."""
+    return {name: place.value for name, place in table(system).places.items()}
+
+
+def changed(system: System, values: Mapping[Any, float]) -> System:
+    """The same system with other numbers, {name: value}; a name may be a pattern ("*.material.E") or a tuple of names.
+
+    Elements, reduction, plane, locks and drives stay; modes are found again and keep their signs, so that a state of the old
+    system means the same in the new one. A basis that a body was reduced with stays as it is.
+    """
+    there = table(system)
+    wanted = mapping("parameters", values, "{name: value}")
+    given = {name: number(name, wanted[names]) for name, names in there.meant(wanted).items()}
+    return with_given(system, there, given)
+
+
+def number(name: str, value: object) -> float:
+    """The value of a parameter, or a sentence."""
+    return float(finite(f"parameter {name!r}", value, ()))
+
+
+def with_given(system: System, there: Table, given: Mapping[str, float], make: Maker = remade_body) -> System:
+    """The system with other numbers, by their full names in its table; `make` makes bodies from other recipes."""
+    by_owner: dict[Owner, list[str]] = {}
+    for name, value in given.items():
+        if value != there.places[name].value:
+            by_owner.setdefault(there.places[name].owner, []).append(name)
+    fresh: dict[str, dict[str, Change]] = {}
+    made: dict[tuple[Any, ...], Any] = {}  # equal changes of one recipe make one recipe
+    for owner, names in by_owner.items():
+        changes = {there.places[name].path: given[name] for name in names}
+        said = ", ".join(f"{name} = {given[name]:g}" for name in names)
+        key = (id(owner.recipe), *changes.items())
+        if key not in made:
+            with _said(said):
+                made[key] = owner.whole(with_numbers(owner.value, changes))
+        fresh.setdefault(owner.kind, {}).update(dict.fromkeys(owner.members, (made[key], said)))
+    return _put_together(system, fresh, make) if fresh else system
+
+
+def _put_together(system: System, fresh: Mapping[str, Mapping[str, Change]], make: Maker) -> System:
+    """The system with new recipes in place of some old ones; what does not depend on them is shared."""
+    none: Mapping[str, Change] = {}
+    bodies, joints, plane = dict(system.bodies), dict(system.joints), system.plane
+    elements, actuators = dict(system.elements), dict(system.actuators)
+    known: dict[tuple[Any, ...], Any] = {}
+    for name, (recipe, said) in fresh.get("body", none).items():
+        with _said(said):
+            bodies[name] = make(system.bodies[name], recipe, known)
+    for name, (recipe, said) in fresh.get("joint", none).items():
+        with _said(said):
+            joints[name] = remade_connection(joints[name], recipe, bodies, plane)
+    for name, element in system.elements.items():
+        recipe, said = fresh.get("element", none).get(name, (element.recipe, ""))
+        if said or "joint" in fresh:
+            with _said(said):
+                elements[name] = remade_element(element, recipe, bodies, joints, plane)
+    for name, actuator in system.actuators.items():
+        recipe, said = fresh.get("actuator", none).get(name, (actuator.recipe, ""))
+        if said or not same_geometry(bodies[actuator.body], system.bodies[actuator.body]):
+            with _said(said):
+                actuators[name] = remade_actuator(actuator, recipe, bodies, plane)
+    gravity = system.gravity.copy()
+    for recipe, _ in fresh.get("gravity", none).values():
+        gravity[: len(recipe["gravity"])] = recipe["gravity"]
+    out = replace(system, bodies=bodies, joints=joints, elements=elements, actuators=actuators, gravity=gravity)
+    if "joint" not in fresh and all(same_size(bodies[name], body) for name, body in system.bodies.items()):
+        vars(out).update({name: getattr(system, name) for name in ("layout", "ports", "multipliers")})  # the same
+    return out
+
+
+@contextmanager
+def _said(what: str) -> Iterator[None]:
+    """What a recipe says of a new number, with the name of the parameter before it."""
+    try:
+        yield
+    except (InputError, AccuracyError) as error:
+        if not what:
+            raise
+        raise type(error)(f"with {what}: {error}") from error
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+
+def table(system: System) -> Table:
+    """Where every parameter of a system stands."""
+    if not isinstance(system, System):
+        raise InputError(
+            f"{type(system).__name__} is no System; connect(…) makes one, and parameters are those of systems"
+        )
+    places: dict[str, Place] = {}
+    functions: list[str] = []
+    for owner in _owners(system):
+        found: Numbers = numbers(owner.value)
+        for name, value in found.values.items():
+            places[_name(owner, name, places)] = Place(owner, found.paths[name], value)
+        functions += [f"{owner.name}.{name}" for name in found.functions]
+    return Table(places, tuple(functions))
+
+
+def _name(owner: Owner, name: str, taken: Mapping[str, Place]) -> str:
+    """Its full name; a spring that is called as a body is takes its kind along."""
+    full = f"{owner.name}.{name}" if owner.name else name
+    return full if full not in taken else f"{owner.kind} {full}"
+
+
+def _owners(system: System) -> Iterator[Owner]:
+    pieces: dict[str, list[str]] = {}
+    for name, body in system.bodies.items():
+        pieces.setdefault(name.rpartition(".")[0] if body.pieces else name, []).append(name)
+    for name, members in pieces.items():
+        made = system.bodies[members[0]].made
+        if made is not None:
+            yield Owner("body", name, made.recipe, tuple(members))
+    for name, c in system.joints.items():
+        if not (isinstance(c.joint, Weld) and c.joint.label.startswith(tuple(f"{p}.weld " for p in _local(pieces)))):
+            yield Owner("joint", name, c.joint, (name,))
+    for name, element in system.elements.items():
+        yield Owner("element", name, element.recipe, (name,))
+    for name, actuator in system.actuators.items():
+        yield Owner("actuator", name, actuator.recipe, (name,))
+    gravity = tuple(map(float, system.gravity[: 2 if system.plane else 3]))
+    yield Owner("gravity", "", {"gravity": gravity}, ("gravity",))
+
+
+def _local(pieces: Mapping[str, list[str]]) -> list[str]:
+    """What split beams are called in the systems they were connected in."""
+    return [name.rpartition(".")[2] for name, members in pieces.items() if len(members) > 1]

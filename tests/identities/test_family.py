@@ -1,0 +1,129 @@
+"""Families of systems: bodies as sums of unit arrays, by similarity, or from their numbers are those that are made anew."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bodies_zoo import RECIPES, beam, continua
+from parameters_zoo import Taper, assert_same_body, crank_slider
+
+import phloat as ph
+from phloat.bodies.quick import quick
+from phloat.many.family import family
+
+# --- unit arrays ------------------------------------------------------------------------------------------------------
+
+CHANGED = {
+    "material.E": 1.6e11,
+    "material.rho": 7100.0,
+    "material.nu": 0.2,
+    "length": 1.7,
+    "section.h": 0.06,
+    "section.b": 0.02,
+    "damping.stiffness": 3e-5,
+    "damping.time": 4e-5,
+    "masses[0.37]": 2.0,
+}
+
+
+@pytest.mark.parametrize("plane", [None, "xy"])
+@pytest.mark.parametrize("name", list(RECIPES))
+def test_beams_as_sums_of_unit_arrays_are_what_discretise_makes(name, plane):
+    system = ph.connect({"b": RECIPES[name].discretise(3)}, plane=plane)
+    told = {f"b.{key}": value for key, value in CHANGED.items() if f"b.{key}" in ph.parameters(system)}
+    some = family(system, tuple(told))
+    assert some.makers[system.bodies["b"]] is not None
+    new = some.system(tuple(told.values()))
+    assert_same_body(new.bodies["b"], ph.changed(system, told).bodies["b"])
+    assert ph.parameters(new) == ph.parameters(ph.changed(system, told))
+    still = some.system([ph.parameters(system)[key] for key in told])
+    assert still.bodies["b"] is system.bodies["b"]
+
+
+def test_pieces_of_split_beams_come_from_unit_arrays_too():
+    arm = beam(section=Taper(0.03, 0.06, 0.02), masses={0.6: 0.3}).split(3).discretise(2)
+    system = ph.connect({"arm": arm}, [ph.Revolute("ground", "arm.P", axis=(0, 0, 1))])
+    some = family(system, ("arm.section.tip", "arm.masses[0.6]", "arm.length"))
+    new, expected = (
+        some.system((0.03, 0.5, 1.5)),
+        ph.changed(system, dict(zip(some.names, (0.03, 0.5, 1.5), strict=True))),
+    )
+    for name in system.bodies:
+        assert_same_body(new.bodies[name], expected.bodies[name])
+        assert new.bodies[name].pieces == 3
+
+
+@pytest.mark.parametrize("plane", [None, "xy"])
+def test_rigid_bodies_are_their_numbers(plane):
+    J = np.diag([0.4, 0.5, 0.6])
+    hub = ph.RigidBody(2.5, J, center=(0.1, -0.2, 0.0), ports={"tip": (0.5, 0.2, 0.0)}).discretise()
+    system = ph.connect({"hub": hub, "m": ph.PointMass(1.0).discretise()}, plane=plane)
+    told = {"hub.mass": 3.0, "hub.inertia[2,2]": 0.7, "hub.center[0]": 0.3, "hub.ports.tip[1]": 0.5, "m.mass": 2.0}
+    new, expected = family(system, tuple(told)).system(list(told.values())), ph.changed(system, told)
+    for name in system.bodies:
+        assert_same_body(new.bodies[name], expected.bodies[name], 1e-15)
+
+
+@pytest.mark.parametrize("plane", [None, "xy"])
+def test_reduced_beams_are_begun_from_unit_arrays(plane):
+    parts = {"b": beam().discretise(4).reduced(modes=2), "arm": beam().split(2).discretise(2).reduced(modes=1)}
+    system = ph.connect(parts, [ph.Weld("ground", "b.P")], plane=plane)
+    told = {"*.material.E": 1e11, "arm.length": 1.5, "b.section.h": 0.06}
+    new, expected = family(system, tuple(told)).system(list(told.values())), ph.changed(system, told)
+    for name in system.bodies:
+        assert_same_body(new.bodies[name], expected.bodies[name], 1e-7)  # modes are found to 1e-8
+    assert new.bodies["arm.1"] is new.bodies["arm.2"]
+
+
+REDUCED = {
+    "pinned beam": lambda: beam(frame="pinned").discretise(5).reduced(modes=3),
+    "timoshenko beam": lambda: beam(theory="timoshenko").discretise(3).reduced(modes=2, loaded=("C",)),
+    "damped beam": lambda: RECIPES["damped beam"].discretise(4).reduced(modes=2),
+    "without stiffening": lambda: RECIPES["beam without stiffening"].discretise(4).reduced(modes=2),
+    "split beam": lambda: beam().split(2).discretise(2).reduced(modes=1),
+    "plate": lambda: continua()["plate"],
+    "solid": lambda: continua()["solid"],
+}
+
+
+@pytest.mark.parametrize("name", [n if n != "solid" else pytest.param(n, marks=pytest.mark.long) for n in REDUCED])
+def test_reduced_bodies_of_another_modulus_density_or_damping_are_similar(name):
+    """Their modes are found to 1e-8 only; by similarity they are those of the first, to round-off."""
+    body = REDUCED[name]()
+    system = ph.connect({"b": body}, [ph.Weld("ground", "b.P")])
+    damping = next(n for n in ph.parameters(system) if n.startswith("b.damping"))
+    told = {"b.material.E": 1.3e11, "b.material.rho": 9000.0, damping: 2e-5}
+    new, expected = family(system, tuple(told)).system(list(told.values())), ph.changed(system, told)
+    for part in system.bodies:
+        similar = quick(system.bodies[part]).makers[0]
+        assert type(similar).__name__ == "Similar" and similar(new.bodies[part].made.recipe) is not None
+        made, anew = new.bodies[part], expected.bodies[part]
+        assert_same_body(made, anew, 1e-6)
+        assert made.recipe.material == anew.recipe.material and made.recipe.damping == anew.recipe.damping
+        place = made.shape.stress_points()[:2]
+        wanted = anew.shape.cauchy(place).toarray()
+        np.testing.assert_allclose(made.shape.cauchy(place).toarray(), wanted, atol=1e-6 * np.abs(wanted).max())
+    assert ph.parameters(new) == ph.parameters(expected)
+
+
+def test_lumped_masses_and_other_numbers_are_not_similar():
+    body = beam(masses={0.5: 1.0}).discretise(4).reduced(modes=2)
+    similar, recipe = quick(body).makers[0], body.recipe
+    assert similar(replace(recipe, material=replace(recipe.material, E=1e11))) is not None
+    assert similar(replace(recipe, material=replace(recipe.material, rho=1e3))) is None
+    assert similar(replace(recipe, length=2.0)) is None and similar(replace(recipe, masses={0.5: 2.0})) is None
+
+
+@pytest.mark.long
+def test_bodies_on_meshes_are_made_anew_where_they_are_not_similar():
+    system = ph.connect({"b": continua()["plate"]})
+    some = family(system, ("b.material.nu",))
+    assert_same_body(some.system((0.2,)).bodies["b"], ph.changed(system, {"b.material.nu": 0.2}).bodies["b"], 0.0)
+
+
+def test_families_travel():
+    some = family(crank_slider(), ("rod.material.E", "slider.mass", "rod.length"))
+    there = pickle.loads(pickle.dumps(some))
+    for name, body in some.system((1e11, 0.1, 0.4)).bodies.items():
+        assert_same_body(there.system((1e11, 0.1, 0.4)).bodies[name], body, 0.0)
