@@ -12,6 +12,7 @@ from importlib.metadata import version
 
 import chains
 import compiling
+import ensembles
 import first_plot
 import linearising
 import long_run
@@ -74,6 +75,7 @@ BENCHMARKS = {
     "solids": solids.rows,
     "reduction": reduction.rows,
     "linearise": linearising.rows,
+    "ensembles": ensembles.rows,
 }
 
 
@@ -104,7 +106,10 @@ def write(rows, header):
     text = f"# Benchmarks\n\n`python benchmarks/run.py` with {said(header)}.\n\n{table(flat(rows))}\n"
     notes = [
         NOTE,
-        *(module.NOTE for module in (chains, first_plot, long_run, compiling, memory, solids, reduction, linearising)),
+        *(
+            module.NOTE
+            for module in (chains, first_plot, long_run, compiling, memory, solids, reduction, linearising, ensembles)
+        ),
     ]
     (HERE / "RESULTS.md").write_text(text + "".join(notes), encoding="utf-8")
 

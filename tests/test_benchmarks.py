@@ -7,7 +7,19 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-LONG = ("import", "four-bar", "frame", "chains", "hinged-beam", "compile", "memory", "solids", "reduction", "linearise")
+LONG = (
+    "import",
+    "four-bar",
+    "frame",
+    "chains",
+    "hinged-beam",
+    "compile",
+    "memory",
+    "solids",
+    "reduction",
+    "linearise",
+    "ensembles",
+)
 
 
 def run(*arguments):

@@ -54,6 +54,18 @@ def test_crank_slider_bends_as_far_as_published_and_less_with_stiffening():
     assert crank_slider.bending(crank_slider.stiffened).max() == pytest.approx(0.01542, rel=1e-2)
 
 
+def test_an_uncertain_crank_slider_scatters_about_the_published_deflection():
+    import uncertain_crank_slider as example
+
+    assert example.published == pytest.approx(0.01876, rel=5e-3)
+    assert example.runs.mean()["largest"] == pytest.approx(0.01876, rel=5e-3)
+    assert not example.runs.failed
+    assert sum(example.shares.values()) == pytest.approx(1.0, abs=0.02)  # the dependence is nearly linear
+    share = example.shares["rod.material.E"] / example.shares["rod.section.diameter"]
+    assert share == pytest.approx(1.0, abs=0.2)  # u ~ 1/(E d²): 2 % of E count as 1 % of d
+    assert example.shares["slider.mass"] < 0.01
+
+
 def test_hinged_beam_has_the_published_energies():
     import hinged_beam
 

@@ -65,6 +65,10 @@ class DamagedRunWarning(UserWarning):
     """A saved run with a piece that cannot be read: it is opened up to the piece before."""
 
 
+class FailedSamplesWarning(UserWarning):
+    """Samples of an ensemble that gave no output: they are kept with their parameters and the reason."""
+
+
 def unknown(kind: str, name: object, there: Iterable[str]) -> str:
     """The sentence for a name that is not there, with the nearest ones that are."""
     names = list(there)

@@ -14,12 +14,14 @@ from phloat.linear.modes import Modes
 from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.response import Response
 from phloat.linear.zeros import PoleZeros
+from phloat.many.results import Ensemble
 from phloat.motion.ledger import Ledger
 from phloat.motion.result import Result
 from phloat.system.state import State
 from phloat.system.system import System, fits
 from phloat.view.colours import COLOURS, MOST_NAMED, cycle
 from phloat.view.drawn import draw_facets, draw_points, facets, is_cloud, von_mises_of
+from phloat.view.ensemble_plot import plot_ensemble
 from phloat.view.frequency import plot_campbell, plot_pole_zeros, plot_response
 from phloat.view.over_time import plot_ledger, plot_linear_result, plot_result
 from phloat.view.reduction_plot import plot_band_error
@@ -32,13 +34,14 @@ THIN = 0.15  # of the longest side of a drawing: an axis that needs no numbers
 
 
 def plot(
-    x: Modes | Response | PoleZeros | Campbell | LinearPHDAE | System | Result | LinearResult | Ledger,
+    x: Modes | Response | PoleZeros | Campbell | LinearPHDAE | System | Result | LinearResult | Ledger | Ensemble,
     state: State | None = None,
     *,
     stress: bool = False,
 ) -> Figure:
     """A figure of modes (shapes), a response (Bode, singular values), poles and zeros, a Campbell diagram, a linear system
-    (matrices), a system where it stands, `plot(system, state)`, a result (over time) or a ledger (where the energy went).
+    (matrices), a system where it stands, `plot(system, state)`, a result (over time), a ledger (where the energy went) or
+    an ensemble (spreads and bands).
 
     `plot(system, state, stress=True)` shades plates and solids by their von Mises stress.
     """
@@ -64,9 +67,11 @@ def plot(
         return plot_linear_result(x)
     if isinstance(x, Ledger):
         return plot_ledger(x)
+    if isinstance(x, Ensemble):
+        return plot_ensemble(x)
     raise InputError(
         f"there is no picture of {type(x).__name__}; plot takes Modes, Response, PoleZeros, Campbell, LinearPHDAE, System, "
-        "Result, LinearResult or Ledger"
+        "Result, LinearResult, Ledger or Ensemble"
     )
 
 

@@ -1,0 +1,97 @@
+"""Many crank-sliders: how many a second on one core and on all, and that their memory does not grow with their number."""
+
+import resource
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from measure import EXAMPLES, answer, measured, peak_MB, row
+
+NOTE = """
+An ensemble draws E of the rod and the mass of the slider of the crank-slider (2 elements, 500 steps of 0.1 ms, with stiffening,
+the velocity of the pin a Python function) and keeps the largest deflection at mid-span. Times are by the clock on the wall, the
+start of worker processes (a second or two) included. Memory is the peak of the process that asks, and of the largest of its
+workers; the results are written to disk as they come. `python benchmarks/ensembles.py 100000` runs that many and says the same.
+"""
+SAMPLES, MANY = 8_000, 40_000
+
+
+def measure(samples, workers, saved=False):
+    sys.path.insert(0, EXAMPLES)
+    import time
+
+    import numpy as np
+
+    import phloat as ph
+
+    rate, radius = 150.0, 0.15
+
+    def pin(t):
+        return rate * radius * np.array([-np.sin(rate * t), np.cos(rate * t)])
+
+    steel = ph.Material(E=0.2e12, rho=7870.0, nu=0.3)
+    rod = ph.Beam(length=0.3, section=ph.Circle(6e-3), material=steel, frame="pinned").discretise(2)
+    system = ph.connect(
+        {"rod": rod, "slider": ph.PointMass(0.03337785).discretise()},
+        joints=[
+            ph.Drive("ground", "rod.P", name="crank pin"),
+            ph.Revolute("rod.C", "slider.P"),
+            ph.Slide("ground", "slider.P", along=(1, 0, 0)),
+        ],
+        plane="xy",
+    )
+    u = {"crank pin": pin}
+    run = {"t_end": 0.05, "dt": 1e-4, "u": u}
+    state = ph.set_moving(system, ph.place(system, {"rod.r_P": (radius, 0.0)}), u=u)
+    ph.simulate(system, state, **run)  # compiled, or loaded
+    with TemporaryDirectory() as folder:
+        begin = time.perf_counter()
+        runs = ph.ensemble(
+            system,
+            {"rod.material.E": ph.normal(0.2e12, 1e10), "slider.mass": ph.uniform(0.03, 0.04)},
+            samples,
+            start=state,
+            **run,
+            output=lambda r: r.displacement("rod", s=0.5)[:, 1].max(),
+            workers=workers,
+            save=Path(folder) / "runs" if saved else None,
+        )
+        taken, mean = time.perf_counter() - begin, runs.mean()
+        size = sum(file.stat().st_size for file in (Path(folder) / "runs").iterdir()) / 2**20 if saved else 0.0
+        pieces = len(list((Path(folder) / "runs").glob("piece*"))) if saved else 0
+    per = 2**10 if sys.platform != "darwin" else 2**20
+    return {
+        "seconds": taken,
+        "failed": len(runs.failed),
+        "mean": mean,
+        "done": int(runs.ok.sum()),
+        "peak": peak_MB(),
+        "worker": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / per,
+        "disk": size,
+        "pieces": pieces,
+    }
+
+
+def rows(quick=False):
+    few, many = (40, 80) if quick else (SAMPLES, MANY)
+    best = {}
+    for _ in range(1 if quick else 2):  # by turns, so that a disturbance meets both
+        for workers in (1, 2):
+            found = measured("ensembles.py", samples=few, workers=workers)
+            best[workers] = min(best.get(workers, found), found, key=lambda x: x["seconds"])
+    one, two = best[1]["seconds"], best[2]["seconds"]
+    small, large = (measured("ensembles.py", samples=n, workers=2, saved=True) for n in (few, many))
+    also = {"MB in the largest worker": large["worker"], "MB on disk": large["disk"], "s": large["seconds"]}
+    return [
+        row(f"ensemble of {few} crank-sliders on 2 cores", few / two, "runs/s", few / one, "the same on one core"),
+        row(f"ensemble of {many} crank-sliders: peak memory", large["peak"], "MB", also=also),
+        row(f"ensemble of {many}: more than {few} need", large["peak"] - small["peak"], "MB"),
+    ]
+
+
+if __name__ == "__main__":
+    if sys.argv[1].isdigit():
+        found = measure(samples=int(sys.argv[1]), workers=2, saved=True)
+        print(", ".join(f"{name} {value:.6g}" for name, value in found.items()))
+    else:
+        answer(measure)

@@ -1,0 +1,175 @@
+"""Many runs with one verb: parameters by name, all cores, results on disk."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phloat.errors import InputError
+from phloat.many.asked import asked, differences
+from phloat.many.dask import on_cluster
+from phloat.many.gather import Gatherer
+from phloat.many.processes import in_processes
+from phloat.many.progress import counting
+from phloat.many.question import Outcome, Question, Start
+from phloat.many.results import Ensemble
+from phloat.many.runs import cores, here, in_threads
+from phloat.many.samples import Key, Samples, sampled
+from phloat.many.store import Folder
+from phloat.many.varied import Varied
+from phloat.motion.events import Event
+from phloat.motion.inputs import Inputs
+from phloat.motion.result import Result
+from phloat.motion.schemes.midpoint import Midpoint
+from phloat.motion.task import Begins, Controller, Scheme
+from phloat.system.state import State
+from phloat.system.system import System
+
+TRIAL = 0.5  # seconds of samples that are run here before processes are begun
+WORTH = 4.0  # seconds of samples left: less is done here before others have begun
+DOUBTFUL = 8  # samples that all fail before the system itself is asked
+
+
+def ensemble(
+    system: System,
+    parameters: Mapping[Key, object],
+    samples: int | None = None,
+    *,
+    t_end: Any,
+    dt: Any = None,
+    start: Start = None,
+    output: Callable[[Result], object] | None = None,
+    u: Mapping[str, object] | Any = None,
+    controller: Controller | Begins | Any = None,
+    every: Any = None,
+    scheme: Scheme | Any = Midpoint(),
+    keep: int | Sequence[float] | np.ndarray | Any = 1,
+    events: Sequence[Event] | Any = (),
+    t_start: Any = 0.0,
+    sampling: str | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    save: str | Path | None = None,
+    scheduler: Any = None,
+    progress: bool | None = None,
+) -> Ensemble:
+    """Many runs of a system whose parameters vary, and what `output` makes of each.
+
+    `parameters` {name: normal(…) | uniform(…) | … | list of values | number}: names are those of `parameters(system)`, patterns
+    ("*.material.E") or tuples of them; "u.motor", "controller.proportional"; or arguments of functions in `varied(…)`.
+    Distributions are sampled "random", "latin" or "sobol", lists are a "grid" of all combinations, or "rows".
+
+    `start` is a state or a function of the system (the assembled system at rest unless told); `output(result)` returns a number,
+    an array, or a mapping of them (the last state unless told). `keep` are the steps or times a run keeps; the other arguments
+    are those of simulate, and each may be `varied(…)`.
+
+    Runs share all cores (`workers`), or a Dask cluster (`scheduler="tcp://…"`). With `save` results go to that folder as they
+    come; the same call goes on where it was stopped. A sample that fails is recorded with its parameters, and the rest goes on.
+    """
+    if output is not None and not callable(output):
+        raise InputError(
+            f"output is {output!r}; it must be a function of a Result: output=lambda r: r['rod.theta'].max()"
+        )
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise InputError(f"workers is {workers!r}; it must be a whole number, 1 or more, or None for all cores")
+    if workers is not None and scheduler is not None:
+        raise InputError("workers= is for this machine, scheduler= for a cluster; give one of them")
+    if isinstance(u, Inputs):
+        u = u.u
+    if start is not None and not callable(start) and not isinstance(start, State | Varied):
+        raise InputError(f"start is {start!r}; it must be a State, or a function of the system that returns one")
+    arguments = {"t_end": t_end, "dt": dt, "u": u, "controller": controller, "every": every, "scheme": scheme}
+    if isinstance(keep, (list, tuple)) and all(np.ndim(x) == 0 for x in keep):
+        keep = np.array(keep)
+    arguments |= {"output": keep, "events": events, "t_start": t_start}
+    drawn = sampled(parameters, samples, sampling, seed)
+    question = Question(system, drawn.keys, start, arguments, output)
+    begin, folder = time.perf_counter(), None if save is None else Folder(Path(save))
+    with nullcontext() if folder is None else folder.held():
+        gatherer = _gatherer(question, drawn, folder)
+        if len(gatherer.missing):
+            _run(question, gatherer, workers, scheduler, counting(len(drawn), progress))
+    gatherer.warn()
+    info = {"seconds": time.perf_counter() - begin, "finished": True}
+    return Ensemble(drawn, gatherer.pieces, question, info)
+
+
+def _gatherer(question: Question, drawn: Samples, folder: Folder | None) -> Gatherer:
+    """Empty, or with what a folder holds of the same question."""
+    description = asked(question, drawn)
+    if folder is None or not folder.taken:
+        return Gatherer(drawn.values, description, folder)
+    there = folder.description()
+    if differing := differences(there, description):
+        raise InputError(
+            f"{str(folder.path)!r} holds another ensemble: {', '.join(differing)} {'is' if len(differing) == 1 else 'are'} "
+            "not the same; call it as it was, or give another folder"
+        )
+    out = Gatherer(drawn.values, there, folder)
+    out.go_on()
+    return out
+
+
+def _run(
+    question: Question, gatherer: Gatherer, workers: int | None, scheduler: Any, show: Callable[[int, int], None]
+) -> None:
+    """All samples that are missing; what was finished is kept, whatever happens."""
+    missing = gatherer.missing
+    outcomes = _outcomes(question, gatherer.table, missing, workers, scheduler)
+    try:
+        for some in _not_in_vain(question, outcomes, len(missing)):
+            gatherer.take(some)
+            show(gatherer.done, gatherer.failures)
+    finally:
+        outcomes.close()
+        gatherer.flush()
+    gatherer.finish()
+
+
+def _not_in_vain(question: Question, outcomes: Iterator[list[Outcome]], total: int) -> Iterator[list[Outcome]]:
+    """The same outcomes; but where all fail at first, and the system as it is fails alike, that is an error of the call."""
+    held: list[Outcome] = []
+    for some in outcomes:
+        held += some
+        if all(outcome.error for outcome in held):
+            if len(held) < min(DOUBTFUL, total):
+                continue
+            why = {outcome.error for outcome in held}
+            if len(why) == 1 and question.as_it_is().error in why:
+                raise InputError(f"every sample fails, and so does the system as it is: {why.pop()}")
+        yield held
+        break
+    yield from outcomes
+
+
+def _outcomes(
+    question: Question, table: np.ndarray, numbers: np.ndarray, workers: int | None, scheduler: Any
+) -> Generator[list[Outcome]]:
+    """By the way that suits the work."""
+    if scheduler is not None:
+        yield from on_cluster(question, table, numbers, scheduler)
+        return
+    count = min(cores() if workers is None else workers, len(numbers))
+    if workers is None:
+        begin = time.perf_counter()
+        taken: list[float] = []
+        for some in here(question, table, numbers):
+            yield some
+            taken.append(time.perf_counter() - begin - sum(taken))
+            if sum(taken) > TRIAL:
+                break
+        numbers = numbers[len(taken) :]
+        count = 1 if min(taken) * len(numbers) < WORTH else count  # the first one has the step compiled, or loaded
+    if count == 1 or not len(numbers):
+        yield from here(question, table, numbers)
+        return
+    try:
+        shared = in_processes(question, table, numbers, count)
+    except InputError:  # something of it is known to this process alone
+        shared = in_threads(question, table, numbers, count)
+    yield from shared

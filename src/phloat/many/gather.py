@@ -1,0 +1,148 @@
+"""Outcomes as they come in, from wherever: each sample once, in pieces that go to disk or stay in memory."""
+
+from __future__ import annotations
+
+import builtins
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from phloat import errors
+from phloat.many.pieces import Form, Piece, form_of, piece_of
+from phloat.many.question import Outcome
+from phloat.many.store import Description, Folder
+
+SAMPLES = 4096  # to a piece at most
+BYTES = 32e6
+SECONDS = 10.0  # of work that a sweep may lose when it is ended by force
+
+
+class Pieces:
+    """Where the results are: in memory, or some of the pieces in a folder, which are read one at a time."""
+
+    def __init__(self, form: Form | None, folder: Folder | None = None, numbers: Sequence[int] = ()) -> None:
+        self.form, self.folder, self.numbers = form, folder, list(numbers)
+        self.kept: list[Piece] = []
+
+    def heads(self) -> Iterator[Piece]:
+        """Which samples are in each piece; outputs need not be there."""
+        return iter(self.kept) if self.folder is None else (self.folder.head(number) for number in self.numbers)
+
+    def columns(self, name: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Samples and values of one output, piece by piece."""
+        if self.folder is None:
+            yield from ((piece.samples, piece.outputs[name]) for piece in self.kept)
+        elif self.form is not None:
+            for number in self.numbers:
+                yield self.folder.column(number, self.form, name)
+
+
+@dataclass
+class Seen:
+    """A warning that samples gave: how many, which one first, and its words."""
+
+    count: int
+    first: int
+    text: str
+
+
+class Gatherer:
+    """Takes outcomes, and writes a piece when enough have come together."""
+
+    def __init__(self, table: np.ndarray, description: Description, folder: Folder | None) -> None:
+        self.table, self.description, self.folder = table, description, folder
+        self.known = np.zeros(len(table), dtype=bool)
+        self.pieces = Pieces(None, folder=folder)
+        self.done = self.failures = 0
+        self.seen: dict[str, Seen] = {}
+        self.waiting: list[Outcome] = []
+        self.size, self.since = 0, time.perf_counter()
+
+    def go_on(self) -> None:
+        """With what an earlier call has left in the folder."""
+        assert self.folder is not None
+        self.pieces.form = self.folder.form(self.description)
+        for number, piece in self.folder.whole(self.pieces.form, len(self.table)):
+            self.known[piece.done] = True
+            self.done += len(piece.done)
+            self.failures += len(piece.failed)
+            self.pieces.numbers.append(number)
+        for number in set(self.folder.numbers()) - set(self.pieces.numbers):
+            self.folder.put_aside(number)
+
+    @property
+    def missing(self) -> np.ndarray:
+        return np.flatnonzero(~self.known)
+
+    def take(self, outcomes: Sequence[Outcome]) -> None:
+        for outcome in outcomes:
+            if self.known[outcome.sample]:
+                continue  # two workers may have run it: one of them counts
+            self.known[outcome.sample] = True
+            self.done += 1
+            if outcome.outputs is not None and self.pieces.form is None:
+                self.pieces.form = form_of(outcome)
+            self.size += 0 if outcome.outputs is None else sum(x.nbytes for x in outcome.outputs.values())
+            for kind, text in outcome.warned:
+                seen = self.seen.setdefault(kind, Seen(0, outcome.sample, text))
+                seen.count += 1
+            self.waiting.append(outcome._replace(t=None))
+        late = self.folder is not None and time.perf_counter() - self.since > SECONDS
+        if len(self.waiting) >= SAMPLES or self.size > BYTES or late:
+            self.flush()
+
+    def flush(self) -> None:
+        """What has come together as a piece."""
+        if not self.waiting:
+            return
+        piece = piece_of(self.waiting, self.pieces.form)
+        self.failures += len(piece.failed)
+        if self.folder is None:
+            self.pieces.kept.append(piece)
+        else:
+            self._describe()
+            number = 1 + max(self.pieces.numbers, default=-1)
+            self.folder.write(number, piece)
+            self.pieces.numbers.append(number)
+        self.waiting, self.size, self.since = [], 0, time.perf_counter()
+
+    def _describe(self) -> None:
+        """What is known of the ensemble by now; first of all that it is there."""
+        assert self.folder is not None
+        before, form = dict(self.description), self.pieces.form
+        if form is not None:
+            shapes = {name: list(shape) for name, shape in form.shapes.items()}
+            self.description |= {"outputs": shapes, "complex": list(form.complex), "single": form.single}
+        if not self.folder.taken:
+            self.folder.begin(self.description, self.table)
+        elif before != self.description:
+            self.folder.describe(self.description)
+        if before["outputs"] is None and form is not None and form.t is not None:
+            self.folder.write_times(form.t)
+
+    def finish(self) -> None:
+        self.flush()
+        if self.folder is not None and not self.description["finished"]:
+            self.description["finished"] = bool(self.known.all())
+            self.folder.describe(self.description)
+
+    def warn(self) -> None:
+        """What samples warned of, each kind once, and how many failed."""
+        n = len(self.table)
+        for kind, seen in self.seen.items():
+            category = getattr(errors, kind, getattr(builtins, kind, UserWarning))
+            text = f"{seen.count} of {n} samples, sample {seen.first} first: {seen.text}"
+            warnings.warn(text, category, stacklevel=3)
+        if self.failures:
+            all_of_them = "all" if self.failures == n else str(self.failures)
+            k, why = min(
+                (k, why) for piece in self.pieces.heads() for k, why in zip(piece.failed, piece.errors, strict=True)
+            )
+            warnings.warn(
+                f"{all_of_them} of {n} samples failed and are listed in `failed`; sample {k}: {why}",
+                errors.FailedSamplesWarning,
+                stacklevel=3,
+            )

@@ -1,0 +1,160 @@
+"""An ensemble on all cores: processes of our own, fed share by share. One that dies takes no sample with it.
+
+They are fresh Pythons rather than copies of this one: whatever threads, notebooks and devices this process has, they start
+clean, do not run the user's script again, and keep their linear algebra to one thread each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from phloat.errors import InputError
+from phloat.many.by_value import dumps
+from phloat.many.question import Outcome, Question
+from phloat.many.runs import fair, shares
+from phloat.many.worker import receive, send
+
+BEGIN = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from phloat.many.worker import serve; serve()"
+ALONE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+AGAIN = 3  # times that processes may fail to begin
+
+
+class GoneError(Exception):
+    """A process that ended before it answered."""
+
+
+class Process:
+    """A worker at the other end of two pipes."""
+
+    def __init__(self, question: bytes) -> None:
+        environment = os.environ | dict.fromkeys(ALONE, "1")
+        path = [entry or os.getcwd() for entry in sys.path]
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", BEGIN, json.dumps(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+        )
+        self.refusal = pickle.loads(self.ask(question))
+
+    def ask(self, data: bytes) -> bytes:
+        """The answer to a message."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        try:
+            send(self.process.stdin, data)
+            answer = receive(self.process.stdout)
+        except (OSError, ValueError):
+            answer = b""
+        if not answer:
+            raise GoneError(self._ended())
+        return answer
+
+    def _ended(self) -> str:
+        code = self.process.wait()
+        return f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+def in_processes(question: Question, table: np.ndarray, numbers: np.ndarray, workers: int) -> Iterator[list[Outcome]]:
+    """All samples in processes. InputError, before anything is run, where the question cannot be sent."""
+    return _Pool(dumps("the question", question), table, numbers, workers).outcomes()
+
+
+class _Pool:
+    def __init__(self, question: bytes, table: np.ndarray, numbers: np.ndarray, workers: int) -> None:
+        self.question, self.table = question, table
+        self.left, self.workers = len(numbers), max(1, min(workers, len(numbers)))
+        self.waiting: queue.LifoQueue[np.ndarray | None] = queue.LifoQueue()
+        for some in list(shares(numbers, fair(len(numbers), workers)))[::-1]:
+            self.waiting.put(some)
+        self.answers: queue.Queue[list[Outcome] | BaseException] = queue.Queue(maxsize=2 * self.workers)
+        self.processes: list[Process | None] = [None] * self.workers
+        self.closing = False
+
+    def outcomes(self) -> Iterator[list[Outcome]]:
+        threads = [threading.Thread(target=self._serve, args=(i,), daemon=True) for i in range(self.workers)]
+        try:
+            for thread in threads:
+                thread.start()
+            while self.left:
+                answer = self.answers.get()
+                if isinstance(answer, BaseException):
+                    raise answer
+                self.left -= len(answer)
+                yield answer
+        finally:
+            self._close(threads)
+
+    def _close(self, threads: Sequence[threading.Thread]) -> None:
+        self.closing = True
+        for process in self.processes:
+            if process is not None:
+                process.end()
+        for _ in threads:
+            self.waiting.put(None)
+        while any(thread.is_alive() for thread in threads):
+            try:
+                self.answers.get(timeout=0.02)  # so that none waits to hand in
+            except queue.Empty:
+                continue
+
+    def _serve(self, i: int) -> None:
+        """Feed one process, and another one when it dies."""
+        try:
+            while not self.closing and (some := self.waiting.get()) is not None:
+                self._share(i, some)
+        except BaseException as error:
+            if not self.closing:
+                self.answers.put(error)
+
+    def _share(self, i: int, some: np.ndarray) -> None:
+        process = self.processes[i] or self._begun(i)
+        try:
+            answer = process.ask(dumps("a share", (some, self.table[some])))
+        except GoneError as gone:
+            self.processes[i] = None
+            process.end()
+            if self.closing:
+                return
+            if len(some) == 1:
+                self.answers.put([Outcome(int(some[0]), None, f"the process that ran this sample {gone}")])
+            for k in some if len(some) > 1 else ():  # one of them did it; the others shall not suffer
+                self.waiting.put(np.array([k]))
+            return
+        outcomes = pickle.loads(answer)
+        if len(outcomes) < len(some):
+            self.waiting.put(some[len(outcomes) :])
+        self.answers.put(outcomes)
+
+    def _begun(self, i: int) -> Process:
+        said: Any = ""
+        for _ in range(AGAIN):
+            try:
+                process = Process(self.question)
+            except GoneError as gone:
+                said = gone
+                continue
+            if process.refusal:
+                process.end()
+                raise InputError(f"the question cannot be opened in another process: {process.refusal}")
+            self.processes[i] = process
+            if self.closing:
+                process.end()
+            return process
+        raise InputError(f"no process for samples can be begun: it {said}; try workers=1")

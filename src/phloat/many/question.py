@@ -1,0 +1,250 @@
+"""What an ensemble asks of every sample: the system with these numbers, from where, for how long, and what of the run."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phloat.errors import ClosureError, ConvergenceError, InputError, JointError, unknown
+from phloat.many.family import family
+from phloat.many.prepared import Prepared, prepared
+from phloat.many.samples import Key
+from phloat.many.varied import Varied, numbers_of, with_numbers_of
+from phloat.motion.place import place
+from phloat.motion.result import Result
+from phloat.system.parameters import Table, table
+from phloat.system.state import State
+from phloat.system.system import System, fits
+
+Start = State | Callable[[System], State] | Varied | None
+Outputs = dict[str, np.ndarray]
+ONE = "output"  # what the one number or array is called that an output function returns
+
+
+class Outcome(NamedTuple):
+    """One sample: its outputs, or what went wrong; what was warned of, and the times of the run."""
+
+    sample: int
+    outputs: Outputs | None
+    error: str = ""
+    warned: tuple[tuple[str, str], ...] = ()
+    t: np.ndarray | None = None
+    single: bool = True  # the output is one number or array, without a name of its own
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A run with open parameters; `arguments` are those of simulate by name."""
+
+    system: System
+    keys: tuple[Key, ...]
+    start: Start
+    arguments: Mapping[str, Any]
+    output: Callable[[Result], object] | None = None
+
+    def __post_init__(self) -> None:
+        assert self.targets is not None  # names that are not there are found here
+
+    # --- names -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def table(self) -> Table:
+        return table(self.system)
+
+    @cached_property
+    def others(self) -> dict[str, tuple[str, str]]:
+        """Numbers that are not of the system, "u.motor" or "controller.every": whose they are, and how called there."""
+        u = self.arguments.get("u")
+        owners = {f"u.{name}": value for name, value in u.items()} if isinstance(u, Mapping) else {}
+        owners["controller"] = self.arguments.get("controller")
+        found = {owner: numbers_of(value) for owner, value in owners.items() if not isinstance(value, Varied)}
+        return {_joined(owner, name): (owner, name) for owner, some in found.items() for name in some}
+
+    @cached_property
+    def wanted(self) -> dict[str, object]:
+        """Arguments of functions in varied(…), and their values unless told."""
+        return {name: default for x in self._varied() for name, default in x.names.items()}
+
+    @cached_property
+    def targets(self) -> tuple[tuple[tuple[str, str], ...], ...]:
+        """For every key what it sets: ("system" | "other" | "argument", full name)."""
+        out = tuple(tuple(self._meant(key)) for key in self.keys)
+        named = [target for some in out for target in some]
+        if twice := next((target for target in named if named.count(target) > 1), None):
+            raise InputError(f"parameter {twice[1]!r} is given twice; name it once")
+        told = {name for kind, name in named if kind == "argument"}
+        empty = inspect.Parameter.empty
+        if missing := [name for name, default in self.wanted.items() if default is empty and name not in told]:
+            raise InputError(f"a function in varied(…) takes {missing[0]!r}, which is not among the parameters")
+        return out
+
+    def _meant(self, key: Key) -> list[tuple[str, str]]:
+        if isinstance(key, tuple):
+            return [target for name in key for target in self._meant(name)]
+        if key in self.others:
+            return [("other", key)]
+        if key in self.wanted:
+            return [("argument", key)]
+        try:
+            return [("system", name) for name in self.table.named(key)]
+        except InputError as error:
+            if key in self.table.functions or any(key.startswith(name) for name in self.table.functions):
+                raise
+            raise InputError(unknown("parameter", key, (*self.table.places, *self.others, *self.wanted))) from error
+
+    def _varied(self) -> list[Varied]:
+        u = self.arguments.get("u")
+        inside = u.values() if isinstance(u, Mapping) else ()
+        return [x for x in (self.start, *self.arguments.values(), *inside) if isinstance(x, Varied)]
+
+    # --- one sample --------------------------------------------------------------------------------------------------
+
+    def asked(self, k: int, values: np.ndarray, *, watched: bool = True) -> Outcome:
+        """The k-th sample, whatever becomes of it; `watched` keeps its warnings (one thread at a time can do that)."""
+        if not watched:
+            return self._outcome(k, values)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            outcome = self._outcome(k, values)
+        warned = dict.fromkeys((w.category.__name__, str(w.message)) for w in said)
+        return outcome._replace(warned=tuple(warned))
+
+    def as_it_is(self) -> Outcome:
+        """What becomes of the system with the numbers it has."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self._outcome(-1, None)
+
+    def _outcome(self, k: int, values: np.ndarray | None) -> Outcome:
+        try:
+            result = self.result(values)
+        except Exception as error:
+            return Outcome(k, None, said(error))
+        try:
+            found = final(result) if self.output is None else self.output(result)
+            outputs = checked(found)
+        except Exception as error:
+            return Outcome(k, None, f"output: {said(error)}")
+        return Outcome(k, outputs, t=result.t, single=not isinstance(found, Mapping))
+
+    def result(self, values: np.ndarray | None) -> Result:
+        """The run with these parameters; None: as the system is."""
+        given: dict[str, dict[str, float]] = {"system": self._as_is, "other": {}, "argument": {}}
+        if values is None and (empty := [n for n, d in self.wanted.items() if d is inspect.Parameter.empty]):
+            raise InputError(f"{empty[0]!r} has no value of its own")
+        if values is not None:
+            given["system"] = {}
+            for targets, value in zip(self.targets, values.tolist(), strict=True):
+                for kind, name in targets:
+                    given[kind][name] = value
+        system = self.prepared.family.system(list(given["system"].values()))
+        other = self._other(system, given["other"], given["argument"])
+        return self.prepared.of(system, start=self._begun(system, given["argument"]), **other)
+
+    @cached_property
+    def _as_is(self) -> dict[str, float]:
+        """The numbers that the system has where samples have others, in the order of `prepared`."""
+        named = [name for targets in self.targets for kind, name in targets if kind == "system"]
+        return {name: self.table.places[name].value for name in named}
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """What runs of samples have in common."""
+        options = {n: x for n, x in self.arguments.items() if not isinstance(x, Varied)}
+        if isinstance(u := options.get("u"), Mapping):
+            options["u"] = {n: x for n, x in u.items() if not isinstance(x, Varied)}
+        start: Any = self.start
+        if not isinstance(start, State):
+            with suppress(Exception):  # samples say what is wrong
+                start = self._begun(self.system, {})
+        return prepared(family(self.system, tuple(self._as_is)), start, options.pop("t_end", np.nan), **options)
+
+    def _begun(self, system: System, values: Mapping[str, float]) -> State | None:
+        """Where the run of a sample begins; None where that is where the one before it began."""
+        if self.start is None:
+            return place(system)
+        if isinstance(self.start, Varied):
+            return fits(system, self.start.made(values, system))
+        if not isinstance(self.start, State):
+            return fits(system, self.start(system))
+        if not self._bent:
+            return None
+        state = fits(system, self.start)
+        return state.with_values({f"{name}.eta": state[f"{name}.eta"] for name in self._bent})
+
+    def _other(self, system: System, other: Mapping[str, float], values: Mapping[str, float]) -> dict[str, Any]:
+        """The arguments of simulate that this sample has for itself."""
+        changes: dict[str, dict[str, float]] = {}
+        for name, value in other.items():
+            owner, inner = self.others[name]
+            changes.setdefault(owner, {})[inner] = value
+        out = {n: x.made(values, system) for n, x in self.arguments.items() if isinstance(x, Varied)}
+        u = out.get("u", self.arguments.get("u"))
+        inside = isinstance(u, Mapping) and any(isinstance(x, Varied) for x in u.values())
+        if isinstance(u, Mapping) and (inside or changes.keys() - {"controller"}):
+            made = {n: x.made(values, system) if isinstance(x, Varied) else x for n, x in u.items()}
+            out["u"] = {n: with_numbers_of(x, changes.get(f"u.{n}", {})) for n, x in made.items()}
+        if "controller" in changes:
+            out["controller"] = with_numbers_of(self.arguments["controller"], changes["controller"])
+        return out
+
+    @cached_property
+    def _bent(self) -> list[str]:
+        """Bodies of the start whose stress is that of their deformation: it has to follow the stiffness."""
+        assert isinstance(self.start, State)
+        state, out = self.start, []
+        for name, body in self.system.bodies.items():
+            if body.stresses and np.any(eta := state[f"{name}.eta"]):
+                sigma, follows = state[f"{name}.sigma"], body.elastic.stress(eta)
+                if np.allclose(sigma, follows, rtol=1e-9, atol=1e-12 * float(np.abs(follows).max())):
+                    out.append(name)
+        return out
+
+
+def said(error: Exception) -> str:
+    """An error as a sentence."""
+    if isinstance(error, (InputError, ConvergenceError)):
+        hint = ""
+        if isinstance(error, ClosureError | JointError) or "close it with place" in str(error):
+            hint = " (a start that depends on parameters is a function: start=lambda system: place(system, …))"
+        return f"{error}{hint}"
+    return f"{type(error).__name__}: {error}"
+
+
+def final(result: Result) -> dict[str, np.ndarray]:
+    """The last state by name: what is kept of a run unless told."""
+    return {name: result.system.layout.of(result.e[-1], name) for name in result.system.layout}
+
+
+def checked(found: object) -> Outputs:
+    """What an output function returned, as arrays by name."""
+    if isinstance(found, Result):
+        raise InputError("the whole Result was returned; return a number, an array or a dict of them")
+    items = found.items() if isinstance(found, Mapping) else [(ONE, found)]
+    return {str(name): _array(str(name), value) for name, value in items}
+
+
+def _array(name: str, value: object) -> np.ndarray:
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different length
+        array = np.asarray(None)
+    if array.dtype.kind not in "biufc":
+        raise InputError(
+            f"{name!r} is {type(value).__name__} {str(value)[:60]!r}; it must be a number or an array of numbers"
+        )
+    array = array.astype(complex if array.dtype.kind == "c" else float)
+    if np.isnan(array).any():
+        raise InputError(f"{name!r} is NaN" if not array.ndim else f"{name!r} holds NaN")
+    return array
+
+
+def _joined(owner: str, name: str) -> str:
+    return owner + ("" if not name or name.startswith("[") else ".") + name

@@ -1,0 +1,260 @@
+"""What an ensemble leaves: parameters and outputs of all samples by name, statistics, and what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phloat.errors import InputError, PortError, finite, unknown
+from phloat.many.gather import Pieces
+from phloat.many.pieces import Failed
+from phloat.many.question import ONE, Question
+from phloat.many.samples import Samples
+from phloat.many.statistics import correlations, moments, ranks, regression
+from phloat.many.store import Folder
+from phloat.motion.result import Result
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Many runs: `runs["rod.material.E"]` and `runs["peak"]` with the sample first; NaN where a sample failed.
+
+    Statistics are of the samples that succeeded, in the form that the output function returns: a number, an array, or a
+    mapping by name. Saved ensembles stay on disk; what is asked for is read.
+    """
+
+    samples: Samples
+    pieces: Pieces
+    question: Question | None = None
+    info: Mapping[str, object] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name in self.parameters:
+            return self.parameters[name]
+        if name not in self.shapes:
+            raise PortError(unknown("parameter or output", name, (*self.parameters, *self.shapes)))
+        assert self.pieces.form is not None
+        kind = self.pieces.form.kind(name)
+        out: np.ndarray = np.full((len(self), *self.shapes[name]), np.nan, dtype=kind)
+        for samples, values in self.pieces.columns(name):
+            out[samples] = values
+        return out
+
+    # --- what there is -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def parameters(self) -> dict[str, np.ndarray]:
+        """The values of each parameter, (samples,)."""
+        return dict(zip(self.samples.names, self.samples.values.T, strict=True))
+
+    @property
+    def outputs(self) -> dict[str, np.ndarray]:
+        """All outputs by name, (samples, …)."""
+        return {name: self[name] for name in self.shapes}
+
+    @property
+    def values(self) -> Any:
+        """The outputs in the form of one output: an array for a number, (samples, …)."""
+        return self._as_returned(self.__getitem__)
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Outputs and the shape of one sample of each."""
+        return self.pieces.form.shapes if self.pieces.form is not None else {}
+
+    @property
+    def t(self) -> np.ndarray | None:
+        """The output times of a run, where outputs are over time."""
+        return self.pieces.form.t if self.pieces.form is not None else None
+
+    @cached_property
+    def ok(self) -> np.ndarray:
+        """Which samples have outputs, (samples,)."""
+        out = np.zeros(len(self), dtype=bool)
+        for piece in self.pieces.heads():
+            out[piece.samples] = True
+        return out
+
+    @cached_property
+    def failed(self) -> list[Failed]:
+        """The samples that gave no output, with their parameters and the reason, by number."""
+        found = [
+            (int(k), why) for piece in self.pieces.heads() for k, why in zip(piece.failed, piece.errors, strict=True)
+        ]
+        return [Failed(k, self.samples.named(k), why) for k, why in sorted(found)]
+
+    @property
+    def missing(self) -> int:
+        """Samples that have not been run: of a sweep that was cut short."""
+        return len(self) - int(self.ok.sum()) - len(self.failed)
+
+    def over_time(self, name: str) -> bool:
+        """Whether an output has a row for every output time."""
+        return self.t is not None and self.shapes[name][:1] == self.t.shape and len(self.t) > 1
+
+    # --- statistics --------------------------------------------------------------------------------------------------
+
+    def mean(self) -> Any:
+        """The mean of each output."""
+        return self._as_returned(lambda name: _plain(self._moments(name)[1]))
+
+    def std(self) -> Any:
+        """The standard deviation of each output (of the population drawn from: n − 1)."""
+
+        def one(name: str) -> Any:
+            n, _, squares = self._moments(name)
+            return _plain(np.sqrt(squares / max(n - 1, 1)))
+
+        return self._as_returned(one)
+
+    def quantile(self, q: Any) -> Any:
+        """The quantiles of each output, of complex ones by parts; several q come first, (q, …)."""
+        levels = np.asarray(q, dtype=float)
+        if not ((levels >= 0.0) & (levels <= 1.0)).all():
+            raise InputError(f"quantile {q!r} is not between 0 and 1")
+
+        def one(name: str) -> Any:
+            x = self._good(name)
+            out = np.quantile(x.real, levels, axis=0)
+            return _plain(out + 1j * np.quantile(x.imag, levels, axis=0) if x.dtype.kind == "c" else out)
+
+        return self._as_returned(one)
+
+    def sensitivity(self, kind: str = "rank") -> Any:
+        """Which parameter matters: {parameter: number or array}, for each output.
+
+        "rank" is Spearman's rank correlation, from −1 to 1, right for any monotonic dependence; "regression" the standardised
+        coefficients of a linear fit, whose squares are shares of the variance where parameters are independent.
+        """
+        if kind not in ("rank", "regression"):
+            raise InputError(unknown("sensitivity", kind, ("rank", "regression")))
+        X = self.samples.values[self.ok]
+
+        def one(name: str) -> dict[str, Any]:
+            values = self._good(name)
+            if len(values) < 3:
+                raise InputError(f"{len(values)} samples say nothing of sensitivity; take more")
+            Y = np.abs(values) if values.dtype.kind == "c" else values
+            Y = Y.reshape(len(Y), -1)
+            found = correlations(ranks(X), ranks(Y)) if kind == "rank" else regression(X, Y)
+            rows = found.reshape(len(self.samples.names), *self.shapes[name])
+            return {parameter: _plain(row) for parameter, row in zip(self.samples.names, rows, strict=True)}
+
+        return self._as_returned(one)
+
+    def on_grid(self, name: str = ONE) -> np.ndarray:
+        """An output over the grid of its parameters, (values of the first, values of the second, …); see `axes`."""
+        sizes = tuple(size for _, size in self.samples.levels)
+        if not sizes:
+            raise InputError(f"these samples are {self.samples.sampling!r}, and no grid; give lists of values for one")
+        values = self[name]
+        return values.reshape(*sizes, *values.shape[1:])
+
+    @property
+    def axes(self) -> dict[str, np.ndarray]:
+        """The values of a grid, by parameter."""
+        sizes = [size for _, size in self.samples.levels]
+        grid = {name: self.parameters[name].reshape(sizes) for name, _ in self.samples.levels}
+        return {name: np.moveaxis(x, j, 0).reshape(sizes[j], -1)[:, 0] for j, (name, x) in enumerate(grid.items())}
+
+    # --- other forms -------------------------------------------------------------------------------------------------
+
+    def rerun(self, sample: int) -> Result:
+        """The whole run of one sample, made again; of one that failed, its error."""
+        if self.question is None:
+            raise InputError("a loaded ensemble does not know its system; call ensemble(…, save=folder) as it was made")
+        k = int(finite("sample", sample, ()))
+        if not 0 <= k < len(self):
+            raise InputError(f"sample {k} is not there; there are {len(self)}, from 0")
+        return self.question.result(self.samples.values[k])
+
+    def to_xarray(self) -> Any:
+        """An xarray.Dataset over `sample`, or over the parameters of a grid (extra `io`)."""
+        try:
+            import xarray
+        except ImportError as error:
+            raise InputError("to_xarray needs xarray: pip install phloat[io]") from error
+        if self.samples.levels:
+            dims: tuple[str, ...] = tuple(self.axes)
+            coords: dict[str, Any] = dict(self.axes)
+            values = {name: self.on_grid(name) for name in self.shapes}
+        else:
+            dims, values = ("sample",), self.outputs
+            coords = {"sample": np.arange(len(self)), **{n: ("sample", x) for n, x in self.parameters.items()}}
+        if self.t is not None and any(self.over_time(name) for name in self.shapes):
+            coords["t"] = self.t
+        data = {}
+        for name, shape in self.shapes.items():
+            inner = [f"{name}[{j}]" for j in range(len(shape))]
+            data[name] = ((*dims, *(["t", *inner[1:]] if self.over_time(name) else inner)), values[name])
+        return xarray.Dataset(data, coords)
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _good(self, name: str) -> np.ndarray:
+        """The rows of the samples that succeeded."""
+        self._any()
+        return self[name][self.ok]
+
+    def _moments(self, name: str) -> tuple[int, np.ndarray, np.ndarray]:
+        self._any()
+        return moments(values for _, values in self.pieces.columns(name))
+
+    def _any(self) -> None:
+        if not self.ok.any():
+            raise InputError(
+                f"none of the {len(self)} samples has an output"
+                + (f"; sample {self.failed[0].sample}: {self.failed[0].error}" if self.failed else "")
+            )
+
+    def _as_returned(self, one: Callable[[str], Any]) -> Any:
+        self._any()
+        if self.pieces.form is not None and self.pieces.form.single:
+            return one(ONE)
+        return {name: one(name) for name in self.shapes}
+
+    def __repr__(self) -> str:
+        varied = ", ".join(self.samples.names)
+        left = f", {self.missing} not run" if self.missing else ""
+        failed = f", {len(self.failed)} failed" if self.failed else ""
+        return f"Ensemble({len(self)} samples of {varied}; outputs {', '.join(self.shapes) or 'none'}{failed}{left})"
+
+    def __str__(self) -> str:
+        lines = [f"{len(self)} samples ({self.samples.sampling}), {len(self.failed)} failed"]
+        lines[0] += f", {self.missing} not run" if self.missing else ""
+        named = [*self.samples.names, *self.shapes]
+        wide = max(map(len, named))
+        for name, x in self.parameters.items():
+            lines.append(f"  {name:<{wide}}  {x.min():.5g} … {x.max():.5g}")
+        for name, shape in self.shapes.items() if self.ok.any() else ():
+            if shape:
+                lines.append(f"  {name:<{wide}}  {' × '.join(map(str, shape))} numbers")
+                continue
+            x, (_, mean, squares) = self._good(name), self._moments(name)
+            spread = np.sqrt(squares / max(len(x) - 1, 1))
+            ends = f", {x.min():.5g} … {x.max():.5g}" if x.dtype.kind == "f" else ""
+            lines.append(f"  {name:<{wide}}  {mean:.5g} ± {spread:.2g}{ends}")
+        return "\n".join(lines)
+
+
+def load_ensemble(folder: str | Path) -> Ensemble:
+    """A saved ensemble as far as it went; `missing` says how many samples are not there yet."""
+    where = Folder(Path(folder))
+    said, table = where.description(), where.table()
+    form, levels = where.form(said), tuple((name, size) for name, size in said["levels"])
+    samples = Samples(tuple(said["parameters"]), table, said["sampling"], levels)
+    numbers = [number for number, _ in where.whole(form, len(table))]
+    return Ensemble(samples, Pieces(form, where, numbers), None, {"finished": said["finished"]})
+
+
+def _plain(x: Any) -> Any:
+    """A number as a number, an array as it is."""
+    return x.item() if np.ndim(x) == 0 and hasattr(x, "item") else x
