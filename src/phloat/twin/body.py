@@ -1,0 +1,210 @@
+"""One body in a step: momenta, strains and the residual of its equations, as functions of its constants and its state.
+
+    x = (V̄, ω̄, v),  v = η̄̇,   q₁ = q₀ moved by x,   ω₁ = 2ω̄ − ω₀,   η̇₁ = 2v − η̇₀
+    J(η) = j0 + j1·η + ½ηNη,   c(η) = c0 + Γη,   p_ω = Jω + cη̇,   p_η = cᵀω + M_ff η̇
+    F_V = 2m(V̄ − V₀)/h − mg,   F_ω = Δp_ω/h − p̄_ω × ω̄,   F_η = Δp_η/h − ½∂_η(w₀ᵀM w₁) + K η̄ + R_d v + Bᵀσ̄
+
+Shapes: n deformation coordinates, `lin` and `rot` velocities of the frame that exist (3 and 3 in space, 2 and 1 in a plane, 0
+rotations of a point mass), s strains with a quadratic part, each of which touches c coordinates. Constants of a body are
+
+    m ()  j0 (pairs)  j1 (pairs, n)  N (pairs, n, n)  c0 (rot, n)  Gamma (rot, n, n)  M_ff, K, R_d (n, n)
+    D (s, c)  Q (s, c, c)  S (s, s): stiffness C⁻¹ of those strains  columns (s, c), touching (n, t): integers
+    sigma (s): their pre-stress  force (n): pre-stress of the other strains, on the coordinates
+
+and a state holds r (3), A (3, 3), eta (n), V (lin), omega (rot), rate (n).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array
+
+from phloat.twin.small import along, dot
+
+Tree = dict[str, Any]
+
+PAIRS = {0: (), 1: ((0,),), 3: ((0, 1, 2), (1, 3, 4), (2, 4, 5))}  # where J_ij stands among the pairs of axes
+
+
+def skew(a: Array) -> Array:
+    """[a]×."""
+    zero = jnp.zeros_like(a[0])
+    return jnp.array([[zero, -a[2], a[1]], [a[2], zero, -a[0]], [-a[1], a[0], zero]])
+
+
+def lifted(omega: Array) -> Array:
+    """An angular velocity with all three components."""
+    if omega.shape[0] == 3:
+        return omega
+    return jnp.zeros(3) if omega.shape[0] == 0 else jnp.array([0.0, 0.0, 1.0]) * omega[0]
+
+
+def parts(state: Tree, x: Array) -> tuple[Array, Array, Array]:
+    """V̄, ω̄ and v of the unknowns."""
+    lin, rot = state["V"].shape[0], state["omega"].shape[0]
+    return x[:lin], x[lin : lin + rot], x[lin + rot :]
+
+
+def velocities(state: Tree) -> Array:
+    """(V, ω, η̇) as one row."""
+    return jnp.concatenate([state["V"], state["omega"], state["rate"]])
+
+
+def moved(state: Tree, x: Array, h: Array) -> tuple[Tree, Array]:
+    """The state after the step, and Q = Ā⁻ᵀ: r₁ = r₀ + hV̄, A₁ = Q(I − [s])⁻¹ with Q = A₀(I + [s]), s = hω̄/2."""
+    V, omega, v = parts(state, x)
+    s = skew(0.5 * h * lifted(omega))
+    Q = state["A"] + dot(state["A"], s)
+    size = 0.5 * jnp.sum(s * s)
+    A = Q + dot(Q, s + dot(s, s)) / (1.0 + size)
+    end = {
+        "r": state["r"].at[: V.shape[0]].add(h * V),
+        "A": A,
+        "eta": state["eta"] + h * v,
+        "V": 2.0 * V - state["V"],
+        "omega": 2.0 * omega - state["omega"],
+        "rate": 2.0 * v - state["rate"],
+    }
+    return end, Q
+
+
+def inertia(b: Tree, eta: Array) -> tuple[Array, Array]:
+    """J(η), (rot, rot), and c(η), (rot, n)."""
+    J = b["j0"] + dot(b["j1"] + 0.5 * dot(b["N"], eta), eta)
+    return _square(b, J), b["c0"] + dot(b["Gamma"], eta)
+
+
+def _square(b: Tree, of_pairs: Array) -> Array:
+    """Numbers of pairs of axes as a symmetric matrix, (rot, rot, …)."""
+    rot = b["c0"].shape[0]
+    where = jnp.array(PAIRS[rot], dtype=int).reshape(rot, rot)
+    return of_pairs[where]
+
+
+def momenta(b: Tree, state: Tree) -> tuple[Array, Array]:
+    """p_ω and p_η."""
+    J, c = inertia(b, state["eta"])
+    omega, rate = state["omega"], state["rate"]
+    return dot(J, omega) + dot(c, rate), dot(omega, c) + dot(b["M_ff"], rate)
+
+
+def kinetic_force(b: Tree, eta: Array, start: Tree, end: Tree) -> Array:
+    """½ ∂_η (w₀ᵀM(η)w₁), (n)."""
+    swelling = _square(b, b["j1"] + dot(b["N"], eta))  # ∂J/∂η
+    by_J = jnp.sum(jnp.outer(start["omega"], end["omega"])[:, :, None] * swelling, axis=(0, 1))
+    mixed = jnp.outer(start["omega"], end["rate"]) + jnp.outer(end["omega"], start["rate"])
+    return 0.5 * (by_J - jnp.sum(along(b["Gamma"], mixed), axis=0))  # Γ is antisymmetric
+
+
+def _local(b: Tree, eta: Array) -> Array:
+    """The coordinates that each quadratic strain touches, (s, c)."""
+    return jnp.concatenate([eta, jnp.zeros(1)])[b["columns"]]
+
+
+def stress(b: Tree, eta: Array) -> Array:
+    """σ of the quadratic strains: S ε(η) + pre-stress, (s)."""
+    near = _local(b, eta)
+    strain = jnp.sum((b["D"] + 0.5 * along(b["Q"], near)) * near, axis=1)
+    return dot(b["S"], strain) + b["sigma"]
+
+
+def begun(b: Tree, start: Tree) -> Tree:
+    """What does not change while a step is solved: momenta and membrane stress at its start."""
+    p, q = momenta(b, start)
+    return {"p": p, "q": q, "sigma": stress(b, start["eta"])}
+
+
+def membrane_force(b: Tree, start: Tree, sigma: Array, v: Array, h: Array) -> Array:
+    """Bᵀσ̄ with B = ∂ε/∂η at η̄ and σ̄ = σ₀ + ½hSBv: exact, because ε is quadratic, (n)."""
+    if b["D"].shape[0] == 0:
+        return jnp.zeros_like(v)
+    B = b["D"] + along(b["Q"], _local(b, start["eta"] + 0.5 * h * v))
+    sigma = sigma + 0.5 * h * dot(b["S"], jnp.sum(B * _local(b, v), axis=1))
+    spread = jnp.concatenate([(B * sigma[:, None]).ravel(), jnp.zeros(1)])
+    return jnp.sum(spread[b["touching"]], axis=1)
+
+
+def residual(b: Tree, start: Tree, known: Tree, x: Array, gravity: Array, h: Array) -> Array:
+    """F without the forces of ports, (lin + rot + n); `known` is what `begun` found."""
+    end, _ = moved(start, x, h)
+    V, omega, v = parts(start, x)
+    p0, q0, (p1, q1) = known["p"], known["q"], momenta(b, end)
+    eta = start["eta"] + 0.5 * h * v
+    F_V = b["m"] * (2.0 * (V - start["V"]) / h - gravity[: V.shape[0]])
+    F_omega = (p1 - p0) / h
+    if omega.shape[0] == 3:
+        F_omega = F_omega - jnp.cross(0.5 * (p0 + p1), omega)
+    elastic = dot(b["K"], eta) + dot(b["R_d"], v) + b["force"] + membrane_force(b, start, known["sigma"], v, h)
+    F_eta = (q1 - q0) / h - kinetic_force(b, eta, start, end) + elastic
+    return jnp.concatenate([F_V, F_omega, F_eta])
+
+
+def tangent(b: Tree, start: Tree, x: Array, h: Array) -> Array:
+    """D = ∂F/∂x without the forces of ports, (size, size)."""
+    end, _ = moved(start, x, h)
+    _, omega, v = parts(start, x)
+    lin, rot, n = start["V"].shape[0], omega.shape[0], v.shape[0]
+    eta = start["eta"] + 0.5 * h * v
+    by_eta = 2.0 / h * b["M_ff"] + 0.5 * h * b["K"] + b["R_d"] + membrane_tangent(b, start, v, h)
+    by_V = 2.0 * b["m"] / h * jnp.eye(lin)
+    if rot == 0:
+        return _blocks([[by_V, jnp.zeros((lin, n))], [jnp.zeros((n, lin)), by_eta]])
+    J, c = inertia(b, end["eta"])
+    at_end, at_mean = (_square(b, b["j1"] + b["N"] @ e) for e in (end["eta"], eta))  # ∂J/∂η, (rot, rot, n)
+    G = b["Gamma"]
+    # Δp_ω/h and, in space, −p̄_ω × ω̄
+    p_by_omega = 2.0 / h * J
+    p_by_v = 2.0 / h * c + jnp.einsum("abk,b->ak", at_end, end["omega"]) + jnp.einsum("akl,k->al", G, end["rate"])
+    if rot == 3:
+        turn = jnp.eye(3) + 0.5 * h * skew(omega)  # δ(Δp/h − p̄ × ω̄) = (I/h + ½[ω̄]) δp₁ − [p̄] δω̄
+        mean = 0.5 * (momenta(b, start)[0] + momenta(b, end)[0])
+        p_by_omega, p_by_v = turn @ p_by_omega - skew(mean), turn @ p_by_v
+    # Δp_η/h − ½ ∂_η(w₀ᵀM w₁)
+    f_by_omega = jnp.einsum("a,abk->bk", start["omega"], at_mean) + jnp.einsum("akl,k->al", G, start["rate"])
+    f_by_omega = 2.0 / h * c - f_by_omega
+    whirling = jnp.einsum("a,akl->kl", start["omega"] + end["omega"], G)  # Γ is antisymmetric
+    swelling = jnp.einsum("abkl,a,b->kl", _square(b, b["N"]), start["omega"], end["omega"])
+    by_eta = by_eta + whirling - 0.25 * h * swelling
+    none = jnp.zeros((lin, rot)), jnp.zeros((lin, n))
+    return _blocks([[by_V, *none], [none[0].T, p_by_omega, p_by_v], [none[1].T, f_by_omega.T, by_eta]])
+
+
+def _blocks(rows: list[list[Array]]) -> Array:
+    return jnp.concatenate([jnp.concatenate(row, axis=1) for row in rows])
+
+
+def membrane_tangent(b: Tree, start: Tree, v: Array, h: Array) -> Array:
+    """h/2 (BᵀS B₁ + Q:σ̄), B at η̄ and B₁ at η₁, (n, n)."""
+    n = v.shape[0]
+    if b["D"].shape[0] == 0:
+        return jnp.zeros((n, n))
+    mean, last = (b["D"] + jnp.einsum("sij,sj->si", b["Q"], _local(b, start["eta"] + f * h * v)) for f in (0.5, 1.0))
+    sigma = stress(b, start["eta"]) + 0.5 * h * (b["S"] @ jnp.sum(mean * _local(b, v), axis=1))
+    B, B_1 = (_whole(b, part, n) for part in (mean, last))
+    geometric = jnp.concatenate(
+        [(b["Q"] * sigma[:, None, None]).reshape(-1, b["D"].shape[1]), jnp.zeros((1, b["D"].shape[1]))]
+    )
+    # rows of coordinate k: those of every strain that touches it; their columns are the coordinates of that strain
+    rows, columns = geometric[b["touching"]], jnp.concatenate([b["columns"], jnp.full((1, b["D"].shape[1]), n)])
+    owner = jnp.minimum(b["touching"] // b["D"].shape[1], b["D"].shape[0])
+    spread = jnp.sum(rows[..., None] * (columns[owner][..., None] == jnp.arange(n)), axis=(1, 2))
+    return 0.5 * h * (B.T @ (b["S"] @ B_1) + spread)
+
+
+def _whole(b: Tree, near: Array, n: int) -> Array:
+    """Strains per their own coordinates as strains per all, (s, n)."""
+    return jnp.sum(near[..., None] * (b["columns"][..., None] == jnp.arange(n)), axis=1)
+
+
+def energy(b: Tree, state: Tree, gravity: Array) -> Array:
+    """Kinetic, elastic and potential energy, (3)."""
+    p, q = momenta(b, state)
+    V, eta = state["V"], state["eta"]
+    kinetic = 0.5 * (b["m"] * V @ V + p @ state["omega"] + q @ state["rate"])
+    sigma = stress(b, eta)
+    elastic = 0.5 * eta @ (b["K"] @ eta) + eta @ b["force"]
+    if b["D"].shape[0]:
+        elastic = elastic + 0.5 * sigma @ jnp.linalg.solve(b["S"], sigma)
+    return jnp.array([kinetic, elastic, -b["m"] * gravity @ state["r"]])

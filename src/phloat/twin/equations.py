@@ -1,0 +1,194 @@
+"""The equations of a step for a whole system: F of every body, c of every row, at the unknowns x and λ.
+
+Bodies of one shape stand in one group, stacked, so that the compiled program does not grow with their number; rows stand together
+by kind. A model is a dict of arrays (E ends: those of bodies, group by group, body by body, slot by slot; then those of the
+ground; M rows: m with unknown λ, then those that are given):
+
+    groups   [ constants {…} (bodies, or 1 where all share them)     ends {x, Phi, Psi} (bodies, slots, …)     turns (1 or 0)
+               rows, pulls, slots (bodies, k): the unknown rows that touch a body, which pull of all, and at which slot ]
+    frames   (E, 4, 3): place (of the ground) and directions of each end           targets (M): of closed rows
+    moves    (12 E + M): where frames and targets are found among (frames, targets, moving numbers of the step)
+    rows     {kind: A, B (k), i (k, 4), along (k, 3), number (k)}       order (M): of the rows by kind
+    on_ends  (E, k): which pulls act on an end        mode (M)        laws {…} (compliant rows, …), compliant (…): their numbers
+    touching (m, k), crossing (m², k): where what bodies add to rows, and to pairs of rows, stands
+
+Numbers one beyond the end stand for nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from phloat.twin import body as of_body
+from phloat.twin.body import Tree
+from phloat.twin.ports import between, felt, ground, port, velocity_map
+from phloat.twin.rows import BY_KIND, coefficients, resistance
+
+CLOSED, COMPLIANT, GIVEN, DROPPED = range(4)
+
+
+def each(f: Callable[..., Any], group: Tree, *stacked: Any) -> Any:
+    """f(constants, …) for every body of a group; constants that all bodies share are not repeated."""
+    if jax.tree.leaves(group["constants"])[0].shape[0] > 1:
+        return jax.vmap(f)(group["constants"], *stacked)
+    constants = jax.tree.map(lambda a: a[0], group["constants"])
+    if jax.tree.leaves(stacked)[0].shape[0] > 1:
+        return jax.vmap(lambda *one: f(constants, *one))(*stacked)
+    only = f(constants, *jax.tree.map(lambda a: a[0], stacked))  # without an axis of one
+    return jax.tree.map(lambda a: a[None], only)
+
+
+def gathered(values: Array, table: Array) -> Array:
+    """Sums of rows of `values`."""
+    padded = jnp.concatenate([values, jnp.zeros((1, *values.shape[1:]), values.dtype)])
+    return jnp.sum(padded[table], axis=1)
+
+
+def turns(group: Tree) -> bool:
+    """Whether any row takes hold of directions of the ports of a group."""
+    return bool(group["turns"].shape[0])
+
+
+# --- ports -----------------------------------------------------------------------------------------------------------
+
+
+def arrived(model: Tree, moving: Array) -> tuple[Array, Array]:
+    """Frames of all ends and targets of all rows at the end of a step."""
+    numbers = jnp.concatenate([model["frames"].ravel(), model["targets"], moving])[model["moves"]]
+    size = model["frames"].size
+    return numbers[:size].reshape(model["frames"].shape), numbers[size:]
+
+
+def sliced(model: Tree, ends: Any) -> list[Any]:
+    """Arrays over all ends as those of each group, (bodies, slots, …), and of the ground."""
+
+    def part(first: int, shape: tuple[int, ...]) -> Any:
+        size = math.prod(shape)
+        return jax.tree.map(lambda a: a[first : first + size].reshape(*shape, *a.shape[1:]), ends)
+
+    shapes = [group["ends"]["x"].shape[:2] for group in model["groups"]]
+    shapes.append((model["frames"].shape[0] - sum(map(math.prod, shapes)),))
+    return [part(sum(map(math.prod, shapes[:k])), shape) for k, shape in enumerate(shapes)]
+
+
+def joined(parts: list[Any]) -> Any:
+    """The reverse of `sliced`."""
+    *groups, of_ground = parts
+    flat = [jax.tree.map(lambda a: a.reshape(-1, *a.shape[2:]), part) for part in groups]
+    return jax.tree.map(lambda *a: jnp.concatenate(a), *flat, of_ground)
+
+
+def ports_of(model: Tree, states: list[Tree], frames: Array) -> list[Any]:
+    """Ports of the ends of each group, and of the ground."""
+    *triads, of_ground = sliced(model, frames)
+    out = [
+        body_ports(group, state, triad[:, :, 1:])
+        for group, state, triad in zip(model["groups"], states, triads, strict=True)
+    ]
+    return [*out, jax.vmap(ground)(of_ground)]
+
+
+def body_ports(group: Tree, states: Tree, triads: Array) -> Tree:
+    """Ports of a group, (bodies, slots, …)."""
+    one = jax.vmap(lambda end, state, triad: port(end, state, triad, turns(group)), (0, None, 0))
+    return jax.vmap(one)(group["ends"], states, triads)
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+def pulls(model: Tree, start: Tree, end: Tree, gaps: Array, *, at_end: bool) -> tuple[Array, Array]:
+    """Pulls of all rows in the mean or at the end of a step, (2 M, 1 or 5, 3), and their gaps at its end, (M)."""
+    mean, parts = between(start, end), 5 if any(map(turns, model["groups"])) else 1
+    made, after = [], []
+    for kind, rows in sorted(model["rows"].items()):
+
+        def one(row: Tree, gap: Array, kind: str = kind) -> tuple[Array, Array]:
+            (A_0, A_1, A), (B_0, B_1, B) = (
+                [jax.tree.map(lambda a, e=e: a[e], ports) for ports in (start, end, mean)] for e in (row["A"], row["B"])
+            )
+            in_mean, in_end, gap_end = coefficients(kind, row, (A_0, A_1, B_0, B_1), gap)
+            held = (A_1, B_1, in_end) if at_end else (A, B, in_mean)
+            return BY_KIND[kind](row, *held)[1], gap_end
+
+        pull, gap_end = jax.vmap(one)(rows, gaps[rows["number"]])
+        made.append(pull)
+        after.append(gap_end)
+    all_pulls = jnp.concatenate(made)[model["order"]][:, :, :parts]
+    return all_pulls.reshape(-1, *all_pulls.shape[2:]), jnp.concatenate(after)[model["order"]]
+
+
+def row_equations(model: Tree, gaps: Array, gaps_end: Array, targets: Array, lam: Array, h: Array) -> Tree:
+    """c of the unknown rows, its derivative `by_gap` (times h) and `by_lam`, (m)."""
+    m = lam.shape[0]
+    mode = model["mode"][:m]
+    c, by_gap, by_lam = (gaps_end[:m] - targets[:m]) / h, jnp.ones(m), jnp.zeros(m)
+    dropped = mode == DROPPED
+    c, by_gap, by_lam = jnp.where(dropped, lam, c), jnp.where(dropped, 0.0, by_gap), jnp.where(dropped, 1.0, by_lam)
+    if (k := model["compliant"]).shape[0]:
+        force, slope = jax.vmap(resistance, (0, 0, 0, None))(model["laws"], gaps[k], gaps_end[k], h)
+        c, by_gap, by_lam = c.at[k].set(lam[k] + force), by_gap.at[k].set(slope), by_lam.at[k].set(1.0)
+    return {"c": c, "by_gap": by_gap, "by_lam": by_lam}
+
+
+# --- all of it -------------------------------------------------------------------------------------------------------
+
+
+def opened(model: Tree, state: Tree) -> Tree:
+    """What does not change while a step is solved: ports, momenta and membrane stresses at its start."""
+    known = [each(of_body.begun, g, s) for g, s in zip(model["groups"], state["bodies"], strict=True)]
+    return {"ports": ports_of(model, state["bodies"], state["frames"]), "bodies": known}
+
+
+def equations(model: Tree, state: Tree, before: Tree, x: list[Array], lam: Array, inputs: Tree) -> Tree:
+    """F [(bodies, size)] and c (m), with what is needed to go on: forces on ends, states, ports and gaps at the end, the power
+    of all ports."""
+    h, groups = inputs["h"], model["groups"]
+    ends = [
+        each(lambda _, s, x: of_body.moved(s, x, h), g, s, x)
+        for g, s, x in zip(groups, state["bodies"], x, strict=True)
+    ]
+    frames, targets = arrived(model, inputs["moving"])
+    after = ports_of(model, [end for end, _ in ends], frames)
+    pull, gaps = pulls(model, joined(before["ports"]), joined(after), state["gaps"], at_end=False)
+    every = jnp.concatenate([lam, inputs["given"]])
+    forces = sliced(model, gathered(pull * jnp.repeat(every, 2)[:, None, None], model["on_ends"]))
+    F, power = [], jnp.zeros(())
+    for k, g in enumerate(groups):
+        done = ports_feel(g, before["ports"][k], after[k], ends[k][1], forces[k])
+        own = each(
+            lambda b, s, known, x: of_body.residual(b, s, known, x, model["gravity"], h),
+            *(g, state["bodies"][k], before["bodies"][k], x[k]),
+        )
+        F.append(own - done)
+        power = power + jnp.sum(x[k] * done)
+    out = {"F": F, "power": power, "forces": forces, "ends": ends, "ports": after, "frames": frames, "gaps": gaps}
+    return out | row_equations(model, state["gaps"], gaps, targets, lam, h)
+
+
+def ports_feel(group: Tree, old: Tree, new: Tree, Q: Array, forces: Array) -> Array:
+    """What the forces on all ports of each body do to it, (bodies, size)."""
+    one = jax.vmap(lambda e, p, Q, f: felt(e, p, Q, f, turns(group)), (0, 0, None, 0))
+    return jnp.sum(jax.vmap(one)(group["ends"], between(old, new), Q, forces), axis=1)
+
+
+def mean_maps(group: Tree, old: Tree, new: Tree, Q: Array) -> Array:
+    """Velocity maps of mean ports, the discrete rows: (bodies, slots, 1 or 5, 3, size)."""
+    return _maps(group, between(old, new), Q, Q)
+
+
+def end_maps(group: Tree, new: Tree, A: Array, Q: Array, omega: Array, h: Array) -> Array:
+    """The derivative of ports at the end of a step by the unknowns, over h."""
+    kappa = 1.0 / (1.0 + 0.25 * h * h * jnp.sum(omega * omega, axis=1))
+    return _maps(group, new, kappa[:, None, None] * Q, A)
+
+
+def _maps(group: Tree, ports: Tree, turn: Array, bend: Array) -> Array:
+    one = jax.vmap(lambda e, p, Q, S: velocity_map(e, p, Q, S, turns(group)), (0, 0, None, None))
+    return jax.vmap(one)(group["ends"], ports, turn, bend)

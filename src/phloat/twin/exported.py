@@ -1,0 +1,375 @@
+"""A system at a state, with its inputs, as the arrays that the twin works on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from phloat.bodies.body import Body
+from phloat.errors import positive
+from phloat.motion.assembled import Assembled
+from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.arrays import AXES, Arrays
+from phloat.motion.kernel.pack import Scalar, Side
+from phloat.motion.rank import repeated_rows
+from phloat.motion.runner import Runner
+from phloat.motion.task import Task
+from phloat.motion.velocities import agreed, closed_or_said
+from phloat.system.state import State
+from phloat.system.system import System, fits
+from phloat.twin.model import Model, Places
+from phloat.twin.rows import KINDS, TURNING
+
+Tree = dict[str, Any]
+DROPPED = 3
+
+
+def exported(
+    system: System,
+    state: State,
+    t_end: float,
+    *,
+    dt: float,
+    u: Mapping[str, object] | Inputs | None = None,
+    t_start: float = 0.0,
+    watch: Mapping[str, tuple[str, float]] | None = None,
+) -> Model:
+    """The arrays of a run: constants of bodies, joints, the state, and the inputs of every step.
+
+    `watch` {name: (body, s)} are places of bodies whose displacement is wanted.
+    """
+    state = fits(system, state)
+    steps = max(1, int(np.ceil((t_end - t_start) / positive("dt", dt) * (1 - 1e-9))))
+    times = np.linspace(t_start, t_end, steps + 1)
+    inputs = given_inputs(system, u)
+    closed_or_said(system, state)
+    state = agreed(system, state, inputs.at(t_start))
+    task = Task(system, state, t_start, t_end, dt, inputs, dropped=repeated_rows(system, state))
+    runner = Runner(task)
+    export = Export(runner.run, set(task.dropped))
+    series = {"given": runner._given(times), "moving": runner._moving(times)}
+    series |= {"h": np.array(times[1] - times[0]), "t_0": np.array(float(t_start))}
+    arrays = {"model": export.model(), "state": export.state(), "inputs": series, **export.outside(watch or {})}
+    return Model(arrays, export.names(watch or {}))
+
+
+@dataclass(eq=False)
+class Export:
+    """The buffers of the kernel, sorted by shape and kind."""
+
+    run: Assembled
+    dropped: set[int]
+
+    def __post_init__(self) -> None:
+        packed = self.run.packed
+        self.entries, self.w, self.kernel = packed.entries, packed.w, packed.model
+        self.bodies = list(packed.arrays.items())
+        self.held: list[list[tuple[int, int]]] = [[] for _ in self.bodies]  # (entry, side) of the ends of each body
+        for j, entry in enumerate(self.entries):
+            for k, side in enumerate((entry.first, entry.second)):
+                if side.body >= 0:
+                    self.held[side.body].append((j, k))
+        self.first_row = np.cumsum([0, *(len(entry.rows) for entry in self.entries)])
+        self.unknown = sum(len(e.rows) for e in self.entries if e.rows[0].mode != t.GIVEN)
+        shapes: dict[tuple[int, ...], list[int]] = {}
+        for i, (_, arrays) in enumerate(self.bodies):
+            sizes = (arrays.body.coordinates, arrays.linear, arrays.turning, int(arrays.quadratic.sum()))
+            shapes.setdefault(sizes, []).append(i)
+        self.groups = list(shapes.values())
+        self._number_ends()
+
+    def _number_ends(self) -> None:
+        """Bodies' ends first, group by group, each with as many slots as the most held body of its group."""
+        self.slots = [max(len(self.held[i]) for i in group) for group in self.groups]
+        self.number: dict[tuple[int, int], int] = {}
+        at = 0
+        for group, slots in zip(self.groups, self.slots, strict=True):
+            for i in group:
+                self.number |= {end: at + k for k, end in enumerate(self.held[i])}
+                at += slots
+        self.of_bodies = at
+        for j, entry in enumerate(self.entries):
+            for k, side in enumerate((entry.first, entry.second)):
+                if side.body < 0:
+                    self.number[j, k] = at
+                    at += 1
+        self.ends = at
+
+    def model(self) -> Tree:
+        """What never changes during a run."""
+        rows, order = self._rows()
+        groups = [self._group(group, slots) for group, slots in zip(self.groups, self.slots, strict=True)]
+        targets = np.array([self.w[self.kernel.rows[r, t.R_COEF] + t.TARGET1] for r in range(len(order))])
+        compliant = [
+            r for r, (_, row) in enumerate(self._scalars()) if row.mode == t.COMPLIANT and r not in self.dropped
+        ]
+        mode = [DROPPED if r in self.dropped else row.mode for r, (_, row) in enumerate(self._scalars())]
+        m = self.unknown
+        felt = np.concatenate([np.zeros(0, int), *(g["rows"].ravel() for g in groups)])
+        crossed = np.concatenate([np.zeros(0, int), *(pairs(g["rows"], m).ravel() for g in groups)])
+        return {
+            "groups": groups,
+            "gravity": self.run.packed.gravity,
+            "frames": self._frames(),
+            "targets": targets,
+            "moves": self._moves(len(order)),
+            "rows": rows,
+            "order": order,
+            "on_ends": listing(
+                np.array([self.number[j, k] for j, _ in self._scalars() for k in (0, 1)], int), self.ends
+            ),
+            "mode": np.array(mode, int),
+            "compliant": np.array(compliant, int),
+            "laws": self._laws(compliant),
+            "touching": listing(felt, m),
+            "crossing": listing(crossed, m * m),
+        }
+
+    def _scalars(self) -> list[tuple[int, Scalar]]:
+        return [(j, row) for j, entry in enumerate(self.entries) for row in entry.rows]
+
+    # --- bodies ------------------------------------------------------------------------------------------------------
+
+    def _group(self, group: list[int], slots: int) -> Tree:
+        distinct = {id(self.bodies[i][1]): i for i in group}
+        alike = len(distinct) == 1 and all(not np.any(before) for before in (self.run.before[i] for i in group))
+        constants = padded([self._constants(i) for i in (group[:1] if alike or len(group) == 1 else group)])
+        ends = [self._ends(i, slots) for i in group]
+        held = [[one for one in self._rows_at(i) if one[0] < self.unknown] for i in group]
+        most = max(map(len, held), default=0)
+        rows, pulls, places = (
+            np.full((len(group), most), beyond, int) for beyond in (self.unknown, 2 * self.first_row[-1], 0)
+        )
+        for b, mine in enumerate(held):
+            for c, (row, side, slot) in enumerate(mine):
+                rows[b, c], pulls[b, c], places[b, c] = row, 2 * row + side, slot
+        turning = any(self._turned(j, k) for i in group for j, k in self.held[i])
+        return {
+            "constants": constants,
+            "ends": {key: np.stack([end[key] for end in ends]) for key in ("x", "Phi", "Psi")},
+            "turns": np.zeros(int(turning)),
+            "rows": rows,
+            "pulls": pulls,
+            "slots": places,
+        }
+
+    def _rows_at(self, i: int) -> list[tuple[int, int, int]]:
+        """The rows that touch a body, as (row, side, slot)."""
+        return [
+            (int(self.first_row[j]) + r, k, slot)
+            for slot, (j, k) in enumerate(self.held[i])
+            for r in range(len(self.entries[j].rows))
+        ]
+
+    def _turned(self, j: int, side: int) -> bool:
+        """Whether rows of an entry pull at directions of this end: those of an in-plane row only at the first."""
+        kinds = {KINDS[row.kind] for row in self.entries[j].rows}
+        return bool(kinds & (set(TURNING) - {"in_plane"})) or ("in_plane" in kinds and side == 0)
+
+    def _constants(self, i: int) -> Tree:
+        arrays: Arrays = self.bodies[i][1]
+        body, elastic, before = arrays.body, arrays.body.elastic, self.run.before[i]
+        (j0, j1, N), (c0, Gamma), kept = arrays.rotary, arrays.coupling, arrays.quadratic
+        D, Q, columns = touched(body, kept)
+        return {
+            "m": np.array(float(body.inertia.m)),
+            **{"j0": j0, "j1": j1, "N": N, "c0": c0, "Gamma": Gamma, "M_ff": arrays.M_ff, "K": arrays.K},
+            "R_d": elastic.R_d.toarray(),
+            **{"D": D, "Q": Q, "columns": columns, "S": elastic.C_inverse[kept][:, kept].toarray()},
+            "touching": listing(columns.ravel(), body.coordinates),
+            "sigma": before[kept],
+            "force": elastic.D[~kept].T @ before[~kept],
+        }
+
+    def _ends(self, i: int, slots: int) -> Tree:
+        arrays: Arrays = self.bodies[i][1]
+        n = arrays.body.coordinates
+        out = {
+            "x": np.zeros((slots, 3)),
+            "Phi": np.zeros((slots, arrays.linear, n)),
+            "Psi": np.zeros((slots, arrays.turning, n)),
+        }
+        for s, (j, k) in enumerate(self.held[i]):
+            port = self._side(j, k).port
+            assert port is not None
+            out["x"][s], out["Phi"][s], out["Psi"][s] = arrays.port(port)
+        return out
+
+    def _side(self, j: int, k: int) -> Side:
+        return self.entries[j].second if k else self.entries[j].first
+
+    # --- ends and rows -----------------------------------------------------------------------------------------------
+
+    def _frame_place(self, j: int, k: int) -> int:
+        return int(self.kernel.ends[self.kernel.entries[j, t.J_B if k else t.J_A], t.E_FRAME1])
+
+    def _frames(self) -> np.ndarray:
+        frames = np.zeros((self.ends, 4, 3))
+        frames[:, 1:] = np.eye(3)
+        for (j, k), e in self.number.items():
+            place = self._frame_place(j, k)
+            frames[e] = self.w[place : place + 12].reshape(4, 3)
+        return frames
+
+    def _moves(self, rows: int) -> np.ndarray:
+        """Which of (frames, targets, moving numbers) each frame number and target is."""
+        where = {self._frame_place(j, k) + n: 12 * e + n for (j, k), e in self.number.items() for n in range(12)}
+        where |= {int(self.kernel.rows[r, t.R_COEF]) + t.TARGET1: 12 * self.ends + r for r in range(rows)}
+        moves = np.arange(12 * self.ends + rows)
+        for k, place in enumerate(self.run.moving_at):
+            moves[where[int(place)]] = len(moves) + k
+        return moves
+
+    def _rows(self) -> tuple[Tree, np.ndarray]:
+        kinds: dict[str, list[tuple[int, int, Scalar]]] = {}
+        for r, (j, row) in enumerate(self._scalars()):
+            kinds.setdefault(KINDS[row.kind], []).append((r, j, row))
+        out: Tree = {}
+        for kind, mine in sorted(kinds.items()):
+            i = np.zeros((len(mine), 4), int)
+            for k, (_, _, row) in enumerate(mine):
+                i[k, : len(row.indices)] = row.indices
+            out[kind] = {
+                "number": np.array([r for r, _, _ in mine]),
+                "A": np.array([self.number[j, 0] for _, j, _ in mine]),
+                "B": np.array([self.number[j, 1] for _, j, _ in mine]),
+                "i": i,
+                "along": np.array([row.direction for _, _, row in mine], float),
+            }
+        numbers = np.concatenate([np.zeros(0, int), *(rows["number"] for rows in out.values())])
+        return out, np.argsort(numbers)
+
+    def _laws(self, compliant: list[int]) -> Tree:
+        laws = [self._scalars()[r][1].law for r in compliant]
+        places = [int(self.kernel.rows[r, t.R_LAW]) for r in compliant]
+        numbers = np.array([self.w[p : p + 3] for p in places]).reshape(-1, 3)
+        out = {"stiffness": numbers[:, 0], "rest": numbers[:, 1], "damping": numbers[:, 2]}
+        for name in ("spring", "damper"):
+            tables = [getattr(law, name) for law in laws]
+            longest = max((table.shape[1] for table in tables), default=0)
+            out[name] = np.array([drawn_out(table, longest) for table in tables]).reshape(len(tables), 2, longest)
+        return out
+
+    # --- states and names --------------------------------------------------------------------------------------------
+
+    def state(self) -> Tree:
+        """The start of a run."""
+        bodies = []
+        for group in self.groups:
+            made = []
+            for i in group:
+                B, arrays = self.kernel.bodies[i], self.bodies[i][1]
+                n, q, v = int(B[t.N_ETA]), self.w[B[t.W_Q] :], self.w[B[t.W_V] :]
+                made.append(
+                    {
+                        "r": q[:3],
+                        "A": q[3:12].reshape(3, 3),
+                        "eta": q[12 : 12 + n],
+                        "V": v[: arrays.linear],
+                        "omega": v[3:6][AXES[arrays.turning]],
+                        "rate": v[6 : 6 + n],
+                    }
+                )
+            bodies.append({key: np.array([one[key] for one in made]) for key in made[0]})
+        x = [np.concatenate([b["V"], b["omega"], b["rate"]], axis=1) for b in bodies]
+        gaps = np.array([self.w[self.kernel.rows[r, t.R_COEF] + t.GAP0] for r in range(self.first_row[-1])])
+        return {
+            "bodies": bodies,
+            "frames": self._frames(),
+            "gaps": gaps,
+            "lam": np.zeros(self.unknown),
+            "history": [x, [a.copy() for a in x], [a.copy() for a in x]],
+            "count": np.array(0),
+            "loss": np.array(0.0),
+            "work": np.array(0.0),
+        }
+
+    def outside(self, watch: Mapping[str, tuple[str, float]]) -> Tree:
+        """Frames, ports and watched places of bodies, from their mass centres."""
+        ports = {name: arrays.port(arrays.body.ports[port]) for name, arrays, port in self._ports()}
+        watched = {}
+        for name, (body, s) in watch.items():
+            found = dict(self.bodies)[body].body
+            watched[name] = found.shape.displacement(np.array([float(s)])).toarray()
+        return {
+            "shift": {name: dict(zip(("at", "along"), arrays.shift, strict=True)) for name, arrays in self.bodies},
+            "ports": {name: dict(zip(("x", "Phi", "Psi"), made, strict=True)) for name, made in ports.items()},
+            "watched": watched,
+        }
+
+    def _ports(self) -> list[tuple[str, Arrays, str]]:
+        return [(f"{name}.{port}", arrays, port) for name, arrays in self.bodies for port in arrays.body.ports]
+
+    def names(self, watch: Mapping[str, tuple[str, float]]) -> Places:
+        bodies = [(self.bodies[i][0], g, k) for g, group in enumerate(self.groups) for k, i in enumerate(group)]
+        entries = [
+            (entry.name, int(at), len(entry.rows)) for entry, at in zip(self.entries, self.first_row, strict=False)
+        ]
+        ports = [(name, name.rpartition(".")[0]) for name, _, _ in self._ports()]
+        inputs = [(name, first - self.unknown, count) for name, first, count in entries if first >= self.unknown]
+        watched = tuple((name, body) for name, (body, _) in watch.items())
+        return Places(tuple(bodies), tuple(entries), tuple(inputs), tuple(ports), watched)
+
+
+def touched(body: Body, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """D (s, c), Q (s, c, c) and the coordinates (s, c) that each of these strains touches."""
+    n, elastic, place = body.coordinates, body.elastic, np.cumsum(kept) - 1
+    D, Q = elastic.D[kept].toarray(), elastic.Q
+    near = [set(np.flatnonzero(row)) for row in D]
+    for s, row, column in zip(place[Q.strain], Q.row, Q.column, strict=True):
+        near[s] |= {int(row), int(column)}
+    width = max(map(len, near), default=0)
+    columns = np.full((len(D), width), n, int)
+    out_D, out_Q = np.zeros((len(D), width)), np.zeros((len(D), width, width))
+    for s, mine in enumerate(near):
+        columns[s, : len(mine)] = sorted(mine)
+        out_D[s, : len(mine)] = D[s, sorted(mine)]
+    for s, row, column, value in zip(place[Q.strain], Q.row, Q.column, Q.value, strict=True):
+        a, b = np.searchsorted(columns[s], [row, column])
+        out_Q[s, a, b] += 0.5 * value
+        out_Q[s, b, a] += 0.5 * value
+    return out_D, out_Q, columns
+
+
+def listing(owners: np.ndarray, count: int) -> np.ndarray:
+    """For each owner 0 … count − 1 the places where it stands in `owners`, filled up with a number beyond the end."""
+    mine = [np.flatnonzero(owners == k) for k in range(count)]
+    out = np.full((count, max((len(one) for one in mine), default=0)), len(owners), int)
+    for k, one in enumerate(mine):
+        out[k, : len(one)] = one
+    return out
+
+
+def pairs(rows: np.ndarray, m: int) -> np.ndarray:
+    """Numbers a m + b of all pairs (a, b) of the rows of each body, (bodies, k, k); m² where one of them is none."""
+    a, b = rows[:, :, None], rows[:, None]
+    return np.where((a < m) & (b < m), a * m + b, m * m)
+
+
+def drawn_out(table: np.ndarray, columns: int) -> np.ndarray:
+    """A table with its last column repeated."""
+    if not table.shape[1]:
+        return np.vstack([np.arange(columns), np.zeros(columns)])
+    return np.hstack([table, np.repeat(table[:, -1:], columns - table.shape[1], axis=1)])
+
+
+def padded(constants: list[Tree]) -> Tree:
+    """Constants of bodies stacked; strains that touch fewer coordinates are filled up."""
+    out: Tree = {}
+    beyond = {"columns": constants[0]["K"].shape[0]}
+    sizes = [one["columns"].size for one in constants]
+    for key in constants[0]:
+        all_of_them = [one[key] for one in constants]
+        shape = np.max([a.shape for a in all_of_them], axis=0) if all_of_them[0].ndim else ()
+        made = []
+        for a, size in zip(all_of_them, sizes, strict=True):
+            fill = size if key == "touching" else beyond.get(key, 0)
+            new = np.full(shape, fill, a.dtype)
+            new[tuple(slice(0, k) for k in a.shape)] = a
+            made.append(new)
+        out[key] = np.stack(made)
+    return out

@@ -1,0 +1,148 @@
+"""Gradients of a number of a run by parameters of the system, by name, and by gains of a feedback.
+
+The run is differentiated backwards, exactly: implicit derivatives of every step, some √steps states in memory. How the arrays of
+the model depend on a parameter is taken from the system made again with four values of it (differences of fourth order: exact for
+polynomials up to that degree, such as mass, E, ρ, the sides of a section; else to about 1e-11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from phloat.errors import InputError
+from phloat.motion.inputs import Inputs
+from phloat.system.parameters import changed, parameters
+from phloat.system.state import State
+from phloat.system.system import System
+from phloat.twin.exported import exported
+from phloat.twin.model import Model, Tree
+from phloat.twin.motion import Motion
+from phloat.twin.simulate import Law, answered, found, motion_of, ready, settled, whole
+
+STEP = 1e-3  # of a parameter, for the differences
+Objective = Callable[[Motion], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A number of a run as a function of parameters of the system and gains: `value`, `gradient`, with everything else fixed."""
+
+    system: System
+    start: State | Callable[[System], State]
+    t_end: float
+    dt: float
+    output: Objective
+    u: Mapping[str, object] | Inputs | None = None
+    watch: Mapping[str, tuple[str, float]] | None = None
+    every: int = 1
+    feedback: Law | None = None
+    device: str | None = None
+
+    def model(self, values: Mapping[str, float]) -> Model:
+        """The arrays for these parameters."""
+        system = changed(self.system, dict(values)) if values else self.system
+        start = self.start(system) if callable(self.start) else self.start
+        return exported(system, start, self.t_end, dt=self.dt, u=self.u, watch=self.watch)
+
+    def value(self, values: Mapping[str, float], gains: Mapping[str, float] | None = None) -> float:
+        """The number for these parameters and gains."""
+        model = self.model(values)
+        self._checked(model, gains)
+        number, residual = self._compiled[0](
+            jax.device_put(model.arrays, found(self.device)), dict(gains or {}), model.names
+        )
+        settled(residual)
+        return float(number)
+
+    def gradient(
+        self, values: Mapping[str, float], gains: Mapping[str, float] | None = None
+    ) -> tuple[float, dict[str, float]]:
+        """The number, and its derivatives by each parameter and gain."""
+        model = self.model(values)
+        self._checked(model, gains)
+        arrays = jax.device_put(model.arrays, found(self.device))
+        (number, residual), (by_arrays, by_gains) = self._compiled[1](arrays, dict(gains or {}), model.names)
+        settled(residual)
+        felt = [np.asarray(a) for a in by_arrays]
+        slopes = {name: self._slope(name, dict(values), felt) for name in values}
+        return float(number), slopes | {name: float(a) for name, a in by_gains.items()}
+
+    def _checked(self, model: Model, gains: Mapping[str, float] | None) -> None:
+        ready()
+        whole(model, self.every)
+        answered(self.feedback, gains, model.arrays, model.names)
+
+    @cached_property
+    def _compiled(self) -> tuple[Any, Any]:
+        def number(leaves: list[Any], gains: Mapping[str, Any], arrays: Tree, names: Any, gradients: bool) -> Any:
+            arrays = refilled(arrays, leaves)
+            options = {"names": names, "every": self.every, "feedback": self.feedback, "gradients": gradients}
+            states, residual = motion_of(arrays, gains, **options)
+            t = arrays["inputs"]["t_0"] + arrays["inputs"]["h"] * jnp.arange(0, states["work"].shape[0]) * self.every
+            made = jnp.asarray(self.output(Motion(arrays, states, names, t)))
+            if made.shape != ():
+                raise InputError(f"output returned an array of shape {made.shape}; a gradient needs one number")
+            return made, residual
+
+        def forth(arrays: Tree, gains: Mapping[str, Any], names: Any) -> Any:
+            return number(leaves_of(arrays), gains, arrays, names, False)
+
+        def back(arrays: Tree, gains: Mapping[str, Any], names: Any) -> Any:
+            slope = jax.value_and_grad(partial(number, names=names, gradients=True), argnums=(0, 1), has_aux=True)
+            return slope(leaves_of(arrays), gains, arrays)
+
+        return jax.jit(forth, static_argnums=2), jax.jit(back, static_argnums=2)
+
+    def _slope(self, name: str, values: dict[str, float], felt: list[np.ndarray]) -> float:
+        """Σ ∂number/∂array · ∂array/∂parameter."""
+        step = STEP * abs(values[name]) or STEP
+        around = [leaves_of(self.model(values | {name: values[name] + k * step}).arrays) for k in (-2, -1, 1, 2)]
+        total = 0.0
+        for a, *others in zip(felt, *around, strict=True):
+            if any(np.shape(other) != a.shape for other in others):
+                raise InputError(f"{name} changes the size of the model, so it has no derivative")
+            total += float(np.sum(a * (8.0 * (others[2] - others[1]) - (others[3] - others[0])) / (12.0 * step)))
+        return total
+
+
+def leaves_of(arrays: Tree) -> list[Any]:
+    """The numbers of a model that are no integers."""
+    return [a for a in jax.tree.leaves(arrays) if jnp.issubdtype(jnp.asarray(a).dtype, jnp.floating)]
+
+
+def refilled(arrays: Tree, leaves: Sequence[Any]) -> Tree:
+    """The same arrays with other numbers."""
+    left = iter(leaves)
+    return jax.tree.map(lambda a: next(left) if jnp.issubdtype(a.dtype, jnp.floating) else a, arrays)
+
+
+def gradient(
+    system: System,
+    names: Sequence[str] | Mapping[str, float],
+    *,
+    start: State | Callable[[System], State],
+    t_end: float,
+    dt: float,
+    output: Objective,
+    gains: Mapping[str, float] | None = None,
+    **others: Any,
+) -> tuple[float, dict[str, float]]:
+    """A number of a run, `output(motion)`, and its derivatives by parameters of the system and gains of a feedback, by name."""
+    there = parameters(system)
+    given = dict(names) if isinstance(names, Mapping) else {name: _present(name, there) for name in names}
+    return Problem(system, start, t_end, dt, output, **others).gradient(given, gains)
+
+
+def _present(name: str, there: Mapping[str, float]) -> float:
+    if name not in there:
+        raise InputError(
+            f"{name!r} is no single parameter of this system; give its value, {{{name!r}: …}}, or one of {', '.join(there)}"
+        )
+    return there[name]

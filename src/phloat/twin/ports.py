@@ -1,0 +1,87 @@
+"""Ports in a step: places and directions, and how they move with the velocities of their body.
+
+    c = r + A y(η),   d_i = A (t_i + ψ × t_i + ⅓ ψ × (ψ × t_i)),   ψ = Ψη
+    Δc/h = V̄ + (Qω̄) × ρ̄ + QΦv,   Δd/h = (Qω̄) × d̄ + Q M(ψ̄) Ψv                      exactly; bars are means of end values
+    δc₁/h = δV + κ(Qδω) × ρ₁ + A₁Φδv,   δd₁/h = κ(Qδω) × d₁ + A₁ M(ψ₁) Ψδv,   κ = 1/(1 + |hω̄/2|²)
+
+A port is a dict of arrays, with c and the arm ρ (3), directions d (3, 3), those in the body t (3, 3), ψ (3) and A (3, 3); vectors
+are rows. The map of a port takes (V, ω, η̇) to the rates of c, d_1, d_2, d_3 and to the angular velocity, (5, 3, size); where
+nothing holds its directions only the first is there, (1, 3, size).
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import Array
+
+from phloat.twin.body import Tree, lifted, skew
+from phloat.twin.small import dot
+
+
+def port(end: Tree, state: Tree, triad: Array, turns: bool) -> Tree:
+    """A port of a body; `end` holds x (3), Phi (lin, n) and Psi (rot, n). Directions are left out where nothing holds them."""
+    eta, A = state["eta"], state["A"]
+    lin = end["Phi"].shape[0]
+    moved = dot(end["Phi"], eta)
+    y = end["x"] + (moved if lin == 3 else jnp.concatenate([moved, jnp.zeros(3 - lin)]))
+    arm = dot(A, y)
+    if not turns:
+        return {"c": state["r"] + arm, "arm": arm, "d": jnp.zeros((3, 3)), "t": triad, "psi": jnp.zeros(3), "A": A}
+    psi = lifted(dot(end["Psi"], eta))
+    turned = jnp.cross(psi, triad)
+    bent = triad + turned + jnp.cross(psi, turned) / 3.0
+    return {"c": state["r"] + arm, "arm": arm, "d": dot(bent, A.T), "t": triad, "psi": psi, "A": A}
+
+
+def ground(frame: Array) -> Tree:
+    """A port of the ground: its place and directions, (4, 3)."""
+    zero = jnp.zeros(3)
+    return {"c": frame[0], "arm": zero, "d": frame[1:], "t": frame[1:], "psi": zero, "A": jnp.eye(3)}
+
+
+def between(start: Tree, end: Tree) -> Tree:
+    """The mean of a port at both ends of a step."""
+    return {key: 0.5 * (start[key] + end[key]) for key in start}
+
+
+def felt(end: Tree, there: Tree, Q: Array, pull: Array, turns: bool) -> Array:
+    """What pulls (1 or 5, 3) at a port do to (V, ω, η): the transpose of its velocity map with (Q, Q), (size)."""
+    lin, rot = end["Phi"].shape[0], end["Psi"].shape[0]
+    force = pull[0]
+    moment, back = jnp.cross(there["arm"], force), dot(Q.T, force)
+    on_eta = dot(back[:lin], end["Phi"])
+    if turns:
+        g, torque = pull[1:4], pull[4]
+        moment = moment + jnp.sum(jnp.cross(there["d"], g), axis=0) + torque
+        z, t, psi = dot(g, Q), there["t"], there["psi"]
+        bent = jnp.cross(t, z) + (jnp.cross(jnp.cross(psi, t), z) + jnp.cross(t, jnp.cross(z, psi))) / 3.0
+        on_eta = on_eta + dot(shortened(jnp.sum(bent, axis=0) + dot(torque, Q), rot), end["Psi"])
+    return jnp.concatenate([force[:lin], shortened(dot(Q.T, moment), rot), on_eta])
+
+
+def shortened(a: Array, rot: int) -> Array:
+    """The components of an axial vector about which a body turns."""
+    return a if rot == 3 else a[3 - rot :]
+
+
+def velocity_map(end: Tree, there: Tree, turn: Array, bend: Array, turns: bool) -> Array:
+    """Rates of a port per (V, ω, η̇); turn (3, 3) carries ω, bend (3, 3) carries the rates of the section."""
+    lin, rot = end["Phi"].shape[0], end["Psi"].shape[0]
+    axes = [2] if rot == 1 else list(range(rot))
+    on_omega = turn[:, jnp.array(axes, dtype=int)]
+
+    def rates(arm: Array, by_eta: Array, linear: Array) -> Array:
+        return jnp.concatenate([linear, -dot(skew(arm), on_omega), by_eta], axis=1)
+
+    still = jnp.zeros((3, lin))
+    first = rates(there["arm"], dot(bend[:, :lin], end["Phi"]), jnp.eye(3)[:, :lin])
+    if not turns:
+        return first[None]
+    Psi = jnp.eye(3)[:, jnp.array(axes, dtype=int)] @ end["Psi"]
+    rows = [first]
+    for i in range(3):
+        t, psi = there["t"][i], there["psi"]
+        M = -skew(t) - (skew(jnp.cross(psi, t)) + skew(psi) @ skew(t)) / 3.0  # u ↦ u×t + ⅓(u×(ψ×t) + ψ×(u×t))
+        rows.append(rates(there["d"][i], bend @ (M @ Psi), still))
+    rows.append(jnp.concatenate([still, on_omega, bend @ Psi], axis=1))
+    return jnp.stack(rows)

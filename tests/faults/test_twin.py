@@ -1,0 +1,119 @@
+"""What the twin says when something is wrong."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import twin_zoo
+
+import phloat as ph
+from phloat.errors import InputError, PortError
+from phloat.twin.batch import ensemble, fitting
+from phloat.twin.exported import exported
+from phloat.twin.family import family
+from phloat.twin.gradient import Problem, gradient
+from phloat.twin.model import load_model
+from phloat.twin.motion import Motion
+from phloat.twin.simulate import found, settled, simulate
+
+assert twin_zoo.jax.config.values["jax_enable_x64"]
+
+
+def block():
+    body = ph.RigidBody(2.0, np.eye(3)).discretise()
+    rail = ph.Prismatic("ground", "block.P", axis=(1, 0, 0), name="rail")
+    return ph.connect({"block": body}, [rail, ph.JointSpring("rail", stiffness=50.0, name="spring")], plane="xy")
+
+
+@pytest.fixture(scope="module")
+def model():
+    system = block()
+    return exported(system, ph.place(system, {}), 1.0, dt=0.1)
+
+
+def test_numbers_of_32_bits_are_refused():
+    code = "import phloat.twin.simulate as s\ntry:\n    s.ready()\nexcept ValueError as error:\n    print(error)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "needs 64" in out and "jax_enable_x64" in out
+
+
+def test_a_batch_too_large_names_one_that_fits():
+    needs = SimpleNamespace(temp_size_in_bytes=9e9, argument_size_in_bytes=0.5e9, output_size_in_bytes=0.5e9)
+    device = SimpleNamespace(memory_stats=lambda: {"bytes_limit": 4e9}, device_kind="a card")
+    with pytest.raises(InputError, match=r"a batch of 1000 samples needs 10 GB, and a card has 4; batch=360 would fit"):
+        fitting(needs, device, 1000)
+    fitting(needs, SimpleNamespace(memory_stats=lambda: None), 1000)
+
+
+def test_a_device_that_is_not_there():
+    with pytest.raises(InputError, match=r"no device 'abacus' here; there is .*cpu"):
+        found("abacus")
+
+
+def test_names_that_are_not_there(model):
+    now = Motion(model.arrays, model.arrays["state"], model.names, jnp.zeros(()))
+    with pytest.raises(PortError, match="block"):
+        now.eta("blok")
+    with pytest.raises(PortError, match=r"block\.P"):
+        now.place("block.Q")
+    with pytest.raises(PortError, match="rail"):
+        now.coordinate("rai")
+    with pytest.raises(PortError, match="watched place"):
+        now.displacement("middle")
+    with pytest.raises(InputError, match=r"no single parameter.*spring\.stiffness"):
+        gradient(block(), ["spring.k"], start=ph.place(block(), {}), t_end=1.0, dt=0.1, output=lambda m: m.energy()[-1])
+
+
+def test_states_that_do_not_divide_the_steps(model):
+    with pytest.raises(InputError, match="every=3 must be a number of steps that divides the 10"):
+        simulate(model, every=3)
+
+
+def test_feedback_for_what_is_no_input(model):
+    with pytest.raises(InputError, match=r"answers for 'rail'; inputs of this run are none"):
+        simulate(model, feedback=lambda gains, now: {"rail": 1.0})
+    with pytest.raises(InputError, match="must return"):
+        simulate(model, feedback=lambda gains, now: 1.0)
+    with pytest.raises(InputError, match="no feedback"):
+        simulate(model, gains={"kp": 1.0})
+
+
+def test_ranges_and_values_of_a_family():
+    system = block()
+    at = ph.place(system, {"block.r_P": (0.1, 0.0)})
+    with pytest.raises(InputError, match="must rise"):
+        family(system, {"block.mass": (2.0, 1.0)}, at, 0.2, dt=0.1)
+    with pytest.raises(InputError, match="at least one parameter"):
+        family(system, {}, at, 0.2, dt=0.1)
+    made = family(system, {"block.mass": (1.0, 2.0)}, at, 0.2, dt=0.1)
+    with pytest.raises(InputError, match=r"sample 1: block\.mass = 3 lies outside the range 1 to 2"):
+        ensemble(made, [[1.5], [3.0]], lambda m: m.energy())
+    with pytest.raises(InputError, match=r"2 columns; there are 1 parameters: block\.mass"):
+        ensemble(made, [[1.5, 1.0]], lambda m: m.energy())
+    with pytest.raises(InputError, match="batch=0"):
+        ensemble(made, [[1.5]], lambda m: m.energy(), batch=0)
+    with pytest.raises(InputError, match="must be a function"):
+        ensemble(made, [[1.5]], 3.0)
+
+
+def test_a_step_that_does_not_settle_is_said():
+    with pytest.raises(InputError, match="try a smaller dt"):
+        settled(jnp.array(jnp.inf))
+    with pytest.raises(InputError, match="Newton"):
+        settled(jnp.array(jnp.nan))
+
+
+def test_a_gradient_of_many_numbers():
+    system = block()
+    problem = Problem(system, ph.place(system, {}), 0.2, 0.1, lambda motion: motion.energy())
+    with pytest.raises(InputError, match=r"shape \(3,\); a gradient needs one number"):
+        problem.value({})
+
+
+def test_a_file_of_something_else(tmp_path):
+    np.savez(tmp_path / "other.npz", a=np.zeros(3))
+    with pytest.raises(InputError, match="holds no model"):
+        load_model(tmp_path / "other.npz")

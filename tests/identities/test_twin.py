@@ -1,0 +1,138 @@
+"""The twin is the kernel: every joint and body, drives, springs, inputs; its energy balance; what travels; what it compiles."""
+
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from motion_zoo import IN_PLANE, IN_SPACE, KINDS
+from twin_zoo import apart, side_by_side
+
+import phloat as ph
+from phloat.twin.exported import exported
+from phloat.twin.model import load_model
+from phloat.twin.run import marched
+from phloat.twin.simulate import simulate
+
+STEEL = ph.Material(E=2e11, rho=7800.0, nu=0.3)
+
+
+def both(system, state, steps, h, **options):
+    result = ph.simulate(system, state, steps * h, dt=h, **options)
+    assert not result.info["halved"]
+    return simulate(exported(system, state, steps * h, dt=h, **options)), result
+
+
+@pytest.mark.parametrize("plane", [None, "xy"])
+def test_every_joint_moves_as_in_the_kernel(plane):
+    cases = [(joint, kind) for joint in (IN_PLANE if plane else IN_SPACE) for kind in KINDS]
+    system, state = side_by_side(cases, plane)
+    motion, result = both(system, state, 100, 1e-4)
+    for quantity, difference in apart(system, motion, result).items():
+        assert difference < 1e-11, quantity
+    balance = np.asarray(motion.balance())
+    assert np.ptp(balance) < 1e-12 * float(jnp.abs(motion.energy()).max())
+
+
+@pytest.mark.long
+def test_plates_and_solids_move_as_in_the_kernel():
+    system, state = side_by_side([(joint, kind) for joint in IN_SPACE for kind in ("plate", "solid")], None)
+    motion, result = both(system, state, 100, 1e-5)
+    for quantity, difference in apart(system, motion, result).items():
+        assert difference < 1e-11, quantity
+
+
+def machine():
+    """A driven crank, a spring and a damper with tables, a joint spring, a torque, a force and a wrench in body axes."""
+    arm = ph.Beam(0.6, ph.Rectangle(0.01, 0.02), STEEL, damping=ph.KelvinVoigt(1e-4)).discretise(2)
+    mass = ph.RigidBody(
+        0.4, np.diag([1e-3, 2e-3, 2.5e-3]), center=(0.02, 0.0, 0.0), ports={"C": (0.1, 0.0, 0.0)}
+    ).discretise()
+    system = ph.connect(
+        {"arm": arm, "mass": mass},
+        joints=[
+            ph.Revolute("ground", "arm.P", name="motor"),
+            ph.Revolute("arm.C", "mass.P", name="elbow"),
+            ph.Spring(
+                "ground",
+                "mass.C",
+                at=(0.3, -0.4, 0.1),
+                stiffness={-0.2: -8.0, 0.0: 0.0, 0.1: 6.0, 0.4: 40.0},
+                length=0.5,
+                name="spring",
+            ),
+            ph.Damper("ground", "mass.C", at=(0.9, 0.5, -0.1), damping=3.0, name="damper"),
+            ph.JointSpring("elbow", stiffness=2.0, rest=0.2),
+            ph.Force("mass.C", along=(0.0, 1.0, 0.2), axes="body", name="thrust"),
+        ],
+        gravity=(0.0, -9.81, 0.0),
+    )
+    return ph.drive(system, "motor")
+
+
+def test_drives_springs_tables_and_inputs_move_as_in_the_kernel():
+    system = machine()
+    u = {"motor": lambda t: 3.0 * np.sin(20.0 * t), "thrust": lambda t: 5.0 * np.cos(30.0 * t), "elbow": 0.4}
+    state = ph.set_moving(system, ph.place(system, {}), u=u)
+    motion, result = both(system, state, 100, 5e-4, u=u)
+    for quantity, difference in apart(system, motion, result).items():
+        assert difference < 1e-11, quantity
+    assert np.allclose(motion.place("arm.C"), result.position("arm", s=1.0), atol=1e-12, rtol=0.0)
+
+
+def test_a_feedback_is_the_controller_of_a_run():
+    system = machine()
+    state = ph.set_moving(system, ph.place(system, {}))
+    turned, steps, h = 0.3, 60, 5e-4
+
+    def law(gains, now):
+        return {
+            "elbow": gains["kp"] * (turned - now.coordinate("elbow")[..., 0]) - gains["kd"] * now.rate("elbow")[..., 0]
+        }
+
+    def controller(t, y):
+        return {"elbow": 4.0 * (turned - y["elbow.angle"]) - 0.1 * y["elbow"]}
+
+    result = ph.simulate(system, state, steps * h, dt=h, controller=controller)
+    model = exported(system, state, steps * h, dt=h, u={"elbow": 0.0})
+    motion = simulate(model, feedback=law, gains={"kp": 4.0, "kd": 0.1})
+    for quantity, difference in apart(system, motion, result).items():
+        assert difference < 1e-11, quantity
+    assert np.abs(np.diff(motion.coordinate("elbow")[:, 0])).max() > 1e-4
+
+
+def test_renewed_tangents_change_nothing(tmp_path):
+    system = machine()
+    u = {"motor": lambda t: 3.0 * np.sin(20.0 * t)}
+    model = exported(system, ph.set_moving(system, ph.place(system, {}), u=u), 20 * 5e-4, dt=5e-4, u=u)
+    model.save(tmp_path / "model.npz")
+    every, rarely = simulate(model, every=20), simulate(load_model(tmp_path / "model.npz"), every=20, renew=10)
+    for a, b in zip(jax.tree.leaves(every.states["bodies"]), jax.tree.leaves(rarely.states["bodies"]), strict=True):
+        assert np.abs(a - b).max() <= 1e-11 * max(1.0, np.abs(a).max())
+
+
+def test_the_program_does_not_grow_with_the_number_of_bodies():
+    link = ph.Beam(0.5, ph.Rectangle(0.02, 0.005), STEEL).discretise(1)
+
+    def lines(links):
+        bodies = {f"l{k}": link for k in range(links)}
+        joints = [ph.Revolute("ground" if k == 0 else f"l{k - 1}.C", f"l{k}.P", name=f"j{k}") for k in range(links)]
+        system = ph.connect(bodies, joints, gravity=(0.0, -9.81, 0.0), plane="xy")
+        arrays = exported(system, ph.place(system, {}), 1e-2, dt=1e-3).arrays
+        run = jax.jit(lambda a: marched(a["model"], a["state"], a["inputs"])[0])
+        return run.lower(jax.tree.map(jnp.asarray, arrays)).as_text().count("\n")
+
+    assert lines(12) == lines(7)
+
+
+def test_the_twin_needs_no_more_than_numpy_and_jax():
+    forbidden = ("scipy", "numba", "skfem", "phloat.system", "phloat.motion", "phloat.bodies")
+    code = (
+        "import sys\n"
+        "import phloat.twin.simulate, phloat.twin.batch, phloat.twin.member\n"
+        f"print([name for name in sys.modules if name.startswith({forbidden!r})])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"
