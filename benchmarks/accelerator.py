@@ -24,7 +24,7 @@ def write(folder):
     import crank_slider as example
 
     import phloat as ph
-    from phloat.twin.family import family
+    from phloat.twin.families import family
 
     u = {"crank pin": example.pin}
 

@@ -12,12 +12,12 @@ import twin_zoo
 import phloat as ph
 from phloat.errors import InputError, PortError
 from phloat.twin.batch import ensemble, fitting
-from phloat.twin.exported import exported
-from phloat.twin.family import family
-from phloat.twin.gradient import Problem, gradient
+from phloat.twin.export import exported
+from phloat.twin.families import family
+from phloat.twin.gradients import Problem, gradient
 from phloat.twin.model import load_model
 from phloat.twin.motion import Motion
-from phloat.twin.simulate import found, settled, simulate
+from phloat.twin.running import found, settled, simulate
 
 assert twin_zoo.jax.config.values["jax_enable_x64"]
 
@@ -35,7 +35,7 @@ def model():
 
 
 def test_numbers_of_32_bits_are_refused():
-    code = "import phloat.twin.simulate as s\ntry:\n    s.ready()\nexcept ValueError as error:\n    print(error)"
+    code = "import phloat.twin.running as s\ntry:\n    s.ready()\nexcept ValueError as error:\n    print(error)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "needs 64" in out and "jax_enable_x64" in out
 

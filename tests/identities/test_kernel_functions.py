@@ -8,6 +8,7 @@ from bodies_zoo import bodies
 from phloat.algebra import cross
 from phloat.bodies import inertia, strain
 from phloat.joints import rows
+from phloat.motion.kernel import inverse, small, step
 
 FUNCTIONS = [
     (inertia, ["first_moments", "rotary_inertia", "coupling", "mass_matrix", "whirl", "gyration", "kinetic_gradient"]),
@@ -60,3 +61,53 @@ def arguments() -> dict[str, tuple]:
 def test_the_function_compiles_and_agrees(compiled, module, name):
     given = arguments()[name]
     np.testing.assert_allclose(compiled[name](*given), getattr(module, name)(*given), rtol=1e-13, atol=1e-13)
+
+
+# --- the small algebra of the step ------------------------------------------------------------------------------------
+
+
+@numba.njit
+def inverted(M, n, x, y):
+    good = inverse.invert(M, 0, n)
+    inverse.solved(M, 0, n, x, 0, y, 0)
+    return good
+
+
+@pytest.mark.parametrize("n", [4, 16, 28])
+def test_the_inverse_of_a_tangent_is_one(n):
+    rng = np.random.default_rng(n)
+    D = 3 * np.eye(n) + rng.normal(size=(n, n)) / np.sqrt(n)
+    M, x, y = D.ravel().copy(), rng.normal(size=n), np.zeros(n)
+    assert inverted(M, n, x, y)
+    np.testing.assert_allclose(M.reshape(n, n) @ D, np.eye(n), atol=1e-13)
+    np.testing.assert_allclose(D @ y, x, atol=1e-13)
+
+
+def test_a_tangent_without_inverse_is_told():
+    D = np.diag([1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
+    assert not inverted(D.ravel(), 8, np.zeros(8), np.zeros(8))
+
+
+@numba.njit
+def combined(M, n, long, x, y, z):
+    small.products(2, M, 0, n, long, x, 0, y, 0)
+    small.add_sizes(M, 0, n, long, x, 0, z, 0)
+    small.add_4(long, 2.0, y, 0, z, 0)
+    return small.dot_4(long, y, 0, x, 0)
+
+
+@pytest.mark.parametrize(("n", "long"), [(0, 0), (1, 4), (4, 4), (7, 8), (12, 12), (21, 24)])
+def test_rows_padded_to_a_multiple_of_four_add_up(n, long):
+    rng = np.random.default_rng(n)
+    M = np.zeros((2, n, long))
+    M[:, :, :n] = rng.normal(size=(2, n, n))
+    x, y, z = rng.normal(size=long + 4), np.zeros(2 * long), np.zeros(long)
+    found = combined(M.ravel(), n, long, x, y, z)
+    first, second = x[:n] @ M[0], x[:n] @ M[1]
+    np.testing.assert_allclose(y, np.concatenate([first, second]), atol=1e-13)
+    np.testing.assert_allclose(z, np.abs(x[:n]) @ np.abs(M[0]) + 2 * first, atol=1e-13)
+    np.testing.assert_allclose(found, first @ x[:long], atol=1e-13)
+
+
+def test_the_step_lets_other_threads_run():
+    assert step.advance.targetoptions["nogil"]

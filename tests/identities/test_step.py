@@ -15,7 +15,7 @@ from phloat.motion.kernel import body as of_body
 from phloat.motion.kernel import newton, step
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.geometric import geometric
-from phloat.motion.kernel.ports import own_tangent
+from phloat.motion.kernel.own import own_tangent
 from phloat.motion.kernel.tangent import tangent
 
 H = 5e-3
@@ -131,7 +131,7 @@ class Iterate:
             self.w[b[t.W_X] : b[t.W_X] + b[t.SIZE]] += 0.1 * rng.normal(size=b[t.SIZE])
 
     def evaluated(self) -> None:
-        newton.evaluate(self.m, self.w, self.gravity, self.h)
+        newton.evaluate(self.m, self.w, self.iw, self.gravity, self.h, True)
 
     def residual(self, i: int) -> np.ndarray:
         b = self.m.bodies[i]
@@ -150,11 +150,11 @@ class Iterate:
         for e in range(len(m.ends)):
             if m.ends[e, t.E_BODY] >= 0:
                 own_tangent(m.bodies, m.ends, e, m.data, w, h, t.T)
-        for j in range(len(m.entries)):
-            if m.entries[j, t.J_EXTRA]:
-                geometric(m, w, j, h)
+                if m.entries[m.ends[e, t.E_ENTRY], t.J_EXTRA]:
+                    geometric(m, w, e, h)
         b = m.bodies[i]
-        return w[b[t.W_LU] : b[t.W_LU] + b[t.SIZE] ** 2].reshape(b[t.SIZE], b[t.SIZE]).copy()
+        D = w[b[t.W_D] : b[t.W_D] + b[t.WIDE] ** 2].reshape(b[t.WIDE], b[t.WIDE])
+        return D[: b[t.SIZE], : b[t.SIZE]].copy()
 
     def derivative_of_rows(self, i: int) -> np.ndarray:
         """α Ĝ of the rows by the unknowns of a body."""
@@ -163,24 +163,24 @@ class Iterate:
         for j in range(len(m.entries)):
             if m.entries[j, t.J_UNKNOWN]:
                 newton.linear_rows(m, w, j, self.h)
-        b, size = m.bodies[i], int(m.bodies[i, t.SIZE])
+        b, size, wide = m.bodies[i], int(m.bodies[i, t.SIZE]), int(m.bodies[i, t.WIDE])
         out = np.zeros((m.where[newton.MULTIPLIERS], size))
         for g in m.incidences[b[t.FIRST_INC] : b[t.FIRST_INC] + b[t.N_INC]]:
             entry = m.entries[g[t.G_ENTRY]]
             for r in range(g[t.G_ROWS]):
                 alpha = w[m.rows[entry[t.J_ROW] + r, t.R_COEF] + t.ALPHA]
-                out[entry[t.J_LAM] + r] += alpha * w[g[t.G_HAT] + r * size : g[t.G_HAT] + (r + 1) * size]
+                out[entry[t.J_LAM] + r] += alpha * w[g[t.G_HAT] + r * wide : g[t.G_HAT] + r * wide + size]
         return out
 
     def transposed_rows(self, i: int) -> np.ndarray:
         """G of the rows: what λ does to a body, transposed."""
         m, w = self.m, self.w
-        b, size = m.bodies[i], int(m.bodies[i, t.SIZE])
+        b, size, wide = m.bodies[i], int(m.bodies[i, t.SIZE]), int(m.bodies[i, t.WIDE])
         out = np.zeros((m.where[newton.MULTIPLIERS], size))
         for g in m.incidences[b[t.FIRST_INC] : b[t.FIRST_INC] + b[t.N_INC]]:
             at = m.entries[g[t.G_ENTRY], t.J_LAM]
             for r in range(g[t.G_ROWS]):
-                out[at + r] += w[g[t.G_MEAN] + r * size : g[t.G_MEAN] + (r + 1) * size]
+                out[at + r] += w[g[t.G_MEAN] + r * wide : g[t.G_MEAN] + r * wide + size]
         return out
 
     def differences(self, i: int) -> tuple[np.ndarray, np.ndarray]:

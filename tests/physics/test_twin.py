@@ -9,11 +9,11 @@ import twin_zoo  # numbers of 64 bits
 
 import phloat as ph
 from phloat.twin.batch import ensemble
-from phloat.twin.exported import exported
-from phloat.twin.family import family
-from phloat.twin.gradient import Problem, gradient, leaves_of, refilled
+from phloat.twin.export import exported
+from phloat.twin.families import family
+from phloat.twin.gradients import Problem, gradient, leaves_of, refilled
 from phloat.twin.member import load_family
-from phloat.twin.simulate import motion_of
+from phloat.twin.running import motion_of
 
 assert twin_zoo.jax.config.values["jax_enable_x64"]
 U = {"crank pin": example.pin}
@@ -50,6 +50,7 @@ def test_the_gradient_of_an_oscillator_is_that_of_the_midpoint_rule():
     assert slope["block.mass"] == pytest.approx(-by_omega * omega / 4.0, rel=1e-9)
 
 
+@pytest.mark.long
 def test_the_gradient_of_the_crank_slider_is_that_of_differences():
     system = example.crank_slider(example.rod.discretise(2))
     problem = Problem(

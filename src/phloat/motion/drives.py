@@ -1,20 +1,21 @@
 """Driven joints in motion: what moves is the frame (or the target) of the first port, and its increments over a step are exact.
 
 A velocity is integrated over the step first; a position is taken as it is, so that the gap stays at round-off. Each drive says
-where it starts, and where it is after a step from where it was before.
+where it starts, and where it is after each of some steps from where it was before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from phloat.algebra.cross import rot, rotation
 from phloat.errors import JointError
 from phloat.motion.positions import Path
-from phloat.motion.signals import Signal
+from phloat.motion.signals import Signal, means
 
 NEAR = 1e-6  # how far a drive by position may stand from its joint at the start
 GAUSS_2 = 0.5 / np.sqrt(3.0)
@@ -30,12 +31,14 @@ class Coordinate:
     component: int
     start: np.ndarray
 
-    def moved(self, value: np.ndarray, signals: Signals, t0: float, t1: float) -> np.ndarray:
-        """The target at t1."""
+    def moved(self, value: np.ndarray, signals: Signals, times: np.ndarray) -> np.ndarray:
+        """The target at the times after the first, as rows."""
         signal = signals.get(self.name)
         if isinstance(signal, Path):
-            return signal.place(t1)[[self.component]]
-        return value if signal is None else value + (t1 - t0) * signal.mean(t0, t1)[self.component]
+            return signal.places(times[1:])[:, [self.component]]
+        if signal is None:
+            return np.tile(value, (len(times) - 1, 1))
+        return _summed(value, np.diff(times)[:, None] * means(signal, times)[:, [self.component]])
 
     def check(self, signals: Signals, t: float) -> None:
         signal = signals.get(self.name)
@@ -58,17 +61,18 @@ class Frame:
     linear: int
     turning: int  # angular inputs: 0, 1 in a plane, 3 in space
 
-    def moved(self, value: np.ndarray, signals: Signals, t0: float, t1: float) -> np.ndarray:
-        """Place and directions at t1."""
-        signal = signals.get(self.name)
+    def moved(self, value: np.ndarray, signals: Signals, times: np.ndarray) -> np.ndarray:
+        """Place and directions at the times after the first, as rows."""
+        signal, out = signals.get(self.name), np.tile(value, (len(times) - 1, 1))
         if isinstance(signal, Path):
-            return self._at(signal, t1)
+            return np.array([self._at(given) for given in signal.places(times[1:])])
         if signal is None:
-            return value
-        h, mean, out = t1 - t0, signal.mean(t0, t1), value.copy()
-        out[: self.linear] += h * mean[: self.linear]
-        if self.turning:
-            out[3:] = (value[3:].reshape(3, 3) @ self._turned(signal, t0, t1, mean).T).ravel()
+            return out
+        mean, linear = means(signal, times), slice(0, self.linear)
+        out[:, linear] = _summed(value[linear], np.diff(times)[:, None] * mean[:, linear])
+        for k, (t0, t1) in enumerate(pairwise(times) if self.turning else ()):
+            before = out[k - 1, 3:] if k else value[3:]
+            out[k, 3:] = (before.reshape(3, 3) @ self._turned(signal, t0, t1, mean[k]).T).ravel()
         return out
 
     def _turned(self, signal: Signal, t0: float, t1: float, mean: np.ndarray) -> np.ndarray:
@@ -79,8 +83,8 @@ class Frame:
         early, late = (signal.at(middle + x * h)[self.linear :] for x in (-GAUSS_2, GAUSS_2))
         return rotation(h * mean[self.linear :] - np.sqrt(3.0) / 12 * h**2 * np.cross(early, late))
 
-    def _at(self, signal: Path, t: float) -> np.ndarray:
-        given, out = signal.place(t), self.start.copy()
+    def _at(self, given: np.ndarray) -> np.ndarray:
+        out = self.start.copy()
         out[: self.linear] = given[: self.linear]
         if self.turning:
             A = rot(float(given[2])) if self.turning == 1 else given[3:].reshape(3, 3)
@@ -90,7 +94,7 @@ class Frame:
     def check(self, signals: Signals, t: float) -> None:
         signal = signals.get(self.name)
         if isinstance(signal, Path):
-            miss = np.abs(self._at(signal, t) - self.start)
+            miss = np.abs(self._at(signal.place(t)) - self.start)
             if miss[:3].max() > NEAR * max(1.0, float(np.abs(self.start[:3]).max())) or miss[3:].max() > NEAR:
                 raise JointError(
                     f"drive {self.name!r} starts {miss[:3].max():.3g} m and {miss[3:].max():.3g} rad away from its port at "
@@ -110,15 +114,25 @@ class Swivel:
     def start(self) -> np.ndarray:
         return self.triad.ravel()
 
-    def moved(self, value: np.ndarray, signals: Signals, t0: float, t1: float) -> np.ndarray:
-        rate, signal = np.zeros(3), signals.get(self.name)
+    def moved(self, value: np.ndarray, signals: Signals, times: np.ndarray) -> np.ndarray:
+        """The directions at the times after the first, as rows."""
+        rates, signal = np.zeros((len(times) - 1, 3)), signals.get(self.name)
         if signal is not None:
-            rate[list(self.axes)] = signal.mean(t0, t1)
-        turned = value.reshape(3, 3) @ self.triad.T  # transposed
-        return (turned @ rotation((t1 - t0) * rate).T @ self.triad).ravel()
+            rates[:, list(self.axes)] = means(signal, times)
+        out = []
+        for h, rate in zip(np.diff(times), rates, strict=True):
+            turned = value.reshape(3, 3) @ self.triad.T  # transposed
+            value = (turned @ rotation(h * rate).T @ self.triad).ravel()
+            out.append(value)
+        return np.array(out)
 
     def check(self, signals: Signals, t: float) -> None:
         """Rates only; nothing to compare."""
+
+
+def _summed(start: np.ndarray, changes: np.ndarray) -> np.ndarray:
+    """Where something is after each of its changes, as rows."""
+    return np.add.accumulate(np.vstack([start, changes]), axis=0)[1:]
 
 
 Moving = Coordinate | Frame | Swivel

@@ -10,7 +10,7 @@ import numpy as np
 from phloat.algebra.cross import orthonormality_defect
 from phloat.errors import InputError, JointError, finite
 from phloat.joints.rows import Aligned, Along, Coincide, Turn
-from phloat.motion.signals import GAUSS, difference, vector
+from phloat.motion.signals import GAUSS, difference, vector, vectors
 from phloat.system.system import System
 
 AGAIN = 5e-4  # seconds between the velocities of a second difference, themselves differences
@@ -56,6 +56,12 @@ class Path:
         if (defect := orthonormality_defect(A)) > 1e-9:
             raise InputError(f"{what} has no rotation: AᵀA misses the identity by {defect:.1e}")
         return np.concatenate([point, A.ravel()])
+
+    def places(self, times: np.ndarray) -> np.ndarray:
+        """The positions at many times, as rows."""
+        if self.posed:
+            return np.array([self.place(t) for t in times])
+        return vectors(f"the position of {self.name!r}", self.position.function, times, self.shape)
 
     def at(self, t: float) -> np.ndarray:
         """The velocity at t; for a pose (v, ω) in inertial axes."""

@@ -10,13 +10,13 @@ import numpy as np
 from phloat.errors import ConvergenceError, InputError
 from phloat.motion.assembled import Assembled, assembled, unload
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.newton import LAM
+from phloat.motion.kernel.newton import LAM, ROUND_OFF
 from phloat.motion.kernel.pack import Packed
 from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, set_step, snapshot
 from phloat.motion.notice import say_if_compiling
 from phloat.motion.outputs import Outputs
 from phloat.motion.result import Books, Result
-from phloat.motion.signals import Constant, Signal, vector
+from phloat.motion.signals import Constant, Signal, means, vector
 from phloat.motion.task import Task
 from phloat.system.state import State
 
@@ -58,9 +58,10 @@ class Rows:
 
 
 class Runner:
-    """A task being run: `t` and the buffers say where it stands."""
+    """A task being run: `t` and the buffers say where it stands. `run` are buffers of it that are there already; `tolerance` is
+    where Newton's method stops, as a fraction of the terms of an equation (None: at their round-off)."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, run: Assembled | None = None, tolerance: float | None = None) -> None:
         say_if_compiling()
         self.task, self.t, self.h = task, task.t_0, 0.0
         also = task.system.ports.also
@@ -74,7 +75,9 @@ class Runner:
             self.signals |= self._controlled(task.memory)
         elif task.controller is not None:
             self.control(Outputs(task.system, task.state))
-        self.run: Assembled = assembled(task.system, task.state, self.signals, task.t_0)
+        self.run = assembled(task.system, task.state, self.signals, task.t_0) if run is None else run
+        if tolerance is not None:
+            self.packed.w[t.TOLERATED] = max(ROUND_OFF, tolerance / np.finfo(float).eps)
         for row in task.dropped:
             self.packed.model.rows[row, t.R_DROPPED] = 1
         p = self.packed
@@ -170,25 +173,16 @@ class Runner:
         for name in dict.fromkeys(name for name, _ in given):
             columns = [k for k, (owner, _) in enumerate(given) if owner == name]
             component = [c for owner, c in given if owner == name]
-            signal = self.signals[name]
-            if isinstance(signal, Constant):
-                out[:, columns] = signal.value[component]
-            else:
-                for i in range(len(out)):
-                    out[i, columns] = signal.mean(times[i], times[i + 1])[component]
+            out[:, columns] = means(self.signals[name], times)[:, component]
         return out
 
     def _moving(self, times: np.ndarray) -> np.ndarray:
         """Where the drives are at the end of each step."""
-        out = np.zeros((len(times) - 1, len(self.run.moving_at)))
-        before = self.run.moved
-        for i in range(len(out) if self.run.moving else 0):
-            at = 0
-            for motion in self.run.moving:
-                n = len(motion.start)
-                out[i, at : at + n] = motion.moved(before[at : at + n], self.signals, times[i], times[i + 1])
-                at += n
-            before = out[i]
+        out, at = np.zeros((len(times) - 1, len(self.run.moving_at))), 0
+        for motion in self.run.moving:
+            to = at + len(motion.start)
+            out[:, at:to] = motion.moved(self.run.moved[at:to], self.signals, times)
+            at = to
         return out
 
     def control(self, y: Outputs) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -67,6 +68,22 @@ class Piecewise:
         values = np.array([self(t) for t in corners])
         return np.trapezoid(values, corners, axis=0) / (stop - start)
 
+    def means(self, times: np.ndarray) -> np.ndarray:
+        """The means between ascending times, as rows: those of straight lines all at once."""
+        times, last = np.asarray(times), len(self.times)
+        passed = np.searchsorted(self.times, times, side="right")
+        middle = 0.5 * (times[:-1] + times[1:])
+        k = np.searchsorted(self.times, middle, side="right")
+        inside = np.clip(k, 1, max(last - 1, 1))
+        before, after = self.times[inside - 1], self.times[np.minimum(inside, last - 1)]
+        part = (middle - before) / np.where(after > before, after - before, 1.0)
+        part = part.reshape(-1, *[1] * (self.values.ndim - 1))
+        out = (1.0 - part) * self.values[inside - 1] + part * self.values[np.minimum(inside, last - 1)]
+        out[k == 0], out[k == last] = self.values[0], self.values[-1]
+        for i in np.flatnonzero(passed[:-1] != passed[1:]):
+            out[i] = self.mean(times[i], times[i + 1])
+        return out
+
     def rate(self, t: float) -> np.ndarray:
         """The slope; at a corner that of the line which begins there."""
         k = int(np.searchsorted(self.times, t, side="right"))
@@ -113,6 +130,13 @@ class Corners:
         self._inside(t1)
         return np.atleast_1d(self.lines.mean(t0, t1))
 
+    def means(self, times: np.ndarray) -> np.ndarray:
+        """The means between the times, as rows; one by one where time goes back, and to say where a table has ended."""
+        within = not self.bounded or (self.lines.times[0] <= times[0] and times[-1] <= self.lines.times[-1])
+        if within and np.all(np.diff(times) > 0.0):
+            return self.lines.means(times).reshape(len(times) - 1, -1)
+        return np.array([self.mean(t0, t1) for t0, t1 in pairwise(times)])
+
     def rate(self, t: float) -> np.ndarray:
         self._inside(t)
         times = self.lines.times
@@ -142,8 +166,15 @@ class Function:
 
     def mean(self, t0: float, t1: float) -> np.ndarray:
         """By three Gauss points."""
-        middle, half = 0.5 * (t0 + t1), 0.5 * (t1 - t0)
-        return sum((weight * self.at(middle + half * x) for x, weight in GAUSS), np.zeros(self.shape))
+        return self.means(np.array([t0, t1]))[0]
+
+    def means(self, times: np.ndarray) -> np.ndarray:
+        """The means between the times, as rows."""
+        middle, half = 0.5 * (times[:-1] + times[1:]), 0.5 * (times[1:] - times[:-1])
+        points = np.stack([middle + half * x for x, _ in GAUSS], axis=1)
+        values = vectors(f"input {self.name!r}", self.function, points.ravel(), self.shape)
+        values = values.reshape(len(middle), len(GAUSS), -1)
+        return sum((weight * values[:, k] for k, (_, weight) in enumerate(GAUSS)), np.zeros(self.shape))
 
     def rate(self, t: float) -> np.ndarray:
         return difference(self.at, t)
@@ -160,3 +191,25 @@ def vector(what: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
     if shape == (1,) and not isinstance(value, (list, tuple)) and getattr(value, "ndim", 0) == 0:
         return finite(what, value, ()).reshape(1)
     return finite(what, value, shape)
+
+
+def vectors(what: str, function: Callable[[float], object], times: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """A function at many times, as rows; all of them are checked at once, and one by one only to say which is wrong."""
+    given = [function(t) for t in times]
+    try:
+        rows = np.asarray(given)
+    except ValueError:  # rows of different length
+        rows = np.asarray(None)
+    fits = rows.shape == (len(times), *shape) or (shape == (1,) and rows.shape == (len(times),))
+    if fits and rows.dtype.kind in "biuf" and np.isfinite(rows).all():
+        return rows.astype(float).reshape(len(times), *shape)
+    return np.array([vector(f"{what} at t = {t:g} s", value, shape) for t, value in zip(times, given, strict=True)])
+
+
+def means(signal: Signal, times: np.ndarray) -> np.ndarray:
+    """The means of a signal between the times, as rows."""
+    if isinstance(signal, Constant):
+        return np.tile(signal.value, (len(times) - 1, 1))
+    if isinstance(signal, Function | Corners):
+        return signal.means(times)
+    return np.array([signal.mean(t0, t1) for t0, t1 in pairwise(times)])

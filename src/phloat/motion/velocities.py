@@ -63,16 +63,20 @@ def agreed(system: System, state: State, u: np.ndarray) -> State:
     """The state with velocities that satisfy joints and drives: nodes of a run miss them by O(h²), which is projected away with
     the least change of kinetic energy; a miss that is no such remainder gets a sentence."""
     G, B_lam = velocity_rows(system, state)
-    M, w, right = mass(system, state), state.e[places_of(system)], B_lam @ u
+    w, right = state.e[places_of(system)], B_lam @ u
+    off = np.abs(G @ w - right)
+    if off.max(initial=0.0) <= NOISE:
+        return state
+    M = mass(system, state)
     saddle = Saddle(M, G)
     miss = np.abs(saddle.miss(w, right))
-    worst = int(np.argmax(miss)) if len(miss) else 0
+    worst = int(np.argmax(miss))
     # a drive by position has its velocity from differences, so at rest there is no more than their noise to compare with
-    if miss.max(initial=0.0) <= AGREES or abs((G @ w - right)[worst]) <= NOISE:
+    if miss.max() <= AGREES or off[worst] <= NOISE:
         return state
     if miss.max() > REMAINDER:
         raise JointError(
-            f"velocities miss joint {system.multipliers.owner(worst)!r} by {abs((G @ w - right)[worst]):.3g}; "
+            f"velocities miss joint {system.multipliers.owner(worst)!r} by {off[worst]:.3g}; "
             "make them agree with set_moving(system, state, …, u=…)"
         )
     return with_velocities(system, state, saddle.solve(M @ w, right)[0])

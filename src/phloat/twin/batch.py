@@ -14,7 +14,7 @@ from phloat.errors import InputError
 from phloat.twin.body import Tree
 from phloat.twin.member import Family
 from phloat.twin.motion import Motion
-from phloat.twin.simulate import Law, answered, found, motion_of, ready, whole
+from phloat.twin.running import Law, answered, found, motion_of, ready, whole
 
 FAILED = 1e4  # a residual of so many round-offs is no solution
 

@@ -37,6 +37,7 @@ CHORDS = 8  # iterations with one set of tangents
 RENEWALS = 6
 FEW = 12  # rows whose S is inverted without a library
 EPS = 2.220446049250313e-16
+TINY = 2.2250738585072014e-308  # what rests and feels nothing has terms of no size
 
 
 def tangents(model: Tree, state: Tree, before: Tree, x: list[Array], at: Tree, inputs: Tree) -> list[Tree]:
@@ -172,7 +173,7 @@ def measured(P: Tree, at: Tree, lam: Array, h: Array) -> Array:
         port = jnp.sum(jnp.abs(f), axis=(1, 2, 3))
         size = jnp.max(jnp.abs(F) * t["unit"], axis=1)
         scale = jnp.max((t["scale"] + port[:, None]) * t["unit"], axis=1)
-        worst = jnp.maximum(worst, jnp.max(size / scale))
+        worst = jnp.maximum(worst, jnp.max(size / jnp.maximum(scale, TINY)))
     if lam.shape[0]:
         ports = joined(at["ports"])
         length = jnp.maximum(1.0, jnp.max(jnp.sum(jnp.abs(ports["c"]) + jnp.abs(ports["arm"]), axis=1)))

@@ -101,7 +101,7 @@ class Flow:
         for motion, L in zip(self.run.moving, self.maps, strict=True):
             parts.append(L @ of[motion.name] if motion.name in of else np.zeros(6))
             if not by_velocity(self.run, motion):
-                parts.append(motion.moved(motion.start, self.signals, time, time))
+                parts.append(motion.moved(motion.start, self.signals, np.array([time, time]))[0])
         return np.concatenate(parts)
 
     def integrated(self) -> Iterator[tuple[Moving, slice]]:

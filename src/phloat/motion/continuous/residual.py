@@ -22,29 +22,26 @@ from phloat.motion.continuous.evaluate import (
     Y_V,
     evaluate,
 )
-from phloat.motion.kernel.body import axis, pair
+from phloat.motion.kernel.body import axis, gradient, pair
 from phloat.motion.kernel.newton import LAM
-from phloat.motion.kernel.small import add_matvec, axpy, copy, dot, fill, jit, making, matvec
+from phloat.motion.kernel.small import axpy, copy, dot, fill, jit, making
 from phloat.motion.kernel.tables import (
-    D_D,
     D_K,
     D_MASS,
     D_MFF,
-    D_Q,
     D_RD,
     DAMPED,
     E_BODY,
     GAP0,
     GAP1,
-    I_QUAD,
     J_A,
     J_B,
     J_LAM,
     J_ROW,
     J_ROWS,
+    LONG,
     N_ETA,
     N_LIN,
-    N_QUAD,
     N_ROT,
     N_STRAIN,
     R_COEF,
@@ -104,24 +101,25 @@ def kinematics(m, w, p, y, i, yd, out, rate):
 def dynamics(m, w, p, gravity, i, yd, out):
     """M v̇ − f − Gᵀλ of one body."""
     B, data = m.bodies, m.data
-    n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
+    n, long, lin, rot = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, N_ROT]
     o, V, mass = p.bodies[i, Y_V], B[i, W_V], data[B[i, D_MASS]]
     for k in range(lin):
         out[o + k] = mass * (yd[o + k] - gravity[k])
     at, acc, rate, eta = o + lin + rot, o + lin + rot, V + 6, B[i, W_Q] + 12
-    matvec(data, B[i, D_MFF], n, n, yd, acc, out, at)
-    add_matvec(data, B[i, D_K], n, n, 1.0, w, eta, out, at)
+    for k in range(n):
+        o_k = k * long
+        out[at + k] = dot(data, B[i, D_MFF] + o_k, yd, acc, n) + dot(data, B[i, D_K] + o_k, w, eta, n)
+        if B[i, DAMPED]:
+            out[at + k] += dot(data, B[i, D_RD] + o_k, w, rate, n)
     axpy(n, 1.0, w, B[i, W_FPRE], out, at)
-    if B[i, DAMPED]:
-        add_matvec(data, B[i, D_RD], n, n, 1.0, w, rate, out, at)
     membrane(m, w, i, out, at)
     for a in range(rot):
         omega_a = w[V + 3 + axis(a, rot)]
-        axpy(n, yd[o + lin + a], w, B[i, W_C] + a * n, out, at)
-        axpy(n, 2.0 * omega_a, w, B[i, W_G0] + a * n, out, at)
-        total = dot(w, B[i, W_C] + a * n, yd, acc, n)
+        axpy(n, yd[o + lin + a], w, B[i, W_C] + a * long, out, at)
+        axpy(n, 2.0 * omega_a, w, B[i, W_G0] + a * long, out, at)
+        total = dot(w, B[i, W_C] + a * long, yd, acc, n)
         for b in range(rot):
-            omega_b, dJ = w[V + 3 + axis(b, rot)], B[i, W_DJ] + pair(a, b) * n
+            omega_b, dJ = w[V + 3 + axis(b, rot)], B[i, W_DJ] + pair(a, b) * long
             total += w[B[i, W_J] + pair(a, b)] * yd[o + lin + b] + omega_b * dot(w, dJ, w, rate, n)
             axpy(n, -0.5 * omega_a * omega_b, w, dJ, out, at)
         out[o + lin + a] = total
@@ -136,16 +134,13 @@ def dynamics(m, w, p, gravity, i, yd, out):
 @jit
 def membrane(m, w, i, out, at):
     """+ (D + Qη)ᵀ ε(η), unit compliance."""
-    B, data = m.bodies, m.data
-    n, s, quad, BM = B[i, N_ETA], B[i, N_STRAIN], B[i, I_QUAD], B[i, W_BM]
+    B = m.bodies
+    n, s, BM, eta = B[i, N_ETA], B[i, N_STRAIN], B[i, W_BM], B[i, W_Q] + 12
     if s == 0:
         return
-    copy(s * n, data, B[i, D_D], w, BM)
-    for k in range(B[i, N_QUAD]):
-        column = w[B[i, W_Q] + 12 + m.indices[quad + 3 * k + 2]]
-        w[BM + m.indices[quad + 3 * k] * n + m.indices[quad + 3 * k + 1]] += data[B[i, D_Q] + k] * column
+    gradient(B, i, m.data, m.indices, w, eta, eta, 0.0)
     for a in range(s):
-        axpy(n, w[B[i, W_EPS] + a], w, BM + a * n, out, at)
+        axpy(n, w[B[i, W_EPS] + a], w, BM + a * B[i, LONG], out, at)
 
 
 @jit
@@ -163,7 +158,7 @@ def powers(m, w, p, y, out, at):
         n, loss, v = B[i, N_ETA], 0.0, B[i, W_V] + 6
         if B[i, DAMPED]:
             for k in range(n):
-                loss += w[v + k] * dot(m.data, B[i, D_RD] + k * n, w, v, n)
+                loss += w[v + k] * dot(m.data, B[i, D_RD] + k * B[i, LONG], w, v, n)
         out[at + i] = loss
 
 
@@ -221,12 +216,12 @@ def blocks(m, w, p, out):
             for b in range(rot):
                 out[at + (lin + a) * size + lin + b] = w[B[i, W_J] + pair(a, b)]
             for k in range(n):
-                c = w[B[i, W_C] + a * n + k]
+                c = w[B[i, W_C] + a * B[i, LONG] + k]
                 out[at + (lin + a) * size + lin + rot + k] = c
                 out[at + (lin + rot + k) * size + lin + a] = c
         for k in range(n):
             for c in range(n):
-                out[at + (lin + rot + k) * size + lin + rot + c] = m.data[B[i, D_MFF] + k * n + c]
+                out[at + (lin + rot + k) * size + lin + rot + c] = m.data[B[i, D_MFF] + k * B[i, LONG] + c]
         at += size * size
     for j in range(len(J)):
         for r in range(J[j, J_ROW], J[j, J_ROW] + J[j, J_ROWS]):

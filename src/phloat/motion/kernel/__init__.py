@@ -9,8 +9,8 @@ from pathlib import Path
 
 _here = Path(__file__).parent
 _compiled = (
-    *("tables", "small", "body", "tangent", "ports", "rows", "geometric"),
-    *("admittance", "solve", "newton", "step"),
+    *("tables", "lanes", "places", "small", "body", "tangent", "ports", "own", "rows", "geometric"),
+    *("inverse", "admittance", "solve", "newton", "step"),
 )
 with suppress(OSError):
     _newest = max((_here / f"{name}.py").stat().st_mtime for name in _compiled)

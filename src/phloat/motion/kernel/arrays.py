@@ -131,10 +131,11 @@ class Arrays:
 
 
 def _merged(triples: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Entries at one place added up."""
+    """Entries at one place added up; neighbours stand in different rows, so that adding them up need not wait."""
     if not len(values):
         return triples, values
-    unique, where = np.unique(triples, axis=0, return_inverse=True)
+    swapped, where = np.unique(triples[:, [0, 2, 1]], axis=0, return_inverse=True)
+    unique = np.ascontiguousarray(swapped[:, [0, 2, 1]])
     total = np.zeros(len(unique))
     np.add.at(total, where.ravel(), values)
     return unique, total

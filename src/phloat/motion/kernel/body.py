@@ -8,9 +8,9 @@
 Forces of ports are subtracted elsewhere. Planar bodies have one axis of rotation, point masses none; the loops are the same.
 """
 
-from phloat.motion.kernel.small import U, axpy, copy, dot, hot, inner, jit, matvec
+from phloat.motion.kernel.lanes import less, load, plus, spread, store, times
+from phloat.motion.kernel.small import U, W, add_4, copy, copy_4, dot, dot_4, hot, inner, jit, products
 from phloat.motion.kernel.tables import (
-    D_C0,
     D_D,
     D_GAMMA,
     D_J0,
@@ -23,16 +23,19 @@ from phloat.motion.kernel.tables import (
     D_RD,
     DAMPED,
     I_QUAD,
+    LONG,
     N_ETA,
     N_LIN,
     N_QUAD,
     N_ROT,
     N_STRAIN,
+    SIZE,
     W_B,
     W_BM,
     W_C,
     W_D0,
     W_DJ,
+    W_DW,
     W_ENERGY,
     W_EPS,
     W_F,
@@ -51,6 +54,7 @@ from phloat.motion.kernel.tables import (
     W_SBAR,
     W_V,
     W_X,
+    WIDE,
 )
 
 
@@ -69,32 +73,37 @@ def axis(i, n_rot):
 
 @inner
 def set_step(B, i, data, w, h):
-    """D0 = 2/h M_ff + h/2 K + R_d, the constant part of the tangent, for a step size."""
-    n, o = B[i, N_ETA], B[i, W_D0]
+    """D0 = 2/h M_ff + h/2 K + R_d, and with it the constant part of the tangent, for a step size."""
+    n, long, lin, size, wide = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, SIZE], B[i, WIDE]
+    o, D = B[i, W_D0], B[i, W_DW]
     M, K, R = B[i, D_MFF], B[i, D_K], B[i, D_RD]
-    for k in range(n * n):
+    for k in range(n * long):
         w[o + k] = 2.0 / h * data[M + k] + 0.5 * h * data[K + k] + data[R + k]
+    for k in range(n):
+        copy(n, w, o + k * long, w, D + (size - n + k) * wide + size - n)
+    for k in range(lin):
+        w[D + k * wide + k] = 2.0 * data[B[i, D_MASS]] / h
+    for k in range(size, wide):
+        w[D + k * wide + k] = 1.0
 
 
 @inner
 def momenta(B, i, data, index, w):
     """J, ∂J, c, p, Γη̇ and ε at the state (q, v)."""
-    n, rot = B[i, N_ETA], B[i, N_ROT]
+    n, long, rot = B[i, N_ETA], B[i, LONG], B[i, N_ROT]
     pairs = rot * (rot + 1) // 2
     eta, omega, rate = B[i, W_Q] + 12, B[i, W_V] + 3, B[i, W_V] + 6
     J, dJ, c, p, g0 = B[i, W_J], B[i, W_DJ], B[i, W_C], B[i, W_P], B[i, W_G0]
-    matvec(data, B[i, D_N], pairs * n, n, w, eta, w, dJ)
+    products(pairs + rot, data, B[i, D_N], n, long, w, eta, w, dJ)  # N and Γ one after the other, and so ∂J and c
+    add_4((pairs + rot) * long, 1.0, data, B[i, D_J1], w, dJ)
     for a in range(pairs):
-        w[J + a] = data[B[i, D_J0] + a] + 0.5 * dot(w, dJ + a * n, w, eta, n) + dot(data, B[i, D_J1] + a * n, w, eta, n)
-        axpy(n, 1.0, data, B[i, D_J1] + a * n, w, dJ + a * n)
-    matvec(data, B[i, D_MFF], n, n, w, rate, w, p + 3)
-    matvec(data, B[i, D_GAMMA], rot * n, n, w, eta, w, c)
-    matvec(data, B[i, D_GAMMA], rot * n, n, w, rate, w, g0)
+        twice = dot_4(long, w, dJ + a * long, w, eta) + dot_4(long, data, B[i, D_J1] + a * long, w, eta)
+        w[J + a] = data[B[i, D_J0] + a] + 0.5 * twice
+    products(1, data, B[i, D_MFF], n, long, w, rate, w, p + 3)
+    products(rot, data, B[i, D_GAMMA], n, long, w, rate, w, g0)
     for a in range(rot):
-        turn = w[omega + axis(a, rot)]
-        axpy(n, 1.0, data, B[i, D_C0] + a * n, w, c + a * n)
-        axpy(n, turn, w, c + a * n, w, p + 3)
-        total = dot(w, c + a * n, w, rate, n)
+        add_4(long, w[omega + axis(a, rot)], w, c + a * long, w, p + 3)
+        total = dot_4(long, w, c + a * long, w, rate)
         for b in range(rot):
             total += w[J + pair(a, b)] * w[omega + axis(b, rot)]
         w[p + a] = total
@@ -102,30 +111,46 @@ def momenta(B, i, data, index, w):
 
 
 @inner
+def gradient(B, i, data, index, w, eta, v, half):
+    """B = D + Qη at η + half · v; Q stands in strips of four rows: strain, first row, how many columns, and which."""
+    long, BM, at, value = B[i, LONG], B[i, W_BM], U(B[i, I_QUAD]), U(B[i, D_Q])
+    eta, v = U(eta), U(v)
+    copy_4(B[i, N_STRAIN] * long, data, B[i, D_D], w, BM)
+    for _ in range(B[i, N_QUAD]):
+        place, count = U(BM + index[at] * long + index[at + U(1)]), U(index[at + U(2)])
+        at += U(3)
+        four = load(w, place)
+        for k in range(count):
+            column = U(index[at + k])
+            four = plus(four, spread(w[eta + column] + half * w[v + column]), load(data, value))
+            value += W
+        store(w, place, four)
+        at += count
+
+
+@inner
 def strains(B, i, data, index, w, eta, out):
-    """ε(η) + pre-stress, in units of compliance one."""
-    n, s, at = B[i, N_ETA], B[i, N_STRAIN], B[i, I_QUAD]
-    if s == 0:
+    """ε(η) + pre-stress, in units of compliance one: ε = ½ (D + B) η."""
+    long, BM = B[i, LONG], B[i, W_BM]
+    if B[i, N_STRAIN] == 0:
         return
-    matvec(data, B[i, D_D], s, n, w, eta, w, out)
-    for k in range(s):
-        w[out + k] += w[B[i, W_PRE] + k]
-    for k in range(B[i, N_QUAD]):
-        row, column = index[at + 3 * k + 1], index[at + 3 * k + 2]
-        w[out + index[at + 3 * k]] += 0.5 * data[B[i, D_Q] + k] * w[eta + row] * w[eta + column]
+    gradient(B, i, data, index, w, eta, eta, 0.0)
+    for k in range(B[i, N_STRAIN]):
+        twice = dot_4(long, data, B[i, D_D] + k * long, w, eta) + dot_4(long, w, BM + k * long, w, eta)
+        w[out + k] = w[B[i, W_PRE] + k] + 0.5 * twice
 
 
 @jit
 def begin(B, i, data, index, w, h):
     """What does not change during the iterations of a step: b = DᵀS + Kη₀ − (p_η + M_ff η̇₀)/h, p_η = cᵀω₀ + M_ff η̇₀."""
-    n, rot, omega, inverse = B[i, N_ETA], B[i, N_ROT], B[i, W_V] + 3, 1.0 / h
+    n, long, rot, omega, inverse = B[i, N_ETA], B[i, LONG], B[i, N_ROT], B[i, W_V] + 3, 1.0 / h
     momenta(B, i, data, index, w)
-    b, p, before = B[i, W_B], B[i, W_P] + 3, B[i, W_FPRE]
-    matvec(data, B[i, D_K], n, n, w, B[i, W_Q] + 12, w, b)
-    for k in range(n):
-        w[b + k] += w[before + k] - 2.0 * inverse * w[p + k]
+    b = B[i, W_B]
+    products(1, data, B[i, D_K], n, long, w, B[i, W_Q] + 12, w, b)
+    add_4(long, 1.0, w, B[i, W_FPRE], w, b)
+    add_4(long, -2.0 * inverse, w, B[i, W_P] + 3, w, b)
     for a in range(rot):
-        axpy(n, inverse * w[omega + axis(a, rot)], w, B[i, W_C] + a * n, w, b)
+        add_4(long, inverse * w[omega + axis(a, rot)], w, B[i, W_C] + a * long, w, b)
 
 
 @hot
@@ -158,39 +183,64 @@ def end_configuration(B, i, w, h):
 @hot
 def residual(B, i, data, index, w, gravity, h):
     """F at the unknowns x, without the forces of ports."""
-    n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
+    n, long, lin, rot = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, N_ROT]
     x, F, V = B[i, W_X], B[i, W_F], B[i, W_V]
     mass = data[B[i, D_MASS]]
     for a in range(lin):
         w[F + a] = mass * (2.0 * (w[x + a] - w[V + a]) / h - gravity[a])
     v, at = x + lin + rot, F + lin + rot
-    matvec(w, B[i, W_D0], n, n, w, v, w, at)
-    axpy(n, 1.0, w, B[i, W_B], w, at)
+    products(1, w, B[i, W_D0], n, long, w, v, w, at)
+    add_4(long, 1.0, w, B[i, W_B], w, at)
     membrane(B, i, data, index, w, v, at, h)
     if rot:
         turning(B, i, data, w, h)
 
 
-@hot
+@inner
+def turned(B, i, data, w, h):
+    """∂J(η̄) = ∂J + ½h N v, Γv, and η̇₁ = 2v − η̇₀ after it."""
+    n, long, lin, rot = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, N_ROT]
+    pairs = rot * (rot + 1) // 2
+    dJ, Nv, v, rate = U(B[i, W_DJ]), U(B[i, W_NV]), U(B[i, W_X] + lin + rot), U(B[i, W_V] + 6)
+    products(pairs + rot, data, B[i, D_N], n, long, w, v, w, Nv)
+    for k in range(U(0), U(pairs * long), W):
+        store(w, Nv + k, plus(load(w, dJ + k), spread(0.5 * h), load(w, Nv + k)))
+    end = U(B[i, W_GV] + rot * long)
+    for k in range(U(0), U(long), W):
+        store(w, end + k, less(times(spread(2.0), load(w, v + k)), spread(1.0), load(w, rate + k)))
+
+
+@inner
 def turning(B, i, data, w, h):
-    """The parts of F that come from rotation."""
-    n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
+    """The parts of F that come from rotation: J₁ − J₀ = h v·∂J(η̄), c₁ = c + hΓv, and on the coordinates
+
+    − ½ Σ ω₀ω₁ ∂J(η̄) + Σ (c₁ω₁/h − ½ (ω₀ Γᵀη̇₁ + ω₁ Γᵀη̇₀)).
+    """
+    long, lin, rot = B[i, LONG], B[i, N_LIN], B[i, N_ROT]
     x, F, omega = B[i, W_X] + lin, B[i, W_F] + lin, B[i, W_V] + 3
-    v, at, rate = x + rot, F + rot, B[i, W_V] + 6
-    J, dJ, c, g0, Nv, Gv = B[i, W_J], B[i, W_DJ], B[i, W_C], B[i, W_G0], B[i, W_NV], B[i, W_GV]
-    matvec(data, B[i, D_N], rot * (rot + 1) // 2 * n, n, w, v, w, Nv)
-    matvec(data, B[i, D_GAMMA], rot * n, n, w, v, w, Gv)
+    v, at = x + rot, F + rot
+    J, c, g0, mean, Gv = B[i, W_J], B[i, W_C], B[i, W_G0], B[i, W_NV], B[i, W_GV]
+    turned(B, i, data, w, h)
+    for a in range(rot):
+        start, o = w[omega + axis(a, rot)], a * long
+        end = 2.0 * w[x + a] - start
+        add_4(long, end / h, w, c + o, w, at)
+        add_4(long, start + end, w, Gv + o, w, at)
+        add_4(long, 0.5 * (end - start), w, g0 + o, w, at)
+        w[F + a] = dot_4(long, w, c + o, w, Gv + rot * long) + h * dot_4(long, w, Gv + o, w, Gv + rot * long)
     for a in range(rot):
         start_a = w[omega + axis(a, rot)]
         end_a = 2.0 * w[x + a] - start_a
-        p1 = 0.0
-        for b in range(rot):
-            o = pair(a, b) * n
-            start_b = w[omega + axis(b, rot)]
+        for b in range(a, rot):
+            start_b, o = w[omega + axis(b, rot)], mean + pair(a, b) * long
             end_b = 2.0 * w[x + b] - start_b
-            change = swelling(n, h, 0.5 * start_a * end_b, w, dJ + o, Nv + o, v, at)
-            p1 += (w[J + pair(a, b)] + change) * end_b
-        w[F + a] = p1 + whirling(n, h, start_a, end_a, w, c + a * n, Gv + a * n, g0 + a * n, v, rate, at)
+            J1 = w[J + pair(a, b)] + h * dot_4(long, w, v, w, o)
+            w[F + a] += J1 * end_b
+            both = start_a * end_b
+            if a != b:
+                w[F + b] += J1 * end_a
+                both += start_b * end_a
+            add_4(long, -0.5 * both, w, o, w, at)
     p = B[i, W_P]
     if rot == 1:
         w[F] = (w[F] - w[p]) / h
@@ -202,44 +252,23 @@ def turning(B, i, data, w, h):
     w[F + 2] = (w[F + 2] - w[p + 2]) / h - (m0 * w[x + 1] - m1 * w[x])
 
 
-@hot
-def swelling(n, h, both, w, dJ, Nv, v, at):
-    """J₁ − J₀ = h v·∂J(η̄), and − ½ ω₀ω₁ ∂J(η̄) on the coordinates."""
-    dJ, Nv, v, at, change = U(dJ), U(Nv), U(v), U(at), 0.0
-    for k in range(U(n)):
-        mean = w[dJ + k] + 0.5 * h * w[Nv + k]
-        change += w[v + k] * mean
-        w[at + k] -= both * mean
-    return h * change
+@inner
+def stresses(B, i, data, index, w, v, h):
+    """B = D + Qη̄ and s̄ = s₀ + ½hBv (exact: ε is quadratic)."""
+    long = B[i, LONG]
+    gradient(B, i, data, index, w, B[i, W_Q] + 12, v, 0.5 * h)
+    for a in range(B[i, N_STRAIN]):
+        w[B[i, W_SBAR] + a] = w[B[i, W_EPS] + a] + 0.5 * h * dot_4(long, w, B[i, W_BM] + a * long, w, v)
 
 
-@hot
-def whirling(n, h, start, end, w, c, Gv, g0, v, rate, at):
-    """c(η₁)·η̇₁, and on the coordinates c(η₁)ω₁/h − ½ (ω₀ Γᵀη̇₁ + ω₁ Γᵀη̇₀)."""
-    c, Gv, g0, v, rate, at, total = U(c), U(Gv), U(g0), U(v), U(rate), U(at), 0.0
-    for k in range(U(n)):
-        c1 = w[c + k] + h * w[Gv + k]
-        total += c1 * (2.0 * w[v + k] - w[rate + k])
-        w[at + k] += c1 * end / h + start * w[Gv + k] + 0.5 * (end - start) * w[g0 + k]
-    return total
-
-
-@hot
+@inner
 def membrane(B, i, data, index, w, v, at, h):
-    """+ Bᵀs̄ with B = D + Qη̄, s̄ = s₀ + ½hBv (exact: ε is quadratic)."""
-    n, s = B[i, N_ETA], B[i, N_STRAIN]
-    if s == 0:
-        return
-    BM, quad, q1 = B[i, W_BM], B[i, I_QUAD], B[i, W_Q] + 12
-    copy(s * n, data, B[i, D_D], w, BM)
-    for k in range(B[i, N_QUAD]):
-        column = index[quad + 3 * k + 2]
-        middle = w[q1 + column] + 0.5 * h * w[v + column]
-        w[BM + index[quad + 3 * k] * n + index[quad + 3 * k + 1]] += data[B[i, D_Q] + k] * middle
-    for a in range(s):
-        stress = w[B[i, W_EPS] + a] + 0.5 * h * dot(w, BM + a * n, w, v, n)
-        w[B[i, W_SBAR] + a] = stress
-        axpy(n, stress, w, BM + a * n, w, at)
+    """+ Bᵀs̄."""
+    long = B[i, LONG]
+    if B[i, N_STRAIN]:
+        stresses(B, i, data, index, w, v, h)
+    for a in range(B[i, N_STRAIN]):
+        add_4(long, w[B[i, W_SBAR] + a], w, B[i, W_BM] + a * long, w, at)
 
 
 @inner
@@ -259,14 +288,14 @@ def accept(B, i, data, w, h):
     if B[i, DAMPED]:
         loss = 0.0
         for k in range(n):
-            loss += w[v + k] * dot(data, B[i, D_RD] + k * n, w, v, n)
+            loss += w[v + k] * dot_4(B[i, LONG], data, B[i, D_RD] + k * B[i, LONG], w, v)
         w[B[i, W_LOSS]] += h * loss
 
 
 @inner
 def energies(B, i, data, index, w, gravity):
     """Kinetic, elastic and potential energy at the state; momenta are made anew."""
-    n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
+    n, long, lin, rot = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, N_ROT]
     momenta(B, i, data, index, w)
     q, V, p, out = B[i, W_Q], B[i, W_V], B[i, W_P], B[i, W_ENERGY]
     kinetic, potential, mass = 0.0, 0.0, data[B[i, D_MASS]]
@@ -278,5 +307,5 @@ def energies(B, i, data, index, w, gravity):
     kinetic += dot(w, p + 3, w, V + 6, n)
     elastic = dot(w, B[i, W_EPS], w, B[i, W_EPS], B[i, N_STRAIN])
     for k in range(n):
-        elastic += w[q + 12 + k] * (dot(data, B[i, D_K] + k * n, w, q + 12, n) + 2.0 * w[B[i, W_FPRE] + k])
+        elastic += w[q + 12 + k] * (dot_4(long, data, B[i, D_K] + k * long, w, q + 12) + 2.0 * w[B[i, W_FPRE] + k])
     w[out], w[out + 1], w[out + 2] = 0.5 * kinetic, 0.5 * elastic, potential

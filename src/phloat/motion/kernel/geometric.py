@@ -11,18 +11,18 @@ from phloat.motion.kernel.tables import (
     DISTANCE,
     E_BODY,
     E_END,
+    E_ENTRY,
     E_PHI,
     E_PSI,
     FORCE,
     GAP0,
     GAP1,
     IN_PLANE,
-    J_A,
     J_B,
     J_LAM,
     J_ROW,
     J_ROWS,
-    N_ETA,
+    LONG,
     N_LIN,
     N_ROT,
     ON_DIR,
@@ -33,35 +33,31 @@ from phloat.motion.kernel.tables import (
     SIZE,
     TRIAD,
     TURNED,
-    W_LU,
+    W_D,
     W_Q1,
     W_QT,
     W_X,
     W_Y,
+    WIDE,
     T,
 )
 
 
 @jit
-def geometric(m, w, j, h):
+def geometric(m, w, e, h):
     """D −= the part of the forces of in-plane and distance rows that changes with their own body's motion, column by column."""
-    E, J = m.ends, m.entries
-    for side in range(2):
-        e = J[j, J_B] if side else J[j, J_A]
-        if E[e, E_BODY] < 0:
+    B, E, i, j = m.bodies, m.ends, m.ends[e, E_BODY], m.ends[e, E_ENTRY]
+    D, y, size, wide = B[i, W_D], B[i, W_Y], B[i, SIZE], B[i, WIDE]
+    for column in range(size):
+        moved(m, w, e, column, h)
+        clear(w, OUT_B)
+        if not changed(m, w, j, m.entries[j, J_B] == e):
             continue
-        B, i = m.bodies, E[e, E_BODY]
-        D, y, size = B[i, W_LU], B[i, W_Y], B[i, SIZE]
-        for column in range(size):
-            moved(m, w, e, column, h)
-            clear(w, OUT_B)
-            if not changed(m, w, j, side):
-                continue
-            for k in range(size):
-                w[y + k] = 0.0
-            carry_mean(B, E, e, m.data, w, OUT_B, y)
-            for k in range(size):
-                w[D + k * size + column] -= w[y + k]
+        for k in range(size):
+            w[y + k] = 0.0
+        carry_mean(B, E, e, m.data, w, OUT_B, y)
+        for k in range(size):
+            w[D + k * wide + column] -= w[y + k]
 
 
 MOVED = T + 40  # δc₁ and the three δd̄ for one column of unknowns
@@ -71,7 +67,7 @@ MOVED = T + 40  # δc₁ and the three δd̄ for one column of unknowns
 def moved(m, w, e, column, h):
     B, E = m.bodies, m.ends
     i = E[e, E_BODY]
-    n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
+    n, lin, rot = B[i, LONG], B[i, N_LIN], B[i, N_ROT]
     end, A1 = E[e, E_END], B[i, W_Q1] + 3
     for k in range(12):
         w[MOVED + k] = 0.0

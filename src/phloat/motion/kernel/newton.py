@@ -13,34 +13,36 @@ import numpy as np
 from phloat.motion.kernel import body as of_body
 from phloat.motion.kernel.admittance import admittance, assemble, close
 from phloat.motion.kernel.geometric import geometric
+from phloat.motion.kernel.inverse import invert, solved
+from phloat.motion.kernel.own import own_tangent
+from phloat.motion.kernel.places import pointer, table
 from phloat.motion.kernel.ports import (
     carry_end,
     carry_mean,
+    carry_point,
     clear,
     forces_on_body,
-    own_tangent,
     port_end,
 )
 from phloat.motion.kernel.rows import coefficients, pull, resistance
 from phloat.motion.kernel.small import (
     EPS,
-    add_matvec,
+    add_4,
     axpy,
-    copy,
-    dot,
+    dot_4,
     fill,
     hot,
     inner,
     jit,
-    lu_factor,
-    lu_solve,
     part,
+    zero_4,
 )
-from phloat.motion.kernel.solve import backsolve, factorise
+from phloat.motion.kernel.solve import OPERATION, backsolve, factorise
 from phloat.motion.kernel.tables import (
     A_MEAN,
     ALPHA,
     ARM,
+    BODY_COLUMNS,
     CLOSED,
     COEF_END,
     COEF_MEAN,
@@ -48,11 +50,16 @@ from phloat.motion.kernel.tables import (
     DISTANCE,
     E_BODY,
     E_END,
+    E_ENTRY,
     E_MEAN,
     E_OUT,
     E_START,
     E_TURNS,
+    END_COLUMNS,
+    ENTRY_COLUMNS,
+    FIRST_END,
     FIRST_INC,
+    FLOOR,
     FORCE,
     G_COLUMN,
     G_ENTRY,
@@ -68,7 +75,7 @@ from phloat.motion.kernel.tables import (
     I_WORST_BODY,
     I_WORST_ENTRY,
     IN_PLANE,
-    IW_PIVOT,
+    INC_COLUMNS,
     J_A,
     J_B,
     J_EXTRA,
@@ -78,9 +85,9 @@ from phloat.motion.kernel.tables import (
     J_ROW,
     J_ROWS,
     J_UNKNOWN,
+    N_END,
     N_INC,
     N_LIN,
-    N_MULT,
     N_ROT,
     ON_DIR,
     OUT_A,
@@ -90,29 +97,30 @@ from phloat.motion.kernel.tables import (
     R_I,
     R_KIND,
     R_MODE,
+    ROW_COLUMNS,
     SIZE,
     TARGET1,
+    W_D,
     W_F,
     W_GAM,
-    W_LU,
     W_PORTS,
     W_Q,
     W_Q1,
-    W_ROW,
     W_SCALE,
     W_SOL,
     W_UNIT,
     W_X,
     W_Y,
+    WIDE,
     C,
     T,
 )
-from phloat.motion.kernel.tangent import scales, tangent
+from phloat.motion.kernel.tangent import scales, tangent, units
 
 ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
 STALLED = 1e4  # within so many round-offs a residual that has not fallen three times in a row is accepted
-COST = 1.2  # new factors, in iterations with old ones
 QUICK = 13.0  # how much an iteration with new factors gains, as a logarithm
+SURE = 100.0  # how far the residual after a correction, foreseen from the rate of the one before, is below what counts as solved
 FAR = 1e13  # residuals beyond which old factors are not even tried
 
 
@@ -132,34 +140,68 @@ class Model(NamedTuple):
     entry_of: np.ndarray
     sweep: np.ndarray
     assembly: np.ndarray
+    held: np.ndarray  # ends by body
     where: np.ndarray  # offsets in w: λ, c, pivots, S and its size, given inputs, targets, frames
+
+
+@hot
+def placed(m):
+    """The same as pointers and tables of known width."""
+    return Model(
+        table(m.bodies, BODY_COLUMNS),
+        table(m.ends, END_COLUMNS),
+        table(m.entries, ENTRY_COLUMNS),
+        table(m.rows, ROW_COLUMNS),
+        table(m.incidences, INC_COLUMNS),
+        pointer(m.data),
+        pointer(m.indices),
+        table(m.program, OPERATION),
+        m.order,
+        table(m.blocks, 3),
+        table(m.entry_of, 2),
+        table(m.sweep, 4),
+        table(m.assembly, 3),
+        pointer(m.held),
+        pointer(m.where),
+    )
 
 
 LAM, RIGHT, PIVOTS, S_AT, S_SIZE, DELTA, MULTIPLIERS, SAVED = range(8)
 
 
 @jit
-def evaluate(m, w, gravity, h):
-    """F of every body and c of every unknown row, at the present x and λ."""
+def evaluate(m, w, iw, gravity, h, whole):
+    """Where everything is at the end of the step; where `whole` also F of every body and c of every unknown row.
+
+    Returns the largest residual in round-offs of the terms it is the sum of (once there are factors, which bring the scales).
+    """
     B, E, J = m.bodies, m.ends, m.entries
+    worst, iw[I_WORST_BODY], iw[I_WORST_ENTRY] = 0.0, -1, -1
     for i in range(len(B)):
         of_body.end_configuration(B, i, w, h)
-        of_body.residual(B, i, m.data, m.indices, w, gravity, h)
-        fill(B[i, SIZE], 0.0, w, B[i, W_GAM])
-        fill(2, 0.0, w, B[i, W_PORTS])
+        if whole:
+            of_body.residual(B, i, m.data, m.indices, w, gravity, h)
+            zero_4(B[i, WIDE], w, B[i, W_GAM])
+            w[B[i, W_PORTS]], w[B[i, W_PORTS] + 1] = 0.0, 0.0
     for j in range(len(J)):
         for side in range(2):
             e = J[j, J_B] if side else J[j, J_A]
             port_end(B, E, e, m.data, w, T)
             clear(w, E[e, E_OUT])
         act(m, w, j, h)
-        for side in range(2):
-            e = J[j, J_B] if side else J[j, J_A]
-            if E[e, E_BODY] >= 0:
-                forces_on_body(B, E, e, m.data, w)
-                sum_up(w, E[e, E_OUT], E[e, E_MEAN], E[e, E_TURNS], B[E[e, E_BODY], W_PORTS])
-    for i in range(len(B)):
-        axpy(B[i, SIZE], -1.0, w, B[i, W_GAM], w, B[i, W_F])
+        if whole:
+            for side in range(2):
+                e = J[j, J_B] if side else J[j, J_A]
+                if E[e, E_BODY] >= 0:
+                    forces_on_body(B, E, e, m.data, w)
+                    sum_up(w, E[e, E_OUT], E[e, E_MEAN], E[e, E_TURNS], B[E[e, E_BODY], W_PORTS])
+            if J[j, J_UNKNOWN]:
+                worst = entry_off(m, w, iw, j, h, worst)
+    if whole:
+        for i in range(len(B)):
+            add_4(B[i, WIDE], -1.0, w, B[i, W_GAM], w, B[i, W_F])
+            worst = body_off(B, i, w, iw, worst)
+    return worst
 
 
 @hot
@@ -211,86 +253,79 @@ def act(m, w, j, h):
             w[o + ALPHA] = weight
 
 
-@part
-def measure(m, w, iw, h):
-    """The largest residual in round-offs of the terms it is the sum of: bodies in the unit √D_kk, rows by their lengths."""
-    B, E, J, R = m.bodies, m.ends, m.entries, m.rows
-    worst, iw[I_WORST_BODY], iw[I_WORST_ENTRY] = 0.0, -1, -1
-    for i in range(len(B)):
-        size, scale = 0.0, 0.0
-        F, s, u, lin, rot = B[i, W_F], B[i, W_SCALE], B[i, W_UNIT], B[i, N_LIN], B[i, N_ROT]
-        for k in range(B[i, SIZE]):
-            port = (
-                w[B[i, W_PORTS] + 1]
-                if lin <= k < lin + rot
-                else w[B[i, W_PORTS]]
-                if k < lin
-                else abs(w[B[i, W_GAM] + k])
-            )
-            size = max(size, abs(w[F + k]) * w[u + k])
-            scale = max(scale, (w[s + k] + port) * w[u + k])
+@hot
+def body_off(B, i, w, iw, worst):
+    """The larger of `worst` and the residual of a body, in the unit √D_kk, beside the terms it is the sum of."""
+    size, scale = 0.0, 0.0
+    F, s, u, lin, rot = B[i, W_F], B[i, W_SCALE], B[i, W_UNIT], B[i, N_LIN], B[i, N_ROT]
+    for k in range(B[i, SIZE]):
+        port = abs(w[B[i, W_GAM] + k])
+        if k < lin + rot:
+            port = w[B[i, W_PORTS]] if k < lin else w[B[i, W_PORTS] + 1]
+        size = max(size, abs(w[F + k]) * w[u + k])
+        scale = max(scale, (w[s + k] + port) * w[u + k])
+    if not size <= 1e300:
+        iw[I_WORST_BODY] = i
+        return np.inf
+    if size > worst * EPS * scale:
+        worst = size / (EPS * scale) if scale > 0.0 else np.inf
+        iw[I_WORST_BODY], iw[I_WORST_ENTRY] = i, -1
+    return worst
+
+
+@hot
+def entry_off(m, w, iw, j, h, worst):
+    """The larger of `worst` and the rows of an entry, beside the lengths they are made of."""
+    E, J, R = m.ends, m.entries, m.rows
+    a, b = J[j, J_A], J[j, J_B]
+    length = w[FLOOR]  # else a port at the origin, without an arm, has no length at all
+    for k in range(3):
+        length += abs(w[E[a, E_END] + C + k]) + abs(w[E[b, E_END] + C + k])
+        length += abs(w[E[a, E_END] + ARM + k]) + abs(w[E[b, E_END] + ARM + k])
+    for k in range(J[j, J_ROWS]):
+        r = J[j, J_ROW] + k
+        kind, size = R[r, R_KIND], abs(w[m.where[RIGHT] + J[j, J_LAM] + k])
+        if R[r, R_MODE] == CLOSED:
+            scale = (length if kind == COINCIDE or kind == IN_PLANE else 1.0) / abs(h)
+        else:
+            law = abs(w[R[r, R_COEF] + GAP0]) + abs(w[R[r, R_COEF] + GAP1])
+            law += length if kind == IN_PLANE or kind == DISTANCE else 1.0  # a gap near zero has the round-off of these
+            scale = abs(w[m.where[LAM] + J[j, J_LAM] + k]) + abs(w[R[r, R_COEF] + ALPHA]) * law / abs(h)
         if not size <= 1e300:
-            iw[I_WORST_BODY] = i
+            iw[I_WORST_ENTRY], iw[I_WORST_BODY] = j, -1
             return np.inf
         if size > worst * EPS * scale:
             worst = size / (EPS * scale) if scale > 0.0 else np.inf
-            iw[I_WORST_BODY] = i
-    for j in range(len(J)):
-        if not J[j, J_UNKNOWN]:
-            continue
-        a, b = J[j, J_A], J[j, J_B]
-        length = 0.0
-        for k in range(3):
-            length += abs(w[E[a, E_END] + C + k]) + abs(w[E[b, E_END] + C + k])
-            length += abs(w[E[a, E_END] + ARM + k]) + abs(w[E[b, E_END] + ARM + k])
-        for k in range(J[j, J_ROWS]):
-            r = J[j, J_ROW] + k
-            size = abs(w[m.where[RIGHT] + J[j, J_LAM] + k])
-            if R[r, R_MODE] == CLOSED:
-                kind = R[r, R_KIND]
-                scale = (length if kind == COINCIDE or kind == IN_PLANE else 1.0) / abs(h)
-            else:
-                kind, law = R[r, R_KIND], abs(w[R[r, R_COEF] + GAP0]) + abs(w[R[r, R_COEF] + GAP1])
-                law += (
-                    length if kind == IN_PLANE or kind == DISTANCE else 1.0
-                )  # a gap near zero has the round-off of these
-                scale = abs(w[m.where[LAM] + J[j, J_LAM] + k]) + abs(w[R[r, R_COEF] + ALPHA]) * law / abs(h)
-            if not size <= 1e300:
-                iw[I_WORST_ENTRY] = j
-                return np.inf
-            if size > worst * EPS * scale:
-                worst = size / (EPS * scale) if scale > 0.0 else np.inf
-                iw[I_WORST_ENTRY], iw[I_WORST_BODY] = j, -1
+            iw[I_WORST_ENTRY], iw[I_WORST_BODY] = j, -1
     return worst
 
 
 @part
 def refactor(m, w, iw, gravity, h):
-    """Tangents at the present unknowns: D_i of bodies with what their ports feel, rows, S. False where a body has no D_i⁻¹."""
+    """Rows, then body by body D_i with what its ports feel, D_i⁻¹ and its part of S. False where a body has no D_i⁻¹."""
     B, E, J = m.bodies, m.ends, m.entries
     iw[I_FACTORISATIONS] += 1
-    for i in range(len(B)):
-        tangent(B, i, m.data, m.indices, w, h)
     for j in range(len(J)):
-        for side in range(2):
-            e = J[j, J_B] if side else J[j, J_A]
-            if E[e, E_BODY] >= 0:
-                own_tangent(B, E, e, m.data, w, h, T)
-        if J[j, J_EXTRA]:
-            geometric(m, w, j, h)
         if J[j, J_UNKNOWN]:
             linear_rows(m, w, j, h)
     fill(m.where[S_SIZE], 0.0, w, m.where[S_AT])
     first = 0  # of the blocks of S to which a body adds
     for i in range(len(B)):
-        scales(B, i, m.data, m.indices, w, gravity, h)
-        if not lu_factor(w, B[i, W_LU], B[i, SIZE], iw, B[i, IW_PIVOT]):
+        tangent(B, i, m.data, m.indices, w, h)
+        scales(B, i, m.data, w, gravity, h)
+        for k in range(B[i, FIRST_END], B[i, FIRST_END] + B[i, N_END]):
+            e = m.held[k]
+            own_tangent(B, E, e, m.data, w, h, T)
+            if J[E[e, E_ENTRY], J_EXTRA]:
+                geometric(m, w, e, h)
+        units(B, i, w)
+        if not invert(w, B[i, W_D], B[i, WIDE]):
             iw[I_WORST_BODY] = i
             return False
-        admittance(m, w, iw, i)
+        admittance(m, w, i)
         first = assemble(m, w, i, first)
     close(m, w, m.where[PIVOTS])
-    iw[I_LOST] = factorise(m.program, len(m.program) // 7, w, m.where[PIVOTS])
+    iw[I_LOST] = factorise(m.program, w, m.where[PIVOTS])
     iw[I_FACTORED] = 1
     return True
 
@@ -298,23 +333,28 @@ def refactor(m, w, iw, gravity, h):
 @jit
 def linear_rows(m, w, j, h):
     """G (discrete rows) and Ĝ (derivative of the gaps at the end, over h) of an entry, for each of its bodies."""
-    B, E, J, R = m.bodies, m.ends, m.entries, m.rows
+    B, E, J, R, G = m.bodies, m.ends, m.entries, m.rows, m.incidences
     a, b = J[j, J_A], J[j, J_B]
     for k in range(J[j, J_ROWS]):
         r = J[j, J_ROW] + k
+        point = R[r, R_KIND] == COINCIDE
         for hat in range(2):
-            clear(w, OUT_A)
-            clear(w, OUT_B)
-            side = E_END if hat else E_MEAN
-            coef = R[r, R_COEF] + (COEF_END if hat else COEF_MEAN)
-            pull(R, r, 1.0, w, E[a, side], E[b, side], coef, A_MEAN, OUT_A, OUT_B)
+            if not point:
+                clear(w, OUT_A)
+                clear(w, OUT_B)
+                side = E_END if hat else E_MEAN
+                coef = R[r, R_COEF] + (COEF_END if hat else COEF_MEAN)
+                pull(R, r, 1.0, w, E[a, side], E[b, side], coef, A_MEAN, OUT_A, OUT_B)
             for which in range(2):
                 e, inc, out = (b, J[j, J_INC_B], OUT_B) if which else (a, J[j, J_INC_A], OUT_A)
                 if inc < 0:
                     continue
-                size = B[E[e, E_BODY], SIZE]
-                to = m.incidences[inc, G_HAT if hat else G_MEAN] + k * size
-                fill(size, 0.0, w, to)
+                wide = B[E[e, E_BODY], WIDE]
+                to = G[inc, G_HAT if hat else G_MEAN] + k * wide
+                if point:
+                    carry_point(B, E, e, m.data, w, hat, R[r, R_I], 1.0 if which else -1.0, to, h)
+                    continue
+                fill(wide, 0.0, w, to)
                 if hat:
                     carry_end(B, E, e, m.data, w, out, to, h)
                 else:
@@ -329,30 +369,31 @@ def correct(m, w, iw):
     for k in range(m.where[MULTIPLIERS]):
         w[delta + k] = -w[right + k]
     for i in range(len(B)):
-        size, y = B[i, SIZE], B[i, W_Y]
-        copy(size, w, B[i, W_F], w, y)
-        lu_solve(w, B[i, W_LU], size, iw, B[i, IW_PIVOT], w, y)
+        wide, y = B[i, WIDE], B[i, W_Y]
+        solved(w, B[i, W_D], wide, w, B[i, W_F], w, y)
         for g in range(B[i, FIRST_INC], B[i, FIRST_INC] + B[i, N_INC]):
             j = G[g, G_ENTRY]
             for r in range(G[g, G_ROWS]):
                 if not R[J[j, J_ROW] + r, R_DROPPED]:
-                    total = dot(w, G[g, G_HAT] + r * size, w, y, size)
+                    total = dot_4(wide, w, G[g, G_HAT] + r * wide, w, y)
                     w[delta + J[j, J_LAM] + r] += w[R[J[j, J_ROW] + r, R_COEF] + ALPHA] * total
     backsolve(m.order, m.blocks, m.entry_of, m.sweep, w, delta, m.where[PIVOTS])
     for i in range(len(B)):
-        size, y, columns, mine = B[i, SIZE], B[i, W_Y], B[i, N_MULT], B[i, W_ROW]
-        for k in range(size):
+        wide, y = B[i, WIDE], B[i, W_Y]
+        for k in range(wide):
             w[y + k] = -w[y + k]
         for g in range(B[i, FIRST_INC], B[i, FIRST_INC] + B[i, N_INC]):
-            copy(G[g, G_ROWS], w, delta + J[G[g, G_ENTRY], J_LAM], w, mine + G[g, G_COLUMN])
-        add_matvec(w, B[i, W_SOL], size, columns, 1.0, w, mine, w, y)
-    move(m, w, 1.0)
+            lam, to = delta + J[G[g, G_ENTRY], J_LAM], B[i, W_SOL] + G[g, G_COLUMN] * wide
+            for r in range(G[g, G_ROWS]):
+                add_4(wide, w[lam + r], w, to + r * wide, w, y)
+        add_4(wide, 1.0, w, y, w, B[i, W_X])
+    axpy(m.where[MULTIPLIERS], 1.0, w, delta, w, m.where[LAM])
 
 
 @inner
-def move(m, w, scale):
-    """x and λ by the last correction (−1 takes it back)."""
+def take_back(m, w):
+    """x and λ as they were before the last correction."""
     B = m.bodies
     for i in range(len(B)):
-        axpy(B[i, SIZE], scale, w, B[i, W_Y], w, B[i, W_X])
-    axpy(m.where[MULTIPLIERS], scale, w, m.where[DELTA], w, m.where[LAM])
+        add_4(B[i, WIDE], -1.0, w, B[i, W_Y], w, B[i, W_X])
+    axpy(m.where[MULTIPLIERS], -1.0, w, m.where[DELTA], w, m.where[LAM])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phloat.motion.kernel.solve import DIVIDE, FACTOR, LOWER, SUBTRACT
+from phloat.motion.kernel.solve import DIVIDE, FACTOR, LOWER, OPERATION, SUBTRACT
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +56,9 @@ def eliminated(sizes: Sequence[int], starts: Sequence[int], coupled: Iterable[tu
         offsets,
         size,
         np.array(order, dtype=np.int64),
-        np.array(program, dtype=np.int64).ravel(),
-        np.array(entry_of, dtype=np.int64).reshape(-1, 2),
-        np.array(sweep, dtype=np.int64).reshape(-1, 4),
+        np.array(program, dtype=np.int32).reshape(-1, OPERATION),
+        np.array(entry_of, dtype=np.int32).reshape(-1, 2),
+        np.array(sweep, dtype=np.int32).reshape(-1, 4),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -22,15 +23,18 @@ from phloat.joints.rows import (
 )
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import Arrays
-from phloat.motion.kernel.newton import Model
+from phloat.motion.kernel.lanes import FOUR
+from phloat.motion.kernel.newton import ROUND_OFF, Model
 from phloat.motion.kernel.order import eliminated
-from phloat.motion.kernel.small import FOUR
+from phloat.motion.kernel.padded import fours, padded, short, strips
 from phloat.system.connection import End
 from phloat.system.elements import Law
 from phloat.system.state import State
 from phloat.system.system import System
 
 NO_LAW = Law()
+COST = 1.2  # new factors of small bodies, in iterations with old ones …
+LARGE = 16.0  # … and one more for every so many unknowns of the largest
 
 
 @dataclass(eq=False)
@@ -152,10 +156,14 @@ def packed(system: System, state: State, entries: list[Entry]) -> Packed:
             known = Arrays(body)
             shared[body] = known, _constants(known, data, index, w)
         arrays[name] = shared[body][0]
-        _room(bodies[i], shared[body][1], w, iw)
+        _room(bodies[i], shared[body][1], w)
+    _share(bodies, w)
     table = _Tables(system, entries, arrays, bodies)
     model = table.filled(data, index, w, iw, works)
     out = Packed(model, w.made(float), iw.made(int), system.gravity.astype(float), entries, arrays, first, kept, 0)
+    out.w[t.TOLERATED] = ROUND_OFF
+    out.w[t.COSTLY] = COST + max(int(size) for size in bodies[:, t.SIZE]) / LARGE
+    out.w[t.FLOOR] = 1e-3 * (max(body.extent for body in system.bodies.values()) or 1.0)
     out.multipliers = sum(len(entry.rows) for entry in entries)
     return out
 
@@ -169,57 +177,77 @@ def _constants(arrays: Arrays, data: Buffer, index: Buffer, w: Buffer) -> np.nda
     j0, j1, N = arrays.rotary
     c0, Gamma = arrays.coupling
     row[[t.N_ETA, t.N_LIN, t.N_ROT, t.SIZE]] = n, lin, rot, lin + rot + n
-    row[[t.N_STRAIN, t.N_QUAD, t.DAMPED]] = len(D), len(values), body.elastic.R_d.nnz > 0
-    places = {
+    stripped, numbers = strips(n, triples, values)
+    row[[t.N_STRAIN, t.N_QUAD, t.DAMPED]] = len(D), len(stripped), body.elastic.R_d.nnz > 0
+    long = row[t.LONG] = fours(n)
+    places: dict[int, Any] = {
         t.D_MASS: body.inertia.m,
         t.D_J0: j0,
-        t.D_J1: j1,
-        t.D_N: N,
-        t.D_C0: c0,
-        t.D_GAMMA: Gamma,
-        t.D_MFF: arrays.M_ff,
-        t.D_K: arrays.K,
-        t.D_RD: body.elastic.R_d.toarray(),
-        t.D_D: D,
-        t.D_Q: values,
+        t.D_J1: padded(j1),
+        t.D_C0: padded(c0),  # after j1
+        t.D_N: padded(N),
+        t.D_GAMMA: padded(Gamma.transpose(0, 2, 1)),  # after N
+        t.D_MFF: padded(arrays.M_ff),
+        t.D_K: padded(arrays.K),
+        t.D_RD: padded(body.elastic.R_d.toarray()),
+        t.D_D: padded(D),
+        t.D_Q: numbers,
     }
     for column, value in places.items():
         row[column] = data.put(value)
-    row[t.I_QUAD] = index.put(triples)
-    touched = [sorted({*np.flatnonzero(D[a]), *triples[triples[:, 0] == a, 1]}) for a in range(len(D))]
-    begin = index.size + len(D) + 1
-    row[t.I_COLUMNS] = index.put(begin + np.cumsum([0, *(len(columns) for columns in touched)]))
-    index.put(np.array([column for columns in touched for column in columns]))
-    row[t.W_D0] = w.room(n * n)
+    row[t.I_QUAD] = index.put([number for strip in stripped for number in strip])
+    known = [(set(np.flatnonzero(D[a])) | set(triples[triples[:, 0] == a, 1])) for a in range(len(D))]
+    knowing = [[a for a in range(len(D)) if k in known[a]] for k in range(n)]
+    row[t.I_STRAINS] = index.put(index.size + n + 1 + np.cumsum([0, *(len(strains) for strains in knowing)]))
+    index.put(np.array([a for strains in knowing for a in strains]))
+    row[t.WIDE] = wide = fours(lin + rot + n)
+    row[t.W_DW] = w.room(wide * wide)
+    row[t.W_D0] = w.room(n * long)
     return row
 
 
-def _room(row: np.ndarray, constants: np.ndarray, w: Buffer, iw: Buffer) -> None:
+def _room(row: np.ndarray, constants: np.ndarray, w: Buffer) -> None:
     """The workspace of one body."""
     own = constants.copy()
     for column in (t.W_Q, t.W_V, t.W_THETA, t.W_LOSS, t.W_ENERGY):
         own[column] = row[column]
     row[:] = own
-    n, rot, size, s = row[t.N_ETA], row[t.N_ROT], row[t.SIZE], row[t.N_STRAIN]
+    long, rot, wide, s = row[t.LONG], row[t.N_ROT], row[t.WIDE], row[t.N_STRAIN]
     pairs = rot * (rot + 1) // 2
     rooms = {
-        **dict.fromkeys((t.W_X, t.W_GAM, t.W_F, t.W_Y, t.W_SCALE, t.W_UNIT, t.W_OLD, t.W_OLDER, t.W_OLDEST), size),
-        **dict.fromkeys((t.W_B, t.W_FPRE), n),
-        **dict.fromkeys((t.W_DJ, t.W_NV), pairs * n),
-        **dict.fromkeys((t.W_C, t.W_G0, t.W_GV), rot * n),
-        **dict.fromkeys((t.W_EPS, t.W_PRE, t.W_SBAR), s),
-        **dict.fromkeys((t.W_BM, t.W_B1), s * n),
-        t.W_Q1: 12 + n,
+        **dict.fromkeys(
+            (t.W_X, t.W_GAM, t.W_F, t.W_Y, t.W_SCALE, t.W_UNIT), wide + FOUR
+        ),  # a padded row may reach beyond
+        **dict.fromkeys((t.W_OLD, t.W_OLDER, t.W_OLDEST), wide),
+        **dict.fromkeys((t.W_B, t.W_FPRE), long),
+        t.W_DJ: pairs * long,
+        t.W_C: rot * long,  # after ∂J
+        t.W_G0: rot * long,
+        **dict.fromkeys((t.W_EPS, t.W_PRE), s),
+        t.W_Q1: 12 + long,
         t.W_QT: 9,
         t.W_PORTS: 2,
         t.W_J: pairs,
-        t.W_P: 3 + n,
+        t.W_P: 3 + long,
         t.W_PM: 3,
-        t.W_LU: size * size,
+        t.W_D: wide * wide + FOUR,
     }
     for column, amount in rooms.items():
         row[column] = w.room(int(amount))
-    row[t.IW_PIVOT] = iw.room(int(size))
+
+
+def _share(bodies: np.ndarray, w: Buffer) -> None:
+    """Workspace that all bodies use in turn."""
+    n, rot, s = bodies[:, t.LONG], bodies[:, t.N_ROT], bodies[:, t.N_STRAIN]
+    rooms = {t.W_NV: rot * (rot + 1) // 2 * n, t.W_GV: (rot + 1) * n, t.W_SBAR: s}
+    rooms |= {
+        t.W_BM: s * n + FOUR,
+        t.W_B1: s * n + FOUR,
+    }  # the last strip of a body with few coordinates reaches beyond
+    at = np.full(len(bodies), w.room(int(sum(rooms.values()).max(initial=0))))
+    for column, amounts in rooms.items():
+        bodies[:, column] = at
+        at = at + amounts
 
 
 @dataclass(eq=False)
@@ -248,6 +276,7 @@ class _Tables:
             for column, inc, one in ((t.J_A, t.J_INC_A, entry.first), (t.J_B, t.J_INC_B, entry.second)):
                 entries[j, column], entries[j, inc] = len(ends), -1
                 ends.append(self._end(one, turns, data, w))
+                ends[-1][t.E_ENTRY] = j
                 if unknown and one.body >= 0:
                     touching.setdefault(one.body, []).append(len(incidences))
                     entries[j, inc] = len(incidences)
@@ -265,11 +294,16 @@ class _Tables:
             for g in mine:
                 table[place[g], t.G_COLUMN] = columns
                 columns += table[place[g], t.G_ROWS]
-            columns = -(-columns // FOUR) * FOUR
             self.bodies[i, t.N_MULT] = columns
-            self.bodies[i, t.W_SOL] = w.room(int(self.bodies[i, t.SIZE]) * columns)
-            self.bodies[i, t.W_ROW] = w.room(columns)
-        return self._model(entries, np.array(ends), rows, table, lam, data, index, w)
+            self.bodies[i, t.W_SOL] = w.room(int(self.bodies[i, t.WIDE]) * columns)
+        by_body: list[list[int]] = [[] for _ in self.bodies]
+        for e, end in enumerate(ends):
+            if end[t.E_BODY] >= 0:
+                by_body[end[t.E_BODY]].append(e)
+        self.bodies[:, t.N_END] = [len(mine) for mine in by_body]
+        self.bodies[:, t.FIRST_END] = np.cumsum(self.bodies[:, t.N_END]) - self.bodies[:, t.N_END]
+        held = [e for mine in by_body for e in mine]
+        return self._model(entries, np.array(ends), rows, table, lam, data, index, w, held)
 
     def _model(
         self,
@@ -281,6 +315,7 @@ class _Tables:
         data: Buffer,
         index: Buffer,
         w: Buffer,
+        held: list[int],
     ) -> Model:
         unknown = int(entries[:, t.J_UNKNOWN].sum())
         multipliers = int(entries[:unknown, t.J_ROWS].sum())
@@ -299,21 +334,22 @@ class _Tables:
         for j in range(unknown):
             entries[j, t.J_BLOCK] = plan.offsets[j, j]
         assembly = [(a, b, plan.offsets[c]) for (a, b), c in zip(pairs, coupled, strict=True)]
-        blocks = np.array([(entries[j, t.J_BLOCK], entries[j, t.J_ROWS], entries[j, t.J_LAM]) for j in range(unknown)])
+        blocks = [(entries[j, t.J_BLOCK], entries[j, t.J_ROWS], entries[j, t.J_LAM]) for j in range(unknown)]
         return Model(
-            bodies=self.bodies,
-            ends=ends.astype(np.int64).reshape(-1, t.END_COLUMNS),
-            entries=entries,
-            rows=np.array(rows, dtype=np.int64).reshape(-1, t.ROW_COLUMNS),
-            incidences=table,
+            bodies=short(self.bodies, t.BODY_COLUMNS),
+            ends=short(ends, t.END_COLUMNS),
+            entries=short(entries, t.ENTRY_COLUMNS),
+            rows=short(rows, t.ROW_COLUMNS),
+            incidences=short(table, t.INC_COLUMNS),
             data=data.made(float),
             indices=index.made(np.int64),
             program=plan.program,
             order=plan.order,
-            blocks=blocks.astype(np.int64).reshape(-1, 3),
+            blocks=short(blocks, 3),
             entry_of=plan.entry_of,
             sweep=plan.sweep,
-            assembly=np.array(assembly, dtype=np.int64).reshape(-1, 3),
+            assembly=short(assembly, 3),
+            held=np.array(held, dtype=np.int64),
             where=np.array(where, dtype=np.int64),
         )
 
@@ -323,7 +359,7 @@ class _Tables:
         if one.body >= 0:
             assert one.port is not None
             x, Phi, Psi = list(self.arrays.values())[one.body].port(one.port)
-            row[t.E_X], row[t.E_PHI], row[t.E_PSI] = data.put(x), data.put(Phi), data.put(Psi)
+            row[t.E_X], row[t.E_PHI], row[t.E_PSI] = data.put(x), data.put(padded(Phi)), data.put(padded(Psi))
         for column in (t.E_START, t.E_END, t.E_MEAN):
             row[column] = w.room(t.PORT_SIZE)
         frame = np.concatenate([one.at, one.triad.ravel()])
@@ -333,9 +369,10 @@ class _Tables:
 
     def _incidence(self, one: Side, j: int, entry: Entry, end: int, w: Buffer) -> np.ndarray:
         row = np.zeros(t.INC_COLUMNS, dtype=np.int64)
-        size = int(self.bodies[one.body, t.SIZE])
+        wide = int(self.bodies[one.body, t.WIDE])
         row[[t.G_END, t.G_ENTRY, t.G_ROWS]] = end, j, len(entry.rows)
-        row[t.G_MEAN], row[t.G_HAT] = w.room(len(entry.rows) * size), w.room(len(entry.rows) * size)
+        size = len(entry.rows) * wide + FOUR
+        row[t.G_MEAN], row[t.G_HAT] = w.room(size), w.room(size)
         return row
 
     def _row(self, one: Scalar, data: Buffer, w: Buffer) -> np.ndarray:

@@ -9,19 +9,21 @@ with (end port, κQ, A₁) the derivative of the gap at the end.
 """
 
 from phloat.motion.kernel.body import axis
+from phloat.motion.kernel.lanes import spread, store
 from phloat.motion.kernel.small import (
+    U,
+    W,
     add_rows,
-    average,
+    average_4,
     copy,
     cross,
     cross_add,
-    dot,
+    dot_4,
     fill,
     hot,
     inner,
-    jit,
     rotate,
-    rotate_back,
+    set_rows,
 )
 from phloat.motion.kernel.tables import (
     ARM,
@@ -37,19 +39,16 @@ from phloat.motion.kernel.tables import (
     E_START,
     E_TURNS,
     E_X,
-    FORCE,
-    N_ETA,
+    LONG,
     N_LIN,
     N_ROT,
     ON_DIR,
-    OUT_SIZE,
+    POINT_SIZE,
     PORT_SIZE,
-    SIZE,
     TORQUE,
     TRIAD,
     TURNED,
     W_GAM,
-    W_LU,
     W_Q,
     W_Q1,
     W_QT,
@@ -70,13 +69,13 @@ def port_at(B, E, e, data, w, q, frame, out, t):
         copy(9, w, frame + 3, w, out + DIR)
         copy(9, w, frame + 3, w, out + TRIAD)
         return
-    n, lin, x, phi = B[i, N_ETA], B[i, N_LIN], E[e, E_X], E[e, E_PHI]
+    n, lin, x, phi = B[i, LONG], B[i, N_LIN], E[e, E_X], E[e, E_PHI]
     eta, A = q + 12, q + 3
-    y0 = data[x] + dot(data, phi, w, eta, n)
-    y1 = data[x + 1] + dot(data, phi + n, w, eta, n)
+    y0 = data[x] + dot_4(n, data, phi, w, eta)
+    y1 = data[x + 1] + dot_4(n, data, phi + n, w, eta)
     y2 = data[x + 2]
     if lin == 3:
-        y2 += dot(data, phi + 2 * n, w, eta, n)
+        y2 += dot_4(n, data, phi + 2 * n, w, eta)
     for a in range(3):
         arm = w[A + 3 * a] * y0 + w[A + 3 * a + 1] * y1 + w[A + 3 * a + 2] * y2
         w[out + ARM + a] = arm
@@ -89,11 +88,11 @@ def port_at(B, E, e, data, w, q, frame, out, t):
 def directions_at(B, E, e, data, w, q, frame, out, t):
     """d_j = A (t_j + ψ × t_j + ⅓ ψ × (ψ × t_j)) with ψ = Ψη."""
     i = E[e, E_BODY]
-    n, rot, psi = B[i, N_ETA], B[i, N_ROT], out + TURNED
+    n, rot, psi = B[i, LONG], B[i, N_ROT], out + TURNED
     copy(9, w, frame + 3, w, out + TRIAD)
     fill(3, 0.0, w, psi)
     for a in range(rot):
-        w[psi + axis(a, rot)] = dot(data, E[e, E_PSI] + a * n, w, q + 12, n)
+        w[psi + axis(a, rot)] = dot_4(n, data, E[e, E_PSI] + a * n, w, q + 12)
     for j in range(0, 9, 3):
         fill(3, 0.0, w, t)
         cross_add(w, psi, w, frame + 3 + j, 1.0, w, t)
@@ -114,12 +113,17 @@ def port_end(B, E, e, data, w, t):
     """At the end of the step, and the mean of start and end."""
     i = E[e, E_BODY]
     port_at(B, E, e, data, w, B[i, W_Q1] if i >= 0 else 0, E[e, E_FRAME1], E[e, E_END], t)
-    average(PORT_SIZE if E[e, E_TURNS] else DIR, w, E[e, E_START], E[e, E_END], E[e, E_MEAN])
+    average_4(PORT_SIZE if E[e, E_TURNS] else POINT_SIZE, w, E[e, E_START], E[e, E_END], E[e, E_MEAN])
 
 
-@inner
+@hot
 def clear(w, o):
-    fill(OUT_SIZE, 0.0, w, o)
+    """No forces."""
+    o, none = U(o), spread(0.0)
+    store(w, o, none)
+    store(w, o + W, none)
+    store(w, o + U(2) * W, none)
+    store(w, o + U(3) * W, none)
 
 
 @hot
@@ -129,14 +133,14 @@ def carried(B, E, e, data, w, port, turn, scale, bend, force, out):
     R stands at `turn`, S at `bend` (3 × 3).
     """
     i = E[e, E_BODY]
-    n, lin, rot, turns = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT], E[e, E_TURNS]
+    n, lin, rot, turns = B[i, LONG], B[i, N_LIN], B[i, N_ROT], E[e, E_TURNS]
     x, y, z = w[force], w[force + 1], w[force + 2]
     w[out] += x
     w[out + 1] += y
     if lin == 3:
         w[out + 2] += z
     b0, b1, b2 = back(w, bend, x, y, z)
-    add_rows(lin, n, b0, b1, b2, data, E[e, E_PHI], n, w, out + lin + rot)
+    add_rows(lin, n, b0, b1, b2, data, E[e, E_PHI], w, out + lin + rot)
     x, y, z = cross(w[port + ARM], w[port + ARM + 1], w[port + ARM + 2], x, y, z)
     if turns:
         tau = force + TORQUE
@@ -150,7 +154,7 @@ def carried(B, E, e, data, w, port, turn, scale, bend, force, out):
                 u0, u1, u2 = back(w, bend, w[g], w[g + 1], w[g + 2])
                 u0, u1, u2 = bending_moment(w, port + TURNED, port + TRIAD + j, u0, u1, u2)
                 b0, b1, b2 = b0 + u0, b1 + u1, b2 + u2
-        add_rows(rot, n, b2 if rot == 1 else b0, b1, b2, data, E[e, E_PSI], n, w, out + lin + rot)
+        add_rows(rot, n, b2 if rot == 1 else b0, b1, b2, data, E[e, E_PSI], w, out + lin + rot)
     x, y, z = back(w, turn, x, y, z)
     if rot == 1:
         w[out + lin] += scale * z
@@ -182,6 +186,40 @@ def bending_moment(w, psi, d, x, y, z):
 
 
 @inner
+def carry_point(B, E, e, data, w, end, i, sign, out, h):
+    """What a force of size one along axis i does to the body, mean or end as below, in place of what is there."""
+    body, phi = E[e, E_BODY], E[e, E_PHI]
+    n, lin, rot = B[body, LONG], B[body, N_LIN], B[body, N_ROT]
+    port, turn = E[e, E_END] if end else E[e, E_MEAN], B[body, W_QT]
+    scale, bend = (shortening(B, body, w, h), B[body, W_Q1] + 3) if end else (1.0, turn)
+    for k in range(lin):
+        w[out + k] = sign if k == i else 0.0
+    S = bend + 3 * i
+    set_rows(lin, n, sign * w[S], sign * w[S + 1], sign * w[S + 2], data, phi, w, out + lin + rot)
+    x, y, z = w[port + ARM], w[port + ARM + 1], w[port + ARM + 2]
+    if i == 0:
+        x, y, z = cross(x, y, z, sign * scale, 0.0, 0.0)
+    elif i == 1:
+        x, y, z = cross(x, y, z, 0.0, sign * scale, 0.0)
+    else:
+        x, y, z = cross(x, y, z, 0.0, 0.0, sign * scale)
+    x, y, z = back(w, turn, x, y, z)
+    if rot == 1:
+        w[out + lin] = z
+    elif rot == 3:
+        w[out + lin], w[out + lin + 1], w[out + lin + 2] = x, y, z
+
+
+@hot
+def shortening(B, i, w, h):
+    """κ = 1/(1 + |hω̄/2|²)."""
+    x, size = B[i, W_X] + B[i, N_LIN], 0.0
+    for a in range(B[i, N_ROT]):
+        size += w[x + a] * w[x + a]
+    return 1.0 / (1.0 + 0.25 * h * h * size)
+
+
+@inner
 def carry(B, E, e, data, w, port, turn, scale, bend, force, out):
     """The same, where it need not be fast: compiled once."""
     carried(B, E, e, data, w, port, turn, scale, bend, force, out)
@@ -198,11 +236,7 @@ def carry_mean(B, E, e, data, w, force, out):
 def carry_end(B, E, e, data, w, force, out, h):
     """The derivative of gaps at the end, over h."""
     i = E[e, E_BODY]
-    lin, rot = B[i, N_LIN], B[i, N_ROT]
-    x, size = B[i, W_X] + lin, 0.0
-    for a in range(rot):
-        size += w[x + a] * w[x + a]
-    carry(B, E, e, data, w, E[e, E_END], B[i, W_QT], 1.0 / (1.0 + 0.25 * h * h * size), B[i, W_Q1] + 3, force, out)
+    carry(B, E, e, data, w, E[e, E_END], B[i, W_QT], shortening(B, i, w, h), B[i, W_Q1] + 3, force, out)
 
 
 @hot
@@ -214,176 +248,6 @@ def bent_by(w, psi, d, x, y, z):
     v0, v1, v2 = cross(x, y, z, a0, a1, a2)
     s0, s1, s2 = cross(p0, p1, p2, u0, u1, u2)
     return u0 + THIRD * (v0 + s0), u1 + THIRD * (v1 + s1), u2 + THIRD * (v2 + s2)
-
-
-@jit
-def own_tangent(B, E, e, data, w, h, t):
-    """D −= ∂(what the forces at this end do)/∂x with the forces themselves held: Q, arms and directions move.
-
-    z = ρ̄ × f + Σ d̄ × g + τ;   δQᵀz = h/2 (A₀ᵀz) × δω;   δρ̄ = h/2 (κ(Qδω) × ρ₁ + A₁Φδv), likewise δd̄.
-    """
-    i = E[e, E_BODY]
-    n, lin, rot, size = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT], B[i, SIZE]
-    if rot == 0:
-        return
-    D, Q, A0, A1, x = B[i, W_LU], B[i, W_QT], B[i, W_Q] + 3, B[i, W_Q1] + 3, B[i, W_X] + lin
-    mean, end, out = E[e, E_MEAN], E[e, E_END], E[e, E_OUT]
-    turns, o = E[e, E_TURNS], lin + rot
-    z, Z, P = t, t + 6, t + 15
-    for a in range(3):
-        w[z + a] = w[out + TORQUE + a]
-    cross_add(w, mean + ARM, w, out + FORCE, 1.0, w, z)
-    _moment(w, end + ARM, out + FORCE, Z, True)
-    if turns:
-        for j in range(3):
-            cross_add(w, mean + DIR + 3 * j, w, out + ON_DIR + 3 * j, 1.0, w, z)
-            _moment(w, end + DIR + 3 * j, out + ON_DIR + 3 * j, Z, False)
-    omega = 0.0
-    for a in range(rot):
-        omega += w[x + a] * w[x + a]
-    kappa = 1.0 / (1.0 + 0.25 * h * h * omega)
-    # ω–ω
-    rotate_back(w, A0, w, z, w, z + 3)
-    _between(w, Q, Z, Q, P)
-    for a in range(rot):
-        for b in range(rot):
-            i_a, i_b = axis(a, rot), axis(b, rot)
-            w[D + (lin + a) * size + lin + b] -= 0.5 * h * (_skew(w, z + 3, i_a, i_b) + kappa * w[P + 3 * i_a + i_b])
-    if n == 0:
-        return
-    # ω–η: −h/2 Qᵀ[f]A₁Φ
-    for a in range(3):
-        for b in range(3):
-            w[Z + 3 * a + b] = -_skew(w, out + FORCE, a, b)
-    _between(w, Q, Z, A1, P)
-    for a in range(rot):
-        at = P + 3 * axis(a, rot)
-        p0, p1, p2 = -0.5 * h * w[at], -0.5 * h * w[at + 1], -0.5 * h * w[at + 2]
-        add_rows(lin, n, p0, p1, p2, data, E[e, E_PHI], n, w, D + (lin + a) * size + o)
-    # η–ω: h/2 Φᵀ[A₀ᵀf]
-    rotate_back(w, A0, w, out + FORCE, w, z)
-    for a in range(lin):
-        for b in range(rot):
-            f, row = -0.5 * h * _skew(w, z, a, axis(b, rot)), E[e, E_PHI] + a * n
-            for k in range(n):
-                w[D + (o + k) * size + lin + b] += f * data[row + k]
-    if turns:
-        own_tangent_turned(B, E, e, data, w, h, t)
-
-
-@inner
-def own_tangent_turned(B, E, e, data, w, h, t):
-    """What forces g on directions add: ω–η −[g]A₁M₁, η–ω Mᵀ[A₀ᵀg] and η–η the curvature of a direction by ψ, all times h/2."""
-    i = E[e, E_BODY]
-    n, lin, rot, size = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT], B[i, SIZE]
-    D, Q, A0, A1, o = B[i, W_LU], B[i, W_QT], B[i, W_Q] + 3, B[i, W_Q1] + 3, B[i, N_LIN] + B[i, N_ROT]
-    mean, end, out = E[e, E_MEAN], E[e, E_END], E[e, E_OUT]
-    p, on_turn, on_bend, H, half = t, t + 3, t + 12, t + 21, -0.5 * h  # H ends at t + 30
-    fill(27, 0.0, w, on_turn)
-    for j in range(0, 9, 3):
-        g = out + ON_DIR + j
-        if w[g] != 0.0 or w[g + 1] != 0.0 or w[g + 2] != 0.0:
-            _turned_by(w, g, j, end, mean, Q, A0, A1, on_turn, on_bend, H)
-    x, y, z = back(w, A0, w[out + TORQUE], w[out + TORQUE + 1], w[out + TORQUE + 2])
-    _add_skew(w, on_bend, x, y, z)
-    psi, first = E[e, E_PSI], axis(0, rot)
-    for a in range(rot):
-        at = on_turn + 3 * axis(a, rot) + first
-        add_rows(rot, n, half * w[at], half * w[at + 1], half * w[at + 2], data, psi, n, w, D + (lin + a) * size + o)
-    for k in range(n):
-        moved = False
-        for b in range(rot):
-            w[p + b] = data[psi + b * n + k]
-            moved |= w[p + b] != 0.0
-        if not moved:
-            continue
-        x, y, z = 0.0, 0.0, 0.0
-        for b in range(rot):
-            row = 3 * axis(b, rot) + first
-            for a in range(rot):
-                w[D + (o + k) * size + lin + a] += half * w[on_bend + row + a] * w[p + b]
-            bent = half * w[p + b]
-            x, y, z = x + bent * w[H + row], y + bent * w[H + row + 1], z + bent * w[H + row + 2]
-        add_rows(rot, n, x, y, z, data, psi, n, w, D + (o + k) * size + o)
-
-
-@inner
-def _turned_by(w, g, j, end, mean, Q, A0, A1, on_turn, on_bend, H):
-    """What one force g on a direction adds to the three 3 × 3 matrices: Qᵀ[·]g A₁M₁, Mᵀ[A₀ᵀg] and the curvature by ψ."""
-    g0, g1, g2, d = w[g], w[g + 1], w[g + 2], mean + TRIAD + j
-    f0, f1, f2 = back(w, A0, g0, g1, g2)
-    for b in range(3):  # column b: ψ turned about axis b, or ω about axis b
-        u0, u1, u2 = 1.0 if b == 0 else 0.0, 1.0 if b == 1 else 0.0, 1.0 if b == 2 else 0.0
-        x, y, z = bent_by(w, end + TURNED, end + TRIAD + j, u0, u1, u2)
-        x, y, z = (
-            w[A1] * x + w[A1 + 1] * y + w[A1 + 2] * z,
-            w[A1 + 3] * x + w[A1 + 4] * y + w[A1 + 5] * z,
-            w[A1 + 6] * x + w[A1 + 7] * y + w[A1 + 8] * z,
-        )
-        x, y, z = cross(x, y, z, g0, g1, g2)
-        x, y, z = back(w, Q, x, y, z)
-        w[on_turn + b], w[on_turn + 3 + b], w[on_turn + 6 + b] = (
-            w[on_turn + b] + x,
-            w[on_turn + 3 + b] + y,
-            w[on_turn + 6 + b] + z,
-        )
-        x, y, z = cross(f0, f1, f2, u0, u1, u2)
-        x, y, z = bending_moment(w, mean + TURNED, d, x, y, z)
-        w[on_bend + b], w[on_bend + 3 + b], w[on_bend + 6 + b] = (
-            w[on_bend + b] + x,
-            w[on_bend + 3 + b] + y,
-            w[on_bend + 6 + b] + z,
-        )
-    f0, f1, f2 = back(w, Q, g0, g1, g2)
-    t0, t1, t2 = THIRD * w[d], THIRD * w[d + 1], THIRD * w[d + 2]
-    w[H] -= 2.0 * (t1 * f1 + t2 * f2)
-    w[H + 4] -= 2.0 * (t0 * f0 + t2 * f2)
-    w[H + 8] -= 2.0 * (t0 * f0 + t1 * f1)
-    for at, mixed in ((1, t0 * f1 + t1 * f0), (2, t0 * f2 + t2 * f0), (5, t1 * f2 + t2 * f1)):
-        w[H + at] += mixed
-        w[H + 3 * (at % 3) + at // 3] += mixed
-
-
-@hot
-def _add_skew(w, o, x, y, z):
-    """+ [(x, y, z)]×, 3 × 3."""
-    w[o + 1] -= z
-    w[o + 2] += y
-    w[o + 3] += z
-    w[o + 5] -= x
-    w[o + 6] -= y
-    w[o + 7] += x
-
-
-@inner
-def _skew(w, o, i, j):
-    """The entry (i, j) of [w]×."""
-    if i == j:
-        return 0.0
-    k = 3 - i - j
-    return -w[o + k] if (j - i) % 3 == 1 else w[o + k]
-
-
-@inner
-def _moment(w, a, f, Z, fresh):
-    """Z += a fᵀ − (a·f) I, so that Z u = (u × a) × f."""
-    inner = w[a] * w[f] + w[a + 1] * w[f + 1] + w[a + 2] * w[f + 2]
-    for i in range(3):
-        for j in range(3):
-            value = w[a + i] * w[f + j] - (inner if i == j else 0.0)
-            w[Z + 3 * i + j] = value if fresh else w[Z + 3 * i + j] + value
-
-
-@inner
-def _between(w, Q, Z, A, P):
-    """P = QᵀZA."""
-    for i in range(3):
-        q0, q1, q2 = w[Q + i], w[Q + 3 + i], w[Q + 6 + i]
-        z0 = q0 * w[Z] + q1 * w[Z + 3] + q2 * w[Z + 6]
-        z1 = q0 * w[Z + 1] + q1 * w[Z + 4] + q2 * w[Z + 7]
-        z2 = q0 * w[Z + 2] + q1 * w[Z + 5] + q2 * w[Z + 8]
-        for j in range(3):
-            w[P + 3 * i + j] = z0 * w[A + j] + z1 * w[A + 3 + j] + z2 * w[A + 6 + j]
 
 
 @hot

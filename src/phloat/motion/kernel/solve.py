@@ -12,20 +12,12 @@ VANISHED = 1e-12
 
 
 @inner
-def factorise(program, operations, w, diagonal):
+def factorise(program, w, diagonal):
     """Block LU without exchange of rows: S is near to symmetric and positive. Returns how many pivots vanished."""
     lost = 0
-    for k in range(operations):
-        at = k * OPERATION
-        what, a, b, c, m, n, p = (
-            program[at],
-            program[at + 1],
-            program[at + 2],
-            program[at + 3],
-            program[at + 4],
-            program[at + 5],
-            program[at + 6],
-        )
+    for k in range(len(program)):
+        what, a, b, c = program[k, 0], program[k, 1], program[k, 2], program[k, 3]
+        m, n, p = program[k, 4], program[k, 5], program[k, 6]
         if what == FACTOR:
             lost += _factor_block(w, a, m, diagonal + p)
         elif what == DIVIDE:

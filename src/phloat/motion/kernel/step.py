@@ -4,25 +4,26 @@ import math
 
 from phloat.motion.kernel import body as of_body
 from phloat.motion.kernel.newton import (
-    COST,
     FAR,
     LAM,
     MULTIPLIERS,
     QUICK,
-    ROUND_OFF,
     SAVED,
     STALLED,
+    SURE,
     correct,
     evaluate,
-    measure,
-    move,
+    placed,
     refactor,
+    take_back,
 )
+from phloat.motion.kernel.places import pointer
 from phloat.motion.kernel.ports import carry_mean, port_start
 from phloat.motion.kernel.rows import potential
-from phloat.motion.kernel.small import copy, dot, inner, jit, part
+from phloat.motion.kernel.small import copy, dot_4, fill, inner, jit, part
 from phloat.motion.kernel.tables import (
     COMPLIANT,
+    COSTLY,
     DIR,
     E_BODY,
     E_END,
@@ -53,6 +54,7 @@ from phloat.motion.kernel.tables import (
     SIZE,
     TARGET0,
     TARGET1,
+    TOLERATED,
     W_OLD,
     W_OLDER,
     W_OLDEST,
@@ -61,6 +63,7 @@ from phloat.motion.kernel.tables import (
     W_V,
     W_X,
     W_Y,
+    WIDE,
     T,
 )
 
@@ -71,6 +74,7 @@ MOST_ITERATIONS = 25
 @jit
 def set_step(m, w, iw, h):
     """A new step size: the constant parts of the tangents, and no factors yet."""
+    m, w = placed(m), pointer(w)
     for i in range(len(m.bodies)):
         of_body.set_step(m.bodies, i, m.data, w, h)
     iw[I_FACTORED] = 0
@@ -79,6 +83,7 @@ def set_step(m, w, iw, h):
 @jit
 def arrive(m, w):
     """Ports at the start of a step, from the state."""
+    m, w = placed(m), pointer(w)
     for e in range(len(m.ends)):
         port_start(m.bodies, m.ends, e, m.data, w, T)
 
@@ -107,11 +112,11 @@ def predict(m, w, iw):
 
 
 @inner
-def pays(size, before):
+def pays(w, size, before):
     """Whether new factors cost less than the iterations they save, at the rate at which the residual falls."""
-    left = math.log(max(size / ROUND_OFF, 1.0))
+    left = math.log(max(size / w[TOLERATED], 1.0))
     slow = left / math.log(before / size) if size < before else math.inf
-    return slow - left / QUICK > COST
+    return slow - left / QUICK > w[COSTLY]
 
 
 @part
@@ -119,12 +124,15 @@ def solve(m, w, iw, gravity, h, careful):
     """x and λ of one step; careful is Newton's method with new factors at every iteration.
 
     Factors are made anew when the residual is far out or falls slowly; a correction by old ones that made it worse is taken back.
+    One by the same factors as the last, which foresees a residual far below its round-off, is not measured again.
     """
-    before, fresh, stuck = math.inf, True, 0
+    before, fresh, stuck, sure = math.inf, True, 0, False
     for k in range(MOST_ITERATIONS):
-        evaluate(m, w, gravity, h)
-        size = measure(m, w, iw, h) if iw[I_FACTORED] else math.inf
-        if size <= ROUND_OFF and k > 0:
+        whole = not sure
+        size = evaluate(m, w, iw, gravity, h, whole)
+        if not iw[I_FACTORED]:
+            size = math.inf
+        if (size <= w[TOLERATED] and k > 0) or sure:
             iw[I_ITERATIONS] += k
             iw[I_MOST] = max(iw[I_MOST], k)
             return SOLVED
@@ -134,14 +142,15 @@ def solve(m, w, iw, gravity, h, careful):
             iw[I_STALLED] += 1
             return SOLVED
         if k > 0 and not fresh and not size < before:
-            move(m, w, -1.0)
-            evaluate(m, w, gravity, h)
+            take_back(m, w)
+            evaluate(m, w, iw, gravity, h, whole)
             size = before
         elif k > 0 and fresh and not size < math.inf and iw[I_FACTORED]:
             return DIVERGED
-        fresh = careful or not iw[I_FACTORED] or size > FAR or (k > 0 and pays(size, before))
+        fresh = careful or not iw[I_FACTORED] or size > FAR or (k > 0 and pays(w, size, before))
         if fresh and not refactor(m, w, iw, gravity, h):
             return SINGULAR
+        sure = not fresh and before < math.inf and SURE * size * size <= w[TOLERATED] * before
         before = size
         correct(m, w, iw)
     return DIVERGED
@@ -156,11 +165,10 @@ def works(m, w, h):
             e = J[j, J_B] if side else J[j, J_A]
             i = E[e, E_BODY]
             if i >= 0:
-                size, y = B[i, SIZE], B[i, W_Y]
-                for k in range(size):
-                    w[y + k] = 0.0
+                y = B[i, W_Y]
+                fill(B[i, WIDE], 0.0, w, y)
                 carry_mean(B, E, e, m.data, w, E[e, E_OUT], y)
-                w[J[j, J_WORK] + side] += h * dot(w, y, w, B[i, W_X], size)
+                w[J[j, J_WORK] + side] += h * dot_4(B[i, WIDE], w, y, w, B[i, W_X])
 
 
 @inner
@@ -175,12 +183,12 @@ def settle_in(m, w, iw, h):
         of_body.accept(B, i, m.data, w, h)
         if B[i, N_ROT] == 1:
             A = B[i, W_Q] + 3
-            angle = w[B[i, W_THETA]] + 2.0 * math.atan(0.5 * h * w[x + B[i, N_LIN]])
-            exact = math.atan2(w[A + 3], w[A])
-            w[B[i, W_THETA]] = exact + 2.0 * math.pi * round((angle - exact) / (2.0 * math.pi))
+            angle = math.atan2(w[A + 3], w[A])  # a step turns by less than half a turn, so the nearest angle is the one
+            w[B[i, W_THETA]] = angle + 2.0 * math.pi * round((w[B[i, W_THETA]] - angle) / (2.0 * math.pi))
     for e in range(len(E)):
         copy(PORT_SIZE if E[e, E_TURNS] else DIR, w, E[e, E_END], w, E[e, E_START])
-        copy(FRAME_SIZE, w, E[e, E_FRAME1], w, E[e, E_FRAME0])
+        if E[e, E_TURNS] or E[e, E_BODY] < 0:
+            copy(FRAME_SIZE, w, E[e, E_FRAME1], w, E[e, E_FRAME0])
     for j in range(len(J)):
         for r in range(J[j, J_ROW], J[j, J_ROW] + J[j, J_ROWS]):
             w[R[r, R_COEF] + GAP0] = w[R[r, R_COEF] + GAP1]
@@ -213,6 +221,12 @@ def one(m, w, iw, gravity, h):
 @jit
 def snapshot(m, w, gravity, first, out, potentials):
     """State, works and losses, and energies of bodies and springs, as they stand."""
+    kept(placed(m), pointer(w), gravity, first, out, potentials)
+
+
+@inner
+def kept(m, w, gravity, first, out, potentials):
+    """The same for pointers."""
     B, J, R = m.bodies, m.entries, m.rows
     for i in range(len(B)):
         of_body.energies(B, i, m.data, m.indices, w, gravity)
@@ -226,14 +240,15 @@ def snapshot(m, w, gravity, first, out, potentials):
 
 
 @jit
-def advance(m, w, iw, gravity, h, given, given_at, moving, moving_at, marks, first, kept, lam, potentials, made, fill):
+def advance(m, w, iw, gravity, h, given, given_at, moving, moving_at, marks, first, rows, lam, potentials, made, fill):
     """As many steps as `given` and `moving` have rows: efforts go to w[given_at], driven frames and targets to w[moving_at].
 
-    After the steps numbered in `marks` (from 1 on) a snapshot goes to row `made` of `kept` (the numbers from `first` on in w),
+    After the steps numbered in `marks` (from 1 on) a snapshot goes to row `made` of `rows` (the numbers from `first` on in w),
     `potentials` and `lam`; λ is the mean of the steps before and after, so row `fill` still waits for its second half (−1:
     none). Returns status, steps done, made, fill.
     """
     mark, multipliers, at = 0, lam.shape[1], m.where[LAM]
+    m, w = placed(m), pointer(w)
     for s in range(len(given)):
         for k in range(given.shape[1]):
             w[given_at[k]] = given[s, k]
@@ -247,7 +262,7 @@ def advance(m, w, iw, gravity, h, given, given_at, moving, moving_at, marks, fir
                 lam[fill, k] = 0.5 * (lam[fill, k] + w[at + k])
             fill = -1
         if mark < len(marks) and marks[mark] == s + 1:
-            snapshot(m, w, gravity, first, kept[made], potentials[made])
+            kept(m, w, gravity, first, rows[made], potentials[made])
             for k in range(multipliers):
                 lam[made, k] = w[at + k]
             fill, made, mark = made, made + 1, mark + 1

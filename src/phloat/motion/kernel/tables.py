@@ -6,33 +6,41 @@ incidence (an end whose entry has unknown multipliers). Types never change, so t
 """
 
 # --- bodies ----------------------------------------------------------------------------------------------------------
-# sizes: deformation coordinates, linear and angular velocities that exist, unknowns in all, quadratic strains, their entries
+# sizes: deformation coordinates, linear and angular velocities that exist, unknowns in all, quadratic strains, strips of Q
 N_ETA, N_LIN, N_ROT, SIZE, N_STRAIN, N_QUAD = range(6)
 # in data: mass, J(η) = j0 + j1·η + ½ηNη by pairs of axes, c(η) = c0 + Γη, M_ff, K, R_d, membrane D and values of Q
 D_MASS, D_J0, D_J1, D_N, D_C0, D_GAMMA, D_MFF, D_K, D_RD, D_D, D_Q = range(6, 17)
-I_QUAD = 17  # in index: (strain, row, column) of the entries of Q
+I_QUAD = 17  # in index: strips of four rows of Q: strain, first row, number of columns, columns
 # in w: q = (r, A, η), v = (V, ω, η̇), unknowns x = (V̄, ω̄, η̄̇), where q ends, Q = Ā⁻ᵀ, forces of ports, residual
 W_Q, W_V, W_X, W_Q1, W_QT, W_GAM, W_F = range(18, 25)
-# at the start of a step: J, ∂J, c, p = (p_ω, p_η), the constant part b of F_η, ε + pre-stress, Γη̇₀, D0 of the kind
+# at the start of a step: J, ∂J, c, p = (p_ω, p_η), the constant part b of F_η, ε + pre-stress, Γη̇₀; of the kind: D0 (n × n)
 W_J, W_DJ, W_C, W_P, W_B, W_EPS, W_G0, W_D0 = range(25, 33)
-# of an iteration: N v, Γ v, B(η̄), B(η₁), factors of D_i, solution, scales, D⁻¹Gᵀ
-W_NV, W_GV, W_BM, W_B1, W_LU, W_Y, W_SCALE, W_UNIT, W_SOL = range(33, 42)
+# of an iteration: ∂J(η̄), (Γv, η̇₁), B(η̄), B(η₁) (shared by all bodies); D_i and then its inverse, correction, scales, (D⁻¹Gᵀ)ᵀ
+W_NV, W_GV, W_BM, W_B1, W_D, W_Y, W_SCALE, W_UNIT, W_SOL = range(33, 42)
 W_PRE, W_FPRE = 42, 43  # pre-stress: of the quadratic strains (unit compliance), and DᵀS of the linear ones as a force
-IW_PIVOT, FIRST_INC, N_INC, N_MULT = 44, 45, 46, 47  # pivots in iw; incidences; multipliers that touch this body
+WIDE, FIRST_INC, N_INC, N_MULT = (
+    44,
+    45,
+    46,
+    47,
+)  # unknowns, to a multiple of four; incidences; multipliers that touch this body
 # earlier unknowns; energies; damping losses; p̄_ω; angle in a plane; mean membrane stress; whether R_d ≠ 0; size of the port forces
 W_OLD, W_OLDER, W_ENERGY, W_LOSS, W_PM, W_THETA, W_SBAR, DAMPED, W_OLDEST, W_PORTS = range(48, 58)
-I_COLUMNS = 58  # in index: where the coordinates of each strain are listed
-W_ROW = 59  # in w: a number for each multiplier that touches this body
-BODY_COLUMNS = 60
+I_STRAINS = 58  # in index: where the strains of each coordinate are listed
+W_DW = 59  # in w, of the kind: the constant part of D, wide × wide
+FIRST_END, N_END = 61, 62  # in the list of ends by body
+LONG = 60  # deformation coordinates, to a multiple of four: rows of numbers by coordinate are padded with zeros
+BODY_COLUMNS = 63
 
 # --- ends ------------------------------------------------------------------------------------------------------------
 # body (−1 is the ground), entry, in data Φ (linear × n), Ψ (angular × n), x; in w the port at start, end and in the mean
-E_BODY, E_PHI, E_PSI, E_X, E_START, E_END, E_MEAN, E_FRAME0, E_FRAME1, E_OUT, E_TURNS = range(11)
-END_COLUMNS = 11
+E_BODY, E_PHI, E_PSI, E_X, E_START, E_END, E_MEAN, E_FRAME0, E_FRAME1, E_OUT, E_TURNS, E_ENTRY = range(12)
+END_COLUMNS = 12
 # a port: place c, arm A y, directions d_i, directions in the body t_i (rows), turn ψ = Ψη of its section
-C, ARM, DIR, TRIAD, TURNED, PORT_SIZE = 0, 3, 6, 15, 24, 27
+C, ARM, DIR, TRIAD, TURNED, PORT_SIZE = 0, 3, 6, 15, 24, 28
+POINT_SIZE = 8  # place and arm, to a multiple of four
 # what acts on a port: force, forces on its directions, torque
-FORCE, ON_DIR, TORQUE, OUT_SIZE = 0, 3, 12, 15
+FORCE, ON_DIR, TORQUE, OUT_SIZE = 0, 3, 12, 16
 FRAME_SIZE = 12  # of a moving frame: place (ground only) and directions
 
 # --- entries ---------------------------------------------------------------------------------------------------------
@@ -56,6 +64,8 @@ INC_COLUMNS = 6
 
 # --- scratch at the start of w -----------------------------------------------------------------------------------------
 T, OUT_A, OUT_B, A_MEAN, SCRATCH = 0, 64, 80, 96, 128
+# and numbers of the solution in it: what counts as solved (round-offs), what new factors cost (iterations), a length
+TOLERATED, COSTLY, FLOOR = 120, 121, 122
 # --- header of iw ------------------------------------------------------------------------------------------------------
 I_FACTORED, I_ITERATIONS, I_FACTORISATIONS, I_STEPS, I_STALLED, I_LOST = range(6)
 I_WORST_BODY, I_WORST_ENTRY, I_STARTED, I_MOST = range(6, 10)

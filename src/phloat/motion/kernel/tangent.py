@@ -1,15 +1,18 @@
 """The tangent D = ∂F/∂x of one body in closed form, and the sizes of the terms of its equations."""
 
-from phloat.motion.kernel.body import axis, pair
-from phloat.motion.kernel.small import U, add_block, add_rows, axpy, copy, fill, hot, inner, jit
+import math
+
+from phloat.motion.kernel.body import axis, pair, stresses, turned
+from phloat.motion.kernel.lanes import less, load, plus, spread, store
+from phloat.motion.kernel.small import U, W, add_4, add_sizes, copy_4, dot_4, fill, hot, inner, jit
 from phloat.motion.kernel.tables import (
-    D_GAMMA,
     D_K,
     D_MASS,
     D_N,
     D_Q,
-    I_COLUMNS,
     I_QUAD,
+    I_STRAINS,
+    LONG,
     N_ETA,
     N_LIN,
     N_QUAD,
@@ -19,13 +22,14 @@ from phloat.motion.kernel.tables import (
     W_B1,
     W_BM,
     W_C,
+    W_D,
     W_D0,
     W_DJ,
+    W_DW,
     W_EPS,
     W_G0,
     W_GV,
     W_J,
-    W_LU,
     W_NV,
     W_P,
     W_PM,
@@ -35,81 +39,88 @@ from phloat.motion.kernel.tables import (
     W_UNIT,
     W_V,
     W_X,
+    WIDE,
 )
 
 
 @jit
 def tangent(B, i, data, index, w, h):
-    """D = ∂F/∂x into the place of the factors, without the forces of ports."""
-    n, lin, rot, size = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT], B[i, SIZE]
-    D, D0 = B[i, W_LU], B[i, W_D0]
-    fill(size * size, 0.0, w, D)
-    for a in range(lin):
-        w[D + a * size + a] = 2.0 * data[B[i, D_MASS]] / h
-    o = lin + rot
-    add_block(n, n, 1.0, w, D0, w, D + o * size + o, size)
-    if rot:
+    """D = ∂F/∂x, without the forces of ports, padded by the identity."""
+    copy_4(B[i, WIDE] * B[i, WIDE], w, B[i, W_DW], w, B[i, W_D])
+    if B[i, N_STRAIN]:
+        stressed(B, i, data, index, w, h)
+    if B[i, N_ROT]:
         tangent_turning(B, i, data, w, h)
-    tangent_membrane(B, i, data, index, w, h)
+    if B[i, N_ROT]:
+        for k in range(B[i, N_ETA]):
+            swollen_and_whirled(B, i, data, w, h, k)
+    if B[i, N_STRAIN]:
+        for k in range(B[i, N_ETA]):
+            stretched(B, i, index, w, h, k)
 
 
 @inner
 def tangent_turning(B, i, data, w, h):
-    n, lin, rot, size = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT], B[i, SIZE]
-    D, x, omega = B[i, W_LU], B[i, W_X] + lin, B[i, W_V] + 3
+    """Rows of ω: Σ ω₁ ∂J(η₁) + 2/h c + Γη̇₀;   columns of ω: − Σ ω₀ ∂J(η̄) + 2/h c + 2Γv + Γη̇₀;   ω–ω: 2/h J₁."""
+    n, long, lin, rot, wide = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, N_ROT], B[i, WIDE]
+    D, x, omega = B[i, W_D], B[i, W_X] + lin, B[i, W_V] + 3
     v, o = x + rot, lin + rot
-    J, dJ, c, g0, Nv, Gv = B[i, W_J], B[i, W_DJ], B[i, W_C], B[i, W_G0], B[i, W_NV], B[i, W_GV]
+    J, dJ, c, g0, mean, Gv = B[i, W_J], B[i, W_DJ], B[i, W_C], B[i, W_G0], B[i, W_NV], B[i, W_GV]
+    column = Gv + rot * long
+    turned(B, i, data, w, h)
     for a in range(rot):
+        row = D + (lin + a) * wide
+        fill(long, 0.0, w, column)
         for b in range(rot):
-            p = pair(a, b)
-            start_b = w[omega + axis(b, rot)]
-            end_b = 2.0 * w[x + b] - start_b
-            J1 = w[J + p]
-            for k in range(n):
-                mean = w[dJ + p * n + k] + 0.5 * h * w[Nv + p * n + k]
-                J1 += h * w[v + k] * mean
-                w[D + (lin + a) * size + o + k] += end_b * (mean + 0.5 * h * w[Nv + p * n + k])
-                w[D + (o + k) * size + lin + a] -= start_b * mean
-            w[D + (lin + a) * size + lin + b] += 2.0 / h * J1
+            p, start = pair(a, b) * long, w[omega + axis(b, rot)]
+            end = 2.0 * w[x + b] - start
+            w[row + lin + b] = 2.0 / h * (w[J + pair(a, b)] + h * dot_4(long, w, mean + p, w, v))
+            add_4(long, 2.0 * end, w, mean + p, w, row + o)
+            add_4(long, -end, w, dJ + p, w, row + o)
+            add_4(long, -start, w, mean + p, w, column)
+        for to in (row + o, column):
+            add_4(long, 2.0 / h, w, c + a * long, w, to)
+            add_4(long, 1.0, w, g0 + a * long, w, to)
+        add_4(long, 2.0, w, Gv + a * long, w, column)
         for k in range(n):
-            c1 = 2.0 / h * (w[c + a * n + k] + h * w[Gv + a * n + k])
-            w[D + (lin + a) * size + o + k] += c1 - (2.0 * w[Gv + a * n + k] - w[g0 + a * n + k])
-            w[D + (o + k) * size + lin + a] += c1 + w[g0 + a * n + k]
-    swollen_and_whirled(B, i, data, w, h)
+            w[D + (o + k) * wide + lin + a] += w[column + k]
     if rot == 3:
         tangent_gyroscopic(B, i, w, h)
 
 
-@inner
-def swollen_and_whirled(B, i, data, w, h):
-    """On η: − h/4 Σ ω₀ω₁ N + 2 Σ ω̄ Γ, three matrices at a time."""
-    n, lin, rot, size = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT], B[i, SIZE]
-    D, N, Gamma = B[i, W_LU] + (lin + rot) * (size + 1), B[i, D_N], B[i, D_GAMMA]
-    x, omega = B[i, W_X] + lin, B[i, W_V] + 3
+@hot
+def swollen_and_whirled(B, i, data, w, h, k):
+    """Row k of what rotation adds on η: − h/4 Σ ω₀ω₁ N + 2 Σ ω̄ Γ; Γ stands there transposed, after N."""
+    n, long, lin, rot = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, N_ROT]
+    at, N = U(B[i, W_D] + (lin + rot + k) * B[i, WIDE] + lin + rot), U(B[i, D_N] + k * long)
+    x, omega, f, apart = B[i, W_X] + lin, B[i, W_V] + 3, -0.25 * h, U(n * long)
     if rot == 1:
         s2, g2 = w[omega + 2], w[x]
-        for k in range(n):
-            add_rows(1, n, -0.25 * h * s2 * (2.0 * g2 - s2), 0.0, 0.0, data, N + k * n, 0, w, D + k * size)
-            add_rows(1, n, 2.0 * g2, 0.0, 0.0, data, Gamma + k * n, 0, w, D + k * size)
-        return
-    s0, s1, s2, g0, g1, g2 = w[omega], w[omega + 1], w[omega + 2], w[x], w[x + 1], w[x + 2]
-    e0, e1, e2, f = 2.0 * g0 - s0, 2.0 * g1 - s1, 2.0 * g2 - s2, -0.25 * h
-    first = f * s0 * e0, f * (s0 * e1 + s1 * e0), f * (s0 * e2 + s2 * e0)
-    second = f * s1 * e1, f * (s1 * e2 + s2 * e1), f * s2 * e2
-    for k in range(n):
-        at = D + k * size
-        add_rows(3, n, first[0], first[1], first[2], data, N + k * n, n * n, w, at)
-        add_rows(3, n, second[0], second[1], second[2], data, N + (3 * n + k) * n, n * n, w, at)
-        add_rows(3, n, 2.0 * g0, 2.0 * g1, 2.0 * g2, data, Gamma + k * n, n * n, w, at)
+        a, b = spread(f * s2 * (2.0 * g2 - s2)), spread(2.0 * g2)
+        for c in range(U(0), U(long), W):
+            store(w, at + c, less(plus(load(w, at + c), a, load(data, N + c)), b, load(data, N + apart + c)))
+    elif rot == 3:
+        s0, s1, s2, g0, g1, g2 = w[omega], w[omega + 1], w[omega + 2], w[x], w[x + 1], w[x + 2]
+        e0, e1, e2 = 2.0 * g0 - s0, 2.0 * g1 - s1, 2.0 * g2 - s2
+        a0, a1, a2 = spread(f * s0 * e0), spread(f * (s0 * e1 + s1 * e0)), spread(f * (s0 * e2 + s2 * e0))
+        b0, b1, b2 = spread(f * s1 * e1), spread(f * (s1 * e2 + s2 * e1)), spread(f * s2 * e2)
+        c0, c1, c2 = spread(2.0 * g0), spread(2.0 * g1), spread(2.0 * g2)
+        for c in range(U(0), U(long), W):
+            M = N + c
+            four = plus(plus(load(w, at + c), a0, load(data, M)), a1, load(data, M + apart))
+            four = plus(plus(four, a2, load(data, M + U(2) * apart)), b0, load(data, M + U(3) * apart))
+            four = plus(plus(four, b1, load(data, M + U(4) * apart)), b2, load(data, M + U(5) * apart))
+            four = less(less(four, c0, load(data, M + U(6) * apart)), c1, load(data, M + U(7) * apart))
+            store(w, at + c, less(four, c2, load(data, M + U(8) * apart)))
 
 
 @inner
 def tangent_gyroscopic(B, i, w, h):
     """− ∂(p̄_ω × ω̄): half h times the rows ∂p_ω/h × ω̄, and p̄_ω × on ω̄."""
-    lin, size = B[i, N_LIN], B[i, SIZE]
-    D, x = B[i, W_LU], B[i, W_X] + lin
+    lin, size, wide = B[i, N_LIN], B[i, SIZE], B[i, WIDE]
+    D, x = B[i, W_D], B[i, W_X] + lin
     o0, o1, o2 = w[x], w[x + 1], w[x + 2]
-    r0, r1, r2 = D + lin * size, D + (lin + 1) * size, D + (lin + 2) * size
+    r0, r1, r2 = D + lin * wide, D + (lin + 1) * wide, D + (lin + 2) * wide
     m0, m1, m2 = w[B[i, W_PM]], w[B[i, W_PM] + 1], w[B[i, W_PM] + 2]
     for k in range(lin, size):
         d0, d1, d2 = 0.5 * h * w[r0 + k], 0.5 * h * w[r1 + k], 0.5 * h * w[r2 + k]
@@ -125,45 +136,47 @@ def tangent_gyroscopic(B, i, w, h):
 
 
 @inner
-def tangent_membrane(B, i, data, index, w, h):
-    """h/2 (BᵀB₁ + Q:s̄) with B at η̄ and B₁ at η₁."""
-    n, s, size = B[i, N_ETA], B[i, N_STRAIN], B[i, SIZE]
-    if s == 0:
-        return
-    o = B[i, N_LIN] + B[i, N_ROT]
-    D, BM, B1, quad, v = B[i, W_LU], B[i, W_BM], B[i, W_B1], B[i, I_QUAD], B[i, W_X] + o
-    copy(s * n, w, BM, w, B1)
-    for k in range(B[i, N_QUAD]):
-        a, row, column = index[quad + 3 * k], index[quad + 3 * k + 1], index[quad + 3 * k + 2]
-        value = 0.5 * h * data[B[i, D_Q] + k]
-        w[B1 + a * n + row] += value * w[v + column]
-        w[D + (o + row) * size + o + column] += value * w[B[i, W_SBAR] + a]
-    for a in range(s):
-        first, last, row = index[B[i, I_COLUMNS] + a], index[B[i, I_COLUMNS] + a + 1], B1 + a * n
-        for p in range(first, last):
-            k = index[p]
-            value, at = 0.5 * h * w[BM + a * n + k], D + (o + k) * size + o
-            if 2 * (last - first) > n:
-                axpy(n, value, w, row, w, at)
-            else:
-                for r in range(first, last):
-                    w[at + index[r]] += value * w[row + index[r]]
+def stressed(B, i, data, index, w, h):
+    """h/2 Q:s̄ on η, and B₁ = B + ½hQv."""
+    long, wide, o = B[i, LONG], B[i, WIDE], B[i, N_LIN] + B[i, N_ROT]
+    D, B1, v = B[i, W_D] + o * (wide + 1), B[i, W_B1], B[i, W_X] + o
+    stresses(B, i, data, index, w, v, h)
+    copy_4(B[i, N_STRAIN] * long, w, B[i, W_BM], w, B1)
+    at, value = U(B[i, I_QUAD]), U(B[i, D_Q])
+    for _ in range(B[i, N_QUAD]):
+        a, row, count = index[at], index[at + U(1)], U(index[at + U(2)])
+        at += U(3)
+        place, stress = U(B1 + a * long + row), spread(0.5 * h * w[B[i, W_SBAR] + a])
+        four = load(w, place)
+        for k in range(count):
+            column = index[at + k]
+            to, strip = U(D + column * wide + row), load(data, value)
+            four = plus(four, spread(0.5 * h * w[v + column]), strip)
+            store(w, to, plus(load(w, to), stress, strip))
+            value += W
+        store(w, place, four)
+        at += count
 
 
 @hot
-def sizes(a, o, b, p, n):
-    """Σ |a_k b_k|."""
-    o, p, total = U(o), U(p), 0.0
-    for k in range(U(n)):
-        total += abs(a[o + k] * b[p + k])
-    return total
+def stretched(B, i, index, w, h, k):
+    """Row k of h/2 BᵀB₁, from the strains that know this coordinate; B is taken at η̄, B₁ at η₁."""
+    long, wide, o = B[i, LONG], B[i, WIDE], B[i, N_LIN] + B[i, N_ROT]
+    at, BM, B1 = U(B[i, W_D] + (o + k) * wide + o), U(B[i, W_BM] + k), U(B[i, W_B1])
+    first, last = index[B[i, I_STRAINS] + k], index[B[i, I_STRAINS] + k + 1]
+    for c in range(U(0), U(long), W):
+        four = load(w, at + c)
+        for p in range(first, last):
+            strain = U(index[p] * long)
+            four = plus(four, spread(0.5 * h * w[BM + strain]), load(w, B1 + strain + c))
+        store(w, at + c, four)
 
 
 @inner
-def scales(B, i, data, index, w, gravity, h):
-    """The size of the terms of each equation, whose round-off is the best that F can reach, and the unit √D_kk of each."""
-    n, lin, rot, size = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT], B[i, SIZE]
-    scale, unit, x, V, q = B[i, W_SCALE], B[i, W_UNIT], B[i, W_X], B[i, W_V], B[i, W_Q]
+def scales(B, i, data, w, gravity, h):
+    """The size of the terms of each equation, whose round-off is the best that F can reach; after `tangent`, which leaves B."""
+    n, long, lin, rot = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, N_ROT]
+    scale, x, V, q = B[i, W_SCALE], B[i, W_X], B[i, W_V], B[i, W_Q]
     mass = data[B[i, D_MASS]]
     for a in range(lin):
         w[scale + a] = mass * (2.0 * (abs(w[x + a]) + abs(w[V + a])) / abs(h) + abs(gravity[a]))
@@ -172,15 +185,18 @@ def scales(B, i, data, index, w, gravity, h):
         for b in range(rot):
             total += abs(w[B[i, W_J] + pair(a, b)]) * abs(w[x + lin + b])
         w[scale + lin + a] = 2.0 * total / abs(h)
-    o = lin + rot
+    o = scale + lin + rot
+    fill(long, 0.0, w, o)
+    add_sizes(w, B[i, W_C], rot, long, w, x + lin, w, o)
     for k in range(n):
-        total = sizes(data, B[i, D_K] + k * n, w, q + 12, n) + sizes(w, B[i, W_D0] + k * n, w, x + o, n)
-        for a in range(rot):
-            total += 2.0 / abs(h) * abs(w[B[i, W_C] + a * n + k] * w[x + lin + a])
-        w[scale + o + k] = total
-    for a in range(B[i, N_STRAIN]):
-        stress = w[B[i, W_EPS] + a]
-        for r in range(index[B[i, I_COLUMNS] + a], index[B[i, I_COLUMNS] + a + 1]):
-            w[scale + o + index[r]] += abs(w[B[i, W_BM] + a * n + index[r]] * stress)
-    for k in range(size):
-        w[unit + k] = 1.0 / abs(w[B[i, W_LU] + k * size + k]) ** 0.5
+        w[o + k] *= 2.0 / abs(h)
+    add_sizes(data, B[i, D_K], n, long, w, q + 12, w, o)
+    add_sizes(w, B[i, W_D0], n, long, w, x + lin + rot, w, o)
+    add_sizes(w, B[i, W_BM], B[i, N_STRAIN], long, w, B[i, W_EPS], w, o)
+
+
+@inner
+def units(B, i, w):
+    """The unit 1/√D_kk of each equation."""
+    for k in range(B[i, SIZE]):
+        w[B[i, W_UNIT] + k] = 1.0 / math.sqrt(abs(w[B[i, W_D] + k * B[i, WIDE] + k]))

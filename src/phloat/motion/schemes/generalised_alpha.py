@@ -155,7 +155,7 @@ class Steps:
         """y₀ with the drives where they are at the end of the step: their increments are exact."""
         y, flow = self.y.copy(), self.flow
         for motion, numbers in flow.integrated():
-            y[numbers] = motion.moved(y[numbers], flow.signals, self.time, end)
+            y[numbers] = motion.moved(y[numbers], flow.signals, np.array([self.time, end]))[0]
         return y
 
     def factorised(

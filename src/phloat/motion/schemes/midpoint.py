@@ -17,22 +17,27 @@ FIRST = 1e-3  # of the run: the first step that an adaptive run tries
 class Midpoint:
     """Second order, any step; fixed unless a tolerance is given.
 
-    `rtol` makes the step adaptive: the error of positions in a step stays below rtol times the length of the longest body
-    (plus `atol` metres); dt is then the first step, and steps change by factors of two.
+    Newton's method goes on to round-off, which keeps energy and joints; `newton` lets it stop where residuals are that fraction
+    of their terms, and energy is then kept to about as much. `rtol` makes the step adaptive: the error of positions in a step
+    stays below rtol times the length of the longest body (plus `atol` metres); dt is then the first step, and steps change by
+    factors of two.
     """
 
     rtol: float | None = None
     atol: float = 0.0
+    newton: float | None = None
 
     def __post_init__(self) -> None:
         if self.rtol is not None:
             positive("rtol", self.rtol)
         not_negative("atol", self.atol)
+        if self.newton is not None and positive("newton", self.newton) > 1e-3:
+            raise InputError(f"newton={self.newton:g} is no solution of a step; 1e-8 is loose, None is round-off")
 
     def run(self, task: Task) -> Result:
         if self.rtol is None and task.dt is None:
             raise InputError("the step is missing: give dt=…, or scheme=Midpoint(rtol=…) to let it adapt")
-        runner = Runner(task)
+        runner = Runner(task, tolerance=self.newton)
         if self.rtol is None:
             assert task.dt is not None
             fixed(runner, task.dt)

@@ -21,10 +21,10 @@ from phloat.motion.inputs import Inputs
 from phloat.system.parameters import changed, parameters
 from phloat.system.state import State
 from phloat.system.system import System
-from phloat.twin.exported import exported
+from phloat.twin.export import exported
 from phloat.twin.model import Model, Tree
 from phloat.twin.motion import Motion
-from phloat.twin.simulate import Law, answered, found, motion_of, ready, settled, whole
+from phloat.twin.running import Law, answered, found, motion_of, ready, settled, whole
 
 STEP = 1e-3  # of a parameter, for the differences
 Objective = Callable[[Motion], Any]

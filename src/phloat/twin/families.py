@@ -20,10 +20,10 @@ from phloat.motion.inputs import Inputs
 from phloat.system.parameters import changed
 from phloat.system.state import State
 from phloat.system.system import System
-from phloat.twin.exported import exported
+from phloat.twin.export import exported
 from phloat.twin.member import Family
 from phloat.twin.model import Model
-from phloat.twin.simulate import ready
+from phloat.twin.running import ready
 
 PLACES = (2, 3, 5, 7)  # of each parameter, tried in turn
 MOST = 700  # systems made for one family

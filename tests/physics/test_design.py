@@ -1,0 +1,206 @@
+"""The optimiser finds what is known in closed form, with gradients that are right, and survives runs that fail."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+import phloat as ph
+from phloat.twin.design import optimise
+
+# --- a number in closed form, asked for as that of a run -------------------------------------------------------------
+
+
+@dataclass
+class Rosenbrock:
+    """(1 − x)² + 100 (y − x²)², of a parameter x and a gain y; where `broken` says so there is no run."""
+
+    broken: object = lambda x, y: False
+    asked: list = field(default_factory=list)
+
+    def value(self, values, gains):
+        x, y = values["x"], gains["y"]
+        self.asked.append((x, y))
+        if self.broken(x, y):
+            raise ph.InputError("the body cannot be")
+        return (1 - x) ** 2 + 100 * (y - x**2) ** 2
+
+    def gradient(self, values, gains):
+        x, y = values["x"], gains["y"]
+        return self.value(values, gains), {"x": -2 * (1 - x) - 400 * x * (y - x**2), "y": 200 * (y - x**2)}
+
+
+START = {"values": {"x": -1.0}, "gains": {"y": 1.5}, "bounds": {"x": (-2.0, 2.0), "y": (-1.0, 3.0)}}
+
+
+def disc(v):
+    return 1.0 - v["x"] ** 2 - v["y"] ** 2
+
+
+def test_the_valley_of_rosenbrock_is_walked_to_its_end():
+    found = optimise(Rosenbrock(), **START, tolerance=1e-12)
+    assert found.values["x"] == pytest.approx(1.0, abs=1e-5) and found.gains["y"] == pytest.approx(1.0, abs=2e-5)
+    assert found.converged and not found.failed
+    assert found.evaluations == found.gradients == len(found.history)
+    assert found.history[0].variables == {"x": -1.0, "y": 1.5}
+    assert "with gradients" in str(found) and "x: -1 →" in str(found)
+
+
+@pytest.mark.parametrize("slopes", [None, lambda v: {"x": -2 * v["x"], "y": -2 * v["y"]}])
+def test_a_constraint_is_met_and_held(slopes):
+    found = optimise(Rosenbrock(), **START, constraints=[(disc, slopes)], tolerance=1e-12)
+    assert found.number == pytest.approx(0.0456748, rel=1e-5)  # on the unit disc, known from elsewhere
+    assert (found.values["x"], found.gains["y"]) == pytest.approx((0.7864, 0.6177), abs=1e-4)
+    assert disc(found.values | found.gains) > -1e-5
+
+
+def test_without_gradients_the_same_is_found_with_more_runs():
+    slow = optimise(Rosenbrock(), **START, constraints=[disc], gradients=False, most=3000)
+    quick = optimise(Rosenbrock(), **START, constraints=[disc])
+    assert slow.number == pytest.approx(0.0456748, rel=1e-2)
+    assert slow.gradients == 0 and slow.evaluations > 2 * quick.evaluations
+
+
+def test_no_run_is_made_twice():
+    problem = Rosenbrock()
+    found = optimise(problem, **START, constraints=[disc])
+    assert len(set(problem.asked)) == len(problem.asked) == found.evaluations
+
+
+def test_a_range_over_decades_is_searched_by_its_logarithm():
+    class Decades:
+        def gradient(self, values, gains):
+            x = np.log10(values["E"])
+            return (x - 9.3) ** 2, {"E": 2 * (x - 9.3) / (values["E"] * np.log(10.0))}
+
+    found = optimise(Decades(), {"E": 1e6}, bounds={"E": (1e5, 1e12)})
+    assert found.values["E"] == pytest.approx(10**9.3, rel=1e-4)
+    assert found.evaluations <= 8  # a parabola in log E
+
+
+# --- runs that fail ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("constraints", [(), (disc,)])
+@pytest.mark.parametrize("how", ["raises", "nan"])
+def test_a_search_backs_off_from_runs_that_fail(how, constraints):
+    class Walled(Rosenbrock):
+        def gradient(self, values, gains):
+            number, slopes = super().gradient(values, gains)
+            if how == "nan" and gains["y"] > 1.3:
+                return float("nan"), slopes
+            return number, slopes
+
+    problem = Walled(broken=lambda x, y: how == "raises" and y > 1.3)
+    start = {**START, "gains": {"y": 0.5}}
+    found = optimise(problem, **start, constraints=constraints, tolerance=1e-12)
+    free = optimise(Rosenbrock(), **start, constraints=constraints, tolerance=1e-12)
+    assert found.converged and found.number == pytest.approx(free.number, rel=1e-5, abs=1e-10)
+    assert found.failed and all(np.isfinite(trial.number) for trial in found.history if trial.number is not None)
+    for trial in found.failed:
+        assert trial.variables["y"] > 1.3 and ("cannot be" in trial.reason or "not finite" in trial.reason)
+
+
+def test_the_edge_of_what_can_be_run_is_reached():
+    found = optimise(Rosenbrock(broken=lambda x, y: x > 0.5), **START)
+    assert found.failed and 0.499 < found.values["x"] <= 0.5
+    assert found.number == pytest.approx(0.25, rel=1e-2)  # at x = ½, y = ¼
+
+
+def test_the_first_run_must_succeed():
+    with pytest.raises(ph.InputError, match="cannot be"):
+        optimise(Rosenbrock(broken=lambda x, y: True), **START)
+
+
+def test_the_number_of_runs_is_bounded_and_a_level_is_enough():
+    few = optimise(Rosenbrock(), **START, most=5)
+    assert few.evaluations == 5 and not few.converged and "5 runs" in few.message
+    enough = optimise(Rosenbrock(), **START, until=1.0)
+    assert enough.number <= 1.0 and enough.converged
+    assert [trial.number <= 1.0 for trial in enough.history] == [False] * (enough.evaluations - 1) + [True]
+
+
+# --- bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"values": {"x": 5.0}}, r"'x' starts at 5, outside its bounds \(-2, 2\)"),
+        ({"bounds": {"x": (-2.0, 2.0)}}, r"'y' has no bounds.*bounds=\{'y': \(low, high\)\}"),
+        ({"bounds": START["bounds"] | {"z": (0.0, 1.0)}}, "no variable 'z'.*there are: x, y"),
+        ({"bounds": START["bounds"] | {"x": (2.0, -2.0)}}, "first must be the lower"),
+        ({"bounds": START["bounds"] | {"x": (-2.0, np.inf)}}, "NaN or infinity"),
+        ({"values": {"x": np.nan}}, "NaN or infinity"),
+        ({"gains": {"y": 1.0, "x": 1.0}}, "'x' is a parameter and a gain"),
+        ({"values": {}, "gains": {}, "bounds": {}}, "nothing to vary"),
+        ({"most": 0}, "most=0 must be a number of runs"),
+        ({"tolerance": 0.0}, "tolerance is 0"),
+        ({"constraints": [lambda v: -1.0]}, "none of .* runs meets the constraints"),
+        ({"constraints": [lambda v: np.nan]}, "constraint 0 holds NaN"),
+        ({"constraints": [(disc, lambda v: {"w": 1.0})]}, "no variable of constraint 0 'w'"),
+    ],
+)
+def test_bad_input_is_answered_with_a_sentence(change, sentence):
+    with pytest.raises(ph.InputError, match=sentence):
+        optimise(Rosenbrock(), **{**START, **change})
+
+
+# --- runs ---------------------------------------------------------------------------------------------------------------
+
+
+def pendulum(period: float, amplitude: float = 1e-3):
+    """A compound pendulum that is to pass its lowest point after a quarter of `period` as fast as if nothing braked it."""
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    from phloat.twin import Problem
+
+    bob = ph.RigidBody(mass=2.0, inertia=np.eye(3) * 0.01, center=(0.0, -0.4, 0.0)).discretise()
+    hinge = ph.Revolute("ground", "bob.P", name="hinge")
+    system = ph.connect({"bob": bob}, [hinge], gravity=(0.0, -9.81, 0.0), plane="xy")
+
+    def output(motion):
+        angle = motion.theta("bob")[-1] / amplitude
+        rate = motion.omega("bob").reshape(-1)[-1] / (amplitude * 2 * np.pi / period)
+        return angle**2 + (rate + 1.0) ** 2
+
+    def brake(gains, now):
+        return {"hinge": -gains["brake"] * now.rate("hinge")}
+
+    start = ph.place(system, {"bob.theta": amplitude})
+    return Problem(system, start, period / 4, period / 400, output, u={"hinge": 0.0}, feedback=brake)
+
+
+@pytest.mark.long  # JAX compiles a gradient for half a minute
+def test_a_pendulum_gets_the_length_of_its_period_and_loses_its_brake():
+    period, name = 1.5, "bob.center[1]"
+    problem = pendulum(period)
+    asked = {"values": {name: -0.4}, "gains": {"brake": 0.3}}
+
+    _, slopes = problem.gradient(**asked)
+    for which, by in (("values", name), ("gains", "brake")):
+        step = 1e-4 * asked[which][by]
+        sides = [problem.gradient(**{**asked, which: {by: asked[which][by] + k * step}})[0] for k in (-2, -1, 1, 2)]
+        central = (8 * (sides[2] - sides[1]) - (sides[3] - sides[0])) / (12 * step)
+        assert slopes[by] == pytest.approx(central, rel=1e-6)
+
+    found = optimise(problem, **asked, bounds={name: (-1.0, -0.3), "brake": (-0.5, 0.5)}, tolerance=1e-10)
+    assert found.converged
+    # (2π/T)² (m l² + I) = m g l; the larger root
+    length = np.roots([2.0 * (2 * np.pi / period) ** 2, -2.0 * 9.81, 0.01 * (2 * np.pi / period) ** 2]).max()
+    assert found.values[name] == pytest.approx(-length, rel=1e-4)
+    assert found.gains["brake"] == pytest.approx(0.0, abs=1e-3)
+    assert found.evaluations < 40
+
+
+@pytest.mark.long
+def test_stiffness_and_damping_are_identified_within_the_noise():
+    pytest.importorskip("jax")
+    import identification as example
+
+    for name in example.true:
+        assert abs(example.missed[name]) < 3 * example.deviation[name]
+    assert example.deviation["beam.material.E"] < 2e-3 and example.deviation["beam.damping.time"] < 0.02
+    count = len(example.measured)
+    assert example.fit.number == pytest.approx(count, abs=4 * (2 * count) ** 0.5)  # χ² of so many measurements
+    assert example.fit.converged
