@@ -11,7 +11,7 @@ from phloat.motion.march import fixed
 from phloat.motion.runner import Runner
 from phloat.motion.task import Task
 
-SCHEMES = {"midpoint": ph.Midpoint(), "order 4": ph.Composition4()}
+SCHEMES = {"midpoint": ph.Midpoint(), "loose": ph.Midpoint(newton=1e-8), "order 4": ph.Composition4()}
 _warm = []
 
 

@@ -56,12 +56,15 @@ CRANK_SLIDER = Problem(
             "phloat",
             grid(elements=(4, 6), steps=(400, 800, 1600, 3200))
             + grid(elements=(8, 12), steps=(3200, 6400, 12800))
+            + grid(elements=(4, 6), steps=(800, 1600, 3200), scheme="loose")
+            + grid(elements=(8, 12), steps=(3200, 6400, 12800), scheme="loose")
             + grid(elements=(8, 12, 16), steps=(480, 960, 1280, 1920), scheme="order 4"),
             "phloat",
         ),
         "phloat, rod in two pieces": Family(
             "phloat",
             grid(elements=(3, 4, 6), steps=(800, 1600, 12800), pieces=2)
+            + grid(elements=(3, 4, 6), steps=(800, 1600, 6400, 12800), pieces=2, scheme="loose")
             + grid(elements=(6, 8), steps=(960, 1280), pieces=2, scheme="order 4"),
             "exudyn",
         ),
@@ -89,6 +92,7 @@ DOUBLE_PENDULUM = Problem(
         "phloat": Family(
             "phloat",
             grid(elements=(2, 3, 4, 5, 6), steps=(400, 600, 800, 1000, 2000, 4000), frame="pinned")
+            + grid(elements=(2, 3, 4, 5, 6), steps=(400, 600, 800, 1000, 2000, 4000), frame="pinned", scheme="loose")
             + grid(elements=(4, 5, 6), steps=(100, 200, 400, 800), frame="pinned", scheme="order 4"),
             "exudyn",
         ),

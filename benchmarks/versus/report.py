@@ -43,7 +43,7 @@ def described(run):
         return f"{m['modes']} modes, {m['steps']} steps{', order 4' if m.get('scheme') == 'order 4' else ''}"
     pieces = f"{m['pieces']} × " if m.get("pieces", 1) > 1 else ""
     what = f"{pieces}{m['elements']} elements" if m["elements"] != 1 or pieces else "1 element"
-    scheme = ", order 4" if m.get("scheme") == "order 4" else ""
+    scheme = f", {m['scheme']}" if m.get("scheme", "midpoint") != "midpoint" else ""
     return f"{what}, {m['steps']} steps{scheme}"
 
 

@@ -204,3 +204,18 @@ def test_stiffness_and_damping_are_identified_within_the_noise():
     count = len(example.measured)
     assert example.fit.number == pytest.approx(count, abs=4 * (2 * count) ** 0.5)  # χ² of so many measurements
     assert example.fit.converged
+
+
+@pytest.mark.long
+def test_the_slewing_arm_stops_with_a_taper_and_gains_of_its_own():
+    pytest.importorskip("jax")
+    import slewing_arm_design as example
+
+    design, tuned, slow = example.design, example.tuned, example.slow
+    assert tuned.history[0].number == pytest.approx(5064.9, rel=1e-3)  # mrad²
+    assert tuned.number == pytest.approx(0.4721, rel=1e-2)
+    assert design.number == pytest.approx(0.00141, rel=0.05)
+    assert example.spare[0](design.values) > -1e-6
+    assert design.values["arm.section.root"] > 3 * design.values["arm.section.tip"]
+    as_good = next(k for k, trial in enumerate(design.history, 1) if trial.number <= slow.number)
+    assert as_good < slow.evaluations / 5
