@@ -54,7 +54,7 @@ if __name__ == "__main__":
     print("gains alone:", tuned, "gains and taper:", design, "without gradients:", slow, sep="\n")
     for values, gains in ((damper, kp), (tuned.values, tuned.gains), (design.values, design.gains)):
         motion = ph.twin.simulate(problem.model(values), feedback=torque, gains=gains)
-        plt.plot(motion.t, 1e3 * (motion.theta("arm") - 1.0 + motion.displacement("tip")[:, 1]))
-    plt.gca().set(xlabel="t in s", ylabel="tip from its target in mrad", xlim=(0.5, 1.5), ylim=(-150, 150))
+        plt.semilogy(motion.t, 1e3 * abs(motion.theta("arm") - 1.0 + motion.displacement("tip")[:, 1]))
+    plt.gca().set(xlabel="t in s", ylabel="tip from its target in mrad", ylim=(1e-3, 2e3))
     plt.legend(["before", "gains alone", "gains and taper"])
     plt.savefig("slewing_arm_design.png")

@@ -56,23 +56,26 @@ CRANK_SLIDER = Problem(
             "phloat",
             grid(elements=(4, 6), steps=(400, 800, 1600, 3200))
             + grid(elements=(8, 12), steps=(3200, 6400, 12800))
-            + grid(elements=(4, 6), steps=(800, 1600, 3200), scheme="loose")
-            + grid(elements=(8, 12), steps=(3200, 6400, 12800), scheme="loose")
+            + grid(elements=(4, 5, 6), steps=(800, 1200, 1600, 3200), scheme="loose")
+            + grid(elements=(8, 12), steps=(3200, 6400, 12800, 16000), scheme="loose")
             + grid(elements=(8, 12, 16), steps=(480, 960, 1280, 1920), scheme="order 4"),
             "phloat",
         ),
         "phloat, rod in two pieces": Family(
             "phloat",
             grid(elements=(3, 4, 6), steps=(800, 1600, 12800), pieces=2)
-            + grid(elements=(3, 4, 6), steps=(800, 1600, 6400, 12800), pieces=2, scheme="loose")
+            + grid(elements=(3, 4, 6), steps=(800, 1200, 1600, 6400, 12800, 16000), pieces=2, scheme="loose")
             + grid(elements=(6, 8), steps=(960, 1280), pieces=2, scheme="order 4"),
             "exudyn",
         ),
         "Exudyn, ANCF cables": Family(
             "exudyn",
-            grid(elements=(4, 6), steps=(400, 800, 1600, 3200), tolerance=TOLERANCES, solver=SOLVERS)
+            grid(elements=(4, 5, 6), steps=(400, 800, 1200, 1600, 3200), tolerance=TOLERANCES, solver=SOLVERS)
             + grid(
-                elements=(8, 12, 16, 24), steps=(3200, 6400, 12800, 25600), tolerance=TOLERANCES, solver="EigenSparse"
+                elements=(8, 12, 16, 24),
+                steps=(3200, 6400, 12800, 16000, 25600),
+                tolerance=TOLERANCES,
+                solver="EigenSparse",
             ),
             "exudyn",
         ),

@@ -137,3 +137,11 @@ def test_the_twin_needs_no_more_than_numpy_and_jax():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "[]"
+
+
+def test_a_body_at_rest_without_a_load_stays_there():
+    """Its equations have no terms at all to measure a residual by."""
+    block = ph.RigidBody(2.0, np.eye(3)).discretise()
+    system = ph.connect({"block": block}, [ph.Revolute("ground", "block.P", name="pin")], plane="xy")
+    motion = simulate(exported(system, ph.place(system, {}), 0.2, dt=0.1))
+    assert np.abs(motion.r_P("block")).max() == 0.0
