@@ -21,6 +21,7 @@ from phloat.motion.assembled import Assembled
 from phloat.motion.kernel import pack
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import Arrays
+from phloat.motion.kernel.padded import padded
 from phloat.motion.kernel.step import arrive
 from phloat.system.elements import Element
 from phloat.system.state import Pose, State
@@ -145,7 +146,8 @@ def _write(run: Assembled, group: Group, arrays: Arrays) -> None:
     model.bodies[list(group.members), t.DAMPED] = body.elastic.R_d.nnz > 0
     for end, name, port in group.ends:
         port = body.ports[name] if name else port
-        for column, value in zip((t.E_X, t.E_PHI, t.E_PSI), arrays.port(port), strict=True):
+        x, Phi, Psi = arrays.port(port)
+        for column, value in ((t.E_X, x), (t.E_PHI, padded(Phi)), (t.E_PSI, padded(Psi))):
             at = model.ends[end, column]
             model.data[at : at + value.size] = value.ravel()
 

@@ -130,6 +130,14 @@ class Arrays:
         return np.linalg.solve(self.L, before[self.quadratic]), force, float(energy)
 
 
+def arrays_of(body: Body) -> Arrays:
+    """The constants of a body, made once and kept with it."""
+    kept = vars(body)
+    if "arrays" not in kept:
+        kept["arrays"] = Arrays(body)
+    return kept["arrays"]
+
+
 def _merged(triples: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Entries at one place added up; neighbours stand in different rows, so that adding them up need not wait."""
     if not len(values):

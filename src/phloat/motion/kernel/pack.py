@@ -22,7 +22,7 @@ from phloat.joints.rows import (
     Turn,
 )
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.arrays import Arrays
+from phloat.motion.kernel.arrays import Arrays, arrays_of
 from phloat.motion.kernel.lanes import FOUR
 from phloat.motion.kernel.newton import ROUND_OFF, Model
 from phloat.motion.kernel.order import eliminated
@@ -153,7 +153,7 @@ def packed(system: System, state: State, entries: list[Entry]) -> Packed:
     shared: dict[Body, tuple[Arrays, np.ndarray]] = {}
     for i, (name, body) in enumerate(system.bodies.items()):
         if body not in shared:
-            known = Arrays(body)
+            known = arrays_of(body)
             shared[body] = known, _constants(known, data, index, w)
         arrays[name] = shared[body][0]
         _room(bodies[i], shared[body][1], w)
