@@ -56,13 +56,13 @@ def measure(samples, workers, saved=False):
             workers=workers,
             save=Path(folder) / "runs" if saved else None,
         )
-        taken, mean = time.perf_counter() - begin, runs.mean()
+        taken, mean, failed = time.perf_counter() - begin, runs.mean(), len(runs.failed)
         size = sum(file.stat().st_size for file in (Path(folder) / "runs").iterdir()) / 2**20 if saved else 0.0
         pieces = len(list((Path(folder) / "runs").glob("piece*"))) if saved else 0
     per = 2**10 if sys.platform != "darwin" else 2**20
     return {
         "seconds": taken,
-        "failed": len(runs.failed),
+        "failed": failed,
         "mean": mean,
         "done": int(runs.ok.sum()),
         "peak": peak_MB(),

@@ -88,8 +88,8 @@ def arm():
 @pytest.mark.parametrize(
     ("system", "tip", "names"),
     [
-        (pendulum(), "lower.C", ("upper.material.E", "lower.length", "lower.damping.stiffness", "gravity[1]")),
-        (arm(), "lower.C", ("upper.material.E", "lower.section.height", "spring.stiffness", "lower.material.rho")),
+        (pendulum(), "lower.C", ("upper.material.E", "lower.length", "lower.damping.time", "gravity[1]")),
+        (arm(), "lower.C", ("upper.material.E", "lower.section.h", "spring.stiffness", "lower.material.rho")),
     ],
 )
 def test_the_gradient_of_arms_is_that_of_differences(system, tip, names):

@@ -33,8 +33,8 @@ from phloat.system.state import State
 from phloat.system.system import System
 
 NO_LAW = Law()
-COST = 1.2  # new factors of small bodies, in iterations with old ones …
-LARGE = 16.0  # … and one more for every so many unknowns of the largest
+COST = 1.2  # new factors of bodies with up to so many unknowns, in iterations with old ones …
+SMALL, MORE = 30, 16.0  # … and one more for every so many of the largest beyond that
 
 
 @dataclass(eq=False)
@@ -162,7 +162,7 @@ def packed(system: System, state: State, entries: list[Entry]) -> Packed:
     model = table.filled(data, index, w, iw, works)
     out = Packed(model, w.made(float), iw.made(int), system.gravity.astype(float), entries, arrays, first, kept, 0)
     out.w[t.TOLERATED] = ROUND_OFF
-    out.w[t.COSTLY] = COST + max(int(size) for size in bodies[:, t.SIZE]) / LARGE
+    out.w[t.COSTLY] = COST + max(0, int(bodies[:, t.SIZE].max()) - SMALL) / MORE
     out.w[t.FLOOR] = 1e-3 * (max(body.extent for body in system.bodies.values()) or 1.0)
     out.multipliers = sum(len(entry.rows) for entry in entries)
     return out
