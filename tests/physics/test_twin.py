@@ -107,7 +107,8 @@ def test_the_gradient_of_arms_is_that_of_differences(system, tip, names):
     values = {name: there[name] for name in names}
     _, slope = problem.gradient(values)
     for name in values:
-        assert slope[name] == pytest.approx(differences(problem, values, name, 3e-4), rel=1e-6), name
+        step = 0.05 if name.endswith("time") else 3e-4  # a millisecond of damping does little: less would be round-off
+        assert slope[name] == pytest.approx(differences(problem, values, name, step), rel=1e-6), name
 
 
 def test_members_of_a_family_move_as_systems_made_anew(tmp_path):

@@ -37,10 +37,12 @@ def exported(
     u: Mapping[str, object] | Inputs | None = None,
     t_start: float = 0.0,
     watch: Mapping[str, tuple[str, float]] | None = None,
+    apart: bool = False,
 ) -> Model:
     """The arrays of a run: constants of bodies, joints, the state, and the inputs of every step.
 
-    `watch` {name: (body, s)} are places of bodies whose displacement is wanted.
+    `watch` {name: (body, s)} are places of bodies whose displacement is wanted. Equal bodies share their constants, unless they
+    are to stand `apart`, so that each may change.
     """
     state = fits(system, state)
     steps = max(1, int(np.ceil((t_end - t_start) / positive("dt", dt) * (1 - 1e-9))))
@@ -50,7 +52,7 @@ def exported(
     state = agreed(system, state, inputs.at(t_start))
     task = Task(system, state, t_start, t_end, dt, inputs, dropped=repeated_rows(system, state))
     runner = Runner(task)
-    export = Export(runner.run, set(task.dropped))
+    export = Export(runner.run, set(task.dropped), apart)
     series = {"given": runner._given(times), "moving": runner._moving(times)}
     series |= {"h": np.array(times[1] - times[0]), "t_0": np.array(float(t_start))}
     arrays = {"model": export.model(), "state": export.state(), "inputs": series, **export.outside(watch or {})}
@@ -63,6 +65,7 @@ class Export:
 
     run: Assembled
     dropped: set[int]
+    apart: bool = False
 
     def __post_init__(self) -> None:
         packed = self.run.packed
@@ -136,7 +139,11 @@ class Export:
 
     def _group(self, group: list[int], slots: int) -> Tree:
         distinct = {id(self.bodies[i][1]): i for i in group}
-        alike = len(distinct) == 1 and all(not np.any(before) for before in (self.run.before[i] for i in group))
+        alike = (
+            not self.apart
+            and len(distinct) == 1
+            and all(not np.any(before) for before in (self.run.before[i] for i in group))
+        )
         constants = padded([self._constants(i) for i in (group[:1] if alike or len(group) == 1 else group)])
         ends = [self._ends(i, slots) for i in group]
         held = [[one for one in self._rows_at(i) if one[0] < self.unknown] for i in group]

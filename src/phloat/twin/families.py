@@ -54,7 +54,7 @@ def family(
     def made(values: np.ndarray) -> Model:
         new = changed(system, dict(zip(names, map(float, values), strict=True)))
         begun = start(new) if callable(start) else start
-        return exported(new, begun, t_end, dt=dt, u=u, watch=watch)
+        return exported(new, begun, t_end, dt=dt, u=u, watch=watch, apart=True)
 
     rng = np.random.default_rng(seed)
     at = [box[:, 0] + rng.random(len(names)) * (box[:, 1] - box[:, 0]) for _ in range(2)]

@@ -49,7 +49,7 @@ class Problem:
         """The arrays for these parameters."""
         system = changed(self.system, dict(values)) if values else self.system
         start = self.start(system) if callable(self.start) else self.start
-        return exported(system, start, self.t_end, dt=self.dt, u=self.u, watch=self.watch)
+        return exported(system, start, self.t_end, dt=self.dt, u=self.u, watch=self.watch, apart=True)
 
     def value(self, values: Mapping[str, float], gains: Mapping[str, float] | None = None) -> float:
         """The number for these parameters and gains."""
