@@ -183,7 +183,7 @@ def _order(arrays: Arrays) -> tuple[np.ndarray, int]:
     asked = Arrays(replace(body, elastic=elastic, inertia=inertia))
     vars(asked).update(rotary=rotary, coupling=coupling, M_ff=M_ff, K=K, membrane=membrane)
     data = pack.Buffer()
-    row = pack._constants(asked, data, pack.Buffer(), pack.Buffer())
+    row = pack.constants(asked, data, pack.Buffer(), pack.Buffer())
     return data.made(float).astype(np.int64), int(row[t.D_MASS])
 
 

@@ -216,15 +216,15 @@ class Again(Runner):
 
     def over(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Given efforts and driven places, step by step."""
-        return self._given(times), self._moving(times)
+        return self.efforts(times), self.driven(times)
 
-    def _given(self, times: np.ndarray) -> np.ndarray:
+    def efforts(self, times: np.ndarray) -> np.ndarray:
         where, known = self._where(times), self.known
-        return super()._given(times) if known is None or where is None or known.given is None else known.given[where]
+        return super().efforts(times) if known is None or where is None or known.given is None else known.given[where]
 
-    def _moving(self, times: np.ndarray) -> np.ndarray:
+    def driven(self, times: np.ndarray) -> np.ndarray:
         where = self._where(times)
-        return super()._moving(times) if self.known is None or where is None else self.known.moving[where]
+        return super().driven(times) if self.known is None or where is None else self.known.moving[where]
 
     def _where(self, times: np.ndarray) -> slice | None:
         """Which of the known steps these are; None where they were halved."""

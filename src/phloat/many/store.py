@@ -26,9 +26,9 @@ import numpy as np
 
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.many.pieces import Form, Piece
+from phloat.motion.files import description, write_whole
 
 VERSION = 1
-PARTIAL = ".part"  # at the end of the name of a file that is being written
 
 Description = dict[str, Any]
 
@@ -86,33 +86,12 @@ class Folder:
         self._write(self._piece(number).name, lambda file: np.savez(file, **arrays))
 
     def _write(self, name: str, put: Callable[[BinaryIO], object]) -> None:
-        partial = self.path / (name + PARTIAL)
-        with open(partial, "wb") as file:
-            put(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, self.path / name)
+        write_whole(self.path / name, put)
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def description(self) -> Description:
-        file = self.path / "ensemble.json"
-        if not file.exists():
-            there = "is not there" if not self.path.exists() else "holds no ensemble.json"
-            raise InputError(f"there is no saved ensemble in {str(self.path)!r}: it {there}")
-        try:
-            said = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise InputError(
-                f"{str(file)!r} cannot be read ({error}); the pieces beside it may still be whole"
-            ) from error
-        if not isinstance(said, dict) or said.get("format") != "phloat ensemble":
-            raise InputError(f"{str(file)!r} does not describe an ensemble of phloat")
-        if said["version"] > VERSION:
-            raise InputError(
-                f"{str(file)!r} has version {said['version']}, and this phloat reads up to {VERSION}; use a newer phloat"
-            )
-        return said
+        return description(self.path / "ensemble.json", "ensemble", VERSION)
 
     def table(self) -> np.ndarray:
         return np.load(self.path / "parameters.npy", allow_pickle=False)

@@ -118,7 +118,7 @@ class Runner:
         """As many steps as can be made, all of one size; how many, and how the last one went."""
         p, run, rows = self.packed, self.run, self.rows
         self.set_step(float(times[1] - times[0]))
-        given, moving = self._given(times), self._moving(times)
+        given, moving = self.efforts(times), self.driven(times)
         rows.room(len(marks))
         status, done, made, rows.fill = advance(
             *(p.model, p.w, p.iw, p.gravity, self.h),
@@ -166,7 +166,7 @@ class Runner:
 
     # --- inputs ------------------------------------------------------------------------------------------------------
 
-    def _given(self, times: np.ndarray) -> np.ndarray:
+    def efforts(self, times: np.ndarray) -> np.ndarray:
         """Means of the given efforts over each step."""
         given = self.run.given
         out = np.zeros((len(times) - 1, len(given)))
@@ -176,7 +176,7 @@ class Runner:
             out[:, columns] = means(self.signals[name], times)[:, component]
         return out
 
-    def _moving(self, times: np.ndarray) -> np.ndarray:
+    def driven(self, times: np.ndarray) -> np.ndarray:
         """Where the drives are at the end of each step."""
         out, at = np.zeros((len(times) - 1, len(self.run.moving_at))), 0
         for motion in self.run.moving:

@@ -12,7 +12,6 @@ short at any instant opens with the pieces that were finished.
 from __future__ import annotations
 
 import json
-import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,12 +24,12 @@ import numpy as np
 from phloat.algebra.layout import Layout
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.motion.dense import at_times
+from phloat.motion.files import PARTIAL, description, write_whole
 from phloat.motion.result import Books, Result
 from phloat.system.system import System
 
 VERSION = 1
 BOOKS = ("bodies", "losses", "works", "springs")
-PARTIAL = ".part"  # at the end of the name of a file that is being written
 
 Description = dict[str, Any]
 Arrays = Mapping[str, np.ndarray]
@@ -86,38 +85,12 @@ class Folder:
             (self.path / f"memory.{k - 2:06d}.npz").unlink(missing_ok=True)
 
     def _write(self, name: str, put: Callable[[BinaryIO], object]) -> None:
-        """Under another name first: what bears its own name is whole."""
-        partial = self.path / (name + PARTIAL)
-        with open(partial, "wb") as file:
-            put(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, self.path / name)
-        if os.name == "posix":  # elsewhere folders cannot be synchronised
-            here = os.open(self.path, os.O_RDONLY)
-            os.fsync(here)
-            os.close(here)
+        write_whole(self.path / name, put)
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def description(self) -> Description:
-        file = self.path / "run.json"
-        if not file.exists():
-            there = "is not there" if not self.path.exists() else "holds no run.json"
-            raise InputError(f"there is no saved run in {str(self.path)!r}: it {there}")
-        try:
-            said = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise InputError(
-                f"{str(file)!r} cannot be read ({error}); the pieces beside it may still be whole"
-            ) from error
-        if not isinstance(said, dict) or said.get("format") != "phloat run":
-            raise InputError(f"{str(file)!r} does not describe a run of phloat")
-        if said["version"] > VERSION:
-            raise InputError(
-                f"{str(file)!r} has version {said['version']}, and this phloat reads up to {VERSION}; use a newer phloat"
-            )
-        return said
+        return description(self.path / "run.json", "run", VERSION)
 
     def read(self, name: str) -> np.ndarray:
         return np.load(self.path / f"{name}.npy", allow_pickle=False)

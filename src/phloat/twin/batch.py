@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.twin.body import Tree
 from phloat.twin.member import Family
 from phloat.twin.motion import Motion
-from phloat.twin.running import Law, answered, found, motion_of, ready, whole
+from phloat.twin.running import Law, answered, found, motion_of, ready, times, whole
 
 FAILED = 1e4  # a residual of so many round-offs is no solution
 
@@ -82,7 +80,7 @@ def program(
         states, residual = motion_of(
             arrays, dict(gains or {}), names=names, every=steps, renew=renew, feedback=feedback
         )
-        return output(Motion(arrays, states, names, _times(arrays, states, steps))), residual
+        return output(Motion(arrays, states, names, times(arrays, states, steps))), residual
 
     shared = jax.device_put((family.fixed, family.varying), there)
     rows = jax.device_put(np.repeat(middle[None], batch, axis=0), there)
@@ -104,10 +102,6 @@ def ensemble(
         residuals.append(residual)
     joined = jax.tree.map(lambda *parts: np.concatenate(parts), *outputs)
     return Runs(rows, joined, np.concatenate(residuals))
-
-
-def _times(arrays: Tree, states: Tree, every: int) -> Any:
-    return arrays["inputs"]["t_0"] + arrays["inputs"]["h"] * every * jnp.arange(states["work"].shape[0])
 
 
 def fitting(needs: Any, device: Any, batch: int) -> None:

@@ -21,11 +21,11 @@ from phloat.motion.task import Task
 from phloat.motion.velocities import agreed, closed_or_said
 from phloat.system.state import State
 from phloat.system.system import System, fits
+from phloat.twin.equations import DROPPED
 from phloat.twin.model import Model, Places
 from phloat.twin.rows import KINDS, TURNING
 
 Tree = dict[str, Any]
-DROPPED = 3
 
 
 def exported(
@@ -53,7 +53,7 @@ def exported(
     task = Task(system, state, t_start, t_end, dt, inputs, dropped=repeated_rows(system, state))
     runner = Runner(task)
     export = Export(runner.run, set(task.dropped), apart)
-    series = {"given": runner._given(times), "moving": runner._moving(times)}
+    series = {"given": runner.efforts(times), "moving": runner.driven(times)}
     series |= {"h": np.array(times[1] - times[0]), "t_0": np.array(float(t_start))}
     arrays = {"model": export.model(), "state": export.state(), "inputs": series, **export.outside(watch or {})}
     return Model(arrays, export.names(watch or {}))

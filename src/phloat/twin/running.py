@@ -8,7 +8,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from phloat.errors import InputError
@@ -39,7 +38,7 @@ def simulate(
     run = jax.jit(partial(motion_of, names=model.names, every=whole(model, every), renew=renew, feedback=feedback))
     states, residual = run(arrays, dict(gains or {}))
     settled(residual)
-    return Motion(arrays, states, model.names, times(model, every))
+    return Motion(arrays, states, model.names, times(arrays, states, every))
 
 
 def motion_of(
@@ -120,10 +119,9 @@ def whole(model: Model, every: int) -> int:
     return every
 
 
-def times(model: Model, every: int) -> Array:
-    """When the states are."""
-    inputs = model.arrays["inputs"]
-    return jnp.asarray(inputs["t_0"] + float(inputs["h"]) * np.arange(0, model.steps + 1, every))
+def times(arrays: Tree, states: Tree, every: int) -> Array:
+    """When the states of a run are."""
+    return arrays["inputs"]["t_0"] + arrays["inputs"]["h"] * every * jnp.arange(states["work"].shape[0])
 
 
 def settled(residual: Array, which: str = "the run") -> None:

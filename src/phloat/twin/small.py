@@ -11,7 +11,7 @@ FEW = 12  # terms of a sum; longer ones are left to a library
 def dot(A: Array, x: Array) -> Array:
     """A x over the last axis of A and the first but one of x (the only one of a vector); axes before that are common to both."""
     if A.shape[-1] > FEW:
-        return A @ x if x.ndim < 3 else jnp.matmul(A, x)
+        return A @ x
     if x.ndim == 1:
         return jnp.sum(A * x, axis=-1)
     return jnp.sum(A[..., :, None] * x[..., None, :, :], axis=-2) if A.ndim > 1 else jnp.sum(A[:, None] * x, axis=-2)

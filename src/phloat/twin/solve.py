@@ -29,13 +29,12 @@ from phloat.twin.equations import (
     turns,
 )
 from phloat.twin.ports import between, port, velocity_map
-from phloat.twin.small import along, dot
+from phloat.twin.small import FEW, along, dot
 
 ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
 STALLED = 1e4  # within so many round-offs a residual that falls no more is accepted
 CHORDS = 8  # iterations with one set of tangents
 RENEWALS = 6
-FEW = 12  # rows whose S is inverted without a library
 EPS = 2.220446049250313e-16
 TINY = 2.2250738585072014e-308  # what rests and feels nothing has terms of no size
 

@@ -154,7 +154,7 @@ def packed(system: System, state: State, entries: list[Entry]) -> Packed:
     for i, (name, body) in enumerate(system.bodies.items()):
         if body not in shared:
             known = arrays_of(body)
-            shared[body] = known, _constants(known, data, index, w)
+            shared[body] = known, constants(known, data, index, w)
         arrays[name] = shared[body][0]
         _room(bodies[i], shared[body][1], w)
     _share(bodies, w)
@@ -168,7 +168,7 @@ def packed(system: System, state: State, entries: list[Entry]) -> Packed:
     return out
 
 
-def _constants(arrays: Arrays, data: Buffer, index: Buffer, w: Buffer) -> np.ndarray:
+def constants(arrays: Arrays, data: Buffer, index: Buffer, w: Buffer) -> np.ndarray:
     """The columns of the table of bodies that equal bodies share."""
     row = np.zeros(t.BODY_COLUMNS, dtype=np.int64)
     body = arrays.body
