@@ -26,7 +26,7 @@ def run(code, **member):
     return phloat(**member) if code == "phloat" else exudyn(**member)
 
 
-def phloat(elements, steps, pieces=1, modes=0, scheme="midpoint"):
+def phloat(elements, steps, pieces=1, modes=0, axial=2, scheme="midpoint"):
     import ours
 
     import phloat as ph
@@ -36,7 +36,7 @@ def phloat(elements, steps, pieces=1, modes=0, scheme="midpoint"):
             length=LENGTH, section=ph.Circle(DIAMETER), material=ph.Material(E=E, rho=RHO, nu=0.3), frame="pinned"
         )
         crank = ph.RigidBody(1e-3, 1e-5 * np.eye(3), center=(RADIUS / 2, 0.0, 0.0), ports={"C": (RADIUS, 0.0, 0.0)})
-        bodies = {"crank": crank.discretise(), "rod": ours.beam(recipe, pieces, elements, modes)}
+        bodies = {"crank": crank.discretise(), "rod": ours.beam(recipe, pieces, elements, modes, axial)}
         system = ph.connect(
             bodies | {"slider": ph.PointMass(SLIDER).discretise()},
             joints=[

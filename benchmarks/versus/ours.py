@@ -11,14 +11,19 @@ from phloat.motion.march import fixed
 from phloat.motion.runner import Runner
 from phloat.motion.task import Task
 
-SCHEMES = {"midpoint": ph.Midpoint(), "loose": ph.Midpoint(newton=1e-8), "order 4": ph.Composition4()}
+SCHEMES = {
+    "midpoint": ph.Midpoint(),
+    "loose": ph.Midpoint(newton=1e-6),
+    "order 4": ph.Composition4(),
+    "order 4, loose": ph.Composition4(newton=1e-7),
+}
 _warm = []
 
 
-def beam(recipe, pieces, elements, modes):
+def beam(recipe, pieces, elements, modes, axial=2):
     """A beam as it is, in pieces that bend far, reduced, or both."""
     body = (recipe.split(pieces) if pieces > 1 else recipe).discretise(elements)
-    return body.reduced(modes=modes) if modes else body
+    return body.reduced(modes=modes, axial=axial) if modes else body
 
 
 def moved(build, t_end, steps, every, look, scheme="midpoint", u=None, alone=False):

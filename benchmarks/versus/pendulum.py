@@ -17,7 +17,18 @@ def tip(places, samples):
 
 
 def phloat(
-    links, link, t_end, samples, elements, steps, pieces=1, modes=0, frame="cantilever", scheme="midpoint", alone=False
+    links,
+    link,
+    t_end,
+    samples,
+    elements,
+    steps,
+    pieces=1,
+    modes=0,
+    axial=2,
+    frame="cantilever",
+    scheme="midpoint",
+    alone=False,
 ):
     import ours
 
@@ -30,7 +41,7 @@ def phloat(
             material=ph.Material(E=link["E"], rho=link["rho"], nu=0.3),
             frame=frame,
         )
-        body = ours.beam(recipe, pieces, elements, modes)
+        body = ours.beam(recipe, pieces, elements, modes, axial)
         joints = [ph.Revolute("ground", "0.P"), *(ph.Revolute(f"{k}.C", f"{k + 1}.P") for k in range(links - 1))]
         system = ph.connect({f"{k}": body for k in range(links)}, joints, gravity=(0.0, -GRAVITY, 0.0), plane="xy")
         return system, ph.place(system)

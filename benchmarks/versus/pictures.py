@@ -2,8 +2,8 @@
 
 import sweep
 
-COLOURS = ("#1f5fa8", "#4fa3d9", "#c8501e", "#e2a03f")
-LINES = ("#1f5fa8", "#4fa3d9", "#7a6fc0", "#c8501e", "#e2a03f")
+OURS, THEIRS = ("#1f5fa8", "#4fa3d9", "#7a6fc0"), ("#c8501e", "#e2a03f")
+LINES = (*OURS, *THEIRS)
 
 
 def drawn(record, folder):
@@ -45,7 +45,7 @@ def drawn(record, folder):
 
 def _colours(problem):
     """Blues for phloat, browns for the peer."""
-    ours, theirs = iter(COLOURS[:2]), iter(COLOURS[2:])
+    ours, theirs = iter(OURS), iter(THEIRS)
     return [next(ours if family.startswith("phloat") else theirs) for family in problem["families"]]
 
 

@@ -58,14 +58,20 @@ CRANK_SLIDER = Problem(
             + grid(elements=(8, 12), steps=(3200, 6400, 12800))
             + grid(elements=(4, 5, 6), steps=(800, 1200, 1600, 3200), scheme="loose")
             + grid(elements=(8, 12), steps=(3200, 6400, 12800, 16000), scheme="loose")
-            + grid(elements=(8, 12, 16), steps=(480, 960, 1280, 1920), scheme="order 4"),
+            + grid(elements=(8, 12, 16), steps=(480, 960, 1280, 1920), scheme=("order 4", "order 4, loose")),
+            "phloat",
+        ),
+        "phloat, rod in modes": Family(
+            "phloat",
+            grid(elements=24, modes=(3, 5), axial=0, steps=(1200, 1600, 2400, 8000, 12800, 16000), scheme="loose")
+            + grid(elements=24, modes=(5, 6), axial=0, steps=(640, 960, 1280, 1600, 2560), scheme="order 4, loose"),
             "phloat",
         ),
         "phloat, rod in two pieces": Family(
             "phloat",
             grid(elements=(3, 4, 6), steps=(800, 1600, 12800), pieces=2)
             + grid(elements=(3, 4, 6), steps=(800, 1200, 1600, 6400, 12800, 16000), pieces=2, scheme="loose")
-            + grid(elements=(6, 8), steps=(960, 1280), pieces=2, scheme="order 4"),
+            + grid(elements=(6, 8), steps=(960, 1280, 1600), pieces=2, scheme="order 4, loose"),
             "exudyn",
         ),
         "Exudyn, ANCF cables": Family(
@@ -96,7 +102,8 @@ DOUBLE_PENDULUM = Problem(
             "phloat",
             grid(elements=(2, 3, 4, 5, 6), steps=(400, 600, 800, 1000, 2000, 4000), frame="pinned")
             + grid(elements=(2, 3, 4, 5, 6), steps=(400, 600, 800, 1000, 2000, 4000), frame="pinned", scheme="loose")
-            + grid(elements=(4, 5, 6), steps=(100, 200, 400, 800), frame="pinned", scheme="order 4"),
+            + grid(elements=(3, 4, 5, 6), steps=(100, 150, 200, 300, 400), frame="pinned", scheme="order 4, loose")
+            + grid(elements=16, modes=(2, 3, 4), axial=0, steps=(400, 600, 800, 1000), frame="pinned", scheme="loose"),
             "exudyn",
         ),
         "phloat, links in two pieces": Family(
@@ -127,8 +134,8 @@ CHAIN = Problem(
     {
         "phloat": Family(
             "phloat",
-            grid(elements=(1, 2, 3), steps=(100, 200, 500, 1000, 2000), frame="pinned")
-            + grid(elements=(2, 3), steps=(100, 200), frame="pinned", scheme="order 4"),
+            grid(elements=(1, 2, 3), steps=(100, 200, 500, 1000, 2000), frame="pinned", scheme=("midpoint", "loose"))
+            + grid(elements=(2, 3), steps=(100, 200), frame="pinned", scheme=("order 4", "order 4, loose")),
             "exudyn",
         ),
         "Exudyn, ANCF cables": Family(
@@ -157,8 +164,8 @@ SPIN_UP = Problem(
     {
         "phloat": Family(
             "phloat",
-            grid(elements=(2, 3, 4, 6), steps=(400, 800, 1600, 3200))
-            + grid(elements=(4, 6, 8), steps=(200, 400), scheme="order 4"),
+            grid(elements=(2, 3, 4, 6), steps=(400, 800, 1600, 3200), scheme=("midpoint", "loose"))
+            + grid(elements=(4, 6, 8), steps=(200, 400), scheme=("order 4", "order 4, loose")),
             "phloat",
         ),
         "Exudyn, ANCF cables": Family(
@@ -190,7 +197,11 @@ HINGED_BEAM = Problem(
     "hinged_beam",
     141.42,
     {
-        "phloat": Family("phloat", grid(elements=(1, 2, 3), steps=(200, 400, 800, 1600, 3200, 6400)), "phloat"),
+        "phloat": Family(
+            "phloat",
+            grid(elements=(1, 2, 3), steps=(200, 400, 800, 1600, 3200, 6400), scheme=("midpoint", "loose")),
+            "phloat",
+        ),
         "Exudyn, spatial ANCF beams": Family(
             "exudyn",
             grid(elements=(4, 8, 16), steps=(200, 400, 800, 1600), tolerance=TOLERANCES, solver="EigenSparse"),
@@ -208,7 +219,7 @@ SOLID_CRANK = Problem(  # its stiff static modes ring: less than 1e-2 takes step
     "solid_crank",
     0.0382,
     {
-        "phloat": Family("phloat", grid(modes=6, steps=(400, 800, 1600, 3200)), "phloat"),
+        "phloat": Family("phloat", grid(modes=6, steps=(400, 800, 1600, 3200), scheme=("midpoint", "loose")), "phloat"),
         "Exudyn, ObjectFFRFreducedOrder": Family(
             "exudyn",
             grid(modes=6, steps=(400, 800, 1600, 3200), tolerance=TOLERANCES, solver="EigenDense"),

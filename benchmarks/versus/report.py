@@ -39,10 +39,9 @@ def described(run):
     if not run:
         return "—"
     m = run["member"]
-    if "elements" not in m:
-        return f"{m['modes']} modes, {m['steps']} steps{', order 4' if m.get('scheme') == 'order 4' else ''}"
     pieces = f"{m['pieces']} × " if m.get("pieces", 1) > 1 else ""
-    what = f"{pieces}{m['elements']} elements" if m["elements"] != 1 or pieces else "1 element"
+    what = f"{pieces}{m['elements']} elements" if m.get("elements", 1) != 1 or pieces else "1 element"
+    what = f"{m['modes']} modes" if m.get("modes") else what
     scheme = f", {m['scheme']}" if m.get("scheme", "midpoint") != "midpoint" else ""
     return f"{what}, {m['steps']} steps{scheme}"
 

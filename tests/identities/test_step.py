@@ -122,7 +122,7 @@ class Iterate:
         step.set_step(self.m, self.w, self.iw, h)
         for i in range(len(self.m.bodies)):
             of_body.begin(self.m.bodies, i, self.m.data, self.m.indices, self.w, h)
-        step.predict(self.m, self.w, self.iw)
+        step.predict(self.m, self.w, self.iw, np.array([1.0, 1.0, -1.0]))
         rng = np.random.default_rng(1)
         at = self.m.where[newton.LAM]
         count = int(self.m.entries[:, t.J_ROWS].sum())

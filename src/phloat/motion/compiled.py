@@ -8,6 +8,8 @@ from phloat.bodies.rigid import RigidBody
 from phloat.joints.pairs import Revolute
 from phloat.motion.notice import is_compiled
 from phloat.motion.place import place
+from phloat.motion.schemes.composition import Composition4
+from phloat.motion.schemes.midpoint import Midpoint
 from phloat.motion.simulate import simulate
 from phloat.system.system import connect
 
@@ -17,7 +19,8 @@ def warm() -> None:
     if not is_compiled():
         arm = RigidBody(1.0, np.eye(3), center=(1.0, 0.0, 0.0)).discretise()
         pendulum = connect({"arm": arm}, [Revolute("ground", "arm.P")], gravity=(0.0, -9.81, 0.0))
-        simulate(pendulum, place(pendulum), 2e-3, dt=1e-3)
+        for scheme in (Composition4(), Midpoint()):
+            simulate(pendulum, place(pendulum), 2e-3, dt=1e-3, scheme=scheme)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,8 @@ def remembered(runner: Runner) -> dict[str, np.ndarray]:
         "now": np.array([runner.t, runner.h, runner.sampled]),
         "w": p.w,
         "iw": p.iw,
+        "bank": runner.bank,
+        "sizes": runner.sizes,
         "dropped": p.model.rows[:, t.R_DROPPED],
         "moved": run.moved,
         "constant": run.constant,
@@ -68,6 +70,7 @@ def recalled(runner: Runner) -> Memory:
         )
     runner.t, runner.h, runner.sampled = map(float, memory["now"])
     p.w[:], p.iw[:], p.model.rows[:, t.R_DROPPED] = memory["w"], memory["iw"], memory["dropped"]
+    runner.bank[:], runner.sizes = memory["bank"], memory["sizes"]
     run.moved, run.constant[:] = memory["moved"], memory["constant"]
     ends = np.cumsum([len(before) for before in run.before])
     run.before[:] = np.split(memory["before"], ends[:-1])

@@ -12,19 +12,18 @@ from phloat.motion.watch import Watch
 
 CHUNK = 256  # steps between looks at the clock
 LOOK = 4  # steps between looks at the error
-WHOLE = (1.0,)
 
 
-def fixed(runner: Runner, dt: float, parts: tuple[float, ...] = WHOLE) -> None:
-    """Steps of dt, each made of the given parts; the last one is shorter where dt does not divide the time."""
+def fixed(runner: Runner, dt: float) -> None:
+    """Steps of dt; the last one is shorter where dt does not divide the time."""
     task, memory = runner.task, recalled(runner)
     times = nodes(task.t_0, task.t_end, dt)
     k = int(np.searchsorted(times, runner.t - 1e-9 * dt))
     if times[k] - runner.t > 1e-9 * dt:  # a run that ended between nodes goes on
         times, k = nodes(runner.t, task.t_end, dt), 0
     wanted = kept_nodes(times, task.output)
-    watch = Watch(runner, parts, memory) if task.events else None
-    single = task.controller is not None or watch is not None or parts != WHOLE
+    watch = Watch(runner, memory) if task.events else None
+    single = task.controller is not None or watch is not None
     last = len(times) - 1
     while k < last:
         if task.controller is not None:
@@ -35,8 +34,6 @@ def fixed(runner: Runner, dt: float, parts: tuple[float, ...] = WHOLE) -> None:
         if watch is not None:
             if not watch.step(times[k + 1]):
                 break
-        elif parts != WHOLE:
-            runner.composed(times[k], times[k + 1], parts)
         else:
             runner.go(times[k : stop + 1], wanted[(wanted > k) & (wanted <= stop)] - k)
         if single and stop in wanted:

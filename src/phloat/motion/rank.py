@@ -24,11 +24,11 @@ AWAY = 1e-2  # metres or radians
 STEPS = 30
 
 
-def repeated_rows(system: System, state: State) -> tuple[int, ...]:
-    """Numbers of the joint rows that always follow from the others, with a warning that names their joints."""
+def repeated_rows(system: System, state: State, G: Matrix | None = None) -> tuple[int, ...]:
+    """Numbers of the joint rows (G of `velocity_rows`) that always follow from others, with a warning that names their joints."""
     if not system.multipliers.size:
         return ()
-    G, _ = velocity_rows(system, state)
+    G = velocity_rows(system, state)[0] if G is None else G
     here = dependencies(G)
     if not here.shape[1]:
         return ()

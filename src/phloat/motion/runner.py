@@ -12,9 +12,10 @@ from phloat.motion.assembled import Assembled, assembled, unload
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.newton import LAM, ROUND_OFF
 from phloat.motion.kernel.pack import Packed
-from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, set_step, snapshot
+from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, exchange, set_step, snapshot
 from phloat.motion.notice import say_if_compiling
 from phloat.motion.outputs import Outputs
+from phloat.motion.parts import WHOLE, Parts
 from phloat.motion.result import Books, Result
 from phloat.motion.signals import Constant, Signal, means, vector
 from phloat.motion.task import Task
@@ -59,11 +60,14 @@ class Rows:
 
 class Runner:
     """A task being run: `t` and the buffers say where it stands. `run` are buffers of it that are there already; `tolerance` is
-    where Newton's method stops, as a fraction of the terms of an equation (None: at their round-off)."""
+    where Newton's method stops, as a fraction of the terms of an equation (None: at their round-off); `parts` are of a step."""
 
-    def __init__(self, task: Task, run: Assembled | None = None, tolerance: float | None = None) -> None:
+    def __init__(
+        self, task: Task, run: Assembled | None = None, tolerance: float | None = None, parts: Parts = WHOLE
+    ) -> None:
         say_if_compiling()
-        self.task, self.t, self.h = task, task.t_0, 0.0
+        self.task, self.parts, self.t = task, parts, task.t_0
+        self.h, self.sizes = 0.0, np.zeros(0)
         also = task.system.ports.also
         self.given = {also.get(name, name): signal for name, signal in task.inputs.signals.items()}
         self.signals: dict[str, Signal] = dict(self.given)
@@ -81,6 +85,7 @@ class Runner:
         for row in task.dropped:
             self.packed.model.rows[row, t.R_DROPPED] = 1
         p = self.packed
+        self.bank = np.zeros(int(p.model.factors[:, 1].sum()) if len(parts.sizes) > 1 else 0)
         self.rows = Rows(np.zeros((0, p.kept)), np.zeros((0, p.multipliers)), np.zeros((0, len(p.entries))))
         self.snap()
 
@@ -94,47 +99,43 @@ class Runner:
         """Steps from time to time, halved where Newton's method fails; snapshots after the steps numbered in marks."""
         at = 0
         while at < len(times) - 1:
-            done, status = self.steps(times[at:], marks[marks > at] - at)
+            done, status = self.steps(times[at:], marks[marks > at] - at, self.parts)
             at += done
             if status != SOLVED:
+                if self.parts is not WHOLE:
+                    self._given_up(self.t, status)
                 self._halved(times[at], times[at + 1], status, 1)
                 at += 1
                 if at in marks:
                     self.snap()
 
-    def composed(self, start: float, end: float, parts: tuple[float, ...]) -> None:
-        """One step as a composition of steps of the given parts, forth and back."""
-        at = start
-        for part in parts:
-            self.packed.iw[t.I_STARTED] = min(self.packed.iw[t.I_STARTED], 1)
-            to = at + part * (end - start)
-            done, status = self.steps(np.array([at, to]), NONE)
-            if not done:
-                self._given_up(at, status)
-            at = to
-        self.t = end
-
-    def steps(self, times: np.ndarray, marks: np.ndarray) -> tuple[int, int]:
-        """As many steps as can be made, all of one size; how many, and how the last one went."""
-        p, run, rows = self.packed, self.run, self.rows
-        self.set_step(float(times[1] - times[0]))
+    def steps(self, times: np.ndarray, marks: np.ndarray, parts: Parts = WHOLE) -> tuple[int, int]:
+        """As many steps as can be made, all of one size and each of these parts; how many, and how the last one went."""
+        p, run, rows, count = self.packed, self.run, self.rows, len(parts.fractions)
+        self.set_step(float(times[1] - times[0]), parts)
+        times, marks = (parts.within(times), marks * count) if count > 1 else (times, marks)
         given, moving = self.efforts(times), self.driven(times)
         rows.room(len(marks))
         status, done, made, rows.fill = advance(
-            *(p.model, p.w, p.iw, p.gravity, self.h),
+            *(p.model, p.w, p.iw, p.gravity, (self.sizes, parts.sets, parts.guesses), self.bank),
             *(given, run.given_at, moving, run.moving_at, marks),
             *(p.first, rows.kept, rows.lam, rows.springs, rows.made, rows.fill),
         )
         rows.t += [float(times[k]) for k in marks[: made - rows.made]]
         if done:
             self.t, run.moved = float(times[done]), moving[done - 1]
-        return done, status
+        return done // count, status
 
-    def set_step(self, h: float) -> None:
-        if abs(h - self.h) > 1e-9 * abs(h):
+    def set_step(self, h: float, parts: Parts = WHOLE) -> None:
+        """The sizes of the parts of a step of size h; factors go where they change."""
+        if abs(h - self.h) > 1e-9 * abs(h) or len(self.sizes) != len(parts.fractions):
             p = self.packed
-            set_step(p.model, p.w, p.iw, h)
-            self.h = h
+            for size in h * parts.sizes[1:]:
+                set_step(p.model, p.w, p.iw, size)
+                exchange(p.model, p.w, p.iw, self.bank)
+            set_step(p.model, p.w, p.iw, h * parts.sizes[0])
+            p.iw[t.I_SET] = 0
+            self.h, self.sizes = h, h * np.array(parts.fractions)
 
     def _halved(self, start: float, end: float, status: int, depth: int) -> None:
         """The step that failed as two of half the size, and so on."""
@@ -293,12 +294,14 @@ class Runner:
         if rows.before + rows.made > 1 and h and n:
             if rows.before == 0:
                 lam[0] = 2 * lam[0]  # there was nothing before the first step, so half of it is zero
-            lam[-1] = 0.5 * (lam[-1] + self._beyond(self.t + h, lam[-1])) if rows.fill == n - 1 else lam[-1]
+            lam[-1] = (
+                0.5 * (lam[-1] + self._beyond(self.t + self.sizes[-1], lam[-1])) if rows.fill == n - 1 else lam[-1]
+            )
         return lam
 
     def _beyond(self, to: float, otherwise: np.ndarray) -> np.ndarray:
         """λ of one step more, which is then forgotten."""
-        p, moved, at = self.packed, self.run.moved, self.t
+        p, moved, at, sizes = self.packed, self.run.moved, self.t, (self.h, self.sizes)
         w, iw, fill = p.w.copy(), p.iw.copy(), self.rows.fill
         self.rows.fill = -1
         try:
@@ -307,4 +310,5 @@ class Runner:
             done = 0
         lam = p.w[p.model.where[LAM] :][: p.multipliers].copy() if done else otherwise
         p.w[:], p.iw[:], self.t, self.run.moved, self.rows.fill = w, iw, at, moved, fill
+        self.h, self.sizes = sizes
         return lam

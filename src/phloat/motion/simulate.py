@@ -24,7 +24,7 @@ from phloat.motion.result import Result
 from phloat.motion.saved import Description
 from phloat.motion.schemes.midpoint import Midpoint
 from phloat.motion.task import Begins, Controller, Scheme, Task
-from phloat.motion.velocities import agreed, closed_or_said
+from phloat.motion.velocities import agreed, closed_or_said, velocity_rows
 from phloat.system.state import State
 from phloat.system.system import System, fits
 
@@ -111,7 +111,8 @@ def simulate(
     system, asked = _begun(system, controller, dt if scheme == Midpoint() else None)
     inputs = given_inputs(system, u)
     closed_or_said(system, state)
-    state = agreed(system, state, inputs.at(start))
+    rows = velocity_rows(system, state)
+    state = agreed(system, state, inputs.at(start), rows)
     task = Task(
         system,
         state,
@@ -123,7 +124,7 @@ def simulate(
         controller=asked,
         every=every,
         events=_listed(events),
-        dropped=repeated_rows(system, state),
+        dropped=repeated_rows(system, state, rows[0]),
         progress=bar(start, end, progress),
     )
     if not callable(getattr(scheme, "run", None)) or isinstance(scheme, type):

@@ -59,10 +59,10 @@ def closed_or_said(system: System, state: State) -> None:
             raise InputError(f"joint {name!r} is half a turn away from closed; close it with place(system, …)")
 
 
-def agreed(system: System, state: State, u: np.ndarray) -> State:
+def agreed(system: System, state: State, u: np.ndarray, rows: tuple[Matrix, Matrix] | None = None) -> State:
     """The state with velocities that satisfy joints and drives: nodes of a run miss them by O(h²), which is projected away with
-    the least change of kinetic energy; a miss that is no such remainder gets a sentence."""
-    G, B_lam = velocity_rows(system, state)
+    the least change of kinetic energy; a miss that is no such remainder gets a sentence. `rows`: `velocity_rows`, where known."""
+    G, B_lam = rows or velocity_rows(system, state)
     w, right = state.e[places_of(system)], B_lam @ u
     off = np.abs(G @ w - right)
     if off.max(initial=0.0) <= NOISE:

@@ -34,8 +34,8 @@ class Saved:
 class Watch:
     """The events of a run and their values at the last node."""
 
-    def __init__(self, runner: Runner, parts: tuple[float, ...], memory: Mapping[str, np.ndarray]) -> None:
-        self.runner, self.parts = runner, parts
+    def __init__(self, runner: Runner, memory: Mapping[str, np.ndarray]) -> None:
+        self.runner = runner
         self.events = runner.task.events
         self.levels = memory["levels"].tolist() if "levels" in memory else self._levels()
 
@@ -93,10 +93,7 @@ class Watch:
         return b
 
     def _go(self, to: float) -> None:
-        if len(self.parts) > 1:
-            self.runner.composed(self.runner.t, to, self.parts)
-        else:
-            self.runner.go(np.array([self.runner.t, to]))
+        self.runner.go(np.array([self.runner.t, to]))
 
     def _levels(self) -> list[float]:
         y = self.runner.outputs()

@@ -99,6 +99,8 @@ class Arrays:
     @cached_property
     def K(self) -> np.ndarray:
         """DᵀC⁻¹D of the strains that are linear."""
+        if not self.body.stresses:
+            return np.zeros((self.body.coordinates, self.body.coordinates))
         straight, elastic = ~self.quadratic, self.body.elastic
         D = elastic.D[straight].toarray()
         return D.T @ (elastic.C_inverse[straight][:, straight] @ D)
@@ -106,15 +108,14 @@ class Arrays:
     @cached_property
     def membrane(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """LᵀD, and the entries (strain, row, column) and values of LᵀQ."""
+        if not self.quadratic.any():
+            return np.zeros((0, self.body.coordinates)), np.zeros((0, 3), dtype=np.int64), np.zeros(0)
         elastic, place = self.body.elastic, np.cumsum(self.quadratic) - 1
         D = self.L.T @ elastic.D[self.quadratic].toarray()
-        triples, values = [], []
-        Q = elastic.Q
-        for s, row, column, value in zip(place[Q.strain], Q.row, Q.column, Q.value, strict=True):
-            for c in np.flatnonzero(self.L[s]):
-                triples.append((c, row, column))
-                values.append(self.L[s, c] * value)
-        return D, *_merged(np.array(triples, dtype=np.int64).reshape(-1, 3), np.array(values))
+        Q, L = elastic.Q, self.L[place[elastic.Q.strain]]
+        k, strain = np.nonzero(L)
+        triples = np.column_stack([strain, Q.row[k], Q.column[k]]).astype(np.int64)
+        return D, *_merged(triples, L[k, strain] * Q.value[k])
 
     def port(self, port: Port) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """x, Φ, Ψ of a port from the mass centre, the components that exist."""

@@ -121,7 +121,7 @@ ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
 STALLED = 1e4  # within so many round-offs a residual that has not fallen three times in a row is accepted
 QUICK = 13.0  # how much an iteration with new factors gains, as a logarithm
 SURE = 100.0  # how far the residual after a correction, foreseen from the rate of the one before, is below what counts as solved
-FAR = 1e13  # residuals beyond which old factors are not even tried
+FAR = 1e14  # residuals beyond which old factors are not even tried
 
 
 class Model(NamedTuple):
@@ -141,6 +141,7 @@ class Model(NamedTuple):
     sweep: np.ndarray
     assembly: np.ndarray
     held: np.ndarray  # ends by body
+    factors: np.ndarray  # all that depends on the size of a step: where in w it begins, how many numbers
     where: np.ndarray  # offsets in w: λ, c, pivots, S and its size, given inputs, targets, frames
 
 
@@ -162,6 +163,7 @@ def placed(m):
         table(m.sweep, 4),
         table(m.assembly, 3),
         pointer(m.held),
+        table(m.factors, 2),
         pointer(m.where),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,20 +24,22 @@ def fours(n: int) -> int:
 def padded(values: np.ndarray) -> np.ndarray:
     """Rows with zeros up to a multiple of four."""
     n = values.shape[-1]
-    return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, fours(n) - n)])
+    out = np.zeros((*values.shape[:-1], fours(n)))
+    out[..., :n] = values
+    return out
 
 
 def strips(n: int, triples: np.ndarray, values: np.ndarray) -> tuple[list[list[int]], np.ndarray]:
     """Q in strips of four rows: (strain, first row, how many columns, which columns) of each, and four numbers a column."""
     found: dict[tuple[int, int], dict[int, np.ndarray]] = {}
-    for strain, rows in ((s, sorted(set(triples[triples[:, 0] == s, 1]))) for s in sorted(set(triples[:, 0]))):
-        starts: list[int] = []
-        for r in rows:
-            if not starts or r >= starts[-1] + FOUR:
-                starts.append(int(r))
-                found[strain, min(int(r), fours(n) - FOUR)] = {}
-    for (strain, row, column), value in zip(triples, values, strict=True):
-        first = max(start for s, start in found if s == strain and start <= row)
-        found[strain, first].setdefault(int(column), np.zeros(FOUR))[row - first] = value
-    made = [[int(strain), first, len(columns), *columns] for (strain, first), columns in found.items()]
+    starts: dict[int, list[int]] = {}
+    for strain, row in sorted(set(map(tuple, triples[:, :2].tolist()))):
+        mine = starts.setdefault(strain, [])
+        if not mine or row >= mine[-1] + FOUR:
+            mine.append(min(row, fours(n) - FOUR))
+            found[strain, mine[-1]] = {}
+    for (strain, row, column), value in zip(triples.tolist(), values.tolist(), strict=True):
+        first = starts[strain][bisect_right(starts[strain], row) - 1]
+        found[strain, first].setdefault(column, np.zeros(FOUR))[row - first] = value
+    made = [[strain, first, len(columns), *columns] for (strain, first), columns in found.items()]
     return made, np.array([four for columns in found.values() for four in columns.values()])

@@ -38,6 +38,8 @@ from phloat.motion.kernel.tables import (
     I_FACTORED,
     I_ITERATIONS,
     I_MOST,
+    I_OTHER,
+    I_SET,
     I_STALLED,
     I_STARTED,
     I_STEPS,
@@ -81,6 +83,26 @@ def set_step(m, w, iw, h):
 
 
 @jit
+def exchange(m, w, iw, bank):
+    """The factors in w and those in the bank, of a step of another size, change places."""
+    m, w = placed(m), pointer(w)
+    exchanged(m, w, iw, bank)
+
+
+@inner
+def exchanged(m, w, iw, bank):
+    """The same for pointers."""
+    at = 0
+    for k in range(len(m.factors)):
+        start = m.factors[k, 0]
+        for i in range(m.factors[k, 1]):
+            w[start + i], bank[at + i] = bank[at + i], w[start + i]
+        at += m.factors[k, 1]
+    iw[I_SET] = 1 - iw[I_SET]
+    iw[I_FACTORED], iw[I_OTHER] = iw[I_OTHER], iw[I_FACTORED]
+
+
+@jit
 def arrive(m, w):
     """Ports at the start of a step, from the state."""
     m, w = placed(m), pointer(w)
@@ -89,11 +111,8 @@ def arrive(m, w):
 
 
 @jit
-def predict(m, w, iw):
-    """The unknowns from those of earlier steps, or the velocities of the state where there are none.
-
-    x_k + x_{k−1} − x_{k−2} is right for what grows evenly and for what changes sign at each step, as stiff modes do.
-    """
+def predict(m, w, iw, guess):
+    """The unknowns from those of the three steps before, with the given weights, or the velocities of the state at first."""
     B = m.bodies
     for i in range(len(B)):
         lin, rot, x = B[i, N_LIN], B[i, N_ROT], B[i, W_X]
@@ -108,7 +127,8 @@ def predict(m, w, iw):
             elif iw[I_STARTED] == 2:
                 w[x + k] = 2.0 * w[B[i, W_OLD] + k] - w[B[i, W_OLDER] + k]
             else:
-                w[x + k] = w[B[i, W_OLD] + k] + w[B[i, W_OLDER] + k] - w[B[i, W_OLDEST] + k]
+                later, early = guess[0] * w[B[i, W_OLD] + k] + guess[1] * w[B[i, W_OLDER] + k], w[B[i, W_OLDEST] + k]
+                w[x + k] = later + guess[2] * early
 
 
 @inner
@@ -198,11 +218,11 @@ def settle_in(m, w, iw, h):
 
 
 @part
-def one(m, w, iw, gravity, h):
+def one(m, w, iw, gravity, h, guess):
     """One step from the state in w; on failure the state is untouched."""
     for i in range(len(m.bodies)):
         of_body.begin(m.bodies, i, m.data, m.indices, w, h)
-    predict(m, w, iw)
+    predict(m, w, iw, guess)
     copy(m.where[MULTIPLIERS], w, m.where[LAM], w, m.where[SAVED])
     status = DIVERGED
     for careful in range(2):
@@ -211,7 +231,7 @@ def one(m, w, iw, gravity, h):
             break
         copy(m.where[MULTIPLIERS], w, m.where[SAVED], w, m.where[LAM])
         iw[I_FACTORED], iw[I_STARTED] = 0, min(iw[I_STARTED], 1)
-        predict(m, w, iw)
+        predict(m, w, iw, guess)
     if status == SOLVED:
         works(m, w, h)
         settle_in(m, w, iw, h)
@@ -240,21 +260,30 @@ def kept(m, w, gravity, first, out, potentials):
 
 
 @jit
-def advance(m, w, iw, gravity, h, given, given_at, moving, moving_at, marks, first, rows, lam, potentials, made, fill):
+def advance(
+    m, w, iw, gravity, parts, bank, given, given_at, moving, moving_at, marks, first, rows, lam, potentials, made, fill
+):
     """As many steps as `given` and `moving` have rows: efforts go to w[given_at], driven frames and targets to w[moving_at].
+
+    Steps go in turn through `parts`: sizes, which of them share their factors, and weights to predict by. Factors that are not
+    in use wait in the `bank`.
 
     After the steps numbered in `marks` (from 1 on) a snapshot goes to row `made` of `rows` (the numbers from `first` on in w),
     `potentials` and `lam`; λ is the mean of the steps before and after, so row `fill` still waits for its second half (−1:
     none). Returns status, steps done, made, fill.
     """
     mark, multipliers, at = 0, lam.shape[1], m.where[LAM]
+    sizes, sets, guesses = parts
     m, w = placed(m), pointer(w)
     for s in range(len(given)):
         for k in range(given.shape[1]):
             w[given_at[k]] = given[s, k]
         for k in range(moving.shape[1]):
             w[moving_at[k]] = moving[s, k]
-        status = one(m, w, iw, gravity, h)
+        part = s % len(sizes)
+        if sets[part] != iw[I_SET]:
+            exchanged(m, w, iw, bank)
+        status = one(m, w, iw, gravity, sizes[part], guesses[part])
         if status != SOLVED:
             return status, s, made, fill
         if fill >= 0:

@@ -69,4 +69,5 @@ TOLERATED, COSTLY, FLOOR = 120, 121, 122
 # --- header of iw ------------------------------------------------------------------------------------------------------
 I_FACTORED, I_ITERATIONS, I_FACTORISATIONS, I_STEPS, I_STALLED, I_LOST = range(6)
 I_WORST_BODY, I_WORST_ENTRY, I_STARTED, I_MOST = range(6, 10)
+I_SET, I_OTHER = 10, 11  # which factors stand in w, and whether the others, in the bank, are made
 I_HEADER = 16

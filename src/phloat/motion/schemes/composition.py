@@ -11,18 +11,25 @@ from dataclasses import dataclass
 
 from phloat.errors import InputError
 from phloat.motion.march import fixed
+from phloat.motion.parts import Parts
 from phloat.motion.result import Result
 from phloat.motion.runner import Runner
+from phloat.motion.schemes.midpoint import loose
 from phloat.motion.task import Task
 from phloat.system.system import System
 
 GAMMA = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
-PARTS = (GAMMA, GAMMA, 1.0 - 4.0 * GAMMA, GAMMA, GAMMA)
+PARTS = Parts((GAMMA, GAMMA, 1.0 - 4.0 * GAMMA, GAMMA, GAMMA))
 
 
 @dataclass(frozen=True)
 class Composition4:
-    """Fourth order in positions for systems without damping, five default steps a step."""
+    """Fourth order in positions for systems without damping, five default steps a step; `newton` as in Midpoint."""
+
+    newton: float | None = None
+
+    def __post_init__(self) -> None:
+        loose(self.newton)
 
     def run(self, task: Task) -> Result:
         if task.dt is None:
@@ -31,8 +38,8 @@ class Composition4:
             raise InputError(
                 f"{damped!r} is damped, and Composition4 takes steps back in time, where damping feeds; use Midpoint"
             )
-        runner = Runner(task)
-        fixed(runner, task.dt, PARTS)
+        runner = Runner(task, tolerance=self.newton, parts=PARTS)
+        fixed(runner, task.dt)
         return runner.result()
 
 

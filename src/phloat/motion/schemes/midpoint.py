@@ -31,8 +31,7 @@ class Midpoint:
         if self.rtol is not None:
             positive("rtol", self.rtol)
         not_negative("atol", self.atol)
-        if self.newton is not None and positive("newton", self.newton) > 1e-3:
-            raise InputError(f"newton={self.newton:g} is no solution of a step; 1e-8 is loose, None is round-off")
+        loose(self.newton)
 
     def run(self, task: Task) -> Result:
         if self.rtol is None and task.dt is None:
@@ -44,3 +43,9 @@ class Midpoint:
         else:
             adaptive(runner, task.dt or FIRST * (task.t_end - task.t_0), self.rtol, self.atol)
         return runner.result()
+
+
+def loose(newton: float | None) -> None:
+    """Where Newton's method may stop, or a sentence."""
+    if newton is not None and positive("newton", newton) > 1e-3:
+        raise InputError(f"newton={newton:g} is no solution of a step; 1e-8 is loose, None is round-off")
