@@ -1,8 +1,8 @@
 """What stress does a robot's arm see while it lifts a load? (Links from a mesh file; needs the extra `mesh`.)
 
-Two equal links of aluminium, drilled at both ends (link.msh), 36 coordinates each instead of 6489. The arm is held level, then both
-joints are driven to new angles in half a second. Level and at rest its middle has the stress of a beam, M c / I; in motion the
-largest von Mises stress is at the bore of the shoulder.
+Two equal links of aluminium, drilled at both ends (models/link.msh), 36 coordinates each instead of 6489. The arm is held level,
+then both joints are driven to new angles in half a second. Level and at rest its middle has the stress of a beam, M c / I; in
+motion the largest von Mises stress is at the bore of the shoulder.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ import phloat as ph
 
 alu = ph.Material(E=70e9, rho=2700.0, nu=0.33)
 length, width, depth, bore, load = 0.4, 0.08, 0.03, 0.02, 5.0  # between the bores; bore: radius; kg
-path = Path(__file__).with_name("link.msh")
+path = Path(__file__).parent / "models" / "link.msh"
 recipe = ph.Solid.from_mesh(path, material=alu, frame="bore A", ports={"A": "bore A", "B": "bore B"})
 mesh = recipe.discretise(order=2)
 link = mesh.reduced(modes=12, stiffened=0)  # so slow and stiff that it does not stiffen

@@ -25,6 +25,10 @@ class ClosureError(InputError):
     """Joints that cannot be closed from the given guess; the message holds the gap reached."""
 
 
+class SaveError(InputError, OSError):
+    """A file or folder that cannot be written: full, read-only or in use. What was whole before it is kept."""
+
+
 class StructureError(InputError):
     """Matrices that are not port-Hamiltonian; the message holds the relative defect."""
 
@@ -67,6 +71,10 @@ class DamagedRunWarning(UserWarning):
 
 class FailedSamplesWarning(UserWarning):
     """Samples of an ensemble that gave no output: they are kept with their parameters and the reason."""
+
+
+class IgnoredWarning(UserWarning):
+    """Parts of a file of another program that phloat has no use for: they are left out."""
 
 
 def unknown(kind: str, name: object, there: Iterable[str]) -> str:

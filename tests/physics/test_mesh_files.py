@@ -114,7 +114,7 @@ def test_meshio_reads_what_is_written(tmp_path):
 
 
 def test_the_link_of_the_examples_is_the_shape_of_that_name():
-    found, made = read_mesh(TESTS.parent / "examples" / "link.msh"), link(0.4, 0.08, 0.03, 0.02, 1, order=2)
+    found, made = read_mesh(TESTS.parent / "examples" / "models" / "link.msh"), link(0.4, 0.08, 0.03, 0.02, 1, order=2)
     same_names = ["bore A", "bore B", "back", "front"]
     assert list(found.boundaries) == list(made.boundaries) == same_names
     np.testing.assert_allclose(found.points[found.cells], made.points[made.cells], atol=1e-9)

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
+from phloat.algebra.tables import facts, grid
 from phloat.bodies.families import members
 from phloat.bodies.given import pair_basis
 from phloat.bodies.inertia import Inertia
@@ -262,6 +263,11 @@ class Body:
     def __repr__(self) -> str:
         said = ", ".join(f"{size} {name}" for name, size in self.families.items()) or str(self.coordinates)
         return f"Body({type(self.recipe).__name__}; coordinates: {said}; ports {', '.join(self.ports)})"
+
+    def _repr_html_(self) -> str:
+        return facts(repr(self), {"mass (kg)": f"{self.inertia.m:.6g}", "stresses": self.stresses}) + grid(
+            "ports", ("name", "at (m)"), ((name, np.round(port.x, 9).tolist()) for name, port in self.ports.items())
+        )
 
     def linear(self) -> LinearPHDAE:
         """(45) for the body alone, about rest: rows (v_P, ω, η̇ | σ) in body axes, a port for every port."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from phloat.algebra.cross import orthonormality_defect, rot
 from phloat.algebra.layout import Layout, Shape, joined
+from phloat.algebra.tables import grid
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
 from phloat.system.pieces import located, pieces_of
@@ -131,6 +132,17 @@ class State:
 
     def __repr__(self) -> str:
         return f"State({', '.join(self.bodies)}; {len(self.e)} numbers)"
+
+    def _repr_html_(self) -> str:
+        rows = ((name, _few(self.layout.of(self.e, name))) for name in self.layout)
+        return grid(repr(self), ("quantity", "value"), rows)
+
+
+def _few(values: np.ndarray) -> str:
+    """A few numbers as they are, of many how large they are."""
+    if values.size <= 9:
+        return str((np.round(values, 9) + 0.0).tolist())
+    return f"{values.size} numbers, at most {np.abs(values).max():.4g}"
 
 
 def _place(s: float | None) -> np.ndarray:

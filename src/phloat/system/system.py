@@ -11,6 +11,7 @@ from typing import Any, overload
 import numpy as np
 
 from phloat.algebra.layout import Layout
+from phloat.algebra.tables import facts, listed
 from phloat.bodies.beams.split import Assembly
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
@@ -29,6 +30,7 @@ from phloat.system.pieces import other_names
 from phloat.system.resolve import connected, nested_connection, welded
 from phloat.system.state import State, state_layout
 from phloat.system.tied import tied
+from phloat.system.told import bodies_table, forces_table, free_velocities, joints_table
 from phloat.system.wired import wired_together
 
 __all__ = ["Connection", "End", "System", "connect", "count", "drive", "fits", "held", "lock"]
@@ -82,6 +84,12 @@ class System:
         also = [*self.elements, *self.actuators]
         forces = f"; forces {', '.join(also)}" if also else ""
         return f"System({', '.join(self.bodies)}; joints {', '.join(self.joints) or 'none'}{forces}{where})"
+
+    def _repr_html_(self) -> str:
+        said = {"in": f"the plane {self.plane}" if self.plane else "space", "gravity (m/s²)": self.gravity.tolist()}
+        said["free"] = free_velocities(self.bodies, self.joints.values())
+        tables = bodies_table(self.bodies) + joints_table(self.joints) + forces_table(self.elements, self.actuators)
+        return facts("System", said | {"open ports": listed(self.ports)}) + tables
 
 
 @overload

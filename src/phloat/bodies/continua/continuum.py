@@ -227,8 +227,13 @@ class Continuum:
             rows=Layout({"v": (n,), "sigma": (C.shape[0],)}, "row"),
             ports=ports,
             split=n,
-            fields={"body": Field(self.shape.points(places), csr(motion))},
+            fields={"body": Field(self.shape.points(places), csr(motion), self.facets)},
         )
+
+    @property
+    def facets(self) -> np.ndarray:
+        """By which nodes it is drawn, (facets, corners): the cells of a plate, the outside of a solid."""
+        return self.mesh.corners if self.mesh.dimension == 2 else self.mesh.facets
 
 
 @dataclass(frozen=True, eq=False)

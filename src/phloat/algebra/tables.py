@@ -1,0 +1,36 @@
+"""Small tables for notebooks, in HTML; every word in them is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+LEFT = ' style="text-align:left"'
+MOST = 40  # rows before a table is cut
+
+
+def facts(title: str, said: Mapping[str, object]) -> str:
+    """Two columns: what, and how it is; what is empty is left out."""
+    rows = [
+        f"<tr><th{LEFT}>{escape(key)}</th><td{LEFT}>{escape(str(value))}</td></tr>"
+        for key, value in said.items()
+        if value not in (None, "")
+    ]
+    return f"<p><strong>{escape(title)}</strong></p><table>{''.join(rows)}</table>"
+
+
+def grid(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], most: int = MOST) -> str:
+    """A table with a head; nothing where there are no rows, and the first ones where there are too many."""
+    every = list(rows)
+    if not every:
+        return ""
+    top = "".join(f"<th{LEFT}>{escape(word)}</th>" for word in head)
+    body = "".join(f"<tr>{''.join(f'<td{LEFT}>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in every[:most])
+    more = f"<p>… {len(every) - most} more</p>" if len(every) > most else ""
+    return f"<p><strong>{escape(title)}</strong></p><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in one line, the first ones where there are too many."""
+    every = list(names)
+    return ", ".join(every[:MOST]) + (f", … {len(every) - MOST} more" if len(every) > MOST else "")

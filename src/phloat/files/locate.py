@@ -1,0 +1,128 @@
+"""Where in a file an error has its cause, which shows only when bodies are made and connected."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from phloat.bodies.made import Made
+from phloat.errors import AccuracyError, InputError
+from phloat.joints.pairs import Joint
+from phloat.linear.phdae import LinearPHDAE
+from phloat.system.parts import Part, Parts
+from phloat.system.system import System
+from phloat.system.words.kinds import Pen
+from phloat.system.words.node import FileError, Node
+from phloat.system.words.parts import BODY
+
+
+@contextmanager
+def located(root: Node | None, *sections: str) -> Iterator[None]:
+    """Errors inside point at the key of these sections that they speak of, or at the first section."""
+    try:
+        yield
+    except FileError:
+        raise
+    except InputError as error:
+        there = [node for name in sections if (node := _child(root, name)) is not None]
+        node = _spoken_of(there, str(error)) or root
+        if node is None:
+            raise
+        raise FileError(str(error), node.file, node.line, node.key) from error
+
+
+def _spoken_of(sections: Sequence[Node], message: str) -> Node | None:
+    """What a message speaks of first among the keys and texts of these sections, or the first section."""
+    keys = [(key, k, node) for k, section in enumerate(sections) for key, node in _walked(section)]
+    found = [((at.start(), k, -len(key)), node) for key, k, node in keys if (at := _mentioned(key, message))]
+    return min(found, key=lambda f: f[0])[1] if found else next(iter(sections), None)
+
+
+def _walked(node: Node) -> Iterator[tuple[str, Node]]:
+    """Its key, and keys and texts inside, each with where it stands."""
+    if node.path:
+        yield node.path[-1], node
+    if node.text:
+        yield node.text, node
+    for inner in (*(node.entries or {}).values(), *(node.items or ())):
+        yield from _walked(inner)
+
+
+def _mentioned(key: str, message: str) -> re.Match[str] | None:
+    return re.search(rf"(?<![\w.]){re.escape(key)}(?![\w])", message) if len(key) > 1 else None
+
+
+def connected_or_said(parts: Parts, root: Node | None) -> System | LinearPHDAE:
+    """The system; an error points at the body or the joint that it comes from."""
+    bodies = _bodies(parts, root)
+    try:
+        return parts.connected(bodies)
+    except InputError as error:
+        node = _joint_at_fault(parts, bodies, root)
+        if node is None:
+            with located(root, "gravity", "lock", "drive", "plane", "joints"):
+                raise
+        raise FileError(str(error), node.file, node.line, node.key) from error
+
+
+def _bodies(parts: Parts, root: Node | None) -> dict[str, Any]:
+    """Bodies by name; those of one recipe are made once."""
+    known: dict[str, Any] = {}
+    out: dict[str, Any] = {}
+    for name, part in parts.bodies.items():
+        node = _child(_child(root, "bodies"), name)
+        if isinstance(part, Parts):
+            out[name] = connected_or_said(replace(part, plane=parts.plane), _child(node, "system"))
+            continue
+        key = _key(part)
+        if key not in known:
+            try:
+                known[key] = part.again(part.recipe)
+            except (InputError, AccuracyError) as error:
+                if node is None:
+                    raise
+                at = _spoken_of([node], str(error)) or node
+                raise FileError(str(error), at.file, at.line, at.key) from error
+        out[name] = known[key]
+    return out
+
+
+def _key(part: Part) -> str:
+    """Equal for what is made in the same way."""
+    assert isinstance(part, Made)
+    try:
+        return json.dumps(BODY.write(part, Pen()))
+    except InputError:  # it has a mesh of its own
+        return str(id(part))
+
+
+def _child(node: Node | None, key: str) -> Node | None:
+    return node.entries.get(key) if node is not None and node.entries is not None else None
+
+
+def _joint_at_fault(parts: Parts, bodies: dict[str, Any], root: Node | None) -> Node | None:
+    """The first joint without which all before it can be connected."""
+    listed = _child(root, "joints")
+    if listed is None:
+        return None
+    nodes = list((listed.entries or {}).values()) if listed.items is None else list(listed.items)
+    order = sorted(range(len(parts.joints)), key=lambda k: not isinstance(parts.joints[k], Joint))
+    chosen: list[Any] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            replace(parts, joints=(), locked=(), driven=()).connected(bodies)
+        except InputError:
+            return None
+        for k in order:
+            chosen.append(parts.joints[k])
+            try:
+                replace(parts, joints=tuple(chosen), locked=(), driven=()).connected(bodies)
+            except InputError as error:
+                return _spoken_of([nodes[k]], str(error))
+    return None

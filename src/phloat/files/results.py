@@ -1,0 +1,159 @@
+"""Results from a folder alone, and as NetCDF."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phloat.algebra.version import __version__
+from phloat.errors import DamagedRunWarning, InputError
+from phloat.files.reading import load_model
+from phloat.many.labelled import dataset, to_file
+from phloat.motion.ledger import energy_ledger
+from phloat.motion.result import COMPONENTS, Result
+from phloat.motion.saved import Folder, load_run, loaded, rebuilt
+from phloat.system.system import System
+from phloat.system.units import coordinate_unit, efforts, resultant_unit, unit_of
+
+AXES = ("x", "y", "z")
+
+
+def load_result(folder: str | Path) -> Result:
+    """The run in a folder, with its system made from the folder itself; as far as it went, and as far as it can be read.
+
+    `result.info` says whether it is finished, and with which scheme it was made. Runs of systems that no model file can say, and
+    those of phloat before this, open with `load_run(folder, system)`.
+    """
+    where = Folder(Path(folder))
+    if not where.path.is_dir():
+        raise InputError(f"there is no saved run in {str(where.path)!r}: it is not a folder")
+    try:
+        said = where.description()
+    except InputError as error:
+        if not where.taken or "cannot be read" not in str(error):
+            raise
+        return _without_description(where, error)
+    model = said.get("model", {"file": None, "why": "it was saved by a phloat that kept none"})
+    if model["file"] is None:
+        raise InputError(
+            f"the run in {str(where.path)!r} holds no model ({model['why']}); give its system: load_run(folder, system)"
+        )
+    return load_run(where.path, _system(where))
+
+
+def _system(where: Folder) -> System:
+    file = where.path / "model.json"
+    if not file.exists():
+        raise InputError(f"{str(file)!r} is gone; give the system that moved: load_run(folder, system)")
+    system = load_model(file).system
+    if not isinstance(system, System):
+        raise InputError(f"{str(file)!r} describes no mechanism; give the system that moved: load_run(folder, system)")
+    return system
+
+
+def _without_description(where: Folder, error: InputError) -> Result:
+    """The pieces that lie there, where run.json is damaged; energies are then made of the states."""
+    system = _system(where)
+    warnings.warn(f"{error}; the pieces that are there are read, without the books", DamagedRunWarning, stacklevel=3)
+    return loaded(where, rebuilt(where), system)
+
+
+# --- NetCDF ----------------------------------------------------------------------------------------------------------
+
+
+def to_netcdf(result: Result, path: str | Path) -> Path:
+    """Write a result as NetCDF (extra `io`), to be read with xarray: every quantity by name over `t`, with its unit.
+
+    Beside the states: deformation `u_f` and stress resultants of beams along `s`, forces and coordinates of joints, and the
+    books of the energy.
+    """
+    if not isinstance(result, Result):
+        raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one")
+    where = Path(path)
+    if not where.parent.is_dir():
+        raise InputError(f"the folder {str(where.parent)!r} is not there")
+    table = _Table()
+    table.coordinate("t", result.t, "s")
+    for name in result.system.bodies:
+        _body(table, result, name)
+    for name, joint in result.system.joints.items():
+        if name in result.system.multipliers:
+            rows = [label for row in joint.rows for label in row.labels]
+            table.coordinate(f"{name}.row", np.array(rows))
+            units = efforts(joint.rows)
+            unit = units[0] if len(set(units)) == 1 else ", ".join(units)
+            table.add(f"{name}.lam", ("t", f"{name}.row"), result[f"{name}.lam"], unit, "multipliers of a joint")
+    for name, values in result.coordinates.items():
+        table.add(name, ("t",), values, coordinate_unit(name), "coordinate of a joint")
+    _energies(table, result)
+    about = {"title": repr(result), "source": f"phloat {__version__}", "bodies": ", ".join(result.system.bodies)}
+    said = {name: str(value) for name, value in result.info.items()}
+    to_file(dataset(table.data, table.coords, about | {"info": str(said)}), where)
+    return where
+
+
+class _Table:
+    """Variables and coordinates with units, as xarray takes them; names that NetCDF does not allow are mended."""
+
+    def __init__(self) -> None:
+        self.data: dict[str, Any] = {}
+        self.coords: dict[str, Any] = {}
+
+    def coordinate(self, name: str, values: np.ndarray, unit: str = "") -> None:
+        self.coords[_legal(name)] = ((_legal(name),), values, {"units": unit} if unit else {})
+
+    def add(self, name: str, dims: tuple[str, ...], values: np.ndarray, unit: str, what: str) -> None:
+        about = {"units": unit, "long_name": what} | ({"name": name} if _legal(name) != name else {})
+        self.data[_legal(name)] = (tuple(map(_legal, dims)), values, about)
+
+
+def _body(table: _Table, result: Result, name: str) -> None:
+    system, body = result.system, result.system.bodies[name]
+    flat = sum(i < 3 for i in body.active) == 2
+    axis = "axis_xy" if flat else "axis"
+    table.coordinate(axis, np.array(AXES[: 2 if flat else 3]))
+    dims = {"r_P": (axis,), "v_P": (axis,), "A_IB": ("row", "column"), "omega": ("axis",), "theta": ()}
+    what = {"r_P": "position of P", "v_P": "velocity of P, body axes", "A_IB": "body to inertial axes"}
+    what |= {"theta": "angle", "omega": "angular velocity, body axes", "eta": "coordinates of deformation"}
+    what |= {"eta_dot": "their rates", "sigma": "stress states"}
+    for quantity in (key.rpartition(".")[2] for key in system.layout if key.rpartition(".")[0] == name):
+        values = result[f"{name}.{quantity}"]
+        own = dims.get(quantity, (f"{name}.{'stress_state' if quantity == 'sigma' else 'coordinate'}",))
+        own = own if values.ndim - 1 == len(own) else ()
+        table.add(f"{name}.{quantity}", ("t", *own), values, unit_of(quantity), what[quantity])
+    if body.coordinates:
+        places = body.shape.places()
+        at = f"{name}.s" if places.ndim == 1 else f"{name}.place"
+        table.coordinate(at, places if places.ndim == 1 else np.arange(len(places)), "1")
+        if places.ndim > 1:
+            table.add(f"{name}.points", (at, "xyz"), body.shape.points(places), "m", "undeformed points, body axes")
+        for quantity, said in (("u_f", "deformation, body axes"), ("v_f", "its rate")):
+            table.add(f"{name}.{quantity}", ("t", at, axis), result[f"{name}.{quantity}"], unit_of(quantity), said)
+        if places.ndim == 1:
+            sigma = result[f"{name}.sigma"]
+            for key, rows in body.shape.stress(places).items():
+                values = sigma @ rows.T.toarray()
+                table.add(f"{name}.{key}", ("t", at), values, resultant_unit(key), "stress resultant")
+
+
+def _energies(table: _Table, result: Result) -> None:
+    if result.books is None:
+        table.add("energy", ("t",), result.energy, "J", "H, springs included")
+        return
+    ledger = energy_ledger(result)
+    table.add("energy", ("t",), ledger.energy, "J", "H, springs included")
+    table.coordinate("body", np.array(list(result.system.bodies)))
+    table.coordinate("part", np.array(COMPONENTS))
+    table.add("energy.bodies", ("t", "body", "part"), result.books.bodies, "J", "energies of the bodies")
+    for kind, lines in (("supplied", ledger.supplied), ("dissipated", ledger.dissipated)):
+        for name, line in lines.items():
+            table.add(f"energy.{kind}.{name}", ("t",), line, "J", f"{kind} since the start")
+    table.add("energy.residual", ("t",), ledger.residual, "J", "what does not balance")
+
+
+def _legal(name: str) -> str:
+    """NetCDF keeps the slash for groups."""
+    return name.replace("/", "∕")

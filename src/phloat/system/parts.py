@@ -1,0 +1,94 @@
+"""What a system is connected from: recipes of its bodies with the way they went, joints, forces; and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from phloat.bodies.made import Made
+from phloat.errors import InputError
+from phloat.joints.pairs import Drive, Weld
+from phloat.linear.phdae import LinearPHDAE
+from phloat.system.system import System, connect, drive, lock
+
+Part: TypeAlias = "Made | Parts"
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Bodies as they were made (or parts of systems inside), what joins them and acts on them, and joints locked and driven."""
+
+    bodies: Mapping[str, Part]
+    joints: tuple[Any, ...] = ()
+    gravity: tuple[float, ...] | None = None
+    plane: str | None = None
+    locked: tuple[str, ...] = ()
+    driven: tuple[str, ...] = ()
+
+    def body(self, name: str) -> Any:
+        """The body, pieces of a beam, or system of that name."""
+        part = self.bodies[name]
+        return replace(part, plane=self.plane).connected() if isinstance(part, Parts) else part.again(part.recipe)
+
+    def connected(self, bodies: Mapping[str, Any] | None = None) -> System | LinearPHDAE:
+        """The system; `bodies` are those made already."""
+        made = {name: self.body(name) for name in self.bodies} if bodies is None else bodies
+        system: Any = connect(made, list(self.joints), gravity=self.gravity, plane=self.plane)
+        if not isinstance(system, System):
+            if self.locked or self.driven:
+                raise InputError("small motions of bodies on meshes have no joints to lock or drive")
+            return system
+        return drive(lock(system, *self.locked), *self.driven)
+
+
+def parts(system: System) -> Parts:
+    """What this system can be connected from again, or a sentence where a body does not know how it was made."""
+    if not isinstance(system, System):
+        raise InputError(
+            f"{type(system).__name__} is no System; connect(…) makes one, and a linear system does not know what it was made of"
+        )
+    whole = _inside(system, "")
+    closed = {name: c for name, c in system.joints.items() if not isinstance(c.joint, Drive)}
+    return replace(
+        whole,
+        gravity=tuple(map(float, system.gravity)) if np.any(system.gravity) else None,
+        plane=system.plane,
+        locked=tuple(name for name, c in closed.items() if c.locked),
+        driven=tuple(name for name, c in closed.items() if c.driven),
+    )
+
+
+def _inside(system: System, prefix: str) -> Parts:
+    """The parts whose names begin so, without that beginning."""
+    bodies: dict[str, Part] = {}
+    for name, body in system.bodies.items():
+        if not name.startswith(prefix):
+            continue
+        first, _, rest = name.removeprefix(prefix).partition(".")
+        if first in bodies:
+            continue
+        if rest and not (body.pieces and "." not in rest):
+            bodies[first] = _inside(system, f"{prefix}{first}.")
+        elif body.made is None or (body.pieces and not rest):
+            raise InputError(
+                f"body {name!r} does not know how it was made, so no file can say it; use a recipe of phloat"
+            )
+        else:
+            bodies[first] = body.made
+    welds = tuple(f"{name}.weld " for name, part in bodies.items() if isinstance(part, Made))
+    joints = [
+        recipe
+        for name, recipe in _recipes(system).items()
+        if name == f"{prefix}{recipe.label}" and not (isinstance(recipe, Weld) and recipe.label.startswith(welds))
+    ]
+    return Parts(bodies, tuple(joints))
+
+
+def _recipes(system: System) -> dict[str, Any]:
+    """Joints, elements and actuators as they were written, by their full names."""
+    out: dict[str, Any] = {name: c.joint for name, c in system.joints.items()}
+    out |= {name: element.recipe for name, element in system.elements.items()}
+    return out | {name: actuator.recipe for name, actuator in system.actuators.items()}

@@ -1,0 +1,71 @@
+"""The units of everything that a system has a name for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from phloat.joints.elements import Load
+from phloat.joints.rows import Along, Coincide, Distance, InPlane, Row
+from phloat.system.system import System
+
+QUANTITIES = {"r_P": "m", "A_IB": "1", "theta": "rad", "v_P": "m/s", "omega": "rad/s", "u_f": "m", "v_f": "m/s"}
+MIXED = "mixed"  # coordinates η and stress states σ: of nodes, of modes, of cells; fields made of them have units
+RESULTANTS = {"N": "N", "Q_y": "N", "Q_z": "N", "T": "N m", "M_y": "N m", "M_z": "N m"}
+LINEAR = (Coincide, InPlane, Along, Distance)
+
+
+def unit_of(quantity: str) -> str:
+    """The unit of a quantity of a body, called as in a State: "r_P", "omega", "eta" …"""
+    return QUANTITIES.get(quantity, MIXED)
+
+
+def resultant_unit(name: str) -> str:
+    """Of a stress resultant: of beams as they are, of plates per length, of solids Pa."""
+    if name in RESULTANTS:
+        return RESULTANTS[name]
+    return {"N": "N/m", "Q": "N/m", "M": "N"}.get(name.partition("_")[0], "Pa")
+
+
+def coordinate_unit(name: str) -> str:
+    """Of the coordinate of a joint, "elbow.angle" or "guide.slide"."""
+    return "rad" if "angle" in name.rpartition(".")[2] else "m"
+
+
+def efforts(rows: Iterable[Row]) -> list[str]:
+    """What multipliers of these rows, and efforts along them, are measured in."""
+    return ["N" if isinstance(row, LINEAR) else "N m" for row in rows for _ in row.labels]
+
+
+def rates(rows: Iterable[Row]) -> list[str]:
+    return ["m/s" if isinstance(row, LINEAR) else "rad/s" for row in rows for _ in row.labels]
+
+
+def units(system: System) -> dict[str, Any]:
+    """Every name of a result with its unit, several in a list; open ports with that of their input and of their output."""
+    out: dict[str, Any] = {"t": "s", "energies and works": "J"}
+    out |= {name: unit_of(name.rpartition(".")[2]) for name in system.layout}
+    out |= {f"{name}.lam": efforts(system.joints[name].rows) for name in system.multipliers}
+    for joint in system.joints.values():
+        named = [f"{joint.name}.{row.labels[0]}" for row in joint.coordinates]
+        out |= {name: coordinate_unit(name) for name in named}
+    return out | {"ports": _ports(system)}
+
+
+def _ports(system: System) -> dict[str, dict[str, list[str]]]:
+    out: dict[str, dict[str, list[str]]] = {}
+    for name, body in system.bodies.items():
+        push = ["N" if i < 3 else "N m" for i in body.active]
+        move = ["m/s" if i < 3 else "rad/s" for i in body.active]
+        out |= {f"{name}.{port}": {"in": push, "out": move} for port in body.ports}
+    for name, joint in system.joints.items():
+        if joint.free or joint.driven:
+            into, back = efforts(joint.free) + rates(joint.driven), rates(joint.free) + efforts(joint.driven)
+            out[name] = {"in": into, "out": back}
+    for name, actuator in system.actuators.items():
+        if isinstance(actuator.recipe, Load):
+            out[name] = {"in": ["1"], "out": ["W"]}  # a factor of the force per length
+        else:
+            turns = actuator.kind == "torque"
+            out[name] = {"in": ["N m" if turns else "N"], "out": ["rad/s" if turns else "m/s"]}
+    return out
