@@ -17,6 +17,7 @@ import first_plot
 import linearising
 import long_run
 import memory
+import pages
 import reduction
 import solids
 from measure import HERE, fastest, row, run, seconds
@@ -76,6 +77,7 @@ BENCHMARKS = {
     "reduction": reduction.rows,
     "linearise": linearising.rows,
     "ensembles": ensembles.rows,
+    "pages": pages.rows,
 }
 
 
@@ -108,7 +110,18 @@ def write(rows, header):
         NOTE,
         *(
             module.NOTE
-            for module in (chains, first_plot, long_run, compiling, memory, solids, reduction, linearising, ensembles)
+            for module in (
+                chains,
+                first_plot,
+                long_run,
+                compiling,
+                memory,
+                solids,
+                reduction,
+                linearising,
+                ensembles,
+                pages,
+            )
         ),
     ]
     (HERE / "RESULTS.md").write_text(text + "".join(notes), encoding="utf-8")

@@ -19,6 +19,7 @@ LONG = (
     "reduction",
     "linearise",
     "ensembles",
+    "pages",
 )
 
 

@@ -92,3 +92,25 @@ setup() {
 compile() {
     "$venv/bin/python" -I -m phloat.motion.compiled || stop "the time step could not be compiled; see above"
 }
+
+# A browser for the tests of result pages: Debian's, where this may install it; without one those tests are skipped.
+browser() {
+    local name log="$venv/installed-chromium.log"
+    [ -z "${CHROMIUM:-}" ] || return 0
+    for name in chromium chromium-browser google-chrome google-chrome-stable chrome; do
+        ! command -v "$name" >/dev/null 2>&1 || return 0
+    done
+    if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null 2>&1; then
+        say "there is no Chromium, so the tests of result pages are skipped; install it (Debian: sudo apt-get install chromium)," \
+            "or name one: CHROMIUM=/path/to/chrome $0"
+        return 0
+    fi
+    printf 'phloat: installing chromium for the tests of result pages ... ' >&2
+    if (apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium fonts-dejavu-core) \
+        >"$log" 2>&1 </dev/null; then
+        printf 'done\n' >&2
+    else
+        printf 'failed\n' >&2
+        say "the tests of result pages are skipped; what apt-get said is in .venv/${log##*/}"
+    fi
+}

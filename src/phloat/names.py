@@ -1,6 +1,8 @@
 """All public names: what `import phloat` offers, loaded when the first of them is asked for."""
 
 from phloat.algebra.layout import Layout
+from phloat.algebra.profiles import Polynomial, Polynomials, Profile
+from phloat.algebra.version import __version__
 from phloat.analysis.campbell import Campbell, campbell
 from phloat.analysis.linearise import linearise
 from phloat.analysis.pod import pod
@@ -13,6 +15,7 @@ from phloat.analysis.sensitivity import (
 from phloat.analysis.steady_spin import steady_spin
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.section import Circle, Rectangle, Section, Tube
+from phloat.bodies.beams.taper import Taper
 from phloat.bodies.body import Body, Port
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import Mean, Rigid
@@ -46,6 +49,7 @@ from phloat.errors import (
     ConvergenceError,
     DamagedRunWarning,
     FailedSamplesWarning,
+    IgnoredWarning,
     InputError,
     JointError,
     LooseBodyWarning,
@@ -53,12 +57,18 @@ from phloat.errors import (
     ProjectedStartWarning,
     RedundancyWarning,
     SampleTimeWarning,
+    SaveError,
     StructureError,
     UnfeltMotionWarning,
 )
 from phloat.fem import shapes
 from phloat.fem.mesh import Mesh
 from phloat.fem.mesh_files import read_mesh, write_mesh
+from phloat.files.answers import ModesAlong, run_modes, run_response, run_sweep
+from phloat.files.model import Model, run
+from phloat.files.reading import load_model, read_model, save_model
+from phloat.files.results import load_result, to_netcdf
+from phloat.files.urdf import load_urdf
 from phloat.joints.elements import Bushing, Damper, Force, JointDamper, JointSpring, Load, Spring, Torque
 from phloat.joints.pairs import Cylindrical, Drive, Planar, Prismatic, Revolute, Slide, Spherical, Universal, Weld
 from phloat.joints.tie import Pressure, Tie, Traction
@@ -112,9 +122,12 @@ from phloat.system.state import State
 from phloat.system.stresses import StressField
 from phloat.system.system import System, connect, drive, lock
 from phloat.system.terms import Terms, terms
+from phloat.system.words.node import FileError
+from phloat.view.film import animate
+from phloat.view.inline import show
+from phloat.view.page.write import to_html
 from phloat.view.plot import plot
-
-__version__ = "0.1.0"
+from phloat.view.vtu import to_vtu
 
 __all__ = [
     "IDA",
@@ -142,9 +155,11 @@ __all__ = [
     "FailedSamplesWarning",
     "Feedback",
     "Field",
+    "FileError",
     "Force",
     "FrequencyGradients",
     "GeneralisedAlpha",
+    "IgnoredWarning",
     "InputError",
     "JointDamper",
     "JointError",
@@ -162,7 +177,9 @@ __all__ = [
     "Mean",
     "Mesh",
     "Midpoint",
+    "Model",
     "Modes",
+    "ModesAlong",
     "Observer",
     "Orthotropic",
     "Passive",
@@ -170,12 +187,15 @@ __all__ = [
     "Plate",
     "PointMass",
     "PoleZeros",
+    "Polynomial",
+    "Polynomials",
     "Port",
     "PortError",
     "PortsReport",
     "PowerBalance",
     "Pressure",
     "Prismatic",
+    "Profile",
     "ProjectedStartWarning",
     "RadauIIA",
     "Rayleigh",
@@ -189,6 +209,7 @@ __all__ = [
     "RigidBody",
     "SampleTimeWarning",
     "Sampled",
+    "SaveError",
     "Section",
     "Sheet",
     "Slide",
@@ -202,6 +223,7 @@ __all__ = [
     "Superelement",
     "SuperelementReport",
     "System",
+    "Taper",
     "Terms",
     "Tie",
     "Torque",
@@ -212,6 +234,8 @@ __all__ = [
     "Universal",
     "Weld",
     "Wire",
+    "__version__",
+    "animate",
     "balanced",
     "campbell",
     "certificate",
@@ -248,7 +272,10 @@ __all__ = [
     "krylov",
     "linearise",
     "load_ensemble",
+    "load_model",
+    "load_result",
     "load_run",
+    "load_urdf",
     "lock",
     "lognormal",
     "loop_ledger",
@@ -274,14 +301,21 @@ __all__ = [
     "project",
     "reactions",
     "read_mesh",
+    "read_model",
     "reduce",
     "response",
     "resume",
+    "run",
+    "run_modes",
+    "run_response",
+    "run_sweep",
     "save",
+    "save_model",
     "set_moving",
     "settle",
     "shaped",
     "shapes",
+    "show",
     "side_by_side",
     "simulate",
     "state_space",
@@ -291,9 +325,12 @@ __all__ = [
     "terms",
     "to_control",
     "to_fmu",
+    "to_html",
     "to_matlab",
+    "to_netcdf",
     "to_pymor",
     "to_scipy",
+    "to_vtu",
     "together",
     "transfer_gradients",
     "transformer",

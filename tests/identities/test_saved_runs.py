@@ -137,11 +137,12 @@ def test_a_run_cut_short_goes_on_as_if_it_had_not_been(case, tmp_path, monkeypat
 def test_wherever_a_run_is_cut_it_opens_with_its_finished_pieces(tmp_path, monkeypatch):
     system, state, options = begun("inputs")
     plain, lengths = ph.simulate(system, state, **options), []
-    last = 2 + 5 * 9 + 8  # start.npy, run.json; pieces of eight files and run.json; the last one has no memory
-    for files in range(2, last):
+    # start.npy, model.json, run.json; pieces of eight files and run.json; the last one has no memory
+    last = 3 + 5 * 9 + 8
+    for files in range(3, last):
         folder = tmp_path / str(files)
         assert cut_short(monkeypatch, files, system, state, save=folder, **options) == files
-        if files < 11:
+        if files < 12:
             with pytest.raises(ph.InputError, match="before its first piece"):
                 ph.load_run(folder, system)
             continue
@@ -151,7 +152,7 @@ def test_wherever_a_run_is_cut_it_opens_with_its_finished_pieces(tmp_path, monke
         lengths.append(len(part))
     assert lengths == sorted(lengths)
     assert len(set(lengths)) == 5
-    for files in (2, 10, 11, 37, last - 1):
+    for files in (3, 11, 12, 38, last - 1):
         same(ph.resume(tmp_path / str(files), system, u=options["u"]), plain)
 
 

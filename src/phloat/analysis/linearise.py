@@ -21,6 +21,7 @@ from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout, joined
 from phloat.algebra.sparse import Matrix, csr, dependencies, largest, null_space, row_lengths, stacked, weighted, zeros
 from phloat.analysis.tangent import Tangent, tangent
+from phloat.bodies.continua.facets import facets_of
 from phloat.bodies.strain import strain_gradient
 from phloat.errors import InputError, JointError, RedundancyWarning, finite
 from phloat.linear.phdae import Field, LinearPHDAE
@@ -183,7 +184,7 @@ def _where_it_stands(system: System, loose: LinearPHDAE, name: str, pose: Pose) 
         )
         motion = motion + csr(arms) @ onto
     turned = sp.kron(sp.eye_array(len(field.points)), pose.A, format="csr")
-    return Field(pose.r_P + (field.points + u) @ pose.A.T, csr(turned @ motion))
+    return Field(pose.r_P + (field.points + u) @ pose.A.T, csr(turned @ motion), facets_of(body))
 
 
 def independent(G: Matrix, B_lam: Matrix, multipliers: Layout) -> np.ndarray:

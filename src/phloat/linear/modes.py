@@ -18,6 +18,7 @@ import scipy.sparse.linalg as spla
 
 from phloat.algebra.defects import negativity_defect
 from phloat.algebra.sparse import Matrix, block_inverse, csr, inverse_root, largest
+from phloat.algebra.tables import grid
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.linear.eliminate import free_motion
 from phloat.linear.phdae import LinearPHDAE, linear_only
@@ -103,6 +104,19 @@ class Modes:
     def __repr__(self) -> str:
         shown = ", ".join(f"{w:.6g}" for w in self.elastic[:6])
         return f"Modes({self.rigid} rigid, then {shown}{', …' if len(self.elastic) > 6 else ''} rad/s)"
+
+    def _repr_html_(self) -> str:
+        growth = np.zeros(len(self)) if self.growth is None else self.growth
+        rows = (
+            (
+                k,
+                f"{w:.6g}",
+                f"{w / (2 * np.pi):.6g}",
+                "rigid" if k < self.rigid else f"grows, {g:.3g} 1/s" if g > 0 else "",
+            )
+            for k, (w, g) in enumerate(zip(self.omega, growth, strict=True))
+        )
+        return grid(repr(self), ("mode", "ω (rad/s)", "f (Hz)", ""), rows, most=12)
 
 
 def modes(system: LinearPHDAE, count: int | None = None) -> Modes:

@@ -15,6 +15,7 @@ import scipy.sparse.linalg as spla
 from phloat.algebra.defects import negativity_defect, skew_defect, symmetry_defect
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, null_space, zeros
+from phloat.algebra.tables import facts, grid, listed
 from phloat.errors import InputError, StructureError, finite
 
 TOLERANCE = 1e-9
@@ -23,10 +24,14 @@ DENSE = 3000  # velocities up to which an indefinite energy is looked into
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """The velocity of some points as a linear map of the rows: v = motion · e, three rows a point (inertial axes)."""
+    """The velocity of some points as a linear map of the rows: v = motion · e, three rows a point (inertial axes).
+
+    `facets` (facets, 3 or 4) joins the points of a body on a mesh, for drawings.
+    """
 
     points: np.ndarray
     motion: Matrix
+    facets: np.ndarray | None = None
 
     def of(self, e: np.ndarray) -> np.ndarray:
         """The velocities, (points, 3)."""
@@ -130,6 +135,17 @@ class LinearPHDAE:
             f"LinearPHDAE({self.rows.size} rows, {self.multipliers.size} multipliers, "
             f"{self.ports.size} inputs on {len(self.ports)} ports, {kind})"
         )
+
+    def _repr_html_(self) -> str:
+        kept = {"E": "descriptor", "J": "interconnection", "R": "dissipation", "B": "inputs", "G": "joints"}
+        rows = (
+            (f"{name}, {what}", f"{m.shape[0]} × {m.shape[1]}", m.nnz)
+            for name, what in kept.items()
+            if (m := getattr(self, name)).size
+        )
+        order = f"{self.split} velocities, {self.rows.size - self.split} stresses" if self.split >= 0 else ""
+        said = {"rows": order, "ports": listed(self.ports), "multipliers": listed(self.multipliers)}
+        return facts(repr(self), said) + grid("matrices", ("", "size", "entries"), rows)
 
 
 def linear_only(system: object) -> None:

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from phloat.algebra.tables import grid
 from phloat.errors import InputError, PortError, finite, unknown
 from phloat.many.gather import Pieces
+from phloat.many.labelled import dataset
 from phloat.many.pieces import Failed
 from phloat.many.question import ONE, Question
 from phloat.many.samples import Samples
@@ -178,10 +180,6 @@ class Ensemble:
 
     def to_xarray(self) -> Any:
         """An xarray.Dataset over `sample`, or over the parameters of a grid (extra `io`)."""
-        try:
-            import xarray
-        except ImportError as error:
-            raise InputError("to_xarray needs xarray: pip install phloat[io]") from error
         if self.samples.levels:
             dims: tuple[str, ...] = tuple(self.axes)
             coords: dict[str, Any] = dict(self.axes)
@@ -195,7 +193,7 @@ class Ensemble:
         for name, shape in self.shapes.items():
             inner = [f"{name}[{j}]" for j in range(len(shape))]
             data[name] = ((*dims, *(["t", *inner[1:]] if self.over_time(name) else inner)), values[name])
-        return xarray.Dataset(data, coords)
+        return dataset(data, coords)
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
@@ -226,6 +224,10 @@ class Ensemble:
         left = f", {self.missing} not run" if self.missing else ""
         failed = f", {len(self.failed)} failed" if self.failed else ""
         return f"Ensemble({len(self)} samples of {varied}; outputs {', '.join(self.shapes) or 'none'}{failed}{left})"
+
+    def _repr_html_(self) -> str:
+        table = [line.strip().split("  ", 1) for line in str(self).splitlines()[1:]]
+        return grid(repr(self), ("", ""), ([word.strip() for word in row] for row in table))
 
     def __str__(self) -> str:
         lines = [f"{len(self)} samples ({self.samples.sampling}), {len(self.failed)} failed"]

@@ -4,7 +4,7 @@
     parameters.npy    (samples, parameters): every sample, done or not
     t.npy             the times of a run, where outputs may be over time
     piece.000000.npz  `sample` numbers, `output_0` … rows of the outputs in the order of ensemble.json, `failed` numbers, `errors`
-    lock              held by the process that is at work here
+    lock              while a process writes here: which one
 
 A piece is written under another name and renamed, so what bears its own name was whole when it was written. Which samples are
 done is in the pieces alone: a sweep that is cut short at any instant goes on with the samples that are in none.
@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO
 from zipfile import BadZipFile
 
 import numpy as np
@@ -27,6 +27,7 @@ import numpy as np
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.many.pieces import Form, Piece
 from phloat.motion.files import description, write_whole
+from phloat.motion.lock import LOCK, held
 
 VERSION = 1
 
@@ -46,21 +47,15 @@ class Folder:
     @contextmanager
     def held(self) -> Iterator[None]:
         """The folder for one process at a time; the system lets go of it when that one ends, however it ends."""
-        if self.path.exists() and not self.path.is_dir():
-            raise InputError(f"{str(self.path)!r} is a file; an ensemble is saved in a folder of its own")
-        if not self.taken and self.path.exists() and any(file.name != "lock" for file in self.path.iterdir()):
+        if not self.taken and self.path.is_dir() and any(file.name != LOCK for file in self.path.iterdir()):
             raise InputError(f"{str(self.path)!r} holds other files; give an ensemble a folder of its own")
-        self.path.mkdir(parents=True, exist_ok=True)
-        lock = self.path / "lock"
-        with open(lock, "w") as file:
-            _hold(file, self.path)
-            try:
+        try:
+            with held(self.path, "ensemble"):
                 yield
-            finally:
-                if not self.taken:  # nothing came of it
-                    with suppress(OSError):
-                        lock.unlink()
-                        self.path.rmdir()
+        finally:
+            if not self.taken:  # nothing came of it
+                with suppress(OSError):
+                    self.path.rmdir()
 
     # --- writing -----------------------------------------------------------------------------------------------------
 
@@ -155,14 +150,3 @@ class Folder:
         """A piece that cannot be read, out of the way of others."""
         file = self._piece(number)
         os.replace(file, file.with_name(file.name + ".damaged"))
-
-
-def _hold(file: IO[str], path: Path) -> None:
-    if os.name != "posix":  # elsewhere nobody looks
-        return
-    import fcntl
-
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise InputError(f"another process is at work in {str(path)!r}; wait for it, or end it") from error

@@ -3,28 +3,51 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from phloat.errors import InputError
+import numpy as np
+
+from phloat.errors import InputError, SaveError
 
 PARTIAL = ".part"  # at the end of the name of a file that is being written
 
 
 def write_whole(file: Path, put: Callable[[BinaryIO], object]) -> None:
-    """Under another name first: what bears its own name is whole."""
+    """Under another name first: what bears its own name is whole. A sentence where it cannot be written."""
     partial = file.with_name(file.name + PARTIAL)
-    with open(partial, "wb") as opened:
-        put(opened)
-        opened.flush()
-        os.fsync(opened.fileno())
-    os.replace(partial, file)
-    if os.name == "posix":  # elsewhere folders cannot be synchronised
-        here = os.open(file.parent, os.O_RDONLY)
-        os.fsync(here)
-        os.close(here)
+    try:
+        with open(partial, "wb") as opened:
+            put(opened)
+            opened.flush()
+            os.fsync(opened.fileno())
+        os.replace(partial, file)
+        if os.name == "posix":  # elsewhere folders cannot be synchronised
+            here = os.open(file.parent, os.O_RDONLY)
+            os.fsync(here)
+            os.close(here)
+    except OSError as error:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        why = error.strerror or "no more than a part of it was taken"  # NumPy forgets the reason
+        raise SaveError(f"{str(file)!r} cannot be written: {why}") from error
+
+
+def whole_rows(file: Path) -> np.ndarray:
+    """The rows of a .npy file that are whole, also where it was cut short."""
+    with open(file, "rb") as opened:
+        version = np.lib.format.read_magic(opened)
+        header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, by_column, kind = header(opened)
+        if by_column or not shape or kind.hasobject:
+            raise ValueError("the numbers of this file do not lie row by row")
+        size, data = kind.itemsize * math.prod(shape[1:]), opened.read()
+    rows = min(len(data) // size, shape[0]) if size else shape[0]
+    return np.frombuffer(data[: rows * size], dtype=kind).reshape(rows, *shape[1:])
 
 
 def description(file: Path, kind: str, version: int) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def fixed(runner: Runner, dt: float) -> None:
         if single and stop in wanted:
             runner.snap()
         k = stop
-        task.progress(runner.t)
+        task.progress(runner.t, runner.missing)
         keep(runner, _levels(watch))
     keep(runner, _levels(watch), now=True)
 
@@ -102,7 +102,7 @@ def adaptive(runner: Runner, dt: float, rtol: float, atol: float) -> None:
             continue
         count += steps
         h = 2.0 * h if 12.0 * error < allowed and steps == LOOK else h
-        task.progress(runner.t)
+        task.progress(runner.t, runner.missing)
         keep(runner, {"pace": np.array([h, count])})
     runner.snap()
     keep(runner, {"pace": np.array([h, count])}, now=True)

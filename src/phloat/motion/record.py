@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from phloat.errors import SaveError
 from phloat.motion.result import Result
 from phloat.motion.saved import Description, Folder, Span, columns, counted, described, entries, loaded
 from phloat.system.system import System
@@ -34,7 +36,8 @@ class Recorder:
 
     def piece(self, rows: Result, memory: Mapping[str, np.ndarray] | None, *, finished: bool = False) -> None:
         """Rows that come after those before, and the stepper that goes on from them."""
-        self.where.piece(self.pieces, columns(rows), memory)
+        with self._kept():
+            self.where.piece(self.pieces, columns(rows), memory)
         self.pieces += 1
         if len(rows):
             count, first, _ = self.rows
@@ -44,7 +47,18 @@ class Recorder:
         self.written = time.monotonic()
 
     def say(self, finished: bool, info: Mapping[str, object]) -> None:
-        self.where.describe(self.constant | counted(self.pieces, self.rows, finished, info))
+        with self._kept():
+            self.where.describe(self.constant | counted(self.pieces, self.rows, finished, info))
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        """What cannot be written is said with what was."""
+        try:
+            yield
+        except SaveError as error:
+            there = f"the {self.rows[0]} times up to t = {self.rows[2]:g} s that were written are kept"
+            kept = f"{there}; go on with resume(folder, system, …) when it can" if self.rows[0] else "nothing is kept"
+            raise SaveError(f"{error}; {kept}") from error
 
     def ended(self, rest: Result, *, finished: bool = True) -> Result:
         """The last rows, which no stepper goes on from; and all of the run."""
@@ -58,6 +72,7 @@ def begun(folder: str | Path, system: System, e: np.ndarray, task: Description, 
     where.write("start", e)
     if not isinstance(output, int):
         where.write("output", output)
-    out = Recorder(where, system, described(system, task) | {"entries": None})
+    constant = described(system, task) | {"model": where.write_model(system), "entries": None}
+    out = Recorder(where, system, constant)
     out.say(False, {})
     return out

@@ -12,6 +12,7 @@ from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
 from phloat.joints.rows import Turn
 from phloat.motion.between import between
+from phloat.motion.told import energy_tables, run_table
 from phloat.system.jointed import joint_coordinates
 from phloat.system.pieces import located
 from phloat.system.state import DERIVED, State
@@ -245,6 +246,28 @@ class Result:
 
     def __repr__(self) -> str:
         return f"Result({len(self)} times from {self.t[0]:g} to {self.t[-1]:g} s of {', '.join(self.system.bodies)})"
+
+    def _repr_html_(self) -> str:
+        names = [*self.system.layout, *(f"{j}.lam" for j in self.system.multipliers), *self._coordinate_names()]
+        table = run_table(repr(self), self.info, self.energy, self._missing(), names)
+        if self.books is None or not len(self):
+            return table
+        b = self.books
+        works, losses = (part[-1] - part[0] for part in (b.works.sum(axis=2), b.losses))
+        done = [
+            *zip(b.names, works, strict=True),
+            *((f"{n}, damping", -x) for n, x in zip(self.system.bodies, losses, strict=True)),
+        ]
+        return table + energy_tables(list(self.system.bodies), b.bodies[-1], done)
+
+    def _missing(self) -> float | None:
+        """The largest energy residual, beside the largest energy or work; energy_ledger(result) has it line by line."""
+        if self.books is None:
+            return None
+        b = self.books
+        missing = b.bodies.sum(axis=(1, 2)) + b.losses.sum(axis=1) - b.works.sum(axis=(1, 2))
+        largest = max(float(np.abs(part).max(initial=0.0)) for part in (b.bodies, b.losses, b.works))
+        return float(np.abs(missing - missing[0]).max()) / largest if largest else 0.0
 
 
 def _place(s: float | None) -> np.ndarray:

@@ -10,7 +10,8 @@ import numpy as np
 from phloat.errors import InputError, finite
 from phloat.motion.events import Event
 from phloat.motion.inputs import Inputs, given_inputs
-from phloat.motion.notice import bar
+from phloat.motion.lock import held
+from phloat.motion.progress import bar
 from phloat.motion.rank import repeated_rows
 from phloat.motion.record import Recorder
 from phloat.motion.result import Result
@@ -41,6 +42,21 @@ def resume(
     cut short, bit for bit (of a controller without a memory of its own).
     """
     where = Folder(Path(folder))
+    where.description()  # there is a run to go on with
+    with held(where.path):
+        return _gone_on(where, system, u, controller, events, t_end, progress)
+
+
+def _gone_on(
+    where: Folder,
+    system: System,
+    u: Mapping[str, object] | Inputs | None,
+    controller: Controller | None,
+    events: Sequence[Event],
+    t_end: float | None,
+    progress: bool | None,
+) -> Result:
+    """The same, of a folder that nobody else writes to."""
     told = where.description()
     same_layout(told, system)
     task = told["task"]

@@ -9,6 +9,7 @@ import numpy as np
 
 from phloat.errors import ConvergenceError, InputError
 from phloat.motion.assembled import Assembled, assembled, unload
+from phloat.motion.balance import Balance
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.newton import LAM, ROUND_OFF
 from phloat.motion.kernel.pack import Packed
@@ -88,6 +89,7 @@ class Runner:
         self.bank = np.zeros(int(p.model.factors[:, 1].sum()) if len(parts.sizes) > 1 else 0)
         self.rows = Rows(np.zeros((0, p.kept)), np.zeros((0, p.multipliers)), np.zeros((0, len(p.entries))))
         self.snap()
+        self.missing = Balance(self.run, self.changes)
 
     @property
     def packed(self) -> Packed:

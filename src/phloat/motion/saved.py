@@ -1,12 +1,14 @@
 """Saved runs: a folder of `run.json` and numbered pieces, which NumPy opens without phloat.
 
-    run.json          what the columns are, the task, how many pieces there are, whether the run is finished
+    run.json          what the columns are and their units, the task, how many pieces there are, whether the run is finished
+    model.json        the system that moved, where a model file can say it
     start.npy         the state e at the start
     t.000000.npy      times;  e.… states;  lam.… multipliers;  bodies.… losses.… works.… springs.… the books
     memory.000000.npz the stepper after the last row of its piece: what `resume` goes on from
+    lock              while a process writes here: which one
 
 Every file is written under another name and renamed, and `run.json` counts a piece when all of it is there: a run that is cut
-short at any instant opens with the pieces that were finished.
+short at any instant opens with the pieces that were finished, and of a damaged piece the rows before the damage.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ import json
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 from zipfile import BadZipFile, ZipFile
@@ -22,11 +26,15 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 
 from phloat.algebra.layout import Layout
+from phloat.algebra.version import __version__
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.motion.dense import at_times
-from phloat.motion.files import PARTIAL, description, write_whole
+from phloat.motion.files import PARTIAL, description, whole_rows, write_whole
+from phloat.motion.lock import held
 from phloat.motion.result import Books, Result
+from phloat.system.plain import plain
 from phloat.system.system import System
+from phloat.system.units import units
 
 VERSION = 1
 BOOKS = ("bodies", "losses", "works", "springs")
@@ -47,9 +55,7 @@ class Folder:
         return (self.path / "run.json").exists()
 
     def made(self) -> Folder:
-        """The folder, there and without a run in it."""
-        if self.path.exists() and not self.path.is_dir():
-            raise InputError(f"{str(self.path)!r} is a file; a run is saved in a folder of its own")
+        """The folder without a run in it."""
         if self.taken:
             said = self.description()
             how = "a finished run" if said["finished"] else "a run that was cut short"
@@ -57,13 +63,12 @@ class Folder:
                 f"{str(self.path)!r} holds {how} of {said['rows']} times already; give another folder, or go on with it: "
                 "resume(folder, system, …)"
             )
-        self.path.mkdir(parents=True, exist_ok=True)
         return self
 
     def emptied(self) -> None:
         """Without the run that was in it: first that there is one, then its pieces."""
         (self.path / "run.json").unlink(missing_ok=True)
-        for pattern in ("*.npy", "*.npz", f"*{PARTIAL}"):
+        for pattern in ("model.json", "*.npy", "*.npz", f"*{PARTIAL}"):
             for file in self.path.glob(pattern):
                 file.unlink()
 
@@ -73,8 +78,27 @@ class Folder:
         text = json.dumps(description, indent=1, default=_plain).encode()
         self._write("run.json", lambda file: file.write(text))
 
+    def write_model(self, system: System) -> Description:
+        """The system as model.json, with its meshes beside it, or why no file can say it; what run.json tells of that."""
+        beside: dict[str, Arrays] = {}
+
+        def arrays(name: str, given: Arrays) -> str:
+            file = f"model.{len(beside)}.npz"
+            beside[file] = given
+            return file
+
+        try:
+            text = json.dumps(plain(system, arrays=arrays), indent=1, ensure_ascii=False).encode()
+        except InputError as error:
+            return {"file": None, "why": str(error)}
+        for file, given in beside.items():
+            self._write(file, partial(_zip, arrays=given))
+        self._write("model.json", lambda opened: opened.write(text))
+        return {"file": "model.json", "why": None}
+
     def write(self, name: str, array: np.ndarray) -> None:
-        self._write(f"{name}.npy", lambda file: np.save(file, array, allow_pickle=False))
+        rows = np.asarray(array, order="C")  # row by row, so that the first ones can be read of a file cut short
+        self._write(f"{name}.npy", lambda file: np.save(file, rows, allow_pickle=False))
 
     def piece(self, k: int, arrays: Arrays, memory: Arrays | None = None) -> None:
         """The k-th piece; the memories of the last two are kept."""
@@ -112,6 +136,16 @@ class Folder:
             out.append(arrays)
         return out, ""
 
+    def rest(self, said: Description, k: int, size: int) -> Arrays | None:
+        """The rows of a piece that is not whole, as far as all of its files have them."""
+        names = ("t", "e", "lam", *(BOOKS if said["entries"] is not None else ()))
+        try:
+            arrays = {name: whole_rows(self.path / f"{name}.{k:06d}.npy") for name in names}
+        except (OSError, ValueError, EOFError):
+            return None
+        rows = min(map(len, arrays.values()))
+        return {name: array[:rows] for name, array in arrays.items()} if arrays["e"].shape[1:] == (size,) else None
+
     def memory(self, pieces: int) -> tuple[int, dict[str, np.ndarray]] | None:
         """The last memory that can be read after at most so many pieces, and its number."""
         for k in range(pieces - 1, -1, -1):
@@ -124,25 +158,28 @@ class Folder:
 
 
 def save(result: Result, folder: str | Path, *, overwrite: bool = False) -> None:
-    """Write a result to a folder, where `load_run(folder, system)` finds it; one that holds a run already is refused.
+    """Write a result to a folder, where `load_result(folder)` finds it; one that holds a run already is refused.
 
     `simulate(…, save=folder)` writes while it runs, and can be resumed.
     """
     if not isinstance(result, Result):
         raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one")
     where = Folder(Path(folder))
-    if overwrite and where.taken:
-        where.emptied()
-    where.made()
-    finished = bool(result.info.get("finished", True))
-    where.piece(0, columns(result))
-    where.describe(described(result.system) | entries(result) | counted(1, span(result), finished, result.info))
+    with held(where.path):
+        if overwrite and where.taken:
+            where.emptied()
+        where.made()
+        finished = bool(result.info.get("finished", True))
+        where.piece(0, columns(result))
+        constant = described(result.system) | {"model": where.write_model(result.system)}
+        where.describe(constant | entries(result) | counted(1, span(result), finished, result.info))
 
 
 def load_run(folder: str | Path, system: System) -> Result:
     """The run in a folder, as far as it went: `result.info["finished"]` says whether that is to its end.
 
-    The system is the one that moved (bodies are not saved); that its quantities, joints and ports are the same is checked.
+    The system is the one that moved; that its quantities, joints and ports are the same is checked. `load_result(folder)` makes
+    it from the folder itself, where it can.
     """
     where = Folder(Path(folder))
     said = where.description()
@@ -156,6 +193,8 @@ def loaded(where: Folder, said: Description, system: System) -> Result:
     """All rows of the pieces that are whole."""
     pieces, wrong = where.pieces(said, system.layout.size)
     if wrong:
+        rest = where.rest(said, len(pieces), system.layout.size)
+        pieces += [rest] if rest is not None and len(rest["t"]) else []
         there = f"the run is opened up to t = {pieces[-1]['t'][-1]:g} s" if pieces else "nothing of it is left"
         warnings.warn(f"in {str(where.path)!r}, {wrong}; {there}", DamagedRunWarning, stacklevel=3)
     if not sum(len(piece["t"]) for piece in pieces):
@@ -165,8 +204,17 @@ def loaded(where: Folder, said: Description, system: System) -> Result:
     if said["entries"] is not None:
         books = Books(tuple(said["entries"]), *(joined[name] for name in BOOKS))
     info = {name: _tuples(value) for name, value in said["info"].items()}
+    if said["task"] is not None:
+        info |= {name: said["task"][name] for name in ("scheme", "dt")}
     info["finished"] = said["finished"] and not wrong
     return Result(system, joined["t"], joined["e"], joined["lam"], books, info)
+
+
+def rebuilt(where: Folder) -> Description:
+    """What run.json would say of the pieces that lie there, where it cannot be read; the names of the books are lost with it."""
+    there = {int(file.name.split(".")[1]) for file in where.path.glob("t.??????.npy")}
+    pieces = next(k for k in range(len(there) + 1) if k not in there)
+    return {"entries": None, "pieces": pieces, "task": None, "info": {}, "finished": False}
 
 
 # --- what run.json says ----------------------------------------------------------------------------------------------
@@ -180,7 +228,9 @@ def columns(result: Result) -> dict[str, np.ndarray]:
 
 def described(system: System, task: Description | None = None) -> Description:
     """What does not change while a run goes on; without a task it cannot be resumed."""
-    return {"format": "phloat run", "version": VERSION, "bodies": list(system.bodies), **_layouts(system), "task": task}
+    about = {"format": "phloat run", "version": VERSION, "phloat": __version__, "written": _now()}
+    named = {"bodies": list(system.bodies), **_layouts(system), "units": units(system)}
+    return about | named | {"task": task}
 
 
 def counted(pieces: int, rows: Span, finished: bool, info: Mapping[str, object]) -> Description:
@@ -226,6 +276,10 @@ def _zip(file: BinaryIO, arrays: Arrays) -> None:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _plain(value: object) -> object:

@@ -17,7 +17,8 @@ from phloat.linear.phdae import LinearPHDAE
 from phloat.motion.dense import at_times
 from phloat.motion.events import Event
 from phloat.motion.inputs import Inputs, given_inputs
-from phloat.motion.notice import bar
+from phloat.motion.lock import held
+from phloat.motion.progress import bar
 from phloat.motion.rank import repeated_rows
 from phloat.motion.record import begun
 from phloat.motion.result import Result
@@ -132,9 +133,11 @@ def simulate(
     for event in task.events:
         if not isinstance(event, Event):
             raise InputError(f"one of the events is {event!r}; write Event(when=…, do=…)")
-    if save is not None:
-        task = replace(task, recorder=begun(save, system, state.e, said(task, scheme), task.output))
-    return run(task, scheme)
+    if save is None:
+        return run(task, scheme)
+    with held(Path(save)):
+        recorder = begun(save, system, state.e, said(task, scheme), task.output)
+        return run(replace(task, recorder=recorder), scheme)
 
 
 def _linear(
@@ -225,15 +228,23 @@ def run(task: Task, scheme: Scheme) -> Result:
     try:
         result = scheme.run(task)
     except BaseException as error:
+        task.progress(np.inf, None)
         if recorder is not None and isinstance(error, ConvergenceError) and isinstance(error.result, Result):
             error.result = recorder.ended(error.result, finished=False)
         elif recorder is not None and not recorder.pieces:
             recorder.where.emptied()  # nothing is lost, and the folder is free again
         raise
-    task.progress(np.inf)
+    task.progress(np.inf, None)
     if recorder is not None:
         result = recorder.ended(result)
+    else:
+        result = replace(result, info={**result.info, "scheme": scheme_said(scheme), "dt": task.dt})
     return result if isinstance(task.output, int) else at_times(result, task.output)
+
+
+def scheme_said(scheme: Scheme) -> Description:
+    """A scheme by its name and its numbers."""
+    return {"name": type(scheme).__name__, **vars(scheme)}
 
 
 def said(task: Task, scheme: Scheme) -> Description:
@@ -247,5 +258,5 @@ def said(task: Task, scheme: Scheme) -> Description:
         "inputs": list(task.inputs.signals),
         "controller": task.controller is not None,
         "events": [event.name for event in task.events],
-        "scheme": {"name": type(scheme).__name__, **vars(scheme)},
+        "scheme": scheme_said(scheme),
     }

@@ -11,6 +11,7 @@ import numpy as np
 from phloat.motion.events import Event
 from phloat.motion.inputs import Inputs
 from phloat.motion.outputs import Outputs
+from phloat.motion.progress import Progress
 from phloat.motion.record import Recorder
 from phloat.motion.result import Books, Result
 from phloat.system.state import State
@@ -40,7 +41,7 @@ class Task:
     controller: Controller | None = None
     every: float | None = None
     events: tuple[Event, ...] = ()
-    progress: Callable[[float], None] = field(default=lambda t: None)
+    progress: Progress = field(default=lambda t, missing: None)
     dropped: tuple[int, ...] = ()  # joint rows that repeat others
     recorder: Recorder | None = None  # takes what is finished, from time to time
     memory: Mapping[str, np.ndarray] | None = None  # of the stepper of a run that goes on

@@ -49,13 +49,16 @@ def is_cloud(points: np.ndarray) -> bool:
     return bool(sizes[1] > LINE * sizes[0])
 
 
-def draw_facets(ax: Any, points: np.ndarray, corners: np.ndarray, colours: str | np.ndarray, label: str) -> None:
-    """Facets, all in one colour or each in its own; points (places, 2 or 3)."""
+def draw_facets(
+    ax: Any, points: np.ndarray, corners: np.ndarray, colours: str | np.ndarray, label: str, *, lined: bool = True
+) -> None:
+    """Facets, all in one colour or each in its own, with lines between them; points (places, 2 or 3)."""
     triangles = corners if corners.shape[1] == 3 else np.vstack([corners[:, :3], corners[:, [2, 3, 0]]])
     if points.shape[1] == 2:
         from matplotlib.collections import PolyCollection
 
-        drawn = PolyCollection(list(points[corners]), facecolors=colours, edgecolors="0.4", linewidths=0.2, label=label)
+        lines: Any = {"edgecolors": "0.4" if lined else colours, "linewidths": 0.2}
+        drawn = PolyCollection(list(points[corners]), facecolors=colours, label=label, **lines)
         ax.add_collection(drawn)
         ax.autoscale_view()
     else:

@@ -10,11 +10,11 @@ from phloat.analysis.campbell import Campbell
 from phloat.linear.response import Response
 from phloat.linear.zeros import PoleZeros
 from phloat.view.colours import MOST_NAMED, cycle
+from phloat.view.figures import panels, spelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
 ORDERS = (1, 2, 3, 4)  # of the excitation, ω = nΩ
 SHOWN = 12  # poles on a map, the lowest; x.below(…) chooses others
 CIRCLING = 0.1  # of a whirl: what is called forward or backward
@@ -26,11 +26,11 @@ def plot_response(x: Response) -> Figure:
 
     several = min(len(x.inputs), len(x.outputs)) > 1
     heights = [3.0, 2.0, 2.5] if several else [3.0, 2.0]
-    figure, axes = _panels(heights)
+    figure, axes = panels(heights)
     pairs = [(i, j) for i in range(len(x.outputs)) for j in range(len(x.inputs))]
     phase = np.rad2deg(x.phase)
     for (i, j), colour in zip(pairs, cycle(len(pairs)), strict=True):
-        label = f"{x.outputs[i]} from {x.inputs[j]}"
+        label = spelled(f"{x.outputs[i]} from {x.inputs[j]}")
         axes[0].loglog(x.omega, _there(x.magnitude[:, i, j]), color=colour, lw=1.2, label=label)
         axes[1].semilogx(x.omega, phase[:, i, j], color=colour, lw=1.2)
     axes[0].set_ylabel("magnitude (SI)")
@@ -56,7 +56,7 @@ def plot_pole_zeros(x: PoleZeros) -> Figure:
     near = x.below(1.1 * far[0]) if len(far) and far[0] > 0.0 else x
     poles, zeros = near.poles, near.zeros
     beyond = len(x.poles) - len(poles) + len(x.zeros) - len(zeros)
-    figure, (ax,) = _panels([4.8])
+    figure, (ax,) = panels([4.8])
     colours = cycle(2)
     ax.plot(poles.real, poles.imag, ls="", marker="x", ms=7, color=colours[0], label="poles")
     ax.plot(zeros.real, zeros.imag, ls="", marker="o", ms=6, mfc="none", color=colours[1], label="zeros")
@@ -67,7 +67,7 @@ def plot_pole_zeros(x: PoleZeros) -> Figure:
     ax.set_xlim(-half, half if (np.concatenate([poles.real, zeros.real]) > 1e-9 * half).any() else 0.25 * half)
     ax.set_xlabel("real part (1/s)")
     ax.set_ylabel("imaginary part (rad/s)")
-    title = f"from {', '.join(x.inputs)} to {', '.join(x.outputs)}"
+    title = spelled(f"from {', '.join(x.inputs)} to {', '.join(x.outputs)}")
     ax.set_title(title + (f" ({beyond} lie farther out)" if beyond else ""), fontsize=9)
     ax.grid(alpha=0.3)
     ax.legend(fontsize=8)
@@ -76,7 +76,7 @@ def plot_pole_zeros(x: PoleZeros) -> Figure:
 
 def plot_campbell(x: Campbell) -> Figure:
     """Frequencies over the rate of the spin, with the lines ω = nΩ of excitation; red crosses where a mode grows."""
-    figure, (ax,) = _panels([4.8])
+    figure, (ax,) = panels([4.8])
     for k, colour in enumerate(cycle(x.omega.shape[1])):
         turn = float(x.whirl[np.argmax(np.abs(x.whirl[:, k])), k])
         way = "" if abs(turn) < CIRCLING else ", forward" if turn > 0.0 else ", backward"
@@ -96,14 +96,6 @@ def plot_campbell(x: Campbell) -> Figure:
     ax.grid(alpha=0.3)
     _named(ax)
     return figure
-
-
-def _panels(heights: list[float]) -> tuple[Figure, list[Axes]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.5, sum(heights) + 0.6), layout="constrained")
-    axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)
-    return figure, list(axes[:, 0])
 
 
 def _there(size: np.ndarray) -> np.ndarray:

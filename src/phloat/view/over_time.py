@@ -11,47 +11,47 @@ from phloat.linear.course import LinearResult
 from phloat.motion.ledger import Ledger
 from phloat.motion.result import COMPONENTS, Result
 from phloat.view.colours import MOST_NAMED, cycle
+from phloat.view.figures import panels, spelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
 Lines = Mapping[str, np.ndarray]
 PRINCIPAL = "xyz"
 
 
 def plot_ledger(x: Ledger) -> Figure:
     """Energy stored, energy supplied and dissipated since the start, and on a logarithmic axis what is missing."""
-    figure, (top, middle, bottom) = _panels([3.0, 3.0, 1.5])
-    _draw(top, x.t, x.stored, "stored (J)")
+    figure, (top, middle, bottom) = panels([3.0, 3.0, 1.5])
+    draw_lines(top, x.t, x.stored, "stored (J)")
     if len(x.stored) > 1:
         top.plot(x.t, x.energy, color="0.35", lw=2.5, alpha=0.5, label="all")
-    _draw(middle, x.t, x.supplied, "since the start (J)")
+    draw_lines(middle, x.t, x.supplied, "since the start (J)")
     taken = {f"− {name}, dissipated": -line for name, line in x.dissipated.items()}
     others = cycle(len(x.supplied) + len(taken))[len(x.supplied) :]
     for (name, line), colour in zip(taken.items(), others, strict=True):
-        middle.plot(x.t, line, color=colour, ls="--", label=name)
+        middle.plot(x.t, line, color=colour, ls="--", label=spelled(name))
     middle.plot(x.t, x.energy - x.energy[0], color="0.35", lw=2.5, alpha=0.5, label="stored")
     size = np.abs(x.residual)
     bottom.semilogy(x.t, np.where(size > 0.0, size, np.nan), color="0.2", lw=1)
     bottom.set_ylabel("|residual| (J)")
     bottom.set_title(f"largest: {x.relative:.1e} of the largest energy", fontsize=8, loc="right")
-    return _finished(figure, [top, middle, bottom])
+    return finished(figure, [top, middle, bottom])
 
 
 def plot_result(x: Result) -> Figure:
     """Where each body bends most, angles and slides of joints, and energies, over time."""
-    panels = {
+    seen = {
         "deformation (m)": deformations(x),
         "joint angle (rad)": _coordinates(x, angles=True),
         "joint slide (m)": _coordinates(x, angles=False),
     }
-    panels = {label: lines for label, lines in panels.items() if lines} or {"position (m)": _positions(x)}
-    figure, axes = _panels([2.5] * (len(panels) + 1))
-    for ax, (label, lines) in zip(axes, panels.items(), strict=False):
-        _draw(ax, x.t, lines, label)
-    _draw(axes[-1], x.t, _energies(x), "energy (J)")
-    return _finished(figure, axes)
+    seen = {label: lines for label, lines in seen.items() if lines} or {"position (m)": _positions(x)}
+    figure, axes = panels([2.5] * (len(seen) + 1))
+    for ax, (label, lines) in zip(axes, seen.items(), strict=False):
+        draw_lines(ax, x.t, lines, label)
+    draw_lines(axes[-1], x.t, _energies(x), "energy (J)")
+    return finished(figure, axes)
 
 
 def plot_linear_result(x: LinearResult) -> Figure:
@@ -61,11 +61,13 @@ def plot_linear_result(x: LinearResult) -> Figure:
         way = x.displacement(name)
         place, axis = np.unravel_index(int(np.abs(way).max(axis=0).argmax()), way.shape[1:])
         moved[f"{name}, {PRINCIPAL[axis]} at {_point(part.points[place])}"] = way[:, place, axis]
-    figure, axes = _panels([2.5, 2.5])
-    _draw(axes[0], x.t, moved, "displacement (m)")
+    figure, axes = panels([2.5, 2.5])
+    draw_lines(axes[0], x.t, moved, "displacement (m)")
     since = {f"{name}, supplied": work for name, work in x.supplied.items()} | {"damping": -x.lost}
-    _draw(axes[1], x.t, {name: line for name, line in since.items() if line.any()} | {"stored": x.energy}, "energy (J)")
-    return _finished(figure, axes)
+    draw_lines(
+        axes[1], x.t, {name: line for name, line in since.items() if line.any()} | {"stored": x.energy}, "energy (J)"
+    )
+    return finished(figure, axes)
 
 
 def deformations(x: Result) -> dict[str, np.ndarray]:
@@ -102,21 +104,13 @@ def _energies(x: Result) -> dict[str, np.ndarray]:
     return {name: line for name, line in parts.items() if np.any(line)} | {"all": x.energy}
 
 
-def _panels(heights: list[float]) -> tuple[Figure, list[Axes]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.5, sum(heights) + 0.6), layout="constrained")
-    axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)
-    return figure, list(axes[:, 0])
-
-
-def _draw(ax: Axes, t: np.ndarray, lines: Lines, label: str) -> None:
+def draw_lines(ax: Axes, t: np.ndarray, lines: Lines, label: str) -> None:
     for (name, line), colour in zip(lines.items(), cycle(len(lines)), strict=True):
-        ax.plot(t, line, color=colour, lw=1.2, label=name)
+        ax.plot(t, line, color=colour, lw=1.2, label=spelled(name))
     ax.set_ylabel(label)
 
 
-def _finished(figure: Figure, axes: list[Axes]) -> Figure:
+def finished(figure: Figure, axes: list[Axes]) -> Figure:
     axes[-1].set_xlabel("t (s)")
     for ax in axes:
         ax.grid(alpha=0.3)

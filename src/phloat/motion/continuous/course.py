@@ -99,7 +99,7 @@ class Course:
             levels = self.levels(self.time, y)
             if met is not None and not acted:
                 levels[met[1]] = 0.0
-            task.progress(self.time)
+            task.progress(self.time, None)
         return self.result()
 
     # --- where steps end ---------------------------------------------------------------------------------------------

@@ -1,0 +1,44 @@
+"""A run in a table for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from phloat.algebra.tables import facts, grid, listed
+
+
+def run_table(
+    title: str, info: Mapping[str, Any], energy: np.ndarray, missing: float | None, names: Sequence[str]
+) -> str:
+    """What was run and how, where the energy went, and what there is to ask for."""
+    said: dict[str, object] = {"scheme": _scheme(info), "steps": info.get("steps")}
+    if info.get("events"):
+        said["events"] = listed(f"{name} at {time:.4g} s" for time, name in info["events"])
+    if info.get("finished") is False:
+        said["finished"] = "no: cut short"
+    said["energy (J)"] = f"{energy[0]:.6g} → {energy[-1]:.6g}" if len(energy) else ""
+    said["energy residual"] = "" if missing is None else f"{missing:.1e} of the largest energy or work"
+    said["quantities"] = listed(names)
+    said["look"] = "plot(result), show(result) in 3-D, energy_ledger(result)"
+    return facts(title, said)
+
+
+def energy_tables(bodies: Sequence[str], parts: np.ndarray, done: Sequence[tuple[str, float]]) -> str:
+    """The energy of each body at the end, and what was done on all of them since the start; `energy_ledger` has it over time."""
+    rows = ((name, *(f"{x:.6g}" for x in row)) for name, row in zip(bodies, parts, strict=True))
+    smallest = 1e-12 * max((abs(x) for _, x in done), default=0.0)  # joints do nothing in sum
+    works = ((name, f"{x:+.6g}") for name, x in done if abs(x) > smallest)
+    return grid("energy at the end (J)", ("body", "kinetic", "elastic", "potential"), rows) + grid(
+        "work done on the bodies (J)", ("by", "since the start"), works
+    )
+
+
+def _scheme(info: Mapping[str, Any]) -> str:
+    scheme = dict(info.get("scheme", {}))
+    name = scheme.pop("name", "")
+    options = ", ".join(f"{key}={value:g}" for key, value in scheme.items() if isinstance(value, float) and value)
+    step = f", dt = {info['dt']:g} s" if info.get("dt") else ""
+    return f"{name}({options}){step}" if name else ""

@@ -1,0 +1,196 @@
+"""The interconnection as a block diagram: bodies, their ports, the joints and force elements between them, what is open."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from phloat.joints.ends import GROUND
+from phloat.system.connection import count
+from phloat.system.system import System
+from phloat.view.colours import COLOURS
+from phloat.view.figures import new_figure, spelled
+from phloat.view.layered import places
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+STEP = np.array([2.5, -1.55])  # inches between blocks, to the right and down
+HALF = np.array([0.52, 0.26])  # half a block
+APART = np.array(
+    [1.15, 0.48]
+)  # inches between labels of lines that join the same two blocks, side by side and one above the other
+JOINT, ELEMENT, INPUT = COLOURS[0], COLOURS[2], COLOURS[1]
+LONGEST = 16  # letters of a name that have room
+
+
+@dataclass(frozen=True)
+class Line:
+    """What joins two blocks at their ports: a joint or a force element; its name is empty where nobody gave it one."""
+
+    name: str
+    kind: str
+    first: tuple[str, str]  # block and port
+    second: tuple[str, str]
+    open: str  # "free", "driven" or ""
+    element: bool = False
+
+
+def plot_diagram(x: System) -> Figure:
+    """Blocks for the bodies and the ground, a line for every joint (with its type and name) and force element; arrows are open
+    ports: efforts into free axes, rates into driven ones, forces and torques."""
+    lines = lines_of(x)
+    blocks = [*([GROUND] if any(GROUND in (n.first[0], n.second[0]) for n in lines) else []), *x.bodies]
+    at = {name: STEP * place for name, place in places(blocks, [(n.first[0], n.second[0]) for n in lines]).items()}
+    corners = np.array(list(at.values()))
+    bends = _bends(lines)
+    aside = APART * max((abs(bend) for _, bend in bends), default=0.0)  # that a bent line may need
+    low, high = corners.min(axis=0) - HALF - vector(0.75, 0.5), corners.max(axis=0) + HALF + vector(0.75, 0.45)
+    low, high = low - 0.5 * aside, high + 0.5 * aside
+    figure = new_figure(*(np.maximum(high - low, (4.0, 2.0)) + vector(0.0, 0.5)))
+    ax = figure.subplots()
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
+    ax.set_axis_off()
+    ax.set_title(_title(x), fontsize=9, loc="left")
+    for line, bend in bends:
+        _draw_line(ax, line, at[line.first[0]], at[line.second[0]], bend)
+    for name in blocks:
+        _draw_block(ax, x, name, at[name])
+    for name, acting in x.actuators.items():
+        _draw_input(ax, name, at[acting.body])
+    _legend(ax, lines, bool(x.actuators))
+    return figure
+
+
+def lines_of(x: System) -> list[Line]:
+    """Every joint and force element, by the blocks that it joins."""
+    out = []
+    for name, c in x.joints.items():
+        state = "driven" if c.driven else "free" if c.free else ""
+        ends = [(end.body or GROUND, end.port if end.body else "") for end in (c.first, c.second)]
+        kind = type(c.joint).__name__ + (", locked" if c.locked else "")
+        out.append(Line(name if c.joint.name else "", kind, ends[0], ends[1], state))
+    for name, e in x.elements.items():
+        ends = [(end.body or GROUND, end.port if end.body else "") for end in (e.first, e.second)]
+        out.append(Line(name if e.recipe.name else "", type(e.recipe).__name__, ends[0], ends[1], "", element=True))
+    return out
+
+
+def _title(x: System) -> str:
+    moving = sum(len(b.active) + b.coordinates for b in x.bodies.values())
+    elastic, rows = sum(b.coordinates for b in x.bodies.values()), sum(count(c.rows) for c in x.joints.values())
+    where = f" in the plane {x.plane}" if x.plane else ""
+    return f"{len(x.bodies)} bodies{where}\n{moving} velocities ({elastic} of deformation), {rows} rows closed"
+
+
+def _bends(lines: list[Line]) -> list[tuple[Line, float]]:
+    """Each line with how far it is bent aside, in steps, where several join the same two blocks."""
+    between: dict[frozenset[str], list[Line]] = defaultdict(list)
+    for line in lines:
+        between[frozenset((line.first[0], line.second[0]))].append(line)
+    out = []
+    for same in between.values():
+        for k, line in enumerate(same):
+            bend = k - 0.5 * (len(same) - 1)
+            out.append((line, bend if line.first[0] == min(same[0].first[0], same[0].second[0]) else -bend))
+    return out
+
+
+def _draw_line(ax: Axes, line: Line, a: np.ndarray, b: np.ndarray, bend: float) -> None:
+    colour, style = (ELEMENT, "--") if line.element else (JOINT, "-")
+    if line.first[0] == line.second[0]:
+        a, b, bend = a - vector(0.0, HALF[1]), b + vector(0.3, -HALF[1]), -1.0
+    along = b - a
+    length = float(np.hypot(*along)) or 1.0
+    aside = APART * np.array([-along[1], along[0]]) / length * bend
+    middle = 0.5 * (a + b) + aside
+    bow = 2.0 * middle - 0.5 * (a + b)  # the control point of a curve through the middle
+    t = np.linspace(0.0, 1.0, 41)[:, None]
+    way = (1 - t) ** 2 * a + 2 * t * (1 - t) * bow + t**2 * b
+    ax.plot(*way.T, color=colour, ls=style, lw=1.6, zorder=1)
+    for port, ends in ((line.first[1], way), (line.second[1], way[::-1])):
+        if port:
+            outside = int(np.argmax((np.abs(ends - ends[0]) > HALF + 0.07).any(axis=1)))
+            step = ends[outside] - ends[max(outside - 4, 0)]
+            normal = np.array([-step[1], step[0]]) / (float(np.hypot(*step)) or 1.0)
+            normal = normal if normal[1] > 0.2 or (abs(normal[1]) <= 0.2 and normal[0] > 0) else -normal
+            _write(ax, ends[outside] + 0.12 * normal, _short(port), color="0.25")
+    _label(ax, line, middle, colour, upright=abs(along[1]) > abs(along[0]))
+
+
+def _label(ax: Axes, line: Line, middle: np.ndarray, colour: str, *, upright: bool) -> None:
+    said = line.kind + (f"\n{_short(line.name)}" if line.name else "")
+    box = {"boxstyle": "round,pad=0.25", "fc": "white", "ec": colour, "lw": 1.2}
+    _write(ax, middle, said, bbox=box, zorder=3)
+    if line.open:
+        head = {"arrowstyle": "-|>,head_width=0.3" if line.open == "driven" else "->", "color": INPUT, "lw": 1.5}
+        wide, high = 0.034 * max(map(len, said.split("\n"))) + 0.07, 0.075 + 0.055 * (1 + bool(line.name))
+        side = vector(wide, 0.0) if upright else vector(0.0, high)
+        tail = middle + side * (1 + 0.3 / float(np.hypot(*side)))
+        ax.annotate("", tuple(middle + side), tuple(tail), arrowprops=head | {"shrinkA": 0, "shrinkB": 0}, zorder=3)
+
+
+def _draw_block(ax: Axes, x: System, name: str, at: np.ndarray) -> None:
+    from matplotlib.patches import Rectangle
+
+    ground = name == GROUND and name not in x.bodies
+    face = "0.85" if ground else "white"
+    look: dict[str, Any] = {"hatch": "////", "ec": "0.6"} if ground else {"ec": "black"}
+    ax.add_patch(Rectangle(tuple(at - HALF), *(2 * HALF), fc=face, lw=1.4, zorder=2, **look))
+    if ground:
+        box = {"fc": "white", "ec": "none", "pad": 1.5}
+        _write(ax, at, GROUND, fontsize=8, zorder=4, bbox=box)
+        return
+    body = x.bodies[name]
+    kind = type(body.recipe).__name__ + (f", {body.coordinates}" if body.coordinates else "")
+    _write(ax, at + vector(0.0, 0.08), _short(name), fontsize=8.5, weight="bold", zorder=4)
+    _write(ax, at - vector(0.0, 0.11), kind, color="0.3", zorder=4)
+
+
+def _draw_input(ax: Axes, name: str, at: np.ndarray) -> None:
+    start, tip = at - HALF - vector(0.42, 0.3), at - HALF
+    ax.annotate(
+        _short(name),
+        tip,
+        start,
+        fontsize=7,
+        ha="center",
+        va="top",
+        color=INPUT,
+        arrowprops={"arrowstyle": "->", "color": INPUT, "lw": 1.5},
+        zorder=5,
+    )
+
+
+def _legend(ax: Axes, lines: list[Line], acting: bool) -> None:
+    """What the marks mean, of those that are there."""
+    said: list[tuple[dict[str, Any], str]] = []
+    if any(not line.element for line in lines):
+        said.append(({"color": JOINT, "lw": 1.6}, "joint"))
+    if any(line.element for line in lines):
+        said.append(({"color": ELEMENT, "lw": 1.6, "ls": "--"}, "force element"))
+    if any(line.open == "free" for line in lines) or acting:
+        said.append(({"color": INPUT, "marker": "$↓$", "ls": "", "ms": 9}, "open port: effort in, rate out"))
+    if any(line.open == "driven" for line in lines):
+        said.append(({"color": INPUT, "marker": "v", "ls": "", "ms": 6}, "driven: rate in, effort out"))
+    for style, label in said:
+        ax.plot([], [], label=label, **style)
+    if said:
+        ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(said), frameon=False)
+
+
+def _write(ax: Axes, at: np.ndarray, text: str, **look: Any) -> None:
+    centred: dict[str, Any] = {"fontsize": 7, "ha": "center", "va": "center"}
+    ax.text(at[0], at[1], text, **centred | look)
+
+
+def vector(x: float, y: float) -> np.ndarray:
+    return np.array([x, y])
+
+
+def _short(name: str) -> str:
+    return spelled(name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…")

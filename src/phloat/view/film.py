@@ -1,0 +1,196 @@
+"""Films of a run: animate(result, "run.gif") or "run.mp4" (extra `plot`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from phloat.errors import InputError, not_negative, positive
+from phloat.motion.result import Result
+from phloat.system.state import State
+from phloat.view.colours import MOST_NAMED, cycle
+from phloat.view.figures import needs, new_figure, spelled
+from phloat.view.mechanism import THIN, is_flat, label_axes, seen
+from phloat.view.scene import Drawn, scene
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LONG, REAL = 8.0, (2.0, 20.0)  # seconds of a film, where a run lasts less or more than these in real time
+MOST_FRAMES = 5000
+WIDE, HIGH = 7.0, 5.0  # inches
+DOTS = 100  # per inch: an even number of pixels, as mp4 wants it
+FILLED = ("plate", "solid", "rigid")  # drawn by their surface; beams by their axis, masses and nodes by points
+
+
+@dataclass(frozen=True, eq=False)
+class Film:
+    """A run frame by frame: times of the run, and where the points of every body are then, (frames, points, 3)."""
+
+    t: np.ndarray
+    points: dict[str, np.ndarray]
+    drawn: dict[str, Drawn]
+    speed: float
+    flat: bool  # in a plane
+
+
+def animate(
+    result: Result, path: str | Path, *, speed: float | None = None, fps: float = 25.0, magnify: float = 1.0
+) -> Path:
+    """Write a film of the motion, as .gif or .mp4.
+
+    `speed` 1 is real time, 0.1 ten times slower; without it runs of 2 to 20 s play in real time, others in 8 s. `magnify`
+    enlarges the deformation of the bodies.
+    """
+    needs("matplotlib", "animate")
+    where = _checked_path(path)
+    film = frames(result, speed=speed, fps=fps, magnify=magnify)
+    _, frame = staged(film)
+    write = _gif if where.suffix.lower() == ".gif" else _mp4
+    write(where, (frame(k) for k in range(len(film.t))), float(fps))
+    return where
+
+
+def frames(result: Result, *, speed: float | None, fps: float, magnify: float) -> Film:
+    """What the frames of a film show."""
+    if not isinstance(result, Result):
+        raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one, and animate shows it")
+    lasts, rate, larger = float(result.t[-1] - result.t[0]), positive("fps", fps), not_negative("magnify", magnify)
+    if not lasts:
+        raise InputError("the run has one time only; nothing moves")
+    if speed is None:
+        speed = 1.0 if REAL[0] <= lasts <= REAL[1] else lasts / LONG
+    count = int(np.floor(lasts / positive("speed", speed) * rate * (1 + 1e-12))) + 1
+    if count > MOST_FRAMES:
+        raise InputError(
+            f"a film of {count} frames is too long (at most {MOST_FRAMES}); try speed={2 * speed:g} or fewer fps"
+        )
+    t = np.minimum(result.t[0] + speed / rate * np.arange(count), result.t[-1])
+    drawn = scene(result.system, result.state(0))
+    states = [result.at(time) for time in t]
+    points = {name: np.array([_points(state, name, part, larger) for state in states]) for name, part in drawn.items()}
+    return Film(t, points, drawn, speed, result.system.plane is not None)
+
+
+def _points(state: State, name: str, part: Drawn, magnify: float) -> np.ndarray:
+    pose, shape = state.pose(name), state.bodies[name].shape
+    if part.kind in FILLED:
+        return part.at(pose, magnify)
+    places = shape.places()
+    y = shape.points(places) + magnify * (shape.displacement(places) @ pose.eta).reshape(-1, 3)
+    return np.asarray(pose.r_P + y @ pose.A.T)
+
+
+# --- drawing ---------------------------------------------------------------------------------------------------------
+
+
+def staged(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
+    """The figure of a film and what draws a frame of it, as pixels (high, wide, 4)."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    everything = np.vstack([x.reshape(-1, 3) for x in film.points.values()])
+    flat = film.flat or is_flat(everything, np.zeros((1, 3)))
+    figure = new_figure(WIDE, HIGH)
+    figure.set_dpi(DOTS)
+    canvas = FigureCanvasAgg(figure)
+    ax: Any = figure.subplots(subplot_kw={} if flat else {"projection": "3d"})
+    actors = {
+        name: _actor(ax, film.drawn[name], seen(film.points[name][0], flat), colour, spelled(name))
+        for name, colour in zip(film.points, cycle(len(film.points)), strict=True)
+    }
+    clock = figure.text(0.02, 0.98, "", fontsize=9, va="top", family="monospace")
+    _framed(ax, everything, flat, named=len(actors) <= MOST_NAMED)
+    slow = f"{film.speed:.3g} × real time" if film.speed != 1.0 else "real time"
+    moving = [*(artist for artist, _ in actors.values()), clock] if flat else []
+    for artist in moving:
+        artist.set_animated(True)  # drawn over what stays; in space all is drawn anew, by depth
+    figure.set_layout_engine("constrained", rect=(0.0, 0.0, 1.0, 0.94))  # room for the clock
+    canvas.draw()
+    figure.set_layout_engine("none")  # the axes stay where they are
+    still = canvas.copy_from_bbox(figure.bbox)
+
+    def frame(k: int) -> np.ndarray:
+        for name, (_, move) in actors.items():
+            move(seen(film.points[name][k], flat))
+        clock.set_text(f"t = {film.t[k]:.4f} s   ({slow})")
+        if flat:
+            canvas.restore_region(still)
+            for artist in moving:
+                figure.draw_artist(artist)
+        else:
+            canvas.draw()
+        return np.array(canvas.buffer_rgba())
+
+    return figure, frame
+
+
+def _framed(ax: Any, everything: np.ndarray, flat: bool, *, named: bool) -> None:
+    """Limits that hold the whole motion, labels and a legend."""
+    low, high = everything.min(axis=0), everything.max(axis=0)
+    margin = 0.04 * float((high - low).max()) or 1.0
+    for axis, least, most in zip("xyz"[: 2 if flat else 3], low - margin, high + margin, strict=False):
+        getattr(ax, f"set_{axis}lim")(least, most)
+    label_axes(ax, flat)
+    if not flat and high[2] - low[2] < THIN * (high - low).max():
+        ax.view_init(elev=60, azim=-75)
+    if named:
+        below: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12), "ncols": 4}
+        ax.legend(fontsize=8, **(below if flat else {"loc": "upper right"}))
+
+
+def _actor(ax: Any, part: Drawn, x: np.ndarray, colour: str, label: str) -> tuple[Any, Callable[[np.ndarray], None]]:
+    """A body drawn at its first place, and what moves it."""
+    if part.kind in FILLED and len(part.triangles):
+        return _surface(ax, part.triangles, x, colour, label)
+    look = {"ls": "", "marker": "."} if part.kind == "nodes" else {"lw": 2.5, "solid_capstyle": "round"}
+    (line,) = ax.plot(*x.T, color=colour, label=label, **look | ({"marker": "o"} if len(x) == 1 else {}))
+    return line, (lambda y: line.set_data(*y.T)) if x.shape[1] == 2 else (lambda y: line.set_data_3d(*y.T))
+
+
+def _surface(
+    ax: Any, triangles: np.ndarray, x: np.ndarray, colour: str, label: str
+) -> tuple[Any, Callable[[np.ndarray], None]]:
+    if x.shape[1] == 2:
+        from matplotlib.collections import PolyCollection
+
+        filled: Any = PolyCollection(list(x[triangles]), facecolors=colour, edgecolors=colour, lw=0.2, label=label)
+        ax.add_collection(filled)
+        return filled, lambda y: filled.set_verts(list(y[triangles]))
+    solid = ax.plot_trisurf(*x.T, triangles=triangles, color=colour, edgecolor="0.3", linewidth=0.15, label=label)
+    return solid, lambda y: solid.set_verts(y[triangles])
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def _checked_path(path: str | Path) -> Path:
+    where = Path(path)
+    if where.suffix.lower() not in (".gif", ".mp4"):
+        raise InputError(f"{where.name!r} is no film; its name must end in .gif or .mp4")
+    if not where.parent.is_dir():
+        raise InputError(f"the folder {str(where.parent)!r} is not there")
+    if where.suffix.lower() == ".mp4":
+        needs("imageio_ffmpeg", "a film as .mp4")
+    return where
+
+
+def _gif(where: Path, frames: Iterator[np.ndarray], fps: float) -> None:
+    from PIL import Image  # matplotlib brings it
+
+    images = (Image.fromarray(frame[:, :, :3]).quantize(128, Image.Quantize.FASTOCTREE) for frame in frames)
+    next(images).save(where, save_all=True, append_images=images, duration=round(1000.0 / fps), loop=0)
+
+
+def _mp4(where: Path, frames: Iterator[np.ndarray], fps: float) -> None:
+    from imageio_ffmpeg import write_frames
+
+    size = round(WIDE * DOTS), round(HIGH * DOTS)
+    film = write_frames(str(where), size, pix_fmt_in="rgba", fps=fps, macro_block_size=2)
+    film.send(None)
+    for frame in frames:
+        film.send(frame)
+    film.close()

@@ -1,0 +1,1 @@
+"""The result page: one self-contained file that a browser shows offline."""

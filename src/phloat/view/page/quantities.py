@@ -1,0 +1,219 @@
+"""What the plots of a page can show: quantities in groups, each with a unit and some lines over the same times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from phloat.joints.rows import Along, Coincide, InPlane, Turn
+from phloat.linear.course import LinearResult
+from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.ledger import Ledger, energy_ledger
+from phloat.motion.result import COMPONENTS, Result
+from phloat.system.connection import Connection, count
+from phloat.view.page.joints import coordinates
+from phloat.view.scene import Course, Drawn
+
+Lines = dict[str, np.ndarray]
+AXES = ("x", "y", "z")
+MOST_LINES = 12  # in one plot
+STRESS = "largest von Mises stress"
+CHUNK = 2_000_000  # numbers of stress at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """Lines over time with one unit: `group` and `name` are what the chooser shows."""
+
+    group: str
+    name: str
+    unit: str
+    lines: Lines
+
+
+def of_result(
+    result: Result,
+    at: np.ndarray,
+    courses: Mapping[str, Course],
+    drawings: Mapping[str, Drawn],
+    u: Mapping[str, object] | Inputs | None,
+) -> tuple[list[Quantity], Ledger]:
+    """Everything a run can show at the output times with these numbers."""
+    ledger = energy_ledger(result, u)
+    out = _energies(ledger, at)
+    for name in result.system.bodies:
+        out += _of_body(result, at, name, courses[name], drawings[name])
+    for joint in result.system.joints.values():
+        out += _of_joint(result, at, joint)
+    if u is not None:
+        out += _inputs(result, at, given_inputs(result.system, u))
+    return out, ledger
+
+
+def of_linear(result: LinearResult, at: np.ndarray) -> list[Quantity]:
+    """Everything a run of a linear system can show."""
+    H, supplied = (
+        result.energy,
+        {f"supplied by {name}": work[at] for name, work in result.supplied.items() if work.any()},
+    )
+    lost = {"lost to damping": result.lost[at]} if result.lost.any() else {}
+    out = [
+        Quantity("Energy", "energy of the whole", "J", {"H": H[at]}),
+        Quantity("Energy", "energy balance", "J", {"H − H(0)": H[at] - H[0], **_few(supplied), **lost}),
+        Quantity("Energy", "energy residual", "J", {"residual": result.residual[at]}),
+    ]
+    for name, part in result.system.fields.items():
+        way = result.displacement(name)[at]
+        place = int(np.abs(way).max(axis=(0, 2)).argmax()) if way.size else 0
+        where = _point(part.points[place])
+        rate = (part.motion[3 * place : 3 * place + 3] @ result.e[at].T).T
+        out.append(Quantity(name, f"{name}: displacement at {where}", "m", _along(way[:, place])))
+        out.append(Quantity(name, f"{name}: velocity at {where}", "m/s", _along(rate)))
+    for name in result.system.multipliers:
+        lam = result[f"{name}.lam"][at]
+        out.append(Quantity(name, f"{name}.lam", "", _few({f"λ{k + 1}": lam[:, k] for k in range(lam.shape[1])})))
+    for name, columns in result.system.ports.slices.items():
+        given = result.u[at][:, columns]
+        if given.any():
+            out.append(Quantity("Inputs", name, "", _few({f"u{k + 1}": given[:, k] for k in range(given.shape[1])})))
+    return out
+
+
+def _energies(x: Ledger, at: np.ndarray) -> list[Quantity]:
+    zero = np.zeros(len(x.t))
+    whole = {part: sum((parts[part] for parts in x.parts.values()), zero)[at] for part in COMPONENTS}
+    springs = sum((line for name, line in x.stored.items() if name not in x.parts), zero)
+    if springs.any():
+        whole["springs"] = springs[at]
+    books = {"H − H(0)": (x.energy - x.energy[0])[at]}
+    books |= _few({f"supplied by {name}": line[at] for name, line in x.supplied.items()})
+    books |= _few({f"dissipated in {name}": line[at] for name, line in x.dissipated.items()})
+    out = [
+        Quantity("Energy", "energy of the whole", "J", {**whole, "H": x.energy[at]}),
+        Quantity("Energy", "energy balance", "J", books),
+        Quantity("Energy", "energy residual", "J", {"residual": x.residual[at]}),
+    ]
+    if len(x.stored) <= MOST_LINES:
+        out.append(Quantity("Energy", "stored in each part", "J", {name: line[at] for name, line in x.stored.items()}))
+    return out
+
+
+def _of_body(result: Result, at: np.ndarray, name: str, move: Course, drawn: Drawn) -> list[Quantity]:
+    body, layout = result.system.bodies[name], result.system.layout
+    axes = AXES[: sum(i < 3 for i in body.active)]
+    out = []
+    if body.coordinates:
+        out.append(_deformation(result, at, name, axes))
+    if drawn.cauchy.size:
+        out.append(Quantity(name, f"{name}: {STRESS}", "Pa", {"largest": largest_stress(drawn, move.sigma)}))
+    if f"{name}.theta" in layout:
+        out.append(Quantity(name, f"{name}: angle theta", "rad", {"theta": result[f"{name}.theta"][at]}))
+    if body.rotates:
+        omega = result[f"{name}.omega"][at].reshape(len(at), -1)
+        turn = {"omega": omega[:, 0]} if omega.shape[1] == 1 else _along(omega)
+        said = "angular velocity, body axes" if len(turn) > 1 else "angular velocity"
+        out.append(Quantity(name, f"{name}: {said}", "rad/s", turn))
+    if not body.coordinates and np.any(body.inertia.s0):
+        place = move.r + move.A @ (body.inertia.s0 / body.inertia.m)
+        out.append(Quantity(name, f"position of the mass centre of {name}", "m", _along(place, axes)))
+    for port, point in body.ports.items():
+        y = point.x + move.eta @ point.Phi.T
+        place = move.r + np.einsum("tij,tj->ti", move.A, y)
+        rate = np.einsum("tij,tj->ti", move.A, move.v + np.cross(move.omega, y) + move.rates @ point.Phi.T)
+        out.append(Quantity(name, f"position of {name}.{port}", "m", _along(place, axes)))
+        out.append(Quantity(name, f"velocity of {name}.{port}", "m/s", _along(rate, axes)))
+    return out
+
+
+def _deformation(result: Result, at: np.ndarray, name: str, axes: tuple[str, ...]) -> Quantity:
+    """Where the body deforms most in the run."""
+    shape = result.system.bodies[name].shape
+    places = shape.places()
+    eta = result[f"{name}.eta"][at]
+    field = (eta @ shape.displacement(places).T.toarray()).reshape(len(at), -1, 3)[:, :, : len(axes)]
+    place = int(np.abs(field).max(axis=(0, 2)).argmax())
+    where = f"s = {places[place]:.3g}" if np.ndim(places[place]) == 0 else _point(places[place])
+    return Quantity(name, f"{name}: deformation at {where}", "m", _along(field[:, place], axes))
+
+
+def largest_stress(drawn: Drawn, sigma: np.ndarray) -> np.ndarray:
+    """The largest von Mises stress among the points drawn, at every time."""
+    out, each = np.zeros(len(sigma)), max(1, CHUNK // max(len(drawn.cauchy), 1))
+    for first in range(0, len(sigma), each):
+        x = (sigma[first : first + each] @ drawn.cauchy.T).reshape(-1, len(drawn.points), 6)
+        normal, shear = x[..., :3], x[..., 3:]
+        squared = 1.5 * (normal**2).sum(axis=2) - 0.5 * normal.sum(axis=2) ** 2 + 3.0 * (shear**2).sum(axis=2)
+        out[first : first + each] = np.sqrt(np.maximum(squared.max(axis=1), 0.0))
+    return out
+
+
+def _of_joint(result: Result, at: np.ndarray, joint: Connection) -> list[Quantity]:
+    out, found = [], coordinates(result, joint)
+    for row in joint.coordinates:
+        label, unit = row.labels[0], "rad" if isinstance(row, Turn) else "m"
+        out.append(Quantity(joint.name, f"{joint.name}.{label}", unit, {label: found[label][at]}))
+    if not count(joint.rows):
+        return out
+    lam, first = result[f"{joint.name}.lam"][at], 0
+    efforts: dict[str, Lines] = {"N": {}, "N m": {}}
+    for row in joint.rows:
+        unit = "N" if isinstance(row, (Coincide, InPlane, Along)) else "N m"
+        for label in row.labels:
+            short = label.removeprefix("coincide ").removeprefix("aligned ")
+            efforts[unit][short if short not in efforts[unit] else f"{short} ({first + 1})"] = lam[:, first]
+            first += 1
+    return out + [
+        Quantity(joint.name, f"{joint.name}.lam, {'force' if unit == 'N' else 'moment'}", unit, lines)
+        for unit, lines in efforts.items()
+        if lines
+    ]
+
+
+def _inputs(result: Result, at: np.ndarray, inputs: Inputs) -> list[Quantity]:
+    values = np.array([inputs.at(t) for t in result.t[at]])
+    out = []
+    for name in inputs.signals:
+        given = values[:, result.system.ports[name]]
+        lines = (
+            {name: given[:, 0]}
+            if given.shape[1] == 1
+            else {f"{name} {k + 1}": given[:, k] for k in range(given.shape[1])}
+        )
+        out.append(Quantity("Inputs", name, _input_unit(result, name), lines))
+    return out
+
+
+def _input_unit(result: Result, name: str) -> str:
+    """N or N m of a force or torque; none where components differ."""
+    actuator = result.system.actuators.get(name)
+    if actuator is not None:
+        return "N m" if actuator.kind == "torque" else "N"
+    joint = result.system.joints.get(name)
+    if joint is None:
+        return ""
+    rows = joint.driven or joint.free
+    turning, moving = (
+        all(isinstance(r, Turn) for r in rows),
+        all(isinstance(r, (Along, Coincide, InPlane)) for r in rows),
+    )
+    units = ("rad/s", "m/s") if joint.driven else ("N m", "N")
+    return units[0] if turning else units[1] if moving else ""
+
+
+def _along(x: np.ndarray, axes: tuple[str, ...] = AXES) -> Lines:
+    return {axis: x[:, k] for k, axis in enumerate(axes)}
+
+
+def _few(lines: Lines) -> Lines:
+    """The largest of many lines."""
+    if len(lines) <= MOST_LINES:
+        return lines
+    order = sorted(lines, key=lambda name: -float(np.abs(lines[name]).max(initial=0.0)))[:MOST_LINES]
+    return {name: line for name, line in lines.items() if name in order}
+
+
+def _point(x: np.ndarray) -> str:
+    clean = np.where(np.abs(x) > 1e-9 * np.abs(x).max(initial=0.0), x, 0.0)
+    return f"({', '.join(f'{a:.3g}' for a in clean)})"

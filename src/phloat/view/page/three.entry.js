@@ -1,0 +1,1 @@
+export { BufferAttribute, BufferGeometry, Color, DirectionalLight, DoubleSide, Group, HemisphereLight, Line, LineBasicMaterial, LineSegments, Mesh, MeshLambertMaterial, PerspectiveCamera, Points, PointsMaterial, Quaternion, Scene, SphereGeometry, CylinderGeometry, BoxGeometry, ConeGeometry, Vector3, DynamicDrawUsage, WebGLRenderer, REVISION } from "three";

@@ -1,0 +1,96 @@
+"""to_html(result, path): one file with everything in it, for a browser that need not be online."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Mapping
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from phloat.errors import InputError
+from phloat.linear.course import LinearResult
+from phloat.linear.modes import Modes
+from phloat.motion.inputs import Inputs
+from phloat.motion.result import Result
+from phloat.view.colours import COLOURS
+from phloat.view.page.linear import of_linear_motion, of_modes
+from phloat.view.page.motion import Content, of_motion
+
+SCRIPTS = ("data.js", "numbers.js", "camera.js", "bodies.js", "marks.js", "plots.js", "stage.js", "page.js")
+
+Shown = Result | LinearResult | Modes
+
+
+def to_html(
+    x: Shown, path: str | Path, *, title: str | None = None, u: Mapping[str, object] | Inputs | None = None
+) -> Path:
+    """A page of a run, or of modes, that works by itself in a browser: the mechanism moving in 3-D and plots beside it.
+
+    `title` stands above it (the name of the file unless given). `u` are the inputs, as given to `simulate`, to plot them too.
+    """
+    file = Path(path)
+    if not file.parent.is_dir():
+        raise InputError(f"there is no folder {str(file.parent)!r} for the page {file.name!r}; make it first")
+    text = page_text(x, title=title or file.stem.replace("_", " "), u=u)
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{str(file)!r} cannot be written: {error.strerror or error}") from error
+    return file
+
+
+def page_text(x: Shown, *, title: str = "", u: Mapping[str, object] | Inputs | None = None) -> str:
+    """The page as text."""
+    if isinstance(x, Result):
+        if not len(x):
+            raise InputError("the result holds no output times; there is nothing to show")
+        content = of_motion(x, u, title or "Motion")
+    elif isinstance(x, LinearResult):
+        content = of_linear_motion(x, title or "Motion")
+    elif isinstance(x, Modes):
+        content = of_modes(x, title or "Modes")
+    else:
+        raise InputError(f"there is no page of {type(x).__name__}; to_html takes a Result, a LinearResult or Modes")
+    return _written(content)
+
+
+def _written(content: Content) -> str:
+    library, style = _part("three.min.js"), _part("page.css")
+    script = "(() => {\n'use strict';\n" + "\n".join(_part(name) for name in SCRIPTS) + "\n})();\n"
+    document = content.document | {
+        "title": content.title,
+        "version": version("phloat"),
+        "colours": list(COLOURS),
+        "arrays": content.pack.index,
+    }
+    return Template(_part("page.html")).substitute(
+        title=html.escape(content.title),
+        allowed=" ".join(f"'{_hash(text)}'" for text in (library, script)),
+        styled=f"'{_hash(style)}'",
+        style=style,
+        document=_json(document),
+        block=content.pack.text(),
+        library=library,
+        script=script,
+    )
+
+
+def _part(name: str) -> str:
+    return files("phloat.view.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """What a page says it may run, and nothing else."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def _json(document: dict[str, Any]) -> str:
+    """JSON that can stand inside a script element: no name in it can end that."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

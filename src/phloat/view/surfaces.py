@@ -1,0 +1,229 @@
+"""Surfaces to draw bodies by: swept sections, both faces of a plate, the outside of a solid, boxes, cylinders, spheres."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from phloat.bodies.beams.beam import Beam
+from phloat.bodies.beams.section import Circle, Rectangle, Section, Tube
+from phloat.fem import cells as cell
+from phloat.fem.mesh import Mesh
+
+SIDES = 16  # of a round section
+SHARP = 0.82  # the cosine of the angle between two facets that an edge is drawn for, 35 degrees
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """Triangles between points, edges to draw as lines, and normals where it is round (flat facets have none)."""
+
+    points: np.ndarray
+    triangles: np.ndarray
+    edges: np.ndarray
+    normals: np.ndarray | None = None
+
+
+def outline(section: Section) -> tuple[np.ndarray, bool]:
+    """The fibres (y, z) around a section, and whether it is round; a section known by numbers looks like one of those."""
+    if isinstance(section, (Circle, Tube)):
+        return _circle(0.5 * section.diameter), True
+    if isinstance(section, Rectangle):
+        return _corners(section.h, section.b), False
+    I_y = section.I_y or section.I
+    if np.isclose(section.I, I_y, rtol=1e-6):
+        return _circle(2.0 * np.sqrt(section.I / section.A)), True
+    return _corners(np.sqrt(12.0 * section.I / section.A), np.sqrt(12.0 * I_y / section.A)), False
+
+
+def outlines(beam: Beam, s: np.ndarray) -> tuple[np.ndarray, bool]:
+    """The fibres (y, z) around the sections at places s, (places, fibres, 2)."""
+    if not callable(beam.section):
+        ring, round_ = outline(beam.section)
+        return np.broadcast_to(ring, (len(s), *ring.shape)), round_
+    rings = [outline(beam.section(float(x))) for x in s]
+    if len({len(ring) for ring, _ in rings}) > 1:  # of several kinds: as round bars
+        sections = [beam.section(float(x)) for x in s]
+        rings = [(_circle(2.0 * np.sqrt(section.I / section.A)), True) for section in sections]
+    return np.array([ring for ring, _ in rings]), rings[0][1]
+
+
+def swept(x: np.ndarray, rings: np.ndarray, *, is_round: bool) -> tuple[Surface, np.ndarray]:
+    """Sections at x along a beam joined to a surface with caps, and which place each point belongs to."""
+    places, around = rings.shape[:2]
+    grid = np.arange(places * around).reshape(places, around)
+    here, next_ = grid[:-1], grid[1:]
+    corners = [here, np.roll(here, -1, axis=1), np.roll(next_, -1, axis=1), next_]
+    a, b, c, d = (part.ravel() for part in corners)
+    sides = np.vstack([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
+    points = np.concatenate([np.repeat(x, around)[:, None], rings.reshape(-1, 2)], axis=1)
+    owner = np.repeat(np.arange(places), around)
+    ends = [grid[0], grid[-1]]
+    edges = [np.column_stack([end, np.roll(end, -1)]) for end in ends]
+    normals = None
+    if is_round:  # caps have points of their own, for their own normals
+        normals = np.concatenate([np.zeros((len(points), 1)), _unit(rings.reshape(-1, 2))], axis=1)
+        caps = [len(points) + np.arange(around), len(points) + around + np.arange(around)]
+        points, owner = (np.concatenate([part, part[ends[0]], part[ends[1]]]) for part in (points, owner))
+        normals = np.concatenate(
+            [normals, np.tile([-1.0, 0.0, 0.0], (around, 1)), np.tile([1.0, 0.0, 0.0], (around, 1))]
+        )
+    else:
+        caps = ends
+        edges += [np.column_stack([grid[:-1, k], grid[1:, k]]) for k in range(around)]
+    triangles = np.vstack([sides, _fan(caps[0])[:, ::-1], _fan(caps[1])])
+    return Surface(points, triangles, np.vstack(edges), normals), owner
+
+
+def mesh_surface(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
+    """Triangles between nodes of a mesh, and its boundary's edges: cells of a planar mesh, the outside of a solid one.
+
+    Curved cells are drawn through their middles as well.
+    """
+    facets = mesh.corners if mesh.dimension == 2 else mesh.facets
+    middle = _middles(mesh) if mesh.order == 2 else {}
+    triangles = np.vstack([_cut(facets, middle)])
+    if mesh.dimension == 3:
+        return triangles, sharp_edges(mesh.points, triangles)
+    return triangles, border(triangles)
+
+
+def thick(points: np.ndarray, triangles: np.ndarray, half: np.ndarray) -> Surface:
+    """Both faces of a plate and the wall along its border; the upper face first."""
+    n, rim = len(points), border(triangles)
+    up = np.column_stack([np.zeros((n, 2)), half])
+    a, b = rim.T
+    wall = np.vstack([np.column_stack([a, a + n, b]), np.column_stack([b, a + n, b + n])])
+    return Surface(
+        np.vstack([points + up, points - up]),
+        np.vstack([triangles, triangles[:, ::-1] + n, wall]),
+        np.vstack([rim, rim + n]),
+    )
+
+
+def box(center: np.ndarray, axes: np.ndarray, sides: np.ndarray) -> Surface:
+    """A box by its middle, its axes (columns) and the lengths of its sides."""
+    signs = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    points = center + (signs * sides) @ axes.T
+    quads = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
+    triangles = np.vstack([quads[:, :3], quads[:, [0, 2, 3]]])
+    return Surface(points, triangles, sharp_edges(points, triangles))
+
+
+def cylinder(start: np.ndarray, end: np.ndarray, radius: float, sides: int = SIDES) -> Surface:
+    """A round bar between two points."""
+    axis = _unit((end - start)[None, :])[0]
+    across = np.linalg.svd(axis[None, :])[2][1:]
+    turn = np.vstack([axis, across if np.linalg.det(np.vstack([axis, across])) > 0 else across[::-1]])
+    ring = _circle(radius, sides)
+    surface, _ = swept(np.array([0.0, np.linalg.norm(end - start)]), np.stack([ring, ring]), is_round=True)
+    assert surface.normals is not None
+    return Surface(start + surface.points @ turn, surface.triangles, surface.edges, surface.normals @ turn)
+
+
+def sphere(center: np.ndarray, radius: float) -> Surface:
+    """A sphere of 12 × 16 facets."""
+    rise, turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 13), np.linspace(0.0, 2 * np.pi, SIDES, endpoint=False)
+    up, around = np.meshgrid(rise, turn, indexing="ij")
+    normals = np.stack([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)], axis=-1).reshape(-1, 3)
+    grid = np.arange(len(normals)).reshape(13, SIDES)
+    a, b, c, d = (part.ravel() for part in (grid[:-1], np.roll(grid[:-1], -1, 1), np.roll(grid[1:], -1, 1), grid[1:]))
+    triangles = np.vstack([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
+    return Surface(center + radius * normals, triangles, np.zeros((0, 2), dtype=int), normals)
+
+
+def together(*surfaces: Surface) -> Surface:
+    """Several surfaces as one; those without normals get those of their triangles, on points of their own."""
+    parts = surfaces if all(part.normals is None for part in surfaces) else tuple(map(_apart, surfaces))
+    starts = np.cumsum([0, *(len(part.points) for part in parts)])
+    return Surface(
+        np.vstack([part.points for part in parts]),
+        np.vstack([part.triangles + start for part, start in zip(parts, starts, strict=False)]),
+        np.vstack([part.edges + start for part, start in zip(parts, starts, strict=False)]),
+        np.vstack([p.normals for p in parts]) if parts[0].normals is not None else None,  # type: ignore[misc]
+    )
+
+
+def border(triangles: np.ndarray) -> np.ndarray:
+    """Edges that belong to one triangle only, in its direction."""
+    edges = np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    _, where, count = np.unique(np.sort(edges, axis=1), axis=0, return_index=True, return_counts=True)
+    return edges[where[count == 1]]
+
+
+def sharp_edges(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Edges where a surface ends or turns sharply."""
+    normal = _normals(points, triangles)
+    edges = np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    owner = np.tile(np.arange(len(triangles)), 3)
+    key = np.sort(edges, axis=1) @ np.array([len(points), 1])
+    order = np.argsort(key, kind="stable")
+    key, owner, edges = key[order], owner[order], edges[order]
+    first = np.flatnonzero(np.r_[True, key[1:] != key[:-1]])
+    count = np.diff(np.r_[first, len(key)])
+    second = np.minimum(first + 1, len(key) - 1)
+    turned = np.einsum("ij,ij->i", normal[owner[first]], normal[owner[second]]) < SHARP
+    return edges[first[(count != 2) | turned]]
+
+
+def _apart(part: Surface) -> Surface:
+    if part.normals is not None:
+        return part
+    normal = np.repeat(_normals(part.points, part.triangles), 3, axis=0)
+    corners = part.points[part.triangles.ravel()]
+    points = np.vstack([corners, part.points])  # the old ones for the edges
+    return Surface(
+        points,
+        np.arange(len(corners)).reshape(-1, 3),
+        part.edges + len(corners),
+        np.vstack([normal, np.tile([0.0, 0.0, 1.0], (len(part.points), 1))]),
+    )
+
+
+def _normals(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    return _unit(np.cross(b - a, c - a))
+
+
+def _unit(x: np.ndarray) -> np.ndarray:
+    return x / np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), 1e-300)
+
+
+def _circle(radius: float, sides: int = SIDES) -> np.ndarray:
+    turn = 2 * np.pi * np.arange(sides) / sides
+    return radius * np.column_stack([np.cos(turn), np.sin(turn)])
+
+
+def _corners(h: float, b: float) -> np.ndarray:
+    return 0.5 * np.array([[h, b], [-h, b], [-h, -b], [h, -b]])
+
+
+def _fan(ring: np.ndarray) -> np.ndarray:
+    return np.column_stack([np.full(len(ring) - 2, ring[0]), ring[1:-1], ring[2:]])
+
+
+def _middles(mesh: Mesh) -> dict[tuple[int, ...], int]:
+    """The node in the middle of each edge and face, by the corners of it."""
+    corners = cell.CORNERS[mesh.kind]
+    out: dict[tuple[int, ...], int] = {}
+    for k, of in enumerate(cell.middles(mesh.kind)):
+        keys = np.sort(mesh.cells[:, list(of)], axis=1)
+        out |= dict(zip(map(tuple, keys.tolist()), mesh.cells[:, corners + k].tolist(), strict=True))
+    return out
+
+
+def _cut(facets: np.ndarray, middle: dict[tuple[int, ...], int]) -> np.ndarray:
+    """Facets as triangles: one or two each, or four or eight through the middles."""
+    if not middle:
+        return facets if facets.shape[1] == 3 else np.vstack([facets[:, :3], facets[:, [0, 2, 3]]])
+    out = []
+    for facet in facets.tolist():
+        n = len(facet)
+        edge = [middle[tuple(sorted((facet[k], facet[(k + 1) % n])))] for k in range(n)]
+        if n == 3:
+            out += [[facet[k], edge[k], edge[k - 1]] for k in range(3)] + [edge]
+        else:
+            mid = middle[tuple(sorted(facet))]
+            out += [triangle for k in range(4) for triangle in ([facet[k], edge[k], mid], [facet[k], mid, edge[k - 1]])]
+    return np.array(out)

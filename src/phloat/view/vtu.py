@@ -1,0 +1,176 @@
+"""Runs for ParaView: a series of VTK files with the fields of all bodies."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from phloat.bodies.beams.beam import Beam
+from phloat.bodies.body import Body
+from phloat.bodies.plates.shape import PlateShape
+from phloat.errors import InputError, finite
+from phloat.fem.mesh import Mesh
+from phloat.motion.result import Result
+from phloat.system.state import State
+from phloat.system.stresses import von_mises
+from phloat.view.scene import Drawn, mesh_of, scene
+from phloat.view.surfaces import outlines
+from phloat.view.vtk_file import LINE, TYPES, VERTEX, Blocks, write_grid, write_series
+
+RESULTANTS = ("N", "Q_y", "Q_z", "T", "M_y", "M_z")
+VTK_ORDER = [0, 1, 2, 5, 3, 4]  # xx yy zz xy yz xz, of ours: xx yy zz yz xz xy
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A body as a grid in its own axes: points moved by `rows`, cells of one type.
+
+    `cauchy` are stacks of rows of the stress in the cells, (6 cells, stresses) each: one for solids, both faces of a plate, the
+    fibres around a beam; `resultants` those of beams, (cells, stresses).
+    """
+
+    kind: str
+    points: np.ndarray
+    rows: np.ndarray
+    cells: Blocks
+    cauchy: tuple[np.ndarray, ...] = ()
+    resultants: dict[str, np.ndarray] = field(default_factory=dict)
+    radius: float = 0.0
+
+    @property
+    def count(self) -> int:
+        return sum(len(nodes) for _, nodes in self.cells)
+
+
+def to_vtu(result: Result, folder: str | Path, *, frames: int | None = 200) -> Path:
+    """Write a run for ParaView into a folder: `run.pvd`, to be opened there, and a .vtu file for each of at most so many
+    output times (None: all).
+
+    Points are where they are; at them `displacement` (the deformation), `velocity`, both inertial, and `radius` (of a round bar
+    as thick as the beam, for the filter Tube). In cells `von_mises` (Pa; the largest of a beam's section, of a plate's faces),
+    `stress` (xx yy zz xy yz xz in body axes; of a plate its upper face, of a beam the fibre that bears most), the resultants
+    `N` … `M_z` of beams, and `body`, the number of a body in `bodies.csv`.
+    """
+    if not isinstance(result, Result):
+        raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one")
+    where = Path(folder)
+    if where.exists() and (not where.is_dir() or any(where.iterdir())):
+        raise InputError(f"{str(where)!r} is there and not an empty folder; give a new one")
+    chosen = _chosen(len(result), frames)
+    drawn = scene(result.system, result.state(0))
+    parts = {name: part_of(body, drawn[name]) for name, body in result.system.bodies.items()}
+    where.mkdir(parents=True, exist_ok=True)
+    files = {}
+    for number, k in enumerate(chosen):
+        name = f"run_{number:06d}.vtu"
+        _write(where / name, parts, result.state(k))
+        files[name] = float(result.t[k])
+    with open(where / "bodies.csv", "w", newline="", encoding="utf-8") as opened:
+        csv.writer(opened).writerows(
+            [("body", "name", "kind"), *((i, n, p.kind) for i, (n, p) in enumerate(parts.items()))]
+        )
+    write_series(where / "run.pvd", files)
+    return where / "run.pvd"
+
+
+def _chosen(times: int, frames: int | None) -> list[int]:
+    if frames is None:
+        return list(range(times))
+    wanted = int(finite("frames", frames, ()))
+    if wanted < 1 or wanted != frames:
+        raise InputError(f"frames is {frames!r}; it must be a whole number, 1 or more, or None for all")
+    return np.unique(np.linspace(0, times - 1, min(times, wanted)).round().astype(int)).tolist()
+
+
+def part_of(body: Body, drawn: Drawn) -> Part:
+    """A body as a grid: cells of its mesh, lines along a beam, the outside of a rigid body, nodes."""
+    mesh = mesh_of(body)
+    if isinstance(body.recipe, Beam):
+        return _beam(body, body.recipe)
+    if mesh is not None:
+        return _meshed(body, mesh)
+    if len(drawn.triangles):
+        return Part(drawn.kind, drawn.points, drawn.rows, [(TYPES["triangle", 3], drawn.triangles)])
+    places = body.shape.places()
+    points, rows = body.shape.points(places), body.shape.displacement(places).toarray()
+    return Part(drawn.kind, points, rows, [(VERTEX, np.arange(len(points))[:, None])])
+
+
+def _beam(body: Body, beam: Beam) -> Part:
+    s = body.shape.places()
+    between = 0.5 * (s[:-1] + s[1:])
+    rings, _ = outlines(beam, between)
+    rows, lines = body.shape.displacement(s).toarray(), np.column_stack([np.arange(len(s) - 1), np.arange(1, len(s))])
+    fibres = [np.column_stack([beam.length * between, rings[:, k]]) for k in range(rings.shape[1])]
+    cauchy = tuple(body.shape.cauchy(x).toarray() for x in fibres)
+    resultants = {name: row.toarray() for name, row in body.shape.stress(between).items()}
+    radius = float(np.linalg.norm(rings, axis=2).mean())
+    return Part("beam", body.shape.points(s), rows, [(LINE, lines)], cauchy, resultants, radius)
+
+
+def _meshed(body: Body, mesh: Mesh) -> Part:
+    places = body.shape.places()
+    middle, base = mesh.points[mesh.corners].mean(axis=1), body.shape
+    while hasattr(base, "shape"):
+        base = base.shape
+    at = [middle]
+    if isinstance(base, PlateShape):
+        up = np.zeros_like(middle)
+        up[:, 2] = 0.5 * base.section.height(middle[:, :2])
+        at = [middle + up, middle - up]
+    cauchy = tuple(body.shape.cauchy(x).toarray() for x in at)
+    kind = TYPES[mesh.kind, mesh.cells.shape[1]]
+    rows = body.shape.displacement(places).toarray()
+    return Part("solid" if mesh.dimension == 3 else "plate", places, rows, [(kind, mesh.cells)], cauchy)
+
+
+# --- one time --------------------------------------------------------------------------------------------------------
+
+
+def _write(path: Path, parts: dict[str, Part], state: State) -> None:
+    points, bent, fast, thick, blocks = [], [], [], [], []
+    cells: dict[str, list[np.ndarray]] = {name: [] for name in ("body", "von_mises", "stress", *RESULTANTS)}
+    start = 0
+    for number, (name, part) in enumerate(parts.items()):
+        pose = state.pose(name)
+        u, v = ((part.rows @ x).reshape(-1, 3) for x in (pose.eta, pose.rates))
+        y = part.points + u
+        points.append(pose.r_P + y @ pose.A.T)
+        bent.append(u @ pose.A.T)
+        fast.append((pose.v_P + np.cross(pose.omega, y) + v) @ pose.A.T)
+        thick.append(np.full(len(y), part.radius))
+        blocks += [(kind, start + nodes) for kind, nodes in part.cells]
+        start += len(y)
+        cells["body"].append(np.full(part.count, number, dtype="i4"))
+        size, stress = _stress(part, pose.sigma)
+        cells["von_mises"].append(size)
+        cells["stress"].append(stress)
+        for key in RESULTANTS:
+            row = part.resultants.get(key)
+            cells[key].append(np.zeros(part.count) if row is None else row @ pose.sigma)
+    at_points = {"displacement": np.vstack(bent), "velocity": np.vstack(fast), "radius": np.concatenate(thick)}
+    in_cells = {name: np.concatenate(values) for name, values in cells.items()}
+    there = {name: values for name, values in in_cells.items() if name not in RESULTANTS or np.any(values)}
+    write_grid(path, _single(np.vstack(points)), blocks, _singles(at_points), _singles(there))
+
+
+def _stress(part: Part, sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The largest von Mises stress over the stacks of each cell, and the stress: of that fibre of a beam, else of the first."""
+    if not part.cauchy or not len(sigma):
+        return np.zeros(part.count), np.zeros((part.count, 6))
+    stacks = np.array([(rows @ sigma).reshape(-1, 6) for rows in part.cauchy])
+    sizes = von_mises(stacks)
+    which = sizes.argmax(axis=0) if part.kind == "beam" else np.zeros(part.count, dtype=int)
+    return sizes.max(axis=0), stacks[which, np.arange(part.count)][:, VTK_ORDER]
+
+
+def _single(x: np.ndarray) -> np.ndarray:
+    """Half as many bytes, and more than a screen shows; whole numbers as they are."""
+    return x.astype("f4") if x.dtype.kind == "f" else x
+
+
+def _singles(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: _single(x) for name, x in arrays.items()}

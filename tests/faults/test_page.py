@@ -1,0 +1,123 @@
+"""Pages: what cannot be shown is said in a sentence; what is written carries everything with it, and no code but its own."""
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import phloat as ph
+from phloat.view.page.write import page_text
+
+STEEL = ph.Material(E=2e11, rho=7850.0, nu=0.3)
+
+
+def pendulum(name: str = "rod") -> ph.System:
+    beam = ph.Beam(length=0.5, section=ph.Circle(0.01), material=STEEL).discretise(1)
+    return ph.connect({name: beam}, [ph.Revolute("ground", f"{name}.P")], plane="xy", gravity=(0, -9.81, 0))
+
+
+@pytest.fixture(scope="module")
+def result() -> ph.Result:
+    system = pendulum()
+    return ph.simulate(system, ph.place(system), t_end=0.05, dt=0.01)
+
+
+@pytest.mark.parametrize("thing", [None, 3, "run", np.zeros(3), pendulum()])
+def test_things_without_a_page(tmp_path, thing):
+    with pytest.raises(ph.InputError, match=r"there is no page of .*; to_html takes a Result"):
+        ph.to_html(thing, tmp_path / "x.html")
+
+
+def test_a_folder_that_is_not_there(tmp_path, result):
+    with pytest.raises(ph.InputError, match=r"there is no folder .*missing.* for the page 'x.html'; make it first"):
+        ph.to_html(result, tmp_path / "missing" / "x.html")
+
+
+def test_a_file_that_cannot_be_written(tmp_path, result):
+    with pytest.raises(ph.InputError, match="cannot be written"):
+        ph.to_html(result, tmp_path)  # a folder
+
+
+def test_a_result_without_times(result):
+    empty = replace(result, t=result.t[:0], e=result.e[:0], lam=result.lam[:0], books=None)
+    with pytest.raises(ph.InputError, match="holds no output times"):
+        page_text(empty)
+
+
+def test_modes_that_do_not_bend():
+    mass = ph.connect({"a": ph.PointMass(1.0).discretise()})
+    with pytest.raises(ph.InputError, match="no elastic mode to draw"):
+        page_text(ph.modes(ph.linearise(mass, ph.place(mass))))
+
+
+def test_inputs_that_the_system_does_not_have(result):
+    with pytest.raises(ph.PortError, match="nobody"):
+        page_text(result, u={"nobody": 1.0})
+
+
+def parts(text: str) -> tuple[dict, str]:
+    """The document of a page and the policy in its head."""
+    found = re.search(r'<script id="document" type="application/json">(.*?)</script>', text, re.S).group(1)
+    return json.loads(found), re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)
+
+
+def test_a_page_is_one_file_that_asks_for_nothing(tmp_path, result):
+    file = ph.to_html(result, tmp_path / "the_run.html")
+    text = file.read_text(encoding="utf-8")
+    document, policy = parts(text)
+    assert document["title"] == "the run"
+    assert policy.startswith("default-src 'none';")
+    assert not re.search(r"<(?:link|img|iframe|script)[^>]*\s(?:src|href)=", text)
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.S)
+    for script in scripts:
+        assert base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() in policy
+    assert len(scripts) == 2
+    assert "unsafe" not in policy
+    assert "eval(" not in scripts[1]
+    assert "innerHTML" not in scripts[1]
+
+
+@pytest.mark.parametrize("name", ["</script><script>alert(1)</script>", "<!--", "a\u2028b", "'\"&<>", "ψ 棒"])
+def test_names_stay_inside_their_quotes(name):
+    system = pendulum(name)
+    text = page_text(ph.simulate(system, ph.place(system), t_end=0.02, dt=0.01), title=name)
+    document, _ = parts(text)
+    assert document["bodies"][0]["name"] == name
+    assert document["title"] == name
+    assert text.count("<script") == 4
+    assert text.count("</script>") == 4
+
+
+def test_the_same_run_gives_the_same_page(result):
+    assert page_text(result) == page_text(result)
+
+
+def test_a_long_run_of_a_fast_wheel_keeps_frames_enough_to_see_it_turn():
+    wheel = ph.RigidBody(1.0, np.diag([0.1, 0.1, 0.2])).discretise()
+    system = ph.connect({"wheel": wheel}, [ph.Revolute("ground", "wheel.P")])
+    state = ph.set_moving(system, ph.place(system), {"wheel.omega": (0.0, 0.0, 100.0)})
+    result = ph.simulate(system, state, t_end=5.0, dt=2e-3)
+    document, _ = parts(page_text(result))
+    frames = document["arrays"][document["frames"]]["shape"][0]
+    assert frames > 500 / 0.4  # 500 rad
+    assert document["arrays"][document["times"]]["shape"][0] <= 3001
+
+
+def test_runs_without_books_are_shown_with_a_note(result):
+    text = page_text(replace(result, books=None))
+    assert "keeps no books" in dict(parts(text)[0]["summary"])["note"]
+
+
+def test_the_summary_says_what_was_done(result):
+    said = dict(parts(page_text(result))[0]["summary"])
+    assert said["bodies"].startswith("rod (Beam, ")
+    assert said["joints"] == "ground-rod.P (Revolute)"
+    assert said["gravity"] == "(0, -9.81, 0) m/s²"
+    assert said["scheme"] == "Midpoint"
+    assert said["dt"] == "0.01 s"
+    assert said["time"].startswith("0 to 0.05 s, 6 outputs")
+    assert f"{ph.energy_ledger(result).relative:.1e}" in said["energy residual"]

@@ -1,0 +1,273 @@
+"""Drawings of bodies: closed surfaces of the right volume, whose points move and are stressed as the body is."""
+
+import base64
+import zlib
+
+import numpy as np
+import pytest
+from bodies_zoo import beam
+from motion_zoo import CASES, SOFT, on_mesh, pair, thing
+from scipy.spatial.transform import Rotation
+
+import phloat as ph
+from phloat.view.blocks import ball, block
+from phloat.view.page.joints import coordinates
+from phloat.view.page.motion import quaternions
+from phloat.view.page.pack import Pack, compressed
+from phloat.view.page.quantities import largest_stress
+from phloat.view.scene import Drawn, course, drawn, scene
+from phloat.view.surfaces import box, cylinder, mesh_surface, sphere
+
+SIZE = 1e-6  # of a whole that is small: nothing is drawn thicker than it is
+
+
+def merged(points: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points at one place made one; triangles that have lost a side left out."""
+    places, number = np.unique(np.round(points, 9), axis=0, return_inverse=True)
+    turned = number.ravel()[triangles]
+    whole = [len({*t}) == 3 for t in turned.tolist()]
+    return places, turned[whole]
+
+
+def volume(points: np.ndarray, triangles: np.ndarray) -> float:
+    """By the divergence theorem: positive where triangles are seen counterclockwise from outside."""
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
+
+
+def is_closed(triangles: np.ndarray) -> bool:
+    """Every edge is used as often one way as the other."""
+    edges = np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    there, back = ({tuple(e) for e in part.tolist()} for part in (edges, edges[:, ::-1]))
+    return there == back and len(there) == len(edges)
+
+
+MESH = ph.shapes.link(length=0.4, width=0.08, thickness=0.03, bore=0.02, n=1, kind="hexahedron", order=2)
+POLYGON = 16 / 2 * np.sin(2 * np.pi / 16)  # the area of a round section as it is drawn, over r²
+BODIES = {
+    "rectangle": (beam().discretise(2), 1.3 * 0.03 * 0.05),
+    "circle": (beam(section=ph.Circle(0.04)).discretise(2), 1.3 * POLYGON * 0.02**2),
+    "numbers": (beam(section=ph.Section(A=9.0, I=6.75, J=13.5)).discretise(1), 1.3 * POLYGON * 3.0),
+    "two numbers": (
+        beam(section=ph.Section(A=2e-3, I=6e-7, I_y=2e-7, J=1e-7)).discretise(1),
+        1.3 * 12 * np.sqrt(6e-7 * 2e-7) / 2e-3,
+    ),
+    "wedge": (beam(section=lambda s: ph.Rectangle(0.03, 0.05 * (1 - 0.4 * s))).discretise(4), 1.3 * 0.03 * 0.05 * 0.8),
+    "plate": (on_mesh("plate"), 1.3 * 0.4 * 0.03),
+    "solid": (on_mesh("solid"), 1.3 * 0.05 * 0.08),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_drawing_is_a_closed_surface_with_the_volume_of_the_body(name):
+    body, expected = BODIES[name]
+    found = drawn(body, SIZE)
+    points, triangles = merged(found.points, found.triangles)
+    assert is_closed(triangles)
+    assert volume(points, triangles) == pytest.approx(expected, rel=1e-6)
+
+
+def test_curved_cells_are_drawn_through_their_middles():
+    triangles, edges = mesh_surface(MESH)
+    assert is_closed(triangles)
+    exact, coarse = MESH.measure.sum(), MESH.corners_only().measure.sum()
+    assert abs(volume(MESH.points, triangles) - exact) < 0.4 * abs(coarse - exact)
+    assert np.isin(np.abs(MESH.points[edges][:, :, 2]).max(axis=1).round(9), 0.015).all()  # the rims of both faces
+
+
+@pytest.mark.parametrize("surface", [box(np.ones(3), np.eye(3), np.array([1.0, 2, 3])), sphere(np.ones(3), 2.0)])
+def test_boxes_and_balls_are_closed(surface):
+    points, triangles = merged(surface.points, surface.triangles)
+    assert is_closed(triangles)
+    assert volume(points, triangles) > 0
+
+
+def test_a_cylinder_lies_between_its_ends_and_looks_outwards():
+    start, end = np.array([0.3, -0.2, 0.5]), np.array([1.0, 0.4, 0.1])
+    bar = cylinder(start, end, 0.1)
+    points, triangles = merged(bar.points, bar.triangles)
+    assert is_closed(triangles)
+    assert volume(points, triangles) == pytest.approx(POLYGON * 0.01 * np.linalg.norm(end - start))
+    assert np.einsum("ij,ij->i", bar.normals, bar.points - 0.5 * (start + end)).min() > 0
+
+
+def inertia_of(points: np.ndarray, triangles: np.ndarray, mass: float) -> np.ndarray:
+    """About the origin, of an even density: the sum over tetrahedra from the origin."""
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    part = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6
+    corners = np.stack([a, b, c])
+    total = corners.sum(axis=0)
+    E = np.einsum("t,kti,ktj->ij", part, corners, corners) + np.einsum("t,ti,tj->ij", part, total, total)
+    E *= mass / (20 * part.sum())
+    return np.trace(E) * np.eye(3) - E
+
+
+def test_a_rigid_body_looks_like_the_box_that_has_its_inertia():
+    J = np.array([[0.4, 0.05, 0.02], [0.05, 0.5, -0.03], [0.02, -0.03, 0.6]])
+    surface = block(ph.RigidBody(2.5, J), thin=1e-6, most=10.0)
+    assert np.abs(inertia_of(surface.points, surface.triangles, 2.5) - J).max() < 1e-12
+
+
+def test_a_round_rigid_body_looks_like_a_round_bar():
+    J = np.diag([0.3, 0.2, 0.3])
+    surface = block(ph.RigidBody(2.0, J), thin=1e-6, most=10.0)
+    assert np.linalg.norm(surface.points[:, [0, 2]], axis=1).max() == pytest.approx(np.sqrt(2 * 0.2 / 2.0))
+    found = inertia_of(*merged(surface.points, surface.triangles), 2.0)
+    assert np.abs(found - J).max() < 0.02 * 0.3  # 32 sides are no circle
+
+
+def test_a_point_mass_is_a_ball_of_steel_within_bounds():
+    for mass, radius in ((0.5, (1.5 / (4 * np.pi * 7850)) ** (1 / 3)), (1e-9, 0.01), (1e9, 0.2)):
+        found = ball(ph.PointMass(mass), least=0.01, most=0.2)
+        assert np.linalg.norm(found.points, axis=1) == pytest.approx(radius)
+
+
+def test_thin_sections_are_drawn_thicker_but_stressed_as_they_are():
+    body = beam(section=ph.Circle(1e-3)).discretise(2)
+    thin, thicker, stout = drawn(body, SIZE), drawn(body, 10.0), drawn(body, 100.0)
+    assert np.ptp(thin.points[:, 1]) == pytest.approx(1e-3)
+    assert np.ptp(thicker.points[:, 1]) == pytest.approx(10.0 / 160)
+    assert np.ptp(stout.points[:, 1]) == pytest.approx(0.2 * 1.3)
+    assert (thin.thin, thicker.thin) == (False, True)
+    assert np.allclose(thin.cauchy, thicker.cauchy, rtol=1e-12, atol=1e-12 * np.abs(thin.cauchy).max())
+
+
+# --- motion ----------------------------------------------------------------------------------------------------------
+
+
+def moved(kind: str, plane: str | None = None) -> tuple[ph.Result, dict[str, Drawn]]:
+    system = pair("revolute", kind, plane, gravity=True)
+    state = ph.place(system)
+    result = ph.simulate(system, state, t_end=0.2, dt=0.01)
+    return result, scene(system, state)
+
+
+@pytest.mark.parametrize(
+    ("kind", "plane"), [("beam", "xy"), ("beam", None), ("plate", None), ("solid", None), ("rigid", None)]
+)
+def test_ports_and_material_points_are_drawn_where_they_are(kind, plane):
+    result, drawings = moved(kind, plane)
+    k, rng = 13, np.random.default_rng(1)
+    for name, found in drawings.items():
+        body, pose = result.system.bodies[name], course(result, name, np.arange(len(result))).pose(k)
+        x = found.at(pose)
+        for port, number in found.ports.items():
+            y = pose.r_P + pose.A @ (body.ports[port].x + body.ports[port].Phi @ pose.eta)
+            assert np.abs(x[number] - y).max() < 1e-12
+        assert found.speed(pose) == pytest.approx(speeds_by_difference(result, name, found, k), abs=0.02)
+        if kind == "beam":  # a material point of a section
+            number = int(rng.integers(len(found.points) - len(found.ports)))
+            where = result.position(name, at=found.points[number])[k]
+            assert np.abs(x[number][: len(where)] - where).max() < 1e-12
+
+
+def speeds_by_difference(result, name, found, k):
+    whole = course(result, name, np.arange(len(result)))
+    way = found.at(whole.pose(k + 1)) - found.at(whole.pose(k - 1))
+    return np.linalg.norm(way, axis=1) / (result.t[k + 1] - result.t[k - 1])
+
+
+def test_a_beam_is_drawn_with_the_stress_of_its_fibres():
+    result, drawings = moved("beam")
+    found, k = drawings["a"], 13
+    stress = found.stress(result["a.sigma"][k])
+    for number in (0, 5, len(found.points) // 2):
+        xx = result.stress("a", at=found.points[number])["xx"][k]
+        assert stress[number] == pytest.approx(abs(xx), rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["plate", "solid"])
+def test_a_cantilever_is_stressed_as_beam_theory_says(kind):
+    """σ = ½ ρ g L² h / (2 I/A) at the root; midway a quarter of it."""
+    system = ph.connect({"b": on_mesh_fine(kind)}, [ph.Weld("ground", "b.P")], gravity=(0, 0, -9.81))
+    state = ph.equilibrium(system, ph.place(system))
+    found, h = scene(system, state)["b"], 0.03
+    middle = np.abs(found.points[:, 0] - 0.65) < 1e-9
+    expected = 3 * SOFT.rho * 9.81 * 0.65**2 / h
+    stress = found.stress(state["b.sigma"])[middle]
+    assert stress.max() == pytest.approx(expected, rel=0.06)
+
+
+def on_mesh_fine(kind: str) -> ph.Body:
+    ends = {"material": ph.Material(E=2e11, rho=SOFT.rho, nu=0.0), "frame": "left", "ports": {"P": "left"}}
+    if kind == "plate":
+        return ph.Plate.rectangle(1.3, 0.1, thickness=0.03, **ends).discretise((8, 1)).reduced(modes=4, stiffened=0)
+    return ph.Solid.box(1.3, 0.1, 0.03, **ends).discretise((8, 1, 1)).reduced(modes=4, stiffened=0)
+
+
+@pytest.mark.parametrize(("joint", "kind", "plane"), CASES)
+def test_joint_coordinates_of_all_times_at_once_are_those_of_each(joint, kind, plane):
+    system = pair(joint, kind, plane)
+    result = ph.simulate(system, ph.place(system), t_end=0.1, dt=0.01)
+    for c in system.joints.values():
+        for label, line in coordinates(result, c).items():
+            assert np.abs(line - result.coordinates[f"{c.name}.{label}"]).max() < 1e-12
+
+
+def test_turns_go_on_without_a_jump_of_sign():
+    axis = np.array([0.6, 0.0, 0.8])
+    turns = Rotation.from_rotvec(np.outer(np.linspace(0.0, 40.0, 400), axis)).as_matrix()
+    q = quaternions(turns)
+    assert np.einsum("ti,ti->t", q[1:], q[:-1]).min() > 0.99
+    assert np.abs(Rotation.from_quat(q).as_matrix() - turns).max() < 1e-12
+
+
+# --- numbers of a page -----------------------------------------------------------------------------------------------
+
+
+def unpacked(pack: Pack) -> list[np.ndarray]:
+    """As the page does it."""
+    raw, out, start = zlib.decompress(base64.b64decode(pack.text())), [], 0
+    for said in pack.index:
+        width = int(said["kind"][1])
+        part = np.frombuffer(raw[start : start + said["bytes"]], dtype=np.uint8).reshape(width, -1)
+        values = part.T.copy().view(f"<{said['kind']}").ravel()
+        start += said["bytes"]
+        columns = len(said["shape"]) == 2 and said["kind"] in ("f4", "i2")
+        x = values.reshape(said["shape"][::-1]).T if columns else values.reshape(said["shape"])
+        out.append(x * np.array(said["scale"]) if "scale" in said else x)
+    return out
+
+
+def test_numbers_come_back_from_the_page_to_the_digits_they_were_given():
+    rng, pack = np.random.default_rng(2), Pack()
+    t, line, rows, corners = (
+        rng.random(7),
+        rng.random(50),
+        rng.normal(size=(40, 3)) * [1, 1e-6, 1e9],
+        np.arange(12).reshape(4, 3),
+    )
+    at = [pack.exact(t), pack.floats(line), pack.rough(rows), pack.whole(corners), pack.floats(rows)]
+    assert pack.floats(line) == at[1]  # equal arrays go in once
+    back = unpacked(pack)
+    assert np.array_equal(back[at[0]], t)
+    assert np.abs(back[at[1]] - line).max() < 1e-7
+    assert (np.abs(back[at[2]] - rows).max(axis=0) <= 0.51 * np.abs(rows).max(axis=0) / 32767).all()
+    assert np.array_equal(back[at[3]], corners)
+    assert np.allclose(back[at[4]], rows, rtol=1e-6)
+
+
+def test_an_empty_block_and_columns_of_zeros_can_be_packed():
+    pack = Pack()
+    at = [pack.rough(np.zeros((5, 0))), pack.rough(np.zeros((5, 2))), pack.whole(np.zeros((0, 3), dtype=int))]
+    back = unpacked(pack)
+    assert [back[k].shape for k in at] == [(5, 0), (5, 2), (0, 3)]
+    assert not back[at[1]].any()
+
+
+def test_compressed_coordinates_say_the_same_with_fewer():
+    rng = np.random.default_rng(3)
+    rows, shapes = rng.normal(size=(300, 40)), rng.normal(size=(3, 40))
+    t = np.linspace(0, 6, 900)[:, None]
+    eta, rates = np.sin(t * [1, 2, 3]) @ shapes, 100 * np.cos(t * [1, 2, 3]) @ shapes
+    fewer, (a, b) = compressed(rows, eta, rates, within=1e-4)
+    assert a.shape[1] == 3
+    for before, after in ((eta, a), (rates, b)):
+        error = np.abs(after @ fewer.T - before @ rows.T).max()
+        assert error < 2e-4 * np.abs(before @ rows.T).max()
+
+
+def test_the_largest_stress_is_that_of_the_points_drawn():
+    found = drawn(thing("plate"), 1.0)
+    sigma = np.random.default_rng(4).normal(size=(5, found.cauchy.shape[1]))
+    assert largest_stress(found, sigma) == pytest.approx([found.stress(one).max() for one in sigma])
