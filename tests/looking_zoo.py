@@ -1,0 +1,76 @@
+"""Short runs to look at, made once: in a plane, in space, with plates and solids, with hostile names."""
+
+from functools import cache
+
+import numpy as np
+from bodies_zoo import steel
+
+import phloat as ph
+
+HOSTILE = "<b>&\"'$x$/\\"
+
+
+def crank_slider() -> ph.System:
+    rod = ph.Beam(0.3, ph.Circle(6e-3), steel, frame="pinned").discretise(3)
+    joints = [
+        ph.Drive("ground", "rod.P", name="crank pin"),
+        ph.Revolute("rod.C", "slider.P"),
+        ph.Slide("ground", "slider.P", along=(1, 0, 0)),
+    ]
+    return ph.connect({"rod": rod, "slider": ph.PointMass(0.0334).discretise()}, joints, plane="xy")
+
+
+def v_pin(t: float) -> np.ndarray:
+    return 22.5 * np.array([-np.sin(150 * t), np.cos(150 * t)])
+
+
+@cache
+def sliding() -> ph.Result:
+    """A crank-slider, driven."""
+    system = crank_slider()
+    state = ph.set_moving(system, ph.place(system, {"rod.r_P": (0.15, 0.0)}), u={"crank pin": v_pin})
+    return ph.simulate(system, state, 8e-3, dt=1e-4, u={"crank pin": v_pin})
+
+
+@cache
+def satellite() -> ph.System:
+    """A hub with a plate and a beam, in space, and a solid on a spring."""
+    hub = ph.RigidBody(5.0, np.diag([0.2, 0.3, 0.4]), ports={"left": (-0.1, 0, 0), "right": (0.1, 0, 0)}).discretise()
+    plate = ph.Plate.rectangle(0.6, 0.2, thickness=0.004, material=steel, frame="left", ports={"root": "left"})
+    bar = ph.Beam(0.6, ph.Rectangle(0.03, 0.004), steel).discretise(2)
+    box = ph.Solid.box(0.3, 0.05, 0.02, material=steel, frame="left", ports={"root": "left"})
+    joints = [
+        ph.Weld("hub.right", "panel.root"),
+        ph.Weld("hub.left", "bar.P", turned=(0.0, 0.0, np.pi)),
+        ph.Revolute("bar.C", "box.root", axis=(0, 0, 1), name="hinge"),
+        ph.JointSpring("hinge", stiffness=3.0, name="spring"),
+        ph.Torque("hub.P", about=(0, 0, 1), name="wheel"),
+    ]
+    bodies = {
+        "hub": hub,
+        "panel": plate.discretise((3, 1)).reduced(modes=2),
+        "bar": bar,
+        "box": box.discretise((3, 1, 1)).reduced(modes=2),
+    }
+    return ph.connect(bodies, joints)
+
+
+@cache
+def turning() -> ph.Result:
+    system = satellite()
+    state = ph.set_moving(system, ph.place(system), {"hub.omega": (0.2, 0.3, 1.0)})
+    return ph.simulate(system, state, 0.1, dt=2e-3, u={"wheel": 5.0})
+
+
+@cache
+def hostile() -> ph.System:
+    """Names that HTML, XML, mathematics and paths would take for something else."""
+    link = ph.Beam(0.5, ph.Rectangle(0.02, 0.004), steel).discretise(1)
+    joints = [ph.Revolute("ground", f"{HOSTILE}.P", name="_m"), ph.Revolute(f"{HOSTILE}.C", "_link.P", name="<i>")]
+    return ph.connect({HOSTILE: link, "_link": link}, joints, plane="xy", gravity=(0, -9.81, 0))
+
+
+@cache
+def falling() -> ph.Result:
+    system = hostile()
+    return ph.simulate(system, ph.place(system), 0.02, dt=2e-3)
