@@ -1,35 +1,145 @@
-"""The code in the README and the docs runs."""
+"""The documents: their code runs, their links lead somewhere, the reference and the gallery leave nothing out, the site builds."""
 
+import os
 import re
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+import phloat
+
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+
+sys.path.append(str(DOCS))
+api_pages, gallery_pages = import_module("api_pages"), import_module("gallery_pages")
+MADE = {DOCS / page: text for page, text in (api_pages.pages() | gallery_pages.pages()).items()}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
+# --- code ------------------------------------------------------------------------------------------------------------
+
+
+def blocks(text: str) -> list[str]:
+    """The code of a page: fenced as python, or a cell of a notebook, without the options of the cell."""
+    found = re.findall(r"^```(?:python|\{code-cell\}[^\n]*)\n(.*?)^```", text, flags=re.S | re.M)
+    return [re.sub(r"\A(?::[\w-]+:[^\n]*\n)+", "", block) for block in found]
+
+
+def test_both_kinds_of_code_are_found():
+    page = "```python\na\n```\ntext\n```{code-cell} ipython3\n:tags: [hide-input]\nb\n```\n```text\nc\n```\n"
+    assert blocks(page) == ["a\n", "b\n"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_code_of_a_page_runs_in_order(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    scope: dict = {}
-    for block in re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.S):
+    scope: dict = {"__name__": page.stem}
+    for block in blocks(page.read_text()):
         exec(compile(block, page.name, "exec"), scope)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_links_to_files_lead_somewhere(page):
-    for target in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text()):
-        assert (page.parent / target).exists(), target
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 def test_the_readme_states_the_numbers_that_its_example_gives(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "README.md").read_text()
-    block = re.search(r"```python\n(.*?)```", text, flags=re.S).group(1)
+    block = blocks(text)[0]
     assert len([line for line in block.splitlines() if line.strip()]) <= 26
     scope: dict = {}
     exec(compile(block, "README.md", "exec"), scope)
     stated = [float(x) for x in re.search(r"# ([\d., ]+?), … rad/s", text).group(1).split(",")]
     assert [round(float(w), 2) for w in scope["locked"][:3]] == stated
     assert (tmp_path / "modes.png").stat().st_size > 10_000
+
+
+# --- links -----------------------------------------------------------------------------------------------------------
+
+
+def anchors(text: str) -> set[str]:
+    """Headings as they are linked to, on this site and on others."""
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+    titles = re.findall(r"^#+ (.+)$", prose, flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+
+def dead_links(page: Path, text: str) -> list[str]:
+    """Links within the project that lead nowhere."""
+    dead = []
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]+)?\)", text):
+        file = (page.parent / target).resolve()
+        there = MADE.get(file, file.read_text() if file.suffix == ".md" and file.exists() else "") if target else text
+        if not (file in MADE or file.exists()) or (anchor and anchor[1:] not in anchors(there)):
+            dead.append(target + anchor)
+    return dead
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    assert not dead_links(page, page.read_text())
+
+
+def test_dead_links_are_seen():
+    text = "## A title\n[a](motion.md#saved-runs) [b](nowhere.md) [c](motion.md#nowhere) [d](#a-title) [e](#b) [f](gallery.md)"
+    assert dead_links(DOCS / "here.md", text) == ["nowhere.md", "motion.md#nowhere", "#b"]
+
+
+# --- nothing is left out ---------------------------------------------------------------------------------------------
+
+
+def test_every_public_name_is_on_one_page_of_the_reference():
+    listed = [name for names in api_pages.grouped().values() for name in names]
+    assert sorted(listed) == sorted(api_pages.public())
+    assert {f"phloat.{name}" for name in phloat.__all__} - {"phloat.__version__"} <= set(listed)
+
+
+def test_every_page_is_in_the_contents():
+    texts = {page: page.read_text() for page in PAGES[1:]} | MADE
+    listed = {
+        (page.parent / entry).with_suffix(".md").resolve()
+        for page, text in texts.items()
+        for block in re.findall(r"^```\{toctree\}\n(.*?)^```", text, flags=re.S | re.M)
+        for entry in re.findall(r"^(?!:)(\S+)$", block, flags=re.M)
+    }
+    assert not set(texts) - listed - {DOCS / "index.md"}
+
+
+def test_a_name_without_a_page_is_seen():
+    assert api_pages.group_of("phloat.elsewhere") is None
+    assert api_pages.group_of("phloat.motion.ledger").title == "Motion"
+    assert api_pages.group_of("phloat.motion.saved").title == "Files and saved runs"
+
+
+def test_docstrings_are_plain_text_to_sphinx():
+    lines = ["Takes `a` times *b, of u_ and |x|.", "", "    T = ½ *m* v_", "", "Then more."]
+    api_pages.as_rst(lines)
+    assert lines[0] == r"Takes ``a`` times \*b, of u\_ and \|x\|."
+    assert lines[1:] == ["", "::", "", "    T = ½ *m* v_", "", "Then more.", ""]
+
+
+def test_every_example_is_in_the_gallery_with_a_small_picture():
+    shown = [name for names in gallery_pages.SECTIONS.values() for name in names]
+    assert sorted([*shown, "demo"]) == sorted(file.stem for file in gallery_pages.EXAMPLES.glob("*.py"))
+    for name in shown:
+        assert 2_000 < (DOCS / f"pictures/gallery/{name}.png").stat().st_size < 80_000, name
+        assert gallery_pages.said(name)[0].endswith(("?", ")")), name
+
+
+# --- the site --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+def test_the_site_builds_without_a_warning(tmp_path):
+    code = "import sys, pathlib as p, make_site as m; sys.exit(m.build(*(p.Path(x) for x in sys.argv[1:])))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "pages"), str(tmp_path / "site")],
+        env=os.environ | {"PYTHONPATH": str(DOCS)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    for page in ("index", "start", "tutorials/ledger", "how_to/add_joint", "gallery", "reference/bodies", "comparison"):
+        assert (tmp_path / "site" / f"{page}.html").stat().st_size > 5_000

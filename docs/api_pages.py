@@ -1,0 +1,145 @@
+"""The pages of the API reference: every public name of phloat, by task. Where a name belongs follows from where it is made."""
+
+import re
+from dataclasses import dataclass
+from types import ModuleType
+
+import phloat
+
+
+@dataclass(frozen=True)
+class Group:
+    """A page: names that are made in these modules, but for what an earlier page has."""
+
+    title: str
+    says: str
+    modules: tuple[str, ...]
+
+    @property
+    def page(self) -> str:
+        return self.title.lower().replace(",", "").replace(" ", "_")
+
+
+GROUPS = (
+    Group("Bodies", "What a mechanism is made of: recipes, and the one value that `discretise` makes of them.",
+          ("phloat.bodies",)),
+    Group("Meshes", "Meshes of plates and solids: shapes, files, arrays.", ("phloat.fem",)),
+    Group("Joints, springs, forces", "What stands between ports, all of it in the list of joints.", ("phloat.joints",)),
+    Group("Systems", "Connecting bodies, their numbers by name, and the paper's matrices.",
+          ("phloat.system", "phloat.algebra")),
+    Group("Initial states", "States are computed: each of these gives one that the joints allow.",
+          ("phloat.motion.place", "phloat.motion.set_moving", "phloat.motion.settle", "phloat.motion.equilibrium",
+           "phloat.motion.reactions", "phloat.analysis.steady_spin")),
+    Group("Motion", "Running a mechanism, its inputs and events, what comes out, and where the energy went.",
+          ("phloat.motion.simulate", "phloat.motion.signals", "phloat.motion.positions", "phloat.motion.events",
+           "phloat.motion.result", "phloat.motion.ledger", "phloat.linear.course")),
+    Group("Schemes", "How `simulate` steps: `scheme=…`.", ("phloat.motion.schemes",)),
+    Group("Files and saved runs", "Models as files, runs on disk.", ("phloat.files", "phloat.motion")),
+    Group("Linear systems", "Linearising, connecting linear systems, modes, frequency curves, poles.",
+          ("phloat.analysis.linearise", "phloat.analysis.campbell", "phloat.linear.phdae", "phloat.linear.eliminate",
+           "phloat.linear.interconnect", "phloat.linear.modes", "phloat.linear.participation", "phloat.linear.response",
+           "phloat.linear.zeros", "phloat.linear.ports_report", "phloat.linear.state_space", "phloat.linear.passive_form")),
+    Group("Reduction", "Fewer states, with structure, ports and rigid modes kept.",
+          ("phloat.analysis.pod", "phloat.linear.pymor", "phloat.linear")),
+    Group("Control", "Controllers, the closed loop and its certificate.",
+          ("phloat.control.closed", "phloat.control.energy_shaping", "phloat.control.feedback",
+           "phloat.control.input_shaping", "phloat.control.loop_ledger", "phloat.control.lqr", "phloat.control.observers",
+           "phloat.control.passive", "phloat.control.pid", "phloat.control.sampled", "phloat.control.tuning",
+           "phloat.control.wires")),
+    Group("Export and import", "Linear systems and mechanisms in other tools, and back.", ("phloat.control",)),
+    Group("Many runs", "Ensembles over distributions and grids.", ("phloat.many",)),
+    Group("Gradients", "How frequencies, transfer functions and runs depend on numbers of a system.",
+          ("phloat.analysis", "phloat.twin")),
+    Group("Looking", "Pictures, films, pages.", ("phloat.view",)),
+    Group("Errors and warnings", "All errors are sentences: what was found, what is there, what to try.",
+          ("phloat.errors",)),
+)  # fmt: skip
+
+
+def module_of(thing: object) -> str:
+    """Where a public thing is made; a module is where it is."""
+    return getattr(thing, "__module__", None) or getattr(thing, "__name__", "")
+
+
+def group_of(module: str) -> Group | None:
+    """The group that names this module or the nearest package above it."""
+    found = [
+        (len(prefix), group)
+        for group in GROUPS
+        for prefix in group.modules
+        if module == prefix or module.startswith(f"{prefix}.")
+    ]
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def place_of(thing: object) -> Group | None:
+    """The group of a public thing; errors and warnings stand together, wherever they are made."""
+    raised = isinstance(thing, type) and issubclass(thing, Exception)
+    return group_of("phloat.errors" if raised else module_of(thing))
+
+
+def public() -> dict[str, object]:
+    """Every public name, `phloat.Beam` …, with what it means; those of the twin too."""
+    names = {f"phloat.{name}": getattr(phloat, name) for name in phloat.__all__ if name != "__version__"}
+    return names | {f"phloat.twin.{name}": getattr(phloat.twin, name) for name in phloat.twin.__all__}
+
+
+def grouped() -> dict[Group, list[str]]:
+    """The names of each group: values first, verbs after them."""
+    places = {name: place_of(thing) for name, thing in public().items()}
+    order = sorted(places, key=lambda name: ("twin." in name, name.rpartition(".")[2][:1].islower(), name.lower()))
+    return {group: [name for name in order if places[name] == group] for group in GROUPS}
+
+
+def pages() -> dict[str, str]:
+    """The text of every page of the reference, by its path."""
+    things = public()
+    made = {}
+    for group, names in grouped().items():
+        blocks = [_block(name, things[name]) for name in names]
+        made[f"reference/{group.page}.md"] = f"# {group.title}\n\n{group.says}\n\n" + "\n".join(blocks)
+    listed = "\n".join(f"| [{g.title}](reference/{g.page}.md) | {_links(g, names)} |" for g, names in grouped().items())
+    contents = "\n".join(f"reference/{group.page}" for group in GROUPS)
+    made["reference.md"] = (
+        "# Reference\n\nEvery public name, by task: `import phloat as ph`, and all of this is `ph.name`. Values are frozen and "
+        "called by nouns; functions are verbs.\n\n| | |\n|---|---|\n"
+        f"{listed}\n\n```{{toctree}}\n:hidden:\n\n{contents}\n```\n"
+    )
+    return made
+
+
+def _links(group: Group, names: list[str]) -> str:
+    modules = {name for name in names if isinstance(getattr(phloat, name.removeprefix("phloat."), None), ModuleType)}
+    places = {name: f"reference/{group.page}.md" if name in modules else f"#{name}" for name in names}
+    return ", ".join(f"[`{name.removeprefix('phloat.')}`]({place})" for name, place in places.items())
+
+
+def _block(name: str, thing: object) -> str:
+    if isinstance(thing, type):
+        return f"```{{eval-rst}}\n.. autoclass:: {name}\n   :members:\n```\n"
+    if callable(thing):
+        return f"```{{eval-rst}}\n.. autofunction:: {name}\n```\n"
+    return f"```{{eval-rst}}\n.. automodule:: {module_of(thing)}\n   :members:\n```\n"
+
+
+def as_rst(lines: list[str]) -> None:
+    """Our docstrings are plain text with `code` in it and equations that stand in; this says so to Sphinx, in place."""
+    text, literal = [], False
+    for line in lines:
+        stands_in = line.startswith("    ")
+        if stands_in and not literal:
+            while text and not text[-1]:
+                text.pop()
+            text += ["", "::", ""]
+        literal = stands_in or (literal and not line)
+        text.append(line if literal else _plain(line))
+    lines[:] = [*text, ""]
+
+
+def _plain(line: str) -> str:
+    """A line with its `code` kept and everything else taken as it stands."""
+    parts = re.split(r"(`+[^`]+`+)", line)
+    for k, part in enumerate(parts):
+        code = re.fullmatch(r"`+([^`]+)`+", part)
+        parts[k] = f"``{code[1]}``" if code else re.sub(r"([*|\\]|_(?!\w))", r"\\\1", part)
+    return "".join(parts)
