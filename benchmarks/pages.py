@@ -13,9 +13,9 @@ SIZE = (1280, 800)
 NOTE = """
 Pages: the paper's crank-slider (8 elements, 2667 outputs), a chain of 64 planar links of 2 elements (2000 outputs), and a floating
 plate of 50 × 50 cells, 5000 triangles, drawn with both faces. Frames are those of `requestAnimationFrame` over three seconds of
-playing in a view of 1280 × 800 pixels in a headless Chromium that draws on the processor (SwiftShader), at most 60 a second; a
-graphics card does better. "ms a frame" is what the page itself computes: deformation, colours, plots. The plate and the link at
-work are coloured by stress. Without Chromium only sizes are measured.
+playing, by body and by stress, in a window of 1280 × 800 pixels of a headless Chromium that draws on the processor (SwiftShader),
+at most 60 a second and fewer where other work shares the cores; a graphics card does better. "ms a frame" is what the page itself
+computes: deformation, colours, plots. Without Chromium only sizes are measured.
 """
 
 

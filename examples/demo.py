@@ -1,11 +1,16 @@
-"""The paper's examples, one after the other: a table of what the paper says and what phloat finds, and figures in results/."""
+"""The paper's examples, one after the other: a table of what the paper says and what phloat finds, figures and moving pages.
+
+Everything is left in results/; results/index.html shows it.
+"""
 
 import csv
+import html
 import json
 import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from string import Template
 
 import numpy as np
 
@@ -18,7 +23,24 @@ sys.path.insert(0, str(HERE))
 Row = tuple[str, float, float]  # quantity, paper, phloat
 
 
-def four_bar() -> list[Row]:
+@dataclass(frozen=True)
+class Example:
+    """What the demo has of an example: rows of the table, the page where it moves, pictures with what is on them, files."""
+
+    title: str
+    said: str
+    rows: list[Row]
+    page: str
+    seen: str  # what is drawn of it at first
+    pictures: dict[str, str]
+    files: dict[str, str]
+
+    @property
+    def address(self) -> str:
+        return f"{self.page}#{self.seen}"
+
+
+def four_bar() -> Example:
     """6.1: eigenfrequencies against crank angle, beside the reference that Fig. 6 compares with."""
     import four_bar as example
     from matplotlib.figure import Figure
@@ -47,7 +69,6 @@ def four_bar() -> list[Row]:
     ax.grid(alpha=0.3)
     figure.legend(fontsize=8, loc="outside lower center", ncols=4)
     figure.savefig(RESULTS / "four_bar.png", dpi=150)
-    draw_modes(example)
     rows = [
         (f"four-bar, ω{'₁₂₃'[k]} at {paper[i, 0]:g}° (rad/s)", paper[i, k + 1], example.omega[i, k])
         for i in (0, 10, 25, 40)
@@ -61,16 +82,34 @@ def four_bar() -> list[Row]:
             example.omega[worst],
         )
     )
-    return rows
+    show_four_bar(example)
+    return Example(
+        "Four-bar",
+        "How do the eigenfrequencies of a flexible four-bar depend on its crank angle? Here it moves under a torque at the crank.",
+        rows,
+        "four_bar.html",
+        "magnify=3",
+        {
+            "four_bar.png": "Three eigenfrequencies over the crank angle, beside the reference of Fig. 6",
+            "four_bar_modes.png": "The four lowest mode shapes with the crank locked at 30°",
+        },
+        {"its modes, moving": "four_bar_modes.html", "numbers": "four_bar.csv"},
+    )
 
 
-def draw_modes(example: object) -> None:
+def show_four_bar(example: object) -> None:
+    """In motion under a torque at the crank; and the modes at a crank angle of 30°."""
     system = example.four_bar(3)
     state = ph.place(system, {"crank.theta": np.pi / 6}, near={"coupler.theta": 0.9, "follower.theta": -1.6})
-    ph.plot(ph.modes(ph.linearise(ph.lock(system, "motor"), state))).savefig(RESULTS / "four_bar_modes.png", dpi=110)
+    modes = ph.modes(ph.linearise(ph.lock(system, "motor"), state))
+    ph.plot(modes).savefig(RESULTS / "four_bar_modes.png", dpi=110)
+    ph.to_html(modes, RESULTS / "four_bar_modes.html", title="Four-bar, crank locked at 30°")
+    torque = {"motor": ph.piecewise({0.0: 0.0, 0.1: 0.05, 0.4: 0.05, 0.5: 0.0})}
+    result = ph.simulate(system, state, t_end=1.0, dt=1e-3, u=torque)
+    ph.to_html(result, RESULTS / "four_bar.html", title="Four-bar", u=torque)
 
 
-def crank_slider() -> list[Row]:
+def crank_slider() -> Example:
     """6.2: mid-span deflection of the rod beside Fig. 8; two elements as there, then eight, and with the membrane strain."""
     import crank_slider as example
     from matplotlib.figure import Figure
@@ -94,14 +133,24 @@ def crank_slider() -> list[Row]:
     figure.legend(fontsize=8, loc="outside lower center", ncols=2)
     figure.savefig(RESULTS / "crank_slider.png", dpi=150)
     u = example.bending(two)
-    return [
-        ("crank-slider, largest u_y/L", paper.max(), u.max()),
-        ("crank-slider, crank angle there (rad)", angle[paper.argmax()], example.angle[u.argmax()]),
-        ("crank-slider, smallest u_y/L", paper.min(), u.min()),
-    ]
+    title = "Crank-slider at 150 rad/s"
+    ph.to_html(example.linear, RESULTS / "crank_slider.html", title=title, u={"crank pin": example.pin})
+    return Example(
+        title,
+        "How far does the rod of a fast crank-slider bend?",
+        [
+            ("crank-slider, largest u_y/L", paper.max(), u.max()),
+            ("crank-slider, crank angle there (rad)", angle[paper.argmax()], example.angle[u.argmax()]),
+            ("crank-slider, smallest u_y/L", paper.min(), u.min()),
+        ],
+        "crank_slider.html",
+        "magnify=1",
+        {"crank_slider.png": "Deflection of the rod at mid-span over the crank angle, beside Fig. 8"},
+        {"numbers": "crank_slider.csv"},
+    )
 
 
-def hinged_beam() -> list[Row]:
+def hinged_beam() -> Example:
     """6.3: energy and vertical angular velocity of the hinged beam beside Fig. 10, two elements as there."""
     import hinged_beam as example
     from matplotlib.figure import Figure
@@ -131,7 +180,63 @@ def hinged_beam() -> list[Row]:
                     ours[what][during].mean(),
                 )
             )
-    return [*rows, ("hinged beam, vertical angular momentum (exact)", 2000.0, result.angular_momentum[-1, 2])]
+    rows.append(("hinged beam, vertical angular momentum (exact)", 2000.0, result.angular_momentum[-1, 2]))
+    ph.to_html(
+        result, RESULTS / "hinged_beam.html", title="Hinged beam", u={"torque": example.torque, "blow": example.blow}
+    )
+    return Example(
+        "Hinged beam",
+        "How does a long beam on a ball joint move after a torque and a blow?",
+        rows,
+        "hinged_beam.html",
+        "colour=body",
+        {"hinged_beam.png": "Energy and vertical angular velocity over time, beside Fig. 10"},
+        {"numbers": "hinged_beam.csv"},
+    )
+
+
+def plate_with_rod() -> Example:
+    """The authors' slides: energies of a plate and of the rod on its edge, beside the figure there."""
+    import plate_with_rod as example
+    from matplotlib.figure import Figure
+
+    result = example.results["bfs"]
+    t = result.t
+    ours = {"plate": result.energy_of("plate"), "rod": result.energy_of("rod"), "total": result.energy}
+    theirs = {part: read(f"plate_with_rod_{part}.csv") for part in ours}
+    np.savetxt(
+        RESULTS / "plate_with_rod.csv",
+        np.column_stack([t, *ours.values()]),
+        delimiter=",",
+        header="t_s,plate_J,rod_J,total_J",
+    )
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    ax = figure.subplots()
+    for (part, H), colour in zip(ours.items(), ("#0072B2", "#D55E00", "#009E73"), strict=True):
+        ax.plot(1e3 * t, H, color=colour, label=part)
+        x, y = theirs[part]
+        ax.plot(
+            1e3 * x, y, "o", color=colour, mfc="none", ms=3, label="figure of the slides" if part == "total" else None
+        )
+    ax.set(xlabel="time (ms)", ylabel="energy (J)", title="Plate with a rod on its edge: a pressure acts for 2 ms")
+    ax.grid(alpha=0.3)
+    figure.legend(fontsize=8, loc="outside lower center", ncols=4)
+    figure.savefig(RESULTS / "plate_with_rod.png", dpi=150)
+    ph.to_html(result, RESULTS / "plate_with_rod.html", title="Plate with a rod", u=example.load)
+    (x, total), rod = theirs["total"], theirs["rod"]
+    return Example(
+        "Plate with a rod",
+        "How does a rigid rod, welded to the edge of a cantilever plate, share in the plate's energy?",
+        [
+            ("plate with rod, energy after the load (J)", total[x > 2.1e-3].mean(), ours["total"][t > 2.1e-3].mean()),
+            ("plate with rod, most energy of the rod (J)", rod[1].max(), ours["rod"].max()),
+            ("plate with rod, when that is (ms)", 1e3 * rod[0][rod[1].argmax()], 1e3 * t[ours["rod"].argmax()]),
+        ],
+        "plate_with_rod.html",
+        "colour=speed&magnify=4",
+        {"plate_with_rod.png": "Energy of the plate, of the rod and of both over time, beside the slides"},
+        {"numbers": "plate_with_rod.csv"},
+    )
 
 
 def read(name: str) -> np.ndarray:
@@ -139,33 +244,74 @@ def read(name: str) -> np.ndarray:
     return np.loadtxt(HERE.parent / "tests" / "reference" / name, delimiter=",", skiprows=1).T
 
 
-EXAMPLES = {"6.1 four-bar": four_bar, "6.2 crank-slider": crank_slider, "6.3 hinged beam": hinged_beam}
+EXAMPLES = {
+    "6.1 four-bar": four_bar,
+    "6.2 crank-slider": crank_slider,
+    "6.3 hinged beam": hinged_beam,
+    "slides: plate with rod": plate_with_rod,
+}
+
+
+def difference(paper: float, ours: float) -> str:
+    return f"{100 * (ours / paper - 1):+.3f} %"
+
+
+def write_table(rows: list[Row]) -> None:
+    with open(RESULTS / "table.csv", "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(
+            [("quantity", "paper", "phloat", "relative difference"), *((n, p, o, o / p - 1) for n, p, o in rows)]
+        )
+    named = [dict(zip(("quantity", "paper", "phloat"), row, strict=True)) for row in rows]
+    (RESULTS / "table.json").write_text(json.dumps(named, indent=1, ensure_ascii=False), encoding="utf-8")
+
+
+def write_index(examples: list[Example]) -> None:
+    """results/index.html: the examples moving, the table, the figures; it needs the files beside it and nothing else."""
+    moving = []
+    for e in examples:
+        address, frame = html.escape(e.address), html.escape(f"{e.page}#only=view&{e.seen}")
+        links = {"open it, with plots": address, **e.files}
+        said = " · ".join(f'<a href="{file}">{html.escape(name)}</a>' for name, file in links.items())
+        moving.append(
+            f'<li><a href="{address}"><iframe src="{frame}" title="{html.escape(e.title)}, moving" loading="lazy" tabindex="-1">'
+            f"</iframe><h2>{html.escape(e.title)}</h2></a><p>{html.escape(e.said)}</p><p>{said}</p></li>"
+        )
+    rows = [
+        f'<tr><th scope="row">{html.escape(name)}</th>'
+        + f"<td>{paper:.5g}</td><td>{ours:.5g}</td><td>{difference(paper, ours)}</td></tr>".replace("-", "−")
+        for e in examples
+        for name, paper, ours in e.rows
+    ]
+    pictures = [
+        f'<figure><a href="{file}"><img src="{file}" alt="{html.escape(said)}" loading="lazy"></a>'
+        f"<figcaption>{html.escape(said)}.</figcaption></figure>"
+        for e in examples
+        for file, said in e.pictures.items()
+    ]
+    parts = {"moving": moving, "rows": rows, "pictures": pictures}
+    text = Template((HERE / "demo.html").read_text(encoding="utf-8")).substitute(
+        version=ph.__version__, **{name: "\n".join(lines) for name, lines in parts.items()}
+    )
+    (RESULTS / "index.html").write_text(text, encoding="utf-8")
 
 
 def main() -> None:
     RESULTS.mkdir(exist_ok=True)
-    rows: list[Row] = []
+    found: list[Example] = []
     for number, (name, run) in enumerate(EXAMPLES.items(), 1):
         print(f"[{number}/{len(EXAMPLES)}] {name} ... ", end="", flush=True)
         begin = time.perf_counter()
-        rows += run()
+        found.append(run())
         print(f"{time.perf_counter() - begin:.1f} s")
+    rows = [row for example in found for row in example.rows]
     width = max(len(name) for name, *_ in rows)
-    print(f"\n{'quantity':<{width}}  {'paper':>11}  {'phloat':>11}  {'difference':>10}")
+    print(f"\n{'quantity':<{width}}  {'paper':>11}  {'phloat':>11}  {'difference':>11}")
     for name, paper, ours in rows:
-        print(f"{name:<{width}}  {paper:11.5g}  {ours:11.5g}  {100 * (ours / paper - 1):+9.3f}%")
-    with open(RESULTS / "table.csv", "w", newline="") as file:
-        csv.writer(file).writerows(
-            [("quantity", "paper", "phloat", "relative difference"), *((n, p, o, o / p - 1) for n, p, o in rows)]
-        )
-    (RESULTS / "table.json").write_text(
-        json.dumps(
-            [dict(zip(("quantity", "paper", "phloat"), r, strict=True)) for r in rows], indent=1, ensure_ascii=False
-        )
-    )
-    print(
-        f"\nfigures and numbers are in {RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS}/"
-    )
+        print(f"{name:<{width}}  {paper:11.5g}  {ours:11.5g}  {difference(paper, ours):>11}")
+    write_table(rows)
+    write_index(found)
+    where = RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS
+    print(f"\nfigures and numbers are in {where}/; to see the mechanisms move, open {where}/index.html in a browser")
 
 
 if __name__ == "__main__":

@@ -146,7 +146,9 @@ class Page:
         return self.browser.ask(method, self.session, **params)
 
     def resize(self, width: int, height: int, *, touch: bool = False, scale: float = 1) -> None:
-        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=touch)
+        self.ask(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=touch
+        )
 
     def __call__(self, expression: str):
         """The value of an expression in the page."""

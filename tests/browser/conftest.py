@@ -36,7 +36,7 @@ def written(tmp_path_factory):
 
 @pytest.fixture
 def opened(chromium, written):
-    """opened(name, **options) is an open page; at the end of the test it must have had nothing to complain about."""
+    """opened(name, **options) is a page of its own; at the end of the test it must have had nothing to complain about."""
     pages = []
 
     def open_page(name: str, **options):
@@ -48,3 +48,46 @@ def opened(chromium, written):
     for page in pages:
         page.close()
     assert complaints == []
+
+
+@pytest.fixture(scope="session")
+def kept(chromium, written):
+    """Pages that several tests look at: opening one takes longer than most of what is done with it."""
+    pages = {}
+
+    def keep(name: str):
+        if name not in pages:
+            pages[name] = chromium.page(written(name)[0].as_uri())
+        return pages[name]
+
+    yield keep
+    for page in pages.values():
+        page.close()
+
+
+RESET = """
+for (const [id, value] of [["colour", "body"], ["magnify", "0"], ["trail", ""], ["scrub", "0"]]) {
+  const control = document.getElementById(id);
+  control.value = value;
+  for (const kind of ["input", "change"]) control.dispatchEvent(new Event(kind, { bubbles: true }));
+}
+document.querySelector("[data-view=fit]").click();
+document.activeElement.blur();
+"""
+
+
+@pytest.fixture
+def shared(kept):
+    """shared(name) is a page as it was when it was opened, but for its camera."""
+    used = []
+
+    def take(name: str):
+        page = kept(name)
+        page.ask("Page.bringToFront")  # one that is hidden draws nothing
+        page(RESET)
+        page.settled()
+        used.append(page)
+        return page
+
+    yield take
+    assert [error for page in used for error in page.errors()] == []

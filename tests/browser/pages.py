@@ -1,11 +1,14 @@
 """Pages for the tests: each is written to a file, and comes with what it shows."""
 
+import html
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 import phloat as ph
+from phloat.view.page.write import page_text
 
 RATE, RADIUS = 150.0, 0.15
 STEEL = ph.Material(E=0.2e12, rho=7870.0, nu=0.3)
@@ -102,4 +105,30 @@ def hostile(path: Path):
     return ph.to_html(result, path, title=TITLE), result
 
 
-PAGES = {"crank_slider": crank_slider, "arm": arm, "plate": plate, "modes": modes, "hostile": hostile}
+def one_state(path: Path):
+    """What a run that was cut short at once leaves."""
+    result = run_of_pendulum()
+    short = replace(result, t=result.t[:1], e=result.e[:1], lam=result.lam[:1], books=None)
+    return ph.to_html(short, path), short
+
+
+def framed(path: Path):
+    """As a notebook shows it."""
+    result = run_of_pendulum()
+    inside = html.escape(page_text(result, title="inside"), quote=True)
+    path.write_text(
+        f'<!doctype html><meta charset="utf-8"><iframe width="800" height="500" srcdoc="{inside}"></iframe>'
+    )
+    return path, result
+
+
+def run_of_pendulum() -> ph.Result:
+    rod = ph.Beam(length=0.3, section=ph.Circle(6e-3), material=STEEL).discretise(1)
+    system = ph.connect({"rod": rod}, [ph.Revolute("ground", "rod.P")], plane="xy", gravity=(0, -9.81, 0))
+    return ph.simulate(system, ph.place(system), t_end=0.1, dt=0.01)
+
+
+PAGES = {"crank_slider": crank_slider, "arm": arm, "plate": plate, "modes": modes, "hostile": hostile} | {
+    "one_state": one_state,
+    "framed": framed,
+}

@@ -8,7 +8,8 @@ from chromium import Chromium, found
 from pages import HOSTILE, TITLE
 
 import phloat as ph
-from phloat.view.scene import course, scene
+from phloat.view.page.motion import pictured
+from phloat.view.scene import course
 
 PREFIX = {"G": 1e9, "M": 1e6, "k": 1e3, "": 1.0, "m": 1e-3, "µ": 1e-6, "n": 1e-9}
 UNIT = re.compile(r"^([GMkmµn]?)(rad/s|rad|m/s|N m|Pa|J|N|m|s)$")
@@ -82,8 +83,8 @@ def test_playing_moves_the_bodies_and_pausing_stops_them(opened):
 
 
 @pytest.mark.parametrize("name", ["crank_slider", "arm"])
-def test_bodies_are_drawn_where_the_run_has_them(opened, written, name):
-    result, page = written(name)[1], opened(name)
+def test_bodies_are_drawn_where_the_run_has_them(shared, written, name):
+    result, page = written(name)[1], shared(name)
     for frame in (0, 37, 101):
         k = output(result, go(page, frame))
         for body, part in result.system.bodies.items():
@@ -93,8 +94,8 @@ def test_bodies_are_drawn_where_the_run_has_them(opened, written, name):
                 assert np.abs(np.subtract(page(f"window.phloat.place({body!r}, {port!r})"), expected)).max() < 2e-5
 
 
-def test_small_motions_of_a_plate_are_drawn_as_they_are(opened, written):
-    result, page = written("plate")[1], opened("plate")
+def test_small_motions_of_a_plate_are_drawn_as_they_are(shared, written):
+    result, page = written("plate")[1], shared("plate")
     k = output(result, go(page, 60))
     way, points = result.displacement("plate")[k], result.system.fields["plate"].points
     place = int(np.abs(way[:, 2]).argmax())
@@ -102,11 +103,11 @@ def test_small_motions_of_a_plate_are_drawn_as_they_are(opened, written):
     assert number(page.text("#clock"))[0] == pytest.approx(result.t[k], abs=1e-6)
 
 
-def test_plots_show_the_numbers_of_the_run(opened, written):
-    result, page = written("crank_slider")[1], opened("crank_slider")
+def test_plots_show_the_numbers_of_the_run(shared, written):
+    result, page = written("crank_slider")[1], shared("crank_slider")
     ledger = ph.energy_ledger(result)
     k = output(result, go(page, 123))
-    stress = scene(result.system, result.state(0))["rod"].stress(result["rod.sigma"][k]).max()
+    stress = pictured(result)[0]["rod"].stress(result["rod.sigma"][k]).max()
     expected = {
         "energy of the whole": {"kinetic": sum(p["kinetic"][k] for p in ledger.parts.values()), "H": ledger.energy[k]},
         "energy balance": {"supplied by crank pin": ledger.supplied["crank pin"][k]},
@@ -127,17 +128,17 @@ def test_plots_show_the_numbers_of_the_run(opened, written):
             assert abs(said - value) <= 0.5 * last + 2e-7 * abs(value), (name, line, shown[line], value)
 
 
-def test_inputs_are_shown_where_they_are_given(opened, written):
-    result, page = written("arm")[1], opened("arm")
+def test_inputs_are_shown_where_they_are_given(shared, written):
+    result, page = written("arm")[1], shared("arm")
     output(result, go(page, 20))
     select(page, 0, "motor")
     assert values(page, 0) == {"motor": "3.0000 N m"}
 
 
-def test_colours_by_stress_and_speed_have_a_bar_with_numbers(opened, written):
-    result, page = written("arm")[1], opened("arm")
+def test_colours_by_stress_and_speed_have_a_bar_with_numbers(shared, written):
+    result, page = written("arm")[1], shared("arm")
     k = output(result, go(page, 80))
-    drawings = scene(result.system, result.state(0))
+    drawings, _ = pictured(result)
     assert page("document.getElementById('bar').hidden")
     page.choose("#colour", "stress")
     page.settled()
@@ -156,8 +157,8 @@ def test_colours_by_stress_and_speed_have_a_bar_with_numbers(opened, written):
     assert page.text("#bar-title").startswith("speed (")
 
 
-def test_deformation_is_magnified_about_the_undeformed_body(opened):
-    page = opened("crank_slider")
+def test_deformation_is_magnified_about_the_undeformed_body(shared):
+    page = shared("crank_slider")
     go(page, 123)
     middle = "window.phloat.place('rod', 17 * 6)"  # a point of the section in the middle
     true = np.array(page(middle))
@@ -171,8 +172,8 @@ def test_deformation_is_magnified_about_the_undeformed_body(opened):
     assert np.linalg.norm(twice - true) > 1e-4
 
 
-def test_keys_play_step_and_turn(opened):
-    page = opened("crank_slider")
+def test_keys_play_step_and_turn(shared):
+    page = shared("crank_slider")
 
     def now() -> dict:
         return page("window.phloat.now()")
@@ -216,9 +217,9 @@ def test_what_has_the_focus_can_be_seen(opened):
     assert {"theme", "view", "play", "scrub", "speed"} <= set(reached)
 
 
-def test_everything_that_can_be_used_says_what_it_is(opened):
+def test_everything_that_can_be_used_says_what_it_is(shared):
     for name in ("crank_slider", "modes"):
-        page = opened(name)
+        page = shared(name)
         silent = page(
             "[...document.querySelectorAll('button, select, input, canvas:not([aria-hidden])')]"
             ".filter(e => e.offsetParent !== null)"
@@ -227,8 +228,8 @@ def test_everything_that_can_be_used_says_what_it_is(opened):
         assert silent == []
 
 
-def test_mouse_turns_zooms_and_a_click_on_a_plot_sets_the_time(opened):
-    page = opened("arm")
+def test_mouse_turns_zooms_and_a_click_on_a_plot_sets_the_time(shared):
+    page = shared("arm")
     x, y = page.middle("#view")
     before = np.array(page("window.phloat.camera()"))
     page.drag((x, y), (x + 80, y + 30))
@@ -244,8 +245,8 @@ def test_mouse_turns_zooms_and_a_click_on_a_plot_sets_the_time(opened):
     assert 0.25 < now["time"] / 0.6 < 0.75 and not now["playing"]
 
 
-def test_switches_hide_and_name_things(opened):
-    page = opened("arm")
+def test_switches_hide_and_name_things(shared):
+    page = shared("arm")
     page.click("#show-names")
     page.settled()
     assert page("[...document.querySelectorAll('#labels span')].map(s => s.textContent)") == ["hub", "plate", "solid"]
@@ -261,8 +262,8 @@ def test_switches_hide_and_name_things(opened):
     assert page.seen() != shown
 
 
-def test_plots_come_and_go(opened):
-    page = opened("crank_slider")
+def test_plots_come_and_go(shared):
+    page = shared("crank_slider")
     count = "document.querySelectorAll('.plot').length"
     before = page(count)
     page.click("#add-plot")
@@ -344,6 +345,22 @@ def test_modes_swing_and_say_their_frequencies(opened, written):
     assert page("window.phloat.now().mode") == 2
     assert f"{found_.elastic[2]:.5g}" in page.text("#subtitle")
     assert page("document.querySelectorAll('.plot').length") == 0
+
+
+def test_a_result_of_one_state_stands_still(opened):
+    page = opened("one_state", still=False)
+    assert not page("window.phloat.now().playing")
+    assert page("window.phloat.now().frames") == 1
+    page.press(" ")
+    page.settled()
+    assert page.text("#clock").startswith("0")
+
+
+def test_a_page_works_inside_another_one(opened):
+    page = opened("framed", ready="document.querySelector('iframe')?.contentWindow?.phloat")
+    inner = "document.querySelector('iframe').contentWindow"
+    assert page(f"{inner}.phloat.webgl")
+    assert page(f"{inner}.document.querySelector('h1').textContent") == "inside"
 
 
 def test_without_webgl_a_sentence_and_the_plots_remain(written):

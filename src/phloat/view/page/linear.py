@@ -139,7 +139,7 @@ def _standing(
 
 def _mode(modes: Modes, k: int) -> Document:
     omega = float(modes.omega[k])
-    growth = float(modes.growth[k]) if modes.growth is not None else 0.0
+    growth = float(modes.growth[k]) if modes.growth is not None and modes.growth[k] in modes.unstable else 0.0
     return {"number": k, "omega": omega, "growth": growth}
 
 

@@ -44,9 +44,7 @@ class Content:
 def of_motion(result: Result, u: Mapping[str, object] | Inputs | None, title: str) -> Content:
     """A run."""
     system, pack = result.system, Pack()
-    some = np.unique(np.linspace(0, len(result) - 1, 12).round().astype(int))
-    size = size_of(system, *(result.state(k) for k in some))
-    drawings = scene(system, result.state(0), size)
+    drawings, size = pictured(result)
     at = thinned(np.arange(len(result)), int(np.clip(NUMBERS // _lines(system), 200, MOST_TIMES)))
     quantities, ledger = _quantities(result, at, drawings, u)
     frames = at[_frames(result, at)]
@@ -67,6 +65,13 @@ def of_motion(result: Result, u: Mapping[str, object] | Inputs | None, title: st
         "summary": _summary(result, ledger, frames),
     }
     return Content(title, document, pack)
+
+
+def pictured(result: Result) -> tuple[dict[str, Drawn], float]:
+    """Its bodies as drawings, and the size of the whole that they move in."""
+    some = np.unique(np.linspace(0, len(result) - 1, 12).round().astype(int))
+    size = size_of(result.system, *(result.state(k) for k in some))
+    return scene(result.system, result.state(0), size), size
 
 
 def said(pack: Pack, quantities: Sequence[Quantity]) -> list[Document]:

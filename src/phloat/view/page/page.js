@@ -276,13 +276,14 @@ function plots() {
     colours: palette,
   }));
   const find = (test) => model.quantities.findIndex(test);
+  const changes = (q) => q.lines.some(({ values }) => Math.max(...values) - Math.min(...values) > 1e-6);
   const chosen = [
     find((q) => q.name === "energy of the whole"),
     find((q) => q.name === "energy balance" && q.lines.length > 1),
     find((q) => /: (deformation|displacement)/.test(q.name)),
     find((q) => /\.(angle|slide)$/.test(q.name)),
-    find((q) => /^position/.test(q.name) && q.lines.some(({ values }) => Math.max(...values) - Math.min(...values) > 1e-6)),
-    find((q) => /angular velocity/.test(q.name)),
+    find((q) => /^position/.test(q.name) && changes(q)),
+    find((q) => /angular velocity/.test(q.name) && changes(q)),
   ].filter((index) => index >= 0);
   for (const index of chosen.slice(0, 3)) add(index);
   $("add-plot").addEventListener("click", () => {

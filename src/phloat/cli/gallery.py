@@ -1,0 +1,126 @@
+"""phloat examples and phloat schema: what comes with phloat to begin from."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import phloat
+from phloat.cli.talk import Talk
+from phloat.errors import InputError, unknown
+
+MODELS, SCRIPTS = (".yaml", ".json"), (".py",)
+SCHEMA_HERE = "../../src/phloat/files/model.schema.json"  # as examples name it, where they lie
+NOT_FOR_COPYING = {"demo.py"}  # it needs the whole source
+
+
+def examples(asked: argparse.Namespace, talk: Talk) -> dict[str, Any]:
+    """List examples, or copy some."""
+    there = catalogue()
+    if not asked.names and not asked.all:
+        for title, endings in (("models: phloat run FILE", MODELS), ("scripts: python FILE", SCRIPTS)):
+            talk.title(title)
+            talk.table(
+                ("file", "about"), [(name, said(path)) for name, path in there.items() if name.endswith(endings)]
+            )
+        talk.say("copy one: phloat examples crank_slider; or all: phloat examples --all -o examples")
+        return {"examples": {name: said(path) for name, path in there.items()}}
+    names = list(there) if asked.all else [_named(name, there) for name in asked.names]
+    return {"copied": copied([there[name] for name in names], Path(asked.output), talk, overwrite=asked.overwrite)}
+
+
+def schema(asked: argparse.Namespace, talk: Talk) -> dict[str, Any]:
+    """The JSON Schema of model files."""
+    path = schema_path()
+    talk.say(str(path) if asked.path else path.read_text(encoding="utf-8").rstrip())
+    return {"path": str(path), "schema": json.loads(path.read_text(encoding="utf-8"))}
+
+
+def schema_path() -> Path:
+    return Path(str(files("phloat.files").joinpath("model.schema.json")))
+
+
+# --- what there is ---------------------------------------------------------------------------------------------------
+
+
+def folder() -> Path:
+    """Where examples lie: in the package as it is installed, or beside its source."""
+    package = Path(phloat.__file__).parent
+    for found in (package / "examples", package.parents[1] / "examples"):
+        if (found / "models").is_dir():
+            return found
+    raise InputError("the examples are not in this installation; they are in the source of phloat, in examples/")
+
+
+def catalogue() -> dict[str, Path]:
+    """Examples by the name of their file: models, then scripts."""
+    where = folder()
+    models = [path for path in sorted((where / "models").iterdir()) if path.suffix in MODELS]
+    scripts = [path for path in sorted(where.glob("*.py")) if path.name not in NOT_FOR_COPYING]
+    return {path.name: path for path in (*models, *scripts)}
+
+
+def said(path: Path) -> str:
+    """What an example is about, in a sentence: its question, without reading it as a model."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+    if path.suffix == ".json":
+        return str(json.loads(text).get("about", ""))
+    found = re.search(r"^about: *(?:>-\n +)?(.*)$", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _named(name: str, there: dict[str, Path]) -> str:
+    """The file that is meant: a model where no ending is said."""
+    for ending in ("", *MODELS, *SCRIPTS):
+        if name + ending in there:
+            return name + ending
+    if near := [found for found in there if name.lower() in found]:
+        raise InputError(f"no example {name!r}; did you mean {' or '.join(near)}?")
+    raise InputError(unknown("example", name, there))
+
+
+# --- copies ----------------------------------------------------------------------------------------------------------
+
+
+def copied(sources: list[Path], target: Path, talk: Talk, *, overwrite: bool) -> list[str]:
+    """Files written, with what each needs beside it."""
+    if target.exists() and not target.is_dir():
+        raise InputError(f"{str(target)!r} is a file; give a folder to copy to")
+    plan = {target / place: source for path in sources for place, source in needed(path).items()}
+    taken = [str(path) for path in plan if path.exists()]
+    if taken and not overwrite:
+        raise InputError(
+            f"{', '.join(taken)} {'is' if len(taken) == 1 else 'are'} there already; --overwrite, or -o elsewhere"
+        )
+    for path, source in plan.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if source.suffix in MODELS:
+            text = source.read_text(encoding="utf-8").replace(SCHEMA_HERE, schema_path().as_uri())
+            path.write_text(text, encoding="utf-8")
+        else:
+            path.write_bytes(source.read_bytes())
+        talk.say(f"written: {path}")
+    return [str(path) for path in plan]
+
+
+def needed(path: Path) -> dict[str, Path]:
+    """An example and the files it names, by the place that each goes to."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix in MODELS:
+        beside = [other for other in path.parent.iterdir() if other.suffix not in MODELS and other.name in text]
+        return {path.name: path} | {other.name: other for other in beside}
+    out = {path.name: path}
+    for name in re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE):
+        if (other := path.with_name(f"{name}.py")).exists() and other != path:
+            out |= needed(other)
+    for other in (path.parent / "models").iterdir():
+        if other.suffix not in MODELS and other.name in text:
+            out[f"models/{other.name}"] = other
+    return out

@@ -1,0 +1,61 @@
+"""phloat: the command, from its words to its exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from io import TextIOWrapper
+
+from phloat.algebra.version import __version__
+from phloat.cli.faults import FINE, PIPE, failed
+from phloat.cli.parser import parser
+from phloat.cli.talk import Talk
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do what the words ask for; see phloat --help."""
+    talk = Talk()
+    try:
+        _spelled()
+        words = parser()
+        asked = words.parse_args(argv)
+        if asked.command is None:
+            words.print_help()
+            return _flushed()
+        talk = Talk(quiet=asked.quiet, json=asked.json)
+        with _warnings_as_notes(talk):
+            command = getattr(import_module(f"phloat.cli.{asked.module}"), asked.command)
+            data = command(asked, talk)
+        talk.answer({"phloat": __version__, "command": asked.command, **data, "notes": talk.notes})
+        return _flushed()
+    except BrokenPipeError:  # whoever read this has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE
+    except (Exception, KeyboardInterrupt) as error:
+        return failed(error, talk)
+
+
+def _spelled() -> None:
+    """Letters that a terminal does not have become question marks."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
+            stream.reconfigure(errors="replace")
+
+
+def _flushed() -> int:
+    """Everything is out, or a broken pipe shows now."""
+    sys.stdout.flush()
+    return FINE
+
+
+@contextmanager
+def _warnings_as_notes(talk: Talk) -> Iterator[None]:
+    """Warnings of the library are sentences for the user, without the place in the code."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", category=UserWarning)
+        warnings.showwarning = lambda message, *place, **more: talk.note(str(message))
+        yield
