@@ -54,6 +54,17 @@ def test_modes_that_do_not_bend():
         page_text(ph.modes(ph.linearise(mass, ph.place(mass))))
 
 
+def test_round_off_is_no_growth():
+    beam = ph.Beam(length=1.0, section=ph.Rectangle(0.02, 0.01), material=STEEL).discretise(2)
+    blade = ph.connect({"b": beam}, joints=[ph.Drive("ground", "b.P", of="pose", name="hub")])
+    spinning = ph.modes(ph.linearise(blade, ph.steady_spin(blade, axis=(0, 0, 1), rate=6.0)))
+    assert spinning.growth.any()
+    document, _ = parts(page_text(spinning))
+    assert document["spinning"]
+    assert [mode["growth"] for mode in document["modes"]] == [0.0] * len(document["modes"])
+    assert document["modes"][0]["omega"] == spinning.elastic[0]
+
+
 def test_inputs_that_the_system_does_not_have(result):
     with pytest.raises(ph.PortError, match="nobody"):
         page_text(result, u={"nobody": 1.0})
