@@ -40,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     _view(commands)
     _examples(commands)
     _doctor(commands)
+    _verify(commands)
     _schema(commands)
     return out
 
@@ -228,6 +229,29 @@ def _doctor(commands: Any) -> None:
         """,
     )
     words.add_argument("--compile", action="store_true", help="compile the time step now, unless it is")
+
+
+def _verify(commands: Any) -> None:
+    words = _command(
+        commands,
+        "verify",
+        "verifying",
+        "compare with answers known from elsewhere",
+        "Exact solutions, published benchmarks and the paper's examples: the reference, what is found here, the difference, and "
+        "how much is allowed. Exit code 3 if a row is off.",
+        """\
+        phloat verify --quick               what takes seconds
+        phloat verify                       all, some minutes
+        phloat verify pendulum bricard      some cases
+        phloat verify --list                what there is
+        phloat verify --quick -o report.txt -o report.json
+        """,
+    )
+    words.add_argument("names", nargs="*", metavar="CASE", help="cases to run (default: all)")
+    words.add_argument("--list", action="store_true", help="name the cases, and run none")
+    words.add_argument("--quick", action="store_true", help="leave out what takes longer than a few seconds")
+    words.add_argument("--fine", action="store_true", help="with half the mesh and half the step")
+    _files(words, ".txt, .json")
 
 
 def _schema(commands: Any) -> None:

@@ -16,6 +16,7 @@ from phloat.cli.faults import Interrupted
 from phloat.cli.talk import Talk, as_json, number
 from phloat.errors import ConvergenceError, InputError
 from phloat.files.model import Model, wanted
+from phloat.motion.lock import held
 from phloat.motion.saved import Folder
 
 PAGE, TABLE, SUMMARY = "page.html", "outputs.csv", "summary.json"
@@ -70,7 +71,8 @@ def _holds_a_run(folder: Path) -> bool:
 
 def _emptied(folder: Path) -> None:
     """Without the run, and what was made of it."""
-    Folder(folder).emptied()
+    with held(folder):  # not while another process writes there
+        Folder(folder).emptied()
     for name in (PAGE, TABLE, SUMMARY):
         (folder / name).unlink(missing_ok=True)
 
