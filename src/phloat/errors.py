@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+
+MOST_STEPS = 1e9
 
 
 class InputError(ValueError):
@@ -77,6 +80,23 @@ class IgnoredWarning(UserWarning):
     """Parts of a file of another program that phloat has no use for: they are left out."""
 
 
+@contextmanager
+def computable(what: str) -> Iterator[None]:
+    """A sentence where numbers of a file are so large, small or unequal that arithmetic ends."""
+    try:
+        yield
+    except (ArithmeticError, np.linalg.LinAlgError, ValueError, RuntimeError) as error:
+        ends = isinstance(error, ArithmeticError | np.linalg.LinAlgError)
+        known = type(error) in (ValueError, RuntimeError) and any(
+            word in str(error) for word in ("singular", "infs or NaNs")
+        )
+        if not ends and not known:
+            raise
+        raise AccuracyError(
+            f"the numbers of {what} cannot be computed with ({error}); look at their sizes and units"
+        ) from error
+
+
 def unknown(kind: str, name: object, there: Iterable[str]) -> str:
     """The sentence for a name that is not there, with the nearest ones that are."""
     names = list(there)
@@ -112,6 +132,19 @@ def finite(what: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
     if not np.isfinite(array).all():
         raise InputError(f"{what} holds NaN or infinity: {value!r}")
     return array.astype(float)
+
+
+def steps_or_said(start: float, end: float, dt: float) -> None:
+    """A sentence where steps of dt from start to end cannot be counted, or cannot be told from one another."""
+    count, late = (end - start) / dt, max(abs(start), abs(end))
+    if not count <= MOST_STEPS:
+        raise InputError(
+            f"dt = {dt:g} s makes {count:.1e} steps of this run, and {MOST_STEPS:.0e} are the most; give a longer step"
+        )
+    if dt < 1e-12 * late:
+        raise InputError(
+            f"dt = {dt:g} s vanishes beside t = {late:g} s: times have 16 digits; start at t_start=0, or give a longer step"
+        )
 
 
 def finite_row(what: str, value: object) -> np.ndarray:

@@ -134,7 +134,8 @@ def opened(folder: str | Path) -> Moved:
     task = json.loads((here / "task.json").read_text(encoding="utf-8"))
     options = {name: task[name] for name in ("inputs", "outputs")}
     if (here / "system.mat").exists():
-        return moved(from_matlab(here / "system.mat"), np.load(here / "start.npy"), task["dt"], **options)
+        start = np.load(here / "start.npy", allow_pickle=False)
+        return moved(from_matlab(here / "system.mat"), start, task["dt"], **options)
     try:
         system, state = pickle.loads((here / "system.pickle").read_bytes())
     except (AttributeError, ImportError, TypeError) as error:

@@ -136,7 +136,7 @@ def ranged(*of: str) -> OneOf:
         (
             Field("from", Quantity(of), "the first", name="low"),
             Field("to", Quantity(of), "the last", name="high"),
-            Field("count", Count(2), "how many", 51),
+            Field("count", Count(2, 1_000_000), "how many", 51),
             Field("spacing", Word(("linear", "log")), "evenly, or by equal ratios", "linear"),
         ),
         Range,
@@ -241,7 +241,7 @@ SWEEP = Record(
             MapOf(DISTRIBUTION, least=1, what="parameter"),
             "by the names of phloat.parameters, or patterns",
         ),
-        Field("samples", Count(1), "how many runs; a grid of lists needs none", None),
+        Field("samples", Count(1, 10_000_000), "how many runs; a grid of lists needs none", None),
         Field("sampling", Word(SAMPLINGS), "how values are drawn, or lists combined", None),
         Field("seed", Count(0), "of the random numbers", 0),
         Field("outputs", ListOf(NAME, alone=True), "which of the outputs; all unless said", ()),

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from phloat.bodies.made import Made
-from phloat.errors import AccuracyError, InputError
+from phloat.errors import AccuracyError, InputError, computable
 from phloat.joints.pairs import Joint
 from phloat.linear.phdae import LinearPHDAE
 from phloat.system.parts import Part, Parts
@@ -25,7 +25,8 @@ from phloat.system.words.parts import BODY
 def located(root: Node | None, *sections: str) -> Iterator[None]:
     """Errors inside point at the key of these sections that they speak of, or at the first section."""
     try:
-        yield
+        with computable("the model"):
+            yield
     except FileError:
         raise
     except InputError as error:
@@ -54,14 +55,16 @@ def _walked(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _mentioned(key: str, message: str) -> re.Match[str] | None:
-    return re.search(rf"(?<![\w.]){re.escape(key)}(?![\w])", message) if len(key) > 1 else None
+    there = len(key) > 1 and key in message
+    return re.search(rf"(?<![\w.]){re.escape(key)}(?![\w])", message) if there else None
 
 
 def connected_or_said(parts: Parts, root: Node | None) -> System | LinearPHDAE:
     """The system; an error points at the body or the joint that it comes from."""
     bodies = _bodies(parts, root)
     try:
-        return parts.connected(bodies)
+        with computable("the model"):
+            return parts.connected(bodies)
     except InputError as error:
         node = _joint_at_fault(parts, bodies, root)
         if node is None:
@@ -82,7 +85,8 @@ def _bodies(parts: Parts, root: Node | None) -> dict[str, Any]:
         key = _key(part)
         if key not in known:
             try:
-                known[key] = part.again(part.recipe)
+                with computable(f"body {name!r}"):
+                    known[key] = part.again(part.recipe)
             except (InputError, AccuracyError) as error:
                 if node is None:
                     raise
@@ -112,17 +116,22 @@ def _joint_at_fault(parts: Parts, bodies: dict[str, Any], root: Node | None) -> 
         return None
     nodes = list((listed.entries or {}).values()) if listed.items is None else list(listed.items)
     order = sorted(range(len(parts.joints)), key=lambda k: not isinstance(parts.joints[k], Joint))
-    chosen: list[Any] = []
+
+    def wrong(count: int) -> str:
+        """What is wrong with the first so many."""
+        some = replace(parts, joints=tuple(parts.joints[k] for k in order[:count]), locked=(), driven=())
+        try:
+            some.connected(bodies)
+        except InputError as error:
+            return str(error)
+        return ""
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            replace(parts, joints=(), locked=(), driven=()).connected(bodies)
-        except InputError:
+        good, bad = 0, len(order)
+        if wrong(good) or not wrong(bad):
             return None
-        for k in order:
-            chosen.append(parts.joints[k])
-            try:
-                replace(parts, joints=tuple(chosen), locked=(), driven=()).connected(bodies)
-            except InputError as error:
-                return _spoken_of([nodes[k]], str(error))
-    return None
+        while bad - good > 1:  # halved: a file may have thousands of them
+            middle = (good + bad) // 2
+            good, bad = (good, middle) if wrong(middle) else (middle, bad)
+        return _spoken_of([nodes[order[bad - 1]]], wrong(bad))

@@ -15,6 +15,7 @@ from phloat.files.asked import MODES, RESPONSE, SIMULATE, SWEEP
 from phloat.files.control import CONTROLLER
 from phloat.files.dimensions import check_parameters
 from phloat.files.inputs import INPUTS, in_space, written_inputs
+from phloat.files.limits import sizes_or_said
 from phloat.files.model import Model
 from phloat.files.outputs import OUTPUT, read_output
 from phloat.files.start import START, Start
@@ -79,6 +80,7 @@ def _model(root: Node, folder: Path | None) -> Model:
     given = MODEL.arguments(root, known)
     inner = {f.argument: given[f.argument] for f in INNER.fields if f.argument in given}
     whole = replace(INNER.made(root, inner), gravity=given.get("gravity"), plane=plane)
+    sizes_or_said(whole, root)
     start = given.get("start") or Start()
     inputs = {name: in_space(value, plane is None) for name, value in given.get("inputs", {}).items()}
     outputs = {name: read_output(value) for name, value in given.get("outputs", {}).items()}

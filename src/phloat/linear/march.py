@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from phloat.errors import InputError, ProjectedStartWarning, finite, positive
+from phloat.errors import InputError, ProjectedStartWarning, finite, positive, steps_or_said
 from phloat.linear.course import LinearResult
 from phloat.linear.outputs import LinearOutputs
 from phloat.linear.phdae import LinearPHDAE
@@ -41,7 +41,8 @@ def march(
     `output` keeps every so many steps and the last, or the given times (lines between the steps around them). A `controller`
     f(t, y) sets inputs at the beginning of a step, at every one or `every` so many seconds, and they are held.
     """
-    steps = int(np.ceil((t_end - t_0) / positive("dt", dt) * (1 - 1e-9)))
+    steps_or_said(t_0, t_end, positive("dt", dt))
+    steps = int(np.ceil((t_end - t_0) / dt * (1 - 1e-9)))
     times = t_0 + (t_end - t_0) / steps * np.arange(steps + 1)
     h = (t_end - t_0) / steps
     keep = _kept(times, output)

@@ -250,7 +250,8 @@ class Ensemble:
 def load_ensemble(folder: str | Path) -> Ensemble:
     """A saved ensemble as far as it went; `missing` says how many samples are not there yet."""
     where = Folder(Path(folder))
-    said, table = where.description(), where.table()
+    said = where.description()
+    table = where.table(said)
     form, levels = where.form(said), tuple((name, size) for name, size in said["levels"])
     samples = Samples(tuple(said["parameters"]), table, said["sampling"], levels)
     numbers = [number for number, _ in where.whole(form, len(table))]

@@ -17,21 +17,34 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
-from zipfile import BadZipFile
 
 import numpy as np
 
+from phloat.algebra.array_files import DAMAGED, read_npy, read_npz
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.many.pieces import Form, Piece
-from phloat.motion.files import description, write_whole
+from phloat.motion.files import Check, description, names, shapes, whole_number, write_whole
 from phloat.motion.lock import LOCK, held
 
 VERSION = 1
+WORDS: dict[str, Check] = {
+    "finished": lambda x: isinstance(x, bool),
+    "parameters": names,
+    "outputs": lambda x: x is None or shapes(x),
+    "sampling": lambda x: isinstance(x, str),
+    "levels": lambda x: isinstance(x, list) and all(_level(y) for y in x),
+    "complex": names,
+    "single": lambda x: isinstance(x, bool),
+}
 
 Description = dict[str, Any]
+
+
+def _level(x: object) -> bool:
+    return isinstance(x, list) and len(x) == 2 and isinstance(x[0], str) and whole_number(x[1])
 
 
 @dataclass(frozen=True)
@@ -86,46 +99,60 @@ class Folder:
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def description(self) -> Description:
-        return description(self.path / "ensemble.json", "ensemble", VERSION)
+        return description(self.path / "ensemble.json", "ensemble", VERSION, WORDS)
 
-    def table(self) -> np.ndarray:
-        return np.load(self.path / "parameters.npy", allow_pickle=False)
+    def table(self, said: Description) -> np.ndarray:
+        table = self._array("parameters.npy")
+        if table.dtype != float or table.ndim != 2 or table.shape[1] != len(said["parameters"]):
+            raise InputError(
+                f"parameters.npy in {str(self.path)!r} has shape {table.shape}, which does not fit ensemble.json"
+            )
+        return table
+
+    def _array(self, name: str) -> np.ndarray:
+        try:
+            return read_npy(self.path / name)
+        except DAMAGED as error:
+            raise InputError(
+                f"{str(self.path / name)!r} cannot be read ({error}); the pieces beside it may be"
+            ) from error
 
     def form(self, said: Description) -> Form | None:
         if said["outputs"] is None:
             return None
         shapes = {name: tuple(shape) for name, shape in said["outputs"].items()}
         file = self.path / "t.npy"
-        t = np.load(file, allow_pickle=False) if file.exists() else None
+        t = self._array(file.name) if file.exists() else None
         return Form(shapes, tuple(said["complex"]), said["single"], t)
 
     def numbers(self) -> list[int]:
         """Of the pieces there are."""
-        return sorted(int(file.name.split(".")[1]) for file in self.path.glob("piece.*.npz"))
+        words = (file.name.split(".")[1] for file in self.path.glob("piece.*.npz"))
+        return sorted(int(word) for word in words if word.isdecimal())
 
     def read(self, number: int, form: Form | None) -> Piece:
         """A piece; an error where it is not whole."""
         shapes = form.shapes if form is not None else {}
-        with self._open(number) as data, np.load(data, allow_pickle=False) as file:
-            outputs = {name: file[f"output_{j}"] for j, name in enumerate(shapes)}
-            piece = Piece(file["sample"], outputs, file["failed"], tuple(file["errors"].tolist()))
+        piece, file = self.head(number), read_npz(self._piece(number), *(f"output_{j}" for j in range(len(shapes))))
+        outputs = {name: file[f"output_{j}"] for j, name in enumerate(shapes)}
         for name, array in outputs.items():
-            if array.shape != (len(piece.samples), *shapes[name]):
+            if array.shape != (len(piece.samples), *shapes[name]) or array.dtype.kind not in "biufc":
                 raise ValueError(f"output {name!r} has shape {array.shape}")
-        return piece
+        return replace(piece, outputs=outputs)
 
     def column(self, number: int, form: Form, name: str) -> tuple[np.ndarray, np.ndarray]:
         """The samples of a piece and one of its outputs."""
-        with self._open(number) as data, np.load(data, allow_pickle=False) as file:
-            return file["sample"], file[f"output_{list(form.shapes).index(name)}"]
+        output = f"output_{list(form.shapes).index(name)}"
+        file = read_npz(self._piece(number), "sample", output)
+        return file["sample"], file[output]
 
     def head(self, number: int) -> Piece:
         """A piece without its outputs."""
-        with self._open(number) as data, np.load(data, allow_pickle=False) as file:
-            return Piece(file["sample"], {}, file["failed"], tuple(file["errors"].tolist()))
-
-    def _open(self, number: int) -> BinaryIO:
-        return open(self._piece(number), "rb")
+        file = read_npz(self._piece(number), "sample", "failed", "errors")
+        samples, failed, errors = file["sample"], file["failed"], file["errors"]
+        if any(x.dtype.kind != "i" or x.ndim != 1 for x in (samples, failed)) or errors.shape != failed.shape:
+            raise ValueError("its lists of samples are none")
+        return Piece(samples, {}, failed, tuple(map(str, errors.tolist())))
 
     def _piece(self, number: int) -> Path:
         return self.path / f"piece.{number:06d}.npz"
@@ -139,7 +166,7 @@ class Folder:
                 done = piece.done
                 if len(done) and (done.min() < 0 or done.max() >= samples or known[done].any()):
                     raise ValueError("its samples are not of this ensemble, or in another piece too")
-            except (OSError, ValueError, EOFError, KeyError, BadZipFile) as error:
+            except DAMAGED as error:
                 what = f"{str(self._piece(number))!r} cannot be read ({error}); its samples count as not run"
                 warnings.warn(what, DamagedRunWarning, stacklevel=4)
                 continue

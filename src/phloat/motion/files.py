@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
 from phloat.errors import InputError, SaveError
 
 PARTIAL = ".part"  # at the end of the name of a file that is being written
+
+Check = Callable[[object], bool]
 
 
 def write_whole(file: Path, put: Callable[[BinaryIO], object]) -> None:
@@ -37,33 +36,44 @@ def write_whole(file: Path, put: Callable[[BinaryIO], object]) -> None:
         raise SaveError(f"{str(file)!r} cannot be written: {why}") from error
 
 
-def whole_rows(file: Path) -> np.ndarray:
-    """The rows of a .npy file that are whole, also where it was cut short."""
-    with open(file, "rb") as opened:
-        version = np.lib.format.read_magic(opened)
-        header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, by_column, kind = header(opened)
-        if by_column or not shape or kind.hasobject:
-            raise ValueError("the numbers of this file do not lie row by row")
-        size, data = kind.itemsize * math.prod(shape[1:]), opened.read()
-    rows = min(len(data) // size, shape[0]) if size else shape[0]
-    return np.frombuffer(data[: rows * size], dtype=kind).reshape(rows, *shape[1:])
-
-
-def description(file: Path, kind: str, version: int) -> dict[str, Any]:
-    """What a JSON file says of a saved "run" or "ensemble"; a sentence where it is none of this phloat."""
+def description(file: Path, kind: str, version: int, words: Mapping[str, Check]) -> dict[str, Any]:
+    """What a JSON file says of a saved "run" or "ensemble"; a sentence where it is none of this phloat, or says nonsense."""
     if not file.exists():
         there = "is not there" if not file.parent.exists() else f"holds no {file.name}"
         raise InputError(f"there is no saved {kind} in {str(file.parent)!r}: it {there}")
     try:
         said = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{str(file)!r} cannot be read ({error}); the pieces beside it may still be whole") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise _unread(file, str(error)) from error
     if not isinstance(said, dict) or said.get("format") != f"phloat {kind}":
         article = "an" if kind[0] in "aeiou" else "a"
         raise InputError(f"{str(file)!r} does not describe {article} {kind} of phloat")
-    if said["version"] > version:
+    if whole_number(said.get("version")) and said["version"] > version:
         raise InputError(
             f"{str(file)!r} has version {said['version']}, and this phloat reads up to {version}; use a newer phloat"
         )
+    for word, check in {"version": whole_number, **words}.items():
+        if word not in said or not check(said[word]):
+            raise _unread(file, f"{word!r} is {_short(said.get(word, 'not there'))}")
     return said
+
+
+def whole_number(x: object) -> bool:
+    return isinstance(x, int) and not isinstance(x, bool) and x >= 0
+
+
+def names(x: object) -> bool:
+    return isinstance(x, list) and all(isinstance(name, str) for name in x)
+
+
+def shapes(x: object) -> bool:
+    """{name: (number, …)}"""
+    return isinstance(x, dict) and all(isinstance(row, list) and all(map(whole_number, row)) for row in x.values())
+
+
+def _unread(file: Path, why: str) -> InputError:
+    return InputError(f"{str(file)!r} cannot be read ({why}); the pieces beside it may still be whole")
+
+
+def _short(value: object) -> str:
+    return said if len(said := repr(value)) < 60 else f"{said[:60]}…"

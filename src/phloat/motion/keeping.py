@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from phloat.errors import InputError
+from phloat.motion.forms import damaged_memory
 from phloat.motion.kernel import tables as t
 from phloat.motion.runner import Runner
 
@@ -68,6 +69,7 @@ def recalled(runner: Runner) -> Memory:
             "the saved run is of a system with the same names but other numbers (masses, stiffnesses, places of ports, "
             "gravity …); give the system that moved"
         )
+    _fitting(runner, memory)
     runner.t, runner.h, runner.sampled = map(float, memory["now"])
     p.w[:], p.iw[:], p.model.rows[:, t.R_DROPPED] = memory["w"], memory["iw"], memory["dropped"]
     runner.bank[:], runner.sizes = memory["bank"], memory["sizes"]
@@ -81,6 +83,21 @@ def recalled(runner: Runner) -> Memory:
     rows.t = memory["row.t"].tolist()
     rows.kept, rows.lam, rows.springs = memory["row.kept"], memory["row.lam"], memory["row.springs"]
     return memory
+
+
+def _fitting(runner: Runner, memory: Memory) -> None:
+    """Shapes as this runner has them, or a sentence: the kernel trusts them."""
+    mine, made = remembered(runner), len(memory["row.t"])
+    for name in ("iw", "bank", "dropped", "moved", "constant", "before", "rows"):
+        if memory[name].shape != mine[name].shape:
+            raise damaged_memory(name)
+    for name in ("row.kept", "row.lam", "row.springs"):
+        if memory[name].shape != (made, mine[name].shape[1]):
+            raise damaged_memory(name)
+    if not -1 <= memory["rows"][1] < made or memory["changes"].shape[1] != 3:
+        raise damaged_memory("rows")
+    if len(memory["happened"]) != len(memory["events"]):
+        raise damaged_memory("events")
 
 
 def _fingerprint(runner: Runner) -> np.ndarray:

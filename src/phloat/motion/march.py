@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from phloat.errors import InputError
+from phloat.errors import InputError, steps_or_said
 from phloat.motion.keeping import keep, recalled
 from phloat.motion.kernel import tables as t
 from phloat.motion.runner import Runner
@@ -50,6 +50,7 @@ def _levels(watch: Watch | None) -> dict[str, np.ndarray]:
 
 def nodes(start: float, end: float, dt: float) -> np.ndarray:
     """Where steps begin and end."""
+    steps_or_said(start, end, dt)
     count = int(np.floor((end - start) / dt * (1 + 1e-12) + 1e-9))
     times = start + dt * np.arange(count + 1)
     if end - times[-1] > 1e-9 * dt:

@@ -58,16 +58,16 @@ class Result:
     def __getitem__(self, name: str) -> np.ndarray:
         owner, _, quantity = str(name).rpartition(".")
         if quantity == "lam" and owner in self.system.multipliers:
-            return self.system.multipliers.of(self.lam, owner)
+            return self.system.multipliers.of(self.lam, owner).copy()  # what is done to it is not done to the run
         if name in self.system.layout:
-            return self.system.layout.of(self.e, name)
+            return self.system.layout.of(self.e, name).copy()
         if quantity in DERIVED and owner in self.system.bodies:
             shape = self.system.bodies[owner].shape
             rates = self._or_zero(owner, "eta" if quantity == "u_f" else "eta_dot")
             field = rates @ shape.displacement(shape.places()).T.toarray()
             return field.reshape(len(self), -1, 3)[:, :, : self._dimension(owner)]
         if name in self.coordinates:
-            return self.coordinates[name]
+            return self.coordinates[name].copy()
         there = [*self.system.layout, *(f"{j}.lam" for j in self.system.multipliers), *self._coordinate_names()]
         raise PortError(unknown("quantity", name, there))
 

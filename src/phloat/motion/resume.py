@@ -9,6 +9,7 @@ import numpy as np
 
 from phloat.errors import InputError, finite
 from phloat.motion.events import Event
+from phloat.motion.forms import memory_or_said, rows_of
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.lock import held
 from phloat.motion.progress import bar
@@ -66,13 +67,15 @@ def _gone_on(
         )
     inputs = given_inputs(system, u)
     _same_task(task, inputs, controller, events)
-    pieces, _ = where.pieces(told, system.layout.size)
+    pieces, _ = where.pieces(told, system)
     number, memory = where.memory(len(pieces)) or (-1, None)
     if memory is None and told["finished"]:
         raise InputError(
             f"the run in {str(where.path)!r} has no memory of its stepper ({task['scheme']['name']} keeps none); "
             "simulate on from result.state()"
         )
+    if memory is not None:
+        memory_or_said(memory, task, system.ports.shapes)
     now = float(memory["now"][0]) if memory is not None else task["t_0"]
     end = task["t_end"] if t_end is None else float(finite("t_end", t_end, ()))
     if end < now or (told["finished"] and (t_end is None or end == now)):
@@ -81,7 +84,10 @@ def _gone_on(
             f"the run in {str(where.path)!r} {stands} t = {now:g} s; give a later t_end to go on, or open it with load_run"
         )
     scheme = _scheme(task["scheme"])
-    state = State(system.bodies, system.layout, where.read("start"))
+    start = where.read("start")
+    if not rows_of(start[None], (system.layout.size,)):
+        raise InputError(f"start.npy in {str(where.path)!r} is no state of this system: it has shape {start.shape}")
+    state = State(system.bodies, system.layout, start)
     rows = _counted(pieces[: number + 1])
     going = Task(
         system,
@@ -129,7 +135,12 @@ def _scheme(told: Description) -> Scheme:
     options = {name: value for name, value in told.items() if name != "name"}
     if told["name"] not in KNOWN:
         raise InputError(f"runs of {told['name']} cannot be resumed; those of {' and '.join(KNOWN)} can")
-    return KNOWN[told["name"]](**options)
+    try:
+        return KNOWN[told["name"]](**options)
+    except TypeError as error:
+        raise InputError(
+            f"run.json says that {told['name']} has the options {', '.join(options)}, which it has not"
+        ) from error
 
 
 def _counted(pieces: Sequence[Arrays]) -> Span:

@@ -21,15 +21,17 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import numpy as np
 
+from phloat.algebra.array_files import DAMAGED, read_npy, read_npz, whole_rows
 from phloat.algebra.layout import Layout
 from phloat.algebra.version import __version__
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.motion.dense import at_times
-from phloat.motion.files import PARTIAL, description, whole_rows, write_whole
+from phloat.motion.files import PARTIAL, description, write_whole
+from phloat.motion.forms import RUN, columns_of, rows_of
 from phloat.motion.lock import held
 from phloat.motion.result import Books, Result
 from phloat.system.plain import plain
@@ -114,45 +116,49 @@ class Folder:
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def description(self) -> Description:
-        return description(self.path / "run.json", "run", VERSION)
+        return description(self.path / "run.json", "run", VERSION, RUN)
 
     def read(self, name: str) -> np.ndarray:
-        return np.load(self.path / f"{name}.npy", allow_pickle=False)
+        """An array that a run cannot be without."""
+        file = self.path / f"{name}.npy"
+        try:
+            return read_npy(file)
+        except DAMAGED as error:
+            raise InputError(f"{str(file)!r} cannot be read ({error}); what is left opens with load_run") from error
 
-    def pieces(self, said: Description, size: int) -> tuple[list[Arrays], str]:
+    def pieces(self, said: Description, system: System) -> tuple[list[Arrays], str]:
         """All pieces that are whole, up to the first that is not, and what is wrong with that one."""
-        names = ("t", "e", "lam", *(BOOKS if said["entries"] is not None else ()))
         out: list[Arrays] = []
         for k in range(said["pieces"]):
-            arrays = {}
-            for name in names:
+            arrays: dict[str, np.ndarray] = {}
+            for name, shape in columns_of(system, said["entries"]).items():
                 file = f"{name}.{k:06d}"
                 try:
-                    arrays[name] = self.read(file)
-                except (OSError, ValueError, EOFError) as error:
+                    arrays[name] = read_npy(self.path / f"{file}.npy")
+                except DAMAGED as error:
                     return out, f"{file}.npy cannot be read ({error})"
-                if len(arrays[name]) != len(arrays["t"]) or (name == "e" and arrays[name].shape[1:] != (size,)):
+                if not rows_of(arrays[name], shape) or len(arrays[name]) != len(arrays["t"]):
                     return out, f"{file}.npy has shape {arrays[name].shape}, which does not fit the run"
             out.append(arrays)
         return out, ""
 
-    def rest(self, said: Description, k: int, size: int) -> Arrays | None:
+    def rest(self, said: Description, k: int, system: System) -> Arrays | None:
         """The rows of a piece that is not whole, as far as all of its files have them."""
-        names = ("t", "e", "lam", *(BOOKS if said["entries"] is not None else ()))
+        wanted = columns_of(system, said["entries"])
         try:
-            arrays = {name: whole_rows(self.path / f"{name}.{k:06d}.npy") for name in names}
-        except (OSError, ValueError, EOFError):
+            arrays = {name: whole_rows(self.path / f"{name}.{k:06d}.npy") for name in wanted}
+        except DAMAGED:
             return None
         rows = min(map(len, arrays.values()))
-        return {name: array[:rows] for name, array in arrays.items()} if arrays["e"].shape[1:] == (size,) else None
+        fit = all(rows_of(arrays[name], shape) for name, shape in wanted.items())
+        return {name: array[:rows] for name, array in arrays.items()} if fit else None
 
     def memory(self, pieces: int) -> tuple[int, dict[str, np.ndarray]] | None:
         """The last memory that can be read after at most so many pieces, and its number."""
         for k in range(pieces - 1, -1, -1):
             try:
-                with open(self.path / f"memory.{k:06d}.npz", "rb") as file:
-                    return k, dict(np.load(file, allow_pickle=False))
-            except (OSError, ValueError, EOFError, KeyError, BadZipFile):  # not there, or not whole
+                return k, read_npz(self.path / f"memory.{k:06d}.npz")
+            except DAMAGED:  # not there, or not whole
                 continue
         return None
 
@@ -191,11 +197,12 @@ def load_run(folder: str | Path, system: System) -> Result:
 
 def loaded(where: Folder, said: Description, system: System) -> Result:
     """All rows of the pieces that are whole."""
-    pieces, wrong = where.pieces(said, system.layout.size)
+    pieces, wrong = where.pieces(said, system)
     if wrong:
-        rest = where.rest(said, len(pieces), system.layout.size)
+        rest = where.rest(said, len(pieces), system)
         pieces += [rest] if rest is not None and len(rest["t"]) else []
-        there = f"the run is opened up to t = {pieces[-1]['t'][-1]:g} s" if pieces else "nothing of it is left"
+        ends = [piece["t"][-1] for piece in pieces if len(piece["t"])]
+        there = f"the run is opened up to t = {ends[-1]:g} s" if ends else "nothing of it is left"
         warnings.warn(f"in {str(where.path)!r}, {wrong}; {there}", DamagedRunWarning, stacklevel=3)
     if not sum(len(piece["t"]) for piece in pieces):
         raise InputError(f"the run in {str(where.path)!r} was cut short before its first piece was written")
@@ -212,8 +219,8 @@ def loaded(where: Folder, said: Description, system: System) -> Result:
 
 def rebuilt(where: Folder) -> Description:
     """What run.json would say of the pieces that lie there, where it cannot be read; the names of the books are lost with it."""
-    there = {int(file.name.split(".")[1]) for file in where.path.glob("t.??????.npy")}
-    pieces = next(k for k in range(len(there) + 1) if k not in there)
+    there = {file.name.split(".")[1] for file in where.path.glob("t.??????.npy")}
+    pieces = next(k for k in range(len(there) + 1) if f"{k:06d}" not in there)
     return {"entries": None, "pieces": pieces, "task": None, "info": {}, "finished": False}
 
 

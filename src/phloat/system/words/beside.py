@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import scipy.sparse as sp
 
+from phloat.algebra.array_files import DAMAGED, read_npz
 from phloat.bodies.superelements.superelement import Superelement
 from phloat.errors import InputError
 from phloat.fem.mesh import Mesh
@@ -57,9 +57,8 @@ class File:
 def arrays_in(path: Path) -> dict[str, np.ndarray]:
     """The arrays of an .npz file."""
     try:
-        with np.load(path, allow_pickle=False) as found:
-            return {name: found[name] for name in found.files}
-    except (OSError, ValueError, EOFError, BadZipFile, KeyError) as error:
+        return read_npz(path)
+    except DAMAGED as error:
         raise InputError(f"{path.name} cannot be read as arrays of NumPy ({error}); is it complete?") from None
 
 

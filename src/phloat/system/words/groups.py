@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from phloat.errors import AccuracyError, InputError
+from phloat.errors import AccuracyError, InputError, computable
 from phloat.system.words.kinds import Kind, Known, Pen, Plain, Schema
 from phloat.system.words.node import FileError, Node
 from phloat.system.words.numbers import Quantity
@@ -175,7 +175,8 @@ class Record:
     def made(self, node: Node, arguments: Mapping[str, Any], *first: Any) -> Any:
         """The value, or an error where the node stands."""
         try:
-            return self.make(*first, **arguments)
+            with computable(self.said):
+                return self.make(*first, **arguments)
         except FileError:
             raise
         except (InputError, AccuracyError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from phloat.system.words.kinds import Known, Pen, Plain, Schema
 from phloat.system.words.node import Node
 from phloat.system.words.units import QUANTITIES, called, measured
 
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 UNIT_TEXT = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*[A-Za-z0-9µμ°%/*^·²³⁴⁻¹ +-]*$"
 
 
@@ -98,17 +100,18 @@ class Count:
     """A whole number."""
 
     least: int = 0
+    most: int | None = None
 
     @property
     def said(self) -> str:
-        return f"a whole number, {self.least} or more"
+        return f"a whole number, {self.least} {'or more' if self.most is None else f'to {self.most}'}"
 
     def takes(self, node: Node) -> bool:
         return node.numeric
 
     def read(self, node: Node, known: Known) -> int:
         text = (node.text or "").strip()
-        if not text.lstrip("+-").isdecimal() or len(text) > 18 or int(text) < self.least:
+        if not _WHOLE.fullmatch(text) or int(text) < self.least or (self.most is not None and int(text) > self.most):
             node.expected(self.said)
         return int(text)
 
@@ -116,7 +119,7 @@ class Count:
         return int(value)
 
     def schema(self) -> Schema:
-        return {"type": "integer", "minimum": self.least}
+        return {"type": "integer", "minimum": self.least} | ({} if self.most is None else {"maximum": self.most})
 
 
 @dataclass(frozen=True)

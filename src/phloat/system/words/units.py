@@ -116,7 +116,10 @@ def measured(text: str) -> Measured:
     whole = unit_of(unit)
     if whole.factor == 1 and not whole.pi:
         return Measured(float(number), whole.dimension)
-    return Measured(float(Fraction(number) * whole.factor) * math.pi**whole.pi, whole.dimension)
+    try:
+        return Measured(float(Fraction(number) * whole.factor) * math.pi**whole.pi, whole.dimension)
+    except OverflowError:
+        raise InputError(f"{shortened(text)!r} is too large for a number") from None
 
 
 def unit_of(text: str) -> Unit:
