@@ -34,7 +34,17 @@ def test_both_kinds_of_code_are_found():
     assert blocks(page) == ["a\n", "b\n"]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+COMPILING = {DOCS / "twin.md"}  # gradients, which take JAX a minute to compile
+
+
+def with_code() -> list:
+    return [
+        pytest.param(page, id=str(page.relative_to(ROOT)), marks=[pytest.mark.long] if page in COMPILING else [])
+        for page in PAGES
+    ]
+
+
+@pytest.mark.parametrize("page", with_code())
 def test_the_code_of_a_page_runs_in_order(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scope: dict = {"__name__": page.stem}

@@ -135,6 +135,6 @@ def test_what_has_no_picture_is_refused(thing):
         ph.plot(thing)
 
 
-def test_a_picture_of_a_system_needs_its_state():
-    with pytest.raises(ph.InputError, match=r"State.*plot\(system, state\)"):
-        ph.plot(ARM)
+def test_a_picture_of_where_a_system_stands_needs_its_state():
+    with pytest.raises(ph.InputError, match=r"State, plot\(system, state\)"):
+        ph.plot(ARM, stress=True)
