@@ -28,6 +28,7 @@ from phloat.system.state import State, checked
 from phloat.system.system import System, fits
 
 FEASIBLE = 1e-10  # beside the largest velocity, rows and velocities scaled
+NOTHING = 1e-14  # m/s or rad/s: round-off of velocities that are zero, as those of a mechanism that is locked
 LIGHT = 1e-6  # weight of rigid motion while deformation is made least
 VELOCITIES = ("v_P", "omega", "eta_dot")
 
@@ -69,7 +70,7 @@ class Task:
     def velocities(self) -> np.ndarray:
         """w: with no deformation rates but the held ones, or with the least."""
         w, miss = self.least(self.rigid & ~self.held, self.w)
-        if np.abs(miss).max(initial=0.0) <= FEASIBLE or self.rigid.all():
+        if self.feasible(w, miss) or self.rigid.all():
             return self.fitting(w, miss)
         w, miss = self.bent()
         self.fitting(w, miss)
@@ -97,8 +98,14 @@ class Task:
             out[free], _ = saddle.solve(pull[free], right)
         return out, Saddle(self.M, self.G).miss(out, self.b, self.beside)
 
+    def feasible(self, w: np.ndarray, miss: np.ndarray) -> bool:
+        """Whether the velocities satisfy joints and drives."""
+        return bool(
+            np.abs(miss).max(initial=0.0) <= FEASIBLE or np.abs(self.G @ w - self.b).max(initial=0.0) <= NOTHING
+        )
+
     def fitting(self, w: np.ndarray, miss: np.ndarray) -> np.ndarray:
-        if np.abs(miss).max(initial=0.0) <= FEASIBLE:
+        if self.feasible(w, miss):
             return w
         worst = int(np.argmax(np.abs(miss)))
         size = abs(float((self.G @ w - self.b)[worst]))
