@@ -63,8 +63,8 @@ CRANK_SLIDER = Problem(
         ),
         "phloat, rod in modes": Family(
             "phloat",
-            grid(elements=24, modes=(3, 5), axial=0, steps=(1200, 1600, 2400, 8000, 12800, 16000), scheme="loose")
-            + grid(elements=24, modes=(5, 6), axial=0, steps=(640, 960, 1280, 1600, 2560), scheme="order 4, loose"),
+            grid(elements=24, modes=(3, 5, 6), axial=0, steps=(1200, 1600, 2400, 12800), scheme="loose")
+            + grid(elements=24, modes=(3, 5, 6), axial=0, steps=(960, 1280, 1440, 1600, 2560), scheme="order 4, loose"),
             "phloat",
         ),
         "phloat, rod in two pieces": Family(

@@ -2,6 +2,16 @@
 
 import numpy as np
 
+SPACE = (
+    "elements",
+    "modes",
+    "axial",
+    "pieces",
+    "frame",
+    "tolerance",
+    "solver",
+)  # what a member is made of, less its steps
+
 
 def reference(worker, problem, wanted):
     """Values, and how far they are from those with half the steps."""
@@ -38,12 +48,23 @@ def swept(workers, problem, say):
 
 
 def unlucky(runs):
-    """Errors of space and time that cancel at one step size do not count: a run is as good as the worst with more steps."""
-    alike = {}
+    """Errors of space and time that cancel do not count: a run is no better than the worst with more steps, and no better than the
+    finest run in time of the same mesh or modes, whatever its scheme."""
+    alike, finest = {}, {}
     for run in sorted(runs, key=lambda run: -run["member"]["steps"]):
-        key = tuple(sorted((name, value) for name, value in run["member"].items() if name != "steps"))
+        member = run["member"]
+        key = tuple(sorted((name, value) for name, value in member.items() if name != "steps"))
         alike[key] = run["error"] = max(run["seen"], alike.get(key, 0.0))
+        fine = ("order 4" in member.get("scheme", ""), member["steps"])
+        if fine > finest.get(_space(member), (fine, 0.0))[0] or _space(member) not in finest:
+            finest[_space(member)] = fine, run["seen"]
+    for run in runs:
+        run["error"] = max(run["error"], finest[_space(run["member"])][1])
     return runs
+
+
+def _space(member):
+    return tuple(sorted((name, value) for name, value in member.items() if name in SPACE))
 
 
 def _coded(wanted):

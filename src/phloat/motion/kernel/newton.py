@@ -121,6 +121,7 @@ ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
 STALLED = 1e4  # within so many round-offs a residual that has not fallen three times in a row is accepted
 QUICK = 13.0  # how much an iteration with new factors gains, as a logarithm
 SURE = 100.0  # how far the residual after a correction, foreseen from the rate of the one before, is below what counts as solved
+BELIEVED = 1e-3  # the quickest fall of a residual that is expected again: one correction may meet it by chance
 FAR = 1e14  # residuals beyond which old factors are not even tried
 
 

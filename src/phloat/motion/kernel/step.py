@@ -4,6 +4,7 @@ import math
 
 from phloat.motion.kernel import body as of_body
 from phloat.motion.kernel.newton import (
+    BELIEVED,
     FAR,
     LAM,
     MULTIPLIERS,
@@ -170,7 +171,7 @@ def solve(m, w, iw, gravity, h, careful):
         fresh = careful or not iw[I_FACTORED] or size > FAR or (k > 0 and pays(w, size, before))
         if fresh and not refactor(m, w, iw, gravity, h):
             return SINGULAR
-        sure = not fresh and before < math.inf and SURE * size * size <= w[TOLERATED] * before
+        sure = not fresh and before < math.inf and SURE * size * max(size, BELIEVED * before) <= w[TOLERATED] * before
         before = size
         correct(m, w, iw)
     return DIVERGED
