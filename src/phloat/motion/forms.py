@@ -16,6 +16,10 @@ def number(x: object) -> bool:
     return isinstance(x, (int, float)) and not isinstance(x, bool) and bool(np.isfinite(x))
 
 
+def above_zero(x: object) -> bool:
+    return isinstance(x, (int, float)) and number(x) and x > 0
+
+
 def _or_none(check: Check) -> Check:
     return lambda x: x is None or check(x)
 
@@ -23,9 +27,9 @@ def _or_none(check: Check) -> Check:
 TASK: dict[str, Check] = {
     "t_0": number,
     "t_end": number,
-    "dt": _or_none(lambda x: number(x) and x > 0),  # type: ignore[operator]
+    "dt": _or_none(above_zero),
     "output": _or_none(lambda x: whole_number(x) and x != 0),
-    "every": _or_none(lambda x: number(x) and x > 0),  # type: ignore[operator]
+    "every": _or_none(above_zero),
     "inputs": names,
     "controller": lambda x: isinstance(x, bool),
     "events": names,

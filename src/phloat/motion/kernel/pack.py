@@ -23,8 +23,9 @@ from phloat.joints.rows import (
 )
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import Arrays, arrays_of
+from phloat.motion.kernel.factors import factors
 from phloat.motion.kernel.lanes import FOUR
-from phloat.motion.kernel.newton import MULTIPLIERS, PIVOTS, ROUND_OFF, S_AT, S_SIZE, Model
+from phloat.motion.kernel.newton import ROUND_OFF, Model
 from phloat.motion.kernel.order import eliminated
 from phloat.motion.kernel.padded import fours, padded, short, strips
 from phloat.system.connection import End
@@ -350,24 +351,9 @@ class _Tables:
             sweep=plan.sweep,
             assembly=short(assembly, 3),
             held=np.array(held, dtype=np.int64),
-            factors=short(self._factors(table, where), 2),
+            factors=short(factors(self.bodies, table, where), 2),
             where=np.array(where, dtype=np.int64),
         )
-
-    def _factors(self, incidences: np.ndarray, where: list[int]) -> list[tuple[int, int]]:
-        """Where everything stands that a factorisation makes, and a change of the size of steps."""
-        B, multipliers = self.bodies, where[MULTIPLIERS]
-        kinds = {int(b[t.W_DW]): b for b in B}.values()
-        return [
-            *((b[t.W_DW], b[t.WIDE] ** 2) for b in kinds),
-            *((b[t.W_D0], b[t.N_ETA] * b[t.LONG]) for b in kinds),
-            *((b[t.W_D], b[t.WIDE] ** 2) for b in B),
-            *((b[t.W_SOL], b[t.WIDE] * b[t.N_MULT]) for b in B),
-            *((b[column], b[t.SIZE]) for b in B for column in (t.W_SCALE, t.W_UNIT)),
-            *((g[t.G_HAT], g[t.G_ROWS] * b[t.WIDE]) for b in B for g in incidences[b[t.FIRST_INC] :][: b[t.N_INC]]),
-            (where[S_AT], where[S_SIZE]),
-            (where[PIVOTS], multipliers),
-        ]
 
     def _end(self, one: Side, turns: bool, data: Buffer, w: Buffer) -> np.ndarray:
         row = np.zeros(t.END_COLUMNS, dtype=np.int64)
