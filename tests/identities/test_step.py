@@ -124,7 +124,7 @@ class Iterate:
             of_body.begin(self.m.bodies, i, self.m.data, self.m.indices, self.w, h)
         step.predict(self.m, self.w, self.iw, np.array([1.0, 1.0, -1.0]))
         rng = np.random.default_rng(1)
-        at = self.m.where[newton.LAM]
+        at = self.m.where[t.LAM]
         count = int(self.m.entries[:, t.J_ROWS].sum())
         self.w[at : at + count] = 20.0 * rng.normal(size=count)
         for b in self.m.bodies:
@@ -138,8 +138,8 @@ class Iterate:
         return self.w[b[t.W_F] : b[t.W_F] + b[t.SIZE]].copy()
 
     def rows(self) -> np.ndarray:
-        at = self.m.where[newton.RIGHT]
-        return self.w[at : at + self.m.where[newton.MULTIPLIERS]].copy()
+        at = self.m.where[t.RIGHT]
+        return self.w[at : at + self.m.where[t.MULTIPLIERS]].copy()
 
     def tangent(self, i: int) -> np.ndarray:
         """D of a body: its own equations, and what its forces do as it moves."""
@@ -164,7 +164,7 @@ class Iterate:
             if m.entries[j, t.J_UNKNOWN]:
                 newton.linear_rows(m, w, j, self.h)
         b, size, wide = m.bodies[i], int(m.bodies[i, t.SIZE]), int(m.bodies[i, t.WIDE])
-        out = np.zeros((m.where[newton.MULTIPLIERS], size))
+        out = np.zeros((m.where[t.MULTIPLIERS], size))
         for g in m.incidences[b[t.FIRST_INC] : b[t.FIRST_INC] + b[t.N_INC]]:
             entry = m.entries[g[t.G_ENTRY]]
             for r in range(g[t.G_ROWS]):
@@ -176,7 +176,7 @@ class Iterate:
         """G of the rows: what λ does to a body, transposed."""
         m, w = self.m, self.w
         b, size, wide = m.bodies[i], int(m.bodies[i, t.SIZE]), int(m.bodies[i, t.WIDE])
-        out = np.zeros((m.where[newton.MULTIPLIERS], size))
+        out = np.zeros((m.where[t.MULTIPLIERS], size))
         for g in m.incidences[b[t.FIRST_INC] : b[t.FIRST_INC] + b[t.N_INC]]:
             at = m.entries[g[t.G_ENTRY], t.J_LAM]
             for r in range(g[t.G_ROWS]):
@@ -186,7 +186,7 @@ class Iterate:
     def differences(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """∂F_i and ∂c by the unknowns of a body, by differences of fourth order."""
         b, size = self.m.bodies[i], int(self.m.bodies[i, t.SIZE])
-        of_F, of_c = np.zeros((size, size)), np.zeros((self.m.where[newton.MULTIPLIERS], size))
+        of_F, of_c = np.zeros((size, size)), np.zeros((self.m.where[t.MULTIPLIERS], size))
         for k in range(size):
             at, before = b[t.W_X] + k, self.w[b[t.W_X] + k]
             eps = 1e-3 * max(1.0, abs(before))
@@ -226,7 +226,7 @@ def largest(a: np.ndarray) -> float:
 def test_forces_are_transposes_of_the_discrete_rows(joint, kind, plane):
     """F = F₀ − Gᵀλ, and h G x is the change of the gap: the same G."""
     at = iterate(joint, kind, plane)
-    w, lam = at.w, slice(at.m.where[newton.LAM], at.m.where[newton.LAM] + at.m.where[newton.MULTIPLIERS])
+    w, lam = at.w, slice(at.m.where[t.LAM], at.m.where[t.LAM] + at.m.where[t.MULTIPLIERS])
     at.evaluated()
     for i in range(2):
         at.derivative_of_rows(i)

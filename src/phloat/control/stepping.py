@@ -16,7 +16,7 @@ from phloat.linear.march import agreed, started
 from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.step import Step
 from phloat.motion.inputs import Inputs
-from phloat.motion.kernel.newton import LAM
+from phloat.motion.kernel.tables import LAM
 from phloat.motion.outputs import Outputs
 from phloat.motion.rank import repeated_rows
 from phloat.motion.runner import Runner

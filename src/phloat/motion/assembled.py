@@ -14,10 +14,11 @@ from phloat.joints.rows import Aligned, Along, Distance, Spin, Turn
 from phloat.motion.drives import Coordinate, Frame, Moving, Swivel
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays
-from phloat.motion.kernel.newton import LAM, Model
+from phloat.motion.kernel.newton import Model
 from phloat.motion.kernel.pack import Entry, Packed, Scalar, Side, packed, scalars, side
 from phloat.motion.kernel.rows import gap_at
 from phloat.motion.kernel.step import arrive
+from phloat.motion.kernel.tables import LAM
 from phloat.motion.signals import Signal
 from phloat.system.connection import Connection, held
 from phloat.system.elements import Element

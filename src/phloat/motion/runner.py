@@ -11,9 +11,10 @@ from phloat.errors import ConvergenceError, InputError
 from phloat.motion.assembled import Assembled, assembled, unload
 from phloat.motion.balance import Balance
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.newton import LAM, ROUND_OFF
+from phloat.motion.kernel.newton import ROUND_OFF
 from phloat.motion.kernel.pack import Packed
 from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, exchange, set_step, snapshot
+from phloat.motion.kernel.tables import LAM
 from phloat.motion.notice import say_if_compiling
 from phloat.motion.outputs import Outputs
 from phloat.motion.parts import WHOLE, Parts

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 
 from phloat.motion.kernel.body import momenta
-from phloat.motion.kernel.newton import LAM
 from phloat.motion.kernel.ports import carry, clear, port_at
 from phloat.motion.kernel.rows import coefficients, looked_up, pull
 from phloat.motion.kernel.small import axpy, copy, dot, fill, jit
@@ -38,6 +37,7 @@ from phloat.motion.kernel.tables import (
     J_LAM,
     J_ROW,
     J_ROWS,
+    LAM,
     N_ETA,
     N_LIN,
     N_ROT,

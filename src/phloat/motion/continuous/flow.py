@@ -19,8 +19,8 @@ from phloat.motion.continuous.pattern import Pattern
 from phloat.motion.continuous.tables import by_velocity, places, velocity_map
 from phloat.motion.drives import Moving
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.newton import LAM
 from phloat.motion.kernel.step import snapshot
+from phloat.motion.kernel.tables import LAM
 from phloat.motion.least import Saddle
 from phloat.motion.signals import FIRST, Signal
 from phloat.motion.task import Task

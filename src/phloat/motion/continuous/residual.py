@@ -23,7 +23,6 @@ from phloat.motion.continuous.evaluate import (
     evaluate,
 )
 from phloat.motion.kernel.body import axis, gradient, pair
-from phloat.motion.kernel.newton import LAM
 from phloat.motion.kernel.small import axpy, copy, dot, fill, jit, making
 from phloat.motion.kernel.tables import (
     D_K,
@@ -39,6 +38,7 @@ from phloat.motion.kernel.tables import (
     J_LAM,
     J_ROW,
     J_ROWS,
+    LAM,
     LONG,
     N_ETA,
     N_LIN,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.newton import MULTIPLIERS, PIVOTS, S_AT, S_SIZE
+from phloat.motion.kernel.tables import MULTIPLIERS, PIVOTS, S_AT, S_SIZE
 
 
 def factors(bodies: np.ndarray, incidences: np.ndarray, where: list[int]) -> list[tuple[int, int]]:

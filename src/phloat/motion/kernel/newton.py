@@ -14,6 +14,7 @@ from phloat.motion.kernel import body as of_body
 from phloat.motion.kernel.admittance import admittance, assemble, close
 from phloat.motion.kernel.geometric import geometric
 from phloat.motion.kernel.inverse import invert, solved
+from phloat.motion.kernel.off import body_off, entry_off, sum_up
 from phloat.motion.kernel.own import own_tangent
 from phloat.motion.kernel.places import pointer, table
 from phloat.motion.kernel.ports import (
@@ -26,7 +27,6 @@ from phloat.motion.kernel.ports import (
 )
 from phloat.motion.kernel.rows import coefficients, pull, resistance
 from phloat.motion.kernel.small import (
-    EPS,
     add_4,
     axpy,
     dot_4,
@@ -41,13 +41,12 @@ from phloat.motion.kernel.solve import OPERATION, backsolve, factorise
 from phloat.motion.kernel.tables import (
     A_MEAN,
     ALPHA,
-    ARM,
     BODY_COLUMNS,
     CLOSED,
     COEF_END,
     COEF_MEAN,
     COINCIDE,
-    DISTANCE,
+    DELTA,
     E_BODY,
     E_END,
     E_ENTRY,
@@ -59,14 +58,12 @@ from phloat.motion.kernel.tables import (
     ENTRY_COLUMNS,
     FIRST_END,
     FIRST_INC,
-    FLOOR,
     FORCE,
     G_COLUMN,
     G_ENTRY,
     G_HAT,
     G_MEAN,
     G_ROWS,
-    GAP0,
     GAP1,
     GIVEN,
     I_FACTORED,
@@ -74,7 +71,6 @@ from phloat.motion.kernel.tables import (
     I_LOST,
     I_WORST_BODY,
     I_WORST_ENTRY,
-    IN_PLANE,
     INC_COLUMNS,
     J_A,
     J_B,
@@ -85,20 +81,22 @@ from phloat.motion.kernel.tables import (
     J_ROW,
     J_ROWS,
     J_UNKNOWN,
+    LAM,
+    MULTIPLIERS,
     N_END,
     N_INC,
-    N_LIN,
-    N_ROT,
-    ON_DIR,
     OUT_A,
     OUT_B,
+    PIVOTS,
     R_COEF,
     R_DROPPED,
     R_I,
     R_KIND,
     R_MODE,
+    RIGHT,
     ROW_COLUMNS,
-    SIZE,
+    S_AT,
+    S_SIZE,
     TARGET1,
     W_D,
     W_F,
@@ -106,9 +104,7 @@ from phloat.motion.kernel.tables import (
     W_PORTS,
     W_Q,
     W_Q1,
-    W_SCALE,
     W_SOL,
-    W_UNIT,
     W_X,
     W_Y,
     WIDE,
@@ -169,9 +165,6 @@ def placed(m):
     )
 
 
-LAM, RIGHT, PIVOTS, S_AT, S_SIZE, DELTA, MULTIPLIERS, SAVED = range(8)
-
-
 @jit
 def evaluate(m, w, iw, gravity, h, whole):
     """Where everything is at the end of the step; where `whole` also F of every body and c of every unknown row.
@@ -205,18 +198,6 @@ def evaluate(m, w, iw, gravity, h, whole):
             add_4(B[i, WIDE], -1.0, w, B[i, W_GAM], w, B[i, W_F])
             worst = body_off(B, i, w, iw, worst)
     return worst
-
-
-@hot
-def sum_up(w, force, port, turns, to):
-    """+ the sizes of the force at a port and of its moments: forces that balance each other leave their round-off."""
-    size = abs(w[force]) + abs(w[force + 1]) + abs(w[force + 2])
-    moment = size * (abs(w[port + ARM]) + abs(w[port + ARM + 1]) + abs(w[port + ARM + 2]))
-    if turns:
-        for k in range(12):
-            moment += abs(w[force + ON_DIR + k])
-    w[to] += size
-    w[to + 1] += moment
 
 
 @hot
@@ -254,53 +235,6 @@ def act(m, w, j, h):
             force, weight = resistance(R, r, m.data, w, h)
             w[right + k] = w[at + k] + force
             w[o + ALPHA] = weight
-
-
-@hot
-def body_off(B, i, w, iw, worst):
-    """The larger of `worst` and the residual of a body, in the unit √D_kk, beside the terms it is the sum of."""
-    size, scale = 0.0, 0.0
-    F, s, u, lin, rot = B[i, W_F], B[i, W_SCALE], B[i, W_UNIT], B[i, N_LIN], B[i, N_ROT]
-    for k in range(B[i, SIZE]):
-        port = abs(w[B[i, W_GAM] + k])
-        if k < lin + rot:
-            port = w[B[i, W_PORTS]] if k < lin else w[B[i, W_PORTS] + 1]
-        size = max(size, abs(w[F + k]) * w[u + k])
-        scale = max(scale, (w[s + k] + port) * w[u + k])
-    if not size <= 1e300:
-        iw[I_WORST_BODY] = i
-        return np.inf
-    if size > worst * EPS * scale:
-        worst = size / (EPS * scale) if scale > 0.0 else np.inf
-        iw[I_WORST_BODY], iw[I_WORST_ENTRY] = i, -1
-    return worst
-
-
-@hot
-def entry_off(m, w, iw, j, h, worst):
-    """The larger of `worst` and the rows of an entry, beside the lengths they are made of."""
-    E, J, R = m.ends, m.entries, m.rows
-    a, b = J[j, J_A], J[j, J_B]
-    length = w[FLOOR]  # else a port at the origin, without an arm, has no length at all
-    for k in range(3):
-        length += abs(w[E[a, E_END] + C + k]) + abs(w[E[b, E_END] + C + k])
-        length += abs(w[E[a, E_END] + ARM + k]) + abs(w[E[b, E_END] + ARM + k])
-    for k in range(J[j, J_ROWS]):
-        r = J[j, J_ROW] + k
-        kind, size = R[r, R_KIND], abs(w[m.where[RIGHT] + J[j, J_LAM] + k])
-        if R[r, R_MODE] == CLOSED:
-            scale = (length if kind == COINCIDE or kind == IN_PLANE else 1.0) / abs(h)
-        else:
-            law = abs(w[R[r, R_COEF] + GAP0]) + abs(w[R[r, R_COEF] + GAP1])
-            law += length if kind == IN_PLANE or kind == DISTANCE else 1.0  # a gap near zero has the round-off of these
-            scale = abs(w[m.where[LAM] + J[j, J_LAM] + k]) + abs(w[R[r, R_COEF] + ALPHA]) * law / abs(h)
-        if not size <= 1e300:
-            iw[I_WORST_ENTRY], iw[I_WORST_BODY] = j, -1
-            return np.inf
-        if size > worst * EPS * scale:
-            worst = size / (EPS * scale) if scale > 0.0 else np.inf
-            iw[I_WORST_ENTRY], iw[I_WORST_BODY] = j, -1
-    return worst
 
 
 @part

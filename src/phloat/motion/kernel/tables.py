@@ -66,6 +66,8 @@ INC_COLUMNS = 6
 T, OUT_A, OUT_B, A_MEAN, SCRATCH = 0, 64, 80, 96, 128
 # and numbers of the solution in it: what counts as solved (round-offs), what new factors cost (iterations), a length
 TOLERATED, COSTLY, FLOOR = 120, 121, 122
+# --- where in w what belongs to all joints stands --------------------------------------------------------------------------
+LAM, RIGHT, PIVOTS, S_AT, S_SIZE, DELTA, MULTIPLIERS, SAVED = range(8)
 # --- header of iw ------------------------------------------------------------------------------------------------------
 I_FACTORED, I_ITERATIONS, I_FACTORISATIONS, I_STEPS, I_STALLED, I_LOST = range(6)
 I_WORST_BODY, I_WORST_ENTRY, I_STARTED, I_MOST = range(6, 10)

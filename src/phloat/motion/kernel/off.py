@@ -1,0 +1,98 @@
+"""How far a step is from solved: residuals of bodies and joints beside the round-off of the terms they are sums of."""
+
+import numpy as np
+
+from phloat.motion.kernel.small import EPS, hot
+from phloat.motion.kernel.tables import (
+    ALPHA,
+    ARM,
+    CLOSED,
+    COINCIDE,
+    DISTANCE,
+    E_END,
+    FLOOR,
+    GAP0,
+    GAP1,
+    I_WORST_BODY,
+    I_WORST_ENTRY,
+    IN_PLANE,
+    J_A,
+    J_B,
+    J_LAM,
+    J_ROW,
+    J_ROWS,
+    LAM,
+    N_LIN,
+    N_ROT,
+    ON_DIR,
+    R_COEF,
+    R_KIND,
+    R_MODE,
+    RIGHT,
+    SIZE,
+    W_F,
+    W_GAM,
+    W_PORTS,
+    W_SCALE,
+    W_UNIT,
+    C,
+)
+
+
+@hot
+def sum_up(w, force, port, turns, to):
+    """+ the sizes of the force at a port and of its moments: forces that balance each other leave their round-off."""
+    size = abs(w[force]) + abs(w[force + 1]) + abs(w[force + 2])
+    moment = size * (abs(w[port + ARM]) + abs(w[port + ARM + 1]) + abs(w[port + ARM + 2]))
+    if turns:
+        for k in range(12):
+            moment += abs(w[force + ON_DIR + k])
+    w[to] += size
+    w[to + 1] += moment
+
+
+@hot
+def body_off(B, i, w, iw, worst):
+    """The larger of `worst` and the residual of a body, in the unit √D_kk, beside the terms it is the sum of."""
+    size, scale = 0.0, 0.0
+    F, s, u, lin, rot = B[i, W_F], B[i, W_SCALE], B[i, W_UNIT], B[i, N_LIN], B[i, N_ROT]
+    for k in range(B[i, SIZE]):
+        port = abs(w[B[i, W_GAM] + k])
+        if k < lin + rot:
+            port = w[B[i, W_PORTS]] if k < lin else w[B[i, W_PORTS] + 1]
+        size = max(size, abs(w[F + k]) * w[u + k])
+        scale = max(scale, (w[s + k] + port) * w[u + k])
+    if not size <= 1e300:
+        iw[I_WORST_BODY] = i
+        return np.inf
+    if size > worst * EPS * scale:
+        worst = size / (EPS * scale) if scale > 0.0 else np.inf
+        iw[I_WORST_BODY], iw[I_WORST_ENTRY] = i, -1
+    return worst
+
+
+@hot
+def entry_off(m, w, iw, j, h, worst):
+    """The larger of `worst` and the rows of an entry, beside the lengths they are made of."""
+    E, J, R = m.ends, m.entries, m.rows
+    a, b = J[j, J_A], J[j, J_B]
+    length = w[FLOOR]  # else a port at the origin, without an arm, has no length at all
+    for k in range(3):
+        length += abs(w[E[a, E_END] + C + k]) + abs(w[E[b, E_END] + C + k])
+        length += abs(w[E[a, E_END] + ARM + k]) + abs(w[E[b, E_END] + ARM + k])
+    for k in range(J[j, J_ROWS]):
+        r = J[j, J_ROW] + k
+        kind, size = R[r, R_KIND], abs(w[m.where[RIGHT] + J[j, J_LAM] + k])
+        if R[r, R_MODE] == CLOSED:
+            scale = (length if kind == COINCIDE or kind == IN_PLANE else 1.0) / abs(h)
+        else:
+            law = abs(w[R[r, R_COEF] + GAP0]) + abs(w[R[r, R_COEF] + GAP1])
+            law += length if kind == IN_PLANE or kind == DISTANCE else 1.0  # a gap near zero has the round-off of these
+            scale = abs(w[m.where[LAM] + J[j, J_LAM] + k]) + abs(w[R[r, R_COEF] + ALPHA]) * law / abs(h)
+        if not size <= 1e300:
+            iw[I_WORST_ENTRY], iw[I_WORST_BODY] = j, -1
+            return np.inf
+        if size > worst * EPS * scale:
+            worst = size / (EPS * scale) if scale > 0.0 else np.inf
+            iw[I_WORST_ENTRY], iw[I_WORST_BODY] = j, -1
+    return worst
