@@ -75,7 +75,7 @@ def measure(samples, workers, saved=False):
 def rows(quick=False):
     few, many = (40, 80) if quick else (SAMPLES, MANY)
     best = {}
-    for _ in range(1 if quick else 2):  # by turns, so that a disturbance meets both
+    for _ in range(1 if quick else 3):  # by turns, so that a disturbance meets both
         for workers in (1, 2):
             found = measured("ensembles.py", samples=few, workers=workers)
             best[workers] = min(best.get(workers, found), found, key=lambda x: x["seconds"])
