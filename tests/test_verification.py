@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import jv
 
 import phloat as ph
 from phloat.verification import Case, Outcome, Report, Row, exact, verify
 from phloat.verification.estimates import cubic, halved, midpoint
+from phloat.verification.rods import Rod
 from phloat.verification.verify import CASES, chosen
 
 ALL = [pytest.param(case, marks=[pytest.mark.long] if case.long else [], id=name) for name, case in CASES.items()]
@@ -129,6 +131,32 @@ def test_the_series_of_a_turning_beam_gives_the_published_flap(gamma, flap):
 def test_a_turning_string_flaps_at_the_rate_of_its_turn():
     """Without bending stiffness ω = Ω √(n (2n − 1)): γ large."""
     assert exact.turning(40.0, 0.0, 1)[0] / 40.0 == pytest.approx(1.0, rel=0.04)
+
+
+@pytest.mark.parametrize(("load", "shorter", "deflected"), [(2.0, 0.16064, 0.49346), (10.0, 0.55500, 0.81061)])
+def test_a_rod_bent_in_a_plane_is_the_elastica(load, shorter, deflected):
+    """Mattiasson 1981; a plane of the section, and one between them where both are as stiff."""
+    for bends, along in (((3.0, 1.0, 7.0), (0, 0, 1)), ((3.0, 1.0, 1.0), (0, 0.6, 0.8))):
+        tip, R = Rod(1.0, bends).bent(load * np.array(along))
+        np.testing.assert_allclose(
+            [1 - tip[0], tip @ along, tip @ np.cross(along, (1, 0, 0))], [shorter, deflected, 0], atol=6e-6
+        )
+        np.testing.assert_allclose(R.T @ R, np.eye(3), atol=1e-9)
+
+
+def test_a_rod_that_is_bowed_stays_so_without_load_and_stretches_along_its_axis():
+    tip, R = Rod(np.pi, (1.0, 1.0, 1.0), bow=(0.0, 0.0, 0.5)).bent(np.zeros(3))
+    np.testing.assert_allclose(tip, [2.0, 2.0, 0.0], atol=1e-9)
+    np.testing.assert_allclose(R[:, 0], [0.0, 1.0, 0.0], atol=1e-9)
+    np.testing.assert_allclose(Rod(2.0, (1.0, 1.0, 1.0), 1e-3).bent(np.array([3.0, 0.0, 0.0]))[0], [2.006, 0.0, 0.0])
+
+
+def test_a_rod_that_cannot_bend_in_its_plane_tilts_at_prandtl_s_load():
+    """J₋₁⸝₄(P/2) = 0, P L²/√(EI GJ) = 4.0126, whichever of both is stiffer; in its plane 10⁶ times as stiff, so 1e-6 more."""
+    known = 2.0 * exact.zeros(lambda x: float(jv(-0.25, x)), 1.0, 0.1, 1)[0]
+    assert known == pytest.approx(4.0126, abs=1e-4)
+    for bends in ((1.0, 1.0, 1e6), (4.0, 0.25, 1e6)):
+        assert Rod(1.0, bends).tilts_at(3.8, 4.2) == pytest.approx(known, rel=1e-5)
 
 
 def test_estimates():

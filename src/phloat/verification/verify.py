@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 
 from phloat.errors import InputError
 from phloat.verification.case import Case
-from phloat.verification.cases import beams, large, linkages, nafems, paper, plates, rigid, solids, turning
+from phloat.verification.cases import beams, large, linkages, nafems, paper, plates, rigid, solids, spatial, turning
 from phloat.verification.report import Outcome, Report
 
-SUBJECTS = (paper, rigid, linkages, beams, turning, large, plates, solids, nafems)
+SUBJECTS = (paper, rigid, linkages, beams, turning, large, spatial, plates, solids, nafems)
 CASES: dict[str, Case] = {case.name: case for subject in SUBJECTS for case in subject.CASES}
 
 
