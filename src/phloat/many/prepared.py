@@ -19,7 +19,7 @@ from phloat.many.patched import Template, apart, template
 from phloat.motion.assembled import Assembled
 from phloat.motion.dense import at_times
 from phloat.motion.inputs import Inputs, given_inputs
-from phloat.motion.march import kept_nodes, nodes
+from phloat.motion.nodes import Marks, Nodes
 from phloat.motion.rank import repeated_rows
 from phloat.motion.result import Result
 from phloat.motion.runner import Runner
@@ -178,7 +178,8 @@ def first(
         raise InputError("the start has to be moved a little, and that depends on masses")
     task = Task(system, state, t_0, t_end, dt, inputs, output, dropped=repeated_rows(system, state))
     runner = Again(task)
-    times = nodes(t_0, t_end, dt)
+    nodes = Nodes(t_0, t_end, dt)
+    times = nodes.within(0, nodes.last)
     times = np.append(times, times[-1] + (times[-1] - times[-2]))
     try:
         given, moving = runner.over(times)
@@ -208,11 +209,11 @@ class Again(Runner):
     def through(self) -> None:
         """All steps of the run, as `march.fixed` makes them; the last one may be shorter."""
         assert self.known is not None and self.task.dt is not None
-        times = nodes(self.task.t_0, self.task.t_end, self.task.dt)
-        marks, last = kept_nodes(times, self.task.output), len(times) - 1
+        nodes = Nodes(self.task.t_0, self.task.t_end, self.task.dt)
+        marks, last = Marks(nodes, self.task.output), nodes.last
         for at in (*range(0, last - 1, LONGEST), last - 1):
             to = min(at + LONGEST, last - 1) if at < last - 1 else last
-            self.go(times[at : to + 1], marks[(marks > at) & (marks <= to)] - at)
+            self.go(nodes.within(at, to), marks.within(at, to) - at)
 
     def over(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Given efforts and driven places, step by step."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from phloat.errors import InputError, steps_or_said
+from phloat.errors import InputError
 from phloat.motion.keeping import keep, recalled
 from phloat.motion.kernel import tables as t
+from phloat.motion.nodes import Marks, Nodes
 from phloat.motion.runner import Runner
 from phloat.motion.watch import Watch
 
@@ -17,26 +18,28 @@ LOOK = 4  # steps between looks at the error
 def fixed(runner: Runner, dt: float) -> None:
     """Steps of dt; the last one is shorter where dt does not divide the time."""
     task, memory = runner.task, recalled(runner)
-    times = nodes(task.t_0, task.t_end, dt)
-    k = int(np.searchsorted(times, runner.t - 1e-9 * dt))
-    if times[k] - runner.t > 1e-9 * dt:  # a run that ended between nodes goes on
-        times, k = nodes(runner.t, task.t_end, dt), 0
-    wanted = kept_nodes(times, task.output)
+    nodes = Nodes(task.t_0, task.t_end, dt)
+    at = nodes.not_before(np.array([runner.t - 1e-9 * dt]))
+    k = int(at[0])
+    if nodes.at(at)[0] - runner.t > 1e-9 * dt:  # a run that ended between nodes goes on
+        nodes, k = Nodes(runner.t, task.t_end, dt), 0
+    marks = Marks(nodes, task.output)
     watch = Watch(runner, memory) if task.events else None
     single = task.controller is not None or watch is not None
-    last = len(times) - 1
+    last = nodes.last
     while k < last:
         if task.controller is not None:
             runner.control(runner.outputs())
         stop = min(k + (1 if single else CHUNK), last)
         if stop == last and stop > k + 1:
             stop -= 1  # the last one by itself: it may be shorter
+        times, wanted = nodes.within(k, stop), marks.within(k, stop)
         if watch is not None:
-            if not watch.step(times[k + 1]):
+            if not watch.step(times[1]):
                 break
         else:
-            runner.go(times[k : stop + 1], wanted[(wanted > k) & (wanted <= stop)] - k)
-        if single and stop in wanted:
+            runner.go(times, wanted - k)
+        if single and len(wanted):
             runner.snap()
         k = stop
         task.progress(runner.t, runner.missing)
@@ -46,28 +49,6 @@ def fixed(runner: Runner, dt: float) -> None:
 
 def _levels(watch: Watch | None) -> dict[str, np.ndarray]:
     return {"levels": np.array(watch.levels)} if watch is not None else {}
-
-
-def nodes(start: float, end: float, dt: float) -> np.ndarray:
-    """Where steps begin and end."""
-    steps_or_said(start, end, dt)
-    count = int(np.floor((end - start) / dt * (1 + 1e-12) + 1e-9))
-    times = start + dt * np.arange(count + 1)
-    if end - times[-1] > 1e-9 * dt:
-        return np.append(times, end)
-    times[-1] = end
-    return times
-
-
-def kept_nodes(times: np.ndarray, output: int | np.ndarray) -> np.ndarray:
-    """Numbers of the nodes to keep: every so many and the last, or those around the wanted times."""
-    last = len(times) - 1
-    if isinstance(output, int):
-        return np.unique(np.append(np.arange(0, last + 1, output), last))
-    near = 1e-9 * (times[1] - times[0])
-    after = np.minimum(np.searchsorted(times, output - near), last)
-    hit = np.abs(times[after] - output) < near
-    return np.unique(np.clip(np.concatenate([after, after[~hit] - 1]), 0, last))
 
 
 def adaptive(runner: Runner, dt: float, rtol: float, atol: float) -> None:
