@@ -143,3 +143,33 @@ def test_the_ledger_as_text_names_all_its_lines():
 def test_only_results_have_a_ledger():
     with pytest.raises(ph.InputError, match="str is no Result"):
         ph.energy_ledger("run")
+
+
+# --- where nothing moves ---------------------------------------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("unit", [1.0, 1e-3, 1e3])
+@pytest.mark.parametrize("held", ["welded", "locked"])
+def test_a_mechanism_that_cannot_move_misses_nothing_to_speak_of(held, unit, plane):
+    """Its energies are round-off of what its joints carry, 1e-19 J here: one beside the other was 1. In any unit of length."""
+    J = unit**2 * np.diag([0.01, 0.1, 0.1])
+    bar = ph.RigidBody(1.0, J, center=(0.25 * unit, 0, 0), ports={"C": (0.5 * unit, 0, 0)}).discretise()
+    joint = {"welded": ph.Weld, "locked": ph.Revolute}[held]("ground", "a.P", name="m")
+    falling = (0.0, -9.81 * unit if held == "welded" else 0.0, 0.0)
+    system = ph.connect(
+        {"a": bar}, [joint, ph.Torque("a.C", about=(0, 0, 1), name="tau")], gravity=falling, plane=plane
+    )
+    system = ph.lock(system, "m") if held == "locked" else system
+    u = {"tau": 2.0 * unit**2 if held == "locked" else 0.0}
+    ledger = ph.energy_ledger(ph.simulate(system, ph.place(system), 0.1, dt=1e-3, u=u))
+    assert np.abs(ledger.residual).max() < 1e-17 * unit**2
+    assert 0.0 < ledger.relative < 1e-9
+    assert ledger.carried == pytest.approx(unit**2 * (2.0 if held == "locked" else 9.81 * (0.5 + 0.25)), rel=0.5)
+
+
+def test_what_joints_carry_does_not_count_where_something_moves():
+    system, u = pair("rigid body", "xy", "effort")
+    ledger = ph.energy_ledger(run(system, u))
+    assert ledger.carried > 0.0
+    assert replace(ledger, carried=0.0).relative == ledger.relative

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat.errors import InputError
+from phloat.joints.rows import Along, Coincide, Distance, InPlane
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.powers import sums
 from phloat.motion.result import COMPONENTS, Books, Result
 from phloat.system.system import System
 
 Line = np.ndarray  # (times,), J
+LENGTHS = (Along, Coincide, Distance, InPlane)  # rows whose multipliers are forces; those of others are moments
+LEAST = 1.5e-8  # √ε
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +26,8 @@ class Ledger:
     `stored` the energy of each body and spring (`parts[body]` has it as kinetic, elastic, potential); `supplied` the work of
     each drive, effort, wrench, force, torque and load, and of events that changed the state; `dissipated` what damping of bodies
     and dampers took; `exchanged[joint]` (times, 2) what a joint did on its first and second body, zero in sum unless it is
-    driven. `note` says how works were found if the scheme did not count them.
+    driven. `note` says how works were found if the scheme did not count them. `carried` is what the forces of the joint that
+    carries most would do over the extent of the system, and its moments over a radian.
     """
 
     t: Line
@@ -33,6 +37,7 @@ class Ledger:
     dissipated: Mapping[str, Line]
     exchanged: Mapping[str, np.ndarray]
     note: str = ""
+    carried: float = 0.0
 
     @property
     def energy(self) -> Line:
@@ -52,10 +57,14 @@ class Ledger:
 
     @property
     def relative(self) -> float:
-        """The largest residual beside the largest energy that was stored, supplied or dissipated in one place."""
+        """The largest residual beside the largest energy that was stored, supplied or dissipated in one place.
+
+        Where nothing moves these are round-off themselves; then it stands beside √ε `carried`, as places are known to ε.
+        """
         lines = [line for part in self.parts.values() for line in part.values()]
         lines += [*self.stored.values(), *self.supplied.values(), *self.dissipated.values()]
         largest = max((float(np.abs(line).max(initial=0.0)) for line in lines), default=0.0)
+        largest = max(largest, LEAST * self.carried)
         return float(np.abs(self.residual).max(initial=0.0)) / largest if largest else 0.0
 
     def __str__(self) -> str:
@@ -111,7 +120,7 @@ def _counted(result: Result, books: Books) -> Ledger:
                 supplied[name] = works.sum(axis=1)
         else:
             supplied[name] = supplied.get(name, 0.0) + works.sum(axis=1)
-    return Ledger(result.t, stored, parts, supplied, dissipated, exchanged)
+    return Ledger(result.t, stored, parts, supplied, dissipated, exchanged, carried=_carried(result))
 
 
 def _summed(result: Result, inputs: Inputs, *, given: bool) -> Ledger:
@@ -131,7 +140,21 @@ def _summed(result: Result, inputs: Inputs, *, given: bool) -> Ledger:
         at.losses | dampers,
         at.exchanged,
         note=note,
+        carried=_carried(result),
     )
+
+
+def _carried(result: Result) -> float:
+    """The most that a joint carries: forces times the extent of the system, and moments."""
+    system, start = result.system, result.state(0)
+    places = np.array([start.pose(name).r_P for name in system.bodies])
+    extent = float(np.ptp(places, axis=0).max() + max(body.extent for body in system.bodies.values()))
+    most = 0.0
+    for name in system.multipliers:
+        rows = system.joints[name].rows
+        arm = np.concatenate([np.full(len(row.labels), extent if isinstance(row, LENGTHS) else 1.0) for row in rows])
+        most = max(most, float((np.abs(result[f"{name}.lam"]) @ arm).max(initial=0.0)))
+    return most
 
 
 def _damped(system: System, body: str) -> bool:
