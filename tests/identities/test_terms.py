@@ -141,6 +141,44 @@ def test_a_rigid_body_is_newton_and_euler():
     np.testing.assert_allclose(pose.A @ acceleration, system.gravity, atol=1e-11)
 
 
+@pytest.mark.parametrize("name", [n for n in SYSTEMS if "point" not in n])
+def test_momenta_change_as_lagrange_says(name):
+    """ṗ_v = −ω × p_v, ṗ_ω = −ω × p_ω − v × p_v, ṗ_η = ∂T/∂η − Bᵀσ − Rη̇ with p = M(η)w: J may be skew and still be wrong."""
+    system = ph.connect({"b": SYSTEMS[name].bodies["b"]}, plane=SYSTEMS[name].plane)
+    state, h = random_state(system, 7), 1e-3
+    where = {q: system.layout[f"b.{q}"] for q in ("v_P", "omega", "eta_dot", "sigma") if f"b.{q}" in system.layout}
+    moving = np.r_[tuple(where[q] for q in ("v_P", "omega", "eta_dot") if q in where)]
+    terms = ph.terms(system, state)
+    e_dot = np.linalg.solve(terms.E.toarray(), (terms.J - terms.R) @ terms.z)
+
+    def momenta(e, w):
+        return (ph.terms(system, ph.State(system.bodies, system.layout, e)).E.toarray()[:, moving] @ w)[: len(e)]
+
+    w, bent = state.e[moving], np.zeros(len(state.e))
+    if "b.eta" in system.layout:
+        bent[system.layout["b.eta"]] = h * state["b.eta_dot"]
+    p = momenta(state.e, w)
+    of_M = (momenta(state.e + bent, w) - momenta(state.e - bent, w)) / (2 * h)  # exact: M is quadratic in η
+    rate = momenta(state.e, e_dot[moving]) + of_M
+    flat = system.plane is not None
+    three = (lambda x: np.r_[x, 0.0]) if flat else np.asarray
+    v, p_v = three(state.e[where["v_P"]]), three(p[where["v_P"]])
+    omega, p_omega = (np.r_[0.0, 0.0, x] if flat else x for x in (state.e[where["omega"]], p[where["omega"]]))
+    size = np.abs(rate).max()
+    np.testing.assert_allclose(three(rate[where["v_P"]]), -np.cross(omega, p_v), atol=1e-10 * size)
+    turning = -np.cross(omega, p_omega) - np.cross(v, p_v)
+    np.testing.assert_allclose(rate[where["omega"]], turning[2:] if flat else turning, atol=1e-10 * size)
+    if "eta_dot" not in where:
+        return
+    eta, of_T = system.layout["b.eta"], []
+    for k in range(eta.start, eta.stop):
+        one = np.zeros(len(state.e))
+        one[k] = h
+        of_T.append(w @ (momenta(state.e + one, w) - momenta(state.e - one, w))[moving] / (4 * h))
+    pull = (terms.J[where["eta_dot"], where["sigma"]] @ terms.z[where["sigma"]]) - (terms.R @ terms.z)[where["eta_dot"]]
+    np.testing.assert_allclose(rate[where["eta_dot"]], of_T + pull, atol=1e-10 * size)
+
+
 @pytest.mark.parametrize("name", [n for n in SYSTEMS if "beam" in n or "cloud" in n])
 def test_stress_follows_the_strain_of_the_deformation(name):
     """σ − C⁻¹ε(η) stays as it is: C σ̇ is the rate of ε, quadratic part included."""

@@ -11,6 +11,8 @@ from numba import extending
 from numba.core import cgutils, types
 from numba.extending import models, register_model
 
+from phloat.motion.kernel import plain
+
 ir: Any = vars(cgutils)["ir"]  # the instructions that Numba is made of
 intrinsic: Any = extending.intrinsic
 FOUR = 4
@@ -133,3 +135,7 @@ def totals(typing, a, b, c, d):
         return builder.fadd(_mixed(builder, first, second, [0, 1, 4, 5]), _mixed(builder, first, second, [2, 3, 6, 7]))
 
     return four(four, four, four, four), code
+
+
+if plain.PLAIN:
+    globals().update(plain.LANES)

@@ -13,6 +13,8 @@ from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import models, register_model
 
+from phloat.motion.kernel import plain
+
 intrinsic: Any = extending.intrinsic
 
 
@@ -73,3 +75,7 @@ class _Length(AbstractTemplate):
 @lower_builtin(len, Table)
 def _length(context, builder, signature, args):
     return cgutils.create_struct_proxy(signature.args[0])(context, builder, value=args[0]).rows
+
+
+if plain.PLAIN:
+    globals().update(plain.PLACES)

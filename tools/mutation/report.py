@@ -1,0 +1,55 @@
+"""RESULTS.md: the score of each module, and every fault that no test found, with the reason where somebody looked."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mutants import Mutant
+
+HEAD = """# Faults put into the physics
+
+`python tools/mutation` draws {count} of {everything} possible faults (seed {seed}), puts one at a time into its module, with
+compilation off, and runs the fast tests of that module (`tests_of.py`). A fault is found when a test goes red, when the module
+cannot be imported, or when the tests do not end. **{found} of {count} were found ({score:.1%})**; {equal} of the others change
+no result (they are equal to what they replace), so {real:.1%} of those that could be found were.
+
+| module | faults | found | score |
+|---|---|---|---|
+"""
+
+
+def write(
+    folder: Path,
+    seed: int,
+    everything: int,
+    sample: Sequence[Mutant],
+    outcome: Mapping[str, Sequence],
+    reasons: Mapping[str, Sequence[str]],
+) -> None:
+    """The report; `reasons` has for a survivor ("equal" or "open", why)."""
+    alive = [m for m in sample if outcome[m.name][0] == "survived"]
+    equal = sum(1 for m in alive if reasons.get(m.name, ["open"])[0] == "equal")
+    found = len(sample) - len(alive)
+    text = HEAD.format(
+        count=len(sample),
+        everything=everything,
+        seed=seed,
+        found=found,
+        score=found / len(sample),
+        equal=equal,
+        real=found / (len(sample) - equal),
+    )
+    for module in dict.fromkeys(m.module for m in sample):
+        of = [m for m in sample if m.module == module]
+        good = sum(1 for m in of if m not in alive)
+        text += f"| {module.removeprefix('phloat.')} | {len(of)} | {good} | {good / len(of):.0%} |\n"
+    text += "\n## Not found\n\n| where | before | with the fault | kind | why |\n|---|---|---|---|---|\n"
+    for m in alive:
+        kind, why = reasons.get(m.name, ("open", "not looked at"))
+        before, after = (_short(t) for t in (m.before, m.after))
+        text += f"| {m.module.removeprefix('phloat.')}:{m.line} | `{before}` | `{after}` | {kind} | {why} |\n"
+    (folder / "RESULTS.md").write_text(text)
+
+
+def _short(text: str) -> str:
+    one = " ".join(text.split()).replace("|", "∣")
+    return one if len(one) <= 70 else one[:67] + "…"
