@@ -16,6 +16,8 @@ ALLOWED = {
     ("pickle", "many/processes.py"): "the same: through pipes of its own, never through a file",
     ("pickle", "many/worker.py"): "the other end of those pipes",
     ("subprocess", "many/processes.py"): "Python itself, by a list of arguments, without a shell",
+    ("subprocess", "motion/notice.py"): "the same, to compile the step",
+    ("ctypes.CDLL", "algebra/threads.py"): "the libraries that NumPy and SciPy have loaded, to hold them to one thread",
     (
         "pickle",
         "control/fmu.py",

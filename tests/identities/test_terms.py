@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bodies_zoo import bodies, random_state, systems
+from bodies_zoo import Cloud, bodies, random_state, systems
 
 import phloat as ph
 
@@ -139,6 +139,22 @@ def test_a_rigid_body_is_newton_and_euler():
     np.testing.assert_allclose(J @ w_dot, np.cross(J @ w, w), atol=1e-11)  # gravity has no torque about the centre
     acceleration = v_dot + np.cross(w, v) + np.cross(w_dot, c) + np.cross(w, np.cross(w, c))
     np.testing.assert_allclose(pose.A @ acceleration, system.gravity, atol=1e-11)
+
+
+def test_the_energy_of_a_cloud_is_that_of_its_masses():
+    """½ Σ m |v + ω × (x + u) + u̇|² and −Σ m g · r, mass by mass."""
+    cloud = Cloud(3)
+    system = ph.connect({"b": cloud.discretise()}, gravity=(0.3, -0.4, -9.81))
+    state = random_state(system, 5)
+    pose, E = state.pose("b"), ph.terms(system, state).E.toarray()
+    at = cloud.x + (cloud.Phi @ state["b.eta"]).T
+    v = pose.v_P + np.cross(pose.omega, at) + (cloud.Phi @ state["b.eta_dot"]).T
+    moving = np.r_[tuple(system.layout[f"b.{q}"] for q in ("v_P", "omega", "eta_dot"))]
+    kinetic = 0.5 * state.e[moving] @ E[np.ix_(moving, moving)] @ state.e[moving]
+    assert kinetic == pytest.approx(0.5 * cloud.mass @ (v**2).sum(axis=1), rel=1e-12)
+    potential = -cloud.mass @ (pose.r_P + at @ pose.A.T) @ system.gravity
+    stored = 0.5 * state["b.sigma"] @ system.bodies["b"].elastic.C @ state["b.sigma"]
+    assert ph.energy(system, state) == pytest.approx(kinetic + potential + stored, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", [n for n in SYSTEMS if "point" not in n])

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
+from phloat.algebra.seeded import SEEDED, random_start
 from phloat.algebra.sparse import Matrix, components, csr, largest, small_blocks
 
 DENSE_BLOCK = 600
@@ -50,6 +51,7 @@ def _large_negativity(a: Matrix) -> float:
     shifted = (a + 1e-13 * size**0.5 * sp.eye_array(size)).tocsc()
     factor = spla.splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     if (factor.perm_r != factor.perm_c).any():
-        return -float(spla.eigsh(a, k=1, which="SA", return_eigenvectors=False, tol=1e-6)[0])
+        options = {"return_eigenvectors": False, "tol": 1e-6, "v0": random_start(size), **SEEDED}
+        return -float(spla.eigsh(a, k=1, which="SA", **options)[0])
     pivots = factor.U.diagonal()
     return float(-pivots.min() / np.abs(pivots).max())

@@ -13,7 +13,9 @@ import scipy.linalg as la
 import scipy.sparse.linalg as spla
 
 from phloat.algebra.factorised import factorised
+from phloat.algebra.seeded import SEEDED, random_start
 from phloat.algebra.sparse import Matrix
+from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError
 
 Solve: TypeAlias = Callable[[np.ndarray], np.ndarray]
@@ -23,6 +25,7 @@ DENSE = 600
 RESTARTS = 100
 
 
+@one_thread()
 def lowest(K: Matrix, M: Matrix, count: int, rigid: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """μ, ascending, exactly 0 for rigid motions, and the columns v of unit mass, `count` of them or all there are.
 
@@ -78,9 +81,9 @@ def _lanczos(
         return np.asarray(x - known @ (weighted.T @ x))
 
     operator = spla.LinearOperator((n, n), inverted, dtype=float)
-    start = inverted(M @ np.random.default_rng(known.shape[1]).normal(size=n))
+    start = inverted(M @ random_start(n, known.shape[1]))
     krylov = min(max(2 * count + 1, 20), n - known.shape[1])
-    options = {"v0": start, "ncv": krylov, "tol": tolerance, "maxiter": RESTARTS}
+    options = {"v0": start, "ncv": krylov, "tol": tolerance, "maxiter": RESTARTS, **SEEDED}
     try:
         value, v = spla.eigsh(M, k=count, M=M, sigma=-shift, OPinv=operator, **options)
     except spla.ArpackError as trouble:

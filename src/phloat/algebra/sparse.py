@@ -13,6 +13,8 @@ import scipy.sparse as sp
 import scipy.sparse.csgraph as graph
 import scipy.sparse.linalg as spla
 
+from phloat.algebra.seeded import SEEDED, random_start
+from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError
 
 Matrix: TypeAlias = sp.csr_array
@@ -137,6 +139,7 @@ def null_space(G: Matrix) -> Matrix:
     return csr(sp.coo_array((value, (row, column)), shape=(columns, int(offset[-1]))))
 
 
+@one_thread()
 def dependencies(G: Matrix) -> np.ndarray:
     """Columns μ with μᵀG = 0 for rows scaled to unit length: the ways in which rows repeat each other."""
     rows = G.shape[0]
@@ -152,8 +155,9 @@ def dependencies(G: Matrix) -> np.ndarray:
     gram = (scaled @ scaled.T).tocsc()
     factor = spla.splu(gram + 1e-10 * sp.eye_array(rows, format="csc"))
     inverse = spla.LinearOperator(gram.shape, factor.solve, dtype=float)
+    options = {"sigma": -1e-10, "OPinv": inverse, "v0": random_start(rows), **SEEDED}
     for count in (8, 64, 512):
-        _, vector = spla.eigsh(gram, k=count, sigma=-1e-10, OPinv=inverse)
+        _, vector = spla.eigsh(gram, k=count, **options)
         # the squares of the Gram matrix cannot tell 1e-9 from 0; the singular values on its lowest vectors can
         _, size, turn = la.svd(scaled.T @ vector, full_matrices=False)
         null = size <= RANK_TOLERANCE

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.sparse import Matrix, csr
+from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, positive, unknown
 from phloat.linear.bases import Basis, rigid_motions, split_basis
@@ -24,6 +25,7 @@ from phloat.system.state import State
 NOTHING = 1e-12  # of the largest: snapshots that are round-off
 
 
+@one_thread()
 def pod(
     run: Result | LinearResult | Sequence[State],
     body: str | None = None,

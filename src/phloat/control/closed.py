@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from phloat.algebra.defects import negativity_defect
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest
+from phloat.algebra.threads import one_thread
 from phloat.control.acting import wiring
 from phloat.control.passive import Passive
 from phloat.control.wires import Closes, axis
@@ -156,6 +157,7 @@ class Certificate:
         )
 
 
+@one_thread()
 def certificate(loop: LinearPHDAE) -> Certificate:
     """E ≥ 0 and R ≥ 0 and J skew: energy never grows beyond what the ports supply."""
     linear_only(loop)
@@ -165,6 +167,7 @@ def certificate(loop: LinearPHDAE) -> Certificate:
     return Certificate(passive, defects, energy, dissipation, float(loop_poles(loop).real.max()))
 
 
+@one_thread()
 def loop_poles(loop: LinearPHDAE) -> np.ndarray:
     """All poles of a loop (rad/s), by size."""
     values = np.linalg.eigvals(state_space(loop).A)

@@ -15,6 +15,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import csr, null_space
+from phloat.algebra.threads import one_thread
 from phloat.control.closed import closed
 from phloat.control.passive import Passive
 from phloat.control.pid import pid, together
@@ -32,6 +33,7 @@ from phloat.system.terms import terms
 MINIMUM = -1e-6  # beside springs and bodies: what `equilibrium` takes for stable
 
 
+@one_thread()
 def energy_shaping(
     system: System,
     target: Mapping[str, float],

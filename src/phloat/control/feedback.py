@@ -11,6 +11,7 @@ import scipy.linalg as la
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import csr
+from phloat.algebra.threads import one_thread
 from phloat.control.acting import damped
 from phloat.control.design import Design
 from phloat.control.lqr import Regulator
@@ -131,6 +132,7 @@ def _mean(A: np.ndarray, h: float) -> np.ndarray:
     return np.asarray(la.expm(h * np.block([[A, np.eye(n)], [np.zeros((n, 2 * n))]]))[:n, n:] / h)
 
 
+@one_thread()
 def lqg(
     regulator: Regulator,
     observer: Observer,

@@ -13,6 +13,7 @@ import scipy.linalg as la
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import csr
+from phloat.algebra.threads import one_thread
 from phloat.control.design import Design, in_order, riccati
 from phloat.control.wires import numbers
 from phloat.errors import InputError, finite, not_negative, positive
@@ -58,6 +59,7 @@ class Regulator:
         )
 
 
+@one_thread()
 def lqr(
     plant: LinearPHDAE,
     effort: float | Mapping[str, float],

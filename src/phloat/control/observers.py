@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from phloat.algebra.threads import one_thread
 from phloat.control.closed import closed
 from phloat.control.design import Design, in_order, riccati
 from phloat.control.pid import pid
@@ -41,6 +42,7 @@ class Observer:
         return values[np.argsort(np.abs(values), kind="stable")]
 
 
+@one_thread()
 def kalman(
     plant: LinearPHDAE,
     *,
@@ -72,6 +74,7 @@ def kalman(
     return Observer(design, observer.rates, observer.places, P @ observer.C.T @ np.linalg.inv(V))
 
 
+@one_thread()
 def passive_observer(
     plant: LinearPHDAE, *, rate: Mapping[str, float], position: Mapping[str, float] | None = None
 ) -> Observer:

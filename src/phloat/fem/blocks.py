@@ -116,6 +116,7 @@ def _with_middles(mesh: Mesh, small: str, corners: np.ndarray) -> np.ndarray:
 def _chessboard(mesh: Mesh) -> np.ndarray:
     """Colours of the corner nodes, the same at both ends of no edge; node 0 is even."""
     edges = mesh.cells[:, np.array(cell.EDGES[mesh.kind])].reshape(-1, 2)
+    edges = edges.astype(np.int32)  # SciPy 1.14 finds no paths by longer ones
     n = len(mesh.points)
     graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n)).tocsr()
     far = shortest_path(graph, directed=False, unweighted=True, indices=int(mesh.cells[0, 0]))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg as la
 
+from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, not_negative, positive
 from phloat.linear.bases import Basis, split_basis, still
 from phloat.linear.modal import limits, static_drives
@@ -23,6 +24,7 @@ from phloat.linear.second_order import SecondOrder
 MOST = 300  # modes of a larger system that are balanced: its lowest
 
 
+@one_thread()
 def balanced(
     system: LinearPHDAE,
     *,

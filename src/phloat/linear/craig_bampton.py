@@ -13,6 +13,7 @@ import scipy.linalg as la
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import RANK_TOLERANCE, csr, stacked, zeros
+from phloat.algebra.threads import one_thread
 from phloat.errors import InputError
 from phloat.linear.bases import Basis, lengths, rigid_motions, split_basis, still
 from phloat.linear.channels import channels
@@ -22,6 +23,7 @@ from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.second_order import SecondOrder
 
 
+@one_thread()
 def craig_bampton(system: LinearPHDAE, *, modes: int, ports: str | Sequence[str] | None = None) -> Basis:
     """The `modes` lowest elastic modes with the ports held (all unless named) and the static motions of these ports.
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.sparse import largest
+from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, finite
 from phloat.linear.channels import channels
 from phloat.linear.modal import limits
@@ -46,6 +47,7 @@ class BandError:
         return f"BandError({self.largest:.2e} at {self.worst:.4g} rad/s, {len(self.omega)} frequencies)"
 
 
+@one_thread()
 def error(
     full: LinearPHDAE,
     reduced: LinearPHDAE,

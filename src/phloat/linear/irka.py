@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg as la
 
+from phloat.algebra.threads import one_thread
 from phloat.errors import ConvergenceError, InputError
 from phloat.linear.balanced import ModalForm, kept_velocities
 from phloat.linear.bases import Basis, split_basis
@@ -12,6 +13,7 @@ from phloat.linear.modal import static_drives
 from phloat.linear.phdae import LinearPHDAE
 
 
+@one_thread()
 def irka(
     system: LinearPHDAE, *, order: int, decay: float = 0.0, tolerance: float = 1e-4, iterations: int = 100
 ) -> Basis:

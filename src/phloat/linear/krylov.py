@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from phloat.algebra.threads import one_thread
 from phloat.errors import InputError
 from phloat.linear.bases import Basis, apart, lengths, rigid_motions, split_basis
 from phloat.linear.channels import channels
@@ -24,6 +25,7 @@ NEAR = 1e-7  # of |s|: a pole so near leaves too few figures for the rest
 FAINT = 1e-11  # of a complex response: an imaginary part that is round-off
 
 
+@one_thread()
 def krylov(
     system: LinearPHDAE,
     shifts: Sequence[complex] = (),

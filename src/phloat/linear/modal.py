@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, positive
 from phloat.linear.bases import Basis, apart, rigid_motions, split_basis, still
 from phloat.linear.modes import Modes, modes
@@ -11,6 +12,7 @@ from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.second_order import Factor, SecondOrder
 
 
+@one_thread()
 def modal(
     system: LinearPHDAE,
     *,

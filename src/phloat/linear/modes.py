@@ -19,6 +19,7 @@ import scipy.sparse.linalg as spla
 from phloat.algebra.defects import negativity_defect
 from phloat.algebra.sparse import Matrix, block_inverse, csr, inverse_root, largest
 from phloat.algebra.tables import grid
+from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.linear.eliminate import free_motion
 from phloat.linear.phdae import LinearPHDAE, linear_only
@@ -119,6 +120,7 @@ class Modes:
         return grid(repr(self), ("mode", "ω (rad/s)", "f (Hz)", ""), rows, most=12)
 
 
+@one_thread()
 def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
     """The `count` lowest modes (rigid ones included); all of a small system, 20 of a large one when not said.
 

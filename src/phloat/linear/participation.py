@@ -21,6 +21,7 @@ import scipy.sparse.linalg as spla
 from numpy.typing import ArrayLike
 
 from phloat.algebra.sparse import csr, largest
+from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, finite
 from phloat.linear.channels import channels
 from phloat.linear.modes import Modes
@@ -76,6 +77,7 @@ def participation(modes: Modes, ports: str | Sequence[str]) -> np.ndarray:
     return np.asarray((system.B[: system.split, columns].T @ modes.vectors).T)
 
 
+@one_thread()
 def effective_masses(modes: Modes, base: str | Sequence[str] | ArrayLike) -> EffectiveMasses:
     """Of each mode, for the motion of a driven port, or, as three numbers, of everything that is held along that direction."""
     _real_modes(modes)

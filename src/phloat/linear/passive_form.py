@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
+from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, finite
 from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.response import response
@@ -20,6 +21,7 @@ AGREES = 1e-9  # relatively: how far a given energy may miss
 SAME = 1e-8  # of its size: how well the transfer function comes through
 
 
+@one_thread()
 def from_state_space(
     A: ArrayLike,
     B: ArrayLike,

@@ -10,6 +10,7 @@ import scipy.linalg as la
 from phloat.algebra.defects import negativity_defect
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, zeros
+from phloat.algebra.threads import one_thread
 from phloat.errors import InputError
 from phloat.linear.bases import ROUND_OFF, Basis
 from phloat.linear.phdae import LinearPHDAE, linear_only
@@ -18,6 +19,7 @@ HELD = 1e-9  # of the terms of G V_v: what counts as no motion
 NOTHING = 1e-10  # of the frequency of the fastest motion: what counts as none
 
 
+@one_thread()
 def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
     """VᵀE V, VᵀJ V, VᵀR V and VᵀB with V = diag(V_v, V_σ): port-Hamiltonian again, with the same ports.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg as la
 
+from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, positive
 from phloat.linear.bases import Basis, rigid_motions, split_basis
 from phloat.linear.error import beside_the_axis, error, looked_at, misfit, port_weights, spaced
@@ -28,6 +29,7 @@ def reduce(system: LinearPHDAE, *, tolerance: float = 1e-3, band: tuple[float, f
     return project(system, reduced_basis(system, tolerance=tolerance, band=band))
 
 
+@one_thread()
 def reduced_basis(system: LinearPHDAE, *, tolerance: float, band: tuple[float, float]) -> Basis:
     """The basis of `reduce`."""
     tolerance, (low, high) = positive("tolerance", tolerance), limits(band)

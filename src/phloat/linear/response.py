@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat.algebra.sparse import largest
+from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, PortError, finite, finite_row, unknown
 from phloat.linear.channels import channels, listed
 from phloat.linear.interconnect import swapped
@@ -53,6 +54,7 @@ class Response:
         return self.values[:, places[0], places[1]]
 
 
+@one_thread()
 def response(
     system: LinearPHDAE,
     inputs: str | Sequence[str],
@@ -74,6 +76,7 @@ def response(
     return Response(omega, _values(system, into, out, shift + 1j * omega), input_names, output_names)
 
 
+@one_thread()
 def transmission(
     system: LinearPHDAE,
     source: str,

@@ -15,6 +15,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
+from phloat.algebra.seeded import SEEDED, random_start
 from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
 
 BLOCK_STEPS = 200
@@ -125,9 +126,9 @@ class ShiftInvert:
             return x
 
         operator = spla.LinearOperator((self.size, self.size), solve, dtype=float)
-        start = solve(self.mass @ np.random.default_rng(known.shape[1]).normal(size=self.size))
+        start = solve(self.mass @ random_start(self.size, known.shape[1]))
         krylov = min(max(2 * count + 1, 20), self.free - known.shape[1])
-        options = {"sigma": self.shift, "OPinv": operator, "v0": start, "ncv": krylov, "tol": tolerance}
+        options = {"sigma": self.shift, "OPinv": operator, "v0": start, "ncv": krylov, "tol": tolerance, **SEEDED}
         try:
             value, vector = spla.eigsh(self.mass, k=count, M=self.mass, **options)
         except spla.ArpackError:  # fewer distinct eigenvalues than asked for: one sequence cannot span their modes

@@ -18,6 +18,7 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.sparse import Matrix, components, largest, small_blocks
+from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, positive
 from phloat.linear.channels import channels
 from phloat.linear.phdae import LinearPHDAE, linear_only
@@ -47,6 +48,7 @@ class PoleZeros:
         return f"PoleZeros({len(self.poles)} poles, {len(self.zeros)} zeros from {into} to {out})"
 
 
+@one_thread()
 def zeros(system: LinearPHDAE, inputs: str | Sequence[str], outputs: str | Sequence[str] | None = None) -> np.ndarray:
     """The invariant zeros from as many inputs to as many outputs, those with Im ≥ 0, by size.
 
@@ -69,6 +71,7 @@ def zeros(system: LinearPHDAE, inputs: str | Sequence[str], outputs: str | Seque
     return found
 
 
+@one_thread()
 def poles(system: LinearPHDAE) -> np.ndarray:
     """All poles with Im ≥ 0, by size, damped, loaded or spinning; a rigid mode gives one at zero."""
     linear_only(system)
@@ -78,6 +81,7 @@ def poles(system: LinearPHDAE) -> np.ndarray:
     return found
 
 
+@one_thread()
 def poles_zeros(
     system: LinearPHDAE, inputs: str | Sequence[str], outputs: str | Sequence[str] | None = None
 ) -> PoleZeros:
@@ -127,6 +131,7 @@ def _without_algebra(A: np.ndarray, F: np.ndarray, C: np.ndarray, D: np.ndarray)
     return A.T, C.T, F.T, D.T
 
 
+@one_thread()
 def state_space(
     system: LinearPHDAE, into: np.ndarray, out: np.ndarray
 ) -> tuple[float, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:

@@ -10,17 +10,28 @@ from phloat.motion.notice import is_compiled
 from phloat.motion.place import place
 from phloat.motion.schemes.composition import Composition4
 from phloat.motion.schemes.midpoint import Midpoint
+from phloat.motion.schemes.radau import RadauIIA
 from phloat.motion.simulate import simulate
+from phloat.motion.task import Scheme
 from phloat.system.system import connect
 
 
 def warm() -> None:
     """Two steps of a pendulum, unless the compiled step is there already."""
     if not is_compiled():
-        arm = RigidBody(1.0, np.eye(3), center=(1.0, 0.0, 0.0)).discretise()
-        pendulum = connect({"arm": arm}, [Revolute("ground", "arm.P")], gravity=(0.0, -9.81, 0.0))
-        for scheme in (Composition4(), Midpoint()):
-            simulate(pendulum, place(pendulum), 2e-3, dt=1e-3, scheme=scheme)
+        _swung(Composition4())
+        _swung(Midpoint())
+
+
+def warm_continuous() -> None:
+    """The same by the equations in continuous time, which schemes of others integrate."""
+    _swung(RadauIIA())
+
+
+def _swung(scheme: Scheme) -> None:
+    arm = RigidBody(1.0, np.eye(3), center=(1.0, 0.0, 0.0)).discretise()
+    pendulum = connect({"arm": arm}, [Revolute("ground", "arm.P")], gravity=(0.0, -9.81, 0.0))
+    simulate(pendulum, place(pendulum), 2e-3, dt=1e-3, scheme=scheme)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, finite
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.relax import GOOD_ENOUGH, Point, curvature, descended, newton, point
@@ -20,6 +21,7 @@ STRUCTURE = ((1, newton), (8, newton), (1, descended), (40, newton))
 MECHANISM = ((1, descended), (1, newton), (8, newton), (40, newton))
 
 
+@one_thread()
 def equilibrium(
     system: System, state: State, *, u: Mapping[str, object] | Inputs | None = None, t: float = 0.0
 ) -> State:

@@ -77,7 +77,13 @@ MEMORY = {
 
 def memory_or_said(memory: Mapping[str, np.ndarray], task: Mapping[str, Any], ports: Mapping[str, Any]) -> None:
     """The memory of a stepper that stands somewhere in this task, or a sentence."""
-    wrong = [name for name, form in MEMORY.items() if name not in memory or _form(memory[name]) != form]
+    for name in MEMORY:
+        if name not in memory:
+            raise InputError(
+                f"the memory of the stepper in this folder is of another phloat (it has no {name!r}); take its memory.….npz "
+                "away to begin from the start of the run again, or open what is there with load_run"
+            )
+    wrong = [name for name, form in MEMORY.items() if _form(memory[name]) != form]
     if not wrong and not (len(memory["now"]) == 3 and task["t_0"] <= memory["now"][0] < np.inf):
         wrong = ["now"]
     if "pace" in memory and not (

@@ -1,21 +1,49 @@
-"""What is said on the terminal before the first run: that the step is being compiled."""
+"""The step is compiled by a process of its own, the first time on a machine; what takes so long is said on the terminal.
+
+A process that compiles does not run what it writes to Numba's cache: its functions call those that were compiled one by one
+before, those of the cache carry copies that were compiled together. They round differently. With a process of its own for the
+compiler the first run is, bit for bit, all later ones.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+from phloat.motion.kernel.plain import PLAIN
 from phloat.motion.kernel.step import advance
 
-
-def is_compiled() -> bool:
-    """Whether the compiled step is in this process or in the cache on disk."""
-    folder = vars(advance)["_cache"].cache_path  # Numba may keep it beside the source or in a folder of the user
-    return bool(advance.signatures) or any(Path(folder).glob("step.advance-*.nbi"))
+COMPILING = "PHLOAT_COMPILING"  # set where a process is there to compile
+BEGIN = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from phloat.motion import compiled; compiled.{}()"
 
 
-def say_if_compiling() -> None:
-    """One line, the first time on a machine."""
-    if not is_compiled():
-        sys.stderr.write("phloat: compiling the time step, once per installation; this takes a minute …\n")
-        sys.stderr.flush()
+def is_compiled(entry: Callable = advance) -> bool:
+    """Whether a compiled function is in this process or in the cache on disk; or whether nothing is to be compiled."""
+    if PLAIN:
+        return True
+    cache = vars(entry)["_cache"].cache_path  # Numba may keep it beside the source or in a folder of the user
+    file = f"{entry.__module__.rpartition('.')[2]}.{entry.__name__}-*.nbi"
+    return bool(vars(entry)["overloads"]) or any(Path(cache).glob(file))
+
+
+def compile_apart(entry: Callable = advance, what: str = "the time step", warm: str = "warm") -> None:
+    """A compiled function on disk, with one line the first time; where no other process can make it, this one will."""
+    if is_compiled(entry) or COMPILING in os.environ:
+        return
+    sys.stderr.write(f"phloat: compiling {what}, once per installation; this takes a minute …\n")
+    sys.stderr.flush()
+    if getattr(sys, "frozen", False):  # then this program is no Python
+        return
+    path = json.dumps([folder or os.getcwd() for folder in sys.path])
+    with suppress(OSError):
+        subprocess.run(
+            [sys.executable, "-c", BEGIN.format(warm), path],
+            env=os.environ | {COMPILING: "1"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+        )

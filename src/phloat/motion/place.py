@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from phloat.algebra.threads import one_thread
 from phloat.errors import ClosureError, PortError, finite, mapping, unknown
 from phloat.joints.rows import Row, Turn, is_length
 from phloat.motion.closure import Closure
@@ -22,6 +23,7 @@ APART = 10.0  # added to the gap of joints that close half a turn away
 Given = Mapping[str, object]
 
 
+@one_thread()
 def place(system: System, given: Given | None = None, *, near: State | Given | None = None) -> State:
     """A state at rest in which every joint is closed: what is `given` by name is held, `near` starts the rest.
 

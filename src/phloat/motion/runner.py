@@ -15,7 +15,7 @@ from phloat.motion.kernel.newton import ROUND_OFF
 from phloat.motion.kernel.pack import Packed
 from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, exchange, set_step, snapshot
 from phloat.motion.kernel.tables import LAM
-from phloat.motion.notice import say_if_compiling
+from phloat.motion.notice import compile_apart
 from phloat.motion.outputs import Outputs
 from phloat.motion.parts import WHOLE, Parts
 from phloat.motion.result import Books, Result
@@ -67,7 +67,7 @@ class Runner:
     def __init__(
         self, task: Task, run: Assembled | None = None, tolerance: float | None = None, parts: Parts = WHOLE
     ) -> None:
-        say_if_compiling()
+        compile_apart()
         self.task, self.parts, self.t = task, parts, task.t_0
         self.h, self.sizes = 0.0, np.zeros(0)
         also = task.system.ports.also

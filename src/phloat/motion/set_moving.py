@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout, joined
 from phloat.algebra.sparse import Matrix, csr, stacked
+from phloat.algebra.threads import one_thread
 from phloat.errors import JointError, PortError, finite, mapping, unknown
 from phloat.joints.rows import Row
 from phloat.motion.inputs import Inputs, given_inputs
@@ -33,6 +34,7 @@ LIGHT = 1e-6  # weight of rigid motion while deformation is made least
 VELOCITIES = ("v_P", "omega", "eta_dot")
 
 
+@one_thread()
 def set_moving(
     system: System,
     state: State,

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.cross import cross
 from phloat.algebra.sparse import Matrix, csr, dependencies, diagonal, row_lengths, stacked, zeros
+from phloat.algebra.threads import one_thread
 from phloat.bodies import inertia as formulas
 from phloat.bodies.body import Body
 from phloat.errors import AccuracyError, finite
@@ -31,6 +32,7 @@ NEWTON = 40
 LOAD_STEPS = (1, 8, 40)
 
 
+@one_thread()
 def settle(system: System, state: State, *, u: Mapping[str, object] | Inputs | None = None, t: float = 0.0) -> State:
     """The state with the deformation that its motion, loads and inputs at t cause when nothing rings: η̇ = η̈ = 0.
 

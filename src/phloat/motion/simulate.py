@@ -9,6 +9,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from phloat.algebra.threads import one_thread
 from phloat.errors import ConvergenceError, InputError, finite, positive
 from phloat.linear.course import LinearResult
 from phloat.linear.march import march
@@ -222,6 +223,7 @@ def _output(output: object, start: float, end: float) -> int | np.ndarray:
     return times
 
 
+@one_thread()
 def run(task: Task, scheme: Scheme) -> Result:
     """The motion of a task; through its recorder, if it has one."""
     recorder = task.recorder

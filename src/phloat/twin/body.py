@@ -21,7 +21,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
-from phloat.twin.small import along, dot
+from phloat.twin.small import along, dot, inverse
 
 Tree = dict[str, Any]
 
@@ -206,5 +206,5 @@ def energy(b: Tree, state: Tree, gravity: Array) -> Array:
     sigma = stress(b, eta)
     elastic = 0.5 * eta @ (b["K"] @ eta) + eta @ b["force"]
     if b["D"].shape[0]:
-        elastic = elastic + 0.5 * sigma @ jnp.linalg.solve(b["S"], sigma)
+        elastic = elastic + 0.5 * sigma @ (inverse(b["S"]) @ sigma)
     return jnp.array([kinetic, elastic, -b["m"] * gravity @ state["r"]])

@@ -29,7 +29,7 @@ from phloat.twin.equations import (
     turns,
 )
 from phloat.twin.ports import between, port, velocity_map
-from phloat.twin.small import FEW, along, dot
+from phloat.twin.small import along, dot, inverse
 
 ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
 STALLED = 1e4  # within so many round-offs a residual that falls no more is accepted
@@ -66,18 +66,6 @@ def factors(model: Tree, state: Tree, before: Tree, x: list[Array], at: Tree, in
     return {"bodies": bodies, "hats": hats, "solutions": solutions, "S": inverse(S), "by_gap": at["by_gap"]}
 
 
-def inverse(S: Array) -> Array:
-    """S⁻¹; a small one by Gauss and Jordan without pivots: S is nearly symmetric, and positive."""
-    m = S.shape[0]
-    if m > FEW:
-        return jnp.linalg.inv(S)
-    for k in range(m):
-        mine = jnp.arange(m) == k
-        row, column = jnp.where(mine, 1.0, S[k]) / S[k, k], jnp.where(mine, 0.0, S[:, k])
-        S = jnp.where(mine[:, None], row, jnp.where(mine, 0.0, S) - column[:, None] * row)
-    return S
-
-
 def _tangent(
     group: Tree, states: Tree, old: Tree, x: Array, forces: Array, frames: Array, gravity: Array, h: Array
 ) -> Tree:
@@ -89,7 +77,7 @@ def _tangent(
         weight, bent = b["m"] * jnp.abs(gravity[:lin]), jnp.abs(b["K"]) @ jnp.abs(state["eta"])
         scale = jnp.abs(D) @ (jnp.abs(x) + jnp.abs(of_body.velocities(state)))
         return {
-            "inverse": jnp.linalg.inv(D),
+            "inverse": inverse(D),
             "scale": scale + jnp.concatenate([weight, jnp.zeros(rot), bent]),
             "unit": 1.0 / jnp.sqrt(jnp.abs(jnp.diagonal(D))),
         }

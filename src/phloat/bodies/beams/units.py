@@ -269,7 +269,7 @@ def _stiff(fields: Fields, name: str, x: np.ndarray, w: np.ndarray) -> tuple[str
 
 def _blocks(sizes: list[tuple[int, int]]) -> Pattern:
     """Dense blocks along the diagonal: so many of each size."""
-    blocks = [np.ones((size, size)) for size, count in sizes for _ in range(count)]
+    blocks = [sp.coo_array(np.ones((size, size))) for size, count in sizes for _ in range(count)]
     return Pattern(sp.csr_array(sp.block_diag(blocks, format="csr")) if blocks else zeros(0, 0))
 
 

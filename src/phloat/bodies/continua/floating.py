@@ -25,6 +25,7 @@ import scipy.linalg as la
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr
+from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body, Port
 from phloat.bodies.continua.columns import lengths
 from phloat.bodies.continua.craig_bampton import (
@@ -53,6 +54,7 @@ RESOLVED = 0.1  # of the energy of the softest field: what round-off may be at m
 LOOSE = "some part of the body is loose, or its stiffnesses are too far apart for the numbers to tell"
 
 
+@one_thread()
 def reduced(
     continuum: Meshed,
     ports: Mapping[str, Patch],

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, TypedDict, Unpack
 
+from phloat.algebra.threads import one_thread
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import Patch
 from phloat.bodies.made import Made
@@ -131,6 +132,7 @@ class Plate:
         """The plate through its thickness."""
         return PlateSection(self.material, self.thickness, self.angle)
 
+    @one_thread()
     def discretise(self, n: int | tuple[int, int] | None = None, *, refine: int = 0) -> Continuum:
         """The plate on a mesh: n cells along the longer side of a rectangle (or (nx, ny)), n from middle to rim of a disc.
 

@@ -9,6 +9,7 @@ from typing import ClassVar, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
+from phloat.algebra.threads import one_thread
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import Patch
 from phloat.bodies.made import Made
@@ -91,6 +92,7 @@ class Sheet:
         """0 ≤ x ≤ a, 0 ≤ y ≤ b; sides left, right (x = 0, a), bottom, top (y = 0, b)."""
         return cls(Rectangle(a, b, cells), **options)
 
+    @one_thread()
     def discretise(self, n: int | Sequence[int] | None = None, *, order: int = 2, refine: int = 0) -> Continuum:
         """The body with displacements of order 1 or 2, n cells along the longest side or along each; see `Solid.discretise`."""
         mesh = meshed(self.mesh, n, order, refine)

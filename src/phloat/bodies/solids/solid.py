@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, TypedDict, Unpack
 
+from phloat.algebra.threads import one_thread
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import Patch
 from phloat.bodies.made import Made
@@ -98,6 +99,7 @@ class Solid:
         """An L of two legs, a along x and b along y, width along z; its ends are A (x = a) and B (y = b)."""
         return cls(Bracket(a, b, thickness, width, cells), **options)
 
+    @one_thread()
     def discretise(self, n: int | Sequence[int] | None = None, *, order: int = 2, refine: int = 0) -> Continuum:
         """The body with displacements of order 1 or 2 in cells whose geometry has the same order.
 

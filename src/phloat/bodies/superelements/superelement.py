@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
 from phloat.bodies.continua.floating import MEAN_AXES, reduced
 from phloat.bodies.continua.interfaces import Mean, Patch, Rigid
@@ -172,6 +173,7 @@ class Superelement:
             inertial=inertial,
         )
 
+    @one_thread()
     def discretise(self, modes: int | None = None) -> Body:
         """The floating body, checked: symmetric and positive matrices, six rigid motions that meet no force, one mass."""
         patches: dict[str, Patch] = {n: Mean(n) if n in self.mean else Rigid(n) for n in self.interfaces}

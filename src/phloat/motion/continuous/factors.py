@@ -10,6 +10,7 @@ import scipy.sparse.linalg as spla
 from scipy.linalg import get_lapack_funcs
 
 from phloat.algebra.sparse import Matrix
+from phloat.algebra.threads import one_thread
 
 DENSE = 250  # unknowns
 
@@ -25,7 +26,8 @@ class Dense:
 
     def __init__(self, A: np.ndarray) -> None:
         factorise, self.backsolve = get_lapack_funcs(("getrf", "getrs"), (A,))
-        self.lu, self.pivots, info = factorise(A)
+        with one_thread():
+            self.lu, self.pivots, info = factorise(A)
         self.singular = info > 0
 
     def solve(self, b: np.ndarray) -> np.ndarray:

@@ -22,6 +22,7 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.step import snapshot
 from phloat.motion.kernel.tables import LAM
 from phloat.motion.least import Saddle
+from phloat.motion.notice import compile_apart
 from phloat.motion.signals import FIRST, Signal
 from phloat.motion.task import Task
 from phloat.system.state import State
@@ -45,6 +46,7 @@ class Flow:
     pattern: Pattern = field(init=False)
 
     def __post_init__(self) -> None:
+        compile_apart(compiled.differences, "the equations in continuous time", "warm_continuous")
         task = self.task
         self.run = assembled(task.system, task.state, self.signals, task.t_0)
         for row in task.dropped:

@@ -1,0 +1,73 @@
+"""One thread for linear algebra: a sum that threads share is rounded differently with every number of them.
+
+    @one_thread()
+    def modes(...): ...
+
+holds OpenBLAS, which NumPy and SciPy bring, to one thread while the function runs, so that its bits do not depend on how many
+there are. Other libraries are left alone: with those, set their number to one before Python starts (MKL_NUM_THREADS=1).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import scipy
+
+WORDS = [f"{prefix}openblas_{{}}_num_threads{end}" for prefix in ("scipy_", "") for end in ("64_", "")]
+
+_lock = threading.Lock()
+_inside = 0  # how many are in one_thread now
+_before: list[int] = []  # threads of each library when the first came in
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Linear algebra by one thread in here; the last to leave, in any thread of Python, gives them back."""
+    global _inside, _before
+    with _lock:
+        if not _inside:
+            _before = [get() for get, _ in _libraries()]
+            _set([1] * len(_before))
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if not _inside:
+                _set(_before)
+
+
+def _set(counts: list[int]) -> None:
+    for (get, change), count in zip(_libraries(), counts, strict=True):
+        if get() != count:
+            change(count)
+
+
+@cache
+def _libraries() -> list[tuple[Callable[[], int], Callable[[int], object]]]:
+    """How every OpenBLAS in this process tells and takes its number of threads."""
+    out = []
+    for file in _files():
+        with suppress(OSError):
+            library = ctypes.CDLL(file)  # loaded already: the same once more
+            word = next((word for word in WORDS if hasattr(library, word.format("set"))), None)
+            if word is not None:
+                out.append((getattr(library, word.format("get")), getattr(library, word.format("set"))))
+    return out
+
+
+def _files() -> list[str]:
+    homes = [Path(str(package.__file__)).parent for package in (np, scipy)]
+    folders = [folder for home in homes for folder in (home.parent / f"{home.name}.libs", home / ".dylibs")]
+    found = {str(file) for folder in folders for file in folder.glob("*openblas*")}
+    with suppress(OSError):  # where it was not brought by a wheel, Linux knows from where it is
+        lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+        found |= {line.split(maxsplit=5)[5] for line in lines if "openblas" in line and line.endswith(".so")}
+    return sorted(found)
