@@ -102,3 +102,110 @@ def test_reactions_are_means_of_the_steps_beside_their_time():
     system = ph.connect({"a": body}, [ph.Revolute("ground", "a.P", name="m")], gravity=(0, -9.81, 0), plane="xy")
     result = ph.simulate(system, ph.place(system), 5e-3, dt=1e-3)
     np.testing.assert_allclose(result.lam, np.tile([0.0, 2.0 * 9.81], (6, 1)), atol=1e-11)
+
+
+STOP = {-0.4: -90.0, -0.1: -10.0, 0.1: 5.0, 0.3: 60.0}  # place: force
+RUBBING = {-3.0: -9.0, -1.0: -8.0, 0.0: 0.0, 0.5: 2.0, 2.0: 9.0}  # rate: force
+
+
+def integral(table: dict[float, float], x: float) -> float:
+    """From zero to x of what is straight between places and beyond them."""
+    places, values = np.array(sorted(table)), np.array([table[p] for p in sorted(table)])
+    ends = np.r_[min(places[0], x, 0.0) - 1.0, places[1:-1], max(places[-1], x, 0.0) + 1.0]  # the first and last go on
+    slopes = np.diff(values) / np.diff(places)
+    at = np.r_[
+        values[0] + slopes[0] * (ends[0] - places[0]), values[1:-1], values[-1] + slopes[-1] * (ends[-1] - places[-1])
+    ]
+    knots = np.unique(np.r_[ends, 0.0, x])
+    force = np.interp(knots, ends, at)
+    total = np.r_[0.0, np.cumsum(0.5 * (force[1:] + force[:-1]) * np.diff(knots))]
+    return float(np.interp(x, knots, total) - np.interp(0.0, knots, total))
+
+
+@pytest.mark.parametrize(("speed", "dt"), [(2.5, 0.02), (-2.5, 0.02), (4.0, 0.06)])
+def test_forces_by_a_table_are_its_means_over_a_step(speed, dt):
+    """m Δv = −h (ΔV/Δx + d(Δx/h)), through the places of both tables and beyond them."""
+    block = ph.PointMass(2.0).discretise()
+    rail = ph.Slide("ground", "block.P", along=(1, 0, 0), name="rail")
+    laws = [ph.JointSpring("rail", stiffness=STOP, name="stop"), ph.JointDamper("rail", damping=RUBBING, name="rub")]
+    system = ph.connect({"block": block}, [rail, *laws], plane="xy")
+    result = ph.simulate(system, ph.set_moving(system, ph.place(system), {"block.v_P": (speed, 0.0)}), 10 * dt, dt=dt)
+    assert not result.info["halved"]
+    x, v = result["block.r_P"][:, 0], result["block.v_P"][:, 0]
+    V = np.array([integral(STOP, one) for one in x])
+    rate = np.diff(x) / dt
+    places, values = np.array(sorted(RUBBING)), np.array([RUBBING[p] for p in sorted(RUBBING)])
+    k = np.clip(np.searchsorted(places, rate) - 1, 0, len(places) - 2)
+    rubbed = values[k] + (values[k + 1] - values[k]) / (places[k + 1] - places[k]) * (rate - places[k])
+    np.testing.assert_allclose(2.0 * np.diff(v), -dt * (np.diff(V) / np.diff(x) + rubbed), rtol=1e-9, atol=1e-9)
+    ledger = ph.energy_ledger(result)
+    assert ledger.relative < 1e-12
+    np.testing.assert_allclose(ledger.stored["stop"], V, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(np.diff(ledger.dissipated["rub"]), dt * rubbed * rate, rtol=1e-9, atol=1e-10)
+    assert result.info["most iterations"] <= 12
+
+
+@pytest.mark.parametrize("plane", [None, "xy"])
+def test_a_spring_on_a_hinge_counts_turns_a_third_at_a_step(plane):
+    wheel = ph.RigidBody(3.0, np.diag([0.1, 0.1, 0.2])).discretise()
+    joints = [
+        ph.Revolute("ground", "wheel.P", name="hub"),
+        ph.JointSpring("hub", stiffness=0.05, rest=0.3, name="spring"),
+    ]
+    system = ph.connect({"wheel": wheel}, joints, plane=plane)
+    for speed in (42.0, -42.0):
+        state = ph.set_moving(system, ph.place(system, {"hub.angle": 0.3}), {"hub.angle_rate": speed})
+        result = ph.simulate(system, state, 0.5, dt=0.05)
+        ledger = ph.energy_ledger(result)
+        assert abs(result["hub.angle"][-1]) > 4.0 * np.pi
+        np.testing.assert_allclose(
+            ledger.stored["spring"], 0.025 * (result["hub.angle"] - 0.3) ** 2, rtol=1e-10, atol=1e-10
+        )
+        assert ledger.relative < 1e-12
+
+
+def test_a_spring_by_a_table_holds_what_leans_on_it():
+    """Nothing moves, so that the mean over a step is the value itself: 32.5 N at 0.2 m."""
+    rail = ph.Slide("ground", "block.P", along=(1, 0, 0), name="rail")
+    more = [ph.JointSpring("rail", stiffness=STOP, name="stop"), ph.Force("block.P", along=(1, 0, 0), name="push")]
+    system = ph.connect({"block": ph.PointMass(2.0).discretise()}, [rail, *more], plane="xy")
+    result = ph.simulate(system, ph.place(system, {"block.r_P": (0.2, 0.0)}), 5 * DT, dt=DT, u={"push": 32.5})
+    np.testing.assert_allclose(result["block.r_P"][:, 0], 0.2, rtol=1e-13)
+
+
+CENTER, INERTIA = np.array([0.1, -0.2, 0.3]), np.diag([0.4, 0.5, 0.6])
+ARM = ph.RigidBody(2.5, INERTIA, center=CENTER, ports={"C": (0.5, 0.2, -0.1)}).discretise()
+
+
+def test_a_driven_frame_goes_where_it_is_told():
+    system = ph.connect({"a": ARM}, [ph.Drive("ground", "a.P", of="pose", name="hand")], gravity=(0.7, -9.81, 1.3))
+    u = {"hand": np.array([0.3, -0.2, 0.5, 0.0, 0.0, 0.8])}
+    result = ph.simulate(system, ph.set_moving(system, ph.place(system, {}), u=u), 5 * DT, dt=DT, u=u)
+    assert ph.energy_ledger(result).relative < 1e-12
+    np.testing.assert_allclose(result["a.r_P"], np.outer(result.t, u["hand"][:3]), atol=1e-9)
+    turned = np.arctan2(result["a.A_IB"][:, 1, 0], result["a.A_IB"][:, 0, 0])
+    np.testing.assert_allclose(turned, 0.8 * result.t, atol=1e-8)
+
+
+def test_a_driven_ball_joint_turns_two_free_bodies_against_each_other():
+    """At its rate, and without a change of their momenta."""
+    system = ph.drive(ph.connect({"a": ARM, "b": ARM}, [ph.Spherical("a.C", "b.P", name="j")]), "j")
+    u = {"j": np.array([0.0, 0.0, -1.7])}
+    given = {"a.v_P": (0.3, 0.1, -0.2), "a.omega": (1.0, -2.0, 0.5)}
+    result = ph.simulate(system, ph.set_moving(system, ph.place(system, {}), given, u=u), 5 * DT, dt=DT, u=u)
+    assert ph.energy_ledger(result).relative < 1e-12
+    between = np.einsum("tki,tkj->tij", result["a.A_IB"], result["b.A_IB"])
+    turned = np.arctan2(between[:, 1, 0], between[:, 0, 0])
+    np.testing.assert_allclose(turned, -1.7 * result.t, atol=1e-8)
+    linear, angular = 0.0, 0.0
+    for name in "ab":
+        A, omega = result[f"{name}.A_IB"], result[f"{name}.omega"]
+        v = np.einsum("tij,tj->ti", A, result[f"{name}.v_P"] + np.cross(omega, CENTER))
+        linear = linear + 2.5 * v
+        angular = (
+            angular
+            + np.cross(result[f"{name}.r_P"] + A @ CENTER, 2.5 * v)
+            + np.einsum("tij,tj->ti", A, omega @ INERTIA)
+        )
+    np.testing.assert_allclose(linear, np.tile(linear[0], (6, 1)), atol=1e-12)
+    np.testing.assert_allclose(angular, np.tile(angular[0], (6, 1)), atol=1e-12)
