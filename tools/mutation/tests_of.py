@@ -14,7 +14,13 @@ STEP = [
     *(f"{_ORACLE}[{case}]" for case in ("revolute-rigid-None", "slide-beam-xy", "universal-beam-None")),
     *(
         f"{_SOFT}[{case}]"
-        for case in ("revolute-rigid-None", "prismatic-rigid-xy", "revolute-beam-xy", "prismatic-beam-xy")
+        for case in (
+            "revolute-rigid-None",
+            "prismatic-rigid-xy",
+            "spherical-rigid-None",
+            "revolute-beam-xy",
+            "prismatic-beam-xy",
+        )
     ),
     "tests/identities/test_few_steps.py",
     "tests/identities/test_kernel_functions.py::test_the_inverse_of_a_tangent_is_one",
