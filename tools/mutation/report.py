@@ -7,9 +7,10 @@ from mutants import Mutant
 
 HEAD = """# Faults put into the physics
 
-`python tools/mutation` draws {count} of {everything} possible faults (seed {seed}), puts one at a time into its module, with
-compilation off, and runs the fast tests of that module (`tests_of.py`). A fault is found when a test goes red, when the module
-cannot be imported, or when the tests do not end. **{found} of {count} were found ({score:.1%})**; {equal} of the others change
+`python tools/mutation` draws {count} of {everything} possible faults (seed {seed}), puts one at a time into its module
+(with compilation off where it would be compiled) and runs the fast tests of that module (`tests_of.py`). A fault is
+found when a test goes red, when the module cannot be imported, or when the tests do not end.
+**{found} of {count} were found ({score:.1%})**; {equal} of the others change
 no result (they are equal to what they replace), so {real:.1%} of those that could be found were.
 
 | module | faults | found | score |
