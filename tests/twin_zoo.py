@@ -41,3 +41,10 @@ def apart(system, motion, result):
         for body in system.bodies
     ]
     return worst | {"r_P": float(max(places))}
+
+
+def runs_apart(system, first, second, name):
+    """The same of two runs of the kernel, for one quantity."""
+    keys = [f"{body}.{name}" for body in system.bodies if f"{body}.{name}" in system.layout]
+    scale = max(np.abs(second[key]).max(initial=0.0) for key in keys)
+    return max(float(np.abs(first[key] - second[key]).max(initial=0.0) / scale) for key in keys)
