@@ -309,6 +309,35 @@ def test_a_reader_that_has_enough_is_no_fault():
     assert done.stdout.splitlines() == ["{", "141"] and done.stderr == ""
 
 
+class Dropped:
+    """Python ignores what is raised while this goes."""
+
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_control_c_that_python_would_drop_counts(said, monkeypatch):
+    def catalogue():
+        Dropped()
+        return [time.sleep(0.001) for _ in range(1000)]
+
+    monkeypatch.setattr(gallery, "catalogue", catalogue)
+    assert said("examples") == (130, "phloat: interrupted; nothing was written\n")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_control_c_that_a_library_turns_into_another_error_counts(said, monkeypatch):
+    def catalogue():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            pass
+        raise ImportError("half of a library")
+
+    monkeypatch.setattr(gallery, "catalogue", catalogue)
+    assert said("examples") == (130, "phloat: interrupted\n")
+
+
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="signals of another kind")
 def test_control_c_ends_a_real_program_with_130():
     running = program("run", CRANK, "--dt", "20ns", "-o", "long", start_new_session=True)

@@ -12,12 +12,18 @@ from io import TextIOWrapper
 
 from phloat.algebra.version import __version__
 from phloat.cli.faults import FINE, PIPE, failed
+from phloat.cli.interrupts import Interrupts, noticed
 from phloat.cli.parser import parser
 from phloat.cli.talk import Talk
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the words ask for; see phloat --help."""
+    with noticed() as interrupts:
+        return _done(argv, interrupts)
+
+
+def _done(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
     talk = Talk()
     try:
         _spelled()
@@ -36,6 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE
     except (Exception, KeyboardInterrupt) as error:
+        if interrupts.came and not isinstance(error, KeyboardInterrupt):  # a library that was loading says it otherwise
+            error = KeyboardInterrupt("interrupted")
         return failed(error, talk)
 
 
