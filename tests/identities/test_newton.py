@@ -1,4 +1,5 @@
-"""Where Newton's method stops: at round-off, or where it is told to; and a joint whose ports have no length at all."""
+"""Where Newton's method stops: at round-off, or where it is told to; a joint whose ports have no length at all; and NaN that
+must not stay."""
 
 import crank_slider as example
 import numpy as np
@@ -6,6 +7,11 @@ import pytest
 
 import phloat as ph
 from phloat.errors import InputError
+from phloat.motion.inputs import Inputs
+from phloat.motion.kernel import tables as t
+from phloat.motion.march import fixed
+from phloat.motion.runner import Runner
+from phloat.motion.task import Task
 
 STEEL = ph.Material(E=2e11, rho=7800.0, nu=0.3)
 
@@ -42,3 +48,20 @@ def test_a_crank_whose_mass_centre_is_its_pin_at_the_origin():
     assert not result.info["halved"]
     assert ph.energy_ledger(result).relative < 1e-11
     assert result["motor.angle"][-1] == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_correction_that_was_no_number_leaves_nothing_behind():
+    """Rows of unknowns are padded; a step that failed with NaN had left it in the padding, and all halves of it failed too."""
+    arm = ph.Beam(0.4, ph.Rectangle(0.01, 0.004), STEEL).discretise(1)
+    system = ph.connect({"arm": arm}, [ph.Revolute("ground", "arm.P")], gravity=(0.0, -9.81, 0.0))
+    states = []
+    for poison in (False, True):
+        runner = Runner(Task(system, ph.place(system), 0.0, 0.01, 1e-3, Inputs(system)))
+        for body in runner.packed.model.bodies:
+            assert body[t.WIDE] > body[t.SIZE]
+            if poison:
+                runner.packed.w[body[t.W_X] + body[t.SIZE] : body[t.W_X] + body[t.WIDE]] = np.nan
+        fixed(runner, 1e-3)
+        assert not runner.halvings
+        states.append(runner.state().e)
+    assert np.array_equal(*states)

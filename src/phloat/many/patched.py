@@ -96,7 +96,8 @@ class Template:
             return None
         if not all(group.fits(system.bodies[name]) for group in self.groups for name in group.names):
             return None
-        model = packed.model._replace(data=packed.model.data.copy(), bodies=packed.model.bodies.copy())
+        own = {name: getattr(packed.model, name).copy() for name in ("data", "bodies", "crew")}
+        model = packed.model._replace(**own)
         out = replace(packed, model=model, w=packed.w.copy(), iw=packed.iw.copy(), arrays=dict(packed.arrays))
         out.gravity = system.gravity.astype(float)
         run = replace(

@@ -14,7 +14,7 @@ from phloat.joints.rows import Aligned, Along, Distance, Spin, Turn
 from phloat.motion.drives import Coordinate, Frame, Moving, Swivel
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays
-from phloat.motion.kernel.newton import Model
+from phloat.motion.kernel.model import Model
 from phloat.motion.kernel.pack import Entry, Packed, Scalar, Side, packed, scalars, side
 from phloat.motion.kernel.rows import gap_at
 from phloat.motion.kernel.step import arrive

@@ -12,6 +12,7 @@ from phloat.motion.forms import damaged_memory
 from phloat.motion.kernel import tables as t
 from phloat.motion.runner import Runner
 
+WORKSPACE = [t.W_NV, t.W_GV, t.W_SBAR, t.W_BM, t.W_B1]
 Memory = Mapping[str, np.ndarray]
 
 
@@ -36,7 +37,7 @@ def remembered(runner: Runner) -> dict[str, np.ndarray]:
     return {
         "system": _fingerprint(runner),
         "now": np.array([runner.t, runner.h, runner.sampled]),
-        "w": p.w,
+        "w": p.w[: p.lasting],
         "iw": p.iw,
         "bank": runner.bank,
         "sizes": runner.sizes,
@@ -64,14 +65,14 @@ def recalled(runner: Runner) -> Memory:
     if memory is None:
         return {}
     p, rows, run = runner.packed, runner.rows, runner.run
-    if len(memory["w"]) != len(p.w) or not np.array_equal(memory["system"], _fingerprint(runner)):
+    if len(memory["w"]) != p.lasting or not np.array_equal(memory["system"], _fingerprint(runner)):
         raise InputError(
             "the saved run is of a system with the same names but other numbers (masses, stiffnesses, places of ports, "
             "gravity …); give the system that moved"
         )
     _fitting(runner, memory)
     runner.t, runner.h, runner.sampled = map(float, memory["now"])
-    p.w[:], p.iw[:], p.model.rows[:, t.R_DROPPED] = memory["w"], memory["iw"], memory["dropped"]
+    p.w[: p.lasting], p.iw[:], p.model.rows[:, t.R_DROPPED] = memory["w"], memory["iw"], memory["dropped"]
     runner.bank[:], runner.sizes = memory["bank"], memory["sizes"]
     run.moved, run.constant[:] = memory["moved"], memory["constant"]
     ends = np.cumsum([len(before) for before in run.before])
@@ -103,7 +104,9 @@ def _fitting(runner: Runner, memory: Memory) -> None:
 def _fingerprint(runner: Runner) -> np.ndarray:
     """A number for all constants of the system and what holds it."""
     p, model = runner.packed, runner.packed.model
-    tables = [model.data, model.indices, model.bodies, model.ends, model.entries, p.gravity]
+    bodies = model.bodies[:, : t.W_T].copy()
+    bodies[:, WORKSPACE] -= bodies[:, [t.W_NV]] - bodies[0, t.W_NV]  # as if all used the first
+    tables = [model.data, model.indices, bodies, model.ends, model.entries, p.gravity]
     tables.append(np.delete(model.rows, t.R_DROPPED, axis=1))
     laws = [p.w[row[t.R_LAW] : row[t.R_LAW] + t.LAW_SIZE] for row in model.rows]
     digest = hashlib.sha256()

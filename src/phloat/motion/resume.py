@@ -19,7 +19,7 @@ from phloat.motion.result import Result
 from phloat.motion.saved import Arrays, Description, Folder, Span, same_layout
 from phloat.motion.schemes.composition import Composition4
 from phloat.motion.schemes.midpoint import Midpoint
-from phloat.motion.simulate import run, said
+from phloat.motion.simulate import run, said, shared_by
 from phloat.motion.task import Begins, Controller, Scheme, Task
 from phloat.system.state import State
 from phloat.system.system import System
@@ -36,16 +36,17 @@ def resume(
     events: Sequence[Event] = (),
     t_end: float | None = None,
     progress: bool | None = None,
+    threads: int = 1,
 ) -> Result:
     """All of a run that `simulate(…, save=folder)` began: from its last piece to its end, or on to another t_end.
 
     Functions are not saved: give inputs, controller and events as they were. The motion is then that of a run that was never
-    cut short, bit for bit (of a controller without a memory of its own).
+    cut short, bit for bit (of a controller without a memory of its own), with any number of `threads`.
     """
     where = Folder(Path(folder))
     where.description()  # there is a run to go on with
     with held(where.path):
-        return _gone_on(where, system, u, controller, events, t_end, progress)
+        return _gone_on(where, system, u, controller, events, t_end, progress, threads)
 
 
 def _gone_on(
@@ -56,6 +57,7 @@ def _gone_on(
     events: Sequence[Event],
     t_end: float | None,
     progress: bool | None,
+    threads: int,
 ) -> Result:
     """The same, of a folder that nobody else writes to."""
     told = where.description()
@@ -104,6 +106,7 @@ def _gone_on(
         progress=bar(now, end, progress),
         recorder=Recorder(where, system, dict(told), number + 1, rows),
         memory=memory,
+        threads=shared_by(threads, scheme),
     )
     assert going.recorder is not None
     going.recorder.constant["task"] = said(going, scheme)

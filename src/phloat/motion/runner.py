@@ -13,12 +13,13 @@ from phloat.motion.balance import Balance
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.newton import ROUND_OFF
 from phloat.motion.kernel.pack import Packed
-from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, exchange, set_step, snapshot
+from phloat.motion.kernel.step import SINGULAR, SOLVED, exchange, set_step, snapshot
 from phloat.motion.kernel.tables import LAM
 from phloat.motion.notice import compile_apart
 from phloat.motion.outputs import Outputs
 from phloat.motion.parts import WHOLE, Parts
 from phloat.motion.result import Books, Result
+from phloat.motion.sharing import advanced
 from phloat.motion.signals import Constant, Signal, means, vector
 from phloat.motion.task import Task
 from phloat.system.state import State
@@ -119,8 +120,8 @@ class Runner:
         times, marks = (parts.within(times), marks * count) if count > 1 else (times, marks)
         given, moving = self.efforts(times), self.driven(times)
         rows.room(len(marks))
-        status, done, made, rows.fill = advance(
-            *(p.model, p.w, p.iw, p.gravity, (self.sizes, parts.sets, parts.guesses), self.bank),
+        status, done, made, rows.fill = advanced(
+            *(p, self.task.threads, (self.sizes, parts.sets, parts.guesses), self.bank),
             *(given, run.given_at, moving, run.moving_at, marks),
             *(p.first, rows.kept, rows.lam, rows.springs, rows.made, rows.fill),
         )

@@ -24,6 +24,7 @@ from phloat.motion.rank import repeated_rows
 from phloat.motion.record import begun
 from phloat.motion.result import Result
 from phloat.motion.saved import Description
+from phloat.motion.schemes.composition import Composition4
 from phloat.motion.schemes.midpoint import Midpoint
 from phloat.motion.task import Begins, Controller, Scheme, Task
 from phloat.motion.velocities import agreed, closed_or_said, velocity_rows
@@ -64,6 +65,7 @@ def simulate(
     t_start: float = 0.0,
     progress: bool | None = None,
     save: str | Path | None = None,
+    threads: int = 1,
 ) -> Result: ...
 
 
@@ -82,6 +84,7 @@ def simulate(
     t_start: float = 0.0,
     progress: bool | None = None,
     save: str | Path | None = None,
+    threads: int = 1,
 ) -> Result | LinearResult:
     """The motion from a state at t_start to t_end.
 
@@ -90,7 +93,8 @@ def simulate(
     so many steps, or the state at the given times.
     `events` stop the run or change the state. The state must close the joints (place) and its velocities agree with them
     and with the drives (set_moving). `save` is a fresh folder that the run is written to as it goes: `load_run` opens it at any
-    time, `resume` goes on from where it was cut short.
+    time, `resume` goes on from where it was cut short. `threads` share the bodies of a step, which pays from some hundred
+    flexible bodies on and where as many cores are free; the numbers are the same, bit for bit.
 
     A `LinearPHDAE` takes equal steps of the midpoint rule from rows given by name, as a vector, or from rest; it has no use for
     events, other schemes and saving.
@@ -100,6 +104,7 @@ def simulate(
             "scheme": scheme != Midpoint(),
             "events": bool(events),
             "save": save is not None,
+            "threads": threads != 1,
         }
         wrong = [name for name, given in unused.items() if given]
         return _linear(system, state, t_start, t_end, dt, u, output, controller, every, wrong)
@@ -128,6 +133,7 @@ def simulate(
         events=_listed(events),
         dropped=repeated_rows(system, state, rows[0]),
         progress=bar(start, end, progress),
+        threads=shared_by(threads, scheme),
     )
     if not callable(getattr(scheme, "run", None)) or isinstance(scheme, type):
         raise InputError(f"scheme is {scheme!r}; it must be one of the schemes with its options, such as Midpoint()")
@@ -197,6 +203,17 @@ def _checked(controller: object, every: float | None) -> None:
         raise InputError("this controller has its own time; give the sample time as Sampled(controller, every=…)")
     if every is not None:
         positive("every", every)
+
+
+def shared_by(threads: object, scheme: Scheme) -> int:
+    """How many threads share a step, or a sentence."""
+    if not isinstance(threads, (int, np.integer)) or isinstance(threads, bool) or threads < 1:
+        raise InputError(f"threads={threads!r}: it must be 1 or more")
+    if threads > 1 and not isinstance(scheme, (Midpoint, Composition4)):
+        raise InputError(
+            f"threads share the steps of Midpoint and Composition4, not those of {type(scheme).__name__}; leave threads out"
+        )
+    return int(threads)
 
 
 def _listed(events: object) -> tuple[Event, ...]:

@@ -44,6 +44,7 @@ class Task:
     progress: Progress = field(default=lambda t, missing: None)
     dropped: tuple[int, ...] = ()  # joint rows that repeat others
     recorder: Recorder | None = None  # takes what is finished, from time to time
+    threads: int = 1  # that share the bodies of a step
     memory: Mapping[str, np.ndarray] | None = None  # of the stepper of a run that goes on
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from phloat.motion.continuous import evaluate as at
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.newton import Model
+from phloat.motion.kernel.model import Model
 
 
 @dataclass(frozen=True, eq=False)

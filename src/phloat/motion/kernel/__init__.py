@@ -10,7 +10,7 @@ from pathlib import Path
 _here = Path(__file__).parent
 _compiled = (
     *("tables", "lanes", "places", "small", "body", "tangent", "ports", "own", "rows", "geometric"),
-    *("inverse", "admittance", "solve", "off", "newton", "step"),
+    *("inverse", "admittance", "solve", "model", "crew", "ranges", "off", "newton", "step"),
 )
 with suppress(OSError):
     _newest = max((_here / f"{name}.py").stat().st_mtime for name in _compiled)

@@ -26,7 +26,6 @@ from phloat.motion.kernel.tables import (
     N_LIN,
     N_ROT,
     ON_DIR,
-    OUT_B,
     R_COEF,
     R_I,
     R_KIND,
@@ -36,10 +35,10 @@ from phloat.motion.kernel.tables import (
     W_D,
     W_Q1,
     W_QT,
+    W_T,
     W_X,
     W_Y,
     WIDE,
-    T,
 )
 
 
@@ -48,59 +47,64 @@ def geometric(m, w, e, h):
     """D −= the part of the forces of in-plane and distance rows that changes with their own body's motion, column by column."""
     B, E, i, j = m.bodies, m.ends, m.ends[e, E_BODY], m.ends[e, E_ENTRY]
     D, y, size, wide = B[i, W_D], B[i, W_Y], B[i, SIZE], B[i, WIDE]
+    T = B[i, W_T]
+    out = T + OUT
     for column in range(size):
-        moved(m, w, e, column, h)
-        clear(w, OUT_B)
-        if not changed(m, w, j, m.entries[j, J_B] == e):
+        moved(m, w, e, column, h, T, T + MOVED)
+        clear(w, out)
+        if not changed(m, w, j, m.entries[j, J_B] == e, out, T + MOVED):
             continue
         for k in range(size):
             w[y + k] = 0.0
-        carry_mean(B, E, e, m.data, w, OUT_B, y)
+        carry_mean(B, E, e, m.data, w, out, y)
         for k in range(size):
             w[D + k * wide + column] -= w[y + k]
 
 
-MOVED = T + 40  # δc₁ and the three δd̄ for one column of unknowns
+MOVED, OUT = (
+    40,
+    64,
+)  # in the scratch of a body: δc₁ and the three δd̄ for one column of unknowns, and the forces they change
 
 
 @inner
-def moved(m, w, e, column, h):
+def moved(m, w, e, column, h, t, to):
     B, E = m.bodies, m.ends
     i = E[e, E_BODY]
     n, lin, rot = B[i, LONG], B[i, N_LIN], B[i, N_ROT]
     end, A1 = E[e, E_END], B[i, W_Q1] + 3
     for k in range(12):
-        w[MOVED + k] = 0.0
+        w[to + k] = 0.0
     if column < lin:
-        w[MOVED + column] = h
+        w[to + column] = h
     elif column < lin + rot:
         size = 0.0
         for a in range(rot):
             size += w[B[i, W_X] + lin + a] ** 2
         kappa = h / (1.0 + 0.25 * h * h * size)
         for a in range(3):
-            w[T + a] = kappa * w[B[i, W_QT] + 3 * a + axis(column - lin, rot)]
-        cross_add(w, T, w, end + ARM, 1.0, w, MOVED)
+            w[t + a] = kappa * w[B[i, W_QT] + 3 * a + axis(column - lin, rot)]
+        cross_add(w, t, w, end + ARM, 1.0, w, to)
         for k in range(3):
-            cross_add(w, T, w, end + DIR + 3 * k, 0.5, w, MOVED + 3 + 3 * k)
+            cross_add(w, t, w, end + DIR + 3 * k, 0.5, w, to + 3 + 3 * k)
     else:
         k = column - lin - rot
         for a in range(6):
-            w[T + a] = 0.0
+            w[t + a] = 0.0
         for a in range(lin):
-            w[T + a] = h * m.data[E[e, E_PHI] + a * n + k]
-        rotate(w, A1, w, T, w, MOVED)
+            w[t + a] = h * m.data[E[e, E_PHI] + a * n + k]
+        rotate(w, A1, w, t, w, to)
         for a in range(rot):
-            w[T + 3 + axis(a, rot)] = 0.5 * h * m.data[E[e, E_PSI] + a * n + k]
+            w[t + 3 + axis(a, rot)] = 0.5 * h * m.data[E[e, E_PSI] + a * n + k]
         for c in range(3):
-            x, y, z = bent_by(w, end + TURNED, end + TRIAD + 3 * c, w[T + 3], w[T + 4], w[T + 5])
-            w[T + 6], w[T + 7], w[T + 8] = x, y, z
-            rotate(w, A1, w, T + 6, w, MOVED + 3 + 3 * c)
+            x, y, z = bent_by(w, end + TURNED, end + TRIAD + 3 * c, w[t + 3], w[t + 4], w[t + 5])
+            w[t + 6], w[t + 7], w[t + 8] = x, y, z
+            rotate(w, A1, w, t + 6, w, to + 3 + 3 * c)
 
 
 @inner
-def changed(m, w, j, side):
-    """Forces at one side, in OUT_B, that change with its own motion: δ(λ ḡ), δ(λ d̄_A), δ(λ e)."""
+def changed(m, w, j, side, out, moved):
+    """Forces at one side, in w from `out` on, that change with its own motion: δ(λ ḡ), δ(λ d̄_A), δ(λ e)."""
     J, R = m.entries, m.rows
     any_row = False
     for k in range(J[j, J_ROWS]):
@@ -110,15 +114,15 @@ def changed(m, w, j, side):
         if R[r, R_KIND] == IN_PLANE and side == 0:
             d = 3 * R[r, R_I]
             for c in range(3):
-                w[OUT_B + FORCE + c] -= lam * w[MOVED + 3 + d + c]
-                w[OUT_B + ON_DIR + d + c] -= 0.5 * lam * w[MOVED + c]
+                w[out + FORCE + c] -= lam * w[moved + 3 + d + c]
+                w[out + ON_DIR + d + c] -= 0.5 * lam * w[moved + c]
             any_row = True
         elif R[r, R_KIND] == DISTANCE:
             o, inner = R[r, R_COEF], 0.0
             for c in range(3):
-                inner += w[o + COEF_END + c] * w[MOVED + c]
+                inner += w[o + COEF_END + c] * w[moved + c]
             for c in range(3):
-                change = (w[MOVED + c] - w[o + COEF_MEAN + c] * inner) / (w[o + GAP0] + w[o + GAP1])
-                w[OUT_B + FORCE + c] += lam * change
+                change = (w[moved + c] - w[o + COEF_MEAN + c] * inner) / (w[o + GAP0] + w[o + GAP1])
+                w[out + FORCE + c] += lam * change
             any_row = True
     return any_row

@@ -6,17 +6,11 @@ Factors are kept from iteration to iteration and from step to step as long as co
 ones, and must fall to their round-off: that is what keeps energy and joints.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from phloat.motion.kernel import body as of_body
-from phloat.motion.kernel.admittance import admittance, assemble, close
-from phloat.motion.kernel.geometric import geometric
-from phloat.motion.kernel.inverse import invert, solved
+from phloat.motion.kernel.admittance import assemble, close
+from phloat.motion.kernel.crew import HANDS, WRONG
 from phloat.motion.kernel.off import body_off, entry_off, sum_up
-from phloat.motion.kernel.own import own_tangent
-from phloat.motion.kernel.places import pointer, table
 from phloat.motion.kernel.ports import (
     carry_end,
     carry_mean,
@@ -25,6 +19,7 @@ from phloat.motion.kernel.ports import (
     forces_on_body,
     port_end,
 )
+from phloat.motion.kernel.ranges import FACTORS, MOVE, RESIDUAL, SOLVE, UPDATE, do, each
 from phloat.motion.kernel.rows import coefficients, pull, resistance
 from phloat.motion.kernel.small import (
     add_4,
@@ -35,13 +30,11 @@ from phloat.motion.kernel.small import (
     inner,
     jit,
     part,
-    zero_4,
 )
-from phloat.motion.kernel.solve import OPERATION, backsolve, factorise
+from phloat.motion.kernel.solve import backsolve, factorise
 from phloat.motion.kernel.tables import (
     A_MEAN,
     ALPHA,
-    BODY_COLUMNS,
     CLOSED,
     COEF_END,
     COEF_MEAN,
@@ -49,17 +42,12 @@ from phloat.motion.kernel.tables import (
     DELTA,
     E_BODY,
     E_END,
-    E_ENTRY,
     E_MEAN,
     E_OUT,
     E_START,
     E_TURNS,
-    END_COLUMNS,
-    ENTRY_COLUMNS,
-    FIRST_END,
     FIRST_INC,
     FORCE,
-    G_COLUMN,
     G_ENTRY,
     G_HAT,
     G_MEAN,
@@ -71,10 +59,8 @@ from phloat.motion.kernel.tables import (
     I_LOST,
     I_WORST_BODY,
     I_WORST_ENTRY,
-    INC_COLUMNS,
     J_A,
     J_B,
-    J_EXTRA,
     J_INC_A,
     J_INC_B,
     J_LAM,
@@ -83,7 +69,6 @@ from phloat.motion.kernel.tables import (
     J_UNKNOWN,
     LAM,
     MULTIPLIERS,
-    N_END,
     N_INC,
     OUT_A,
     OUT_B,
@@ -94,24 +79,20 @@ from phloat.motion.kernel.tables import (
     R_KIND,
     R_MODE,
     RIGHT,
-    ROW_COLUMNS,
     S_AT,
     S_SIZE,
     TARGET1,
-    W_D,
     W_F,
     W_GAM,
     W_PORTS,
     W_Q,
     W_Q1,
-    W_SOL,
     W_X,
     W_Y,
     WIDE,
     C,
     T,
 )
-from phloat.motion.kernel.tangent import scales, tangent, units
 
 ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
 STALLED = 1e4  # within so many round-offs a residual that has not fallen three times in a row is accepted
@@ -121,51 +102,7 @@ BELIEVED = 1e-3  # the quickest fall of a residual that is expected again: one c
 FAR = 1e14  # residuals beyond which old factors are not even tried
 
 
-class Model(NamedTuple):
-    """What never changes during a run: tables, constants, and the program that factorises S."""
-
-    bodies: np.ndarray
-    ends: np.ndarray
-    entries: np.ndarray
-    rows: np.ndarray
-    incidences: np.ndarray
-    data: np.ndarray
-    indices: np.ndarray
-    program: np.ndarray
-    order: np.ndarray
-    blocks: np.ndarray
-    entry_of: np.ndarray
-    sweep: np.ndarray
-    assembly: np.ndarray
-    held: np.ndarray  # ends by body
-    factors: np.ndarray  # all that depends on the size of a step: where in w it begins, how many numbers
-    where: np.ndarray  # offsets in w: λ, c, pivots, S and its size, given inputs, targets, frames
-
-
-@hot
-def placed(m):
-    """The same as pointers and tables of known width."""
-    return Model(
-        table(m.bodies, BODY_COLUMNS),
-        table(m.ends, END_COLUMNS),
-        table(m.entries, ENTRY_COLUMNS),
-        table(m.rows, ROW_COLUMNS),
-        table(m.incidences, INC_COLUMNS),
-        pointer(m.data),
-        pointer(m.indices),
-        table(m.program, OPERATION),
-        m.order,
-        table(m.blocks, 3),
-        table(m.entry_of, 2),
-        table(m.sweep, 4),
-        table(m.assembly, 3),
-        pointer(m.held),
-        table(m.factors, 2),
-        pointer(m.where),
-    )
-
-
-@jit
+@part
 def evaluate(m, w, iw, gravity, h, whole):
     """Where everything is at the end of the step; where `whole` also F of every body and c of every unknown row.
 
@@ -173,12 +110,7 @@ def evaluate(m, w, iw, gravity, h, whole):
     """
     B, E, J = m.bodies, m.ends, m.entries
     worst, iw[I_WORST_BODY], iw[I_WORST_ENTRY] = 0.0, -1, -1
-    for i in range(len(B)):
-        of_body.end_configuration(B, i, w, h)
-        if whole:
-            of_body.residual(B, i, m.data, m.indices, w, gravity, h)
-            zero_4(B[i, WIDE], w, B[i, W_GAM])
-            w[B[i, W_PORTS]], w[B[i, W_PORTS] + 1] = 0.0, 0.0
+    each(m, w, gravity, h, RESIDUAL if whole else MOVE)
     for j in range(len(J)):
         for side in range(2):
             e = J[j, J_B] if side else J[j, J_A]
@@ -240,27 +172,23 @@ def act(m, w, j, h):
 @part
 def refactor(m, w, iw, gravity, h):
     """Rows, then body by body D_i with what its ports feel, D_i⁻¹ and its part of S. False where a body has no D_i⁻¹."""
-    B, E, J = m.bodies, m.ends, m.entries
+    J = m.entries
     iw[I_FACTORISATIONS] += 1
     for j in range(len(J)):
         if J[j, J_UNKNOWN]:
             linear_rows(m, w, j, h)
     fill(m.where[S_SIZE], 0.0, w, m.where[S_AT])
     first = 0  # of the blocks of S to which a body adds
-    for i in range(len(B)):
-        tangent(B, i, m.data, m.indices, w, h)
-        scales(B, i, m.data, w, gravity, h)
-        for k in range(B[i, FIRST_END], B[i, FIRST_END] + B[i, N_END]):
-            e = m.held[k]
-            own_tangent(B, E, e, m.data, w, h, T)
-            if J[E[e, E_ENTRY], J_EXTRA]:
-                geometric(m, w, e, h)
-        units(B, i, w)
-        if not invert(w, B[i, W_D], B[i, WIDE]):
-            iw[I_WORST_BODY] = i
+    if m.crew[HANDS] > 1:
+        each(m, w, gravity, h, FACTORS)
+    for r in range(len(m.ranges)):
+        if m.crew[HANDS] <= 1:
+            do(m, w, gravity, h, np.int64(FACTORS), r)
+        if m.crew[WRONG + r] >= 0:
+            iw[I_WORST_BODY] = m.crew[WRONG + r]
             return False
-        admittance(m, w, i)
-        first = assemble(m, w, i, first)
+        for i in range(m.ranges[r, 0], m.ranges[r, 1]):
+            first = assemble(m, w, i, first)
     close(m, w, m.where[PIVOTS])
     iw[I_LOST] = factorise(m.program, w, m.where[PIVOTS])
     iw[I_FACTORED] = 1
@@ -299,15 +227,15 @@ def linear_rows(m, w, j, h):
 
 
 @part
-def correct(m, w, iw):
+def correct(m, w, gravity, h):
     """x and λ corrected with the factors there are."""
     B, J, R, G = m.bodies, m.entries, m.rows, m.incidences
     right, delta = m.where[RIGHT], m.where[DELTA]
     for k in range(m.where[MULTIPLIERS]):
         w[delta + k] = -w[right + k]
+    each(m, w, gravity, h, SOLVE)
     for i in range(len(B)):
         wide, y = B[i, WIDE], B[i, W_Y]
-        solved(w, B[i, W_D], wide, w, B[i, W_F], w, y)
         for g in range(B[i, FIRST_INC], B[i, FIRST_INC] + B[i, N_INC]):
             j = G[g, G_ENTRY]
             for r in range(G[g, G_ROWS]):
@@ -315,15 +243,7 @@ def correct(m, w, iw):
                     total = dot_4(wide, w, G[g, G_HAT] + r * wide, w, y)
                     w[delta + J[j, J_LAM] + r] += w[R[J[j, J_ROW] + r, R_COEF] + ALPHA] * total
     backsolve(m.order, m.blocks, m.entry_of, m.sweep, w, delta, m.where[PIVOTS])
-    for i in range(len(B)):
-        wide, y = B[i, WIDE], B[i, W_Y]
-        for k in range(wide):
-            w[y + k] = -w[y + k]
-        for g in range(B[i, FIRST_INC], B[i, FIRST_INC] + B[i, N_INC]):
-            lam, to = delta + J[G[g, G_ENTRY], J_LAM], B[i, W_SOL] + G[g, G_COLUMN] * wide
-            for r in range(G[g, G_ROWS]):
-                add_4(wide, w[lam + r], w, to + r * wide, w, y)
-        add_4(wide, 1.0, w, y, w, B[i, W_X])
+    each(m, w, gravity, h, UPDATE)
     axpy(m.where[MULTIPLIERS], 1.0, w, delta, w, m.where[LAM])
 
 

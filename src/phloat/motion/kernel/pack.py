@@ -23,9 +23,11 @@ from phloat.joints.rows import (
 )
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import Arrays, arrays_of
+from phloat.motion.kernel.crew import CREW_SIZE, MOST_RANGES
 from phloat.motion.kernel.factors import factors
 from phloat.motion.kernel.lanes import FOUR
-from phloat.motion.kernel.newton import ROUND_OFF, Model
+from phloat.motion.kernel.model import Model
+from phloat.motion.kernel.newton import ROUND_OFF
 from phloat.motion.kernel.order import eliminated
 from phloat.motion.kernel.padded import fours, padded, short, strips
 from phloat.system.connection import End
@@ -36,6 +38,7 @@ from phloat.system.system import System
 NO_LAW = Law()
 COST = 1.2  # new factors of bodies with up to so many unknowns, in iterations with old ones …
 SMALL, MORE = 15, 6.0  # … and one more for every so many of the largest beyond that
+WORTH = 4096  # numbers of D that are worth a range of bodies of their own, for threads to share
 
 
 @dataclass(eq=False)
@@ -102,6 +105,7 @@ class Packed:
     arrays: dict[str, Arrays]
     first: int  # kept numbers begin here …
     kept: int  # … and are so many
+    lasting: int  # numbers of w that a run goes on from; behind them are workspaces
     multipliers: int
 
     def state_of(self, name: int) -> slice:
@@ -161,7 +165,13 @@ def packed(system: System, state: State, entries: list[Entry]) -> Packed:
     _share(bodies, w)
     table = _Tables(system, entries, arrays, bodies)
     model = table.filled(data, index, w, iw, works)
-    out = Packed(model, w.made(float), iw.made(int), system.gravity.astype(float), entries, arrays, first, kept, 0)
+    lasting = w.size
+    for start, end in model.ranges[1:]:  # the first has the workspace that is there
+        model.bodies[start:end, t.W_T] = w.room(t.SCRATCH)
+        _share(model.bodies[start:end], w)
+    out = Packed(
+        model, w.made(float), iw.made(int), system.gravity.astype(float), entries, arrays, first, kept, lasting, 0
+    )
     out.w[t.TOLERATED] = ROUND_OFF
     out.w[t.COSTLY] = COST + max(0, int(bodies[:, t.SIZE].max()) - SMALL) / MORE
     out.w[t.FLOOR] = 1e-3 * (max(body.extent for body in system.bodies.values()) or 1.0)
@@ -238,7 +248,7 @@ def _room(row: np.ndarray, constants: np.ndarray, w: Buffer) -> None:
 
 
 def _share(bodies: np.ndarray, w: Buffer) -> None:
-    """Workspace that all bodies use in turn."""
+    """Workspace that these bodies use in turn."""
     n, rot, s = bodies[:, t.LONG], bodies[:, t.N_ROT], bodies[:, t.N_STRAIN]
     rooms = {t.W_NV: rot * (rot + 1) // 2 * n, t.W_GV: (rot + 1) * n, t.W_SBAR: s}
     rooms |= {
@@ -249,6 +259,15 @@ def _share(bodies: np.ndarray, w: Buffer) -> None:
     for column, amounts in rooms.items():
         bodies[:, column] = at
         at = at + amounts
+
+
+def _ranges(bodies: np.ndarray) -> np.ndarray:
+    """Bodies in ranges of about equal work: first, beyond the last."""
+    work = bodies[:, t.WIDE].astype(float) ** 2
+    count = int(min(max(work.sum() // WORTH, 1), MOST_RANGES))
+    of = ((np.cumsum(work) - 0.5 * work) / work.sum() * count).astype(int)
+    starts = np.flatnonzero(np.diff(of, prepend=-1))
+    return short(np.column_stack([starts, [*starts[1:], len(bodies)]]), 2)
 
 
 @dataclass(eq=False)
@@ -353,6 +372,8 @@ class _Tables:
             held=np.array(held, dtype=np.int64),
             factors=short(factors(self.bodies, table, where), 2),
             where=np.array(where, dtype=np.int64),
+            ranges=_ranges(self.bodies),
+            crew=np.zeros(CREW_SIZE, dtype=np.int64),
         )
 
     def _end(self, one: Side, turns: bool, data: Buffer, w: Buffer) -> np.ndarray:

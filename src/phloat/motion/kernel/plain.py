@@ -52,5 +52,19 @@ def table(array, columns):
     return array.reshape(-1, columns)
 
 
+def look(crew, place):
+    return crew[place]
+
+
+def tell(crew, place, value):
+    crew[place] = value
+
+
+def draw(crew, place):
+    crew[place] += 1
+    return crew[place] - 1
+
+
 LANES = {f.__name__: f for f in (load, store, spread, pack, plus, less, times, total, totals)} | {"size": np.abs}
 PLACES = {f.__name__: f for f in (pointer, table)}
+CREW = {f.__name__: f for f in (look, tell, draw)}

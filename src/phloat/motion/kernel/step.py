@@ -3,6 +3,7 @@
 import math
 
 from phloat.motion.kernel import body as of_body
+from phloat.motion.kernel.model import placed
 from phloat.motion.kernel.newton import (
     BELIEVED,
     FAR,
@@ -11,12 +12,12 @@ from phloat.motion.kernel.newton import (
     SURE,
     correct,
     evaluate,
-    placed,
     refactor,
     take_back,
 )
 from phloat.motion.kernel.places import pointer
 from phloat.motion.kernel.ports import carry_mean, port_start
+from phloat.motion.kernel.ranges import BEGIN, each, serve
 from phloat.motion.kernel.rows import potential
 from phloat.motion.kernel.small import copy, dot_4, fill, inner, jit, part
 from phloat.motion.kernel.tables import (
@@ -130,6 +131,8 @@ def predict(m, w, iw, guess):
             else:
                 later, early = guess[0] * w[B[i, W_OLD] + k] + guess[1] * w[B[i, W_OLDER] + k], w[B[i, W_OLDEST] + k]
                 w[x + k] = later + guess[2] * early
+        for k in range(B[i, SIZE], B[i, WIDE]):
+            w[x + k] = 0.0  # padding: a correction that was no number would stay in it
 
 
 @inner
@@ -173,7 +176,7 @@ def solve(m, w, iw, gravity, h, careful):
             return SINGULAR
         sure = not fresh and before < math.inf and SURE * size * max(size, BELIEVED * before) <= w[TOLERATED] * before
         before = size
-        correct(m, w, iw)
+        correct(m, w, gravity, h)
     return DIVERGED
 
 
@@ -221,8 +224,7 @@ def settle_in(m, w, iw, h):
 @part
 def one(m, w, iw, gravity, h, guess):
     """One step from the state in w; on failure the state is untouched."""
-    for i in range(len(m.bodies)):
-        of_body.begin(m.bodies, i, m.data, m.indices, w, h)
+    each(m, w, gravity, h, BEGIN)
     predict(m, w, iw, guess)
     copy(m.where[MULTIPLIERS], w, m.where[LAM], w, m.where[SAVED])
     status = DIVERGED
@@ -262,7 +264,24 @@ def kept(m, w, gravity, first, out, potentials):
 
 @jit
 def advance(
-    m, w, iw, gravity, parts, bank, given, given_at, moving, moving_at, marks, first, rows, lam, potentials, made, fill
+    m,
+    w,
+    iw,
+    gravity,
+    parts,
+    bank,
+    given,
+    given_at,
+    moving,
+    moving_at,
+    marks,
+    first,
+    rows,
+    lam,
+    potentials,
+    made,
+    fill,
+    lead,
 ):
     """As many steps as `given` and `moving` have rows: efforts go to w[given_at], driven frames and targets to w[moving_at].
 
@@ -271,11 +290,14 @@ def advance(
 
     After the steps numbered in `marks` (from 1 on) a snapshot goes to row `made` of `rows` (the numbers from `first` on in w),
     `potentials` and `lam`; λ is the mean of the steps before and after, so row `fill` still waits for its second half (−1:
-    none). Returns status, steps done, made, fill.
+    none). Returns status, steps done, made, fill. Where another thread leads, this one takes its share of the bodies instead.
     """
     mark, multipliers, at = 0, lam.shape[1], m.where[LAM]
     sizes, sets, guesses = parts
     m, w = placed(m), pointer(w)
+    if not lead:
+        serve(m, w, gravity)
+        return SOLVED, 0, made, fill
     for s in range(len(given)):
         for k in range(given.shape[1]):
             w[given_at[k]] = given[s, k]

@@ -30,7 +30,8 @@ I_STRAINS = 58  # in index: where the strains of each coordinate are listed
 W_DW = 59  # in w, of the kind: the constant part of D, wide × wide
 FIRST_END, N_END = 61, 62  # in the list of ends by body
 LONG = 60  # deformation coordinates, to a multiple of four: rows of numbers by coordinate are padded with zeros
-BODY_COLUMNS = 63
+W_T = 63  # in w: scratch of the range of the body
+BODY_COLUMNS = 64
 
 # --- ends ------------------------------------------------------------------------------------------------------------
 # body (−1 is the ground), entry, in data Φ (linear × n), Ψ (angular × n), x; in w the port at start, end and in the mean
@@ -64,8 +65,9 @@ INC_COLUMNS = 6
 
 # --- scratch at the start of w -----------------------------------------------------------------------------------------
 T, OUT_A, OUT_B, A_MEAN, SCRATCH = 0, 64, 80, 96, 128
-# and numbers of the solution in it: what counts as solved (round-offs), what new factors cost (iterations), a length
-TOLERATED, COSTLY, FLOOR = 120, 121, 122
+# and numbers of the solution in it: what counts as solved (round-offs), what new factors cost (iterations), a length,
+# the size of the step that threads share
+TOLERATED, COSTLY, FLOOR, STEP = 120, 121, 122, 123
 # --- where in w what belongs to all joints stands --------------------------------------------------------------------------
 LAM, RIGHT, PIVOTS, S_AT, S_SIZE, DELTA, MULTIPLIERS, SAVED = range(8)
 # --- header of iw ------------------------------------------------------------------------------------------------------

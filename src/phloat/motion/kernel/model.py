@@ -1,0 +1,58 @@
+"""What never changes during a run, in tables and buffers."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from phloat.motion.kernel.places import pointer, table
+from phloat.motion.kernel.small import hot
+from phloat.motion.kernel.solve import OPERATION
+from phloat.motion.kernel.tables import BODY_COLUMNS, END_COLUMNS, ENTRY_COLUMNS, INC_COLUMNS, ROW_COLUMNS
+
+
+class Model(NamedTuple):
+    """What never changes during a run: tables, constants, and the program that factorises S."""
+
+    bodies: np.ndarray
+    ends: np.ndarray
+    entries: np.ndarray
+    rows: np.ndarray
+    incidences: np.ndarray
+    data: np.ndarray
+    indices: np.ndarray
+    program: np.ndarray
+    order: np.ndarray
+    blocks: np.ndarray
+    entry_of: np.ndarray
+    sweep: np.ndarray
+    assembly: np.ndarray
+    held: np.ndarray  # ends by body
+    factors: np.ndarray  # all that depends on the size of a step: where in w it begins, how many numbers
+    where: np.ndarray  # offsets in w: λ, c, pivots, S and its size, given inputs, targets, frames
+    ranges: np.ndarray  # of bodies, with a workspace each: first, beyond the last
+    crew: np.ndarray  # of the threads that share ranges
+
+
+@hot
+def placed(m):
+    """The same as pointers and tables of known width."""
+    return Model(
+        table(m.bodies, BODY_COLUMNS),
+        table(m.ends, END_COLUMNS),
+        table(m.entries, ENTRY_COLUMNS),
+        table(m.rows, ROW_COLUMNS),
+        table(m.incidences, INC_COLUMNS),
+        pointer(m.data),
+        pointer(m.indices),
+        table(m.program, OPERATION),
+        m.order,
+        table(m.blocks, 3),
+        table(m.entry_of, 2),
+        table(m.sweep, 4),
+        table(m.assembly, 3),
+        pointer(m.held),
+        table(m.factors, 2),
+        pointer(m.where),
+        table(m.ranges, 2),
+        pointer(m.crew),
+    )
