@@ -1,5 +1,9 @@
 """The plain-array functions of inertia, strain and rows compile as they stand and give the same numbers."""
 
+import os
+import subprocess
+import sys
+
 import numba
 import numpy as np
 import pytest
@@ -111,3 +115,26 @@ def test_rows_padded_to_a_multiple_of_four_add_up(n, long):
 
 def test_the_step_lets_other_threads_run():
     assert step.advance.targetoptions["nogil"]
+
+
+PENDULUM = """
+import phloat as ph
+arm = ph.Beam(0.4, ph.Rectangle(0.01, 0.004), ph.Material(E=2e11, rho=7800.0, nu=0.3)).discretise(1)
+system = ph.connect({"arm": arm}, [ph.Revolute("ground", "arm.P")], gravity=(0.0, -9.81, 1.0), plane=None)
+run = ph.simulate(system, ph.place(system), 5e-3, dt=1e-3, threads=2)
+print(*run.e[-1])
+"""
+
+
+def test_without_its_compiler_the_step_is_the_same():
+    plain, compiled = (
+        subprocess.run(
+            [sys.executable, "-c", PENDULUM],
+            env=os.environ | {"NUMBA_DISABLE_JIT": off},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for off in ("1", "0")
+    )
+    assert np.allclose(*(np.array(p.stdout.split(), dtype=float) for p in (plain, compiled)), rtol=1e-11, atol=1e-11)
