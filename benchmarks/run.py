@@ -20,6 +20,7 @@ import memory
 import pages
 import reduction
 import solids
+import threads
 from measure import HERE, fastest, row, run, seconds
 
 FOUR_BAR = """
@@ -69,6 +70,7 @@ BENCHMARKS = {
     "four-bar": of_four_bar,
     "frame": of_frame,
     "chains": chains.rows,
+    "threads": threads.rows,
     "crank-slider": first_plot.rows,
     "hinged-beam": long_run.rows,
     "compile": compiling.rows,
@@ -112,6 +114,7 @@ def write(rows, header):
             module.NOTE
             for module in (
                 chains,
+                threads,
                 first_plot,
                 long_run,
                 compiling,

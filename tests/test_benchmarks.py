@@ -12,6 +12,7 @@ LONG = (
     "four-bar",
     "frame",
     "chains",
+    "threads",
     "hinged-beam",
     "compile",
     "memory",
