@@ -45,7 +45,7 @@ LINEAR = ["tests/physics/test_linearise.py"]
 PLAIN = "phloat.motion.kernel"  # these run as they are written; the others beside the compiled step
 KERNEL = (
     *("body", "tangent", "ports", "own", "rows", "geometric"),
-    *("admittance", "inverse", "solve", "off", "newton", "step"),
+    *("admittance", "inverse", "solve", "ranges", "off", "newton", "step"),
 )
 
 TESTS = {
