@@ -103,7 +103,7 @@ def test_runs_never_take_the_place_of_others_unless_told(asked):
 def test_a_run_goes_on_beyond_its_end_as_one_that_never_stopped(asked):
     asked("run", CRANK, "--t-end", "1ms", "--dt", "100us", "-o", "one", "--no-page")
     on = asked("run", CRANK, "--resume", "one", "--t-end", "2ms")
-    whole = asked("run", CRANK, *SHORT, "-o", "two", "--no-page")
+    whole = asked("run", CRANK, *SHORT, "-o", "two", "--no-page", "--threads", "2")
     assert on["outputs"] == whole["outputs"]
     assert on["energy"]["end"] == whole["energy"]["end"]
     np.testing.assert_array_equal(ph.load_result("one").e, ph.load_result("two").e)

@@ -88,6 +88,7 @@ def _run(commands: Any) -> None:
     words.add_argument("--resume", metavar="FOLDER", help="go on with the run in this folder")
     words.add_argument("--t-end", metavar="TIME", help="when it ends, instead of what the model says: 2, 2s, 500ms")
     words.add_argument("--dt", metavar="TIME", help="the step, instead of what the model says")
+    words.add_argument("--threads", type=int, default=1, metavar="N", help="that share the bodies of a large system")
     words.add_argument("--no-page", action="store_true", help="write no page")
 
 

@@ -82,9 +82,9 @@ def _moved(model: Model, asked: argparse.Namespace, folder: Path, linear: bool, 
     progress = False if talk.quiet else None
     try:
         if linear:
-            return ph.run(model)
+            return ph.run(model, threads=asked.threads)
         if not asked.resume:
-            return ph.run(model, save=folder, progress=progress)
+            return ph.run(model, save=folder, progress=progress, threads=asked.threads)
         t_end = models.seconds("--t-end", asked.t_end) if asked.t_end else None
         return ph.resume(
             folder,
@@ -93,6 +93,7 @@ def _moved(model: Model, asked: argparse.Namespace, folder: Path, linear: bool, 
             controller=model.controller,
             t_end=t_end,
             progress=progress,
+            threads=asked.threads,
         )
     except KeyboardInterrupt as error:
         raise Interrupted(_kept(model, asked.model, folder)) from error

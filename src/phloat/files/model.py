@@ -92,8 +92,11 @@ class Model:
         return f"Model({self.name or self.called!r}: {', '.join(self.parts.bodies)}; asks for {', '.join(asked) or 'nothing'})"
 
 
-def run(model: Model, *, save: str | Path | None = None, progress: bool | None = None) -> Result | LinearResult:
-    """The motion that the model's `simulate` asks for; `save` is a fresh folder for it, of a nonlinear run."""
+def run(
+    model: Model, *, save: str | Path | None = None, progress: bool | None = None, threads: int = 1
+) -> Result | LinearResult:
+    """The motion that the model's `simulate` asks for; `save` is a fresh folder for it, of a nonlinear run, whose bodies so many
+    `threads` share."""
     asked = wanted(model, "simulate")
     keep = asked.keep if isinstance(asked.keep, int) else np.array(asked.keep)
     options: dict[str, Any] = {"dt": asked.dt, "u": dict(model.inputs), "output": keep, "t_start": asked.t_start}
@@ -101,6 +104,10 @@ def run(model: Model, *, save: str | Path | None = None, progress: bool | None =
         if isinstance(model.system, LinearPHDAE):
             if save is not None:
                 raise InputError(f"{model.called} is linear, and its runs are not saved; keep the result")
+            if threads != 1:
+                raise InputError(
+                    f"{model.called} is linear, and its steps are not shared among threads; leave threads out"
+                )
             return simulate(model.system, None, asked.t_end, **options)
         return simulate(
             model.system,
@@ -110,6 +117,7 @@ def run(model: Model, *, save: str | Path | None = None, progress: bool | None =
             controller=model.controller,
             save=save,
             progress=progress,
+            threads=threads,
             **options,
         )
 
