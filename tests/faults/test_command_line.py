@@ -182,7 +182,7 @@ def test_another_sweep_does_not_mix_with_the_one_that_is_there(said):
 
 
 def test_newton_that_stalls_ends_with_three_and_keeps_the_motion(said, monkeypatch):
-    def stalled(model, *, save, progress):
+    def stalled(model, *, save, progress, threads):
         ph.simulate(model.system, model.state, 1e-3, dt=1e-4, u=dict(model.inputs), save=save)
         raise ph.ConvergenceError("Newton stalled at t = 0.001 s; try dt = 5e-06", ph.load_result(save))
 
