@@ -311,6 +311,14 @@ def test_a_reader_that_has_enough_is_no_fault():
     assert done.stdout.splitlines() == ["{", "141"] and done.stderr == ""
 
 
+@pytest.fixture
+def heard():
+    """Control-C as on a terminal: what a shell starts in the background is deaf to it, and so is what that starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Dropped:
     """Python ignores what is raised while this goes."""
 
@@ -318,7 +326,7 @@ class Dropped:
         signal.raise_signal(signal.SIGINT)
 
 
-def test_control_c_that_python_would_drop_counts(said, monkeypatch):
+def test_control_c_that_python_would_drop_counts(said, heard, monkeypatch):
     def catalogue():
         Dropped()
         return [time.sleep(0.001) for _ in range(1000)]
@@ -328,7 +336,7 @@ def test_control_c_that_python_would_drop_counts(said, monkeypatch):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_control_c_that_a_library_turns_into_another_error_counts(said, monkeypatch):
+def test_control_c_that_a_library_turns_into_another_error_counts(said, heard, monkeypatch):
     def catalogue():
         try:
             signal.raise_signal(signal.SIGINT)
@@ -341,7 +349,7 @@ def test_control_c_that_a_library_turns_into_another_error_counts(said, monkeypa
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="signals of another kind")
-def test_control_c_ends_a_real_program_with_130():
+def test_control_c_ends_a_real_program_with_130(heard):
     running = program("run", CRANK, "--dt", "20ns", "-o", "long", start_new_session=True)
     time.sleep(1.0)
     os.killpg(running.pid, signal.SIGINT)
