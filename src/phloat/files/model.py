@@ -100,14 +100,11 @@ def run(
     asked = wanted(model, "simulate")
     keep = asked.keep if isinstance(asked.keep, int) else np.array(asked.keep)
     options: dict[str, Any] = {"dt": asked.dt, "u": dict(model.inputs), "output": keep, "t_start": asked.t_start}
+    options["threads"] = threads
     with located(model.root, "simulate", "inputs"):
         if isinstance(model.system, LinearPHDAE):
             if save is not None:
                 raise InputError(f"{model.called} is linear, and its runs are not saved; keep the result")
-            if threads != 1:
-                raise InputError(
-                    f"{model.called} is linear, and its steps are not shared among threads; leave threads out"
-                )
             return simulate(model.system, None, asked.t_end, **options)
         return simulate(
             model.system,
@@ -117,7 +114,6 @@ def run(
             controller=model.controller,
             save=save,
             progress=progress,
-            threads=threads,
             **options,
         )
 

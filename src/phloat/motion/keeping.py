@@ -10,9 +10,9 @@ import numpy as np
 from phloat.errors import InputError
 from phloat.motion.forms import damaged_memory
 from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.rooms import unranged
 from phloat.motion.runner import Runner
 
-WORKSPACE = [t.W_NV, t.W_GV, t.W_SBAR, t.W_BM, t.W_B1]
 Memory = Mapping[str, np.ndarray]
 
 
@@ -104,9 +104,7 @@ def _fitting(runner: Runner, memory: Memory) -> None:
 def _fingerprint(runner: Runner) -> np.ndarray:
     """A number for all constants of the system and what holds it."""
     p, model = runner.packed, runner.packed.model
-    bodies = model.bodies[:, : t.W_T].copy()
-    bodies[:, WORKSPACE] -= bodies[:, [t.W_NV]] - bodies[0, t.W_NV]  # as if all used the first
-    tables = [model.data, model.indices, bodies, model.ends, model.entries, p.gravity]
+    tables = [model.data, model.indices, unranged(model.bodies), model.ends, model.entries, p.gravity]
     tables.append(np.delete(model.rows, t.R_DROPPED, axis=1))
     laws = [p.w[row[t.R_LAW] : row[t.R_LAW] + t.LAW_SIZE] for row in model.rows]
     digest = hashlib.sha256()

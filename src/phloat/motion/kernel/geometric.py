@@ -47,12 +47,11 @@ def geometric(m, w, e, h):
     """D −= the part of the forces of in-plane and distance rows that changes with their own body's motion, column by column."""
     B, E, i, j = m.bodies, m.ends, m.ends[e, E_BODY], m.ends[e, E_ENTRY]
     D, y, size, wide = B[i, W_D], B[i, W_Y], B[i, SIZE], B[i, WIDE]
-    T = B[i, W_T]
-    out = T + OUT
+    t, to, out = B[i, W_T], B[i, W_T] + MOVED, B[i, W_T] + OUT
     for column in range(size):
-        moved(m, w, e, column, h, T, T + MOVED)
+        moved(m, w, e, column, h, t, to)
         clear(w, out)
-        if not changed(m, w, j, m.entries[j, J_B] == e, out, T + MOVED):
+        if not changed(m, w, j, m.entries[j, J_B] == e, out, to):
             continue
         for k in range(size):
             w[y + k] = 0.0
@@ -61,10 +60,8 @@ def geometric(m, w, e, h):
             w[D + k * wide + column] -= w[y + k]
 
 
-MOVED, OUT = (
-    40,
-    64,
-)  # in the scratch of a body: δc₁ and the three δd̄ for one column of unknowns, and the forces they change
+# in the scratch of a body: δc₁ and the three δd̄ for one column of unknowns, and the forces that change by them
+MOVED, OUT = 40, 64
 
 
 @inner

@@ -30,7 +30,7 @@ class Model(NamedTuple):
     factors: np.ndarray  # all that depends on the size of a step: where in w it begins, how many numbers
     where: np.ndarray  # offsets in w: λ, c, pivots, S and its size, given inputs, targets, frames
     ranges: np.ndarray  # of bodies, with a workspace each: first, beyond the last
-    crew: np.ndarray  # of the threads that share ranges
+    crew: np.ndarray  # of the threads that share ranges: the one thing here that does change
 
 
 @hot

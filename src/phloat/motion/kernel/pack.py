@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,13 +22,14 @@ from phloat.joints.rows import (
 )
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import Arrays, arrays_of
-from phloat.motion.kernel.crew import CREW_SIZE, MOST_RANGES
+from phloat.motion.kernel.crew import CREW_SIZE
 from phloat.motion.kernel.factors import factors
 from phloat.motion.kernel.lanes import FOUR
 from phloat.motion.kernel.model import Model
 from phloat.motion.kernel.newton import ROUND_OFF
 from phloat.motion.kernel.order import eliminated
 from phloat.motion.kernel.padded import fours, padded, short, strips
+from phloat.motion.kernel.rooms import Buffer, ranges, room, share
 from phloat.system.connection import End
 from phloat.system.elements import Law
 from phloat.system.state import State
@@ -38,27 +38,6 @@ from phloat.system.system import System
 NO_LAW = Law()
 COST = 1.2  # new factors of bodies with up to so many unknowns, in iterations with old ones …
 SMALL, MORE = 15, 6.0  # … and one more for every so many of the largest beyond that
-WORTH = 4096  # numbers of D that are worth a range of bodies of their own, for threads to share
-
-
-@dataclass(eq=False)
-class Buffer:
-    """A growing row of numbers; what is put gets the place where it starts."""
-
-    parts: list[np.ndarray] = field(default_factory=list)
-    size: int = 0
-
-    def put(self, values: np.ndarray | Sequence[float] | float) -> int:
-        flat = np.asarray(values).ravel()
-        self.parts.append(flat)
-        self.size += flat.size
-        return self.size - flat.size
-
-    def room(self, size: int) -> int:
-        return self.put(np.zeros(size))
-
-    def made(self, dtype: type) -> np.ndarray:
-        return np.concatenate([np.zeros(0), *self.parts]).astype(dtype)
 
 
 @dataclass(eq=False)
@@ -161,14 +140,14 @@ def packed(system: System, state: State, entries: list[Entry]) -> Packed:
             known = arrays_of(body)
             shared[body] = known, constants(known, data, index, w)
         arrays[name] = shared[body][0]
-        _room(bodies[i], shared[body][1], w)
-    _share(bodies, w)
+        room(bodies[i], shared[body][1], w)
+    share(bodies, w)
     table = _Tables(system, entries, arrays, bodies)
     model = table.filled(data, index, w, iw, works)
     lasting = w.size
     for start, end in model.ranges[1:]:  # the first has the workspace that is there
         model.bodies[start:end, t.W_T] = w.room(t.SCRATCH)
-        _share(model.bodies[start:end], w)
+        share(model.bodies[start:end], w)
     out = Packed(
         model, w.made(float), iw.made(int), system.gravity.astype(float), entries, arrays, first, kept, lasting, 0
     )
@@ -215,59 +194,6 @@ def constants(arrays: Arrays, data: Buffer, index: Buffer, w: Buffer) -> np.ndar
     row[t.W_DW] = w.room(wide * wide)
     row[t.W_D0] = w.room(n * long)
     return row
-
-
-def _room(row: np.ndarray, constants: np.ndarray, w: Buffer) -> None:
-    """The workspace of one body."""
-    own = constants.copy()
-    for column in (t.W_Q, t.W_V, t.W_THETA, t.W_LOSS, t.W_ENERGY):
-        own[column] = row[column]
-    row[:] = own
-    long, rot, wide, s = row[t.LONG], row[t.N_ROT], row[t.WIDE], row[t.N_STRAIN]
-    pairs = rot * (rot + 1) // 2
-    rooms = {
-        **dict.fromkeys(
-            (t.W_X, t.W_GAM, t.W_F, t.W_Y, t.W_SCALE, t.W_UNIT), wide + FOUR
-        ),  # a padded row may reach beyond
-        **dict.fromkeys((t.W_OLD, t.W_OLDER, t.W_OLDEST), wide),
-        **dict.fromkeys((t.W_B, t.W_FPRE), long),
-        t.W_DJ: pairs * long,
-        t.W_C: rot * long,  # after ∂J
-        t.W_G0: rot * long,
-        **dict.fromkeys((t.W_EPS, t.W_PRE), s),
-        t.W_Q1: 12 + long,
-        t.W_QT: 9,
-        t.W_PORTS: 2,
-        t.W_J: pairs,
-        t.W_P: 3 + long,
-        t.W_PM: 3,
-        t.W_D: wide * wide + FOUR,
-    }
-    for column, amount in rooms.items():
-        row[column] = w.room(int(amount))
-
-
-def _share(bodies: np.ndarray, w: Buffer) -> None:
-    """Workspace that these bodies use in turn."""
-    n, rot, s = bodies[:, t.LONG], bodies[:, t.N_ROT], bodies[:, t.N_STRAIN]
-    rooms = {t.W_NV: rot * (rot + 1) // 2 * n, t.W_GV: (rot + 1) * n, t.W_SBAR: s}
-    rooms |= {
-        t.W_BM: s * n + FOUR,
-        t.W_B1: s * n + FOUR,
-    }  # the last strip of a body with few coordinates reaches beyond
-    at = np.full(len(bodies), w.room(int(sum(rooms.values()).max(initial=0))))
-    for column, amounts in rooms.items():
-        bodies[:, column] = at
-        at = at + amounts
-
-
-def _ranges(bodies: np.ndarray) -> np.ndarray:
-    """Bodies in ranges of about equal work: first, beyond the last."""
-    work = bodies[:, t.WIDE].astype(float) ** 2
-    count = int(min(max(work.sum() // WORTH, 1), MOST_RANGES))
-    of = ((np.cumsum(work) - 0.5 * work) / work.sum() * count).astype(int)
-    starts = np.flatnonzero(np.diff(of, prepend=-1))
-    return short(np.column_stack([starts, [*starts[1:], len(bodies)]]), 2)
 
 
 @dataclass(eq=False)
@@ -372,7 +298,7 @@ class _Tables:
             held=np.array(held, dtype=np.int64),
             factors=short(factors(self.bodies, table, where), 2),
             where=np.array(where, dtype=np.int64),
-            ranges=_ranges(self.bodies),
+            ranges=ranges(self.bodies),
             crew=np.zeros(CREW_SIZE, dtype=np.int64),
         )
 

@@ -1,0 +1,93 @@
+"""Where bodies work in w: a room of their own, and one that the bodies of a range use in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.crew import MOST_RANGES
+from phloat.motion.kernel.lanes import FOUR
+from phloat.motion.kernel.padded import short
+
+WORTH = 4096  # numbers of D that are worth a range of bodies of their own, for threads to share
+IN_TURN = [t.W_NV, t.W_GV, t.W_SBAR, t.W_BM, t.W_B1]
+
+
+@dataclass(eq=False)
+class Buffer:
+    """A growing row of numbers; what is put gets the place where it starts."""
+
+    parts: list[np.ndarray] = field(default_factory=list)
+    size: int = 0
+
+    def put(self, values: np.ndarray | Sequence[float] | float) -> int:
+        flat = np.asarray(values).ravel()
+        self.parts.append(flat)
+        self.size += flat.size
+        return self.size - flat.size
+
+    def room(self, size: int) -> int:
+        return self.put(np.zeros(size))
+
+    def made(self, dtype: type) -> np.ndarray:
+        return np.concatenate([np.zeros(0), *self.parts]).astype(dtype)
+
+
+def room(row: np.ndarray, constants: np.ndarray, w: Buffer) -> None:
+    """The workspace of one body."""
+    own = constants.copy()
+    for column in (t.W_Q, t.W_V, t.W_THETA, t.W_LOSS, t.W_ENERGY):
+        own[column] = row[column]
+    row[:] = own
+    long, rot, wide, s = row[t.LONG], row[t.N_ROT], row[t.WIDE], row[t.N_STRAIN]
+    pairs = rot * (rot + 1) // 2
+    rooms = {
+        **dict.fromkeys(
+            (t.W_X, t.W_GAM, t.W_F, t.W_Y, t.W_SCALE, t.W_UNIT), wide + FOUR
+        ),  # a padded row may reach beyond
+        **dict.fromkeys((t.W_OLD, t.W_OLDER, t.W_OLDEST), wide),
+        **dict.fromkeys((t.W_B, t.W_FPRE), long),
+        t.W_DJ: pairs * long,
+        t.W_C: rot * long,  # after ∂J
+        t.W_G0: rot * long,
+        **dict.fromkeys((t.W_EPS, t.W_PRE), s),
+        t.W_Q1: 12 + long,
+        t.W_QT: 9,
+        t.W_PORTS: 2,
+        t.W_J: pairs,
+        t.W_P: 3 + long,
+        t.W_PM: 3,
+        t.W_D: wide * wide + FOUR,
+    }
+    for column, amount in rooms.items():
+        row[column] = w.room(int(amount))
+
+
+def share(bodies: np.ndarray, w: Buffer) -> None:
+    """Workspace that these bodies use in turn."""
+    n, rot, s = bodies[:, t.LONG], bodies[:, t.N_ROT], bodies[:, t.N_STRAIN]
+    reached = s * n + FOUR  # the last strip of a body with few coordinates reaches beyond
+    rooms = (rot * (rot + 1) // 2 * n, (rot + 1) * n, s, reached, reached)
+    at = np.full(len(bodies), w.room(int(np.sum(rooms, axis=0).max(initial=0))))
+    for column, amounts in zip(IN_TURN, rooms, strict=True):
+        bodies[:, column] = at
+        at = at + amounts
+
+
+def ranges(bodies: np.ndarray) -> np.ndarray:
+    """Bodies in ranges of about equal work: first, beyond the last."""
+    work = bodies[:, t.WIDE].astype(float) ** 2
+    count = int(min(max(work.sum() // WORTH, 1), MOST_RANGES))
+    of = ((np.cumsum(work) - 0.5 * work) / work.sum() * count).astype(int)
+    starts = np.flatnonzero(np.diff(of, prepend=-1))
+    return short(np.column_stack([starts, [*starts[1:], len(bodies)]]), 2)
+
+
+def unranged(bodies: np.ndarray) -> np.ndarray:
+    """The table of bodies as if all of them used the first workspace: it says nothing of ranges."""
+    out = bodies[:, : t.W_T].copy()
+    out[:, IN_TURN] -= out[:, [t.W_NV]] - out[0, t.W_NV]
+    return out
