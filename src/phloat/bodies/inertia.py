@@ -3,9 +3,8 @@
     m,  s₀ = ∫ρx,  J₀ = ∫ρ[x]ᵀ[x],  S = ∫ρΦ,  X_ab,k = ∫ρ x_a Φ_b,k,  W_ab,kl = ∫ρ Φ_a,k Φ_b,l
 
 A body is a cloud of weighted points (quadrature points, lumped masses): every array is a sum over the same points, so
-M(η) is a Gram matrix. Rotary inertia of sections goes into J₀, M_ff and the ω–η̇ coupling of X only (`Sections`): a constant
-Gram matrix beside it. Squared in W, linear section kinematics would soften torsion under spin; so propeller moment and
-lateral-torsional coupling are absent.
+M(η) is a Gram matrix. Rigid sections (`Sections`) add their second moments E, turned by R = I + [ψ] + ½[ψ]² with ψ = Ψη, to all
+of J₀, X, W and M_ff. Left out is the symmetric part of their ω–η̇ block, ω·d/dt(½ ψ × Jψ): at constant ω a total derivative.
 
 The functions below `Inertia` take plain arrays, so that a compiled kernel can use them as they are. Shapes: S (3, n),
 X and Y (3, 3, n), W (3, 3, n, n), M_ff (n, n), η (n).
@@ -115,11 +114,62 @@ class Inertia:
 
 @dataclass(frozen=True, eq=False)
 class Sections:
-    """Rotary inertia of rigid sections: its parts of J₀, X and M_ff."""
+    """Rotary inertia of rigid sections: its parts of J₀, X, W and M_ff."""
 
     J0: np.ndarray
     X: np.ndarray
+    W_ab: tuple[tuple[Matrix, ...], ...]  # its trace ΣW_aa is zero: turning leaves tr E alone
     M_s: Matrix
+
+    def selected(self, keep: np.ndarray) -> Sections:
+        """With some of the coordinates only."""
+        W = tuple(tuple(csr(w[keep][:, keep]) for w in row) for row in self.W_ab)
+        return Sections(self.J0, self.X[:, :, keep], W, csr(self.M_s[keep][:, keep]))
+
+    def projected(self, V: np.ndarray) -> Sections:
+        """For η = V η_r."""
+        W = tuple(tuple(csr(V.T @ (w @ V)) for w in row) for row in self.W_ab)
+        return Sections(self.J0, self.X @ V, W, csr(V.T @ (self.M_s @ V)))
+
+
+def turned_moments() -> np.ndarray:
+    """T_ab,de,cf of the second-order part Σ T_ab,de,cf ψ_d χ_e E_cf of R E Rᵀ and of its ω–η̇ block.
+
+        [ψ]E[χ]ᵀ + ¼ (S E + E S),   S = [ψ][χ] + [χ][ψ] = χψᵀ + ψχᵀ − 2 ψ·χ I
+
+    The first term is that of linear kinematics; its antisymmetric part is the gyroscopic term E(ψ × χ).
+    """
+    e, I = np.zeros((3, 3, 3)), np.eye(3)
+    e[0, 1, 2] = e[1, 2, 0] = e[2, 0, 1] = 1.0
+    e[0, 2, 1] = e[2, 1, 0] = e[1, 0, 2] = -1.0
+    linear = np.einsum("acd,bfe->abdecf", e, e)
+    S = np.einsum("ae,gd->agde", I, I) + np.einsum("ad,ge->agde", I, I) - 2.0 * np.einsum("ag,de->agde", I, I)
+    SE = np.einsum("acde,fb->abdecf", S, I)
+    return linear + 0.25 * (SE + SE.transpose(1, 0, 2, 3, 4, 5))
+
+
+def rigid_sections(E: Sequence[np.ndarray], turn: Sequence[Matrix | np.ndarray]) -> Sections:
+    """Sections with second moments E = diag(∫ρx², ∫ρy², ∫ρz²) at points, that turn by ψ = (ψ_x, ψ_y, ψ_z), points × coordinates.
+
+    X = E[ψ]ᵀ,  W = `turned_moments`,  J = tr(E) I − E,  M_s = ΨᵀJΨ.
+    """
+    n, T = turn[0].shape[1], turned_moments()
+    X, W, M_s = np.zeros((3, 3, n)), [[zeros(n, n)] * 3 for _ in range(3)], zeros(n, n)
+    for a, moment in enumerate(E):
+        b, c = (a + 1) % 3, (a + 2) % 3
+        X[a, b] += turn[c].T @ moment
+        X[a, c] -= turn[b].T @ moment
+        heavy = [weighted(t, moment) for t in turn] if moment.any() else []
+        for e, right in enumerate(heavy):
+            for d in range(3):
+                share = T[:, :, d, e, a, a]
+                gram = csr(turn[d].T @ right) if share.any() or d == e else zeros(n, n)
+                for i, j in zip(*np.nonzero(share), strict=True):
+                    W[i][j] = W[i][j] + share[i, j] * gram
+                if d == e != a:
+                    M_s = M_s + gram
+    total = np.array([moment.sum() for moment in E])
+    return Sections(np.diag(total.sum() - total), X, tuple(tuple(csr(w) for w in row) for row in W), csr(M_s))
 
 
 def six_arrays(
@@ -135,16 +185,18 @@ def six_arrays(
     second = x.T @ heavy_x
     J0 = np.trace(second) * np.eye(3) - second
     X = np.array([[heavy[b].T @ x[:, a] for b in range(3)] for a in range(3)]).reshape(3, 3, n)
+    W = [[csr(Phi[a].T @ heavy[b]) for b in range(3)] for a in range(3)]
     M_s = zeros(n, n)
     if sections is not None:
         J0, X, M_s = J0 + sections.J0, X + sections.X, sections.M_s
+        W = [[csr(w + own) for w, own in zip(*rows, strict=True)] for rows in zip(W, sections.W_ab, strict=True)]
     return Inertia(
         m=float(mass.sum()),
         s0=heavy_x.sum(axis=0),
         J0=J0,
         S=np.array([w.sum(axis=0) for w in heavy]).reshape(3, n),
         X=X,
-        W_ab=tuple(tuple(csr(Phi[a].T @ heavy[b]) for b in range(3)) for a in range(3)),
+        W_ab=tuple(tuple(row) for row in W),
         M_s=M_s,
     )
 

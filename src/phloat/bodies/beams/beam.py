@@ -16,7 +16,7 @@ from phloat.bodies.beams.frame import FRAMES, Frame, kept
 from phloat.bodies.beams.section import Section
 from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body, ports_at
-from phloat.bodies.inertia import Inertia, Sections, six_arrays
+from phloat.bodies.inertia import Inertia, Sections, rigid_sections, six_arrays
 from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, KelvinVoigt, Material, Rayleigh
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
@@ -184,7 +184,7 @@ def _elastic(beam: Beam, fields: Fields, keep: np.ndarray, M_ff: Matrix) -> Elas
     elastic = Elastic(
         C=compliance,
         D=gradient,
-        Q=_membrane(fields, x, w, keep) if beam.stiffening else no_quadratic(),
+        Q=_membrane(fields, x, w, radius(number), keep) if beam.stiffening else no_quadratic(),
         R_d=zeros(len(keep), len(keep)),
         stresses=Layout({name: (space.size,) for name, (space, _) in fields.stress_spaces.items()}, "stress"),
     )
@@ -192,19 +192,25 @@ def _elastic(beam: Beam, fields: Fields, keep: np.ndarray, M_ff: Matrix) -> Elas
     return replace(elastic, R_d=csr(mass * M_ff + stiff * elastic.K)) if mass or stiff else elastic
 
 
-def _membrane(fields: Fields, x: np.ndarray, w: np.ndarray, keep: np.ndarray) -> Quadratic:
-    """½ ∫ τ (u_y'² + u_z'²), tested with the axial forces τ of the element: those of u_x' and no more (a richer space locks)."""
+def radius(number: dict[str, np.ndarray]) -> np.ndarray:
+    """I_p/A, the square of the polar radius of gyration."""
+    return (number["rhoI"] + number["rhoI_y"]) / number["rhoA"]
+
+
+def _membrane(fields: Fields, x: np.ndarray, w: np.ndarray, radius: np.ndarray, keep: np.ndarray) -> Quadratic:
+    """½ ∫ τ (u_y'² + u_z'² + I_p/A θ_x'²), tested with the axial forces τ of the element: those of u_x' and no more (a richer
+    space locks). The last part is that of fibres winding around the axis: by it tension stiffens torsion."""
     n, points, space = len(keep), len(x) // (len(fields.nodes) - 1), fields.stress_spaces["N"][0]
     each, element = space.degree + 1, np.arange(len(x)) // points
     local = csr(space.at(x)).toarray()[np.arange(len(x))[:, None], each * element[:, None] + np.arange(each)]
     strain, row, column, value = [], [], [], []
-    for name in ("u_y", "u_z"):
+    for name, weight in (("u_y", w), ("u_z", w), ("theta_x", w * radius)):
         slope = csr(fields.of(name, x, 1)[:, keep]).tocoo()
         # a column for every pair (element, coordinate), so that one product gives the blocks of all elements
         pair, place = np.unique(slope.row // points * n + slope.col, return_inverse=True)
         apart = sp.csr_array((slope.data, (slope.row, place)), shape=(len(x), len(pair)))
         for k in range(each):
-            blocks = csr(apart.T @ weighted(apart, w * local[:, k])).tocoo()
+            blocks = csr(apart.T @ weighted(apart, weight * local[:, k])).tocoo()
             strain.append(each * (pair[blocks.row] // n) + k)
             row.append(pair[blocks.row] % n)
             column.append(pair[blocks.col] % n)
@@ -226,21 +232,15 @@ def _inertia(beam: Beam, fields: Fields, keep: np.ndarray) -> Inertia:
 def _sections(
     beam: Beam, fields: Fields, x: np.ndarray, w: np.ndarray, number: dict[str, np.ndarray], keep: np.ndarray
 ) -> Sections:
-    """Rotary inertia: about x always (else M is singular in space), about y and z in the theories that have it."""
-    turn = [f[:, keep] for f in fields.rotation(x)]
-    yy, zz = w * number["rhoI"], w * number["rhoI_y"]  # ∫ρy², ∫ρz² dA
-    X = np.zeros((3, 3, len(keep)))
-    X[1, 2], X[2, 1] = turn[0].T @ yy, -(turn[0].T @ zz)
-    moment = [yy + zz, np.zeros_like(yy), np.zeros_like(yy)]
-    if beam.theory != "euler-bernoulli":
-        moment[1:] = [zz, yy]
-        X[2, 0], X[1, 0] = turn[1].T @ zz, -(turn[2].T @ yy)
-    # only c_k = ε_cab X_ab,k is kept: the symmetric part would change J_u to first order with nothing in M_ff to pay for it,
-    # and M(η) turns indefinite for a thin strip twisted by 0.1 rad (measured)
-    X = 0.5 * (X - X.transpose(1, 0, 2))
-    J0 = np.diag([m.sum() for m in moment])
-    M_s = csr(sum((csr(t.T @ weighted(t, m)) for t, m in zip(turn, moment, strict=True)), zeros(len(keep), len(keep))))
-    return Sections(J0, X, M_s)
+    """Rotary inertia: of whole sections, or without it in bending only ρI_p about the chord (else M is singular in space)."""
+    moments = np.einsum("asq,sq->aq", second_moments(beam.theory, len(x)), [w * number["rhoI"], w * number["rhoI_y"]])
+    return rigid_sections(moments, [turn[:, keep] for turn in fields.turning(x)])
+
+
+def second_moments(theory: str, points: int) -> np.ndarray:
+    """E = diag(0, ∫ρy², ∫ρz²) per ρI = ∫ρy² and ρI_y = ∫ρz², (3, 2, points); Euler-Bernoulli's has J = diag(ρI_p, 0, 0)."""
+    unit = [[-0.5, -0.5], [0.5, 0.5], [0.5, 0.5]] if theory == "euler-bernoulli" else [[0, 0], [1, 0], [0, 1]]
+    return np.repeat(np.array(unit, dtype=float)[:, :, None], points, axis=2)
 
 
 def _fractions(elements: int | Sequence[float]) -> np.ndarray:

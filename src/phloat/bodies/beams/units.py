@@ -15,11 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, Pattern, zeros
-from phloat.bodies.beams.beam import STIFFNESSES, Beam
+from phloat.bodies.beams.beam import STIFFNESSES, Beam, radius, second_moments
 from phloat.bodies.beams.fields import BeamShape, Fields
 from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body, Port, Selected, Shape
-from phloat.bodies.inertia import Inertia
+from phloat.bodies.inertia import Inertia, turned_moments
 from phloat.bodies.strain import Elastic, Quadratic
 from phloat.fem.interval import DENSE_ENTRIES, gauss
 
@@ -38,7 +38,7 @@ class Units:
     mass_power: np.ndarray  # of λ, entry by entry
     W: tuple[Pattern, ...]
     W_places: np.ndarray  # of their entries in a dense (9, n, n)
-    turn: np.ndarray | Matrix  # (X, M_s) per ρI and ρI_y at a point
+    turn: np.ndarray | Matrix  # (J₀, X, M_s, W) per ρI and ρI_y at a point
     turn_power: np.ndarray
     M_s: Pattern
     stiff: tuple[tuple[str, int, np.ndarray], ...]  # name of the number, size of blocks, C⁻¹ per number at a point
@@ -46,6 +46,8 @@ class Units:
     R_d: Pattern
     D_power: np.ndarray
     Q_power: np.ndarray
+    wound: np.ndarray  # entries of Q that belong to twist
+    winding: np.ndarray  # and their values per I_p/A at a point
     ports_power: dict[str, tuple[np.ndarray, np.ndarray]]
 
     def made(self, beam: Beam, recipe: Any) -> Body | None:
@@ -84,12 +86,13 @@ class Units:
         rotary = turned[:3]
         X = turned[3 : 3 + 9 * n].reshape(3, 3, n)
         X[0] += given[3 + 3 * n : 3 + 6 * n].reshape(3, n)
-        start, W, W_ab = 3 + 6 * n, np.zeros((9, n, n)), []
-        W.ravel()[self.W_places] = given[start:]
+        places = len(self.W_places)
+        data, start, W, W_ab = given[-places:] + turned[-places:], 0, np.zeros((9, n, n)), []
+        W.ravel()[self.W_places] = data
         for pattern in self.W:
-            W_ab.append(pattern.filled(given[start : start + len(pattern.matrix.data)]))
+            W_ab.append(pattern.filled(data[start : start + len(pattern.matrix.data)]))
             start += len(pattern.matrix.data)
-        M_s = self.M_s.filled(turned[3 + 9 * n :])
+        M_s = self.M_s.filled(turned[3 + 9 * n : -places])
         out = Inertia(
             m=float(m),
             s0=np.array([first, 0.0, 0.0]),
@@ -108,9 +111,12 @@ class Units:
         inverse = self.C.filled(np.concatenate([np.zeros(0), *(block.ravel() for block in blocks)]))
         C = self.C.filled(np.concatenate([np.zeros(0), *(np.linalg.inv(block).ravel() for block in blocks)]))
         D, Q = old.D, old.Q
+        value = Q.value.copy()
+        value[self.wound] = self.winding @ radius(number)
         if scale != 1.0:
             D = Pattern(old.D).filled(old.D.data * scale**self.D_power)
-            Q = Quadratic(Q.strain, Q.row, Q.column, Q.value * scale**self.Q_power)
+            value *= scale**self.Q_power
+        Q = Quadratic(Q.strain, Q.row, Q.column, value)
         R_d = zeros(*old.R_d.shape)
         if beam.damping.mass or beam.damping.stiffness:
             dense = D.toarray()
@@ -151,10 +157,13 @@ def units(body: Body) -> Units | None:
     x, w = gauss(fields.nodes)
     points = np.concatenate([x, beam.length * np.array(list(beam.masses), dtype=float)])
     Phi = _dense(fields.displacement(points), columns)
-    turn = _dense(fields.rotation(x), columns)
+    turn = _dense(fields.turning(x), columns)
     power = _powers(fields, points, columns, Phi, turn)
-    W, mass, mass_power = _masses(points, Phi, power)
-    M_s, turned, turn_power = _turns(beam, turn, power)
+    E = second_moments(beam.theory, 1)[:, :, 0]
+    W = _patterns(Phi, turn, np.einsum("abdecc,cs->sabde", turned_moments(), E))
+    mass, mass_power = _masses(points, Phi, power, W)
+    M_s, turned, turn_power = _turns(E, turn, power, W)
+    wound, winding = _windings(body, fields, columns, x, w)
     used = list(body.elastic.stresses)
     stiff = tuple(_stiff(fields, name, x, w) for name in used)
     C, twice = _blocks([(size, len(unit) // size**2) for _, size, unit in stiff]), _longer(body)
@@ -179,6 +188,8 @@ def units(body: Body) -> Units | None:
         R_d=Pattern.of((heavy + D.T @ C.matrix @ D).toarray() > 0.0),
         D_power=_power(body.elastic.D.data, twice.elastic.D.data),
         Q_power=_power(body.elastic.Q.value, twice.elastic.Q.value),
+        wound=wound,
+        winding=winding,
         ports_power={
             name: (_power(port.Phi, twice.ports[name].Phi), _power(port.Psi, twice.ports[name].Psi))
             for name, port in body.ports.items()
@@ -196,7 +207,7 @@ def _powers(fields: Fields, points: np.ndarray, columns: np.ndarray, Phi: np.nda
     twice = Fields(2.0 * fields.nodes, fields.theory, fields.torsion)
     moved = _power(Phi, _dense(twice.displacement(2.0 * points), columns)).max(axis=(0, 1))
     at = 2.0 * gauss(fields.nodes)[0]
-    turned = _power(turn, _dense(twice.rotation(at), columns)).max(axis=(0, 1), initial=-9.0)
+    turned = _power(turn, _dense(twice.turning(at), columns)).max(axis=(0, 1), initial=-9.0)
     return np.where(Phi.any(axis=(0, 1)), moved, turned + 1.0)
 
 
@@ -207,39 +218,75 @@ def _power(once: np.ndarray, twice: np.ndarray) -> np.ndarray:
     return np.round(np.log2(ratio))
 
 
+def _patterns(Phi: np.ndarray, turn: np.ndarray, T: np.ndarray) -> tuple[Pattern, ...]:
+    """Where the nine W_ab of points and of sections may have entries."""
+    felt = np.abs(T).sum(axis=0) > 0.0
+    pairs = [[np.abs(left).T @ np.abs(right) for right in turn] for left in turn]
+    out = []
+    for a in range(3):
+        for b in range(3):
+            there = np.abs(Phi[a]).T @ np.abs(Phi[b])
+            for d, e in zip(*np.nonzero(felt[a, b]), strict=True):
+                there = there + pairs[d][e]
+            out.append(Pattern.of(there > 0.0))
+    return tuple(out)
+
+
 def _masses(
-    points: np.ndarray, Phi: np.ndarray, power: np.ndarray
-) -> tuple[tuple[Pattern, ...], np.ndarray | Matrix, np.ndarray]:
+    points: np.ndarray, Phi: np.ndarray, power: np.ndarray, W: tuple[Pattern, ...]
+) -> tuple[np.ndarray | Matrix, np.ndarray]:
     rows = [np.ones((1, len(points))), points[None], points[None] ** 2]
     rows += [Phi[a].T for a in range(3)] + [Phi[b].T * points for b in range(3)]
     powers = [np.array([0.0, 1.0, 2.0]), np.tile(power, 3), np.tile(1.0 + power, 3)]
-    W = []
-    for a in range(3):
-        for b in range(3):
-            pattern = Pattern.of(np.abs(Phi[a]).T @ np.abs(Phi[b]) > 0.0)
-            i, j = pattern.places
-            rows.append((Phi[a][:, i] * Phi[b][:, j]).T)
-            powers.append(power[i] + power[j])
-            W.append(pattern)
-    return tuple(W), _stacked(rows, len(points)), np.concatenate(powers)
+    for k, pattern in enumerate(W):
+        i, j = pattern.places
+        rows.append((Phi[k // 3][:, i] * Phi[k % 3][:, j]).T)
+        powers.append(power[i] + power[j])
+    return _stacked(rows, len(points)), np.concatenate(powers)
 
 
-def _turns(beam: Beam, turn: np.ndarray, power: np.ndarray) -> tuple[Pattern, np.ndarray | Matrix, np.ndarray]:
-    """Rotary inertia per ∫ρy² and ∫ρz² at every point: about x always, about y and z in the theories that have it."""
+def _turns(
+    E: np.ndarray, turn: np.ndarray, power: np.ndarray, W: tuple[Pattern, ...]
+) -> tuple[Pattern, np.ndarray | Matrix, np.ndarray]:
+    """Rotary inertia per ∫ρy² and ∫ρz² at every point, as `rigid_sections` has it: J₀, X = E[ψ]ᵀ, M_s and W."""
     n, count = len(power), turn.shape[1]
-    one, none = np.ones(count), np.zeros(count)
-    both = 1.0 if beam.theory != "euler-bernoulli" else 0.0
-    moment = np.array([[one, one], [none, both * one], [both * one, none]])  # axis, (ρy², ρz²), points
+    J = E.sum(axis=0) - E  # axis, (ρy², ρz²)
     X = np.zeros((3, 3, n, 2, count))
-    X[1, 2, :, 0], X[2, 1, :, 1] = turn[0].T, -turn[0].T
-    X[2, 0, :, 1], X[1, 0, :, 0] = both * turn[1].T, -both * turn[2].T
-    X = 0.5 * (X - X.transpose(1, 0, 2, 3, 4))
+    for a in range(3):
+        b, c = (a + 1) % 3, (a + 2) % 3
+        for s in range(2):
+            X[a, b, :, s], X[a, c, :, s] = E[a, s] * turn[c].T, -E[a, s] * turn[b].T
     pattern = Pattern.of(sum(np.abs(t).T @ np.abs(t) for t in turn) > 0.0)
     i, j = pattern.places
-    M_s = np.einsum("aqk,aqk,asq->ksq", turn[:, :, i], turn[:, :, j], moment)
-    rows = [moment, X.reshape(9 * n, 2, count), M_s]
+    M_s = np.einsum("aqk,aqk,as->ksq", turn[:, :, i], turn[:, :, j], J)
+    rows = [np.repeat(J[:, :, None], count, axis=2), X.reshape(9 * n, 2, count), M_s]
     powers = [np.zeros(3), np.tile(power - 1.0, 9), power[i] + power[j] - 2.0]
+    T = np.einsum("abdecc,cs->sabde", turned_moments(), E)
+    for k, own in enumerate(W):
+        i, j = own.places
+        rows.append(_turned(turn[:, :, i], turn[:, :, j], T[:, k // 3, k % 3]))
+        powers.append(power[i] + power[j] - 2.0)
     return pattern, _stacked(rows, 2 * count), np.concatenate(powers)
+
+
+def _turned(left: np.ndarray, right: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """Σ T_de ψ_d χ_e, (entries, (ρy², ρz²), points)."""
+    out = np.zeros((left.shape[2], 2, left.shape[1]))
+    for s, d, e in zip(*np.nonzero(T), strict=True):
+        out[:, s] += T[s, d, e] * (left[d] * right[e]).T
+    return out
+
+
+def _windings(
+    body: Body, fields: Fields, columns: np.ndarray, x: np.ndarray, w: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Entries of Q that belong to twist, and their values ∫ τ θ'θ' per I_p/A at every point."""
+    Q, space = body.elastic.Q, fields.stress_spaces["N"][0]
+    (slope,) = _dense([fields.of("theta_x", x, 1)], columns)
+    (force,) = _dense([space.at(x)], np.arange(space.size))
+    wound = np.flatnonzero(slope.any(axis=0)[Q.row])
+    winding = w[:, None] * force[:, Q.strain[wound]] * slope[:, Q.row[wound]] * slope[:, Q.column[wound]]
+    return wound, winding.T
 
 
 def _stacked(rows: list[np.ndarray], columns: int) -> np.ndarray | Matrix:

@@ -108,9 +108,7 @@ class Continuum:
         place = np.full(self.coordinates, -1)
         place[free] = np.arange(len(free))
         samples = self.samples._replace(Phi=tuple(csr(p[:, free]) for p in self.samples.Phi))
-        sections = self.sections and Sections(
-            self.sections.J0, self.sections.X[:, :, free], csr(self.sections.M_s[free][:, free])
-        )
+        sections = self.sections and self.sections.selected(free)
         make_strains, make_trace = self.make_strains, self.make_trace
 
         def fewer_strains() -> Strains:

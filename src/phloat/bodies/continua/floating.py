@@ -267,9 +267,7 @@ def _root(gram: np.ndarray, energy: np.ndarray) -> np.ndarray:
 def _body(continuum: Meshed, fields: Fields, found: dict[str, Interface]) -> Body:
     V, r, rest = fields.V, fields.V.shape[1], len(fields.left)
     x, mass, Phi, *_ = continuum.samples
-    sections = continuum.sections
-    if sections is not None:
-        sections = type(sections)(sections.J0, sections.X @ V, csr(V.T @ (sections.M_s @ V)))
+    sections = continuum.sections and continuum.sections.projected(V)
     inertia = six_arrays(x, mass, [p @ V for p in Phi], sections)
     ports = {}
     kept = np.where(fields.even, FLAT[:, None] > 0, FLAT[:, None] < 0) | (not fields.even.any())

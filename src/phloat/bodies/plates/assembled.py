@@ -9,10 +9,10 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.sparse import csr, weighted
+from phloat.algebra.sparse import csr
 from phloat.bodies.continua.continuum import Continuum, Samples, Trace
 from phloat.bodies.continua.interfaces import Patch
-from phloat.bodies.inertia import Sections
+from phloat.bodies.inertia import Sections, rigid_sections
 from phloat.bodies.material import Damping
 from phloat.bodies.plates.elastic import Local
 from phloat.bodies.plates.fields import Fields, Kirchhoff
@@ -130,13 +130,9 @@ def _masses(plate: PlateRecipe, fields: Fields) -> tuple[Samples, Sections | Non
     samples = Samples(x, mass, fields.displacement(points), points.weight)
     if plate.theory != "mindlin":
         return samples, None
-    turn = fields.turn(points)
     rotary = through.rho_2 * points.weight
-    X = np.zeros((3, 3, len(fields.kinds)))
-    X[2, 0], X[2, 1] = turn[1].T @ rotary, -(turn[0].T @ rotary)
-    X = 0.5 * (X - X.transpose(1, 0, 2))  # only the ω–η̇ coupling, as for beams
-    M_s = csr(sum(turn[a].T @ weighted(turn[a], rotary) for a in (0, 1)))
-    return samples, Sections(np.diag([rotary.sum(), rotary.sum(), 0.0]), X, M_s)
+    none = np.zeros_like(rotary)
+    return samples, rigid_sections((none, none, rotary), fields.turn(points))
 
 
 def _trace(plate: PlateRecipe, fields: Fields, name: str) -> Trace:

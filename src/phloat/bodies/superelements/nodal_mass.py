@@ -53,7 +53,7 @@ def nodal_mass(
     half = np.zeros_like(X)
     for k, (a, b) in enumerate(((1, 2), (2, 0), (0, 1))):
         half[a, b], half[b, a] = 0.5 * c[k], -0.5 * c[k]
-    return NodalMass(samples, Sections(J0, half, rest), kind)
+    return NodalMass(samples, Sections(J0, half, ((csr(M.shape),) * 3,) * 3, rest), kind)
 
 
 def _masses(
