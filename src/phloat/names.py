@@ -19,6 +19,7 @@ from phloat.bodies.beams.taper import Taper
 from phloat.bodies.body import Body, Port
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import Mean, Rigid
+from phloat.bodies.continua.patches import Patch
 from phloat.bodies.material import KelvinVoigt, Material, Orthotropic, Rayleigh
 from phloat.bodies.plates.laminate import Laminate
 from phloat.bodies.plates.plate import Plate
@@ -183,6 +184,7 @@ __all__ = [
     "Observer",
     "Orthotropic",
     "Passive",
+    "Patch",
     "Planar",
     "Plate",
     "PointMass",

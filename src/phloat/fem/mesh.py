@@ -147,7 +147,11 @@ class Mesh:
 
     def facet_nodes(self, name: str) -> np.ndarray:
         """All nodes of each facet of a boundary, middles included, in VTK's order of the facet."""
-        cells, local = self.sides(name)
+        return self.facet_nodes_of(self.boundary(name), name)
+
+    def facet_nodes_of(self, facets: np.ndarray, name: str = "") -> np.ndarray:
+        """The same of facets given by their corner nodes."""
+        cells, local = self._sides(name, facets)
         return self.cells[cells[:, None], cell.facet_nodes(self.kind, self.order)[local]]
 
     def node_numbers(self, name: str) -> np.ndarray:

@@ -20,7 +20,8 @@ from phloat.algebra.sparse import Matrix, csr, stacked, zeros
 from phloat.bodies.body import Body, Recipe, Shape
 from phloat.bodies.continua.boundary_ports import open_ports
 from phloat.bodies.continua.floating import reduced
-from phloat.bodies.continua.interfaces import Patch, interfaces
+from phloat.bodies.continua.interfaces import Place, interfaces
+from phloat.bodies.continua.patches import Patch
 from phloat.bodies.continua.meshed import Samples, Strains, Trace
 from phloat.bodies.inertia import Sections
 from phloat.bodies.made import Made
@@ -55,11 +56,11 @@ class Continuum:
     rigid: np.ndarray
     kinds: np.ndarray
     parts: Mapping[str, np.ndarray]
-    make_trace: Callable[[str], Trace]
+    make_trace: Callable[[str | Patch], Trace]
     shape: Shape
     damping: Damping
     frame: str | None = None
-    ports: Mapping[str, Patch] = field(default_factory=dict)
+    ports: Mapping[str, Place] = field(default_factory=dict)
     stiffening: bool = True
     stretch: Callable[[np.ndarray], np.ndarray] | None = None
     held: str = ""
@@ -97,10 +98,11 @@ class Continuum:
         found = np.asarray(self.parts[boundary])
         return found if kinds is None else found[np.isin(self.kinds[found], list(kinds))]
 
-    def trace(self, boundary: str) -> Trace:
-        if boundary not in self.parts:
-            raise InputError(unknown("boundary", boundary, self.parts))
-        return self.make_trace(boundary)
+    def trace(self, where: str | Patch) -> Trace:
+        """A boundary, a region of cells or a disc as quadrature points."""
+        if isinstance(where, str) and where not in self.parts and where not in self.mesh.regions:
+            raise InputError(unknown("boundary", where, [*self.parts, *self.mesh.regions]))
+        return self.make_trace(where)
 
     def holding(self, coordinates: np.ndarray, words: str) -> Continuum:
         """The same body with some coordinates held at zero; `words` say which, for errors and reports."""
@@ -124,8 +126,8 @@ class Continuum:
 
             return full._replace(D=csr(full.D[:, free]), pair=lambda q, r: pair(spread(q), spread(r)))
 
-        def fewer_trace(name: str) -> Trace:
-            full = make_trace(name)
+        def fewer_trace(where: str | Patch) -> Trace:
+            full = make_trace(where)
             turn = full.turn and tuple(csr(t[:, free]) for t in full.turn)
             return full._replace(u=tuple(csr(u[:, free]) for u in full.u), turn=turn)
 

@@ -38,7 +38,7 @@ from phloat.bodies.continua.craig_bampton import (
     times,
 )
 from phloat.bodies.continua.frames import MEAN_AXES, frame_rows, given_from, seen_from
-from phloat.bodies.continua.interfaces import Interface, Patch, interfaces
+from phloat.bodies.continua.interfaces import Interface, Place, interfaces
 from phloat.bodies.continua.kept import Fields, Kept, pair_of, stress_of
 from phloat.bodies.continua.meshed import Meshed
 from phloat.bodies.continua.parity import FLAT, by_parity, mirrored
@@ -57,7 +57,7 @@ LOOSE = "some part of the body is loose, or its stiffnesses are too far apart fo
 @one_thread()
 def reduced(
     continuum: Meshed,
-    ports: Mapping[str, Patch],
+    ports: Mapping[str, Place],
     *,
     modes: int,
     stiffened: int | None,

@@ -10,14 +10,14 @@ import scipy.linalg as la
 from phloat.algebra.sparse import Matrix
 from phloat.bodies.continua.columns import lengths
 from phloat.bodies.continua.craig_bampton import CraigBampton
-from phloat.bodies.continua.interfaces import Interface, Mean, Patch, Rigid, mean_motion
+from phloat.bodies.continua.interfaces import Interface, Mean, Place, Rigid, mean_motion
 from phloat.bodies.continua.meshed import Meshed
 from phloat.linear.bases import apart, orthonormal
 
 MEAN_AXES = "mean axes"
 
 
-def frame_rows(continuum: Meshed, frame: str, ports: Mapping[str, Patch]) -> Matrix | None:
+def frame_rows(continuum: Meshed, frame: str, ports: Mapping[str, Place]) -> Matrix | None:
     """The mean motion (v, ω) = F q of a frame that is no port; None of ports and of mean axes."""
     if frame == MEAN_AXES or _port_on(frame, ports) is not None:
         return None
@@ -25,7 +25,7 @@ def frame_rows(continuum: Meshed, frame: str, ports: Mapping[str, Patch]) -> Mat
 
 
 def seen_from(
-    continuum: Meshed, basis: CraigBampton, frame: str, ports: Mapping[str, Patch], rows: Matrix | None
+    continuum: Meshed, basis: CraigBampton, frame: str, ports: Mapping[str, Place], rows: Matrix | None
 ) -> np.ndarray:
     """The fields of a basis without the rigid motion of the frame, whose `rows` are those of `frame_rows`."""
     if rows is None:
@@ -40,7 +40,7 @@ def seen_from(
 
 
 def given_from(
-    continuum: Meshed, V: np.ndarray, frame: str, ports: Mapping[str, Patch], found: Mapping[str, Interface]
+    continuum: Meshed, V: np.ndarray, frame: str, ports: Mapping[str, Place], found: Mapping[str, Interface]
 ) -> np.ndarray:
     """Given fields without the rigid motion of the frame; of those that depend on others, or are rigid, nothing is left."""
     moved = continuum.rigid[:, continuum.rigid.any(axis=0)]
@@ -56,7 +56,7 @@ def given_from(
     return V
 
 
-def _port_on(frame: str, ports: Mapping[str, Patch]) -> str | None:
+def _port_on(frame: str, ports: Mapping[str, Place]) -> str | None:
     """The port on the boundary that the frame follows."""
     boundaries = {name: p.boundary if isinstance(p, (Mean, Rigid)) else p for name, p in ports.items()}
     return next((name for name, b in boundaries.items() if isinstance(b, str) and b == frame), None)

@@ -19,16 +19,18 @@ import scipy.sparse as sp
 from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix, csr, weighted
 from phloat.bodies.continua.meshed import Meshed, Trace
+from phloat.bodies.continua.patches import Patch
 from phloat.errors import InputError, finite, mapping, port_name
 
 UNDETERMINED = 1e-9  # of the largest: below this a rotation of a patch is not one
+PORTS = "{name: boundary, Mean(boundary), Patch(at, radius) or point}"
 THIN = 1e-15  # the same where the material of the patch knows its own turn: of (thickness / length)²
 IN_PLANE = [0, 1, 5]  # what a sheet can do of (v, ω)
 
 
 @dataclass(frozen=True)
 class Mean:
-    """A port that follows the mean motion of a part of the boundary, which may deform; forces are spread evenly over it."""
+    """A port that follows the mean motion of a boundary or a region, which may deform; forces are spread evenly over it."""
 
     boundary: str
 
@@ -40,7 +42,7 @@ class Rigid:
     boundary: str
 
 
-Patch: TypeAlias = "str | Rigid | Mean | tuple[float, float, float]"
+Place: TypeAlias = "str | Rigid | Mean | Patch | tuple[float, float, float]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +55,11 @@ class Interface:
     rigid: np.ndarray
 
 
-def interfaces(continuum: Meshed, ports: Mapping[str, Patch]) -> dict[str, Interface]:
-    """The ports of a recipe by name: a boundary (rigid), Mean(boundary), or a point."""
+def interfaces(continuum: Meshed, ports: Mapping[str, Place]) -> dict[str, Interface]:
+    """The ports of a recipe by name: a boundary (rigid), Mean(boundary or region), Patch(at, radius), or a point."""
     out: dict[str, Interface] = {}
     taken = np.zeros(continuum.coordinates, bool)
-    for name, patch in mapping("ports", ports, "{name: boundary, Mean(boundary) or point}").items():
+    for name, patch in mapping("ports", ports, PORTS).items():
         port_name(name)
         found = interface(continuum, name, patch)
         if taken[found.tied].any():
@@ -71,7 +73,7 @@ def interfaces(continuum: Meshed, ports: Mapping[str, Patch]) -> dict[str, Inter
     return out
 
 
-def interface(continuum: Meshed, name: str, patch: Patch) -> Interface:
+def interface(continuum: Meshed, name: str, patch: Place) -> Interface:
     """One port."""
     if isinstance(patch, (str, Rigid)):
         boundary = patch if isinstance(patch, str) else patch.boundary
@@ -82,10 +84,21 @@ def interface(continuum: Meshed, name: str, patch: Patch) -> Interface:
     if isinstance(patch, Mean):
         x, L = mean_motion(continuum.trace(patch.boundary), f"port {name!r} on {patch.boundary!r}")
         return Interface(x, L, *_untied())
+    if isinstance(patch, Patch):
+        at = np.array(patch.at)
+        x, L = mean_motion(_disc(continuum, name, patch), f"port {name!r}")
+        return Interface(at, csr(csr(moved(x - at)) @ L), *_untied())
     x = finite(f"port {name!r}, which names no boundary,", patch, (3,))
     places = x[None, :]
     L = csr(sp.vstack([continuum.shape.displacement(places), continuum.shape.rotation(places)]))
     return Interface(x, L, *_untied())
+
+
+def _disc(continuum: Meshed, name: str, patch: Patch) -> Trace:
+    try:
+        return continuum.trace(patch)
+    except InputError as error:
+        raise InputError(f"port {name!r}: {error}") from None
 
 
 def _by_ties(L: Matrix, tied: np.ndarray, rigid: np.ndarray) -> Matrix:

@@ -10,6 +10,7 @@ import numpy as np
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix
 from phloat.bodies.body import Recipe, Shape
+from phloat.bodies.continua.patches import Patch
 from phloat.bodies.inertia import Sections
 
 
@@ -86,4 +87,4 @@ class Meshed(Protocol):
     @property
     def coordinates(self) -> int: ...
     def on(self, boundary: str, kinds: Iterable[str] | None = None) -> np.ndarray: ...
-    def trace(self, boundary: str) -> Trace: ...
+    def trace(self, where: str | Patch) -> Trace: ...

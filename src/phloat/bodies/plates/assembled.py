@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import csr
 from phloat.bodies.continua.continuum import Continuum, Samples, Trace
-from phloat.bodies.continua.interfaces import Patch
+from phloat.bodies.continua.interfaces import Place
+from phloat.bodies.continua.patches import Patch, beyond
 from phloat.bodies.inertia import Sections, rigid_sections
 from phloat.bodies.material import Damping
 from phloat.bodies.plates.elastic import Local
@@ -19,10 +20,10 @@ from phloat.bodies.plates.fields import Fields, Kirchhoff
 from phloat.bodies.plates.mindlin import Mindlin
 from phloat.bodies.plates.mixed import Deflection, Mixed
 from phloat.bodies.plates.section import PlateSection
-from phloat.bodies.plates.shape import PlateShape
+from phloat.bodies.plates.shape import ABOVE, PlateShape
 from phloat.errors import InputError, unknown
 from phloat.fem.mesh import Mesh
-from phloat.fem.plate_cells import Cells, cells_of
+from phloat.fem.plate_cells import ALIGNED, Cells, Points, cells_of
 
 EDGE_POINTS = 5  # of Gauss on each edge: exact to degree 9
 WAYS = ("clamped", "supported", "symmetric")
@@ -44,7 +45,7 @@ class PlateRecipe(Protocol):
     @property
     def frame(self) -> str | None: ...
     @property
-    def ports(self) -> Mapping[str, Patch]: ...
+    def ports(self) -> Mapping[str, Place]: ...
     @property
     def damping(self) -> Damping: ...
     @property
@@ -72,7 +73,7 @@ def assembled(plate: PlateRecipe, mesh: Mesh, elements: str) -> Continuum:
         rigid=fields.rigid,
         kinds=fields.kinds,
         parts={name: np.unique(fields.on(cells.edges_on(name))) for name in cells.boundaries},
-        make_trace=partial(_trace, plate, fields),
+        make_trace=partial(_trace, plate, fields, _regions(mesh, len(cells.corners))),
         shape=PlateShape(fields, nodes, plate.section, stresses.resultants, stresses.rule),
         damping=plate.damping,
         frame=plate.frame,
@@ -135,13 +136,37 @@ def _masses(plate: PlateRecipe, fields: Fields) -> tuple[Samples, Sections | Non
     return samples, rigid_sections((none, none, rotary), fields.turn(points))
 
 
-def _trace(plate: PlateRecipe, fields: Fields, name: str) -> Trace:
-    """A side as quadrature points."""
-    points = fields.cells.along(fields.cells.edges_on(name), EDGE_POINTS)
+def _trace(plate: PlateRecipe, fields: Fields, regions: Mapping[str, np.ndarray], where: str | Patch) -> Trace:
+    """A side, a region or a disc as quadrature points."""
+    if isinstance(where, Patch):
+        points, half = _disc(fields.cells, where), 0.5 * float(plate.section.height(np.array([where.at[:2]]))[0])
+        if abs(where.at[2]) > half * (1.0 + ABOVE):
+            raise InputError(f"the point z = {where.at[2]:g} lies off the plate, whose faces are at ±{half:g} there")
+    elif where in fields.cells.boundaries:
+        points = fields.cells.along(fields.cells.edges_on(where), EDGE_POINTS)
+    else:
+        points = fields.cells.quadrature(fields.rules["mass"])
+        points = Points(*(part[np.isin(points.cell, regions[where])] for part in points))
     x = np.column_stack([points.x, np.zeros(len(points.x))])
     h = plate.section.height(points.x)
     gyration = float(points.weight @ h**2 / points.weight.sum() / 12.0)
     return Trace(x, points.weight, fields.displacement(points), fields.turn(points), gyration)
+
+
+def _disc(cells: Cells, patch: Patch) -> Points:
+    """Points of a disc in the plane of the plate."""
+    middle = np.array([patch.at[:2]])
+    offset, weight = patch.disc(float(np.sqrt(cells.areas[cells.find(middle).cell[0]])))
+    try:
+        return cells.find(middle + offset, beyond=ALIGNED)._replace(weight=weight)
+    except InputError:
+        raise beyond(patch, "the plate") from None
+
+
+def _regions(mesh: Mesh, cells: int) -> dict[str, np.ndarray]:
+    """The cells of regions; quadrilaterals may have been halved, all first halves before all second ones."""
+    halves = len(mesh.cells) * np.arange(cells // len(mesh.cells))
+    return {name: (halves[:, None] + numbers).ravel() for name, numbers in mesh.regions.items()}
 
 
 def _stretched(fields: Fields, G: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import ClassVar, TypedDict, Unpack
 
 from phloat.algebra.threads import one_thread
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.interfaces import Patch
+from phloat.bodies.continua.interfaces import PORTS, Place
 from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, KelvinVoigt, Material, Rayleigh
 from phloat.bodies.plates.assembled import Sides, assembled
@@ -40,7 +40,7 @@ class Options(TypedDict, total=False):
     symmetric: Sides
     support: str
     frame: str | None
-    ports: Mapping[str, Patch]
+    ports: Mapping[str, Place]
     damping: Damping
     stiffening: bool
     membrane: bool | None
@@ -75,7 +75,7 @@ class Plate:
     symmetric: Sides = None
     support: str = "hard"
     frame: str | None = None
-    ports: Mapping[str, Patch] = field(default_factory=dict)
+    ports: Mapping[str, Place] = field(default_factory=dict)
     damping: Damping = Rayleigh()
     stiffening: bool = True
     membrane: bool | None = None
@@ -94,7 +94,7 @@ class Plate:
         section = self.section
         if not isinstance(self.damping, (Rayleigh, KelvinVoigt)):
             raise InputError(f"damping is {self.damping!r}; it must be Rayleigh(…) or KelvinVoigt(…)")
-        for name in mapping("ports", self.ports, "{name: boundary, Mean(boundary) or point}"):
+        for name in mapping("ports", self.ports, PORTS):
             port_name(name)
         if self.mass is not None:
             positive("mass", self.mass)

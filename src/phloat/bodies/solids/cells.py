@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,12 +18,16 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, weighted, zeros
 from phloat.bodies.body import Recipe
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.interfaces import Patch
+from phloat.bodies.continua.interfaces import Place
 from phloat.bodies.continua.meshed import Samples, Strains, Trace
+from phloat.bodies.continua.patches import Patch, beyond
 from phloat.bodies.material import Damping
+from phloat.bodies.solids.faces import Surface
 from phloat.bodies.solids.shape import MeshShape
+from phloat.errors import InputError
 from phloat.fem.assembly import VOIGT, Cells, for_each_axis
 from phloat.fem.cells import FACET
+from phloat.fem.locate import Locator
 from phloat.fem.mesh import Mesh
 from phloat.fem.reference import Reference, rule
 
@@ -48,7 +53,7 @@ def elastic(
     thickness: Thickness | None,
     damping: Damping,
     frame: str | None,
-    ports: Mapping[str, Patch],
+    ports: Mapping[str, Place],
     stiffening: bool,
 ) -> Continuum:
     """The free body."""
@@ -83,7 +88,7 @@ def elastic(
         rigid=_rigid(mesh.points, d),
         kinds=np.tile([f"u_{a}" for a in AXES[:d]], count),
         parts={name: _coordinates(mesh.node_numbers(name), d) for name in mesh.boundaries},
-        make_trace=partial(_trace, mesh),
+        make_trace=partial(_trace, mesh, cells),
         shape=MeshShape(mesh.points, cells, names, _whole(parts, len(cells.nodes))),
         damping=damping,
         frame=frame,
@@ -170,19 +175,45 @@ def _stretched(x: np.ndarray, d: int, G: np.ndarray) -> np.ndarray:
     return np.asarray((x @ G.T)[:, :d].ravel())
 
 
-def _trace(mesh: Mesh, name: str) -> Trace:
+def _trace(mesh: Mesh, cells: Cells, where: str | Patch) -> Trace:
+    """A boundary, a region or a disc as quadrature points."""
+    if isinstance(where, Patch):
+        nodes, values, x, weight = Surface(mesh).disc(where) if mesh.dimension == 3 else _disc(cells, where)
+    elif where in mesh.boundaries:
+        nodes, values, x, weight = _on_facets(mesh, where)
+    else:
+        chosen, (xi, _) = mesh.regions[where], cells.reference.mass_rule
+        nodes, values = np.repeat(cells.nodes[chosen], len(xi), axis=0), np.tile(cells.reference.values(xi), (len(chosen), 1))
+        x, weight = cells.at(xi)[chosen].reshape(-1, cells.dim), cells.mass_weights[chosen].ravel()
+    d, (rows, n) = mesh.dimension, nodes.shape
+    start, shape = np.arange(0, rows * n + 1, n), (rows, d * len(mesh.points))
+    u = [csr(sp.csr_array((values.ravel(), d * nodes.ravel() + a, start), shape=shape)) for a in range(d)]
+    x = np.pad(x, ((0, 0), (0, 3 - x.shape[1])))
+    return Trace(x, weight, u=(u[0], u[1], u[2] if d == 3 else zeros(*shape)))
+
+
+Spread: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # nodes and values of each point, x, weight
+
+
+def _disc(cells: Cells, patch: Patch) -> Spread:
+    """Points of a disc in a sheet."""
+    middle, locator = np.array([patch.at[:2]]), Locator(cells)
+    size = float(np.sqrt(cells.mass_weights[locator.find(middle)[0][0]].sum()))
+    offset, weight = patch.disc(size)
+    try:
+        cell, xi = locator.find(middle + offset)
+    except InputError:
+        raise beyond(patch, "the sheet") from None
+    return cells.nodes[cell], cells.reference.values(xi), middle + offset, weight
+
+
+def _on_facets(mesh: Mesh, name: str) -> Spread:
     d, facet = mesh.dimension, Reference(FACET[mesh.kind], mesh.order)
     nodes = mesh.facet_nodes(name)
     xi, weight = rule(facet.kind, 2 * mesh.order + 1)
     values, corners = facet.values(xi), mesh.points[nodes]
     tangent = np.einsum("qnb,fna->fqba", facet.slopes(xi), corners)
     across = tangent[:, :, 0] if d == 2 else np.cross(tangent[:, :, 0], tangent[:, :, 1])
-    rows, n = len(nodes) * len(xi), nodes.shape[1]
-    columns, start = np.repeat(nodes, len(xi), axis=0).ravel(), np.arange(0, rows * n + 1, n)
-    data, shape = np.tile(values, (len(nodes), 1)).ravel(), (rows, d * len(mesh.points))
-    u = [csr(sp.csr_array((data, d * columns + a, start), shape=shape)) for a in range(d)]
-    return Trace(
-        x=np.einsum("qn,fna->fqa", values, corners).reshape(rows, 3),
-        weight=(np.linalg.norm(across, axis=-1) * weight).ravel(),
-        u=(u[0], u[1], u[2] if d == 3 else zeros(*shape)),
-    )
+    x = np.einsum("qn,fna->fqa", values, corners).reshape(-1, 3)
+    weights = (np.linalg.norm(across, axis=-1) * weight).ravel()
+    return np.repeat(nodes, len(xi), axis=0), np.tile(values, (len(nodes), 1)), x, weights

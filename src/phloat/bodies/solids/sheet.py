@@ -11,7 +11,7 @@ import numpy as np
 
 from phloat.algebra.threads import one_thread
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.interfaces import Patch
+from phloat.bodies.continua.interfaces import PORTS, Place
 from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, KelvinVoigt, Rayleigh
 from phloat.bodies.solids.cells import Part, elastic
@@ -35,7 +35,7 @@ class Options(TypedDict, total=False):
     symmetric: Sides
     held: Mapping[str, str]
     frame: str | None
-    ports: Mapping[str, Patch]
+    ports: Mapping[str, Place]
     damping: Damping
     stiffening: bool
     mass: float | None
@@ -57,7 +57,7 @@ class Sheet:
     symmetric: Sides = None
     held: Mapping[str, str] = field(default_factory=dict)
     frame: str | None = None
-    ports: Mapping[str, Patch] = field(default_factory=dict)
+    ports: Mapping[str, Place] = field(default_factory=dict)
     damping: Damping = Rayleigh()
     stiffening: bool = True
     mass: float | None = None
@@ -76,7 +76,7 @@ class Sheet:
             object.__setattr__(self, "thickness", positive("thickness", self.thickness))
         if not isinstance(self.damping, (Rayleigh, KelvinVoigt)):
             raise InputError(f"damping is {self.damping!r}; it must be Rayleigh(…) or KelvinVoigt(…)")
-        mapping("ports", self.ports, "{name: boundary, Mean(boundary) or point}")
+        mapping("ports", self.ports, PORTS)
         if self.mass is not None:
             positive("mass", self.mass)
 

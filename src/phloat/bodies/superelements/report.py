@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.body import Body
 from phloat.bodies.continua.craig_bampton import Averaged, CraigBampton, Tied, craig_bampton
-from phloat.bodies.continua.interfaces import Mean, Patch, Rigid, interfaces
+from phloat.bodies.continua.interfaces import Mean, Place, Rigid, interfaces
 from phloat.bodies.continua.kept import Kept
 from phloat.bodies.superelements.checks import MOTIONS, rigid_mass
 from phloat.bodies.superelements.exported import Exported
@@ -104,7 +104,7 @@ def _unexplained(body: Body, exported: Exported, w: np.ndarray) -> float:
     return float(np.abs(1.0 - explained).max(initial=0.0))
 
 
-def _patch(name: str, mean: Collection[str]) -> Patch:
+def _patch(name: str, mean: Collection[str]) -> Place:
     return Mean(name) if name in mean else Rigid(name)
 
 

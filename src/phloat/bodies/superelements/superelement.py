@@ -16,7 +16,7 @@ from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
 from phloat.bodies.continua.floating import MEAN_AXES, reduced
-from phloat.bodies.continua.interfaces import Mean, Patch, Rigid
+from phloat.bodies.continua.interfaces import Mean, Place, Rigid
 from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, KelvinVoigt, Rayleigh
 from phloat.bodies.superelements.checks import (
@@ -176,7 +176,7 @@ class Superelement:
     @one_thread()
     def discretise(self, modes: int | None = None) -> Body:
         """The floating body, checked: symmetric and positive matrices, six rigid motions that meet no force, one mass."""
-        patches: dict[str, Patch] = {n: Mean(n) if n in self.mean else Rigid(n) for n in self.interfaces}
+        patches: dict[str, Place] = {n: Mean(n) if n in self.mean else Rigid(n) for n in self.interfaces}
         body = reduced(
             self.exported,
             patches,
