@@ -20,6 +20,7 @@ from phloat.errors import AccuracyError
 Matrix: TypeAlias = sp.csr_array
 
 RANK_TOLERANCE = 1e-9  # of rows of unit length: what counts as zero among their singular values
+SINGULAR = 1e-14  # of the largest eigenvalue of a block scaled to unit diagonal: what counts as zero
 DENSE_ROWS = 600  # up to here a dense pivoted QR decides the rank
 
 
@@ -99,18 +100,42 @@ def block_inverse(a: Matrix, limit: int = 400) -> Matrix | None:
     return csr(sp.coo_array((np.concatenate(value), (np.concatenate(row), np.concatenate(column))), shape=a.shape))
 
 
-def inverse_root(a: Matrix) -> Matrix:
-    """R⁻¹ with R Rᵀ = a, for a positive definite matrix of decoupled blocks, each by its Cholesky factor."""
-    row, column, value = [], [], []
+def signed_root(a: Matrix) -> tuple[Matrix, np.ndarray, np.ndarray]:
+    """R⁻¹ and the signs S with R S Rᵀ = a, for a regular symmetric matrix of decoupled blocks, and which rows are of positive ones."""
+    row, column, value, sign, positive = [], [], [], np.ones(a.shape[0]), np.ones(a.shape[0], dtype=bool)
     for index, block in small_blocks(a, components(a)):
         size = index.shape[1]
-        root = np.linalg.inv(np.linalg.cholesky(block))
+        roots, sign[index] = _signed_roots(block)
+        positive[index] = (sign[index] > 0.0).all(axis=1)[:, None]
         row.append(np.repeat(index, size, axis=1).ravel())
         column.append(np.tile(index, (1, size)).ravel())
-        value.append(root.ravel())
+        value.append(roots.ravel())
     if not row:
-        return zeros(*a.shape)
-    return csr(sp.coo_array((np.concatenate(value), (np.concatenate(row), np.concatenate(column))), shape=a.shape))
+        return zeros(*a.shape), sign, positive
+    entries = (np.concatenate(value), (np.concatenate(row), np.concatenate(column)))
+    return csr(sp.coo_array(entries, shape=a.shape)), sign, positive
+
+
+def _signed_roots(blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of many blocks at once where all are positive, each scaled to unit diagonal."""
+    size = np.abs(np.einsum("bii->bi", blocks))
+    unit = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
+    scaled = blocks * unit[:, :, None] * unit[:, None, :]
+    try:
+        return np.linalg.inv(np.linalg.cholesky(scaled)) * unit[:, None, :], np.ones(size.shape)
+    except np.linalg.LinAlgError:
+        roots = [_signed_root(one) for one in scaled]
+    return np.array([root for root, _ in roots]) * unit[:, None, :], np.array([sign for _, sign in roots])
+
+
+def _signed_root(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    try:
+        return np.linalg.inv(np.linalg.cholesky(block)), np.ones(len(block))
+    except np.linalg.LinAlgError:
+        value, vector = np.linalg.eigh(block)
+    if np.abs(value).min() <= SINGULAR * np.abs(value).max():
+        raise la.LinAlgError("singular")
+    return (vector / np.sqrt(np.abs(value))).T, np.sign(value)
 
 
 def null_space(G: Matrix) -> Matrix:

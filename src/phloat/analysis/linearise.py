@@ -18,23 +18,24 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
+from phloat.algebra.elimination import CANCELLED, free_motions, signed_factor
 from phloat.algebra.layout import Layout, joined
-from phloat.algebra.sparse import Matrix, csr, dependencies, largest, null_space, row_lengths, stacked, weighted, zeros
+from phloat.algebra.sparse import Matrix, csr, dependencies, largest, row_lengths, stacked, weighted, zeros
 from phloat.analysis.tangent import Tangent, tangent
 from phloat.bodies.continua.facets import facets_of
 from phloat.bodies.strain import strain_gradient
 from phloat.errors import InputError, JointError, RedundancyWarning, finite
 from phloat.linear.phdae import Field, LinearPHDAE
 from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.stiffness import spring_rows
 from phloat.motion.velocities import places_of
 from phloat.system.forces import dissipation
-from phloat.system.jointed import ends, gaps, half_turned, in_rows, joint_rows, port_columns
+from phloat.system.jointed import ends, gaps, half_turned, in_rows, in_velocities, joint_rows, port_columns
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 
 CLOSED = 1e-7
 SYMMETRIC = 1e-5  # of the stiffness of loads: its part from joints is differenced
-NOTHING = 1e-9  # of the largest squared frequency that loads cause
 MOST = 3000
 
 
@@ -72,7 +73,7 @@ def linearise(
         multipliers=Layout({name: size for name, size in sizes.items() if size[0]}, "joint"),
         fields={name: _where_it_stands(system, loose, name, state.pose(name)) for name in system.bodies},
     )
-    linear = _with_loads(system, now, linear, small)
+    linear = _with_loads(system, state, now, linear, small)
     return _without_turning_ports(system, linear) if small.spin.any() else linear
 
 
@@ -100,34 +101,48 @@ def _with_strains(system: System, state: State, loose: LinearPHDAE, gamma: Matri
     return stacked([[-skew_part, -B.T], [B, zeros(size - n, size - n)]])
 
 
-def _with_loads(system: System, u: np.ndarray, linear: LinearPHDAE, small: Tangent) -> LinearPHDAE:
-    """With the stresses of K_g on the motions that the joints allow."""
+def _with_loads(system: System, state: State, u: np.ndarray, linear: LinearPHDAE, small: Tangent) -> LinearPHDAE:
+    """With the stresses of springs, one a law, and those of K_g on the motions that the joints allow."""
+    rates, slopes = spring_rows(system, state, in_velocities(system))
+    L, mu = _geometric(system, u, linear, small)
+    return _with_stresses(linear, csr(sp.hstack([rates.T, L])), np.concatenate([slopes, mu]))
+
+
+def _geometric(system: System, u: np.ndarray, linear: LinearPHDAE, small: Tangent) -> tuple[Matrix, np.ndarray]:
+    """L and μ of K_g = L diag(μ) Lᵀ on the motions that the joints allow."""
     n = linear.split
     if not small.K_g.nnz:
-        return linear
+        return zeros(n, 0), np.zeros(0)
     held = (
         linear.G if small.spin.any() else linear.G[np.diff(linear.B_lam.indptr) == 0]
     )  # a driven base moves what hangs on it
-    Z = null_space(csr(held[:, :n]))
-    if Z.shape[1] > MOST:
+    if n - held.shape[0] > MOST:
         raise InputError(
-            f"{Z.shape[1]} free motions under load are too many to factorise their stiffness (at most {MOST}); reduce the bodies"
+            f"{n - held.shape[0]} free motions under load are too many to factorise their stiffness (at most {MOST}); reduce "
+            "the bodies"
         )
-    K, M = (Z.T @ small.K_g @ Z).toarray(), (Z.T @ small.M @ Z).toarray()
-    root = 1.0 / np.sqrt(np.diag(M))
+    Z, free = free_motions(held[:, :n].toarray(), small.M.diagonal())
+    K, size = Z.T @ (small.K_g @ Z), np.abs(Z).T @ (small.K_size @ np.abs(Z))
+    mass = np.einsum("ik,ik->k", Z, small.M @ Z)
+    root = 1.0 / np.sqrt(mass)
     scaled = root[:, None] * K * root
     if (defect := float(np.abs(scaled - scaled.T).max() / np.abs(scaled).max(initial=1e-300))) > SYMMETRIC:
         raise InputError(
             f"the stiffness of the loads is not symmetric (relative defect {defect:.1e}): {_followers(system, u)}; give them as "
             "Force or Torque in inertial axes, or leave them out"
         )
-    mu, V = la.eigh(0.5 * (K + K.T), M)
-    kept = np.abs(mu) > NOTHING * np.abs(mu).max(initial=0.0)
-    if not kept.any():
+    factor, mu = signed_factor(0.5 * (K + K.T), CANCELLED * size, mass)
+    L = np.zeros((n, len(mu)))
+    L[free] = factor
+    return csr(L), mu
+
+
+def _with_stresses(linear: LinearPHDAE, L: Matrix, mu: np.ndarray) -> LinearPHDAE:
+    """With stresses μ Lᵀq, a block "loads" after the others."""
+    if not len(mu):
         return linear
-    L = csr(Z @ (M @ V[:, kept]))
-    S = csr(sp.diags_array(1.0 / mu[kept]))
-    rest, more = linear.rows.size - n, int(kept.sum())
+    n, S = linear.split, csr(sp.diags_array(1.0 / mu))
+    rest, more = linear.rows.size - n, len(mu)
     blocks = linear.J
     J = stacked(
         [

@@ -22,13 +22,14 @@ from phloat.bodies.body import Body
 from phloat.errors import InputError
 from phloat.motion.least import Saddle
 from phloat.motion.statics import Statics
-from phloat.motion.stiffness import stiffness
+from phloat.motion.stiffness import grouped, kinds, loads_stiffness
 from phloat.motion.velocities import mass, places_of, velocity_rows
 from phloat.system.state import Pose, State
 from phloat.system.system import System
 from phloat.system.terms import terms
 
 BALANCED = 1e-6  # of the forces that should balance
+ROUND_OFF = 1e-14  # of the magnitudes of the terms of a force
 STEADY = 1e-9  # of the largest velocity
 
 
@@ -39,6 +40,7 @@ class Tangent:
     M: Matrix
     gamma: Matrix
     K_g: Matrix
+    K_size: Matrix  # the magnitudes of the terms that K_g is summed from
     lam: np.ndarray
     spin: np.ndarray  # inertial, zero at rest
 
@@ -48,22 +50,24 @@ def tangent(system: System, state: State, u: np.ndarray) -> Tangent:
     if _unloaded(system, state, u):  # nothing to find, however fine the bodies
         n = system.loose.split
         still = zeros(n, n)
-        return Tangent(csr(system.loose.E[:n, :n]), still, still, np.zeros(system.multipliers.size), np.zeros(3))
+        return Tangent(csr(system.loose.E[:n, :n]), still, still, still, np.zeros(system.multipliers.size), np.zeros(3))
     spin = steady(system, state)
     _joints_followed(system, state)
     M, lam = mass(system, state), balanced(system, state, u)
     length = Statics(system, state, u).length
-    K = stiffness(system, state, lam, u, length, elastic=False)
+    K, sizes = loads_stiffness(system, state, lam, u, length)
     size = M.shape[0]
     if not spin.any() and not np.any(state.e[places_of(system)]):
-        return Tangent(M, zeros(size, size), K, lam, spin)
-    gammas, more = [], []
+        return Tangent(M, zeros(size, size), K, sizes, lam, spin)
+    gammas, more, most = [], [], []
     for name, body in system.bodies.items():
         pose, c = state.pose(name), np.ix_(body.columns, body.columns)
         by_w, by_eta, N = slopes(body, pose)
         gammas.append((body.inertia.at(pose.eta).M @ N - by_w)[c])
         more.append(-(by_eta + by_w @ N)[c])
-    return Tangent(M, diagonal(gammas), csr(K + diagonal(more)), lam, spin)
+        by_w, by_eta, N = (grouped(a, kinds(np.arange(len(N)))) for a in (by_w, by_eta, N))
+        most.append((by_eta + by_w @ N)[c])
+    return Tangent(M, diagonal(gammas), csr(K + diagonal(more)), csr(sizes + diagonal(most)), lam, spin)
 
 
 def _unloaded(system: System, state: State, u: np.ndarray) -> bool:
@@ -92,7 +96,9 @@ def balanced(system: System, state: State, u: np.ndarray) -> np.ndarray:
     f = ((at.J - at.R) @ at.z + at.B @ u)[where]
     size = (abs(at.J) @ np.abs(at.z) + abs(at.B) @ np.abs(u))[where]
     G, M = csr(at.G[:, where]), csr(at.E[where][:, where])
-    x, lam = Saddle(M, G).solve(f, np.zeros(G.shape[0]))
+    saddle = Saddle(M, G)
+    x, lam = saddle.solve(f, np.zeros(G.shape[0]))
+    lam = np.where(np.abs(lam) > _round_off(saddle, size), lam, 0.0)
     left = np.abs(M @ x)
     size = size + abs(G).T @ np.abs(lam)
     scale = np.sqrt(M.diagonal())  # forces of all kinds, over the roots of their masses
@@ -105,6 +111,14 @@ def balanced(system: System, state: State, u: np.ndarray) -> np.ndarray:
             "and give the inputs that hold it as u="
         )
     return lam
+
+
+def _round_off(saddle: Saddle, size: np.ndarray) -> np.ndarray:
+    """What the round-off of forces of these sizes makes of each multiplier."""
+    signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(3, len(size)))
+    none = np.zeros(saddle.G.shape[0])
+    found = [np.abs(saddle.solve(ROUND_OFF * sign * size, none)[1]) for sign in signs]
+    return np.asarray(np.max(found, axis=0))
 
 
 def steady(system: System, state: State) -> np.ndarray:

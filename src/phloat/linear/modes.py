@@ -13,27 +13,23 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.linalg as la
-import scipy.sparse.linalg as spla
 
 from phloat.algebra.defects import negativity_defect
-from phloat.algebra.sparse import Matrix, block_inverse, csr, inverse_root, largest
+from phloat.algebra.sparse import Matrix, block_inverse, csr, largest
 from phloat.algebra.tables import grid
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, unknown
-from phloat.linear.eliminate import free_motion
 from phloat.linear.phdae import LinearPHDAE, linear_only
 from phloat.linear.poles import coupled, damping_of, joint_poles, own_poles, refined
 from phloat.linear.shift_invert import LocalStiffness, MixedStiffness, ShiftInvert
+from phloat.linear.spinning import spinning
+from phloat.linear.undamped import Undamped
 
 DENSE_VELOCITIES = 800  # up to here all modes are computed, densely
 MOST_LOADED = 3000  # velocities of systems under load
-LOADED_RIGID = 1e-13  # of the largest squared frequency
-GYRO_RIGID = 1e-7  # of the highest: zeros come in pairs that round-off drives apart
 DEFAULT_COUNT = 20  # of the lowest modes of larger systems
 INDEFINITE = 1e-12  # relative: what counts as a negative energy
 UNSTABLE = 1e-7  # of the highest frequency: what counts as growth
-RIGID = 1e-12  # of the highest frequency: what counts as zero in the dense form, which squares nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,80 +142,34 @@ def _blocks(system: LinearPHDAE) -> tuple[Matrix, Matrix, Matrix]:
 
 
 def _dense(system: LinearPHDAE, count: int | None) -> Modes:
-    M, C, L = _blocks(system)
-    Z = csr(free_motion(system)[: system.split, : -L.shape[1] or None])
-    try:
-        mass = la.cholesky((Z.T @ M @ Z).toarray(), lower=True)
-    except la.LinAlgError:
-        raise InputError("the mass matrix is singular on the free motions: some body moves without mass") from None
-    try:
-        strain = inverse_root(C) @ (L.T @ Z)  # C^(-½) Lᵀ Z, rows of small blocks
-    except la.LinAlgError:
-        raise InputError("the compliance is not positive definite: some stress stores no energy") from None
-    scaled = la.solve_triangular(mass, strain.toarray().T, lower=True)  # M^(-½) Zᵀ L C^(-½)
-    if scaled.shape[1] > scaled.shape[0]:  # many stresses: turned so that few remain
-        scaled = la.qr(scaled.T, mode="r", overwrite_a=True)[0][: scaled.shape[0]].T
-    u, value, _ = la.svd(scaled, full_matrices=True)
-    omega = np.zeros(u.shape[1])
-    omega[: len(value)] = value
-    order = np.argsort(omega, kind="stable")
-    omega, u = omega[order], u[:, order]
-    rigid = int((omega <= RIGID * max(omega[-1:], default=0.0)).sum()) if omega.size else 0
-    omega[:rigid] = 0.0
-    vectors = Z @ la.solve_triangular(mass, u, lower=True, trans=1)
+    """All modes, of a system at rest without loads that soften."""
+    at = Undamped.of(system)
+    mu, vectors = at.standing()
+    rigid = at.rigid.shape[1]
+    omega = np.concatenate([np.zeros(rigid), np.sqrt(mu)])
     stop = len(omega) if count is None else min(count, len(omega))
-    return Modes(system, omega[:stop], min(rigid, stop), vectors[:, :stop])
+    return Modes(system, omega[:stop], min(rigid, stop), np.hstack([at.rigid, vectors])[:, :stop])
 
 
 def _loaded(system: LinearPHDAE, count: int | None, gyroscopic: bool) -> Modes:
-    """Modes where loads soften or a spin couples: of K = L E_σ⁻¹Lᵀ on the free motions, all of them, densely."""
+    """Modes where loads soften or a spin couples, all of them, densely."""
     n = system.split
     if n > MOST_LOADED:
         raise InputError(
             f"{n} velocities under load or in a spin are too many (at most {MOST_LOADED}); reduce the bodies first"
         )
-    M, C, L = _blocks(system)
-    Z = csr(free_motion(system)[:n, : -L.shape[1] or None])
-    strain = csr(L.T @ Z)
-    K = strain.T @ spla.splu(C.tocsc()).solve(strain.toarray())
-    mass = la.cholesky((Z.T @ M @ Z).toarray(), lower=True)
-    K = _both_sides(mass, 0.5 * (K + K.T))
-    back = la.solve_triangular(mass, Z.toarray().T, lower=True).T  # velocities per unit-mass coordinate
+    at = Undamped.of(system)
     if gyroscopic:
-        omega, growth, V = _spinning(K, _both_sides(mass, -(Z.T @ system.J[:n, :n] @ Z).toarray()))
+        rigid, value, vectors = spinning(at, csr(-system.J[:n, :n]))
     else:
-        omega, growth, V = _standing(K)
-    rigid = int(((omega == 0.0) & (growth == 0.0)).sum())
-    stop = len(omega) if count is None else min(count, len(omega))
-    return Modes(system, omega[:stop], min(rigid, stop), (back @ V)[:, :stop], growth[:stop])
-
-
-def _both_sides(mass: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """R⁻¹ a R⁻ᵀ."""
-    return np.asarray(la.solve_triangular(mass, la.solve_triangular(mass, a, lower=True).T, lower=True).T)
-
-
-def _standing(K: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """q̈ + K q = 0: rigid motions first, then what grows, then what swings."""
-    mu, V = la.eigh(0.5 * (K + K.T))
-    mu = np.where(np.abs(mu) <= LOADED_RIGID * max(np.abs(mu).max(initial=0.0), 1e-300), 0.0, mu)
-    omega, growth = np.sqrt(np.maximum(mu, 0.0)), np.sqrt(np.maximum(-mu, 0.0))
-    order = np.lexsort((omega, growth))
-    order = order[np.argsort(omega[order], kind="stable")]
-    return omega[order], growth[order], V[:, order]
-
-
-def _spinning(K: np.ndarray, gamma: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """q̈ + Γ q̇ + K q = 0: one of each pair of eigenvalues."""
-    size = len(K)
-    value, vector = la.eig(np.block([[np.zeros((size, size)), np.eye(size)], [-K, -gamma]]))
-    value = np.where(np.abs(value) <= GYRO_RIGID * np.abs(value).max(initial=0.0), 0.0, value)
-    upper = np.flatnonzero((value.imag > 0) | ((value.imag == 0) & (value.real > 0)))
-    still = np.flatnonzero(value == 0)[::2]  # a motion that stands has a pair of zeros
-    chosen = np.concatenate([still, upper])
-    chosen = chosen[np.argsort(value[chosen].imag, kind="stable")]
-    V = vector[:size, chosen]
-    return value[chosen].imag, value[chosen].real, V / np.maximum(np.linalg.norm(V, axis=0), 1e-300)
+        mu, V = at.standing()
+        rigid, value = at.rigid.shape[1], np.sqrt(np.maximum(-mu, 0.0)) + 1j * np.sqrt(np.maximum(mu, 0.0))
+        value, vectors = np.concatenate([np.zeros(rigid), value]), np.hstack([at.rigid, V])
+    # rigid motions first, then what grows without swinging, then what swings
+    order = np.concatenate([np.arange(rigid), rigid + np.lexsort((value[rigid:].real, value[rigid:].imag))])
+    stop = len(order) if count is None else min(count, len(order))
+    value, vectors = value[order][:stop], vectors[:, order][:, :stop]
+    return Modes(system, value.imag, min(rigid, stop), vectors, value.real)
 
 
 def _sparse(system: LinearPHDAE, count: int) -> Modes:

@@ -1,0 +1,127 @@
+"""Undamped motion q̈ + Γ q̇ + K q = 0 in coordinates of unit mass, with K never formed where its digits count.
+
+Free motions are sorted by structure (see `algebra.elimination`) into rigid ones, which no law feels, and the others. With the
+strains N of motions of unit mass, of stresses that store energy (N₊) and of those that give it (N₋, loads), and N₊ = U S Vᵀ,
+
+    K = S H S,   H = 1 − Bᵀ B,   B = N₋ V S⁻¹,
+
+in the coordinates V. H is of size one, however far the frequencies S are apart; where it is positive, H = T Tᵀ, the frequencies are
+the singular values of Tᵀ S (one-sided Jacobi, which is accurate to the last digits of each), and beside gyroscopic forces those of the
+skew matrix [[0, TᵀS], [−S T, −Γ]].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+
+from phloat.algebra.elimination import kinematics
+from phloat.algebra.sparse import csr, signed_root
+from phloat.errors import InputError
+from phloat.linear.phdae import LinearPHDAE
+
+
+@dataclass(frozen=True, eq=False)
+class Undamped:
+    """`rigid` and `vectors` (n × modes, unit mass), Ŝ and H of the latter: K = Ŝ H Ŝ; H is None where it is the identity."""
+
+    rigid: np.ndarray
+    vectors: np.ndarray
+    size: np.ndarray
+    H: np.ndarray | None
+
+    @classmethod
+    def of(cls, system: LinearPHDAE) -> Undamped:
+        n = system.split
+        M = system.E[:n, :n]
+        try:
+            root, sign, positive = signed_root(csr(system.E[n:, n:]))
+        except la.LinAlgError:
+            raise InputError("the compliance is singular: some stress stores no energy") from None
+        if not (M.diagonal() > 0.0).all():
+            raise InputError("the mass matrix is singular on the free motions: some body moves without mass")
+        order = np.argsort(-sign, kind="stable")
+        felt, early = int((sign > 0).sum()), sp.diags_array(positive.astype(float))
+        one = sp.eye_array(len(sign))
+        # strains of positive blocks as they are, so that what cancels in them is seen; their roots come after
+        strain = ((early + (one - early) @ root) @ system.J[n:, :n]).toarray()[order]
+        moves = kinematics(system.G[:, :n].toarray(), strain, M.diagonal(), felt)
+        elastic = moves.held + moves.lifted
+        F = csr((one - early) + early @ root)[order][:, order] @ moves.F[:, :elastic]
+        Z = np.hstack([moves.Z[:, elastic:], moves.Z[:, :elastic]])  # rigid motions first
+        rigid, V, N = _unit_mass(Z, Z.T @ (M @ Z), F, moves.rigid)
+        size, turn = jacobi(N[:felt])
+        V, pull = V @ turn, N[felt:] @ turn
+        if not pull.size:
+            return cls(rigid, V, size, None)
+        size[moves.held :] = np.linalg.norm(pull[:, moves.held :], axis=0)
+        B = pull / size
+        own = np.diag((np.arange(elastic) < moves.held).astype(float))
+        return cls(rigid, V, size, own - B.T @ B)
+
+    @property
+    def stable(self) -> np.ndarray | None:
+        """T of H = T Tᵀ, None where H is not positive."""
+        if self.H is None:
+            return np.eye(len(self.size))
+        try:
+            return np.asarray(la.cholesky(self.H, lower=True))
+        except la.LinAlgError:
+            return None
+
+    def standing(self) -> tuple[np.ndarray, np.ndarray]:
+        """μ, ascending in size, and the vectors of K v = μ v, without the rigid ones."""
+        if self.H is None:
+            order = np.argsort(self.size, kind="stable")
+            return self.size[order] ** 2, self.vectors[:, order]
+        if (T := self.stable) is not None:
+            omega, turn = jacobi(T.T * self.size)
+            return omega[::-1] ** 2, self.vectors @ turn[:, ::-1]
+        return self._indefinite(self.H)
+
+    def _indefinite(self, H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Large eigenvalues from K, small ones from its inverse: each loses digits at the other end."""
+        value, turn = la.eigh(self.size[:, None] * H * self.size)
+        order = np.argsort(np.abs(value), kind="stable")
+        value, turn = value[order], turn[:, order]
+        inverse, back = la.eigh(la.inv(H) / self.size[:, None] / self.size)
+        order = np.argsort(-np.abs(inverse), kind="stable")
+        inverse, back = inverse[order], back[:, order]
+        middle = np.sqrt(np.abs(value[-1] / inverse[0]))
+        low = np.abs(1.0 / inverse) < middle
+        mu = np.where(low, 1.0 / inverse, value)
+        order = np.argsort(np.abs(mu), kind="stable")
+        return mu[order], self.vectors @ np.where(low, back, turn)[:, order]
+
+
+def jacobi(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Singular values, descending, each to its own digits, and right singular vectors (columns) of a, all of them.
+
+    For a = D₁ X D₂ with diagonal D₁, D₂ and X of small condition (Drmač and Veselić, 2008; LAPACK's dgejsv).
+    """
+    rows, columns = a.shape
+    if not columns:
+        return np.zeros(0), np.zeros((0, 0))
+    tall = a if rows >= columns else np.vstack([a, np.zeros((columns - rows, columns))])
+    value, _, v, work, _, info = la.lapack.dgejsv(tall, joba=2, jobu=0, jobv=0, jobr=0, jobt=1, jobp=1)
+    if info != 0:
+        _, value, vt = la.svd(tall)
+        return value, vt.T
+    return value * (work[0] / work[1]), v
+
+
+def _unit_mass(
+    Z: np.ndarray, M: np.ndarray, F: np.ndarray, rigid: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rigid motions and others of unit mass, and the strains of the latter, from Z with the rigid motions first."""
+    unit = 1.0 / np.sqrt(np.diag(M)) if len(M) else np.zeros(0)
+    try:
+        R = la.cholesky(unit[:, None] * (0.5 * (M + M.T)) * unit)  # RᵀR
+    except la.LinAlgError:
+        raise InputError("the mass matrix is singular on the free motions: some body moves without mass") from None
+    V = la.solve_triangular(R, (Z * unit).T, trans=1).T
+    N = la.solve_triangular(R[rigid:, rigid:], (F * unit[rigid:]).T, trans=1).T
+    return V[:, :rigid], V[:, rigid:], N
