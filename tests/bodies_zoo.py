@@ -30,7 +30,8 @@ RECIPES = {
     "tapered beam with masses": beam(
         section=lambda s: ph.Rectangle(0.03, 0.05 * (1 - 0.4 * s)), masses={0.0: 0.4, 0.37: 1.1}, ports={"mid": 0.37}
     ),
-    "damped beam": beam(damping=ph.Rayleigh(mass=0.3, stiffness=1e-5)),
+    "damped beam": beam(damping=ph.Rayleigh(mass=0.3, stiffness=1e-5, relative_to="C")),
+    "modally damped beam": beam(frame="pinned", damping=ph.ModalDamping(0.02, "body")),
     "beam without stiffening": beam(stiffening=False, damping=ph.KelvinVoigt(1e-5)),
 }
 
@@ -100,7 +101,7 @@ def continua(material: ph.Material = steel) -> dict[str, ph.Body]:
     solid = ph.Solid.box(1.3, 0.05, 0.03, material=material, frame="left", ports=ends)
     mean = {"P": ph.Mean("left"), "C": (1.3, 0.025, 0.015)}
     loose = ph.Solid.box(
-        1.3, 0.05, 0.03, material=material, frame="mean axes", ports=mean, damping=ph.Rayleigh(mass=0.3, stiffness=1e-5)
+        1.3, 0.05, 0.03, material=material, frame="mean axes", ports=mean, damping=ph.Rayleigh(mass=0.3, stiffness=1e-5, relative_to="C")
     )
     return {
         "plate": plate.discretise((4, 2)).reduced(modes=3, stiffened=3),

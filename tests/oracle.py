@@ -1,7 +1,7 @@
 """The time step once more, dense and slow, from energies and gaps alone: what the compiled one is compared with.
 
     s = hω̄/2,   Q = A₀(I + [s]),   A₁ = Q(I − [s])⁻¹,   r₁ = r₀ + hV̄,   η₁ = η₀ + hη̄̇,   w₁ = 2w̄ − w₀
-    m ΔV/h = m g + Σ f,    Δp_ω/h = p̄_ω × ω̄ + Σ …,    Δp_η/h = ½ ∂_η(w₀ᵀM(η)w₁) − (∂ε/∂η)ᵀσ̄ − R_d η̄̇ + Σ …
+    m ΔV/h = m g + Σ f,    Δp_ω/h = p̄_ω × ω̄ + Σ …,    Δp_η/h = ½ ∂_η(w₀ᵀM(η)w₁) − (∂ε/∂η)ᵀ(σ̄ + V ε̇) − R η̄̇ + Σ …
     σ₁ = σ₀ + C⁻¹(ε(η₁) − ε(η₀)),    rows · (V̄, ω̄, η̄̇) = given rate;   bars are means of end values
 
 M(η), ε(η) and most gaps are quadratic, so their derivatives here are central differences with a step of one: exact. Velocities
@@ -223,8 +223,9 @@ class Oracle:
         out[3:6] -= np.cross(0.5 * (p_0 + p_1)[:3], mean[3:6])
         if body.coordinates:
             kinetic = np.einsum("i,ijk,j->k", start.v[3:], slope(mover.mass_terms, eta), end.v[3:])
-            elastic = slope(mover.strain_terms, eta).T @ (0.5 * (start.sigma + end.sigma))
-            out[6:] += elastic + body.elastic.R_d @ mean[6:] - 0.5 * kinetic
+            B = slope(mover.strain_terms, eta)
+            elastic = B.T @ (0.5 * (start.sigma + end.sigma) + body.elastic.viscous @ (B @ mean[6:]))
+            out[6:] += elastic + body.elastic.drag @ mean[6:] - 0.5 * kinetic
         return out
 
     def numbers(self) -> np.ndarray:

@@ -20,7 +20,7 @@ from phloat.bodies.body import Body, Port
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import Mean, Rigid
 from phloat.bodies.continua.patches import Patch
-from phloat.bodies.material import KelvinVoigt, Material, Orthotropic, Rayleigh
+from phloat.bodies.material import KelvinVoigt, Material, ModalDamping, Orthotropic, Rayleigh
 from phloat.bodies.plates.laminate import Laminate
 from phloat.bodies.plates.plate import Plate
 from phloat.bodies.rigid import PointMass, RigidBody
@@ -178,6 +178,7 @@ __all__ = [
     "Mean",
     "Mesh",
     "Midpoint",
+    "ModalDamping",
     "Model",
     "Modes",
     "ModesAlong",

@@ -28,9 +28,10 @@ POSITIVE = {
     "lumped mass at s = 0.5": lambda x: ph.Beam(1.0, SECTION, MATERIAL, masses={0.5: x}),
 }
 NOT_NEGATIVE = {
-    "Rayleigh mass coefficient": lambda x: ph.Rayleigh(mass=x),
+    "Rayleigh mass coefficient": lambda x: ph.Rayleigh(mass=x, relative_to="P"),
     "Rayleigh stiffness coefficient": lambda x: ph.Rayleigh(stiffness=x),
     "Kelvin-Voigt retardation time": lambda x: ph.KelvinVoigt(x),
+    "modal damping ratio": lambda x: ph.ModalDamping(x, "P"),
 }
 NUMBERS = POSITIVE | NOT_NEGATIVE | {"Poisson's ratio nu": lambda x: ph.Material(E=7e10, rho=2700.0, nu=x)}
 OPTIONAL = ("second moment of area I_y", "torsion constant J")  # None is their default

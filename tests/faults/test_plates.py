@@ -29,7 +29,7 @@ GOOD = {"thickness": 0.01, "material": alu}
         ({"material": Laminate([(alu, 0.01, 0.0)])}, "a laminate has its own thickness, 0.01"),
         ({"material": Laminate([(alu, 0.01, 0.0)]), "thickness": None, "angle": 0.1}, "the angles of its layers"),
         ({"angle": np.nan}, "angle holds NaN"),
-        ({"damping": 0.01}, "it must be Rayleigh(…) or KelvinVoigt(…)"),
+        ({"damping": 0.01}, "it must be Rayleigh(…), KelvinVoigt(…) or ModalDamping(…)"),
         ({"ports": {"a.b": "left"}}, "cannot name a port"),
         ({"ports": "left"}, "it must be a mapping"),
         ({"mass": -1.0}, "mass is -1; it must be positive"),

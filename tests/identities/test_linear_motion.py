@@ -27,7 +27,7 @@ def driven() -> ph.LinearPHDAE:
 
 
 CASES = {
-    "damped arm": (arm(damping=ph.Rayleigh(0.3, 1e-4)), {"elbow": lambda t: np.sin(40 * t)}),
+    "damped arm": (arm(damping=ph.Rayleigh(0.3, 1e-4, relative_to="P")), {"elbow": lambda t: np.sin(40 * t)}),
     "driven": (driven(), {"hub": lambda t: 0.1 * np.sin(30 * t), "link.C": (0.0, 0.3, 0.0)}),
     "mixed plate": (plate(2, "hhj").linear(boundary=("right",)), {"right": lambda t: np.cos(99 * t) * np.arange(1, 6)}),
     "conforming plate": (plate(2).linear(boundary=("right",)), {"right": lambda t: t * np.ones(12)}),

@@ -235,7 +235,7 @@ cone = ph.Beam(
     0.3,
     ph.Taper({0.0: ph.Circle(0.02), 0.4: ph.Circle(0.015), 1.0: ph.Circle(0.01)}),
     ph.Taper({0.0: steel, 1.0: ph.Material(7e10, 2700.0, 0.33)}),
-    damping=ph.Rayleigh(mass=0.1, stiffness=1e-5),
+    damping=ph.Rayleigh(mass=0.1, stiffness=1e-5, relative_to="C"),
 )
 hub = ph.RigidBody(
     2.0, np.array([[0.02, 0.001, 0], [0.001, 0.03, 0], [0, 0, 0.04]]), (0.1, 0, 0), {"side": (0.2, 0.1, 0)}

@@ -227,6 +227,7 @@ def test_systems_and_states_are_the_same_after_a_journey(name):
 def test_superelements_have_the_numbers_of_their_damping():
     body = box((4, 1, 1))
     recipe = ph.Superelement.from_matrices(body.M, body.K, body.nodes, {"P": body.on(0.0), "C": body.on(1.0)}, modes=3)
+    recipe = replace(recipe, damping=ph.Rayleigh(relative_to="P"))
     system = ph.connect({"b": recipe.discretise()})
     assert [n for n in ph.parameters(system) if n.startswith("b.")] == ["b.damping.mass", "b.damping.stiffness"]
     new = pickle.loads(pickle.dumps(ph.changed(system, {"b.damping.mass": 0.3}))).bodies["b"]

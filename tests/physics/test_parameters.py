@@ -124,7 +124,7 @@ def test_threads_run_at_the_same_time_and_travelled_runs_are_the_same():
 
 
 def test_bodies_that_were_one_are_told_apart():
-    link = beam(section=ph.Circle(0.01), length=0.4).discretise(2)
+    link = beam(section=ph.Circle(0.01), length=0.4, damping=ph.Rayleigh(relative_to="C")).discretise(2)
     system = ph.connect(
         {"a": link, "b": link},
         [ph.Revolute("ground", "a.P"), ph.Revolute("a.C", "b.P")],

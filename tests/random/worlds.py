@@ -74,7 +74,9 @@ def damping_in(damping, world: World):
     n = world.number
     if isinstance(damping, ph.KelvinVoigt):
         return ph.KelvinVoigt(n(damping.time, T=1))
-    return ph.Rayleigh(mass=n(damping.mass, T=-1), stiffness=n(damping.stiffness, T=1))
+    if isinstance(damping, ph.ModalDamping):
+        return damping
+    return ph.Rayleigh(mass=n(damping.mass, T=-1), stiffness=n(damping.stiffness, T=1), relative_to=damping.relative_to)
 
 
 def section_in(section, world: World):

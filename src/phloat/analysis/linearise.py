@@ -65,7 +65,7 @@ def linearise(
         loose,
         E=_with_mass(loose, small.M),
         J=_with_strains(system, state, loose, small.gamma),
-        R=csr(loose.R + dissipation(system, state, places, velocities)),
+        R=csr(loose.R + _strained_damping(system, state, loose) + dissipation(system, state, places, velocities)),
         G=G[keep],
         B=port_columns(system, state, places),
         B_lam=B_lam[keep],
@@ -99,6 +99,18 @@ def _with_strains(system: System, state: State, loose: LinearPHDAE, gamma: Matri
             L[where.start - n : where.stop - n, columns] = B
     B = csr(L)
     return stacked([[-skew_part, -B.T], [B, zeros(size - n, size - n)]])
+
+
+def _strained_damping(system: System, state: State, loose: LinearPHDAE) -> Matrix:
+    """R_d(η) − R_d(0) of the deformed bodies."""
+    more = zeros(loose.rows.size, loose.rows.size)
+    for name, body in system.bodies.items():
+        elastic, eta = body.elastic, state.pose(name).eta
+        if elastic.damped and elastic.Q.value.size and np.any(eta):
+            at = loose.rows[f"{name}.eta_dot"]
+            change = csr(elastic.damping(eta) - elastic.R_d.toarray()).tocoo()
+            more = more + sp.coo_array((change.data, (change.row + at.start, change.col + at.start)), shape=more.shape)
+    return csr(more)
 
 
 def _with_loads(system: System, state: State, u: np.ndarray, linear: LinearPHDAE, small: Tangent) -> LinearPHDAE:

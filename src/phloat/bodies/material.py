@@ -122,19 +122,33 @@ def _strains_along(axes: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Rayleigh:
-    """R_d = mass · M_ff + stiffness · K, on the deformation rates only: rigid motion is never damped."""
+    """Damping proportional to mass (1/s) and to stiffness (s).
+
+    `stiffness` acts on the rate of the whole strain, as `KelvinVoigt`. `mass` acts on the velocity of each point relative to
+    `relative_to`: the name of a port, or "body" for the body's own mean rigid motion (its mass centre and angular momentum).
+    Relative to a port at rest, every mode of a body clamped there decays by mass/2; relative to "body", every free-free mode.
+    Rigid motion is never damped. Small-motion systems of meshes may also say "ground".
+    """
 
     mass: float = 0.0
     stiffness: float = 0.0
+    relative_to: str | None = None
 
     def __post_init__(self) -> None:
         not_negative("Rayleigh mass coefficient", self.mass)
         not_negative("Rayleigh stiffness coefficient", self.stiffness)
+        if self.relative_to is not None or self.mass:
+            _reference("Rayleigh(mass=…)", self.relative_to)
+
+    @property
+    def not_numbers(self) -> tuple[str, ...]:
+        """Damping by mass is no parameter where nothing says what it is relative to."""
+        return ("mass",) if self.relative_to is None else ()
 
 
 @dataclass(frozen=True)
 class KelvinVoigt:
-    """Stress E (ε + time · ε̇): R_d = time · K, with the retardation time in seconds."""
+    """Stress E (ε + time · ε̇) of the whole strain, its quadratic part included, with the retardation time in seconds."""
 
     time: float
 
@@ -143,13 +157,53 @@ class KelvinVoigt:
 
     @property
     def mass(self) -> float:
-        """The part of M_ff in R_d: none."""
+        """Damping by mass: none."""
         return 0.0
 
     @property
     def stiffness(self) -> float:
-        """The part of K in R_d."""
+        """Damping by stiffness."""
         return self.time
 
 
-Damping = Rayleigh | KelvinVoigt
+@dataclass(frozen=True)
+class ModalDamping:
+    """The same damping ratio for all modes of a body: clamped at the port `relative_to`, or free-free with "body".
+
+    It acts on the rate of the whole strain, so bending that shortens the axis is not damped as axial motion.
+    """
+
+    ratio: float
+    relative_to: str
+
+    def __post_init__(self) -> None:
+        not_negative("modal damping ratio", self.ratio)
+        _reference("ModalDamping(…)", self.relative_to)
+
+    @property
+    def mass(self) -> float:
+        """Damping by mass: none."""
+        return 0.0
+
+    @property
+    def stiffness(self) -> float:
+        """Damping by stiffness: none."""
+        return 0.0
+
+
+Damping = Rayleigh | KelvinVoigt | ModalDamping
+
+
+def a_damping(damping: object) -> None:
+    """It is one, or a sentence."""
+    if not isinstance(damping, Damping):
+        raise InputError(f"damping is {damping!r}; it must be Rayleigh(…), KelvinVoigt(…) or ModalDamping(…)")
+
+
+def _reference(what: str, relative_to: object) -> None:
+    if not isinstance(relative_to, str) or not relative_to:
+        raise InputError(
+            f"{what} damps motion relative to something, and relative_to is {relative_to!r}; say relative_to='P' (the name of "
+            "a port: modes of the body clamped there decay alike) or relative_to='body' (its own mean rigid motion: free-free "
+            "modes do)"
+        )

@@ -23,6 +23,7 @@ from phloat.algebra.sparse import csr, zeros
 from phloat.bodies.alike import aligned, same_size
 from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body, Combined
+from phloat.bodies.damping import damped
 from phloat.bodies.inertia import Inertia
 from phloat.bodies.strain import Elastic
 from phloat.errors import AccuracyError, InputError
@@ -57,16 +58,15 @@ class Similar:
         inertia = Inertia(b * I.m, b * I.s0, b * I.J0, root * I.S, root * I.X, I.W_ab, I.M_s)
         Q = replace(elastic.Q, value=sqrt(a) / b * elastic.Q.value)
         new = Elastic(elastic.C, csr(sqrt(a / b) * elastic.D), Q, zeros(n, n), elastic.stresses)
-        if beam.damping.mass or beam.damping.stiffness:
-            new = replace(new, R_d=csr(beam.damping.mass * I.M_ff + beam.damping.stiffness * new.K))
         V_v, V_sigma = csr(sp.eye_array(n) / root), csr(sqrt(a) * sp.eye_array(old.stresses))
         ports = {name: replace(port, Phi=port.Phi / root, Psi=port.Psi / root) for name, port in old.ports.items()}
+        ports = dict(old.ports) if b == 1.0 else ports
         return replace(
             old,
             recipe=recipe.beam.piece(self.piece, recipe.pieces) if isinstance(recipe, Split) else recipe,
             inertia=inertia,
-            elastic=new,
-            ports=old.ports if b == 1.0 else ports,
+            elastic=damped(new, beam.damping, inertia, ports),
+            ports=ports,
             shape=old.shape if a == b == 1.0 else Combined(old.shape, V_v, V_sigma),
             made=old.made and replace(old.made, recipe=recipe),
         )

@@ -52,13 +52,19 @@ def no_quadratic() -> Quadratic:
 
 @dataclass(frozen=True, eq=False)
 class Elastic:
-    """Compliance C, linear strain map D, quadratic part Q, damping R_d; `stresses` names the blocks of σ."""
+    """Compliance C, linear strain map D, quadratic part Q, damping; `stresses` names the blocks of σ.
+
+    Damping is a force `drag` η̇, and a stress (`time` C⁻¹ + `viscosity`) ε̇ that follows the rate of the whole strain; no
+    `viscosity` is None.
+    """
 
     C: Matrix
     D: Matrix
     Q: Quadratic
-    R_d: Matrix
+    drag: Matrix
     stresses: Layout
+    time: float = 0.0
+    viscosity: Matrix | None = None
 
     @cached_property
     def C_inverse(self) -> Matrix:
@@ -71,6 +77,31 @@ class Elastic:
     def K(self) -> Matrix:
         """DᵀC⁻¹D."""
         return csr(self.D.T @ self.C_inverse @ self.D)
+
+    @property
+    def damped(self) -> bool:
+        return bool(self.drag.nnz or self.time or self.viscosity is not None)
+
+    @cached_property
+    def viscous(self) -> Matrix:
+        """Stress per rate of strain: time · C⁻¹ + viscosity."""
+        proportional = csr(self.time * self.C_inverse)
+        return proportional if self.viscosity is None else csr(proportional + self.viscosity)
+
+    @cached_property
+    def R_d(self) -> Matrix:
+        """Damping of the undeformed body, (n, n)."""
+        return (
+            csr(self.drag + self.D.T @ self.viscous @ self.D) if self.time or self.viscosity is not None else self.drag
+        )
+
+    def damping(self, eta: np.ndarray) -> np.ndarray:
+        """R_d(η) = drag + BᵀVB with B = D + Qη and V the stress per rate of strain, (n, n)."""
+        Q = self.Q
+        if not (Q.value.size and eta.any() and (self.time or self.viscosity is not None)):
+            return np.asarray(self.R_d.toarray())
+        B = strain_gradient(self.D.toarray(), Q.strain, Q.row, Q.column, Q.value, eta)
+        return np.asarray(self.drag.toarray() + B.T @ (self.viscous @ B))
 
     def stress(self, eta: np.ndarray) -> np.ndarray:
         """σ = C⁻¹ε(η)."""
@@ -85,18 +116,26 @@ class Elastic:
             csr(self.C[strains][:, strains]),
             csr(self.D[strains][:, keep]),
             self.Q.selected(keep, strains),
-            csr(self.R_d[keep][:, keep]),
+            csr(self.drag[keep][:, keep]),
             Layout(names, "stress"),
+            self.time,
+            None if self.viscosity is None else csr(self.viscosity[strains][:, strains]),
         )
 
     def projected(self, V_v: Matrix, V_sigma: Matrix, stresses: Layout) -> Elastic:
-        """For η = V_v η_r and σ = V_σ σ_r: V_σᵀCV_σ, V_σᵀDV_v, V_σᵀQV_vV_v, V_vᵀR_dV_v."""
+        """For η = V_v η_r and σ = V_σ σ_r: V_σᵀCV_σ, V_σᵀDV_v, V_σᵀQV_vV_v, V_vᵀ drag V_v; ε of the reduced strain is CV_σC_r⁻¹."""
+        C, viscosity = csr(V_sigma.T @ self.C @ V_sigma), self.viscosity
+        if viscosity is not None:
+            strain = (self.C @ V_sigma).toarray() @ np.linalg.inv(C.toarray())
+            viscosity = csr(strain.T @ (viscosity @ strain))
         return Elastic(
-            csr(V_sigma.T @ self.C @ V_sigma),
+            C,
             csr(V_sigma.T @ self.D @ V_v),
             self.Q.projected(V_v.toarray(), V_sigma.toarray()),
-            csr(V_v.T @ self.R_d @ V_v),
+            csr(V_v.T @ self.drag @ V_v),
             stresses,
+            self.time,
+            viscosity,
         )
 
 

@@ -113,9 +113,7 @@ def jacobi(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return value * (work[0] / work[1]), v
 
 
-def _unit_mass(
-    Z: np.ndarray, M: np.ndarray, F: np.ndarray, rigid: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _unit_mass(Z: np.ndarray, M: np.ndarray, F: np.ndarray, rigid: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rigid motions and others of unit mass, and the strains of the latter, from Z with the rigid motions first."""
     unit = 1.0 / np.sqrt(np.diag(M)) if len(M) else np.zeros(0)
     try:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from phloat.algebra.cross import cross
-from phloat.algebra.sparse import csr
 from phloat.bodies.alike import same_geometry, same_size
 from phloat.bodies.body import Body, Port
 from phloat.bodies.strain import Quadratic
@@ -55,7 +54,7 @@ class Group:
         bent, entry = inverse[straight][:, straight], self.shares
         L = np.linalg.cholesky(inverse[quadratic][:, quadratic])
         membrane = L.T @ D[quadratic]
-        if not _same_entries(body.elastic.Q, self.base.elastic.Q):
+        if not _same_entries(body.elastic.Q, self.base.elastic.Q) or not _alike_damped(body, self.base):
             return None
         if L[self.unshared].any() or membrane[self.unstrained].any():
             return None
@@ -77,6 +76,11 @@ def _same_entries(one: Quadratic, other: Quadratic) -> bool:
     """Whether two lists of quadratic strains are other in their values only."""
     pairs = ((one.strain, other.strain), (one.row, other.row), (one.column, other.column))
     return all(a is b or np.array_equal(a, b) for a, b in pairs)
+
+
+def _alike_damped(one: Body, other: Body) -> bool:
+    """Whether both have a viscosity that couples stresses, or none."""
+    return (one.elastic.viscosity is None) == (other.elastic.viscosity is None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +148,7 @@ def _write(run: Assembled, group: Group, arrays: Arrays) -> None:
     """The constants of a body where `packed` put those of the first."""
     model, body = run.packed.model, arrays.body
     model.data[group.start : group.start + len(group.order)] = _listed(arrays)[group.order]
-    model.bodies[list(group.members), t.DAMPED] = body.elastic.R_d.nnz > 0
+    model.bodies[list(group.members), t.DAMPED] = arrays.damped
     for end, name, port in group.ends:
         port = body.ports[name] if name else port
         x, Phi, Psi = arrays.port(port)
@@ -156,9 +160,9 @@ def _write(run: Assembled, group: Group, arrays: Arrays) -> None:
 def _listed(arrays: Arrays) -> np.ndarray:
     """All constants of a body in one row, after a zero."""
     body = arrays.body
-    parts = [*arrays.rotary, *arrays.coupling, arrays.M_ff, arrays.K, body.elastic.R_d.toarray()]
+    parts = [arrays.T, *arrays.rotary, *arrays.coupling, arrays.M_ff, arrays.K, arrays.R_d]
     parts += [arrays.membrane[0], arrays.membrane[2]]
-    return np.concatenate([np.array([0.0, body.inertia.m]), *(part.ravel() for part in parts)])
+    return np.concatenate([np.array([0.0, body.inertia.m, body.elastic.time]), *(part.ravel() for part in parts)])
 
 
 def _order(arrays: Arrays) -> tuple[np.ndarray, int]:
@@ -174,15 +178,16 @@ def _order(arrays: Arrays) -> tuple[np.ndarray, int]:
         taken, places = places[:size].reshape(shape), places[size:]
         return taken
 
-    mass = float(numbered((1,))[0])
+    mass, time = map(float, numbered((2,)))
+    T = numbered(arrays.T.shape)
     rotary = tuple(numbered(part.shape) for part in arrays.rotary)
     coupling = tuple(numbered(part.shape) for part in arrays.coupling)
     M_ff, K, R_d = (numbered(arrays.M_ff.shape) for _ in range(3))
     D, triples, values = arrays.membrane
     membrane = np.where(D != 0.0, numbered(D.shape), 0.0), triples, numbered(values.shape)
-    elastic, inertia = replace(body.elastic, R_d=csr(R_d)), replace(body.inertia, m=mass)
+    elastic, inertia = replace(body.elastic, time=time), replace(body.inertia, m=mass)
     asked = Arrays(replace(body, elastic=elastic, inertia=inertia))
-    vars(asked).update(rotary=rotary, coupling=coupling, M_ff=M_ff, K=K, membrane=membrane)
+    vars(asked).update(rotary=rotary, coupling=coupling, M_ff=M_ff, K=K, membrane=membrane, T=T, R_d=R_d)
     data = pack.Buffer()
     row = pack.constants(asked, data, pack.Buffer(), pack.Buffer())
     return data.made(float).astype(np.int64), int(row[t.D_MASS])

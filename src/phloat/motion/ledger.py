@@ -158,7 +158,7 @@ def _carried(result: Result) -> float:
 
 
 def _damped(system: System, body: str) -> bool:
-    return bool(system.bodies[body].elastic.R_d.nnz)
+    return system.bodies[body].elastic.damped
 
 
 def _element(system: System, name: str) -> str:

@@ -37,9 +37,9 @@ def sums(result: Result, inputs: Inputs) -> Sums:
     for name, body in system.bodies.items():
         energies = np.array([body_energy(body, state.pose(name), system.gravity) for state in states])
         out.parts[name] = {part: energies[:, k] for k, part in enumerate(COMPONENTS)}
-        if body.elastic.R_d.nnz:
-            rates = result[f"{name}.eta_dot"]
-            out.losses[name] = summed(t, np.einsum("tk,tk->t", rates, rates @ body.elastic.R_d.toarray()))
+        if body.elastic.damped:
+            poses = [state.pose(name) for state in states]
+            out.losses[name] = summed(t, np.array([p.rates @ body.elastic.damping(p.eta) @ p.rates for p in poses]))
     springs = [element_energies(system, state) for state in states]
     for name, element in system.elements.items():
         if any(law.stores for law in element.laws):

@@ -116,7 +116,7 @@ def _body_terms(body: Body, pose: Pose, gravity: np.ndarray, pull: np.ndarray | 
         J[column, row] = -J[row, column].T
     E = diagonal([sp.eye_array(12 + n), now.M, body.elastic.C])
     R = np.zeros_like(J)
-    R[f, f] = body.elastic.R_d.toarray()
+    R[f, f] = body.elastic.damping(pose.eta)
 
     z = np.zeros(s.stop)
     z[r] = -I.m * gravity

@@ -2,13 +2,13 @@
 
     x = (V̄, ω̄, v),  v = η̄̇,   q₁ = q₀ moved by x,   ω₁ = 2ω̄ − ω₀,   η̇₁ = 2v − η̇₀
     J(η) = j0 + j1·η + ½ηNη,   c(η) = c0 + Γη,   p_ω = Jω + cη̇,   p_η = cᵀω + M_ff η̇
-    F_V = 2m(V̄ − V₀)/h − mg,   F_ω = Δp_ω/h − p̄_ω × ω̄,   F_η = Δp_η/h − ½∂_η(w₀ᵀM w₁) + K η̄ + R_d v + Bᵀσ̄
+    F_V = 2m(V̄ − V₀)/h − mg,   F_ω = Δp_ω/h − p̄_ω × ω̄,   F_η = Δp_η/h − ½∂_η(w₀ᵀM w₁) + K η̄ + R_d v + Bᵀ(σ̄ + H Bv)
 
 Shapes: n deformation coordinates, `lin` and `rot` velocities of the frame that exist (3 and 3 in space, 2 and 1 in a plane, 0
 rotations of a point mass), s strains with a quadratic part, each of which touches c coordinates. Constants of a body are
 
     m ()  j0 (pairs)  j1 (pairs, n)  N (pairs, n, n)  c0 (rot, n)  Gamma (rot, n, n)  M_ff, K, R_d (n, n)
-    D (s, c)  Q (s, c, c)  S (s, s): stiffness C⁻¹ of those strains  columns (s, c), touching (n, t): integers
+    D (s, c)  Q (s, c, c)  S, H (s, s): stiffness C⁻¹ and viscosity of those strains  columns (s, c), touching (n, t): integers
     sigma (s): their pre-stress  force (n): pre-stress of the other strains, on the coordinates
 
 and a state holds r (3), A (3, 3), eta (n), V (lin), omega (rot), rate (n).
@@ -117,13 +117,23 @@ def begun(b: Tree, start: Tree) -> Tree:
 
 
 def membrane_force(b: Tree, start: Tree, sigma: Array, v: Array, h: Array) -> Array:
-    """Bᵀσ̄ with B = ∂ε/∂η at η̄ and σ̄ = σ₀ + ½hSBv: exact, because ε is quadratic, (n)."""
+    """Bᵀσ̄ with B = ∂ε/∂η at η̄ and σ̄ = σ₀ + (½hS + H)Bv: exact, because ε is quadratic, (n)."""
     if b["D"].shape[0] == 0:
         return jnp.zeros_like(v)
     B = b["D"] + along(b["Q"], _local(b, start["eta"] + 0.5 * h * v))
-    sigma = sigma + 0.5 * h * dot(b["S"], jnp.sum(B * _local(b, v), axis=1))
+    sigma = sigma + dot(0.5 * h * b["S"] + b["H"], jnp.sum(B * _local(b, v), axis=1))
     spread = jnp.concatenate([(B * sigma[:, None]).ravel(), jnp.zeros(1)])
     return jnp.sum(spread[b["touching"]], axis=1)
+
+
+def loss(b: Tree, start: Tree, v: Array, h: Array) -> Array:
+    """What damping takes in a unit of time, vᵀ(R_d + BᵀHB)v."""
+    total = v @ (b["R_d"] @ v)
+    if b["D"].shape[0] == 0:
+        return total
+    B = b["D"] + along(b["Q"], _local(b, start["eta"] + 0.5 * h * v))
+    rate = jnp.sum(B * _local(b, v), axis=1)
+    return total + rate @ (b["H"] @ rate)
 
 
 def residual(b: Tree, start: Tree, known: Tree, x: Array, gravity: Array, h: Array) -> Array:
@@ -176,12 +186,13 @@ def _blocks(rows: list[list[Array]]) -> Array:
 
 
 def membrane_tangent(b: Tree, start: Tree, v: Array, h: Array) -> Array:
-    """h/2 (BᵀS B₁ + Q:σ̄), B at η̄ and B₁ at η₁, (n, n)."""
+    """Bᵀ(½hS + H)B₁ + ½h Q:σ̄, B at η̄ and B₁ at η₁, (n, n)."""
     n = v.shape[0]
     if b["D"].shape[0] == 0:
         return jnp.zeros((n, n))
     mean, last = (b["D"] + jnp.einsum("sij,sj->si", b["Q"], _local(b, start["eta"] + f * h * v)) for f in (0.5, 1.0))
-    sigma = stress(b, start["eta"]) + 0.5 * h * (b["S"] @ jnp.sum(mean * _local(b, v), axis=1))
+    S = 0.5 * h * b["S"] + b["H"]
+    sigma = stress(b, start["eta"]) + S @ jnp.sum(mean * _local(b, v), axis=1)
     B, B_1 = (_whole(b, part, n) for part in (mean, last))
     geometric = jnp.concatenate(
         [(b["Q"] * sigma[:, None, None]).reshape(-1, b["D"].shape[1]), jnp.zeros((1, b["D"].shape[1]))]
@@ -190,7 +201,7 @@ def membrane_tangent(b: Tree, start: Tree, v: Array, h: Array) -> Array:
     rows, columns = geometric[b["touching"]], jnp.concatenate([b["columns"], jnp.full((1, b["D"].shape[1]), n)])
     owner = jnp.minimum(b["touching"] // b["D"].shape[1], b["D"].shape[0])
     spread = jnp.sum(rows[..., None] * (columns[owner][..., None] == jnp.arange(n)), axis=(1, 2))
-    return 0.5 * h * (B.T @ (b["S"] @ B_1) + spread)
+    return B.T @ (S @ B_1) + 0.5 * h * spread
 
 
 def _whole(b: Tree, near: Array, n: int) -> Array:

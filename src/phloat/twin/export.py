@@ -185,8 +185,9 @@ class Export:
         return {
             "m": np.array(float(body.inertia.m)),
             **{"j0": j0, "j1": j1, "N": N, "c0": c0, "Gamma": Gamma, "M_ff": arrays.M_ff, "K": arrays.K},
-            "R_d": elastic.R_d.toarray(),
+            "R_d": arrays.R_d,
             **{"D": D, "Q": Q, "columns": columns, "S": elastic.C_inverse[kept][:, kept].toarray()},
+            "H": elastic.viscous[kept][:, kept].toarray(),
             "touching": listing(columns.ravel(), body.coordinates),
             "sigma": before[kept],
             "force": elastic.D[~kept].T @ before[~kept],

@@ -47,7 +47,7 @@ def advanced(model: Tree, state: Tree, inputs: Tree, done: Tree) -> Tree:
     h, loss, bodies = inputs["h"], state["loss"], []
     for group, start, x in zip(model["groups"], state["bodies"], done["x"], strict=True):
         v = x[:, start["V"].shape[1] + start["omega"].shape[1] :]
-        loss = loss + h * jnp.sum(each(lambda b, v: v @ (b["R_d"] @ v), group, v))
+        loss = loss + h * jnp.sum(each(lambda b, s, v: of_body.loss(b, s, v, h), group, start, v))
         bodies.append(each(lambda _, s, x: of_body.moved(s, x, h)[0], group, start, x))
     return {
         "bodies": bodies,

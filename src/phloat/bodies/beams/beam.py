@@ -10,15 +10,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, block_inverse, csr, diagonal, weighted, zeros
+from phloat.algebra.sparse import block_inverse, csr, diagonal, weighted, zeros
 from phloat.bodies.beams.fields import BeamShape, Fields, fraction
 from phloat.bodies.beams.frame import FRAMES, Frame, kept
 from phloat.bodies.beams.section import Section
 from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body, ports_at
+from phloat.bodies.damping import damped
 from phloat.bodies.inertia import Inertia, Sections, rigid_sections, six_arrays
 from phloat.bodies.made import Made
-from phloat.bodies.material import Damping, KelvinVoigt, Material, Rayleigh
+from phloat.bodies.material import Damping, Material, Rayleigh, a_damping
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import InputError, finite_row, mapping, port_name, positive, unknown
 from phloat.fem.interval import gauss
@@ -62,8 +63,7 @@ class Beam:
             fraction(f"port {name!r}", s)
             if name in ("P", "C"):
                 raise InputError(f"port {name!r} is an end of every beam; give the port at s = {s:g} another name")
-        if not isinstance(self.damping, (Rayleigh, KelvinVoigt)):
-            raise InputError(f"damping is {self.damping!r}; it must be Rayleigh(…) or KelvinVoigt(…)")
+        a_damping(self.damping)
 
     def discretise(self, elements: int | Sequence[float]) -> Body:
         """The body with so many equal elements, or with elements between the given fractions 0 … 1 of the length.
@@ -76,12 +76,12 @@ class Beam:
         held = kept(fields, FRAMES[self.frame] if isinstance(self.frame, str) else self.frame, self.length)
         shape = BeamShape(self.length, fields, held, self.areas)
         inertia = _inertia(self, fields, held)
-        places = {"P": 0.0, "C": 1.0, **self.ports}
+        ports = ports_at(shape, {"P": 0.0, "C": 1.0, **self.ports})
         return Body(
             recipe=self,
             inertia=inertia,
-            elastic=_elastic(self, fields, held, inertia.M_ff),
-            ports=ports_at(shape, places),
+            elastic=damped(_elastic(self, fields, held), self.damping, inertia, ports),
+            ports=ports,
             shape=shape,
             planar=(
                 fields.planar[held],
@@ -166,8 +166,8 @@ class Stretch:
         return self.function((self.k + s) / self.of)
 
 
-def _elastic(beam: Beam, fields: Fields, keep: np.ndarray, M_ff: Matrix) -> Elastic:
-    """C, D, Q and damping. σ is the projection of stiffness times strain: ∫τσ = ∫τ S ε, so C = N S⁻¹N and DᵀC⁻¹D is the
+def _elastic(beam: Beam, fields: Fields, keep: np.ndarray) -> Elastic:
+    """C, D and Q. σ is the projection of stiffness times strain: ∫τσ = ∫τ S ε, so C = N S⁻¹N and DᵀC⁻¹D is the
     stiffness of displacement elements for any section (∫τσ/S = ∫τε goes limp at the tip of a wedge: ω₂ 55 % low)."""
     x, w = gauss(fields.nodes)
     number = beam.numbers(x)
@@ -181,15 +181,13 @@ def _elastic(beam: Beam, fields: Fields, keep: np.ndarray, M_ff: Matrix) -> Elas
         C.append(N @ S_inverse @ N)
         D.append(csr((test.T @ weighted(strains[name], w))[:, keep]))
     compliance, gradient = diagonal(C), csr(sp.vstack(D))
-    elastic = Elastic(
+    return Elastic(
         C=compliance,
         D=gradient,
         Q=_membrane(fields, x, w, radius(number), keep) if beam.stiffening else no_quadratic(),
-        R_d=zeros(len(keep), len(keep)),
+        drag=zeros(len(keep), len(keep)),
         stresses=Layout({name: (space.size,) for name, (space, _) in fields.stress_spaces.items()}, "stress"),
     )
-    mass, stiff = beam.damping.mass, beam.damping.stiffness
-    return replace(elastic, R_d=csr(mass * M_ff + stiff * elastic.K)) if mass or stiff else elastic
 
 
 def radius(number: dict[str, np.ndarray]) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from phloat.bodies.body import Body
 from phloat.bodies.made import Made
+from phloat.bodies.material import ModalDamping
 from phloat.errors import InputError
 
 
@@ -53,8 +54,8 @@ class Assembly:
 class Split:
     """A beam in `pieces` of equal length with the theory, frame, damping and stiffening of the whole.
 
-    Frame conditions {s: …} are those of every piece, s along the piece. Damping by mass acts on the deformation of each piece
-    in its own frame: the more pieces, the less of the beam's bending it feels; damping by stiffness does not care.
+    Frame conditions {s: …} are those of every piece, s along the piece. Damping by stiffness acts on every piece; damping by
+    mass or by modes is relative to a motion of the whole, which no piece knows, and is refused.
     """
 
     beam: Divisible
@@ -63,6 +64,12 @@ class Split:
     def __post_init__(self) -> None:
         if not isinstance(self.pieces, (int, np.integer)) or isinstance(self.pieces, bool) or self.pieces < 1:
             raise InputError(f"a beam cannot be split into {self.pieces!r} pieces; give a whole number, 1 or more")
+        damping = getattr(self.beam, "damping", None)
+        if self.pieces > 1 and (isinstance(damping, ModalDamping) or getattr(damping, "mass", 0.0)):
+            raise InputError(
+                f"{damping!r} is relative to a motion of the whole beam, which its {self.pieces} pieces do not know; damp a split "
+                "beam by stiffness, KelvinVoigt(time), or leave it whole"
+            )
 
     def discretise(self, elements: int | Sequence[float]) -> Assembly:
         """Every piece with so many elements, or with elements between the given fractions 0 … 1 of its length."""

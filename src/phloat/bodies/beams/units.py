@@ -19,6 +19,7 @@ from phloat.bodies.beams.beam import STIFFNESSES, Beam, radius, second_moments
 from phloat.bodies.beams.fields import BeamShape, Fields
 from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body, Port, Selected, Shape
+from phloat.bodies.damping import damped
 from phloat.bodies.inertia import Inertia, turned_moments
 from phloat.bodies.strain import Elastic, Quadratic
 from phloat.fem.interval import DENSE_ENTRIES, gauss
@@ -43,7 +44,6 @@ class Units:
     M_s: Pattern
     stiff: tuple[tuple[str, int, np.ndarray], ...]  # name of the number, size of blocks, C⁻¹ per number at a point
     C: Pattern
-    R_d: Pattern
     D_power: np.ndarray
     Q_power: np.ndarray
     wound: np.ndarray  # entries of Q that belong to twist
@@ -63,13 +63,13 @@ class Units:
         shape: Shape = BeamShape(beam.length, fields, self.shape.keep, beam.areas)
         if self.chosen is not None:
             shape = Selected(shape, self.chosen.keep, self.chosen.strains)
-        made = self.body.made
+        made, ports = self.body.made, self._ports(scale)
         return replace(
             self.body,
             recipe=beam,
             inertia=inertia,
-            elastic=self._elastic(beam, number, scale, inertia.M_ff_dense),
-            ports=self._ports(scale),
+            elastic=self._elastic(beam, number, scale, inertia, ports),
+            ports=ports,
             shape=shape,
             made=made and replace(made, recipe=recipe),
         )
@@ -105,7 +105,9 @@ class Units:
         vars(out).update(W=W.reshape(3, 3, n, n), M_ff_dense=W[0] + W[4] + W[8] + M_s.toarray())  # known already
         return out
 
-    def _elastic(self, beam: Beam, number: dict[str, np.ndarray], scale: float, M_ff: np.ndarray) -> Elastic:
+    def _elastic(
+        self, beam: Beam, number: dict[str, np.ndarray], scale: float, inertia: Inertia, ports: dict[str, Port]
+    ) -> Elastic:
         old = self.body.elastic
         blocks = [(unit @ number[name]).reshape(-1, size, size) / scale for name, size, unit in self.stiff]
         inverse = self.C.filled(np.concatenate([np.zeros(0), *(block.ravel() for block in blocks)]))
@@ -117,12 +119,7 @@ class Units:
             D = Pattern(old.D).filled(old.D.data * scale**self.D_power)
             value *= scale**self.Q_power
         Q = Quadratic(Q.strain, Q.row, Q.column, value)
-        R_d = zeros(*old.R_d.shape)
-        if beam.damping.mass or beam.damping.stiffness:
-            dense = D.toarray()
-            K = dense.T @ (inverse @ dense)
-            R_d = self.R_d.filled((beam.damping.mass * M_ff + beam.damping.stiffness * K)[self.R_d.places])
-        out = Elastic(C, D, Q, R_d, old.stresses)
+        out = damped(Elastic(C, D, Q, zeros(*old.drag.shape), old.stresses), beam.damping, inertia, ports)
         vars(out).update(C_inverse=inverse)  # known already
         return out
 
@@ -167,8 +164,6 @@ def units(body: Body) -> Units | None:
     used = list(body.elastic.stresses)
     stiff = tuple(_stiff(fields, name, x, w) for name in used)
     C, twice = _blocks([(size, len(unit) // size**2) for _, size, unit in stiff]), _longer(body)
-    heavy = sum((abs(W[k].matrix) for k in (0, 4, 8)), M_s.matrix)
-    D = abs(body.elastic.D)
     return Units(
         body=body,
         beam=beam,
@@ -185,7 +180,6 @@ def units(body: Body) -> Units | None:
         M_s=M_s,
         stiff=stiff,
         C=C,
-        R_d=Pattern.of((heavy + D.T @ C.matrix @ D).toarray() > 0.0),
         D_power=_power(body.elastic.D.data, twice.elastic.D.data),
         Q_power=_power(body.elastic.Q.value, twice.elastic.Q.value),
         wound=wound,

@@ -20,12 +20,13 @@ from phloat.algebra.sparse import Matrix, csr, stacked, zeros
 from phloat.bodies.body import Body, Recipe, Shape
 from phloat.bodies.continua.boundary_ports import open_ports
 from phloat.bodies.continua.floating import reduced
-from phloat.bodies.continua.interfaces import Place, interfaces
-from phloat.bodies.continua.patches import Patch
+from phloat.bodies.continua.interfaces import Place, interface, interfaces, moved
 from phloat.bodies.continua.meshed import Samples, Strains, Trace
+from phloat.bodies.continua.patches import Patch
+from phloat.bodies.damping import BODY, GROUND
 from phloat.bodies.inertia import Sections
 from phloat.bodies.made import Made
-from phloat.bodies.material import Damping
+from phloat.bodies.material import Damping, ModalDamping
 from phloat.errors import InputError, unknown
 from phloat.fem.mesh import Mesh
 from phloat.linear.bases import Basis
@@ -33,6 +34,8 @@ from phloat.linear.modes import modes
 from phloat.linear.phdae import Field, LinearPHDAE
 
 __all__ = ["Continuum", "Samples", "Strains", "Trace"]
+
+MOST_DENSE = 3000  # coordinates that may all be coupled
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,15 +84,45 @@ class Continuum:
 
     @cached_property
     def R_d(self) -> Matrix:
-        """Damping: proportional to mass and stiffness, or to the stiffness alone."""
+        """Damping of small motion: proportional to mass and stiffness, or to the stiffness alone."""
+        if isinstance(self.damping, ModalDamping):
+            raise InputError("modal damping is known to floating bodies only: make one with reduced(modes=…)")
         mass, stiff = self.damping.mass, self.damping.stiffness
         if not mass and not stiff:
             return zeros(*self.M.shape)
+        M = self._relative_mass(str(self.damping.relative_to)) if mass else zeros(*self.M.shape)  # type: ignore[union-attr]
         if not stiff:
-            return csr(mass * self.M)
+            return csr(mass * M)
         if self.K is None:
             raise InputError("stiffness damping needs stresses that are local to elements; use the conforming elements")
-        return csr(mass * self.M + stiff * self.K)
+        return csr(mass * M + stiff * self.K)
+
+    @property
+    def drag(self) -> None:
+        """No damping matrix is given."""
+
+    def _relative_mass(self, reference: str) -> Matrix:
+        """The mass that moves relative to the ground, to a port, or to the mean rigid motion of the body."""
+        if reference == GROUND:
+            return self.M
+        if self.held:
+            raise InputError(
+                f"this body is held to the ground ({self.held}), so its mass damping is relative to it: relative_to='{GROUND}'"
+            )
+        heavy = self.M @ self.rigid
+        if reference == BODY:
+            if self.coordinates > MOST_DENSE:
+                raise InputError(
+                    f"damping relative to the body couples all of its {self.coordinates} coordinates (at most {MOST_DENSE}); "
+                    f"take relative_to='{GROUND}' or a port, or reduced(modes=…)"
+                )
+            return csr(self.M - csr(heavy @ np.linalg.pinv(self.rigid.T @ heavy, hermitian=True) @ heavy.T))
+        if reference not in self.ports:
+            raise InputError(unknown("reference of damping (relative_to)", reference, [*self.ports, BODY, GROUND]))
+        port = interface(self, reference, self.ports[reference])
+        A = csr(moved(port.x) @ port.L)
+        mixed = A.T @ csr(heavy.T)
+        return csr(self.M - mixed - mixed.T + A.T @ csr(self.rigid.T @ heavy) @ A)
 
     def on(self, boundary: str, kinds: Iterable[str] | None = None) -> np.ndarray:
         """The coordinates on a named boundary, all or some kinds of them."""

@@ -24,7 +24,7 @@ import scipy.linalg as la
 
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr
+from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body, Port
 from phloat.bodies.continua.columns import lengths
@@ -42,6 +42,7 @@ from phloat.bodies.continua.interfaces import Interface, Place, interfaces
 from phloat.bodies.continua.kept import Fields, Kept, pair_of, stress_of
 from phloat.bodies.continua.meshed import Meshed
 from phloat.bodies.continua.parity import FLAT, by_parity, mirrored
+from phloat.bodies.damping import damped
 from phloat.bodies.inertia import six_arrays
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import AccuracyError, InputError
@@ -282,13 +283,13 @@ def _body(continuum: Meshed, fields: Fields, found: dict[str, Interface]) -> Bod
         C=csr(np.eye(r + rest)),
         D=csr(D),
         Q=_quadratic(fields),
-        R_d=csr(V.T @ (continuum.R_d @ V)),
+        drag=zeros(r, r) if continuum.drag is None else csr(V.T @ (continuum.drag @ V)),
         stresses=_named(fields),
     )
     return Body(
         recipe=continuum.recipe,
         inertia=inertia,
-        elastic=elastic,
+        elastic=damped(elastic, continuum.damping, inertia, ports),
         ports=ports,
         shape=Kept(continuum, fields),
         planar=(fields.even, np.concatenate([fields.even, fields.even_left])),

@@ -12,6 +12,7 @@ from phloat.algebra.sparse import Matrix
 from phloat.bodies.body import Recipe, Shape
 from phloat.bodies.continua.patches import Patch
 from phloat.bodies.inertia import Sections
+from phloat.bodies.material import Damping
 
 
 class Samples(NamedTuple):
@@ -67,7 +68,9 @@ class Meshed(Protocol):
     @property
     def K(self) -> Matrix | None: ...
     @property
-    def R_d(self) -> Matrix: ...
+    def damping(self) -> Damping: ...
+    @property
+    def drag(self) -> Matrix | None: ...  # a damping matrix that is given
     @property
     def strains(self) -> Strains: ...
     @property

@@ -11,7 +11,7 @@ from phloat.algebra.threads import one_thread
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import PORTS, Place
 from phloat.bodies.made import Made
-from phloat.bodies.material import Damping, KelvinVoigt, Material, Rayleigh
+from phloat.bodies.material import Damping, Material, Rayleigh, a_damping
 from phloat.bodies.plates.assembled import Sides, assembled
 from phloat.bodies.plates.laminate import Laminate, Ply
 from phloat.bodies.plates.outline import Oblong, Round
@@ -92,8 +92,7 @@ class Plate:
         if self.support not in SUPPORTS:
             raise InputError(unknown("support", self.support, SUPPORTS))
         section = self.section
-        if not isinstance(self.damping, (Rayleigh, KelvinVoigt)):
-            raise InputError(f"damping is {self.damping!r}; it must be Rayleigh(…) or KelvinVoigt(…)")
+        a_damping(self.damping)
         for name in mapping("ports", self.ports, PORTS):
             port_name(name)
         if self.mass is not None:

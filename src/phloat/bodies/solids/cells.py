@@ -183,7 +183,10 @@ def _trace(mesh: Mesh, cells: Cells, where: str | Patch) -> Trace:
         nodes, values, x, weight = _on_facets(mesh, where)
     else:
         chosen, (xi, _) = mesh.regions[where], cells.reference.mass_rule
-        nodes, values = np.repeat(cells.nodes[chosen], len(xi), axis=0), np.tile(cells.reference.values(xi), (len(chosen), 1))
+        nodes, values = (
+            np.repeat(cells.nodes[chosen], len(xi), axis=0),
+            np.tile(cells.reference.values(xi), (len(chosen), 1)),
+        )
         x, weight = cells.at(xi)[chosen].reshape(-1, cells.dim), cells.mass_weights[chosen].ravel()
     d, (rows, n) = mesh.dimension, nodes.shape
     start, shape = np.arange(0, rows * n + 1, n), (rows, d * len(mesh.points))

@@ -13,7 +13,7 @@ from phloat.algebra.threads import one_thread
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import PORTS, Place
 from phloat.bodies.made import Made
-from phloat.bodies.material import Damping, KelvinVoigt, Rayleigh
+from phloat.bodies.material import Damping, Rayleigh, a_damping
 from phloat.bodies.solids.cells import Part, elastic
 from phloat.bodies.solids.outlines import Outline, Rectangle, meshed
 from phloat.bodies.solids.supports import Elastic, Sides, of_regions, supported, weighed
@@ -74,8 +74,7 @@ class Sheet:
             raise InputError(unknown("plane", self.plane, PLANES))
         if not callable(self.thickness):
             object.__setattr__(self, "thickness", positive("thickness", self.thickness))
-        if not isinstance(self.damping, (Rayleigh, KelvinVoigt)):
-            raise InputError(f"damping is {self.damping!r}; it must be Rayleigh(…) or KelvinVoigt(…)")
+        a_damping(self.damping)
         mapping("ports", self.ports, PORTS)
         if self.mass is not None:
             positive("mass", self.mass)

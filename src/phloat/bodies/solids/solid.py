@@ -11,7 +11,7 @@ from phloat.algebra.threads import one_thread
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import PORTS, Place
 from phloat.bodies.made import Made
-from phloat.bodies.material import Damping, KelvinVoigt, Rayleigh
+from phloat.bodies.material import Damping, Rayleigh, a_damping
 from phloat.bodies.solids.cells import Part, elastic
 from phloat.bodies.solids.outlines import Box, Bracket, Outline, Tube, meshed
 from phloat.bodies.solids.supports import Elastic, Sides, of_regions, supported, weighed
@@ -60,8 +60,7 @@ class Solid:
             raise InputError(f"mesh is {self.mesh!r}; it must be a Mesh, or use Solid.from_mesh(path) or Solid.box(…)")
         if isinstance(self.mesh, Mesh) and self.mesh.dimension != 3:
             raise InputError(f"a solid needs tetrahedra or hexahedra; these are {self.mesh.kind}s: use Sheet or Plate")
-        if not isinstance(self.damping, (Rayleigh, KelvinVoigt)):
-            raise InputError(f"damping is {self.damping!r}; it must be Rayleigh(…) or KelvinVoigt(…)")
+        a_damping(self.damping)
         mapping("ports", self.ports, PORTS)
         if self.mass is not None:
             positive("mass", self.mass)

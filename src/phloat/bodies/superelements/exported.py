@@ -12,6 +12,7 @@ from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.body import Recipe
 from phloat.bodies.continua.meshed import Samples, Strains, Trace
 from phloat.bodies.inertia import Sections
+from phloat.bodies.material import Damping
 from phloat.errors import InputError, unknown
 
 NO_STRESS = "matrices know no stresses: recover them from the displacements in the code that made the matrices"
@@ -84,7 +85,8 @@ class Exported:
     sections: Sections | None
     M: Matrix
     K: Matrix
-    R_d: Matrix
+    drag: Matrix | None
+    damping: Damping
     rigid: np.ndarray
     interfaces: Mapping[str, np.ndarray]
     shape: NodeShape

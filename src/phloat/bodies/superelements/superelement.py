@@ -12,13 +12,13 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
 from phloat.bodies.continua.floating import MEAN_AXES, reduced
 from phloat.bodies.continua.interfaces import Mean, Place, Rigid
 from phloat.bodies.made import Made
-from phloat.bodies.material import Damping, KelvinVoigt, Rayleigh
+from phloat.bodies.material import Damping, Rayleigh, a_damping
 from phloat.bodies.superelements.checks import (
     MOTIONS,
     free_to_move,
@@ -72,10 +72,7 @@ class Superelement:
         for name in self.mean:
             if name not in self.interfaces:
                 raise InputError(unknown("interface", name, self.interfaces))
-        if not isinstance(self.damping, (Rayleigh, KelvinVoigt)):
-            raise InputError(
-                f"damping is {self.damping!r}; it must be Rayleigh(…) or KelvinVoigt(…), and a matrix is R=…"
-            )
+        a_damping(self.damping)
 
     @classmethod
     def from_matrices(
@@ -224,20 +221,30 @@ class Superelement:
         frame = self.frame or next(iter(self.interfaces), MEAN_AXES)
         nodal = self.nodal
         return Exported(
-            self, nodal.samples, nodal.sections, M, K, self._damped(M, K), self.rigid, self.interfaces, shape, frame
+            self,
+            nodal.samples,
+            nodal.sections,
+            M,
+            K,
+            self._drag(),
+            self.damping,
+            self.rigid,
+            self.interfaces,
+            shape,
+            frame,
         )
 
-    def _damped(self, M: Matrix, K: Matrix) -> Matrix:
-        R_d = csr(self.damping.mass * M + self.damping.stiffness * K)
+    def _drag(self) -> Matrix | None:
+        """The given damping matrix."""
         if self.R is None:
-            return R_d if self.damping.mass or self.damping.stiffness else zeros(*M.shape)
+            return None
         R = symmetric("R", self.R)[0]
         positive_semidefinite("R", R)
         if (worst := rigid_forces(R, self.rigid, self.nodes.mean(axis=0)).max()) > 1e-4:
             raise InputError(
                 f"rigid motions meet damping forces, relatively {worst:.1e}: R is tied to the ground; put a damper there instead"
             )
-        return csr(R_d + R)
+        return R
 
     def _soft_ground(self, lowest: float) -> None:
         """Rigid motions must cost nothing beside the softest deformation, too."""

@@ -22,9 +22,10 @@ from phloat.motion.continuous.evaluate import (
     Y_V,
     evaluate,
 )
-from phloat.motion.kernel.body import axis, gradient, pair
-from phloat.motion.kernel.small import axpy, copy, dot, fill, jit, making
+from phloat.motion.kernel.body import axis, coupled_stresses, gradient, loss, pair
+from phloat.motion.kernel.small import axpy, copy, dot, dot_4, fill, jit, making
 from phloat.motion.kernel.tables import (
+    COUPLED,
     D_K,
     D_MASS,
     D_MFF,
@@ -57,6 +58,7 @@ from phloat.motion.kernel.tables import (
     W_J,
     W_P,
     W_Q,
+    W_SBAR,
     W_V,
     W_Y,
 )
@@ -133,14 +135,21 @@ def dynamics(m, w, p, gravity, i, yd, out):
 
 @jit
 def membrane(m, w, i, out, at):
-    """+ (D + Qη)ᵀ ε(η), unit compliance."""
+    """+ Bᵀ(ε(η) + T Bη̇) with B = D + Qη, unit compliance."""
     B = m.bodies
-    n, s, BM, eta = B[i, N_ETA], B[i, N_STRAIN], B[i, W_BM], B[i, W_Q] + 12
+    n, s, long, BM, eta, rate = B[i, N_ETA], B[i, N_STRAIN], B[i, LONG], B[i, W_BM], B[i, W_Q] + 12, B[i, W_V] + 6
     if s == 0:
         return
     gradient(B, i, m.data, m.indices, w, eta, eta, 0.0)
+    time, stress = m.data[B[i, D_MASS] + 1], B[i, W_SBAR]
     for a in range(s):
-        axpy(n, w[B[i, W_EPS] + a], w, BM + a * B[i, LONG], out, at)
+        w[stress + a] = w[B[i, W_EPS] + a]
+        if time:
+            w[stress + a] += time * dot_4(long, w, BM + a * long, w, rate)
+    if B[i, DAMPED] == COUPLED:
+        coupled_stresses(B, i, m.data, w, rate, stress)
+    for a in range(s):
+        axpy(n, w[stress + a], w, BM + a * long, out, at)
 
 
 @jit
@@ -155,11 +164,12 @@ def powers(m, w, p, y, out, at):
             out[at + 2 * j + 1] += lam * w[rate + RATE_B]
     at += 2 * len(J)
     for i in range(len(B)):
-        n, loss, v = B[i, N_ETA], 0.0, B[i, W_V] + 6
+        out[at + i] = 0.0
         if B[i, DAMPED]:
-            for k in range(n):
-                loss += w[v + k] * dot(m.data, B[i, D_RD] + k * B[i, LONG], w, v, n)
-        out[at + i] = loss
+            eta, v = B[i, W_Q] + 12, B[i, W_V] + 6
+            if B[i, N_STRAIN]:
+                gradient(B, i, m.data, m.indices, w, eta, eta, 0.0)
+            out[at + i] = loss(B, i, m.data, w, v)
 
 
 @making

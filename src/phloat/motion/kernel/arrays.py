@@ -7,9 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from phloat.algebra.sparse import components
+from phloat.algebra.sparse import components, csr
 from phloat.bodies.body import Body, Port
 from phloat.errors import InputError
+from phloat.motion.kernel.tables import COUPLED, PLAIN
 
 MOST_MOVING = 600  # coordinates of a body in motion: its factors are dense
 PAIRS = {0: [], 1: [(2, 2)], 3: [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]}
@@ -83,10 +84,11 @@ class Arrays:
 
     @cached_property
     def quadratic(self) -> np.ndarray:
-        """Which strains have a quadratic part, or share their compliance with one that has."""
+        """Which strains have a quadratic part, or share their compliance or damping with one that has."""
         elastic = self.body.elastic
         marked = np.zeros(self.body.stresses, dtype=bool)
-        for group in components(elastic.C) if len(elastic.Q.value) else []:
+        together = elastic.C if elastic.viscosity is None else csr(abs(elastic.C) + abs(elastic.viscosity))
+        for group in components(together) if len(elastic.Q.value) else []:
             marked[group] = np.isin(group, elastic.Q.strain).any()
         return marked
 
@@ -104,6 +106,30 @@ class Arrays:
         straight, elastic = ~self.quadratic, self.body.elastic
         D = elastic.D[straight].toarray()
         return D.T @ (elastic.C_inverse[straight][:, straight] @ D)
+
+    @cached_property
+    def damped(self) -> int:
+        """0 for no damping, or which kind."""
+        return 0 if not self.body.elastic.damped else COUPLED if self.T.size else PLAIN
+
+    @cached_property
+    def R_d(self) -> np.ndarray:
+        """Drag, and damping of the strains that are linear."""
+        straight, elastic = ~self.quadratic, self.body.elastic
+        out = elastic.drag.toarray() + (elastic.time * self.K if elastic.time else 0.0)
+        if elastic.viscosity is None:
+            return np.asarray(out)
+        D = elastic.D[straight].toarray()
+        return np.asarray(out + D.T @ (elastic.viscosity[straight][:, straight] @ D))
+
+    @cached_property
+    def T(self) -> np.ndarray:
+        """Viscosity of the quadratic strains, beside what `time` gives, in units of compliance one; empty where there is none."""
+        viscosity = self.body.elastic.viscosity
+        if viscosity is None or not self.quadratic.any():
+            return np.zeros((0, 0))
+        half = np.linalg.solve(self.L, viscosity[self.quadratic][:, self.quadratic].toarray())
+        return np.asarray(np.linalg.solve(self.L, half.T))
 
     @cached_property
     def membrane(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -3,7 +3,9 @@
     x = (V̄, ω̄, v),  v = η̄̇,   η₁ = η₀ + hv,   ω₁ = 2ω̄ − ω₀,   η̇₁ = 2v − η̇₀
     J(η) = j0 + j1·η + ½ηNη,   c(η) = c0 + Γη  (Γ antisymmetric),   p_ω = Jω + cη̇,   p_η = cᵀω + M_ff η̇
     F_V = 2m(V̄ − V₀)/h − mg,   F_ω = Δp_ω/h − p̄_ω × ω̄,   F_η = Δp_η/h − f + (K η̄ + R_d v) + Bᵀs̄
-    f = ½ ∂_η(w₀ᵀM w₁) at η̄,   B = ∂ε/∂η at η̄,   s̄ = mean of the end values of ε (unit compliance)
+    f = ½ ∂_η(w₀ᵀM w₁) at η̄,   B = ∂ε/∂η at η̄,   s̄ = mean of the end values of ε, and damping T Δε/h (unit compliance)
+
+Δε = hBv, so damping takes h vᵀ(R_d + BᵀTB)v from the energy, exactly. T is a number τ, or a matrix where modes are damped.
 
 Forces of ports are subtracted elsewhere. Planar bodies have one axis of rotation, point masses none; the loops are the same.
 """
@@ -11,6 +13,7 @@ Forces of ports are subtracted elsewhere. Planar bodies have one axis of rotatio
 from phloat.motion.kernel.lanes import less, load, plus, spread, store, times
 from phloat.motion.kernel.small import U, W, add_4, copy, copy_4, dot, dot_4, hot, inner, jit, products
 from phloat.motion.kernel.tables import (
+    COUPLED,
     D_D,
     D_GAMMA,
     D_J0,
@@ -31,6 +34,7 @@ from phloat.motion.kernel.tables import (
     N_STRAIN,
     SIZE,
     W_B,
+    W_B1,
     W_BM,
     W_C,
     W_D0,
@@ -254,11 +258,39 @@ def turning(B, i, data, w, h):
 
 @inner
 def stresses(B, i, data, index, w, v, h):
-    """B = D + Qη̄ and s̄ = s₀ + ½hBv (exact: ε is quadratic)."""
-    long = B[i, LONG]
+    """B = D + Qη̄ and s̄ = s₀ + (½h + T)Bv (exact: ε is quadratic)."""
+    long, factor = B[i, LONG], 0.5 * h + data[B[i, D_MASS] + 1]
     gradient(B, i, data, index, w, B[i, W_Q] + 12, v, 0.5 * h)
     for a in range(B[i, N_STRAIN]):
-        w[B[i, W_SBAR] + a] = w[B[i, W_EPS] + a] + 0.5 * h * dot_4(long, w, B[i, W_BM] + a * long, w, v)
+        w[B[i, W_SBAR] + a] = w[B[i, W_EPS] + a] + factor * dot_4(long, w, B[i, W_BM] + a * long, w, v)
+    if B[i, DAMPED] == COUPLED:
+        coupled_stresses(B, i, data, w, v, B[i, W_SBAR])
+
+
+@inner
+def coupled_stresses(B, i, data, w, v, out):
+    """+ T Bv; Bv is left where B₁ will stand."""
+    s, long, rate, T = B[i, N_STRAIN], B[i, LONG], B[i, W_B1], B[i, D_MASS] + 2
+    for a in range(s):
+        w[rate + a] = dot_4(long, w, B[i, W_BM] + a * long, w, v)
+    for a in range(s):
+        w[out + a] += dot(data, T + a * s, w, rate, s)
+
+
+@inner
+def loss(B, i, data, w, v):
+    """vᵀ(R_d + BᵀTB)v, after `gradient`."""
+    n, s, long, rate, T = B[i, N_ETA], B[i, N_STRAIN], B[i, LONG], B[i, W_B1], B[i, D_MASS] + 2
+    total = 0.0
+    for k in range(n):
+        total += w[v + k] * dot_4(long, data, B[i, D_RD] + k * long, w, v)
+    for a in range(s):
+        w[rate + a] = dot_4(long, w, B[i, W_BM] + a * long, w, v)
+        total += data[B[i, D_MASS] + 1] * w[rate + a] * w[rate + a]
+    if B[i, DAMPED] == COUPLED:
+        for a in range(s):
+            total += w[rate + a] * dot(data, T + a * s, w, rate, s)
+    return total
 
 
 @inner
@@ -272,24 +304,23 @@ def membrane(B, i, data, index, w, v, at, h):
 
 
 @inner
-def accept(B, i, data, w, h):
+def accept(B, i, data, index, w, h):
     """The end of the step becomes the state; what damping took is counted."""
     n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
     q, q1, V, x = B[i, W_Q], B[i, W_Q1], B[i, W_V], B[i, W_X]
+    v = x + lin + rot
+    if B[i, DAMPED]:
+        if B[i, N_STRAIN]:
+            gradient(B, i, data, index, w, q + 12, v, 0.5 * h)
+        w[B[i, W_LOSS]] += h * loss(B, i, data, w, v)
     copy(12 + n, w, q1, w, q)
     for k in range(lin):
         w[V + k] = 2.0 * w[x + k] - w[V + k]
     for a in range(rot):
         at = V + 3 + axis(a, rot)
         w[at] = 2.0 * w[x + lin + a] - w[at]
-    v = x + lin + rot
     for k in range(n):
         w[V + 6 + k] = 2.0 * w[v + k] - w[V + 6 + k]
-    if B[i, DAMPED]:
-        loss = 0.0
-        for k in range(n):
-            loss += w[v + k] * dot_4(B[i, LONG], data, B[i, D_RD] + k * B[i, LONG], w, v)
-        w[B[i, W_LOSS]] += h * loss
 
 
 @inner

@@ -168,10 +168,10 @@ def constants(arrays: Arrays, data: Buffer, index: Buffer, w: Buffer) -> np.ndar
     c0, Gamma = arrays.coupling
     row[[t.N_ETA, t.N_LIN, t.N_ROT, t.SIZE]] = n, lin, rot, lin + rot + n
     stripped, numbers = strips(n, triples, values)
-    row[[t.N_STRAIN, t.N_QUAD, t.DAMPED]] = len(D), len(stripped), body.elastic.R_d.nnz > 0
+    row[[t.N_STRAIN, t.N_QUAD, t.DAMPED]] = len(D), len(stripped), arrays.damped
     long = row[t.LONG] = fours(n)
     places: dict[int, Any] = {
-        t.D_MASS: body.inertia.m,
+        t.D_MASS: np.concatenate([[body.inertia.m, body.elastic.time], arrays.T.ravel()]),
         t.D_J0: j0,
         t.D_J1: padded(j1),
         t.D_C0: padded(c0),  # after j1
@@ -179,7 +179,7 @@ def constants(arrays: Arrays, data: Buffer, index: Buffer, w: Buffer) -> np.ndar
         t.D_GAMMA: padded(Gamma.transpose(0, 2, 1)),  # after N
         t.D_MFF: padded(arrays.M_ff),
         t.D_K: padded(arrays.K),
-        t.D_RD: padded(body.elastic.R_d.toarray()),
+        t.D_RD: padded(arrays.R_d),
         t.D_D: padded(D),
         t.D_Q: numbers,
     }

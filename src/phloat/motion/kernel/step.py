@@ -204,7 +204,7 @@ def settle_in(m, w, iw, h):
         copy(size, w, B[i, W_OLDER], w, B[i, W_OLDEST])
         copy(size, w, B[i, W_OLD], w, B[i, W_OLDER])
         copy(size, w, x, w, B[i, W_OLD])
-        of_body.accept(B, i, m.data, w, h)
+        of_body.accept(B, i, m.data, m.indices, w, h)
         if B[i, N_ROT] == 1:
             A = B[i, W_Q] + 3
             angle = math.atan2(w[A + 3], w[A])  # a step turns by less than half a turn, so the nearest angle is the one

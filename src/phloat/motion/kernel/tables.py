@@ -8,7 +8,8 @@ incidence (an end whose entry has unknown multipliers). Types never change, so t
 # --- bodies ----------------------------------------------------------------------------------------------------------
 # sizes: deformation coordinates, linear and angular velocities that exist, unknowns in all, quadratic strains, strips of Q
 N_ETA, N_LIN, N_ROT, SIZE, N_STRAIN, N_QUAD = range(6)
-# in data: mass, J(η) = j0 + j1·η + ½ηNη by pairs of axes, c(η) = c0 + Γη, M_ff, K, R_d, membrane D and values of Q
+# in data: mass, J(η) = j0 + j1·η + ½ηNη by pairs of axes, c(η) = c0 + Γη, M_ff, K, R_d, membrane D and values of Q;
+# after the mass the time of damping, and where it couples membrane stresses their matrix (strains × strains)
 D_MASS, D_J0, D_J1, D_N, D_C0, D_GAMMA, D_MFF, D_K, D_RD, D_D, D_Q = range(6, 17)
 I_QUAD = 17  # in index: strips of four rows of Q: strain, first row, number of columns, columns
 # in w: q = (r, A, η), v = (V, ω, η̇), unknowns x = (V̄, ω̄, η̄̇), where q ends, Q = Ā⁻ᵀ, forces of ports, residual
@@ -24,8 +25,9 @@ WIDE, FIRST_INC, N_INC, N_MULT = (
     46,
     47,
 )  # unknowns, to a multiple of four; incidences; multipliers that touch this body
-# earlier unknowns; energies; damping losses; p̄_ω; angle in a plane; mean membrane stress; whether R_d ≠ 0; size of the port forces
+# earlier unknowns; energies; damping losses; p̄_ω; angle in a plane; mean membrane stress; kind of damping; size of the port forces
 W_OLD, W_OLDER, W_ENERGY, W_LOSS, W_PM, W_THETA, W_SBAR, DAMPED, W_OLDEST, W_PORTS = range(48, 58)
+PLAIN, COUPLED = 1, 2  # damping: of membrane strains one by one, or by a matrix
 I_STRAINS = 58  # in index: where the strains of each coordinate are listed
 W_DW = 59  # in w, of the kind: the constant part of D, wide × wide
 FIRST_END, N_END = 61, 62  # in the list of ends by body

@@ -6,10 +6,12 @@ from phloat.motion.kernel.body import axis, pair, stresses, turned
 from phloat.motion.kernel.lanes import less, load, plus, spread, store
 from phloat.motion.kernel.small import U, W, add_4, add_sizes, copy_4, dot_4, fill, hot, inner, jit
 from phloat.motion.kernel.tables import (
+    COUPLED,
     D_K,
     D_MASS,
     D_N,
     D_Q,
+    DAMPED,
     I_QUAD,
     I_STRAINS,
     LONG,
@@ -47,8 +49,12 @@ from phloat.motion.kernel.tables import (
 def tangent(B, i, data, index, w, h):
     """D = ∂F/∂x, without the forces of ports, padded by the identity."""
     copy_4(B[i, WIDE] * B[i, WIDE], w, B[i, W_DW], w, B[i, W_D])
+    factor = 0.5 * h + data[B[i, D_MASS] + 1]
     if B[i, N_STRAIN]:
         stressed(B, i, data, index, w, h)
+        if B[i, DAMPED] == COUPLED:
+            thickened(B, i, data, w, factor)
+            factor = 1.0
     if B[i, N_ROT]:
         tangent_turning(B, i, data, w, h)
     if B[i, N_ROT]:
@@ -56,7 +62,7 @@ def tangent(B, i, data, index, w, h):
             swollen_and_whirled(B, i, data, w, h, k)
     if B[i, N_STRAIN]:
         for k in range(B[i, N_ETA]):
-            stretched(B, i, index, w, h, k)
+            stretched(B, i, index, w, factor, k)
 
 
 @inner
@@ -159,8 +165,8 @@ def stressed(B, i, data, index, w, h):
 
 
 @hot
-def stretched(B, i, index, w, h, k):
-    """Row k of h/2 BᵀB₁, from the strains that know this coordinate; B is taken at η̄, B₁ at η₁."""
+def stretched(B, i, index, w, factor, k):
+    """Row k of (½h + τ) BᵀB₁, from the strains that know this coordinate; B is taken at η̄, B₁ at η₁."""
     long, wide, o = B[i, LONG], B[i, WIDE], B[i, N_LIN] + B[i, N_ROT]
     at, BM, B1 = U(B[i, W_D] + (o + k) * wide + o), U(B[i, W_BM] + k), U(B[i, W_B1])
     first, last = index[B[i, I_STRAINS] + k], index[B[i, I_STRAINS] + k + 1]
@@ -168,8 +174,42 @@ def stretched(B, i, index, w, h, k):
         four = load(w, at + c)
         for p in range(first, last):
             strain = U(index[p] * long)
-            four = plus(four, spread(0.5 * h * w[BM + strain]), load(w, B1 + strain + c))
+            four = plus(four, spread(factor * w[BM + strain]), load(w, B1 + strain + c))
         store(w, at + c, four)
+
+
+@inner
+def thickened(B, i, data, w, factor):
+    """(factor + T) B₁ in the place of B₁; s̄ is not needed any more."""
+    s, long, B1, T, sums = B[i, N_STRAIN], B[i, LONG], B[i, W_B1], B[i, D_MASS] + 2, B[i, W_SBAR]
+    for k in range(B[i, N_ETA]):
+        for a in range(s):
+            total = factor * w[B1 + a * long + k]
+            for b in range(s):
+                total += data[T + a * s + b] * w[B1 + b * long + k]
+            w[sums + a] = total
+        for a in range(s):
+            w[B1 + a * long + k] = w[sums + a]
+
+
+@inner
+def stress_sizes(B, i, data, w):
+    """The size of the terms of s̄ that are not of the step: ε and damping, in the place of s̄."""
+    s, long, size, rate = B[i, N_STRAIN], B[i, LONG], B[i, W_SBAR], B[i, W_B1]
+    v, time, T = B[i, W_X] + B[i, N_LIN] + B[i, N_ROT], data[B[i, D_MASS] + 1], B[i, D_MASS] + 2
+    for a in range(s):
+        w[size + a] = abs(w[B[i, W_EPS] + a])
+    if B[i, DAMPED] == 0:
+        return
+    for a in range(s):
+        w[rate + a] = 0.0
+        for k in range(B[i, N_ETA]):
+            w[rate + a] += abs(w[B[i, W_BM] + a * long + k] * w[v + k])
+        w[size + a] += time * w[rate + a]
+    if B[i, DAMPED] == COUPLED:
+        for a in range(s):
+            for b in range(s):
+                w[size + a] += abs(data[T + a * s + b]) * w[rate + b]
 
 
 @inner
@@ -192,7 +232,8 @@ def scales(B, i, data, w, gravity, h):
         w[o + k] *= 2.0 / abs(h)
     add_sizes(data, B[i, D_K], n, long, w, q + 12, w, o)
     add_sizes(w, B[i, W_D0], n, long, w, x + lin + rot, w, o)
-    add_sizes(w, B[i, W_BM], B[i, N_STRAIN], long, w, B[i, W_EPS], w, o)
+    stress_sizes(B, i, data, w)
+    add_sizes(w, B[i, W_BM], B[i, N_STRAIN], long, w, B[i, W_SBAR], w, o)
 
 
 @inner

@@ -45,6 +45,6 @@ class Composition4:
 
 def _damped(system: System) -> str:
     """The first body or element that takes energy."""
-    bodies = (name for name, body in system.bodies.items() if body.elastic.R_d.nnz)
+    bodies = (name for name, body in system.bodies.items() if body.elastic.damped)
     elements = (name for name, e in system.elements.items() if any(law.resists for law in e.laws))
     return next(iter([*bodies, *elements]), "")

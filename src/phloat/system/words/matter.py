@@ -7,10 +7,11 @@ from typing import Any
 
 from phloat.bodies.beams.section import Circle, Rectangle, Section, Tube
 from phloat.bodies.beams.taper import Taper
-from phloat.bodies.material import KelvinVoigt, Material, Orthotropic, Rayleigh
+from phloat.bodies.material import KelvinVoigt, Material, ModalDamping, Orthotropic, Rayleigh
 from phloat.bodies.plates.laminate import Laminate
 from phloat.system.words.choices import Case, Choice, Named
 from phloat.system.words.groups import Field, ListOf, MapOf, Record
+from phloat.system.words.kinds import NAME
 from phloat.system.words.numbers import FRACTION, Square, Vector, not_negative, positive, quantity
 
 
@@ -153,18 +154,34 @@ BEAM_SECTION = Named(
 RAYLEIGH = Record(
     "Rayleigh damping",
     (
-        Field("mass", not_negative("rate"), "part of the mass matrix, 1/s", 0.0),
-        Field("stiffness", not_negative("time"), "part of the stiffness matrix, s", 0.0),
+        Field("mass", not_negative("rate"), "by mass, 1/s: twice the decay of every mode", 0.0),
+        Field("stiffness", not_negative("time"), "by stiffness, s: of the rate of the whole strain", 0.0),
+        Field("relative_to", NAME, "what damping by mass is relative to: a port, or body", None),
     ),
     Rayleigh,
 )
 KELVIN_VOIGT = Record(
     "Kelvin-Voigt damping", (Field("time", not_negative("time"), "retardation time"),), KelvinVoigt, short="time"
 )
+MODAL = Record(
+    "modal damping",
+    (
+        Field("ratio", not_negative("number"), "damping ratio of all modes"),
+        Field("relative_to", NAME, "whose modes: clamped at this port, or body for free-free ones"),
+    ),
+    ModalDamping,
+)
 DAMPING = Choice(
     "damping",
     (
-        Case("rayleigh", RAYLEIGH, itself, of_type(Rayleigh), doc="R = mass · M + stiffness · K"),
-        Case("kelvin-voigt", KELVIN_VOIGT, itself, of_type(KelvinVoigt), doc="R = time · K"),
+        Case(
+            "rayleigh",
+            RAYLEIGH,
+            itself,
+            of_type(Rayleigh),
+            doc="by mass, relative to a port or the body, and by stiffness",
+        ),
+        Case("kelvin-voigt", KELVIN_VOIGT, itself, of_type(KelvinVoigt), doc="stress E (ε + time · ε̇)"),
+        Case("modal", MODAL, itself, of_type(ModalDamping), doc="one ratio for all modes"),
     ),
 )
