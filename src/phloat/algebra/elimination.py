@@ -53,7 +53,7 @@ def kinematics(G: np.ndarray, strains: np.ndarray, mass: np.ndarray, first: int 
     held = len(rows) if first is None else int(sum(row < first for row in rows))
     strained = np.zeros((len(F), F.shape[1]))
     strained[:, : len(pivots)] = F[:, pivots]
-    return Kinematics(np.hstack([Z[:, pivots], Z @ rigid]), strained, held, len(pivots) - held)
+    return Kinematics(np.hstack([Z[:, pivots], _product(Z, rigid)]), strained, held, len(pivots) - held)
 
 
 def free_motions(G: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -100,8 +100,15 @@ def _null_basis(U: np.ndarray, pivots: np.ndarray, free: np.ndarray) -> np.ndarr
     Z = np.zeros((U.shape[1], len(free)))
     Z[free, np.arange(len(free))] = 1.0
     if len(pivots) and len(free):
-        Z[pivots] = -la.solve_triangular(U[:, pivots], U[:, free])
+        inverse = la.solve_triangular(U[:, pivots], np.eye(len(pivots)))
+        Z[pivots] = _product(-inverse, U[:, free])
     return Z
+
+
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a b, exactly zero where its terms cancel."""
+    out = a @ b
+    return np.where(np.abs(out) > CANCELLED * (np.abs(a) @ np.abs(b)), out, 0.0)
 
 
 def signed_factor(K: np.ndarray, size: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.linalg as la
 
 from phloat.algebra.defects import negativity_defect
 from phloat.algebra.sparse import Matrix, block_inverse, csr, largest
@@ -28,6 +29,7 @@ from phloat.linear.undamped import Undamped
 DENSE_VELOCITIES = 800  # up to here all modes are computed, densely
 MOST_LOADED = 3000  # velocities of systems under load
 DEFAULT_COUNT = 20  # of the lowest modes of larger systems
+STRAINED = 1e-9  # of the strain of coordinates of unit mass: what the shape of a rigid mode of a large system may leave of it
 INDEFINITE = 1e-12  # relative: what counts as a negative energy
 UNSTABLE = 1e-7  # of the highest frequency: what counts as growth
 
@@ -174,37 +176,53 @@ def _loaded(system: LinearPHDAE, count: int | None, gyroscopic: bool) -> Modes:
 
 def _sparse(system: LinearPHDAE, count: int) -> Modes:
     M, C, L = _blocks(system)
+    G = csr(system.G[:, : system.split])
     inverse = block_inverse(C)
-    K = MixedStiffness(L, C) if inverse is None else LocalStiffness(L, inverse)
-    n = system.split
-    G = csr(system.G[:, :n])
-    scale = 1e-9 * K.diagonal().max() / largest(M.diagonal())
-    wanted = count + 4
-    for _ in range(8):  # a shift just below zero, of the size of the lowest elastic eigenvalue
-        inverted = ShiftInvert(K, M, G, -scale)
-        value, v = inverted.run(wanted)
-        stiff = value[value > 1e-6 * scale]
-        if stiff.size and 1e-3 * stiff[0] <= scale <= 10 * stiff[0]:
-            break
-        if stiff.size:
-            scale = stiff[0]
-        else:  # as many rigid modes as were asked for, or more
-            wanted *= 2
-    else:
-        raise AccuracyError(
-            "no shift near the lowest elastic mode was found; reduce the system or eliminate its joints"
-        )
+    inverted = None if inverse is None else _near_the_lowest(LocalStiffness(L, inverse), M, G, count)
+    if inverted is None or not inverted.sound:  # K assembled has lost what soft parts add to stiff ones: stresses are kept
+        inverted = _near_the_lowest(MixedStiffness(L, C), M, G, count)
+    value, v = inverted.found
     v = inverted.completed(value, v)
-    squared = K.energy(v)
-    order = np.argsort(squared)
-    squared, v = squared[order], v[:, order]
-    rigid = int((squared < 1e-6 * scale).sum())
+    squared, v, rigid = _sorted(inverted.K, M, v, -1e-6 * inverted.shift)
     squared, v = squared[:count], v[:, :count]
     gap = np.abs(G @ v).max(initial=0.0) / np.abs(v).max()
     if gap > 1e-7:
         raise AccuracyError(f"modes miss the joints by {gap:.1e}")
     if (miss := inverted.residual(squared, v)) > 1e-7:
         raise AccuracyError(f"modes are off by {miss:.1e} in their shapes; ask for more modes, or eliminate the joints")
-    omega = np.sqrt(np.maximum(squared, 0.0))
-    omega[:rigid] = 0.0
-    return Modes(system, omega, min(rigid, count), v)
+    return Modes(system, np.sqrt(squared), min(rigid, count), v)
+
+
+def _near_the_lowest(K: LocalStiffness | MixedStiffness, M: Matrix, G: Matrix, count: int) -> ShiftInvert:
+    """With a shift just below zero, of the size of the lowest elastic eigenvalue."""
+    scale = 1e-9 * K.diagonal().max() / largest(M.diagonal())
+    wanted = count + 4
+    for _ in range(8):
+        inverted = ShiftInvert(K, M, G, -scale)
+        value, _ = inverted.run(wanted)
+        stiff = value[value > 1e-6 * scale]
+        if stiff.size and 1e-3 * stiff[0] <= scale <= 10 * stiff[0]:
+            return inverted
+        if stiff.size:
+            scale = stiff[0]
+        else:  # as many rigid modes as were asked for, or more
+            wanted *= 2
+    raise AccuracyError("no shift near the lowest elastic mode was found; reduce the system or eliminate its joints")
+
+
+def _sorted(
+    K: LocalStiffness | MixedStiffness, M: Matrix, v: np.ndarray, low: float
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Squared frequencies, shapes and how many are rigid: those of the lowest in which every strain cancels."""
+    squared = K.energy(v)
+    order = np.argsort(squared)
+    squared, v = squared[order], v[:, order]
+    first = int((squared < low).sum())
+    size = abs(K.L.T) @ (1.0 / np.sqrt(M.diagonal()))  # of coordinates of unit mass
+    part = (K.L.T @ v[:, :first]) / np.where(size > 0.0, size, 1.0)[:, None]
+    _, felt, turn = la.svd(part.T @ part) if first else (0, np.zeros(0), np.zeros((0, 0)))
+    rigid = int((felt <= STRAINED**2).sum())
+    v[:, :first] = v[:, :first] @ turn[::-1].T
+    squared[:first] = K.energy(v[:, :first])
+    squared[:rigid] = 0.0
+    return squared, v, rigid

@@ -40,7 +40,7 @@ class Undamped:
         try:
             root, sign, positive = signed_root(csr(system.E[n:, n:]))
         except la.LinAlgError:
-            raise InputError("the compliance is singular: some stress stores no energy") from None
+            raise InputError("the compliance is not positive definite: some stress stores no energy") from None
         if not (M.diagonal() > 0.0).all():
             raise InputError("the mass matrix is singular on the free motions: some body moves without mass")
         order = np.argsort(-sign, kind="stable")

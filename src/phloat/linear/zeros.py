@@ -22,6 +22,7 @@ from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, positive
 from phloat.linear.channels import channels
 from phloat.linear.phdae import LinearPHDAE, linear_only
+from phloat.linear.spinning import motion_poles
 
 MOST_ROWS = 1500
 RANK = 1e-11  # of matrices of size one: what counts as zero when ranks are decided
@@ -75,6 +76,10 @@ def zeros(system: LinearPHDAE, inputs: str | Sequence[str], outputs: str | Seque
 def poles(system: LinearPHDAE) -> np.ndarray:
     """All poles with Im ≥ 0, by size, damped, loaded or spinning; a rigid mode gives one at zero."""
     linear_only(system)
+    _few_enough(system)
+    found = motion_poles(system)
+    if found is not None:
+        return np.asarray(found[np.argsort(np.abs(found), kind="stable")])
     found = _zeros(system, np.zeros(0, dtype=int), np.zeros(0, dtype=int))
     if found is None:
         raise InputError("joints repeat each other: drop those rows first, as linearise does")
@@ -92,11 +97,15 @@ def poles_zeros(
     return PoleZeros(poles(system), found, input_names, output_names)
 
 
-def _zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray | None:
+def _few_enough(system: LinearPHDAE) -> None:
     if system.rows.size > MOST_ROWS:
         raise InputError(
             f"the system has {system.rows.size} rows, and zeros are computed densely up to {MOST_ROWS}; reduce it first"
         )
+
+
+def _zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray | None:
+    _few_enough(system)
     size, plant = state_space(system, into, out)
     A, C, F, D = (a.T for a in _without_algebra(*_without_algebra(*plant)))
     if len(D) < len(plant[2]):
