@@ -21,6 +21,7 @@ from phloat.algebra.sparse import Matrix, components, largest, small_blocks
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, positive
 from phloat.linear.channels import channels
+from phloat.linear.distant_zeros import applies, distant_zeros
 from phloat.linear.phdae import LinearPHDAE, linear_only
 from phloat.linear.spinning import motion_poles
 
@@ -53,7 +54,9 @@ class PoleZeros:
 def zeros(system: LinearPHDAE, inputs: str | Sequence[str], outputs: str | Sequence[str] | None = None) -> np.ndarray:
     """The invariant zeros from as many inputs to as many outputs, those with Im ≥ 0, by size.
 
-    Of a large system: modes(swapped(system, port)), where outputs are inputs, or reduce it first.
+    Between ports that are apart, zeros that are determined to less than 1e-6 in double precision are left out: far above the
+    frequencies that both ports feel, they are zeros of round-off. Of a large system: modes(swapped(system, port)), where outputs are
+    inputs, or reduce it first.
     """
     linear_only(system)
     into, input_names = channels(system, inputs)
@@ -63,7 +66,8 @@ def zeros(system: LinearPHDAE, inputs: str | Sequence[str], outputs: str | Seque
             f"there are {len(into)} inputs and {len(out)} outputs; zeros are asked for between equal numbers: "
             "choose components, as in 'port[0]'"
         )
-    found = _zeros(system, into, out)
+    _few_enough(system)
+    found = _by_size(distant_zeros(system, into, out)) if applies(system, into, out) else _zeros(system, into, out)
     if found is None:
         raise InputError(
             f"every s is a zero from {', '.join(input_names)} to {', '.join(output_names)}: some output does not feel the "
@@ -77,9 +81,9 @@ def poles(system: LinearPHDAE) -> np.ndarray:
     """All poles with Im ≥ 0, by size, damped, loaded or spinning; a rigid mode gives one at zero."""
     linear_only(system)
     _few_enough(system)
-    found = motion_poles(system)
+    found = _by_size(motion_poles(system))
     if found is not None:
-        return np.asarray(found[np.argsort(np.abs(found), kind="stable")])
+        return found
     found = _zeros(system, np.zeros(0, dtype=int), np.zeros(0, dtype=int))
     if found is None:
         raise InputError("joints repeat each other: drop those rows first, as linearise does")
@@ -115,8 +119,11 @@ def _zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray
     found = found * size
     found[np.abs(found) <= ZERO * size] = 0.0
     found = np.where(np.abs(found.imag) <= ZERO * size, found.real, found)
-    upper = found[found.imag >= 0.0]
-    return np.asarray(upper[np.argsort(np.abs(upper), kind="stable")])
+    return _by_size(found[found.imag >= 0.0])
+
+
+def _by_size(found: np.ndarray | None) -> np.ndarray | None:
+    return None if found is None else np.asarray(found[np.argsort(np.abs(found), kind="stable")])
 
 
 def _without_algebra(A: np.ndarray, F: np.ndarray, C: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, ...]:
