@@ -1,5 +1,6 @@
 """Bodies of every kind, random states of systems, and velocities that satisfy the joints."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -34,6 +35,8 @@ RECIPES = {
     "modally damped beam": beam(frame="pinned", damping=ph.ModalDamping(0.02, "body")),
     "beam without stiffening": beam(stiffening=False, damping=ph.KelvinVoigt(1e-5)),
 }
+# beams that can be split: no damping relative to a motion of the whole
+DIVISIBLE = {name: replace(r, damping=ph.Rayleigh(stiffness=r.damping.stiffness)) for name, r in RECIPES.items()}
 
 
 class Cloud:

@@ -303,6 +303,7 @@ SYSTEMS = {
     "split and reduced": lambda: ph.connect(
         {"long": beam.split(2).discretise(4).reduced(modes=2)}, [ph.Revolute("ground", "long.P")], plane="xy"
     ),
+    "modal damping": lambda: space(dataclasses.replace(beam, damping=ph.ModalDamping(0.01, "body")).discretise(2)),
     "reduced": lambda: space(beam.discretise(6).reduced(modes=2, axial=1, torsion=1, loaded=("C", "mid"))),
     "frame": lambda: space(
         dataclasses.replace(beam, frame={0.0: ("u_x", "u_y", "u_z", "theta_x"), 1.0: ("u_y", "u_z")}).discretise(2)
