@@ -60,6 +60,14 @@ class UnfeltMotionWarning(UserWarning):
     """Motions of a body that nothing in a linear system feels: they are left out."""
 
 
+class PointPortWarning(UserWarning):
+    """A point of a body on a mesh that carries a load with a compliance that grows as the mesh is refined."""
+
+
+class CoarsePatchWarning(UserWarning):
+    """A patch port that is small beside the cells of its mesh: its compliance is that of the cells."""
+
+
 class ProjectedStartWarning(UserWarning):
     """A start that does not agree with the joints: the nearest one that does is taken."""
 

@@ -24,6 +24,7 @@ from phloat.joints.wire import Wire
 from phloat.linear.interconnect import side_by_side
 from phloat.linear.phdae import LinearPHDAE
 from phloat.system.attach import acting, attached, nested_actuator, nested_element
+from phloat.system.carried import check_actuator, check_connection, check_element
 from phloat.system.connection import Connection, End, count, held
 from phloat.system.elements import Actuator, Element
 from phloat.system.pieces import other_names
@@ -167,6 +168,13 @@ def connect(
     connections |= {j.label: connected(j, parts, plane) for j in listed if isinstance(j, Joint)}
     elements |= {e.label: attached(e, parts, connections, plane) for e in listed if isinstance(e, Passive)}
     actuators |= {a.label: acting(a, parts, plane) for a in listed if isinstance(a, Acting)}
+    for one in listed:
+        if isinstance(one, Joint):
+            check_connection(connections[one.label], parts)
+        elif isinstance(one, Passive):
+            check_element(elements[one.label], parts)
+        else:
+            check_actuator(actuators[one.label], parts)
     _warn_of_loose_bodies(parts, [*connections.values(), *elements.values()])
     falling = np.array(fields.pop() if fields else (0.0, 0.0, 0.0))
     system = System(parts, connections, falling, plane, elements, actuators)
@@ -221,6 +229,7 @@ def _closed(system: System, names: Sequence[str], *, driving: bool) -> System:
         c = system.joint(name)
         if not c.free:
             raise JointError(f"joint {name!r} has no free axis left to {'drive' if driving else 'lock'}")
+        check_connection(c, system.bodies, c.free)
         driven, locked = (c.free, ()) if driving else ((), c.free)
         joints[name] = replace(c, free=(), driven=c.driven + driven, locked=c.locked + locked)
     return replace(system, joints=joints)

@@ -32,6 +32,7 @@ from phloat.joints.tie import Pressure, Tie, Traction
 from phloat.linear.interconnect import side_by_side
 from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.step import repeated
+from phloat.system.carried import check_port
 from phloat.system.mortar import between_boundaries
 from phloat.system.tie_rows import Edge, Twist, against_port, between_ports
 
@@ -115,6 +116,10 @@ def _listed(joints: object, whole: LinearPHDAE) -> list[Tie | Pressure | Tractio
 def _with_tie(whole: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> tuple[LinearPHDAE, np.ndarray]:
     """The system with one more tie, and the origin of its second body seen from its first."""
     first, second = _end(tie.first, whole, bodies), _end(tie.second, whole, bodies)
+    for end, where in ((first, tie.first), (second, tie.second)):
+        if isinstance(end, Twist):
+            there = [k for k in tie.motions if k < end.rows.shape[0] and end.rows[[k]].nnz]
+            _check(tie.label, where, bodies, np.eye(6)[there])
     size, origin = whole.rows.size, np.zeros(3)
     if isinstance(first, Edge) and isinstance(second, Edge):
         rows, origin = between_boundaries(tie, first, second, size)
@@ -225,6 +230,7 @@ def _with_push(
         B = whole.B[:, whole.ports[push.port]]
         if along[B.shape[1] :].any():
             raise JointError(f"{push.label} turns {push.port!r}, which is a point mass and has no orientation")
+        _check(push.label, push.port, bodies, along[None])
         column = B @ along[: B.shape[1]]
     if not column.any():
         raise InputError(f"{push.label} pushes on nothing: no motion there feels it")
@@ -234,6 +240,13 @@ def _with_push(
         B_lam=csr(sp.hstack([whole.B_lam, zeros(whole.multipliers.size, 1)])),
         ports=joined([whole.ports, Layout({push.label: (1,)})], "port"),
     )
+
+
+def _check(who: str, where: str, bodies: Mapping[str, object], wrench: np.ndarray) -> None:
+    """Whether a port carries what is put on it, where it is a point of a body on a mesh."""
+    body = bodies[where.partition(".")[0]]
+    if isinstance(body, Continuum):
+        check_port(who, where, body, wrench)
 
 
 def _meshed(name: str, of: str, bodies: Mapping[str, object]) -> Continuum:

@@ -133,7 +133,7 @@ class Continuum:
 
     def trace(self, where: str | Patch) -> Trace:
         """A boundary, a region of cells or a disc as quadrature points."""
-        if isinstance(where, str) and where not in self.parts and where not in self.mesh.regions:
+        if not isinstance(where, Patch) and where not in self.parts and where not in self.mesh.regions:
             raise InputError(unknown("boundary", where, [*self.parts, *self.mesh.regions]))
         return self.make_trace(where)
 

@@ -6,13 +6,15 @@ radius a has a compliance of its own, to which meshes with cells smaller than a 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from phloat.errors import InputError, finite, positive
+from phloat.errors import CoarsePatchWarning, InputError, finite, positive
 
+COARSE = 0.5  # of the size of a cell: with smaller radii frequencies that bend the patch are more than 2 % high
 FINE = 4  # points of a disc along the side of a cell: kinks between cells are seen
 
 
@@ -33,6 +35,14 @@ class Patch:
 
     def disc(self, cell: float) -> tuple[np.ndarray, np.ndarray]:
         """Points (points, 2) about the middle and weights whose sum is the area, fine beside cells of the given size."""
+        if self.radius < COARSE * cell:
+            where = ", ".join(f"{x:g}" for x in self.at)
+            warnings.warn(
+                f"the patch of radius {self.radius:g} about ({where}) lies in cells of size {cell:.3g}, which give "
+                f"way less than it does; make cells of at most {self.radius / COARSE:.3g} there",
+                CoarsePatchWarning,
+                stacklevel=3,
+            )
         per = FINE * self.radius / cell
         s, weight = np.polynomial.legendre.leggauss(4 + int(np.ceil(per)))
         r, around = 0.5 * self.radius * (1.0 + s), 12 + 2 * int(np.ceil(np.pi * per))

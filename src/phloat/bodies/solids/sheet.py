@@ -95,12 +95,12 @@ class Sheet:
     def discretise(self, n: int | Sequence[int] | None = None, *, order: int = 2, refine: int = 0) -> Continuum:
         """The body with displacements of order 1 or 2, n cells along the longest side or along each; see `Solid.discretise`."""
         mesh = meshed(self.mesh, n, order, refine)
-        parts = [Part(cells, *self._elasticity(m)) for cells, m in of_regions(mesh, self.material)]
+        parts = [Part(cells, *self.elasticity(m)) for cells, m in of_regions(mesh, self.material)]
         free = elastic(
             self,
             mesh,
             parts,
-            thickness=self._thickness_at,
+            thickness=self.thickness_at,
             damping=self.damping,
             frame=self.frame,
             ports=self.ports,
@@ -110,14 +110,14 @@ class Sheet:
         body = supported(free, self.clamped, self.symmetric, self.held)
         return replace(body, made=Made(self).then("discretise", n, order=order, refine=refine))
 
-    def _elasticity(self, material: Elastic) -> tuple[np.ndarray, float, np.ndarray]:
+    def elasticity(self, material: Elastic) -> tuple[np.ndarray, float, np.ndarray]:
         """Stress from strain in the plane, density, and all six stresses from those in the plane."""
         if self.plane == "stress":
             return material.plane_stress(), material.rho, np.eye(6)[:, WITHIN]
         A = material.elasticity()[:, WITHIN]
         return A[list(WITHIN)], material.rho, A @ np.linalg.inv(A[list(WITHIN)])
 
-    def _thickness_at(self, x: np.ndarray) -> np.ndarray:
+    def thickness_at(self, x: np.ndarray) -> np.ndarray:
         h = self.thickness(x[..., 0], x[..., 1]) if callable(self.thickness) else self.thickness
         h = np.broadcast_to(np.asarray(h, dtype=float), x.shape[:-1])
         if not (np.isfinite(h) & (h > 0.0)).all():

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.body import Recipe
 from phloat.bodies.continua.meshed import Samples, Strains, Trace
+from phloat.bodies.continua.patches import Patch
 from phloat.bodies.inertia import Sections
 from phloat.bodies.material import Damping
 from phloat.errors import InputError, unknown
@@ -119,11 +120,11 @@ class Exported:
             raise InputError(unknown("interface", boundary, self.interfaces))
         return self.parts[boundary]
 
-    def trace(self, boundary: str) -> Trace:
+    def trace(self, where: str | Patch) -> Trace:
         """The nodes of an interface, all with the same weight; their rotations count where their places say too little."""
-        if boundary not in self.interfaces:
-            raise InputError(unknown("interface", boundary, self.interfaces))
-        at, nodes = self.interfaces[boundary], self.shape.nodes
+        if isinstance(where, Patch) or where not in self.interfaces:
+            raise InputError(unknown("interface", where, self.interfaces))
+        at, nodes = self.interfaces[where], self.shape.nodes
         x = nodes[at]
         u = [csr(m[at]) for m in self.shape.moves((1, 2, 3))]
         turn = [csr(m[at]) for m in self.shape.moves((4, 5, 6))]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from phloat.bodies.continua.interfaces import Mean, Rigid
+from phloat.bodies.continua.patches import Patch
 from phloat.bodies.made import Made
 from phloat.bodies.material import Rayleigh
 from phloat.bodies.plates import outline as plate_outlines
@@ -24,7 +25,7 @@ from phloat.system.words.choices import Case, Choice
 from phloat.system.words.fields import over_surface
 from phloat.system.words.groups import Field, ListOf, MapOf, OneOf, Record
 from phloat.system.words.kinds import NAME, Flag, Pen, Plain, Word
-from phloat.system.words.matter import ANY_MATERIAL, DAMPING, ELASTIC, itself
+from phloat.system.words.matter import ANY_MATERIAL, DAMPING, ELASTIC, itself, of_type
 from phloat.system.words.numbers import Count, Vector, not_negative, positive, quantity
 from phloat.system.words.superelements import SUPERELEMENT_CASE
 from phloat.system.words.units import LENGTHS, UNITS
@@ -33,6 +34,14 @@ SIDES = ListOf(NAME, alone=True)
 
 # --- ports ------------------------------------------------------------------------------------------------------------
 
+DISC = Record(
+    "a patch",
+    (
+        Field("at", Vector(("length",)), "the middle of the disc"),
+        Field("radius", positive("length"), "about that of what is fixed there"),
+    ),
+    Patch,
+)
 PATCH = Choice(
     "a place",
     (
@@ -50,9 +59,10 @@ PATCH = Choice(
             lambda v: (v.boundary, {}) if isinstance(v, Rigid) else None,
             doc="a boundary made rigid",
         ),
+        Case("patch", DISC, itself, of_type(Patch), doc="a disc about a point, which may deform"),
     ),
     alone=OneOf((Vector(("length",)), NAME), lambda v: int(isinstance(v, str))),
-    is_alone=lambda v: not isinstance(v, Mean | Rigid),
+    is_alone=lambda v: not isinstance(v, Mean | Rigid | Patch),
 )
 
 
@@ -67,7 +77,7 @@ def _sides(given: Any) -> Any:
 
 FLOATING = (
     Field("frame", NAME, "the boundary that the floating frame follows, or mean axes; none for small motions", None),
-    Field("ports", MapOf(PATCH), "{name: boundary, {mean: boundary} or point}", {}),
+    Field("ports", MapOf(PATCH), "{name: boundary, {mean: boundary or region}, {patch: {at, radius}} or point}", {}),
     Field("damping", DAMPING, "how it loses energy", Rayleigh()),
     Field("stiffening", Flag(), "whether stress stiffens it", True),
     Field("mass", positive("mass"), "what it should weigh: a check of units", None),

@@ -1,0 +1,120 @@
+"""Whether the points that joints and forces take hold of carry what these put on them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from phloat.bodies.body import Body
+from phloat.bodies.continua.continuum import Continuum
+from phloat.bodies.point_ports import PointPort, compliance, point_port
+from phloat.errors import JointError, PointPortWarning
+from phloat.joints.elements import Force, Load
+from phloat.joints.rows import Along, Distance, Held, Row
+from phloat.system.connection import Connection, End
+from phloat.system.elements import Actuator, Element
+
+GROWTH = 0.02  # of the compliance of a port: what halving the cells may change without a warning
+NONE = 1e-9  # of unit directions
+AXES = np.array(["x", "y", "z"])
+
+
+def check_connection(c: Connection, bodies: Mapping[str, Body], rows: Sequence[Row] | None = None) -> None:
+    """Raises where a joint puts a moment on a point that does not carry it, warns where compliance grows with the mesh."""
+    slid = sum((np.eye(3)[row.i] for row in c.coordinates if isinstance(row, Along)), np.zeros(3))
+    _check(c.name, (c.first, c.second), c.rows if rows is None else rows, bodies, slid)
+
+
+def check_element(e: Element, bodies: Mapping[str, Body]) -> None:
+    """The same of a spring, damper or bushing."""
+    _check(e.name, (e.first, e.second), e.rows, bodies, np.zeros(3))
+
+
+def check_actuator(a: Actuator, bodies: Mapping[str, Body]) -> None:
+    """The same of a force or torque; directions in inertial axes are those of a body that is not turned."""
+    if isinstance(a.recipe, Load):
+        return
+    along = a.direction[None, :]
+    if isinstance(a.recipe, Force):
+        wrench = np.hstack([along if a.axes == "body" else np.eye(3), np.zeros((1 if a.axes == "body" else 3, 3))])
+    else:
+        wrench = np.hstack([np.zeros((1, 3)), along])
+    check_port(a.name, a.recipe.port, bodies[a.body], wrench)
+
+
+def check_port(who: str, where: str, body: Body | Continuum, wrench: np.ndarray) -> None:
+    """`wrench` (any × 6) are forces and moments, body axes, that something puts on the port "body.port"."""
+    name = where.rpartition(".")[2]
+    point = point_port(body, name)
+    if point is None:
+        return
+    moments = _span(wrench[:, 3:])
+    bad = AXES[np.abs(moments @ point.not_carried @ point.not_carried.T).max(axis=0, initial=0.0) > NONE]
+    if len(bad):
+        times = 8 if point.kind == "solid" else 4
+        raise JointError(
+            f"{who!r} puts a moment about {' and '.join(bad)} on {where!r}, a point of a {point.kind}, which does not carry it: "
+            f"its rotation grows {times}-fold with every halving of the cells; {_cure(name, point)}"
+        )
+    _warn_of_growth(who, where, name, point, body, (_span(wrench[:, :3]), moments))
+
+
+def _warn_of_growth(
+    who: str, where: str, name: str, point: PointPort, body: Body | Continuum, spans: tuple[np.ndarray, np.ndarray]
+) -> None:
+    felt = compliance(body, name)
+    if felt is None:
+        return
+    for what, span, growth, own in (
+        ("displacement", spans[0], point.force, felt[:3, :3]),
+        ("rotation", spans[1], point.moment, felt[3:, 3:]),
+    ):
+        gained, there = (np.linalg.norm(span @ part @ span.T, 2) if len(span) else 0.0 for part in (growth, own))
+        if gained > GROWTH * there:
+            share = f"about {gained / there:.1%}" if there > 0.0 else "without bound"
+            warnings.warn(
+                f"{who!r} loads {where!r}, a point of a {point.kind}: its {what} grows by {share} with every halving of the cells; "
+                f"{_cure(name, point)}",
+                PointPortWarning,
+                stacklevel=4,
+            )
+
+
+def _cure(name: str, point: PointPort) -> str:
+    at = ", ".join(f"{x:g}" for x in point.x)
+    return f"give the port the size of what is fixed there: ports={{{name!r}: Patch(at=({at}), radius=…)}}"
+
+
+def _check(who: str, ends: tuple[End, End], rows: Sequence[Row], bodies: Mapping[str, Body], slid: np.ndarray) -> None:
+    if not any(end.body and point_port(bodies[end.body], end.port) for end in ends):
+        return
+    for k, end in enumerate(ends):
+        if end.body:
+            check_port(who, f"{end.body}.{end.port}", bodies[end.body], _wrenches(ends, rows, slid)[k])
+
+
+def _wrenches(ends: tuple[End, End], rows: Sequence[Row], slid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What unit multipliers of the rows put on the two ports, (f, m) in body axes, the joint closed but for what it slides by."""
+    first, second = _held(ends[0], np.zeros(3)), _held(ends[1], slid)
+    out: tuple[list[np.ndarray], list[np.ndarray]] = ([np.zeros((0, 6))], [np.zeros((0, 6))])
+    for row in rows:
+        rates = (np.eye(3, 6),) * 2 if isinstance(row, Distance) else row.rate(first, second)
+        for some, rate in zip(out, rates, strict=True):
+            some.append(rate)
+    return np.vstack(out[0]), np.vstack(out[1])
+
+
+def _held(end: End, c: np.ndarray) -> Held:
+    """A port whose joint triad is that of the space, with its own translation and rotation in body axes as velocities."""
+    Phi, Psi = np.eye(3, 6), np.eye(3, 6, k=3)
+    return Held(c, end.triad.T, np.zeros(3), Phi, Psi, np.zeros(6), end.triad, 6 + np.arange(6))
+
+
+def _span(rows: np.ndarray) -> np.ndarray:
+    """Orthonormal rows of the same span."""
+    if not len(rows):
+        return np.zeros((0, 3))
+    _, size, turn = np.linalg.svd(rows)
+    return np.asarray(turn[: int((size > NONE * max(size.max(initial=0.0), 1e-300)).sum())])
