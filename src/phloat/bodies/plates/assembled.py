@@ -50,6 +50,8 @@ class PlateRecipe(Protocol):
     def damping(self) -> Damping: ...
     @property
     def stiffening(self) -> bool: ...
+    @property
+    def held(self) -> Mapping[str, str]: ...
 
 
 def assembled(plate: PlateRecipe, mesh: Mesh, elements: str) -> Continuum:
@@ -82,8 +84,10 @@ def assembled(plate: PlateRecipe, mesh: Mesh, elements: str) -> Continuum:
         stretch=partial(_stretched, fields),
     )
     held = [fields.held(edges, way) for way, edges in sides.items() if len(edges)]
-    words = ", ".join(f"{_said(getattr(plate, way))} {way}" for way in WAYS if getattr(plate, way))
-    return free.holding(np.unique(np.concatenate(held)), words) if held else free
+    held += [fields.membrane.along(_edges(cells, side, "held"), axes) for side, axes in plate.held.items()]
+    words = [f"{_said(getattr(plate, way))} {way}" for way in WAYS if getattr(plate, way)]
+    words += [f"{side} held along {axes}" for side, axes in plate.held.items()]
+    return free.holding(np.unique(np.concatenate(held)), ", ".join(words)) if held else free
 
 
 def _theory(

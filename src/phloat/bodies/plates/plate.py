@@ -13,7 +13,7 @@ from phloat.bodies.continua.interfaces import PORTS, Place
 from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, Material, Rayleigh, a_damping
 from phloat.bodies.plates.assembled import Sides, assembled
-from phloat.bodies.plates.laminate import Laminate, Ply
+from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, Ply
 from phloat.bodies.plates.outline import Oblong, Round
 from phloat.bodies.plates.section import PlateSection, Thickness
 from phloat.errors import InputError, mapping, port_name, positive, unknown
@@ -45,6 +45,8 @@ class Options(TypedDict, total=False):
     stiffening: bool
     membrane: bool | None
     mass: float | None
+    held: Mapping[str, str]
+    shear_factor: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +64,9 @@ class Plate:
 
     `membrane` adds stretching in the plane: unless said, where a frame is given (so that the plate can float and stiffen) and
     where a laminate couples it with bending. `mass` (kg), if given, is checked.
+
+    In its plane a clamped side is held, a supported one is free to slide; `held` holds sides along axes of the plane, {side: "x",
+    "y" or "xy"}. `shear_factor` is that of Mindlin's theory, 5/6 unless given (π²/12 is Mindlin's own).
     """
 
     outline: Mesh | Oblong | Round
@@ -80,6 +85,8 @@ class Plate:
     stiffening: bool = True
     membrane: bool | None = None
     mass: float | None = None
+    held: Mapping[str, str] = field(default_factory=dict)
+    shear_factor: float | None = None
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
@@ -97,6 +104,10 @@ class Plate:
             port_name(name)
         if self.mass is not None:
             positive("mass", self.mass)
+        if self.shear_factor is not None and self.theory != "mindlin":
+            raise InputError("shear_factor is that of theory='mindlin'; Kirchhoff's plates have no shear deformation")
+        if mapping("held", self.held, '{side: axes, as in "xy"}') and not self.with_membrane:
+            raise InputError("held holds sides in the plane of the plate, which has no membrane there; say membrane=True")
         if self.membrane is False and section.coupled:
             raise InputError(
                 "this laminate couples bending with stretching, so its plate has a membrane; leave membrane out"
@@ -129,7 +140,8 @@ class Plate:
     @property
     def section(self) -> PlateSection:
         """The plate through its thickness."""
-        return PlateSection(self.material, self.thickness, self.angle)
+        factor = SHEAR_FACTOR if self.shear_factor is None else self.shear_factor
+        return PlateSection(self.material, self.thickness, self.angle, factor)
 
     @one_thread()
     def discretise(self, n: int | tuple[int, int] | None = None, *, refine: int = 0) -> Continuum:

@@ -16,14 +16,19 @@ Thickness = float | Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class PlateSection:
-    """A laminate, or a thickness (a number or a function of x and y) of a material whose axis 1 is turned by `angle` from x."""
+    """A laminate, or a thickness (a number or a function of x and y) of a material whose axis 1 is turned by `angle` from x.
+
+    `shear_factor` multiplies the shear stiffness of Mindlin's theory, Q = shear_factor ∫ G dz γ.
+    """
 
     material: Material | Ply | Laminate
     thickness: Thickness | None
     angle: float
+    shear_factor: float = SHEAR_FACTOR
 
     def __post_init__(self) -> None:
         finite("angle", self.angle, ())
+        positive("shear_factor", self.shear_factor)
         if isinstance(self.material, Laminate):
             if self.thickness is not None:
                 raise InputError(f"a laminate has its own thickness, {self.material.thickness:g}; leave thickness out")
@@ -60,10 +65,12 @@ class PlateSection:
         """Stiffnesses and masses per area."""
         h = self.height(x)
         if isinstance(self.material, Laminate):
-            return Through(*(np.broadcast_to(part, (len(h), *part.shape)) for part in self.material.through))
+            own = self.material.through
+            own = own._replace(shear=own.shear * (self.shear_factor / SHEAR_FACTOR))
+            return Through(*(np.broadcast_to(part, (len(h), *part.shape)) for part in own))
         Q, G = turned(*plane_stress(self.material), self.angle)
         by, rho = h[:, None, None], self.material.rho
-        return Through(Q * by, 0.0 * Q * by, Q * by**3 / 12.0, SHEAR_FACTOR * G * by, rho * h, rho * h**3 / 12.0)
+        return Through(Q * by, 0.0 * Q * by, Q * by**3 / 12.0, self.shear_factor * G * by, rho * h, rho * h**3 / 12.0)
 
     def fibres(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Stresses xx, yy, zz, yz, xz, xy at heights z per resultant N_xx N_yy N_xy M_xx M_yy M_xy Q_x Q_y: (points, 6, 8).
@@ -78,7 +85,7 @@ class PlateSection:
             own = [turned(*plane_stress(material), angle) for material, _, angle in self.material.layers]
             layer = self.material.layer_at(z)
             Q, G = (np.array([o[k] for o in own])[layer] for k in (0, 1))
-            across = SHEAR_FACTOR * G @ np.linalg.inv(shear)
+            across = self.shear_factor * G @ np.linalg.inv(shear)
         else:
             h = self.height(x)
             Q = turned(*plane_stress(self.material), self.angle)[0]

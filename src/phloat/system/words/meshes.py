@@ -181,6 +181,8 @@ PLATE = meshed(
     sided("clamped", "held and not turned"),
     sided("supported", "w = 0"),
     sided("symmetric", "not turned across"),
+    Field("held", MapOf(NAME), "{side: axes of the plane that are held, x, y or xy}", {}),
+    Field("shear_factor", positive("number"), "of Mindlin's theory; 5/6 unless said", None),
     Field("support", Word(SUPPORTS), "whether Mindlin's sections may turn along a support", "hard"),
     *FLOATING,
     Field("membrane", Flag(), "whether it stretches in its plane", None),
