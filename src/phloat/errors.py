@@ -40,12 +40,20 @@ class AccuracyError(RuntimeError):
     """A computation that checked itself and missed its own tolerance."""
 
 
+class LargeDeformationError(AccuracyError):
+    """A deformation that no body of that size can have: it bends beyond its own length, or strains by more than 1."""
+
+
 class ConvergenceError(RuntimeError):
     """A step that Newton's method could not make, even when halved; `result` holds the motion up to there."""
 
     def __init__(self, message: str, result: object = None) -> None:
         super().__init__(message)
         self.result = result
+
+
+class LargeDeformationWarning(UserWarning):
+    """A body that bends so far within its frame that the small-deformation model errs by more than 0.25 % of its length."""
 
 
 class RedundancyWarning(UserWarning):

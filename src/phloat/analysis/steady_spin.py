@@ -11,6 +11,7 @@ from phloat.algebra.sparse import csr, diagonal
 from phloat.analysis.tangent import slopes
 from phloat.errors import AccuracyError, InputError, finite
 from phloat.joints.ends import unit
+from phloat.motion.deformation import watched_state
 from phloat.motion.inputs import given_inputs
 from phloat.motion.place import place
 from phloat.motion.statics import Statics, statics
@@ -57,7 +58,7 @@ def steady_spin(
         for k in range(1, steps + 1):
             state, left = _newton(system, state, np.sqrt(k / steps) * spin, point, k / steps * inputs)
         if left < CONVERGED:
-            return state
+            return watched_state(system, state, level=4)
         best = min(best, left)
     raise AccuracyError(
         f"no steady spin at {rate:g} rad/s was found: forces stay out of balance by {best:.1e} of their size; start nearer with "

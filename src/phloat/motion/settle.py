@@ -18,6 +18,7 @@ from phloat.bodies import inertia as formulas
 from phloat.bodies.body import Body
 from phloat.errors import AccuracyError, finite
 from phloat.motion.accelerations import convective
+from phloat.motion.deformation import watched_state
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.least import refined
 from phloat.motion.relax import BALANCED, CLOSED, GOOD_ENOUGH
@@ -53,7 +54,7 @@ def settle(system: System, state: State, *, u: Mapping[str, object] | Inputs | N
             if residual > GOOD_ENOUGH:
                 break
         else:
-            return found
+            return watched_state(system, found, t=now)
         best = min(best, (residual, body))
     raise AccuracyError(
         f"no settled deformation was found: forces stay out of balance by {best[0]:.1e} of their size, most on {best[1]!r}; "

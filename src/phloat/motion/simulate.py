@@ -15,6 +15,7 @@ from phloat.linear.course import LinearResult
 from phloat.linear.march import march
 from phloat.linear.outputs import LinearOutputs
 from phloat.linear.phdae import LinearPHDAE
+from phloat.motion.deformation import watched
 from phloat.motion.dense import at_times
 from phloat.motion.events import Event
 from phloat.motion.inputs import Inputs, given_inputs
@@ -254,10 +255,14 @@ def run(task: Task, scheme: Scheme) -> Result:
             recorder.where.emptied()  # nothing is lost, and the folder is free again
         raise
     task.progress(np.inf, None)
+    info = result.info
     if recorder is not None:
         result = recorder.ended(result)
     else:
-        result = replace(result, info={**result.info, "scheme": scheme_said(scheme), "dt": task.dt})
+        result = replace(result, info={**info, "scheme": scheme_said(scheme), "dt": task.dt})
+    result = replace(result, info={**result.info, "deformation": watched(result)})
+    if recorder is not None:
+        recorder.say(True, {**info, "deformation": result.info["deformation"]})
     return result if isinstance(task.output, int) else at_times(result, task.output)
 
 

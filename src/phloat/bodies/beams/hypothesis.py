@@ -1,0 +1,156 @@
+"""How far a beam is from bending little in its frame: the error of the small-deformation model, estimated from its own state.
+
+The model keeps ε = u_x' + ½ (u_y'² + u_z'²) and linear curvatures, with forces on the undeformed arms. The estimate puts the
+forces n and moments m of the model into the equations of the exact rod, m' = −r' × n, ψ' = J(ψ)⁻¹ C Rᵀ m, r' = R (1 + ε) e_x,
+once, and takes how far the axis moves: right to the first order that the model neglects, for a beam held at one end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from phloat.algebra.sparse import Matrix
+from phloat.bodies.beams.beam import Beam
+from phloat.bodies.beams.frame import FRAMES, Frame
+from phloat.bodies.body import Body
+
+POINTS = 16  # along a beam, at least; a midpoint rule
+HINGED = 0.1  # of the largest moment: end moments below it hold nothing
+
+
+@dataclass(frozen=True, eq=False)
+class BeamWatch:
+    """The rows that give rotations and resultants at the midpoints of equal parts of every element."""
+
+    length: float
+    h: np.ndarray  # lengths of the parts, (points,)
+    element: np.ndarray  # the element of each part
+    compliance: np.ndarray  # 1/EA, 1/GJ, 1/EI_y, 1/EI, (points, 4)
+    fibre: np.ndarray  # farthest distances from the axis: in all, along z, along y, (points, 3)
+    held: np.ndarray  # the part of a missing moment that the frame carries, about x, y, z, (points, 3)
+    stiffening: bool
+    rotation: Matrix
+    stress: dict[str, Matrix]
+    displacement: Matrix
+
+    def deflections(self, eta: np.ndarray) -> np.ndarray:
+        """The largest displacement within the frame beside the length, (times,)."""
+        u = (self.displacement @ eta.T).T.reshape(len(eta), -1, 3)
+        return np.linalg.norm(u, axis=-1).max(axis=1) / self.length
+
+    def rotations(self, eta: np.ndarray) -> np.ndarray:
+        """ψ at the points, (times, points, 3)."""
+        return (self.rotation @ eta.T).T.reshape(len(eta), -1, 3)
+
+    def resultants(self, sigma: np.ndarray) -> np.ndarray:
+        """N, T, M_y, M_z at the points, (times, points, 4)."""
+        out = np.zeros((len(sigma), len(self.h), 4))
+        for k, name in enumerate(("N", "T", "M_y", "M_z")):
+            if name in self.stress:
+                out[:, :, k] = (self.stress[name] @ sigma.T).T
+        return out
+
+    def strains(self, sigma: np.ndarray) -> np.ndarray:
+        """The largest strain over the section at every point, (times, points)."""
+        strain = np.abs(self.resultants(sigma) * self.compliance)
+        return strain[..., 0] + strain[..., 1] * self.fibre[:, 0] + (strain[..., 2:] * self.fibre[:, 1:]).sum(axis=-1)
+
+    def errors(self, eta: np.ndarray, sigma: np.ndarray) -> np.ndarray:
+        """The estimated error of the axis beside the length, (times,)."""
+        psi, resultant = self.rotations(eta), self.resultants(sigma)
+        N, m = resultant[..., 0], resultant[..., 1:]
+        slope = np.stack([0.0 * N, psi[..., 2], -psi[..., 1]], axis=-1)
+        stiff = 1.0 if self.stiffening else 0.0
+        stretch, R, e_x = N * self.compliance[:, 0], rotations_of(psi), np.array([1.0, 0.0, 0.0])
+        exact = (1.0 + stretch)[..., None] * R[..., 0]
+        modelled = slope + (1.0 + stretch - 0.5 * stiff * (slope**2).sum(axis=-1))[..., None] * e_x
+        n = self._forces(N, m, stiff * slope)
+        load = np.cross(exact, n) - np.cross(e_x + stiff * slope, n) * (1.0 - e_x)  # T feels no bending in the model
+        turned = np.einsum("tpji,tpj->tpi", R, m + self._missing(load)) * self.compliance[:, 1:]
+        across = np.cross(psi, turned)
+        bend = turned + 0.5 * across + np.cross(psi, across) / 12.0 - m * self.compliance[:, 1:]
+        return self._moved(bend, exact, exact - modelled, m)
+
+    def _missing(self, load: np.ndarray) -> np.ndarray:
+        """Moments that the model lacks: those of the load beyond a section, less what the held places of the frame carry."""
+        total = (self.h[:, None] * load).sum(axis=1, keepdims=True)
+        return self._from_end(load) - self.held * total
+
+    def _moved(self, bend: np.ndarray, tangent: np.ndarray, more: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """How far the axis moves when the end with the larger moment is held; with none at both ends, beside its chord."""
+        size = np.linalg.norm(m, axis=-1)
+        ends = size[:, [0, -1]]
+        first = (ends[:, 0] >= ends[:, 1])[:, None, None]
+        turn = np.where(first, self._from_start(bend), -self._from_end(bend))
+        step = np.cross(turn, tangent) + more
+        way = np.where(first, self._from_start(step), -self._from_end(step))
+        hinged = ends.max(axis=1) < HINGED * size.max(axis=1)
+        x = (np.cumsum(self.h) - 0.5 * self.h) / self.length
+        chord = way[:, :1] + (way[:, -1:] - way[:, :1]) * x[:, None] * np.array([0.0, 1.0, 1.0])
+        way = np.where(hinged[:, None, None], way - chord, way)
+        return np.linalg.norm(way, axis=-1).max(axis=1, initial=0.0) / self.length
+
+    def _forces(self, N: np.ndarray, m: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        """n of an element: M_z' = −n_y + N u_y',  M_y' = n_z − N u_z'."""
+        first = np.searchsorted(self.element, self.element)
+        last = np.searchsorted(self.element, self.element, side="right") - 1
+        x = np.cumsum(self.h) - 0.5 * self.h
+        rate = (m[:, last] - m[:, first]) / (x[last] - x[first])[:, None]
+        pull = N[..., None] * slope
+        return np.stack([N, pull[..., 1] - rate[..., 2], pull[..., 2] + rate[..., 1]], axis=-1)
+
+    def _from_start(self, f: np.ndarray) -> np.ndarray:
+        parts = self.h[:, None] * f
+        return np.cumsum(parts, axis=1) - 0.5 * parts
+
+    def _from_end(self, f: np.ndarray) -> np.ndarray:
+        parts = self.h[:, None] * f
+        return np.cumsum(parts[:, ::-1], axis=1)[:, ::-1] - 0.5 * parts
+
+
+def rotations_of(psi: np.ndarray) -> np.ndarray:
+    """exp([ψ]×), (…, 3, 3)."""
+    angle = np.linalg.norm(psi, axis=-1)[..., None, None]
+    S = np.zeros((*psi.shape, 3))
+    S[..., 0, 1], S[..., 0, 2], S[..., 1, 2] = -psi[..., 2], psi[..., 1], -psi[..., 0]
+    S = S - np.swapaxes(S, -1, -2)
+    return np.eye(3) + np.sinc(angle / np.pi) * S + 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * (S @ S)
+
+
+def beam_watch(body: Body, beam: Beam) -> BeamWatch:
+    """The watch of a beam as it is discretised, in a plane or in space, reduced or not."""
+    nodes = body.shape.places()[::4]
+    parts = max(4, -(-POINTS // (len(nodes) - 1)))
+    edges = np.append((nodes[:-1, None] + np.diff(nodes)[:, None] * np.linspace(0, 1, parts + 1)[:-1]).ravel(), 1.0)
+    s = 0.5 * (edges[1:] + edges[:-1])
+    number = beam.numbers(beam.length * s)
+    of = [number[name] for name in ("EA", "GJ", "EI_y", "EI")]
+    # without a torsion constant there is no twist
+    compliance = np.stack([np.divide(1.0, k, out=np.zeros_like(k), where=k > 0.0) for k in of], axis=1)
+    A, I, I_y = beam.areas(beam.length * s).T
+    y, z = np.sqrt(3.0 * I / A), np.sqrt(3.0 * I_y / A)  # half the sides of the rectangle with these moments
+    return BeamWatch(
+        length=beam.length,
+        h=beam.length * np.diff(edges),
+        element=np.repeat(np.arange(len(nodes) - 1), parts),
+        compliance=compliance,
+        fibre=np.stack([np.hypot(y, z), z, y], axis=1),
+        held=_held(FRAMES[beam.frame] if isinstance(beam.frame, str) else beam.frame, s),
+        stiffening=beam.stiffening,
+        rotation=body.shape.rotation(s),
+        stress=body.shape.stress(s),
+        displacement=body.shape.displacement(body.shape.places()),
+    )
+
+
+def _held(frame: Frame, s: np.ndarray) -> np.ndarray:
+    """What the places that a frame holds take of a moment that is missing before them: a step where the turn is held, else a
+    ramp between two places whose deflections are."""
+    out = np.zeros((len(s), 3))
+    for k, (turn, deflection) in enumerate((("theta_x", ""), ("theta_y", "u_z"), ("theta_z", "u_y"))):
+        turns = [place for place, names in frame.items() if turn in names]
+        a, *rest = turns or sorted(place for place, names in frame.items() if deflection in names) or [0.0]
+        out[:, k] = s < a if turns or not rest else np.clip((rest[-1] - s) / (rest[-1] - a), 0.0, 1.0)
+    return out

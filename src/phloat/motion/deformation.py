@@ -1,0 +1,73 @@
+"""A watch on the hypothesis of floating frames: every body deforms little within its frame."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from math import ceil
+
+import numpy as np
+
+from phloat.bodies.beams.beam import Beam
+from phloat.bodies.body import Body
+from phloat.bodies.watched import Deformation, deformation
+from phloat.errors import LargeDeformationError, LargeDeformationWarning
+from phloat.motion.result import Result
+from phloat.system.state import State
+from phloat.system.system import System
+
+LARGE = 2.5e-3  # of the length: the estimated error from which on it is said
+AIM = 1e-4  # of the length: the error that the advised number of pieces is for
+
+
+def watched(result: Result) -> dict[str, dict[str, float]]:
+    """The largest rotation, strain, deflection and error of every flexible body over a run; warns where the error is large."""
+    return _said(result.system, _over_time(result.system, result.t, result.e), level=6)
+
+
+def watched_state(system: System, state: State, *, t: float = 0.0, level: int = 5) -> State:
+    """The state, after a warning where a body deforms too far; an error where no body of that size could."""
+    found = _over_time(system, np.array([t]), state.e[None])
+    for name, it in found.items():
+        if it.deflection > 1.0 or it.strain > 1.0:
+            raise LargeDeformationError(
+                f"this is no equilibrium of body {name!r}: it is deflected by {it.deflection:.3g} of its length within its "
+                f"frame, and strained by {it.strain:.3g}; {_cure(system.bodies[name], it)}, or load it less"
+            )
+    _said(system, found, level)
+    return state
+
+
+def _over_time(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deformation]:
+    layout, out = system.layout, {}
+    for name, body in system.bodies.items():
+        if body.coordinates:
+            sigma = e[:, layout[f"{name}.sigma"]] if body.stresses else np.zeros((len(t), 0))
+            it = deformation(body, t, e[:, layout[f"{name}.eta"]], sigma)
+            out |= {name: it} if it is not None else {}
+    return out
+
+
+def _said(system: System, found: Mapping[str, Deformation], level: int) -> dict[str, dict[str, float]]:
+    """Plain numbers by body; one warning for all bodies beyond the hypothesis, about the worst of them."""
+    large = {name: it for name, it in found.items() if not it.error < LARGE}
+    if large:
+        name = max(large, key=lambda key: large[key].error)
+        it, others = large[name], f" (and {len(large) - 1} more bodies)" if len(large) > 1 else ""
+        warnings.warn(
+            f"body {name!r}{others} deforms too far for small deformation within its frame: at t = {it.t:.4g} s the estimated "
+            f"error is {100 * it.error:.2g} % of its length (sections turn by up to {it.rotation:.3g} rad, strain "
+            f"{it.strain:.2g}); {_cure(system.bodies[name], it)}",
+            LargeDeformationWarning,
+            stacklevel=level,
+        )
+    return {name: it._asdict() for name, it in found.items()}
+
+
+def _cure(body: Body, it: Deformation) -> str:
+    if isinstance(body.recipe, Beam):
+        pieces = max(4, ceil((it.error / AIM) ** (1 / 3))) if np.isfinite(it.error) else 64
+        return f"split the beam into pieces: beam.split({min(max(body.pieces, 1) * pieces, 64)}).discretise(2)"
+    if not len(body.elastic.Q.strain):
+        return "use a body with stiffening=True, or several bodies joined together"
+    return "cut the body into several bodies joined together, each of which deforms less"
