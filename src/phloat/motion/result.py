@@ -14,10 +14,10 @@ from phloat.joints.rows import Turn
 from phloat.motion.between import between
 from phloat.motion.told import energy_tables, run_table
 from phloat.system.jointed import joint_coordinates
-from phloat.system.pieces import located
+from phloat.system.pieces import located, pieces_of
 from phloat.system.state import DERIVED, State
 from phloat.system.stresses import COMPONENTS as STRESSES
-from phloat.system.stresses import StressField, point
+from phloat.system.stresses import StressField, inside, on_section, point, stress_at, stress_points
 from phloat.system.system import System
 
 COMPONENTS = ("kinetic", "elastic", "potential")
@@ -114,18 +114,19 @@ class Result:
         """The stress resultants at the place s of a beam, by name (N, M_z …), each (times,).
 
         With y or z, the distances from its axis, or at a material point `at` of any body: the stress itself, components xx,
-        yy, zz, yz, xz, xy in body axes.
+        yy, zz, yz, xz, xy in body axes. Of a beam: bending, pull, and the shear of bending and torsion, which is NaN where the
+        shape of the section is not known.
         """
         if at is None and y is None and z is None:
             name, place = self._located(body, s)
             rows = self._body(name).shape.stress(place)
             return {key: (self._or_zero(name, "sigma") @ row.T.toarray())[:, 0] for key, row in rows.items()}
         if at is not None:
-            name, x = body, point(at)
+            name, x = body, inside(self._body(body), point(at))
         else:
             name, place = self._located(body, s)
-            x = self._body(name).shape.points(place) + np.array([[0.0, y or 0.0, z or 0.0]])
-        sigma = self._or_zero(name, "sigma") @ self._body(name).shape.cauchy(x).T.toarray()
+            x = on_section(self._body(name), place, y, z)
+        sigma = stress_at(self._body(name), self._or_zero(name, "sigma"), x)[:, 0]
         return {key: sigma[:, k] for k, key in enumerate(STRESSES)}
 
     def stress_field(self, body: str, t: float, points: object = None) -> StressField:
@@ -138,9 +139,15 @@ class Result:
         return {key: (self._or_zero(body, "sigma") @ row.T.toarray())[:, 0] for key, row in rows.items()}
 
     def von_mises(self, body: str) -> tuple[np.ndarray, np.ndarray]:
-        """The largest von Mises stress of a body at every output time, (times,), and where it is, (times, 3)."""
+        """The largest von Mises stress of a body at every output time, (times,), and where it is, (times, 3); of a split beam
+        the largest of its pieces, with the point in the axes of that piece."""
+        if body not in self.system.bodies and (pieces := pieces_of(self.system.bodies, body)):
+            each = [self.von_mises(piece) for piece in pieces]
+            best = np.argmax([value for value, _ in each], axis=0)
+            k = np.arange(len(self))
+            return np.array([value for value, _ in each])[best, k], np.array([where for _, where in each])[best, k]
         part = self._body(body)
-        x = part.shape.stress_points()
+        x = stress_points(part)
         rows = part.shape.cauchy(x).toarray()
         value, where = np.zeros(len(self)), np.zeros((len(self), 3))
         for k, sigma in enumerate(self._or_zero(body, "sigma")):

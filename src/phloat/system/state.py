@@ -14,7 +14,7 @@ from phloat.algebra.tables import grid
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
 from phloat.system.pieces import located, pieces_of
-from phloat.system.stresses import StressField, stress_field
+from phloat.system.stresses import COMPONENTS, StressField, inside, on_section, point, stress_at, stress_field
 
 DERIVED = ("u_f", "v_f")
 
@@ -105,12 +105,25 @@ class State:
         u = rows @ self._or_zero(body, "eta")
         return u[: sum(i < 3 for i in self.bodies[body].active)]
 
-    def stress(self, body: str, s: float) -> dict[str, float]:
-        """The stress resultants of a body at the place s, by name (N, M_z … of a beam)."""
+    def stress(
+        self, body: str, s: float = 0.0, *, y: float | None = None, z: float | None = None, at: object = None
+    ) -> dict[str, float]:
+        """The stress resultants of a body at the place s, by name (N, M_z … of a beam).
+
+        With y or z, the distances from the axis of a beam, or at a material point `at` of any body: the stress itself, by
+        component, as `Result.stress` has it.
+        """
         body, s = located(self.bodies, body, s)
-        rows = self._body(body).shape.stress(_place(s))
-        sigma = self._or_zero(body, "sigma")
-        return {name: float((row @ sigma)[0]) for name, row in rows.items()}
+        part, sigma = self._body(body), self._or_zero(body, "sigma")
+        if at is None and y is None and z is None:
+            return {name: float((row @ sigma)[0]) for name, row in part.shape.stress(_place(s)).items()}
+        x = inside(part, point(at)) if at is not None else on_section(part, _place(s), y, z)
+        return dict(zip(COMPONENTS, map(float, stress_at(part, sigma[None], x)[0, 0]), strict=True))
+
+    def von_mises(self, body: str) -> tuple[float, np.ndarray]:
+        """The largest von Mises stress of a body and its material point; of a split beam of the piece where it is largest."""
+        pieces = (body,) if body in self.bodies else pieces_of(self.bodies, body) or (body,)
+        return max((self.stress_field(piece).largest for piece in pieces), key=lambda found: found[0])
 
     def stress_field(self, body: str, points: object = None) -> StressField:
         """The stress of the whole body, or at given material points (points, 3)."""

@@ -7,10 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
+from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.errors import InputError, finite
 
 COMPONENTS = ("xx", "yy", "zz", "yz", "xz", "xy")
+PLACES = np.linspace(0.0, 1.0, 5)  # along a beam, where the kind of its section is looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +53,45 @@ def von_mises(sigma: np.ndarray) -> np.ndarray:
 
 def stress_field(body: Body, sigma: np.ndarray, points: object = None) -> StressField:
     """The stress for given states σ, at given material points or where the body keeps its stresses."""
-    x = body.shape.stress_points() if points is None else _points(points)
     if not body.stresses:
         raise InputError("a rigid body has no stress; make it elastic")
-    return StressField(x, (body.shape.cauchy(x) @ sigma).reshape(-1, 6))
+    x = stress_points(body) if points is None else inside(body, _points(points))
+    return StressField(x, stress_at(body, sigma[None], x)[0])
+
+
+def stress_points(body: Body) -> np.ndarray:
+    """Where the largest stress of a body is looked for; of a beam over sections whose shape is known."""
+    if isinstance(body.recipe, Beam) and not all(s.shaped for s in body.recipe.sections(body.recipe.length * PLACES)):
+        raise InputError(
+            "the largest stress of a beam needs the shape of its section, and this one is known by A, I … only; use "
+            "Rectangle, Circle or Tube, or ask for the stress at a point: stress(body, s=…, y=…, z=…)"
+        )
+    return body.shape.stress_points()
+
+
+def stress_at(body: Body, sigma: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Stress for states σ (times, stresses) at material points: (times, points, 6). Shear of a beam whose section has no known
+    shape is not known: NaN."""
+    rows = body.shape.cauchy(x)
+    out = (rows @ sigma.T).T.reshape(len(sigma), len(x), 6)
+    if isinstance(body.recipe, Beam):
+        unknown_shear = [k for k, s in enumerate(body.recipe.sections(x[:, 0])) if not s.shaped]
+        out[:, unknown_shear, 4:] = np.nan
+    return out
+
+
+def inside(body: Body, x: np.ndarray) -> np.ndarray:
+    """The points, or a sentence where one lies outside the section of a beam."""
+    if isinstance(body.recipe, Beam):
+        for (_, y, z), section in zip(x, body.recipe.sections(x[:, 0]), strict=True):
+            if ends := section.outside(y, z):
+                raise InputError(f"the point y = {y:g}, z = {z:g} lies outside the section: {ends}")
+    return x
+
+
+def on_section(body: Body, place: np.ndarray, y: float | None, z: float | None) -> np.ndarray:
+    """The material point (y, z) of the section at a place along a beam."""
+    return inside(body, body.shape.points(place) + np.array([[0.0, y or 0.0, z or 0.0]]))
 
 
 def point(at: object) -> np.ndarray:

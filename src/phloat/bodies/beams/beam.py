@@ -74,7 +74,7 @@ class Beam:
         nodes = self.length * _cut(_fractions(elements), [*self.ports.values(), *self.masses])
         fields = Fields(nodes, self.theory, torsion=self._twists(gauss(nodes)[0]))
         held = kept(fields, FRAMES[self.frame] if isinstance(self.frame, str) else self.frame, self.length)
-        shape = BeamShape(self.length, fields, held, self.areas)
+        shape = BeamShape(self.length, fields, held, self.sections)
         inertia = _inertia(self, fields, held)
         ports = ports_at(shape, {"P": 0.0, "C": 1.0, **self.ports})
         return Body(
@@ -137,10 +137,10 @@ class Beam:
         """Whether the torsion constant is known all along the beam."""
         return all(section.J is not None for section, _ in self._along(x))
 
-    def areas(self, x: np.ndarray) -> np.ndarray:
-        """A, I and I_y at points along the beam, (points, 3)."""
+    def sections(self, x: np.ndarray) -> list[Section]:
+        """The section at every point along the beam."""
         sections = [section for section, _ in self._along(x)]
-        return np.broadcast_to([[s.A, s.I, s.I_y or s.I] for s in sections], (len(x), 3))
+        return sections if len(sections) == len(x) else sections * len(x)
 
     def numbers(self, x: np.ndarray) -> dict[str, np.ndarray]:
         """Masses and stiffnesses per length at points along the beam; GJ is 0 where J is not given."""

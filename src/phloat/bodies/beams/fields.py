@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, weighted
+from phloat.bodies.beams.section import Section
 from phloat.errors import InputError, finite
 from phloat.fem.interval import Broken, Hermite, Lagrange, Rows
 
@@ -125,7 +126,7 @@ class BeamShape:
     length: float
     fields: Fields
     keep: np.ndarray
-    sections: Callable[[np.ndarray], np.ndarray]  # A, I, I_y at points along the beam, (points, 3)
+    sections: Callable[[np.ndarray], list[Section]]  # at points along the beam
 
     def places(self) -> np.ndarray:
         inner = np.linspace(0.0, 1.0, 5)[:-1]
@@ -153,16 +154,36 @@ class BeamShape:
         return csr(self.displacement(s) + arm @ self.rotation(s))
 
     def cauchy(self, x: np.ndarray) -> Matrix:
-        """σ_xx = N/A + z M_y/I_y − y M_z/I; the shear of torsion and bending is in T and Q only."""
-        A, I, I_y = self.sections(x[:, 0]).T
-        resultant = self.stress(self._s(x))
-        fibre = {"N": 1.0 / A, "M_y": x[:, 2] / I_y, "M_z": -x[:, 1] / I}
-        rows = sum((weighted(resultant[name], factor) for name, factor in fibre.items()), 0.0 * resultant["N"])
-        first = sp.csr_array((np.ones(len(x)), (6 * np.arange(len(x)), np.arange(len(x)))), shape=(6 * len(x), len(x)))
-        return csr(first @ rows)
+        """σ_xx = N/A + z M_y/I_y − y M_z/I, and the shear of V_y = −M_z', V_z = M_y' (or Q_y, Q_z) and T over the section."""
+        sections, resultant = self.sections(x[:, 0]), self.stress(self._s(x))
+        A, I, I_y = np.array([[s.A, s.I, s.I_y or s.I] for s in sections]).T
+        share = np.zeros((len(x), 6, 6))  # of N, M_y, M_z, V_y, V_z, T in xx … xy
+        share[:, 0, :3] = np.column_stack([1.0 / A, x[:, 2] / I_y, -x[:, 1] / I])
+        for section in dict.fromkeys(sections):
+            mine = [k for k, other in enumerate(sections) if other is section or other == section]
+            share[mine, :, 3:] += _placed(section.shear(x[mine, 1], x[mine, 2]))
+        forces = [resultant["N"], resultant["M_y"], resultant["M_z"], *self._shear(x[:, 0], resultant)]
+        forces += [resultant["T"]] if "T" in resultant else []
+        order = np.arange(6 * len(x)).reshape(6, len(x)).T.ravel()
+        rows = [sum(weighted(f, share[:, c, k]) for k, f in enumerate(forces)) for c in range(6)]
+        return csr(csr(sp.vstack([csr(r) for r in rows]))[order])
+
+    def _shear(self, x: np.ndarray, resultant: dict[str, Matrix]) -> list[Matrix]:
+        """V_y and V_z per σ."""
+        if self.fields.sheared:
+            return [resultant["Q_y"], resultant["Q_z"]]
+        spaces = {name: space for name, (space, _) in self.fields.stress_spaces.items()}
+        slope = diagonal([space.at(x, 1) for space in spaces.values()])
+        at = {name: csr(slope[i * len(x) : (i + 1) * len(x)]) for i, name in enumerate(spaces)}
+        return [csr(-at["M_z"]), at["M_y"]]
 
     def stress_points(self) -> np.ndarray:
-        return self.points(self.places())
+        """Around the sections, where some stress is largest, on both sides of every node."""
+        s = self.places()
+        s = np.unique(np.concatenate([s, s[4::4] * (1.0 - 1e-9)]))
+        rims = [section.rim() for section in self.sections(self.length * s)]
+        along = np.repeat(self.length * s, [len(rim) for rim in rims])
+        return np.column_stack([along, np.vstack(rims)])
 
     def _s(self, x: np.ndarray) -> np.ndarray:
         return x[:, 0] / self.length
@@ -182,3 +203,10 @@ def fraction(what: str, s: float) -> float:
     if not 0.0 <= finite(f"{what} position s", s, ()) <= 1.0:
         raise InputError(f"{what} lies at s = {s:g}; s is the fraction of the length, 0 to 1")
     return float(s)
+
+
+def _placed(shear: np.ndarray) -> np.ndarray:
+    """(τ_xy, τ_xz) among xx, yy, zz, yz, xz, xy."""
+    out = np.zeros((len(shear), 6, 3))
+    out[:, 5], out[:, 4] = shear[:, 0], shear[:, 1]
+    return out

@@ -14,6 +14,7 @@ import numpy as np
 from phloat.algebra.sparse import Matrix
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.frame import FRAMES, Frame
+from phloat.bodies.beams.section import Section
 from phloat.bodies.body import Body
 
 POINTS = 16  # along a beam, at least; a midpoint rule
@@ -129,8 +130,7 @@ def beam_watch(body: Body, beam: Beam) -> BeamWatch:
     of = [number[name] for name in ("EA", "GJ", "EI_y", "EI")]
     # without a torsion constant there is no twist
     compliance = np.stack([np.divide(1.0, k, out=np.zeros_like(k), where=k > 0.0) for k in of], axis=1)
-    A, I, I_y = beam.areas(beam.length * s).T
-    y, z = np.sqrt(3.0 * I / A), np.sqrt(3.0 * I_y / A)  # half the sides of the rectangle with these moments
+    y, z = np.array([_extent(section) for section in beam.sections(beam.length * s)]).T
     return BeamWatch(
         length=beam.length,
         h=beam.length * np.diff(edges),
@@ -154,3 +154,11 @@ def _held(frame: Frame, s: np.ndarray) -> np.ndarray:
         a, *rest = turns or sorted(place for place, names in frame.items() if deflection in names) or [0.0]
         out[:, k] = s < a if turns or not rest else np.clip((rest[-1] - s) / (rest[-1] - a), 0.0, 1.0)
     return out
+
+
+def _extent(section: Section) -> tuple[float, float]:
+    """Half the height along y and the width along z; of a section by numbers, of the rectangle with its moments."""
+    if section.shaped:
+        y, z = np.abs(section.rim()).max(axis=0)
+        return float(y), float(z)
+    return float(np.sqrt(3.0 * section.I / section.A)), float(np.sqrt(3.0 * (section.I_y or section.I) / section.A))
