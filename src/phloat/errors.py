@@ -84,6 +84,14 @@ class SampleTimeWarning(UserWarning):
     """A controller that is asked too rarely for the fastest mode it knows of."""
 
 
+class CurveRangeWarning(UserWarning):
+    """A spring or damper that was asked beyond its table or the range of its function: its end slope was assumed there."""
+
+
+class LargeTurnWarning(UserWarning):
+    """A bushing that turned further than the rotations it is made of are meant for."""
+
+
 class DamagedRunWarning(UserWarning):
     """A saved run with a piece that cannot be read: it is opened up to the piece before."""
 

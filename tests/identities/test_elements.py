@@ -9,8 +9,8 @@ from bodies_zoo import bodies, random_state
 
 import phloat as ph
 from phloat.algebra.cross import rotation
-from phloat.joints.curves import area_to, secant_at, slope_at, value_at
-from phloat.joints.rows import Along, Distance, InPlane, Row, Skew, Turn, held_ground, is_length
+from phloat.joints.curves import curve
+from phloat.joints.rows import Along, Distance, InPlane, RotationVector, Row, Skew, Turn, held_ground, is_length
 from phloat.system.connection import held
 from phloat.system.elements import Law
 from phloat.system.forces import element_energies
@@ -37,6 +37,16 @@ ON_BODIES = {
             name="e",
         )
     ],
+    "turning bushing": [
+        ph.Bushing(
+            "a.C",
+            "b.C",
+            stiffness=(50.0, 60.0, 70.0, 3.0, 4.0, 5.0),
+            damping=(1.0, 0.0, 2.0, 0.1, 0.0, 0.3),
+            rotation="vector",
+            name="e",
+        )
+    ],
     "force": [ph.Force("a.C", along=(3, 4, 0), name="e")],
     "body force": [ph.Force("b.P", along=(1, -2, 0), axes="body", name="e")],
     "torque": [ph.Torque("a.C", about=(0, 0, 2), name="e")],
@@ -44,7 +54,7 @@ ON_BODIES = {
     "load": [ph.Load("a", along=(0, 1, 0), name="e")],
     "body load": [ph.Load("b", along=(0, 1, 0), per_length=lambda s: 3 * s - 1, axes="body", name="e")],
 }
-STORING = ("spring", "stop", "hardening", "joint spring", "joint stop", "bushing")
+STORING = ("spring", "stop", "hardening", "joint spring", "joint stop", "bushing", "turning bushing")
 EVERYTHING = [replace(made[0], name=kind) for kind, made in ON_BODIES.items()]
 BOTH = pytest.mark.parametrize("plane", [None, "xy"], ids=["space", "plane"])
 
@@ -134,7 +144,7 @@ def test_an_input_works_on_the_twist_of_its_port(kind, plane):
 
 @pytest.mark.parametrize(
     "row",
-    [Skew(0), Skew(1), Skew(2), Distance(), Turn(), Turn((2, 1), (2, 2)), Turn((0, 2), (2, 2)), Along(0), InPlane(1)],
+    [RotationVector(0), RotationVector(2), Skew(0), Skew(1), Skew(2), Distance(), Turn(), Turn((2, 1), (2, 2)), Turn((0, 2), (2, 2)), Along(0), InPlane(1)],
     ids=repr,
 )
 @pytest.mark.parametrize("seed", range(3))
@@ -178,19 +188,20 @@ def test_a_triad_turned_by_an_angle_shows_that_angle(row):
 @pytest.mark.parametrize("table", [STOP, RUBBING])
 def test_tables_are_straight_between_their_entries_and_beyond(table):
     T = np.array(sorted(table.items())).T
+    _, pieces = curve("table", table)
     for x in np.linspace(-4.0, 4.0, 37) + 1e-3:
         inside = np.interp(x, *T) if T[0, 0] <= x <= T[0, -1] else None
         if inside is not None:
-            assert value_at(T, x) == pytest.approx(inside)
+            assert pieces.value(x) == pytest.approx(inside)
         grid = np.linspace(0.0, x, 40_001)
-        exact = np.trapezoid([value_at(T, g) for g in grid[::40]], grid[::40])
-        assert area_to(T, x) == pytest.approx(exact, abs=2e-3 * (1 + abs(exact)))
-        assert slope_at(T, x) == pytest.approx((value_at(T, x + 1e-7) - value_at(T, x)) / 1e-7, rel=1e-5)
-        assert secant_at(T, x) == pytest.approx(value_at(T, x) / x)
-    assert secant_at(T, 0.0) > 0.0
+        exact = np.trapezoid(pieces.values(grid[::40]), grid[::40])
+        assert pieces.integral(x) == pytest.approx(exact, abs=2e-3 * (1 + abs(exact)))
+        assert pieces.slope(x) == pytest.approx((pieces.value(x + 1e-7) - pieces.value(x)) / 1e-7, rel=1e-5)
+        assert pieces.secant(x) == pytest.approx(pieces.value(x) / x)
+    assert pieces.secant(0.0) > 0.0
 
 
-@pytest.mark.parametrize("law", [Law(stiffness=3.0, rest=0.2), Law(rest=-0.3, spring=np.array(sorted(STOP.items())).T)])
+@pytest.mark.parametrize("law", [Law(stiffness=3.0, rest=0.2), Law(rest=-0.3, spring=curve("stop", STOP)[1])])
 def test_a_law_pulls_with_the_slope_of_its_energy(law):
     h = 1e-5
     for gap in np.linspace(-3.0, 3.0, 24):

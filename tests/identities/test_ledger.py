@@ -8,6 +8,10 @@ from bodies_zoo import bodies
 
 import phloat as ph
 
+pytestmark = pytest.mark.filterwarnings(  # springs and bushings go beyond what they are meant for on purpose
+    "ignore::phloat.errors.CurveRangeWarning", "ignore::phloat.errors.LargeTurnWarning"
+)
+
 STOP = {-1.0: -300.0, 0.0: 0.0, 1.0: 40.0, 2.0: 400.0}  # elongation: force
 RUBBING = {-2.0: -9.0, -0.5: -8.0, 0.5: 8.0, 2.0: 9.0}  # rate: force
 ELEMENTS = [

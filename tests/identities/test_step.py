@@ -18,6 +18,10 @@ from phloat.motion.kernel.geometric import geometric
 from phloat.motion.kernel.own import own_tangent
 from phloat.motion.kernel.tangent import tangent
 
+pytestmark = pytest.mark.filterwarnings(  # springs and bushings go beyond what they are meant for on purpose
+    "ignore::phloat.errors.CurveRangeWarning", "ignore::phloat.errors.LargeTurnWarning"
+)
+
 H = 5e-3
 AGREES = 1e-9
 

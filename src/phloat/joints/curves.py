@@ -1,8 +1,4 @@
-"""Forces over an elongation or a rate: a number, a table, or a function that becomes a table.
-
-A table is an array of two rows, the argument (ascending) and the force, linear between its columns and extended linearly
-beyond them; no columns are no force. The functions up to `curve` take plain arrays, so that a compiled kernel can use them.
-"""
+"""Forces over an elongation or a rate as users give them: a number, a table, a function with its range, or piecewise polynomials."""
 
 from __future__ import annotations
 
@@ -10,117 +6,75 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
+from scipy.interpolate import PPoly
 
 from phloat.errors import InputError, finite, not_negative
+from phloat.joints.pieces import CHECKS, NONE, Pieces, fitted, from_polynomials, straight
 
-Curve: TypeAlias = float | Mapping[float, float] | Callable[[float], float]
+Curve: TypeAlias = float | Mapping[float, float] | Callable[[float], float] | PPoly
 Range: TypeAlias = Sequence[float] | None
 
-SAMPLES = 2001  # of a function, evenly over its range
 
+def curve(what: str, given: object, over: Range = None) -> tuple[float, Pieces]:
+    """A constant slope and pieces, one of them zero or empty, from what a user gives.
 
-def segment(table: np.ndarray, x: float) -> int:
-    """The column left of x; the first or the last but one beyond the ends."""
-    i = int(np.searchsorted(table[0], x)) - 1
-    return min(max(i, 0), table.shape[1] - 2)
-
-
-def slope_at(table: np.ndarray, x: float) -> float:
-    """The slope of the table at x."""
-    if table.shape[1] == 0:
-        return 0.0
-    i = segment(table, x)
-    return (table[1, i + 1] - table[1, i]) / (table[0, i + 1] - table[0, i])
-
-
-def value_at(table: np.ndarray, x: float) -> float:
-    """The force at x."""
-    if table.shape[1] == 0:
-        return 0.0
-    i = segment(table, x)
-    return table[1, i] + slope_at(table, x) * (x - table[0, i])
-
-
-def secant_at(table: np.ndarray, x: float) -> float:
-    """Force over argument, for a table through the origin; its slope where x and 0 lie on one straight piece."""
-    if table.shape[1] == 0:
-        return 0.0
-    if segment(table, x) == segment(table, 0.0):
-        return slope_at(table, x)
-    return value_at(table, x) / x
-
-
-def area_to(table: np.ndarray, x: float) -> float:
-    """∫ of the force from 0 to x, exact for the straight pieces."""
-    if table.shape[1] == 0:
-        return 0.0
-    return _area_from_start(table, x) - _area_from_start(table, 0.0)
-
-
-def _area_from_start(table: np.ndarray, x: float) -> float:
-    i = segment(table, x)
-    whole = 0.0
-    for k in range(i):
-        whole += 0.5 * (table[1, k] + table[1, k + 1]) * (table[0, k + 1] - table[0, k])
-    dx = x - table[0, i]
-    return whole + dx * (table[1, i] + 0.5 * slope_at(table, x) * dx)
-
-
-# --- what users give -------------------------------------------------------------------------------------------------
-
-
-def curve(what: str, given: object, over: Range = None) -> tuple[float, np.ndarray]:
-    """A constant slope and a table, one of them zero or empty, from a number, a mapping {argument: force} or a function."""
-    if over is not None and not callable(given):
+    A mapping {argument: force} is linear between its entries, a function becomes polynomials that miss it by 1e-10 of the force
+    there, and a PPoly of SciPy (CubicSpline …) is taken as it is. Beyond the range all go on with the slope at its end.
+    """
+    known = isinstance(given, PPoly)
+    if over is not None and (known or not callable(given)):
         raise InputError(f"{what} has over={over!r}, which belongs to a function; this is {_said(given)}")
     if isinstance(given, Mapping):
         return 0.0, _tabulated(what, given)
+    if known:
+        return 0.0, from_polynomials(what, given)
     if callable(given):
-        return 0.0, _sampled(what, given, over)
-    return not_negative(what, float(finite(what, given, ()))), np.zeros((2, 0))
+        return 0.0, _fitted(what, given, over)
+    return not_negative(what, float(finite(what, given, ()))), NONE
 
 
-def resistance(what: str, given: object, over: Range = None) -> tuple[float, np.ndarray]:
-    """A curve over the rate that takes energy at every rate, or a sentence: force times rate must not be negative."""
-    constant, table = curve(what, given, over)
-    if table.shape[1] == 0:
-        return constant, table
-    rate, force = table
+def resistance(what: str, given: object, over: Range = None) -> tuple[float, Pieces]:
+    """A curve over the rate whose force times rate is nowhere negative; raises InputError otherwise."""
+    constant, pieces = curve(what, given, over)
+    if pieces.empty:
+        return constant, pieces
+    low, high = pieces.bounds[0], pieces.bounds[-1]
+    rate = pieces.bounds if isinstance(given, Mapping) else np.union1d(np.linspace(low, high, CHECKS), pieces.bounds)
+    force = pieces.values(rate)
     small = 1e-12 * float(np.abs(force).max())
-    if (wrong := np.flatnonzero(force * rate < 0.0)).size:
+    if (wrong := np.flatnonzero(np.sign(rate) * force < (0.0 if isinstance(given, Mapping) else -small))).size:
         i = int(wrong[0])
         raise InputError(
             f"{what} gives energy: at the rate {rate[i]:g} its force is {force[i]:g}; it must have that sign"
         )
-    if abs(start := value_at(table, 0.0)) > small:
+    if abs(start := pieces.value(0.0)) > small:
         raise InputError(f"{what} gives energy: without any rate its force is {start:g}; it must be zero there")
-    for i, end in ((0, rate[0]), (len(rate) - 2, rate[-1])):
-        if force[i + 1] < force[i]:
+    for slope, end in ((pieces.c[0, 1], low), (pieces.c[-1, 1], high)):
+        if slope * (high - low) < -small:
             raise InputError(
                 f"{what} falls at its end {end:g} and would give energy beyond; let it end level or rising"
             )
-    return constant, table
+    return constant, pieces
 
 
-def _tabulated(what: str, given: Mapping[float, float]) -> np.ndarray:
+def _tabulated(what: str, given: Mapping[float, float]) -> Pieces:
     if len(given) < 2:
         raise InputError(f"{what} is a table of {len(given)}; it needs at least two entries {{argument: force}}")
     pairs = [(float(finite(f"{what} at", x, ())), float(finite(f"{what} at {x!r}", f, ()))) for x, f in given.items()]
-    return np.array(sorted(pairs)).T
+    x, f = np.array(sorted(pairs)).T
+    return straight(x, f)
 
 
-def _sampled(what: str, given: Callable[[float], float], over: Range) -> np.ndarray:
+def _fitted(what: str, given: Callable[[float], float], over: Range) -> Pieces:
     if over is None:
         raise InputError(f"{what} is a function; say where it will be needed: over=(from, to)")
-    low, high = finite(f"over of {what}", over, (2,))
+    low, high = map(float, finite(f"over of {what}", over, (2,)))
     if not low < high:
         raise InputError(f"over of {what} is {tuple(over)}; it must rise")
-    x = np.linspace(low, high, SAMPLES)
-    if low < 0.0 < high:
-        x[np.argmin(np.abs(x))] = 0.0  # where a damper must have no force
-    force = [float(finite(f"{what} at {value:g}", given(float(value)), ())) for value in x]
-    return np.array([x, force])
+    return fitted(what, given, low, high)
 
 
 def _said(given: object) -> str:
+    if isinstance(given, PPoly):
+        return "piecewise polynomials, which have their own range"
     return "a table" if isinstance(given, Mapping) else f"{given!r}"

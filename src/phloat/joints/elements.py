@@ -14,13 +14,15 @@ from phloat.joints.curves import Curve, Range, curve, resistance
 from phloat.joints.ends import Between, Vector, unit, word
 
 AXES = ("inertial", "body")
+ROTATIONS = ("small", "vector")
 
 
 @dataclass(frozen=True)
 class Spring(Between):
     """Pulls two points together: a force over their distance beyond `length`.
 
-    `stiffness` is a number, a table {elongation: force}, or a function of the elongation with its range `over=(from, to)`.
+    `stiffness` is a number, a table {elongation: force}, a function of the elongation with its range `over=(from, to)`, or
+    piecewise polynomials of SciPy (`CubicSpline` …); see `curve`. Beyond the range the slope at its end is assumed, and a run warns.
     """
 
     stiffness: Curve = field(kw_only=True)
@@ -38,7 +40,8 @@ class Spring(Between):
 class Damper(Between):
     """Resists the rate of the distance of two points.
 
-    `damping` is a number, a table {rate: force}, or a function of the rate with its range `over=(from, to)`.
+    `damping` is a number, a table {rate: force}, a function of the rate with its range `over=(from, to)`, or piecewise
+    polynomials of SciPy. Beyond the range the slope at its end is assumed, and a run warns.
     """
 
     damping: Curve = field(kw_only=True)
@@ -54,18 +57,22 @@ class Damper(Between):
 class Bushing(Between):
     """Holds two frames together softly: six stiffnesses and dampings, along and about the axes of the first port's frame.
 
-    N/m and N m/rad (N s/m, N m s/rad); rotations are taken small. `turned` is the rotation vector from the first port's frame
-    to the second's where it is relaxed.
+    N/m and N m/rad (N s/m, N m s/rad). `turned` is the rotation vector from the first port's frame to the second's where it is
+    relaxed. With `rotation="small"` the three rotations are sines, right below some 0.5 rad (a run warns beyond); with
+    `rotation="vector"` they are the components of the rotation vector φ, so that ½ Σ k_i φ_i² is stored at any turn below π.
     """
 
     turned: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True)
     stiffness: Sequence[float] = field(kw_only=True)
     damping: Sequence[float] = field(default=(0.0,) * 6, kw_only=True)
+    rotation: str = field(default="small", kw_only=True)
     suffix: ClassVar[str] = ".bushing"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         finite(f"turned of {self.label}", self.turned, (3,))
+        if self.rotation not in ROTATIONS:
+            raise InputError(f"rotation of {self.label} is {self.rotation!r}; it must be 'small' or 'vector'")
         for what, given in (("stiffness", self.stiffness), ("damping", self.damping)):
             if (least := float(finite(f"{what} of {self.label}", given, (6,)).min())) < 0.0:
                 raise InputError(f"{what} of {self.label} holds {least:g}; it must not be negative")
@@ -100,7 +107,8 @@ class OnJoint:
 class JointSpring(OnJoint):
     """A spring on a free axis of a joint, relaxed at `rest`.
 
-    `stiffness` is a number, a table {elongation: effort}, or a function of the elongation with its range `over=(from, to)`.
+    `stiffness` is a number, a table {elongation: effort}, a function of the elongation with its range `over=(from, to)`, or
+    piecewise polynomials of SciPy. Beyond the range the slope at its end is assumed, and a run warns.
     """
 
     stiffness: Curve = field(kw_only=True)
@@ -119,7 +127,8 @@ class JointSpring(OnJoint):
 class JointDamper(OnJoint):
     """A damper on a free axis of a joint.
 
-    `damping` is a number, a table {rate: effort}, or a function of the rate with its range `over=(from, to)`.
+    `damping` is a number, a table {rate: effort}, a function of the rate with its range `over=(from, to)`, or piecewise
+    polynomials of SciPy. Beyond the range the slope at its end is assumed, and a run warns.
     """
 
     damping: Curve = field(kw_only=True)

@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from phloat.algebra.cross import cross, rotation, skew
+from phloat.algebra.cross import angle_ratio, cross, rotation, skew
 from phloat.errors import InputError
 
 
@@ -247,6 +247,35 @@ class Skew:
 
 
 @dataclass(frozen=True)
+class RotationVector:
+    """φ_i = ϑ/sin ϑ · ½ (d_Ak · d_Bj − d_Aj · d_Bk): a component of the rotation vector of B seen from A, for turns ϑ below π."""
+
+    i: int
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return (f"rotation {'xyz'[self.i]}",)
+
+    def gap(self, A: Held, B: Held) -> np.ndarray:
+        return angle_ratio(turn_cosine(A, B))[0] * Skew(self.i).gap(A, B)
+
+    def rate(self, A: Held, B: Held) -> Pair:
+        """κ ṡ + s κ' ½ Σ (d_Ai · d_Bi)˙ with κ = ϑ/sin ϑ as a function of the cosine."""
+        ratio, slope = angle_ratio(turn_cosine(A, B))
+        sine, rates = Skew(self.i).gap(A, B)[0], Skew(self.i).rate(A, B)
+        products = [Perpendicular(k, k).rate(A, B) for k in range(3)]
+        on_A, on_B = (
+            ratio * rates[side] + 0.5 * sine * slope * sum(product[side] for product in products) for side in (0, 1)
+        )
+        return on_A, on_B
+
+
+def turn_cosine(A: Held, B: Held) -> float:
+    """½ (Σ d_Ai · d_Bi − 1): the cosine of the turn between the triads of two ports."""
+    return 0.5 * (float(np.sum(A.D * B.D)) - 1.0)
+
+
+@dataclass(frozen=True)
 class Distance:
     """|c_B − c_A|."""
 
@@ -357,7 +386,7 @@ def in_plane(row: Row, U_A: np.ndarray, U_B: np.ndarray) -> Row | None:
         return row if _flat(U_A[:, row.i]) and _flat(U_B[:, row.j]) else None
     if isinstance(row, (InPlane, Along)):
         return row if _flat(U_A[:, row.i]) else None
-    if isinstance(row, Skew):
+    if isinstance(row, (Skew, RotationVector)):
         return None if _flat(U_A[:, row.i]) else row
     if isinstance(row, Turn):
         inside = [_flat(U_A[:, i]) and _flat(U_B[:, j]) for i, j in (row.p, row.q)]

@@ -138,8 +138,8 @@ def _alike(new: Element, old: Element) -> bool:
     return all(
         a.stores == b.stores
         and a.resists == b.resists
-        and np.array_equal(a.spring, b.spring)
-        and np.array_equal(a.damper, b.damper)
+        and a.spring.same(b.spring)
+        and a.damper.same(b.damper)
         for a, b in zip(new.laws, old.laws, strict=True)
     )
 

@@ -11,6 +11,7 @@ from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, finite
 from phloat.motion.deformation import watched_state
 from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.law_ranges import warn_of_ranges_at
 from phloat.motion.relax import GOOD_ENOUGH, Point, curvature, descended, newton, point
 from phloat.motion.statics import Statics, statics
 from phloat.motion.velocities import closed_or_said
@@ -40,6 +41,7 @@ def equilibrium(
     for load_steps, method in MECHANISM if _unstable(point(task, task.start), 1e-6) else STRUCTURE:
         found = _found(task, load_steps, method)
         if found.residual < GOOD_ENOUGH and (method is descended or not _unstable(found)):
+            warn_of_ranges_at(system, found.state)
             return watched_state(system, found.state, t=now)
         best = found if best is None or found.residual < best.residual else best
     assert best is not None

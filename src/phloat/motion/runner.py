@@ -17,6 +17,7 @@ from phloat.motion.kernel.step import SINGULAR, SOLVED, exchange, set_step, snap
 from phloat.motion.kernel.tables import LAM
 from phloat.motion.notice import compile_apart
 from phloat.motion.outputs import Outputs
+from phloat.motion.law_ranges import begin_ranges, found_ranges, stamp_times, watched_places
 from phloat.motion.parts import WHOLE, Parts
 from phloat.motion.result import Books, Result
 from phloat.motion.sharing import advanced
@@ -88,6 +89,8 @@ class Runner:
         for row in task.dropped:
             self.packed.model.rows[row, t.R_DROPPED] = 1
         p = self.packed
+        begin_ranges(p, task.t_0)
+        self.left = watched_places(p)
         self.bank = np.zeros(int(p.model.factors[:, 1].sum()) if len(parts.sizes) > 1 else 0)
         self.rows = Rows(np.zeros((0, p.kept)), np.zeros((0, p.multipliers)), np.zeros((0, len(p.entries))))
         self.snap()
@@ -120,12 +123,15 @@ class Runner:
         times, marks = (parts.within(times), marks * count) if count > 1 else (times, marks)
         given, moving = self.efforts(times), self.driven(times)
         rows.room(len(marks))
+        before, inside = int(p.iw[t.I_STEPS]), p.w[self.left] == np.inf
         status, done, made, rows.fill = advanced(
             *(p, self.task.threads, (self.sizes, parts.sets, parts.guesses), self.bank),
             *(given, run.given_at, moving, run.moving_at, marks),
             *(p.first, rows.kept, rows.lam, rows.springs, rows.made, rows.fill),
         )
         rows.t += [float(times[k]) for k in marks[: made - rows.made]]
+        if inside.any():
+            stamp_times(p, self.left[inside], times, before)
         if done:
             self.t, run.moved = float(times[done]), moving[done - 1]
         return done // count, status
@@ -273,6 +279,7 @@ class Runner:
             "stalled": int(p.iw[t.I_STALLED]),
             "halved": tuple(self.halvings),
             "events": tuple(self.happened),
+            **found_ranges(p),
         }
         return Result(
             system,

@@ -295,4 +295,6 @@ def _plain(value: object) -> object:
 
 
 def _tuples(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _tuples(inner) for name, inner in value.items()}
     return tuple(_tuples(v) for v in value) if isinstance(value, list) else value

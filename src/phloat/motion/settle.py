@@ -20,6 +20,7 @@ from phloat.errors import AccuracyError, finite
 from phloat.motion.accelerations import convective
 from phloat.motion.deformation import watched_state
 from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.law_ranges import warn_of_ranges_at
 from phloat.motion.least import refined
 from phloat.motion.relax import BALANCED, CLOSED, GOOD_ENOUGH
 from phloat.motion.set_moving import Task
@@ -54,6 +55,7 @@ def settle(system: System, state: State, *, u: Mapping[str, object] | Inputs | N
             if residual > GOOD_ENOUGH:
                 break
         else:
+            warn_of_ranges_at(system, found)
             return watched_state(system, found, t=now)
         best = min(best, (residual, body))
     raise AccuracyError(

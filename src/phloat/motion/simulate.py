@@ -19,6 +19,7 @@ from phloat.motion.deformation import watched
 from phloat.motion.dense import at_times
 from phloat.motion.events import Event
 from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.law_ranges import warn_of_ranges
 from phloat.motion.lock import held
 from phloat.motion.progress import bar
 from phloat.motion.rank import repeated_rows
@@ -255,6 +256,7 @@ def run(task: Task, scheme: Scheme) -> Result:
             recorder.where.emptied()  # nothing is lost, and the folder is free again
         raise
     task.progress(np.inf, None)
+    warn_of_ranges(result.info)
     info = result.info
     if recorder is not None:
         result = recorder.ended(result)

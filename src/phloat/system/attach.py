@@ -24,7 +24,8 @@ from phloat.joints.elements import (
     Spring,
     Torque,
 )
-from phloat.joints.rows import Distance, InPlane, Row, Skew, in_plane
+from phloat.joints.pieces import breaks
+from phloat.joints.rows import Distance, InPlane, RotationVector, Row, Skew, in_plane
 from phloat.system.connection import Connection, End
 from phloat.system.elements import Actuator, Element, Law
 from phloat.system.resolve import ends_of, of_points, port_of, shown, turned_in_plane
@@ -78,7 +79,8 @@ def _axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection
 
 def _bushing(recipe: Bushing, first: End, second: End, plane: str | None) -> dict[Row, Law]:
     """The rows of a bushing in which it does anything, with their laws; in a plane those of the plane."""
-    rows: tuple[Row, ...] = (*(InPlane(i) for i in range(3)), *(Skew(i) for i in range(3)))
+    turning = RotationVector if recipe.rotation == "vector" else Skew
+    rows: tuple[Row, ...] = (*(InPlane(i) for i in range(3)), *(turning(i) for i in range(3)))
     if plane:
         turned_in_plane(recipe.label, recipe.turned)
     out = {}
@@ -134,9 +136,11 @@ def _spread(load: Load, body: Body) -> tuple[tuple[float, Port], ...]:
     shape, places = body.shape, body.shape.places()
     if body.coordinates == 0 or places.ndim != 1 or len(places) < 3 or places[0] != 0.0 or places[-1] != 1.0:
         raise JointError(f"Load {load.label!r}: {load.body!r} is no beam; a load is spread over s from 0 to 1")
-    s, w = gauss(places)
     lengths = np.linalg.norm(np.diff(shape.points(places), axis=0), axis=1) / np.diff(places)
-    force = w * np.repeat(lengths, len(s) // len(lengths)) * np.array([load.density(float(x)) for x in s])
+    smooth = breaks(f"per_length of {load.label}", load.density, places) if callable(load.per_length) else places
+    s, w = gauss(smooth)
+    within = np.searchsorted(places, s) - 1
+    force = w * lengths[within] * np.array([load.density(float(x)) for x in s])
     points, Phi = shape.points(s), shape.displacement(s)
     out = []
     for part in (np.maximum(force, 0.0), np.minimum(force, 0.0)):

@@ -2,67 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from phloat.bodies.body import Body, Port
-from phloat.joints.curves import area_to, secant_at, slope_at, value_at
 from phloat.joints.elements import Acting, Passive
+from phloat.joints.pieces import NONE, Pieces
 from phloat.joints.rows import Row, point_rate
 from phloat.system.connection import End
 from phloat.system.state import Pose
 
 
-def no_table() -> np.ndarray:
-    """A table without columns: no force."""
-    return np.zeros((2, 0))
-
-
 @dataclass(frozen=True, eq=False)
 class Law:
-    """The effort on a coordinate x of a row: −k (x − x₀) − S(x − x₀) − c ẋ − D(ẋ), with tables S and D.
-
-    A table has two rows, the argument and the force, linear between its columns and beyond them; no columns are no force.
-    """
+    """The effort on a coordinate x of a row: −k (x − x₀) − S(x − x₀) − c ẋ − D(ẋ), with piecewise polynomials S and D."""
 
     stiffness: float = 0.0
     rest: float = 0.0
     damping: float = 0.0
-    spring: np.ndarray = field(default_factory=no_table)
-    damper: np.ndarray = field(default_factory=no_table)
+    spring: Pieces = NONE
+    damper: Pieces = NONE
 
     def force(self, gap: float, rate: float) -> float:
         """The effort along the row on its coordinate."""
-        return self.pull(gap) - self.damping * rate - value_at(self.damper, rate)
+        return self.pull(gap) - self.damping * rate - self.damper.value(rate)
 
     def pull(self, gap: float) -> float:
         """The effort of the spring alone, −∂U/∂x."""
         x = gap - self.rest
-        return -self.stiffness * x - value_at(self.spring, x)
+        return -self.stiffness * x - self.spring.value(x)
 
     def energy(self, gap: float) -> float:
         """U = ½ k (x − x₀)² + ∫S: zero at rest."""
         x = gap - self.rest
-        return 0.5 * self.stiffness * x**2 + area_to(self.spring, x)
+        return 0.5 * self.stiffness * x**2 + self.spring.integral(x)
 
     def slope(self, gap: float) -> float:
         """∂²U/∂x²: the stiffness at x."""
-        return self.stiffness + slope_at(self.spring, gap - self.rest)
+        return self.stiffness + self.spring.slope(gap - self.rest)
 
     def resistance(self, rate: float) -> float:
         """Damping effort over rate, never negative; the slope at no rate."""
-        return self.damping + secant_at(self.damper, rate)
+        return self.damping + self.damper.secant(rate)
 
     @property
     def stores(self) -> bool:
         """Whether there is a spring in it."""
-        return self.stiffness != 0.0 or bool(np.any(self.spring[1]))
+        return self.stiffness != 0.0 or not self.spring.zero
 
     @property
     def resists(self) -> bool:
         """Whether there is a damper in it."""
-        return self.damping != 0.0 or bool(np.any(self.damper[1]))
+        return self.damping != 0.0 or not self.damper.zero
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ import numpy as np
 
 from phloat.bodies.body import Body
 from phloat.errors import positive
+from phloat.joints.pieces import Pieces
 from phloat.motion.assembled import Assembled
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.kernel import tables as t
@@ -255,11 +256,9 @@ class Export:
         laws = [self._scalars()[r][1].law for r in compliant]
         places = [int(self.kernel.rows[r, t.R_LAW]) for r in compliant]
         numbers = np.array([self.w[p : p + 3] for p in places]).reshape(-1, 3)
-        out = {"stiffness": numbers[:, 0], "rest": numbers[:, 1], "damping": numbers[:, 2]}
+        out: Tree = {"stiffness": numbers[:, 0], "rest": numbers[:, 1], "damping": numbers[:, 2]}
         for name in ("spring", "damper"):
-            tables = [getattr(law, name) for law in laws]
-            longest = max((table.shape[1] for table in tables), default=0)
-            out[name] = np.array([drawn_out(table, longest) for table in tables]).reshape(len(tables), 2, longest)
+            out[name] = side_by_side([getattr(law, name) for law in laws])
         return out
 
     # --- states and names --------------------------------------------------------------------------------------------
@@ -358,11 +357,17 @@ def pairs(rows: np.ndarray, m: int) -> np.ndarray:
     return np.where((a < m) & (b < m), a * m + b, m * m)
 
 
-def drawn_out(table: np.ndarray, columns: int) -> np.ndarray:
-    """A table with its last column repeated."""
-    if not table.shape[1]:
-        return np.vstack([np.arange(columns), np.zeros(columns)])
-    return np.hstack([table, np.repeat(table[:, -1:], columns - table.shape[1], axis=1)])
+def side_by_side(curves: list[Pieces]) -> Tree:
+    """Piecewise polynomials as arrays of one shape: bounds that are missing are infinite, coefficients zero."""
+    n = max((len(one.bounds) for one in curves), default=0)
+    k = max((one.c.shape[1] for one in curves), default=0)
+    bounds, origin = np.full((len(curves), n), np.inf), np.zeros((len(curves), n + 1))
+    c = np.zeros((len(curves), n + 1, k))
+    for i, one in enumerate(curves):
+        bounds[i, : len(one.bounds)] = one.bounds
+        origin[i, : len(one.origin)] = one.origin
+        c[i, : len(one.c), : one.c.shape[1]] = one.c
+    return {"bounds": bounds, "origin": origin, "c": c}
 
 
 def padded(constants: list[Tree]) -> Tree:

@@ -17,9 +17,9 @@ from phloat.twin.body import Tree
 
 KINDS = (
     *("coincide", "perpendicular", "in_plane", "skew", "turn", "distance"),
-    *("spin", "wrench_v", "wrench_w", "push", "twist"),
+    *("spin", "wrench_v", "wrench_w", "push", "twist", "rotation"),
 )
-TURNING = ("perpendicular", "in_plane", "skew", "turn", "spin", "wrench_w", "twist")  # their pulls may turn a port
+TURNING = ("perpendicular", "in_plane", "skew", "turn", "spin", "wrench_w", "twist", "rotation")  # their pulls may turn a port
 Row = Callable[[Tree, Tree, Tree, Array], tuple[Array, Array]]
 
 
@@ -67,6 +67,18 @@ def skew(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
     return 0.5 * (first - second), 0.5 * (pull_1 - pull_2)
 
 
+def rotation(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
+    """A component of the rotation vector, κ s; `coef` has κ and what acts on the three products d_Ai · d_Bi."""
+    s, on_s = skew(row, A, B, coef)
+    on_all = sum(_product(A, B, jnp.array(i), jnp.array(i))[1] for i in range(3))
+    return angle_ratio(_versine(A, B)) * s, coef[0] * on_s + coef[1] * on_all
+
+
+def _versine(A: Tree, B: Tree) -> Array:
+    """1 − cos ϑ of the turn between two triads."""
+    return 1.5 - 0.5 * jnp.sum(A["d"] * B["d"])
+
+
 def turn(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
     """The angle of a hinge, without its turns."""
     (p, on_p), (q, on_q) = _product(A, B, row["i"][0], row["i"][1]), _product(A, B, row["i"][2], row["i"][3])
@@ -111,6 +123,7 @@ BY_KIND: dict[str, Row] = {
     "twist": twist,
     "wrench_v": wrench_v,
     "wrench_w": wrench_w,
+    "rotation": rotation,
 }
 
 
@@ -124,6 +137,8 @@ def coefficients(kind: str, row: Tree, ports: tuple[Tree, Tree, Tree, Tree], gap
         d_0, d_1 = B_0["c"] - A_0["c"], B_1["c"] - A_1["c"]
         l_1 = jnp.sqrt(d_1 @ d_1)
         return (d_0 + d_1) / (gap + l_1), d_1 / l_1, l_1
+    if kind == "rotation":
+        return _turned(row, A_0, A_1, B_0, B_1)
     return none, none, BY_KIND[kind](row, A_1, B_1, none)[0]
 
 
@@ -142,57 +157,111 @@ def _hinge(row: Tree, A_0: Tree, A_1: Tree, B_0: Tree, B_1: Tree, gap: Array) ->
     return mean, jnp.array([q_1, -p_1, 0.0]) / size, angle + 2.0 * jnp.pi * turns
 
 
+def _turned(row: Tree, A_0: Tree, A_1: Tree, B_0: Tree, B_1: Tree) -> tuple[Array, Array, Array]:
+    """Δφ = κ̄ Δs − s̄ κ[x₀, x₁] ½ Σ Δ(d_Ai · d_Bi), the same at the end, and φ there."""
+    x_0, x_1 = _versine(A_0, B_0), _versine(A_1, B_1)
+    s_0, s_1 = skew(row, A_0, B_0, jnp.zeros(3))[0], skew(row, A_1, B_1, jnp.zeros(3))[0]
+    k_0, k_1 = angle_ratio(x_0), angle_ratio(x_1)
+    mean = jnp.array([0.5 * (k_0 + k_1), -0.25 * (s_0 + s_1) * ratio_slope(x_0, x_1), 0.0])
+    return mean, jnp.array([k_1, -0.5 * s_1 * ratio_slope(x_1, x_1), 0.0]), k_1 * s_1
+
+
+SERIES, TERMS = 0.25, 20  # 1 − cos ϑ up to which series are summed
+
+
+def angle_ratio(x: Array) -> Array:
+    """κ = ϑ / sin ϑ for x = 1 − cos ϑ; by its series where the turn is small."""
+    small = x < SERIES
+    near, term, total = jnp.where(small, x, 0.0), 1.0, 1.0
+    for n in range(1, TERMS):
+        term = term * near * (n / (2.0 * n + 1.0))
+        total = total + term
+    turned = jnp.arccos(jnp.clip(1.0 - jnp.where(small, 1.0, x), -1.0, 1.0))
+    return jnp.where(small, total, turned / jnp.sin(turned))
+
+
+def ratio_slope(x: Array, y: Array) -> Array:
+    """(κ(y) − κ(x)) / (y − x), as the kernel has it."""
+    small, mixed = jnp.maximum(x, y) < SERIES, jnp.minimum(x, y) < 0.4 * SERIES
+    a, b = jnp.where(small, x, 0.0), jnp.where(small, y, 0.0)
+    factor, power, both, series = 1.0, 1.0, 1.0, 0.0
+    for n in range(1, TERMS):
+        factor *= n / (2.0 * n + 1.0)
+        series = series + factor * both
+        power = power * b
+        both = both * a + power
+    apart = mixed & ~small
+    quotient = (angle_ratio(y) - angle_ratio(x)) / jnp.where(apart, y - x, 1.0)
+    other = small | mixed
+    a, b = (jnp.arccos(jnp.clip(1.0 - jnp.where(other, 1.0, z), -1.0, 1.0)) for z in (x, y))
+    mean, half = 0.5 * (a + b), 0.5 * (b - a)
+    close = jnp.abs(half) < 1e-9
+    cotangent = jnp.where(close, 1.0, half / jnp.tan(jnp.where(close, 1.0, half)))
+    far = (cotangent * jnp.sin(mean) - mean * jnp.cos(mean)) / (jnp.sin(a) * jnp.sin(b) * jnp.sin(mean))
+    return jnp.where(small, series, jnp.where(apart, quotient, far))
+
+
 # --- laws ------------------------------------------------------------------------------------------------------------
 
 
 def resistance(law: Tree, gap_0: Array, gap_1: Array, h: Array) -> tuple[Array, Array]:
     """What a spring and a damper hold against their motion over a step, and its derivative by the gap at the end, times h.
 
-    `law` has stiffness, rest, damping, and tables spring and damper (2, k), whose columns beyond their end repeat the last.
+    `law` has stiffness, rest, damping, and piecewise polynomials spring and damper: bounds (n), origin (n + 1), c (n + 1, k).
     """
     rate = (gap_1 - gap_0) / h
     force = law["stiffness"] * (0.5 * (gap_0 + gap_1) - law["rest"]) + law["damping"] * rate
     slope = 0.5 * h * law["stiffness"] + law["damping"]
-    if law["spring"].shape[1]:
+    if law["spring"]["bounds"].size:
         a, b = gap_0 - law["rest"], gap_1 - law["rest"]
         force, slope = (
             force + mean_value(law["spring"], a, b),
             slope + 0.5 * h * looked_up(law["spring"], 0.5 * (a + b))[1],
         )
-    if law["damper"].shape[1]:
+    if law["damper"]["bounds"].size:
         value, steep = looked_up(law["damper"], rate)
         force, slope = force + value, slope + steep
     return force, slope
 
 
-def looked_up(table: Array, x: Array) -> tuple[Array, Array]:
-    """Value and slope of a table, linear between its columns and beyond them."""
-    at, force = table
-    last = jnp.sum(jnp.diff(at) > 0)  # intervals that are there
-    k = jnp.clip(jnp.sum(x > at[1:-1]), 0, jnp.maximum(last - 1, 0))
-    width = at[k + 1] - at[k]
-    slope = jnp.where(width > 0, (force[k + 1] - force[k]) / jnp.where(width > 0, width, 1.0), 0.0)
-    return force[k] + slope * (x - at[k]), slope
+def looked_up(pieces: Tree, x: Array) -> tuple[Array, Array]:
+    """Value and slope of piecewise polynomials."""
+    k = jnp.sum(x > pieces["bounds"])
+    past, c = x - pieces["origin"][k], pieces["c"][k]
+    value, slope = jnp.zeros_like(x), jnp.zeros_like(x)
+    for j in range(c.shape[0] - 1, -1, -1):
+        value, slope = value * past + c[j], slope * past + value
+    return value, slope
 
 
-def mean_value(table: Array, a: Array, b: Array) -> Array:
-    """The mean of a table between a and b, interval by interval: no digits are lost where they are close."""
+def mean_within(origin: Array, c: Array, a: Array, b: Array) -> Array:
+    """The mean of one polynomial between a and b, without their difference."""
+    a, b, power, both, total = a - origin, b - origin, 1.0, 1.0, c[0]
+    for j in range(1, c.shape[0]):
+        power = power * b
+        both = both * a + power
+        total = total + c[j] * both / (j + 1)
+    return total
+
+
+def mean_value(pieces: Tree, a: Array, b: Array) -> Array:
+    """The mean of piecewise polynomials between a and b, piece by piece: no digits are lost where they are close."""
     low, high = jnp.minimum(a, b), jnp.maximum(a, b)
-    at = table[0]
-    left = at.at[0].set(-jnp.inf)[:-1]
-    right = jnp.where(at[1:] >= at[-1], jnp.inf, at[1:])
-    left = jnp.where(left >= at[-1], jnp.inf, left)
+    bounds, beyond = pieces["bounds"], jnp.array([jnp.inf])
+    left, right = jnp.concatenate([-beyond, bounds]), jnp.concatenate([bounds, beyond])
     start, end = jnp.clip(left, low, high), jnp.clip(right, low, high)
-    values = jax.vmap(lambda x: looked_up(table, x)[0])(0.5 * (start + end))
-    apart = high > low
-    total = jnp.sum((end - start) * values)
-    return jnp.where(apart, total / jnp.where(apart, high - low, 1.0), looked_up(table, low)[0])
+    inside = end > start
+    start, end = jnp.where(inside, start, pieces["origin"]), jnp.where(inside, end, pieces["origin"])
+    means = jax.vmap(mean_within)(pieces["origin"], pieces["c"], start, end)
+    k, last = jnp.sum(low > bounds), jnp.sum(high > bounds)
+    one = mean_within(pieces["origin"][k], pieces["c"][k], low, high)
+    return jnp.where(k == last, one, jnp.sum((end - start) * means) / jnp.where(k == last, 1.0, high - low))
 
 
 def potential(law: Tree, gap: Array) -> Array:
-    """Energy of the spring of a row: ½k(x − x₀)² + ∫ of its table from rest."""
+    """Energy of the spring of a row: ½k(x − x₀)² + ∫ of its pieces from rest."""
     x = gap - law["rest"]
     energy = 0.5 * law["stiffness"] * x * x
-    if law["spring"].shape[1]:
+    if law["spring"]["bounds"].size:
         energy = energy + x * mean_value(law["spring"], jnp.zeros_like(x), x)
     return energy

@@ -14,6 +14,7 @@ from phloat.motion.assembled import unload
 from phloat.motion.continuous.flow import Flow
 from phloat.motion.events import Event
 from phloat.motion.kernel import tables as t
+from phloat.motion.law_ranges import begin_ranges, found_ranges
 from phloat.motion.outputs import Outputs
 from phloat.motion.result import Books, Result
 from phloat.motion.signals import Constant, Corners, Signal, vector
@@ -68,6 +69,7 @@ class Course:
         """The whole way."""
         task, flow = self.task, self.flow
         self.time = self.sampled = task.t_0
+        begin_ranges(flow.run.packed, task.t_0)
         y, yd = flow.consistent(self.time, flow.start())
         done = np.zeros(2 * len(flow.run.packed.model.entries) + len(flow.run.packed.model.bodies))
         self.keep(self.time, y, done)
@@ -201,7 +203,7 @@ class Course:
         if self.t and self.t[-1] == time:
             return
         s = self.flow.inputs(time)
-        self.rows.append(self.flow.snapshot(s, y if closed else self.flow.closed(s, y), done))
+        self.rows.append(self.flow.snapshot(time, s, y if closed else self.flow.closed(s, y), done))
         self.t.append(time)
 
     def result(self) -> Result:
@@ -222,6 +224,7 @@ class Course:
             "evaluations": flow.evaluations,
             "jacobians": flow.jacobians,
             "events": tuple(self.happened),
+            **found_ranges(packed),
         }
         e = unload(flow.run, kept)
         return Result(system, np.array(self.t), e, lam[:, : system.multipliers.size], books, info)

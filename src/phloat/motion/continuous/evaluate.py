@@ -52,6 +52,7 @@ from phloat.motion.kernel.tables import (
     R_N_DAMPER,
     R_N_SPRING,
     R_SPRING,
+    ROTATION,
     SIZE,
     TURN,
     W_GAM,
@@ -167,7 +168,7 @@ def row(m, w, p, y, j, r):
     clear(w, OUT_A)
     clear(w, OUT_B)
     kind, axes = R[r, R_KIND], B[E[b, E_BODY], W_Q] + 3 if E[b, E_BODY] >= 0 else 0
-    coef = o + (COEF_END if kind == TURN or kind == DISTANCE else COEF_MEAN)
+    coef = o + (COEF_END if kind == TURN or kind == DISTANCE or kind == ROTATION else COEF_MEAN)
     pull(R, r, 1.0, w, E[a, E_END], E[b, E_END], coef, axes, OUT_A, OUT_B)
     at = p.rows[r, R_RATE]
     total = -w[at + TARGET_RATE]

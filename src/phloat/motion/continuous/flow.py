@@ -281,12 +281,14 @@ class Flow:
         compiled.powers(packed.model, packed.w, self.places, y, out, 0)
         return out
 
-    def snapshot(self, s: np.ndarray, y: np.ndarray, done: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def snapshot(
+        self, time: float, s: np.ndarray, y: np.ndarray, done: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Kept numbers, multipliers of all entries and energies of springs, with the works done up to here."""
         packed = self.run.packed
         model, w = packed.model, packed.w
         at.evaluate(model, w, self.places, s, y)
-        compiled.settle(model, w)
+        compiled.settle(model, w, self.places, time)
         entries = 2 * len(model.entries)
         if entries:
             w[model.entries[0, t.J_WORK] :][:entries] = done[:entries]

@@ -23,8 +23,10 @@ from phloat.motion.continuous.evaluate import (
     evaluate,
 )
 from phloat.motion.kernel.body import axis, coupled_stresses, gradient, loss, pair
+from phloat.motion.kernel.rows import noted
 from phloat.motion.kernel.small import axpy, copy, dot, dot_4, fill, jit, making
 from phloat.motion.kernel.tables import (
+    COMPLIANT,
     COUPLED,
     D_K,
     D_MASS,
@@ -32,6 +34,7 @@ from phloat.motion.kernel.tables import (
     D_RD,
     DAMPED,
     E_BODY,
+    E_END,
     GAP0,
     GAP1,
     J_A,
@@ -46,6 +49,7 @@ from phloat.motion.kernel.tables import (
     N_ROT,
     N_STRAIN,
     R_COEF,
+    R_MODE,
     SIZE,
     TARGET1,
     W_BM,
@@ -280,7 +284,12 @@ def normalised(m, p, y):
 
 
 @jit
-def settle(m, w):
-    """Gaps as they stand become those from which turns are counted."""
-    for r in range(len(m.rows)):
-        w[m.rows[r, R_COEF] + GAP0] = w[m.rows[r, R_COEF] + GAP1]
+def settle(m, w, p, time):
+    """Gaps as they stand after `evaluate` become those from which turns are counted; laws note what they were asked for."""
+    J, R, E = m.entries, m.rows, m.ends
+    for j in range(len(J)):
+        for r in range(J[j, J_ROW], J[j, J_ROW] + J[j, J_ROWS]):
+            if R[r, R_MODE] == COMPLIANT:
+                rate = w[p.rows[r, R_RATE] + RATE]
+                noted(R, r, m.data, w, rate, time, E[J[j, J_A], E_END], E[J[j, J_B], E_END])
+            w[R[r, R_COEF] + GAP0] = w[R[r, R_COEF] + GAP1]

@@ -15,6 +15,7 @@ from phloat.joints.rows import (
     Distance,
     InPlane,
     Perpendicular,
+    RotationVector,
     Row,
     Skew,
     Spin,
@@ -103,6 +104,8 @@ def scalars(row: Row, mode: int, law: Law = NO_LAW) -> list[Scalar]:
         return [Scalar(t.IN_PLANE, (row.i,), mode, law)]
     if isinstance(row, Skew):
         return [Scalar(t.SKEW, (row.i,), mode, law)]
+    if isinstance(row, RotationVector):
+        return [Scalar(t.ROTATION, (row.i,), mode, law)]
     if isinstance(row, Turn):
         return [Scalar(t.TURN, (*row.p, *row.q), mode, law)]
     assert isinstance(row, Distance), row
@@ -331,10 +334,14 @@ class _Tables:
         memory = np.zeros(t.ROW_SIZE)
         memory[t.COEF_MEAN : t.COEF_MEAN + 3] = one.direction
         memory[[t.GAP0, t.GAP1, t.TARGET0, t.TARGET1]] = one.gap
+        memory[[t.LEAST, t.SLOWEST, t.LEFT, t.LEFT_RATE]] = np.inf
+        memory[[t.MOST, t.FASTEST]] = -np.inf
         row[t.R_COEF] = w.put(memory)
         row[t.R_LAW] = w.put([one.law.stiffness, one.law.rest, one.law.damping])
-        if one.law.spring.shape[1]:
-            row[t.R_SPRING], row[t.R_N_SPRING] = data.put(one.law.spring), one.law.spring.shape[1]
-        if one.law.damper.shape[1]:
-            row[t.R_DAMPER], row[t.R_N_DAMPER] = data.put(one.law.damper), one.law.damper.shape[1]
+        for pieces, place, count in (
+            (one.law.spring, t.R_SPRING, t.R_N_SPRING),
+            (one.law.damper, t.R_DAMPER, t.R_N_DAMPER),
+        ):
+            if not pieces.empty:
+                row[place], row[count] = data.put(pieces.flat), len(pieces.bounds)
         return row

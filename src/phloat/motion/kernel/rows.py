@@ -13,11 +13,19 @@ from phloat.motion.kernel.tables import (
     COINCIDE,
     DIR,
     DISTANCE,
+    FASTEST,
     FORCE,
     GAP0,
     GAP1,
     IN_PLANE,
+    LEAST,
+    LEFT,
+    LEFT_RATE,
+    MOST,
     ON_DIR,
+    P_AREA,
+    P_FIRST,
+    P_ORIGIN,
     PERPENDICULAR,
     R_COEF,
     R_DAMPER,
@@ -30,7 +38,9 @@ from phloat.motion.kernel.tables import (
     R_N_DAMPER,
     R_N_SPRING,
     R_SPRING,
+    ROTATION,
     SKEW,
+    SLOWEST,
     SPIN,
     TORQUE,
     TURN,
@@ -39,6 +49,10 @@ from phloat.motion.kernel.tables import (
     WRENCH_W,
     C,
 )
+
+SMALL_TURN, HALF_TURN = 0.5, 3.0  # radians up to which skew rows and rotation vectors are meant
+COS_SMALL, COS_HALF_TURN = math.cos(SMALL_TURN), math.cos(HALF_TURN)
+SERIES, TERMS = 0.25, 20  # 1 − cos ϑ up to which series are summed
 
 
 @inner
@@ -50,6 +64,55 @@ def along(w, a, b):
 def distance(w, a, b):
     x, y, z = w[b] - w[a], w[b + 1] - w[a + 1], w[b + 2] - w[a + 2]
     return math.sqrt(x * x + y * y + z * z)
+
+
+# --- the rotation vector φ = κ s of B seen from A: s the skew products of the triads, κ = ϑ / sin ϑ, a function of 1 − cos ϑ ----
+
+
+@inner
+def _cosine(w, A, B):
+    """½ (Σ d_Ai · d_Bi − 1): the cosine of the turn between two triads."""
+    total = along(w, A + DIR, B + DIR) + along(w, A + DIR + 3, B + DIR + 3) + along(w, A + DIR + 6, B + DIR + 6)
+    return 0.5 * (total - 1.0)
+
+
+@inner
+def _skew_product(w, A, B, i):
+    """½ (d_Ak · d_Bj − d_Aj · d_Bk)."""
+    j, k = (i + 1) % 3, (i + 2) % 3
+    return 0.5 * (along(w, A + DIR + 3 * k, B + DIR + 3 * j) - along(w, A + DIR + 3 * j, B + DIR + 3 * k))
+
+
+@inner
+def angle_ratio(x):
+    """κ = ϑ / sin ϑ for x = 1 − cos ϑ; by its series, 1 + x/3 + 2x²/15 + …, where the turn is small."""
+    if x < SERIES:
+        term, total = 1.0, 1.0
+        for n in range(1, TERMS):
+            term *= x * n / (2.0 * n + 1.0)
+            total += term
+        return total
+    turn = math.acos(max(1.0 - x, -1.0))
+    return turn / math.sin(turn)
+
+
+@inner
+def ratio_slope(x, y):
+    """(κ(y) − κ(x)) / (y − x), without loss of digits where x and y are close; the derivative where they are equal."""
+    if max(x, y) < SERIES:
+        factor, power, both, total = 1.0, 1.0, 1.0, 0.0
+        for n in range(1, TERMS):
+            factor *= n / (2.0 * n + 1.0)
+            total += factor * both
+            power *= y
+            both = both * x + power
+        return total
+    if min(x, y) < 0.4 * SERIES:
+        return (angle_ratio(y) - angle_ratio(x)) / (y - x)
+    a, b = math.acos(max(1.0 - x, -1.0)), math.acos(max(1.0 - y, -1.0))
+    mean, half = 0.5 * (a + b), 0.5 * (b - a)
+    cotangent = half / math.tan(half) if abs(half) > 1e-9 else 1.0
+    return (cotangent * math.sin(mean) - mean * math.cos(mean)) / (math.sin(a) * math.sin(b) * math.sin(mean))
 
 
 @jit
@@ -65,8 +128,9 @@ def gap_at(R, r, w, A, B):
         gap = w[d] * (w[B + C] - w[A + C]) + w[d + 1] * (w[B + C + 1] - w[A + C + 1])
         return gap + w[d + 2] * (w[B + C + 2] - w[A + C + 2])
     if kind == SKEW:
-        a, b = (i + 1) % 3, (i + 2) % 3
-        return 0.5 * (along(w, A + DIR + 3 * b, B + DIR + 3 * a) - along(w, A + DIR + 3 * a, B + DIR + 3 * b))
+        return _skew_product(w, A, B, i)
+    if kind == ROTATION:
+        return angle_ratio(1.0 - _cosine(w, A, B)) * _skew_product(w, A, B, i)
     if kind == TURN:
         p = along(w, A + DIR + 3 * i, B + DIR + 3 * j)
         q = along(w, A + DIR + 3 * R[r, R_K], B + DIR + 3 * R[r, R_L])
@@ -99,6 +163,15 @@ def coefficients(R, r, w, A0, A1, B0, B1):
             d0, d1 = w[B0 + C + a] - w[A0 + C + a], w[B1 + C + a] - w[A1 + C + a]
             w[o + COEF_MEAN + a], w[o + COEF_END + a] = (d0 + d1) / (l0 + l1), d1 / l1
         w[o + GAP1] = l1
+    elif kind == ROTATION:
+        i = R[r, R_I]
+        x0, x1 = 1.0 - _cosine(w, A0, B0), 1.0 - _cosine(w, A1, B1)
+        s0, s1 = _skew_product(w, A0, B0, i), _skew_product(w, A1, B1, i)
+        k0, k1 = angle_ratio(x0), angle_ratio(x1)
+        # Δφ = κ̄ Δs + s̄ Δκ,  Δκ = −κ[x₀, x₁] ½ Σ Δ(d_Ai · d_Bi)
+        w[o + COEF_MEAN], w[o + COEF_MEAN + 1] = 0.5 * (k0 + k1), -0.25 * (s0 + s1) * ratio_slope(x0, x1)
+        w[o + COEF_END], w[o + COEF_END + 1] = k1, -0.5 * s1 * ratio_slope(x1, x1)
+        w[o + GAP1] = k1 * s1
     else:
         w[o + GAP1] = gap_at(R, r, w, A1, B1)
 
@@ -136,6 +209,12 @@ def pull(R, r, lam, w, A, B, coef, A_mean, on_A, on_B):
         for a in range(3):
             w[on_A + FORCE + a] -= lam * w[coef + a]
             w[on_B + FORCE + a] += lam * w[coef + a]
+    elif kind == ROTATION:
+        a, b = (i + 1) % 3, (i + 2) % 3
+        _on_directions(w, A, b, B, a, 0.5 * lam * w[coef], on_A, on_B)
+        _on_directions(w, A, a, B, b, -0.5 * lam * w[coef], on_A, on_B)
+        for k in range(3):
+            _on_directions(w, A, k, B, k, lam * w[coef + 1], on_A, on_B)
     elif kind == SPIN:
         for a in range(3):
             w[on_A + TORQUE + a] -= lam * w[A + DIR + 3 * i + a]
@@ -157,32 +236,83 @@ def pull(R, r, lam, w, A, B, coef, A_mean, on_A, on_B):
 
 
 @inner
+def piece_at(data, o, n, x):
+    """How many of the n bounds lie below x."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) >> 1
+        if x > data[o + 1 + middle]:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner
 def looked_up(data, o, n, x):
-    """A table of n places and values: value, slope and integral from the first place, linear between and beyond."""
-    k, total = 0, 0.0
-    while k < n - 2 and x > data[o + k + 1]:
-        total += 0.5 * (data[o + n + k] + data[o + n + k + 1]) * (data[o + k + 1] - data[o + k])
-        k += 1
-    slope = (data[o + n + k + 1] - data[o + n + k]) / (data[o + k + 1] - data[o + k])
-    past = x - data[o + k]
-    value = data[o + n + k] + slope * past
-    return value, slope, total + 0.5 * (data[o + n + k] + value) * past
+    """Piecewise polynomials with n bounds at x: value, slope and integral from 0."""
+    count = int(data[o])
+    at = o + 1 + n + piece_at(data, o, n, x) * (count + P_FIRST)
+    past, value, slope, area = x - data[at + P_ORIGIN], 0.0, 0.0, 0.0
+    for j in range(count - 1, -1, -1):
+        c = data[at + P_FIRST + j]
+        slope = slope * past + value
+        value = value * past + c
+        area = area * past + c / (j + 1)
+    return value, slope, data[at + P_AREA] + area * past
+
+
+@inner
+def mean_within(data, at, count, a, b):
+    """The mean of one polynomial between a and b, without their difference: Σ c_j/(j + 1) Σ_i aⁱ bʲ⁻ⁱ."""
+    a, b = a - data[at + P_ORIGIN], b - data[at + P_ORIGIN]
+    total, power, both = data[at + P_FIRST], 1.0, 1.0
+    for j in range(1, count):
+        power *= b
+        both = both * a + power
+        total += data[at + P_FIRST + j] * both / (j + 1)
+    return total
 
 
 @inner
 def mean_value(data, o, n, a, b):
-    """The mean of a table between a and b: interval by interval, so that no digits are lost where a and b are close."""
+    """The mean of piecewise polynomials between a and b: piece by piece, so that no digits are lost where a and b are close."""
     low, high = min(a, b), max(a, b)
-    total, at = 0.0, low
-    for k in range(n - 1):
-        right = data[o + k + 1] if k < n - 2 else math.inf
-        if at < right:
-            to = min(right, high)
-            total += (to - at) * looked_up(data, o, n, 0.5 * (at + to))[0]
-            at = to
-            if at >= high:
-                break
-    return total / (high - low) if high > low else looked_up(data, o, n, low)[0]
+    count, k, last = int(data[o]), piece_at(data, o, n, low), piece_at(data, o, n, high)
+    size = count + P_FIRST
+    at = o + 1 + n + k * size
+    if k == last:
+        return mean_within(data, at, count, low, high)
+    total, start = 0.0, low
+    while k <= last:
+        end = data[o + 1 + k] if k < last else high
+        total += (end - start) * mean_within(data, at, count, start, end)
+        start, k, at = end, k + 1, at + size
+    return total / (high - low)
+
+
+@inner
+def noted(R, r, data, w, rate, now, A, B):
+    """Keep the extremes of what the law of a row is asked for, and when it was first asked beyond what it knows."""
+    o, kind = R[r, R_COEF], R[r, R_KIND]
+    if kind == SKEW or kind == ROTATION:
+        cosine = _cosine(w, A, B)
+        w[o + LEAST] = min(w[o + LEAST], cosine)
+        if cosine < (COS_SMALL if kind == SKEW else COS_HALF_TURN) and w[o + LEFT] == math.inf:
+            w[o + LEFT] = now
+        return
+    n = R[r, R_N_SPRING]
+    if n > 0:
+        at, x = R[r, R_SPRING] + 1, w[o + GAP1] - w[R[r, R_LAW] + 1]
+        w[o + LEAST], w[o + MOST] = min(w[o + LEAST], x), max(w[o + MOST], x)
+        if (x < data[at] or x > data[at + n - 1]) and w[o + LEFT] == math.inf:
+            w[o + LEFT] = now
+    n = R[r, R_N_DAMPER]
+    if n > 0:
+        at = R[r, R_DAMPER] + 1
+        w[o + SLOWEST], w[o + FASTEST] = min(w[o + SLOWEST], rate), max(w[o + FASTEST], rate)
+        if (rate < data[at] or rate > data[at + n - 1]) and w[o + LEFT_RATE] == math.inf:
+            w[o + LEFT_RATE] = now
 
 
 @inner
@@ -193,7 +323,6 @@ def potential(R, r, data, w, gap):
     energy = 0.5 * w[law] * x * x
     if R[r, R_N_SPRING]:
         energy += looked_up(data, R[r, R_SPRING], R[r, R_N_SPRING], x)[2]
-        energy -= looked_up(data, R[r, R_SPRING], R[r, R_N_SPRING], 0.0)[2]
     return energy
 
 

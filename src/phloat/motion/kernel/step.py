@@ -18,7 +18,7 @@ from phloat.motion.kernel.newton import (
 from phloat.motion.kernel.places import pointer
 from phloat.motion.kernel.ports import carry_mean, port_start
 from phloat.motion.kernel.ranges import BEGIN, each, serve
-from phloat.motion.kernel.rows import potential
+from phloat.motion.kernel.rows import noted, potential
 from phloat.motion.kernel.small import copy, dot_4, fill, inner, jit, part
 from phloat.motion.kernel.tables import (
     COMPLIANT,
@@ -215,6 +215,9 @@ def settle_in(m, w, iw, h):
             copy(FRAME_SIZE, w, E[e, E_FRAME1], w, E[e, E_FRAME0])
     for j in range(len(J)):
         for r in range(J[j, J_ROW], J[j, J_ROW] + J[j, J_ROWS]):
+            if R[r, R_MODE] == COMPLIANT:
+                rate = (w[R[r, R_COEF] + GAP1] - w[R[r, R_COEF] + GAP0]) / h
+                noted(R, r, m.data, w, rate, iw[I_STEPS] + 1.0, E[J[j, J_A], E_END], E[J[j, J_B], E_END])
             w[R[r, R_COEF] + GAP0] = w[R[r, R_COEF] + GAP1]
             w[R[r, R_COEF] + TARGET0] = w[R[r, R_COEF] + TARGET1]
     iw[I_STARTED] = min(iw[I_STARTED] + 1, 3)

@@ -54,12 +54,17 @@ ENTRY_COLUMNS = 11
 # --- rows ------------------------------------------------------------------------------------------------------------
 R_KIND, R_I, R_J, R_K, R_L, R_MODE, R_COEF, R_LAW, R_SPRING, R_N_SPRING, R_DAMPER, R_N_DAMPER, R_DROPPED = range(13)
 ROW_COLUMNS = 13
-COINCIDE, PERPENDICULAR, IN_PLANE, SKEW, TURN, DISTANCE, SPIN, WRENCH_V, WRENCH_W, PUSH, TWIST = range(11)
+COINCIDE, PERPENDICULAR, IN_PLANE, SKEW, TURN, DISTANCE, SPIN, WRENCH_V, WRENCH_W, PUSH, TWIST, ROTATION = range(12)
 CLOSED, COMPLIANT, GIVEN = range(3)
 # of a row in w: coefficients in the mean and at the end (4 + 4), gap and target at start and end, weight of the row in S
-COEF_MEAN, COEF_END, GAP0, GAP1, TARGET0, TARGET1, ALPHA, ROW_SIZE = 0, 4, 8, 9, 10, 11, 12, 13
+COEF_MEAN, COEF_END, GAP0, GAP1, TARGET0, TARGET1, ALPHA = 0, 4, 8, 9, 10, 11, 12
+# and what its law was asked for: least and most elongation (rotations: least cosine of the turn), least and most rate, and when
+# each first left the range that the law knows (infinity: never)
+LEAST, MOST, SLOWEST, FASTEST, LEFT, LEFT_RATE, ROW_SIZE = 13, 14, 15, 16, 17, 18, 19
 # of a law in w: stiffness, rest, damping
 LAW_SIZE = 3
+# of piecewise polynomials in data: count of coefficients, bounds, then origin, area up to it and coefficients of each piece
+P_ORIGIN, P_AREA, P_FIRST = 0, 1, 2
 
 # --- incidences ------------------------------------------------------------------------------------------------------
 G_END, G_ENTRY, G_ROWS, G_COLUMN, G_MEAN, G_HAT = range(6)

@@ -191,7 +191,7 @@ class Steps:
         compiled.normalised(flow.run.packed.model, flow.places, y)
         rest = flow.residual(s, y, np.zeros(flow.size), np.empty(flow.size))
         yd[flow.q], yd[flow.d] = -rest[flow.q], -rest[flow.d]
-        compiled.settle(flow.run.packed.model, flow.run.packed.w)
+        compiled.settle(flow.run.packed.model, flow.run.packed.w, flow.places, end)
         power = flow.powers(s, y)
         self.done = self.done + 0.5 * h * (self.power + power)
         self.time, self.y, self.yd, self.a, self.power = end, y.copy(), yd.copy(), a, power

@@ -110,7 +110,7 @@ class Steps:
         h, middle = end - t_0, 0.5 * (t_0 + end)
         between = self.flow.powers(self.flow.inputs(middle), hermite(y_0, y_1, h * yd_0, h * yd_1, 0.5))
         power_1 = self.flow.powers(self.inputs(end), y_1)
-        compiled.settle(self.flow.run.packed.model, self.flow.run.packed.w)
+        compiled.settle(self.flow.run.packed.model, self.flow.run.packed.w, self.flow.places, end)
         done_1 = done_0 + h / 6 * (power_0 + 4 * between + power_1)
         self.time, self.node, self.done = end, (y_1, yd_1, power_1), done_1
 

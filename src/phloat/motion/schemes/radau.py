@@ -234,7 +234,7 @@ class Steps:
         flow, t_0, y_0, done_0 = self.flow, self.time, self.y, self.done
         model = flow.run.packed.model
         powers = np.array([flow.powers(s, y_0 + z) for s, z in zip(stages, Z, strict=True)])
-        compiled.settle(model, flow.run.packed.w)
+        compiled.settle(model, flow.run.packed.w, flow.places, end)
         self.done = done_0 + h * A[2] @ powers
         self.yd = A_INVERSE[2] @ Z / h
         self.time, self.y, self.last, self.before = end, y.copy(), (h, Z), (h, max(error, 1e-2))

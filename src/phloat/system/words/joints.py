@@ -5,13 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+from scipy.interpolate import PPoly
+
+from phloat.errors import InputError
 from phloat.joints import pairs
 from phloat.joints.curves import curve, resistance
-from phloat.joints.elements import AXES, Bushing, Damper, Force, JointDamper, JointSpring, Load, Spring, Torque
+from phloat.joints.elements import (
+    AXES,
+    ROTATIONS,
+    Bushing,
+    Damper,
+    Force,
+    JointDamper,
+    JointSpring,
+    Load,
+    Spring,
+    Torque,
+)
 from phloat.joints.tie import MOTIONS, OTHER_NAMES, Pressure, Tie, Traction
 from phloat.system.words.choices import Case, Choice
 from phloat.system.words.fields import LINE, SURFACE, VECTOR_FIELD
-from phloat.system.words.groups import Field, ListOf, MapOf, OneOf
+from phloat.system.words.groups import Field, ListOf, MapOf, OneOf, Record
 from phloat.system.words.kinds import NAME, Kind, Known, Pen, Plain, Schema, Word
 from phloat.system.words.node import Node
 from phloat.system.words.numbers import Direction, Quantity, Vector, not_negative
@@ -66,18 +81,52 @@ def on(kind: type, lead: Kind, *rest: Field, ends: tuple[str, ...] = ("first", "
 
 
 def tabulated(value: Any, what: str) -> Any:
-    """A stiffness or damping; a function as the table that it becomes."""
+    """A stiffness or damping; a function as the piecewise polynomials that it becomes."""
     given = getattr(value, what, None)
-    if not callable(given):
+    if not callable(given) or isinstance(given, PPoly):
         return given
-    _, table = (curve if what == "stiffness" else resistance)(what, given, value.over)
-    return dict(zip(*table.tolist(), strict=True))
+    return (curve if what == "stiffness" else resistance)(what, given, value.over)[1].polynomials()
+
+
+class Polynomials(Record):
+    """Piecewise polynomials; told from a table {argument: force} by its keys."""
+
+    def takes(self, node: Node) -> bool:
+        return node.entries is not None and "breaks" in node.entries
+
+
+def _polynomials(breaks: Any, coefficients: Any) -> PPoly:
+    c = np.array(coefficients, dtype=float) if len({len(row) for row in coefficients}) == 1 else np.zeros(0)
+    if c.ndim != 2 or len(c) != len(breaks) - 1:
+        raise InputError(
+            f"coefficients are {len(coefficients)} rows for {len(breaks)} breaks; one row of equal length is needed "
+            "between each two breaks"
+        )
+    return PPoly(c[:, ::-1].T.copy(), np.array(breaks, dtype=float))
+
+
+def polynomials(argument: tuple[str, ...]) -> Polynomials:
+    """{breaks, coefficients}."""
+    return Polynomials(
+        "piecewise polynomials",
+        (
+            Field("breaks", ListOf(Quantity(argument), least=2), "where they begin and end"),
+            Field(
+                "coefficients",
+                ListOf(ListOf(Quantity(())), least=1),
+                "of 1, x − break, (x − break)² … in SI units, one row between each two breaks",
+            ),
+        ),
+        _polynomials,
+        says=lambda value: {"breaks": value.x.tolist(), "coefficients": value.c[::-1].T.tolist()},
+    )
 
 
 def curved(number: tuple[str, ...], argument: tuple[str, ...], force: tuple[str, ...]) -> OneOf:
-    """A number or a table {argument: force}."""
+    """A number, piecewise polynomials, or a table {argument: force}."""
     table = MapOf(Quantity(force), keys=Quantity(argument), least=2)
-    return OneOf((not_negative(*number), table), lambda v: int(isinstance(v, Mapping)))
+    kinds = (not_negative(*number), polynomials(argument), table)
+    return OneOf(kinds, lambda v: 2 if isinstance(v, Mapping) else int(isinstance(v, PPoly)))
 
 
 def axis(key: str = "axis", default: tuple[float, ...] = (0.0, 0.0, 1.0)) -> Field:
@@ -126,6 +175,7 @@ SPRINGS = (
             "stiffness", Vector(("stiffness", "torsional stiffness"), (6,)), "three along, three about the first frame"
         ),
         Field("damping", Vector(("damping", "torsional damping"), (6,)), "likewise", (0.0,) * 6),
+        Field("rotation", Word(ROTATIONS), "small turns as sines, or the rotation vector for turns below π", "small"),
         AT,
         TURNED,
     ),

@@ -1,0 +1,151 @@
+"""What the laws of springs, dampers and bushings were asked for in a run, beside the range that they know."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from phloat.errors import CurveRangeWarning, LargeTurnWarning
+from phloat.joints.rows import RotationVector, Skew, turn_cosine
+from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.pack import Packed
+from phloat.motion.kernel.rows import HALF_TURN, SMALL_TURN
+from phloat.system.connection import held
+from phloat.system.elements import Element
+from phloat.system.forces import coordinate
+from phloat.system.state import State
+from phloat.system.system import System
+
+TURNING = (t.SKEW, t.ROTATION)
+
+
+# --- in a run --------------------------------------------------------------------------------------------------------
+
+
+def watched_places(packed: Packed) -> np.ndarray:
+    """Where in w the kernel writes at which step a law was first asked beyond its range."""
+    rows = packed.model.rows
+    compliant = rows[rows[:, t.R_MODE] == t.COMPLIANT]
+    turning = np.isin(compliant[:, t.R_KIND], TURNING)
+    springs = compliant[turning | (compliant[:, t.R_N_SPRING] > 0), t.R_COEF] + t.LEFT
+    dampers = compliant[compliant[:, t.R_N_DAMPER] > 0, t.R_COEF] + t.LEFT_RATE
+    return np.concatenate([springs, dampers]).astype(np.int64)
+
+
+def stamp_times(packed: Packed, places: np.ndarray, times: np.ndarray, before: int) -> None:
+    """Numbers of steps at which ranges were left become times; `before` steps had been made at times[0]."""
+    for at in places[packed.w[places] < np.inf]:
+        packed.w[at] = times[int(packed.w[at]) - before]
+
+
+def begin_ranges(packed: Packed, now: float) -> None:
+    """The extremes of a new run: where the springs stand at its start."""
+    w = packed.w
+    for row in packed.model.rows[packed.model.rows[:, t.R_MODE] == t.COMPLIANT]:
+        o = int(row[t.R_COEF])
+        w[o + t.LEAST], w[o + t.MOST], w[o + t.SLOWEST], w[o + t.FASTEST] = np.inf, -np.inf, np.inf, -np.inf
+        w[o + t.LEFT] = w[o + t.LEFT_RATE] = np.inf
+        if row[t.R_N_SPRING]:
+            x = w[o + t.LEAST] = w[o + t.MOST] = w[o + t.GAP0] - w[row[t.R_LAW] + 1]
+            bounds = packed.model.data[row[t.R_SPRING] + 1 :][: row[t.R_N_SPRING]]
+            if not bounds[0] <= x <= bounds[-1]:
+                w[o + t.LEFT] = now
+
+
+def found_ranges(packed: Packed) -> dict[str, Any]:
+    """{"ranges": {name: {"elongation" | "rate": (least, most, from, to, time left), "turn": (most, limit, time left)}}}.
+
+    The time is that of the first step that ended beyond, or None; without such laws there is no entry.
+    """
+    model, w = packed.model, packed.w
+    out: dict[str, dict[str, tuple[float | None, ...]]] = {}
+    for entry, made in zip(model.entries, packed.entries, strict=True):
+        here: dict[str, tuple[float | None, ...]] = {}
+        for row in model.rows[entry[t.J_ROW] : entry[t.J_ROW] + entry[t.J_ROWS]]:
+            if row[t.R_MODE] != t.COMPLIANT:
+                continue
+            memory = w[row[t.R_COEF] : row[t.R_COEF] + t.ROW_SIZE]
+            if row[t.R_KIND] in TURNING:
+                limit = SMALL_TURN if row[t.R_KIND] == t.SKEW else HALF_TURN
+                most = float(np.arccos(np.clip(memory[t.LEAST], -1.0, 1.0)))
+                here["turn"] = (most, limit, _time(memory[t.LEFT]))
+            for what, place, count, low, high, left in (
+                ("elongation", t.R_SPRING, t.R_N_SPRING, t.LEAST, t.MOST, t.LEFT),
+                ("rate", t.R_DAMPER, t.R_N_DAMPER, t.SLOWEST, t.FASTEST, t.LEFT_RATE),
+            ):
+                if row[count] and memory[low] <= memory[high]:
+                    bounds = model.data[row[place] + 1 : row[place] + 1 + row[count]]
+                    numbers = map(float, (memory[low], memory[high], bounds[0], bounds[-1]))
+                    here[what] = (*numbers, _time(memory[left]))
+        if here:
+            out[made.name] = here
+    return {"ranges": out} if out else {}
+
+
+def _time(left: float) -> float | None:
+    return float(left) if left < np.inf else None
+
+
+def warn_of_ranges(info: Mapping[str, Any], stacklevel: int = 5) -> None:
+    """One warning for every law that was asked beyond what it knows."""
+    for name, kinds in info.get("ranges", {}).items():
+        for what, numbers in kinds.items():
+            if numbers[-1] is None:
+                continue
+            when = f"at t = {numbers[-1]:.6g} s"
+            if what == "turn":
+                _warn_turn(name, numbers[0], numbers[1], when, stacklevel + 1)
+            else:
+                _warn_range(name, what, numbers[:4], when, stacklevel + 1)
+
+
+# --- at a state ------------------------------------------------------------------------------------------------------
+
+
+def warn_of_ranges_at(system: System, state: State, stacklevel: int = 4) -> None:
+    """The same for the springs and bushings of a state at rest."""
+    for name, element in system.elements.items():
+        first, second = held(element.first, state), held(element.second, state)
+        for row, law in zip(element.rows, element.laws, strict=True):
+            if not law.spring.empty:
+                x = coordinate(element, row, first, second, state) - law.rest
+                low, high = float(law.spring.bounds[0]), float(law.spring.bounds[-1])
+                if not low <= x <= high:
+                    _warn_range(name, "elongation", (x, x, low, high), "in the state found", stacklevel + 1)
+        if (limit := _limit(element)) is not None:
+            turn = float(np.arccos(np.clip(turn_cosine(first, second), -1.0, 1.0)))
+            if turn > limit:
+                _warn_turn(name, turn, limit, "in the state found", stacklevel + 1)
+
+
+def _limit(element: Element) -> float | None:
+    if any(isinstance(row, Skew) for row in element.rows):
+        return SMALL_TURN
+    return HALF_TURN if any(isinstance(row, RotationVector) for row in element.rows) else None
+
+
+def _warn_range(name: str, what: str, numbers: tuple[float, ...], when: str, stacklevel: int) -> None:
+    least, most, low, high = numbers
+    reached = f"{least:.6g}" if least == most else f"{least:.6g} to {most:.6g}"
+    warnings.warn(
+        f"{name!r} leaves the range {low:g} to {high:g} of its table or function {when}: its {what} reaches {reached}. Beyond the "
+        "range the slope at its end is assumed; give a wider range",
+        CurveRangeWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def _warn_turn(name: str, turn: float, limit: float, when: str, stacklevel: int) -> None:
+    cure = (
+        'it takes turns as sines, which is for small ones; give rotation="vector"'
+        if limit == SMALL_TURN
+        else "its rotation vector jumps at half a turn; use a joint and a JointSpring"
+    )
+    warnings.warn(
+        f"bushing {name!r} turns by {turn:.3g} rad, beyond {limit:g} rad {when}: {cure}",
+        LargeTurnWarning,
+        stacklevel=stacklevel,
+    )
