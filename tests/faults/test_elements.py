@@ -235,8 +235,8 @@ def test_what_pushes_names_its_port_or_body():
         (nan, "holds NaN or infinity"),
         ("much", "is 'much'; it must be a number"),
         (lambda s: 0.0, "is zero all along 'rod'; nothing would ever push"),
-        (lambda s: nan, r"at s = 0\.\d+ holds NaN or infinity"),
-        (lambda s: (0, 1), r"at s = 0\.\d+ has shape \(2,\)"),
+        (lambda s: nan, r"at s = 0\.?\d* holds NaN or infinity"),
+        (lambda s: (0, 1), r"at s = 0\.?\d* has shape \(2,\)"),
     ],
 )
 def test_a_load_has_numbers_along_its_body(per_length, found):

@@ -38,7 +38,12 @@ def triad(axis: np.ndarray) -> np.ndarray:
     z = np.array([0.0, 0.0, 1.0])
     if abs(axis[2]) < 1e-12:
         return np.column_stack([np.cross(z, axis), z, axis])
-    turn, cosine = np.cross(z, axis), float(axis[2])
+    return nearest_triad(axis)
+
+
+def nearest_triad(axis: np.ndarray) -> np.ndarray:
+    """The rotation nearest to the identity whose third column is `axis`: it follows every axis continuously but −z."""
+    turn, cosine = np.cross([0.0, 0.0, 1.0], axis), float(axis[2])
     if cosine < -1.0 + 1e-12:
         return np.diag([1.0, -1.0, -1.0])
     S = skew(turn)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from phloat.algebra.cross import rotation, triad
+from phloat.algebra.cross import nearest_triad, rotation, triad
 from phloat.errors import InputError, JointError, finite
 from phloat.joints.ends import GROUND, Between, Vector, unit
 from phloat.joints.rows import Aligned, Along, Coincide, InPlane, Perpendicular, Row, Spin, Turn
@@ -37,10 +37,26 @@ class Joint(Between):
         """The unit vector that becomes the third direction of the joint triads."""
         return np.array([0.0, 0.0, 1.0])
 
+    def triad(self) -> np.ndarray:
+        """The joint triad in the first port's frame, as columns."""
+        return triad(self.direction())
+
     def triads(self) -> tuple[np.ndarray, np.ndarray]:
         """The joint triads in the first and in the second port's frame: one and the same at zero joint coordinate."""
-        U = triad(self.direction())
+        U = self.triad()
         return U, rotation(np.asarray(self.turned, dtype=float)).T @ U
+
+
+def across(what: str, axis: np.ndarray, first: Vector | None) -> np.ndarray:
+    """The triad (first, axis × first, axis) for a direction normal to the axis; the one nearest to the identity without one."""
+    if first is None:
+        return nearest_triad(axis)
+    x = unit(what, first)
+    if (cosine := float(x @ axis)) > 1e-9 or cosine < -1e-9:
+        raise InputError(f"{what} stands at {np.degrees(np.arccos(cosine)):.6g}° to the axis; it must stand at 90°")
+    y = np.cross(axis, x)
+    y /= np.linalg.norm(y)
+    return np.column_stack([np.cross(y, axis), y, axis])
 
 
 @dataclass(frozen=True)
@@ -88,16 +104,25 @@ class Prismatic(Joint):
 class Universal(Joint):
     """The points coincide; the second turns about an axis of the first, then about one of its own, normal to the axis.
 
-    The second axis is the first direction of the joint triad: x where the axis is z.
+    `second_axis` is that axis at zero angles, in the first port's frame. Without it, it is x turned as z is turned into the axis by
+    the smallest rotation (x where the axis is z), which follows the axis continuously except at −z.
     """
 
     axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True)
+    second_axis: Vector | None = field(default=None, kw_only=True)
     closed: ClassVar[tuple[Row, ...]] = (Coincide(), Perpendicular(2, 0))
     free: ClassVar[tuple[Row, ...]] = (Turn(), Turn((2, 1), (2, 2), "angle_2"))
     not_planar: ClassVar[str] = "turns about two axes, and only one of them can stand on the plane xy; use Revolute"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.triad()
+
     def direction(self) -> np.ndarray:
         return unit(f"axis of {self.label}", self.axis)
+
+    def triad(self) -> np.ndarray:
+        return across(f"second_axis of {self.label}", self.direction(), self.second_axis)
 
 
 @dataclass(frozen=True)
@@ -115,15 +140,27 @@ class Cylindrical(Joint):
 
 @dataclass(frozen=True)
 class Planar(Joint):
-    """The second moves in a plane of the first, whose normal is the axis, and turns about that normal."""
+    """The second moves in a plane of the first, whose normal is the axis, and turns about that normal.
+
+    `along` is the direction of slide_x in the first port's frame; slide_y is normal to it and to the axis. Without it, it is x
+    turned as z is turned into the axis by the smallest rotation, which follows the axis continuously except at −z.
+    """
 
     axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True)
+    along: Vector | None = field(default=None, kw_only=True)
     closed: ClassVar[tuple[Row, ...]] = (Perpendicular(0, 2), Perpendicular(1, 2), InPlane(2))
     free: ClassVar[tuple[Row, ...]] = (Along(0, "slide_x"), Along(1, "slide_y"), Turn())
     not_planar: ClassVar[str] = "closes nothing where everything moves in the plane xy; leave it out"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.triad()
+
     def direction(self) -> np.ndarray:
         return unit(f"axis of {self.label}", self.axis)
+
+    def triad(self) -> np.ndarray:
+        return across(f"along of {self.label}", self.direction(), self.along)
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ NONE = Pieces(np.zeros(0), np.zeros(1), np.zeros((1, 1)))
 
 def joined(bounds: np.ndarray, c: np.ndarray) -> Pieces:
     """Polynomials c (pieces, degree + 1) in x − bounds[k] between the bounds, with straight lines beyond them."""
-    ends = np.zeros((2, c.shape[1]))
+    ends, c = np.zeros((2, c.shape[1])), np.ascontiguousarray(c)  # the same bits, whatever the strides were
     t = bounds[-1] - bounds[-2]
     powers = t ** np.arange(c.shape[1])
     ends[0, :2] = c[0, :2]
@@ -225,6 +225,7 @@ class _Fit:
 
     def _corner(self, a: float, b: float) -> float:
         """The place that fourth differences point to: they fall with the width at a corner, and with its fourth power elsewhere."""
+        margin = 1e-13 * (b - a)
         for _ in range(60):
             middle, eighth, (whole, size) = 0.5 * (a + b), 0.125 * (b - a), self._bent(a, b)
             if whole <= 1e-14 * size or not a < middle < b:
@@ -234,7 +235,7 @@ class _Fit:
                 a, b = middle - eighth, middle + eighth
             else:
                 a, b = (a, middle) if left > right else (middle, b)
-        return _short(a, b)
+        return _short(a - margin, b + margin)
 
     def _bent(self, a: float, b: float) -> tuple[float, float]:
         f = self.at(np.linspace(a, b, 7))

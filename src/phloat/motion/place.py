@@ -9,10 +9,11 @@ import numpy as np
 
 from phloat.algebra.threads import one_thread
 from phloat.errors import ClosureError, PortError, finite, mapping, unknown
+from phloat.joints.attitude import attitude
 from phloat.joints.rows import Row, Turn, is_length
 from phloat.motion.closure import Closure
 from phloat.motion.start import started
-from phloat.system.jointed import ends, half_turned, unwrapped
+from phloat.system.jointed import ends, half_turned, spinning, unwrapped
 from phloat.system.state import State, checked
 from phloat.system.system import Connection, System
 
@@ -27,8 +28,9 @@ Given = Mapping[str, object]
 def place(system: System, given: Given | None = None, *, near: State | Given | None = None) -> State:
     """A state at rest in which every joint is closed: what is `given` by name is held, `near` starts the rest.
 
-    Names: "body.r_P", "body.theta" or "body.A_IB", "body.eta" (zero unless given), "joint.angle", "joint.slide". Without a
-    guess, bodies are set one against the other with joints at zero.
+    Names: "body.r_P", "body.theta" or "body.A_IB", "body.eta" (zero unless given), "joint.angle", "joint.slide", and "joint.A"
+    of a spherical joint in space, the rotation (3 × 3) from the first port's joint frame to the second's. Without a guess, bodies
+    are set one against the other with joints at zero.
     """
     values, wanted = _sorted(system, mapping("given", {} if given is None else given, "{name: value}"))
     guess = _guess(system, near)
@@ -88,14 +90,18 @@ def _sorted(system: System, given: Given) -> tuple[dict[str, np.ndarray], tuple[
     positions = ("r_P", "theta", "A_IB", "eta")
     angles = {f"{c.name}.{row.labels[0]}": (c, row) for c in system.joints.values() for row in c.coordinates}
     names = [name for name in system.layout if name.rpartition(".")[2] in positions]
-    values, wanted = {}, []
+    balls = {f"{name}.A": system.joints[name] for name in spinning(system)}
+    values: dict[str, np.ndarray] = {}
+    wanted: list[tuple[Connection, Row, float]] = []
     for name, value in given.items():
-        if name in angles:
+        if name in balls:
+            wanted.append((balls[name], attitude(name, value), 0.0))
+        elif name in angles:
             wanted.append((*angles[name], float(finite(name, value, ()))))
         elif name in names:
             values[name] = checked(system.layout, name, value)
         else:
-            raise PortError(unknown("position", name, [*names, *angles]))
+            raise PortError(unknown("position", name, [*names, *angles, *balls]))
     return values, tuple(wanted)
 
 

@@ -24,7 +24,7 @@ from phloat.motion.velocities import (
     with_velocities,
 )
 from phloat.system.connection import Connection
-from phloat.system.jointed import ends, in_velocities, scattered
+from phloat.system.jointed import ends, in_velocities, scattered, spinning
 from phloat.system.state import State, checked
 from phloat.system.system import System, fits
 
@@ -45,8 +45,10 @@ def set_moving(
 ) -> State:
     """The state with velocities that satisfy joints and drives, G w = B_λ u(t): what is `given` by name is held.
 
-    Names: "body.v_P", "body.omega" (body axes), "body.eta_dot", "joint.angle_rate", "joint.slide_rate". Deformation rates are
-    zero where that is possible, else the least there are, ‖η̇‖ in the mass norm; rigid velocities have the least kinetic energy.
+    Names: "body.v_P", "body.omega" (body axes), "body.eta_dot", "joint.angle_rate", "joint.slide_rate", and "joint.omega" of a
+    spherical joint in space, the angular velocity of the second port seen from the first, in the joint frame of the first.
+    Deformation rates are zero where that is possible, else the least there are, ‖η̇‖ in the mass norm; rigid velocities have the
+    least kinetic energy.
     """
     state = fits(system, state)
     closed_or_said(system, state)
@@ -121,7 +123,7 @@ def _task(system: System, state: State, given: Mapping[str, object], drives: np.
     values, rates = _sorted(system, given)
     places = in_velocities(system)
     G, B_lam = velocity_rows(system, state)
-    wanted, right = [], []
+    wanted, right = [], [B_lam @ drives]
     for c, row, rate in rates.values():
         wanted.append((c, row.rate(*ends(c, state))))
         right.append(rate)
@@ -129,11 +131,11 @@ def _task(system: System, state: State, given: Mapping[str, object], drives: np.
     for name, value in values.items():
         e[system.layout[name]], held[system.layout[name]] = value, True
     where = places_of(system)
-    rows = Layout(dict.fromkeys(rates, (1,)), "joint")
+    rows = Layout({name: rate.shape for name, (_, _, rate) in rates.items()}, "joint")
     return Task(
         M=mass(system, state),
         G=stacked([[G], [scattered(wanted, places)]]),
-        b=np.concatenate([B_lam @ drives, np.array(right)]),
+        b=np.concatenate(right),
         w=e[where],
         held=held[where],
         rigid=rigid_columns(system),
@@ -143,17 +145,22 @@ def _task(system: System, state: State, given: Mapping[str, object], drives: np.
     )
 
 
-Rates = dict[str, tuple[Connection, Row, float]]
+Rates = dict[str, tuple[Connection, Row, np.ndarray]]
 
 
 def _sorted(system: System, given: Mapping[str, object]) -> tuple[dict[str, np.ndarray], Rates]:
     """What is given: velocities of bodies to hold, and joint rates to reach."""
-    rows = {f"{c.name}.{row.labels[0]}_rate": (c, row) for c in system.joints.values() for row in c.coordinates}
+    rows: dict[str, tuple[Connection, Row]] = {
+        f"{c.name}.{row.labels[0]}_rate": (c, row) for c in system.joints.values() for row in c.coordinates
+    }
     names = [name for name in system.layout if name.rpartition(".")[2] in VELOCITIES]
-    values, rates = {}, {}
+    rows |= {f"{name}.omega": (system.joints[name], row) for name, row in spinning(system).items()}
+    values: dict[str, np.ndarray] = {}
+    rates: Rates = {}
     for name, value in given.items():
         if name in rows:
-            rates[name] = (*rows[name], float(finite(name, value, ())))
+            shape = (3,) if name.endswith(".omega") else ()
+            rates[name] = (*rows[name], np.atleast_1d(finite(name, value, shape)))
         elif name in names:
             values[name] = checked(system.layout, name, value)
         else:

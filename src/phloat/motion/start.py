@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from phloat.algebra.cross import rot, rotation
+from phloat.joints.attitude import Attitude
 from phloat.joints.rows import Along, Held, Row, Spin, Turn
 from phloat.motion.closure import Closure
 from phloat.system.state import State, resting
@@ -125,7 +126,7 @@ def _opened(
             turn = turn @ row.turned(value.get(row, random.uniform(-np.pi, np.pi) if random else 0.0))
     if random is not None and any(isinstance(row, Spin) for row in c.free):
         turn = rotation(random.normal(size=3)) if count(c.free) == 3 else rot(random.uniform(-np.pi, np.pi))
-    return turn, slide
+    return next((row.R for row, _ in wanted if isinstance(row, Attitude)), turn), slide
 
 
 def _oriented(system: System, name: str, known: Mapping[str, object]) -> bool:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, zeros
 from phloat.joints.pairs import Drive
-from phloat.joints.rows import Aligned, Coincide, Held, Perpendicular, Turn, held_ground
+from phloat.joints.rows import Aligned, Coincide, Held, Perpendicular, Spin, Turn, held_ground
 from phloat.system.connection import Connection, held
 from phloat.system.elements import Element
 from phloat.system.state import State
@@ -112,6 +112,12 @@ def half_turned(c: Connection, first: Held, second: Held) -> bool:
     if any(isinstance(row, Perpendicular) and row.j == 2 for row in c.closed):  # an axis of B along that of A
         return float(first.D[:, 2] @ second.D[:, 2]) < 0.0
     return False
+
+
+def spinning(system: System) -> dict[str, Spin]:
+    """The joints that leave all three rotations to one row: spherical ones in space."""
+    rows = ((name, row) for name, c in system.joints.items() for row in c.free + c.locked + c.driven)
+    return {name: row for name, row in rows if isinstance(row, Spin) and len(row.axes) == 3}
 
 
 def joint_coordinates(system: System, state: State) -> dict[str, float]:

@@ -133,6 +133,10 @@ def axis(key: str = "axis", default: tuple[float, ...] = (0.0, 0.0, 1.0)) -> Fie
     return Field(key, Direction(), "its direction in the frame of the first port", default)
 
 
+def across(key: str, said: str) -> Field:
+    return Field(key, Direction(), f"{said}; x turned with z into the axis unless said", None)
+
+
 def pushing(key: str, said: str) -> tuple[Field, ...]:
     return Field(key, Direction(), said), Field("axes", Word(AXES), "in which axes that is", "inertial")
 
@@ -145,9 +149,9 @@ PAIRS = tuple(
         pairs.Prismatic: (axis(),),
         pairs.Weld: (),
         pairs.Spherical: (),
-        pairs.Universal: (axis(),),
+        pairs.Universal: (axis(), across("second_axis", "the second axis at zero angles, normal to the axis")),
         pairs.Cylindrical: (axis(),),
-        pairs.Planar: (axis(),),
+        pairs.Planar: (axis(), across("along", "the direction of slide_x, normal to the axis")),
         pairs.Slide: (axis("along", (1.0, 0.0, 0.0)),),
         pairs.Drive: (
             Field("of", Word(("translation", "pose")), "what is prescribed: a point or a frame", "translation"),
