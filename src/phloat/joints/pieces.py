@@ -142,7 +142,9 @@ def from_polynomials(what: str, given: PPoly) -> Pieces:
     size = np.abs(ends).max(initial=0.0)
     if (jumps := np.flatnonzero(np.abs(ends[:-1] - c[1:, 0]) > 1e-9 * size)).size:
         i = int(jumps[0])
-        raise InputError(f"{what} jumps at {x[i + 1]:g} from {ends[i]:g} to {c[i + 1, 0]:g}; a force must be continuous")
+        raise InputError(
+            f"{what} jumps at {x[i + 1]:g} from {ends[i]:g} to {c[i + 1, 0]:g}; a force must be continuous"
+        )
     return joined(x, c)
 
 

@@ -29,7 +29,9 @@ from phloat.linear.undamped import Undamped
 DENSE_VELOCITIES = 800  # up to here all modes are computed, densely
 MOST_LOADED = 3000  # velocities of systems under load
 DEFAULT_COUNT = 20  # of the lowest modes of larger systems
-STRAINED = 1e-9  # of the strain of coordinates of unit mass: what the shape of a rigid mode of a large system may leave of it
+STRAINED = (
+    1e-9  # of the strain of coordinates of unit mass: what the shape of a rigid mode of a large system may leave of it
+)
 INDEFINITE = 1e-12  # relative: what counts as a negative energy
 UNSTABLE = 1e-7  # of the highest frequency: what counts as growth
 
@@ -179,7 +181,9 @@ def _sparse(system: LinearPHDAE, count: int) -> Modes:
     G = csr(system.G[:, : system.split])
     inverse = block_inverse(C)
     inverted = None if inverse is None else _near_the_lowest(LocalStiffness(L, inverse), M, G, count)
-    if inverted is None or not inverted.sound:  # K assembled has lost what soft parts add to stiff ones: stresses are kept
+    if (
+        inverted is None or not inverted.sound
+    ):  # K assembled has lost what soft parts add to stiff ones: stresses are kept
         inverted = _near_the_lowest(MixedStiffness(L, C), M, G, count)
     value, v = inverted.found
     v = inverted.completed(value, v)

@@ -136,10 +136,7 @@ def _alike(new: Element, old: Element) -> bool:
     ):
         return False
     return all(
-        a.stores == b.stores
-        and a.resists == b.resists
-        and a.spring.same(b.spring)
-        and a.damper.same(b.damper)
+        a.stores == b.stores and a.resists == b.resists and a.spring.same(b.spring) and a.damper.same(b.damper)
         for a, b in zip(new.laws, old.laws, strict=True)
     )
 

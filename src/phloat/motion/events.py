@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,11 +14,16 @@ from phloat.system.state import State
 
 Crossing = Callable[[float, Outputs], float]
 Action = Callable[[float, State], State | None]
+LOOKED = (0.25, 0.5, 0.75)  # parts of a step where an event is looked at, beside its extrema
+DELTA = 1 / 64  # of a step: between the values of a slope
+SHRINKING = 10  # intervals in a row, each shorter than the one before, that may pile up
+STILL = 1e-12  # of the run: intervals in a row that are no progress
+NEAR = 1e-6  # of the run: how near the point where they pile up is when the run ends
 
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """A zero crossing of when(t, y), found to round-off in t. Without `do` the run stops there.
+    """A zero crossing of when(t, y), found to round-off in t, also there and back within a step. Without `do` the run stops there.
 
     `direction` +1 takes rising crossings only, −1 falling ones, 0 both. `do(t, state)` returns the state to go on from (or None
     for the same); its velocities must agree with the joints (set_moving makes them).
@@ -43,3 +49,60 @@ class Event:
     def crossed(self, before: float, after: float) -> bool:
         rising, falling = before < 0.0 <= after, before > 0.0 >= after
         return (rising and self.direction >= 0) or (falling and self.direction <= 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Happened:
+    """An event that took place: its time and name, and the states just before and just after it (the same where it stopped)."""
+
+    t: float
+    name: str
+    before: State
+    after: State
+
+
+Point = tuple[float, float]  # a part of a step, and the value there
+
+
+def hidden(event: Event, value: Callable[[float], float], first: float, last: float) -> tuple[Point, Point] | None:
+    """Two parts of a step between which an event crosses zero, though it does not from end to end: by its extrema in between.
+
+    They are those of the cubic through the values and slopes at both ends.
+    """
+    early, late = value(DELTA), value(1.0 - DELTA)
+    slope_0 = (4.0 * early - 3.0 * first - value(2.0 * DELTA)) / (2.0 * DELTA)
+    slope_1 = -(4.0 * late - 3.0 * last - value(1.0 - 2.0 * DELTA)) / (2.0 * DELTA)
+    cubic = [
+        slope_0 + slope_1 + 2.0 * (first - last),
+        3.0 * (last - first) - 2.0 * slope_0 - slope_1,
+        slope_0,
+    ]
+    turns = np.roots([3.0 * cubic[0], 2.0 * cubic[1], cubic[2]])
+    inside = [float(x.real) for x in turns if abs(x.imag) < 1e-9 and 0.0 < x.real < 1.0]
+    points = [(0.0, first), *((x, value(x)) for x in sorted({*LOOKED, *inside})), (1.0, last)]
+    return next(((a, b) for a, b in pairwise(points) if event.crossed(a[1], b[1])), None)
+
+
+@dataclass(eq=False)
+class Pile:
+    """The times of one event: whether they pile up at a point."""
+
+    times: list[float] = field(default_factory=list)
+    count: int = 0
+
+    def grown(self, t: float, name: str, span: float) -> str | None:
+        """One time more; a sentence where infinitely many lie just ahead."""
+        self.count += 1
+        self.times = [*self.times[-SHRINKING - 1 :], t]
+        gaps = np.diff(self.times)
+        still = len(gaps) > SHRINKING and bool(np.all(gaps < STILL * span))
+        if not still and (len(gaps) <= SHRINKING or not np.all(gaps[1:] < gaps[:-1])):
+            return None
+        ahead = 0.0 if still else float(gaps[-1] ** 2 / (gaps[-2] - gaps[-1]))  # the rest of a geometric series
+        if ahead > NEAR * span:
+            return None
+        return (
+            f"event {name!r} took place {self.count} times, faster and faster, the last two {gaps[-1]:.2g} s apart: its times pile "
+            f"up at t = {t + ahead:.9g} s, and no step goes beyond. The motion up to there is in `result` of this error; end the "
+            "run before with an event that has no `do`, or let `do` leave a state that does not come back (weld it, put a spring)"
+        )

@@ -68,7 +68,7 @@ def rows_of(array: np.ndarray, shape: tuple[int, ...]) -> bool:
 MEMORY = {
     **dict.fromkeys(("now", "w", "bank", "sizes", "moved", "constant", "before", "values"), ("f", 1)),
     **dict.fromkeys(("halvings", "happened", "row.t"), ("f", 1)),
-    **dict.fromkeys(("changes", "row.kept", "row.lam", "row.springs"), ("f", 2)),
+    **dict.fromkeys(("changes", "records", "row.kept", "row.lam", "row.springs"), ("f", 2)),
     **dict.fromkeys(("iw", "dropped", "rows"), ("i", 1)),
     **dict.fromkeys(("inputs", "events"), ("U", 1)),
     "system": ("u", 1),
@@ -87,7 +87,7 @@ def memory_or_said(memory: Mapping[str, np.ndarray], task: Mapping[str, Any], po
     if not wrong and not (len(memory["now"]) == 3 and task["t_0"] <= memory["now"][0] < np.inf):
         wrong = ["now"]
     if "pace" in memory and not (
-        memory["pace"].shape == (2,) and np.isfinite(memory["pace"]).all() and memory["pace"][0] > 0
+        memory["pace"].shape == (6,) and np.isfinite(memory["pace"]).all() and (memory["pace"][[0, 3]] > 0).all()
     ):
         wrong.append("pace")
     if "levels" in memory and memory["levels"].shape != (len(task["events"]),):

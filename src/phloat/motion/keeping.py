@@ -51,6 +51,7 @@ def remembered(runner: Runner) -> dict[str, np.ndarray]:
         "happened": np.array([time for time, _ in runner.happened]),
         "events": np.array([name for _, name in runner.happened], dtype=str),
         "changes": np.array(runner.changes).reshape(-1, 3),
+        "records": np.array(runner.records, dtype=float).reshape(-1, 2 * runner.task.system.layout.size),
         "rows": np.array([rows.before, rows.fill]),
         "row.t": np.array(rows.t),
         "row.kept": rows.kept[: rows.made],
@@ -80,6 +81,7 @@ def recalled(runner: Runner) -> Memory:
     runner.halvings[:] = memory["halvings"].tolist()
     runner.happened[:] = zip(memory["happened"].tolist(), memory["events"].tolist(), strict=True)
     runner.changes[:] = [(time, int(which), change) for time, which, change in memory["changes"].tolist()]
+    runner.records[:] = [tuple(np.split(row, 2)) for row in memory["records"]]
     rows.before, rows.fill = map(int, memory["rows"])
     rows.t = memory["row.t"].tolist()
     rows.kept, rows.lam, rows.springs = memory["row.kept"], memory["row.lam"], memory["row.springs"]
@@ -97,6 +99,8 @@ def _fitting(runner: Runner, memory: Memory) -> None:
             raise damaged_memory(name)
     if not -1 <= memory["rows"][1] < made or memory["changes"].shape[1] != 3:
         raise damaged_memory("rows")
+    if memory["records"].shape != (len(memory["happened"]), mine["records"].shape[1]):
+        raise damaged_memory("records")
     if len(memory["happened"]) != len(memory["events"]):
         raise damaged_memory("events")
 

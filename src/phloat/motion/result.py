@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
 from phloat.joints.rows import Turn
 from phloat.motion.between import between
+from phloat.motion.events import Happened
 from phloat.motion.told import energy_tables, run_table
 from phloat.system.jointed import joint_coordinates
 from phloat.system.pieces import located, pieces_of
@@ -42,7 +43,8 @@ class Books:
 class Result:
     """A motion: `result["rod.theta"]`, `result["hinge.lam"]`, `result["elbow.angle"]`… with time first.
 
-    `e` (times, numbers of a state), `lam` (times, multipliers; means of neighbouring steps), `info` what the scheme reports.
+    `e` (times, numbers of a state), `lam` (times, multipliers; means of neighbouring steps), `info` what the scheme reports;
+    `events` those that took place: t, name, and the states `before` and `after`.
     """
 
     system: System
@@ -51,6 +53,7 @@ class Result:
     lam: np.ndarray
     books: Books | None = None
     info: Mapping[str, object] = field(default_factory=dict)
+    events: tuple[Happened, ...] = ()
 
     def __len__(self) -> int:
         return len(self.t)
@@ -275,6 +278,16 @@ class Result:
         missing = b.bodies.sum(axis=(1, 2)) + b.losses.sum(axis=1) - b.works.sum(axis=(1, 2))
         largest = max(float(np.abs(part).max(initial=0.0)) for part in (b.bodies, b.losses, b.works))
         return float(np.abs(missing - missing[0]).max()) / largest if largest else 0.0
+
+
+def happened(
+    system: System, events: Sequence[tuple[float, str]], states: Sequence[tuple[np.ndarray, np.ndarray]]
+) -> tuple[Happened, ...]:
+    """Events with their states; those whose states are not known are left out."""
+    return tuple(
+        Happened(time, name, *(State(system.bodies, system.layout, np.array(e)) for e in pair))
+        for (time, name), pair in zip(events, states, strict=False)
+    )
 
 
 def _place(s: float | None) -> np.ndarray:

@@ -15,11 +15,11 @@ from phloat.motion.kernel.newton import ROUND_OFF
 from phloat.motion.kernel.pack import Packed
 from phloat.motion.kernel.step import SINGULAR, SOLVED, exchange, set_step, snapshot
 from phloat.motion.kernel.tables import LAM
+from phloat.motion.law_ranges import begin_ranges, found_ranges, stamp_times, watched_places
 from phloat.motion.notice import compile_apart
 from phloat.motion.outputs import Outputs
-from phloat.motion.law_ranges import begin_ranges, found_ranges, stamp_times, watched_places
 from phloat.motion.parts import WHOLE, Parts
-from phloat.motion.result import Books, Result
+from phloat.motion.result import Books, Result, happened
 from phloat.motion.sharing import advanced
 from phloat.motion.signals import Constant, Signal, means, vector
 from phloat.motion.task import Task
@@ -79,6 +79,8 @@ class Runner:
         self.halvings: list[float] = []
         self.happened: list[tuple[float, str]] = []
         self.changes: list[tuple[float, int, float]] = []  # time, number of the event, what it did to H
+        self.records: list[tuple[np.ndarray, np.ndarray]] = []  # e before and after each event
+        self.also: dict[str, object] = {}  # what the march reports beside the steps
         if task.memory is not None:
             self.signals |= self._controlled(task.memory)
         elif task.controller is not None:
@@ -196,6 +198,13 @@ class Runner:
             at = to
         return out
 
+    @property
+    def due(self) -> float:
+        """When the controller wants to be asked next; infinite where it is asked at every step."""
+        if self.task.every is not None and self.sampled > -np.inf:
+            return self.sampled + self.task.every
+        return getattr(self.task.controller, "due", np.inf)
+
     def control(self, y: Outputs) -> None:
         """Inputs from the controller, when its sample time has come."""
         task, first = self.task, self.sampled == -np.inf
@@ -280,6 +289,7 @@ class Runner:
             "halved": tuple(self.halvings),
             "events": tuple(self.happened),
             **found_ranges(p),
+            **self.also,
         }
         return Result(
             system,
@@ -288,6 +298,7 @@ class Runner:
             self._multipliers(n)[:, : system.multipliers.size],
             books,
             info,
+            happened(system, self.happened, self.records),
         )
 
     def _changed(self, times: np.ndarray) -> tuple[list[str], np.ndarray]:

@@ -15,6 +15,7 @@ import numpy as np
 from phloat.errors import InputError, finite, mapping
 
 GAUSS = ((-np.sqrt(0.6), 5 / 18), (0.0, 8 / 18), (np.sqrt(0.6), 5 / 18))
+DEEP = 40  # halvings of an interval at a jump of a function
 STEP = 1e-4  # seconds between the values of a difference: 1e-9 is lost at 1000 rad/s, 1e-12 by round-off
 FIRST = {-3: -1 / 60, -2: 3 / 20, -1: -3 / 4, 1: 3 / 4, 2: -3 / 20, 3: 1 / 60}  # f' to sixth order
 ONWARD = {0: -49 / 20, 1: 6.0, 2: -15 / 2, 3: 20 / 3, 4: -15 / 4, 5: 6 / 5, 6: -1 / 6}  # the same, from t on
@@ -178,6 +179,35 @@ class Function:
 
     def rate(self, t: float) -> np.ndarray:
         return difference(self.at, t)
+
+
+@dataclass(frozen=True, eq=False)
+class Resolved(Function):
+    """A function whose means are found to `close` of its size in the interval: halved until both halves agree with the whole."""
+
+    close: float
+
+    def means(self, times: np.ndarray) -> np.ndarray:
+        times = np.asarray(times)
+        middle = np.column_stack([times[:-1], 0.5 * (times[:-1] + times[1:])]).ravel()
+        halves = super().means(np.append(middle, times[-1])).reshape(len(times) - 1, 2, -1)
+        out, whole = halves.mean(axis=1), super().means(times)
+        size = np.abs(halves).max(axis=(1, 2)) + np.abs(whole).max(axis=1)
+        for k in np.flatnonzero(np.abs(out - whole).max(axis=1) > self.close * size):
+            out[k] = self._halved(float(times[k]), float(times[k + 1]), *halves[k], DEEP)
+        return out
+
+    def _halved(self, a: float, b: float, left: np.ndarray, right: np.ndarray, depth: int) -> np.ndarray:
+        """The mean over [a, b], whose halves have these means so far."""
+        middle, parts = 0.5 * (a + b), []
+        for start, end, mean in ((a, middle, left), (middle, b, right)):
+            quarters = super().means(np.array([start, 0.5 * (start + end), end]))
+            better = quarters.mean(axis=0)
+            off, size = np.abs(better - mean).max(), np.abs(quarters).max()
+            parts.append(
+                better if off <= self.close * size or not depth else self._halved(start, end, *quarters, depth - 1)
+            )
+        return 0.5 * (parts[0] + parts[1])
 
 
 def difference(f: Callable[[float], np.ndarray], t: float, step: float = STEP) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 
 from phloat.algebra.threads import one_thread
-from phloat.errors import ConvergenceError, InputError, finite, positive
+from phloat.errors import ConvergenceError, InputError, finite, finite_row, positive
 from phloat.linear.course import LinearResult
 from phloat.linear.march import march
 from phloat.linear.outputs import LinearOutputs
@@ -68,6 +68,7 @@ def simulate(
     progress: bool | None = None,
     save: str | Path | None = None,
     threads: int = 1,
+    corners: Sequence[float] | np.ndarray = (),
 ) -> Result: ...
 
 
@@ -87,6 +88,7 @@ def simulate(
     progress: bool | None = None,
     save: str | Path | None = None,
     threads: int = 1,
+    corners: Sequence[float] | np.ndarray = (),
 ) -> Result | LinearResult:
     """The motion from a state at t_start to t_end.
 
@@ -96,7 +98,9 @@ def simulate(
     `events` stop the run or change the state. The state must close the joints (place) and its velocities agree with them
     and with the drives (set_moving). `save` is a fresh folder that the run is written to as it goes: `load_run` opens it at any
     time, `resume` goes on from where it was cut short. `threads` share the bodies of a step, which pays from some hundred
-    flexible bodies on and where as many cores are free; the numbers are the same, bit for bit.
+    flexible bodies on and where as many cores are free; the numbers are the same, bit for bit. `corners` are times at which
+    inputs given as functions have corners or pulses shorter than 1/8000 of the run: steps that a scheme chooses end there, as
+    they do at the corners of tables and of piecewise(…).
 
     A `LinearPHDAE` takes equal steps of the midpoint rule from rows given by name, as a vector, or from rest; it has no use for
     events, other schemes and saving.
@@ -107,6 +111,7 @@ def simulate(
             "events": bool(events),
             "save": save is not None,
             "threads": threads != 1,
+            "corners": len(corners) > 0,
         }
         wrong = [name for name, given in unused.items() if given]
         return _linear(system, state, t_start, t_end, dt, u, output, controller, every, wrong)
@@ -136,6 +141,7 @@ def simulate(
         dropped=repeated_rows(system, state, rows[0]),
         progress=bar(start, end, progress),
         threads=shared_by(threads, scheme),
+        corners=tuple(finite_row("corners", corners).tolist()) if len(corners) else (),
     )
     if not callable(getattr(scheme, "run", None)) or isinstance(scheme, type):
         raise InputError(f"scheme is {scheme!r}; it must be one of the schemes with its options, such as Midpoint()")

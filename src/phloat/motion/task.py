@@ -46,6 +46,7 @@ class Task:
     recorder: Recorder | None = None  # takes what is finished, from time to time
     threads: int = 1  # that share the bodies of a step
     memory: Mapping[str, np.ndarray] | None = None  # of the stepper of a run that goes on
+    corners: tuple[float, ...] = ()  # times that no step should pass
 
 
 class Scheme(Protocol):

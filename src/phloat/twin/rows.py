@@ -19,7 +19,16 @@ KINDS = (
     *("coincide", "perpendicular", "in_plane", "skew", "turn", "distance"),
     *("spin", "wrench_v", "wrench_w", "push", "twist", "rotation"),
 )
-TURNING = ("perpendicular", "in_plane", "skew", "turn", "spin", "wrench_w", "twist", "rotation")  # their pulls may turn a port
+TURNING = (
+    "perpendicular",
+    "in_plane",
+    "skew",
+    "turn",
+    "spin",
+    "wrench_w",
+    "twist",
+    "rotation",
+)  # their pulls may turn a port
 Row = Callable[[Tree, Tree, Tree, Array], tuple[Array, Array]]
 
 

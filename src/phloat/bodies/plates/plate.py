@@ -107,7 +107,9 @@ class Plate:
         if self.shear_factor is not None and self.theory != "mindlin":
             raise InputError("shear_factor is that of theory='mindlin'; Kirchhoff's plates have no shear deformation")
         if mapping("held", self.held, '{side: axes, as in "xy"}') and not self.with_membrane:
-            raise InputError("held holds sides in the plane of the plate, which has no membrane there; say membrane=True")
+            raise InputError(
+                "held holds sides in the plane of the plate, which has no membrane there; say membrane=True"
+            )
         if self.membrane is False and section.coupled:
             raise InputError(
                 "this laminate couples bending with stretching, so its plate has a membrane; leave membrane out"

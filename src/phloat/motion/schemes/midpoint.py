@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phloat.errors import InputError, not_negative, positive
-from phloat.motion.march import adaptive, fixed
+from phloat.motion.march import fixed
+from phloat.motion.pace import adaptive
 from phloat.motion.result import Result
 from phloat.motion.runner import Runner
 from phloat.motion.task import Task
@@ -18,9 +19,13 @@ class Midpoint:
     """Second order, any step; fixed unless a tolerance is given.
 
     Newton's method goes on to round-off, which keeps energy and joints; `newton` lets it stop where residuals are that fraction
-    of their terms, and energy is then kept to about as much. `rtol` makes the step adaptive: the error of positions in a step
-    stays below rtol times the length of the longest body (plus `atol` metres); dt is then the first step, and steps change by
-    factors of two.
+    of their terms, and energy is then kept to about as much.
+
+    `rtol` makes the step adaptive: at t_end each body is off by about rtol times its own scale (plus `atol` metres), an error
+    that may grow evenly over the run, so by rtol × scale / (t_end − t_start) a second. Off is meant in the root mean square
+    over its mass; its scale is its size (the root mean square distance of its mass from its centre) or how far it has come
+    from where it started, whichever is larger. Every step is looked at, by a second one of twice the size; dt is only the
+    first step that is tried. Motion that magnifies small differences (unstable, chaotic) magnifies this error too.
     """
 
     rtol: float | None = None
