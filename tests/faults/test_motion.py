@@ -258,12 +258,9 @@ def test_tolerances_that_are_none(make, said):
         make()
 
 
-@pytest.mark.parametrize(
-    "more", [{"controller": lambda t, y: {}}, {"events": [ph.Event(lambda t, y: 1.0)]}], ids=["controller", "events"]
-)
-def test_an_adaptive_step_says_what_it_does_not_take(more):
-    with pytest.raises(ph.InputError, match="an adaptive step takes no controller and no events"):
-        run(scheme=ph.Midpoint(rtol=1e-4), **more)
+def test_an_adaptive_step_asks_for_the_sample_time_of_a_controller():
+    with pytest.raises(ph.InputError, match="a controller needs its sample time: every=…"):
+        run(scheme=ph.Midpoint(rtol=1e-4), controller=lambda t, y: {})
 
 
 def test_a_composition_takes_no_damping():

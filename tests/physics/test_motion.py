@@ -372,9 +372,9 @@ def test_an_adaptive_step_is_short_where_it_must_be():
         result = ph.simulate(system, state, 2.0, **options)
         return result.position("bob", at=(1.0, 0, 0))[-1], result
 
-    exact, _ = end(dt=5e-5, output=10**6)
+    exact, _ = end(dt=1e-5, output=10**6)
     off, steps = [], []
-    for rtol in (1e-5, 1e-6, 1e-7):
+    for rtol in (1e-4, 1e-5, 1e-6):
         place, result = end(scheme=ph.Midpoint(rtol=rtol))
         off.append(np.abs(place - exact).max())
         steps.append(result.info["steps"])
@@ -382,7 +382,8 @@ def test_an_adaptive_step_is_short_where_it_must_be():
         assert np.ptp(result.energy) < 1e-11 * np.abs(result.books.bodies).max()
         pace = np.diff(result.t)
         assert pace.max() > 7 * pace[:-1].min()
-    assert off[0] > 2.5 * off[1] > 6 * off[2]
-    assert steps[0] < steps[1] < steps[2] < 2000
+        assert off[-1] < rtol  # of about a metre
+    assert off[0] > 4 * off[1] > 16 * off[2]
+    assert steps[0] < steps[1] < steps[2] < 8000
     fixed, _ = end(dt=2.0 / steps[2])
     assert np.abs(fixed - exact).max() > 4 * off[2]

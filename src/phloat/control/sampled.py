@@ -10,6 +10,8 @@ import numpy as np
 
 from phloat.control.wires import Model, numbers, often_enough
 from phloat.errors import InputError, not_negative, positive
+from phloat.linear.phdae import LinearPHDAE
+from phloat.motion.nodes import on_time_or_said
 
 
 @runtime_checkable
@@ -26,8 +28,9 @@ class Digital(Protocol):
 class Sampled:
     """A controller (of this library, or f(t, y)) asked `every` so many seconds, its efforts held in between.
 
-    They arrive `delay` seconds later and never exceed `saturation`, a number or {port: number}. Samples and arrivals are at
-    the first step that begins no earlier.
+    They arrive `delay` seconds later and never exceed `saturation`, a number or {port: number}. Steps end at samples and at
+    arrivals, so both are on time with any scheme; the equal steps of a linear system do not, and a warning says by how much
+    they are late where dt divides neither.
     """
 
     controller: Any
@@ -47,12 +50,13 @@ class Sampled:
             positive("saturation", self.saturation)
 
     def begun(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
-        if dt is None:
-            raise InputError("a sampled controller needs equal steps: give dt and the scheme Midpoint()")
-        if self.every < dt * (1 - 1e-9):
+        if dt is not None and self.every < dt * (1 - 1e-9):
             raise InputError(
                 f"the sample time {self.every:g} s is shorter than the step of {dt:g} s; take a smaller dt"
             )
+        if isinstance(model, LinearPHDAE) and dt is not None:
+            on_time_or_said("sample time", self.every, dt)
+            on_time_or_said("delay", self.delay, dt)
         if isinstance(self.controller, Digital):
             often_enough(self.every, self.controller.fastest(model))
         return model, _Clock(self, model, dt)
@@ -69,8 +73,8 @@ class Sampled:
 class _Clock:
     """What is in force at each step of a run, and what is still on its way."""
 
-    def __init__(self, sampled: Sampled, model: Model, dt: float) -> None:
-        self.of, self.near = sampled, 1e-6 * dt
+    def __init__(self, sampled: Sampled, model: Model, dt: float | None) -> None:
+        self.of, self.near = sampled, 1e-6 * (sampled.every if dt is None else dt)
         inner = sampled.controller
         self.library = isinstance(inner, Digital)
         self.asked = inner.sampled(model, sampled.every) if self.library else None
@@ -78,6 +82,11 @@ class _Clock:
         self.coming: list[tuple[float, dict[str, Any]]] = []
         self.force: dict[str, Any] = sampled.limited(inner.resting) if self.library else {}
         self.since, self.began, self.last = dict.fromkeys(self.force, 0.0), 0.0, 0.0
+
+    @property
+    def due(self) -> float:
+        """The next sample or arrival."""
+        return min([self.next, *(at for at, _ in self.coming[:1])])
 
     def __call__(self, t: float, y: Any) -> dict[str, Any]:
         for port in self.since:  # ∫ of what was applied

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,6 +21,7 @@ CLOSE = 0.02  # of the range of a function: how far it may be from a parabola in
 MOST = 2048  # pieces: with more of them a function is a wave that the steps must follow anyway
 ABRUPT = 0.25  # of the range of a function: a jump between two places
 NARROWING = 60
+PULSE = 16  # fixed steps between two corners that are nearer than one step
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,17 +37,24 @@ class Stops:
         return float(self.times[k]) if k < len(self.times) else np.inf
 
 
-def stops(signals: Mapping[str, Signal], start: float, end: float, more: Iterable[float] = ()) -> Stops:
-    """The corners of inputs between start and end."""
+def stops(
+    signals: Mapping[str, Signal], start: float, end: float, more: Iterable[float] = (), dt: float = np.inf
+) -> Stops:
+    """The corners of inputs between start and end; of functions only what steps of dt would not see."""
     hard, soft = [np.asarray(list(more), dtype=float)], [np.zeros(0)]
     for signal in signals.values():
         if isinstance(signal, Corners):
             hard.append(signal.lines.times)
         elif isinstance(signal, Function | Path):
             pieces, jumps = _pieces(signal, start, end)
-            soft.append(pieces)
+            edges = np.array([start, *pieces])
+            short = np.diff(edges) < 2.0 * dt
+            soft += [edges[:-1][short], edges[1:][short]]
             hard.append(jumps)
     breaks, times = (_inside(np.concatenate(part), start, end) for part in (hard, hard + soft))
+    if dt < np.inf and len(times) > 1:  # a pulse that is shorter than a step takes some of its own
+        near = [(a, b) for a, b in pairwise(times) if b - a < dt * (1 - 1e-9)]
+        times = np.unique([*times, *(x for a, b in near for x in np.linspace(a, b, PULSE + 1)[1:-1])])
     return Stops(times, frozenset(breaks.tolist()))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from phloat.errors import steps_or_said
+from phloat.errors import SampleTimeWarning, steps_or_said
 
 
 @dataclass(frozen=True)
@@ -65,3 +66,15 @@ class Marks:
             return self.around[slice(*np.searchsorted(self.around, [first, last], side="right"))]
         every = np.arange(self.output * (first // self.output + 1), last + 1, self.output)
         return every if last < self.nodes.last or self.nodes.last in every[-1:] else np.append(every, self.nodes.last)
+
+
+def on_time_or_said(name: str, time: float, dt: float) -> None:
+    """A time of a controller that equal steps of dt do not hit: how late it is."""
+    late = (np.ceil(time / dt * (1 - 1e-9)) - time / dt) * dt
+    if late > 1e-6 * dt:
+        warnings.warn(
+            f"the {name} of {time:g} s is no multiple of the step of {dt:g} s: what falls between two steps waits for the next, up to "
+            f"{dt:.3g} s, the first time {late:.3g} s; give a dt that divides it, such as {time / np.ceil(time / dt):.6g} s",
+            SampleTimeWarning,
+            stacklevel=4,
+        )

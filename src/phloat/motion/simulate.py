@@ -21,6 +21,7 @@ from phloat.motion.events import Event
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.law_ranges import warn_of_ranges
 from phloat.motion.lock import held
+from phloat.motion.nodes import on_time_or_said
 from phloat.motion.progress import bar
 from phloat.motion.rank import repeated_rows
 from phloat.motion.record import begun
@@ -181,9 +182,11 @@ def _linear(
             "give dt: a linear system takes equal steps, some 20 to a period of the fastest mode of interest"
         )
     _checked(controller, every)
+    step = (end - start) / np.ceil((end - start) / positive("dt", dt) * (1 - 1e-9))  # as march has it
+    if every is not None:
+        on_time_or_said("sample time", every, step)
     if isinstance(controller, Begins):
-        steps = np.ceil((end - start) / positive("dt", dt) * (1 - 1e-9))  # as march has it
-        system, controller = controller.begun(system, (end - start) / steps)
+        system, controller = controller.begun(system, step)
     return march(
         system,
         state,

@@ -12,12 +12,13 @@ import numpy as np
 from phloat.errors import ConvergenceError, InputError
 from phloat.motion.assembled import unload
 from phloat.motion.continuous.flow import Flow
-from phloat.motion.events import Event
+from phloat.motion.corners import Stops, stops
+from phloat.motion.events import Event, Pile, Point, hidden
 from phloat.motion.kernel import tables as t
 from phloat.motion.law_ranges import begin_ranges, found_ranges
 from phloat.motion.outputs import Outputs
-from phloat.motion.result import Books, Result
-from phloat.motion.signals import Constant, Corners, Signal, vector
+from phloat.motion.result import Books, Result, happened
+from phloat.motion.signals import Constant, Signal, vector
 from phloat.motion.task import Task
 from phloat.motion.velocities import agreed, closed_or_said
 from phloat.system.energy import energy
@@ -62,8 +63,10 @@ class Course:
     t: list[float] = field(default_factory=list)
     rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
     happened: list[tuple[float, str]] = field(default_factory=list)
+    records: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)  # e before and after each event
     changes: list[tuple[float, int, float]] = field(default_factory=list)  # time, number of the event, what it did to H
     sampled: float = -np.inf
+    earlier: list[float] | None = None  # values of the events at the node before the last
 
     def run(self) -> Result:
         """The whole way."""
@@ -75,6 +78,7 @@ class Course:
         self.keep(self.time, y, done)
         self.stepper.begin(self.time, y, yd, done)
         levels, steps, wanted = self.levels(self.time, y), 0, self.wanted()
+        piles = [Pile() for _ in task.events]
         while self.time < task.t_end:
             try:
                 piece = self.stepper.step(self.limit())
@@ -92,34 +96,49 @@ class Course:
                 self.keep(self.time, y, done, closed=self.stepper.agrees and not last)
             if met is not None and task.events[met[1]].do is None:
                 self.happened.append((self.time, task.events[met[1]].name))
+                self.records.append((self.state(self.time, y).e,) * 2)
                 break
+            here = levels if met is None else self.levels(self.time, y)
             y, acted = (y, False) if met is None else self.acted(met[1], y)
             sampled = self.sample(y) and self.stepper.adapts
             if met is not None or sampled or self.time in self.breaks:
                 y, yd = flow.consistent(self.time, flow.closed(flow.inputs(self.time), y))
                 self.stepper.begin(self.time, y, yd, done)
-            levels = self.levels(self.time, y)
-            if met is not None and not acted:
-                levels[met[1]] = 0.0
+            self.earlier, levels = (levels if met is None else None), self.levels(self.time, y)
+            if met is not None:
+                if not acted or abs(levels[met[1]]) <= abs(here[met[1]]):
+                    levels[met[1]] = 0.0  # it stands on its zero: whatever it does next is a new crossing
+                said = piles[met[1]].grown(self.time, task.events[met[1]].name, task.t_end - task.t_0)
+                if said is not None:
+                    raise ConvergenceError(said, self.result())
             task.progress(self.time, None)
         return self.result()
 
     # --- where steps end ---------------------------------------------------------------------------------------------
 
     @cached_property
+    def stops(self) -> Stops:
+        """Corners of inputs."""
+        dt = np.inf if self.stepper.adapts or self.task.dt is None else self.task.dt
+        return stops(self.flow.signals, self.task.t_0, self.task.t_end, self.task.corners, dt)
+
+    @cached_property
     def breaks(self) -> frozenset[float]:
-        """Corners of inputs, where schemes that choose their steps begin anew."""
-        if not self.stepper.adapts:
-            return frozenset()
-        corners = [s.lines.times for s in self.flow.signals.values() if isinstance(s, Corners)]
-        return frozenset(float(c) for times in corners for c in times)
+        """Where schemes that choose their steps begin anew."""
+        return self.stops.breaks if self.stepper.adapts else frozenset()
+
+    @property
+    def next_sample(self) -> float:
+        """When the controller is asked next; infinite where it is asked at every step."""
+        if self.task.every is not None:
+            return self.sampled + self.task.every
+        return getattr(self.task.controller, "due", np.inf)
 
     def limit(self) -> float:
         """No step passes the end, a corner of an input or a sample of the controller."""
-        ends = [self.task.t_end, *(c for c in self.breaks if c > self.time)]
-        if self.task.controller is not None and self.task.every is not None and self.stepper.adapts:
-            ends.append(self.sampled + self.task.every)
-        return min(ends)
+        near = 1e-12 * (self.task.t_end - self.task.t_0)
+        due = self.next_sample if self.task.controller is not None else np.inf
+        return min(self.task.t_end, self.stops.after(self.time, near), due if due > self.time + near else np.inf)
 
     def wanted(self) -> list[float]:
         """Times of outputs still to come, where they were given."""
@@ -136,7 +155,7 @@ class Course:
         task = self.task
         if task.controller is None or self.time >= task.t_end:
             return False
-        if task.every is not None and self.time < self.sampled + task.every * (1.0 - 1e-9):
+        if self.next_sample < np.inf and self.time < self.next_sample - 1e-9 * (task.every or 0.0) - 1e-12 * (task.t_end - task.t_0):
             return False
         self.sampled = self.time if task.every is None else self.sampled + task.every
         state = self.state(self.time, y)
@@ -155,16 +174,38 @@ class Course:
         if not events:
             return None
         after = self.levels(piece.t_1, piece.at(piece.t_1)[0])
-        crossed = [k for k, event in enumerate(events) if event.crossed(before[k], after[k])]
-        found = [(self.crossing(piece, events[k], before[k], after[k]), k) for k in crossed]
+        found = []
+        for k, event in enumerate(events):
+            ends: tuple[Point, Point] | None = ((0.0, before[k]), (1.0, after[k]))
+            if not event.crossed(before[k], after[k]):
+                ends = self.within(piece, event, before[k], after[k]) if self.near(k, before, after) else None
+            if ends is not None:
+                found.append((self.crossing(piece, event, *ends), k))
         return min(found, default=None)
 
-    def crossing(self, piece: Piece, event: Event, low: float, high: float) -> float:
-        a, b = piece.t_0, piece.t_1
+    def near(self, k: int, before: list[float], after: list[float]) -> bool:
+        """Whether an event could have crossed zero there and back: not where it is farther away than it goes in a step."""
+        if self.earlier is None:
+            return True
+        change = max(abs(after[k] - before[k]), abs(before[k] - self.earlier[k]))
+        return min(abs(after[k]), abs(before[k])) <= change
+
+    def within(self, piece: Piece, event: Event, low: float, high: float) -> tuple[Point, Point] | None:
+        return hidden(event, lambda x: self.value(piece, event, piece.t_0 + x * (piece.t_1 - piece.t_0)), low, high)
+
+    def value(self, piece: Piece, event: Event, time: float) -> float:
+        """An event within a step."""
+        return event.value(time, Outputs(self.task.system, self.state(time, piece.at(time)[0])))
+
+    def crossing(self, piece: Piece, event: Event, first: Point, second: Point) -> float:
+        span = piece.t_1 - piece.t_0
+        a, b = (piece.t_0 if first[0] == 0.0 else piece.t_0 + first[0] * span), piece.t_1
+        b = b if second[0] == 1.0 else piece.t_0 + second[0] * span
+        low, high = first[1], second[1]
         for _ in range(SEARCHES):
             x = (a * high - b * low) / (high - low) if high != low else 0.5 * (a + b)
             x = min(max(x, a + 1e-3 * (b - a)), b - 1e-3 * (b - a))
-            value = event.value(x, Outputs(self.task.system, self.state(x, piece.at(x)[0])))
+            value = self.value(piece, event, x)
             if (value < 0.0) == (low < 0.0) and value != 0.0:
                 a, low, high = x, value, 0.5 * high
             else:
@@ -181,6 +222,7 @@ class Course:
         before = self.state(self.time, y)
         after = event.do(self.time, before)
         if after is None:
+            self.records.append((before.e, before.e))
             return y, False
         after = fits(system, after)
         closed_or_said(system, after)
@@ -189,6 +231,7 @@ class Course:
             u[system.ports[name]] = signal.at(self.time)
         after = agreed(system, after, u)
         self.changes.append((self.time, which, energy(system, after) - energy(system, before)))
+        self.records.append((before.e, after.e))
         return self.flow.reload(after), True
 
     # --- what comes out ----------------------------------------------------------------------------------------------
@@ -227,7 +270,8 @@ class Course:
             **found_ranges(packed),
         }
         e = unload(flow.run, kept)
-        return Result(system, np.array(self.t), e, lam[:, : system.multipliers.size], books, info)
+        events = happened(system, self.happened, self.records)
+        return Result(system, np.array(self.t), e, lam[:, : system.multipliers.size], books, info, events)
 
     def changed(self, times: np.ndarray) -> tuple[list[str], np.ndarray]:
         """What events that act did to H up to these times, as works of entries of their own."""
@@ -259,7 +303,7 @@ def course(task: Task, build: Callable[[Flow], Stepper], *, name: str, adapts: b
     also = task.system.ports.also
     signals = {also.get(port, port): signal for port, signal in task.inputs.signals.items()}
     if task.controller is not None:
-        if adapts and task.every is None:
+        if adapts and task.every is None and not hasattr(task.controller, "due"):
             raise InputError(f"{name} chooses its steps itself, so a controller needs its sample time: every=…")
         first = answered(task, task.t_0, Outputs(task.system, task.state), None)
         driven = [n for n in first if n in task.system.joints and task.system.joints[n].driven]

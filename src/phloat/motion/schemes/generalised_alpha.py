@@ -65,19 +65,22 @@ class Steps:
         self.beta = 0.25 * (self.gamma + 0.5) ** 2
         self.steps = self.iterations = self.factorisations = self.halved = 0
         self.factors: tuple[float, Factors] | None = None
+        self.h = dt
 
     def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
         self.time, self.y, self.yd, self.done = time, y, yd, done
         self.a = yd[self.flow.v].copy()
         self.power = self.flow.powers(self.flow.inputs(time), y)
-        self.start, self.count = time, 0
 
     def step(self, limit: float) -> Piece:
-        """One step of dt, or in parts where Newton's method fails; nodes are at multiples of dt."""
-        self.count += 1
-        end = self.start + self.count * self.dt
-        end = limit if end > limit - 1e-9 * self.dt else end
+        """To the next node, at a multiple of dt, or to the limit if it comes before; in parts where Newton's method fails."""
+        start = self.flow.task.t_0
+        end = start + (np.floor((self.time - start) / self.dt + 1e-9) + 1.0) * self.dt
+        end = limit if end > limit - 1e-9 * self.dt else float(end)
         t_0, y_0, yd_0, done_0 = self.time, self.y, self.yd, self.done
+        if abs(end - t_0 - self.h) > 1e-6 * self.h:  # a belongs to a time that the step before has set
+            self.a = self.yd[self.flow.v].copy()
+        self.h = end - t_0
         self.parted(end, 0)
         self.steps += 1
         h, y_1, yd_1, done_1 = end - t_0, self.y, self.yd, self.done
