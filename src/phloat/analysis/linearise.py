@@ -5,6 +5,9 @@ loads and spin add to the stiffness is factorised on the motions that the joints
 σ_g = S_g L_gᵀq stand beside them:
 
     E = diag(M, C, S_g⁻¹),   J = [[−Γ, −Bᵀ, −L_g], [B, 0, 0], [L_gᵀ, 0, 0]].
+
+Loads that turn with the sections they act on have a K_g that is not symmetric. What its symmetric part misses stands in N, a force
+on the velocities by σ_g, beside J and R.
 """
 
 from __future__ import annotations
@@ -25,7 +28,9 @@ from phloat.bodies.continua.facets import facets_of
 from phloat.bodies.strain import strain_gradient
 from phloat.errors import InputError, JointError, RedundancyWarning, finite
 from phloat.linear.phdae import Field, LinearPHDAE
+from phloat.joints.rows import Spin
 from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.stiffness import wrenched
 from phloat.motion.velocities import places_of
 from phloat.system.forces import dissipation
 from phloat.system.jointed import ends, gaps, half_turned, in_rows, joint_rows, port_columns
@@ -34,6 +39,8 @@ from phloat.system.system import System, fits
 
 CLOSED = 1e-7
 SYMMETRIC = 1e-5  # of the stiffness of loads: its part from joints is differenced
+ROUND_OFF = 1e-13  # of the largest entry
+LEAST = 1e-3  # of the largest stiffness of loads that are not conservative
 NOTHING = 1e-9  # of the largest squared frequency that loads cause
 MOST = 3000
 
@@ -44,7 +51,8 @@ def linearise(
     """(45) for small motion about a state at rest in equilibrium, or in steady spin; rows (v_P, ω, η̇ | σ) in body axes.
 
     `u` are the inputs that hold the state. Rigid motion is kept. Where loads or a spin stiffen or soften the system, a block
-    "loads" of stresses carries that; `passive` says whether the energy is definite. In a spin driven ports and forces in inertial
+    "loads" of stresses carries that; `passive` says whether the energy is definite. Loads that follow their sections are not
+    conservative: they give a matrix N beside J and R, and a system that is not passive. In a spin driven ports and forces in inertial
     axes are closed: they would turn.
     """
     state = fits(system, state)
@@ -116,18 +124,24 @@ def _with_loads(system: System, u: np.ndarray, linear: LinearPHDAE, small: Tange
     K, M = (Z.T @ small.K_g @ Z).toarray(), (Z.T @ small.M @ Z).toarray()
     root = 1.0 / np.sqrt(np.diag(M))
     scaled = root[:, None] * K * root
-    if (defect := float(np.abs(scaled - scaled.T).max() / np.abs(scaled).max(initial=1e-300))) > SYMMETRIC:
+    defect = float(np.abs(scaled - scaled.T).max() / np.abs(scaled).max(initial=1e-300))
+    if (followers := _followers(system, u)) and defect > ROUND_OFF:
+        mu, W, left = _circulating(K, M)
+        circulation = csr(Z @ left)
+    elif defect > SYMMETRIC:
         raise InputError(
-            f"the stiffness of the loads is not symmetric (relative defect {defect:.1e}): {_followers(system, u)}; give them as "
-            "Force or Torque in inertial axes, or leave them out"
+            f"the stiffness of the loads is not symmetric (relative defect {defect:.1e}): the state is not quite an equilibrium"
         )
-    mu, V = la.eigh(0.5 * (K + K.T), M)
-    kept = np.abs(mu) > NOTHING * np.abs(mu).max(initial=0.0)
-    if not kept.any():
-        return linear
-    L = csr(Z @ (M @ V[:, kept]))
-    S = csr(sp.diags_array(1.0 / mu[kept]))
-    rest, more = linear.rows.size - n, int(kept.sum())
+    else:
+        mu, V = la.eigh(0.5 * (K + K.T), M)
+        kept = np.abs(mu) > NOTHING * np.abs(mu).max(initial=0.0)
+        if not kept.any():
+            return linear
+        mu, W, followers = mu[kept], M @ V[:, kept], ()
+        circulation = zeros(n, len(mu))
+    L = csr(Z @ W)
+    S = csr(sp.diags_array(1.0 / mu))
+    rest, more = linear.rows.size - n, len(mu)
     blocks = linear.J
     J = stacked(
         [
@@ -140,6 +154,8 @@ def _with_loads(system: System, u: np.ndarray, linear: LinearPHDAE, small: Tange
         E=stacked([[linear.E, None], [None, S]]),
         J=J,
         R=stacked([[linear.R, None], [None, zeros(more, more)]]),
+        N=csr(sp.block_array([[zeros(n, n + rest), circulation], [zeros(rest + more, n + rest), None]])),
+        followers=followers,
         B=csr(sp.vstack([linear.B, zeros(more, linear.B.shape[1])])),
         G=csr(sp.hstack([linear.G, zeros(linear.G.shape[0], more)])),
         rows=joined([linear.rows, Layout({"loads": (more,)})], "row"),
@@ -150,16 +166,32 @@ def _with_loads(system: System, u: np.ndarray, linear: LinearPHDAE, small: Tange
     )
 
 
-def _followers(system: System, u: np.ndarray) -> str:
-    """The inputs that turn with a body."""
-    names = [f"{name}.{port}" for name, body in system.bodies.items() for port in body.ports]
-    found = [name for name in names if u[system.ports[name]].any()]
-    found += [name for name, a in system.actuators.items() if u[system.ports[name]].any() and a.axes == "body"]
-    return (
-        f"inputs {', '.join(map(repr, found))} follow their bodies"
-        if found
-        else "the state is not quite an equilibrium"
-    )
+def _circulating(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """K q = W diag(μ) Wᵀq − N σ with σ = diag(μ) Wᵀq: μ, W (motions × stresses) and N of a K that is not symmetric.
+
+    Stresses are only of what K looks at, the row space of K with unit mass: where a body stands need not be known. The symmetric
+    part of K there has the energies μ; they are at least LEAST of the largest (any μ is right, N is the difference).
+    """
+    root = la.cholesky(M, lower=True)
+    unit = la.solve_triangular(root, la.solve_triangular(root, K, lower=True).T, lower=True).T
+    _, size, V = la.svd(unit)
+    V = V[size > ROUND_OFF * size.max(initial=0.0)].T
+    own = V.T @ unit @ V
+    mu, Y = la.eigh(0.5 * (own + own.T))
+    least = LEAST * size.max(initial=0.0)
+    mu = np.where(np.abs(mu) < least, np.where(mu < 0.0, -least, least), mu)
+    V = V @ Y
+    return mu, root @ V, root @ (V - unit @ V / mu)
+
+
+def _followers(system: System, u: np.ndarray) -> tuple[str, ...]:
+    """The inputs whose loads are not conservative: they turn with a section, or are torques about axes in space."""
+    found = [f"{body}.{port}" for body, port in wrenched(system, u)]
+    found += [name for name, c in system.joints.items() if any(isinstance(r, Spin) for r in c.free) and u[system.ports[name]].any()]
+    for name, a in system.actuators.items():
+        if u[system.ports[name]].any() and (a.axes == "body" or (a.kind == "torque" and not system.plane)):
+            found.append(name)
+    return tuple(found)
 
 
 def _without_turning_ports(system: System, linear: LinearPHDAE) -> LinearPHDAE:

@@ -15,9 +15,9 @@ import scipy.sparse as sp
 
 from phloat.algebra.cross import rotation, skew
 from phloat.algebra.sparse import Matrix, csr, diagonal
-from phloat.bodies.body import Body
+from phloat.bodies.body import Body, Port
 from phloat.bodies.strain import strain_gradient
-from phloat.joints.rows import Held, Row
+from phloat.joints.rows import Held, Row, section_axes, section_axes_rate
 from phloat.system.connection import Connection, held
 from phloat.system.elements import Actuator, Element
 from phloat.system.forces import coordinate
@@ -34,12 +34,13 @@ def stiffness(
     """K of the whole system at a state, with the multipliers and inputs that load it; without `elastic`, what loads add to it."""
     bodies = system.bodies.items()
     blocks = {name: body_stiffness(body, state.pose(name), system.gravity, elastic) for name, body in bodies}
-    for name, port in _wrenched(system, u):
-        blocks[name] += _wrench_stiffness(system.bodies[name], port, u[system.ports[f"{name}.{port}"]])
+    for name, port in wrenched(system, u):
+        wrench = u[system.ports[f"{name}.{port}"]]
+        blocks[name] += _wrench_stiffness(system.bodies[name], port, wrench, state.pose(name).eta)
     for name, actuator in system.actuators.items():
         if size := float(u[system.ports[name]][0]):
             pose = state.pose(actuator.body)
-            blocks[actuator.body] += size * _actuator_stiffness(actuator, system.bodies[actuator.body], pose, length)
+            blocks[actuator.body] += size * _actuator_stiffness(actuator, pose)
     columns = [system.bodies[name].columns for name in blocks]
     own = diagonal([block[np.ix_(c, c)] for block, c in zip(blocks.values(), columns, strict=True)])
     return csr(own + _between(system, state, lam, u, length))
@@ -63,38 +64,68 @@ def body_stiffness(body: Body, pose: Pose, gravity: np.ndarray, elastic: bool = 
     return K
 
 
-def _wrenched(system: System, u: np.ndarray) -> Iterable[tuple[str, str]]:
+def wrenched(system: System, u: np.ndarray) -> Iterable[tuple[str, str]]:
+    """Bodies and their ports at which inputs u put a wrench."""
     for name, body in system.bodies.items():
         for port in body.ports:
             if u[system.ports[f"{name}.{port}"]].any():
                 yield name, port
 
 
-def _wrench_stiffness(body: Body, port: str, wrench: np.ndarray) -> np.ndarray:
-    """A wrench in body axes turns the body by y × F."""
+def _wrench_stiffness(body: Body, port: str, wrench: np.ndarray, eta: np.ndarray) -> np.ndarray:
+    """A wrench in the axes of the port's section."""
     whole = np.zeros(6)
     whole[body.twist_rows] = wrench
-    K = np.zeros((6 + body.coordinates,) * 2)
-    K[3:6, 6:] = skew(whole[:3]) @ body.port(port).Phi
+    where = body.port(port)
+    return _following_force(where, eta, whole[:3]) + _following_torque(where, eta, whole[3:])
+
+
+def _actuator_stiffness(actuator: Actuator, pose: Pose) -> np.ndarray:
+    """Of a force, torque or load at the input 1."""
+    follows, force = actuator.axes == "body", actuator.kind == "force"
+    if follows:
+        of = _following_force if force else _following_torque
+        parts = [of(port, pose.eta, weight * actuator.direction) for weight, port in actuator.ports]
+    else:
+        dead = _dead_force if force else _dead_torque
+        parts = [dead(port, pose, weight * actuator.direction) for weight, port in actuator.ports]
+    return np.asarray(sum(parts))
+
+
+def _following_force(port: Port, eta: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """−∂(f, y × f, Φᵀf)/∂η of f = R(Ψη) f₀, in axes of the body: nothing of it depends on where the body stands."""
+    psi, Phi = port.Psi @ eta, port.Phi
+    f, slope = section_axes(psi) @ given, section_axes_rate(psi, given) @ port.Psi
+    K = np.zeros((6 + len(eta),) * 2)
+    K[:3, 6:] = -slope
+    K[3:6, 6:] = skew(f) @ Phi - skew(port.x + Phi @ eta) @ slope
+    K[6:, 6:] = -Phi.T @ slope
     return K
 
 
-def _actuator_stiffness(actuator: Actuator, body: Body, pose: Pose, length: float) -> np.ndarray:
-    n = body.coordinates
-    units = np.concatenate([np.full(3, length), np.ones(3 + n)])
-    eta_units = [length / max(float(np.abs(p.Phi).max(initial=0.0)), 1e-300) for _, p in actuator.ports]
-    units[6:] = min([*eta_units, 1e6])
-    K = np.zeros((6 + n, 6 + n))
-    for k in range(3, 6 + n):  # a force or torque does not depend on where the body stands
-        step = np.zeros(6 + n)
-        step[k] = STEP * units[k]
-        sides = [actuator.effort(body, _moved_pose(pose, sign * step)) for sign in (-1, 1)]
-        K[:, k] = (sides[0] - sides[1]) / (2 * step[k])
+def _following_torque(port: Port, eta: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """−∂(0, τ, Ψᵀτ)/∂η of τ = R(Ψη) τ₀."""
+    slope = section_axes_rate(port.Psi @ eta, given) @ port.Psi
+    K = np.zeros((6 + len(eta),) * 2)
+    K[3:6, 6:], K[6:, 6:] = -slope, -port.Psi.T @ slope
     return K
 
 
-def _moved_pose(pose: Pose, step: np.ndarray) -> Pose:
-    return pose._replace(r_P=pose.r_P + pose.A @ step[:3], A=pose.A @ rotation(step[3:6]), eta=pose.eta + step[6:])
+def _dead_force(port: Port, pose: Pose, given: np.ndarray) -> np.ndarray:
+    """−∂(f, y × f, Φᵀf)/∂(φ, η) of f = Aᵀf₀."""
+    turn, Phi = skew(pose.A.T @ given), port.Phi
+    K = np.zeros((6 + len(pose.eta),) * 2)
+    K[:3, 3:6], K[3:6, 3:6] = -turn, -skew(port.x + Phi @ pose.eta) @ turn
+    K[3:6, 6:], K[6:, 3:6] = turn @ Phi, -Phi.T @ turn
+    return K
+
+
+def _dead_torque(port: Port, pose: Pose, given: np.ndarray) -> np.ndarray:
+    """−∂(0, τ, Ψᵀτ)/∂φ of τ = Aᵀτ₀."""
+    turn = skew(pose.A.T @ given)
+    K = np.zeros((6 + len(pose.eta),) * 2)
+    K[3:6, 3:6], K[6:, 3:6] = -turn, -port.Psi.T @ turn
+    return K
 
 
 # --- between two ports -----------------------------------------------------------------------------------------------

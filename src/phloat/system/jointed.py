@@ -10,8 +10,9 @@ import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, zeros
+from phloat.bodies.body import Port
 from phloat.joints.pairs import Drive
-from phloat.joints.rows import Aligned, Coincide, Held, Perpendicular, Turn, held_ground
+from phloat.joints.rows import Aligned, Coincide, Held, Perpendicular, Turn, held_ground, section_axes
 from phloat.system.connection import Connection, held
 from phloat.system.elements import Element
 from phloat.system.state import State
@@ -67,7 +68,7 @@ def free_axes(system: System, state: State, places: Places) -> dict[str, Matrix]
 
 
 def port_columns(system: System, state: State, places: Places) -> Matrix:
-    """B at a state: wrenches at body ports in body axes, efforts along the free axes of joints, forces, torques and loads.
+    """B at a state: wrenches at body ports in the axes of their sections, efforts along free axes, forces, torques and loads.
 
     Drives act through B_λ only.
     """
@@ -87,11 +88,17 @@ def port_columns(system: System, state: State, places: Places) -> Matrix:
         else:
             owner, _, port = name.rpartition(".")
             body = system.bodies[owner]
-            twist = body.port(port).twist(state.pose(owner).eta)[np.ix_(body.twist_rows, body.columns)]
+            twist = section_twist(body.port(port), state.pose(owner).eta)[np.ix_(body.twist_rows, body.columns)]
             i, j = np.nonzero(twist)
             entries = (twist[i, j], (places.columns[owner][j], i))
             columns.append(sp.coo_array(entries, shape=(places.size, twist.shape[0])))
     return csr(sp.hstack(columns)) if columns else zeros(places.size, 0)
+
+
+def section_twist(port: Port, eta: np.ndarray) -> np.ndarray:
+    """(v_C, ω_C) per (v_P, ω, η̇) in the axes of the port's section, 6 × (6 + n)."""
+    axes = section_axes(port.Psi @ eta)
+    return (axes.T @ port.twist(eta).reshape(2, 3, -1)).reshape(6, -1)
 
 
 def gaps(system: System, state: State) -> dict[str, np.ndarray]:
