@@ -38,7 +38,7 @@ from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 
 CLOSED = 1e-7
-SYMMETRIC = 1e-5  # of the stiffness of loads: its part from joints is differenced
+SYMMETRIC = 1e-5  # of the stiffness of loads: forces need balance to 1e-6 only
 ROUND_OFF = 1e-13  # of the largest entry
 LEAST = 1e-3  # of the largest stiffness of loads that are not conservative
 NOTHING = 1e-9  # of the largest squared frequency that loads cause

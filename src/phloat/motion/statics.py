@@ -134,7 +134,7 @@ class Statics:
         return Balance(f, push, csr(at.G[:, self.where]), size)
 
     def stiffness(self, state: State, lam: np.ndarray) -> Matrix:
-        return stiffness(self.system, state, lam, self.u, self.length)
+        return stiffness(self.system, state, lam, self.u)
 
     def energy(self, state: State) -> float:
         return energy(self.system, state)

@@ -1,23 +1,21 @@
 """K = −∂(f + Gᵀλ + B u)/∂q of a system that stands still, for motions (δx, δφ, δη) of its bodies in body axes.
 
-What a body does to itself (elasticity, gravity) is written out. What acts between two ports, joints and springs, depends on
-twelve numbers of each port only, a small motion (δx, δφ) of its frame and a small displacement and rotation (Φδη, Ψδη) of its
-section; it is differenced by those, whatever kind of row it is. K steers Newton's method and need not be exact to the last digit.
+What a body does to itself (elasticity, gravity, forces at its ports), and what joints and springs do between two ports, is written
+out: the gap of a row is a function of twelve numbers of each port, and its curvature by them is in `joints.curvature`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.cross import rotation, skew
+from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix, csr, diagonal
 from phloat.bodies.body import Body, Port
 from phloat.bodies.strain import strain_gradient
-from phloat.joints.rows import Held, Row, section_axes, section_axes_rate
+from phloat.joints.curvature import curvature, turned_with
+from phloat.joints.rows import Held, Row, Spin, by_entries, section_axes, section_axes_rate
 from phloat.system.connection import Connection, held
 from phloat.system.elements import Actuator, Element
 from phloat.system.forces import coordinate
@@ -25,11 +23,8 @@ from phloat.system.jointed import ends, in_velocities
 from phloat.system.state import Pose, State
 from phloat.system.system import System
 
-STEP = 1e-4  # of the differences, in radians and in lengths of the system
-
-
 def stiffness(
-    system: System, state: State, lam: np.ndarray, u: np.ndarray, length: float, elastic: bool = True
+    system: System, state: State, lam: np.ndarray, u: np.ndarray, elastic: bool = True
 ) -> Matrix:
     """K of the whole system at a state, with the multipliers and inputs that load it; without `elastic`, what loads add to it."""
     bodies = system.bodies.items()
@@ -43,7 +38,7 @@ def stiffness(
             blocks[actuator.body] += size * _actuator_stiffness(actuator, pose)
     columns = [system.bodies[name].columns for name in blocks]
     own = diagonal([block[np.ix_(c, c)] for block, c in zip(blocks.values(), columns, strict=True)])
-    return csr(own + _between(system, state, lam, u, length))
+    return csr(own + _between(system, state, lam, u))
 
 
 def body_stiffness(body: Body, pose: Pose, gravity: np.ndarray, elastic: bool = True) -> np.ndarray:
@@ -88,7 +83,10 @@ def _actuator_stiffness(actuator: Actuator, pose: Pose) -> np.ndarray:
         parts = [of(port, pose.eta, weight * actuator.direction) for weight, port in actuator.ports]
     else:
         dead = _dead_force if force else _dead_torque
-        parts = [dead(port, pose, weight * actuator.direction) for weight, port in actuator.ports]
+        parts = [
+            dead(Port(port.x + port.Phi @ pose.eta, port.Phi, port.Psi), pose.A, weight * actuator.direction)
+            for weight, port in actuator.ports
+        ]
     return np.asarray(sum(parts))
 
 
@@ -111,19 +109,19 @@ def _following_torque(port: Port, eta: np.ndarray, given: np.ndarray) -> np.ndar
     return K
 
 
-def _dead_force(port: Port, pose: Pose, given: np.ndarray) -> np.ndarray:
-    """−∂(f, y × f, Φᵀf)/∂(φ, η) of f = Aᵀf₀."""
-    turn, Phi = skew(pose.A.T @ given), port.Phi
-    K = np.zeros((6 + len(pose.eta),) * 2)
-    K[:3, 3:6], K[3:6, 3:6] = -turn, -skew(port.x + Phi @ pose.eta) @ turn
+def _dead_force(port: Port, A: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """−∂(f, y × f, Φᵀf)/∂(φ, η) of f = Aᵀf₀, at a port whose x is where it stands, y."""
+    turn, Phi = skew(A.T @ given), port.Phi
+    K = np.zeros((6 + Phi.shape[1],) * 2)
+    K[:3, 3:6], K[3:6, 3:6] = -turn, -skew(port.x) @ turn
     K[3:6, 6:], K[6:, 3:6] = turn @ Phi, -Phi.T @ turn
     return K
 
 
-def _dead_torque(port: Port, pose: Pose, given: np.ndarray) -> np.ndarray:
+def _dead_torque(port: Port, A: np.ndarray, given: np.ndarray) -> np.ndarray:
     """−∂(0, τ, Ψᵀτ)/∂φ of τ = Aᵀτ₀."""
-    turn = skew(pose.A.T @ given)
-    K = np.zeros((6 + len(pose.eta),) * 2)
+    turn = skew(A.T @ given)
+    K = np.zeros((6 + port.Psi.shape[1],) * 2)
     K[3:6, 3:6], K[6:, 3:6] = -turn, -port.Psi.T @ turn
     return K
 
@@ -134,12 +132,12 @@ def _dead_torque(port: Port, pose: Pose, given: np.ndarray) -> np.ndarray:
 Load = tuple[Row, np.ndarray, float]  # a row, what acts along it, and the stiffness of that
 
 
-def _between(system: System, state: State, lam: np.ndarray, u: np.ndarray, length: float) -> Matrix:
+def _between(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> Matrix:
     """Of joints with their multipliers, efforts along free axes, and springs."""
     places = in_velocities(system)
     row, column, value = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
     for c, sides, loads in _loaded(system, state, lam, u):
-        block = _pair_stiffness(sides, loads, length)
+        block = _pair_stiffness(sides, loads)
         where = np.concatenate([places.columns[end.body] for end in (c.first, c.second) if end.body])
         i, j = np.nonzero(block)
         row.append(where[i])
@@ -173,48 +171,40 @@ def _split(rows: Sequence[Row], values: np.ndarray) -> list[tuple[Row, np.ndarra
     return list(zip(rows, np.split(values, stops[:-1]), strict=True))
 
 
-def _pair_stiffness(sides: tuple[Held, Held], loads: list[Load], length: float) -> np.ndarray:
-    """−∂(Σ rowᵀ effort)/∂q for the velocities of both sides, one after the other."""
-    columns = []
-    for side, port in enumerate(sides):
-        n = port.Phi.shape[1]
-        if not len(port.columns):  # the ground
-            continue
-        by_port = np.zeros((sum(len(p.columns) for p in sides), 12))
-        for k in range(12 if n else 6):
-            size = STEP * (length if k % 6 < 3 else 1.0)
-            before, after = (_pushed(_replaced(sides, side, _nudged(port, k, s)), loads) for s in (-size, size))
-            by_port[:, k] = (before - after) / (2 * size)
-        onto = np.zeros((12, 6 + n))
-        onto[:6, :6], onto[6:9, 6:], onto[9:, 6:] = np.eye(6), port.Phi, port.Psi
-        columns.append((by_port @ onto)[:, port.columns])
-    K = np.hstack(columns)
-    for row, _, slope in loads:
+def _pair_stiffness(sides: tuple[Held, Held], loads: list[Load]) -> np.ndarray:
+    """−∂(Σ rowᵀ effort)/∂q for the velocities of both sides, one after the other: see `joints.curvature`."""
+    sizes = [len(port.columns) for port in sides]
+    pull, curved = np.zeros(24), np.zeros((24, 24))
+    for row, effort, _ in loads:
+        if not isinstance(row, Spin):
+            pull += effort @ np.hstack(row.rate(*map(by_entries, sides)))
+            curved += curvature(row, effort, *sides)
+    maps = [np.vstack([port.point, *port.turn]) for port in sides]
+    K = np.zeros((sum(sizes), sum(sizes)))
+    parts = (slice(0, sizes[0]), slice(sizes[0], None))
+    for i, mine in enumerate(parts):
+        for j, others in enumerate(parts):
+            K[mine, others] -= maps[i].T @ curved[12 * i : 12 * i + 12, 12 * j : 12 * j + 12] @ maps[j]
+        if sizes[i]:
+            K[mine, mine] += turned_with(sides[i], pull[12 * i : 12 * i + 12])
+    for row, effort, slope in loads:
+        if isinstance(row, Spin):
+            K += _spin_stiffness(row, effort, sides, parts)
         if slope:
             rate = np.hstack(row.rate(*sides))
             K += slope * rate.T @ rate
     return K
 
 
-def _replaced(sides: tuple[Held, Held], side: int, port: Held) -> tuple[Held, Held]:
-    return (port, sides[1]) if side == 0 else (sides[0], port)
-
-
-def _pushed(sides: tuple[Held, Held], loads: list[Load]) -> np.ndarray:
-    total = np.zeros(sum(len(port.columns) for port in sides))
-    for row, effort, _ in loads:
-        total += effort @ np.hstack(row.rate(*sides))
-    return total
-
-
-def _nudged(port: Held, k: int, size: float) -> Held:
-    """The port after a small motion of its frame (k = 0 … 5) or of its section in the frame (6 … 11)."""
-    step = size * np.eye(3)[k % 3]
-    if k < 3:
-        return replace(port, r_P=port.r_P + port.A @ step)
-    if k < 6:
-        return replace(port, A=port.A @ rotation(step))
-    if k < 9:
-        return replace(port, y=port.y + step)
-    more = np.hstack([port.Phi, np.zeros((3, 3))]), np.hstack([port.Psi, np.eye(3)])
-    return replace(port, Phi=more[0], Psi=more[1], eta=np.concatenate([port.eta, step]))
+def _spin_stiffness(row: Spin, effort: np.ndarray, sides: tuple[Held, Held], parts: tuple[slice, slice]) -> np.ndarray:
+    """Of a torque τ = Σ effort d_i in the directions of the first port, on the second, and −τ on the first."""
+    A, B = sides
+    size = len(A.columns) + len(B.columns)
+    K, turning = np.zeros((size, size)), np.tensordot(effort, A.turn[list(row.axes)], 1)  # how τ moves with A
+    torque = A.D[:, list(row.axes)] @ effort
+    for port, mine, sign in ((A, parts[0], -1.0), (B, parts[1], 1.0)):
+        K[mine, parts[0]] -= sign * port.spin.T @ turning
+        if len(port.columns):
+            where = Port(port.y, port.Phi, port.Psi)
+            K[mine, mine] += _dead_torque(where, port.A, sign * torque)[np.ix_(port.columns, port.columns)]
+    return K
