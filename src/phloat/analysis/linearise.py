@@ -28,9 +28,8 @@ from phloat.bodies.continua.facets import facets_of
 from phloat.bodies.strain import strain_gradient
 from phloat.errors import InputError, JointError, RedundancyWarning, finite
 from phloat.linear.phdae import Field, LinearPHDAE
-from phloat.joints.rows import Spin
 from phloat.motion.inputs import Inputs, given_inputs
-from phloat.motion.stiffness import wrenched
+from phloat.motion.stiffness import nonconservative
 from phloat.motion.velocities import places_of
 from phloat.system.forces import dissipation
 from phloat.system.jointed import ends, gaps, half_turned, in_rows, joint_rows, port_columns
@@ -125,7 +124,7 @@ def _with_loads(system: System, u: np.ndarray, linear: LinearPHDAE, small: Tange
     root = 1.0 / np.sqrt(np.diag(M))
     scaled = root[:, None] * K * root
     defect = float(np.abs(scaled - scaled.T).max() / np.abs(scaled).max(initial=1e-300))
-    if (followers := _followers(system, u)) and defect > ROUND_OFF:
+    if (followers := nonconservative(system, u)) and defect > ROUND_OFF:
         mu, W, left = _circulating(K, M)
         circulation = csr(Z @ left)
     elif defect > SYMMETRIC:
@@ -182,16 +181,6 @@ def _circulating(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     mu = np.where(np.abs(mu) < least, np.where(mu < 0.0, -least, least), mu)
     V = V @ Y
     return mu, root @ V, root @ (V - unit @ V / mu)
-
-
-def _followers(system: System, u: np.ndarray) -> tuple[str, ...]:
-    """The inputs whose loads are not conservative: they turn with a section, or are torques about axes in space."""
-    found = [f"{body}.{port}" for body, port in wrenched(system, u)]
-    found += [name for name, c in system.joints.items() if any(isinstance(r, Spin) for r in c.free) and u[system.ports[name]].any()]
-    for name, a in system.actuators.items():
-        if u[system.ports[name]].any() and (a.axes == "body" or (a.kind == "torque" and not system.plane)):
-            found.append(name)
-    return tuple(found)
 
 
 def _without_turning_ports(system: System, linear: LinearPHDAE) -> LinearPHDAE:

@@ -67,6 +67,18 @@ def wrenched(system: System, u: np.ndarray) -> Iterable[tuple[str, str]]:
                 yield name, port
 
 
+def nonconservative(system: System, u: np.ndarray) -> tuple[str, ...]:
+    """The inputs whose loads have no potential: they turn with a section, or are torques about axes in space."""
+    found = [f"{body}.{port}" for body, port in wrenched(system, u)]
+    for name, c in system.joints.items():
+        if any(isinstance(row, Spin) for row in c.free) and u[system.ports[name]].any():
+            found.append(name)
+    for name, a in system.actuators.items():
+        if u[system.ports[name]].any() and (a.axes == "body" or (a.kind == "torque" and not system.plane)):
+            found.append(name)
+    return tuple(found)
+
+
 def _wrench_stiffness(body: Body, port: str, wrench: np.ndarray, eta: np.ndarray) -> np.ndarray:
     """A wrench in the axes of the port's section."""
     whole = np.zeros(6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,24 +57,25 @@ def joint_rows(system: System, state: State, places: Places) -> tuple[Matrix, Ma
     return scattered(blocks, places), csr(B_lam)
 
 
-def free_axes(system: System, state: State, places: Places) -> dict[str, Matrix]:
-    """For every joint with free axes, the rates along them per velocity: what its port shows."""
+def free_axes(system: System, state: State, places: Places, names: Sequence[str] | None = None) -> dict[str, Matrix]:
+    """For every joint with free axes, the rates along them per velocity: what its port shows. Of all joints, or of the named."""
     out = {}
     for name, c in system.joints.items():
-        if c.free:
+        if c.free and (names is None or name in names):
             first, second = ends(c, state)
             out[name] = scattered([(c, row.rate(first, second)) for row in c.free], places)
     return out
 
 
-def port_columns(system: System, state: State, places: Places) -> Matrix:
+def port_columns(system: System, state: State, places: Places, names: Sequence[str] | None = None) -> Matrix:
     """B at a state: wrenches at body ports in the axes of their sections, efforts along free axes, forces, torques and loads.
 
-    Drives act through B_λ only.
+    Drives act through B_λ only. Of all ports, or of the named ones.
     """
-    free = free_axes(system, state, places)
+    names = list(system.ports) if names is None else names
+    free = free_axes(system, state, places, names)
     columns = []
-    for name in system.ports:
+    for name in names:
         if name in free:
             columns.append(free[name].T)
         elif name in system.actuators:
