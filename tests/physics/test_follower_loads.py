@@ -33,7 +33,7 @@ def linear(system, P):
     return ph.linearise(system, ph.equilibrium(system, ph.place(system), u=u), u=u)
 
 
-# --- exact columns: y'''' + N(x) y'' = ω²y, clamped at 0; y'' = 0 and y''' + μω²y = 0 at 1 ------------------------------------------
+# --- exact columns: y'''' + N(x) y'' = ω²y, clamped at 0; y'' = 0 and y''' + μω²y = 0 at 1 --------------------------------
 
 
 def determinant(kind, P, squared):
@@ -121,7 +121,9 @@ def test_response_and_motion_of_the_linear_system_agree_with_its_matrices():
     s = 1j * 0.01
     A = (found.J - found.R + found.N).toarray()
     exact = tip.B.toarray().T @ la.solve(s * found.E.toarray() - A, tip.B.toarray())
-    np.testing.assert_allclose(ph.response(tip, "b.C", omega=np.array([0.01])).values[0], exact, rtol=1e-8, atol=1e-9 * np.abs(exact).max())
+    np.testing.assert_allclose(
+        ph.response(tip, "b.C", omega=np.array([0.01])).values[0], exact, rtol=1e-8, atol=1e-9 * np.abs(exact).max()
+    )
     growing = max(ph.poles(found), key=lambda pole: pole.real)
     period = 2 * np.pi / growing.imag
     run = ph.simulate(tip, None, 12 * period, dt=period / 200, u={"b.C": lambda t: (0, 1e-9 * (t < period), 0)})
@@ -142,7 +144,9 @@ def elastica(F):
     return np.array([c * X - s * Y, s * X + c * Y])
 
 
-@pytest.mark.parametrize("frame, order", [(FRAMES[0], 2.8), (FRAMES[1], 3.8), (TIP, 2.5)], ids=["cantilever", "pinned", "tip"])
+@pytest.mark.parametrize(
+    "frame, order", [(FRAMES[0], 2.8), (FRAMES[1], 3.8), (TIP, 2.5)], ids=["cantilever", "pinned", "tip"]
+)
 @pytest.mark.parametrize("F", [0.1, 1.0])
 def test_equilibrium_under_a_follower_force_is_the_elastica(F, frame, order):
     """Deflections of 0.033 and 0.32 lengths, by 2, 4 and 8 pieces: the error falls with order 3 (pinned frames: 4)."""

@@ -51,8 +51,8 @@ def linearise(
 
     `u` are the inputs that hold the state. Rigid motion is kept. Where loads or a spin stiffen or soften the system, a block
     "loads" of stresses carries that; `passive` says whether the energy is definite. Loads that follow their sections are not
-    conservative: they give a matrix N beside J and R, and a system that is not passive. In a spin driven ports and forces in inertial
-    axes are closed: they would turn.
+    conservative: they give a matrix N beside J and R, and a system that is not passive. In a spin driven ports and forces in
+    inertial axes are closed: they would turn.
     """
     state = fits(system, state)
     _joints_closed(system, state)

@@ -10,8 +10,8 @@ import scipy.linalg as la
 from phloat.algebra.sparse import csr, diagonal
 from phloat.errors import AccuracyError, InputError, finite
 from phloat.joints.ends import unit
-from phloat.motion.inputs import given_inputs
 from phloat.motion.inertial import slopes
+from phloat.motion.inputs import given_inputs
 from phloat.motion.place import place
 from phloat.motion.statics import statics
 from phloat.motion.stiffness import stiffness

@@ -201,11 +201,15 @@ def _circulating(system: LinearPHDAE, count: int | None) -> Modes:
     """Modes under loads that are not conservative: of the pencil (J + N, E) without damping, which squares nothing."""
     free, n = eliminate(system.with_ports()), system.split
     if free.rows.size > MOST_LOADED:
-        raise InputError(f"{free.rows.size} rows under such loads are too many (at most {MOST_LOADED}); use fewer elements")
+        raise InputError(
+            f"{free.rows.size} rows under such loads are too many (at most {MOST_LOADED}); use fewer elements"
+        )
     size, A, back = energy_form(replace(free, R=zeros(0, 0)))
     value, vector = la.eig(A)
     value = np.where(np.abs(value) <= ZERO, 0.0, value)
-    value = np.where(np.abs(value.real) <= ZERO, 1j * value.imag, np.where(np.abs(value.imag) <= ZERO, value.real, value))
+    value = np.where(
+        np.abs(value.real) <= ZERO, 1j * value.imag, np.where(np.abs(value.imag) <= ZERO, value.real, value)
+    )
     chosen = np.flatnonzero((value.imag > 0) | ((value.imag == 0) & (value.real > 0)) | (value == 0))
     chosen = chosen[np.lexsort((value[chosen].real, value[chosen].imag))]
     v = back[: free.split] @ vector[:, chosen]

@@ -4,8 +4,8 @@ With p = M(η) w the forces of inertia on (v_P, ω, η̇) besides −M ẇ are
 
     h = (p_v × ω,  p_v × v_P + p_ω × ω,  ½ wᵀ(∂M/∂η) w) − (∂M/∂η · η̇) w,
 
-so that all derivatives follow from P = ∂(M w)/∂η and T_ηη = ½ wᵀ(∂²M/∂η²) w. M is quadratic in η; about the mass centre y(η) = s₀/m + Sη/m it
-is J(η) = j0 + j1·η + ½ηNη and c(η) = c0 + Γη, the arrays of the kernel.
+so that all derivatives follow from P = ∂(M w)/∂η and T_ηη = ½ wᵀ(∂²M/∂η²) w. M is quadratic in η; about the mass centre
+y(η) = s₀/m + Sη/m it is J(η) = j0 + j1·η + ½ηNη and c(η) = c0 + Γη, the arrays of the kernel.
 """
 
 from __future__ import annotations

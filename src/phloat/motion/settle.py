@@ -15,8 +15,8 @@ from phloat.algebra.sparse import Matrix, csr, dependencies, diagonal, row_lengt
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, finite
 from phloat.motion.accelerations import convective
-from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.inertial import momentum_slope, slopes
+from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.least import refined
 from phloat.motion.relax import BALANCED, CLOSED, GOOD_ENOUGH
 from phloat.motion.set_moving import Task

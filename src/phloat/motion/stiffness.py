@@ -7,6 +7,7 @@ out: the gap of a row is a function of twelve numbers of each port, and its curv
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -23,9 +24,8 @@ from phloat.system.jointed import ends, in_velocities
 from phloat.system.state import Pose, State
 from phloat.system.system import System
 
-def stiffness(
-    system: System, state: State, lam: np.ndarray, u: np.ndarray, elastic: bool = True
-) -> Matrix:
+
+def stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray, elastic: bool = True) -> Matrix:
     """K of the whole system at a state, with the multipliers and inputs that load it; without `elastic`, what loads add to it."""
     bodies = system.bodies.items()
     blocks = {name: body_stiffness(body, state.pose(name), system.gravity, elastic) for name, body in bodies}

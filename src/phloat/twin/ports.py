@@ -4,9 +4,9 @@
     Δc/h = V̄ + (Qω̄) × ρ̄ + QΦv,   Δd/h = (Qω̄) × d̄ + Q M(ψ̄) Ψv                      exactly; bars are means of end values
     δc₁/h = δV + κ(Qδω) × ρ₁ + A₁Φδv,   δd₁/h = κ(Qδω) × d₁ + A₁ M(ψ₁) Ψδv,   κ = 1/(1 + |hω̄/2|²)
 
-A port is a dict of arrays, with c and the arm ρ (3), directions d (3, 3), those in the body t (3, 3), ψ (3) and the orthonormal axes
-of its section (3, 3, columns); vectors are rows. The map of a port takes (V, ω, η̇) to the rates of c, d_1, d_2, d_3 and to the angular velocity, (5, 3, size); where
-nothing holds its directions only the first is there, (1, 3, size).
+A port is a dict of arrays, with c and the arm ρ (3), directions d (3, 3), those in the body t (3, 3), ψ (3) and the orthonormal
+axes of its section (3, 3, as columns); other vectors are rows. The map of a port takes (V, ω, η̇) to the rates of c, d_1, d_2, d_3
+and to the angular velocity, (5, 3, size); where nothing holds its directions only the first is there, (1, 3, size).
 """
 
 from __future__ import annotations

@@ -19,7 +19,16 @@ KINDS = (
     *("coincide", "perpendicular", "in_plane", "skew", "turn", "distance"),
     *("spin", "wrench_v", "wrench_w", "push", "twist"),
 )
-TURNING = ("perpendicular", "in_plane", "skew", "turn", "spin", "wrench_v", "wrench_w", "twist")  # their pulls may turn a port
+TURNING = (
+    "perpendicular",
+    "in_plane",
+    "skew",
+    "turn",
+    "spin",
+    "wrench_v",
+    "wrench_w",
+    "twist",
+)  # their pulls may turn a port
 Row = Callable[[Tree, Tree, Tree, Array], tuple[Array, Array]]
 
 

@@ -134,7 +134,14 @@ def changed(m, w, j, side, out, moved):
                 w[out + ON_DIR + d + c] -= 0.5 * lam * w[moved + c]
             any_row = True
         elif (R[r, R_KIND] == WRENCH_V or R[r, R_KIND] == WRENCH_W) and side == 1:
-            _follow(w, m.ends[J[j, J_B], E_MEAN], R[r, R_COEF], lam, moved, out + (FORCE if R[r, R_KIND] == WRENCH_V else TORQUE))
+            _follow(
+                w,
+                m.ends[J[j, J_B], E_MEAN],
+                R[r, R_COEF],
+                lam,
+                moved,
+                out + (FORCE if R[r, R_KIND] == WRENCH_V else TORQUE),
+            )
             any_row = True
         elif R[r, R_KIND] == DISTANCE:
             o, inner = R[r, R_COEF], 0.0

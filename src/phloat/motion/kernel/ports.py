@@ -89,7 +89,7 @@ def port_at(B, E, e, data, w, q, frame, out, t):
 
 @inner
 def directions_at(B, E, e, data, w, q, frame, out, t):
-    """d_j = A (t_j + ψ × t_j + ⅓ ψ × (ψ × t_j)) with ψ = Ψη; where forces follow the section, A (t_j + a ψ × t_j + b ψ × (ψ × t_j)).
+    """d_j = A (t_j + ψ × t_j + ⅓ ψ × (ψ × t_j)) with ψ = Ψη; where forces follow the section A (t_j + a ψ × t_j + b ψ × (ψ × t_j)).
 
     a and b make these orthonormal: ℓ² = 1 + ψ²/3 + ψ⁴/9, a = 1/ℓ, b = (⅓ + (⅓ + ψ²/9)/(1 + ℓ))/ℓ (joints/rows.section_axes).
     """
