@@ -104,7 +104,13 @@ def continua(material: ph.Material = steel) -> dict[str, ph.Body]:
     solid = ph.Solid.box(1.3, 0.05, 0.03, material=material, frame="left", ports=ends)
     mean = {"P": ph.Mean("left"), "C": (1.3, 0.025, 0.015)}
     loose = ph.Solid.box(
-        1.3, 0.05, 0.03, material=material, frame="mean axes", ports=mean, damping=ph.Rayleigh(mass=0.3, stiffness=1e-5, relative_to="C")
+        1.3,
+        0.05,
+        0.03,
+        material=material,
+        frame="mean axes",
+        ports=mean,
+        damping=ph.Rayleigh(mass=0.3, stiffness=1e-5, relative_to="C"),
     )
     return {
         "plate": plate.discretise((4, 2)).reduced(modes=3, stiffened=3),

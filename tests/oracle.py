@@ -117,6 +117,11 @@ def section(psi: np.ndarray) -> np.ndarray:
     return WHOLE + skew(psi) + skew(psi) @ skew(psi) / 3.0
 
 
+def nearest_rotation(turned: np.ndarray) -> np.ndarray:
+    U, _, V = np.linalg.svd(turned)
+    return U @ V
+
+
 def midway(start, end) -> SimpleNamespace:
     """A port between two others, whose twelve numbers (c, d_1, d_2, d_3) are its velocities: a rate is then a gradient."""
     point, turn = np.eye(3, 12), np.array([np.eye(3, 12, k=3 + 3 * i) for i in range(3)])
@@ -342,18 +347,22 @@ class Held:
             return
         if name in system.actuators:
             a = system.actuators[name]
-            turn = self._mean(a.body) if a.axes == "body" else WHOLE
             for weight, port in a.ports:
+                along = self._following(a.body, port, a.direction) if a.axes == "body" else a.direction
                 velocity = self.velocity(SimpleNamespace(body=a.body, port=port, triad=WHOLE, at=None))
                 chosen = velocity[:3] if a.kind == "force" else velocity[12:]
-                F[a.body] -= weight * given[0] * chosen.T @ (turn @ a.direction)
+                F[a.body] -= weight * given[0] * chosen.T @ along
             return
         owner, _, port_name = name.rpartition(".")
         body, wrench = system.bodies[owner], np.zeros(6)
         wrench[list(body.active)] = given
         end = SimpleNamespace(body=owner, port=body.port(port_name), triad=WHOLE, at=None)
-        velocity, turn = self.velocity(end), self._mean(owner)
+        velocity = self.velocity(end)
+        turn = np.column_stack([self._following(owner, end.port, axis) for axis in WHOLE])
         F[owner] -= velocity[:3].T @ turn @ wrench[:3] + velocity[12:].T @ turn @ wrench[3:]
 
-    def _mean(self, body: str) -> np.ndarray:
-        return 0.5 * (self.oracle.poses[body].A + self.ends[body].A)
+    def _following(self, body: str, port, along: np.ndarray) -> np.ndarray:
+        """The mean of a direction of a section at both ends of the step, of unit length."""
+        poses = (self.oracle.poses[body], self.ends[body])
+        mean = sum(0.5 * pose.A @ nearest_rotation(section(port.Psi @ pose.eta)) @ along for pose in poses)
+        return mean / np.linalg.norm(mean)

@@ -285,7 +285,9 @@ def test_damping_ratios_of_a_cantilever_are_those_of_its_law(damping, ratio):
 
 
 def test_rigid_motion_is_never_damped():
-    body = ph.Beam(1.0, SLENDER.section, steel, damping=ph.Rayleigh(mass=3.0, stiffness=1e-5, relative_to="P")).discretise(3)
+    body = ph.Beam(
+        1.0, SLENDER.section, steel, damping=ph.Rayleigh(mass=3.0, stiffness=1e-5, relative_to="P")
+    ).discretise(3)
     found = ph.modes(body.linear())
     assert found.rigid == 6
     assert (found.poles[:6] == 0).all()

@@ -28,7 +28,9 @@ def test_a_misspelt_theory_is_answered_with_the_nearest():
 
 @pytest.mark.parametrize("damping", [None, 0.1, "low", ph.Rayleigh], ids=repr)
 def test_damping_is_one_of_three_kinds(damping):
-    with pytest.raises(ph.InputError, match=r"damping is .*; it must be Rayleigh\(…\), KelvinVoigt\(…\) or ModalDamping\(…\)"):
+    with pytest.raises(
+        ph.InputError, match=r"damping is .*; it must be Rayleigh\(…\), KelvinVoigt\(…\) or ModalDamping\(…\)"
+    ):
         beam(damping=damping)
 
 

@@ -188,7 +188,10 @@ def test_a_bushing_beside_a_joint_is_no_trouble(plane):
 
 
 @BOTH
-@pytest.mark.parametrize("damping", [ph.Rayleigh(mass=0.3, stiffness=1e-4, relative_to="C"), ph.KelvinVoigt(1e-4), ph.ModalDamping(0.02, "body")])
+@pytest.mark.parametrize(
+    "damping",
+    [ph.Rayleigh(mass=0.3, stiffness=1e-4, relative_to="C"), ph.KelvinVoigt(1e-4), ph.ModalDamping(0.02, "body")],
+)
 def test_damping_of_bodies_takes_what_is_missing(damping, plane):
     from bodies_zoo import beam
     from motion_zoo import SOFT

@@ -60,7 +60,10 @@ def test_sections_that_turn_are_damped_alike(theory):
 
 
 @pytest.mark.parametrize("support", ["simply supported", "clamped", "free"])
-@pytest.mark.parametrize("damping", [ph.Rayleigh(mass=A, relative_to="P"), ph.Rayleigh(mass=A, relative_to="body"), ph.ModalDamping(0.02, "C")])
+@pytest.mark.parametrize(
+    "damping",
+    [ph.Rayleigh(mass=A, relative_to="P"), ph.Rayleigh(mass=A, relative_to="body"), ph.ModalDamping(0.02, "C")],
+)
 def test_no_frame_changes_frequency_or_decay(support, damping):
     found = [poles(damped(frame, damping).discretise(6), support) for frame in FRAMES]
     for other in found[1:]:
@@ -117,7 +120,12 @@ def test_small_motion_of_meshes_knows_ground_ports_and_body():
     options = {"material": steel, "frame": "left", "ports": {"P": "left", "C": "right"}}
 
     def decay(damping, **more):
-        found = ph.modes(ph.Plate.rectangle(1.0, 0.3, thickness=0.01, damping=damping, **options, **more).discretise((3, 1)).linear(), 9)
+        found = ph.modes(
+            ph.Plate.rectangle(1.0, 0.3, thickness=0.01, damping=damping, **options, **more)
+            .discretise((3, 1))
+            .linear(),
+            9,
+        )
         return -found.poles.real, found.rigid
 
     slow, rigid = decay(ph.Rayleigh(mass=A, relative_to="body"))

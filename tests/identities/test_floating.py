@@ -52,7 +52,9 @@ MESHED = {
     "solid whose frame is no port": lambda: solid(frame="top"),
     "solid without ports": lambda: solid(ports={}),
     "solid of tetrahedra in skew axes": lambda: solid(moved(box(A, B, C, 3, 1, 1, "tetrahedron", 2))),
-    "damped solid in mean axes": lambda: solid(frame="mean axes", damping=ph.Rayleigh(mass=0.3, stiffness=1e-6, relative_to="body")),
+    "damped solid in mean axes": lambda: solid(
+        frame="mean axes", damping=ph.Rayleigh(mass=0.3, stiffness=1e-6, relative_to="body")
+    ),
     "plate": plate,
     "plate with mean sides and a point": lambda: plate(ports={**MEANS, "C": (0.7, 0.1, 0.0)}),
     "plate whose frame is no port": lambda: plate(frame="top"),

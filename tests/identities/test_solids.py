@@ -279,7 +279,8 @@ def test_modes_that_repeat_are_all_found():
 
 
 @pytest.mark.parametrize(
-    ("damping", "mass", "stiffness"), [(Rayleigh(0.3, 0.02, relative_to="ground"), 0.3, 0.02), (KelvinVoigt(0.01), 0, 0.01)]
+    ("damping", "mass", "stiffness"),
+    [(Rayleigh(0.3, 0.02, relative_to="ground"), 0.3, 0.02), (KelvinVoigt(0.01), 0, 0.01)],
 )
 def test_damping_is_mass_and_stiffness(damping, mass, stiffness):
     body = made(unit("hexahedron", 1), damping=damping)

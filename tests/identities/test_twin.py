@@ -160,3 +160,20 @@ def test_a_body_at_rest_without_a_load_stays_there():
     system = ph.connect({"block": block}, [ph.Revolute("ground", "block.P", name="pin")], plane="xy")
     motion = simulate(exported(system, ph.place(system, {}), 0.2, dt=0.1))
     assert np.abs(motion.r_P("block")).max() == 0.0
+
+
+def test_forces_that_follow_a_bending_section_move_as_in_the_kernel():
+    """A force, a torque and a wrench at the end of a beam and a load along it, all in the axes of the sections."""
+    arm = ph.Beam(0.6, ph.Rectangle(0.01, 0.004), STEEL, frame="pinned").discretise(2)
+    joints = [
+        ph.Revolute("ground", "arm.P", axis=(0, 1, 2), name="motor"),
+        ph.Force("arm.C", along=(1.0, 2.0, 0.2), axes="body", name="thrust"),
+        ph.Torque("arm.C", about=(1.0, -1.0, 0.5), axes="body", name="turn"),
+        ph.Load("arm", along=(0.0, 1.0, 0.0), per_length=lambda s: 1.0 + s, axes="body", name="wind"),
+    ]
+    system = ph.connect({"arm": arm}, joints)
+    u = {"thrust": lambda t: 9.0 * np.cos(30.0 * t), "turn": 0.5, "wind": 4.0, "arm.C": (1.0, 2.0, 3.0, 0.1, 0.2, 0.3)}
+    motion, result = both(system, ph.place(system), 60, 5e-4, u=u)
+    for quantity, difference in apart(system, motion, result).items():
+        assert difference < 1e-11, quantity
+    assert np.abs(arm.port("C").Psi @ result["arm.eta"].T).max() > 0.05

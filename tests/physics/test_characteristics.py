@@ -9,9 +9,9 @@ from scipy.interpolate import CubicSpline, PPoly
 from scipy.spatial.transform import Rotation
 
 import phloat as ph
+from phloat.files.reading import from_plain
 from phloat.joints.curves import curve, resistance
 from phloat.system.plain import plain
-from phloat.files.reading import from_plain
 
 POINT = ph.PointMass(1.0).discretise()
 BLOCK = ph.RigidBody(1.0, np.diag([0.5, 0.8, 1.0])).discretise()
@@ -192,9 +192,7 @@ def test_a_load_over_part_of_a_beam_is_the_whole_of_it():
 
 
 def bushing(rotation: str, k=(1.0, 1.0, 1.0), **options) -> ph.System:
-    mount = ph.Bushing(
-        "ground", "b.P", stiffness=(50.0,) * 3 + tuple(k), rotation=rotation, name="mount", **options
-    )
+    mount = ph.Bushing("ground", "b.P", stiffness=(50.0,) * 3 + tuple(k), rotation=rotation, name="mount", **options)
     return ph.connect({"b": BLOCK}, [mount])
 
 
@@ -243,7 +241,9 @@ def test_a_bushing_of_sines_says_how_far_it_turned():
     system = bushing("small")
     quiet = ph.simulate(system, turned_by(system, np.array([0, 0, 0.4])), 1.0, dt=1e-2)
     assert quiet.info["ranges"]["mount"]["turn"][2] is None
-    with pytest.warns(ph.LargeTurnWarning, match=r"bushing 'mount' turns by 2\.2 rad, beyond 0\.5 rad .* rotation=\"vector\""):
+    with pytest.warns(
+        ph.LargeTurnWarning, match=r"bushing 'mount' turns by 2\.2 rad, beyond 0\.5 rad .* rotation=\"vector\""
+    ):
         ph.simulate(system, turned_by(system, np.array([0, 0, 2.0])), 1.0, dt=1e-2, output=100)
     with pytest.raises(ph.InputError, match="rotation of mount is 'large'; it must be 'small' or 'vector'"):
         bushing("large")
@@ -268,7 +268,9 @@ def test_a_turning_bushing_between_bodies_keeps_momenta(plane):
     turn = {"b.theta": 1.4} if plane else {"b.A_IB": Rotation.from_rotvec([0.9, -0.8, 1.0]).as_matrix()}
     zero = (0, 0) if plane else (0, 0, 0)
     state = ph.place(system, {"a.r_P": zero, "b.r_P": zero, **turn})
-    state = ph.set_moving(system, state, {"a.omega": 0.3 if plane else (0.2, 0.1, 0.4), "b.v_P": (0.2, 0.3, 0)[: len(zero)]})
+    state = ph.set_moving(
+        system, state, {"a.omega": 0.3 if plane else (0.2, 0.1, 0.4), "b.v_P": (0.2, 0.3, 0)[: len(zero)]}
+    )
     result = ph.simulate(system, state, 2.0, dt=1e-2)
     turning = result.angular_momentum[:, 2:] if plane else result.angular_momentum
     assert np.ptp(turning, axis=0).max() < 1e-12

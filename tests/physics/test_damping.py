@@ -19,9 +19,7 @@ def strip(**options) -> ph.Beam:
 
 
 def held(part, *, along=(0, 1, 0), plane="xy"):
-    return ph.connect(
-        {"b": part}, [ph.Weld("ground", "b.P"), ph.Force("b.C", along=along, name="tip")], plane=plane
-    )
+    return ph.connect({"b": part}, [ph.Weld("ground", "b.P"), ph.Force("b.C", along=along, name="tip")], plane=plane)
 
 
 def let_go(system, force: float, halves: int = 16, per_half: int = 40):
@@ -63,7 +61,11 @@ def test_reduced_beams_decay_alike():
 @pytest.mark.parametrize("kind", ["plate", "solid"])
 def test_plate_strips_and_solids_decay_as_their_poles_say(kind):
     """From 0.02 to 6 N at the end (46 mm of 1 m): the same decay, within 0.3 % of the poles."""
-    options = {"material": ph.Material(E=2.1e11, rho=7800.0, nu=0.0), "frame": "left", "ports": {"P": "left", "C": "right"}}
+    options = {
+        "material": ph.Material(E=2.1e11, rho=7800.0, nu=0.0),
+        "frame": "left",
+        "ports": {"P": "left", "C": "right"},
+    }
     options["damping"] = ph.KelvinVoigt(TIME)
     if kind == "plate":
         body = ph.Plate.rectangle(1.0, 0.02, thickness=0.005, **options).discretise((6, 1))

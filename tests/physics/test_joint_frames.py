@@ -77,7 +77,9 @@ def test_a_ball_joint_is_placed_and_set_moving_by_name():
     system = ph.connect({"a": BLOCK, "b": BLOCK}, [joint])
     A = Rotation.from_rotvec([0.1, 0.7, -0.3]).as_matrix()
     state = ph.place(system, {"a.r_P": (1, 2, 3), "a.A_IB": A, "ball.A": R})
-    wanted = A @ R @ Rotation.from_rotvec(turned).as_matrix()  # the second frame is turned from the first where R is the identity
+    wanted = (
+        A @ R @ Rotation.from_rotvec(turned).as_matrix()
+    )  # the second frame is turned from the first where R is the identity
     np.testing.assert_allclose(attitude(system, state), wanted, atol=1e-11)
     spin = np.array([0.5, -1.0, 2.0])
     moving = ph.set_moving(system, state, {"a.v_P": (0.1, 0.2, 0.3), "a.omega": (1, 2, 3), "ball.omega": spin})

@@ -117,7 +117,9 @@ def test_discs_of_sheets_and_of_curved_faces_move_as_bodies_do():
     bodies = [
         ph.Sheet.rectangle(0.4, 0.2, material=alu, ports={"A": ph.Patch((0.3, 0.1, 0.0), 0.05)}).discretise(8),
         panel(ph.Patch((0.3, 0.1, 0.001), 0.03)).discretise(8),
-        ph.Solid.tube(0.4, 0.05, 0.03, material=alu, ports={"A": ph.Patch((0.3, 0.05, 0.0), 0.02)}).discretise((8, 1, 12)),
+        ph.Solid.tube(0.4, 0.05, 0.03, material=alu, ports={"A": ph.Patch((0.3, 0.05, 0.0), 0.02)}).discretise(
+            (8, 1, 12)
+        ),
         ph.Solid.box(
             0.4, 0.2, 0.1, material=alu, cells="tetrahedron", ports={"A": ph.Patch((0.0, 0.1, 0.05), 0.04)}
         ).discretise(6),
@@ -199,9 +201,7 @@ pieces = {
     "kirchhoff": lambda: on(panel(point), 8),
     "mindlin": lambda: on(panel(point, theory="mindlin"), 8),
     "solid": lambda: on(
-        ph.Solid.box(
-            0.4, 0.05, 0.03, material=alu, frame="left", ports={"root": "left", "A": (0.4, 0.025, 0.015)}
-        ),
+        ph.Solid.box(0.4, 0.05, 0.03, material=alu, frame="left", ports={"root": "left", "A": (0.4, 0.025, 0.015)}),
         (8, 1, 1),
     ),
 }

@@ -37,7 +37,9 @@ def recipe_of(kind: str, seed: int, plane: bool):
         "timoshenko": {"theory": "timoshenko"},
         "pinned": {"frame": "pinned"},
         "tapered": {"section": Wedge(0.03, h), "masses": {0.0: 0.2, 0.37: 0.3}},
-        "damped": {"damping": ph.KelvinVoigt(1e-3) if seed % 2 else ph.Rayleigh(mass=0.3, stiffness=1e-4, relative_to="P")},
+        "damped": {
+            "damping": ph.KelvinVoigt(1e-3) if seed % 2 else ph.Rayleigh(mass=0.3, stiffness=1e-4, relative_to="P")
+        },
         "limp": {"stiffening": False},
     }
     given = {"section": ph.Rectangle(0.03, h), **options.get(kind, {})}

@@ -17,7 +17,7 @@ import scipy.sparse.linalg as spla
 from phloat.algebra.sparse import Matrix, block_inverse, csr, largest, row_lengths, weighted
 from phloat.errors import InputError
 from phloat.linear.modes import Modes
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.phdae import LinearPHDAE, linear_only
 from phloat.linear.second_order import SecondOrder
 from phloat.linear.transfer import on_a_pole
 
@@ -37,6 +37,7 @@ class Blocks:
 
     @classmethod
     def of(cls, system: LinearPHDAE, *, damped: bool = True) -> Blocks:
+        linear_only(system)
         n, E, J = system.split, system.E, system.J
         if n < 0:
             raise InputError("gradients need rows in the order (v | σ), velocities first; say where they part: split=…")

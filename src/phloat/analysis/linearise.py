@@ -5,6 +5,9 @@ loads and spin add to the stiffness is factorised on the motions that the joints
 σ_g = S_g L_gᵀq stand beside them:
 
     E = diag(M, C, S_g⁻¹),   J = [[−Γ, −Bᵀ, −L_g], [B, 0, 0], [L_gᵀ, 0, 0]].
+
+Loads that turn with the sections they act on have a K_g that is not symmetric. What its symmetric part misses stands in N, a force
+on the velocities by σ_g, beside J and R.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from phloat.bodies.strain import strain_gradient
 from phloat.errors import InputError, JointError, RedundancyWarning, finite
 from phloat.linear.phdae import Field, LinearPHDAE
 from phloat.motion.inputs import Inputs, given_inputs
-from phloat.motion.stiffness import spring_rows
+from phloat.motion.stiffness import nonconservative, spring_rows
 from phloat.motion.velocities import places_of
 from phloat.system.forces import dissipation
 from phloat.system.jointed import ends, gaps, half_turned, in_rows, in_velocities, joint_rows, port_columns
@@ -35,7 +38,9 @@ from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 
 CLOSED = 1e-7
-SYMMETRIC = 1e-5  # of the stiffness of loads: its part from joints is differenced
+SYMMETRIC = 1e-5  # of the stiffness of loads: forces need balance to 1e-6 only
+ROUND_OFF = 1e-13  # of the largest entry of the stiffness of loads that are not conservative, per unit mass
+LEAST = 1e-3  # of the largest stiffness of loads that are not conservative
 MOST = 3000
 
 
@@ -45,8 +50,9 @@ def linearise(
     """(45) for small motion about a state at rest in equilibrium, or in steady spin; rows (v_P, ω, η̇ | σ) in body axes.
 
     `u` are the inputs that hold the state. Rigid motion is kept. Where loads or a spin stiffen or soften the system, a block
-    "loads" of stresses carries that; `passive` says whether the energy is definite. In a spin driven ports and forces in inertial
-    axes are closed: they would turn.
+    "loads" of stresses carries that; `passive` says whether the energy is definite. Loads that follow their sections are not
+    conservative: they give a matrix N beside J and R, and a system that is not passive. In a spin driven ports and forces in
+    inertial axes are closed: they would turn.
     """
     state = fits(system, state)
     _joints_closed(system, state)
@@ -116,15 +122,18 @@ def _strained_damping(system: System, state: State, loose: LinearPHDAE) -> Matri
 def _with_loads(system: System, state: State, u: np.ndarray, linear: LinearPHDAE, small: Tangent) -> LinearPHDAE:
     """With the stresses of springs, one a law, and those of K_g on the motions that the joints allow."""
     rates, slopes = spring_rows(system, state, in_velocities(system))
-    L, mu = _geometric(system, u, linear, small)
-    return _with_stresses(linear, csr(sp.hstack([rates.T, L])), np.concatenate([slopes, mu]))
+    L, mu, circulation, followers = _geometric(system, u, linear, small)
+    circulation = csr(sp.hstack([zeros(linear.split, len(slopes)), circulation]))
+    return _with_stresses(linear, csr(sp.hstack([rates.T, L])), np.concatenate([slopes, mu]), circulation, followers)
 
 
-def _geometric(system: System, u: np.ndarray, linear: LinearPHDAE, small: Tangent) -> tuple[Matrix, np.ndarray]:
-    """L and μ of K_g = L diag(μ) Lᵀ on the motions that the joints allow."""
+def _geometric(
+    system: System, u: np.ndarray, linear: LinearPHDAE, small: Tangent
+) -> tuple[Matrix, np.ndarray, Matrix, tuple[str, ...]]:
+    """L, μ and N of K_g = (L − N) diag(μ) Lᵀ on the motions that the joints allow, and the loads to blame for N."""
     n = linear.split
     if not small.K_g.nnz:
-        return zeros(n, 0), np.zeros(0)
+        return zeros(n, 0), np.zeros(0), zeros(n, 0), ()
     held = (
         linear.G if small.spin.any() else linear.G[np.diff(linear.B_lam.indptr) == 0]
     )  # a driven base moves what hangs on it
@@ -138,19 +147,25 @@ def _geometric(system: System, u: np.ndarray, linear: LinearPHDAE, small: Tangen
     mass = np.einsum("ik,ik->k", Z, small.M @ Z)
     root = 1.0 / np.sqrt(mass)
     scaled = root[:, None] * K * root
-    if (defect := float(np.abs(scaled - scaled.T).max() / np.abs(scaled).max(initial=1e-300))) > SYMMETRIC:
+    defect = float(np.abs(scaled - scaled.T).max() / np.abs(scaled).max(initial=1e-300))
+    if (followers := nonconservative(system, u)) and defect > ROUND_OFF:
+        mu, factor, left = _circulating(np.where(np.abs(K) > CANCELLED * size, K, 0.0), Z.T @ (small.M @ Z))
+    elif defect > SYMMETRIC:
         raise InputError(
-            f"the stiffness of the loads is not symmetric (relative defect {defect:.1e}): {_followers(system, u)}; give them as "
-            "Force or Torque in inertial axes, or leave them out"
+            f"the stiffness of the loads is not symmetric (relative defect {defect:.1e}): the state is not quite an equilibrium"
         )
-    factor, mu = signed_factor(0.5 * (K + K.T), CANCELLED * size, mass)
-    L = np.zeros((n, len(mu)))
-    L[free] = factor
-    return csr(L), mu
+    else:
+        followers = ()
+        factor, mu = signed_factor(0.5 * (K + K.T), CANCELLED * size, mass)
+        left = np.zeros_like(factor)
+    onto = sp.csr_array((np.ones(len(free)), (free, np.arange(len(free)))), shape=(n, len(free)))
+    return csr(onto @ factor), mu, csr(onto @ left), followers
 
 
-def _with_stresses(linear: LinearPHDAE, L: Matrix, mu: np.ndarray) -> LinearPHDAE:
-    """With stresses μ Lᵀq, a block "loads" after the others."""
+def _with_stresses(
+    linear: LinearPHDAE, L: Matrix, mu: np.ndarray, circulation: Matrix, followers: tuple[str, ...]
+) -> LinearPHDAE:
+    """With stresses μ Lᵀq, a block "loads" after the others, and what they do beyond −L: `circulation`."""
     if not len(mu):
         return linear
     n, S = linear.split, csr(sp.diags_array(1.0 / mu))
@@ -167,6 +182,8 @@ def _with_stresses(linear: LinearPHDAE, L: Matrix, mu: np.ndarray) -> LinearPHDA
         E=stacked([[linear.E, None], [None, S]]),
         J=J,
         R=stacked([[linear.R, None], [None, zeros(more, more)]]),
+        N=csr(sp.block_array([[zeros(n, n + rest), circulation], [zeros(rest + more, n + rest), None]])),
+        followers=followers,
         B=csr(sp.vstack([linear.B, zeros(more, linear.B.shape[1])])),
         G=csr(sp.hstack([linear.G, zeros(linear.G.shape[0], more)])),
         rows=joined([linear.rows, Layout({"loads": (more,)})], "row"),
@@ -177,16 +194,22 @@ def _with_stresses(linear: LinearPHDAE, L: Matrix, mu: np.ndarray) -> LinearPHDA
     )
 
 
-def _followers(system: System, u: np.ndarray) -> str:
-    """The inputs that turn with a body."""
-    names = [f"{name}.{port}" for name, body in system.bodies.items() for port in body.ports]
-    found = [name for name in names if u[system.ports[name]].any()]
-    found += [name for name, a in system.actuators.items() if u[system.ports[name]].any() and a.axes == "body"]
-    return (
-        f"inputs {', '.join(map(repr, found))} follow their bodies"
-        if found
-        else "the state is not quite an equilibrium"
-    )
+def _circulating(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """K q = W diag(μ) Wᵀq − N σ with σ = diag(μ) Wᵀq: μ, W (motions × stresses) and N of a K that is not symmetric.
+
+    Stresses are only of what K looks at, the row space of K with unit mass: where a body stands need not be known. The symmetric
+    part of K there has the energies μ; they are at least LEAST of the largest (any μ is right, N is the difference).
+    """
+    root = la.cholesky(M, lower=True)
+    unit = la.solve_triangular(root, la.solve_triangular(root, K, lower=True).T, lower=True).T
+    _, size, V = la.svd(unit)
+    V = V[size > ROUND_OFF * size.max(initial=0.0)].T
+    own = V.T @ unit @ V
+    mu, Y = la.eigh(0.5 * (own + own.T))
+    least = LEAST * size.max(initial=0.0)
+    mu = np.where(np.abs(mu) < least, np.where(mu < 0.0, -least, least), mu)
+    V = V @ Y
+    return mu, root @ V, root @ (V - unit @ V / mu)
 
 
 def _without_turning_ports(system: System, linear: LinearPHDAE) -> LinearPHDAE:

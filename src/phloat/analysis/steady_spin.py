@@ -8,13 +8,13 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.sparse import csr, diagonal
-from phloat.analysis.tangent import slopes
 from phloat.errors import AccuracyError, InputError, finite
 from phloat.joints.ends import unit
 from phloat.motion.deformation import watched_state
+from phloat.motion.inertial import slopes
 from phloat.motion.inputs import given_inputs
 from phloat.motion.place import place
-from phloat.motion.statics import Statics, statics
+from phloat.motion.statics import statics
 from phloat.motion.stiffness import stiffness
 from phloat.motion.velocities import closed_or_said, places_of, velocity_rows, with_velocities
 from phloat.system.state import State
@@ -96,14 +96,14 @@ def _newton(system: System, state: State, spin: np.ndarray, about: np.ndarray, u
         left = max(left, float(np.abs(gap).max(initial=0.0)) / task.length)
         if left < CONVERGED:
             break
-        K = _stiffness(system, moving, lam, u, task)
+        K = _stiffness(system, moving, lam, u)
         step = _solved(unit_of[:, None] * K * unit_of, scaled, residual, gap)
         state = task.moved(state, unit_of * step)
     return spinning(system, state, spin, about), left
 
 
-def _stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray, task: Statics) -> np.ndarray:
-    K = stiffness(system, state, lam, u, task.length)
+def _stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> np.ndarray:
+    K = stiffness(system, state, lam, u)
     more = []
     for name, body in system.bodies.items():
         by_w, by_eta, N = slopes(body, state.pose(name))

@@ -6,7 +6,7 @@ forces h(η, w)
 
     Γ = M N − ∂h/∂w,      K_g = K_loads − ∂h/∂η − (∂h/∂w) N.
 
-h is quadratic in w and in η: central differences of any step are exact. K_loads are gravity, pre-stress, multipliers and springs.
+K_loads are gravity, pre-stress, multipliers, springs and forces at ports.
 """
 
 from __future__ import annotations
@@ -15,16 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phloat.algebra.cross import cross, skew
 from phloat.algebra.sparse import Matrix, csr, diagonal, largest, zeros
-from phloat.bodies import inertia as formulas
-from phloat.bodies.body import Body
 from phloat.errors import InputError
+from phloat.motion.inertial import slopes
 from phloat.motion.least import Saddle
-from phloat.motion.statics import Statics
 from phloat.motion.stiffness import grouped, kinds, loads_stiffness
 from phloat.motion.velocities import mass, places_of, velocity_rows
-from phloat.system.state import Pose, State
+from phloat.system.state import State
 from phloat.system.system import System
 from phloat.system.terms import terms
 
@@ -54,8 +51,7 @@ def tangent(system: System, state: State, u: np.ndarray) -> Tangent:
     spin = steady(system, state)
     _joints_followed(system, state)
     M, lam = mass(system, state), balanced(system, state, u)
-    length = Statics(system, state, u).length
-    K, sizes = loads_stiffness(system, state, lam, u, length)
+    K, sizes = loads_stiffness(system, state, lam, u)
     size = M.shape[0]
     if not spin.any() and not np.any(state.e[places_of(system)]):
         return Tangent(M, zeros(size, size), K, sizes, lam, spin)
@@ -142,29 +138,3 @@ def steady(system: System, state: State) -> np.ndarray:
                 "at rest, or one that spins as a whole: steady_spin(system, axis=…, rate=…)"
             )
     return spin
-
-
-def slopes(body: Body, pose: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """∂h/∂w, ∂h/∂q (of η only) and N of a body, 6 + n rows and columns each."""
-    n = body.coordinates
-    w = np.concatenate([pose.v_P, pose.omega, pose.rates])
-    by_w, by_eta, N = np.zeros((6 + n, 6 + n)), np.zeros((6 + n, 6 + n)), np.zeros((6 + n, 6 + n))
-    for k, step in enumerate(np.eye(6 + n)):
-        by_w[:, k] = 0.5 * (_inertial(body, pose.eta, w + step) - _inertial(body, pose.eta, w - step))
-    for k, step in enumerate(np.eye(n)):
-        by_eta[:, 6 + k] = 0.5 * (_inertial(body, pose.eta + step, w) - _inertial(body, pose.eta - step, w))
-    N[:3, :3] = N[3:6, 3:6] = skew(pose.omega)
-    N[:3, 3:6] = skew(pose.v_P)
-    return by_w, by_eta, N
-
-
-def _inertial(body: Body, eta: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """(12) without elasticity and gravity: what inertia does on (v_P, ω, η̇) besides −M ẇ."""
-    I, now = body.inertia, body.inertia.at(eta)
-    v, omega, rates = w[:3], w[3:6], w[6:]
-    whirl = formulas.whirl(I.W, rates)
-    p = now.M @ w
-    p_t, p_r = p[:3] + I.S @ rates, p[3:6] + now.c @ rates
-    I_pf = formulas.gyration(I.S, now.Y, whirl, v, omega)
-    bend = -I_pf.T @ omega - formulas.kinetic_gradient(I.S, now.Y, whirl, v, omega)
-    return np.concatenate([cross(p_t, omega), cross(p_t, v) + cross(p_r, omega) + I_pf @ rates, bend])

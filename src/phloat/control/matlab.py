@@ -71,9 +71,12 @@ def from_matlab(path: str | Path) -> LinearPHDAE:
     given = {name: _matrix(file, name, there[name]) for name in MATRICES if name in there}
     sizes = {"rows": ("x", given["E"].shape[0]), "ports": ("u", given["B"].shape[1])}
     sizes["multipliers"] = ("joint", given["G"].shape[0] if "G" in given else 0)
+    layouts = {name: _layout(there.get(name), KINDS[name], *size) for name, size in sizes.items()}
     return LinearPHDAE(
         **given,
-        **{name: _layout(there.get(name), KINDS[name], *size) for name, size in sizes.items()},
+        rows=layouts["rows"],
+        ports=layouts["ports"],
+        multipliers=layouts["multipliers"],
         split=int(there["split"].item()) if "split" in there else -1,
         fields=_fields(there.get("fields")),
     )

@@ -21,9 +21,9 @@ DENSE_ENTRIES = 200_000  # up to here scipy's bookkeeping costs more than the ze
 GAUSS_POINTS = 6  # exact to degree 11: quartic fields squared times a cubic section
 
 
-def gauss(nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def gauss(nodes: np.ndarray, points: int = GAUSS_POINTS) -> tuple[np.ndarray, np.ndarray]:
     """Points and weights of the one quadrature rule that all arrays of a body share (so that M(η) is a Gram matrix)."""
-    point, weight = np.polynomial.legendre.leggauss(GAUSS_POINTS)
+    point, weight = np.polynomial.legendre.leggauss(points)
     h = np.diff(nodes)[:, None]
     return (nodes[:-1, None] + h * (point + 1) / 2).ravel(), (h * weight / 2).ravel()
 

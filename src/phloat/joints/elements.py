@@ -143,7 +143,11 @@ class JointDamper(OnJoint):
 
 @dataclass(frozen=True)
 class Force:
-    """A force at a port, one number as input, along a direction of the inertial or of the body's axes."""
+    """A force at a port, one number as input, along a direction of inertial axes or of the port's own axes.
+
+    With `axes="body"` the direction is fixed in the section of the port and turns with it, A R(Ψη) d, of unit length: a follower
+    force, which does not depend on the frame of the body. On a rigid body these are the body's axes.
+    """
 
     port: str
     along: Vector = field(kw_only=True)
@@ -166,7 +170,7 @@ class Force:
 
 @dataclass(frozen=True)
 class Torque:
-    """A torque at a port, one number as input, about a direction of the inertial or of the body's axes.
+    """A torque at a port, one number as input, about a direction of inertial axes or (`axes="body"`) of the port's section.
 
     It works on ω_C = A (ω + Ψη̇), the angular velocity of the section.
     """
@@ -192,7 +196,10 @@ class Torque:
 
 @dataclass(frozen=True)
 class Load:
-    """A force spread along a beam, one number as input that multiplies `per_length`: N/m, constant or a function of s."""
+    """A force spread along a beam, one number as input that multiplies `per_length`: N/m, constant or a function of s.
+
+    With `axes="body"` the direction is fixed in every section and turns with it: a distributed follower load.
+    """
 
     body: str
     along: Vector = field(kw_only=True)

@@ -43,6 +43,32 @@ def bending(psi: np.ndarray, d0: np.ndarray) -> np.ndarray:
     return -skew(d0) - (skew(cross(psi, d0)) + np.dot(skew(psi), skew(d0))) / 3.0
 
 
+def section_axes(psi: np.ndarray) -> np.ndarray:
+    """The rotation of a section turned by ψ: the orthonormal part of `bent`, I + a [ψ]× + b [ψ]×².
+
+    It turns about ψ by atan2(ψ, 1 − ψ²/3) = ψ + O(ψ⁵). With ℓ² = 1 + ψ²/3 + ψ⁴/9, a = 1/ℓ and b = (⅓ + (⅓ + ψ²/9)/(1 + ℓ))/ℓ.
+    """
+    a, b, _, _ = _turning(float(psi @ psi))
+    turn = skew(psi)
+    return np.eye(3) + a * turn + b * np.dot(turn, turn)
+
+
+def section_axes_rate(psi: np.ndarray, d0: np.ndarray) -> np.ndarray:
+    """The derivative of section_axes(ψ) d₀ by ψ, 3 × 3."""
+    a, b, da, db = _turning(float(psi @ psi))
+    turned = cross(psi, d0)
+    out = -a * skew(d0) - b * (skew(turned) + np.dot(skew(psi), skew(d0)))
+    return out + 2.0 * np.outer(da * turned + db * cross(psi, turned), psi)
+
+
+def _turning(x: float) -> tuple[float, float, float, float]:
+    """a and b of `section_axes` at x = ψ², and their derivatives by x."""
+    length = np.sqrt(1.0 + x / 3.0 + x * x / 9.0)
+    d_length, part = (1.0 / 3.0 + 2.0 * x / 9.0) / (2.0 * length), (1.0 / 3.0 + x / 9.0) / (1.0 + length)
+    b, d_part = (1.0 / 3.0 + part) / length, (1.0 / 9.0 - part * d_length) / (1.0 + length)
+    return 1.0 / length, b, -d_length / length**2, (d_part - b * d_length) / length
+
+
 def direction(A: np.ndarray, Psi: np.ndarray, d0: np.ndarray, eta: np.ndarray) -> np.ndarray:
     """d = A bent(Ψη, d₀)."""
     return np.dot(A, bent(np.dot(Psi, eta), d0))

@@ -15,7 +15,7 @@ from phloat.linear.phdae import LinearPHDAE, linear_only
 
 def eliminate(system: LinearPHDAE) -> LinearPHDAE:
     """Ê = PᵀE P, Ĵ = PᵀJ P, R̂ = PᵀR P, B̂ = PᵀB with range P = null G, P the identity on stresses: (v | σ) survives."""
-    linear_only(system)
+    linear_only(system, circulatory=True)
     if not system.multipliers.size:
         return system
     if largest(system.B_lam):
@@ -32,6 +32,7 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
         E=P.T @ system.E @ P,
         J=P.T @ system.J @ P,
         R=P.T @ system.R @ P,
+        N=P.T @ system.N @ P,
         B=P.T @ system.B,
         G=zeros(0, 0),
         B_lam=zeros(0, 0),

@@ -36,6 +36,8 @@ def side_by_side(*systems: LinearPHDAE) -> LinearPHDAE:
         E=diagonal([s.E for s in systems])[order][:, order],
         J=diagonal([s.J for s in systems])[order][:, order],
         R=diagonal([s.R for s in systems])[order][:, order],
+        N=diagonal([s.N for s in systems])[order][:, order],
+        followers=tuple(name for s in systems for name in s.followers),
         G=diagonal([s.G for s in systems])[:, order],
         B=diagonal([s.B for s in systems])[order],
         B_lam=diagonal([s.B_lam for s in systems]),

@@ -66,7 +66,7 @@ def march(
             e, last = 2.0 * mean - e, lam
             way = way + h * mean[:moving]
             works = works + h * input_ * (system.B.T @ mean + system.B_lam.T @ lam)
-            lost += h * float(mean @ (system.R @ mean))
+            lost += h * float(mean @ ((system.R - system.N) @ mean))  # less what circulatory loads bring in
     if not np.isfinite(e).all():
         raise InputError("the motion grows without bound: the energy is not definite (see system.passive)")
     return _result(system, times[sorted(keep)], rows, output)

@@ -8,7 +8,7 @@ is full.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,15 +16,17 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.defects import negativity_defect
-from phloat.algebra.sparse import Matrix, block_inverse, csr, largest
+from phloat.algebra.sparse import Matrix, block_inverse, csr, largest, zeros
 from phloat.algebra.tables import grid
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, unknown
+from phloat.linear.eliminate import eliminate, free_motion
 from phloat.linear.phdae import LinearPHDAE, linear_only
 from phloat.linear.poles import coupled, damping_of, joint_poles, own_poles, refined
 from phloat.linear.shift_invert import LocalStiffness, MixedStiffness, ShiftInvert
 from phloat.linear.spinning import spinning
 from phloat.linear.undamped import Undamped
+from phloat.linear.zeros import ZERO, energy_form
 
 DENSE_VELOCITIES = 800  # up to here all modes are computed, densely
 MOST_LOADED = 3000  # velocities of systems under load
@@ -126,11 +128,13 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
 
     Driven ports stand still.
     """
-    linear_only(system)
+    linear_only(system, circulatory=True)
     if system.split < 0:
         raise InputError("modes need rows in the order (v | σ)")
     if count is not None and (not isinstance(count, (int, np.integer)) or count < 1):
         raise InputError(f"count is {count}; ask for at least one mode")
+    if system.circulatory:
+        return _circulating(system, count)
     gyroscopic = bool(largest(system.J[: system.split, : system.split]))
     if gyroscopic or negativity_defect(csr(system.E[system.split :, system.split :])) > INDEFINITE:
         return _loaded(system, count, gyroscopic)
@@ -174,6 +178,29 @@ def _loaded(system: LinearPHDAE, count: int | None, gyroscopic: bool) -> Modes:
     stop = len(order) if count is None else min(count, len(order))
     value, vectors = value[order][:stop], vectors[:, order][:, :stop]
     return Modes(system, value.imag, min(rigid, stop), vectors, value.real)
+
+
+def _circulating(system: LinearPHDAE, count: int | None) -> Modes:
+    """Modes under loads that are not conservative: of the pencil (J + N, E) without damping, which squares nothing."""
+    free, n = eliminate(system.with_ports()), system.split
+    if free.rows.size > MOST_LOADED:
+        raise InputError(
+            f"{free.rows.size} rows under such loads are too many (at most {MOST_LOADED}); use fewer elements"
+        )
+    size, A, back = energy_form(replace(free, R=zeros(0, 0)))
+    value, vector = la.eig(A)
+    value = np.where(np.abs(value) <= ZERO, 0.0, value)
+    value = np.where(
+        np.abs(value.real) <= ZERO, 1j * value.imag, np.where(np.abs(value.imag) <= ZERO, value.real, value)
+    )
+    chosen = np.flatnonzero((value.imag > 0) | ((value.imag == 0) & (value.real > 0)) | (value == 0))
+    chosen = chosen[np.lexsort((value[chosen].real, value[chosen].imag))]
+    v = back[: free.split] @ vector[:, chosen]
+    v = v / np.sqrt(np.einsum("ik,ik->k", v.conj(), free.E[: free.split, : free.split] @ v).real)
+    shapes = free_motion(system)[:n, : free.split] @ v
+    omega, growth = size * value[chosen].imag, size * value[chosen].real
+    rigid, stop = int((value[chosen] == 0).sum()), len(omega) if count is None else min(count, len(omega))
+    return Modes(system, omega[:stop], min(rigid, stop), shapes[:, :stop], growth[:stop])
 
 
 def _sparse(system: LinearPHDAE, count: int) -> Modes:

@@ -25,7 +25,7 @@ from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, finite
 from phloat.linear.channels import channels
 from phloat.linear.modes import Modes
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.phdae import LinearPHDAE, linear_only
 
 SLOW = 1e-6  # of the lowest elastic frequency: how slowly a base moves to carry everything along
 CARRIED = 1e-8  # of the motion: what a rigid translation may miss
@@ -99,6 +99,7 @@ def effective_masses(modes: Modes, base: str | Sequence[str] | ArrayLike) -> Eff
 def _real_modes(modes: Modes) -> None:
     if not isinstance(modes, Modes):
         raise InputError(f"{type(modes).__name__} has no modes; give modes(system)")
+    linear_only(modes.system)
     n = modes.system.split
     if largest(modes.system.J[:n, :n]):
         raise InputError("these modes whirl (gyroscopic forces); participation is that of modes at rest")

@@ -40,8 +40,10 @@ class Field:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LinearPHDAE:
-    """E ė = (J − R) e + Gᵀλ + B u,   0 = −G e + B_λ u,   y = Bᵀe + B_λᵀλ,   H = ½ eᵀE e.
+    """E ė = (J − R + N) e + Gᵀλ + B u,   0 = −G e + B_λ u,   y = Bᵀe + B_λᵀλ,   H = ½ eᵀE e.
 
+    N is zero but for loads that are not conservative (`followers` names them: forces that turn with their section); such a
+    system is not port-Hamiltonian. Poles, modes, responses, state spaces and motion take it, what needs passivity refuses it.
     Rows come as (v | σ): the first `split` are velocities, the rest stresses; −1 stands for rows without that order.
     `rows`, `ports` and `multipliers` name the blocks of e, of u and y, and of λ; `fields` are motions to look at.
     """
@@ -57,6 +59,8 @@ class LinearPHDAE:
     multipliers: Layout = field(default_factory=lambda: Layout({}, "multiplier"))
     split: int = -1
     fields: Mapping[str, Field] = field(default_factory=dict)
+    N: Matrix = field(default_factory=lambda: zeros(0, 0))
+    followers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("rows", "ports", "multipliers"):
@@ -64,9 +68,10 @@ class LinearPHDAE:
                 raise InputError(f"{name} is {getattr(self, name)!r}; it must be a Layout: names and shapes")
         n, inputs, joints = self.rows.size, self.ports.size, self.multipliers.size
         shapes = {"E": (n, n), "J": (n, n), "R": (n, n), "B": (n, inputs), "G": (joints, n), "B_lam": (joints, inputs)}
+        shapes["N"] = (n, n)
         for name, shape in shapes.items():
             matrix = _matrix(name, getattr(self, name))
-            if name in ("R", "G", "B_lam") and matrix.shape == (0, 0):
+            if name in ("R", "N", "G", "B_lam") and matrix.shape == (0, 0):
                 matrix = zeros(*shape)
             if matrix.shape != shape:
                 raise StructureError(f"{name} is {matrix.shape}; the named rows, ports and multipliers make it {shape}")
@@ -95,6 +100,8 @@ class LinearPHDAE:
 
         Stresses are those of motions, σ = E_σ⁻¹Lᵀq: a load may give one of them a negative energy, and others pay for it.
         """
+        if self.circulatory:
+            return False
         if negativity_defect(self.E) <= TOLERANCE:
             return True
         n = self.split
@@ -104,6 +111,16 @@ class LinearPHDAE:
         strain = csr(self.J[n:, :n] @ Z)
         K = (strain.T @ spla.splu(self.E[n:, n:].tocsc()).solve(strain.toarray())) if Z.shape[1] else np.zeros((0, 0))
         return negativity_defect(csr(0.5 * (K + K.T))) <= TOLERANCE
+
+    @property
+    def circulatory(self) -> bool:
+        """Whether loads that are not conservative act: N ≠ 0."""
+        return self.N.nnz > 0
+
+    @property
+    def dynamics(self) -> Matrix:
+        """J − R + N."""
+        return csr(self.J - self.R + self.N) if self.circulatory else csr(self.J - self.R)
 
     @property
     def lossless(self) -> bool:
@@ -148,10 +165,16 @@ class LinearPHDAE:
         return facts(repr(self), said) + grid("matrices", ("", "size", "entries"), rows)
 
 
-def linear_only(system: object) -> None:
-    """A sentence for what is not linear yet."""
+def linear_only(system: object, *, circulatory: bool = False) -> None:
+    """Raises InputError for what is not linear yet, and unless `circulatory` for loads that are not conservative."""
     if not isinstance(system, LinearPHDAE):
         raise InputError(f"{type(system).__name__} is not linear; use linearise(system, state) or body.linear()")
+    if system.circulatory and not circulatory:
+        raise InputError(
+            f"loads {', '.join(map(repr, system.followers))} turn with the sections they act on: the stiffness is not symmetric "
+            "and the system not port-Hamiltonian, which is needed here; take inertial axes for them, or leave them out of "
+            "linearise(…, u=…). modes, poles, zeros, response, state_space, eliminate and simulate take such a system"
+        )
 
 
 def _matrix(name: str, given: Any) -> Any:

@@ -67,7 +67,7 @@ def response(
 
     A component of a port with several is named "port[i]". Many frequencies cost little more than a few.
     """
-    linear_only(system)
+    linear_only(system, circulatory=True)
     if not listed(inputs) or (outputs is not None and not listed(outputs)):
         raise InputError(f"a response needs an input and an output; the open ports are {', '.join(system.ports)}")
     into, input_names = channels(system, inputs)
@@ -90,7 +90,7 @@ def transmission(
     A source that takes an effort is driven instead; a target that is driven itself gives its reaction. By reciprocity the
     same numbers say which part of a force at a target reaches the source when that is held.
     """
-    linear_only(system)
+    linear_only(system, circulatory=True)
     driven = system if largest(system.B_lam[:, system.ports[source]]) else swapped(system, source)
     return response(driven, source, targets, omega=omega, shift=shift)
 

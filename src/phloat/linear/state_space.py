@@ -60,10 +60,10 @@ def numbered(name: str, count: int) -> list[str]:
 
 def descriptor(system: LinearPHDAE) -> dict[str, Matrix]:
     """{"E", "A", "B", "C", "D"} of E ẋ = A x + B u, y = C x + D u with x = (e, λ), sparse: nothing is eliminated."""
-    linear_only(system)
+    linear_only(system, circulatory=True)
     n, joints, inputs = system.rows.size, system.multipliers.size, system.ports.size
     E = sp.block_diag([system.E, sp.csr_array((joints, joints))])
-    A = stacked([[system.J - system.R, system.G.T], [-system.G, None]]) if joints else csr(system.J - system.R)
+    A = stacked([[system.dynamics, system.G.T], [-system.G, None]]) if joints else system.dynamics
     B = csr(sp.vstack([system.B, system.B_lam]))
     assert A.shape == (n + joints, n + joints)
     return {"E": csr(E), "A": A, "B": B, "C": csr(B.T), "D": csr(sp.csr_array((inputs, inputs)))}
@@ -71,7 +71,7 @@ def descriptor(system: LinearPHDAE) -> dict[str, Matrix]:
 
 def state_space(system: LinearPHDAE) -> StateSpace:
     """The system without joints, massless rows and E. What would need u̇, or more than some thousand states, is refused."""
-    linear_only(system)
+    linear_only(system, circulatory=True)
     if system.rows.size > MOST:
         raise InputError(
             f"a state space of {system.rows.size} states is dense and would take {8e-9 * system.rows.size**2:.1f} GB a matrix; "
@@ -80,7 +80,7 @@ def state_space(system: LinearPHDAE) -> StateSpace:
     if not system.ports.size:
         raise InputError("the system has no open port; an export needs inputs: keep some with with_ports(…)")
     P, N = free_motion(system).toarray(), _driven_motion(system)
-    F, E = (system.J - system.R).toarray(), P.T @ (system.E @ P)
+    F, E = system.dynamics.toarray(), P.T @ (system.E @ P)
     # e = P z + N u with E N = 0: what holds the driven ports is λ, B_λᵀλ = −Nᵀ(F e + B u)
     B = system.B.toarray()
     into, out = P.T @ (B + F @ N), (B.T - N.T @ F) @ P

@@ -74,7 +74,7 @@ class Step:
         self.B_lam = csr(system.B_lam[self.kept])
         self.inverse = _local_compliance(system)
         if self.inverse is None:
-            self.saddle = Saddle(csr(system.E + 0.5 * h * (system.R - system.J)), self.G)
+            self.saddle = Saddle(csr(system.E - 0.5 * h * system.dynamics), self.G)
         else:
             n = system.split
             self.M, self.L = csr(system.E[:n, :n]), csr(-system.J[:n, n:])
@@ -115,7 +115,7 @@ def repeated(G: Matrix) -> np.ndarray:
 def _local_compliance(system: LinearPHDAE) -> Matrix | None:
     """C⁻¹ where the stresses can be eliminated element by element."""
     n = system.split
-    if n < 0 or n == system.rows.size:
+    if n < 0 or n == system.rows.size or system.circulatory:
         return None
     beside = (system.G[:, n:], system.B[n:], system.R[n:], system.R[:n, n:], system.J[n:, n:], system.E[:n, n:])
     if any(largest(block) for block in beside):

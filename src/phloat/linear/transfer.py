@@ -44,7 +44,7 @@ class Pencil:
     def of(cls, system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> Pencil:
         """With the multipliers among the unknowns."""
         count = system.multipliers.size
-        A = system.J - system.R
+        A = system.dynamics
         A = sp.block_array([[A, system.G.T], [-system.G, None]], format="csr") if count else A
         E = sp.block_diag([system.E, sp.csr_array((count, count))], format="csr")
         return cls._scaled(E, A, sp.vstack([system.B, system.B_lam]).tocsc(), system.rows.size, into, out)
@@ -53,7 +53,7 @@ class Pencil:
     def without_joints(cls, system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> tuple[Pencil, int]:
         """On the motions that joints allow, and where its stresses begin; for inputs and outputs that drive no joint."""
         P = free_motion(system)
-        A = P.T @ (system.J - system.R) @ P
+        A = P.T @ system.dynamics @ P
         pencil = cls._scaled(P.T @ system.E @ P, A, sp.csc_array(P.T @ system.B), P.shape[1], into, out)
         return pencil, P.shape[1] - (system.rows.size - system.split) if system.split >= 0 else 0
 

@@ -58,7 +58,7 @@ def zeros(system: LinearPHDAE, inputs: str | Sequence[str], outputs: str | Seque
     frequencies that both ports feel, they are zeros of round-off. Of a large system: modes(swapped(system, port)), where outputs are
     inputs, or reduce it first.
     """
-    linear_only(system)
+    linear_only(system, circulatory=True)
     into, input_names = channels(system, inputs)
     out, output_names = channels(system, inputs if outputs is None else outputs)
     if len(into) != len(out):
@@ -79,9 +79,9 @@ def zeros(system: LinearPHDAE, inputs: str | Sequence[str], outputs: str | Seque
 @one_thread()
 def poles(system: LinearPHDAE) -> np.ndarray:
     """All poles with Im ≥ 0, by size, damped, loaded or spinning; a rigid mode gives one at zero."""
-    linear_only(system)
+    linear_only(system, circulatory=True)
     _few_enough(system)
-    found = _by_size(motion_poles(system))
+    found = None if system.circulatory else _by_size(motion_poles(system))
     if found is not None:
         return found
     found = _zeros(system, np.zeros(0, dtype=int), np.zeros(0, dtype=int))
@@ -154,13 +154,14 @@ def state_space(
     """(A, F, C, D) of ẋ = A x + F (λ, u), 0 = C x + D (λ, u), each of size one, and the frequency that A was divided by."""
     inverse, sign = _root(system.E)
     joints = system.multipliers.size
-    A = sign[:, None] * (inverse @ (inverse @ (system.J - system.R).toarray()).T).T
+    A = sign[:, None] * (inverse @ (inverse @ system.dynamics.toarray()).T).T
     G, B, B_lam = system.G.toarray(), system.B.toarray(), system.B_lam.toarray()
     F = sign[:, None] * (inverse @ np.hstack([G.T, B[:, into]]))
     C = np.vstack([-G, B[:, out].T]) @ inverse.T
     D = np.zeros((joints + len(out), joints + len(into)))
     D[:joints, joints:], D[joints:, :joints] = B_lam[:, into], B_lam[:, out].T
-    A, F, C = _reached(system, A, F, C)
+    held = np.arange(joints)[~np.any(D[:joints], axis=1)]  # a driven joint moves what hangs on it
+    A, F, C = _reached(system, A, F, C, C[held])
     size = float(np.abs(A).max(initial=0.0)) or 1.0
     row, column = _lengths(np.hstack([C, D]).T), _lengths(np.vstack([F, D]))
     return size, (A / size, F / column, C / row[:, None], D / column / row[:, None])
@@ -185,10 +186,24 @@ def _root(E: Matrix) -> tuple[np.ndarray, np.ndarray]:
     return inverse, sign
 
 
+def energy_form(system: LinearPHDAE) -> tuple[float, np.ndarray, np.ndarray]:
+    """A of ẋ = size · A x for a system without joints, of size one and without stresses that no motion reaches; rows e = T x."""
+    inverse, sign = _root(system.E)
+    n, A = system.split, sign[:, None] * (inverse @ (inverse @ system.dynamics.toarray()).T).T
+    U, reached, _ = la.svd(A[n:, :n], full_matrices=False)
+    T = la.block_diag(np.eye(n), U[:, reached > ZERO * reached.max(initial=0.0)])
+    A = T.T @ A @ T
+    size = float(np.abs(A).max(initial=0.0)) or 1.0
+    return size, A / size, inverse.T @ T
+
+
 def _reached(
-    system: LinearPHDAE, A: np.ndarray, F: np.ndarray, C: np.ndarray
+    system: LinearPHDAE, A: np.ndarray, F: np.ndarray, C: np.ndarray, held: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Without stresses that no motion reaches: they would stay as they are, poles and zeros at s = 0 that mean nothing."""
+    """Without stresses that no motion reaches: they would stay as they are, poles and zeros at s = 0 that mean nothing.
+
+    `held` are rows of joints: motions that they do not allow reach nothing.
+    """
     n = system.split
     if (
         not 0 < n < system.rows.size
@@ -198,7 +213,7 @@ def _reached(
         or largest(system.E[:n, n:])
     ):
         return A, F, C
-    U, size, _ = la.svd(A[n:, :n], full_matrices=False)
+    U, size, _ = la.svd(A[n:, :n] @ la.null_space(held[:, :n], rcond=RANK), full_matrices=False)
     U = U[:, size > ZERO * size.max(initial=0.0)]
     still = np.zeros((U.shape[1], U.shape[1]))
     return (

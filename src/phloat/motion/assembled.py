@@ -177,7 +177,8 @@ def _effort(system: System, name: str, angles: dict[str, float]) -> list[Entry]:
             ("torque", "inertial"): t.TWIST,
             ("torque", "body"): t.WRENCH_W,
         }
-        kind = kinds[actuator.kind, actuator.axes]
+        turns = actuator.axes if system.bodies[actuator.body].rotates else "inertial"  # a point has no axes of its own
+        kind = kinds[actuator.kind, turns]
         number = list(system.bodies).index(actuator.body)
         return [
             Entry(name, GROUND, _side(number, port), [Scalar(kind, (), t.GIVEN, direction=weight * actuator.direction)])
@@ -196,7 +197,8 @@ def _effort(system: System, name: str, angles: dict[str, float]) -> list[Entry]:
         return [Entry(name, side(system, c.first), side(system, c.second), rows)]
     owner, _, port_name = name.rpartition(".")
     body = system.bodies[owner]
-    rows = [Scalar(t.WRENCH_V if i < 3 else t.WRENCH_W, (), t.GIVEN, direction=np.eye(3)[i % 3]) for i in body.active]
+    push = t.WRENCH_V if body.rotates else t.PUSH
+    rows = [Scalar(push if i < 3 else t.WRENCH_W, (), t.GIVEN, direction=np.eye(3)[i % 3]) for i in body.active]
     return [Entry(name, GROUND, _side(list(system.bodies).index(owner), body.port(port_name)), rows)]
 
 

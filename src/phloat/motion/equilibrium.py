@@ -14,6 +14,7 @@ from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
 from phloat.motion.relax import GOOD_ENOUGH, Point, curvature, descended, newton, point
 from phloat.motion.statics import Statics, statics
+from phloat.motion.stiffness import nonconservative
 from phloat.motion.velocities import closed_or_said
 from phloat.system.state import State
 from phloat.system.system import System, fits
@@ -29,7 +30,8 @@ def equilibrium(
 ) -> State:
     """The state at rest near the given one in which all forces balance: f(q) + Gᵀλ + B u(t) = 0 with every joint closed.
 
-    A pendulum ends below its pivot; what no force moves stays as it is. Locked and driven axes stay where they stand.
+    A pendulum ends below its pivot; what no force moves stays as it is. Locked and driven axes stay where they stand. Under loads
+    that turn with their section, which have no potential, any balance is an answer: whether it is stable `poles` tells.
     σ = C⁻¹ε(η), with the pre-stress that the given state has.
     """
     state = fits(system, state)
@@ -38,9 +40,10 @@ def equilibrium(
     _at_rest(system, inputs, now)
     task = statics(system, state, inputs.at(now))
     best: Point | None = None
+    any_balance = bool(nonconservative(system, task.u))
     for load_steps, method in MECHANISM if _unstable(point(task, task.start), 1e-6) else STRUCTURE:
         found = _found(task, load_steps, method)
-        if found.residual < GOOD_ENOUGH and (method is descended or not _unstable(found)):
+        if found.residual < GOOD_ENOUGH and (any_balance or method is descended or not _unstable(found)):
             warn_of_ranges_at(system, found.state)
             return watched_state(system, found.state, t=now)
         best = found if best is None or found.residual < best.residual else best

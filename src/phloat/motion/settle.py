@@ -11,14 +11,12 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from phloat.algebra.cross import cross
 from phloat.algebra.sparse import Matrix, csr, dependencies, diagonal, row_lengths, stacked, zeros
 from phloat.algebra.threads import one_thread
-from phloat.bodies import inertia as formulas
-from phloat.bodies.body import Body
 from phloat.errors import AccuracyError, finite
 from phloat.motion.accelerations import convective
 from phloat.motion.deformation import watched_state
+from phloat.motion.inertial import momentum_slope, slopes
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
 from phloat.motion.least import refined
@@ -26,7 +24,7 @@ from phloat.motion.relax import BALANCED, CLOSED, GOOD_ENOUGH
 from phloat.motion.set_moving import Task
 from phloat.motion.statics import Statics, statics
 from phloat.motion.velocities import agreed, closed_or_said, mass, rigid_columns, velocity_rows, with_velocities
-from phloat.system.state import Pose, State
+from phloat.system.state import State
 from phloat.system.system import System, fits
 from phloat.system.terms import terms
 
@@ -187,28 +185,16 @@ def independent_rows(G: Matrix) -> np.ndarray:
 
 
 def inertial_stiffness(system: System, state: State, a: np.ndarray) -> Matrix:
-    """−∂/∂η of what inertia does at η̇ = η̈ = 0. It is quadratic in η, so that central differences of any step are exact."""
+    """−∂/∂η of what inertia does at η̇ = η̈ = 0, accelerations a of the frames held."""
     blocks, start = [], 0
     for name, body in system.bodies.items():
         pose, own = state.pose(name), np.zeros(6)
         own[list(body.active)] = a[start : start + len(body.active)]
         start += len(body.active)
-        K = np.zeros((6 + body.coordinates,) * 2)
-        for k, step in enumerate(np.eye(body.coordinates)):
-            plus, minus = (_inertial_force(body, pose._replace(eta=pose.eta + sign * step), own) for sign in (1, -1))
-            K[:, 6 + k] = -0.5 * (plus - minus)
+        K = -slopes(body, pose)[1]
+        K[:, 6:] += momentum_slope(body, pose.eta, own[:3], own[3:])
         blocks.append(K[np.ix_(body.columns, body.columns)])
     return diagonal(blocks)
-
-
-def _inertial_force(body: Body, pose: Pose, a: np.ndarray) -> np.ndarray:
-    """(12) with η̇ = 0, without elasticity and gravity: p_t × ω, p_t × v_P + p_r × ω, −I_pfᵀω − ∂T/∂η; and − M(η) (a, 0)."""
-    I, now, whirl = body.inertia, body.inertia.at(pose.eta), np.zeros((3, body.coordinates))
-    p = now.M[:, :6] @ np.concatenate([pose.v_P, pose.omega])
-    bend = formulas.gyration(I.S, now.Y, whirl, pose.v_P, pose.omega).T @ pose.omega
-    bend = bend + formulas.kinetic_gradient(I.S, now.Y, whirl, pose.v_P, pose.omega)
-    turn = cross(p[:3], pose.v_P) + cross(p[3:6], pose.omega)
-    return np.concatenate([cross(p[:3], pose.omega), turn, -bend]) - now.M[:, :6] @ a
 
 
 def _motion(system: System, state: State, inputs: Inputs, t: float, part: float) -> Motion:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix, csr, diagonal
 from phloat.bodies.body import Body
 from phloat.bodies.strain import strain_gradient
@@ -17,13 +18,13 @@ from phloat.joints.rows import Held, Row, Spin, Turn, held_ground
 from phloat.motion.accelerations import moved
 from phloat.motion.closure import Closure
 from phloat.motion.stiffness import body_stiffness, stiffness
-from phloat.motion.velocities import mass, places_of, with_velocities
+from phloat.motion.velocities import mass, places_of, velocity_rows, with_velocities
 from phloat.system.connection import Connection, held
 from phloat.system.energy import energy
-from phloat.system.jointed import in_velocities
+from phloat.system.forces import potential_gradient
+from phloat.system.jointed import in_velocities, port_columns
 from phloat.system.state import State
 from phloat.system.system import System
-from phloat.system.terms import terms
 
 
 class Balance(NamedTuple):
@@ -127,14 +128,14 @@ class Statics:
 
     def balance(self, state: State) -> Balance:
         """f(q) + B u at rest, and G."""
-        at = terms(self.system, state)
-        push = (at.B @ self.u)[self.where]
-        f = (at.J @ at.z)[self.where] + push
-        size = (abs(at.J) @ np.abs(at.z))[self.where] + np.abs(push)
-        return Balance(f, push, csr(at.G[:, self.where]), size)
+        f, size = forces_at_rest(self.system, state)
+        ports = [name for name, where in self.system.ports.slices.items() if self.u[where].any()]
+        columns = port_columns(self.system, state, in_velocities(self.system), ports)
+        push = columns @ self.u[self.system.ports.indices(ports)]
+        return Balance(f + push, push, velocity_rows(self.system, state)[0], size + np.abs(push))
 
     def stiffness(self, state: State, lam: np.ndarray) -> Matrix:
-        return stiffness(self.system, state, lam, self.u, self.length)
+        return stiffness(self.system, state, lam, self.u)
 
     def energy(self, state: State) -> float:
         return energy(self.system, state)
@@ -188,6 +189,27 @@ class Statics:
             there = held(c.second, self.start)
             return held_ground(there.c, there.D), held(c.second, state)
         return held(c.first, state), held(c.second, state)
+
+
+def forces_at_rest(system: System, state: State) -> tuple[np.ndarray, np.ndarray]:
+    """J z of (12) on (v_P, ω, η̇) with nothing moving: gravity, springs and stresses, and the size of what they are sums of."""
+    pulls, f, size = potential_gradient(system, state), [], []
+    for name, body in system.bodies.items():
+        pose, I, g = state.pose(name), body.inertia, system.gravity
+        n, s_u = body.coordinates, I.s0 + I.S @ pose.eta
+        z = np.concatenate([-I.m * g, -np.outer(g, s_u).ravel(), -I.S.T @ (pose.A.T @ g)]) + pulls.get(name, 0.0)
+        turned = np.vstack([skew(row) for row in pose.A])
+        parts = [(pose.A, z[:3]), (turned, z[3:12]), (np.eye(n), z[12:])]
+        own = np.concatenate([-(J.T @ part) for J, part in parts])
+        most = np.concatenate([np.abs(J).T @ np.abs(part) for J, part in parts])
+        if body.stresses:
+            Q = body.elastic.Q
+            B = strain_gradient(body.elastic.D.toarray(), Q.strain, Q.row, Q.column, Q.value, pose.eta)
+            own[6:] -= B.T @ pose.sigma
+            most[6:] += np.abs(B).T @ np.abs(pose.sigma)
+        f.append(own[body.columns])
+        size.append(most[body.columns])
+    return np.concatenate(f), np.concatenate(size)
 
 
 def statics(system: System, state: State, u: np.ndarray) -> Statics:

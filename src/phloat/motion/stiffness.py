@@ -1,23 +1,22 @@
 """K = −∂(f + Gᵀλ + B u)/∂q of a system that stands still, for motions (δx, δφ, δη) of its bodies in body axes.
 
-What a body does to itself (elasticity, gravity) is written out. What acts between two ports, joints and springs, depends on
-twelve numbers of each port only, a small motion (δx, δφ) of its frame and a small displacement and rotation (Φδη, Ψδη) of its
-section; it is differenced by those, whatever kind of row it is. K steers Newton's method and need not be exact to the last digit.
+What a body does to itself (elasticity, gravity, forces at its ports), and what joints and springs do between two ports, is written
+out: the gap of a row is a function of twelve numbers of each port, and its curvature by them is in `joints.curvature`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.cross import rotation, skew
+from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix, csr
-from phloat.bodies.body import Body
+from phloat.bodies.body import Body, Port
 from phloat.bodies.strain import strain_gradient
-from phloat.joints.rows import Distance, Held, Row
+from phloat.joints.curvature import curvature, turned_with
+from phloat.joints.rows import Held, Row, Spin, by_entries, section_axes, section_axes_rate
 from phloat.system.connection import Connection, held
 from phloat.system.elements import Actuator, Element
 from phloat.system.forces import coordinate
@@ -25,27 +24,21 @@ from phloat.system.jointed import Places, ends, in_velocities, scattered
 from phloat.system.state import Pose, State
 from phloat.system.system import System
 
-STEP = 1e-3  # of the differences, in radians and in lengths of the system, or of a spring
-DIFFERENCE = {-2: 1.0, -1: -8.0, 1: 8.0, 2: -1.0}  # over 12 steps: of fourth order, so off by 1e-13
 ROUND_OFF = 1e-14  # of places: by so much the length of a spring is unknown
 
 
-def stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray, length: float) -> Matrix:
+def stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> Matrix:
     """K of the whole system at a state, with the multipliers and inputs that load it."""
     places = in_velocities(system)
-    own = [(places.columns[name], block) for name, block in _own_terms(system, state, u, length)]
-    pairs = [
-        (_both(c, places), _pair_stiffness(sides, loads, length)) for c, sides, loads in _loaded(system, state, lam, u)
-    ]
+    own = [(places.columns[name], block) for name, block in _own_terms(system, state, u)]
+    pairs = [(_both(c, places), _pair_stiffness(sides, loads)) for c, sides, loads in _loaded(system, state, lam, u)]
     return _summed(own + pairs, places.size)
 
 
-def loads_stiffness(
-    system: System, state: State, lam: np.ndarray, u: np.ndarray, length: float
-) -> tuple[Matrix, Matrix]:
+def loads_stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> tuple[Matrix, Matrix]:
     """What loads add to the stiffness of bodies and springs, and the sum of the magnitudes of its terms, entry by entry."""
     places, terms, sizes = in_velocities(system), [], []
-    for name, block in _own_terms(system, state, u, length, elastic=False):
+    for name, block in _own_terms(system, state, u, elastic=False):
         terms.append((places.columns[name], block))
         sizes.append((places.columns[name], grouped(block, kinds(system.bodies[name].columns))))
     for c, sides, loads in _loaded(system, state, lam, u):
@@ -53,7 +46,7 @@ def loads_stiffness(
         of = np.concatenate([kinds(port.columns) - 10**9 * k for k, port in enumerate(sides)])
         for row, effort, slope in loads:
             if _pulls(sides, row, effort, slope):
-                block = _pair_stiffness(sides, [(row, effort, 0.0)], length)
+                block = _pair_stiffness(sides, [(row, effort, 0.0)])
                 terms.append((where, block))
                 sizes.append((where, grouped(block, of)))
     return _summed(terms, places.size), _summed(sizes, places.size)
@@ -88,21 +81,19 @@ def _pulls(sides: tuple[Held, Held], row: Row, effort: np.ndarray, slope: float)
     return bool(np.abs(effort).max(initial=0.0) > ROUND_OFF * abs(slope) * far)
 
 
-def _own_terms(
-    system: System, state: State, u: np.ndarray, length: float, elastic: bool = True
-) -> Iterator[tuple[str, np.ndarray]]:
+def _own_terms(system: System, state: State, u: np.ndarray, elastic: bool = True) -> Iterator[tuple[str, np.ndarray]]:
     """What acts on one body: elasticity, gravity, pre-stress and inputs, in the velocities that it has."""
     for name, body in system.bodies.items():
         c = np.ix_(body.columns, body.columns)
         yield name, body_stiffness(body, state.pose(name), system.gravity, elastic)[c]
-    for name, port in _wrenched(system, u):
+    for name, port in wrenched(system, u):
         body = system.bodies[name]
         wrench = u[system.ports[f"{name}.{port}"]]
-        yield name, _wrench_stiffness(body, port, wrench)[np.ix_(body.columns, body.columns)]
+        yield name, _wrench_stiffness(body, port, wrench, state.pose(name).eta)[np.ix_(body.columns, body.columns)]
     for name, actuator in system.actuators.items():
         if size := float(u[system.ports[name]][0]):
             body, pose = system.bodies[actuator.body], state.pose(actuator.body)
-            block = size * _actuator_stiffness(actuator, body, pose, length)
+            block = size * _actuator_stiffness(actuator, pose)
             yield actuator.body, block[np.ix_(body.columns, body.columns)]
 
 
@@ -140,38 +131,83 @@ def body_stiffness(body: Body, pose: Pose, gravity: np.ndarray, elastic: bool = 
     return K
 
 
-def _wrenched(system: System, u: np.ndarray) -> Iterable[tuple[str, str]]:
+def wrenched(system: System, u: np.ndarray) -> Iterable[tuple[str, str]]:
+    """Bodies and their ports at which inputs u put a wrench."""
     for name, body in system.bodies.items():
         for port in body.ports:
             if u[system.ports[f"{name}.{port}"]].any():
                 yield name, port
 
 
-def _wrench_stiffness(body: Body, port: str, wrench: np.ndarray) -> np.ndarray:
-    """A wrench in body axes turns the body by y × F."""
+def nonconservative(system: System, u: np.ndarray) -> tuple[str, ...]:
+    """The inputs whose loads have no potential: they turn with a section, or are torques about axes in space."""
+    found = [f"{body}.{port}" for body, port in wrenched(system, u)]
+    for name, c in system.joints.items():
+        if any(isinstance(row, Spin) for row in c.free) and u[system.ports[name]].any():
+            found.append(name)
+    for name, a in system.actuators.items():
+        if u[system.ports[name]].any() and (a.axes == "body" or (a.kind == "torque" and not system.plane)):
+            found.append(name)
+    return tuple(found)
+
+
+def _wrench_stiffness(body: Body, port: str, wrench: np.ndarray, eta: np.ndarray) -> np.ndarray:
+    """A wrench in the axes of the port's section."""
     whole = np.zeros(6)
     whole[body.twist_rows] = wrench
-    K = np.zeros((6 + body.coordinates,) * 2)
-    K[3:6, 6:] = skew(whole[:3]) @ body.port(port).Phi
+    where = body.port(port)
+    return _following_force(where, eta, whole[:3]) + _following_torque(where, eta, whole[3:])
+
+
+def _actuator_stiffness(actuator: Actuator, pose: Pose) -> np.ndarray:
+    """Of a force, torque or load at the input 1."""
+    follows, force = actuator.axes == "body", actuator.kind == "force"
+    if follows:
+        of = _following_force if force else _following_torque
+        parts = [of(port, pose.eta, weight * actuator.direction) for weight, port in actuator.ports]
+    else:
+        dead = _dead_force if force else _dead_torque
+        parts = [
+            dead(Port(port.x + port.Phi @ pose.eta, port.Phi, port.Psi), pose.A, weight * actuator.direction)
+            for weight, port in actuator.ports
+        ]
+    return np.asarray(sum(parts))
+
+
+def _following_force(port: Port, eta: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """−∂(f, y × f, Φᵀf)/∂η of f = R(Ψη) f₀, in axes of the body: nothing of it depends on where the body stands."""
+    psi, Phi = port.Psi @ eta, port.Phi
+    f, slope = section_axes(psi) @ given, section_axes_rate(psi, given) @ port.Psi
+    K = np.zeros((6 + len(eta),) * 2)
+    K[:3, 6:] = -slope
+    K[3:6, 6:] = skew(f) @ Phi - skew(port.x + Phi @ eta) @ slope
+    K[6:, 6:] = -Phi.T @ slope
     return K
 
 
-def _actuator_stiffness(actuator: Actuator, body: Body, pose: Pose, length: float) -> np.ndarray:
-    n = body.coordinates
-    units = np.concatenate([np.full(3, length), np.ones(3 + n)])
-    eta_units = [length / max(float(np.abs(p.Phi).max(initial=0.0)), 1e-300) for _, p in actuator.ports]
-    units[6:] = min([*eta_units, 1e6])
-    K = np.zeros((6 + n, 6 + n))
-    for k in range(3, 6 + n):  # a force or torque does not depend on where the body stands
-        step = np.zeros(6 + n)
-        step[k] = STEP * units[k]
-        sides = [actuator.effort(body, _moved_pose(pose, sign * step)) for sign in (-1, 1)]
-        K[:, k] = (sides[0] - sides[1]) / (2 * step[k])
+def _following_torque(port: Port, eta: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """−∂(0, τ, Ψᵀτ)/∂η of τ = R(Ψη) τ₀."""
+    slope = section_axes_rate(port.Psi @ eta, given) @ port.Psi
+    K = np.zeros((6 + len(eta),) * 2)
+    K[3:6, 6:], K[6:, 6:] = -slope, -port.Psi.T @ slope
     return K
 
 
-def _moved_pose(pose: Pose, step: np.ndarray) -> Pose:
-    return pose._replace(r_P=pose.r_P + pose.A @ step[:3], A=pose.A @ rotation(step[3:6]), eta=pose.eta + step[6:])
+def _dead_force(port: Port, A: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """−∂(f, y × f, Φᵀf)/∂(φ, η) of f = Aᵀf₀, at a port whose x is where it stands, y."""
+    turn, Phi = skew(A.T @ given), port.Phi
+    K = np.zeros((6 + Phi.shape[1],) * 2)
+    K[:3, 3:6], K[3:6, 3:6] = -turn, -skew(port.x) @ turn
+    K[3:6, 6:], K[6:, 3:6] = turn @ Phi, -Phi.T @ turn
+    return K
+
+
+def _dead_torque(port: Port, A: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """−∂(0, τ, Ψᵀτ)/∂φ of τ = Aᵀτ₀."""
+    turn = skew(A.T @ given)
+    K = np.zeros((6 + port.Psi.shape[1],) * 2)
+    K[3:6, 3:6], K[6:, 3:6] = -turn, -port.Psi.T @ turn
+    return K
 
 
 # --- between two ports -----------------------------------------------------------------------------------------------
@@ -204,50 +240,40 @@ def _split(rows: Sequence[Row], values: np.ndarray) -> list[tuple[Row, np.ndarra
     return list(zip(rows, np.split(values, stops[:-1]), strict=True))
 
 
-def _pair_stiffness(sides: tuple[Held, Held], loads: list[Load], length: float) -> np.ndarray:
-    """−∂(Σ rowᵀ effort)/∂q for the velocities of both sides, one after the other."""
-    columns = []
-    if any(isinstance(row, Distance) for row, _, _ in loads):  # whose direction turns as its ends move
-        length = min(length, float(np.linalg.norm(sides[1].c - sides[0].c)))
-    for side, port in enumerate(sides):
-        n = port.Phi.shape[1]
-        if not len(port.columns):  # the ground
-            continue
-        by_port = np.zeros((sum(len(p.columns) for p in sides), 12))
-        for k in range(12 if n else 6):
-            size = STEP * (length if k % 6 < 3 else 1.0)
-            at = {s: _pushed(_replaced(sides, side, _nudged(port, k, s * size)), loads) for s in DIFFERENCE}
-            by_port[:, k] = -sum(weight * at[s] for s, weight in DIFFERENCE.items()) / (12.0 * size)
-        onto = np.zeros((12, 6 + n))
-        onto[:6, :6], onto[6:9, 6:], onto[9:, 6:] = np.eye(6), port.Phi, port.Psi
-        columns.append((by_port @ onto)[:, port.columns])
-    K = np.hstack(columns)
-    for row, _, slope in loads:
+def _pair_stiffness(sides: tuple[Held, Held], loads: list[Load]) -> np.ndarray:
+    """−∂(Σ rowᵀ effort)/∂q for the velocities of both sides, one after the other: see `joints.curvature`."""
+    sizes = [len(port.columns) for port in sides]
+    pull, curved = np.zeros(24), np.zeros((24, 24))
+    for row, effort, _ in loads:
+        if not isinstance(row, Spin):
+            pull += effort @ np.hstack(row.rate(*map(by_entries, sides)))
+            curved += curvature(row, effort, *sides)
+    maps = [np.vstack([port.point, *port.turn]) for port in sides]
+    K = np.zeros((sum(sizes), sum(sizes)))
+    parts = (slice(0, sizes[0]), slice(sizes[0], None))
+    for i, mine in enumerate(parts):
+        for j, others in enumerate(parts):
+            K[mine, others] -= maps[i].T @ curved[12 * i : 12 * i + 12, 12 * j : 12 * j + 12] @ maps[j]
+        if sizes[i]:
+            K[mine, mine] += turned_with(sides[i], pull[12 * i : 12 * i + 12])
+    for row, effort, slope in loads:
+        if isinstance(row, Spin):
+            K += _spin_stiffness(row, effort, sides, parts)
         if slope:
             rate = np.hstack(row.rate(*sides))
             K += slope * rate.T @ rate
     return K
 
 
-def _replaced(sides: tuple[Held, Held], side: int, port: Held) -> tuple[Held, Held]:
-    return (port, sides[1]) if side == 0 else (sides[0], port)
-
-
-def _pushed(sides: tuple[Held, Held], loads: list[Load]) -> np.ndarray:
-    total = np.zeros(sum(len(port.columns) for port in sides))
-    for row, effort, _ in loads:
-        total += effort @ np.hstack(row.rate(*sides))
-    return total
-
-
-def _nudged(port: Held, k: int, size: float) -> Held:
-    """The port after a small motion of its frame (k = 0 … 5) or of its section in the frame (6 … 11)."""
-    step = size * np.eye(3)[k % 3]
-    if k < 3:
-        return replace(port, r_P=port.r_P + port.A @ step)
-    if k < 6:
-        return replace(port, A=port.A @ rotation(step))
-    if k < 9:
-        return replace(port, y=port.y + step)
-    more = np.hstack([port.Phi, np.zeros((3, 3))]), np.hstack([port.Psi, np.eye(3)])
-    return replace(port, Phi=more[0], Psi=more[1], eta=np.concatenate([port.eta, step]))
+def _spin_stiffness(row: Spin, effort: np.ndarray, sides: tuple[Held, Held], parts: tuple[slice, slice]) -> np.ndarray:
+    """Of a torque τ = Σ effort d_i in the directions of the first port, on the second, and −τ on the first."""
+    A, B = sides
+    size = len(A.columns) + len(B.columns)
+    K, turning = np.zeros((size, size)), np.tensordot(effort, A.turn[list(row.axes)], 1)  # how τ moves with A
+    torque = A.D[:, list(row.axes)] @ effort
+    for port, mine, sign in ((A, parts[0], -1.0), (B, parts[1], 1.0)):
+        K[mine, parts[0]] -= sign * port.spin.T @ turning
+        if len(port.columns):
+            where = Port(port.y, port.Phi, port.Psi)
+            K[mine, mine] += _dead_torque(where, port.A, sign * torque)[np.ix_(port.columns, port.columns)]
+    return K

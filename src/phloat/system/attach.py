@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from phloat.algebra.sparse import csr
 from phloat.bodies.body import Body, Port
 from phloat.errors import InputError, JointError, PortError, unknown
-from phloat.fem.interval import gauss
+from phloat.fem.interval import GAUSS_POINTS, gauss
 from phloat.joints.curves import curve, resistance
 from phloat.joints.elements import (
     Acting,
@@ -29,6 +30,8 @@ from phloat.joints.rows import Distance, InPlane, RotationVector, Row, Skew, in_
 from phloat.system.connection import Connection, End
 from phloat.system.elements import Actuator, Element, Law
 from phloat.system.resolve import ends_of, of_points, port_of, shown, turned_in_plane
+
+FOLLOWING = 4  # points an element of a load that follows the sections: exact for cubic deflections and linear densities
 
 
 def attached(
@@ -132,18 +135,26 @@ def _pushes_in_plane(recipe: Force | Torque | Load, direction: np.ndarray) -> No
 
 
 def _spread(load: Load, body: Body) -> tuple[tuple[float, Port], ...]:
-    """∫ f δx ds as a sum of w δx_w: w = ∫f, x_w = ∫f x / w, Φ_w = ∫f Φ / w, for the parts of f that push and that pull."""
-    shape, places = body.shape, body.shape.places()
+    """∫ f δx ds as a sum of w δx_w: w = ∫f, x_w = ∫f x / w, Φ_w = ∫f Φ / w, for the parts of f that push and that pull.
+
+    A load in axes of the sections is the sum over quadrature points: each has its own direction.
+    """
+    shape, places, follows = body.shape, body.shape.places(), load.axes == "body"
     if body.coordinates == 0 or places.ndim != 1 or len(places) < 3 or places[0] != 0.0 or places[-1] != 1.0:
         raise JointError(f"Load {load.label!r}: {load.body!r} is no beam; a load is spread over s from 0 to 1")
     lengths = np.linalg.norm(np.diff(shape.points(places), axis=0), axis=1) / np.diff(places)
     smooth = breaks(f"per_length of {load.label}", load.density, places) if callable(load.per_length) else places
-    s, w = gauss(smooth)
+    s, w = gauss(smooth, FOLLOWING if follows else GAUSS_POINTS)
     within = np.searchsorted(places, s) - 1
     force = w * lengths[within] * np.array([load.density(float(x)) for x in s])
     points, Phi = shape.points(s), shape.displacement(s)
     out = []
-    for part in (np.maximum(force, 0.0), np.minimum(force, 0.0)):
+    if follows:  # each point has a direction of its own
+        Psi = shape.rotation(s)
+        for k in np.flatnonzero(force):
+            moved, turned = (np.asarray(field[3 * k : 3 * k + 3].todense()) for field in (csr(Phi), csr(Psi)))
+            out.append((float(force[k]), Port(points[k], moved, turned)))
+    for part in () if follows else (np.maximum(force, 0.0), np.minimum(force, 0.0)):
         if (total := float(part.sum())) != 0.0:
             mean = part / total
             moved = np.array([Phi[i::3].T @ mean for i in range(3)])

@@ -9,7 +9,7 @@ import numpy as np
 from phloat.bodies.body import Body, Port
 from phloat.joints.elements import Acting, Passive
 from phloat.joints.pieces import NONE, Pieces
-from phloat.joints.rows import Row, point_rate
+from phloat.joints.rows import Row, section_axes
 from phloat.system.connection import End
 from phloat.system.state import Pose
 
@@ -73,7 +73,7 @@ class Element:
 class Actuator:
     """One scalar input that pushes ("force") or turns ("torque") a body: Σ weight · direction at (virtual) ports of it.
 
-    `direction` is a unit vector in `axes`, "inertial" or "body".
+    `direction` is a unit vector in `axes`: "inertial", or "body", the axes of the section at each port.
     """
 
     name: str
@@ -86,12 +86,14 @@ class Actuator:
 
     def effort(self, body: Body, pose: Pose) -> np.ndarray:
         """On the velocities (v_P, ω, η̇) for the input 1: Σ w (∂ċ/∂…)ᵀ d of a force, Σ w (∂ω_C/∂…)ᵀ d of a torque."""
-        direction = pose.A @ self.direction if self.axes == "body" else self.direction
         out = np.zeros(6 + body.coordinates)
         for weight, port in self.ports:
-            if self.kind == "force":
-                rate = point_rate(pose.A, port.x + port.Phi @ pose.eta, port.Phi)
-            else:
-                rate = np.hstack([np.zeros((3, 3)), pose.A, pose.A @ port.Psi])
-            out += weight * (direction @ rate)
+            twist = port.twist(pose.eta)
+            out += weight * (self.in_body(port, pose) @ (twist[:3] if self.kind == "force" else twist[3:]))
         return out
+
+    def in_body(self, port: Port, pose: Pose) -> np.ndarray:
+        """The unit direction at a port, in the axes of the body's frame."""
+        if self.axes == "inertial":
+            return np.asarray(pose.A.T @ self.direction)
+        return np.asarray(section_axes(port.Psi @ pose.eta) @ self.direction)

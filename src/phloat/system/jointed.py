@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +10,9 @@ import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, zeros
+from phloat.bodies.body import Port
 from phloat.joints.pairs import Drive
-from phloat.joints.rows import Aligned, Coincide, Held, Perpendicular, Spin, Turn, held_ground
+from phloat.joints.rows import Aligned, Coincide, Held, Perpendicular, Spin, Turn, held_ground, section_axes
 from phloat.system.connection import Connection, held
 from phloat.system.elements import Element
 from phloat.system.state import State
@@ -56,24 +57,25 @@ def joint_rows(system: System, state: State, places: Places) -> tuple[Matrix, Ma
     return scattered(blocks, places), csr(B_lam)
 
 
-def free_axes(system: System, state: State, places: Places) -> dict[str, Matrix]:
-    """For every joint with free axes, the rates along them per velocity: what its port shows."""
+def free_axes(system: System, state: State, places: Places, names: Sequence[str] | None = None) -> dict[str, Matrix]:
+    """For every joint with free axes, the rates along them per velocity: what its port shows. Of all joints, or of the named."""
     out = {}
     for name, c in system.joints.items():
-        if c.free:
+        if c.free and (names is None or name in names):
             first, second = ends(c, state)
             out[name] = scattered([(c, row.rate(first, second)) for row in c.free], places)
     return out
 
 
-def port_columns(system: System, state: State, places: Places) -> Matrix:
-    """B at a state: wrenches at body ports in body axes, efforts along the free axes of joints, forces, torques and loads.
+def port_columns(system: System, state: State, places: Places, names: Sequence[str] | None = None) -> Matrix:
+    """B at a state: wrenches at body ports in the axes of their sections, efforts along free axes, forces, torques and loads.
 
-    Drives act through B_λ only.
+    Drives act through B_λ only. Of all ports, or of the named ones.
     """
-    free = free_axes(system, state, places)
+    names = list(system.ports) if names is None else names
+    free = free_axes(system, state, places, names)
     columns = []
-    for name in system.ports:
+    for name in names:
         if name in free:
             columns.append(free[name].T)
         elif name in system.actuators:
@@ -87,11 +89,17 @@ def port_columns(system: System, state: State, places: Places) -> Matrix:
         else:
             owner, _, port = name.rpartition(".")
             body = system.bodies[owner]
-            twist = body.port(port).twist(state.pose(owner).eta)[np.ix_(body.twist_rows, body.columns)]
+            twist = section_twist(body.port(port), state.pose(owner).eta)[np.ix_(body.twist_rows, body.columns)]
             i, j = np.nonzero(twist)
             entries = (twist[i, j], (places.columns[owner][j], i))
             columns.append(sp.coo_array(entries, shape=(places.size, twist.shape[0])))
     return csr(sp.hstack(columns)) if columns else zeros(places.size, 0)
+
+
+def section_twist(port: Port, eta: np.ndarray) -> np.ndarray:
+    """(v_C, ω_C) per (v_P, ω, η̇) in the axes of the port's section, 6 × (6 + n)."""
+    axes = section_axes(port.Psi @ eta)
+    return (axes.T @ port.twist(eta).reshape(2, 3, -1)).reshape(6, -1)
 
 
 def gaps(system: System, state: State) -> dict[str, np.ndarray]:

@@ -30,7 +30,7 @@ from phloat.joints.elements import Force, Torque
 from phloat.joints.ends import GROUND
 from phloat.joints.tie import Pressure, Tie, Traction
 from phloat.linear.interconnect import side_by_side
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.phdae import LinearPHDAE, linear_only
 from phloat.linear.step import repeated
 from phloat.system.carried import check_port
 from phloat.system.mortar import between_boundaries
@@ -69,6 +69,7 @@ def _linear(name: str, part: object) -> LinearPHDAE:
     if not isinstance(name, str) or not name or "." in name or name == GROUND:
         raise InputError(f"{name!r} cannot name a body: names are not empty, hold no dot, and are not 'ground'")
     if isinstance(part, LinearPHDAE):
+        linear_only(part)
         return part
     if isinstance(part, Continuum):
         if part.frame is not None:

@@ -4,9 +4,9 @@
     Δc/h = V̄ + (Qω̄) × ρ̄ + QΦv,   Δd/h = (Qω̄) × d̄ + Q M(ψ̄) Ψv                      exactly; bars are means of end values
     δc₁/h = δV + κ(Qδω) × ρ₁ + A₁Φδv,   δd₁/h = κ(Qδω) × d₁ + A₁ M(ψ₁) Ψδv,   κ = 1/(1 + |hω̄/2|²)
 
-A port is a dict of arrays, with c and the arm ρ (3), directions d (3, 3), those in the body t (3, 3), ψ (3) and A (3, 3); vectors
-are rows. The map of a port takes (V, ω, η̇) to the rates of c, d_1, d_2, d_3 and to the angular velocity, (5, 3, size); where
-nothing holds its directions only the first is there, (1, 3, size).
+A port is a dict of arrays, with c and the arm ρ (3), directions d (3, 3), those in the body t (3, 3), ψ (3) and the orthonormal
+axes of its section (3, 3, as columns); other vectors are rows. The map of a port takes (V, ω, η̇) to the rates of c, d_1, d_2, d_3
+and to the angular velocity, (5, 3, size); where nothing holds its directions only the first is there, (1, 3, size).
 """
 
 from __future__ import annotations
@@ -26,17 +26,26 @@ def port(end: Tree, state: Tree, triad: Array, turns: bool) -> Tree:
     y = end["x"] + (moved if lin == 3 else jnp.concatenate([moved, jnp.zeros(3 - lin)]))
     arm = dot(A, y)
     if not turns:
-        return {"c": state["r"] + arm, "arm": arm, "d": jnp.zeros((3, 3)), "t": triad, "psi": jnp.zeros(3), "A": A}
+        return {"c": state["r"] + arm, "arm": arm, "d": jnp.zeros((3, 3)), "t": triad, "psi": jnp.zeros(3), "axes": A}
     psi = lifted(dot(end["Psi"], eta))
     turned = jnp.cross(psi, triad)
     bent = triad + turned + jnp.cross(psi, turned) / 3.0
-    return {"c": state["r"] + arm, "arm": arm, "d": dot(bent, A.T), "t": triad, "psi": psi, "A": A}
+    axes = dot(A, section_axes(psi))
+    return {"c": state["r"] + arm, "arm": arm, "d": dot(bent, A.T), "t": triad, "psi": psi, "axes": axes}
+
+
+def section_axes(psi: Array) -> Array:
+    """The rotation of a section turned by ψ, I + a [ψ]× + b [ψ]×² (joints/rows.section_axes)."""
+    x, turn = psi @ psi, skew(psi)
+    length = jnp.sqrt(1.0 + x / 3.0 + x * x / 9.0)
+    b = (1.0 / 3.0 + (1.0 / 3.0 + x / 9.0) / (1.0 + length)) / length
+    return jnp.eye(3) + turn / length + b * dot(turn, turn)
 
 
 def ground(frame: Array) -> Tree:
     """A port of the ground: its place and directions, (4, 3)."""
     zero = jnp.zeros(3)
-    return {"c": frame[0], "arm": zero, "d": frame[1:], "t": frame[1:], "psi": zero, "A": jnp.eye(3)}
+    return {"c": frame[0], "arm": zero, "d": frame[1:], "t": frame[1:], "psi": zero, "axes": jnp.eye(3)}
 
 
 def between(start: Tree, end: Tree) -> Tree:

@@ -25,6 +25,7 @@ TURNING = (
     "skew",
     "turn",
     "spin",
+    "wrench_v",
     "wrench_w",
     "twist",
     "rotation",
@@ -112,12 +113,18 @@ def twist(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
     return jnp.zeros(()), _pulls(_none(), (jnp.zeros(3), jnp.zeros((3, 3)), row["along"]))
 
 
+def _followed(row: Tree, B: Tree) -> Tree:
+    """The direction of a force in the axes of a section, of the length that it has there."""
+    along, there = row["along"], B["axes"] @ row["along"]
+    return {"along": jnp.sqrt((along @ along) / (there @ there)) * there}
+
+
 def wrench_v(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
-    return push({"along": B["A"] @ row["along"]}, A, B, coef)
+    return push(_followed(row, B), A, B, coef)
 
 
 def wrench_w(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
-    return twist({"along": B["A"] @ row["along"]}, A, B, coef)
+    return twist(_followed(row, B), A, B, coef)
 
 
 BY_KIND: dict[str, Row] = {

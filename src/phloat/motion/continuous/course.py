@@ -155,7 +155,9 @@ class Course:
         task = self.task
         if task.controller is None or self.time >= task.t_end:
             return False
-        if self.next_sample < np.inf and self.time < self.next_sample - 1e-9 * (task.every or 0.0) - 1e-12 * (task.t_end - task.t_0):
+        if self.next_sample < np.inf and self.time < self.next_sample - 1e-9 * (task.every or 0.0) - 1e-12 * (
+            task.t_end - task.t_0
+        ):
             return False
         self.sampled = self.time if task.every is None else self.sampled + task.every
         state = self.state(self.time, y)

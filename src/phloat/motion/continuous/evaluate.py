@@ -167,9 +167,9 @@ def row(m, w, p, y, j, r):
     coefficients(R, r, w, E[a, E_END], E[a, E_END], E[b, E_END], E[b, E_END])
     clear(w, OUT_A)
     clear(w, OUT_B)
-    kind, axes = R[r, R_KIND], B[E[b, E_BODY], W_Q] + 3 if E[b, E_BODY] >= 0 else 0
+    kind = R[r, R_KIND]
     coef = o + (COEF_END if kind == TURN or kind == DISTANCE or kind == ROTATION else COEF_MEAN)
-    pull(R, r, 1.0, w, E[a, E_END], E[b, E_END], coef, axes, OUT_A, OUT_B)
+    pull(R, r, 1.0, w, E[a, E_END], E[b, E_END], coef, OUT_A, OUT_B)
     at = p.rows[r, R_RATE]
     total = -w[at + TARGET_RATE]
     for side in range(2):

@@ -1,7 +1,8 @@
-"""What in-plane and distance rows add to the tangent of a body: their forces change with that body's own motion."""
+"""What in-plane and distance rows, and forces that follow their section, add to the tangent of a body by its own motion."""
 
 from phloat.motion.kernel.body import axis
 from phloat.motion.kernel.ports import bent_by, carry_mean, clear
+from phloat.motion.kernel.rows import followed
 from phloat.motion.kernel.small import cross_add, inner, jit, rotate
 from phloat.motion.kernel.tables import (
     ARM,
@@ -12,6 +13,7 @@ from phloat.motion.kernel.tables import (
     E_BODY,
     E_END,
     E_ENTRY,
+    E_MEAN,
     E_PHI,
     E_PSI,
     FORCE,
@@ -30,6 +32,7 @@ from phloat.motion.kernel.tables import (
     R_I,
     R_KIND,
     SIZE,
+    TORQUE,
     TRIAD,
     TURNED,
     W_D,
@@ -39,12 +42,14 @@ from phloat.motion.kernel.tables import (
     W_X,
     W_Y,
     WIDE,
+    WRENCH_V,
+    WRENCH_W,
 )
 
 
 @jit
 def geometric(m, w, e, h):
-    """D −= the part of the forces of in-plane and distance rows that changes with their own body's motion, column by column."""
+    """D −= the part of these forces that changes with their own body's motion, column by column."""
     B, E, i, j = m.bodies, m.ends, m.ends[e, E_BODY], m.ends[e, E_ENTRY]
     D, y, size, wide = B[i, W_D], B[i, W_Y], B[i, SIZE], B[i, WIDE]
     t, to, out = B[i, W_T], B[i, W_T] + MOVED, B[i, W_T] + OUT
@@ -100,6 +105,20 @@ def moved(m, w, e, column, h, t, to):
 
 
 @inner
+def _follow(w, port, coef, lam, moved, out):
+    """δ(λ |c| u/|u|) of a force that follows its section, u = Σ c_i d̄_i."""
+    x, y, z, scale = followed(w, port, coef)
+    d0, d1, d2, size = 0.0, 0.0, 0.0, x * x + y * y + z * z
+    for i in range(3):
+        c, d = w[coef + i], moved + 3 + 3 * i
+        d0, d1, d2 = d0 + c * w[d], d1 + c * w[d + 1], d2 + c * w[d + 2]
+    part = (x * d0 + y * d1 + z * d2) / size
+    w[out] += lam * scale * (d0 - part * x)
+    w[out + 1] += lam * scale * (d1 - part * y)
+    w[out + 2] += lam * scale * (d2 - part * z)
+
+
+@inner
 def changed(m, w, j, side, out, moved):
     """Forces at one side, in w from `out` on, that change with its own motion: δ(λ ḡ), δ(λ d̄_A), δ(λ e)."""
     J, R = m.entries, m.rows
@@ -113,6 +132,16 @@ def changed(m, w, j, side, out, moved):
             for c in range(3):
                 w[out + FORCE + c] -= lam * w[moved + 3 + d + c]
                 w[out + ON_DIR + d + c] -= 0.5 * lam * w[moved + c]
+            any_row = True
+        elif (R[r, R_KIND] == WRENCH_V or R[r, R_KIND] == WRENCH_W) and side == 1:
+            _follow(
+                w,
+                m.ends[J[j, J_B], E_MEAN],
+                R[r, R_COEF],
+                lam,
+                moved,
+                out + (FORCE if R[r, R_KIND] == WRENCH_V else TORQUE),
+            )
             any_row = True
         elif R[r, R_KIND] == DISTANCE:
             o, inner = R[r, R_COEF], 0.0

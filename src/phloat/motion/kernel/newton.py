@@ -33,7 +33,6 @@ from phloat.motion.kernel.small import (
 )
 from phloat.motion.kernel.solve import backsolve, factorise
 from phloat.motion.kernel.tables import (
-    A_MEAN,
     ALPHA,
     CLOSED,
     COEF_END,
@@ -85,8 +84,6 @@ from phloat.motion.kernel.tables import (
     W_F,
     W_GAM,
     W_PORTS,
-    W_Q,
-    W_Q1,
     W_X,
     W_Y,
     WIDE,
@@ -138,10 +135,6 @@ def act(m, w, j, h):
     E, J, R = m.ends, m.entries, m.rows
     a, b = J[j, J_A], J[j, J_B]
     at, right = m.where[LAM] + J[j, J_LAM], m.where[RIGHT] + J[j, J_LAM]
-    if not J[j, J_UNKNOWN] and E[b, E_BODY] >= 0:
-        q, q1 = m.bodies[E[b, E_BODY], W_Q] + 3, m.bodies[E[b, E_BODY], W_Q1] + 3
-        for k in range(9):
-            w[A_MEAN + k] = 0.5 * (w[q + k] + w[q1 + k])
     for k in range(J[j, J_ROWS]):
         r = J[j, J_ROW] + k
         o = R[r, R_COEF]
@@ -155,7 +148,7 @@ def act(m, w, j, h):
             continue
         coefficients(R, r, w, E[a, E_START], E[a, E_END], E[b, E_START], E[b, E_END])
         if w[at + k] != 0.0:
-            pull(R, r, w[at + k], w, E[a, E_MEAN], E[b, E_MEAN], o + COEF_MEAN, A_MEAN, E[a, E_OUT], E[b, E_OUT])
+            pull(R, r, w[at + k], w, E[a, E_MEAN], E[b, E_MEAN], o + COEF_MEAN, E[a, E_OUT], E[b, E_OUT])
         if R[r, R_MODE] == GIVEN:
             continue
         if R[r, R_DROPPED]:
@@ -209,7 +202,7 @@ def linear_rows(m, w, j, h):
                 clear(w, OUT_B)
                 side = E_END if hat else E_MEAN
                 coef = R[r, R_COEF] + (COEF_END if hat else COEF_MEAN)
-                pull(R, r, 1.0, w, E[a, side], E[b, side], coef, A_MEAN, OUT_A, OUT_B)
+                pull(R, r, 1.0, w, E[a, side], E[b, side], coef, OUT_A, OUT_B)
             for which in range(2):
                 e, inc, out = (b, J[j, J_INC_B], OUT_B) if which else (a, J[j, J_INC_A], OUT_A)
                 if inc < 0:

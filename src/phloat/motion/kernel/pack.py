@@ -37,6 +37,7 @@ from phloat.system.state import State
 from phloat.system.system import System
 
 NO_LAW = Law()
+FOLLOWING = (t.WRENCH_V, t.WRENCH_W)  # forces and torques in the axes of the section they act on
 COST = 1.2  # new factors of bodies with up to so many unknowns, in iterations with old ones …
 SMALL, MORE = 15, 6.0  # … and one more for every so many of the largest beyond that
 
@@ -219,9 +220,10 @@ class _Tables:
             unknown = entry.rows[0].mode != t.GIVEN
             entries[j, [t.J_ROW, t.J_ROWS, t.J_LAM, t.J_UNKNOWN]] = len(rows), len(entry.rows), lam, unknown
             entries[j, t.J_WORK] = works + 2 * j
-            entries[j, t.J_EXTRA] = any(row.kind in (t.IN_PLANE, t.DISTANCE) for row in entry.rows)
+            entries[j, t.J_EXTRA] = any(row.kind in (t.IN_PLANE, t.DISTANCE, *FOLLOWING) for row in entry.rows)
             lam += len(entry.rows)
-            turns = any(row.kind not in (t.COINCIDE, t.DISTANCE, t.PUSH, t.WRENCH_V) for row in entry.rows)
+            turns = t.PLAIN_TRIAD * any(row.kind not in (t.COINCIDE, t.DISTANCE, t.PUSH) for row in entry.rows)
+            turns = t.ORTHONORMAL if any(row.kind in FOLLOWING for row in entry.rows) else turns
             for column, inc, one in ((t.J_A, t.J_INC_A, entry.first), (t.J_B, t.J_INC_B, entry.second)):
                 entries[j, column], entries[j, inc] = len(ends), -1
                 ends.append(self._end(one, turns, data, w))
@@ -305,7 +307,7 @@ class _Tables:
             crew=np.zeros(CREW_SIZE, dtype=np.int64),
         )
 
-    def _end(self, one: Side, turns: bool, data: Buffer, w: Buffer) -> np.ndarray:
+    def _end(self, one: Side, turns: int, data: Buffer, w: Buffer) -> np.ndarray:
         row = np.zeros(t.END_COLUMNS, dtype=np.int64)
         row[t.E_BODY] = one.body
         if one.body >= 0:

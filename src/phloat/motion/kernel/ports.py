@@ -8,6 +8,8 @@ Both lines have one form, so one function carries forces back to the body: with 
 with (end port, κQ, A₁) the derivative of the gap at the end.
 """
 
+import math
+
 from phloat.motion.kernel.body import axis
 from phloat.motion.kernel.lanes import spread, store
 from phloat.motion.kernel.small import (
@@ -43,6 +45,7 @@ from phloat.motion.kernel.tables import (
     N_LIN,
     N_ROT,
     ON_DIR,
+    ORTHONORMAL,
     POINT_SIZE,
     PORT_SIZE,
     TORQUE,
@@ -86,19 +89,27 @@ def port_at(B, E, e, data, w, q, frame, out, t):
 
 @inner
 def directions_at(B, E, e, data, w, q, frame, out, t):
-    """d_j = A (t_j + ψ × t_j + ⅓ ψ × (ψ × t_j)) with ψ = Ψη."""
+    """d_j = A (t_j + ψ × t_j + ⅓ ψ × (ψ × t_j)) with ψ = Ψη; where forces follow the section A (t_j + a ψ × t_j + b ψ × (ψ × t_j)).
+
+    a and b make these orthonormal: ℓ² = 1 + ψ²/3 + ψ⁴/9, a = 1/ℓ, b = (⅓ + (⅓ + ψ²/9)/(1 + ℓ))/ℓ (joints/rows.section_axes).
+    """
     i = E[e, E_BODY]
     n, rot, psi = B[i, LONG], B[i, N_ROT], out + TURNED
     copy(9, w, frame + 3, w, out + TRIAD)
     fill(3, 0.0, w, psi)
     for a in range(rot):
         w[psi + axis(a, rot)] = dot_4(n, data, E[e, E_PSI] + a * n, w, q + 12)
+    once, twice = 1.0, THIRD
+    if E[e, E_TURNS] == ORTHONORMAL:
+        x = w[psi] * w[psi] + w[psi + 1] * w[psi + 1] + w[psi + 2] * w[psi + 2]
+        length = math.sqrt(1.0 + x * (THIRD + x / 9.0))
+        once, twice = 1.0 / length, (THIRD + (THIRD + x / 9.0) / (1.0 + length)) / length
     for j in range(0, 9, 3):
         fill(3, 0.0, w, t)
         cross_add(w, psi, w, frame + 3 + j, 1.0, w, t)
         for a in range(3):
-            w[t + 3 + a] = w[frame + 3 + j + a] + w[t + a]
-        cross_add(w, psi, w, t, THIRD, w, t + 3)
+            w[t + 3 + a] = w[frame + 3 + j + a] + once * w[t + a]
+        cross_add(w, psi, w, t, twice, w, t + 3)
         rotate(w, q + 3, w, t + 3, w, out + DIR + j)
 
 

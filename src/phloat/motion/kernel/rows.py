@@ -185,8 +185,19 @@ def _on_directions(w, A, i, B, j, lam, on_A, on_B):
 
 
 @inner
-def pull(R, r, lam, w, A, B, coef, A_mean, on_A, on_B):
-    """+ the forces of λ on the ports A and B; A_mean is where the mean rotation of B's body stands (for forces in its axes)."""
+def followed(w, B, coef):
+    """The direction Σ c_i d_i of a force in the axes of port B, with the length of c, and the inverse of its own length."""
+    x, y, z, size = 0.0, 0.0, 0.0, 0.0
+    for i in range(3):
+        c, d = w[coef + i], B + DIR + 3 * i
+        x, y, z, size = x + c * w[d], y + c * w[d + 1], z + c * w[d + 2], size + c * c
+    scale = math.sqrt(size / (x * x + y * y + z * z))
+    return x, y, z, scale
+
+
+@inner
+def pull(R, r, lam, w, A, B, coef, on_A, on_B):
+    """+ the forces of λ on the ports A and B."""
     kind, i, j = R[r, R_KIND], R[r, R_I], R[r, R_J]
     if kind == COINCIDE:
         w[on_A + FORCE + i] -= lam
@@ -221,15 +232,12 @@ def pull(R, r, lam, w, A, B, coef, A_mean, on_A, on_B):
             w[on_B + TORQUE + a] += lam * w[A + DIR + 3 * i + a]
     else:
         o = TORQUE if kind == WRENCH_W or kind == TWIST else FORCE
-        for a in range(3):
-            value = w[coef + a]
-            if kind == WRENCH_V or kind == WRENCH_W:
-                value = (
-                    w[A_mean + 3 * a] * w[coef]
-                    + w[A_mean + 3 * a + 1] * w[coef + 1]
-                    + w[A_mean + 3 * a + 2] * w[coef + 2]
-                )
-            w[on_B + o + a] += lam * value
+        x, y, z, scale = w[coef], w[coef + 1], w[coef + 2], 1.0
+        if kind == WRENCH_V or kind == WRENCH_W:
+            x, y, z, scale = followed(w, B, coef)
+        w[on_B + o] += lam * scale * x
+        w[on_B + o + 1] += lam * scale * y
+        w[on_B + o + 2] += lam * scale * z
 
 
 # --- laws ------------------------------------------------------------------------------------------------------------

@@ -39,6 +39,10 @@ BODY_COLUMNS = 64
 # body (−1 is the ground), entry, in data Φ (linear × n), Ψ (angular × n), x; in w the port at start, end and in the mean
 E_BODY, E_PHI, E_PSI, E_X, E_START, E_END, E_MEAN, E_FRAME0, E_FRAME1, E_OUT, E_TURNS, E_ENTRY = range(12)
 END_COLUMNS = 12
+PLAIN_TRIAD, ORTHONORMAL = (
+    1,
+    2,
+)  # E_TURNS: directions as joints hold them, or the axes of the section, for forces that follow it
 # a port: place c, arm A y, directions d_i, directions in the body t_i (rows), turn ψ = Ψη of its section
 C, ARM, DIR, TRIAD, TURNED, PORT_SIZE = 0, 3, 6, 15, 24, 28
 POINT_SIZE = 8  # place and arm, to a multiple of four
@@ -71,7 +75,7 @@ G_END, G_ENTRY, G_ROWS, G_COLUMN, G_MEAN, G_HAT = range(6)
 INC_COLUMNS = 6
 
 # --- scratch at the start of w -----------------------------------------------------------------------------------------
-T, OUT_A, OUT_B, A_MEAN, SCRATCH = 0, 64, 80, 96, 128
+T, OUT_A, OUT_B, SCRATCH = 0, 64, 80, 128
 # and numbers of the solution in it: what counts as solved (round-offs), what new factors cost (iterations), a length,
 # the size of the step that threads share
 TOLERATED, COSTLY, FLOOR, STEP = 120, 121, 122, 123
