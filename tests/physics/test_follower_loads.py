@@ -217,3 +217,31 @@ def test_a_thrust_has_the_length_that_was_given():
     steps = np.linalg.norm(np.diff(momentum, axis=0), axis=1)
     np.testing.assert_allclose(steps, 1e-3 * 40.0, rtol=1e-9)
     assert np.abs(run["rod.eta"]).max() > 1e-3
+
+
+@pytest.mark.parametrize("kind", ["force", "torque", "load", "wrench"])
+@pytest.mark.parametrize("seed", range(3))
+def test_frames_agree_in_space_to_the_cube_of_the_load(kind, seed):
+    """Random sections, directions and frames: root reactions under half the load differ by an eighth (forces along a wrong
+    direction, as those of the floating frame, by a quarter)."""
+    rng = np.random.default_rng([seed, len(kind)])
+    b, h = rng.uniform(0.001, 0.003, 2)
+    along = rng.normal(size=3)
+    push = {
+        "force": [ph.Force("b.C", along=along, axes="body", name="p")],
+        "torque": [ph.Torque("b.C", about=along, axes="body", name="p")],
+        "load": [ph.Load("b", along=along, per_length=lambda s: 1 + s, axes="body", name="p")],
+        "wrench": [],
+    }[kind]
+    size = {"force": 1.0, "torque": 0.3, "load": 2.0, "wrench": 1.0}[kind] * (b * h) * min(b, h) * 4e7
+    apart = []
+    for part in (1.0, 0.5):
+        found = []
+        for frame in FRAMES:
+            beam = ph.Beam(0.3, ph.Rectangle(b, h), STEEL, frame=frame).discretise(3)
+            system = ph.connect({"b": beam}, [ph.Weld("ground", "b.P"), *push])
+            u = {"p": part * size} if push else {"b.C": part * size * np.concatenate([along, 0.2 * along[::-1]])}
+            found.append(ph.reactions(system, ph.equilibrium(system, ph.place(system), u=u), u=u)["ground-b.P"])
+        apart.append(np.ptp(found, axis=0).max())
+    assert apart[0] > 6.0 * apart[1]
+    assert apart[0] < 0.02 * np.abs(found[0]).max()

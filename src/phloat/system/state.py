@@ -79,10 +79,11 @@ class State:
         active = self._body(body).active
         r, v, omega, A = np.zeros(3), np.zeros(3), np.zeros(3), np.eye(3)
         linear, turning = [i for i in active if i < 3], [i - 3 for i in active if i >= 3]
-        r[linear], v[linear] = self[f"{body}.r_P"], self[f"{body}.v_P"]
+        r[linear], v[linear] = self._or_zero(body, "r_P"), self._or_zero(body, "v_P")
         if turning:
-            omega[turning] = self[f"{body}.omega"]
-            A = self[f"{body}.A_IB"] if len(turning) == 3 else rot(float(self[f"{body}.theta"]))
+            omega[turning] = self._or_zero(body, "omega")
+            whole = self._or_zero(body, "A_IB" if len(turning) == 3 else "theta")
+            A = whole.reshape(3, 3).copy() if len(turning) == 3 else rot(float(whole[0]))
         rest = [self._or_zero(body, name) for name in ("eta", "eta_dot", "sigma")]
         return Pose(r, A, rest[0], v, omega, rest[1], rest[2])
 
