@@ -100,6 +100,14 @@ class FailedSamplesWarning(UserWarning):
     """Samples of an ensemble that gave no output: they are kept with their parameters and the reason."""
 
 
+class JumpsWarning(UserWarning):
+    """A section or material with more jumps along a beam than its elements can be cut at."""
+
+
+class SectionInertiaWarning(UserWarning):
+    """An Euler-Bernoulli beam in a spin where the rotary inertia of its sections, which it leaves out, begins to matter."""
+
+
 class IgnoredWarning(UserWarning):
     """Parts of a file of another program that phloat has no use for: they are left out."""
 

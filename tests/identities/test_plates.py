@@ -81,7 +81,14 @@ def test_sections_turn_with_the_body_and_by_themselves(body):
     assert J0 == pytest.approx(np.diag([rho_2, rho_2, 0.0]), rel=1e-12)
     assert coupling(X) @ turning == pytest.approx(J0, rel=1e-12, abs=1e-14 * rho_2)
     assert turning.T @ (M_s @ turning) == pytest.approx(J0, rel=1e-12, abs=1e-14 * rho_2)
-    assert np.abs(X + X.transpose(1, 0, 2)).max() == 0.0
+    tilt = turning[:, :2]  # E = ∫ρz² e_z e_zᵀ, turned: E_xz = ρ₂ ψ_y, E_yz = −ρ₂ ψ_x
+    first = (X + X.transpose(1, 0, 2)) @ tilt
+    assert first[0, 2] == pytest.approx([0.0, rho_2], rel=1e-12, abs=1e-14 * rho_2)
+    assert first[1, 2] == pytest.approx([-rho_2, 0.0], rel=1e-12, abs=1e-14 * rho_2)
+    W = np.array([[tilt.T @ (w @ tilt) for w in row] for row in body.sections.W_ab])
+    assert W[0, 0] == pytest.approx(np.diag([0.0, rho_2]), rel=1e-12, abs=1e-14 * rho_2)
+    assert W[2, 2] == pytest.approx(-rho_2 * np.eye(2), rel=1e-12, abs=1e-14 * rho_2)
+    assert np.einsum("aaij->ij", W) == pytest.approx(np.zeros((2, 2)), abs=1e-14 * rho_2)
 
 
 def test_sides_know_their_gyration(body):

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.sparse import csr, diagonal
+from phloat.analysis.section_inertia import warn_of_sections
 from phloat.errors import AccuracyError, InputError, finite
 from phloat.joints.ends import unit
 from phloat.motion.deformation import watched_state
@@ -58,6 +59,7 @@ def steady_spin(
         for k in range(1, steps + 1):
             state, left = _newton(system, state, np.sqrt(k / steps) * spin, point, k / steps * inputs)
         if left < CONVERGED:
+            warn_of_sections(system, state)
             return watched_state(system, state, level=4)
         best = min(best, left)
     raise AccuracyError(

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat.algebra.sparse import Matrix, csr, diagonal, largest, zeros
+from phloat.analysis.section_inertia import warn_of_sections
 from phloat.errors import InputError
 from phloat.motion.inertial import slopes
 from phloat.motion.least import Saddle
@@ -49,6 +50,7 @@ def tangent(system: System, state: State, u: np.ndarray) -> Tangent:
         still = zeros(n, n)
         return Tangent(csr(system.loose.E[:n, :n]), still, still, still, np.zeros(system.multipliers.size), np.zeros(3))
     spin = steady(system, state)
+    warn_of_sections(system, state)
     _joints_followed(system, state)
     M, lam = mass(system, state), balanced(system, state, u)
     K, sizes = loads_stiffness(system, state, lam, u)

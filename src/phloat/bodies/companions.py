@@ -1,6 +1,6 @@
-"""Axial companions of bending modes: bending alone cannot shorten, so a reduced body with membrane strain would lock.
+"""Axial companions of bending and torsion modes: these alone cannot shorten, so a reduced body with membrane strain would lock.
 
-Every pair of kept modes of one plane, i ≤ j, gets the axial field with u_x' = −w_i' w_j' in its element means, so that
+Every pair of kept modes of one family, i ≤ j, gets the axial field with u_x' = −w_i' w_j' (of twist −I_p/A θ_i' θ_j'), so that
 
     D a_ij = −Q w_i w_j
 

@@ -30,6 +30,7 @@ RESULTANTS = {
     "torsion": ("T",),
 }
 BENDING = ("bending along y", "bending along z")
+SHORTENING = (*BENDING, "torsion")  # families whose fields shorten the beam to second order
 DEPENDENT = 1e-10  # what is left of a field of unit mass when the others are taken out
 ITERATIONS, CONVERGED = 100, 1e-8
 

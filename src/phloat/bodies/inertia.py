@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -132,6 +132,7 @@ class Sections:
         return Sections(self.J0, self.X @ V, W, csr(V.T @ (self.M_s @ V)))
 
 
+@cache
 def turned_moments() -> np.ndarray:
     """T_ab,de,cf of the second-order part Σ T_ab,de,cf ψ_d χ_e E_cf of R E Rᵀ and of its ω–η̇ block.
 
@@ -154,20 +155,18 @@ def rigid_sections(E: Sequence[np.ndarray], turn: Sequence[Matrix | np.ndarray])
     X = E[ψ]ᵀ,  W = `turned_moments`,  J = tr(E) I − E,  M_s = ΨᵀJΨ.
     """
     n, T = turn[0].shape[1], turned_moments()
-    X, W, M_s = np.zeros((3, 3, n)), [[zeros(n, n)] * 3 for _ in range(3)], zeros(n, n)
+    none = turn[0].T @ (0.0 * turn[0])  # dense or sparse, as the rotations are
+    X, W, M_s = np.zeros((3, 3, n)), [[none] * 3 for _ in range(3)], none
     for a, moment in enumerate(E):
         b, c = (a + 1) % 3, (a + 2) % 3
         X[a, b] += turn[c].T @ moment
         X[a, c] -= turn[b].T @ moment
-        heavy = [weighted(t, moment) for t in turn] if moment.any() else []
-        for e, right in enumerate(heavy):
-            for d in range(3):
-                share = T[:, :, d, e, a, a]
-                gram = csr(turn[d].T @ right) if share.any() or d == e else zeros(n, n)
-                for i, j in zip(*np.nonzero(share), strict=True):
-                    W[i][j] = W[i][j] + share[i, j] * gram
-                if d == e != a:
-                    M_s = M_s + gram
+        for d, e in zip(*np.nonzero(T[..., a, a].any(axis=(0, 1)) & moment.any()), strict=True):
+            share, gram = T[:, :, d, e, a, a], turn[d].T @ weighted(turn[e], moment)
+            for i, j in zip(*np.nonzero(share), strict=True):
+                W[i][j] = W[i][j] + share[i, j] * gram
+            if d == e != a:
+                M_s = M_s + gram
     total = np.array([moment.sum() for moment in E])
     return Sections(np.diag(total.sum() - total), X, tuple(tuple(csr(w) for w in row) for row in W), csr(M_s))
 

@@ -10,7 +10,7 @@ import numpy as np
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.companions import companions
-from phloat.bodies.families import BENDING, Family, families
+from phloat.bodies.families import BENDING, SHORTENING, Family, families
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError
 from phloat.linear.bases import Basis
@@ -43,9 +43,9 @@ def fields_basis(elastic: Elastic, M_ff: Matrix, V: np.ndarray) -> Basis:
 
 
 def _completed(parts: dict[str, Family], fields: dict[str, np.ndarray], elastic: Elastic, size: int) -> Basis:
-    """With companions of the bending fields where the beam stiffens, each family in its Ritz modes."""
+    """With companions of bending and torsion fields where the beam stiffens, each family in its Ritz modes."""
     if "axial" in parts and elastic.Q.value.size:
-        bent = [_side_by_side([(parts[n].columns, fields[n])], size) for n in BENDING if n in parts]
+        bent = [_side_by_side([(parts[n].columns, fields[n])], size) for n in SHORTENING if n in parts]
         brought = [companions(parts["axial"], elastic, w.toarray()) for w in bent if w.shape[1]]
         fields["axial"] = np.hstack([fields["axial"], *brought])
     V, S, sizes = [], [], {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,15 +14,17 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import block_inverse, csr, diagonal, weighted, zeros
 from phloat.bodies.beams.fields import BeamShape, Fields, fraction
 from phloat.bodies.beams.frame import FRAMES, Frame, kept
+from phloat.bodies.beams.jumps import MOST_JUMPS, SAMPLES, cut, jumps
 from phloat.bodies.beams.section import Section
 from phloat.bodies.beams.split import Split
+from phloat.bodies.beams.taper import Taper
 from phloat.bodies.body import Body, ports_at
 from phloat.bodies.damping import damped
 from phloat.bodies.inertia import Inertia, Sections, rigid_sections, six_arrays
 from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, Material, Rayleigh, a_damping
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
-from phloat.errors import InputError, finite_row, mapping, port_name, positive, unknown
+from phloat.errors import InputError, JumpsWarning, finite_row, mapping, port_name, positive, unknown
 from phloat.fem.interval import gauss
 
 THEORIES = ("euler-bernoulli", "rayleigh", "timoshenko")
@@ -68,10 +71,12 @@ class Beam:
     def discretise(self, elements: int | Sequence[float]) -> Body:
         """The body with so many equal elements, or with elements between the given fractions 0 … 1 of the length.
 
-        Ports and lumped masses that lie inside an element cut it in two: a joint there makes a kink in the moment, which no
-        element can follow inside (measured: order 1 instead of 4).
+        Ports, lumped masses, stations of a `Taper` and jumps of a section or material given as a function cut the element in
+        which they lie: no element can follow a kink of the moment, or a jump, inside (measured: order 1 instead of 4).
         """
-        nodes = self.length * _cut(_fractions(elements), [*self.ports.values(), *self.masses])
+        fractions = _fractions(elements)
+        held = () if isinstance(self.frame, str) else self.frame
+        nodes = self.length * cut(fractions, [*self.ports.values(), *self.masses], held, self.breaks(fractions))
         fields = Fields(nodes, self.theory, torsion=self._twists(gauss(nodes)[0]))
         held = kept(fields, FRAMES[self.frame] if isinstance(self.frame, str) else self.frame, self.length)
         shape = BeamShape(self.length, fields, held, self.sections)
@@ -136,6 +141,19 @@ class Beam:
     def _twists(self, x: np.ndarray) -> bool:
         """Whether the torsion constant is known all along the beam."""
         return all(section.J is not None for section, _ in self._along(x))
+
+    def breaks(self, nodes: np.ndarray) -> list[float]:
+        """Fractions at which the section or the material has a station or a jump, as far as elements between these nodes see it."""
+        given = [f for f in (self.section, self.material) if callable(f)]
+        known = [_stations(f) for f in given]
+        places = [s for stations in known for s in stations or ()]
+        if any(stations is None for stations in known):
+            seen = np.unique(np.concatenate([np.linspace(0.0, 1.0, SAMPLES), gauss(nodes)[0]]))
+            found = jumps(lambda s: np.column_stack([*self.numbers(self.length * s).values()]), seen)
+            if found is None:
+                warnings.warn(JumpsWarning(_jagged(self)), stacklevel=3)
+            places += [] if found is None else found.tolist()
+        return places
 
     def sections(self, x: np.ndarray) -> list[Section]:
         """The section at every point along the beam."""
@@ -230,15 +248,33 @@ def _inertia(beam: Beam, fields: Fields, keep: np.ndarray) -> Inertia:
 def _sections(
     beam: Beam, fields: Fields, x: np.ndarray, w: np.ndarray, number: dict[str, np.ndarray], keep: np.ndarray
 ) -> Sections:
-    """Rotary inertia: of whole sections, or without it in bending only ρI_p about the chord (else M is singular in space)."""
+    """Rotary inertia of whole sections; without it in bending only ρI_p about x, for spin and twist alike (else M is singular)."""
     moments = np.einsum("asq,sq->aq", second_moments(beam.theory, len(x)), [w * number["rhoI"], w * number["rhoI_y"]])
     return rigid_sections(moments, [turn[:, keep] for turn in fields.turning(x)])
 
 
 def second_moments(theory: str, points: int) -> np.ndarray:
-    """E = diag(0, ∫ρy², ∫ρz²) per ρI = ∫ρy² and ρI_y = ∫ρz², (3, 2, points); Euler-Bernoulli's has J = diag(ρI_p, 0, 0)."""
+    """E = diag(0, ∫ρy², ∫ρz²) per ρI = ∫ρy² and ρI_y = ∫ρz², (3, 2, points); Euler-Bernoulli's: J = diag(ρI_p, 0, 0)."""
     unit = [[-0.5, -0.5], [0.5, 0.5], [0.5, 0.5]] if theory == "euler-bernoulli" else [[0, 0], [1, 0], [0, 1]]
     return np.repeat(np.array(unit, dtype=float)[:, :, None], points, axis=2)
+
+
+def _stations(function: Callable[[float], Any]) -> list[float] | None:
+    """The places at which a function of s is known to bend or jump; None where nothing is known."""
+    if isinstance(function, Taper):
+        return list(function.stations)
+    if isinstance(function, Stretch):
+        whole = _stations(function.function)
+        inside = [s * function.of - function.k for s in whole or ()]
+        return None if whole is None else [s for s in inside if 0.0 <= s <= 1.0]
+    return None
+
+
+def _jagged(beam: Beam) -> str:
+    return (
+        f"section or material of a beam of {beam.length:g} m jump at more than {MOST_JUMPS} places: elements are not cut there, and "
+        "converge with order 1 only; give a smooth function, or the numbers of its mean"
+    )
 
 
 def _fractions(elements: int | Sequence[float]) -> np.ndarray:
@@ -252,9 +288,3 @@ def _fractions(elements: int | Sequence[float]) -> np.ndarray:
     if len(s) < 2 or s[0] != 0.0 or s[-1] != 1.0 or not (np.diff(s) > 0).all():
         raise InputError(f"node fractions must rise from 0 to 1; they are {elements!r}")
     return s
-
-
-def _cut(nodes: np.ndarray, places: Sequence[float]) -> np.ndarray:
-    """Node fractions with one more at every place that has none yet."""
-    new = [s for s in places if np.abs(nodes - s).min() > 1e-9]
-    return np.unique(np.concatenate([nodes, new]))
