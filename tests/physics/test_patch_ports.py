@@ -21,6 +21,10 @@ def panel(port, **options):
     return ph.Plate.rectangle(0.4, 0.2, ports={"root": "left", "A": port}, **options)
 
 
+def block(port):
+    return ph.Solid.box(0.4, 0.2, 0.1, material=alu, frame="left", ports={"A": port})
+
+
 def frequencies(body, carried=box, count=8, **options):
     """Hz, with a rigid body welded to port A."""
     joints = [ph.Weld("ground", "p.root"), ph.Weld("p.A", "box.P")]
@@ -53,8 +57,8 @@ def test_a_disc_does_not_depend_on_the_elements():
 
 
 def test_a_disc_on_a_face_of_a_solid_is_that_of_a_plate():
-    """A plate 10 mm thick by Mindlin's theory and as a solid of 20 × 10 × 1 hexahedra, the box on its upper face: eight frequencies,
-    44 to 1300 Hz, agree to 1 %, as they do between meshes of the solid (to 0.25 % with 30 × 16 × 2)."""
+    """A plate 10 mm thick by Mindlin's theory and as a solid of 20 × 10 × 1 hexahedra, the box on its upper face: eight
+    frequencies, 44 to 1300 Hz, agree to 1 %, as they do between meshes of the solid (to 0.25 % with 30 × 16 × 2)."""
     heavy = ph.RigidBody(0.5, 7e-4 * np.eye(3)).discretise()
     plate = panel(ph.Patch((0.3, 0.1, 0.005), 0.03), thickness=0.01, theory="mindlin")
     ports = {"root": "left", "A": ph.Patch((0.3, 0.1, 0.01), 0.03)}
@@ -156,8 +160,8 @@ def test_the_mean_of_a_region_is_a_port():
         (lambda: panel(ph.Patch((0.3, 0.1, 0.0), 0.2)).discretise(8), "port 'A': the disc of radius 0.2 .* beyond the plate"),
         (lambda: panel(ph.Patch((0.3, 0.1, 0.1), 0.03)).discretise(8), "z = 0.1 lies off the plate"),
         (lambda: panel(ph.Patch((0.3, 0.7, 0.0), 0.03)).discretise(8), "lies outside the plate"),
-        (lambda: ph.Solid.box(0.4, 0.2, 0.1, material=alu, frame="left", ports={"A": ph.Patch((0.3, 0.1, 0.05), 0.03)}).discretise(4), "must lie on the surface"),
-        (lambda: ph.Solid.box(0.4, 0.2, 0.1, material=alu, frame="left", ports={"A": ph.Patch((0.3, 0.1, 0.1), 0.11)}).discretise(4), "beyond its face"),
+        (lambda: block(ph.Patch((0.3, 0.1, 0.05), 0.03)).discretise(4), "must lie on the surface"),
+        (lambda: block(ph.Patch((0.3, 0.1, 0.1), 0.11)).discretise(4), "beyond its face"),
         (lambda: panel(ph.Patch((0.3, 0.1), 0.03)), "at of a Patch has shape"),
         (lambda: panel(ph.Patch((0.3, 0.1, 0.0), 0.0)), "radius of a Patch is 0"),
     ],
@@ -248,7 +252,7 @@ def test_locking_a_hinge_about_the_normal_of_a_point_is_refused():
             {"p": pieces["kirchhoff"](), "box": box},
             [ph.Weld("ground", "p.root"), ph.Revolute("p.A", "box.P", name="hinge")],
         )
-    with pytest.raises(ph.JointError, match="moment about z on 'p.A', a point of a plate"):
+    with pytest.raises(ph.JointError, match=r"moment about z on 'p\.A', a point of a plate"):
         ph.lock(system, "hinge")
 
 
@@ -257,7 +261,7 @@ def test_points_of_small_motions_say_the_same():
     plate = ph.Plate.rectangle(
         0.4, 0.2, thickness=0.003, material=alu, clamped="left", membrane=True, ports={"A": point}
     ).discretise(8)
-    with pytest.raises(ph.JointError, match="moment about z on 'p.A'"):
+    with pytest.raises(ph.JointError, match=r"moment about z on 'p\.A'"):
         ph.connect({"p": plate, "box": box}, [ph.Tie("p.A", "box.P")])
     with pytest.warns(ph.PointPortWarning, match="rotation grows by about"):
         ph.connect({"p": plate}, [ph.Torque("p.A", about=(1, 0, 0))])

@@ -25,11 +25,16 @@ class Tie:
     v = v_P + ω × (x − x_P) on the boundary, in every motion it has or in those named by `of`: "u_x", "u_y", "w" (or "u_z"),
     "theta_x"… The multipliers act on the second and back on the first. Axes of the two are parallel, and the port (or the other
     boundary) lies at the centre of the boundary.
+
+    With `stiffness` or `damping` it gives way: six numbers, along and about the axes (N/m, N m/rad; N s/m, N m s/rad), between
+    ports as a bushing has them, on a boundary the total, spread evenly over it. Motions with neither are free.
     """
 
     first: str
     second: str
     of: str | Sequence[str] | None = field(default=None, kw_only=True)
+    stiffness: Sequence[float] | None = field(default=None, kw_only=True)
+    damping: Sequence[float] | None = field(default=None, kw_only=True)
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -39,7 +44,20 @@ class Tie:
         word(f"{self.first}-{self.second}", self.name)
         if self.first == self.second:
             raise JointError(f"Tie joins {self.first!r} to itself")
-        assert self.motions
+        for what, given in (("stiffness", self.stiffness), ("damping", self.damping)):
+            if given is not None and (least := float(finite(f"{what} of {self.label}", given, (6,)).min())) < 0.0:
+                raise InputError(f"{what} of {self.label} holds {least:g}; it must not be negative")
+        if self.soft and self.of is not None:
+            raise InputError(
+                f"of={self.of!r} of {self.label}: stiffness and damping say which motions are tied; leave of out"
+            )
+        if not self.motions:
+            raise InputError(f"stiffness and damping of {self.label} are all zero; it would do nothing")
+
+    @property
+    def soft(self) -> bool:
+        """Whether it gives way."""
+        return self.stiffness is not None or self.damping is not None
 
     @property
     def label(self) -> str:
@@ -49,6 +67,9 @@ class Tie:
     @property
     def motions(self) -> tuple[int, ...]:
         """Numbers of the motions to tie, of (u_x u_y u_z θ_x θ_y θ_z)."""
+        if self.soft:
+            acting = [np.asarray(given, dtype=float) for given in (self.stiffness, self.damping) if given is not None]
+            return tuple(np.flatnonzero(np.sum(acting, axis=0)).tolist())
         if self.of is None:
             return tuple(range(6))
         given = (self.of,) if isinstance(self.of, str) else self.of

@@ -24,6 +24,15 @@ CURVED = 1e-9  # of the size of the mesh: how far middles of straight facets may
 
 def between_boundaries(tie: Tie, first: Edge, second: Edge, size: int) -> tuple[Matrix, np.ndarray]:
     """Rows of two boundaries that move together, per rows of the whole; and the origin of the second body seen from the first."""
+    gap, weight, chosen, _, (V, free, origin) = gap_between(tie, first, second, size)
+    return independent(csr(_ending(V, free, weight, chosen).T @ gap)), origin
+
+
+def gap_between(
+    tie: Tie, first: Edge, second: Edge, size: int
+) -> tuple[Matrix, np.ndarray, list[int], float, tuple[Matrix, np.ndarray, np.ndarray]]:
+    """The gaps at points that the two share, times the roots of their weights, per rows of the whole; these weights, the motions,
+    h²/12; and the traces of the finer side, which of its coordinates are free, the origin of the second body."""
     if first.body.mesh.dimension != second.body.mesh.dimension:
         raise JointError(f"{tie.label} ties an edge to a face; tie faces to faces and edges to edges")
     finer, coarser = (first, second) if len(first.facets) >= len(second.facets) else (second, first)
@@ -35,8 +44,7 @@ def between_boundaries(tie: Tie, first: Edge, second: Edge, size: int) -> tuple[
     V = stacked_trace(full, chosen)
     moves = {finer: csr(V[:, free]), coarser: stacked_trace(other, chosen)}
     gap = spread(moves[second], second.columns, size) - spread(moves[first], first.columns, size)
-    rows = independent(csr(_ending(V, free, weight, chosen).T @ gap))
-    return rows, shift if finer is first else -shift
+    return csr(gap), weight, chosen, full.gyration, (V, free, shift if finer is first else -shift)
 
 
 def _common_points(tie: Tie, finer: Edge, coarser: Edge) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

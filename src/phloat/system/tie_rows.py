@@ -127,7 +127,7 @@ def chosen_motions(tie: Tie, *traces: Trace) -> list[int]:
     there = [k for k in range(6) if all(k < 3 or t.turn is not None for t in traces)]
     there = [k for k in there if any(_motion(t, k).nnz for t in traces)]
     chosen = [k for k in tie.motions if k in there]
-    if (tie.of is not None and len(chosen) < len(tie.motions)) or not chosen:
+    if ((tie.of is not None or tie.soft) and len(chosen) < len(tie.motions)) or not chosen:
         missing = [MOTIONS[k] for k in tie.motions if k not in there]
         raise InputError(
             f"{tie.label} ties {', '.join(missing)}, which nothing there can do; there are: "
@@ -144,7 +144,12 @@ def _motion(trace: Trace, k: int) -> Matrix:
 
 
 def _weight(trace: Trace, k: int) -> np.ndarray:
-    return trace.weight if k < 3 else trace.weight * trace.gyration
+    return motion_weight(trace.weight, trace.gyration, k)
+
+
+def motion_weight(weight: np.ndarray, gyration: float, k: int) -> np.ndarray:
+    """What the square of a motion at the points counts: of rotations h²/12 beside squares of lengths."""
+    return weight if k < 3 else weight * gyration
 
 
 def centre(trace: Trace) -> np.ndarray:

@@ -33,6 +33,7 @@ from phloat.linear.interconnect import side_by_side
 from phloat.linear.phdae import LinearPHDAE, linear_only
 from phloat.linear.step import repeated
 from phloat.system.carried import check_port
+from phloat.system.elastic_ties import with_spring
 from phloat.system.mortar import between_boundaries
 from phloat.system.tie_rows import Edge, Twist, against_port, between_ports
 
@@ -62,7 +63,8 @@ def tied(bodies: Mapping[str, object], joints: Sequence[object], gravity: object
     for push in listed:
         if not isinstance(push, Tie):
             whole = _with_push(whole, push, bodies)
-    return _felt(whole, {name: part for name, part in bodies.items() if isinstance(part, Body)})
+    springs = [f"{joint.label}.sigma" for joint in listed if isinstance(joint, Tie) and joint.stiffness is not None]
+    return _felt(whole, springs, {name: part for name, part in bodies.items() if isinstance(part, Body)})
 
 
 def _linear(name: str, part: object) -> LinearPHDAE:
@@ -122,6 +124,9 @@ def _with_tie(whole: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> tup
             there = [k for k in tie.motions if k < end.rows.shape[0] and end.rows[[k]].nnz]
             _check(tie.label, where, bodies, np.eye(6)[there])
     size, origin = whole.rows.size, np.zeros(3)
+    if tie.soft:
+        ends = [end.centre if isinstance(end, Edge) else end.x for end in (first, second) if end is not None]
+        return with_spring(whole, tie, first, second), ends[0] - ends[-1]
     if isinstance(first, Edge) and isinstance(second, Edge):
         rows, origin = between_boundaries(tie, first, second, size)
     elif isinstance(first, Edge) and not isinstance(second, Edge):
@@ -262,7 +267,7 @@ def _meshed(name: str, of: str, bodies: Mapping[str, object]) -> Continuum:
 # --- motions that nothing feels --------------------------------------------------------------------------------------
 
 
-def _felt(whole: LinearPHDAE, bodies: Mapping[str, Body]) -> LinearPHDAE:
+def _felt(whole: LinearPHDAE, springs: Sequence[str], bodies: Mapping[str, Body]) -> LinearPHDAE:
     """The system without motions of bodies that no tie, no force and no other motion feels, with a note."""
     own = {f"{name}.{port}" for name, body in bodies.items() for port in body.ports}
     acted = [name for name in whole.ports if name not in own]
@@ -273,6 +278,7 @@ def _felt(whole: LinearPHDAE, bodies: Mapping[str, Body]) -> LinearPHDAE:
     others = [name for name in whole.rows if name.partition(".")[0] not in bodies]
     felt[group[whole.rows.indices(others)]] = True
     felt[group[np.unique(whole.G.indices)]] = True
+    felt[group[whole.rows.indices([name for name in springs if name in whole.rows])]] = True
     felt[group[np.unique(B.tocoo().row)]] = True
     keep = felt[group]
     for name in bodies:  # a body that nothing touches at all is free on purpose

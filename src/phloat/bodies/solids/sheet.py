@@ -16,7 +16,7 @@ from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, Rayleigh, a_damping
 from phloat.bodies.solids.cells import Part, elastic
 from phloat.bodies.solids.outlines import Outline, Rectangle, meshed
-from phloat.bodies.solids.supports import Elastic, Sides, of_regions, supported, weighed
+from phloat.bodies.solids.supports import Elastic, Line, Sides, of_regions, supported, weighed
 from phloat.errors import InputError, mapping, positive, unknown
 from phloat.fem.mesh import Mesh
 
@@ -34,6 +34,7 @@ class Options(TypedDict, total=False):
     clamped: Sides
     symmetric: Sides
     held: Mapping[str, str]
+    lines: Mapping[str, Line]
     frame: str | None
     ports: Mapping[str, Place]
     damping: Damping
@@ -61,6 +62,7 @@ class Sheet:
     damping: Damping = Rayleigh()
     stiffening: bool = True
     mass: float | None = None
+    lines: Mapping[str, Line] = field(default_factory=dict)
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
@@ -107,7 +109,7 @@ class Sheet:
             stiffening=self.stiffening,
         )
         weighed(float(free.samples.mass.sum()), self.mass)
-        body = supported(free, self.clamped, self.symmetric, self.held)
+        body = supported(free, self.clamped, self.symmetric, self.held, self.lines)
         return replace(body, made=Made(self).then("discretise", n, order=order, refine=refine))
 
     def elasticity(self, material: Elastic) -> tuple[np.ndarray, float, np.ndarray]:

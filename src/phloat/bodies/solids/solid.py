@@ -14,7 +14,7 @@ from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, Rayleigh, a_damping
 from phloat.bodies.solids.cells import Part, elastic
 from phloat.bodies.solids.outlines import Box, Bracket, Outline, Tube, meshed
-from phloat.bodies.solids.supports import Elastic, Sides, of_regions, supported, weighed
+from phloat.bodies.solids.supports import Elastic, Line, Sides, of_regions, supported, weighed
 from phloat.errors import InputError, mapping, positive
 from phloat.fem.mesh import Mesh
 
@@ -26,6 +26,7 @@ class Options(TypedDict, total=False):
     clamped: Sides
     symmetric: Sides
     held: Mapping[str, str]
+    lines: Mapping[str, Line]
     frame: str | None
     ports: Mapping[str, Place]
     damping: Damping
@@ -38,9 +39,12 @@ class Solid:
     """An elastic solid on a mesh of tetrahedra or hexahedra, or in an outline that meshes itself.
 
     `material` is one for all, or {region: material}. Boundaries by name: `clamped` to the ground, `symmetric` (free to slide in
-    their own plane), `held` along axes, {boundary: "xz"}; "all" are all that have names. A body that shall float has none of
-    these, but a `frame`: the boundary that the floating frame follows, or "mean axes"; and `ports`, {name: boundary, Mean(boundary)
-    or point}. `stiffening` adds the quadratic part of Green's strain. `mass` (kg) is what the body should weigh: a check of units.
+    their own plane), `held` along axes, {boundary: "xz"}; "all" are all that have names, "left & bottom" is the edge that two
+    share, and `lines`, {name: (start, end)}, are straight lines along edges of cells that can be clamped or held, too.
+
+    A body that shall float has none of these, but a `frame`: the boundary that the floating frame follows, or "mean axes"; and
+    `ports`, {name: boundary, Mean(boundary), Patch(at, radius) or point}. `stiffening` adds the quadratic part of Green's strain.
+    `mass` (kg) is what the body should weigh: a check of units.
     """
 
     mesh: Mesh | Outline
@@ -53,6 +57,7 @@ class Solid:
     damping: Damping = Rayleigh()
     stiffening: bool = True
     mass: float | None = None
+    lines: Mapping[str, Line] = field(default_factory=dict)
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
@@ -119,5 +124,5 @@ class Solid:
             stiffening=self.stiffening,
         )
         weighed(float(free.samples.mass.sum()), self.mass)
-        body = supported(free, self.clamped, self.symmetric, self.held)
+        body = supported(free, self.clamped, self.symmetric, self.held, self.lines)
         return replace(body, made=Made(self).then("discretise", n, order=order, refine=refine))

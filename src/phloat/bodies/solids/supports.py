@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
 
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.material import Material, Orthotropic
-from phloat.errors import InputError, mapping, unknown
+from phloat.errors import InputError, finite, mapping, unknown
 from phloat.fem.mesh import Mesh
 
 Sides: TypeAlias = "str | tuple[str, ...] | None"
 Elastic: TypeAlias = "Material | Orthotropic"
+Line: TypeAlias = "Sequence[Sequence[float]]"  # its two ends
 FLAT = 1e-9  # of the body
+NEAR = 1e-6  # of the body: how far nodes may lie off a line
+WIDE = 2.5  # sizes of a cell: the widest gap between nodes of a line
 SLIPS = (  # found mass / expected mass, and what may be behind it
     (1e9, "a mesh in millimetres: unit=1e-3"),
     (1e6, "a mesh in centimetres: unit=1e-2"),
@@ -26,8 +29,8 @@ SLIPS = (  # found mass / expected mass, and what may be behind it
 )
 
 
-def sides(what: str, given: object, mesh: Mesh) -> tuple[str, ...]:
-    """Names of boundaries: one, several, "all" that have names, or none."""
+def sides(what: str, given: object, mesh: Mesh, lines: Collection[str] = ()) -> tuple[str, ...]:
+    """Names of boundaries or lines: one, several, "all" boundaries that have names, or none."""
     if given is None:
         return ()
     if isinstance(given, str) and given == "all" and "all" not in mesh.boundaries:
@@ -36,28 +39,62 @@ def sides(what: str, given: object, mesh: Mesh) -> tuple[str, ...]:
     if not isinstance(names, (tuple, list)):
         raise InputError(f"{what} is {given!r}; it must be the name of a boundary, a tuple of names, or None")
     for name in names:
-        if name not in mesh.boundaries:
-            raise InputError(f"{what}: {unknown('boundary', name, mesh.boundaries)}")
+        for part in (name,) if not isinstance(name, str) or name in lines else name.split(" & "):
+            if part not in lines and part not in mesh.boundaries:
+                raise InputError(f"{what}: {unknown('boundary', part, [*mesh.boundaries, *lines])}")
     return tuple(names)
 
 
-def supported(free: Continuum, clamped: Sides, symmetric: Sides, held: Mapping[str, str]) -> Continuum:
-    """The body with boundaries clamped, free to slide in their own plane (symmetric), or held along some axes."""
+def nodes_on(mesh: Mesh, lines: Mapping[str, Line], name: str) -> np.ndarray:
+    """The nodes of a boundary, of a line, or of what several boundaries share: "left & bottom" is an edge of a box."""
+    if name in lines:
+        return _nodes_along(mesh, name, lines[name])
+    found = np.arange(len(mesh.points))
+    for part in name.split(" & "):
+        found = np.intersect1d(found, mesh.node_numbers(part))
+    if not len(found):
+        raise InputError(f"the boundaries of {name!r} share no node")
+    return found
+
+
+def _nodes_along(mesh: Mesh, name: str, line: Line) -> np.ndarray:
+    """The nodes on a straight line; it must run along edges of cells."""
+    a, b = finite(f"the ends of line {name!r}", line, (2, 3))
+    way = b - a
+    length = float(np.linalg.norm(way))
+    t = np.clip((mesh.points - a) @ way / max(length**2, 1e-300), 0.0, 1.0)
+    on = np.flatnonzero(np.linalg.norm(mesh.points - a - t[:, None] * way, axis=1) <= NEAR * mesh.size)
+    gaps = np.diff(np.sort(np.concatenate([[0.0, 1.0], t[on]]))) * length
+    if not len(on) or gaps.max() > WIDE * float(np.max(mesh.measure)) ** (1.0 / mesh.dimension):
+        raise InputError(
+            f"{len(on)} nodes lie on line {name!r}, and the widest gap between them is {gaps.max():.3g} m; a line must run along "
+            "edges of cells: choose cells that meet there"
+        )
+    return on
+
+
+def supported(
+    free: Continuum, clamped: Sides, symmetric: Sides, held: Mapping[str, str], lines: Mapping[str, Line] | None = None
+) -> Continuum:
+    """The body with boundaries clamped, free to slide in their own plane (symmetric), or held along some axes; lines likewise."""
     mesh, axes = free.mesh, "xyz"[: free.mesh.dimension]
-    wanted = dict.fromkeys(sides("clamped", clamped, mesh), axes)
+    lines = mapping("lines", lines or {}, "{name: (start, end)}")
+    wanted = dict.fromkeys(sides("clamped", clamped, mesh, lines), axes)
     words = [f"clamped at {name!r}" for name in wanted]
     for name in sides("symmetric", symmetric, mesh):
         wanted[name] = wanted.get(name, "") + axes[_across(mesh, name)]
         words.append(f"symmetric about {name!r}")
     for name, along in mapping("held", held, '{boundary: axes, as in "xz"}').items():
-        sides("held", name, mesh)
+        sides("held", name, mesh, lines)
         if not isinstance(along, str) or not along or set(along) - set(axes):
             raise InputError(f"held[{name!r}] is {along!r}; it must say axes out of {axes!r}, as in {axes[:2]!r}")
         wanted[name] = wanted.get(name, "") + along
         words.append(f"{name!r} held along {along}")
     if not wanted:
         return free
-    coordinates = [free.on(name, {f"u_{a}" for a in along}) for name, along in wanted.items()]
+    coordinates = [
+        nodes_on(mesh, lines, name) * len(axes) + axes.index(a) for name, along in wanted.items() for a in set(along)
+    ]
     return free.holding(np.unique(np.concatenate(coordinates)), ", ".join(words))
 
 

@@ -225,6 +225,13 @@ TIES = (
         Tie,
         ENDS,
         Field("of", ListOf(Word((*OTHER_NAMES, *MOTIONS)), alone=True), "which motions; all unless said", None),
+        Field(
+            "stiffness",
+            Vector(("stiffness", "torsional stiffness"), (6,)),
+            "three along, three about; rigid unless said",
+            None,
+        ),
+        Field("damping", Vector(("damping", "torsional damping"), (6,)), "likewise", None),
     ),
     on(
         Pressure,

@@ -205,7 +205,8 @@ MATERIALS = Choice(
 HELD = (
     sided("clamped", "held"),
     sided("symmetric", "free to slide in its own plane"),
-    Field("held", MapOf(NAME), "{boundary: axes that are held, such as xz}", {}),
+    Field("held", MapOf(NAME), "{boundary, edge (left & bottom) or line: axes that are held, such as xz}", {}),
+    Field("lines", MapOf(ListOf(Vector(("length",)), least=2)), "straight lines by name: their two ends", {}),
     *FLOATING,
 )
 SOLID = meshed("a solid", Solid, SOLID_SHAPES, Field("material", MATERIALS, "what it is made of"), *HELD)
