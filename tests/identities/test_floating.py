@@ -57,6 +57,10 @@ MESHED = {
     ),
     "plate": plate,
     "plate with mean sides and a point": lambda: plate(ports={**MEANS, "C": (0.7, 0.1, 0.0)}),
+    "plate with a disc": lambda: plate(ports={"A": "left", "C": ph.Patch((0.7, 0.2, 0.0), 0.15)}),
+    "solid with a disc": lambda: solid(
+        box(A, B, C, 10, 2, 1, "hexahedron", 2), ports={"A": "left", "C": ph.Patch((0.5, 0.06, C), 0.05)}
+    ),
     "plate whose frame is no port": lambda: plate(frame="top"),
     "mindlin plate": lambda: plate(theory="mindlin"),
     "plate of triangles": lambda: plate(elements="morley"),
