@@ -200,6 +200,18 @@ def test_a_point_of_a_plate_gives_way_by_a_logarithm(material):
         assert np.isclose(port.moment[0, 0], np.log(2) / (4 * np.pi * D))
 
 
+def test_a_point_on_an_edge_gives_way_by_more():
+    """On a free side 2.3 times as much in the plane (Flamant's 2/(π E h)) and 3.6 times as much in rotations, ν = 0.33."""
+    recipe = ph.Plate.rectangle(
+        1.0, 1.0, thickness=0.05, material=alu, membrane=True, clamped="bottom", ports={"A": (0.5, 1.0, 0.0)}
+    )
+    coarse, fine = recipe.discretise(8), recipe.discretise(16)
+    gained, port = compliance(fine, "A") - compliance(coarse, "A"), point_port(fine, "A")
+    np.testing.assert_allclose(np.diag(gained)[[0, 1]], np.diag(port.force)[:2], rtol=1e-2)
+    np.testing.assert_allclose(np.diag(gained)[[3, 4]], np.diag(port.moment)[:2], rtol=1e-2)
+    assert np.isclose(port.force[0, 0], np.log(2) * 2 / (np.pi * alu.E * 0.05))
+
+
 point = (0.3, 0.1, 0.0)
 pieces = {
     "kirchhoff": lambda: on(panel(point), 8),

@@ -10,7 +10,8 @@ A concentrated force or moment moves its own point by an amount that may grow wi
 | moment about the normal | × 4 | × 4 | × 4 | × 8 |
 
 ⟨·⟩ are means over directions n in the plane, Q = NᵀA N the acoustic matrix of the membrane, D(n) the bending stiffness about
-t ⟂ n. (Isotropic: (1 + ν)(3 − ν)/(4π E h) and 1/(4π D), the logarithms of Kelvin's and Kirchhoff's point loads.)
+t ⟂ n. (Isotropic: (1 + ν)(3 − ν)/(4π E h) and 1/(4π D), the logarithms of Kelvin's and Kirchhoff's point loads.) On an edge there
+is half a plane: 2/(π E h) of Flamant, and 8/((3 + ν)(1 − ν)) times as much for moments, twice for shear.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.facets import mesh_of
 from phloat.bodies.continua.interfaces import Mean, Rigid, interface
 from phloat.bodies.continua.patches import Patch
+from phloat.bodies.material import Material
 from phloat.bodies.plates.plate import Plate
 from phloat.bodies.solids.sheet import Sheet
 from phloat.bodies.solids.solid import Solid
@@ -35,6 +37,7 @@ from phloat.fem.mesh import Mesh
 
 DIRECTIONS = 64  # for the means, which converge fast
 PER_HALVING = np.log(2.0) / (2.0 * np.pi)
+ON_EDGE = 0.05  # of the length of a facet, as a point may lie off a curved rim
 SOLID = 2.0  # growth of the compliance of a point of a solid, of 1 / (E size of the cell): measured 1.1 to 4
 
 
@@ -60,11 +63,16 @@ def point_port(body: Body | Continuum, name: str) -> PointPort | None:
     if isinstance(place := recipe.ports[name], (str, Mean, Rigid, Patch)):
         return None
     x, e = np.asarray(place, dtype=float), np.eye(3)
-    if isinstance(recipe, Plate):
-        return PointPort("plate", x, *_plate_growth(recipe, x), e[:, 2:])
-    if isinstance(recipe, Sheet):
-        return PointPort("sheet", x, _sheet_growth(recipe, x), np.zeros((3, 3)), e[:, 2:])
     mesh = body.mesh if isinstance(body, Continuum) else mesh_of(body)
+    if not isinstance(recipe, Solid):
+        nu = recipe.material.nu if isinstance(recipe.material, Material) else 0.3
+        edge = mesh is not None and _on_edge(mesh, x)
+        stretch, turn, shear = (8 / (1 + nu) / (3 - nu), 8 / (3 + nu) / (1 - nu), 2.0) if edge else (1.0, 1.0, 1.0)
+        scale = np.diag([stretch, stretch, shear])
+        if isinstance(recipe, Sheet):
+            return PointPort("sheet", x, _sheet_growth(recipe, x) @ scale, np.zeros((3, 3)), e[:, 2:])
+        force, moment = _plate_growth(recipe, x)
+        return PointPort("plate", x, force @ scale, moment * turn, e[:, 2:])
     return PointPort("solid", x, _solid_growth(recipe, mesh) * e, np.zeros((3, 3)), e)
 
 
@@ -78,6 +86,15 @@ def compliance(body: Body | Continuum, name: str) -> np.ndarray | None:
         return None
     rows = interface(body, name, body.ports[name]).L.toarray()
     return np.asarray(rows @ factorised(body.K)(np.ascontiguousarray(rows.T)))
+
+
+def _on_edge(mesh: Mesh, x: np.ndarray) -> bool:
+    """Whether a point lies on the boundary of a plane mesh."""
+    a, b = mesh.points[mesh.facets[:, 0], :2], mesh.points[mesh.facets[:, 1], :2]
+    way = b - a
+    length = np.linalg.norm(way, axis=1)
+    t = np.clip(np.einsum("fi,fi->f", x[:2] - a, way) / length**2, 0.0, 1.0)
+    return bool((np.linalg.norm(x[:2] - a - t[:, None] * way, axis=1) < ON_EDGE * length).any())
 
 
 def _directions() -> np.ndarray:
