@@ -97,6 +97,29 @@ def test_drives_springs_tables_and_inputs_move_as_in_the_kernel():
     assert np.allclose(motion.place("arm.C"), result.position("arm", s=1.0), atol=1e-12, rtol=0.0)
 
 
+def test_functions_and_turning_bushings_move_as_in_the_kernel():
+    """A spring with a corner, a damper by a function, and a bushing that turns by 1.6 rad, from small turns to large ones."""
+    block = ph.RigidBody(1.0, np.diag([0.02, 0.03, 0.04]), ports={"C": (0.2, 0.1, 0.0)}).discretise()
+    system = ph.connect(
+        {"a": block, "b": block},
+        [
+            ph.Bushing("a.P", "b.P", stiffness=(90.0,) * 3 + (0.4, 0.5, 0.6), damping=(0.01,) * 6, rotation="vector"),
+            ph.Spring(
+                *("ground", "a.C"),
+                stiffness=lambda x: 20 * np.sinh(x) + 300 * max(0.0, x - 0.03),
+                over=(-1, 2),
+                length=0.2,
+            ),
+            ph.Damper("ground", "b.C", at=(0.5, 0.6, 0.1), damping=lambda v: v * abs(v), over=(-9, 9)),
+        ],
+    )
+    state = ph.set_moving(system, ph.place(system), {"a.omega": (1.0, -3.0, 2.0), "b.omega": (-2.0, 4.0, 3.0)})
+    motion, result = both(system, state, 80, 5e-3)
+    for quantity, difference in apart(system, motion, result).items():
+        assert difference < 1e-10, quantity
+    assert 1.2 < result.info["ranges"]["a.P-b.P.bushing"]["turn"][0] < 3.0
+
+
 def test_a_feedback_is_the_controller_of_a_run():
     system = machine()
     state = ph.set_moving(system, ph.place(system, {}))

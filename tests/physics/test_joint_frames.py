@@ -94,5 +94,5 @@ def test_what_is_no_attitude_is_refused():
         ph.place(system, {"ball.A": 2 * np.eye(3)})
     with pytest.raises(ph.InputError, match=r"ball\.omega has shape"):
         ph.set_moving(system, ph.place(system), {"ball.omega": 1.0})
-    with pytest.raises(ph.PortError, match="no position 'ball.B'"):
+    with pytest.raises(ph.PortError, match=r"no position 'ball\.B'"):
         ph.place(system, {"ball.B": np.eye(3)})

@@ -1,4 +1,4 @@
-"""Forces over an elongation or a rate as users give them: a number, a table, a function with its range, or piecewise polynomials."""
+"""Forces over an elongation or a rate as users give them: a number, a table, a function with its range, or polynomials."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Spring(Between):
     """Pulls two points together: a force over their distance beyond `length`.
 
     `stiffness` is a number, a table {elongation: force}, a function of the elongation with its range `over=(from, to)`, or
-    piecewise polynomials of SciPy (`CubicSpline` …); see `curve`. Beyond the range the slope at its end is assumed, and a run warns.
+    piecewise polynomials of SciPy (`CubicSpline` …). Beyond the range the slope at its end is assumed, and a run warns.
     """
 
     stiffness: Curve = field(kw_only=True)

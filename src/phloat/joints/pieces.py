@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from scipy.interpolate import PPoly
@@ -185,7 +186,7 @@ class _Fit:
         span = self.high - self.low
         whole = float(np.abs(self.at(np.linspace(self.low, self.high, 65))).max())
         cuts = [self.low, 0.0, self.high] if self.low < 0.0 < self.high else [self.low, self.high]
-        todo = [(a, b, 0) for a, b in reversed(list(zip(cuts[:-1], cuts[1:], strict=True)))]
+        todo = [(a, b, 0) for a, b in reversed(list(pairwise(cuts)))]
         starts: list[float] = []
         coefficients: list[np.ndarray] = []
         while todo:

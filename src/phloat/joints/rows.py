@@ -5,9 +5,7 @@ A port is a point c = r_P + A (x + Φη) and a triad that moves with its section
 softer by ψ².) Each row is the rate of a gap: coincide c_B − c_A, perpendicular d_A·d_B, in plane d_A·(c_B − c_A), aligned
 ½ (d_Ak·d_Bj − d_Aj·d_Bk). (Twists are not used for closed rows: ω + Ψη̇ is not the rate of a bending triad.) Motion is that of
 the second port, B, seen from the first, A. Joint coordinates (turn, along) and what springs act on (distance, in plane, skew) are
-rows too.
-
-The functions up to `Held` take plain arrays, so that a compiled kernel can use them as they are.
+rows too. The functions up to `Held` take plain arrays.
 """
 
 from __future__ import annotations
@@ -286,14 +284,10 @@ class RotationVector:
         return angle_ratio(turn_cosine(A, B))[0] * Skew(self.i).gap(A, B)
 
     def rate(self, A: Held, B: Held) -> Pair:
-        """κ ṡ + s κ' ½ Σ (d_Ai · d_Bi)˙ with κ = ϑ/sin ϑ as a function of the cosine."""
-        ratio, slope = angle_ratio(turn_cosine(A, B))
-        sine, rates = Skew(self.i).gap(A, B)[0], Skew(self.i).rate(A, B)
-        products = [Perpendicular(k, k).rate(A, B) for k in range(3)]
-        on_A, on_B = (
-            ratio * rates[side] + 0.5 * sine * slope * sum(product[side] for product in products) for side in (0, 1)
-        )
-        return on_A, on_B
+        ratio, slope = angle_ratio(turn_cosine(A, B))  # κ ṡ + s κ' ½ Σ (d_Ai · d_Bi)˙
+        rates, change = Skew(self.i).rate(A, B), 0.5 * slope * Skew(self.i).gap(A, B)[0]
+        on_A, on_B = zip(*(Perpendicular(k, k).rate(A, B) for k in range(3)), strict=True)
+        return ratio * rates[0] + change * sum(on_A), ratio * rates[1] + change * sum(on_B)
 
 
 def turn_cosine(A: Held, B: Held) -> float:

@@ -188,7 +188,7 @@ SERIES, TERMS = 0.25, 20  # 1 − cos ϑ up to which series are summed
 def angle_ratio(x: Array) -> Array:
     """κ = ϑ / sin ϑ for x = 1 − cos ϑ; by its series where the turn is small."""
     small = x < SERIES
-    near, term, total = jnp.where(small, x, 0.0), 1.0, 1.0
+    near, term, total = jnp.where(small, x, 0.0), jnp.ones_like(x), jnp.ones_like(x)
     for n in range(1, TERMS):
         term = term * near * (n / (2.0 * n + 1.0))
         total = total + term
@@ -200,7 +200,7 @@ def ratio_slope(x: Array, y: Array) -> Array:
     """(κ(y) − κ(x)) / (y − x), as the kernel has it."""
     small, mixed = jnp.maximum(x, y) < SERIES, jnp.minimum(x, y) < 0.4 * SERIES
     a, b = jnp.where(small, x, 0.0), jnp.where(small, y, 0.0)
-    factor, power, both, series = 1.0, 1.0, 1.0, 0.0
+    factor, power, both, series = 1.0, jnp.ones_like(x), jnp.ones_like(x), jnp.zeros_like(x)
     for n in range(1, TERMS):
         factor *= n / (2.0 * n + 1.0)
         series = series + factor * both
@@ -252,7 +252,8 @@ def looked_up(pieces: Tree, x: Array) -> tuple[Array, Array]:
 
 def mean_within(origin: Array, c: Array, a: Array, b: Array) -> Array:
     """The mean of one polynomial between a and b, without their difference."""
-    a, b, power, both, total = a - origin, b - origin, 1.0, 1.0, c[0]
+    a, b, total = a - origin, b - origin, c[0]
+    power = both = jnp.ones_like(a)
     for j in range(1, c.shape[0]):
         power = power * b
         both = both * a + power
