@@ -111,6 +111,15 @@ def test_leaving_a_table_is_said_and_staying_is_not():
     )
     inside = ph.simulate(system, ph.place(system, {"rail.slide": 0.1}), 1.0, dt=1e-2).info["ranges"]
     assert inside["k"]["elongation"][4] is inside["c"]["rate"][4] is None
+    swinging = oscillator(
+        ph.JointSpring("rail", stiffness=table, name="k")
+    )  # from the very end and back, again and again
+    assert (
+        ph.simulate(swinging, ph.place(swinging, {"rail.slide": 1.0}), 9.0, dt=1e-3).info["ranges"]["k"]["elongation"][
+            4
+        ]
+        is None
+    )
     with pytest.warns(ph.CurveRangeWarning) as said:
         ph.simulate(system, ph.place(system, {"rail.slide": 1.1}), 1.0, dt=1e-2)
     messages = sorted(str(one.message) for one in said)

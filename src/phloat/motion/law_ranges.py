@@ -12,7 +12,7 @@ from phloat.errors import CurveRangeWarning, LargeTurnWarning
 from phloat.joints.rows import RotationVector, Skew, turn_cosine
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import Packed
-from phloat.motion.kernel.rows import HALF_TURN, SMALL_TURN
+from phloat.motion.kernel.rows import HALF_TURN, SLACK, SMALL_TURN
 from phloat.system.connection import held
 from phloat.system.elements import Element
 from phloat.system.forces import coordinate
@@ -51,7 +51,7 @@ def begin_ranges(packed: Packed, now: float) -> None:
         if row[t.R_N_SPRING]:
             x = w[o + t.LEAST] = w[o + t.MOST] = w[o + t.GAP0] - w[row[t.R_LAW] + 1]
             bounds = packed.model.data[row[t.R_SPRING] + 1 :][: row[t.R_N_SPRING]]
-            if not bounds[0] <= x <= bounds[-1]:
+            if _beyond(bounds, x):
                 w[o + t.LEFT] = now
 
 
@@ -85,6 +85,11 @@ def found_ranges(packed: Packed) -> dict[str, Any]:
     return {"ranges": out} if out else {}
 
 
+def _beyond(bounds: np.ndarray, x: float) -> bool:
+    slack = SLACK * (bounds[-1] - bounds[0])
+    return bool(x < bounds[0] - slack or x > bounds[-1] + slack)
+
+
 def _time(left: float) -> float | None:
     return float(left) if left < np.inf else None
 
@@ -112,9 +117,9 @@ def warn_of_ranges_at(system: System, state: State, stacklevel: int = 4) -> None
         for row, law in zip(element.rows, element.laws, strict=True):
             if not law.spring.empty:
                 x = coordinate(element, row, first, second, state) - law.rest
-                low, high = float(law.spring.bounds[0]), float(law.spring.bounds[-1])
-                if not low <= x <= high:
-                    _warn_range(name, "elongation", (x, x, low, high), "in the state found", stacklevel + 1)
+                if _beyond(law.spring.bounds, x):
+                    numbers = x, x, float(law.spring.bounds[0]), float(law.spring.bounds[-1])
+                    _warn_range(name, "elongation", numbers, "in the state found", stacklevel + 1)
         if (limit := _limit(element)) is not None:
             turn = float(np.arccos(np.clip(turn_cosine(first, second), -1.0, 1.0)))
             if turn > limit:

@@ -52,6 +52,7 @@ from phloat.motion.kernel.tables import (
 
 SMALL_TURN, HALF_TURN = 0.5, 3.0  # radians up to which skew rows and rotation vectors are meant
 COS_SMALL, COS_HALF_TURN = math.cos(SMALL_TURN), math.cos(HALF_TURN)
+SLACK = 1e-9  # of a range: no further beyond it is round-off
 SERIES, TERMS = 0.25, 20  # 1 − cos ϑ up to which series are summed
 
 
@@ -300,6 +301,13 @@ def mean_value(data, o, n, a, b):
 
 
 @inner
+def _beyond(data, at, n, x):
+    """Whether x lies outside n bounds, by more than round-off."""
+    slack = SLACK * (data[at + n - 1] - data[at])
+    return x < data[at] - slack or x > data[at + n - 1] + slack
+
+
+@inner
 def noted(R, r, data, w, rate, now, A, B):
     """Keep the extremes of what the law of a row is asked for, and when it was first asked beyond what it knows."""
     o, kind = R[r, R_COEF], R[r, R_KIND]
@@ -313,13 +321,13 @@ def noted(R, r, data, w, rate, now, A, B):
     if n > 0:
         at, x = R[r, R_SPRING] + 1, w[o + GAP1] - w[R[r, R_LAW] + 1]
         w[o + LEAST], w[o + MOST] = min(w[o + LEAST], x), max(w[o + MOST], x)
-        if (x < data[at] or x > data[at + n - 1]) and w[o + LEFT] == math.inf:
+        if _beyond(data, at, n, x) and w[o + LEFT] == math.inf:
             w[o + LEFT] = now
     n = R[r, R_N_DAMPER]
     if n > 0:
         at = R[r, R_DAMPER] + 1
         w[o + SLOWEST], w[o + FASTEST] = min(w[o + SLOWEST], rate), max(w[o + FASTEST], rate)
-        if (rate < data[at] or rate > data[at + n - 1]) and w[o + LEFT_RATE] == math.inf:
+        if _beyond(data, at, n, rate) and w[o + LEFT_RATE] == math.inf:
             w[o + LEFT_RATE] = now
 
 
