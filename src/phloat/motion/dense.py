@@ -17,7 +17,8 @@ def at_times(result: Result, times: np.ndarray) -> Result:
     if books is not None:
         lines = [_lines(times, result.t, v) for v in (books.bodies, books.losses, books.works, books.springs)]
         books = Books(books.names, *lines)
-    return replace(result, t=times, e=e, lam=_lines(times, result.t, result.lam), books=books)
+    turned = None if result.turned is None else _lines(times, result.t, result.turned)
+    return replace(result, t=times, e=e, lam=_lines(times, result.t, result.lam), books=books, turned=turned)
 
 
 def _lines(times: np.ndarray, t: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -68,7 +68,7 @@ def rows_of(array: np.ndarray, shape: tuple[int, ...]) -> bool:
 MEMORY = {
     **dict.fromkeys(("now", "w", "bank", "sizes", "moved", "constant", "before", "values"), ("f", 1)),
     **dict.fromkeys(("halvings", "happened", "row.t"), ("f", 1)),
-    **dict.fromkeys(("changes", "records", "row.kept", "row.lam", "row.springs"), ("f", 2)),
+    **dict.fromkeys(("changes", "records", "turned", "row.kept", "row.lam", "row.springs"), ("f", 2)),
     **dict.fromkeys(("iw", "dropped", "rows"), ("i", 1)),
     **dict.fromkeys(("inputs", "events"), ("U", 1)),
     "system": ("u", 1),

@@ -57,6 +57,7 @@ def remembered(runner: Runner) -> dict[str, np.ndarray]:
         "row.kept": rows.kept[: rows.made],
         "row.lam": rows.lam[: rows.made],
         "row.springs": rows.springs[: rows.made],
+        "turned": np.vstack([runner.turned, *rows.turned]),
     }
 
 
@@ -82,6 +83,7 @@ def recalled(runner: Runner) -> Memory:
     runner.happened[:] = zip(memory["happened"].tolist(), memory["events"].tolist(), strict=True)
     runner.changes[:] = [(time, int(which), change) for time, which, change in memory["changes"].tolist()]
     runner.records[:] = [tuple(np.split(row, 2)) for row in memory["records"]]
+    runner.turned, rows.turned = memory["turned"][0], list(memory["turned"][1:])
     rows.before, rows.fill = map(int, memory["rows"])
     rows.t = memory["row.t"].tolist()
     rows.kept, rows.lam, rows.springs = memory["row.kept"], memory["row.lam"], memory["row.springs"]
@@ -99,6 +101,8 @@ def _fitting(runner: Runner, memory: Memory) -> None:
             raise damaged_memory(name)
     if not -1 <= memory["rows"][1] < made or memory["changes"].shape[1] != 3:
         raise damaged_memory("rows")
+    if memory["turned"].shape != (1 + made * (runner.turns is not None), mine["turned"].shape[1]):
+        raise damaged_memory("turned")
     if memory["records"].shape != (len(memory["happened"]), mine["records"].shape[1]):
         raise damaged_memory("records")
     if len(memory["happened"]) != len(memory["events"]):

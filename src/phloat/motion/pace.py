@@ -202,14 +202,14 @@ class Pace:
         if rows.fill >= 0:  # its λ was completed by a step that is taken back
             at = runner.packed.model.where[t.LAM]
             rows.lam[rows.fill] = runner.packed.w[at : at + runner.packed.multipliers]
-        del rows.t[back.made :]
+        del rows.t[back.made :], rows.turned[back.made :]
 
     def thin(self, made: int, steps: int) -> None:
         """Of the rows of these steps only those that are wanted."""
         rows, output = self.runner.rows, self.runner.task.output
         number = self.count + 1 + np.arange(steps)
         self.count += steps
-        if output == 1 and isinstance(output, int):
+        if isinstance(output, int) and output == 1:
             return
         new = np.array(rows.t[made:])
         wanted = number % output == 0 if isinstance(output, int) else _around(new, rows.t[made - 1], output)
@@ -217,6 +217,7 @@ class Pace:
         for array in (rows.kept, rows.lam, rows.springs):
             array[made : made + len(kept)] = array[kept]
         rows.t[made:] = new[wanted].tolist()
+        rows.turned[made:] = [rows.turned[k] for k in kept] if rows.turned else []
         rows.fill = rows.made - 1 if wanted[-1] else -1
 
     def stuck(self) -> None:

@@ -38,6 +38,7 @@ class Recorder:
         """Rows that come after those before, and the stepper that goes on from them."""
         with self._kept():
             self.where.piece(self.pieces, columns(rows), memory)
+            self.where.write_events(rows)
         self.pieces += 1
         if len(rows):
             count, first, _ = self.rows

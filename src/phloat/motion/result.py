@@ -10,10 +10,10 @@ import numpy as np
 
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
-from phloat.joints.rows import Turn
 from phloat.motion.between import between
 from phloat.motion.events import Happened
 from phloat.motion.told import energy_tables, run_table
+from phloat.motion.turns import turning
 from phloat.system.jointed import joint_coordinates
 from phloat.system.pieces import located, pieces_of
 from phloat.system.state import DERIVED, State
@@ -54,6 +54,7 @@ class Result:
     books: Books | None = None
     info: Mapping[str, object] = field(default_factory=dict)
     events: tuple[Happened, ...] = ()
+    turned: np.ndarray | None = None  # angles of joints in space with their turns, counted at every step
 
     def __len__(self) -> int:
         return len(self.t)
@@ -181,19 +182,18 @@ class Result:
 
     @cached_property
     def coordinates(self) -> dict[str, np.ndarray]:
-        """Angles and slides of joints, "joint.angle" …; in space angles are unwrapped from output to output."""
+        """Angles and slides of joints, "joint.angle" …, with whole turns, as the run has counted them."""
         names = self._coordinate_names()
         if not names:
             return {}
         rows = [joint_coordinates(self.system, self.state(k)) for k in range(len(self))]
-        turns = {
-            f"{c.name}.{row.label}"
-            for c in self.system.joints.values()
-            for row in c.coordinates
-            if isinstance(row, Turn)
-        }
         out = {name: np.array([row[name] for row in rows]) for name in names}
-        return {name: np.unwrap(value) if name in turns else value for name, value in out.items()}
+        for k, name in enumerate(turning(self.system)):
+            if self.turned is None:
+                out[name] = np.unwrap(out[name])
+            else:
+                out[name] += 2 * np.pi * np.round((self.turned[:, k] - out[name]) / (2 * np.pi))
+        return out
 
     # --- inside ------------------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from phloat.motion.result import Books, Result, happened
 from phloat.motion.sharing import advanced
 from phloat.motion.signals import Constant, Signal, means, vector
 from phloat.motion.task import Task
+from phloat.motion.turns import counted
 from phloat.system.state import State
 
 DEEPEST = 12  # halvings of a step before it is given up
@@ -39,6 +40,7 @@ class Rows:
     t: list[float] = field(default_factory=list)
     fill: int = -1
     before: int = 0  # rows that were dropped
+    turned: list[np.ndarray] = field(default_factory=list)  # angles with their turns, where they are counted
 
     @property
     def made(self) -> int:
@@ -58,7 +60,7 @@ class Rows:
         self.kept, self.lam, self.springs = (
             old[count : self.made].copy() for old in (self.kept, self.lam, self.springs)
         )
-        del self.t[:count]
+        del self.t[:count], self.turned[:count]
         self.before, self.fill = self.before + count, max(self.fill - count, -1)
 
 
@@ -78,6 +80,7 @@ class Runner:
         self.sampled = -np.inf
         self.halvings: list[float] = []
         self.happened: list[tuple[float, str]] = []
+        self.turned = np.zeros(0)  # angles of joints now, where turns are counted
         self.changes: list[tuple[float, int, float]] = []  # time, number of the event, what it did to H
         self.records: list[tuple[np.ndarray, np.ndarray]] = []  # e before and after each event
         self.also: dict[str, object] = {}  # what the march reports beside the steps
@@ -94,6 +97,9 @@ class Runner:
         begin_ranges(p, task.t_0)
         self.left = watched_places(p)
         self.bank = np.zeros(int(p.model.factors[:, 1].sum()) if len(parts.sizes) > 1 else 0)
+        self.turns = counted(task.system, p, task.output)
+        if self.turns is not None:
+            self.turned = self.turns.wrapped(p.w[p.first : p.first + p.kept][None])[0]
         self.rows = Rows(np.zeros((0, p.kept)), np.zeros((0, p.multipliers)), np.zeros((0, len(p.entries))))
         self.snap()
         self.missing = Balance(self.run, self.changes)
@@ -122,6 +128,9 @@ class Runner:
         """As many steps as can be made, all of one size and each of these parts; how many, and how the last one went."""
         p, run, rows, count = self.packed, self.run, self.rows, len(parts.fractions)
         self.set_step(float(times[1] - times[0]), parts)
+        wanted, before = marks, rows.made
+        if self.turns is not None:
+            marks = np.arange(1, len(times))
         times, marks = (parts.within(times), marks * count) if count > 1 else (times, marks)
         given, moving = self.efforts(times), self.driven(times)
         rows.room(len(marks))
@@ -136,7 +145,25 @@ class Runner:
             stamp_times(p, self.left[inside], times, before)
         if done:
             self.t, run.moved = float(times[done]), moving[done - 1]
+        if self.turns is not None:
+            self._count(before, wanted)
         return done // count, status
+
+    def _count(self, before: int, wanted: np.ndarray) -> None:
+        """Turns after each step, for which all of them were kept; then only those that are wanted are."""
+        assert self.turns is not None
+        rows, made = self.rows, self.rows.made
+        if made == before:
+            return
+        angles = self.turns.onward(self.turned, rows.kept[before:made])
+        self.turned = angles[-1]
+        wanted = wanted[wanted <= made - before] - 1
+        rows.turned += list(angles[wanted])
+        for array in (rows.kept, rows.lam, rows.springs):
+            array[before : before + len(wanted)] = array[before + wanted]
+        rows.t[before:] = [rows.t[before + k] for k in wanted]
+        if rows.fill == made - 1:
+            rows.fill = rows.made - 1 if made - before - 1 in wanted else -1
 
     def set_step(self, h: float, parts: Parts = WHOLE) -> None:
         """The sizes of the parts of a step of size h; factors go where they change."""
@@ -253,6 +280,8 @@ class Runner:
         rows.lam[rows.made] = p.w[at : at + p.multipliers]
         rows.fill = rows.made
         rows.t.append(self.t)
+        if self.turns is not None:
+            rows.turned.append(self.turned)
 
     def state(self) -> State:
         p, system = self.packed, self.task.system
@@ -299,6 +328,7 @@ class Runner:
             books,
             info,
             happened(system, self.happened, self.records),
+            np.array(rows.turned[:n]).reshape(n, -1) if self.turns is not None else None,
         )
 
     def _changed(self, times: np.ndarray) -> tuple[list[str], np.ndarray]:
@@ -324,7 +354,7 @@ class Runner:
     def _beyond(self, to: float, otherwise: np.ndarray) -> np.ndarray:
         """λ of one step more, which is then forgotten."""
         p, moved, at, sizes = self.packed, self.run.moved, self.t, (self.h, self.sizes)
-        w, iw, fill = p.w.copy(), p.iw.copy(), self.rows.fill
+        w, iw, fill, turned = p.w.copy(), p.iw.copy(), self.rows.fill, self.turned
         self.rows.fill = -1
         try:
             done, _ = self.steps(np.array([at, to]), NONE)
@@ -333,4 +363,5 @@ class Runner:
         lam = p.w[p.model.where[LAM] :][: p.multipliers].copy() if done else otherwise
         p.w[:], p.iw[:], self.t, self.run.moved, self.rows.fill = w, iw, at, moved, fill
         self.h, self.sizes = sizes
+        self.turned = turned
         return lam

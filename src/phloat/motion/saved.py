@@ -5,6 +5,7 @@
     start.npy         the state e at the start
     t.000000.npy      times;  e.… states;  lam.… multipliers;  bodies.… losses.… works.… springs.… the books
     memory.000000.npz the stepper after the last row of its piece: what `resume` goes on from
+    events.npy        states before and after each event;  turned.… angles of joints in space with their turns
     lock              while a process writes here: which one
 
 Every file is written under another name and renamed, and `run.json` counts a piece when all of it is there: a run that is cut
@@ -16,6 +17,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -33,7 +35,8 @@ from phloat.motion.dense import at_times
 from phloat.motion.files import PARTIAL, description, write_whole
 from phloat.motion.forms import RUN, columns_of, rows_of
 from phloat.motion.lock import held
-from phloat.motion.result import Books, Result
+from phloat.motion.events import Happened
+from phloat.motion.result import Books, Result, happened
 from phloat.system.plain import plain
 from phloat.system.system import System
 from phloat.system.units import units
@@ -102,6 +105,11 @@ class Folder:
         rows = np.asarray(array, order="C")  # row by row, so that the first ones can be read of a file cut short
         self._write(f"{name}.npy", lambda file: np.save(file, rows, allow_pickle=False))
 
+    def write_events(self, result: Result) -> None:
+        """The states before and after each event."""
+        if result.events:
+            self.write("events", np.array([[*event.before.e, *event.after.e] for event in result.events]))
+
     def piece(self, k: int, arrays: Arrays, memory: Arrays | None = None) -> None:
         """The k-th piece; the memories of the last two are kept."""
         for name, array in arrays.items():
@@ -142,6 +150,20 @@ class Folder:
             out.append(arrays)
         return out, ""
 
+    def beside(
+        self, system: System, info: Mapping[str, Any], pieces: list[Arrays]
+    ) -> tuple[tuple[Happened, ...], np.ndarray | None]:
+        """States at the events, and turns of joints, where the run has them."""
+        states: list[tuple[np.ndarray, np.ndarray]] = []
+        turns: list[np.ndarray] = []
+        with suppress(*DAMAGED):
+            rows = read_npy(self.path / "events.npy")
+            states = [tuple(np.split(row, 2)) for row in rows] if rows_of(rows, (2 * system.layout.size,)) else []
+        with suppress(*DAMAGED):
+            turns = [read_npy(self.path / f"turned.{k:06d}.npy") for k in range(len(pieces))]
+        fit = turns and [len(part) for part in turns] == [len(piece["t"]) for piece in pieces]
+        return happened(system, info.get("events", ()), states), np.concatenate(turns) if fit else None
+
     def rest(self, said: Description, k: int, system: System) -> Arrays | None:
         """The rows of a piece that is not whole, as far as all of its files have them."""
         wanted = columns_of(system, said["entries"])
@@ -177,6 +199,7 @@ def save(result: Result, folder: str | Path, *, overwrite: bool = False) -> None
         where.made()
         finished = bool(result.info.get("finished", True))
         where.piece(0, columns(result))
+        where.write_events(result)
         constant = described(result.system) | {"model": where.write_model(result.system)}
         where.describe(constant | entries(result) | counted(1, span(result), finished, result.info))
 
@@ -214,7 +237,7 @@ def loaded(where: Folder, said: Description, system: System) -> Result:
     if said["task"] is not None:
         info |= {name: said["task"][name] for name in ("scheme", "dt")}
     info["finished"] = said["finished"] and not wrong
-    return Result(system, joined["t"], joined["e"], joined["lam"], books, info)
+    return Result(system, joined["t"], joined["e"], joined["lam"], books, info, *where.beside(system, info, pieces))
 
 
 def rebuilt(where: Folder) -> Description:
@@ -230,6 +253,7 @@ def rebuilt(where: Folder) -> Description:
 def columns(result: Result) -> dict[str, np.ndarray]:
     """The arrays of a result by the names of their files."""
     out = {"t": result.t, "e": result.e, "lam": result.lam}
+    out |= {} if result.turned is None else {"turned": result.turned}
     return out | ({name: getattr(result.books, name) for name in BOOKS} if result.books is not None else {})
 
 

@@ -33,18 +33,19 @@ class Saved:
     iw: np.ndarray
     fill: int
     made: int
+    turned: np.ndarray
 
 
 def saved(runner: Runner) -> Saved:
     return Saved(
         *(runner.t, runner.run.moved.copy(), runner.packed.w.copy(), runner.packed.iw.copy()),
-        *(runner.rows.fill, runner.rows.made),
+        *(runner.rows.fill, runner.rows.made, runner.turned),
     )
 
 
 def back_to(runner: Runner, there: Saved) -> None:
     """The runner as it was, but for rows that were made since."""
-    runner.t, runner.run.moved = there.t, there.moved.copy()
+    runner.t, runner.run.moved, runner.turned = there.t, there.moved.copy(), there.turned
     runner.packed.w[:], runner.packed.iw[:] = there.w, there.iw
     runner.packed.iw[t.I_FACTORED], runner.h = 0, 0.0
 
@@ -199,3 +200,6 @@ class Watch:
             u[system.ports[name]] = signal.at(runner.t)
         state = agreed(system, state, u)
         load(runner.run, state)
+        if runner.turns is not None:
+            p = runner.packed
+            runner.turned = runner.turns.onward(runner.turned, p.w[p.first : p.first + p.kept][None])[0]

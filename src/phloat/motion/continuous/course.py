@@ -20,6 +20,7 @@ from phloat.motion.outputs import Outputs
 from phloat.motion.result import Books, Result, happened
 from phloat.motion.signals import Constant, Signal, vector
 from phloat.motion.task import Task
+from phloat.motion.turns import Counted, counted
 from phloat.motion.velocities import agreed, closed_or_said
 from phloat.system.energy import energy
 from phloat.system.state import State
@@ -66,6 +67,8 @@ class Course:
     records: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)  # e before and after each event
     changes: list[tuple[float, int, float]] = field(default_factory=list)  # time, number of the event, what it did to H
     sampled: float = -np.inf
+    turned: np.ndarray | None = None  # angles of joints in space now, where turns are counted
+    angles: list[np.ndarray] = field(default_factory=list)
     earlier: list[float] | None = None  # values of the events at the node before the last
 
     def run(self) -> Result:
@@ -75,6 +78,7 @@ class Course:
         begin_ranges(flow.run.packed, task.t_0)
         y, yd = flow.consistent(self.time, flow.start())
         done = np.zeros(2 * len(flow.run.packed.model.entries) + len(flow.run.packed.model.bodies))
+        self.turn(y)
         self.keep(self.time, y, done)
         self.stepper.begin(self.time, y, yd, done)
         levels, steps, wanted = self.levels(self.time, y), 0, self.wanted()
@@ -86,6 +90,7 @@ class Course:
                 raise ConvergenceError(str(stuck), self.result()) from None
             met = self.met(piece, levels)
             self.time = piece.t_1 if met is None else met[0]
+            self.turn(piece.at(self.time)[0])
             while wanted and wanted[0] <= self.time:
                 self.keep(wanted[0], *piece.at(wanted[0]))
                 del wanted[0]
@@ -243,6 +248,19 @@ class Course:
         s = self.flow.inputs(time)
         return self.flow.state(s, self.flow.closed(s, y))
 
+    def turn(self, y: np.ndarray) -> None:
+        """Turns of joints in space, counted at every step where not all of them are kept."""
+        turns = self.turns
+        if turns is not None:
+            packed = self.flow.run.packed
+            self.flow.state(self.flow.inputs(self.time), y)
+            kept = packed.w[packed.first : packed.first + packed.kept][None]
+            self.turned = turns.wrapped(kept)[0] if self.turned is None else turns.onward(self.turned, kept)[0]
+
+    @cached_property
+    def turns(self) -> Counted | None:
+        return counted(self.task.system, self.flow.run.packed, self.task.output)
+
     def keep(self, time: float, y: np.ndarray, done: np.ndarray, *, closed: bool = False) -> None:
         """The state as a row; `closed` where joints hold already as well as the scheme's tolerance asks."""
         if self.t and self.t[-1] == time:
@@ -250,6 +268,8 @@ class Course:
         s = self.flow.inputs(time)
         self.rows.append(self.flow.snapshot(time, s, y if closed else self.flow.closed(s, y), done))
         self.t.append(time)
+        if self.turned is not None:
+            self.angles.append(self.turned)
 
     def result(self) -> Result:
         flow, system = self.flow, self.task.system
@@ -273,7 +293,8 @@ class Course:
         }
         e = unload(flow.run, kept)
         events = happened(system, self.happened, self.records)
-        return Result(system, np.array(self.t), e, lam[:, : system.multipliers.size], books, info, events)
+        turned = np.array(self.angles) if self.angles else None
+        return Result(system, np.array(self.t), e, lam[:, : system.multipliers.size], books, info, events, turned)
 
     def changed(self, times: np.ndarray) -> tuple[list[str], np.ndarray]:
         """What events that act did to H up to these times, as works of entries of their own."""
