@@ -73,7 +73,7 @@ def _pieces(signal: Function | Path, start: float, end: float) -> tuple[np.ndarr
     waiting, cuts, jumps = [(0, SCAN)], [], []
     while waiting:
         a, b = waiting.pop()
-        if b - a == 1 or _parabolic(values[a : b + 1]):
+        if b - a == 1 or (_parabolic(values[a : b + 1]) and np.abs(np.diff(values[a : b + 1], axis=0)).max() < ABRUPT):
             if b - a == 1 and np.abs(values[b] - values[a]).max() > ABRUPT:
                 jumps += _narrowed(signal, float(times[a]), float(times[b]), span)
             cuts.append(b)

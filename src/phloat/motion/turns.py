@@ -42,10 +42,12 @@ class Counted:
             return np.broadcast_to(end.triad, (len(kept), 3, 3))
         at = int(self.packed.model.bodies[end.body, t.W_Q]) - self.packed.first
         A, Psi = kept[:, at + 3 : at + 12].reshape(-1, 3, 3), end.port.Psi
+        if not Psi.any():
+            return np.swapaxes(A @ end.triad.T, 1, 2)
         psi = kept[:, at + 12 : at + 12 + Psi.shape[1]] @ Psi.T
         turned = np.cross(psi[:, None], end.triad[None])
         bent = end.triad + turned + np.cross(psi[:, None], turned) / 3.0
-        return np.einsum("tij,tkj->tki", A, bent)
+        return bent @ np.swapaxes(A, 1, 2)
 
 
 def turning(system: System) -> dict[str, tuple[Connection, Turn]]:
