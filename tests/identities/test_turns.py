@@ -27,7 +27,9 @@ def test_thinned_outputs_have_the_angles_of_all_steps(output):
 
 
 @pytest.mark.parametrize(
-    "scheme", [ph.Midpoint(rtol=1e-6), ph.Composition4(), ph.GeneralisedAlpha(), ph.RadauIIA()], ids=lambda s: type(s).__name__
+    "scheme",
+    [ph.Midpoint(rtol=1e-6), ph.Composition4(), ph.GeneralisedAlpha(), ph.RadauIIA()],
+    ids=lambda s: type(s).__name__,
 )
 def test_every_scheme_counts(scheme):
     system, start = pair()

@@ -77,7 +77,9 @@ def test_a_linear_system_says_how_late_its_samples_are():
     system, start = railed()
     linear = ph.linearise(system, start)
     for options in ({"controller": ph.Sampled(lambda t, y: {"rail": 0.0}, every=EVERY)},):
-        with pytest.warns(SampleTimeWarning, match="0.037 s is no multiple of the step of 0.01 s: .* the first time 0.003 s"):
+        with pytest.warns(
+            SampleTimeWarning, match="0.037 s is no multiple of the step of 0.01 s: .* the first time 0.003 s"
+        ):
             ph.simulate(linear, None, 0.1, dt=0.01, **options)
     with pytest.warns(SampleTimeWarning, match="sample time of 0.037 s"):
         ph.simulate(linear, None, 0.1, dt=0.01, controller=lambda t, y: {"rail": 0.0}, every=EVERY)
