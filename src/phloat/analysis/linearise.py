@@ -38,7 +38,8 @@ from phloat.system.system import System, fits
 
 CLOSED = 1e-7
 SYMMETRIC = 1e-5  # of the stiffness of loads: forces need balance to 1e-6 only
-ROUND_OFF = 1e-13  # of the largest entry
+ROUND_OFF = 1e-13  # of the largest singular value
+BALANCED = 1e-9  # of the terms of a stiffness: what may be asymmetric because forces balance only nearly
 LEAST = 1e-3  # of the largest stiffness of loads that are not conservative
 NOTHING = 1e-9  # of the largest squared frequency that loads cause
 MOST = 3000
@@ -123,8 +124,9 @@ def _with_loads(system: System, u: np.ndarray, linear: LinearPHDAE, small: Tange
     K, M = (Z.T @ small.K_g @ Z).toarray(), (Z.T @ small.M @ Z).toarray()
     root = 1.0 / np.sqrt(np.diag(M))
     scaled = root[:, None] * K * root
-    defect = float(np.abs(scaled - scaled.T).max() / np.abs(scaled).max(initial=1e-300))
-    if (followers := nonconservative(system, u)) and defect > ROUND_OFF:
+    defect = float(np.abs(scaled - scaled.T).max(initial=0.0) / np.abs(scaled).max(initial=1e-300))
+    terms = (abs(Z).T @ abs(small.K_g) @ abs(Z)).toarray()  # of which K is the sum
+    if (followers := nonconservative(system, u)) and (np.abs(K - K.T) > BALANCED * (terms + terms.T)).any():
         mu, W, left = _circulating(K, M)
         circulation = csr(Z @ left)
     elif defect > SYMMETRIC:
