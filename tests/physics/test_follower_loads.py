@@ -245,3 +245,26 @@ def test_frames_agree_in_space_to_the_cube_of_the_load(kind, seed):
         apart.append(np.ptp(found, axis=0).max())
     assert apart[0] > 6.0 * apart[1]
     assert apart[0] < 0.02 * np.abs(found[0]).max()
+
+
+def test_a_torque_about_a_hinge_has_a_potential():
+    """A torque about an axis fixed in space may have none, but on an arm that turns about that axis only it has."""
+    hinge = [ph.Revolute("ground", "b.P", axis=(0, 1, 2), name="j"), ph.JointSpring("j", stiffness=50.0)]
+    torque = ph.Torque("b.C", about=(0, 1, 2), name="t")
+    bodies = {"b": ph.RigidBody(1.0, np.eye(3), ports={"C": (1, 0, 0)}).discretise()}
+    arm = ph.connect(bodies, [*hinge, torque])
+    u = {"t": 3.0}
+    held = ph.linearise(arm, ph.equilibrium(arm, ph.place(arm), u=u), u=u)
+    assert held.passive and not held.circulatory
+    assert ph.modes(held).omega[0] == pytest.approx(np.sqrt(50.0), rel=1e-9)
+
+
+def test_a_torque_about_a_fixed_axis_on_a_ball_joint_has_none():
+    """J δφ̈ + k δφ − ½ τ × δφ = 0 in a plane normal to τ: s² = (−k ± iτ/2)/J, which grows without damping."""
+    bushing = ph.Bushing("ground", "b.P", stiffness=(1e4, 1e4, 1e4, 30.0, 30.0, 300.0))
+    body = ph.RigidBody(1.0, np.diag([2.0, 2.0, 1.0])).discretise()
+    top = ph.connect({"b": body}, [bushing, ph.Spherical("ground", "b.P"), ph.Torque("b.P", about=(0, 0, 1), name="t")])
+    u = {"t": 0.3}
+    found = ph.linearise(top, ph.equilibrium(top, ph.place(top), u=u), u=u)
+    assert found.followers == ("t",)
+    assert ph.modes(found).growth.max() == pytest.approx(np.imag(np.sqrt((30.0 + 0.15j) / 2)), rel=0.05)

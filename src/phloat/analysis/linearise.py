@@ -39,7 +39,8 @@ from phloat.system.system import System, fits
 
 CLOSED = 1e-7
 SYMMETRIC = 1e-5  # of the stiffness of loads: forces need balance to 1e-6 only
-ROUND_OFF = 1e-13  # of the largest entry of the stiffness of loads that are not conservative, per unit mass
+ROUND_OFF = 1e-13  # of the largest singular value of the stiffness of loads that are not conservative, per unit mass
+BALANCED = 1e-9  # of the terms of a stiffness: what may be asymmetric because forces balance only nearly
 LEAST = 1e-3  # of the largest stiffness of loads that are not conservative
 MOST = 3000
 
@@ -147,8 +148,8 @@ def _geometric(
     mass = np.einsum("ik,ik->k", Z, small.M @ Z)
     root = 1.0 / np.sqrt(mass)
     scaled = root[:, None] * K * root
-    defect = float(np.abs(scaled - scaled.T).max() / np.abs(scaled).max(initial=1e-300))
-    if (followers := nonconservative(system, u)) and defect > ROUND_OFF:
+    defect = float(np.abs(scaled - scaled.T).max(initial=0.0) / np.abs(scaled).max(initial=1e-300))
+    if (followers := nonconservative(system, u)) and (np.abs(K - K.T) > BALANCED * (size + size.T)).any():
         mu, factor, left = _circulating(np.where(np.abs(K) > CANCELLED * size, K, 0.0), Z.T @ (small.M @ Z))
     elif defect > SYMMETRIC:
         raise InputError(

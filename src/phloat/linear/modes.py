@@ -84,7 +84,7 @@ class Modes:
         return refined(self.system, projected, self.vectors @ shapes)
 
     def shape(self, k: int, name: str) -> np.ndarray:
-        """Mode k as motion of a body (points × 3, inertial axes) or as the twist of a port (axes of its section), of unit modal mass."""
+        """Mode k as motion of a body (points × 3, inertial axes) or as the twist of a port (axes of its section), of unit mass."""
         if not isinstance(k, (int, np.integer)) or not -len(self.omega) <= k < len(self.omega):
             raise InputError(f"no mode {k!r}; there are {len(self.omega)}, counted from 0")
         e = np.zeros(self.system.rows.size, dtype=self.vectors.dtype)

@@ -71,7 +71,8 @@ class LinearPHDAE:
         shapes["N"] = (n, n)
         for name, shape in shapes.items():
             matrix = _matrix(name, getattr(self, name))
-            if name in ("R", "N", "G", "B_lam") and matrix.shape == (0, 0):
+            absent = name in ("R", "G", "B_lam") and matrix.shape == (0, 0)
+            if absent or (name == "N" and not largest(matrix)):  # a copy of other size need not say N again
                 matrix = zeros(*shape)
             if matrix.shape != shape:
                 raise StructureError(f"{name} is {matrix.shape}; the named rows, ports and multipliers make it {shape}")

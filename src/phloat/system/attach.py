@@ -31,7 +31,9 @@ from phloat.system.connection import Connection, End
 from phloat.system.elements import Actuator, Element, Law
 from phloat.system.resolve import ends_of, of_points, port_of, shown, turned_in_plane
 
-FOLLOWING = 4  # points an element of a load that follows the sections: exact for cubic deflections and linear densities
+FOLLOWING = (
+    3  # points an element of a load that follows the sections: exact for cubic deflections and a constant density
+)
 
 
 def attached(
