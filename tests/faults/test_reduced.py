@@ -25,7 +25,7 @@ def test_axial_and_torsion_modes_are_counted_from_none(name, count):
 def test_more_modes_than_there_are_are_refused():
     with pytest.raises(ph.InputError, match=r"modes is 5, but bending along y this body has only 4 .*more elements"):
         BEAM.discretise(2).reduced(modes=5)
-    assert BEAM.discretise(2).reduced(modes=4, axial=50, torsion=50).coordinates == 14  # of these, all there are
+    assert BEAM.discretise(2).reduced(modes=4, axial=50, torsion=50).coordinates == 16  # of these, all there are
 
 
 @pytest.mark.parametrize("body", [ph.RigidBody(1.0, np.eye(3)), ph.PointMass(1.0)], ids=lambda b: type(b).__name__)

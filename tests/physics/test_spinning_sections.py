@@ -1,4 +1,4 @@
-"""Rotary inertia of sections in a spin: whirl of shafts, overhung discs, torsion of blades, in every frame, against exact answers."""
+"""Rotary inertia of sections in a spin: whirl of shafts, overhung discs, torsion of blades, in every frame; exact answers."""
 
 import numpy as np
 import pytest

@@ -55,7 +55,7 @@ def test_damping_by_stiffness_does_not_see_the_cuts():
 def test_reduced_pieces_have_the_frequencies_of_the_beam():
     exact = frequencies(RECIPES["beam"].discretise(24))[:6]
     split = RECIPES["beam"].split(3).discretise(8).reduced(modes=1)
-    assert sum(piece.coordinates for piece in split.pieces) < 60
+    assert sum(piece.coordinates for piece in split.pieces) < 66
     np.testing.assert_allclose(frequencies(split)[:6], exact, rtol=3e-3)
 
 

@@ -46,6 +46,6 @@ def _said(name: str, what: str, off: float) -> str:
         "torsion": "turns across its axis: the propeller moment of its sections would change its torsion frequencies by ",
     }[what]
     return (
-        f"beam {name!r} {cause}{100 * off:.2g} %. theory='euler-bernoulli' leaves it out, and its answers depend on frame= by as much; "
-        "use theory='rayleigh'"
+        f"beam {name!r} {cause}{100 * off:.2g} %. theory='euler-bernoulli' leaves it out, and its answers depend on frame= by "
+        "as much; use theory='rayleigh'"
     )

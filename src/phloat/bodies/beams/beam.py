@@ -75,8 +75,8 @@ class Beam:
         which they lie: no element can follow a kink of the moment, or a jump, inside (measured: order 1 instead of 4).
         """
         fractions = _fractions(elements)
-        held = () if isinstance(self.frame, str) else self.frame
-        nodes = self.length * cut(fractions, [*self.ports.values(), *self.masses], held, self.breaks(fractions))
+        frame = () if isinstance(self.frame, str) else self.frame
+        nodes = self.length * cut(fractions, [*self.ports.values(), *self.masses], frame, self.breaks(fractions))
         fields = Fields(nodes, self.theory, torsion=self._twists(gauss(nodes)[0]))
         held = kept(fields, FRAMES[self.frame] if isinstance(self.frame, str) else self.frame, self.length)
         shape = BeamShape(self.length, fields, held, self.sections)
@@ -148,7 +148,8 @@ class Beam:
         known = [_stations(f) for f in given]
         places = [s for stations in known for s in stations or ()]
         if any(stations is None for stations in known):
-            seen = np.unique(np.concatenate([np.linspace(0.0, 1.0, SAMPLES), gauss(nodes)[0]]))
+            inside = (np.arange(SAMPLES) + 0.5) / SAMPLES  # not the ends: a wedge may end in nothing
+            seen = np.unique(np.concatenate([inside, gauss(nodes)[0]]))
             found = jumps(lambda s: np.column_stack([*self.numbers(self.length * s).values()]), seen)
             if found is None:
                 warnings.warn(JumpsWarning(_jagged(self)), stacklevel=3)
@@ -272,8 +273,8 @@ def _stations(function: Callable[[float], Any]) -> list[float] | None:
 
 def _jagged(beam: Beam) -> str:
     return (
-        f"section or material of a beam of {beam.length:g} m jump at more than {MOST_JUMPS} places: elements are not cut there, and "
-        "converge with order 1 only; give a smooth function, or the numbers of its mean"
+        f"section or material of a beam of {beam.length:g} m jump at more than {MOST_JUMPS} places: elements are not cut "
+        "there, and converge with order 1 only; give a smooth function, or the numbers of its mean"
     )
 
 

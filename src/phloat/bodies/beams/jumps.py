@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-SAMPLES = 129  # places at which a function of s is looked at, besides the quadrature points
+SAMPLES = 128  # places at which a function of s is looked at, besides the quadrature points
 SMOOTH = 0.25  # of the change over an interval: how far its midpoint may be off the straight line
 SMALL = 1e-9  # of a number: a change that is none
 NARROW = 1e-14  # an interval that holds one place
@@ -19,8 +19,8 @@ MOST_JUMPS = 200
 def jumps(values: Callable[[np.ndarray], np.ndarray], s: np.ndarray) -> np.ndarray | None:
     """Places where `values` (places → (places, numbers)) is discontinuous, to round-off; None where there are too many.
 
-    Intervals between the places s are halved, all at once, as long as the midpoint is far from the straight line between the ends. Over a
-    smooth stretch that ends soon; at a jump never.
+    Intervals between the places s are halved, all at once, as long as the midpoint is far from the straight line between the
+    ends. Over a smooth stretch that ends soon; at a jump never.
     """
     a, b = s[:-1], s[1:]
     f = values(s)
