@@ -65,7 +65,10 @@ BIG = float(abs(BODY.K).max())
         ({"mean": "C"}, r"no interface 'C'"),
         ({"masses": np.ones(N)}, r"masses add up to .* kg, but the body weighs 162 kg by its matrix M"),
         ({"masses": np.ones(3)}, r"masses has shape \(3,\)"),
-        ({"damping": 0.1}, r"damping is 0.1; it must be Rayleigh\(…\) or KelvinVoigt\(…\), and a matrix is R=…"),
+        (
+            {"damping": 0.1},
+            r"damping is 0.1; it must be Rayleigh\(…\), KelvinVoigt\(…\) or ModalDamping\(…\), and a matrix is R=…",
+        ),
         ({"R": BODY.M}, r"rigid motions meet damping forces, relatively .*: R is tied to the ground"),
         ({"R": BODY.M[:3, :3]}, rf"R has shape \(3, 3\); it must be {3 * N} × {3 * N}"),
     ],

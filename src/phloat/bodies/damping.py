@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix, components, csr
 from phloat.bodies.inertia import Inertia, coupling
-from phloat.bodies.material import Damping, ModalDamping
+from phloat.bodies.material import Damping, ModalDamping, Rayleigh
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, unknown
 
@@ -47,7 +47,7 @@ def damped(elastic: Elastic, damping: Damping, inertia: Inertia, ports: Mapping[
     if isinstance(damping, ModalDamping):
         return replace(elastic, viscosity=_modal(elastic, damping, inertia, ports)) if damping.ratio else elastic
     drag = elastic.drag
-    if damping.mass:
+    if isinstance(damping, Rayleigh) and damping.mass:
         drag = csr(drag + damping.mass * relative_mass(inertia, ports, str(damping.relative_to)))
     return replace(elastic, drag=drag, time=float(damping.stiffness))
 

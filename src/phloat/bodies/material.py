@@ -194,10 +194,10 @@ class ModalDamping:
 Damping = Rayleigh | KelvinVoigt | ModalDamping
 
 
-def a_damping(damping: object) -> None:
+def a_damping(damping: object, more: str = "") -> None:
     """It is one, or a sentence."""
     if not isinstance(damping, Damping):
-        raise InputError(f"damping is {damping!r}; it must be Rayleigh(…), KelvinVoigt(…) or ModalDamping(…)")
+        raise InputError(f"damping is {damping!r}; it must be Rayleigh(…), KelvinVoigt(…) or ModalDamping(…){more}")
 
 
 def _reference(what: str, relative_to: object) -> None:

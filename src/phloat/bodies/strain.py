@@ -91,9 +91,8 @@ class Elastic:
     @cached_property
     def R_d(self) -> Matrix:
         """Damping of the undeformed body, (n, n)."""
-        return (
-            csr(self.drag + self.D.T @ self.viscous @ self.D) if self.time or self.viscosity is not None else self.drag
-        )
+        out = csr(self.drag + self.time * self.K) if self.time else self.drag
+        return out if self.viscosity is None else csr(out + self.D.T @ self.viscosity @ self.D)
 
     def damping(self, eta: np.ndarray) -> np.ndarray:
         """R_d(η) = drag + BᵀVB with B = D + Qη and V the stress per rate of strain, (n, n)."""

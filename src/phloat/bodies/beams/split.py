@@ -10,7 +10,7 @@ import numpy as np
 
 from phloat.bodies.body import Body
 from phloat.bodies.made import Made
-from phloat.bodies.material import ModalDamping
+from phloat.bodies.material import ModalDamping, Rayleigh
 from phloat.errors import InputError
 
 
@@ -65,7 +65,8 @@ class Split:
         if not isinstance(self.pieces, (int, np.integer)) or isinstance(self.pieces, bool) or self.pieces < 1:
             raise InputError(f"a beam cannot be split into {self.pieces!r} pieces; give a whole number, 1 or more")
         damping = getattr(self.beam, "damping", None)
-        if self.pieces > 1 and (isinstance(damping, ModalDamping) or getattr(damping, "mass", 0.0)):
+        by_mass = isinstance(damping, Rayleigh) and damping.mass > 0.0
+        if self.pieces > 1 and (by_mass or isinstance(damping, ModalDamping)):
             raise InputError(
                 f"{damping!r} is relative to a motion of the whole beam, which its {self.pieces} pieces do not know; damp a split "
                 "beam by stiffness, KelvinVoigt(time), or leave it whole"

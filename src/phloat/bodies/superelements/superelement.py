@@ -72,7 +72,7 @@ class Superelement:
         for name in self.mean:
             if name not in self.interfaces:
                 raise InputError(unknown("interface", name, self.interfaces))
-        a_damping(self.damping)
+        a_damping(self.damping, ", and a matrix is R=…")
 
     @classmethod
     def from_matrices(
