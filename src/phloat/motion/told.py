@@ -17,6 +17,11 @@ def run_table(
     said: dict[str, object] = {"scheme": _scheme(info), "steps": info.get("steps")}
     if info.get("events"):
         said["events"] = listed(f"{name} at {time:.4g} s" for time, name in info["events"])
+    left = [
+        name for name, kinds in info.get("ranges", {}).items() if any(found[-1] is not None for found in kinds.values())
+    ]
+    if left:
+        said["beyond its range"] = listed(left)
     if info.get("finished") is False:
         said["finished"] = "no: cut short"
     said["energy (J)"] = f"{energy[0]:.6g} → {energy[-1]:.6g}" if len(energy) else ""
