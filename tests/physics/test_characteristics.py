@@ -143,6 +143,22 @@ def test_an_equilibrium_beyond_a_table_is_said():
     assert ph.joint_coordinates(system, state)["rail.slide"] == pytest.approx(-9.81 / 50.0)
 
 
+def test_a_steady_spin_beyond_a_table_is_said():
+    """1 kg at 1 m on 50 N/m with 2 rad/s: k x = m ω² (1 + x), x = 4/46 = 0.0870, of 0.05 that the table has."""
+    arm = ph.RigidBody(0.5, np.diag([0.1, 0.1, 0.1]), ports={"tip": (1.0, 0, 0)}).discretise()
+    system = ph.connect(
+        {"arm": arm, "b": BLOCK},
+        [
+            ph.Revolute("ground", "arm.P", name="hub"),
+            ph.Prismatic("arm.tip", "b.P", axis=(1, 0, 0), name="rail"),
+            ph.JointSpring("rail", stiffness={-0.05: -2.5, 0.05: 2.5}, name="k"),
+        ],
+        plane="xy",
+    )
+    with pytest.warns(ph.CurveRangeWarning, match=r"'k' leaves the range -0\.05 to 0\.05 .* reaches 0\.0869565"):
+        ph.steady_spin(system, rate=2.0)
+
+
 @pytest.mark.parametrize("kind", ["one-sided stop", "Hertz", "twenty corners"])
 def test_energy_is_kept_through_corners(kind):
     """The force of a step is ΔU/Δx of the polynomials, whatever pieces it passes."""

@@ -14,6 +14,7 @@ from phloat.joints.ends import unit
 from phloat.motion.deformation import watched_state
 from phloat.motion.inertial import slopes
 from phloat.motion.inputs import given_inputs
+from phloat.motion.law_ranges import warn_of_ranges_at
 from phloat.motion.place import place
 from phloat.motion.statics import statics
 from phloat.motion.stiffness import stiffness
@@ -59,6 +60,7 @@ def steady_spin(
         for k in range(1, steps + 1):
             state, left = _newton(system, state, np.sqrt(k / steps) * spin, point, k / steps * inputs)
         if left < CONVERGED:
+            warn_of_ranges_at(system, state, stacklevel=3)
             warn_of_sections(system, state)
             return watched_state(system, state, level=4)
         best = min(best, left)

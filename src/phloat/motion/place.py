@@ -13,7 +13,7 @@ from phloat.joints.attitude import attitude
 from phloat.joints.rows import Row, Turn, is_length
 from phloat.motion.closure import Closure
 from phloat.motion.start import started
-from phloat.system.jointed import ends, half_turned, spinning, unwrapped
+from phloat.system.jointed import ball_joints, ends, half_turned, unwrapped
 from phloat.system.state import State, checked
 from phloat.system.system import Connection, System
 
@@ -90,7 +90,7 @@ def _sorted(system: System, given: Given) -> tuple[dict[str, np.ndarray], tuple[
     positions = ("r_P", "theta", "A_IB", "eta")
     angles = {f"{c.name}.{row.labels[0]}": (c, row) for c in system.joints.values() for row in c.coordinates}
     names = [name for name in system.layout if name.rpartition(".")[2] in positions]
-    balls = {f"{name}.A": system.joints[name] for name in spinning(system)}
+    balls = {f"{name}.A": system.joints[name] for name in ball_joints(system)}
     values: dict[str, np.ndarray] = {}
     wanted: list[tuple[Connection, Row, float]] = []
     for name, value in given.items():

@@ -24,7 +24,7 @@ from phloat.motion.velocities import (
     with_velocities,
 )
 from phloat.system.connection import Connection
-from phloat.system.jointed import ends, in_velocities, scattered, spinning
+from phloat.system.jointed import ball_joints, ends, in_velocities, scattered
 from phloat.system.state import State, checked
 from phloat.system.system import System, fits
 
@@ -154,7 +154,7 @@ def _sorted(system: System, given: Mapping[str, object]) -> tuple[dict[str, np.n
         f"{c.name}.{row.labels[0]}_rate": (c, row) for c in system.joints.values() for row in c.coordinates
     }
     names = [name for name in system.layout if name.rpartition(".")[2] in VELOCITIES]
-    rows |= {f"{name}.omega": (system.joints[name], row) for name, row in spinning(system).items()}
+    rows |= {f"{name}.omega": (system.joints[name], row) for name, row in ball_joints(system).items()}
     values: dict[str, np.ndarray] = {}
     rates: Rates = {}
     for name, value in given.items():

@@ -122,7 +122,7 @@ def half_turned(c: Connection, first: Held, second: Held) -> bool:
     return False
 
 
-def spinning(system: System) -> dict[str, Spin]:
+def ball_joints(system: System) -> dict[str, Spin]:
     """The joints that leave all three rotations to one row: spherical ones in space."""
     rows = ((name, row) for name, c in system.joints.items() for row in c.free + c.locked + c.driven)
     return {name: row for name, row in rows if isinstance(row, Spin) and len(row.axes) == 3}
