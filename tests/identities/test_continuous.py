@@ -61,7 +61,7 @@ def test_accelerations_and_multipliers_are_those_of_the_papers_equations(joint):
     where = places_of(flow.task.system)
     size = np.abs(e_dot[where]).max()
     assert np.abs((after - before)[where] / (2 * step) - e_dot[where]).max() < 1e-6 * size
-    _, found, _ = flow.snapshot(flow.inputs(T), y, np.zeros(2 * len(flow.run.packed.entries) + 2))
+    _, found, _ = flow.snapshot(T, flow.inputs(T), y, np.zeros(2 * len(flow.run.packed.entries) + 2))
     assert np.abs(found[: len(lam)] - lam).max() < 1e-6 * np.abs(lam).max()
 
 

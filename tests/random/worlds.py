@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import phloat as ph
-from phloat.algebra.cross import rotation, triad
+from phloat.algebra.cross import rotation
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,13 +108,14 @@ def on_ground(joint, world: World):
     R = world.Q @ rotation(np.asarray(joint.turned, float))
     if hasattr(joint, "axis"):
         changes["axis"] = tuple(world.Q @ joint.axis)
-    if hasattr(joint, "along"):
+    if isinstance(joint, ph.Slide):
         changes["along"] = tuple(world.Q @ joint.along)
-    if isinstance(
-        joint, ph.Universal
-    ):  # its second axis is the first direction of a triad, which is not turned with the axis
-        U, V = triad(np.asarray(joint.axis)), triad(np.asarray(changes["axis"]))
-        R = V @ U.T @ rotation(np.asarray(joint.turned, float))
+    for kind, name in (
+        (ph.Universal, "second_axis"),
+        (ph.Planar, "along"),
+    ):  # by default they do not turn with the axis
+        if isinstance(joint, kind):
+            changes[name] = tuple(world.Q @ joint.triad()[:, 0])
     return replace(joint, turned=vector(R), **changes)
 
 
@@ -143,11 +144,8 @@ def ends_swapped(joint):
         return swapped
     R = rotation(np.asarray(joint.turned, float))
     if isinstance(joint, ph.Universal):  # the axes change their parts: D of the new first is that of the old second
-        U = triad(np.asarray(joint.axis, float))
-        axis = R.T @ U[:, 0]
-        V = triad(axis)
-        old = np.column_stack([U[:, 2], np.cross(U[:, 0], U[:, 2]), U[:, 0]])  # in the old first's frame
-        return replace(swapped, axis=tuple(axis), turned=vector(V @ old.T))
+        U = R.T @ joint.triad()
+        return replace(swapped, axis=tuple(U[:, 0]), second_axis=tuple(U[:, 2]), turned=vector(R.T))
     changes = {"axis": tuple(R.T @ joint.axis)} if hasattr(joint, "axis") else {}
     return replace(swapped, turned=vector(R.T), **changes)
 
