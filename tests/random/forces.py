@@ -48,7 +48,10 @@ def force_of(name: str, part: Part, plan: Plan) -> tuple[list, dict[str, Push]]:
             if part.first == GROUND:  # its axes are those of the ground, which is turned in other worlds
                 k, c = np.repeat(k[[0, 3]], 3), np.repeat(c[[0, 3]], 3)
             near = {"at": tuple(direction(rng, flat))} if part.first == GROUND else {}
-            return [ph.Bushing(first, second, stiffness=tuple(k), damping=tuple(c), name=name, **near)], {}
+            rotation = ("small", "vector")[part.seed % 2]
+            return [
+                ph.Bushing(first, second, stiffness=tuple(k), damping=tuple(c), rotation=rotation, name=name, **near)
+            ], {}
         case "joint spring":
             return [ph.JointSpring(joint, axis=axis, stiffness=rng.uniform(1, 20), rest=rng.normal(), name=side)], {}
         case "joint damper":
