@@ -148,7 +148,8 @@ def _geometric(
     mass = np.einsum("ik,ik->k", Z, small.M @ Z)
     root = 1.0 / np.sqrt(mass)
     scaled = root[:, None] * K * root
-    defect = float(np.abs(scaled - scaled.T).max(initial=0.0) / np.abs(scaled).max(initial=1e-300))
+    skewed = np.where(np.abs(K - K.T) > CANCELLED * (size + size.T), np.abs(scaled - scaled.T), 0.0)
+    defect = float(skewed.max(initial=0.0) / np.abs(scaled).max(initial=1e-300))
     if (followers := nonconservative(system, u)) and (np.abs(K - K.T) > BALANCED * (size + size.T)).any():
         mu, factor, left = _circulating(np.where(np.abs(K) > CANCELLED * size, K, 0.0), Z.T @ (small.M @ Z))
     elif defect > SYMMETRIC:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from phloat.algebra.elimination import CANCELLED, ROUNDED
 from phloat.algebra.sparse import Matrix, csr, diagonal, largest, zeros
 from phloat.analysis.section_inertia import warn_of_sections
 from phloat.errors import InputError
@@ -64,8 +65,15 @@ def tangent(system: System, state: State, u: np.ndarray) -> Tangent:
         gammas.append((body.inertia.at(pose.eta).M @ N - by_w)[c])
         more.append(-(by_eta + by_w @ N)[c])
         by_w, by_eta, N = (grouped(a, kinds(np.arange(len(N)))) for a in (by_w, by_eta, N))
-        most.append((by_eta + by_w @ N)[c])
+        most.append((by_eta + by_w @ N)[c] + _differenced(body, pose)[c])
     return Tangent(M, diagonal(gammas), csr(K + diagonal(more)), csr(sizes + diagonal(most)), lam, spin)
+
+
+def _differenced(body: Body, pose: Pose) -> np.ndarray:
+    """The round-off of the terms of inertia, as a part of what cancels: of Ω²√(m_i m_j), or Ω√(m_i m_j) for steps of one."""
+    rate = float(np.linalg.norm(pose.omega))
+    root = np.sqrt(np.diag(body.inertia.at(pose.eta).M))
+    return np.asarray(ROUNDED / CANCELLED * max(rate, rate**2) * np.outer(root, root))
 
 
 def _unloaded(system: System, state: State, u: np.ndarray) -> bool:

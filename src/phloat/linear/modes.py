@@ -35,7 +35,10 @@ STRAINED = (
     1e-9  # of the strain of coordinates of unit mass: what the shape of a rigid mode of a large system may leave of it
 )
 INDEFINITE = 1e-12  # relative: what counts as a negative energy
-UNSTABLE = 1e-7  # of the highest frequency: what counts as growth
+UNSTABLE = (
+    1e-5  # of its own frequency: what counts as growth; two that fall together are apart by the root of round-off
+)
+GROWS = 1e-13  # of the highest frequency: round-off of growth
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +54,10 @@ class Modes:
     @property
     def unstable(self) -> np.ndarray:
         """The growth rates of the modes that grow, 1/s."""
-        rates = np.zeros(0) if self.growth is None else self.growth
-        return rates[rates > UNSTABLE * max(np.abs(self.omega).max(initial=0.0), np.abs(rates).max(initial=0.0))]
+        if self.growth is None:
+            return np.zeros(0)
+        highest = max(np.abs(self.omega).max(initial=0.0), np.abs(self.growth).max(initial=0.0))
+        return self.growth[self.growth > np.maximum(UNSTABLE * self.omega, GROWS * highest)]
 
     @property
     def elastic(self) -> np.ndarray:

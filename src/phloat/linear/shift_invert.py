@@ -223,6 +223,14 @@ class ShiftInvert:
         return solve(np.vstack([self.M @ v, np.zeros((self.size - self.n, v.shape[1]))]))[: self.n]
 
     def residual(self, value: np.ndarray, v: np.ndarray) -> float:
-        """The largest |v − (μ − s)(K − sM)⁻¹M v| of modes of unit mass, in the norm of M."""
-        rest = v - self._applied(v, self.factor.solve) * (value - self.shift)
-        return float(np.sqrt(np.einsum("ik,ik->k", rest, self.M @ rest).max(initial=0.0)))
+        """The largest part that does not belong to a mode, of modes of unit mass, in the norm of M.
+
+        From r = v − (μ − s)(K − sM)⁻¹M v, in which a part δ along another mode is seen (μ − s) / (μ_other − s) times as large.
+        """
+        far = value - self.shift
+        rest = v - self._applied(v, self.factor.solve) * far
+        along = v.T @ (self.M @ rest)
+        rest = rest - v @ along
+        along = along / np.maximum(1.0, np.abs(1.0 - far / far[:, None]))
+        outside = np.einsum("ik,ik->k", rest, self.M @ rest)
+        return float(np.sqrt((outside + (along**2).sum(axis=0)).max(initial=0.0)))

@@ -18,6 +18,8 @@ from phloat.algebra.sparse import Matrix, csr, largest
 from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.undamped import Undamped
 
+ROUNDED = 1e-14  # of the largest entry of its row of Γ + R, over masses: what an entry may be off by
+
 
 @dataclass(frozen=True, eq=False)
 class FirstOrder:
@@ -37,7 +39,7 @@ class FirstOrder:
     @classmethod
     def of(cls, at: Undamped, D: Matrix) -> FirstOrder:
         """D = Γ + R on the velocities."""
-        kept, loose = _momenta(at.rigid, D)
+        kept, loose = _momenta(at.rigid, D, at.mass)
         rest = np.hstack([loose, at.vectors])
         drawn = kept.T @ (D @ at.vectors) / at.size
         H = np.eye(len(at.size)) if at.H is None else at.H
@@ -72,9 +74,11 @@ def motion_poles(system: LinearPHDAE) -> np.ndarray | None:
     return np.concatenate([np.zeros(at.rigid.shape[1]), grows, -grows, 1j * np.sqrt(mu[mu > 0.0])])
 
 
-def _momenta(rigid: np.ndarray, D: Matrix) -> tuple[np.ndarray, np.ndarray]:
+def _momenta(rigid: np.ndarray, D: Matrix, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rigid motions whose momenta are kept, and the others, which D couples or damps; all of unit mass."""
-    felt, size = rigid.T @ (D @ rigid), np.abs(rigid).T @ (abs(D) @ np.abs(rigid))
+    if not rigid.shape[1]:
+        return rigid, rigid
+    felt, size = rigid.T @ (D @ rigid), np.abs(rigid).T @ (_magnitudes(D, np.sqrt(mass)) @ np.abs(rigid))
     felt = np.where(np.abs(felt) > CANCELLED * size, felt, 0.0)
     if not felt.any():
         return rigid, rigid[:, :0]
@@ -83,6 +87,13 @@ def _momenta(rigid: np.ndarray, D: Matrix) -> tuple[np.ndarray, np.ndarray]:
     Z, _ = free_motions(np.vstack([drags.T, 0.5 * (felt - felt.T)]), one)
     Q = la.qr(Z)[0]
     return rigid @ Q[:, : Z.shape[1]], rigid @ Q[:, Z.shape[1] :]
+
+
+def _magnitudes(D: Matrix, root: np.ndarray) -> np.ndarray:
+    """|D|, and what round-off may have left of an entry: a part of the largest of its row or column, each over its masses."""
+    scaled = np.abs(D.toarray()) / root / root[:, None]
+    row = np.maximum(scaled.max(axis=1), scaled.max(axis=0))
+    return np.asarray((scaled + ROUNDED / CANCELLED * np.minimum(row, row[:, None])) * root * root[:, None])
 
 
 def _eigen(at: Undamped, D: np.ndarray, loose: int, damped: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

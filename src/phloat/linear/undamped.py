@@ -19,7 +19,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.elimination import kinematics
-from phloat.algebra.sparse import csr, signed_root
+from phloat.algebra.sparse import Matrix, csr, signed_root
 from phloat.errors import InputError
 from phloat.linear.phdae import LinearPHDAE
 
@@ -32,6 +32,7 @@ class Undamped:
     vectors: np.ndarray
     size: np.ndarray
     H: np.ndarray | None
+    mass: np.ndarray  # the diagonal of M
 
     @classmethod
     def of(cls, system: LinearPHDAE) -> Undamped:
@@ -52,15 +53,15 @@ class Undamped:
         elastic = moves.held + moves.lifted
         F = csr((one - early) + early @ root)[order][:, order] @ moves.F[:, :elastic]
         Z = np.hstack([moves.Z[:, elastic:], moves.Z[:, :elastic]])  # rigid motions first
-        rigid, V, N = _unit_mass(Z, Z.T @ (M @ Z), F, moves.rigid)
+        rigid, V, N = _unit_mass(Z, csr(M), F, moves.rigid)
         size, turn = jacobi(N[:felt])
         V, pull = V @ turn, N[felt:] @ turn
         if not pull.size:
-            return cls(rigid, V, size, None)
+            return cls(rigid, V, size, None, M.diagonal())
         size[moves.held :] = np.linalg.norm(pull[:, moves.held :], axis=0)
         B = pull / size
         own = np.diag((np.arange(elastic) < moves.held).astype(float))
-        return cls(rigid, V, size, own - B.T @ B)
+        return cls(rigid, V, size, own - B.T @ B, M.diagonal())
 
     @property
     def stable(self) -> np.ndarray | None:
@@ -113,13 +114,24 @@ def jacobi(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return value * (work[0] / work[1]), v
 
 
-def _unit_mass(Z: np.ndarray, M: np.ndarray, F: np.ndarray, rigid: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rigid motions and others of unit mass, and the strains of the latter, from Z with the rigid motions first."""
-    unit = 1.0 / np.sqrt(np.diag(M)) if len(M) else np.zeros(0)
-    try:
-        R = la.cholesky(unit[:, None] * (0.5 * (M + M.T)) * unit)  # RᵀR
-    except la.LinAlgError:
-        raise InputError("the mass matrix is singular on the free motions: some body moves without mass") from None
+def _unit_mass(Z: np.ndarray, M: Matrix, F: np.ndarray, rigid: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rigid motions and others of unit mass, and the strains of the latter, from Z with the rigid motions first.
+
+    By a QR factorisation of M^½ Z, heavy rows first, which squares nothing.
+    """
+    W = _root(M) @ Z
+    unit = 1.0 / np.linalg.norm(W, axis=0)
+    W = W * unit
+    R = la.qr(W[np.argsort(-np.abs(W).max(axis=1, initial=0.0), kind="stable")], mode="r")[0][: W.shape[1]]
     V = la.solve_triangular(R, (Z * unit).T, trans=1).T
     N = la.solve_triangular(R[rigid:, rigid:], (F * unit[rigid:]).T, trans=1).T
     return V[:, :rigid], V[:, rigid:], N
+
+
+def _root(M: Matrix) -> np.ndarray:
+    """R with RᵀR = M."""
+    unit = 1.0 / np.sqrt(M.diagonal())
+    try:
+        return np.asarray(la.cholesky(unit[:, None] * M.toarray() * unit) / unit)
+    except la.LinAlgError:
+        raise InputError("the mass matrix is not positive definite: some body moves without mass") from None

@@ -65,9 +65,12 @@ def spring_rows(system: System, state: State, places: Places) -> tuple[Matrix, n
 
 def grouped(block: np.ndarray, kinds: np.ndarray) -> np.ndarray:
     """The norm of every part of a block whose rows and whose columns are of one kind, as δx or δφ: its size in any axes."""
-    there, which = np.unique(kinds, return_inverse=True)
-    sums = (which[:, None] == np.arange(len(there))).astype(float)
-    return np.asarray(sums @ np.sqrt(sums.T @ block**2 @ sums) @ sums.T)
+    if not len(kinds):
+        return block
+    starts = np.flatnonzero(np.diff(kinds, prepend=kinds[0] - 1))
+    which = np.cumsum(np.diff(kinds, prepend=kinds[0]) != 0)
+    squares = np.add.reduceat(np.add.reduceat(block**2, starts, axis=0), starts, axis=1)
+    return np.asarray(np.sqrt(squares)[np.ix_(which, which)])
 
 
 def kinds(columns: np.ndarray) -> np.ndarray:
