@@ -20,8 +20,8 @@ ROUNDED = 2e-15  # of the largest entry of its row, each over the root of its ma
 class Kinematics:
     """The motions v = Z x that G v = 0 allows, and their strains F = Lᵀ Z.
 
-    The first `held` columns of Z strain the first rows of L independently, the next `lifted` ones need the rows from `first` on, and
-    the rest of Z strains nothing at all: F is zero there.
+    The first `held` columns of Z strain the first rows of L independently, the next `lifted` ones need the other rows, and the
+    rest of Z strains nothing at all: F is zero there.
     """
 
     Z: np.ndarray
@@ -37,8 +37,8 @@ class Kinematics:
 def kinematics(G: np.ndarray, strains: np.ndarray, mass: np.ndarray, first: int | None = None) -> Kinematics:
     """Free motions of joints G (joints × n) and strains Lᵀ (strains × n), sorted by whether they strain anything.
 
-    `mass` (n) are the sizes by which columns are compared: light coordinates are expressed by heavy ones. `first` is how many of the
-    strains are looked at before the others.
+    `mass` (n) are the sizes by which columns are compared: light coordinates are expressed by heavy ones. `first` is how many
+    of the strains are looked at before the others.
     """
     unit = 1.0 / np.sqrt(mass)
     A, free = np.vstack([G, strains]), np.ones(G.shape[1], dtype=bool)
@@ -148,5 +148,5 @@ def _pivot(A: np.ndarray, left: np.ndarray) -> np.ndarray | None:
         return np.array([i])
     if not (largest := np.abs(A)).any():
         return None
-    i, j = np.unravel_index(int(np.argmax(largest)), A.shape)
-    return np.array([i]) if i == j else np.array([i, j])
+    row, column = divmod(int(np.argmax(largest)), len(A))
+    return np.array([row, column])

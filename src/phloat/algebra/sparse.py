@@ -101,7 +101,7 @@ def block_inverse(a: Matrix, limit: int = 400) -> Matrix | None:
 
 
 def signed_root(a: Matrix) -> tuple[Matrix, np.ndarray, np.ndarray]:
-    """R⁻¹ and the signs S with R S Rᵀ = a, for a regular symmetric matrix of decoupled blocks, and which rows are of positive ones."""
+    """R⁻¹ and the signs S with R S Rᵀ = a, for a regular symmetric matrix of blocks, and which rows are in positive ones."""
     row, column, value, sign, positive = [], [], [], np.ones(a.shape[0]), np.ones(a.shape[0], dtype=bool)
     for index, block in small_blocks(a, components(a)):
         size = index.shape[1]

@@ -39,7 +39,12 @@ class Campbell:
     @property
     def stable(self) -> np.ndarray:
         """Whether no mode grows, at each rate."""
-        return ~(self.growth > 1e-6 * np.abs(self.omega).max(initial=0.0)).any(axis=1)
+        return ~self.growing.any(axis=1)
+
+    @property
+    def growing(self) -> np.ndarray:
+        """Which modes grow, (rates, modes): by more than 1e-5 of their own frequency, and than round-off."""
+        return self.growth > np.maximum(1e-5 * np.abs(self.omega), 1e-9 * np.abs(self.omega).max(initial=0.0))
 
     def critical(self, order: float = 1.0) -> np.ndarray:
         """Rates Ω at which a mode meets ω = order · Ω, ascending; lines between the given rates."""

@@ -22,7 +22,7 @@ from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.linear.eliminate import eliminate, free_motion
 from phloat.linear.phdae import LinearPHDAE, linear_only
-from phloat.linear.poles import coupled, damping_of, joint_poles, own_poles, refined
+from phloat.linear.poles import coupled, damping_between, damping_of, joint_poles, own_poles, refined
 from phloat.linear.shift_invert import LocalStiffness, MixedStiffness, ShiftInvert
 from phloat.linear.spinning import spinning
 from phloat.linear.undamped import Undamped
@@ -78,7 +78,7 @@ class Modes:
             return self.growth + 1j * self.omega
         if self.system.lossless:
             return 1j * self.omega
-        D = self.vectors.T @ (damping_of(self.system) @ self.vectors)
+        D = damping_between(damping_of(self.system), self.vectors)
         if not coupled(self.system, self.vectors):
             return own_poles(self.omega, np.diag(D))
         if len(self.omega) == self.system.split - self.system.multipliers.size:

@@ -11,6 +11,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
+from phloat.algebra.elimination import CANCELLED
 from phloat.algebra.sparse import Matrix, block_inverse, csr, largest
 from phloat.errors import AccuracyError, InputError
 from phloat.linear.phdae import LinearPHDAE
@@ -25,6 +26,12 @@ def damping_of(system: LinearPHDAE) -> Matrix:
     if largest(system.R[n:, n:]) or largest(system.R[:n, n:]):
         raise InputError("damping acts on stresses too: its poles are those of the pencil (J − R, E), not of modes")
     return csr(system.R[:n, :n])
+
+
+def damping_between(R: Matrix, V: np.ndarray) -> np.ndarray:
+    """VᵀR V, exactly zero where its terms cancel."""
+    D = V.T @ (R @ V)
+    return np.where(np.abs(D) > CANCELLED * (np.abs(V).T @ (abs(R) @ np.abs(V))), D, 0.0)
 
 
 def coupled(system: LinearPHDAE, vectors: np.ndarray) -> bool:
@@ -60,21 +67,20 @@ def joint_poles(omega: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
     Sorted by |λ|; a real one stands where its pair does, at the root of their product.
     """
-    k = len(omega)
-    value, vector = la.eig(np.block([[np.zeros((k, k)), np.diag(omega)], [-np.diag(omega), -D]]))
-    size = np.abs(value).max(initial=1.0)
-    value[np.abs(value) <= 1e-12 * size] = 0.0
-    still = np.flatnonzero(value == 0)[: int((omega == 0).sum())]  # one zero a rigid mode; its other one is left out
-    upper = np.flatnonzero(value.imag > 1e-12 * size)
-    real = np.flatnonzero((np.abs(value.imag) <= 1e-12 * size) & (value != 0))
+    rigid, k = omega == 0.0, len(omega)
+    moving = np.flatnonzero(~rigid | D.any(axis=1))  # a rigid mode that nothing damps has two zeros, of which one is listed
+    S = np.diag(omega)[~rigid][:, moving]
+    value, part = la.eig(np.block([[np.zeros((len(S), len(S))), S], [-S.T, -D[np.ix_(moving, moving)]]]))
+    vector = np.zeros((k, len(value)), dtype=complex)
+    vector[moving] = part[len(S) :]
+    upper, real = np.flatnonzero(value.imag > 0.0), np.flatnonzero(value.imag == 0.0)
     real = real[np.argsort(np.abs(value[real]), kind="stable")]
-    value[real] = value[real].real
-    pairs = k - len(upper) - len(still)
+    pairs = k - len(upper) - int(rigid.sum())
     slow, fast = real[:pairs], real[::-1][:pairs]
-    chosen = np.concatenate([still, upper, slow])
-    key = np.concatenate([np.zeros(len(still)), np.abs(value[upper]), np.sqrt(np.abs(value[slow] * value[fast]))])
-    order = chosen[np.argsort(key, kind="stable")]
-    return value[order], vector[k:, order]
+    key = np.concatenate([np.abs(value[upper]), np.sqrt(np.abs(value[slow] * value[fast]))])
+    order = np.concatenate([upper, slow])[np.argsort(key, kind="stable")]
+    still = np.eye(k)[:, rigid]
+    return np.concatenate([np.zeros(still.shape[1]), value[order]]), np.hstack([still, vector[:, order]])
 
 
 def refined(system: LinearPHDAE, poles: np.ndarray, shapes: np.ndarray) -> np.ndarray:

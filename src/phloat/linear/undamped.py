@@ -6,8 +6,8 @@ strains N of motions of unit mass, of stresses that store energy (N₊) and of t
     K = S H S,   H = 1 − Bᵀ B,   B = N₋ V S⁻¹,
 
 in the coordinates V. H is of size one, however far the frequencies S are apart; where it is positive, H = T Tᵀ, the frequencies are
-the singular values of Tᵀ S (one-sided Jacobi, which is accurate to the last digits of each), and beside gyroscopic forces those of the
-skew matrix [[0, TᵀS], [−S T, −Γ]].
+the singular values of Tᵀ S (one-sided Jacobi, which is accurate to the last digits of each), and beside gyroscopic forces those of
+the skew matrix [[0, TᵀS], [−S T, −Γ]].
 """
 
 from __future__ import annotations

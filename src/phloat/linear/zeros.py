@@ -54,9 +54,9 @@ class PoleZeros:
 def zeros(system: LinearPHDAE, inputs: str | Sequence[str], outputs: str | Sequence[str] | None = None) -> np.ndarray:
     """The invariant zeros from as many inputs to as many outputs, those with Im ≥ 0, by size.
 
-    Between ports that are apart, zeros that are determined to less than 1e-6 in double precision are left out: far above the
-    frequencies that both ports feel, they are zeros of round-off. Of a large system: modes(swapped(system, port)), where outputs are
-    inputs, or reduce it first.
+    Between ports that are apart, zeros that double precision does not determine to 1e-6 are left out: far above the frequencies
+    that both ports feel, they are zeros of round-off. Of a large system: modes(swapped(system, port)), where outputs are inputs, or
+    reduce it first.
     """
     linear_only(system, circulatory=True)
     into, input_names = channels(system, inputs)

@@ -81,7 +81,7 @@ def plot_campbell(x: Campbell) -> Figure:
         turn = float(x.whirl[np.argmax(np.abs(x.whirl[:, k])), k])
         way = "" if abs(turn) < CIRCLING else ", forward" if turn > 0.0 else ", backward"
         ax.plot(x.rates, x.omega[:, k], color=colour, marker=".", ms=4, lw=1.3, label=f"mode {k + 1}{way}")
-        grows = x.growth[:, k] > 1e-6 * x.omega.max(initial=0.0)
+        grows = x.growing[:, k]
         if grows.any():
             ax.plot(x.rates[grows], x.omega[grows, k], ls="", marker="x", ms=7, color="r")
     top = 1.05 * float(x.omega.max(initial=0.0))
