@@ -1,5 +1,8 @@
 """Soft beside stiff, light beside heavy, short beside long: nothing is dropped because something else is large."""
 
+import re
+from pathlib import Path
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -196,3 +199,17 @@ def test_modes_of_random_graded_models_are_those_of_sixty_digits(maker, seed):
     for k, w in enumerate(found.elastic):
         assert below(M, K, w * (1 - off)) <= found.rigid + k < below(M, K, w * (1 + off))
     np.testing.assert_allclose(ph.poles(linear), 1j * found.omega, rtol=1e-12)
+
+
+def test_every_threshold_of_linear_analysis_is_in_the_docs():
+    """docs/thresholds.md has a row for each named number of the folders linear and algebra."""
+    home = Path(__file__).parents[2]
+    page = (home / "docs" / "thresholds.md").read_text()
+    found = [
+        f"| `{file.relative_to(home / 'src' / 'phloat').as_posix()}` | `{name}` | {number} |"
+        for folder in ("linear", "algebra")
+        for file in sorted((home / "src" / "phloat" / folder).glob("*.py"))
+        for name, number in re.findall(r"^([A-Z_]+) = ([0-9.]*e-[0-9]+)", file.read_text(), re.MULTILINE)
+    ]
+    assert len(found) > 30
+    assert not [row for row in found if row not in page]
