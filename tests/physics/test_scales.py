@@ -213,3 +213,32 @@ def test_every_threshold_of_linear_analysis_is_in_the_docs():
     ]
     assert len(found) > 30
     assert not [row for row in found if row not in page]
+
+
+@pytest.mark.parametrize(("part", "stands"), [(0.999, True), (1.001, False), (1.5, False)])
+def test_a_strip_beyond_its_critical_load_is_not_passive_and_grows(part, stands):
+    """The Timoshenko strip of above under `part` of its critical load: a growth of 1.990 1/s at 1.5; once passive there."""
+    strip = ph.Rectangle(0.02, 0.0005)
+    beam = ph.Beam(1.0, strip, STEEL, theory="timoshenko").discretise(8)
+    joints = [ph.Weld("ground", "b.P"), ph.Force("b.C", along=(-1, 0, 0), name="push")]
+    system = ph.connect({"b": beam}, joints, plane="xy")
+    u = {"push": part * np.pi**2 / 4 * STEEL.E * strip.I}
+    linear = ph.linearise(system, ph.settle(system, ph.place(system), u=u), u=u)
+    found = ph.modes(linear)
+    assert linear.passive == stands and found.unstable.size == (not stands) and found.rigid == 0
+    if not stands:
+        np.testing.assert_allclose(ph.poles(linear)[:2].real, found.unstable[0] * np.array([1, -1]), rtol=1e-9)
+
+
+def test_a_slow_fall_is_seen_beside_a_stiff_spring():
+    """An inverted rod with 1 g on 1e9 N/m: it grows by 3.836 1/s beside 1e6 rad/s."""
+    arm = ph.RigidBody(1.0, np.eye(3) / 12, center=(0.5, 0, 0)).discretise()
+    joints = [
+        ph.Revolute("ground", "a.P"),
+        ph.Slide("a.P", "t.P", along=(1, 0, 0), name="glue"),
+        ph.JointSpring("glue", stiffness=1e9),
+    ]
+    system = ph.connect({"a": arm, "t": ph.PointMass(0.001).discretise()}, joints, plane="xy", gravity=(0, 9.81, 0))
+    linear = ph.linearise(system, ph.place(system, {"a.theta": -np.pi / 2, "glue.slide": -9.81e-12}))
+    np.testing.assert_allclose(ph.modes(linear).unstable, [np.sqrt(1.5 * 9.81)], rtol=1e-6)
+    assert not linear.passive

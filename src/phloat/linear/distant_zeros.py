@@ -48,7 +48,8 @@ def applies(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> bool:
 
 def distant_zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray | None:
     """The zeros with Im ≥ 0, without order; None where every s is one."""
-    at, n = Undamped.of(system), system.split
+    n = system.split
+    at = Undamped.of(system.E, system.J, system.G, n)
     mu, V = at.standing()
     unit = 1.0 / np.sqrt(system.E.diagonal()[:n])
     (b_0, b), (c_0, c) = (_parts(system.B[:n, which].toarray(), unit, at.rigid, V) for which in (into, out))

@@ -156,7 +156,7 @@ def _blocks(system: LinearPHDAE) -> tuple[Matrix, Matrix, Matrix]:
 
 def _dense(system: LinearPHDAE, count: int | None) -> Modes:
     """All modes, of a system at rest without loads that soften."""
-    at = Undamped.of(system)
+    at = Undamped.of(system.E, system.J, system.G, system.split)
     mu, vectors = at.standing()
     rigid = at.rigid.shape[1]
     omega = np.concatenate([np.zeros(rigid), np.sqrt(mu)])
@@ -171,7 +171,7 @@ def _loaded(system: LinearPHDAE, count: int | None, gyroscopic: bool) -> Modes:
         raise InputError(
             f"{n} velocities under load or in a spin are too many (at most {MOST_LOADED}); reduce the bodies first"
         )
-    at = Undamped.of(system)
+    at = Undamped.of(system.E, system.J, system.G, system.split)
     if gyroscopic:
         rigid, value, vectors = spinning(at, csr(-system.J[:n, :n]))
     else:

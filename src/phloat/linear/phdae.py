@@ -9,14 +9,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.linalg as la
 import scipy.sparse as sp
-import scipy.sparse.linalg as spla
 
 from phloat.algebra.defects import negativity_defect, skew_defect, symmetry_defect
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, largest, null_space, zeros
+from phloat.algebra.sparse import Matrix, csr, largest, zeros
 from phloat.algebra.tables import facts, grid, listed
 from phloat.errors import InputError, StructureError, finite
+from phloat.linear.undamped import Undamped
 
 TOLERANCE = 1e-9
 DENSE = 3000  # velocities up to which an indefinite energy is looked into
@@ -108,10 +109,11 @@ class LinearPHDAE:
         n = self.split
         if n < 0 or largest(self.G[:, n:]) or n > DENSE or negativity_defect(csr(self.E[:n, :n])) > TOLERANCE:
             return False
-        Z = null_space(csr(self.G[:, :n]))
-        strain = csr(self.J[n:, :n] @ Z)
-        K = (strain.T @ spla.splu(self.E[n:, n:].tocsc()).solve(strain.toarray())) if Z.shape[1] else np.zeros((0, 0))
-        return negativity_defect(csr(0.5 * (K + K.T))) <= TOLERANCE
+        try:
+            H = Undamped.of(self.E, self.J, self.G, n).H
+        except InputError:  # something moves without mass, or a stress stores nothing
+            return False
+        return H is None or bool(la.eigvalsh(H)[0] >= -TOLERANCE)
 
     @property
     def circulatory(self) -> bool:

@@ -65,7 +65,7 @@ def motion_poles(system: LinearPHDAE) -> np.ndarray | None:
     E, J, R = system.E, system.J, system.R
     if n < 0 or largest(E[:n, n:]) or largest(J[n:, n:]) or largest(R[n:]) or largest(system.G[:, n:]):
         return None
-    at, D = Undamped.of(system), csr(R[:n, :n] - J[:n, :n])
+    at, D = Undamped.of(E, J, system.G, n), csr(R[:n, :n] - J[:n, :n])
     if largest(D):
         x = FirstOrder.of(at, D)
         return np.concatenate([np.zeros(x.kept.shape[1]), x.value[x.value.imag >= 0.0]])

@@ -21,7 +21,6 @@ import scipy.sparse as sp
 from phloat.algebra.elimination import kinematics
 from phloat.algebra.sparse import Matrix, csr, signed_root
 from phloat.errors import InputError
-from phloat.linear.phdae import LinearPHDAE
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +34,11 @@ class Undamped:
     mass: np.ndarray  # the diagonal of M
 
     @classmethod
-    def of(cls, system: LinearPHDAE) -> Undamped:
-        n = system.split
-        M = system.E[:n, :n]
+    def of(cls, E: Matrix, J: Matrix, G: Matrix, n: int) -> Undamped:
+        """Of a system with n velocities before its stresses."""
+        M = E[:n, :n]
         try:
-            root, sign, positive = signed_root(csr(system.E[n:, n:]))
+            root, sign, positive = signed_root(csr(E[n:, n:]))
         except la.LinAlgError:
             raise InputError("the compliance is not positive definite: some stress stores no energy") from None
         if not (M.diagonal() > 0.0).all():
@@ -48,8 +47,8 @@ class Undamped:
         felt, early = int((sign > 0).sum()), sp.diags_array(positive.astype(float))
         one = sp.eye_array(len(sign))
         # strains of positive blocks as they are, so that what cancels in them is seen; their roots come after
-        strain = ((early + (one - early) @ root) @ system.J[n:, :n]).toarray()[order]
-        moves = kinematics(system.G[:, :n].toarray(), strain, M.diagonal(), felt)
+        strain = ((early + (one - early) @ root) @ J[n:, :n]).toarray()[order]
+        moves = kinematics(G[:, :n].toarray(), strain, M.diagonal(), felt)
         elastic = moves.held + moves.lifted
         F = csr((one - early) + early @ root)[order][:, order] @ moves.F[:, :elastic]
         Z = np.hstack([moves.Z[:, elastic:], moves.Z[:, :elastic]])  # rigid motions first
