@@ -39,7 +39,7 @@ class Campbell:
     @property
     def stable(self) -> np.ndarray:
         """Whether no mode grows, at each rate."""
-        return ~self.growing.any(axis=1)
+        return np.asarray(~self.growing.any(axis=1))
 
     @property
     def growing(self) -> np.ndarray:

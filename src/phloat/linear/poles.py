@@ -68,7 +68,9 @@ def joint_poles(omega: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarra
     Sorted by |λ|; a real one stands where its pair does, at the root of their product.
     """
     rigid, k = omega == 0.0, len(omega)
-    moving = np.flatnonzero(~rigid | D.any(axis=1))  # a rigid mode that nothing damps has two zeros, of which one is listed
+    moving = np.flatnonzero(
+        ~rigid | D.any(axis=1)
+    )  # a rigid mode that nothing damps has two zeros, of which one is listed
     S = np.diag(omega)[~rigid][:, moving]
     value, part = la.eig(np.block([[np.zeros((len(S), len(S))), S], [-S.T, -D[np.ix_(moving, moving)]]]))
     vector = np.zeros((k, len(value)), dtype=complex)
