@@ -106,7 +106,7 @@ def chirp() -> Problem:
     """x″ = cos(a t²): by Fresnel's integrals."""
     a, t = 12.0, 2.5
     scale = np.sqrt(2 * a / np.pi)
-    S, C = fresnel(scale * t)
+    _, C = fresnel(scale * t)
     exact = t * C / scale - np.sin(a * t**2) / (2 * a)
     return Problem(*railed(), t, slid(exact, exact), {"u": {"rail": lambda t: np.cos(a * t**2)}})
 
@@ -226,7 +226,9 @@ def pendulum_over_the_top() -> Problem:
 @problem
 def wheel_in_oil() -> Problem:
     system, _, _ = pendulum()
-    system = ph.connect(dict(system.bodies), [ph.Revolute("ground", "a.P", name="j"), ph.JointDamper("j", damping=1.0)], plane="xy")
+    system = ph.connect(
+        dict(system.bodies), [ph.Revolute("ground", "a.P", name="j"), ph.JointDamper("j", damping=1.0)], plane="xy"
+    )
     state = ph.set_moving(system, ph.place(system), {"j.angle_rate": 5.0})
     return Problem(system, state, 1.0, turned(system, 5.0 / 3.0 * (1 - np.exp(-3.0)), 0.76))
 
@@ -287,7 +289,9 @@ def euler_top() -> Problem:
 @problem
 def spring_in_a_plane() -> Problem:
     """A mass on an isotropic spring goes round on an ellipse, as planets would."""
-    system = ph.connect({"m": ph.PointMass(1.0).discretise()}, [ph.Spring("ground", "m.P", stiffness=9.0, length=0.0)], plane="xy")
+    system = ph.connect(
+        {"m": ph.PointMass(1.0).discretise()}, [ph.Spring("ground", "m.P", stiffness=9.0, length=0.0)], plane="xy"
+    )
     start = ph.place(system, {"m.r_P": (1.0, 0.0)}).with_values({"m.v_P": (0.0, 1.5)})
     exact = np.array([np.cos(4.5), 0.5 * np.sin(4.5)])
     return Problem(system, start, 1.5, lambda r: float(np.linalg.norm(r["m.r_P"][-1] - exact)) / 2.0)

@@ -32,7 +32,7 @@ def ground(left: float = 0.8, direction: int = -1) -> ph.Event:
 @pytest.mark.parametrize("direction", [-1, 0])
 @pytest.mark.parametrize("way", SCHEMES)
 def test_a_ball_that_bounces_faster_and_faster_ends_with_a_sentence(way, direction):
-    """With dt = 0.01 it fell through the floor after hit 22. Hits are at t₁(1 + 2Σeᵏ) and pile up at t₁(1 + e)/(1 − e) = 4.0637 s."""
+    """With dt = 0.01 it fell through the floor after hit 22. Hits are at t₁(1 + 2Σeᵏ), up to t₁(1 + e)/(1 − e) = 4.0637 s."""
     system, start = ball()
     with pytest.raises(ConvergenceError, match=r"'ground' took place 6\d times, .* pile up at t = 4\.06371") as stopped:
         ph.simulate(system, start, 6.0, events=[ground(direction=direction)], **SCHEMES[way])

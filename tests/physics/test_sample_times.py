@@ -1,6 +1,7 @@
 """Samples and arrivals of a sampled controller are on time, with any step; where equal steps cannot hit them it is said."""
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def exact(t_end: float, delay: float) -> float:
     samples = np.arange(0.0, t_end, EVERY)
     x, v, u, coming = 1.0, 0.0, 0.0, []
     ends = np.unique(np.round([*samples, *(samples + delay), t_end], 12))
-    for a, b in zip(ends, ends[1:], strict=False):
+    for a, b in pairwise(ends):
         if np.abs(samples - a).min() < 1e-11:
             coming.append((a + delay, -K * x - C * v))
         while coming and coming[0][0] <= a + 1e-11:

@@ -82,7 +82,8 @@ def recalled(runner: Runner) -> Memory:
     runner.halvings[:] = memory["halvings"].tolist()
     runner.happened[:] = zip(memory["happened"].tolist(), memory["events"].tolist(), strict=True)
     runner.changes[:] = [(time, int(which), change) for time, which, change in memory["changes"].tolist()]
-    runner.records[:] = [tuple(np.split(row, 2)) for row in memory["records"]]
+    size = runner.task.system.layout.size
+    runner.records[:] = [(row[:size], row[size:]) for row in memory["records"]]
     runner.turned, rows.turned = memory["turned"][0], list(memory["turned"][1:])
     rows.before, rows.fill = map(int, memory["rows"])
     rows.t = memory["row.t"].tolist()

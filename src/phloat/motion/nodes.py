@@ -73,8 +73,8 @@ def on_time_or_said(name: str, time: float, dt: float) -> None:
     late = (np.ceil(time / dt * (1 - 1e-9)) - time / dt) * dt
     if late > 1e-6 * dt:
         warnings.warn(
-            f"the {name} of {time:g} s is no multiple of the step of {dt:g} s: what falls between two steps waits for the next, up to "
-            f"{dt:.3g} s, the first time {late:.3g} s; give a dt that divides it, such as {time / np.ceil(time / dt):.6g} s",
+            f"the {name} of {time:g} s is no multiple of the step of {dt:g} s: what falls between two steps waits for the next, "
+            f"up to {dt:.3g} s, the first time {late:.3g} s; give a dt that divides it, such as {time / np.ceil(time / dt):.6g} s",
             SampleTimeWarning,
             stacklevel=4,
         )

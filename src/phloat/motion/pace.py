@@ -46,7 +46,8 @@ def adaptive(runner: Runner, dt: float, rtol: float, atol: float) -> None:
     task = runner.task
     if task.controller is not None and runner.due == np.inf:
         raise InputError(
-            "Midpoint(rtol=…) chooses its steps itself, so a controller needs its sample time: every=…, or Sampled(controller, every=…)"
+            "Midpoint(rtol=…) chooses its steps itself, so a controller needs its sample time: every=…, or "
+            "Sampled(controller, every=…)"
         )
     for name, signal in runner.given.items():
         if isinstance(signal, Function):
@@ -224,8 +225,8 @@ class Pace:
         """A sentence, and the motion up to here."""
         self.runner.snap()
         raise ConvergenceError(
-            f"Midpoint(rtol={self.rtol:g}) cannot go on at t = {self.runner.t:g} s: the step fell to {self.h:.2g} s and the error is "
-            "still too large; look at the motion before (`result` of this error), give a larger rtol or an atol, or fixed steps",
+            f"Midpoint(rtol={self.rtol:g}) cannot go on at t = {self.runner.t:g} s: the step fell to {self.h:.2g} s and the error "
+            "is still too large; look at the motion before (`result` of this error), give a larger rtol or an atol, or fixed steps",
             self.runner.result(),
         )
 

@@ -32,10 +32,10 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.version import __version__
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.motion.dense import at_times
+from phloat.motion.events import Happened
 from phloat.motion.files import PARTIAL, description, write_whole
 from phloat.motion.forms import RUN, columns_of, rows_of
 from phloat.motion.lock import held
-from phloat.motion.events import Happened
 from phloat.motion.result import Books, Result, happened
 from phloat.system.plain import plain
 from phloat.system.system import System
@@ -158,7 +158,8 @@ class Folder:
         turns: list[np.ndarray] = []
         with suppress(*DAMAGED):
             rows = read_npy(self.path / "events.npy")
-            states = [tuple(np.split(row, 2)) for row in rows] if rows_of(rows, (2 * system.layout.size,)) else []
+            size = system.layout.size
+            states = [(row[:size], row[size:]) for row in rows] if rows_of(rows, (2 * size,)) else []
         with suppress(*DAMAGED):
             turns = [read_npy(self.path / f"turned.{k:06d}.npy") for k in range(len(pieces))]
         fit = turns and [len(part) for part in turns] == [len(piece["t"]) for piece in pieces]

@@ -194,18 +194,18 @@ class Resolved(Function):
         out, whole = halves.mean(axis=1), super().means(times)
         size = np.abs(halves).max(axis=(1, 2)) + np.abs(whole).max(axis=1)
         for k in np.flatnonzero(np.abs(out - whole).max(axis=1) > self.close * size):
-            out[k] = self._halved(float(times[k]), float(times[k + 1]), *halves[k], DEEP)
+            out[k] = self._halved(float(times[k]), float(times[k + 1]), halves[k], DEEP)
         return out
 
-    def _halved(self, a: float, b: float, left: np.ndarray, right: np.ndarray, depth: int) -> np.ndarray:
+    def _halved(self, a: float, b: float, halves: np.ndarray, depth: int) -> np.ndarray:
         """The mean over [a, b], whose halves have these means so far."""
         middle, parts = 0.5 * (a + b), []
-        for start, end, mean in ((a, middle, left), (middle, b, right)):
+        for start, end, mean in ((a, middle, halves[0]), (middle, b, halves[1])):
             quarters = super().means(np.array([start, 0.5 * (start + end), end]))
             better = quarters.mean(axis=0)
             off, size = np.abs(better - mean).max(), np.abs(quarters).max()
             parts.append(
-                better if off <= self.close * size or not depth else self._halved(start, end, *quarters, depth - 1)
+                better if off <= self.close * size or not depth else self._halved(start, end, quarters, depth - 1)
             )
         return 0.5 * (parts[0] + parts[1])
 
