@@ -37,7 +37,8 @@ class Problem:
     options: dict[str, Any] = field(default_factory=dict)
 
     def reached(self, rtol: float) -> float:
-        return self.off(ph.simulate(self.system, self.state, self.t_end, scheme=ph.Midpoint(rtol=rtol), **self.options))
+        scheme = ph.Midpoint(rtol=rtol)
+        return self.off(ph.simulate(self.system, self.state, self.t_end, scheme=scheme, output=10**9, **self.options))
 
 
 PROBLEMS: dict[str, Callable[[], Problem]] = {}
