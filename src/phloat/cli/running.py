@@ -18,6 +18,7 @@ from phloat.errors import ConvergenceError, InputError
 from phloat.files.model import Model, wanted
 from phloat.motion.lock import held
 from phloat.motion.saved import Folder
+from phloat.motion.told import deformation_said
 
 PAGE, TABLE, SUMMARY = "page.html", "outputs.csv", "summary.json"
 
@@ -144,6 +145,7 @@ def _written(model: Model, result: Any, folder: Path, *, page: bool) -> dict[str
         **about,
         "scheme": _scheme(result),
         "energy": _energy(model, result),
+        "deformation": dict(result.info.get("deformation", {})),
         "outputs": single,
         "series": {name: _range(value) for name, value in series.items()},
         "table": str(folder / TABLE) if series else None,
@@ -190,6 +192,8 @@ def _say(talk: Talk, data: dict[str, Any], took: float) -> None:
         "motion": f"{data['times']} times to t = {data['t_end']:g} s by {data['scheme']}, in {took:.2g} s",
         "energy": f"{energy['start']:.6g} J → {energy['end']:.6g} J, the books close to {energy['residual']:.0e}",
     }
+    if far := data["deformation"]:
+        said["deformation"] = deformation_said(far)
     talk.facts(said)
     for name, value in data["outputs"].items():
         talk.say(f"  {name} = {_spelled(value)}")

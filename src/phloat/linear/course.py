@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +19,7 @@ class LinearResult:
 
     `e` (times, rows), `lam` (times, multipliers; means of neighbouring steps), `way` (times, velocities) is ∫ v dt, exactly as the
     steps add it up. `works` (times, inputs) is what each input has done and `lost` (times,) what damping has taken, so that at the
-    ends of steps energy − energy[0] = Σ works − lost to round-off.
+    ends of steps energy − energy[0] = Σ works − lost to round-off. `info["deformation"]` is how far each field turns.
     """
 
     system: LinearPHDAE
@@ -29,6 +30,7 @@ class LinearResult:
     way: np.ndarray
     works: np.ndarray
     lost: np.ndarray
+    info: Mapping[str, object] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.t)

@@ -135,7 +135,8 @@ def _result(
             p = part.reshape(-1, *[1] * (v.ndim - 1))
             lines.append((1.0 - p) * v[k] + p * v[k + 1])
         t, values = output, lines
-    return LinearResult(system, t, *values)
+    e, lam, u, way, works, lost = values
+    return LinearResult(system, t, e, lam, u, way, works, lost)
 
 
 def started(system: LinearPHDAE, start: Mapping[str, object] | np.ndarray | None) -> np.ndarray:

@@ -12,17 +12,50 @@ from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.bodies.watched import Deformation, deformation
 from phloat.errors import LargeDeformationError, LargeDeformationWarning
+from phloat.linear.course import LinearResult
 from phloat.motion.result import Result
 from phloat.system.state import State
 from phloat.system.system import System
 
 LARGE = 2.5e-3  # of the length: the estimated error from which on it is said
+LARGE_UNSTIFFENED = 1e-2
+LINEAR = 0.4  # error of a linear tip beside its length, by the square of its turn: 0.38 of a cantilever, ½ of a hinge
+SAMPLES = 200  # times and points at which a linear motion is looked at, at most
 AIM = 1e-4  # of the length: the error that the advised number of pieces is for
 
 
 def watched(result: Result) -> dict[str, dict[str, float]]:
     """The largest rotation, strain, deflection and error of every flexible body over a run; warns where the error is large."""
     return _said(result.system, _over_time(result.system, result.t, result.e), level=6)
+
+
+def watched_linear(result: LinearResult) -> dict[str, dict[str, float]]:
+    """How far the fields of a linear system turn, and the error ½ θ² of what is linear in it; warns where that is large."""
+    times = np.unique(np.linspace(0, len(result) - 1, min(len(result), SAMPLES)).astype(int))
+    out = {}
+    for name, seen in result.system.fields.items():
+        some = np.unique(np.linspace(0, len(seen.points) - 1, min(len(seen.points), SAMPLES)).astype(int))
+        extent = float(np.ptp(seen.points, axis=0).max())
+        if extent:
+            rows = seen.motion[(3 * some[:, None] + np.arange(3)).ravel(), : result.way.shape[1]]
+            u = (rows @ result.way[times].T).T.reshape(len(times), -1, 3)
+            turn = np.linalg.norm(u - u.mean(axis=1, keepdims=True), axis=-1).max(axis=1) / (0.5 * extent)
+            k = int(turn.argmax())
+            out[name] = {
+                "rotation": float(turn[k]),
+                "error": float(LINEAR * turn[k] ** 2),
+                "t": float(result.t[times[k]]),
+            }
+    worst = max(out, key=lambda name: out[name]["error"], default="")
+    if worst and not out[worst]["error"] < LARGE:
+        it = out[worst]
+        warnings.warn(
+            f"{worst!r} moves too far for a linear system: at t = {it['t']:.4g} s it turns by about {it['rotation']:.3g} rad, and "
+            f"points of it are off by about {100 * it['error']:.2g} % of its size; simulate the System itself",
+            LargeDeformationWarning,
+            stacklevel=4,
+        )
+    return out
 
 
 def watched_state(system: System, state: State, *, t: float = 0.0, level: int = 5) -> State:
@@ -39,7 +72,7 @@ def watched_state(system: System, state: State, *, t: float = 0.0, level: int = 
 
 
 def _over_time(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deformation]:
-    layout, out = system.layout, {}
+    layout, out = system.layout, dict[str, Deformation]()
     for name, body in system.bodies.items():
         if body.coordinates:
             sigma = e[:, layout[f"{name}.sigma"]] if body.stresses else np.zeros((len(t), 0))
@@ -50,7 +83,7 @@ def _over_time(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deform
 
 def _said(system: System, found: Mapping[str, Deformation], level: int) -> dict[str, dict[str, float]]:
     """Plain numbers by body; one warning for all bodies beyond the hypothesis, about the worst of them."""
-    large = {name: it for name, it in found.items() if not it.error < LARGE}
+    large = {name: it for name, it in found.items() if not it.error < _limit(system.bodies[name])}
     if large:
         name = max(large, key=lambda key: large[key].error)
         it, others = large[name], f" (and {len(large) - 1} more bodies)" if len(large) > 1 else ""
@@ -64,10 +97,15 @@ def _said(system: System, found: Mapping[str, Deformation], level: int) -> dict[
     return {name: it._asdict() for name, it in found.items()}
 
 
+def _limit(body: Body) -> float:
+    """From where on it is said: later of a body without stiffening, whose user has chosen to neglect the shortening."""
+    return LARGE if getattr(body.recipe, "stiffening", True) else LARGE_UNSTIFFENED
+
+
 def _cure(body: Body, it: Deformation) -> str:
+    if not getattr(body.recipe, "stiffening", True):
+        return "use stiffening=True, which lets the body shorten as it bends"
     if isinstance(body.recipe, Beam):
         pieces = max(4, ceil((it.error / AIM) ** (1 / 3))) if np.isfinite(it.error) else 64
         return f"split the beam into pieces: beam.split({min(max(body.pieces, 1) * pieces, 64)}).discretise(2)"
-    if not len(body.elastic.Q.strain):
-        return "use a body with stiffening=True, or several bodies joined together"
     return "cut the body into several bodies joined together, each of which deforms less"

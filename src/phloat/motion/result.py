@@ -147,9 +147,9 @@ class Result:
         the largest of its pieces, with the point in the axes of that piece."""
         if body not in self.system.bodies and (pieces := pieces_of(self.system.bodies, body)):
             each = [self.von_mises(piece) for piece in pieces]
-            best = np.argmax([value for value, _ in each], axis=0)
-            k = np.arange(len(self))
-            return np.array([value for value, _ in each])[best, k], np.array([where for _, where in each])[best, k]
+            best, times = np.argmax([value for value, _ in each], axis=0), np.arange(len(self))
+            values, places = (np.array(part) for part in zip(*each, strict=True))
+            return values[best, times], places[best, times]
         part = self._body(body)
         x = stress_points(part)
         rows = part.shape.cauchy(x).toarray()

@@ -15,7 +15,7 @@ from phloat.linear.course import LinearResult
 from phloat.linear.march import march
 from phloat.linear.outputs import LinearOutputs
 from phloat.linear.phdae import LinearPHDAE
-from phloat.motion.deformation import watched
+from phloat.motion.deformation import watched, watched_linear
 from phloat.motion.dense import at_times
 from phloat.motion.events import Event
 from phloat.motion.inputs import Inputs, given_inputs
@@ -187,7 +187,7 @@ def _linear(
         on_time_or_said("sample time", every, step)
     if isinstance(controller, Begins):
         system, controller = controller.begun(system, step)
-    return march(
+    result = march(
         system,
         state,
         given_inputs(system, u),
@@ -198,6 +198,7 @@ def _linear(
         controller=controller,
         every=every,
     )
+    return replace(result, info={"deformation": watched_linear(result)})
 
 
 def _begun(system: System, controller: Any, dt: float | None) -> tuple[System, Controller | None]:

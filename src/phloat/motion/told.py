@@ -22,6 +22,8 @@ def run_table(
     ]
     if left:
         said["beyond its range"] = listed(left)
+    if far := info.get("deformation"):
+        said["deformation"] = deformation_said(far)
     if info.get("finished") is False:
         said["finished"] = "no: cut short"
     said["energy (J)"] = f"{energy[0]:.6g} → {energy[-1]:.6g}" if len(energy) else ""
@@ -29,6 +31,14 @@ def run_table(
     said["quantities"] = listed(names)
     said["look"] = "plot(result), show(result) in 3-D, energy_ledger(result)"
     return facts(title, said)
+
+
+def deformation_said(far: Mapping[str, Mapping[str, float]]) -> str:
+    """How far the body with the largest estimated error deforms in its frame, in words."""
+    name = max(far, key=lambda body: far[body]["error"])
+    it = far[name]
+    strain = f", strain {it['strain']:.2g}" if "strain" in it else ""
+    return f"{name} most: turns by {it['rotation']:.3g} rad{strain}; estimated error {it['error']:.1e} of its length"
 
 
 def energy_tables(bodies: Sequence[str], parts: np.ndarray, done: Sequence[tuple[str, float]]) -> str:
