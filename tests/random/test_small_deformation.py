@@ -29,7 +29,9 @@ def drawn(seed):
             joints.append(ph.Weld(before, f"{name}.P"))
         else:
             joints.append(ph.Revolute(before, f"{name}.P", axis=(0, 0, 1), name=f"j{k}"))
-    period = max(2 * np.pi / 3.516 * np.sqrt(8 * s * beam.length / 9.81) for s, beam in zip(sag, beams.values(), strict=True))
+    period = max(
+        2 * np.pi / 3.516 * np.sqrt(8 * s * beam.length / 9.81) for s, beam in zip(sag, beams.values(), strict=True)
+    )
     return beams, joints, plane, 1.5 * period
 
 

@@ -44,7 +44,9 @@ SCHEME = Choice(
         scheme(
             "midpoint",
             Midpoint,
-            Field("rtol", positive("number"), "adaptive steps: error at the end over the size or the way of a body", None),
+            Field(
+                "rtol", positive("number"), "adaptive steps: error at the end over the size or the way of a body", None
+            ),
             Field("atol", not_negative("length", "number"), "added to that, metres", 0.0),
             Field("newton", positive("number"), "where Newton's method may stop; round-off unless said", None),
             doc="second order; keeps energy and joints",

@@ -51,7 +51,9 @@ def adaptive(runner: Runner, dt: float, rtol: float, atol: float) -> None:
         )
     for name, signal in runner.given.items():
         if isinstance(signal, Function):
-            runner.given[name] = runner.signals[name] = Resolved(signal.name, signal.function, signal.shape, 0.01 * rtol)
+            runner.given[name] = runner.signals[name] = Resolved(
+                signal.name, signal.function, signal.shape, 0.01 * rtol
+            )
     pace = Pace(runner, dt, rtol, atol)
     while task.t_end - runner.t > 1e-13 * (task.t_end - task.t_0):
         if task.controller is not None and runner.t >= runner.due - 1e-9 * pace.h:
