@@ -19,26 +19,28 @@ from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError
 
 Solve: TypeAlias = Callable[[np.ndarray], np.ndarray]
-SHIFT = 1e-8  # of the largest K_ii / M_ii: below all elastic eigenvalues, and far above the round-off of zero
-ZERO = 1e-13  # of the same
+SHIFT = 1e-8  # of the largest K_ii / M_ii: where K is factorised below zero
+UNFELT = 1e-13  # of the terms of vᵀK v: what is left of it for a rigid motion v
+LOST = 1e-6  # of an eigenvalue: round-off of K beyond which it is not known from K
 DENSE = 600
-RESTARTS = 100
+RESTARTS = 30
 
 
 @one_thread()
-def lowest(K: Matrix, M: Matrix, count: int, rigid: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def lowest(K: Matrix, M: Matrix, count: int, rigid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """μ, ascending, exactly 0 for rigid motions, and the columns v of unit mass, `count` of them or all there are.
 
-    `rigid` (n × any) are motions that may be rigid: those combinations of them that K does not feel are taken as they are.
+    `rigid` (n × any) are the motions that may be rigid: those combinations of them that K does not feel are the rigid modes.
+    Raises AccuracyError where an eigenvalue is so small beside the entries of K that they do not determine it to 1e-6.
     """
     n = K.shape[0]
-    size = float((K.diagonal() / M.diagonal()).max(initial=0.0))
+    known = _unfelt(K, M, rigid)
+    zeros = known.shape[1]
     if n <= DENSE or count > n // 4:
         value, v = la.eigh(K.toarray(), M.toarray(), subset_by_index=(0, min(count, n) - 1))
-        value[np.abs(value) <= 10.0 * ZERO * size] = 0.0
-        return value, v
-    known = np.zeros((n, 0)) if rigid is None else _unfelt(K, M, rigid, size)
-    zeros = known.shape[1]
+        v[:, :zeros], value[:zeros] = known[:, : v.shape[1]], 0.0
+        return _determined(K, value, v, zeros)
+    size = float((K.diagonal() / M.diagonal()).max(initial=0.0))
     solve = factorised(K + SHIFT * size * M)
     value, v = _lanczos(M, solve, known, count - zeros, SHIFT * size)
     while known.shape[1] + v.shape[1] < n // 2:  # those of a cluster that one Krylov sequence missed
@@ -54,18 +56,35 @@ def lowest(K: Matrix, M: Matrix, count: int, rigid: np.ndarray | None = None) ->
     rest = K @ v - (M @ v) * value
     if (miss := float(np.abs(rest).max(initial=0.0) / (size * np.abs(M @ v).max(initial=1e-300)))) > 1e-9:
         raise AccuracyError(f"the lowest modes are off by {miss:.1e} in their shapes; ask for more of them")
-    value[np.abs(value) <= ZERO * size] = 0.0
-    return np.concatenate([np.zeros(zeros), value])[:count], np.hstack([known, v])[:, :count]
+    return _determined(K, np.concatenate([np.zeros(zeros), value])[:count], np.hstack([known, v])[:, :count], zeros)
 
 
-def _unfelt(K: Matrix, M: Matrix, motions: np.ndarray, size: float) -> np.ndarray:
+def _determined(K: Matrix, value: np.ndarray, v: np.ndarray, zeros: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same, unless the entries of K, rounded, leave the elastic eigenvalues open."""
+    terms = _terms(K, v[:, zeros:])
+    open_ = np.flatnonzero(np.finfo(float).eps * terms > LOST * np.abs(value[zeros:]))
+    if len(open_):
+        k = open_[0]
+        raise AccuracyError(
+            f"mode {zeros + k} is not determined by K: its energy is {value[zeros + k] / terms[k]:.0e} of the terms that it is summed from"
+        )
+    return value, v
+
+
+def _terms(K: Matrix, v: np.ndarray) -> np.ndarray:
+    """The sum of the magnitudes of the terms of vᵀK v."""
+    return np.asarray(np.einsum("ik,ik->k", abs(v), abs(K) @ abs(v)))
+
+
+def _unfelt(K: Matrix, M: Matrix, motions: np.ndarray) -> np.ndarray:
     """The combinations of some motions that K does not feel, of unit mass."""
     kinetic = motions.T @ (M @ motions)
     weight, turn = la.eigh(kinetic)
     there = weight > 1e-12 * max(weight[-1], 1e-300)
     V = motions @ (turn[:, there] / np.sqrt(weight[there]))
     felt, turn = la.eigh(V.T @ (K @ V))
-    return np.asarray(V @ turn[:, felt <= ZERO * size])
+    V = V @ turn
+    return np.asarray(V[:, felt <= UNFELT * _terms(K, V)])
 
 
 def _lanczos(

@@ -62,10 +62,12 @@ def tangent(system: System, state: State, u: np.ndarray) -> Tangent:
     for name, body in system.bodies.items():
         pose, c = state.pose(name), np.ix_(body.columns, body.columns)
         by_w, by_eta, N = slopes(body, pose)
-        gammas.append((body.inertia.at(pose.eta).M @ N - by_w)[c])
+        M_b = body.inertia.at(pose.eta).M
+        gamma = M_b @ N - by_w
         more.append(-(by_eta + by_w @ N)[c])
-        by_w, by_eta, N = (grouped(a, kinds(np.arange(len(N)))) for a in (by_w, by_eta, N))
+        by_w, by_eta, N, M_b = (grouped(a, kinds(np.arange(len(N)))) for a in (by_w, by_eta, N, M_b))
         most.append((by_eta + by_w @ N)[c] + _differenced(body, pose)[c])
+        gammas.append(np.where(np.abs(gamma) > ROUND_OFF * (M_b @ N + by_w), gamma, 0.0)[c])
     return Tangent(M, diagonal(gammas), csr(K + diagonal(more)), csr(sizes + diagonal(most)), lam, spin)
 
 

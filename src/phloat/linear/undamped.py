@@ -22,6 +22,9 @@ from phloat.algebra.elimination import kinematics
 from phloat.algebra.sparse import Matrix, csr, signed_root
 from phloat.errors import InputError
 
+UNSTRAINED = 1e-8  # of the terms of a strain: what round-off in a motion leaves of it …
+ROUND_OFF = 1e-13  # … of one whose frequency is so small beside its terms, the frequencies of its strains if nothing cancelled
+
 
 @dataclass(frozen=True, eq=False)
 class Undamped:
@@ -50,13 +53,15 @@ class Undamped:
         strain = ((early + (one - early) @ root) @ J[n:, :n]).toarray()[order]
         moves = kinematics(G[:, :n].toarray(), strain, M.diagonal(), felt)
         elastic = moves.held + moves.lifted
-        F = csr((one - early) + early @ root)[order][:, order] @ moves.F[:, :elastic]
+        late = csr((one - early) + early @ root)[order][:, order]
+        F = late @ moves.F[:, :elastic]
         Z = np.hstack([moves.Z[:, elastic:], moves.Z[:, :elastic]])  # rigid motions first
         rigid, V, N = _unit_mass(Z, csr(M), F, moves.rigid)
         size, turn = jacobi(N[:felt])
         V, pull = V @ turn, N[felt:] @ turn
         if not pull.size:
-            return cls(rigid, V, size, None, M.diagonal())
+            strained = _strained(strain, V, size, np.linalg.norm(np.abs(late @ strain) @ np.abs(V), axis=0))
+            return cls(np.hstack([rigid, V[:, ~strained]]), V[:, strained], size[strained], None, M.diagonal())
         size[moves.held :] = np.linalg.norm(pull[:, moves.held :], axis=0)
         B = pull / size
         own = np.diag((np.arange(elastic) < moves.held).astype(float))
@@ -95,6 +100,13 @@ class Undamped:
         mu = np.where(low, 1.0 / inverse, value)
         order = np.argsort(np.abs(mu), kind="stable")
         return mu[order], self.vectors @ np.where(low, back, turn)[:, order]
+
+
+def _strained(strain: np.ndarray, V: np.ndarray, size: np.ndarray, terms: np.ndarray) -> np.ndarray:
+    """Which motions V of frequencies `size` strain anything. Not those whose frequency is round-off of its `terms`, unless some
+    strain is more than round-off of its own: the elimination over the elements of a mesh adds up more than it knows of."""
+    each = np.abs(strain @ V) > UNSTRAINED * (np.abs(strain) @ np.abs(V))
+    return np.asarray((size > ROUND_OFF * terms) | each.any(axis=0))
 
 
 def jacobi(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
