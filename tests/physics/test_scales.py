@@ -35,6 +35,23 @@ def test_a_soft_spring_is_felt_beside_a_stiff_one(glue):
     np.testing.assert_allclose(found.omega[0], low, rtol=1e-4 if glue < 1e7 else 1e-8 + 1e-2 / glue)
 
 
+def test_a_reduced_system_keeps_a_soft_spring_beside_a_stiff_one():
+    """Frequencies eleven orders apart; once the slow one was a rigid motion of the reduced system."""
+    table, sensor = ph.RigidBody(100.0, np.eye(3)).discretise(), ph.PointMass(0.01).discretise()
+    joints = [
+        ph.Prismatic("ground", "t.P", axis=(1, 0, 0), name="rail"),
+        ph.JointSpring("rail", stiffness=100.0),
+        ph.JointDamper("rail", damping=0.2),
+        ph.Slide("t.P", "s.P", along=(1, 0, 0), name="glue"),
+        ph.JointSpring("glue", stiffness=1e20),
+    ]
+    system = ph.connect({"t": table, "s": sensor}, joints)
+    linear = ph.linearise(system, ph.place(system))
+    small = ph.project(linear, ph.modal(linear, count=2))
+    assert ph.modes(small).rigid == 0
+    np.testing.assert_allclose(ph.poles(small)[0], -0.1 / 100.01 + 1j * np.sqrt(100 / 100.01), rtol=1e-6)
+
+
 @pytest.mark.parametrize("glue", [1e7, 1e8, 1e12])
 def test_a_pendulum_swings_beside_a_stiff_spring(glue):
     """A hinged rod of 1 m with 1 g on a spring of 1e8 N/m at the hinge: √(3g/2L) = 3.83601 rad/s, once 0."""

@@ -16,7 +16,7 @@ from phloat.linear.bases import ROUND_OFF, Basis
 from phloat.linear.phdae import LinearPHDAE, linear_only
 
 HELD = 1e-9  # of the terms of G V_v: what counts as no motion
-NOTHING = 1e-10  # of the frequency of the fastest motion: what counts as none
+NOTHING = 1e-10  # of the frequency that the terms of its strains would give a motion if nothing cancelled: what counts as none
 
 
 @one_thread()
@@ -30,7 +30,7 @@ def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
     V = la.block_diag(basis.V_v.toarray(), basis.V_sigma.toarray())
     velocities, stresses = basis.V_v.shape[1], basis.V_sigma.shape[1]
     E, J = (_congruent(matrix, V) for matrix in (system.E, system.J))
-    rigid = _unresisted(system, E, J, velocities)
+    rigid = _unresisted(E, J, _terms(system.J, V), velocities)
     J[rigid, velocities:] = 0.0
     J[velocities:, :velocities] = -J[:velocities, velocities:].T
     G, B_lam, multipliers = _joints(system, basis)
@@ -50,38 +50,35 @@ def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
     )
 
 
+def _terms(A: Matrix, V: np.ndarray) -> np.ndarray:
+    """The sums of the magnitudes of the terms of VᵀA V."""
+    return np.asarray(abs(V).T @ (abs(A) @ abs(V)))
+
+
 def _congruent(A: Matrix, V: np.ndarray) -> np.ndarray:
     """VᵀA V; off the diagonal, what is round-off of its terms is zero."""
     found = np.asarray(V.T @ (A @ V))
-    return np.where(np.eye(len(found), dtype=bool), found, _clean(found, abs(V).T @ (abs(A) @ abs(V))))
+    return np.where(np.eye(len(found), dtype=bool), found, _clean(found, _terms(A, V)))
 
 
 def _clean(found: np.ndarray, terms: np.ndarray) -> np.ndarray:
     return np.where(np.abs(found) > ROUND_OFF * terms, found, 0.0)
 
 
-def _unresisted(system: LinearPHDAE, E: np.ndarray, J: np.ndarray, velocities: int) -> np.ndarray:
-    """Velocities whose stresses are round-off beside those of the fastest motion: they are rigid, and stay so."""
-    n, C = system.split, np.abs(system.E.diagonal()[system.split :])
-    stiff = system.J[:n, n:].multiply(system.J[:n, n:]) @ (1.0 / np.where(C > 0.0, C, 1.0))  # about K_ii
-    size = np.abs(E.diagonal())
+def _unresisted(E: np.ndarray, J: np.ndarray, terms: np.ndarray, velocities: int) -> np.ndarray:
+    """Velocities whose stresses are round-off of the terms that they are summed from: they are rigid, and stay so."""
+    size = np.abs(E.diagonal())[velocities:]
     size = np.where(size > 0.0, size, 1.0)
-    own = (J[:velocities, velocities:] ** 2 / size[velocities:]).sum(axis=1) / size[:velocities]
-    return np.asarray(np.flatnonzero(own <= NOTHING**2 * _most(system, stiff)))
-
-
-def _most(system: LinearPHDAE, a: np.ndarray) -> float:
-    """The largest of a_ii / M_ii: no motion of unit mass feels much more."""
-    mass = np.abs(system.E.diagonal()[: len(a)])
-    return float((a / np.where(mass > 0.0, mass, np.inf)).max(initial=0.0))
+    own, most = ((a[:velocities, velocities:] ** 2 / size).sum(axis=1) for a in (J, terms))
+    return np.asarray(np.flatnonzero(own <= NOTHING**2 * most))
 
 
 def _damping(system: LinearPHDAE, V: np.ndarray, rigid: np.ndarray) -> np.ndarray:
     """VᵀR V, positive: round-off is covered by as much on the diagonal, and on rigid motions counts as nothing."""
     R = V.T @ (system.R @ V)
     noise = ROUND_OFF * np.einsum("ik,ik->k", abs(V), abs(system.R) @ abs(V))
-    least = NOTHING**2 * _most(system, system.R.diagonal()) * np.einsum("ik,ik->k", V, system.E @ V)
-    felt = ~(np.isin(np.arange(len(R)), rigid) & (R.diagonal() <= np.maximum(noise, least)))
+    least = NOTHING * np.einsum("ik,ik->k", abs(V), abs(system.R) @ abs(V))
+    felt = ~(np.isin(np.arange(len(R)), rigid) & (R.diagonal() <= least))
     R = np.where(np.outer(felt, felt), (R + R.T) / 2, 0.0)
     return R if negativity_defect(R) == 0.0 else np.asarray(R + np.diag(noise * felt))
 
