@@ -104,6 +104,10 @@ class JumpsWarning(UserWarning):
     """A section or material with more jumps along a beam than its elements can be cut at."""
 
 
+class ThickBeamWarning(UserWarning):
+    """An Euler-Bernoulli or Rayleigh beam so short that the shear which it leaves out begins to matter."""
+
+
 class SectionInertiaWarning(UserWarning):
     """An Euler-Bernoulli beam in a spin where the rotary inertia of its sections, which it leaves out, begins to matter."""
 

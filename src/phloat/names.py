@@ -68,6 +68,7 @@ from phloat.errors import (
     SaveError,
     SectionInertiaWarning,
     StructureError,
+    ThickBeamWarning,
     UnfeltMotionWarning,
 )
 from phloat.fem import shapes
@@ -244,6 +245,7 @@ __all__ = [
     "System",
     "Taper",
     "Terms",
+    "ThickBeamWarning",
     "Tie",
     "Torque",
     "Traction",

@@ -301,3 +301,25 @@ def test_a_turning_bushing_between_bodies_keeps_momenta(plane):
     assert np.ptp(turning, axis=0).max() < 1e-12
     assert np.ptp(result.energy) < 1e-12 * result.energy[0]
     assert not result.info["halved"]
+
+
+@pytest.mark.parametrize(
+    ("f", "omega"),
+    [
+        (lambda x: 100.0 * x, 10.0),
+        (lambda x: 100.0 * (x - 0.2), 10.0),
+        (lambda x: np.tanh(3.0 * (x - 0.2)), np.sqrt(3.0)),
+        (lambda x: x + 5.0 * x**3, 1.0),
+    ],
+)
+def test_a_spring_by_a_function_is_linearised_where_it_rests(f, omega):
+    """Round-off of a fitted force was once compared with itself: no equilibrium was one."""
+    rail, spring = (
+        ph.Slide("ground", "b.P", along=(1, 0, 0), name="rail"),
+        ph.JointSpring("rail", stiffness=f, over=(-1, 1)),
+    )
+    system = ph.connect({"b": ph.PointMass(1.0).discretise()}, [rail, spring], plane="xy")
+    state = ph.equilibrium(system, ph.place(system, {"rail.slide": 0.05}))
+    np.testing.assert_allclose(ph.modes(ph.linearise(system, state))[0], omega, rtol=1e-9)
+    with pytest.raises(ph.InputError, match="b.v_P"):
+        ph.linearise(system, ph.place(system, {"rail.slide": 0.3}))

@@ -66,7 +66,8 @@ def _determined(K: Matrix, value: np.ndarray, v: np.ndarray, zeros: int) -> tupl
     if len(open_):
         k = open_[0]
         raise AccuracyError(
-            f"mode {zeros + k} is not determined by K: its energy is {value[zeros + k] / terms[k]:.0e} of the terms that it is summed from"
+            f"mode {zeros + k} is not determined by K: its energy is {value[zeros + k] / terms[k]:.0e} of the terms that it is "
+            "summed from"
         )
     return value, v
 

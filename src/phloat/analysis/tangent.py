@@ -18,12 +18,13 @@ import numpy as np
 from phloat.algebra.elimination import CANCELLED, ROUNDED
 from phloat.algebra.sparse import Matrix, csr, diagonal, largest, zeros
 from phloat.analysis.section_inertia import warn_of_sections
+from phloat.bodies.body import Body
 from phloat.errors import InputError
 from phloat.motion.inertial import slopes
 from phloat.motion.least import Saddle
-from phloat.motion.stiffness import grouped, kinds, loads_stiffness
+from phloat.motion.stiffness import grouped, kinds, loads_stiffness, spring_round_off
 from phloat.motion.velocities import mass, places_of, velocity_rows
-from phloat.system.state import State
+from phloat.system.state import Pose, State
 from phloat.system.system import System
 from phloat.system.terms import terms
 
@@ -107,7 +108,7 @@ def balanced(system: System, state: State, u: np.ndarray) -> np.ndarray:
     saddle = Saddle(M, G)
     x, lam = saddle.solve(f, np.zeros(G.shape[0]))
     lam = np.where(np.abs(lam) > _round_off(saddle, size), lam, 0.0)
-    left = np.abs(M @ x)
+    left = np.maximum(np.abs(M @ x) - spring_round_off(system, state), 0.0)
     size = size + abs(G).T @ np.abs(lam)
     scale = np.sqrt(M.diagonal())  # forces of all kinds, over the roots of their masses
     relative = (left / scale) / max(float((size / scale).max(initial=0.0)), 1e-300)

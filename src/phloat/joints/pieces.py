@@ -54,7 +54,7 @@ class Pieces:
         return whole - (whole[k] + self._within(k, self.origin[k], 0.0))
 
     def piece(self, x: float) -> int:
-        return int(np.searchsorted(self.bounds, x))
+        return int(np.searchsorted(self.bounds, x, side="right"))
 
     def _within(self, k: int, a: float, b: float) -> float:
         """∫ of the polynomial k from a to b."""
@@ -70,7 +70,7 @@ class Pieces:
 
     def values(self, x: np.ndarray) -> np.ndarray:
         """The forces at many places."""
-        k = np.searchsorted(self.bounds, x)
+        k = np.searchsorted(self.bounds, x, side="right")
         out, t = np.zeros(len(x)), x - self.origin[k]
         for j in range(self.c.shape[1] - 1, -1, -1):
             out = out * t + self.c[k, j]
@@ -105,6 +105,11 @@ class Pieces:
         """The numbers that the kernel reads: count of coefficients, bounds, then origin, area and coefficients of each piece."""
         rows = np.column_stack([self.origin, self.area, self.c])
         return np.concatenate([[self.c.shape[1]], self.bounds, rows.ravel()])
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest force at the bounds."""
+        return float(np.abs(self.values(self.bounds)).max(initial=0.0))
 
     def same(self, other: Pieces) -> bool:
         return self.c.shape == other.c.shape and (self.empty or np.array_equal(self.flat, other.flat))

@@ -23,7 +23,9 @@ from phloat.algebra.sparse import Matrix, csr, signed_root
 from phloat.errors import InputError
 
 UNSTRAINED = 1e-8  # of the terms of a strain: what round-off in a motion leaves of it …
-ROUND_OFF = 1e-13  # … of one whose frequency is so small beside its terms, the frequencies of its strains if nothing cancelled
+ROUND_OFF = (
+    1e-13  # … of one whose frequency is so small beside its terms, the frequencies of its strains if nothing cancelled
+)
 
 
 @dataclass(frozen=True, eq=False)

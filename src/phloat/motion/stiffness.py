@@ -280,3 +280,16 @@ def _spin_stiffness(row: Spin, effort: np.ndarray, sides: tuple[Held, Held], par
             where = Port(port.y, port.Phi, port.Psi)
             K[mine, mine] += _dead_torque(where, port.A, sign * torque)[np.ix_(port.columns, port.columns)]
     return K
+
+
+def spring_round_off(system: System, state: State) -> np.ndarray:
+    """What the forces of springs on the velocities of all bodies are unknown by."""
+    places, rates, noise = in_velocities(system), [], []
+    for element in system.elements.values():
+        sides = held(element.first, state), held(element.second, state)
+        far = sum(float(np.abs(port.c).sum()) for port in sides)
+        for row, law in zip(element.rows, element.laws, strict=True):
+            if law.stores:
+                rates.append((element, row.rate(*sides)))
+                noise.append(law.round_off(coordinate(element, row, *sides, state), far))
+    return np.asarray(abs(scattered(rates, places)).T @ np.array(noise))

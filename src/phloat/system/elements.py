@@ -8,10 +8,12 @@ import numpy as np
 
 from phloat.bodies.body import Body, Port
 from phloat.joints.elements import Acting, Passive
-from phloat.joints.pieces import NONE, Pieces
+from phloat.joints.pieces import ABSOLUTE, NONE, Pieces
 from phloat.joints.rows import Row, section_axes
 from phloat.system.connection import End
 from phloat.system.state import Pose
+
+PLACES = 1e-14  # of a place: by so much it is unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,10 @@ class Law:
     def slope(self, gap: float) -> float:
         """∂²U/∂x²: the stiffness at x."""
         return self.stiffness + self.spring.slope(gap - self.rest)
+
+    def round_off(self, gap: float, far: float) -> float:
+        """What the effort of the spring is unknown by: round-off of places at the distance `far`, and the fit of a function."""
+        return PLACES * abs(self.slope(gap)) * (abs(gap) + abs(self.rest) + far) + ABSOLUTE * self.spring.largest
 
     def resistance(self, rate: float) -> float:
         """Damping effort over rate, never negative; the slope at no rate."""

@@ -12,10 +12,20 @@ import numpy as np
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.tables import facts, listed
+from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.split import Assembly
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
-from phloat.errors import InputError, JointError, LooseBodyWarning, PortError, finite, mapping, unknown
+from phloat.errors import (
+    InputError,
+    JointError,
+    LooseBodyWarning,
+    PortError,
+    ThickBeamWarning,
+    finite,
+    mapping,
+    unknown,
+)
 from phloat.joints.elements import Acting, Passive
 from phloat.joints.ends import GROUND
 from phloat.joints.pairs import Joint
@@ -33,6 +43,8 @@ from phloat.system.state import State, state_layout
 from phloat.system.tied import tied
 from phloat.system.told import bodies_table, forces_table, free_velocities, joints_table
 from phloat.system.wired import wired_together
+
+THICK = 0.01  # of the tip deflection of a cantilever: what shear may add where a theory leaves it out
 
 __all__ = ["Connection", "End", "System", "connect", "count", "drive", "fits", "held", "lock"]
 
@@ -176,6 +188,7 @@ def connect(
         else:
             check_actuator(actuators[one.label], parts)
     _warn_of_loose_bodies(parts, [*connections.values(), *elements.values()])
+    _warn_of_thick_beams(bodies, plane)
     falling = np.array(fields.pop() if fields else (0.0, 0.0, 0.0))
     system = System(parts, connections, falling, plane, elements, actuators)
     if plane and system.gravity[2]:
@@ -278,3 +291,19 @@ def _warn_of_loose_bodies(bodies: Mapping[str, Body], joints: Sequence[Connectio
     if joints and loose:
         said = ", ".join(map(repr, loose))
         warnings.warn(f"no joint touches {said}; it will drift freely", LooseBodyWarning, stacklevel=3)
+
+
+def _warn_of_thick_beams(given: Mapping[str, object], plane: str | None) -> None:
+    said = []
+    for name, part in given.items():
+        body = part.piece(0) if isinstance(part, Assembly) else part
+        if isinstance(body, Body) and isinstance(body.recipe, Beam):
+            share = body.recipe.shear_share(max(body.pieces, 1), plane is not None)
+            said += [f"{name!r} by {100 * share:.2g} %"] if share > THICK else []
+    if said:
+        warnings.warn(
+            f"the theory of these beams has no shear, which would add to the tip deflection of a cantilever: {', '.join(said)}; "
+            'frequencies are too high by half of that and more; use theory="timoshenko"',
+            ThickBeamWarning,
+            stacklevel=3,
+        )
