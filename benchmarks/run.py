@@ -13,6 +13,7 @@ from importlib.metadata import version
 import chains
 import compiling
 import ensembles
+import equilibria
 import first_plot
 import linearising
 import long_run
@@ -78,6 +79,7 @@ BENCHMARKS = {
     "solids": solids.rows,
     "reduction": reduction.rows,
     "linearise": linearising.rows,
+    "equilibrium": equilibria.rows,
     "ensembles": ensembles.rows,
     "pages": pages.rows,
 }
@@ -122,6 +124,7 @@ def write(rows, header):
                 solids,
                 reduction,
                 linearising,
+                equilibria,
                 ensembles,
                 pages,
             )

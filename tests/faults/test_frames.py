@@ -21,7 +21,7 @@ def test_an_unknown_frame_is_answered_with_those_there_are():
         framed("cantilver")
 
 
-@pytest.mark.parametrize("frame", [None, ["u_x"], 0.0], ids=repr)
+@pytest.mark.parametrize("frame", [False, ["u_x"], 0.0], ids=repr)
 def test_a_frame_is_a_name_or_a_mapping(frame):
     with pytest.raises(ph.InputError, match=r"frame is .*cantilever, pinned"):
         framed(frame)
@@ -82,7 +82,16 @@ def test_a_frame_is_held_at_nodes():
         framed({0.3: SIX})
 
 
-@pytest.mark.parametrize("frame", ["pinned", {0.5: SIX}, {1.0: SIX}, {0.0: SIX[:4], 0.5: ("u_y", "u_z")}], ids=str)
+def test_the_twist_may_be_held_between_nodes_where_it_has_a_coordinate():
+    held = {0.0: SIX[:3], 0.5: ("theta_x",), 1.0: ("u_y", "u_z")}
+    assert framed(held, 1).coordinates == framed("chord", 1).coordinates
+    with pytest.raises(ph.InputError, match=r"frame holds s = 0.4, which is no node; .*0\.5.* for theta_x"):
+        framed({0.0: SIX[:3], 0.4: ("theta_x",), 1.0: ("u_y", "u_z")}, 1)
+
+
+@pytest.mark.parametrize(
+    "frame", ["pinned", "chord", {0.5: SIX}, {1.0: SIX}, {0.0: SIX[:4], 0.5: ("u_y", "u_z")}], ids=str
+)
 def test_any_frame_that_holds_six_gives_the_frequencies_of_the_free_beam(frame):
     reference = ph.modes(framed("cantilever", 4).linear())
     found = ph.modes(framed(frame, 4).linear())

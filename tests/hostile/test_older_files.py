@@ -174,3 +174,23 @@ def test_words_that_a_later_version_may_add_are_passed_over(copied):
     said = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps(said | {"colour": "red"}))
     assert ph.load_result(folder)["shoulder.angle"][-1] == SHOULDER["november"]
+
+
+def test_split_beams_of_earlier_runs_keep_the_frame_that_they_left_away(tmp_path):
+    """Pieces were cantilevers, and no file said so; now the frame of pieces is stated."""
+    steel = ph.Material(E=2.1e11, rho=7800.0, nu=0.3)
+    strip = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), steel)
+    for frame, kept in (("cantilever", "cantilever"), (None, "chord")):
+        parts = {"strip": replace(strip, frame=frame).split(2).discretise(1)}
+        system = ph.connect(parts, [ph.Weld("ground", "strip.P")], plane="xy", gravity=(0, -9.81, 0))
+        folder = tmp_path / kept
+        run = ph.simulate(system, ph.place(system), 0.01, dt=1e-3, save=folder)
+        file = folder / "model.json"
+        assert json.loads(file.read_text())["bodies"]["strip"]["beam"].pop("frame") == kept
+        if kept == "cantilever":
+            said = json.loads(file.read_text())
+            del said["bodies"]["strip"]["beam"]["frame"]
+            file.write_text(json.dumps(said))
+        opened = ph.load_result(folder)
+        assert opened.system.bodies["strip.1"].recipe.frame == kept
+        np.testing.assert_array_equal(opened.position("strip", s=1.0), run.position("strip", s=1.0))

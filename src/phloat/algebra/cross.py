@@ -18,6 +18,14 @@ def skew(a: np.ndarray) -> np.ndarray:
     return out
 
 
+def skews(vectors: np.ndarray) -> np.ndarray:
+    """[a]× of many vectors, the rows of an array: vectors × 3 × 3."""
+    return (vectors @ _SKEWS).reshape(-1, 3, 3)
+
+
+_SKEWS = np.array([skew(axis).ravel() for axis in np.eye(3)])
+
+
 def rotation(vector: np.ndarray) -> np.ndarray:
     """The rotation by |vector| radians about `vector` (Rodrigues)."""
     angle = float(np.linalg.norm(vector))

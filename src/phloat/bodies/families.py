@@ -32,6 +32,8 @@ RESULTANTS = {
 BENDING = ("bending along y", "bending along z")
 SHORTENING = (*BENDING, "torsion")  # families whose fields shorten the beam to second order
 DEPENDENT = 1e-10  # what is left of a field of unit mass when the others are taken out
+REPEATED = 1e-8  # of a frequency: equal ones
+ALIKE = 1e-6  # of a size: equal ones
 ITERATIONS, CONVERGED = 100, 1e-8
 
 
@@ -81,7 +83,7 @@ class Family:
         strain = self.D @ V
         root = la.cholesky(strain.T @ (self.C_inverse @ strain))  # RᵀR = VᵀKV, so that ω are the singular values of R
         _, omega, turn = la.svd(root)
-        V = (V @ turn.T)[:, ::-1]
+        V = _parted((V @ turn.T)[:, ::-1], omega[::-1])
         V = V * np.sign(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])])
         omega = omega[::-1]
         return V, omega, self.stress(V) / omega
@@ -99,6 +101,20 @@ class Family:
                 return V[:, :count]
             V, omega, _ = self.ritz(turned)
         raise AccuracyError(f"{count} modes are off by {error:.1e} after {ITERATIONS} iterations; ask for fewer")
+
+
+def _parted(V: np.ndarray, omega: np.ndarray) -> np.ndarray:
+    """Fields of equal ω, as those of two like halves, are any mixture of each other: the one of which the first has all of the place
+    that moves most, the second all that is left elsewhere, and so on."""
+    V = V.copy()
+    for group in np.split(np.arange(len(omega)), np.flatnonzero(np.diff(omega) > REPEATED * omega[1:]) + 1):
+        for k in group[:-1]:
+            rest = V[:, k : group[-1] + 1]
+            size = np.linalg.norm(rest, axis=1)
+            most = int(np.argmax(size > (1.0 - ALIKE) * size.max()))
+            turn = la.qr(rest[most][:, None])[0]
+            V[:, k : group[-1] + 1] = rest @ turn
+    return V
 
 
 def families(elastic: Elastic, M: Matrix) -> dict[str, Family]:

@@ -99,8 +99,18 @@ class Elastic:
         Q = self.Q
         if not (Q.value.size and eta.any() and (self.time or self.viscosity is not None)):
             return np.asarray(self.R_d.toarray())
-        B = strain_gradient(self.D.toarray(), Q.strain, Q.row, Q.column, Q.value, eta)
+        B = self.gradient(eta)
         return np.asarray(self.drag.toarray() + B.T @ (self.viscous @ B))
+
+    @cached_property
+    def _D(self) -> np.ndarray:
+        return np.asarray(self.D.toarray())
+
+    def gradient(self, eta: np.ndarray) -> np.ndarray:
+        """∂ε/∂η = D + Q η, (strains, n)."""
+        B, Q = self._D.copy(), self.Q
+        np.add.at(B, (Q.strain, Q.row), Q.value * eta[Q.column])
+        return B
 
     def stress(self, eta: np.ndarray) -> np.ndarray:
         """σ = C⁻¹ε(η)."""

@@ -39,14 +39,20 @@ class Lagrange:
     def size(self) -> int:
         return self.degree * (len(self.nodes) - 1) + 1
 
+    @cached_property
+    def places(self) -> np.ndarray:
+        """Where the unknowns are values."""
+        return np.interp(np.arange(self.size) / self.degree, np.arange(len(self.nodes)), self.nodes)
+
     def at(self, x: np.ndarray, derivative: int = 0) -> Rows:
         """Values (or a derivative) of all basis functions at the points: points × unknowns."""
         element, xi, h = _located(self.nodes, x)
         local = _evaluated(_nodal(self.degree), xi, derivative) / h[:, None] ** derivative
         return _scattered(local, self.degree * element, self.size)
 
-    def value_at_node(self, node: int) -> int:
-        return self.degree * node
+    def value_at(self, place: int) -> int:
+        """The unknown that is the value at a place, counted from the left."""
+        return place
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,11 @@ class Hermite:
     def size(self) -> int:
         return 2 * len(self.nodes)
 
+    @property
+    def places(self) -> np.ndarray:
+        """Where the unknowns are values and slopes: the nodes."""
+        return self.nodes
+
     def at(self, x: np.ndarray, derivative: int = 0) -> Rows:
         element, xi, h = _located(self.nodes, x)
         local = _evaluated(_HERMITE, xi, derivative) / h[:, None] ** derivative
@@ -66,11 +77,11 @@ class Hermite:
         local[:, 3] *= h
         return _scattered(local, 2 * element, self.size)
 
-    def value_at_node(self, node: int) -> int:
-        return 2 * node
+    def value_at(self, place: int) -> int:
+        return 2 * place
 
-    def slope_at_node(self, node: int) -> int:
-        return 2 * node + 1
+    def slope_at(self, place: int) -> int:
+        return 2 * place + 1
 
 
 @dataclass(frozen=True)

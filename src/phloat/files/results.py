@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from phloat.algebra.version import __version__
+from phloat.bodies.beams.beam import Beam
+from phloat.bodies.beams.frame import OF_WHOLE
+from phloat.bodies.beams.split import Split
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.files.reading import load_model
 from phloat.many.labelled import dataset, to_file
 from phloat.motion.ledger import energy_ledger
 from phloat.motion.result import COMPONENTS, Result
 from phloat.motion.saved import Folder, load_run, loaded, rebuilt
+from phloat.system.parts import Part, Parts
 from phloat.system.system import System
 from phloat.system.units import coordinate_unit, efforts, resultant_unit, unit_of
 
@@ -48,10 +53,22 @@ def _system(where: Folder) -> System:
     file = where.path / "model.json"
     if not file.exists():
         raise InputError(f"{str(file)!r} is gone; give the system that moved: load_run(folder, system)")
-    system = load_model(file).system
+    model = load_model(file)
+    system = replace(model, parts=_as_split_then(model.parts)).system
     if not isinstance(system, System):
         raise InputError(f"{str(file)!r} describes no mechanism; give the system that moved: load_run(folder, system)")
     return system
+
+
+def _as_split_then(parts: Parts) -> Parts:
+    """Split beams of earlier phloats, which left away the frame "cantilever" of their pieces; later ones state every frame."""
+    bodies: dict[str, Part] = dict(parts.bodies)
+    for name, part in parts.bodies.items():
+        if isinstance(part, Parts):
+            bodies[name] = _as_split_then(part)
+        elif isinstance(part.recipe, Split) and isinstance(beam := part.recipe.beam, Beam) and beam.frame is None:
+            bodies[name] = replace(part, recipe=replace(part.recipe, beam=replace(beam, frame=OF_WHOLE)))
+    return replace(parts, bodies=bodies)
 
 
 def _without_description(where: Folder, error: InputError) -> Result:

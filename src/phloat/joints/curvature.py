@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from phloat.algebra.cross import skew
+from phloat.algebra.cross import skew, skews
 from phloat.joints.rows import (
     Aligned,
     Along,
@@ -19,8 +19,6 @@ from phloat.joints.rows import (
     Row,
     Skew,
     Turn,
-    bending,
-    bent,
     by_entries,
 )
 
@@ -30,7 +28,7 @@ OTHER = 12  # where the numbers of the second port begin
 def curvature(row: Row, effort: np.ndarray, A: Held, B: Held) -> np.ndarray:
     """Σ effort ∂²g/∂ξ², 24 × 24, of a row that has a gap."""
     if isinstance(row, Aligned):
-        return np.asarray(sum(curvature(Skew(i), effort[[k]], A, B) for k, i in enumerate(row.axes)))
+        return (effort @ _ALIGNED[list(row.axes)]).reshape(24, 24)
     lam = float(effort[0])
     if isinstance(row, Perpendicular):
         return lam * _product(3 + 3 * row.i, OTHER + 3 + 3 * row.j)
@@ -49,6 +47,15 @@ def _product(i: int, j: int) -> np.ndarray:
     out = np.zeros((24, 24))
     out[i : i + 3, j : j + 3] = out[j : j + 3, i : i + 3] = np.eye(3)
     return out
+
+
+# of the three skew products ½ (d_Ak · d_Bj − d_Aj · d_Bk)
+_ALIGNED = 0.5 * np.array(
+    [
+        _product(3 + 3 * k, OTHER + 3 + 3 * j) - _product(3 + 3 * j, OTHER + 3 + 3 * k)
+        for j, k in ((1, 2), (2, 0), (0, 1))
+    ]
+).reshape(3, -1)
 
 
 def _turn(row: Turn, A: Held, B: Held) -> np.ndarray:
@@ -79,19 +86,16 @@ def turned_with(port: Held, pull: np.ndarray) -> np.ndarray:
 
     With γ = Aᵀpull they do γ, y × γ, Φᵀγ on a point and b × γ, Ψᵀ(∂b/∂ψ)ᵀγ on a direction b(ψ); γ turns with the body.
     """
-    Phi, Psi, psi = port.Phi, port.Psi, port.Psi @ port.eta
+    Phi, Psi = port.Phi, port.Psi
     K = np.zeros((6 + Phi.shape[1],) * 2)
     turn = skew(port.A.T @ pull[:3])
     K[:3, 3:6], K[3:6, 3:6] = -turn, -skew(port.y) @ turn
     K[3:6, 6:], K[6:, 3:6] = turn @ Phi, -Phi.T @ turn
-    bent_by, twice = np.zeros((3, 3)), np.zeros((3, 3))
-    for d0, on in zip(port.triad.T, pull[3:].reshape(3, 3), strict=True):
-        gamma = port.A.T @ on
-        turn, slope = skew(gamma), bending(psi, d0)
-        K[3:6, 3:6] -= skew(bent(psi, d0)) @ turn
-        bent_by += turn @ slope
-        mixed = np.outer(gamma, d0)
-        twice += (mixed + mixed.T - 2.0 * (gamma @ d0) * np.eye(3)) / 3.0
+    gamma = pull[3:].reshape(3, 3) @ port.A  # a row for each direction
+    turns, mixed = skews(gamma), gamma.T @ port.triad.T
+    K[3:6, 3:6] -= (skews(port.bent.T) @ turns).sum(axis=0)
+    bent_by = (turns @ port.bending).sum(axis=0)
+    twice = (mixed + mixed.T - 2.0 * np.trace(mixed) * np.eye(3)) / 3.0
     K[3:6, 6:] += bent_by @ Psi
     K[6:, 3:6] += Psi.T @ bent_by.T
     K[6:, 6:] -= Psi.T @ twice @ Psi

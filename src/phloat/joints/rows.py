@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from phloat.algebra.cross import angle_ratio, cross, rotation, skew
+from phloat.algebra.cross import angle_ratio, cross, rotation, skew, skews
 from phloat.errors import InputError
 
 
@@ -82,6 +82,19 @@ def direction_rate(A: np.ndarray, Psi: np.ndarray, d0: np.ndarray, eta: np.ndarr
     return out
 
 
+def bent_triad(psi: np.ndarray, triad: np.ndarray) -> np.ndarray:
+    """`bent` of the three directions that are the columns of a triad, as columns."""
+    turn = skew(psi)
+    turned = turn @ triad
+    return triad + turned + turn @ turned / 3.0
+
+
+def bending_triad(psi: np.ndarray, triad: np.ndarray) -> np.ndarray:
+    """`bending` of the three directions that are the columns of a triad, 3 × 3 × 3 (first axis: which direction)."""
+    turn, own = skew(psi), skews(triad.T)
+    return -own - (skews((turn @ triad).T) + turn @ own) / 3.0
+
+
 # --- ports held at a state -------------------------------------------------------------------------------------------
 
 
@@ -103,8 +116,23 @@ class Held:
         return self.r_P + self.A @ self.y
 
     @cached_property
+    def psi(self) -> np.ndarray:
+        """How far the section is turned in its body."""
+        return self.Psi @ self.eta
+
+    @cached_property
+    def bent(self) -> np.ndarray:
+        """The directions in the axes of the body, as columns."""
+        return bent_triad(self.psi, self.triad)
+
+    @cached_property
+    def bending(self) -> np.ndarray:
+        """Their derivatives by ψ, 3 × 3 × 3 (first axis: which direction)."""
+        return bending_triad(self.psi, self.triad)
+
+    @cached_property
     def D(self) -> np.ndarray:
-        return np.column_stack([direction(self.A, self.Psi, d0, self.eta) for d0 in self.triad.T])
+        return self.A @ self.bent
 
     @cached_property
     def point(self) -> np.ndarray:
@@ -114,8 +142,10 @@ class Held:
     @cached_property
     def turn(self) -> np.ndarray:
         """The rates of the three directions, 3 × 3 × velocities (first axis: which direction)."""
-        rates = [direction_rate(self.A, self.Psi, d0, self.eta)[:, self.columns] for d0 in self.triad.T]
-        return np.array(rates)
+        out = np.zeros((3, 3, 6 + len(self.eta)))
+        out[:, :, 3:6] = -self.A @ skews(self.bent.T)
+        out[:, :, 6:] = self.A @ self.bending @ self.Psi
+        return out[:, :, self.columns]
 
     @cached_property
     def spin(self) -> np.ndarray:
@@ -127,32 +157,23 @@ class Held:
 class Entries(Held):
     """The same port with its twelve numbers (c, d_1, d_2, d_3) as velocities: the rate of a row is then its gradient by them."""
 
-    @cached_property
-    def point(self) -> np.ndarray:
-        return np.eye(3, 12)
-
-    @cached_property
-    def turn(self) -> np.ndarray:
-        return np.array([np.eye(3, 12, k=3 + 3 * i) for i in range(3)])
-
-    @cached_property
-    def spin(self) -> np.ndarray:
-        return np.zeros((3, 12))
+    point = np.eye(3, 12)  # the same of every port
+    turn = np.eye(9, 12, k=3).reshape(3, 3, 12)
+    spin = np.zeros((3, 12))
 
     def by_state(self, gradient: np.ndarray) -> np.ndarray:
         """A gradient by (c, d_i) as one by (r_P, A row by row, η): c = r_P + A y, d_i = A bent(Ψη, d₀_i)."""
         on_c, on_D = gradient[:3], gradient[3:].reshape(3, 3).T
-        psi = self.Psi @ self.eta
-        turned = np.column_stack([bent(psi, d0) for d0 in self.triad.T])
-        on_eta = self.Phi.T @ (self.A.T @ on_c)
-        for d0, on_d in zip(self.triad.T, on_D.T, strict=True):
-            on_eta += self.Psi.T @ (bending(psi, d0).T @ (self.A.T @ on_d))
-        return np.concatenate([on_c, (np.outer(on_c, self.y) + on_D @ turned.T).ravel(), on_eta])
+        on_psi = np.einsum("dki,kd->i", self.bending, self.A.T @ on_D)
+        on_eta = self.Phi.T @ (self.A.T @ on_c) + self.Psi.T @ on_psi
+        return np.concatenate([on_c, (np.outer(on_c, self.y) + on_D @ self.bent.T).ravel(), on_eta])
 
 
 def by_entries(port: Held) -> Entries:
     """A port whose rows give gradients by its point and directions."""
-    return Entries(port.r_P, port.A, port.y, port.Phi, port.Psi, port.eta, port.triad, port.columns)
+    out = Entries(port.r_P, port.A, port.y, port.Phi, port.Psi, port.eta, port.triad, port.columns)
+    vars(out).update(c=port.c, D=port.D)  # known already
+    return out
 
 
 def held_ground(at: np.ndarray, triad: np.ndarray) -> Held:
@@ -238,11 +259,20 @@ class Aligned:
         return tuple(f"aligned {'xyz'[i]}" for i in self.axes)
 
     def gap(self, A: Held, B: Held) -> np.ndarray:
-        return np.concatenate([Skew(i).gap(A, B) for i in self.axes])
+        j, k = self._others
+        products = A.D.T @ B.D
+        return np.asarray(0.5 * (products[k, j] - products[j, k]))
 
     def rate(self, A: Held, B: Held) -> Pair:
-        rates = [Skew(i).rate(A, B) for i in self.axes]
-        return np.vstack([on_A for on_A, _ in rates]), np.vstack([on_B for _, on_B in rates])
+        (j, k), D_A, D_B = self._others, A.D.T[:, None], B.D.T[:, None]
+        on_A, on_B = D_B[j] @ A.turn[k] - D_B[k] @ A.turn[j], D_A[k] @ B.turn[j] - D_A[j] @ B.turn[k]
+        return 0.5 * on_A[:, 0], 0.5 * on_B[:, 0]
+
+    @property
+    def _others(self) -> tuple[np.ndarray, np.ndarray]:
+        """j and k of each axis i, (i, j, k) cyclic."""
+        i = np.array(self.axes, dtype=int)
+        return (i + 1) % 3, (i + 2) % 3
 
 
 @dataclass(frozen=True)

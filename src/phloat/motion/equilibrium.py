@@ -44,8 +44,9 @@ def equilibrium(
     for load_steps, method in MECHANISM if _unstable(point(task, task.start), 1e-6) else STRUCTURE:
         found = _found(task, load_steps, method)
         if found.residual < GOOD_ENOUGH and (any_balance or method is descended or not _unstable(found)):
-            warn_of_ranges_at(system, found.state)
-            return watched_state(system, found.state, t=now)
+            state = replace(state, e=found.state.e)
+            warn_of_ranges_at(system, state)
+            return watched_state(system, state, t=now)
         best = found if best is None or found.residual < best.residual else best
     assert best is not None
     raise AccuracyError(

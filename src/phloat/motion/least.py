@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import Matrix, csr, row_lengths, stacked
+from phloat.algebra.sparse import Matrix, csr, row_lengths
 
 SOFT = 1e-9  # of scaled rows: how far a multiplier gives way before it is asked again
 AGAIN = 60
@@ -35,7 +35,8 @@ class Saddle:
     @cached_property
     def rows(self) -> Matrix:
         """G for scaled unknowns."""
-        return csr(self.G @ sp.diags_array(self.scale))
+        G = csr(self.G)
+        return csr(sp.csr_array((G.data * self.scale[G.indices], G.indices, G.indptr), shape=G.shape))
 
     @cached_property
     def weight(self) -> np.ndarray:
@@ -43,10 +44,13 @@ class Saddle:
 
     @cached_property
     def factor(self) -> spla.SuperLU:
-        S = sp.diags_array(self.scale)
-        G = csr(sp.diags_array(self.weight) @ self.rows)
-        soft = SOFT * sp.eye_array(G.shape[0])
-        return spla.splu(stacked([[S @ self.M @ S, -G.T], [G, soft]]).tocsc())
+        """Of [[S M S, −Gᵀ], [G, δ]] in scaled rows and unknowns, entry by entry: products of sparse matrices take longer."""
+        M, G, s = csr(self.M).tocoo(), self.rows.tocoo(), self.scale
+        below, right = len(s) + G.row, len(s) + np.arange(G.shape[0])
+        own, across = s[M.row] * M.data * s[M.col], self.weight[G.row] * G.data
+        entries = np.concatenate([own, -across, across, np.full(len(right), SOFT)])
+        places = np.concatenate([M.row, G.col, below, right]), np.concatenate([M.col, below, G.col, right])
+        return spla.splu(sp.csc_array((entries, places), shape=(len(s) + len(right),) * 2))
 
     def solve(self, f: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """x and λ."""

@@ -13,7 +13,7 @@ from phloat.algebra.sparse import Matrix, csr, null_space
 from phloat.motion.least import Saddle
 from phloat.motion.statics import Balance, Statics
 from phloat.motion.velocities import velocity_rows
-from phloat.system.state import State
+from phloat.system.state import State, once
 
 NEWTON, DOWN = 40, 100  # iterations
 LONGEST = 0.7  # radians, or extents of the system, in one step
@@ -56,7 +56,7 @@ class Point:
 
 
 def point(task: Statics, state: State) -> Point:
-    return Point(task, state, task.balance(state))
+    return once(state, (task, "point"), lambda: Point(task, state, task.balance(state)))
 
 
 def newton(task: Statics, state: State) -> Point:

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phloat.algebra.cross import skew
+from phloat.algebra.cross import skews
 from phloat.algebra.sparse import Matrix, csr, diagonal
 from phloat.bodies.body import Body
-from phloat.bodies.strain import strain_gradient
 from phloat.errors import InputError
 from phloat.joints.pairs import Drive
 from phloat.joints.rows import Held, Row, Spin, Turn, held_ground
@@ -19,11 +18,11 @@ from phloat.motion.accelerations import moved
 from phloat.motion.closure import Closure
 from phloat.motion.stiffness import body_stiffness, stiffness
 from phloat.motion.velocities import mass, places_of, velocity_rows, with_velocities
-from phloat.system.connection import Connection, held
+from phloat.system.connection import Connection, End, held
 from phloat.system.energy import energy
 from phloat.system.forces import potential_gradient
 from phloat.system.jointed import in_velocities, port_columns
-from phloat.system.state import State
+from phloat.system.state import State, Still, once
 from phloat.system.system import System
 
 
@@ -128,6 +127,9 @@ class Statics:
 
     def balance(self, state: State) -> Balance:
         """f(q) + B u at rest, and G."""
+        return once(state, (self, "balance"), lambda: self._balance(state))
+
+    def _balance(self, state: State) -> Balance:
         f, size = forces_at_rest(self.system, state)
         ports = [name for name, where in self.system.ports.slices.items() if self.u[where].any()]
         columns = port_columns(self.system, state, in_velocities(self.system), ports)
@@ -155,17 +157,21 @@ class Statics:
         e, places = after.e.copy(), in_velocities(self.system)
         for name in self.prestress:
             body, where, pose = self.system.bodies[name], after.layout[f"{name}.sigma"], state.pose(name)
-            Q, own = body.elastic.Q, step[places.columns[name][len(body.active) :]]
-            B = strain_gradient(body.elastic.D.toarray(), Q.strain, Q.row, Q.column, Q.value, pose.eta)
+            own, B = step[places.columns[name][len(body.active) :]], body.elastic.gradient(pose.eta)
             known = foreseen.e[where]
             e[where] = known + part * (pose.sigma - known) + body.elastic.C_inverse @ (B @ own)
-        return after, replace(after, e=e)
+        same = replace(after, e=e)
+        if isinstance(same, Still) and isinstance(after, Still):
+            same.known.update(
+                {key: it for key, it in after.known.items() if isinstance(key, End)}
+            )  # ports feel no stress
+        return after, same
 
     def held_or_said(self, state: State) -> None:
         """A sentence where a body runs away."""
-        spans = [body.extent for body in self.system.bodies.values()]
+        far = 20 * (self.length + sum(body.extent for body in self.system.bodies.values()))
         for name in self.system.bodies:
-            if np.linalg.norm(state.pose(name).r_P - self.start.pose(name).r_P) > 20 * (self.length + sum(spans)):
+            if np.linalg.norm(state.pose(name).r_P - self.start.pose(name).r_P) > far:
                 raise InputError(
                     f"{name!r} runs away: nothing holds it against its loads; join it, or put a spring to it"
                 )
@@ -198,13 +204,12 @@ def forces_at_rest(system: System, state: State) -> tuple[np.ndarray, np.ndarray
         pose, I, g = state.pose(name), body.inertia, system.gravity
         n, s_u = body.coordinates, I.s0 + I.S @ pose.eta
         z = np.concatenate([-I.m * g, -np.outer(g, s_u).ravel(), -I.S.T @ (pose.A.T @ g)]) + pulls.get(name, 0.0)
-        turned = np.vstack([skew(row) for row in pose.A])
+        turned = skews(pose.A).reshape(9, 3)
         parts = [(pose.A, z[:3]), (turned, z[3:12]), (np.eye(n), z[12:])]
         own = np.concatenate([-(J.T @ part) for J, part in parts])
         most = np.concatenate([np.abs(J).T @ np.abs(part) for J, part in parts])
         if body.stresses:
-            Q = body.elastic.Q
-            B = strain_gradient(body.elastic.D.toarray(), Q.strain, Q.row, Q.column, Q.value, pose.eta)
+            B = body.elastic.gradient(pose.eta)
             own[6:] -= B.T @ pose.sigma
             most[6:] += np.abs(B).T @ np.abs(pose.sigma)
         f.append(own[body.columns])
@@ -214,7 +219,8 @@ def forces_at_rest(system: System, state: State) -> tuple[np.ndarray, np.ndarray
 
 def statics(system: System, state: State, u: np.ndarray) -> Statics:
     """The equations of a system at rest, from a state (whose velocities do not count)."""
-    return Statics(system, with_velocities(system, state, np.zeros(len(places_of(system)))), u)
+    start = with_velocities(system, state, np.zeros(len(places_of(system))))
+    return Statics(system, Still(start.bodies, start.layout, start.e), u)
 
 
 def _left(row: Row, first: Held, second: Held, first_0: Held, second_0: Held) -> np.ndarray:

@@ -14,7 +14,6 @@ import scipy.sparse as sp
 from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.body import Body, Port
-from phloat.bodies.strain import strain_gradient
 from phloat.joints.curvature import curvature, turned_with
 from phloat.joints.rows import Held, Row, Spin, by_entries, section_axes, section_axes_rate
 from phloat.system.connection import Connection, held
@@ -121,14 +120,15 @@ def body_stiffness(body: Body, pose: Pose, gravity: np.ndarray, elastic: bool = 
     n, I = body.coordinates, body.inertia
     K = np.zeros((6 + n, 6 + n))
     gamma, s_u = pose.A.T @ gravity, I.s0 + I.S @ pose.eta
-    K[:3, 3:6] = -I.m * skew(gamma)
-    K[3:6, 3:6] = -skew(s_u) @ skew(gamma)
-    K[3:6, 6:] = skew(gamma) @ I.S
-    K[6:, 3:6] = -I.S.T @ skew(gamma)
+    turn = skew(gamma)
+    K[:3, 3:6] = -I.m * turn
+    K[3:6, 3:6] = -skew(s_u) @ turn
+    K[3:6, 6:] = turn @ I.S
+    K[6:, 3:6] = -I.S.T @ turn
     if n:
         Q = body.elastic.Q
         if elastic:
-            B = strain_gradient(body.elastic.D.toarray(), Q.strain, Q.row, Q.column, Q.value, pose.eta)
+            B = body.elastic.gradient(pose.eta)
             K[6:, 6:] = B.T @ (body.elastic.C_inverse @ B)
         np.add.at(K[6:, 6:], (Q.row, Q.column), Q.value * pose.sigma[Q.strain])
     return K
@@ -246,19 +246,19 @@ def _split(rows: Sequence[Row], values: np.ndarray) -> list[tuple[Row, np.ndarra
 def _pair_stiffness(sides: tuple[Held, Held], loads: list[Load]) -> np.ndarray:
     """−∂(Σ rowᵀ effort)/∂q for the velocities of both sides, one after the other: see `joints.curvature`."""
     sizes = [len(port.columns) for port in sides]
-    pull, curved = np.zeros(24), np.zeros((24, 24))
+    pull, curved, entries = np.zeros(24), np.zeros((24, 24)), tuple(map(by_entries, sides))
     for row, effort, _ in loads:
         if not isinstance(row, Spin):
-            pull += effort @ np.hstack(row.rate(*map(by_entries, sides)))
+            pull += effort @ np.hstack(row.rate(*entries))
             curved += curvature(row, effort, *sides)
-    maps = [np.vstack([port.point, *port.turn]) for port in sides]
-    K = np.zeros((sum(sizes), sum(sizes)))
+    maps = np.zeros((24, sum(sizes)))
     parts = (slice(0, sizes[0]), slice(sizes[0], None))
-    for i, mine in enumerate(parts):
-        for j, others in enumerate(parts):
-            K[mine, others] -= maps[i].T @ curved[12 * i : 12 * i + 12, 12 * j : 12 * j + 12] @ maps[j]
+    for i, (port, mine) in enumerate(zip(sides, parts, strict=True)):
+        maps[12 * i : 12 * i + 3, mine], maps[12 * i + 3 : 12 * i + 12, mine] = port.point, port.turn.reshape(9, -1)
+    K = -maps.T @ curved @ maps
+    for i, (port, mine) in enumerate(zip(sides, parts, strict=True)):
         if sizes[i]:
-            K[mine, mine] += turned_with(sides[i], pull[12 * i : 12 * i + 12])
+            K[mine, mine] += turned_with(port, pull[12 * i : 12 * i + 12])
     for row, effort, slope in loads:
         if isinstance(row, Spin):
             K += _spin_stiffness(row, effort, sides, parts)

@@ -9,7 +9,7 @@ import numpy as np
 
 from phloat.joints.pairs import Joint
 from phloat.joints.rows import Along, Held, Row, Turn, held_ground
-from phloat.system.state import State
+from phloat.system.state import State, once
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +53,10 @@ def count(rows: Sequence[Row]) -> int:
 
 def held(end: End, state: State) -> Held:
     """One side of a joint at a state, with the columns of the velocities that its body has."""
+    return once(state, end, lambda: _held(end, state))
+
+
+def _held(end: End, state: State) -> Held:
     if not end.body:
         return held_ground(end.at, end.triad)
     body, pose = state.bodies[end.body], state.pose(end.body)

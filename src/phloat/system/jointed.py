@@ -51,9 +51,11 @@ def joint_rows(system: System, state: State, places: Places) -> tuple[Matrix, Ma
         blocks += [(c, row.rate(first, second)) for row in c.rows]
         if c.driven:
             drives.append((system.multipliers[name].stop, system.ports[name], _driving(c, second)))
-    B_lam = sp.lil_array((system.multipliers.size, system.ports.size))
-    for stop, where, block in drives:
-        B_lam[stop - block.shape[0] : stop, where] = block
+    B_lam = zeros(system.multipliers.size, system.ports.size)
+    if drives:
+        B_lam = B_lam.tolil()
+        for stop, where, block in drives:
+            B_lam[stop - block.shape[0] : stop, where] = block
     return scattered(blocks, places), csr(B_lam)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from phloat.system.pieces import located, pieces_of
 from phloat.system.stresses import COMPONENTS, StressField, inside, on_section, point, stress_at, stress_field
 
 DERIVED = ("u_f", "v_f")
+
+T = TypeVar("T")
 
 
 class Pose(NamedTuple):
@@ -142,7 +145,8 @@ class State:
 
     def _or_zero(self, body: str, quantity: str) -> np.ndarray:
         name = f"{body}.{quantity}"
-        return self.e[self.layout[name]] if name in self.layout else np.zeros(0)
+        where = self.layout.slices.get(self.layout.also.get(name, name))
+        return np.zeros(0) if where is None else self.e[where]
 
     def __repr__(self) -> str:
         return f"State({', '.join(self.bodies)}; {len(self.e)} numbers)"
@@ -150,6 +154,29 @@ class State:
     def _repr_html_(self) -> str:
         rows = ((name, _few(self.layout.of(self.e, name))) for name in self.layout)
         return grid(repr(self), ("quantity", "value"), rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Still(State):
+    """A state whose numbers nobody changes: what is computed from it may be kept with it."""
+
+    @cached_property
+    def known(self) -> dict[Hashable, Any]:
+        """What was computed, by keys of those who asked for it."""
+        return {}
+
+    def pose(self, body: str) -> Pose:
+        return once(self, body, lambda: State.pose(self, body))
+
+
+def once(state: State, key: Hashable, make: Callable[[], T]) -> T:
+    """What `make` returns; of a `Still`, what it returned when this key was asked for first."""
+    if not isinstance(state, Still):
+        return make()
+    if key not in state.known:
+        state.known[key] = make()
+    found: T = state.known[key]
+    return found
 
 
 def _few(values: np.ndarray) -> str:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import block_inverse, csr, diagonal, weighted, zeros
 from phloat.bodies.beams.fields import BeamShape, Fields, fraction
-from phloat.bodies.beams.frame import FRAMES, Frame, kept
+from phloat.bodies.beams.frame import FRAMES, OF_PIECE, Frame, kept
 from phloat.bodies.beams.jumps import MOST_JUMPS, SAMPLES, cut, jumps
 from phloat.bodies.beams.section import Section
 from phloat.bodies.beams.split import Split
@@ -36,7 +36,8 @@ class Beam:
     """A straight beam along its x axis from port P (s = 0) to port C (s = 1); s is the fraction of the length.
 
     `section` and `material` are constant or functions of s. `masses` are lumped, {s: kg}; `ports` further ports, {name: s}.
-    `frame` says which rigid motion is taken out of the deformation: "cantilever", "pinned", or {s: names held there}.
+    `frame` says which rigid motion is taken out of the deformation: "cantilever", "pinned", "chord", or {s: names held there}.
+    None is "cantilever" for a whole beam, and "chord" for the pieces of a split one.
     `stiffening` couples the axial force to the bending slopes (membrane strain).
     """
 
@@ -44,7 +45,7 @@ class Beam:
     section: Section | Callable[[float], Section]
     material: Material | Callable[[float], Material]
     theory: str = "euler-bernoulli"
-    frame: str | Frame = "cantilever"
+    frame: str | Frame | None = None
     masses: Mapping[float, float] = field(default_factory=dict)
     ports: Mapping[str, float] = field(default_factory=dict)
     damping: Damping = Rayleigh()
@@ -56,7 +57,7 @@ class Beam:
             raise InputError(unknown("theory", self.theory, THEORIES))
         if isinstance(self.frame, str) and self.frame not in FRAMES:
             raise InputError(unknown("frame", self.frame, FRAMES))
-        if not isinstance(self.frame, (str, Mapping)):
+        if self.frame is not None and not isinstance(self.frame, (str, Mapping)):
             raise InputError(f"frame is {self.frame!r}; use one of {', '.join(FRAMES)}, or {{s: names held there}}")
         for s, mass in mapping("masses", self.masses, "{fraction of the length: kg}").items():
             fraction("lumped mass", s)
@@ -75,10 +76,10 @@ class Beam:
         which they lie: no element can follow a kink of the moment, or a jump, inside (measured: order 1 instead of 4).
         """
         fractions = _fractions(elements)
-        frame = () if isinstance(self.frame, str) else self.frame
-        nodes = self.length * cut(fractions, [*self.ports.values(), *self.masses], frame, self.breaks(fractions))
+        stated = self.frame if isinstance(self.frame, Mapping) else ()
+        nodes = self.length * cut(fractions, [*self.ports.values(), *self.masses], stated, self.breaks(fractions))
         fields = Fields(nodes, self.theory, torsion=self._twists(gauss(nodes)[0]))
-        held = kept(fields, FRAMES[self.frame] if isinstance(self.frame, str) else self.frame, self.length)
+        held = kept(fields, self.frame, self.length)
         shape = BeamShape(self.length, fields, held, self.sections)
         inertia = _inertia(self, fields, held)
         ports = ports_at(shape, {"P": 0.0, "C": 1.0, **self.ports})
@@ -118,6 +119,7 @@ class Beam:
             length=self.length / of,
             section=Stretch(section, k, of) if callable(section) else section,
             material=Stretch(material, k, of) if callable(material) else material,
+            frame=OF_PIECE if self.frame is None else self.frame,
             masses={along(s): mass for s, mass in self.masses.items() if here(s)},
             ports={name: along(s) for name, s in self.ports.items() if here(s)},
         )

@@ -106,15 +106,22 @@ class Fields:
             out["Q_z"] = self.of("u_z", x, 1) + turned[1]
         return out
 
-    def index(self, name: str, node: int) -> int | None:
-        """The coordinate that is u_x … theta_z at a node."""
-        slopes = {"theta_z": "u_y", "theta_y": "u_z"}
-        if name in slopes and not self.sheared:
-            space = self.spaces[slopes[name]]
-            assert isinstance(space, Hermite)
-            return self.layout[slopes[name]].start + space.slope_at_node(node)
-        name = {"theta_z": "phi_z", "theta_y": "phi_y"}.get(name, name)
-        return self.layout[name].start + self.spaces[name].value_at_node(node) if name in self.spaces else None
+    def places(self, name: str) -> np.ndarray:
+        """Where u_x … theta_z are coordinates; none for the twist of a section without torsion constant."""
+        name = self._field(name)
+        return self.spaces[name].places if name in self.spaces else np.zeros(0)
+
+    def index(self, name: str, place: int) -> int:
+        """The coordinate that is u_x … theta_z at one of its places, counted from the left."""
+        space, start = self.spaces[self._field(name)], self.layout[self._field(name)].start
+        if name in ("theta_y", "theta_z") and isinstance(space, Hermite):
+            return start + space.slope_at(place)
+        return start + space.value_at(place)
+
+    def _field(self, name: str) -> str:
+        """The field whose values or slopes are u_x … theta_z."""
+        turns = {"theta_z": "phi_z", "theta_y": "phi_y"} if self.sheared else {"theta_z": "u_y", "theta_y": "u_z"}
+        return turns.get(name, name)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 
 from phloat.algebra.sparse import Matrix
 from phloat.bodies.beams.beam import Beam
-from phloat.bodies.beams.frame import FRAMES, Frame
+from phloat.bodies.beams.frame import Frame, conditions
 from phloat.bodies.beams.section import Section
 from phloat.bodies.body import Body
 
@@ -137,7 +137,7 @@ def beam_watch(body: Body, beam: Beam) -> BeamWatch:
         element=np.repeat(np.arange(len(nodes) - 1), parts),
         compliance=compliance,
         fibre=np.stack([np.hypot(y, z), z, y], axis=1),
-        held=_held(FRAMES[beam.frame] if isinstance(beam.frame, str) else beam.frame, s),
+        held=_held(conditions(beam.frame), s),
         stiffening=beam.stiffening,
         rotation=body.shape.rotation(s),
         stress=body.shape.stress(s),

@@ -52,10 +52,11 @@ class Assembly:
 
 @dataclass(frozen=True)
 class Split:
-    """A beam in `pieces` of equal length with the theory, frame, damping and stiffening of the whole.
+    """A beam in `pieces` of equal length with the theory, damping and stiffening of the whole.
 
-    Frame conditions {s: …} are those of every piece, s along the piece. Damping by stiffness acts on every piece; damping by
-    mass or by modes is relative to a motion of the whole, which no piece knows, and is refused.
+    Every piece has the frame that the beam states, its {s: …} along the piece; where it states none, that of its own chord.
+    Damping by stiffness acts on every piece; damping by mass or by modes is relative to a motion of the whole, which no piece
+    knows, and is refused.
     """
 
     beam: Divisible

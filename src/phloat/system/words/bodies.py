@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from phloat.bodies.beams.beam import THEORIES, Beam
-from phloat.bodies.beams.frame import FRAMES
+from phloat.bodies.beams.frame import FRAMES, OF_PIECE
 from phloat.bodies.beams.split import Split
 from phloat.bodies.made import Made, Step
 from phloat.bodies.material import Rayleigh
@@ -31,8 +32,8 @@ BEAM = Record(
         Field(
             "frame",
             OneOf((Word(tuple(FRAMES)), MapOf(ListOf(NAME), keys=FRACTION)), lambda v: int(not isinstance(v, str))),
-            "which rigid motion is no deformation",
-            "cantilever",
+            "which rigid motion is no deformation; without it cantilever, and chord for the pieces of a split beam",
+            None,
         ),
         Field("masses", MapOf(positive("mass"), keys=FRACTION), "lumped masses, {fraction of the length: mass}", {}),
         Field("ports", MapOf(FRACTION), "further ports, {name: fraction of the length}", {}),
@@ -87,6 +88,8 @@ def said_beam(made: Made) -> Parts | None:
         loaded = tuple(reduced.get("loaded", usual))
         reduced = reduced | {"loaded": None if loaded == usual else loaded}
     pieces = recipe.pieces if isinstance(recipe, Split) else None
+    if pieces is not None and whole.frame is None:
+        whole = replace(whole, frame=OF_PIECE)  # stated: what is saved stays as it is, whatever later versions choose
     return whole, {"elements": steps["discretise"]["0"], "split": pieces, "reduced": reduced}
 
 
