@@ -134,7 +134,7 @@ class Runner:
         times, marks = (parts.within(times), marks * count) if count > 1 else (times, marks)
         given, moving = self.efforts(times), self.driven(times)
         rows.room(len(marks))
-        before, inside = int(p.iw[t.I_STEPS]), p.w[self.left] == np.inf
+        made_so_far, inside = int(p.iw[t.I_STEPS]), p.w[self.left] == np.inf
         status, done, made, rows.fill = advanced(
             *(p, self.task.threads, (self.sizes, parts.sets, parts.guesses), self.bank),
             *(given, run.given_at, moving, run.moving_at, marks),
@@ -142,7 +142,7 @@ class Runner:
         )
         rows.t += [float(times[k]) for k in marks[: made - rows.made]]
         if inside.any():
-            stamp_times(p, self.left[inside], times, before)
+            stamp_times(p, self.left[inside], times, made_so_far)
         if done:
             self.t, run.moved = float(times[done]), moving[done - 1]
         if self.turns is not None:
