@@ -31,6 +31,7 @@ RESULTANTS = {
 }
 BENDING = ("bending along y", "bending along z")
 SHORTENING = (*BENDING, "torsion")  # families whose fields shorten the beam to second order
+AND = " and "  # between the names of families that are one
 DEPENDENT = 1e-10  # what is left of a field of unit mass when the others are taken out
 ITERATIONS, CONVERGED = 100, 1e-8
 
@@ -112,11 +113,20 @@ def families(elastic: Elastic, M: Matrix) -> dict[str, Family]:
 
 
 def members(elastic: Elastic) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """For every family that a body has, which stresses and which coordinates belong to it."""
-    out = {}
+    """For every family that a body has, which stresses and which coordinates belong to it.
+
+    Families that share coordinates (axial and torsion of a pretwisted beam) or whose stresses are coupled (bending along y and z of
+    turned sections) are one, by the names of both.
+    """
+    out: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for family, resultants in RESULTANTS.items():
-        rows = elastic.stresses.indices(n for n in elastic.stresses if n == family or n in resultants)
+        own = [n for n in elastic.stresses if n in resultants or family in n.split(AND)]
+        rows = elastic.stresses.indices(own)
         columns = np.unique(csr(elastic.D[rows]).indices)
+        for other, (theirs, places) in list(out.items()):
+            if np.intersect1d(columns, places).size or elastic.C[rows][:, theirs].nnz:
+                family, rows, columns = f"{other}{AND}{family}", np.union1d(theirs, rows), np.union1d(places, columns)
+                del out[other]
         if columns.size:
             out[family] = rows, columns
     return out
