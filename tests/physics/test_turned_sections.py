@@ -371,6 +371,23 @@ def test_a_changed_angle_gives_what_it_would_have_given_at_once():
         assert make is None or make(other) is None  # so that it is assembled
 
 
+def test_a_model_file_says_angles_and_products_of_inertia(tmp_path):
+    text = """
+phloat: 1
+materials: {alu: {E: 70 GPa, rho: 2700, nu: 0.33}}
+sections: {leg: {A: 1 cm2, I: 2e-9, I_y: 1e-9, J: 1e-9, I_yz: -500 mm^4, angle: 10 deg}}
+bodies:
+  a: {beam: {length: 1, section: {along: {0: {rectangle: {b: 4 mm, h: 6 cm}}, 1: {rectangle: {b: 4 mm, h: 6 cm, angle: 30 deg}}}},
+      material: alu}, elements: 2}
+  b: {beam: {length: 1, section: leg, material: alu}, elements: 2}
+"""
+    model = ph.read_model(text)
+    ph.save_model(model, tmp_path / "model.yaml")
+    for read in (model, ph.load_model(tmp_path / "model.yaml")):
+        a, b = (read.system.bodies[name].recipe.section for name in "ab")
+        assert (a(0.5).angle, b.I_yz, b.angle) == pytest.approx((np.pi / 12, -5e-10, np.pi / 18), rel=1e-12, abs=0)
+
+
 def test_only_a_section_that_is_its_own_mirror_image_moves_in_a_plane():
     def plane(section) -> ph.System:
         return ph.connect({"b": ph.Beam(1.0, section, steel).discretise(2)}, plane="xy")
