@@ -9,7 +9,9 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 import phloat as ph
+from phloat.bodies.beams.hypothesis import beam_watch
 from phloat.bodies.quick import quick
+from phloat.view.surfaces import outline
 
 steel = ph.Material(E=210e9, rho=7800.0, nu=0.3)
 alu = ph.Material(E=70e9, rho=2700.0, nu=0.33)
@@ -386,6 +388,29 @@ bodies:
     for read in (model, ph.load_model(tmp_path / "model.yaml")):
         a, b = (read.system.bodies[name].recipe.section for name in "ab")
         assert (a(0.5).angle, b.I_yz, b.angle) == pytest.approx((np.pi / 12, -5e-10, np.pi / 18), rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("frame", ["cantilever", "pinned"])
+def test_the_estimated_error_of_small_deformation_does_not_depend_on_the_angle(frame):
+    turned, plain = (
+        ph.Beam(1.0, ph.Rectangle(0.02, 0.05, angle=a), steel, frame=frame).discretise(3) for a in (ANGLE, 0.0)
+    )
+    eta = 1e-2 * np.random.default_rng(2).normal(size=plain.coordinates)
+    moved = turned_coordinates(turned) @ eta
+    found, known = (
+        beam_watch(body, body.recipe).errors(q[None], body.elastic.stress(q)[None])
+        for body, q in ((turned, moved), (plain, eta))
+    )
+    assert found == pytest.approx(known, rel=1e-9) and known > 1e-6
+
+
+def test_a_section_by_numbers_is_drawn_about_its_principal_axes():
+    """As the rectangle with its moments."""
+    section = ph.Section(1e-3, 2e-7, 3e-8, I_yz=4e-8, angle=0.2)
+    ring, is_round = outline(section)
+    I, I_y, I_yz = section.moments
+    corners = ring.T @ ring / 4  # of a rectangle: three times its second moments over the area
+    assert not is_round and corners == pytest.approx(3.0 / section.A * np.array([[I, I_yz], [I_yz, I_y]]))
 
 
 def test_only_a_section_that_is_its_own_mirror_image_moves_in_a_plane():
