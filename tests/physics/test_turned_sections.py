@@ -155,7 +155,8 @@ def test_numbers_about_principal_axes_are_those_about_the_legs():
 
 @pytest.mark.parametrize("pretwist", [0.0, 2.0])
 def test_the_stress_over_a_turned_rectangle_has_the_resultants(pretwist):
-    """∫σ, ∫zσ, −∫yσ, ∫τ_xy, ∫τ_xz and ∫(yτ_xz − zτ_xy) are N, M_y, M_z, V_y, V_z and T."""
+    """∫σ, ∫zσ, −∫yσ, ∫τ_xy, ∫τ_xz are N, M_y, M_z, V_y, V_z; ∫(yτ_xz − zτ_xy) + φ₀'∫r²σ, of shear and of fibres that wind, is
+    T + (I_p/A) φ₀' N."""
     at, (point, weight) = 0.3, leggauss(24)
     section = Blade(0.02, 0.05, 0.5, pretwist)
     body = ph.Beam(1.0, section, steel).discretise(3)
@@ -166,13 +167,15 @@ def test_the_stress_over_a_turned_rectangle_has_the_resultants(pretwist):
     x = np.column_stack([np.full(len(y), at), y, z])
     sigma = np.random.default_rng(5).normal(size=body.stresses)
     s = (body.shape.cauchy(x) @ sigma).reshape(-1, 6)
-    found = np.array([s[:, 0], z * s[:, 0], -y * s[:, 0], s[:, 5], s[:, 4], y * s[:, 4] - z * s[:, 5]]) @ dA
+    torque = y * s[:, 4] - z * s[:, 5] + pretwist * (y**2 + z**2) * s[:, 0]
+    found = np.array([s[:, 0], z * s[:, 0], -y * s[:, 0], s[:, 5], s[:, 4], torque]) @ dA
     rows = {name: part @ sigma for name, part in body.shape.stress(np.array([at])).items()}
     slopes = [
         (body.shape.stress(np.array([at + d]))[name] @ sigma)[0] for name in ("M_z", "M_y") for d in (0.01, -0.01)
     ]
     shear = [-(slopes[0] - slopes[1]) / 0.02, (slopes[2] - slopes[3]) / 0.02]
-    expected = [rows["N"][0], rows["M_y"][0], rows["M_z"][0], *shear, rows["T"][0]]
+    wound = pretwist * (0.02**2 + 0.05**2) / 12 * rows["N"][0]
+    expected = [rows["N"][0], rows["M_y"][0], rows["M_z"][0], *shear, rows["T"][0] + wound]
     assert found == pytest.approx(expected, rel=1e-3)
 
 
@@ -280,6 +283,32 @@ def test_tension_untwists_a_pretwisted_strip(theory):
     longer = 10.0 / (alu.E * section.A) - radius * expected  # u_x' = N/EA − (I_p/A) φ₀' θ'
     assert (body.port("C").Phi @ eta)[0] == pytest.approx(longer, rel=1e-9)
     assert longer > 1.03 * 10.0 / (alu.E * section.A)
+
+
+def test_a_torque_pulls_at_the_edges_of_a_pretwisted_strip():
+    """σ_xx = E (r² − I_p/A) φ₀' θ', θ' = T/GJ: 1.25 MPa at the edge for 1 N m, and less than 0 within b/√12 of the axis."""
+    body, section = strip(1.0), ph.Rectangle(0.004, 0.06)
+    eta = la.solve(body.elastic.K.toarray(), body.port("C").Psi.T @ [1.0, 0.0, 0.0], assume_a="pos")
+    y = np.array([-0.03, 0.0, 0.03])
+    x = np.column_stack([np.full(3, 0.5), y * np.cos(0.5), y * np.sin(0.5)])
+    stress = (body.shape.cauchy(x) @ (body.elastic.C_inverse @ (body.elastic.D @ eta))).reshape(3, 6)[:, 0]
+    slope = 1.0 / torsional(section, 1.0)
+    assert stress == pytest.approx(alu.E * (y**2 - (section.I + section.I_y) / section.A) * slope, rel=1e-9)
+
+
+@pytest.mark.parametrize("theory", ["euler-bernoulli", "rayleigh"])
+def test_a_pendulum_of_a_turned_section_swings_as_the_turned_pendulum(theory):
+    """In time: gravity and the hinge turn with the section."""
+
+    def swing(angle: float, R: np.ndarray) -> np.ndarray:
+        rod = ph.Beam(1.0, ph.Rectangle(0.004, 0.03, angle=angle), alu, theory=theory).discretise(2)
+        hinge = ph.Revolute("ground", "rod.P", axis=R @ [0.0, 0.6, 0.8])
+        system = ph.connect({"rod": rod}, [hinge], gravity=R @ [0.0, -6.0, 5.0])
+        result = ph.simulate(system, ph.place(system), t_end=0.2, dt=5e-3)
+        assert np.ptp(result.energy) < 1e-13
+        return result.position("rod", s=1.0)
+
+    assert swing(ANGLE, TURN) == pytest.approx(swing(0.0, np.eye(3)) @ TURN.T, abs=1e-9)
 
 
 def spinning_torsion(twist: float, rate: float, theory: str) -> tuple[float, float]:

@@ -82,7 +82,7 @@ class Beam:
         nodes = self.length * cut(fractions, [*self.ports.values(), *self.masses], frame, self.breaks(fractions))
         fields = Fields(nodes, self.theory, torsion=self._twists(gauss(nodes)[0]))
         held = kept(fields, FRAMES[self.frame] if isinstance(self.frame, str) else self.frame, self.length)
-        shape = BeamShape(self.length, fields, held, self.sections, self.fibre_stress)
+        shape = BeamShape(self.length, fields, held, self.sections, self.torsion_shares)
         inertia = _inertia(self, fields, held)
         ports = ports_at(shape, {"P": 0.0, "C": 1.0, **self.ports})
         return Body(
@@ -191,10 +191,11 @@ class Beam:
         pretwist = slope(self.numbers(gauss(nodes)[0])["angle"], nodes, x)
         return number | {"pretwist": pretwist, "GJ": number["GJ"] + pretwist**2 * number["EW"]}
 
-    def fibre_stress(self, x: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-        """Eφ₀'/GJ: what a torque T pulls at fibres that wind around the axis, per r² − I_p/A."""
-        number, A = self.pretwisted(x, nodes), np.array([section.A for section in self.sections(x)])
-        return number["EA"] / A * number["pretwist"] / np.where(number["GJ"] > 0.0, number["GJ"], np.inf)
+    def torsion_shares(self, x: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The part of a torque T that shear carries, and Eφ₀'/GJ: its pull at fibres that wind around the axis, per r² − I_p/A."""
+        number, plain = self.pretwisted(x, nodes), self.numbers(x)["GJ"]
+        A, GJ = np.array([section.A for section in self.sections(x)]), np.where(plain > 0.0, number["GJ"], np.inf)
+        return plain / GJ, number["EA"] / A * number["pretwist"] / GJ
 
 
 @dataclass(frozen=True)

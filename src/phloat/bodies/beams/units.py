@@ -62,7 +62,7 @@ class Units:
         fields = self.shape.fields
         if scale != 1.0:
             fields = Fields(scale * fields.nodes, fields.theory, fields.torsion)
-        shape: Shape = BeamShape(beam.length, fields, self.shape.keep, beam.sections, beam.fibre_stress)
+        shape: Shape = BeamShape(beam.length, fields, self.shape.keep, beam.sections, beam.torsion_shares)
         if self.chosen is not None:
             shape = Selected(shape, self.chosen.keep, self.chosen.strains)
         made, ports = self.body.made, self._ports(scale)
