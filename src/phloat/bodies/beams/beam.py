@@ -148,8 +148,8 @@ class Beam:
 
     def _skew(self, nodes: np.ndarray) -> str:
         """What of its sections couples bending along y and z, or stretch and twist."""
-        number = self.numbers(gauss(nodes)[0])
-        names = [name for name, key in (("angle", "angle"), ("I_yz", "EI_yz")) if number[key].any()]
+        sections = self.sections(gauss(nodes)[0])
+        names = [name for name in ("angle", "I_yz") if any(getattr(section, name) for section in sections)]
         return f"its sections have {' and '.join(names)} other than 0" if names else ""
 
     def breaks(self, nodes: np.ndarray) -> list[float]:
