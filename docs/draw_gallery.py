@@ -245,6 +245,15 @@ def rotating_blade(m: ModuleType, figure: Figure) -> None:
 
 
 @picture
+def pretwisted_blade(m: ModuleType, figure: Figure) -> None:
+    ax = figure.subplots()
+    ax.plot(m.degrees, m.hertz, "o-", ms=3, color=COLOURS[0])
+    ax.plot(np.full(4, 45), m.published, "kx", ms=7, label="published")
+    ax.set(xlabel="pretwist in degrees", ylabel="frequency in Hz", xticks=m.degrees)
+    ax.legend(frameon=False, loc="upper left")
+
+
+@picture
 def active_four_bar(m: ModuleType, figure: Figure) -> None:
     ax, t = figure.subplots(), m.result.t
     bend = 1e3 * m.result.displacement("coupler", s=0.5)[:, 1]

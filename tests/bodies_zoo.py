@@ -89,6 +89,7 @@ class Cloud:
 
 def bodies() -> dict[str, ph.Body]:
     out = {name: recipe.discretise(2) for name, recipe in RECIPES.items()}
+    out["pretwisted beam"] = beam(section=lambda s: replace(STRIP, angle=0.3 + s), theory="rayleigh").discretise(2)
     J = np.array([[0.4, 0.05, 0.02], [0.05, 0.5, -0.03], [0.02, -0.03, 0.6]])
     out["rigid body"] = ph.RigidBody(2.5, J, center=(0.1, -0.2, 0.3), ports={"tip": (0.5, 0.2, -0.1)}).discretise()
     out["point mass"] = ph.PointMass(1.7).discretise()
@@ -124,7 +125,7 @@ def systems() -> dict[str, ph.System]:
     out = {}
     for name, body in bodies().items():
         out[f"{name}, in space"] = ph.connect({"b": body}, gravity=(0.7, -9.81, 1.3))
-        if name not in ("cloud of masses", *continua()):
+        if name not in ("cloud of masses", "pretwisted beam", *continua()):
             out[f"{name}, in the plane"] = ph.connect({"b": body}, gravity=(0.7, -9.81, 0.0), plane="xy")
     return out
 

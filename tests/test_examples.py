@@ -189,6 +189,13 @@ def test_the_rotating_blade_meets_the_table():
     assert np.abs(example.lag_error).max() < 1e-3
 
 
+def test_the_pretwisted_blade_has_the_published_frequencies():
+    import pretwisted_blade as example
+
+    assert np.abs(example.error).max() < 0.007
+    assert (np.diff(example.hertz[:, 0]) > 0).all() and (np.diff(example.hertz[:, 1]) < 0).all()
+
+
 def test_the_active_four_bar_decays_as_designed():
     import active_four_bar as example
 

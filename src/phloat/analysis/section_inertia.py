@@ -33,9 +33,10 @@ def _neglected(body: Body, omega: np.ndarray) -> tuple[float, float]:
     beam = body.recipe
     assert isinstance(beam, Beam)
     number = {key: float(value.mean()) for key, value in beam.numbers(beam.length * (np.arange(8) + 0.5) / 8).items()}
-    polar, softer = number["rhoI"] + number["rhoI_y"], min(number["EI"], number["EI_y"])
+    polar, bending = number["rhoI"] + number["rhoI_y"], number["EI"] + number["EI_y"]
+    softer = 0.5 * (bending - np.hypot(number["EI"] - number["EI_y"], 2.0 * number["EI_yz"]))  # about principal axes
     whirl = 0.5 * polar * abs(float(omega[0])) / np.sqrt(softer * number["rhoA"])
-    across = float(omega[1:] @ omega[1:]) * abs(number["rhoI"] - number["rhoI_y"])
+    across = float(omega[1:] @ omega[1:]) * np.hypot(number["rhoI"] - number["rhoI_y"], 2.0 * number["rhoI_yz"])
     length = beam.length * max(body.pieces, 1)
     return whirl, 0.5 * across / ((np.pi / 2 / length) ** 2 * number["GJ"]) if number["GJ"] else 0.0
 

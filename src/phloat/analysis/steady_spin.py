@@ -98,11 +98,11 @@ def _newton(system: System, state: State, spin: np.ndarray, about: np.ndarray, u
         forces = unit_of * (size + np.abs(G).T @ np.abs(lam))
         left = float(np.abs(residual).max(initial=0.0) / max(forces.max(initial=0.0), 1e-300))
         left = max(left, float(np.abs(gap).max(initial=0.0)) / task.length)
-        if left < CONVERGED:
-            break
         K = _stiffness(system, moving, lam, u)
         step = _solved(unit_of[:, None] * K * unit_of, scaled, residual, gap)
         state = task.moved(state, unit_of * step)
+        if left < CONVERGED:  # the last step is for what is soft beside the rest, as the twist of a thin blade
+            break
     return spinning(system, state, spin, about), left
 
 

@@ -92,7 +92,8 @@ class Body:
 
     `active` are the velocities of (v_P, ω) that exist: all six in space, three in a plane, the first for a point mass.
     `planar` marks the coordinates and stresses that move in the plane xy; `needs` says what space motion still wants;
-    `pieces` is the number of pieces of a split beam of which this is one; `made` says how the recipe became this body.
+    `skew` says why it cannot move in that plane alone, where the recipe knows. `pieces` is the number of pieces of a split beam of
+    which this is one; `made` says how the recipe became this body.
     """
 
     recipe: Recipe
@@ -103,6 +104,7 @@ class Body:
     planar: tuple[np.ndarray, np.ndarray]
     active: tuple[int, ...] = SPACE
     needs: str = ""
+    skew: str = ""
     pieces: int = 0
     made: Made | None = None
 
@@ -166,8 +168,8 @@ class Body:
         coupled = _coupling_out_of_plane(self, keep, strains, active)
         if coupled > 1e-9:
             raise InputError(
-                f"motion in the plane xy does not decouple for this body (relative coupling {coupled:.1e}); "
-                "connect it in space"
+                f"motion in the plane xy does not decouple for this body{self.skew and f', since {self.skew}'} (relative coupling "
+                f"{coupled:.1e}); connect it in space"
             )
         ports = {name: replace(p, Phi=p.Phi[:, keep], Psi=p.Psi[:, keep]) for name, p in self.ports.items()}
         return replace(
@@ -375,18 +377,22 @@ def ports_at(shape: Shape, places: Mapping[str, float]) -> dict[str, Port]:
 
 
 def _coupling_out_of_plane(body: Body, keep: np.ndarray, strains: np.ndarray, active: tuple[int, ...]) -> float:
-    """The largest entry of M(0), D, Φ_C, Ψ_C that ties motion in the plane to deformation out of it, relatively.
+    """The largest entry of M(0), C, D, Φ_C, Ψ_C that ties motion in the plane to deformation out of it, relatively.
 
     Rigid motion out of the plane is held by the plane itself; only dropped deformation must not be felt.
     """
     inside = np.concatenate([np.isin(np.arange(6), active), keep])
     outside = np.concatenate([np.zeros(6, bool), ~keep])
     M = body.inertia.at_rest()
-    size = np.sqrt(np.abs(M.diagonal()))
-    weight = sp.diags_array(1.0 / np.where(size > 0, size, 1.0))
-    M = csr(weight @ M @ weight)
-    rows = [largest(M[inside][:, outside])]
+    rows = [largest(_scaled(M)[inside][:, outside]), largest(_scaled(body.elastic.C)[strains][:, ~strains])]
     rows += [largest(body.elastic.D[strains][:, ~keep]) / max(largest(body.elastic.D), 1e-300)] if keep.size else []
     rows += [float(np.abs(p.Phi[2, keep]).max(initial=0.0)) for p in body.ports.values()]
     rows += [float(np.abs(p.Psi[:2, keep]).max(initial=0.0)) for p in body.ports.values()]
     return max(rows)
+
+
+def _scaled(A: Matrix) -> Matrix:
+    """To unit diagonal."""
+    size = np.sqrt(np.abs(A.diagonal()))
+    weight = sp.diags_array(1.0 / np.where(size > 0, size, 1.0))
+    return csr(weight @ A @ weight)

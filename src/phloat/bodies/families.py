@@ -31,6 +31,7 @@ RESULTANTS = {
 }
 BENDING = ("bending along y", "bending along z")
 SHORTENING = (*BENDING, "torsion")  # families whose fields shorten the beam to second order
+AND = " and "  # between the names of families that are one
 DEPENDENT = 1e-10  # what is left of a field of unit mass when the others are taken out
 REPEATED = 1e-8  # of a frequency: equal ones
 ALIKE = 1e-6  # of a size: equal ones
@@ -104,8 +105,8 @@ class Family:
 
 
 def _parted(V: np.ndarray, omega: np.ndarray) -> np.ndarray:
-    """Fields of equal ω, as those of two like halves, are any mixture of each other: the one of which the first has all of the place
-    that moves most, the second all that is left elsewhere, and so on."""
+    """One choice of fields where several have the same ω, as those of two like halves: any mixture of them would do. The first has
+    all of the place that moves most, the second all that is left elsewhere, and so on."""
     V = V.copy()
     for group in np.split(np.arange(len(omega)), np.flatnonzero(np.diff(omega) > REPEATED * omega[1:]) + 1):
         for k in group[:-1]:
@@ -128,11 +129,20 @@ def families(elastic: Elastic, M: Matrix) -> dict[str, Family]:
 
 
 def members(elastic: Elastic) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """For every family that a body has, which stresses and which coordinates belong to it."""
-    out = {}
+    """For every family that a body has, which stresses and which coordinates belong to it.
+
+    Families that share coordinates (axial and torsion of a pretwisted beam) or whose stresses are coupled (bending along y and z of
+    turned sections) are one, by the names of both.
+    """
+    out: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for family, resultants in RESULTANTS.items():
-        rows = elastic.stresses.indices(n for n in elastic.stresses if n == family or n in resultants)
+        own = [n for n in elastic.stresses if n in resultants or family in n.split(AND)]
+        rows = elastic.stresses.indices(own)
         columns = np.unique(csr(elastic.D[rows]).indices)
+        for other, (theirs, places) in list(out.items()):
+            if np.intersect1d(columns, places).size or elastic.C[rows][:, theirs].nnz:
+                family, rows, columns = f"{other}{AND}{family}", np.union1d(theirs, rows), np.union1d(places, columns)
+                del out[other]
         if columns.size:
             out[family] = rows, columns
     return out

@@ -149,26 +149,32 @@ def turned_moments() -> np.ndarray:
     return linear + 0.25 * (SE + SE.transpose(1, 0, 2, 3, 4, 5))
 
 
-def rigid_sections(E: Sequence[np.ndarray], turn: Sequence[Matrix | np.ndarray]) -> Sections:
-    """Sections with second moments E = diag(∫ρx², ∫ρy², ∫ρz²) at points, that turn by ψ = (ψ_x, ψ_y, ψ_z), points × coordinates.
+def rigid_sections(
+    E: Sequence[np.ndarray], turn: Sequence[Matrix | np.ndarray], E_yz: np.ndarray | None = None
+) -> Sections:
+    """Sections with second moments E at points, that turn by ψ = (ψ_x, ψ_y, ψ_z), points × coordinates.
 
+    E = ∫ρ x xᵀ by its diagonal (∫ρx², ∫ρy², ∫ρz²), and ∫ρyz where the axes are not principal ones.
     X = E[ψ]ᵀ,  W = `turned_moments`,  J = tr(E) I − E,  M_s = ΨᵀJΨ.
     """
     n, T = turn[0].shape[1], turned_moments()
     none = turn[0].T @ (0.0 * turn[0])  # dense or sparse, as the rotations are
-    X, W, M_s = np.zeros((3, 3, n)), [[none] * 3 for _ in range(3)], none
-    for a, moment in enumerate(E):
-        b, c = (a + 1) % 3, (a + 2) % 3
+    X, W, M_s, J0 = np.zeros((3, 3, n)), [[none] * 3 for _ in range(3)], none, np.zeros((3, 3))
+    entries = [(a, a, moment) for a, moment in enumerate(E)]
+    entries += [(1, 2, E_yz), (2, 1, E_yz)] if E_yz is not None and E_yz.any() else []
+    for a, f, moment in entries:
+        b, c = (f + 1) % 3, (f + 2) % 3
         X[a, b] += turn[c].T @ moment
         X[a, c] -= turn[b].T @ moment
-        for d, e in zip(*np.nonzero(T[..., a, a].any(axis=(0, 1)) & moment.any()), strict=True):
-            share, gram = T[:, :, d, e, a, a], turn[d].T @ weighted(turn[e], moment)
+        for d, e in zip(*np.nonzero(T[..., a, f].any(axis=(0, 1)) & moment.any()), strict=True):
+            share, gram = T[:, :, d, e, a, f], turn[d].T @ weighted(turn[e], moment)
             for i, j in zip(*np.nonzero(share), strict=True):
                 W[i][j] = W[i][j] + share[i, j] * gram
-            if d == e != a:
-                M_s = M_s + gram
-    total = np.array([moment.sum() for moment in E])
-    return Sections(np.diag(total.sum() - total), X, tuple(tuple(csr(w) for w in row) for row in W), csr(M_s))
+            if part := int(a == f and d == e) - int(a == d and f == e):  # of J
+                M_s = M_s + part * gram
+        J0[a, f] -= moment.sum()
+    J0 -= np.trace(J0) * np.eye(3)
+    return Sections(J0, X, tuple(tuple(csr(w) for w in row) for row in W), csr(M_s))
 
 
 def six_arrays(

@@ -10,7 +10,7 @@ import numpy as np
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.companions import companions
-from phloat.bodies.families import BENDING, SHORTENING, Family, families
+from phloat.bodies.families import AND, BENDING, SHORTENING, Family, families
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError
 from phloat.linear.bases import Basis
@@ -27,7 +27,8 @@ def beam_basis(
     """
     parts = families(elastic, M_ff)
     counts = dict.fromkeys(BENDING, _checked(parts, modes, axial, torsion)) | {"axial": axial, "torsion": torsion}
-    fields = {name: _fields(part, counts[name], loads[part.columns]) for name, part in parts.items()}
+    many = {name: sum(counts[one] for one in name.split(AND)) for name in parts}
+    fields = {name: _fields(part, many[name], loads[part.columns]) for name, part in parts.items()}
     return _completed(parts, fields, elastic, len(loads))
 
 
@@ -44,10 +45,12 @@ def fields_basis(elastic: Elastic, M_ff: Matrix, V: np.ndarray) -> Basis:
 
 def _completed(parts: dict[str, Family], fields: dict[str, np.ndarray], elastic: Elastic, size: int) -> Basis:
     """With companions of bending and torsion fields where the beam stiffens, each family in its Ritz modes."""
-    if "axial" in parts and elastic.Q.value.size:
-        bent = [_side_by_side([(parts[n].columns, fields[n])], size) for n in SHORTENING if n in parts]
-        brought = [companions(parts["axial"], elastic, w.toarray()) for w in bent if w.shape[1]]
-        fields["axial"] = np.hstack([fields["axial"], *brought])
+    stretch = next((name for name in parts if "axial" in name.split(AND)), None)
+    if stretch is not None and elastic.Q.value.size:
+        shorter = [n for n in parts if set(n.split(AND)) & set(SHORTENING)]
+        bent = [_side_by_side([(parts[n].columns, fields[n])], size) for n in shorter]
+        brought = [companions(parts[stretch], elastic, w.toarray()) for w in bent if w.shape[1]]
+        fields[stretch] = np.hstack([fields[stretch], *brought])
     V, S, sizes = [], [], {}
     for name, part in parts.items():
         if fields[name].shape[1]:
@@ -78,7 +81,9 @@ def _checked(parts: dict[str, Family], modes: int | None, axial: int, torsion: i
     for name, value, least in (("modes", modes, 1), ("axial", axial, 0), ("torsion", torsion, 0)):
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
             raise InputError(f"{name} is {value!r}; it must be a whole number, {least} or more")
-    bending = {name: parts[name].size for name in BENDING if name in parts}
+    bending = {
+        name: part.size // len(name.split(AND)) for name, part in parts.items() if set(name.split(AND)) & set(BENDING)
+    }
     if not bending:
         raise InputError("reduced(modes=…) counts bending modes, and this body has none of a beam's")
     few = min(bending, key=lambda name: bending[name])

@@ -28,6 +28,17 @@ def gauss(nodes: np.ndarray, points: int = GAUSS_POINTS) -> tuple[np.ndarray, np
     return (nodes[:-1, None] + h * (point + 1) / 2).ravel(), (h * weight / 2).ravel()
 
 
+def slope(values: np.ndarray, nodes: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The derivative at x of a function from its values at the points of `gauss`: of the polynomial through those of an element."""
+    point, powers = np.polynomial.legendre.leggauss(GAUSS_POINTS)[0], np.arange(1, GAUSS_POINTS)
+    each = values.reshape(-1, GAUSS_POINTS)
+    change = each - each[:, :1]  # a constant has no slope, not even round-off
+    coefficients = np.linalg.solve(np.polynomial.polynomial.polyvander(point, GAUSS_POINTS - 1), change.T)[1:]
+    element, xi, h = _located(nodes, x)
+    derivatives = powers * np.polynomial.polynomial.polyvander(2.0 * xi - 1.0, GAUSS_POINTS - 2)
+    return np.einsum("qk,kq->q", derivatives, coefficients[:, element]) * 2.0 / h
+
+
 @dataclass(frozen=True)
 class Lagrange:
     """Continuous piecewise polynomials of the given degree; unknowns are values at equidistant points, left to right."""

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import block_inverse, csr, diagonal, weighted, zeros
+from phloat.algebra.sparse import Matrix, block_inverse, csr, diagonal, weighted, zeros
 from phloat.bodies.beams.fields import BeamShape, Fields, fraction
 from phloat.bodies.beams.frame import FRAMES, OF_PIECE, Frame, kept
 from phloat.bodies.beams.jumps import MOST_JUMPS, SAMPLES, cut, jumps
@@ -25,7 +25,7 @@ from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, Material, Rayleigh, a_damping
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import InputError, JumpsWarning, finite_row, mapping, port_name, positive, unknown
-from phloat.fem.interval import gauss
+from phloat.fem.interval import gauss, slope
 
 THEORIES = ("euler-bernoulli", "rayleigh", "timoshenko")
 STIFFNESSES = {"N": "EA", "T": "GJ", "M_y": "EI_y", "M_z": "EI", "Q_y": "kGA", "Q_z": "kGA"}  # of each resultant
@@ -35,7 +35,10 @@ STIFFNESSES = {"N": "EA", "T": "GJ", "M_y": "EI_y", "M_z": "EI", "Q_y": "kGA", "
 class Beam:
     """A straight beam along its x axis from port P (s = 0) to port C (s = 1); s is the fraction of the length.
 
-    `section` and `material` are constant or functions of s. `masses` are lumped, {s: kg}; `ports` further ports, {name: s}.
+    `section` and `material` are constant or functions of s. A section whose `angle` φ₀ varies with s makes a pretwisted beam, in
+    which tension and torsion are coupled: N works on u_x' + (I_p/A) φ₀' θ_x', and φ₀' adds Eφ₀'² ∫(r² − I_p/A)² dA to GJ. The
+    latter is known for `Rectangle` only; of a thin strip of width b and thickness t it is 1 % of GJ where φ₀' b = 0.5 t/b.
+    `masses` are lumped, {s: kg}; `ports` further ports, {name: s}.
     `frame` says which rigid motion is taken out of the deformation: "cantilever", "pinned", "chord", or {s: names held there}.
     None is "cantilever" for a whole beam, and "chord" for the pieces of a split one.
     `stiffening` couples the axial force to the bending slopes (membrane strain).
@@ -80,7 +83,7 @@ class Beam:
         nodes = self.length * cut(fractions, [*self.ports.values(), *self.masses], stated, self.breaks(fractions))
         fields = Fields(nodes, self.theory, torsion=self._twists(gauss(nodes)[0]))
         held = kept(fields, self.frame, self.length)
-        shape = BeamShape(self.length, fields, held, self.sections)
+        shape = BeamShape(self.length, fields, held, self.sections, self.torsion_shares)
         inertia = _inertia(self, fields, held)
         ports = ports_at(shape, {"P": 0.0, "C": 1.0, **self.ports})
         return Body(
@@ -94,6 +97,7 @@ class Beam:
                 np.concatenate([np.full(s.size, p) for s, p in fields.stress_spaces.values()]),
             ),
             needs="" if fields.torsion else "the torsion constant of its section: Section(…, J=…)",
+            skew=self._skew(fields.nodes),
             made=Made(self).then("discretise", elements),
         )
 
@@ -144,6 +148,12 @@ class Beam:
         """Whether the torsion constant is known all along the beam."""
         return all(section.J is not None for section, _ in self._along(x))
 
+    def _skew(self, nodes: np.ndarray) -> str:
+        """What of its sections couples bending along y and z, or stretch and twist."""
+        sections = self.sections(gauss(nodes)[0])
+        names = [name for name in ("angle", "I_yz") if any(getattr(section, name) for section in sections)]
+        return f"its sections have {' and '.join(names)} other than 0" if names else ""
+
     def breaks(self, nodes: np.ndarray) -> list[float]:
         """Fractions at which the section or the material has a station or a jump, as far as elements between these nodes see it."""
         given = [f for f in (self.section, self.material) if callable(f)]
@@ -152,7 +162,7 @@ class Beam:
         if any(stations is None for stations in known):
             inside = (np.arange(SAMPLES) + 0.5) / SAMPLES  # not the ends: a wedge may end in nothing
             seen = np.unique(np.concatenate([inside, gauss(nodes)[0]]))
-            found = jumps(lambda s: np.column_stack([*self.numbers(self.length * s).values()]), seen)
+            found = jumps(lambda s: _followed(self.numbers(self.length * s)), seen)
             if found is None:
                 warnings.warn(JumpsWarning(_jagged(self)), stacklevel=3)
             places += [] if found is None else found.tolist()
@@ -173,15 +183,30 @@ class Beam:
         return sections if len(sections) == len(x) else sections * len(x)
 
     def numbers(self, x: np.ndarray) -> dict[str, np.ndarray]:
-        """Masses and stiffnesses per length at points along the beam; GJ is 0 where J is not given."""
-        names = ("rhoA", "rhoI", "rhoI_y", "EA", "EI", "EI_y", "GJ", "kGA")
+        """Masses and stiffnesses per length at points along the beam, in its axes; GJ is 0 where J is not given. Further
+        EW, the stiffness of winding fibres per square of the pretwist, and the angle of the section."""
+        moments = ("A", "I", "I_y", "I_yz")
+        names = (*(f"rho{m}" for m in moments), *(f"E{m}" for m in moments), "EW", "GJ", "kGA", "angle")
         rows = []
         for section, material in self._along(x):
-            I_y, J = section.I_y or section.I, section.J or 0.0
-            of_mass = material.rho * np.array([section.A, section.I, I_y])
-            of_strain = material.E * np.array([section.A, section.I, I_y])
-            rows.append([*of_mass, *of_strain, material.G * J, section.kappa * material.G * section.A])
+            of_area = np.array([section.A, *section.moments])
+            shear = material.G * (section.J or 0.0), section.kappa * material.G * section.A
+            rows.append(
+                [*material.rho * of_area, *material.E * of_area, material.E * section.winding, *shear, section.angle]
+            )
         return dict(zip(names, np.broadcast_to(rows, (len(x), len(names))).T, strict=True))
+
+    def pretwisted(self, x: np.ndarray, nodes: np.ndarray) -> dict[str, np.ndarray]:
+        """`numbers`, φ₀' (the rate of the angle along elements between the nodes) as `pretwist`, and GJ as it stiffens it."""
+        number = self.numbers(x)
+        pretwist = slope(self.numbers(gauss(nodes)[0])["angle"], nodes, x)
+        return number | {"pretwist": pretwist, "GJ": number["GJ"] + pretwist**2 * number["EW"]}
+
+    def torsion_shares(self, x: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The part of a torque T that shear carries, and Eφ₀'/GJ: its pull at fibres that wind around the axis, per r² − I_p/A."""
+        number, plain = self.pretwisted(x, nodes), self.numbers(x)["GJ"]
+        A, GJ = np.array([section.A for section in self.sections(x)]), np.where(plain > 0.0, number["GJ"], np.inf)
+        return plain / GJ, number["EA"] / A * number["pretwist"] / GJ
 
 
 @dataclass(frozen=True)
@@ -198,26 +223,44 @@ class Stretch:
 
 def _elastic(beam: Beam, fields: Fields, keep: np.ndarray) -> Elastic:
     """C, D and Q. σ is the projection of stiffness times strain: ∫τσ = ∫τ S ε, so C = N S⁻¹N and DᵀC⁻¹D is the
-    stiffness of displacement elements for any section (∫τσ/S = ∫τε goes limp at the tip of a wedge: ω₂ 55 % low)."""
+    stiffness of displacement elements for any section (∫τσ/S = ∫τε goes limp at the tip of a wedge: ω₂ 55 % low).
+
+    M_y = E (I_y θ_y' − I_yz θ_z') and M_z = E (I θ_z' − I_yz θ_y'): only these two are coupled, within an element.
+    """
     x, w = gauss(fields.nodes)
-    number = beam.numbers(x)
+    number = beam.pretwisted(x, fields.nodes)
     strains = fields.strains(x)
-    C, D = [], []
+    if number["pretwist"].any():
+        strains["N"] = strains["N"] + weighted(strains["T"], radius(number) * number["pretwist"])
+    N, S, D = [], [], []
     for name, (space, _) in fields.stress_spaces.items():
         test = space.at(x)
-        N = csr(test.T @ weighted(test, w))
-        S_inverse = block_inverse(csr(test.T @ weighted(test, w * number[STIFFNESSES[name]])))
-        assert S_inverse is not None
-        C.append(N @ S_inverse @ N)
+        N.append(csr(test.T @ weighted(test, w)))
+        S.append(csr(test.T @ weighted(test, w * number[STIFFNESSES[name]])))
         D.append(csr((test.T @ weighted(strains[name], w))[:, keep]))
-    compliance, gradient = diagonal(C), csr(sp.vstack(D))
+    stresses = Layout({name: (space.size,) for name, (space, _) in fields.stress_spaces.items()}, "stress")
+    stiffness = diagonal(S)
+    if number["EI_yz"].any():
+        test = fields.stress_spaces["M_y"][0].at(x)
+        stiffness = _coupled(stiffness, stresses, csr(test.T @ weighted(test, -w * number["EI_yz"])))
+    S_inverse, unit = block_inverse(stiffness), diagonal(N)
+    assert S_inverse is not None
+    compliance, gradient = csr(unit @ S_inverse @ unit), csr(sp.vstack(D))
     return Elastic(
         C=compliance,
         D=gradient,
         Q=_membrane(fields, x, w, radius(number), keep) if beam.stiffening else no_quadratic(),
         drag=zeros(len(keep), len(keep)),
-        stresses=Layout({name: (space.size,) for name, (space, _) in fields.stress_spaces.items()}, "stress"),
+        stresses=stresses,
     )
+
+
+def _coupled(stiffness: Matrix, stresses: Layout, S_yz: Matrix) -> Matrix:
+    """With the block of M_y and M_z that a product of inertia brings."""
+    block, (y, z) = S_yz.tocoo(), (stresses[name].start for name in ("M_y", "M_z"))
+    row, column, value = (np.tile(part, 2) for part in (block.row, block.col, block.data))
+    start = np.repeat([[y, z], [z, y]], len(block.data), axis=1)
+    return csr(stiffness + sp.coo_array((value, (row + start[0], column + start[1])), shape=stiffness.shape))
 
 
 def radius(number: dict[str, np.ndarray]) -> np.ndarray:
@@ -261,14 +304,23 @@ def _sections(
     beam: Beam, fields: Fields, x: np.ndarray, w: np.ndarray, number: dict[str, np.ndarray], keep: np.ndarray
 ) -> Sections:
     """Rotary inertia of whole sections; without it in bending only ρI_p about x, for spin and twist alike (else M is singular)."""
-    moments = np.einsum("asq,sq->aq", second_moments(beam.theory, len(x)), [w * number["rhoI"], w * number["rhoI_y"]])
-    return rigid_sections(moments, [turn[:, keep] for turn in fields.turning(x)])
+    given = [w * number[name] for name in ("rhoI", "rhoI_y", "rhoI_yz")]
+    *moments, product = np.einsum("asq,sq->aq", second_moments(beam.theory, len(x)), given)
+    return rigid_sections(moments, [turn[:, keep] for turn in fields.turning(x)], product)
 
 
 def second_moments(theory: str, points: int) -> np.ndarray:
-    """E = diag(0, ∫ρy², ∫ρz²) per ρI = ∫ρy² and ρI_y = ∫ρz², (3, 2, points); Euler-Bernoulli's: J = diag(ρI_p, 0, 0)."""
-    unit = [[-0.5, -0.5], [0.5, 0.5], [0.5, 0.5]] if theory == "euler-bernoulli" else [[0, 0], [1, 0], [0, 1]]
+    """E_xx, E_yy, E_zz, E_yz = 0, ∫ρy², ∫ρz², ∫ρyz per ρI, ρI_y, ρI_yz, (4, 3, points); Euler-Bernoulli's: J = diag(ρI_p, 0, 0)."""
+    whole = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    unit = [[-0.5, -0.5, 0], [0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 0]] if theory == "euler-bernoulli" else whole
     return np.repeat(np.array(unit, dtype=float)[:, :, None], points, axis=2)
+
+
+def _followed(number: dict[str, np.ndarray]) -> np.ndarray:
+    """What jumps are looked for in, (places, numbers): of sizes that vanish nowhere, so that a change can be compared with them."""
+    signed = {"rhoI_yz": number["rhoI"] + number["rhoI_y"], "EI_yz": number["EI"] + number["EI_y"]}
+    columns = [value + signed.get(name, 0.0) for name, value in number.items() if name != "angle"]
+    return np.column_stack([*columns, 2.0 + np.cos(number["angle"]), 2.0 + np.sin(number["angle"])])
 
 
 def _stations(function: Callable[[float], Any]) -> list[float] | None:

@@ -132,6 +132,7 @@ class BeamShape:
     fields: Fields
     keep: np.ndarray
     sections: Callable[[np.ndarray], list[Section]]  # at points along the beam
+    torsion_shares: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # that of `Beam`
 
     def places(self) -> np.ndarray:
         inner = np.linspace(0.0, 1.0, 5)[:-1]
@@ -159,14 +160,22 @@ class BeamShape:
         return csr(self.displacement(s) + arm @ self.rotation(s))
 
     def cauchy(self, x: np.ndarray) -> Matrix:
-        """σ_xx = N/A + z M_y/I_y − y M_z/I, and the shear of V_y = −M_z', V_z = M_y' (or Q_y, Q_z) and T over the section."""
+        """σ_xx = N/A + z κ_y − y κ_z + E (r² − I_p/A) φ₀' T/GJ, and the shear of V_y = −M_z', V_z = M_y' (or Q_y, Q_z) and T.
+
+        κ_y = (I M_y + I_yz M_z)/Δ and κ_z = (I_y M_z + I_yz M_y)/Δ with Δ = I I_y − I_yz². The last part of σ_xx is that of fibres
+        that wind around the axis of a pretwisted beam; they carry that part of T which shear does not.
+        """
         sections, resultant = self.sections(x[:, 0]), self.stress(self._s(x))
-        A, I, I_y = np.array([[s.A, s.I, s.I_y or s.I] for s in sections]).T
+        A, I, I_y, I_yz = np.array([[s.A, *s.moments] for s in sections]).T
+        y, z, det = x[:, 1], x[:, 2], I * I_y - I_yz**2
         share = np.zeros((len(x), 6, 6))  # of N, M_y, M_z, V_y, V_z, T in xx … xy
-        share[:, 0, :3] = np.column_stack([1.0 / A, x[:, 2] / I_y, -x[:, 1] / I])
+        share[:, 0, :3] = np.column_stack([1.0 / A, (z * I - y * I_yz) / det, (z * I_yz - y * I_y) / det])
         for section in dict.fromkeys(sections):
             mine = [k for k, other in enumerate(sections) if other is section or other == section]
             share[mine, :, 3:] += _placed(section.shear(x[mine, 1], x[mine, 2]))
+        by_shear, by_fibres = self.torsion_shares(x[:, 0], self.fields.nodes)
+        share[:, :, 5] *= by_shear[:, None]
+        share[:, 0, 5] = (y**2 + z**2 - (I + I_y) / A) * by_fibres
         forces = [resultant["N"], resultant["M_y"], resultant["M_z"], *self._shear(x[:, 0], resultant)]
         forces += [resultant["T"]] if "T" in resultant else []
         order = np.arange(6 * len(x)).reshape(6, len(x)).T.ravel()

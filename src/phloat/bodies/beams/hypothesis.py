@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat.algebra.sparse import Matrix
-from phloat.bodies.beams.beam import Beam
+from phloat.bodies.beams.beam import Beam, radius
 from phloat.bodies.beams.frame import Frame, conditions
 from phloat.bodies.beams.section import Section
 from phloat.bodies.body import Body
@@ -28,7 +28,8 @@ class BeamWatch:
     length: float
     h: np.ndarray  # lengths of the parts, (points,)
     element: np.ndarray  # the element of each part
-    compliance: np.ndarray  # 1/EA, 1/GJ, 1/EI_y, 1/EI, (points, 4)
+    compliance: np.ndarray  # strain and curvatures per N, T, M_y, M_z, (points, 4, 4)
+    winding: np.ndarray  # the torque of N along the fibres of a pretwisted beam, (I_p/A) φ₀', (points,)
     fibre: np.ndarray  # farthest distances from the axis: in all, along z, along y, (points, 3)
     held: np.ndarray  # the part of a missing moment that the frame carries, about x, y, z, (points, 3)
     stiffening: bool
@@ -55,23 +56,33 @@ class BeamWatch:
 
     def strains(self, sigma: np.ndarray) -> np.ndarray:
         """The largest strain over the section at every point, (times, points)."""
-        strain = np.abs(self.resultants(sigma) * self.compliance)
+        strain = np.abs(self._strained(self.resultants(sigma)))
         return strain[..., 0] + strain[..., 1] * self.fibre[:, 0] + (strain[..., 2:] * self.fibre[:, 1:]).sum(axis=-1)
+
+    def _strained(self, resultant: np.ndarray) -> np.ndarray:
+        """u_x' (with what a pretwist adds), θ_x', θ_y', θ_z' at the points, (times, points, 4)."""
+        return np.einsum("pij,tpj->tpi", self.compliance, resultant)
+
+    def _curved(self, N: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """Curvatures of moments about the axes of the sections, of which N along winding fibres carries a part."""
+        torque = m[..., :1] - (self.winding * N)[..., None]
+        return self._strained(np.concatenate([N[..., None], torque, m[..., 1:]], axis=-1))[..., 1:]
 
     def errors(self, eta: np.ndarray, sigma: np.ndarray) -> np.ndarray:
         """The estimated error of the axis beside the length, (times,)."""
         psi, resultant = self.rotations(eta), self.resultants(sigma)
-        N, m = resultant[..., 0], resultant[..., 1:]
+        N = resultant[..., 0]
+        m = resultant[..., 1:] + np.stack([self.winding * N, 0.0 * N, 0.0 * N], axis=-1)
         slope = np.stack([0.0 * N, psi[..., 2], -psi[..., 1]], axis=-1)
         stiff = 1.0 if self.stiffening else 0.0
-        stretch, R, e_x = N * self.compliance[:, 0], rotations_of(psi), np.array([1.0, 0.0, 0.0])
+        stretch, R, e_x = N * self.compliance[:, 0, 0], rotations_of(psi), np.array([1.0, 0.0, 0.0])
         exact = (1.0 + stretch)[..., None] * R[..., 0]
         modelled = slope + (1.0 + stretch - 0.5 * stiff * (slope**2).sum(axis=-1))[..., None] * e_x
         n = self._forces(N, m, stiff * slope)
         load = np.cross(exact, n) - np.cross(e_x + stiff * slope, n) * (1.0 - e_x)  # T feels no bending in the model
-        turned = np.einsum("tpji,tpj->tpi", R, m + self._missing(load)) * self.compliance[:, 1:]
+        turned = self._curved(N, np.einsum("tpji,tpj->tpi", R, m + self._missing(load)))
         across = np.cross(psi, turned)
-        bend = turned + 0.5 * across + np.cross(psi, across) / 12.0 - m * self.compliance[:, 1:]
+        bend = turned + 0.5 * across + np.cross(psi, across) / 12.0 - self._curved(N, m)
         return self._moved(bend, exact, exact - modelled, m)
 
     def _missing(self, load: np.ndarray) -> np.ndarray:
@@ -126,16 +137,12 @@ def beam_watch(body: Body, beam: Beam) -> BeamWatch:
     parts = max(4, -(-POINTS // (len(nodes) - 1)))
     edges = np.append((nodes[:-1, None] + np.diff(nodes)[:, None] * np.linspace(0, 1, parts + 1)[:-1]).ravel(), 1.0)
     s = 0.5 * (edges[1:] + edges[:-1])
-    number = beam.numbers(beam.length * s)
-    of = [number[name] for name in ("EA", "GJ", "EI_y", "EI")]
-    # without a torsion constant there is no twist
-    compliance = np.stack([np.divide(1.0, k, out=np.zeros_like(k), where=k > 0.0) for k in of], axis=1)
     y, z = np.array([_extent(section) for section in beam.sections(beam.length * s)]).T
     return BeamWatch(
         length=beam.length,
         h=beam.length * np.diff(edges),
         element=np.repeat(np.arange(len(nodes) - 1), parts),
-        compliance=compliance,
+        **_elasticity(beam, nodes, s),
         fibre=np.stack([np.hypot(y, z), z, y], axis=1),
         held=_held(conditions(beam.frame), s),
         stiffening=beam.stiffening,
@@ -143,6 +150,19 @@ def beam_watch(body: Body, beam: Beam) -> BeamWatch:
         stress=body.shape.stress(s),
         displacement=body.shape.displacement(body.shape.places()),
     )
+
+
+def _elasticity(beam: Beam, nodes: np.ndarray, s: np.ndarray) -> dict[str, np.ndarray]:
+    """Compliance and winding at places s between the nodes."""
+    number = beam.pretwisted(beam.length * s, beam.length * nodes)
+    torsion = number["GJ"] > 0.0  # without a torsion constant there is no twist
+    stiffness = np.zeros((len(s), 4, 4))
+    for k, value in enumerate((number["EA"], np.where(torsion, number["GJ"], 1.0), number["EI_y"], number["EI"])):
+        stiffness[:, k, k] = value
+    stiffness[:, 2, 3] = stiffness[:, 3, 2] = -number["EI_yz"]
+    compliance = np.linalg.inv(stiffness)
+    compliance[:, 1, 1] *= torsion
+    return {"compliance": compliance, "winding": radius(number) * number["pretwist"]}
 
 
 def _held(frame: Frame, s: np.ndarray) -> np.ndarray:
@@ -161,4 +181,5 @@ def _extent(section: Section) -> tuple[float, float]:
     if section.shaped:
         y, z = np.abs(section.rim()).max(axis=0)
         return float(y), float(z)
-    return float(np.sqrt(3.0 * section.I / section.A)), float(np.sqrt(3.0 * (section.I_y or section.I) / section.A))
+    I, I_y, _ = section.moments
+    return float(np.sqrt(3.0 * I / section.A)), float(np.sqrt(3.0 * I_y / section.A))

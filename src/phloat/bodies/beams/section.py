@@ -1,32 +1,42 @@
 """Cross-sections of beams, by shape or by numbers.
 
 The beam runs along x. `I` = ∫y² dA resists bending along y (the bending of planar motion), `I_y` = ∫z² dA bending along z,
-`J` is the torsion constant (not the polar moment), `kappa` the shear correction of Timoshenko's theory (Cowper's at ν = 0).
+`I_yz` = ∫yz dA couples the two, `J` is the torsion constant (not the polar moment), `kappa` the shear correction of Timoshenko's
+theory (Cowper's at ν = 0). All of them are about axes of the section's own, which are those of the beam turned by `angle` about x,
+from y towards z. An angle that varies along the beam is a pretwist: material fibres then wind around the axis.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import pi, tanh
+from math import cos, pi, sin, tanh
 
 import numpy as np
 
 from phloat.bodies.beams.shear import rectangle_shear, round_shear
-from phloat.errors import InputError, positive
+from phloat.errors import InputError, finite, positive
 
 RIM = 32  # points around a section where stress is looked for
 CLOSE = 1e-6  # of a dimension: how far a point may lie off the rim
+ROUND_OFF = 1e-15  # a cosine or sine that is none: of quarter turns
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section by its numbers; `J` is needed in space only."""
+    """A section by its numbers; `J` is needed in space only.
+
+    `I`, `I_y` and `I_yz` are about axes that are turned by `angle` (rad) from those of the beam, from y towards z. An L profile is
+    given about its legs, Section(A, I, I_y, J, I_yz=…), or about its principal axes, Section(A, I, I_y, J, angle=…).
+    `kappa` is one number, so that shear of the two directions is never coupled.
+    """
 
     A: float
     I: float
     I_y: float | None = None
     J: float | None = None
     kappa: float = 5.0 / 6.0
+    I_yz: float = field(default=0.0, kw_only=True)
+    angle: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "A", positive("section area A", self.A))
@@ -36,6 +46,27 @@ class Section:
         if self.J is not None:
             object.__setattr__(self, "J", positive("torsion constant J", self.J))
         object.__setattr__(self, "kappa", positive("shear correction kappa", self.kappa))
+        object.__setattr__(self, "I_yz", float(finite("product of inertia I_yz", self.I_yz, ())))
+        object.__setattr__(self, "angle", float(finite("angle", self.angle, ())))
+        if self.I_yz**2 >= self.I * I_y:
+            raise InputError(
+                f"I_yz is {self.I_yz:g}; no section with I = {self.I:g} and I_y = {I_y:g} has one of √(I I_y) or more"
+            )
+
+    @property
+    def moments(self) -> tuple[float, float, float]:
+        """∫y² dA, ∫z² dA and ∫yz dA in the axes of the beam."""
+        I, I_y, I_yz = self.I, self.I_y or self.I, self.I_yz
+        if self.angle == 0.0:
+            return I, I_y, I_yz
+        c, s = direction(self.angle)
+        turned = 2.0 * s * c * I_yz
+        return I * c**2 + I_y * s**2 - turned, I * s**2 + I_y * c**2 + turned, (I - I_y) * s * c + I_yz * (c**2 - s**2)
+
+    @property
+    def winding(self) -> float:
+        """∫(r² − I_p/A)² dA: with it fibres that wind around the axis of a pretwisted beam resist torsion; 0 where not known."""
+        return 0.0
 
     # --- stress: what numbers alone cannot know, and shapes do ----------------------------------------------------------
 
@@ -66,6 +97,8 @@ class Shaped(Section):
     I_y: float | None = field(init=False, repr=False, compare=False)
     J: float | None = field(init=False, repr=False, compare=False)
     kappa: float = field(init=False, repr=False, compare=False)
+    I_yz: float = field(default=0.0, init=False, repr=False, compare=False)
+    angle: float = field(default=0.0, init=False, repr=False, compare=False)  # of round sections, which have none
 
     @property
     def shaped(self) -> bool:
@@ -127,12 +160,13 @@ class Tube(Shaped):
         return f"its wall is between the radii {inner:g} and {outer:g}" if wrong else ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Rectangle(Shaped):
-    """b along z, h along y: planar I = b h³ / 12; J from Saint-Venant's series."""
+    """b along z, h along y: planar I = b h³ / 12; J from Saint-Venant's series. Turned by `angle` (rad), from y towards z."""
 
     b: float
     h: float
+    angle: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         b, h = positive("width b", self.b), positive("height h", self.h)
@@ -140,20 +174,48 @@ class Rectangle(Shaped):
         series = sum(tanh(n * pi * long / (2 * short)) / n**5 for n in range(1, 40, 2))
         J = long * short**3 * (1.0 / 3.0 - 64.0 / pi**5 * short / long * series)
         self._are(b=b, h=h, A=b * h, I=b * h**3 / 12, I_y=h * b**3 / 12, J=J, kappa=5.0 / 6.0)
+        self._are(angle=float(finite("angle", self.angle, ())))
+
+    def __repr__(self) -> str:
+        return f"Rectangle(b={self.b!r}, h={self.h!r}{f', angle={self.angle!r}' if self.angle else ''})"
+
+    @property
+    def winding(self) -> float:
+        return self.A * (
+            (self.b**4 + self.h**4) / 80 + (self.b * self.h) ** 2 / 72 - (self.b**2 + self.h**2) ** 2 / 144
+        )
 
     def shear(self, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         assert self.J is not None
-        return rectangle_shear(y, z, self.h, self.b, self.J)
+        R = rotation(self.angle)
+        y, z = R.T @ [y, z]
+        out = rectangle_shear(y, z, self.h, self.b, self.J)
+        out[:, :, :2] = out[:, :, :2] @ R.T  # of V_y, V_z in own axes
+        return R @ out
 
     def rim(self) -> np.ndarray:
         side = np.linspace(-0.5, 0.5, RIM // 4 + 1)
         half = np.full_like(side, 0.5)
         around = np.vstack([np.column_stack(p) for p in ((side, half), (side, -half), (half, side), (-half, side))])
-        return np.unique(around * [self.h, self.b], axis=0)
+        return np.unique(around * [self.h, self.b], axis=0) @ rotation(self.angle).T
 
     def outside(self, y: float, z: float) -> str:
+        y, z = rotation(self.angle).T @ [y, z]
         wrong = abs(y) > 0.5 * self.h * (1 + CLOSE) or abs(z) > 0.5 * self.b * (1 + CLOSE)
-        return f"it ends at y = ±{0.5 * self.h:g} and z = ±{0.5 * self.b:g}" if wrong else ""
+        turned = f" in axes turned by angle = {self.angle:g}" if self.angle else ""
+        return f"it ends at y = ±{0.5 * self.h:g} and z = ±{0.5 * self.b:g}{turned}" if wrong else ""
+
+
+def direction(angle: float) -> tuple[float, float]:
+    """Cosine and sine, exact for quarter turns."""
+    c, s = cos(angle), sin(angle)
+    return 0.0 if abs(c) < ROUND_OFF else c, 0.0 if abs(s) < ROUND_OFF else s
+
+
+def rotation(angle: float) -> np.ndarray:
+    """(y, z) in the axes of the beam from those in axes that are turned by the angle."""
+    c, s = direction(angle)
+    return np.array([[c, -s], [s, c]])
 
 
 def circle(radius: float) -> np.ndarray:

@@ -15,8 +15,8 @@ from phloat.errors import InputError, finite, mapping
 class Taper:
     """{s: section} or {s: material} at fractions of the length; between them dimensions go in straight lines.
 
-    Stations of one shape taper in its dimensions (a cone from two circles), others in A, I, I_y, J and kappa. Beyond the first
-    and the last nothing changes.
+    Stations of one shape taper in its dimensions and its angle (a cone from two circles, a pretwisted blade from two rectangles),
+    others in A, I, I_y, I_yz, J and kappa in the axes of the beam, without pretwist. Beyond the first and the last nothing changes.
     """
 
     stations: Mapping[float, Any]
@@ -49,10 +49,18 @@ class Taper:
 
 def _between(first: Any, second: Any, part: float) -> Any:
     """The value at a part of the way."""
-    kind: Any = type(first) if type(first) is type(second) else Section
+    kind: Any = type(first)
+    if kind is not type(second):
+        kind, first, second = Section, _numbers(first), _numbers(second)
     out = {}
     for f in fields(kind):
         if f.init:
             a, b = getattr(first, f.name), getattr(second, f.name)
             out[f.name] = None if a is None or b is None else (1.0 - part) * a + part * b
     return kind(**out)
+
+
+def _numbers(section: Section) -> Section:
+    """The section by its numbers in the axes of the beam."""
+    I, I_y, I_yz = section.moments
+    return Section(section.A, I, I_y, section.J, section.kappa, I_yz=I_yz)

@@ -56,11 +56,13 @@ class Units:
             return None
         scale = beam.length / self.beam.length
         number = beam.numbers(scale * self.x)
+        if skew(number):
+            return None
         inertia = self._inertia(beam, number, scale)
         fields = self.shape.fields
         if scale != 1.0:
             fields = Fields(scale * fields.nodes, fields.theory, fields.torsion)
-        shape: Shape = BeamShape(beam.length, fields, self.shape.keep, beam.sections)
+        shape: Shape = BeamShape(beam.length, fields, self.shape.keep, beam.sections, beam.torsion_shares)
         if self.chosen is not None:
             shape = Selected(shape, self.chosen.keep, self.chosen.strains)
         made, ports = self.body.made, self._ports(scale)
@@ -143,6 +145,11 @@ def _same(old: Beam, new: Beam) -> bool:
     return list(old.masses) == list(new.masses) and all(getattr(old, name) == getattr(new, name) for name in fixed)
 
 
+def skew(number: dict[str, np.ndarray]) -> bool:
+    """Whether some section has an angle or a product of inertia: unit arrays know none, and the beam is assembled again."""
+    return bool(number["angle"].any() or number["EI_yz"].any())
+
+
 # --- the unit arrays --------------------------------------------------------------------------------------------------
 
 
@@ -156,11 +163,13 @@ def units(body: Body) -> Units | None:
     fields, n = shape.fields, body.coordinates
     columns = shape.keep if chosen is None else shape.keep[chosen.keep]
     x, w = gauss(fields.nodes)
+    if skew(beam.numbers(x)):
+        return None
     points = np.concatenate([x, beam.length * np.array(list(beam.masses), dtype=float)])
     Phi = _dense(fields.displacement(points), columns)
     turn = _dense(fields.turning(x), columns)
     power = _powers(fields, points, columns, Phi, turn)
-    E = second_moments(beam.theory, 1)[:, :, 0]
+    E = second_moments(beam.theory, 1)[:3, :2, 0]
     W = _patterns(Phi, turn, np.einsum("abdecc,cs->sabde", turned_moments(), E))
     mass, mass_power = _masses(points, Phi, power, W)
     M_s, turned, turn_power = _turns(E, turn, power, W)

@@ -104,6 +104,7 @@ BEAM_MATERIAL = Named(
 
 # --- sections ---------------------------------------------------------------------------------------------------------
 
+ANGLE = Field("angle", quantity("angle"), "turns the axes of the section about x, from y towards z", 0.0)
 NUMBERS = Record(
     "a section",
     (
@@ -112,6 +113,10 @@ NUMBERS = Record(
         Field("I_y", positive("second moment of area"), "second moment for bending along z; I unless said", None),
         Field("J", positive("second moment of area"), "torsion constant; needed in space", None),
         Field("kappa", positive("number"), "shear correction of Timoshenko's theory", 5.0 / 6.0),
+        Field(
+            "I_yz", quantity("second moment of area"), "product of inertia, which couples bending along y and z", 0.0
+        ),
+        ANGLE,
     ),
     Section,
     says=lambda section: vars(section) | {"I_y": None if section.I_y == section.I else section.I_y},
@@ -130,6 +135,7 @@ RECTANGLE = Record(
     (
         Field("b", positive("length"), "width, along z"),
         Field("h", positive("length"), "height, along y: the bending of the plane xy"),
+        ANGLE,
     ),
     Rectangle,
 )
