@@ -245,6 +245,17 @@ def rotating_blade(m: ModuleType, figure: Figure) -> None:
 
 
 @picture
+def beck_column(m: ModuleType, figure: Figure) -> None:
+    ax, system = figure.subplots(), m.column()
+    for load in np.linspace(0.0, 24.0, 49):
+        low = sorted((p for p in m.poles(system, load) if p.imag > 0), key=abs)[:2]
+        ax.plot(np.full(len(low), load), [p.imag for p in low], ".", ms=3, color=COLOURS[0])
+    ax.axvline(20.05, color="k", lw=0.8, ls=":", label="flutter (Beck)")
+    ax.set(xlabel="P in EI/L²", ylabel="frequency in √(EI/ρAL⁴)")
+    ax.legend(frameon=False, loc="center left")
+
+
+@picture
 def pretwisted_blade(m: ModuleType, figure: Figure) -> None:
     ax = figure.subplots()
     ax.plot(m.degrees, m.hertz, "o-", ms=3, color=COLOURS[0])

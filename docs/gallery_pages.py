@@ -13,7 +13,7 @@ SECTIONS = {
     "Plates, solids, other codes": (
         "robot_link", "satellite_panels", "spinning_disc", "mindlin_plate", "superelement",
     ),
-    "Frequencies": ("beams", "space_frame", "rotating_blade", "pretwisted_blade"),
+    "Frequencies": ("beams", "space_frame", "rotating_blade", "pretwisted_blade", "beck_column"),
     "Control": ("active_four_bar", "flexible_arm", "slewing_satellite"),
     "Many runs and gradients": (
         "uncertain_crank_slider", "identification", "panel_thickness", "slewing_arm_design",

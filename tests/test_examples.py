@@ -189,6 +189,14 @@ def test_the_rotating_blade_meets_the_table():
     assert np.abs(example.lag_error).max() < 1e-3
 
 
+def test_the_column_under_a_follower_force_flutters_at_the_load_of_beck():
+    import beck_column as example
+
+    for name in example.frames:
+        assert example.loads[name] == pytest.approx(20.0509, abs=2e-3)
+        assert example.first[name] == pytest.approx(3.6413, rel=1e-4)
+
+
 def test_the_pretwisted_blade_has_the_published_frequencies():
     import pretwisted_blade as example
 
