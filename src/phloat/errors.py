@@ -56,6 +56,10 @@ class LargeDeformationWarning(UserWarning):
     """A body that bends so far within its frame that the small-deformation model errs by more than 0.25 % of its length."""
 
 
+class UnstableEquilibriumWarning(UserWarning):
+    """An equilibrium that any disturbance leaves: an inverted pendulum, a column beyond its buckling load."""
+
+
 class RedundancyWarning(UserWarning):
     """Joints that repeat each other: the motion is right, their multipliers are not unique."""
 

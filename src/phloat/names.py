@@ -70,6 +70,7 @@ from phloat.errors import (
     StructureError,
     ThickBeamWarning,
     UnfeltMotionWarning,
+    UnstableEquilibriumWarning,
 )
 from phloat.fem import shapes
 from phloat.fem.mesh import Mesh
@@ -253,6 +254,7 @@ __all__ = [
     "Tube",
     "UnfeltMotionWarning",
     "Universal",
+    "UnstableEquilibriumWarning",
     "Weld",
     "Wire",
     "__version__",

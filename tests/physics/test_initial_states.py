@@ -300,3 +300,40 @@ def test_prestress_stays():
     np.testing.assert_allclose(state["b.sigma"] - body.elastic.stress(state["b.eta"]), N, atol=1e-9)
     assert abs(state.stress("b", 0.5)["N"]) < 1e-6  # free to shorten
     assert state.displacement("b", 1.0)[0] == pytest.approx(-100.0 * 2 / (2e11 * 2e-4), rel=1e-8)
+
+
+@pytest.mark.parametrize("length", [1e-7, 1.0, 1e4])
+def test_an_equilibrium_does_not_depend_on_the_unit_of_length(length):
+    """Gaps of points are compared with the size of the mechanism, those of directions with one."""
+    steel = ph.Material(E=2.1e11, rho=7800.0, nu=0.3)
+    section = ph.Rectangle(length / 50, length / 100)
+    box = ph.RigidBody(7.8 * length**3, 0.08 * length**5 * np.eye(3)).discretise()
+    joints = [ph.Weld("ground", "b.P"), ph.Weld("b.C", "box.P"), ph.Force("box.P", along=(0, 1, 0), name="f")]
+    system = ph.connect({"b": ph.Beam(length, section, steel).discretise(4), "box": box}, joints)
+    force = 0.03 * steel.E * section.I / length**2
+    tip = ph.equilibrium(system, ph.place(system), u={"f": force}).position("b", 1.0) / length
+    np.testing.assert_allclose(tip, [0.99994, 0.01, 0.0], atol=1e-6)
+    with pytest.raises(ph.InputError, match=r"b\.C-box\.P"):
+        ph.linearise(system, ph.place(system).with_values({"box.r_P": (1.001 * length, 0, 0)}))
+
+
+@pytest.mark.parametrize(("part", "side"), [(1.05, 0.0), (5.0, 0.0), (1.01, 1e-3), (1.1, 1e-3)])
+def test_a_column_beyond_its_critical_load_is_said_to_be_unstable(part, side):
+    steel, section = ph.Material(E=2.1e11, rho=7800.0, nu=0.3), ph.Rectangle(0.02, 0.002)
+    push = [ph.Force("b.C", along=along, name=name) for name, along in (("p", (-1, 0, 0)), ("s", (0, 1, 0)))]
+    system = ph.connect(
+        {"b": ph.Beam(1.0, section, steel).discretise(6)}, [ph.Weld("ground", "b.P"), *push], plane="xy"
+    )
+    critical = np.pi**2 / 4 * steel.E * section.I
+    with pytest.warns(ph.UnstableEquilibriumWarning):
+        ph.equilibrium(system, ph.place(system), u={"p": part * critical, "s": side})
+    ph.equilibrium(system, ph.place(system), u={"p": 0.9 * critical, "s": side})
+
+
+def test_a_pendulum_exactly_above_its_pivot_is_said_to_be_unstable():
+    rod = ph.RigidBody(1.0, np.eye(3) / 12, center=(0.5, 0, 0)).discretise()
+    system = ph.connect({"a": rod}, [ph.Revolute("ground", "a.P")], plane="xy", gravity=(0, -9.81, 0))
+    with pytest.warns(ph.UnstableEquilibriumWarning):
+        ph.equilibrium(system, ph.place(system, {"a.theta": np.pi / 2}))
+    hanging = ph.equilibrium(system, ph.place(system, {"a.theta": np.pi / 2 - 0.01}))
+    np.testing.assert_allclose(hanging["a.theta"], -np.pi / 2, atol=1e-8)

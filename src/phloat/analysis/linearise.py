@@ -31,13 +31,12 @@ from phloat.errors import InputError, JointError, RedundancyWarning, finite
 from phloat.linear.phdae import Field, LinearPHDAE
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.stiffness import nonconservative, spring_rows
-from phloat.motion.velocities import places_of
+from phloat.motion.velocities import closed_or_said, places_of
 from phloat.system.forces import dissipation
-from phloat.system.jointed import ends, gaps, half_turned, in_rows, in_velocities, joint_rows, port_columns
+from phloat.system.jointed import in_rows, in_velocities, joint_rows, port_columns
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 
-CLOSED = 1e-7
 SYMMETRIC = 1e-5  # of the stiffness of loads: forces need balance to 1e-6 only
 ROUND_OFF = 1e-13  # of the largest singular value of the stiffness of loads that are not conservative, per unit mass
 BALANCED = 1e-9  # of the terms of a stiffness: what may be asymmetric because forces balance only nearly
@@ -56,7 +55,7 @@ def linearise(
     inertial axes are closed: they would turn.
     """
     state = fits(system, state)
-    _joints_closed(system, state)
+    closed_or_said(system, state)
     now = given_inputs(system, u).at(float(finite("t", t, ())))
     small = tangent(system, state, now)
     loose = system.loose
@@ -269,12 +268,3 @@ def _without(mu: np.ndarray) -> np.ndarray:
     """Rows to keep: for each dependency one row is dropped, the one that weighs most in it."""
     _, _, pivots = la.qr(mu.T, pivoting=True, mode="economic")
     return np.setdiff1d(np.arange(mu.shape[0]), pivots[: mu.shape[1]])
-
-
-def _joints_closed(system: System, state: State) -> None:
-    for name, gap in gaps(system, state).items():
-        if (size := float(np.abs(gap).max())) > CLOSED:
-            raise InputError(f"joint {name!r} is open by {size:.3g}; close it with place(system, …)")
-    for name, c in system.joints.items():
-        if half_turned(c, *ends(c, state)):
-            raise InputError(f"joint {name!r} is half a turn away from closed; close it with place(system, …)")

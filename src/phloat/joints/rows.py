@@ -10,6 +10,7 @@ rows too. The functions up to `Held` take plain arrays.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -418,6 +419,11 @@ class Spin:
 def is_length(row: Row) -> bool:
     """Whether the gap of a row is in metres; the others are angles, to first order."""
     return isinstance(row, (Coincide, InPlane, Along, Distance))
+
+
+def gap_units(rows: Sequence[Row], length: float) -> np.ndarray:
+    """What the gaps of rows are compared with: a length, or one."""
+    return np.array([length if is_length(row) else 1.0 for row in rows for _ in row.labels])
 
 
 # --- rows in a plane -------------------------------------------------------------------------------------------------

@@ -31,13 +31,10 @@ class Closure:
     wanted: tuple[tuple[Connection, Row, float], ...]
     firm: frozenset[str] = frozenset()  # joints whose gaps weigh so much that the others take what is left
 
-    @cached_property
+    @property
     def size(self) -> float:
-        """A length of the mechanism: the longest side of a body, or the largest distance on the ground."""
-        spans = [body.extent for body in self.system.bodies.values()]
-        on_ground = [end.at for c in self.system.joints.values() for end in (c.first, c.second) if not end.body]
-        spans += [float(np.linalg.norm(at - on_ground[0])) for at in on_ground]
-        return max(spans, default=0.0) or 1.0
+        """A length of the mechanism."""
+        return self.system.size
 
     @cached_property
     def unknowns(self) -> tuple[np.ndarray, np.ndarray]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from phloat.algebra.threads import one_thread
-from phloat.errors import AccuracyError, InputError, finite
+from phloat.errors import AccuracyError, InputError, UnstableEquilibriumWarning, finite
 from phloat.motion.deformation import watched_state
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
@@ -21,6 +22,7 @@ from phloat.system.system import System, fits
 
 # load steps and method, one after the other: of what stands by itself, and of what can move
 STRUCTURE = ((1, newton), (8, newton), (1, descended), (40, newton))
+UNSTABLE = -1e-9  # lowest stiffness, beside that of the bodies and their loads
 MECHANISM = ((1, descended), (1, newton), (8, newton), (40, newton))
 
 
@@ -30,7 +32,8 @@ def equilibrium(
 ) -> State:
     """The state at rest near the given one in which all forces balance: f(q) + Gᵀλ + B u(t) = 0 with every joint closed.
 
-    A pendulum ends below its pivot; what no force moves stays as it is. Locked and driven axes stay where they stand. Under loads
+    A pendulum ends below its pivot, unless it starts exactly above it: an equilibrium that any disturbance leaves comes with an
+    `UnstableEquilibriumWarning`. What no force moves stays as it is. Locked and driven axes stay where they stand. Under loads
     that turn with their section, which have no potential, any balance is an answer: whether it is stable `poles` tells.
     σ = C⁻¹ε(η), with the pre-stress that the given state has.
     """
@@ -43,12 +46,17 @@ def equilibrium(
     any_balance = bool(nonconservative(system, task.u))
     for load_steps, method in MECHANISM if _unstable(point(task, task.start), 1e-6) else STRUCTURE:
         found = _found(task, load_steps, method)
-        if found.residual < GOOD_ENOUGH and (any_balance or method is descended or not _unstable(found)):
-            state = replace(state, e=found.state.e)
-            warn_of_ranges_at(system, state)
-            return watched_state(system, state, t=now)
         best = found if best is None or found.residual < best.residual else best
+        if found.residual < GOOD_ENOUGH and (any_balance or method is descended or not _unstable(found)):
+            best = found
+            break
     assert best is not None
+    if best.residual < GOOD_ENOUGH:
+        if not any_balance:
+            _warn_if_unstable(best)
+        state = replace(state, e=best.state.e)
+        warn_of_ranges_at(system, state)
+        return watched_state(system, state, t=now)
     raise AccuracyError(
         f"no equilibrium was found: the best try leaves forces out of balance by {best.residual:.1e} of their size, most on "
         f"{task.body_of(int(np.argmax(best.left)))!r}; start nearer with place(system, …), or load it less"
@@ -68,8 +76,18 @@ def _found(task: Statics, load_steps: int, method: Callable[[Statics, State], Po
     return found
 
 
-def _unstable(here: Point, least: float = -1e-6) -> bool:
+def _unstable(here: Point, least: float = UNSTABLE) -> bool:
     return curvature(here, here.task.stiffness(here.state, here.lam)) < least
+
+
+def _warn_if_unstable(here: Point) -> None:
+    if _unstable(here):
+        warnings.warn(
+            "forces balance at this equilibrium, but any disturbance leaves it (an inverted pendulum, a column beyond its buckling "
+            "load); start from a slightly disturbed state to find a stable one, or see how fast it is left: poles(linearise(…))",
+            UnstableEquilibriumWarning,
+            stacklevel=4,
+        )
 
 
 def _at_rest(system: System, inputs: Inputs, t: float) -> None:

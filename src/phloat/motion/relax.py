@@ -19,7 +19,7 @@ NEWTON, DOWN = 40, 100  # iterations
 LONGEST = 0.7  # radians, or extents of the system, in one step
 NEUTRAL = 1e-9  # weight that holds what no force moves
 DENSE = 400  # unknowns up to which the lowest curvature is computed
-CLOSED = 1e-13  # of the extent of the system
+CLOSED = 1e-13  # of the extent of the system, or of one for directions
 BALANCED, GOOD_ENOUGH = 1e-12, 1e-8  # forces left, beside those that balance
 
 
@@ -76,8 +76,7 @@ def newton(task: Statics, state: State) -> Point:
         state, foreseen = task.foreseen(here.state, foreseen, part * found[0], part)
         task.held_or_said(state)
         here = point(task, state)
-        open_by = np.abs(task.gap(state)).max(initial=0.0)
-        if open_by < CLOSED * task.length and here.residual < 0.9 * best.residual:
+        if task.open_by(state) < CLOSED and here.residual < 0.9 * best.residual:
             best, last = here, k
     return best
 
@@ -149,12 +148,12 @@ def _closed(here: Point, step: np.ndarray) -> State | None:
     """The state after a step, its gaps closed again by the softest motion; None where that does not succeed."""
     task, state, metric = here.task, here.task.moved(here.state, step), here.metric
     for _ in range(12):
-        gap = task.gap(state)
-        if (size := np.abs(gap).max(initial=0.0)) < CLOSED * task.length:
+        gap, size = task.gap(state), task.open_by(state)
+        if size < CLOSED:
             return state
-        if size > task.length:
+        if size > 1.0:
             return None
-        if size > 1e-6 * task.length:  # nearer by, the last rows will do
+        if size > 1e-6:  # nearer by, the last rows will do
             metric = Saddle(task.soft, velocity_rows(task.system, state)[0])
         state = task.moved(state, metric.solve(np.zeros(len(task.where)), -gap)[0])
     return None

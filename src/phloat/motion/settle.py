@@ -143,7 +143,7 @@ class Motion:
         left = np.abs(loads.f + loads.G.T @ lam - M_r @ a) / self.task.stiff
         size = (loads.size + abs(loads.G).T @ np.abs(lam) + abs(M_r) @ np.abs(a)) / self.task.stiff
         relative = left / (size + 1e-3 * max(size.max(initial=0.0), self.task.force, 1e-300))
-        open_by = np.abs(self.task.gap(state)).max(initial=0.0) / self.task.length
+        open_by = self.task.open_by(state)
         worst = float(relative.max(initial=0.0))
         return max(worst, open_by * BALANCED / CLOSED), self.task.body_of(int(np.argmax(relative)))
 

@@ -13,9 +13,8 @@ from phloat.algebra.sparse import Matrix, csr, diagonal
 from phloat.bodies.body import Body
 from phloat.errors import InputError
 from phloat.joints.pairs import Drive
-from phloat.joints.rows import Held, Row, Spin, Turn, held_ground
+from phloat.joints.rows import Held, Row, Spin, Turn, gap_units, held_ground
 from phloat.motion.accelerations import moved
-from phloat.motion.closure import Closure
 from phloat.motion.stiffness import body_stiffness, stiffness
 from phloat.motion.velocities import mass, places_of, velocity_rows, with_velocities
 from phloat.system.connection import Connection, End, held
@@ -51,10 +50,7 @@ class Statics:
             pose = self.start.pose(name)
             points += [pose.r_P + pose.A @ (port.x + port.Phi @ pose.eta) for port in body.ports.values()]
         spread = float(np.ptp(points, axis=0).max()) if points else 0.0
-        return (
-            max([spread, *(body.extent for body in self.system.bodies.values())])
-            or Closure(self.system, frozenset(), ()).size
-        )
+        return max([spread, *(body.extent for body in self.system.bodies.values())]) or self.system.size
 
     def _of_ground(self, c: Connection) -> np.ndarray:
         return held(c.second, self.start).c if isinstance(c.joint, Drive) else c.first.at
@@ -184,6 +180,15 @@ class Statics:
             parts += [row.gap(first, second) for row in c.closed]
             parts += [_left(row, first, second, *self._starts[name]) for row in c.locked + c.driven]
         return np.concatenate(parts)
+
+    def open_by(self, state: State) -> float:
+        """The largest gap, beside the extent of the system where it is a length."""
+        return float(np.abs(self.gap(state) / self._gap_units).max(initial=0.0))
+
+    @cached_property
+    def _gap_units(self) -> np.ndarray:
+        rows = [row for c in self.system.joints.values() for row in (*c.closed, *c.locked, *c.driven)]
+        return gap_units(rows, self.length)
 
     @cached_property
     def _starts(self) -> dict[str, tuple[Held, Held]]:

@@ -6,14 +6,15 @@ import numpy as np
 
 from phloat.algebra.sparse import Matrix, diagonal
 from phloat.errors import InputError, JointError
+from phloat.joints.rows import gap_units
 from phloat.motion.least import Saddle
 from phloat.system.jointed import ends, gaps, half_turned, in_rows, in_velocities, joint_rows
 from phloat.system.state import State
 from phloat.system.system import System
 
-CLOSED = 1e-7
+CLOSED = 1e-7  # of the size of the mechanism, or of one for directions
 AGREES = 1e-9
-NOISE = 1e-9  # m/s or rad/s
+NOISE = 1e-9  # 1/s: of the size of the mechanism, or of one for directions
 REMAINDER = 1e-3  # of all velocities: more is no remainder of a step
 
 
@@ -50,10 +51,10 @@ def with_velocities(system: System, state: State, w: np.ndarray) -> State:
 
 
 def closed_or_said(system: System, state: State) -> None:
-    """A sentence where a joint stands open."""
+    """Raises InputError where a joint is open: lengths beside the size of the mechanism, directions beside one."""
     for name, gap in gaps(system, state).items():
-        if (size := float(np.abs(gap).max())) > CLOSED:
-            raise InputError(f"joint {name!r} is open by {size:.3g}; close it with place(system, …)")
+        if (np.abs(gap) > CLOSED * gap_units(system.joints[name].closed, system.size)).any():
+            raise InputError(f"joint {name!r} is open by {np.abs(gap).max():.3g}; close it with place(system, …)")
     for name, c in system.joints.items():
         if half_turned(c, *ends(c, state)):
             raise InputError(f"joint {name!r} is half a turn away from closed; close it with place(system, …)")
@@ -64,7 +65,7 @@ def agreed(system: System, state: State, u: np.ndarray, rows: tuple[Matrix, Matr
     the least change of kinetic energy; a miss that is no such remainder gets a sentence. `rows`: `velocity_rows`, where known."""
     G, B_lam = rows or velocity_rows(system, state)
     w, right = state.e[places_of(system)], B_lam @ u
-    off = np.abs(G @ w - right)
+    off = np.abs(G @ w - right) / gap_units([row for c in system.joints.values() for row in c.rows], system.size)
     if off.max(initial=0.0) <= NOISE:
         return state
     M = mass(system, state)
@@ -76,7 +77,7 @@ def agreed(system: System, state: State, u: np.ndarray, rows: tuple[Matrix, Matr
         return state
     if miss.max() > REMAINDER:
         raise JointError(
-            f"velocities miss joint {system.multipliers.owner(worst)!r} by {off[worst]:.3g}; "
+            f"velocities miss joint {system.multipliers.owner(worst)!r} by {np.abs(G @ w - right)[worst]:.3g}; "
             "make them agree with set_moving(system, state, …, u=…)"
         )
     return with_velocities(system, state, saddle.solve(M @ w, right)[0])

@@ -83,6 +83,14 @@ class System:
         return Layout({name: (size,) for name, size in sizes.items() if size}, "joint")
 
     @cached_property
+    def size(self) -> float:
+        """A length of the mechanism: the longest side of a body, or the largest distance on the ground; 1 where there is none."""
+        spans = [body.extent for body in self.bodies.values()]
+        on_ground = [end.at for c in self.joints.values() for end in (c.first, c.second) if not end.body]
+        spans += [float(np.linalg.norm(at - on_ground[0])) for at in on_ground]
+        return max(spans, default=0.0) or 1.0
+
+    @cached_property
     def loose(self) -> LinearPHDAE:
         """The bodies about rest, side by side, before any joint holds them; fields in body axes."""
         return side_by_side(*(body.linear().prefixed(name) for name, body in self.bodies.items()))
