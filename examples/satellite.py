@@ -9,7 +9,7 @@ import numpy as np
 import phloat as ph
 
 alu = ph.Material(E=70e9, rho=2700.0, nu=0.33)
-panel = ph.Beam(length=3.0, section=ph.Rectangle(0.5, 0.01), material=alu)
+panel = ph.Beam(length=3.0, section=ph.Rectangle(0.5, 0.01), material=alu, theory="timoshenko")
 hub = ph.RigidBody(mass=500.0, inertia=np.diag([200.0] * 3), ports={"left": (-0.5, 0, 0), "right": (0.5, 0, 0)})
 
 
