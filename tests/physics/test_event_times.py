@@ -89,6 +89,17 @@ def test_an_adaptive_run_with_events_goes_on_where_it_was_cut(tmp_path):
     assert len(on.events) == len(whole.events) == 6
 
 
+@pytest.mark.parametrize("way", ["fixed", "adaptive"])
+def test_a_run_that_an_event_stopped_goes_on_through_it(way, tmp_path):
+    """The same event stopped it again where it was."""
+    system, start = ball()
+    half = ph.Event(lambda t, y: y["ball.r_P"][1] - 0.5, name="half-way")
+    stopped = ph.simulate(system, start, 0.6, events=[half], save=tmp_path / "run", **SCHEMES[way])
+    assert stopped.t[-1] == pytest.approx(np.sqrt(1 / g))
+    on = ph.resume(tmp_path / "run", system, t_end=0.6, events=[half])
+    assert on.t[-1] == 0.6 and len(on.events) == 1
+
+
 # --- several events at one instant ---------------------------------------------------------------------------------------
 
 

@@ -114,13 +114,13 @@ class Watch:
         there = self._levels()
         self.runner.snap()
         acted = [self._done(k) for k in group]
-        if any(self.events[k].do is None for k in group):
-            return False
         self.before, levels, changed = None, self._levels(), any(acted)
         for k, met in group.items():
             if not changed or abs(levels[k]) <= max(abs(there[k]), ZERO * self.travel[k]):
                 levels[k] = met.side * HELD if changed and self._rests(k, levels[k]) else 0.0
         self.levels = levels
+        if any(self.events[k].do is None for k in group):
+            return False
         self._pile(group)
         return True
 
