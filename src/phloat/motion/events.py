@@ -14,7 +14,11 @@ from phloat.system.state import State
 
 Crossing = Callable[[float, Outputs], float]
 Action = Callable[[float, State], State | None]
-LOOKED = (0.25, 0.5, 0.75)  # parts of a step where an event is looked at, beside its extrema
+LOOKED = tuple(k / 8 for k in range(1, 8))  # parts of a step where an event is looked at, beside its extrema
+HELD = 5e-324  # ±, the smallest number: a zero that counts as being on this side
+ZERO = 1e-12  # of what a value changes by in a step: its round-off
+AT_ONCE = 1e-9  # of a step: where a held zero crosses so soon, it crosses at the start of the step
+RESTING = 1e-3  # of what a value changes by in a step: a smaller rate is none
 DELTA = 1 / 64  # of a step: between the values of a slope
 SHRINKING = 10  # intervals in a row, each shorter than the one before, that may pile up
 STILL = 1e-12  # of the run: intervals in a row that are no progress
@@ -42,6 +46,11 @@ class Event:
 
     def value(self, t: float, y: Outputs) -> float:
         value = self.when(t, y)
+        if isinstance(value, (bool, np.bool_)):
+            raise InputError(
+                f"event {self.name!r} is {bool(value)} at t = {t:g} s; it must be a number that changes its sign where the event "
+                "takes place: t - 0.3, not t > 0.3"
+            )
         if not isinstance(value, (int, float, np.number, np.ndarray)) or np.ndim(value) != 0 or not np.isfinite(value):
             raise InputError(f"event {self.name!r} is {value!r} at t = {t:g} s; it must be a finite number")
         return float(value)
@@ -64,10 +73,10 @@ class Happened:
 Point = tuple[float, float]  # a part of a step, and the value there
 
 
-def hidden(event: Event, value: Callable[[float], float], first: float, last: float) -> tuple[Point, Point] | None:
-    """Two parts of a step between which an event crosses zero, though it does not from end to end: by its extrema in between.
+def bracket(event: Event, value: Callable[[float], float], first: float, last: float) -> tuple[Point, Point] | None:
+    """Two parts of a step between which an event crosses zero for the first time: by its values at eighths and at its extrema.
 
-    They are those of the cubic through the values and slopes at both ends.
+    Those are the extrema of the cubic through the values and slopes at both ends.
     """
     early, late = value(DELTA), value(1.0 - DELTA)
     slope_0 = (4.0 * early - 3.0 * first - value(2.0 * DELTA)) / (2.0 * DELTA)
@@ -78,9 +87,37 @@ def hidden(event: Event, value: Callable[[float], float], first: float, last: fl
         slope_0,
     ]
     turns = np.roots([3.0 * cubic[0], 2.0 * cubic[1], cubic[2]])
-    inside = [float(x.real) for x in turns if abs(x.imag) < 1e-9 and 0.0 < x.real < 1.0]
+    inside = [float(x.real) for x in turns if abs(x.imag) < 1e-9 and AT_ONCE < x.real < 1.0]
     points = [(0.0, first), *((x, value(x)) for x in sorted({*LOOKED, *inside})), (1.0, last)]
     return next(((a, b) for a, b in pairwise(points) if event.crossed(a[1], b[1])), None)
+
+
+# --- zeros at the start and after `do` -----------------------------------------------------------------------------------
+
+
+def begun(event: Event, level: float, change: float) -> float:
+    """The value at the start of a run: from a zero the watched direction is a crossing; neither is where both are watched."""
+    return level if abs(level) > ZERO * abs(change) else -event.direction * HELD
+
+
+def onward(before: float, after: float) -> float:
+    """The value after a step: a held zero that has not moved is still held."""
+    return before if after == 0.0 and abs(before) == HELD else after
+
+
+@dataclass(frozen=True)
+class Met:
+    """A crossing: where in the step (part, or time), and the side that the value came from."""
+
+    at: float
+    side: float
+
+
+def together(found: dict[int, Met], same: float) -> tuple[dict[int, Met], float]:
+    """The first crossings, those no more than `same` apart, and where all of them are past zero."""
+    first = min(met.at for met in found.values())
+    group = {k: met for k, met in found.items() if met.at - first <= same}
+    return group, max(met.at for met in group.values())
 
 
 @dataclass(eq=False)

@@ -15,7 +15,8 @@ import numpy as np
 from phloat.errors import InputError, finite, mapping
 
 GAUSS = ((-np.sqrt(0.6), 5 / 18), (0.0, 8 / 18), (np.sqrt(0.6), 5 / 18))
-DEEP = 40  # halvings of an interval at a jump of a function
+DEEP = 40  # halvings of an interval at a jump of a function …
+MANY = 2**15  # … and parts of it that may still be halved: no function but noise has more
 STEP = 1e-4  # seconds between the values of a difference: 1e-9 is lost at 1000 rad/s, 1e-12 by round-off
 FIRST = {-3: -1 / 60, -2: 3 / 20, -1: -3 / 4, 1: 3 / 4, 2: -3 / 20, 3: 1 / 60}  # f' to sixth order
 ONWARD = {0: -49 / 20, 1: 6.0, 2: -15 / 2, 3: 20 / 3, 4: -15 / 4, 5: 6 / 5, 6: -1 / 6}  # the same, from t on
@@ -171,7 +172,11 @@ class Function:
 
     def means(self, times: np.ndarray) -> np.ndarray:
         """The means between the times, as rows."""
-        middle, half = 0.5 * (times[:-1] + times[1:]), 0.5 * (times[1:] - times[:-1])
+        return self.over(times[:-1], times[1:])
+
+    def over(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """The means over intervals, as rows."""
+        middle, half = 0.5 * (starts + ends), 0.5 * (ends - starts)
         points = np.stack([middle + half * x for x, _ in GAUSS], axis=1)
         values = vectors(f"input {self.name!r}", self.function, points.ravel(), self.shape)
         values = values.reshape(len(middle), len(GAUSS), -1)
@@ -183,7 +188,7 @@ class Function:
 
 @dataclass(frozen=True, eq=False)
 class Resolved(Function):
-    """A function whose means are found to `close` of its size in the interval: halved until both halves agree with the whole."""
+    """A function whose means are found to `close` of its size in the interval: halved until all parts agree with their halves."""
 
     close: float
 
@@ -194,20 +199,28 @@ class Resolved(Function):
         out, whole = halves.mean(axis=1), super().means(times)
         size = np.abs(halves).max(axis=(1, 2)) + np.abs(whole).max(axis=1)
         for k in np.flatnonzero(np.abs(out - whole).max(axis=1) > self.close * size):
-            out[k] = self._halved(float(times[k]), float(times[k + 1]), halves[k], DEEP)
+            out[k] = self._resolved(float(times[k]), float(times[k + 1]), whole[k])
         return out
 
-    def _halved(self, a: float, b: float, halves: np.ndarray, depth: int) -> np.ndarray:
-        """The mean over [a, b], whose halves have these means so far."""
-        middle, parts = 0.5 * (a + b), []
-        for start, end, mean in ((a, middle, halves[0]), (middle, b, halves[1])):
-            quarters = super().means(np.array([start, 0.5 * (start + end), end]))
-            better = quarters.mean(axis=0)
-            off, size = np.abs(better - mean).max(), np.abs(quarters).max()
-            parts.append(
-                better if off <= self.close * size or not depth else self._halved(start, end, quarters, depth - 1)
-            )
-        return 0.5 * (parts[0] + parts[1])
+    def _resolved(self, a: float, b: float, whole: np.ndarray) -> np.ndarray:
+        """The mean over [a, b], which is `whole` by its Gauss points alone.
+
+        Parts are halved all at once: what a part weighs is measured beside the largest of all, not beside its own size, which is
+        nothing in the tail of a pulse.
+        """
+        starts, ends, known = np.array([a]), np.array([b]), whole[None]
+        out, size = np.zeros_like(whole), float(np.abs(whole).max())
+        for depth in range(DEEP):
+            middle = 0.5 * (starts + ends)
+            starts, ends = np.stack([starts, middle], axis=1), np.stack([middle, ends], axis=1)
+            halves = self.over(starts.ravel(), ends.ravel()).reshape(len(middle), 2, -1)
+            better, size = halves.mean(axis=1), max(size, float(np.abs(halves).max()))
+            off = np.abs(better - known).max(axis=1) > self.close * size
+            out += 0.5**depth * better[~off].sum(axis=0)
+            if not 0 < off.sum() < MANY:
+                break
+            starts, ends, known = starts[off].ravel(), ends[off].ravel(), halves[off].reshape(-1, len(whole))
+        return out + 0.5**depth * better[off].sum(axis=0)
 
 
 def difference(f: Callable[[float], np.ndarray], t: float, step: float = STEP) -> np.ndarray:

@@ -10,16 +10,20 @@ import numpy as np
 from phloat.errors import ConvergenceError
 from phloat.motion.assembled import load
 from phloat.motion.between import between
-from phloat.motion.events import Event, Pile, hidden
+from phloat.motion.events import AT_ONCE, HELD, RESTING, ZERO, Event, Met, Pile, Point, begun, bracket, onward, together
 from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.step import SOLVED
 from phloat.motion.outputs import Outputs
-from phloat.motion.runner import Runner
+from phloat.motion.runner import NONE, Runner
 from phloat.motion.velocities import agreed, closed_or_said
 from phloat.system.energy import energy
 from phloat.system.state import State
 from phloat.system.system import fits
 
-CLOSE = 1e-13  # of a step: how near a crossing is found
+CLOSE = 1e-13  # of a step: how near a crossing is found …
+SAME = 1e-12  # … and how near two of them are at one instant
+ROUND_OFF = 16 * np.finfo(float).eps
+QUARTERS, SLOPE = (0.25, 0.5, 0.75, 1.0), (16.0, -12.0, 16.0 / 3.0, -1.0)  # the slope at 0 of what is 0 there
 TRIES = 60
 
 
@@ -58,6 +62,11 @@ class Watch:
         self.events = runner.task.events
         self.piles = [Pile() for _ in self.events]
         self.y = runner.outputs()
+        self.fresh = "levels" not in memory
+        self.travel, self.length = (
+            [0.0] * len(self.events),
+            0.0,
+        )  # how far values went in the last step, and how long it was
         self.levels = memory["levels"].tolist() if "levels" in memory else self._levels()
         self.before: list[float] | None = memory["levels.before"].tolist() if "levels.before" in memory else None
 
@@ -78,46 +87,82 @@ class Watch:
                 return False
         return True
 
-    def met(self, end: float, back: Saved) -> tuple[int, float] | None:
-        """The first event since `back` and its time, the runner having come to the end; the runner stays there if there is none."""
+    def met(self, end: float, back: Saved) -> tuple[dict[int, Met], float] | None:
+        """The first events since `back` and their time, the runner having come to the end; it stays there if there is none."""
         y, levels = self.y, self._levels()
-        found: dict[int, float] = {}
+        if self.fresh:
+            changes = np.subtract(levels, self.levels).tolist()
+            self.levels, self.fresh = list(map(begun, self.events, self.levels, changes)), False
+        self.travel = [max(abs(a), abs(b)) for a, b in zip(self.levels, levels, strict=True)]
+        self.length = end - back.t
+        found: dict[int, Met] = {}
         for i, event in enumerate(self.events):
-            if event.crossed(self.levels[i], levels[i]):
-                found[i] = self._crossing(event, (0.0, self.levels[i]), (1.0, levels[i]), end, back)
-            elif self._near(i, levels[i]):
-                part = self._within(i, levels[i], y, end, back)
-                found |= {} if part is None else {i: part}
+            if event.crossed(self.levels[i], levels[i]) or self._near(i, levels[i]):
+                met = self._within(i, levels[i], y, end, back)
+                found |= {} if met is None else {i: met}
         if found:
-            first = min(found, key=lambda i: found[i])
-            return first, back.t + found[first] * (end - back.t)
-        self.before, self.levels = self.levels, levels
+            same = max(SAME, ROUND_OFF * abs(end) / self.length)
+            group, part = together(found, same)
+            return group, back.t + part * self.length
+        self.before, self.levels = self.levels, list(map(onward, self.levels, levels))
         return None
 
-    def act(self, which: int, at: float, back: Saved) -> bool:
-        """At an event: stop, or do what it says and go on."""
-        event, runner = self.events[which], self.runner
+    def act(self, group: dict[int, Met], at: float, back: Saved) -> bool:
+        """At an instant: its events take place in their order; then the run stops or goes on."""
         self._back(back)
         self._go(at)
-        here = self._levels()[which]
+        there = self._levels()
+        self.runner.snap()
+        acted = [self._done(k) for k in group]
+        self.before, levels, changed = None, self._levels(), any(acted)
+        for k, met in group.items():
+            if not changed or abs(levels[k]) <= max(abs(there[k]), ZERO * self.travel[k]):
+                levels[k] = met.side * HELD if changed and self._rests(k, levels[k]) else 0.0
+        self.levels = levels
+        if any(self.events[k].do is None for k in group):
+            return False
+        self._pile(group)
+        return True
+
+    def _done(self, which: int) -> bool:
+        """What an event does; whether that is something."""
+        event, runner, before = self.events[which], self.runner, self.runner.state()
         runner.happened.append((runner.t, event.name))
-        runner.snap()
-        before = self.y.state
         changed = None if event.do is None else event.do(runner.t, before)
         if changed is not None:
-            was = energy(runner.task.system, before)
             self._reload(changed)
-            runner.changes.append((runner.t, which, energy(runner.task.system, changed) - was))
+            system = runner.task.system
+            runner.changes.append((runner.t, which, energy(system, changed) - energy(system, before)))
         runner.records.append((before.e, runner.state().e))
-        if event.do is None:
+        return changed is not None
+
+    def _pile(self, group: dict[int, Met]) -> None:
+        runner, span = self.runner, self.runner.task.t_end - self.runner.task.t_0
+        for k in group:
+            if (said := self.piles[k].grown(runner.t, self.events[k].name, span)) is not None:
+                raise ConvergenceError(said, runner.result())
+
+    def _rests(self, which: int, here: float) -> bool:
+        """Whether the value of an event has no rate now: by a step that is taken back."""
+        event, runner, start = self.events[which], self.runner, self.runner.t
+        h = min(self.length, runner.task.t_end - start)
+        states = self._tried(h) if h > AT_ONCE * self.length else None
+        if states is None:
             return False
-        self.before, self.levels = None, self._levels()
-        if changed is None or abs(self.levels[which]) <= abs(here):
-            self.levels[which] = 0.0  # it stands on its zero: whatever it does next is a new crossing
-        span = runner.task.t_end - runner.task.t_0
-        if (said := self.piles[which].grown(runner.t, event.name, span)) is not None:
-            raise ConvergenceError(said, runner.result())
-        return True
+        dense = (Outputs(runner.task.system, between(*states, h, x)) for x in QUARTERS)
+        values = [event.value(start + x * h, y) - here for x, y in zip(QUARTERS, dense, strict=True)]
+        return bool(abs(np.dot(SLOPE, values)) <= RESTING * max(map(abs, values)))
+
+    def _tried(self, h: float) -> tuple[State, State] | None:
+        """The states at both ends of a step that is then forgotten, if it can be made."""
+        runner, rows = self.runner, self.runner.rows
+        back, fill, start = saved(runner), rows.fill, runner.state()
+        rows.fill = -1
+        _, status = runner.steps(np.array([back.t, back.t + h]), NONE, runner.parts)
+        end = runner.state()
+        back_to(runner, back)
+        rows.fill = fill
+        return (start, end) if status == SOLVED else None
 
     # --- crossings ---------------------------------------------------------------------------------------------------
 
@@ -128,39 +173,33 @@ class Watch:
         change = max(abs(level - self.levels[i]), abs(self.levels[i] - self.before[i]))
         return min(abs(level), abs(self.levels[i])) <= change
 
-    def _within(self, i: int, level: float, y: Outputs, end: float, back: Saved) -> float | None:
-        """A crossing that both ends of the step do not show: looked for between them, then found by steps."""
+    def _within(self, i: int, level: float, y: Outputs, end: float, back: Saved) -> Met | None:
+        """The first crossing of an event: looked for between the ends of the step, then found by steps."""
         event, start, fill = self.events[i], back.t, self.runner.rows.fill
         a, b, h = y.state, self.y.state, end - back.t
 
         def dense(x: float) -> float:
             return event.value(start + x * h, Outputs(self.runner.task.system, between(a, b, h, x)))
 
-        ends = hidden(event, dense, self.levels[i], level)
+        ends = bracket(event, dense, self.levels[i], level)
         if ends is None:
             return None
         first, second = ((x, self._value(event, x, end, back) if 0.0 < x < 1.0 else f) for x, f in ends)
-        if event.crossed(first[1], second[1]):
-            return self._crossing(event, first, second, end, back, CLOSE * second[0])
+        for begin, stop in ((first, second), ((0.0, self.levels[i]), second), ((0.0, self.levels[i]), (1.0, level))):
+            if event.crossed(begin[1], stop[1]):
+                part = self._crossing(event, begin, stop, end, back, CLOSE * stop[0])
+                return Met(part, float(np.sign(begin[1])))
         self._back(back)
         self._go(end)
         self.runner.rows.fill = fill
         return None
 
-    def _crossing(
-        self,
-        event: Event,
-        first: tuple[float, float],
-        second: tuple[float, float],
-        end: float,
-        back: Saved,
-        close: float = CLOSE,
-    ) -> float:
+    def _crossing(self, event: Event, first: Point, second: Point, end: float, back: Saved, close: float) -> float:
         """Where in the step an event crosses zero: false position that never keeps one end for long (Illinois)."""
         (a, low), (b, high) = first, second
-        f_a, f_b = low, high
+        f_a, f_b, held = low, high, abs(low) == HELD
         for _ in range(TRIES):
-            if b - a < close:
+            if b - a < close or (held and b < AT_ONCE):
                 break
             x = (a * f_b - b * f_a) / (f_b - f_a)
             x = x if a < x < b else 0.5 * (a + b)
@@ -171,7 +210,7 @@ class Watch:
                 a, f_a, f_b = x, f, 0.5 * f_b
             else:
                 b, f_b, f_a = x, f, 0.5 * f_a
-        return b
+        return 0.0 if held and b < AT_ONCE else b
 
     def _value(self, event: Event, part: float, end: float, back: Saved) -> float:
         """An event at a part of the step, by a step up to there."""
@@ -181,6 +220,8 @@ class Watch:
 
     def _go(self, to: float) -> None:
         start = self.runner.t
+        if to - start <= ROUND_OFF * abs(to):  # no step: parts of it would have no length
+            return
         self.runner.go(np.array([start, to]) if self.parts == 1 else np.linspace(start, to, self.parts + 1))
 
     def _levels(self) -> list[float]:

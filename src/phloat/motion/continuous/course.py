@@ -13,7 +13,7 @@ from phloat.errors import ConvergenceError, InputError
 from phloat.motion.assembled import unload
 from phloat.motion.continuous.flow import Flow
 from phloat.motion.corners import Stops, stops
-from phloat.motion.events import Event, Pile, Point, hidden
+from phloat.motion.events import AT_ONCE, HELD, RESTING, ZERO, Event, Met, Pile, Point, begun, bracket, onward, together
 from phloat.motion.kernel import tables as t
 from phloat.motion.law_ranges import begin_ranges, found_ranges
 from phloat.motion.outputs import Outputs
@@ -27,6 +27,11 @@ from phloat.system.state import State
 from phloat.system.system import fits
 
 SEARCHES = 60
+PART = 64  # of a step: over which the rate of an event is taken
+CLOSE, SAME = (
+    1e-13,
+    1e-12,
+)  # of a step, or of t: how near a crossing is found, and how near two of them are at one instant
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +75,8 @@ class Course:
     turned: np.ndarray | None = None  # angles of joints in space now, where turns are counted
     angles: list[np.ndarray] = field(default_factory=list)
     earlier: list[float] | None = None  # values of the events at the node before the last
+    fresh: bool = True  # no event has been looked for yet
+    travel: list[float] = field(default_factory=list)  # how far values of events went in the last step
 
     def run(self) -> Result:
         """The whole way."""
@@ -82,14 +89,15 @@ class Course:
         self.keep(self.time, y, done)
         self.stepper.begin(self.time, y, yd, done)
         levels, steps, wanted = self.levels(self.time, y), 0, self.wanted()
-        piles = [Pile() for _ in task.events]
+        self.piles = [Pile() for _ in task.events]
         while self.time < task.t_end:
             try:
                 piece = self.stepper.step(self.limit())
             except ConvergenceError as stuck:
                 raise ConvergenceError(str(stuck), self.result()) from None
+            levels = self.begun(piece, levels)
             met = self.met(piece, levels)
-            self.time = piece.t_1 if met is None else met[0]
+            self.time = piece.t_1 if met is None else met[1]
             self.turn(piece.at(self.time)[0])
             while wanted and wanted[0] <= self.time:
                 self.keep(wanted[0], *piece.at(wanted[0]))
@@ -99,23 +107,23 @@ class Course:
             last = self.time >= task.t_end or met is not None
             if last or self.due(steps):
                 self.keep(self.time, y, done, closed=self.stepper.agrees and not last)
-            if met is not None and task.events[met[1]].do is None:
-                self.happened.append((self.time, task.events[met[1]].name))
-                self.records.append((self.state(self.time, y).e,) * 2)
-                break
-            here = levels if met is None else self.levels(self.time, y)
-            y, acted = (y, False) if met is None else self.acted(met[1], y)
+            there, acted = levels, False
+            if met is not None:
+                there = self.levels(self.time, y)
+                y, acted = self.acted(met[0], y)
+                if any(task.events[k].do is None for k in met[0]):
+                    break
             sampled = self.sample(y) and self.stepper.adapts
             if met is not None or sampled or self.time in self.breaks:
                 y, yd = flow.consistent(self.time, flow.closed(flow.inputs(self.time), y))
                 self.stepper.begin(self.time, y, yd, done)
-            self.earlier, levels = (levels if met is None else None), self.levels(self.time, y)
-            if met is not None:
-                if not acted or abs(levels[met[1]]) <= abs(here[met[1]]):
-                    levels[met[1]] = 0.0  # it stands on its zero: whatever it does next is a new crossing
-                said = piles[met[1]].grown(self.time, task.events[met[1]].name, task.t_end - task.t_0)
-                if said is not None:
-                    raise ConvergenceError(said, self.result())
+            now = self.levels(self.time, y)
+            if met is None:
+                self.earlier, levels = levels, list(map(onward, levels, now))
+            else:
+                h = piece.t_1 - piece.t_0
+                self.earlier, levels = None, self.left(met[0], there, now, acted, (y, y + h / PART * yd, h / PART))
+                self.pile(met[0])
             task.progress(self.time, None)
         return self.result()
 
@@ -175,20 +183,28 @@ class Course:
         outputs = Outputs(self.task.system, self.state(time, y))
         return [event.value(time, outputs) for event in self.task.events]
 
-    def met(self, piece: Piece, before: list[float]) -> tuple[float, int] | None:
-        """The first event of a step, found by false position (Illinois) on the dense output."""
+    def begun(self, piece: Piece, levels: list[float]) -> list[float]:
+        """The values of events before a step; at the start of the run with their zeros on the side they count for."""
+        if not self.fresh or not levels:
+            return levels
+        self.fresh = False
+        changes = np.subtract(self.levels(piece.t_1, piece.at(piece.t_1)[0]), levels).tolist()
+        return list(map(begun, self.task.events, levels, changes))
+
+    def met(self, piece: Piece, before: list[float]) -> tuple[dict[int, Met], float] | None:
+        """The first events of a step and their time, found by false position (Illinois) on the dense output."""
         events = self.task.events
         if not events:
             return None
         after = self.levels(piece.t_1, piece.at(piece.t_1)[0])
-        found = []
+        self.travel = [max(abs(a), abs(b)) for a, b in zip(before, after, strict=True)]
+        found: dict[int, Met] = {}
         for k, event in enumerate(events):
-            ends: tuple[Point, Point] | None = ((0.0, before[k]), (1.0, after[k]))
-            if not event.crossed(before[k], after[k]):
-                ends = self.within(piece, event, before[k], after[k]) if self.near(k, before, after) else None
-            if ends is not None:
-                found.append((self.crossing(piece, event, *ends), k))
-        return min(found, default=None)
+            if event.crossed(before[k], after[k]) or self.near(k, before, after):
+                ends = self.within(piece, event, before[k], after[k])
+                if ends is not None:
+                    found[k] = Met(self.crossing(piece, event, *ends), float(np.sign(ends[0][1])))
+        return together(found, SAME * max(abs(piece.t_1), piece.t_1 - piece.t_0)) if found else None
 
     def near(self, k: int, before: list[float], after: list[float]) -> bool:
         """Whether an event could have crossed zero there and back: not where it is farther away than it goes in a step."""
@@ -198,7 +214,7 @@ class Course:
         return min(abs(after[k]), abs(before[k])) <= change
 
     def within(self, piece: Piece, event: Event, low: float, high: float) -> tuple[Point, Point] | None:
-        return hidden(event, lambda x: self.value(piece, event, piece.t_0 + x * (piece.t_1 - piece.t_0)), low, high)
+        return bracket(event, lambda x: self.value(piece, event, piece.t_0 + x * (piece.t_1 - piece.t_0)), low, high)
 
     def value(self, piece: Piece, event: Event, time: float) -> float:
         """An event within a step."""
@@ -209,6 +225,7 @@ class Course:
         a, b = (piece.t_0 if first[0] == 0.0 else piece.t_0 + first[0] * span), piece.t_1
         b = b if second[0] == 1.0 else piece.t_0 + second[0] * span
         low, high = first[1], second[1]
+        held = piece.t_0 + AT_ONCE * span if abs(low) == HELD else -np.inf
         for _ in range(SEARCHES):
             x = (a * high - b * low) / (high - low) if high != low else 0.5 * (a + b)
             x = min(max(x, a + 1e-3 * (b - a)), b - 1e-3 * (b - a))
@@ -217,17 +234,52 @@ class Course:
                 a, low, high = x, value, 0.5 * high
             else:
                 b, high, low = x, value, 0.5 * low
-            if b - a < 1e-13 * max(abs(b), piece.t_1 - piece.t_0) or value == 0.0:
+            if b < held:
+                return piece.t_0
+            if b - a < CLOSE * max(abs(b), span) or value == 0.0:
                 break
         return b
 
-    def acted(self, which: int, y: np.ndarray) -> tuple[np.ndarray, bool]:
+    def left(
+        self,
+        group: dict[int, Met],
+        there: list[float],
+        now: list[float],
+        acted: bool,
+        ahead: tuple[np.ndarray, np.ndarray, float],
+    ) -> list[float]:
+        """Values after events: on zero, those that rest there count as on the side they came from, others as where they go to."""
+        out = list(now)
+        for k, met in group.items():
+            if not acted or abs(now[k]) <= max(abs(there[k]), ZERO * self.travel[k]):
+                out[k] = met.side * HELD if acted and self.rests(k, *ahead) else 0.0
+        return out
+
+    def rests(self, which: int, y: np.ndarray, ahead: np.ndarray, h: float) -> bool:
+        """Whether the value of an event has no rate: y goes to `ahead` in h."""
+        values = [self.levels(time, at)[which] for time, at in ((self.time, y), (self.time + h, ahead))]
+        return PART * abs(values[1] - values[0]) <= RESTING * self.travel[which]
+
+    def pile(self, group: dict[int, Met]) -> None:
+        for k in group:
+            said = self.piles[k].grown(self.time, self.task.events[k].name, self.task.t_end - self.task.t_0)
+            if said is not None:
+                raise ConvergenceError(said, self.result())
+
+    def acted(self, group: dict[int, Met], y: np.ndarray) -> tuple[np.ndarray, bool]:
+        """y after what events do, in their order, and whether they did something."""
+        changed = False
+        for k in group:
+            y, done = self.done(k, y)
+            changed = changed or done
+        return y, changed
+
+    def done(self, which: int, y: np.ndarray) -> tuple[np.ndarray, bool]:
         """y after what an event does, and whether it did something."""
         event, system = self.task.events[which], self.task.system
-        assert event.do is not None
         self.happened.append((self.time, event.name))
         before = self.state(self.time, y)
-        after = event.do(self.time, before)
+        after = None if event.do is None else event.do(self.time, before)
         if after is None:
             self.records.append((before.e, before.e))
             return y, False
