@@ -16,7 +16,10 @@ def element(L, section, material):
     line, twist = [0, 6], [3, 9]
     K, M = np.zeros((14, 14)), np.zeros((14, 14))
     bar, hat = np.array([[1, -1], [-1, 1]]) / L, np.array([[2, 1], [1, 2]]) * L / 6
-    for ends, inner, stiff, heavy in ((line, 12, m.E * s.A, m.rho * s.A), (twist, 13, m.G * s.J, m.rho * (s.I + s.I_y))):
+    for ends, inner, stiff, heavy in (
+        (line, 12, m.E * s.A, m.rho * s.A),
+        (twist, 13, m.G * s.J, m.rho * (s.I + s.I_y)),
+    ):
         K[np.ix_(ends, ends)], M[np.ix_(ends, ends)] = stiff * bar, heavy * hat
         K[inner, inner], M[inner, inner] = stiff * 16 / (3 * L), heavy * 8 * L / 15
         M[ends, inner] = M[inner, ends] = heavy * L / 3

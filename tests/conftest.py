@@ -17,12 +17,13 @@ def reference() -> dict:
 
 def pytest_collection_modifyitems(items):
     """Identities, orders and errors hold however far and thick a body is, and are best tested where it bends far: there the
-    warnings about the model are no errors. Physics, the paper, examples and documents must go without them."""
-    about_models = ("LargeDeformationWarning", "ThickBeamWarning")
-    structural = tuple(
-        str(ROOT / "tests" / name) for name in ("identities", "convergence", "random", "faults", "hostile")
+    warnings about the model are no errors. Physics, the paper, examples and documents must go without them (bodies of physical
+    tests may be thick)."""
+    tests = ROOT / "tests"
+    ignored = dict.fromkeys(
+        ("identities", "convergence", "random", "faults", "hostile"), ("LargeDeformationWarning", "ThickBeamWarning")
     )
+    ignored["physics"] = ("ThickBeamWarning",)
     for item in items:
-        if str(item.path).startswith(structural):
-            for kind in about_models:
-                item.add_marker(pytest.mark.filterwarnings(f"ignore::phloat.errors.{kind}"), append=False)
+        for kind in ignored.get(item.path.relative_to(tests).parts[0], ()):
+            item.add_marker(pytest.mark.filterwarnings(f"ignore::phloat.errors.{kind}"), append=False)

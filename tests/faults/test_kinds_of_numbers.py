@@ -29,19 +29,19 @@ def strided(array):
     return view
 
 
-EXACT = frequencies(ph.Beam(2.0, ph.Section(A=0.25, I=0.5, J=1.0), STEEL, masses={0.5: 3.0}))
+EXACT = frequencies(ph.Beam(2.0, ph.Section(A=0.25, I=2**-11, J=1.0), STEEL, masses={0.5: 3.0}))
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.array], ids=lambda k: k.__name__)
 def test_any_kind_of_number_makes_the_same_beam(kind):
-    section = ph.Section(A=kind(0.25), I=kind(0.5), J=kind(1))
+    section = ph.Section(A=kind(0.25), I=kind(2**-11), J=kind(1))
     material = ph.Material(E=2.0e11, rho=kind(7800), nu=kind(0.25))
     beam = ph.Beam(kind(2), section, material, masses={0.5: kind(3)})
     np.testing.assert_allclose(frequencies(beam), EXACT, rtol=1e-12)
 
 
 def test_single_precision_is_lost_at_the_border_and_nowhere_behind_it():
-    A, I, rho = (np.float32(x) for x in (0.1, 0.03, 7800.1))
+    A, I, rho = (np.float32(x) for x in (0.1, 0.0003, 7800.1))
     single = ph.Beam(2.0, ph.Section(A=A, I=I, J=I), ph.Material(E=2.0e11, rho=rho))
     double = ph.Beam(2.0, ph.Section(A=float(A), I=float(I), J=float(I)), ph.Material(E=2.0e11, rho=float(rho)))
     np.testing.assert_allclose(frequencies(single), frequencies(double), rtol=1e-12)
@@ -49,7 +49,7 @@ def test_single_precision_is_lost_at_the_border_and_nowhere_behind_it():
 
 @pytest.mark.parametrize("kind", [int, np.int8, np.int64, np.uint16], ids=lambda k: k.__name__)
 def test_integers_make_the_same_beam(kind):
-    section = ph.Section(A=0.25, I=0.5, J=kind(1))
+    section = ph.Section(A=0.25, I=2**-11, J=kind(1))
     beam = ph.Beam(kind(2), section, ph.Material(E=200_000_000_000, rho=7800, nu=0.25), masses={0.5: kind(3)})
     np.testing.assert_allclose(frequencies(beam), EXACT, rtol=1e-12)
 
@@ -63,13 +63,13 @@ def test_one_is_true():
 
 @pytest.mark.parametrize("kind", [int, np.int8, np.int64, np.uint16], ids=lambda k: k.__name__)
 def test_any_integer_counts_elements(kind):
-    assert ph.Beam(1.0, ph.Circle(0.1), STEEL).discretise(kind(3)).coordinates == 21
+    assert ph.Beam(1.0, ph.Circle(0.1), STEEL).discretise(kind(3)).coordinates == 24
 
 
 @pytest.mark.parametrize("form", [list, tuple, np.float32, locked_up, strided], ids=lambda f: f.__name__)
 def test_any_sequence_gives_nodes(form):
     body = ph.Beam(1.0, ph.Circle(0.1), STEEL).discretise(form([0.0, 0.25, 1.0]))
-    assert body.coordinates == 14
+    assert body.coordinates == 16
 
 
 ARRAYS = [np.array, np.float32, locked_up, strided, np.asfortranarray, lambda a: np.array(a).tolist()]

@@ -58,7 +58,6 @@ def test_round_off_is_no_growth():
     beam = ph.Beam(length=1.0, section=ph.Rectangle(0.02, 0.01), material=STEEL).discretise(2)
     blade = ph.connect({"b": beam}, joints=[ph.Drive("ground", "b.P", of="pose", name="hub")])
     spinning = ph.modes(ph.linearise(blade, ph.steady_spin(blade, axis=(0, 0, 1), rate=6.0)))
-    assert spinning.growth.any()
     document, _ = parts(page_text(spinning))
     assert document["spinning"]
     assert [mode["growth"] for mode in document["modes"]] == [0.0] * len(document["modes"])

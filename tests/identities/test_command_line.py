@@ -210,9 +210,9 @@ FREEDOM = {
     "crank_slider": (32, 0),
     "four_bar": (37, 1),
     "heavy_top": (3, 3),
-    "satellite": (28, 6),
+    "satellite": (40, 6),
     "double_pendulum": (34, 2),
-    "hinged_beam": (17, 3),
+    "hinged_beam": (19, 3),
     "spin_up": (64, 0),
 }
 

@@ -124,6 +124,7 @@ def integral(table: dict[float, float], x: float) -> float:
     return float(np.interp(x, knots, total) - np.interp(0.0, knots, total))
 
 
+@pytest.mark.filterwarnings("ignore::phloat.errors.CurveRangeWarning")
 @pytest.mark.parametrize(("speed", "dt"), [(2.5, 0.02), (-2.5, 0.02), (4.0, 0.06)])
 def test_forces_by_a_table_are_its_means_over_a_step(speed, dt):
     """m Δv = −h (ΔV/Δx + d(Δx/h)), through the places of both tables and beyond them."""

@@ -157,7 +157,10 @@ def test_stiffness_is_the_derivative_of_the_forces():
 
 @pytest.mark.parametrize("name", ["beam", "timoshenko beam", "tapered beam with masses", "cloud of masses"])
 def test_an_equilibrium_balances_all_forces(name):
-    body, part = bodies()[name], 0.1 if name == "cloud of masses" else 1.0  # more would deflect the cloud beyond its size
+    body, part = (
+        bodies()[name],
+        0.1 if name == "cloud of masses" else 1.0,
+    )  # more would deflect the cloud beyond its size
     joints = [
         ph.Spherical("ground", "b.P", name="ball"),
         ph.Spring("ground", "b.C", at=(2, 1, 0), stiffness=3000.0 * part, length=0.5),

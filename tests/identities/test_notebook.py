@@ -202,4 +202,5 @@ def test_the_residual_on_the_way_is_that_of_the_ledger(monkeypatch):
     largest = ledger.relative / np.abs(ledger.residual).max()
     assert found[-1] == pytest.approx(abs(ledger.residual[-1]) * largest, rel=0.5)
     assert ledger.relative > 1e-11  # there is something to see
-    assert max(found) == pytest.approx(ledger.relative, rel=0.5)
+    late = found[len(found) // 2 :]  # on the way it is beside the largest energy so far
+    assert max(late) == pytest.approx(ledger.relative, rel=0.5)

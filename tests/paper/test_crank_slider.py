@@ -95,6 +95,7 @@ def bent(elements: int, *, softened: bool) -> tuple[np.ndarray, np.ndarray]:
     return 150 * t, y[np.flatnonzero(free == elements)[0]] / length  # the middle node
 
 
+@pytest.mark.filterwarnings("ignore::phloat.errors.LargeDeformationWarning")  # the paper's rod has no stiffening
 def test_two_elements_are_the_paper_s_curve_for_a_turn_and_an_independent_model_throughout():
     """The printed curve is that of a model without the centrifugal term θ̇²u_y (0.8 % from it, to the end); phloat has it. The
     two drift apart in phase by 0.2 % in frequency: 1.8 % of the peak in the first turn, 3.1 % at the end."""

@@ -93,6 +93,7 @@ def test_a_mode_decays_as_its_damping_was_designed():
     assert np.isclose(-np.polyfit(result.t[peak], np.log(x[peak]), 1)[0], 2.0, rtol=0.01)
 
 
+@pytest.mark.filterwarnings("ignore::phloat.errors.LargeDeformationWarning")  # soft links
 def test_energy_shaping_reaches_its_set_point_under_gravity_with_bent_links():
     system = arm(gravity=(0.0, -9.81, 0.0))
     target = {"shoulder": 0.5, "elbow": 0.3}

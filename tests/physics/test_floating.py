@@ -44,6 +44,7 @@ def test_a_strip_lags_and_stretches_as_the_beam_when_it_is_spun_up(kind, referen
     assert np.abs(ph.energy_ledger(result).residual).max() < 1e-11 * result.energy.max()
 
 
+@pytest.mark.filterwarnings("ignore::phloat.errors.LargeDeformationWarning")  # as it should
 @pytest.mark.parametrize("kind", ["plate", "solid"])
 def test_without_stiffening_a_strip_runs_away(kind):
     import spin_up

@@ -86,6 +86,7 @@ def test_a_fine_cantilever_bends_by_the_formula():
     assert (push.T @ model.at(0.0).solve(push))[0, 0] == pytest.approx(length**3 / (3 * alu.E * I), rel=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::phloat.errors.LargeDeformationWarning")  # a linear run of any size
 def test_pod_of_a_linear_run_repeats_it():
     system = ph.eliminate(jointed_arm(elements=4))
     push = {"elbow": lambda t: np.sin(60.0 * t), "shoulder": 0.0}

@@ -62,8 +62,10 @@ def made(recipe, kind: str, world: World):
     if kind in ("plate", "solid"):
         return on_mesh(kind, world.length, world.mass, world.time)
     recipe = body_in(recipe, world)
-    if kind == "split":
-        return recipe.split(2).discretise(1)
+    if (
+        kind == "split"
+    ):  # its end P does not turn with η: an angle there would depend on the hidden direction it is read from
+        return replace(recipe, frame="cantilever").split(2).discretise(1)
     if kind in BEAMS:
         body = recipe.discretise(3 if kind == "reduced" else 1)
         return body.reduced(modes=2) if kind == "reduced" else body

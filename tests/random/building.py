@@ -19,7 +19,7 @@ from phloat.motion.velocities import mass, velocity_rows, with_velocities
 MADE = {"revolute": ph.Revolute, "prismatic": ph.Prismatic, "universal": ph.Universal, "cylindrical": ph.Cylindrical}
 MADE |= {"planar": ph.Planar, "spherical": ph.Spherical, "weld": ph.Weld, "slide": ph.Slide}
 SLIDES = {"prismatic": ["slide"], "slide": ["slide"], "cylindrical": ["slide"], "planar": ["slide_x", "slide_y"]}
-STIFF = {"rigid": ("P", "C"), **dict.fromkeys(set(BEAMS) - {"pinned"}, ("P",))}  # ports that do not turn with η
+STIFF = {"rigid": ("P", "C"), **dict.fromkeys({*BEAMS, "split"} - {"pinned"}, ("P",))}  # ports that do not turn with η
 TURNS = {"revolute": ["angle"], "cylindrical": ["angle"], "universal": ["angle", "angle_2"], "planar": ["angle"]}
 
 

@@ -27,14 +27,14 @@ RESTARTS = 30
 
 
 @one_thread()
-def lowest(K: Matrix, M: Matrix, count: int, rigid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def lowest(K: Matrix, M: Matrix, count: int, rigid: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """μ, ascending, exactly 0 for rigid motions, and the columns v of unit mass, `count` of them or all there are.
 
     `rigid` (n × any) are the motions that may be rigid: those combinations of them that K does not feel are the rigid modes.
     Raises AccuracyError where an eigenvalue is so small beside the entries of K that they do not determine it to 1e-6.
     """
     n = K.shape[0]
-    known = _unfelt(K, M, rigid)
+    known = np.zeros((n, 0)) if rigid is None else _unfelt(K, M, rigid)
     zeros = known.shape[1]
     if n <= DENSE or count > n // 4:
         value, v = la.eigh(K.toarray(), M.toarray(), subset_by_index=(0, min(count, n) - 1))

@@ -84,7 +84,7 @@ class Modes:
         if len(self.omega) == self.system.split - self.system.multipliers.size:
             return joint_poles(self.omega, D)[0]
         if self.system.split <= DENSE_VELOCITIES:
-            return _dense(self.system, None).poles[: len(self.omega)]
+            return modes(self.system, self.system.split).poles[: len(self.omega)]
         projected, shapes = joint_poles(self.omega, D)
         return refined(self.system, projected, self.vectors @ shapes)
 
@@ -181,8 +181,8 @@ def _loaded(system: LinearPHDAE, count: int | None, gyroscopic: bool) -> Modes:
     # rigid motions first, then what grows without swinging, then what swings
     order = np.concatenate([np.arange(rigid), rigid + np.lexsort((value[rigid:].real, value[rigid:].imag))])
     stop = len(order) if count is None else min(count, len(order))
-    value, vectors = value[order][:stop], vectors[:, order][:, :stop]
-    return Modes(system, value.imag, min(rigid, stop), vectors, value.real)
+    growth = value.real[order][:stop] if gyroscopic or value.real.any() else None
+    return Modes(system, value.imag[order][:stop], min(rigid, stop), vectors[:, order][:, :stop], growth)
 
 
 def _circulating(system: LinearPHDAE, count: int | None) -> Modes:

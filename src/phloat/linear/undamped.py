@@ -62,7 +62,8 @@ class Undamped:
         size, turn = jacobi(N[:felt])
         V, pull = V @ turn, N[felt:] @ turn
         if not pull.size:
-            strained = _strained(strain, V, size, np.linalg.norm(np.abs(late @ strain) @ np.abs(V), axis=0))
+            terms = np.linalg.norm(np.abs(late @ strain) @ np.abs(V), axis=0)
+            strained = _strained(strain, V, M.diagonal(), size, terms)
             return cls(np.hstack([rigid, V[:, ~strained]]), V[:, strained], size[strained], None, M.diagonal())
         size[moves.held :] = np.linalg.norm(pull[:, moves.held :], axis=0)
         B = pull / size
@@ -104,11 +105,12 @@ class Undamped:
         return mu[order], self.vectors @ np.where(low, back, turn)[:, order]
 
 
-def _strained(strain: np.ndarray, V: np.ndarray, size: np.ndarray, terms: np.ndarray) -> np.ndarray:
+def _strained(strain: np.ndarray, V: np.ndarray, mass: np.ndarray, size: np.ndarray, terms: np.ndarray) -> np.ndarray:
     """Which motions V of frequencies `size` strain anything. Not those whose frequency is round-off of its `terms`, unless some
-    strain is more than round-off of its own: the elimination over the elements of a mesh adds up more than it knows of."""
-    each = np.abs(strain @ V) > UNSTRAINED * (np.abs(strain) @ np.abs(V))
-    return np.asarray((size > ROUND_OFF * terms) | each.any(axis=0))
+    strain is more than round-off of its own terms, or of a motion of unit mass: the elimination over the elements of a mesh adds
+    up more than it knows of."""
+    unknown = UNSTRAINED * (np.abs(strain) @ np.abs(V)) + ROUND_OFF * (np.abs(strain) @ (1.0 / np.sqrt(mass)))[:, None]
+    return np.asarray((size > ROUND_OFF * terms) | (np.abs(strain @ V) > unknown).any(axis=0))
 
 
 def jacobi(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

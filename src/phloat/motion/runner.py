@@ -328,7 +328,7 @@ class Runner:
             books,
             info,
             happened(system, self.happened, self.records),
-            np.array(rows.turned[:n]).reshape(n, -1) if self.turns is not None else None,
+            np.array(rows.turned[:n]).reshape(n, len(self.turns.joints)) if self.turns is not None else None,
         )
 
     def _changed(self, times: np.ndarray) -> tuple[list[str], np.ndarray]:
