@@ -1,6 +1,6 @@
 """The bodies of random mechanisms: rigid ones, points, beams of every theory, plates and solids of few coordinates."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
