@@ -56,6 +56,14 @@ class LargeDeformationWarning(UserWarning):
     """A body that bends so far within its frame that the small-deformation model errs by more than 0.25 % of its length."""
 
 
+class LateralTorsionWarning(UserWarning):
+    """A beam whose moments couple bending to torsion (lateral–torsional buckling), which a beam in one frame leaves out."""
+
+
+class LargeStretchWarning(UserWarning):
+    """A beam stretched so far along its axis that its frequencies, linear in the stretch, depend on the choice of its frame."""
+
+
 class RedundancyWarning(UserWarning):
     """Joints that repeat each other: the motion is right, their multipliers are not unique."""
 

@@ -29,6 +29,7 @@ from phloat.bodies.continua.facets import facets_of
 from phloat.bodies.strain import strain_gradient
 from phloat.errors import InputError, JointError, RedundancyWarning, finite
 from phloat.linear.phdae import Field, LinearPHDAE
+from phloat.motion.beam_limits import warn_of_frequencies
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.stiffness import nonconservative, spring_rows
 from phloat.motion.velocities import places_of
@@ -59,6 +60,7 @@ def linearise(
     _joints_closed(system, state)
     now = given_inputs(system, u).at(float(finite("t", t, ())))
     small = tangent(system, state, now)
+    warn_of_frequencies(system, state, level=4)
     loose = system.loose
     places = in_rows(system, loose.rows)
     G, B_lam = joint_rows(system, state, places)

@@ -129,8 +129,8 @@ def deformation(
         return None
     angle = np.linalg.norm(looking.rotations(eta), axis=-1).max(axis=1, initial=0.0)
     some = np.sort(np.argsort(angle)[-TIMES:])
-    beam = isinstance(looking, BeamWatch)
-    error = looking.errors(eta[some], sigma[some], far) if beam else looking.errors(eta[some], sigma[some])
+    beam = looking if isinstance(looking, BeamWatch) else None
+    error = looking.errors(eta[some], sigma[some]) if beam is None else beam.errors(eta[some], sigma[some], far)
     k = int(np.argmax(error))
     loaded = sigma[_most_loaded(body, sigma)]
     return Deformation(
@@ -139,8 +139,8 @@ def deformation(
         deflection=float(looking.deflections(eta[some]).max()),
         error=float(error[k]),
         t=float(t[some[k]]),
-        stretch=float(looking.stretches(loaded).max()) if beam else 0.0,
-        coupling=float(looking.couplings(loaded).max()) if beam else 0.0,
+        stretch=0.0 if beam is None else float(beam.stretches(loaded).max()),
+        coupling=0.0 if beam is None else float(beam.couplings(loaded).max()),
     )
 
 

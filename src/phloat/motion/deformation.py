@@ -14,6 +14,7 @@ from phloat.bodies.body import Body
 from phloat.bodies.watched import Deformation, deformation
 from phloat.errors import LargeDeformationError, LargeDeformationWarning
 from phloat.linear.course import LinearResult
+from phloat.motion.beam_limits import STRETCHED, warn_of_beams
 from phloat.motion.held_ends import held_ends
 from phloat.motion.result import Result
 from phloat.system.state import State
@@ -61,7 +62,7 @@ def watched_linear(result: LinearResult) -> dict[str, dict[str, float]]:
     return out
 
 
-def watched_state(system: System, state: State, *, t: float = 0.0, level: int = 5) -> State:
+def watched_state(system: System, state: State, *, t: float = 0.0, level: int = 5, stretch: float = STRETCHED) -> State:
     """The state, after a warning where a body deforms too far; an error where no body of that size could."""
     found = _over_time(system, np.array([t]), state.e[None])
     for name, it in found.items():
@@ -70,7 +71,7 @@ def watched_state(system: System, state: State, *, t: float = 0.0, level: int = 
                 f"this is no equilibrium of body {name!r}: it is deflected by {it.deflection:.3g} of its length within its "
                 f"frame, and strained by {it.strain:.3g}; {_cure(system.bodies[name], it)}, or load it less"
             )
-    _said(system, found, level)
+    _said(system, found, level, stretch)
     return state
 
 
@@ -96,8 +97,11 @@ def _over_time(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deform
     return out
 
 
-def _said(system: System, found: Mapping[str, Deformation], level: int) -> dict[str, dict[str, float]]:
-    """Plain numbers by body; one warning for all bodies beyond the hypothesis, about the worst of them."""
+def _said(
+    system: System, found: Mapping[str, Deformation], level: int, stretch: float = STRETCHED
+) -> dict[str, dict[str, float]]:
+    """Plain numbers by body; one warning for all bodies beyond the hypothesis, about the worst of them; of the others, what
+    beams in one frame leave out."""
     large = {name: it for name, it in found.items() if not it.error < _limit(system.bodies[name])}
     if large:
         name = max(large, key=lambda key: large[key].error)
@@ -109,6 +113,9 @@ def _said(system: System, found: Mapping[str, Deformation], level: int) -> dict[
             LargeDeformationWarning,
             stacklevel=level,
         )
+    warn_of_beams(
+        system, {name: it for name, it in found.items() if name not in large}, stretch=stretch, level=level + 1
+    )
     return {name: it._asdict() for name, it in found.items()}
 
 

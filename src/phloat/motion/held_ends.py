@@ -33,7 +33,9 @@ def held_ends(system: System, state: State, name: str) -> Far:
     def held(row: np.ndarray) -> bool:
         r = np.zeros(G.shape[1])
         r[columns] = row
-        return bool(r.any() and lsqr(G.T, r, atol=0.0, btol=0.1 * HELD, iter_lim=ITERATIONS)[3] < HELD * np.linalg.norm(r))
+        return bool(
+            r.any() and lsqr(G.T, r, atol=0.0, btol=0.1 * HELD, iter_lim=ITERATIONS)[3] < HELD * np.linalg.norm(r)
+        )
 
     for k, (about, across, sign) in enumerate(((1, 2, -1.0), (2, 1, 1.0))):
         out[:, k, 0] = held(turn[about])
