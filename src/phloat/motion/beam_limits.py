@@ -24,6 +24,7 @@ from phloat.system.state import State
 from phloat.system.system import System
 
 COUPLED = 0.2  # x², from which on it is said
+FAR = 5.0  # x²: half the force at which a cantilever buckles
 STRETCHED, STRETCHED_LITTLE = 1e-2, 1e-3  # off by 1 % is said of motions, 0.1 % where frequencies are asked for
 PIECE = 0.25  # x of a piece that is advised: frequencies off by 0.1 to 0.3 %
 AIM = 1e-4  # of a frequency, by stretch
@@ -55,9 +56,10 @@ def warn_of_beams(system: System, found: Mapping[str, Deformation], *, stretch: 
 
 
 def _coupled(name: str, count: int, body: Body, it: Deformation) -> str:
+    off = f"about {2 * it.coupling:.2g} %" if it.coupling < FAR else "10 % and more"
     return (
         f"body {name!r}{_others(count)} bends so hard that bending and torsion couple, which one frame leaves out: it knows no "
-        f"lateral–torsional buckling, and its lowest frequencies are off by about {2 * it.coupling:.2g} % (M² L² |1/EI_y − 1/EI| "
+        f"lateral–torsional buckling, and its lowest frequencies are off by {off} (M² L² |1/EI_y − 1/EI| "
         f"/ GJ = {it.coupling:.3g}); split the beam into pieces: beam.split({_pieces(body, sqrt(it.coupling) / PIECE)})"
         ".discretise(1)"
     )
