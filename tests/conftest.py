@@ -18,7 +18,7 @@ def reference() -> dict:
 def pytest_collection_modifyitems(items):
     """Identities, orders and errors hold however far and thick a body is, and are best tested where it bends far: there the
     warnings about the model are no errors. Physics, the paper, examples and documents must go without them."""
-    about_models = ("LargeDeformationWarning", "ThickBeamWarning")
+    about_models = ("LargeDeformationWarning", "LargeStretchWarning", "LateralTorsionWarning", "ThickBeamWarning")
     structural = tuple(
         str(ROOT / "tests" / name) for name in ("identities", "convergence", "random", "faults", "hostile")
     )
