@@ -24,6 +24,7 @@ from phloat.bodies.beams.section import Section
 from phloat.bodies.body import Body
 
 POINTS = 16  # along a beam, at least; a midpoint rule
+WORTH = 1e-3  # of the length: estimates below it are left as if nothing resisted
 HINGED = 0.1  # of the largest moment: end moments below it hold nothing
 # what the far end may not do beside the held one, (first or last end held; about y, z; turn, move across)
 Far = np.ndarray
@@ -103,24 +104,20 @@ class BeamWatch:
         turned = self._curved(N, np.einsum("tpji,tpj->tpi", R, m + self._missing(load)))
         across = np.cross(psi, turned)
         bend = turned + 0.5 * across + np.cross(psi, across) / 12.0 - self._curved(N, m)
-        return self._moved(bend, exact, exact - modelled, m, np.maximum(N, 0.0), far)
+        error = self._moved(bend, exact, exact - modelled, m)
+        if (k := np.flatnonzero(error > WORTH)).size:
+            resisted = self._resisted(bend[k], (exact - modelled)[k], m[k], np.maximum(N[k], 0.0), far)
+            error[k] = self._moved(bend[k] + resisted, exact[k], (exact - modelled)[k], m[k])
+        return error
 
     def _missing(self, load: np.ndarray) -> np.ndarray:
         """Moments that the model lacks: those of the load beyond a section, less what the held places of the frame carry."""
         total = (self.h[:, None] * load).sum(axis=1, keepdims=True)
         return self._from_end(load) - self.held * total
 
-    def _moved(
-        self, bend: np.ndarray, tangent: np.ndarray, more: np.ndarray, m: np.ndarray, N: np.ndarray, far: Far
-    ) -> np.ndarray:
+    def _moved(self, bend: np.ndarray, tangent: np.ndarray, more: np.ndarray, m: np.ndarray) -> np.ndarray:
         """How far the axis moves when the end with the larger moment is held; with none at both ends, beside its chord."""
-        size = np.linalg.norm(m, axis=-1)
-        ends = size[:, [0, -1]]
-        first, hinged = ends[:, 0] >= ends[:, 1], ends.max(axis=1) < HINGED * size.max(axis=1)
-        bend = bend.copy()
-        for k in (1, 2):
-            steps = (self.h * more[..., 3 - k]).sum(axis=1) * (1.0 if k == 2 else -1.0)
-            bend[..., k] += self._resisted(k, bend[..., k], steps, N, first, hinged, far)
+        first, hinged = _ends(m)
         first = first[:, None, None]
         turn = np.where(first, self._from_start(bend), -self._from_end(bend))
         step = np.cross(turn, tangent) + more
@@ -130,39 +127,35 @@ class BeamWatch:
         way = np.where(hinged[:, None, None], way - chord, way)
         return np.linalg.norm(way, axis=-1).max(axis=1, initial=0.0) / self.length
 
-    def _resisted(
-        self,
-        k: int,
-        bend: np.ndarray,
-        steps: np.ndarray,
-        N: np.ndarray,
-        first: np.ndarray,
-        hinged: np.ndarray,
-        far: Far,
-    ) -> np.ndarray:
-        """The curvature by which tension and the far support resist, about y (k = 1) or z (2), (times, points).
+    def _resisted(self, bend: np.ndarray, more: np.ndarray, m: np.ndarray, N: np.ndarray, far: Far) -> np.ndarray:
+        """The curvatures about x (none), y and z by which tension and the far support resist, (times, points, 3).
 
-        μ' = N ϑ − n,  ϑ' = bend + μ/EI: with the end that is held (T integrates from it), μ = −F N ϑ + R r, and r are the moment
+        μ' = N ϑ − n,  ϑ' = bend + c μ: with the end that is held (T integrates from it), μ = −F N ϑ + R r, and r are the moment
         and force of the far support, so that the axis neither turns (Σ h ϑ' = 0) nor moves there (Σ h ϑ + steps = 0).
         """
-        p, h, x, L, soft = len(self.h), self.h, self._x, self.length, self.compliance[:, 1 + k, 1 + k]
+        count, p, h, x, L, c = len(bend), len(self.h), self.h, self._x, self.length, self.compliance[:, 2:, 2:]
+        first, hinged = _ends(m)
+        steps = (h[:, None] * more).sum(axis=1)[:, [2, 1]] * np.array([-1.0, 1.0])
+        bend = bend[..., 1:]
         start, end = self._from_start(np.eye(p)[None])[0], self._from_end(np.eye(p)[None])[0]
         about, ramp = start - h @ start / L, end - np.outer(1.0 - x / L, h)
         one, two = first[:, None, None], hinged[:, None, None]
         T = np.where(two, about, np.where(one, start, -end))
         F = np.where(two, ramp, np.where(one, end, -start))
         R = np.where(one, np.stack([np.ones(p), 1.0 - x / L], axis=1), np.stack([np.ones(p), x / L], axis=1))
-        pull = soft[:, None] * ((F * N[:, None, :]) @ T)
-        turn_and_move = np.stack([np.broadcast_to(h / L, (len(bend), p)), h @ T / L**2], axis=1)
-        there = (turn_and_move @ bend[..., None])[..., 0] + np.stack([0.0 * steps, steps / L**2], axis=1)
-        keeps = np.where(first[:, None], far[0, k - 1], far[1, k - 1]) & ~hinged[:, None]
-        A, b = np.zeros((len(bend), p + 2, p + 2)), np.zeros((len(bend), p + 2))
-        A[:, :p, :p], b[:, :p] = np.eye(p) + pull, -(pull @ bend[..., None])[..., 0]
-        A[:, :p, p:] = -R * (soft / soft.max())[:, None]
-        A[:, p:, :p] = np.where(keeps[..., None], turn_and_move, 0.0)
-        A[:, p:, p:] = np.where(keeps[..., None], 0.0, np.eye(2))
-        b[:, p:] = np.where(keeps, -there, 0.0)
-        return np.linalg.solve(A, b[..., None])[..., :p, 0]
+        pull = np.einsum("ikl,tij->tkilj", c, (F * N[:, None, :]) @ T)
+        turn_and_move = np.stack([np.broadcast_to(h / L, (count, p)), h @ T / L**2], axis=1)
+        there = np.einsum("tcp,tpk->tkc", turn_and_move, bend) + np.stack([0.0 * steps, steps / L**2], axis=-1)
+        keeps = np.where(one, far[0], far[1]) & ~two  # (times; about y, z; turn, move)
+        A, b, n = np.zeros((count, 2 * p + 4, 2 * p + 4)), np.zeros((count, 2 * p + 4)), 2 * p
+        A[:, :n, :n] = np.eye(n) + pull.reshape(count, n, n)
+        A[:, :n, n:] = -np.einsum("ikl,tic->tkilc", c / np.abs(c).max(), R).reshape(count, n, 4)
+        b[:, :n] = -np.einsum("tkilj,tjl->tki", pull, bend).reshape(count, n)
+        rows = np.einsum("kl,tcp->tkclp", np.eye(2), turn_and_move) * keeps[..., None, None]
+        A[:, n:, :n], A[:, n:, n:] = rows.reshape(count, 4, n), np.eye(4) * ~keeps.reshape(count, 4, 1)
+        b[:, n:] = np.where(keeps, -there, 0.0).reshape(count, 4)
+        found = np.linalg.solve(A, b[..., None])[:, :n, 0].reshape(count, 2, p)
+        return np.stack([np.zeros((count, p)), found[:, 0], found[:, 1]], axis=-1)
 
     @cached_property
     def _x(self) -> np.ndarray:
@@ -184,6 +177,13 @@ class BeamWatch:
     def _from_end(self, f: np.ndarray) -> np.ndarray:
         parts = self.h[:, None] * f
         return np.cumsum(parts[:, ::-1], axis=1)[:, ::-1] - 0.5 * parts
+
+
+def _ends(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whether the first end has the larger moment and is taken as held; whether neither has any, (times,) each."""
+    size = np.linalg.norm(m, axis=-1)
+    ends = size[:, [0, -1]]
+    return ends[:, 0] >= ends[:, 1], ends.max(axis=1) < HINGED * size.max(axis=1)
 
 
 def rotations_of(psi: np.ndarray) -> np.ndarray:
