@@ -20,9 +20,8 @@ def pytest_collection_modifyitems(items):
     warnings about the model are no errors. Physics, the paper, examples and documents must go without them (bodies of physical
     tests may be thick)."""
     tests = ROOT / "tests"
-    ignored = dict.fromkeys(
-        ("identities", "convergence", "random", "faults", "hostile"), ("LargeDeformationWarning", "ThickBeamWarning")
-    )
+    about_models = ("LargeDeformationWarning", "LargeStretchWarning", "LateralTorsionWarning", "ThickBeamWarning")
+    ignored = dict.fromkeys(("identities", "convergence", "random", "faults", "hostile"), about_models)
     ignored["physics"] = ("ThickBeamWarning",)
     for item in items:
         for kind in ignored.get(item.path.relative_to(tests).parts[0], ()):

@@ -60,6 +60,14 @@ class UnstableEquilibriumWarning(UserWarning):
     """An equilibrium that any disturbance leaves: an inverted pendulum, a column beyond its buckling load."""
 
 
+class LateralTorsionWarning(UserWarning):
+    """A beam whose moments couple bending to torsion (lateral–torsional buckling), which a beam in one frame leaves out."""
+
+
+class LargeStretchWarning(UserWarning):
+    """A beam stretched so far along its axis that its frequencies, linear in the stretch, depend on the choice of its frame."""
+
+
 class RedundancyWarning(UserWarning):
     """Joints that repeat each other: the motion is right, their multipliers are not unique."""
 

@@ -12,6 +12,8 @@ alu = ph.Material(E=70e9, rho=2700.0, nu=0.33)
 ALL = ("u_x", "u_y", "u_z", "theta_x", "theta_y", "theta_z")
 FRAMES = {"cantilever": "cantilever", "pinned": "pinned", "tip": {1.0: ALL}, "middle": {0.5: ALL}}
 RATE = 1280.27
+# blades at 300 rad/s stretch by 0.17 %, which their torsion hardly feels
+STRETCHED = pytest.mark.filterwarnings("ignore::phloat.LargeStretchWarning")
 
 
 def spinning_modes(system: ph.System, axis, rate: float) -> np.ndarray:
@@ -61,6 +63,7 @@ def test_pieces_whirl_as_the_whole():
     assert whirl(split.discretise(3)) == pytest.approx(exact_whirl(ph.Circle(0.2), False), rel=1e-4)
 
 
+@STRETCHED
 def test_an_euler_bernoulli_shaft_says_what_it_misses():
     body = ph.Beam(1.0, ph.Circle(0.2), steel, frame="pinned").discretise(4)
     with pytest.warns(ph.SectionInertiaWarning, match=r"'s' spins about its own axis.*±1.2 %.*rayleigh"):
@@ -119,6 +122,7 @@ def blade_torsion(body: ph.Body, rate: float, near: float) -> float:
 TAPERED = ph.Taper({0.0: ph.Rectangle(0.006, 0.08), 1.0: ph.Rectangle(0.003, 0.04)})
 
 
+@STRETCHED
 @pytest.mark.parametrize("frame", ["cantilever", "pinned", "tip"])
 @pytest.mark.parametrize("section", [ph.Rectangle(0.004, 0.06), TAPERED], ids=["straight", "tapered"])
 def test_torsion_of_a_turning_blade_has_propeller_moment_and_tension(section, frame):
@@ -130,6 +134,7 @@ def test_torsion_of_a_turning_blade_has_propeller_moment_and_tension(section, fr
     assert blade_torsion(body, 300.0, exact) == pytest.approx(exact, rel=2e-5)
 
 
+@STRETCHED
 def test_a_blade_across_its_plane_of_rotation_is_softened_by_the_propeller_moment():
     """(I − I_y) < 0: beside ω₀ = 638.6 tension adds 1.07 Ω², the propeller moment takes 0.99 Ω² away.
 

@@ -29,6 +29,7 @@ from phloat.bodies.continua.facets import facets_of
 from phloat.bodies.strain import strain_gradient
 from phloat.errors import InputError, JointError, RedundancyWarning, finite
 from phloat.linear.phdae import Field, LinearPHDAE
+from phloat.motion.beam_limits import warn_of_frequencies
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.stiffness import nonconservative, spring_rows
 from phloat.motion.velocities import closed_or_said, places_of
@@ -58,6 +59,7 @@ def linearise(
     closed_or_said(system, state)
     now = given_inputs(system, u).at(float(finite("t", t, ())))
     small = tangent(system, state, now)
+    warn_of_frequencies(system, state, level=4)
     loose = system.loose
     places = in_rows(system, loose.rows)
     G, B_lam = joint_rows(system, state, places)

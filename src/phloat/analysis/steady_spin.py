@@ -11,6 +11,7 @@ from phloat.algebra.sparse import csr, diagonal
 from phloat.analysis.section_inertia import warn_of_sections
 from phloat.errors import AccuracyError, InputError, finite
 from phloat.joints.ends import unit
+from phloat.motion.beam_limits import STRETCHED_LITTLE
 from phloat.motion.deformation import watched_state
 from phloat.motion.inertial import slopes
 from phloat.motion.inputs import given_inputs
@@ -62,7 +63,7 @@ def steady_spin(
         if left < CONVERGED:
             warn_of_ranges_at(system, state, stacklevel=3)
             warn_of_sections(system, state)
-            return watched_state(system, state, level=4)
+            return watched_state(system, state, level=4, stretch=STRETCHED_LITTLE)
         best = min(best, left)
     raise AccuracyError(
         f"no steady spin at {rate:g} rad/s was found: forces stay out of balance by {best:.1e} of their size; start nearer with "

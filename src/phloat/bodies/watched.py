@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.beams.beam import Beam
-from phloat.bodies.beams.hypothesis import beam_watch
+from phloat.bodies.beams.hypothesis import FREE, BeamWatch, Far, beam_watch
 from phloat.bodies.body import Body
 from phloat.bodies.plates.plate import Plate
 from phloat.errors import InputError
@@ -46,14 +46,16 @@ class Watch(Protocol):
 
 
 class Deformation(NamedTuple):
-    """The largest rotation (rad), strain and deflection beside the size of a body, the estimated error beside its size, and
-    the time of that."""
+    """The largest rotation (rad), strain and deflection beside the size of a body, the estimated error beside its size, the
+    time of that; of a beam the largest stretch N/EA, and M² L² |1/EI_y − 1/EI| / GJ, by which it would turn sideways."""
 
     rotation: float
     strain: float
     deflection: float
     error: float
     t: float
+    stretch: float = 0.0
+    coupling: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,19 +120,31 @@ def _mesh_watch(body: Body) -> MeshWatch:
     return MeshWatch(body, csr(sp.vstack(turns)), body.shape.displacement(places), cubic)
 
 
-def deformation(body: Body, t: np.ndarray, eta: np.ndarray, sigma: np.ndarray) -> Deformation | None:
-    """The largest of it over time: eta (times, coordinates), sigma (times, stresses)."""
+def deformation(
+    body: Body, t: np.ndarray, eta: np.ndarray, sigma: np.ndarray, *, far: Far = FREE
+) -> Deformation | None:
+    """The largest of it over time: eta (times, coordinates), sigma (times, stresses); `far` is what joints hold of a beam."""
     looking = watch(body)
     if looking is None or not len(t):
         return None
     angle = np.linalg.norm(looking.rotations(eta), axis=-1).max(axis=1, initial=0.0)
     some = np.sort(np.argsort(angle)[-TIMES:])
-    error = looking.errors(eta[some], sigma[some])
+    beam = looking if isinstance(looking, BeamWatch) else None
+    error = looking.errors(eta[some], sigma[some]) if beam is None else beam.errors(eta[some], sigma[some], far)
     k = int(np.argmax(error))
+    loaded = sigma[_most_loaded(body, sigma)]
     return Deformation(
         rotation=float(angle.max()),
         strain=float(looking.strains(sigma[some]).max(initial=0.0)),
         deflection=float(looking.deflections(eta[some]).max()),
         error=float(error[k]),
         t=float(t[some[k]]),
+        stretch=0.0 if beam is None else float(beam.stretches(loaded).max()),
+        coupling=0.0 if beam is None else float(beam.couplings(loaded).max()),
     )
+
+
+def _most_loaded(body: Body, sigma: np.ndarray) -> np.ndarray:
+    """The times with the largest of every resultant."""
+    parts = [np.abs(sigma[:, where]).max(axis=1, initial=0.0) for where in body.elastic.stresses.slices.values()]
+    return np.unique([np.argsort(part)[-TIMES:] for part in parts]).astype(int)

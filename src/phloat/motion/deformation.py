@@ -9,10 +9,13 @@ from math import ceil
 import numpy as np
 
 from phloat.bodies.beams.beam import Beam
+from phloat.bodies.beams.hypothesis import FREE, Far
 from phloat.bodies.body import Body
 from phloat.bodies.watched import Deformation, deformation
 from phloat.errors import LargeDeformationError, LargeDeformationWarning
 from phloat.linear.course import LinearResult
+from phloat.motion.beam_limits import STRETCHED, warn_of_beams
+from phloat.motion.held_ends import held_ends
 from phloat.motion.result import Result
 from phloat.system.state import State
 from phloat.system.system import System
@@ -21,6 +24,7 @@ LARGE = 2.5e-3  # of the length: the estimated error from which on it is said
 LARGE_UNSTIFFENED = 1e-2
 LINEAR = 0.4  # error of a linear tip beside its length, by the square of its turn: 0.38 of a cantilever, ½ of a hinge
 SAMPLES = 200  # times and points at which a linear motion is looked at, at most
+MOST = 32  # bodies whose joints are looked at
 AIM = 1e-4  # of the length: the error that the advised number of pieces is for
 
 
@@ -58,7 +62,7 @@ def watched_linear(result: LinearResult) -> dict[str, dict[str, float]]:
     return out
 
 
-def watched_state(system: System, state: State, *, t: float = 0.0, level: int = 5) -> State:
+def watched_state(system: System, state: State, *, t: float = 0.0, level: int = 5, stretch: float = STRETCHED) -> State:
     """The state, after a warning where a body deforms too far; an error where no body of that size could."""
     found = _over_time(system, np.array([t]), state.e[None])
     for name, it in found.items():
@@ -67,22 +71,37 @@ def watched_state(system: System, state: State, *, t: float = 0.0, level: int = 
                 f"this is no equilibrium of body {name!r}: it is deflected by {it.deflection:.3g} of its length within its "
                 f"frame, and strained by {it.strain:.3g}; {_cure(system.bodies[name], it)}, or load it less"
             )
-    _said(system, found, level)
+    _said(system, found, level, stretch)
     return state
 
 
 def _over_time(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deformation]:
+    """Every flexible body as if its far end were free; those beyond the hypothesis by that once more, as joints hold them."""
     layout, out = system.layout, dict[str, Deformation]()
+
+    def seen(name: str, far: Far) -> Deformation | None:
+        body = system.bodies[name]
+        sigma = e[:, layout[f"{name}.sigma"]] if body.stresses else np.zeros((len(t), 0))
+        return deformation(body, t, e[:, layout[f"{name}.eta"]], sigma, far=far)
+
     for name, body in system.bodies.items():
-        if body.coordinates:
-            sigma = e[:, layout[f"{name}.sigma"]] if body.stresses else np.zeros((len(t), 0))
-            it = deformation(body, t, e[:, layout[f"{name}.eta"]], sigma)
-            out |= {name: it} if it is not None else {}
+        it = seen(name, FREE) if body.coordinates else None
+        out |= {name: it} if it is not None else {}
+    for name in sorted(out, key=lambda name: -out[name].error)[:MOST]:
+        it, body = out[name], system.bodies[name]
+        if isinstance(body.recipe, Beam) and np.isfinite(it.error) and not it.error < _limit(body):
+            k = int(np.searchsorted(t, it.t))
+            far = held_ends(system, State(system.bodies, layout, e[k]), name)
+            again = seen(name, far) if far.any() else None
+            out[name] = it if again is None else again
     return out
 
 
-def _said(system: System, found: Mapping[str, Deformation], level: int) -> dict[str, dict[str, float]]:
-    """Plain numbers by body; one warning for all bodies beyond the hypothesis, about the worst of them."""
+def _said(
+    system: System, found: Mapping[str, Deformation], level: int, stretch: float = STRETCHED
+) -> dict[str, dict[str, float]]:
+    """Plain numbers by body; one warning for all bodies beyond the hypothesis, about the worst of them; of the others, what
+    beams in one frame leave out."""
     large = {name: it for name, it in found.items() if not it.error < _limit(system.bodies[name])}
     if large:
         name = max(large, key=lambda key: large[key].error)
@@ -94,6 +113,9 @@ def _said(system: System, found: Mapping[str, Deformation], level: int) -> dict[
             LargeDeformationWarning,
             stacklevel=level,
         )
+    warn_of_beams(
+        system, {name: it for name, it in found.items() if name not in large}, stretch=stretch, level=level + 1
+    )
     return {name: it._asdict() for name, it in found.items()}
 
 

@@ -2,12 +2,18 @@
 
 The model keeps ε = u_x' + ½ (u_y'² + u_z'²) and linear curvatures, with forces on the undeformed arms. The estimate puts the
 forces n and moments m of the model into the equations of the exact rod, m' = −r' × n, ψ' = J(ψ)⁻¹ C Rᵀ m, r' = R (1 + ε) e_x,
-once, and takes how far the axis moves: right to the first order that the model neglects, for a beam held at one end.
+once, and takes how far the axis moves: right to the first order that the model neglects. It moves as the held ends let it, and
+against the tension N. Two numbers stand beside it: the stretch N/EA, which ε leaves linear (½ u_x'² is not in it), and
+
+    x² = M² L² |1/EI_y − 1/EI| / GJ,
+
+by which moments couple bending to torsion (GJ θ'' + M² (1/EI_y − 1/EI) θ = 0): that is not in one frame at all.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -18,7 +24,11 @@ from phloat.bodies.beams.section import Section
 from phloat.bodies.body import Body
 
 POINTS = 16  # along a beam, at least; a midpoint rule
+WORTH = 1e-3  # of the length: estimates below it are left as if nothing resisted
 HINGED = 0.1  # of the largest moment: end moments below it hold nothing
+# what the far end may not do beside the held one, (first or last end held; about y, z; turn, move across)
+Far = np.ndarray
+FREE: Far = np.zeros((2, 2, 2), dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +78,19 @@ class BeamWatch:
         torque = m[..., :1] - (self.winding * N)[..., None]
         return self._strained(np.concatenate([N[..., None], torque, m[..., 1:]], axis=-1))[..., 1:]
 
-    def errors(self, eta: np.ndarray, sigma: np.ndarray) -> np.ndarray:
-        """The estimated error of the axis beside the length, (times,)."""
+    def stretches(self, sigma: np.ndarray) -> np.ndarray:
+        """The largest |N|/EA, (times,)."""
+        return np.abs(self.resultants(sigma)[..., 0] * self.compliance[:, 0, 0]).max(axis=1)
+
+    def couplings(self, sigma: np.ndarray) -> np.ndarray:
+        """The largest x² = M² L² |1/EI_y − 1/EI| / GJ with the principal EI, (times,); none in a plane."""
+        twist, bend = self.compliance[:, 1, 1], self.compliance[:, 2:, 2:]
+        moment = self.resultants(sigma)[..., 2:]
+        unlike = np.hypot(bend[:, 0, 0] - bend[:, 1, 1], 2.0 * bend[:, 0, 1]) * twist * ("T" in self.stress)
+        return ((moment**2).sum(axis=-1) * self.length**2 * unlike).max(axis=1)
+
+    def errors(self, eta: np.ndarray, sigma: np.ndarray, far: Far = FREE) -> np.ndarray:
+        """The estimated error of the axis beside the length, (times,); `far` is what joints keep the far end from."""
         psi, resultant = self.rotations(eta), self.resultants(sigma)
         N = resultant[..., 0]
         m = resultant[..., 1:] + np.stack([self.winding * N, 0.0 * N, 0.0 * N], axis=-1)
@@ -83,7 +104,11 @@ class BeamWatch:
         turned = self._curved(N, np.einsum("tpji,tpj->tpi", R, m + self._missing(load)))
         across = np.cross(psi, turned)
         bend = turned + 0.5 * across + np.cross(psi, across) / 12.0 - self._curved(N, m)
-        return self._moved(bend, exact, exact - modelled, m)
+        error = self._moved(bend, exact, exact - modelled, m)
+        if (k := np.flatnonzero(error > WORTH)).size:
+            resisted = self._resisted(bend[k], (exact - modelled)[k], m[k], np.maximum(N[k], 0.0), far)
+            error[k] = self._moved(bend[k] + resisted, exact[k], (exact - modelled)[k], m[k])
+        return error
 
     def _missing(self, load: np.ndarray) -> np.ndarray:
         """Moments that the model lacks: those of the load beyond a section, less what the held places of the frame carry."""
@@ -92,23 +117,55 @@ class BeamWatch:
 
     def _moved(self, bend: np.ndarray, tangent: np.ndarray, more: np.ndarray, m: np.ndarray) -> np.ndarray:
         """How far the axis moves when the end with the larger moment is held; with none at both ends, beside its chord."""
-        size = np.linalg.norm(m, axis=-1)
-        ends = size[:, [0, -1]]
-        first = (ends[:, 0] >= ends[:, 1])[:, None, None]
+        first, hinged = _ends(m)
+        first = first[:, None, None]
         turn = np.where(first, self._from_start(bend), -self._from_end(bend))
         step = np.cross(turn, tangent) + more
         way = np.where(first, self._from_start(step), -self._from_end(step))
-        hinged = ends.max(axis=1) < HINGED * size.max(axis=1)
-        x = (np.cumsum(self.h) - 0.5 * self.h) / self.length
+        x = self._x / self.length
         chord = way[:, :1] + (way[:, -1:] - way[:, :1]) * x[:, None] * np.array([0.0, 1.0, 1.0])
         way = np.where(hinged[:, None, None], way - chord, way)
         return np.linalg.norm(way, axis=-1).max(axis=1, initial=0.0) / self.length
+
+    def _resisted(self, bend: np.ndarray, more: np.ndarray, m: np.ndarray, N: np.ndarray, far: Far) -> np.ndarray:
+        """The curvatures about x (none), y and z by which tension and the far support resist, (times, points, 3).
+
+        μ' = N ϑ − n,  ϑ' = bend + c μ: with the end that is held (T integrates from it), μ = −F N ϑ + R r, and r are the moment
+        and force of the far support, so that the axis neither turns (Σ h ϑ' = 0) nor moves there (Σ h ϑ + steps = 0).
+        """
+        count, p, h, x, L, c = len(bend), len(self.h), self.h, self._x, self.length, self.compliance[:, 2:, 2:]
+        first, hinged = _ends(m)
+        steps = (h[:, None] * more).sum(axis=1)[:, [2, 1]] * np.array([-1.0, 1.0])
+        bend = bend[..., 1:]
+        start, end = self._from_start(np.eye(p)[None])[0], self._from_end(np.eye(p)[None])[0]
+        about, ramp = start - h @ start / L, end - np.outer(1.0 - x / L, h)
+        one, two = first[:, None, None], hinged[:, None, None]
+        T = np.where(two, about, np.where(one, start, -end))
+        F = np.where(two, ramp, np.where(one, end, -start))
+        R = np.where(one, np.stack([np.ones(p), 1.0 - x / L], axis=1), np.stack([np.ones(p), x / L], axis=1))
+        pull = np.einsum("ikl,tij->tkilj", c, (F * N[:, None, :]) @ T)
+        turn_and_move = np.stack([np.broadcast_to(h / L, (count, p)), h @ T / L**2], axis=1)
+        there = np.einsum("tcp,tpk->tkc", turn_and_move, bend) + np.stack([0.0 * steps, steps / L**2], axis=-1)
+        keeps = np.where(one, far[0], far[1]) & ~two  # (times; about y, z; turn, move)
+        A, b, n = np.zeros((count, 2 * p + 4, 2 * p + 4)), np.zeros((count, 2 * p + 4)), 2 * p
+        A[:, :n, :n] = np.eye(n) + pull.reshape(count, n, n)
+        A[:, :n, n:] = -np.einsum("ikl,tic->tkilc", c / np.abs(c).max(), R).reshape(count, n, 4)
+        b[:, :n] = -np.einsum("tkilj,tjl->tki", pull, bend).reshape(count, n)
+        rows = np.einsum("kl,tcp->tkclp", np.eye(2), turn_and_move) * keeps[..., None, None]
+        A[:, n:, :n], A[:, n:, n:] = rows.reshape(count, 4, n), np.eye(4) * ~keeps.reshape(count, 4, 1)
+        b[:, n:] = np.where(keeps, -there, 0.0).reshape(count, 4)
+        found = np.linalg.solve(A, b[..., None])[:, :n, 0].reshape(count, 2, p)
+        return np.stack([np.zeros((count, p)), found[:, 0], found[:, 1]], axis=-1)
+
+    @cached_property
+    def _x(self) -> np.ndarray:
+        return np.asarray(np.cumsum(self.h) - 0.5 * self.h)
 
     def _forces(self, N: np.ndarray, m: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """n of an element: M_z' = −n_y + N u_y',  M_y' = n_z − N u_z'."""
         first = np.searchsorted(self.element, self.element)
         last = np.searchsorted(self.element, self.element, side="right") - 1
-        x = np.cumsum(self.h) - 0.5 * self.h
+        x = self._x
         rate = (m[:, last] - m[:, first]) / (x[last] - x[first])[:, None]
         pull = N[..., None] * slope
         return np.stack([N, pull[..., 1] - rate[..., 2], pull[..., 2] + rate[..., 1]], axis=-1)
@@ -120,6 +177,13 @@ class BeamWatch:
     def _from_end(self, f: np.ndarray) -> np.ndarray:
         parts = self.h[:, None] * f
         return np.cumsum(parts[:, ::-1], axis=1)[:, ::-1] - 0.5 * parts
+
+
+def _ends(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whether the first end has the larger moment and is taken as held; whether neither has any, (times,) each."""
+    size = np.linalg.norm(m, axis=-1)
+    ends = size[:, [0, -1]]
+    return ends[:, 0] >= ends[:, 1], ends.max(axis=1) < HINGED * size.max(axis=1)
 
 
 def rotations_of(psi: np.ndarray) -> np.ndarray:
