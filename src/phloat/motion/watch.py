@@ -63,10 +63,7 @@ class Watch:
         self.piles = [Pile() for _ in self.events]
         self.y = runner.outputs()
         self.fresh = "levels" not in memory
-        self.travel, self.length = (
-            [0.0] * len(self.events),
-            0.0,
-        )  # how far values went in the last step, and how long it was
+        self.travel, self.length = [0.0] * len(self.events), 0.0  # of values in the last step, and that of the step
         self.levels = memory["levels"].tolist() if "levels" in memory else self._levels()
         self.before: list[float] | None = memory["levels.before"].tolist() if "levels.before" in memory else None
 

@@ -28,10 +28,8 @@ from phloat.system.system import fits
 
 SEARCHES = 60
 PART = 64  # of a step: over which the rate of an event is taken
-CLOSE, SAME = (
-    1e-13,
-    1e-12,
-)  # of a step, or of t: how near a crossing is found, and how near two of them are at one instant
+CLOSE = 1e-13  # of a step, or of t: how near a crossing is found …
+SAME = 1e-12  # … and how near two of them are at one instant
 
 
 @dataclass(frozen=True, eq=False)
