@@ -73,7 +73,7 @@ def modelled(q, f, spin, root, *, frame="cantilever", elements=3, plane="xy"):
     return tip, said, found
 
 
-@pytest.mark.parametrize("frame", ["cantilever", "pinned"])
+@pytest.mark.parametrize("frame", ["cantilever", "pinned", "chord"])
 @pytest.mark.parametrize("load", LOADS)
 @pytest.mark.parametrize("plane", ["xy", None])
 def test_the_watch_warns_between_a_tenth_and_one_percent(load, frame, plane):
