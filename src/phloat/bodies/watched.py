@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -124,24 +125,39 @@ def deformation(
     body: Body, t: np.ndarray, eta: np.ndarray, sigma: np.ndarray, *, far: Far = FREE
 ) -> Deformation | None:
     """The largest of it over time: eta (times, coordinates), sigma (times, stresses); `far` is what joints hold of a beam."""
+    found = deformations(body, t, [(eta, sigma)], far=far)
+    return found[0] if found else None
+
+
+def deformations(
+    body: Body, t: np.ndarray, motions: Sequence[tuple[np.ndarray, np.ndarray]], *, far: Far = FREE
+) -> list[Deformation]:
+    """The same of several motions (eta, sigma) of one body, looked at together; empty where a body is not watched."""
     looking = watch(body)
     if looking is None or not len(t):
-        return None
-    angle = np.linalg.norm(looking.rotations(eta), axis=-1).max(axis=1, initial=0.0)
-    some = np.sort(np.argsort(angle)[-TIMES:])
+        return []
+    angles = [np.linalg.norm(looking.rotations(eta), axis=-1).max(axis=1, initial=0.0) for eta, _ in motions]
+    some = [np.sort(np.argsort(angle)[-TIMES:]) for angle in angles]
+    eta, sigma = (np.concatenate([m[k][s] for m, s in zip(motions, some, strict=True)]) for k in (0, 1))
     beam = looking if isinstance(looking, BeamWatch) else None
-    error = looking.errors(eta[some], sigma[some]) if beam is None else beam.errors(eta[some], sigma[some], far)
-    k = int(np.argmax(error))
-    loaded = sigma[_most_loaded(body, sigma)]
-    return Deformation(
-        rotation=float(angle.max()),
-        strain=float(looking.strains(sigma[some]).max(initial=0.0)),
-        deflection=float(looking.deflections(eta[some]).max()),
-        error=float(error[k]),
-        t=float(t[some[k]]),
-        stretch=0.0 if beam is None else float(beam.stretches(loaded).max()),
-        coupling=0.0 if beam is None else float(beam.couplings(loaded).max()),
-    )
+    error = looking.errors(eta, sigma) if beam is None else beam.errors(eta, sigma, far)
+    of_all = (error, looking.strains(sigma).max(axis=1, initial=0.0), looking.deflections(eta))
+    each = zip(*(np.split(values, np.cumsum([len(s) for s in some])[:-1]) for values in of_all), strict=True)
+    out = []
+    for (_, stress), angle, times, (off, strain, deflection) in zip(motions, angles, some, each, strict=True):
+        k, loaded = int(np.argmax(off)), stress[_most_loaded(body, stress)]
+        out.append(
+            Deformation(
+                rotation=float(angle.max()),
+                strain=float(strain.max(initial=0.0)),
+                deflection=float(deflection.max()),
+                error=float(off[k]),
+                t=float(t[times[k]]),
+                stretch=0.0 if beam is None else float(beam.stretches(loaded).max()),
+                coupling=0.0 if beam is None else float(beam.couplings(loaded).max()),
+            )
+        )
+    return out
 
 
 def _most_loaded(body: Body, sigma: np.ndarray) -> np.ndarray:

@@ -9,9 +9,8 @@ from math import ceil
 import numpy as np
 
 from phloat.bodies.beams.beam import Beam
-from phloat.bodies.beams.hypothesis import FREE, Far
 from phloat.bodies.body import Body
-from phloat.bodies.watched import Deformation, deformation
+from phloat.bodies.watched import Deformation, deformation, deformations
 from phloat.errors import LargeDeformationError, LargeDeformationWarning
 from phloat.linear.course import LinearResult
 from phloat.motion.beam_limits import STRETCHED, warn_of_beams
@@ -79,22 +78,30 @@ def _over_time(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deform
     """Every flexible body as if its far end were free; those beyond the hypothesis by that once more, as joints hold them."""
     layout, out = system.layout, dict[str, Deformation]()
 
-    def seen(name: str, far: Far) -> Deformation | None:
-        body = system.bodies[name]
-        sigma = e[:, layout[f"{name}.sigma"]] if body.stresses else np.zeros((len(t), 0))
-        return deformation(body, t, e[:, layout[f"{name}.eta"]], sigma, far=far)
+    def motion(name: str) -> tuple[np.ndarray, np.ndarray]:
+        sigma = e[:, layout[f"{name}.sigma"]] if system.bodies[name].stresses else np.zeros((len(t), 0))
+        return e[:, layout[f"{name}.eta"]], sigma
 
-    for name, body in system.bodies.items():
-        it = seen(name, FREE) if body.coordinates else None
-        out |= {name: it} if it is not None else {}
+    for names in _alike(system):
+        found = deformations(system.bodies[names[0]], t, [motion(name) for name in names])
+        out |= dict(zip(names, found, strict=False))
     for name in sorted(out, key=lambda name: -out[name].error)[:MOST]:
         it, body = out[name], system.bodies[name]
         if isinstance(body.recipe, Beam) and np.isfinite(it.error) and not it.error < _limit(body):
             k = int(np.searchsorted(t, it.t))
             far = held_ends(system, State(system.bodies, layout, e[k]), name)
-            again = seen(name, far) if far.any() else None
+            again = deformation(body, t, *motion(name), far=far) if far.any() else None
             out[name] = it if again is None else again
     return out
+
+
+def _alike(system: System) -> list[list[str]]:
+    """The flexible bodies, those that are copies of one together."""
+    groups: dict[int, list[str]] = {}
+    for name, body in system.bodies.items():
+        if body.coordinates:
+            groups.setdefault(id(body), []).append(name)
+    return list(groups.values())
 
 
 def _said(
