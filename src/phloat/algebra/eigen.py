@@ -21,7 +21,7 @@ from phloat.errors import AccuracyError
 Solve: TypeAlias = Callable[[np.ndarray], np.ndarray]
 SHIFT = 1e-8  # of the largest K_ii / M_ii: where K is factorised below zero
 UNFELT = 1e-13  # of the terms of vᵀK v: what is left of it for a rigid motion v
-LOST = 1e-6  # of an eigenvalue: round-off of K beyond which it is not known from K
+LOST = 1e-5  # of an eigenvalue: round-off of K beyond which it is not known from K
 DENSE = 600
 RESTARTS = 30
 
@@ -31,7 +31,7 @@ def lowest(K: Matrix, M: Matrix, count: int, rigid: np.ndarray | None = None) ->
     """μ, ascending, exactly 0 for rigid motions, and the columns v of unit mass, `count` of them or all there are.
 
     `rigid` (n × any) are the motions that may be rigid: those combinations of them that K does not feel are the rigid modes.
-    Raises AccuracyError where an eigenvalue is so small beside the entries of K that they do not determine it to 1e-6.
+    Raises AccuracyError where an eigenvalue is so small beside the entries of K that they do not determine it to 1e-5.
     """
     n = K.shape[0]
     known = np.zeros((n, 0)) if rigid is None else _unfelt(K, M, rigid)
