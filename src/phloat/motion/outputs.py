@@ -2,49 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from phloat.algebra.sparse import Matrix
+import numpy as np
+
 from phloat.errors import PortError, unknown
-from phloat.system.jointed import in_rows, joint_coordinates, port_columns
+from phloat.system.jointed import Places, coordinates_of, in_rows, port_blocks
 from phloat.system.state import DERIVED, State
 from phloat.system.system import System
+
+_PLACES: WeakKeyDictionary[System, Places] = WeakKeyDictionary()
 
 
 class Outputs(Mapping[str, Any]):
     """y by name at one time: twists of body ports, rates of free axes and forces' points (`y["elbow"]`), joint coordinates
     (`y["elbow.angle"]`) and everything that a state has (`y["rod.theta"]`). A port of one component is a number.
+
+    The state may be given as a function that makes it, which is called when something is read.
     """
 
-    def __init__(self, system: System, state: State) -> None:
-        self.system, self.state = system, state
+    def __init__(self, system: System, state: State | Callable[[], State]) -> None:
+        self.system, self._given = system, state
+
+    @cached_property
+    def state(self) -> State:
+        return self._given if isinstance(self._given, State) else self._given()
 
     def __getitem__(self, name: str) -> Any:
         if name in self.system.ports:
-            y = self._columns.T @ self.state.e
-            value = y[self.system.ports[name]]
+            value = self._flow(self.system.ports.also.get(name, name))
             return value[0] if len(value) == 1 else value
-        if name in self._coordinates:
-            return self._coordinates[name]
         owner, _, quantity = str(name).rpartition(".")
         if name in self.system.layout or (quantity in DERIVED and owner in self.system.bodies):
             return self.state[name]
-        raise PortError(unknown("output", name, list(self)))
+        found = coordinates_of(self.system, self.state, owner) if owner in self.system.joints else {}
+        if name not in found:
+            raise PortError(unknown("output", name, list(self)))
+        return found[name]
 
     def __iter__(self) -> Iterator[str]:
         yield from self.system.ports
-        yield from self._coordinates
+        for name, c in self.system.joints.items():
+            yield from (f"{name}.{row.labels[0]}" for row in c.coordinates)
         yield from self.system.layout
 
     def __len__(self) -> int:
         return len(list(iter(self)))
 
-    @cached_property
-    def _coordinates(self) -> dict[str, float]:
-        return joint_coordinates(self.system, self.state)
+    def _flow(self, port: str) -> np.ndarray:
+        out, e, columns = np.zeros(self.system.ports.shape(port)), self.state.e, self._places.columns
+        for body, block in port_blocks(self.system, self.state, port):
+            out += block @ e[columns[body]]
+        return out
 
-    @cached_property
-    def _columns(self) -> Matrix:
-        return port_columns(self.system, self.state, in_rows(self.system, self.system.layout))
+    @property
+    def _places(self) -> Places:
+        if self.system not in _PLACES:
+            _PLACES[self.system] = in_rows(self.system, self.system.layout)
+        return _PLACES[self.system]

@@ -24,7 +24,7 @@ from phloat.motion.sharing import advanced
 from phloat.motion.signals import Constant, Signal, means, vector
 from phloat.motion.task import Task
 from phloat.motion.turns import counted
-from phloat.system.state import State
+from phloat.system.state import State, Still
 
 DEEPEST = 12  # halvings of a step before it is given up
 NONE = np.zeros(0, dtype=np.int64)
@@ -289,7 +289,10 @@ class Runner:
         return State(system.bodies, system.layout, unload(self.run, kept)[0])
 
     def outputs(self) -> Outputs:
-        return Outputs(self.task.system, self.state())
+        """What can be read of the system now; made when it is read, of the numbers as they are now."""
+        kept = self.packed.w[self.packed.first : self.packed.first + self.packed.kept].copy()
+        system = self.task.system
+        return Outputs(system, lambda: Still(system.bodies, system.layout, unload(self.run, kept[None])[0]))
 
     def result(self, count: int | None = None) -> Result:
         """All rows (or the first so many) as a Result."""

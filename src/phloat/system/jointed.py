@@ -59,43 +59,39 @@ def joint_rows(system: System, state: State, places: Places) -> tuple[Matrix, Ma
     return scattered(blocks, places), csr(B_lam)
 
 
-def free_axes(system: System, state: State, places: Places, names: Sequence[str] | None = None) -> dict[str, Matrix]:
-    """For every joint with free axes, the rates along them per velocity: what its port shows. Of all joints, or of the named."""
-    out = {}
-    for name, c in system.joints.items():
-        if c.free and (names is None or name in names):
-            first, second = ends(c, state)
-            out[name] = scattered([(c, row.rate(first, second)) for row in c.free], places)
-    return out
-
-
 def port_columns(system: System, state: State, places: Places, names: Sequence[str] | None = None) -> Matrix:
     """B at a state: wrenches at body ports in the axes of their sections, efforts along free axes, forces, torques and loads.
 
     Drives act through B_λ only. Of all ports, or of the named ones.
     """
-    names = list(system.ports) if names is None else names
-    free = free_axes(system, state, places, names)
     columns = []
-    for name in names:
-        if name in free:
-            columns.append(free[name].T)
-        elif name in system.actuators:
-            a = system.actuators[name]
-            body = system.bodies[a.body]
-            effort = a.effort(body, state.pose(a.body))[body.columns]
-            entries = (effort, (places.columns[a.body], np.zeros(len(effort), dtype=int)))
-            columns.append(sp.coo_array(entries, shape=(places.size, 1)))
-        elif name in system.joints:
-            columns.append(zeros(places.size, system.ports.shape(name)[0]))
-        else:
-            owner, _, port = name.rpartition(".")
-            body = system.bodies[owner]
-            twist = section_twist(body.port(port), state.pose(owner).eta)[np.ix_(body.twist_rows, body.columns)]
-            i, j = np.nonzero(twist)
-            entries = (twist[i, j], (places.columns[owner][j], i))
-            columns.append(sp.coo_array(entries, shape=(places.size, twist.shape[0])))
+    for name in system.ports if names is None else names:
+        row, column, value = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
+        for body, block in port_blocks(system, state, name):
+            i, j = np.nonzero(block)
+            row.append(places.columns[body][j])
+            column.append(i)
+            value.append(block[i, j])
+        entries = (np.concatenate(value), (np.concatenate(row), np.concatenate(column)))
+        columns.append(sp.coo_array(entries, shape=(places.size, system.ports.shape(name)[0])))
     return csr(sp.hstack(columns)) if columns else zeros(places.size, 0)
+
+
+def port_blocks(system: System, state: State, name: str) -> list[tuple[str, np.ndarray]]:
+    """What a port shows per velocity of each of its bodies: (body, components × velocities)."""
+    if name in system.joints:
+        c = system.joints[name]
+        sides = ends(c, state) if c.free else ()
+        rates = [row.rate(*sides) for row in c.free]
+        there = [(k, end.body) for k, end in enumerate((c.first, c.second)) if end.body and rates]
+        return [(body, np.vstack([rate[k] for rate in rates])) for k, body in there]
+    if name in system.actuators:
+        a = system.actuators[name]
+        body = system.bodies[a.body]
+        return [(a.body, a.effort(body, state.pose(a.body))[body.columns][None])]
+    owner, _, port = name.rpartition(".")
+    body = system.bodies[owner]
+    return [(owner, section_twist(body.port(port), state.pose(owner).eta)[np.ix_(body.twist_rows, body.columns)])]
 
 
 def section_twist(port: Port, eta: np.ndarray) -> np.ndarray:
@@ -132,13 +128,20 @@ def ball_joints(system: System) -> dict[str, Spin]:
 
 def joint_coordinates(system: System, state: State) -> dict[str, float]:
     """The angles and slides of every joint that has some, by "joint.angle", "joint.slide" …"""
-    state = fits(system, state)
+    state, out = fits(system, state), dict[str, float]()
+    for name in system.joints:
+        out |= coordinates_of(system, state, name)
+    return out
+
+
+def coordinates_of(system: System, state: State, joint: str) -> dict[str, float]:
+    """The angles and slides of one joint."""
+    c = system.joints[joint]
+    first, second = ends(c, state)
     out = {}
-    for name, c in system.joints.items():
-        first, second = ends(c, state)
-        for row in c.coordinates:
-            value = float(row.gap(first, second)[0])
-            out[f"{name}.{row.labels[0]}"] = unwrapped(c, state, value) if isinstance(row, Turn) else value
+    for row in c.coordinates:
+        value = float(row.gap(first, second)[0])
+        out[f"{joint}.{row.labels[0]}"] = unwrapped(c, state, value) if isinstance(row, Turn) else value
     return out
 
 
