@@ -42,15 +42,19 @@ def test_plates_and_solids_move_as_in_the_kernel():
     """To 1e-11 as all others; rates of steps of 10 µs only as far as they are known.
 
     A rate is a difference of places over a step: their round-off over h is in it (measured: it grows as 1/h and is the same
-    however far the steps are solved). How much that is the kernel itself says, started with every number one round-off aside.
+    however far the steps are solved). How much that is the kernel itself says, started with every number one round-off aside, in
+    four ways: one alone may be lucky.
     """
     steps, h = 100, 1e-5
     system, state = side_by_side([(joint, kind) for joint in IN_SPACE for kind in ("plate", "solid")], None)
     motion, result = both(system, state, steps, h)
-    towards = np.random.default_rng(0).choice([-np.inf, np.inf], state.e.shape)
-    aside = ph.simulate(system, replace(state, e=np.nextafter(state.e, towards)), steps * h, dt=h)
+    aside = []
+    for seed in range(4):
+        towards = np.random.default_rng(seed).choice([-np.inf, np.inf], state.e.shape)
+        aside.append(ph.simulate(system, replace(state, e=np.nextafter(state.e, towards)), steps * h, dt=h))
     for quantity, difference in apart(system, motion, result).items():
-        known = runs_apart(system, aside, result, quantity) if quantity in ("omega", "eta_dot") else 0.0
+        rate = quantity in ("omega", "eta_dot")
+        known = max(runs_apart(system, one, result, quantity) for one in aside) if rate else 0.0
         assert known < 1e-10, quantity
         assert difference < max(1e-11, 2.0 * known), quantity
 
