@@ -156,6 +156,7 @@ def test_without_stiffening_tension_leaves_torsion_alone():
     assert blade_torsion(body, 40.0, exact) == pytest.approx(exact, rel=2e-5)
 
 
+@pytest.mark.filterwarnings("ignore::phloat.errors.LargeStretchWarning")
 @pytest.mark.long
 def test_a_reduced_blade_twists_as_the_full_one():
     section = ph.Rectangle(0.004, 0.06)
