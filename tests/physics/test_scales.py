@@ -9,6 +9,7 @@ import pytest
 from graded_zoo import MAKERS, below
 
 import phloat as ph
+from phloat.algebra.elimination import signed_factor
 
 STEEL = ph.Material(E=210e9, rho=7800.0, nu=0.3)
 UNIT = ph.Material(E=1.0, rho=1.0, nu=0.3)
@@ -230,6 +231,13 @@ def test_modes_of_random_graded_models_are_those_of_sixty_digits(maker, seed):
     for k, w in enumerate(found.elastic):
         assert below(M, K, w * (1 - off)) <= found.rigid + k < below(M, K, w * (1 + off))
     np.testing.assert_allclose(ph.poles(linear), 1j * found.omega, rtol=1e-12)
+
+
+@pytest.mark.parametrize("size", [[[0.0, 0.5], [2.0, 0.0]], [[0.0, 2.0], [0.5, 0.0]]])
+def test_an_entry_of_loads_is_zero_on_both_sides_or_on_none(size):
+    """Found by random beams: zero on one side only, it gave a stress without stiffness, and NaN."""
+    factor, mu = signed_factor(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array(size), np.ones(2))
+    assert np.isfinite(factor).all() and (mu != 0.0).all()
 
 
 def test_every_threshold_of_linear_analysis_is_in_the_docs():

@@ -113,8 +113,9 @@ def answers(case: Case, frame, elements: int) -> dict[str, np.ndarray]:
 
 
 def apart(a: np.ndarray, b: np.ndarray) -> float:
-    """The largest difference, of the largest value."""
-    return float(np.abs(a - b).max() / np.abs(a).max())
+    """The largest difference, of the largest value; what is exactly zero in both is not apart."""
+    difference = float(np.abs(a - b).max())
+    return difference / float(np.abs(a).max()) if difference else 0.0
 
 
 def frames_agree(seed: int) -> None:

@@ -117,7 +117,7 @@ def signed_factor(K: np.ndarray, size: np.ndarray, mass: np.ndarray) -> tuple[np
     By 1 × 1 and 2 × 2 pivots (Bunch and Parlett), the largest beside `mass` first.
     """
     n, unit = len(K), 1.0 / np.sqrt(mass)
-    A, T = unit[:, None] * K * unit, unit[:, None] * size * unit
+    A, T = unit[:, None] * K * unit, unit[:, None] * np.maximum(size, size.T) * unit
     A, left = np.where(np.abs(A) > T, A, 0.0), np.ones(n, dtype=bool)
     columns, values = [], []
     while (at := _pivot(A, left)) is not None:
@@ -131,11 +131,15 @@ def signed_factor(K: np.ndarray, size: np.ndarray, mass: np.ndarray) -> tuple[np
             columns.append(column)
             values.append(value)
         box = np.ix_(near, near)
-        A[box] -= (ell * mu) @ ell.T
-        T[box] += CANCELLED * (np.abs(ell) * np.abs(mu)) @ np.abs(ell).T
+        A[box] -= _symmetric((ell * mu) @ ell.T)  # to the last bit: what is zero must be so on both sides
+        T[box] += CANCELLED * _symmetric((np.abs(ell) * np.abs(mu)) @ np.abs(ell).T)
         A[box] = np.where(np.abs(A[box]) > T[box], A[box], 0.0)
         A[at], A[:, at] = 0.0, 0.0
     return np.array(columns).reshape(-1, n).T / unit[:, None], np.array(values)
+
+
+def _symmetric(a: np.ndarray) -> np.ndarray:
+    return np.asarray(0.5 * (a + a.T))
 
 
 def _pivot(A: np.ndarray, left: np.ndarray) -> np.ndarray | None:
