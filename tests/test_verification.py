@@ -17,6 +17,9 @@ from phloat.verification.verify import CASES, chosen
 ALL = [pytest.param(case, marks=[pytest.mark.long] if case.long else [], id=name) for name, case in CASES.items()]
 
 
+# errors are estimated by coarse runs beside fine ones, and coarse pieces bend far
+@pytest.mark.filterwarnings("ignore::phloat.errors.LargeDeformationWarning")
+@pytest.mark.filterwarnings("ignore::phloat.errors.LateralTorsionWarning")
 @pytest.mark.parametrize("case", ALL)
 def test_every_row_is_within_its_tolerance(case):
     rows = case.run(False)
