@@ -19,6 +19,7 @@ LONG = (
     "solids",
     "reduction",
     "linearise",
+    "equilibrium",
     "ensembles",
     "pages",
 )
