@@ -66,6 +66,15 @@ def test_energy_joints_and_rotations_are_kept_for_long(joint, kind, plane):
     every_invariant(joint, kind, plane, LONG)
 
 
+def test_round_off_in_the_energy_has_no_sign():
+    """It was one of 4.5 standard deviations, since 2M/h + hK/2 was rounded the same way at every step; without it is 0.6."""
+    system, sizes = pair("slide", "beam", None), []
+    for seed in (11, 12, 15):
+        change = np.diff(ph.simulate(system, random_motion(system, seed, stressed=0.5), 2.0, dt=5e-4, output=1).energy)
+        sizes.append(change.mean() / change.std() * np.sqrt(len(change)))
+    assert np.sqrt(np.mean(np.square(sizes))) < 2.5
+
+
 # --- momenta ---------------------------------------------------------------------------------------------------------
 
 INSIDE = [
@@ -128,6 +137,24 @@ def test_momentum_about_a_free_axis_is_kept_for_long(joint, kind):
 # --- what comes and goes ---------------------------------------------------------------------------------------------
 
 BOTH = pytest.mark.parametrize("plane", [None, "xy"], ids=["space", "plane"])
+
+
+@pytest.mark.parametrize("turned", [0.0, 2.9, 3.6, -7.0])
+@pytest.mark.parametrize("sense", [1, -1])
+def test_a_hinge_in_a_plane_has_the_turns_of_its_bodies(sense, turned):
+    """θ counts turns, also where the joint turns about −z (once a whole turn off) or at zero stands turned by more than π."""
+    wheel = ph.RigidBody(3.0, np.diag([0.1, 0.1, 0.2])).discretise()
+    hub = ph.Revolute("ground", "wheel.P", axis=(0, 0, sense), turned=(0, 0, turned), name="hub")
+    system = ph.connect({"wheel": wheel}, [hub, ph.JointSpring("hub", stiffness=0.8, rest=0.3)], plane="xy")
+    for theta in (0.5, 2.0, -5.0, 11.0):
+        state = ph.place(system, {"wheel.theta": theta})
+        angle = sense * (theta - turned)
+        assert ph.joint_coordinates(system, state)["hub.angle"] == pytest.approx(angle, abs=1e-12)
+        assert ph.energy(system, state) == pytest.approx(0.4 * (angle - 0.3) ** 2, rel=1e-12)
+    state = ph.place(system, {"hub.angle": 10.0})
+    assert state["wheel.theta"] == pytest.approx(turned + sense * 10.0, abs=1e-12)
+    angle = ph.simulate(system, state, 1.0, dt=2e-4)["hub.angle"]
+    np.testing.assert_allclose(angle[[0, -1]], [10.0, 0.3 + 9.7 * np.cos(2.0)], atol=1e-4)
 
 
 @BOTH

@@ -116,6 +116,9 @@ def on_ground(joint, world: World):
     ):  # by default they do not turn with the axis
         if isinstance(joint, kind):
             changes[name] = tuple(world.Q @ joint.triad()[:, 0])
+    turned = np.asarray(joint.turned, float)
+    if world.Q[2, 2] == 1.0 and not turned[:2].any():  # about z, where θ counts whole turns and so must this
+        return replace(joint, turned=(0.0, 0.0, turned[2] + np.arctan2(world.Q[1, 0], world.Q[0, 0])), **changes)
     return replace(joint, turned=vector(R), **changes)
 
 
@@ -147,7 +150,7 @@ def ends_swapped(joint):
         U = R.T @ joint.triad()
         return replace(swapped, axis=tuple(U[:, 0]), second_axis=tuple(U[:, 2]), turned=vector(R.T))
     changes = {"axis": tuple(R.T @ joint.axis)} if hasattr(joint, "axis") else {}
-    return replace(swapped, turned=vector(R.T), **changes)
+    return replace(swapped, turned=tuple(-x for x in joint.turned), **changes)
 
 
 def unit_in(joint, world: World, swapped: set[str]):

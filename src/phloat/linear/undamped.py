@@ -132,15 +132,20 @@ def jacobi(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _unit_mass(Z: np.ndarray, M: Matrix, F: np.ndarray, rigid: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rigid motions and others of unit mass, and the strains of the latter, from Z with the rigid motions first.
 
-    By a QR factorisation of M^½ Z, heavy rows first, which squares nothing.
+    By a QR factorisation of M^½ Z, which squares nothing, heavy rows first and with column pivoting: row-wise stable (Cox and
+    Higham, 1998), so that light bodies on long levers keep their digits.
     """
     W = _root(M) @ Z
     unit = 1.0 / np.linalg.norm(W, axis=0)
-    W = W * unit
-    R = la.qr(W[np.argsort(-np.abs(W).max(axis=1, initial=0.0), kind="stable")], mode="r")[0][: W.shape[1]]
-    V = la.solve_triangular(R, (Z * unit).T, trans=1).T
-    N = la.solve_triangular(R[rigid:, rigid:], (F * unit[rigid:]).T, trans=1).T
-    return V[:, :rigid], V[:, rigid:], N
+    W = (W * unit)[np.argsort(-np.abs(W * unit).max(axis=1, initial=0.0), kind="stable")]
+    Q, R, first = la.qr(W[:, :rigid], pivoting=True)
+    rest = Q.T @ W[:, rigid:] if rigid else W
+    N, then = la.qr(rest[rigid:], mode="r", pivoting=True)
+    N = N[: W.shape[1] - rigid]
+    R = np.block([[R[:rigid], rest[:rigid, then]], [np.zeros((len(N), rigid)), N]])
+    V = la.solve_triangular(R, (Z * unit)[:, np.concatenate([first, rigid + then])].T, trans=1).T
+    F = la.solve_triangular(N, (F * unit[rigid:])[:, then].T, trans=1).T
+    return V[:, :rigid], V[:, rigid:], F
 
 
 def _root(M: Matrix) -> np.ndarray:

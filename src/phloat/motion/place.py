@@ -13,7 +13,7 @@ from phloat.joints.attitude import attitude
 from phloat.joints.rows import Row, Turn, is_length
 from phloat.motion.closure import Closure
 from phloat.motion.start import started
-from phloat.system.jointed import ball_joints, ends, half_turned, unwrapped
+from phloat.system.jointed import ball_joints, ends, half_turned, sense, unwrapped
 from phloat.system.state import State, checked
 from phloat.system.system import Connection, System
 
@@ -55,7 +55,8 @@ def _with_turns(task: Closure, state: State) -> State:
         name = f"{c.second.body}.theta"
         if isinstance(row, Turn) and name in state.layout and name not in task.held:
             now = unwrapped(c, state, value)
-            state = state.with_values({name: state[name] + 2 * np.pi * np.round((value - now) / (2 * np.pi))})
+            missing = 2 * np.pi * np.round((value - now) / (2 * np.pi))
+            state = state.with_values({name: state[name] + sense(c) * missing})
     return state
 
 

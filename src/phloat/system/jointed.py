@@ -147,13 +147,18 @@ def coordinates_of(system: System, state: State, joint: str) -> dict[str, float]
 
 def unwrapped(c: Connection | Element, state: State, angle: float) -> float:
     """The angle of a joint with its whole turns, where absolute angles count them: in a plane."""
-    second = f"{c.second.body}.theta"
-    if second not in state.layout:
+    if f"{c.second.body}.theta" not in state.layout:
         return angle
-    first = f"{c.first.body}.theta"
-    turned = float(state[second]) - (float(state[first]) if first in state.layout else 0.0)
-    offset = angle - turned
-    return turned + float(np.arctan2(np.sin(offset), np.cos(offset)))
+    first, second = (
+        float(state[name]) - end.turned if (name := f"{end.body}.theta") in state.layout else -end.turned
+        for end in (c.first, c.second)
+    )
+    return angle + 2 * np.pi * float(np.round((sense(c) * (second - first) - angle) / (2 * np.pi)))
+
+
+def sense(c: Connection | Element) -> float:
+    """1 where a hinge in a plane turns about z, −1 where it turns about −z."""
+    return float(np.sign(c.first.triad[2, 2]))
 
 
 def ends(c: Connection, state: State) -> tuple[Held, Held]:

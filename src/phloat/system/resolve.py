@@ -88,6 +88,7 @@ def ends_of(recipe: Between, bodies: Mapping[str, Body]) -> tuple[End, End]:
     """Where something between two ports takes hold; ground is what motion is seen from, so it comes first."""
     U_1, U_2 = recipe.triads()
     first, second = _end(recipe, recipe.first, U_1, bodies), _end(recipe, recipe.second, U_2, bodies)
+    second = replace(second, turned=float(getattr(recipe, "turned", (0.0, 0.0, 0.0))[2]))
     if not second.body:
         first, second = second, first
     if first.body == second.body and first.port == second.port:

@@ -11,7 +11,21 @@ Forces of ports are subtracted elsewhere. Planar bodies have one axis of rotatio
 """
 
 from phloat.motion.kernel.lanes import less, load, plus, spread, store, times
-from phloat.motion.kernel.small import U, W, add_4, copy, copy_4, dot, dot_4, hot, inner, jit, products
+from phloat.motion.kernel.small import (
+    U,
+    W,
+    add_4,
+    copy,
+    copy_4,
+    dot,
+    dot_4,
+    hot,
+    inner,
+    jit,
+    product,
+    products,
+    two_sum,
+)
 from phloat.motion.kernel.tables import (
     COUPLED,
     D_D,
@@ -49,6 +63,7 @@ from phloat.motion.kernel.tables import (
     W_J,
     W_LOSS,
     W_NV,
+    W_OLD,
     W_P,
     W_PM,
     W_PRE,
@@ -77,12 +92,19 @@ def axis(i, n_rot):
 
 @inner
 def set_step(B, i, data, w, h):
-    """D0 = 2/h M_ff + h/2 K + R_d, and with it the constant part of the tangent, for a step size."""
+    """D0 = 2/h M_ff + h/2 K + R_d, and with it the constant part of the tangent, for a step size.
+
+    After D0 stands what rounding took from it. Without, vᵀD0v would add the same 1e-16 of the energy at every step.
+    """
     n, long, lin, size, wide = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, SIZE], B[i, WIDE]
     o, D = B[i, W_D0], B[i, W_DW]
     M, K, R = B[i, D_MFF], B[i, D_K], B[i, D_RD]
     for k in range(n * long):
-        w[o + k] = 2.0 / h * data[M + k] + 0.5 * h * data[K + k] + data[R + k]
+        inertia, low = product(2.0 / h, data[M + k])
+        stiffness, lower = product(0.5 * h, data[K + k])
+        both, lost = two_sum(inertia, stiffness)
+        w[o + k], last = two_sum(both, data[R + k])
+        w[o + n * long + k] = low + lower + lost + last
     for k in range(n):
         copy(n, w, o + k * long, w, D + (size - n + k) * wide + size - n)
     for k in range(lin):
@@ -144,13 +166,24 @@ def strains(B, i, data, index, w, eta, out):
         w[out + k] = w[B[i, W_PRE] + k] + 0.5 * twice
 
 
+@inner
+def lost_force(B, i, w, x):
+    """What rounding took from D0 v, for v of these unknowns; it stands after b."""
+    n, long, v = B[i, N_ETA], B[i, LONG], x + B[i, N_LIN] + B[i, N_ROT]
+    products(1, w, B[i, W_D0] + n * long, n, long, w, v, w, B[i, W_B] + long)
+
+
 @jit
 def begin(B, i, data, index, w, h):
-    """What does not change during the iterations of a step: b = DᵀS + Kη₀ − (p_η + M_ff η̇₀)/h, p_η = cᵀω₀ + M_ff η̇₀."""
+    """What does not change during the iterations of a step: b = DᵀS + Kη₀ − (p_η + M_ff η̇₀)/h, p_η = cᵀω₀ + M_ff η̇₀.
+
+    What rounding took from D0 is multiplied by the rates of the step before, and by newer ones at every factorisation.
+    """
     n, long, rot, omega, inverse = B[i, N_ETA], B[i, LONG], B[i, N_ROT], B[i, W_V] + 3, 1.0 / h
     momenta(B, i, data, index, w)
     b = B[i, W_B]
     products(1, data, B[i, D_K], n, long, w, B[i, W_Q] + 12, w, b)
+    lost_force(B, i, w, B[i, W_OLD])
     add_4(long, 1.0, w, B[i, W_FPRE], w, b)
     add_4(long, -2.0 * inverse, w, B[i, W_P] + 3, w, b)
     for a in range(rot):
@@ -195,6 +228,7 @@ def residual(B, i, data, index, w, gravity, h):
     v, at = x + lin + rot, F + lin + rot
     products(1, w, B[i, W_D0], n, long, w, v, w, at)
     add_4(long, 1.0, w, B[i, W_B], w, at)
+    add_4(long, 1.0, w, B[i, W_B] + long, w, at)
     membrane(B, i, data, index, w, v, at, h)
     if rot:
         turning(B, i, data, w, h)

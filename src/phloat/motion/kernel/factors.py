@@ -13,7 +13,7 @@ def factors(bodies: np.ndarray, incidences: np.ndarray, where: list[int]) -> lis
     kinds = {int(b[t.W_DW]): b for b in bodies}.values()
     return [
         *((b[t.W_DW], b[t.WIDE] ** 2) for b in kinds),
-        *((b[t.W_D0], b[t.N_ETA] * b[t.LONG]) for b in kinds),
+        *((b[t.W_D0], 2 * b[t.N_ETA] * b[t.LONG]) for b in kinds),
         *((b[t.W_D], b[t.WIDE] ** 2) for b in bodies),
         *((b[t.W_SOL], b[t.WIDE] * b[t.N_MULT]) for b in bodies),
         *((b[column], b[t.SIZE]) for b in bodies for column in (t.W_SCALE, t.W_UNIT)),

@@ -196,7 +196,7 @@ def constants(arrays: Arrays, data: Buffer, index: Buffer, w: Buffer) -> np.ndar
     index.put(np.array([a for strains in knowing for a in strains]))
     row[t.WIDE] = wide = fours(lin + rot + n)
     row[t.W_DW] = w.room(wide * wide)
-    row[t.W_D0] = w.room(n * long)
+    row[t.W_D0] = w.room(2 * n * long)
     return row
 
 

@@ -49,7 +49,8 @@ def room(row: np.ndarray, constants: np.ndarray, w: Buffer) -> None:
             (t.W_X, t.W_GAM, t.W_F, t.W_Y, t.W_SCALE, t.W_UNIT), wide + FOUR
         ),  # a padded row may reach beyond
         **dict.fromkeys((t.W_OLD, t.W_OLDER, t.W_OLDEST), wide),
-        **dict.fromkeys((t.W_B, t.W_FPRE), long),
+        t.W_B: 2 * long,
+        t.W_FPRE: long,
         t.W_DJ: pairs * long,
         t.W_C: rot * long,  # after ∂J
         t.W_G0: rot * long,

@@ -25,9 +25,27 @@ inner = nb.njit(**_inside)
 hot = nb.njit(**_inside, forceinline=True)
 part = nb.njit(**_lean, inline="always")  # large, called once: compiled with what calls it instead of twice
 making = nb.njit(**_options)  # for what makes arrays of its own
+exact = nb.njit(**{**_inside, "fastmath": False})  # sums in the order in which they are written
 U = np.uintp
 W = U(FOUR)
 EPS = float(np.finfo(float).eps)
+
+
+@exact
+def product(a, b):
+    """a b and what rounding took from it (Dekker, 1971)."""
+    p, big_a, big_b = a * b, 134217729.0 * a, 134217729.0 * b
+    a1, b1 = big_a - (big_a - a), big_b - (big_b - b)
+    a2, b2 = a - a1, b - b1
+    return p, ((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2
+
+
+@exact
+def two_sum(a, b):
+    """a + b and what rounding took from it (Knuth, 1969)."""
+    s = a + b
+    z = s - a
+    return s, (a - (s - z)) + (b - z)
 
 
 # --- rows of numbers whose length is a multiple of four, padded with zeros: one of the two may run on into what follows it -----
