@@ -14,7 +14,7 @@ D_MASS, D_J0, D_J1, D_N, D_C0, D_GAMMA, D_MFF, D_K, D_RD, D_D, D_Q = range(6, 17
 I_QUAD = 17  # in index: strips of four rows of Q: strain, first row, number of columns, columns
 # in w: q = (r, A, η), v = (V, ω, η̇), unknowns x = (V̄, ω̄, η̄̇), where q ends, Q = Ā⁻ᵀ, forces of ports, residual
 W_Q, W_V, W_X, W_Q1, W_QT, W_GAM, W_F = range(18, 25)
-# at the start of a step: J, ∂J, c, p = (p_ω, p_η), the constant part b of F_η, ε + pre-stress, Γη̇₀; of the kind: D0 (n × n) and its rounding
+# at the start of a step: J, ∂J, c, p = (p_ω, p_η), the constant part b of F_η, ε + pre-stress, Γη̇₀; of the kind: D0, its rounding
 W_J, W_DJ, W_C, W_P, W_B, W_EPS, W_G0, W_D0 = range(25, 33)
 # of an iteration: ∂J(η̄), (Γv, η̇₁), B(η̄), B(η₁) (shared by all bodies); D_i and then its inverse, correction, scales, (D⁻¹Gᵀ)ᵀ
 W_NV, W_GV, W_BM, W_B1, W_D, W_Y, W_SCALE, W_UNIT, W_SOL = range(33, 42)
