@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -45,6 +46,16 @@ class Assembled:
     before: list[np.ndarray]  # σ − C⁻¹ε(η), per body
     names: list[str] = field(default_factory=list)  # of the entries
 
+    @cached_property
+    def given_columns(self) -> dict[str, tuple[list[int], list[int]]]:
+        """Of every port with a given effort: its columns among the given rows, and the component in each."""
+        out: dict[str, tuple[list[int], list[int]]] = {}
+        for k, (name, component) in enumerate(self.given):
+            columns, components = out.setdefault(name, ([], []))
+            columns.append(k)
+            components.append(component)
+        return out
+
 
 def assembled(system: System, state: State, signals: dict[str, Signal], t0: float) -> Assembled:
     """Entries for joints, elements and every port that has a signal."""
@@ -60,7 +71,7 @@ def assembled(system: System, state: State, signals: dict[str, Signal], t0: floa
     for element in system.elements.values():
         entries += _element(system, element, state, angles)
     for name in [n for n in system.ports if n in signals]:
-        entries += _effort(system, name, angles)
+        entries += effort_entries(system, name, angles)
     out = packed(system, state, entries)
     model = out.model
     given: list[tuple[str, int]] = []
@@ -167,7 +178,7 @@ def _element(system: System, element: Element, state: State, angles: dict[str, f
     return [Entry(element.name, side(system, element.first), side(system, element.second), rows)] if rows else []
 
 
-def _effort(system: System, name: str, angles: dict[str, float]) -> list[Entry]:
+def effort_entries(system: System, name: str, angles: dict[str, float]) -> list[Entry]:
     """The rows that a given effort acts along; drives have none."""
     if name in system.actuators:
         actuator = system.actuators[name]
@@ -192,7 +203,7 @@ def _effort(system: System, name: str, angles: dict[str, float]) -> list[Entry]:
         for row in c.free:
             made = scalars(row, t.GIVEN)
             if isinstance(row, (Turn, Along)):
-                made[0].gap = angles[f"{name}.{row.label}"]
+                made[0].gap = angles.get(f"{name}.{row.label}", 0.0)
             rows += made
         return [Entry(name, side(system, c.first), side(system, c.second), rows)]
     owner, _, port_name = name.rpartition(".")
@@ -253,14 +264,16 @@ def _measure_gaps(run: Assembled) -> None:
                 w[row[t.R_COEF] + t.TARGET0] = w[row[t.R_COEF] + t.TARGET1] = gap
 
 
-def unload(run: Assembled, kept: np.ndarray) -> np.ndarray:
-    """Snapshots (times × kept numbers) as vectors e of the state (times × layout).
+def unload(run: Assembled, kept: np.ndarray, only: str | None = None) -> np.ndarray:
+    """Snapshots (times × kept numbers) as vectors e of the state (times × layout); of `only` one body, and zero elsewhere.
 
     A row comes out the same, bit for bit, whatever rows stand beside it: BLAS would not do that.
     """
     system, first = run.system, run.packed.first
     e = np.zeros((len(kept), system.layout.size))
     for i, (name, arrays) in enumerate(run.packed.arrays.items()):
+        if only is not None and name != only:
+            continue
         body, B = arrays.body, run.packed.model.bodies[i]
         n, q, v = int(B[t.N_ETA]), int(B[t.W_Q]) - first, int(B[t.W_V]) - first
         r, A, eta = kept[:, q : q + 3], kept[:, q + 3 : q + 12].reshape(-1, 3, 3), kept[:, q + 12 : q + 12 + n]

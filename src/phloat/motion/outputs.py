@@ -37,11 +37,11 @@ class Outputs(Mapping[str, Any]):
             return value[0] if len(value) == 1 else value
         owner, _, quantity = str(name).rpartition(".")
         if name in self.system.layout or (quantity in DERIVED and owner in self.system.bodies):
-            return self.state[name]
-        found = coordinates_of(self.system, self.state, owner) if owner in self.system.joints else {}
-        if name not in found:
+            return self._part(owner)[name]
+        found = self._coordinate(owner, name) if owner in self.system.joints else None
+        if found is None:
             raise PortError(unknown("output", name, list(self)))
-        return found[name]
+        return found
 
     def __iter__(self) -> Iterator[str]:
         yield from self.system.ports
@@ -51,6 +51,14 @@ class Outputs(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(list(iter(self)))
+
+    def _part(self, body: str) -> State:
+        """A state that has at least the quantities of this body."""
+        return self.state
+
+    def _coordinate(self, joint: str, name: str) -> float | None:
+        """An angle or slide of a joint; None where it has none of this name."""
+        return coordinates_of(self.system, self.state, joint).get(name)
 
     def _flow(self, port: str) -> np.ndarray:
         out, e, columns = np.zeros(self.system.ports.shape(port)), self.state.e, self._places.columns

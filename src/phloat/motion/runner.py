@@ -19,12 +19,13 @@ from phloat.motion.law_ranges import begin_ranges, found_ranges, stamp_times, wa
 from phloat.motion.notice import compile_apart
 from phloat.motion.outputs import Outputs
 from phloat.motion.parts import WHOLE, Parts
+from phloat.motion.reader import Reader
 from phloat.motion.result import Books, Result, happened
 from phloat.motion.sharing import advanced
 from phloat.motion.signals import Constant, Signal, means, vector
 from phloat.motion.task import Task
 from phloat.motion.turns import counted
-from phloat.system.state import State, Still
+from phloat.system.state import State
 
 DEEPEST = 12  # halvings of a step before it is given up
 NONE = np.zeros(0, dtype=np.int64)
@@ -103,6 +104,7 @@ class Runner:
         self.rows = Rows(np.zeros((0, p.kept)), np.zeros((0, p.multipliers)), np.zeros((0, len(p.entries))))
         self.snap()
         self.missing = Balance(self.run, self.changes)
+        self.reader = Reader(self.run)
 
     @property
     def packed(self) -> Packed:
@@ -208,12 +210,13 @@ class Runner:
 
     def efforts(self, times: np.ndarray) -> np.ndarray:
         """Means of the given efforts over each step."""
-        given = self.run.given
-        out = np.zeros((len(times) - 1, len(given)))
-        for name in dict.fromkeys(name for name, _ in given):
-            columns = [k for k, (owner, _) in enumerate(given) if owner == name]
-            component = [c for owner, c in given if owner == name]
-            out[:, columns] = means(self.signals[name], times)[:, component]
+        out = np.zeros((len(times) - 1, len(self.run.given)))
+        for name, (columns, components) in self.run.given_columns.items():
+            signal = self.signals[name]
+            if isinstance(signal, Constant):
+                out[:, columns] = signal.value[components]
+            else:
+                out[:, columns] = means(signal, times)[:, components]
         return out
 
     def driven(self, times: np.ndarray) -> np.ndarray:
@@ -289,10 +292,8 @@ class Runner:
         return State(system.bodies, system.layout, unload(self.run, kept)[0])
 
     def outputs(self) -> Outputs:
-        """What can be read of the system now; made when it is read, of the numbers as they are now."""
-        kept = self.packed.w[self.packed.first : self.packed.first + self.packed.kept].copy()
-        system = self.task.system
-        return Outputs(system, lambda: Still(system.bodies, system.layout, unload(self.run, kept[None])[0]))
+        """What can be read of the system now."""
+        return self.reader.outputs()
 
     def result(self, count: int | None = None) -> Result:
         """All rows (or the first so many) as a Result."""
