@@ -7,7 +7,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "examples"), str(ROOT / "tests")]
+sys.path.insert(0, str(ROOT / "tests" / "zoo"))
+sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "examples"))
+
+import tiers  # noqa: E402
+
+
+def pytest_addoption(parser):
+    tiers.add_options(parser)
+
+
+def pytest_configure(config):
+    if config.getoption("--write-durations"):
+        config.pluginmanager.register(tiers.Durations())
 
 
 @pytest.fixture(scope="session")
@@ -15,10 +28,13 @@ def reference() -> dict:
     return json.loads((ROOT / "tests" / "reference" / "converged.json").read_text())
 
 
-def pytest_collection_modifyitems(items):
-    """Identities, orders and errors hold however far and thick a body is, and are best tested where it bends far: there the
+def pytest_collection_modifyitems(config, items):
+    """The tests of the tier.
+
+    Identities, orders and errors hold however far and thick a body is, and are best tested where it bends far: there the
     warnings about the model are no errors. Physics, the paper, examples and documents must go without them (bodies of physical
     tests may be thick)."""
+    tiers.select(config, items)
     tests = ROOT / "tests"
     about_models = ("LargeDeformationWarning", "LargeStretchWarning", "LateralTorsionWarning", "ThickBeamWarning")
     ignored = dict.fromkeys(("identities", "convergence", "random", "faults", "hostile"), about_models)

@@ -271,32 +271,6 @@ def test_an_optional_package_loaded_by_import_is_seen(tmp_path):
     assert optional_after_import(src, tmp_path / "stubs") == {"jax"}
 
 
-# --- tools -----------------------------------------------------------------------------------------------------------
-
-
-def run_tool(*arguments: str) -> None:
-    done = subprocess.run([sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True)
-    if done.returncode != 0:
-        pytest.fail(f"{' '.join(arguments)}\n{done.stdout}{done.stderr}", pytrace=False)
-
-
-def code_folders() -> list[str]:
-    folders = [name for name in ("src", "tests", "examples", "benchmarks") if (ROOT / name).is_dir()]
-    return [*folders, *map(str, sorted((ROOT / "docs").glob("*.py")))]
-
-
-def test_ruff_has_no_complaint():
-    run_tool("ruff", "check", *code_folders())
-
-
-def test_the_code_is_formatted():
-    run_tool("ruff", "format", "--check", *code_folders())
-
-
-def test_types_check():
-    run_tool("mypy", "src")
-
-
 # --- the tree --------------------------------------------------------------------------------------------------------
 
 CODE = {".py", ".sh", ".toml", ".cff", ".cfg", ".yml", ".yaml", ""}

@@ -93,6 +93,14 @@ compile() {
     "$venv/bin/python" -I -m phloat.motion.compiled || stop "the time step could not be compiled; see above"
 }
 
+# Style and types of the code. One line each where all is well.
+lint() {
+    local folders=(src tests examples benchmarks tools)
+    "$venv/bin/ruff" check "${folders[@]}" docs/*.py || stop "ruff has found the above; 'ruff check --fix' mends some of it"
+    "$venv/bin/ruff" format --check --quiet "${folders[@]}" docs/*.py || stop "run 'ruff format' on the above"
+    "$venv/bin/mypy" || stop "mypy has found the above"
+}
+
 # A browser for the tests of result pages: Debian's, where this may install it; without one those tests are skipped.
 browser() {
     local name log="$venv/installed-chromium.log"
