@@ -336,6 +336,14 @@ def slewing_arm_design(m: ModuleType, figure: Figure) -> None:
     ax.legend(frameon=False, fontsize=8)
 
 
+def films() -> None:
+    """The films of the README."""
+    crank_slider, satellite = import_module("crank_slider"), import_module("slewing_satellite")
+    folder = FOLDER.parent
+    ph.animate(crank_slider.stiffened, folder / "crank_slider.gif", speed=0.012, fps=14, magnify=5.0)
+    ph.animate(satellite.runs["plain"], folder / "slewing_satellite.gif", speed=3.0, fps=12, magnify=4.0)
+
+
 def main(names: list[str]) -> None:
     sys.path.insert(0, str(EXAMPLES))
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -349,6 +357,8 @@ def main(names: list[str]) -> None:
         if figure.axes:
             figure.savefig(FOLDER / f"{name}.png", dpi=120)
         print(name, flush=True)
+    if not names:
+        films()
 
 
 if __name__ == "__main__":

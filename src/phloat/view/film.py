@@ -138,8 +138,10 @@ def _framed(ax: Any, everything: np.ndarray, flat: bool, *, named: bool) -> None
     if not flat and high[2] - low[2] < THIN * (high - low).max():
         ax.view_init(elev=60, azim=-75)
     if named:
-        below: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12), "ncols": 4}
-        ax.legend(fontsize=8, **(below if flat else {"loc": "upper right"}))
+        if flat:
+            ax.figure.legend(loc="outside lower center", ncols=4, fontsize=8)
+        else:
+            ax.legend(loc="upper right", fontsize=8)
 
 
 def _actor(ax: Any, part: Drawn, x: np.ndarray, colour: str, label: str) -> tuple[Any, Callable[[np.ndarray], None]]:
