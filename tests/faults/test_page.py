@@ -131,3 +131,17 @@ def test_the_summary_says_what_was_done(result):
     assert said["dt"] == "0.01 s"
     assert said["time"].startswith("0 to 0.05 s, 6 outputs")
     assert f"{ph.energy_ledger(result).relative:.1e}" in said["energy residual"]
+
+
+def test_a_page_is_written_where_phloat_is_on_the_path_but_not_installed(tmp_path, monkeypatch):
+    """From a checkout; it once asked the installed package for its version."""
+    import importlib.metadata
+
+    def none(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata.Distribution, "from_name", staticmethod(none))
+    wheel = ph.RigidBody(1.0, np.eye(3)).discretise()
+    system = ph.connect({"w": wheel}, [ph.Revolute("ground", "w.P")], plane="xy")
+    result = ph.simulate(system, ph.place(system), 0.1, dt=0.01)
+    assert repr(ph.__version__).replace("'", '"') in ph.to_html(result, tmp_path / "x.html").read_text()

@@ -8,12 +8,12 @@ import pickle
 import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from phloat.algebra.version import __version__
 from phloat.control.matlab import from_matlab, to_matlab
 from phloat.control.stepping import Moved, moved
 from phloat.errors import InputError
@@ -115,10 +115,10 @@ def to_fmu(
     with tempfile.TemporaryDirectory() as folder:
         # a module of its own: an FMU called json must not be taken for the module json
         script = Path(folder, f"{called}_{uuid.uuid4().hex}.py")
-        said = SLAVE.format(name=called, version=_version(), description=repr(system), dt=float(dt))
+        said = SLAVE.format(name=called, version=__version__, description=repr(system), dt=float(dt))
         script.write_text(said, encoding="utf-8")
         task = {"dt": float(dt), "inputs": None if inputs is None else list(inputs), "outputs": list(outputs)}
-        Path(folder, "task.json").write_text(json.dumps(task | {"phloat": _version()}), encoding="utf-8")
+        Path(folder, "task.json").write_text(json.dumps(task | {"phloat": __version__}), encoding="utf-8")
         files = [Path(folder, "task.json"), *_written(system, state, Path(folder))]
         built = builder.build_FMU(script, dest=Path(folder, "fmu"), project_files=files)
         try:
@@ -140,7 +140,7 @@ def opened(folder: str | Path) -> Moved:
         system, state = pickle.loads((here / "system.pickle").read_bytes())
     except (AttributeError, ImportError, TypeError) as error:
         raise InputError(
-            f"the system was written by phloat {task['phloat']} and cannot be read by {_version()} ({error}); make the FMU again"
+            f"the system was written by phloat {task['phloat']} and cannot be read by {__version__} ({error}); make the FMU again"
         ) from error
     return moved(system, state, task["dt"], **options)
 
@@ -172,13 +172,6 @@ def _called(name: object) -> str:
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
         raise InputError(f"{name!r} cannot name an FMU: letters, digits and _ only, and no digit first; give name=…")
     return name
-
-
-def _version() -> str:
-    try:
-        return metadata.version("phloat")
-    except metadata.PackageNotFoundError:
-        return "unknown"
 
 
 def _package() -> Any:

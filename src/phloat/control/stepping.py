@@ -83,7 +83,7 @@ class MovedSystem:
         self.runner.go(nodes(t, length, self.dt))
 
     def outputs(self) -> dict[str, np.ndarray]:
-        y = Outputs(self.system, self.state) if self.runner is None else self.runner.outputs()
+        y = Outputs(self.system, self.state if self.runner is None else self.runner.state())
         out = {self._signal(p, "flow", "effort"): np.atleast_1d(y[p]) for p in self.ports if p not in self.driven}
         out |= {f"{p}.effort": effort for p, effort in self._efforts(y.state).items()}
         return out | {name: np.ravel(y[name]) for name in (*self.angles, *self.more)}

@@ -15,31 +15,36 @@ from phloat.system.state import State, Still
 
 
 class Reader:
-    """Outputs of one run. Ports and joints that were read before are computed together, when one of them is read."""
+    """Outputs of one run. What is read is computed together: one port alone, or else all joints and forces and more ports."""
 
     def __init__(self, run: Assembled) -> None:
-        self.run, self.asked = run, dict[str, None]()
-        self.table: _Table | None = None
+        self.run, self._ports = run, dict[str, None]()
+        self._table: _Table | None = None
 
     def outputs(self) -> Outputs:
         """What can be read of the system now; computed when it is read, from the numbers as they are now."""
-        if len(self.asked) > (0 if self.table is None else len(self.table.ports)):
-            self.table = _Table(self.run, tuple(self.asked))
         return _Now(self, self.run.packed.w[self.run.packed.first :][: self.run.packed.kept].copy())
 
-    def ask(self, port: str) -> None:
-        """A port, or a joint for its coordinates, that is read now and probably again."""
-        joint = self.run.system.joints.get(port)
-        if joint is None or joint.free:
-            self.asked[port] = None
+    def table(self, port: str) -> _Table | None:
+        """Tables with this port in them; None for a joint that leaves no motion free."""
+        system = self.run.system
+        if port in system.joints and not system.joints[port].free:
+            return None
+        if self._table is None or port not in self._ports:
+            if self._ports:
+                joints = (name for name, c in system.joints.items() if c.free)
+                self._ports |= dict.fromkeys((*joints, *system.actuators))
+            self._ports[port] = None
+            self._table = _Table(self.run, tuple(self._ports))
+        return self._table
 
 
 class _Now(Outputs):
     """Outputs at one time of a run."""
 
     def __init__(self, reader: Reader, kept: np.ndarray) -> None:
-        self._reader, self._table, self._kept = reader, reader.table, kept
-        self._found: dict[str, np.ndarray | float] | None = None
+        self._reader, self._kept = reader, kept
+        self._found: dict[str, np.ndarray | float] = {}
         system = reader.run.system
         super().__init__(system, lambda: Still(system.bodies, system.layout, unload(reader.run, kept[None])[0]))
 
@@ -50,12 +55,9 @@ class _Now(Outputs):
         return super()._coordinate(joint, name) if (found := self._value(joint, name)) is None else float(found)
 
     def _value(self, port: str, name: str) -> np.ndarray | float | None:
-        if self._table is None or name not in self._table.names:
-            self._reader.ask(port)
-            return None
-        if self._found is None:
-            self._found = self._table.values(self._kept)
-        return self._found[name]
+        if name not in self._found and (table := self._reader.table(port)) is not None:
+            self._found = table.values(self._kept)
+        return self._found.get(name)
 
     def _part(self, body: str) -> State:
         if "state" in vars(self):
@@ -80,7 +82,6 @@ class _Table:
             self.columns[entry.name].append(list(range(at, at + len(entry.rows))))
             at += len(entry.rows)
         self.coordinates = [found for name in ports if name in system.joints for found in self._of_joint(run, name)]
-        self.names = {*ports, *(name for name, _, _ in self.coordinates)}
 
     def _of_joint(self, run: Assembled, name: str) -> list[tuple[str, int, tuple[float, int, int, float] | None]]:
         """Of each coordinate: its name, its column, and for angles in a plane what counts their turns."""

@@ -7,12 +7,12 @@ import hashlib
 import html
 import json
 from collections.abc import Mapping
-from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any
 
+from phloat.algebra.version import __version__
 from phloat.errors import InputError
 from phloat.linear.course import LinearResult
 from phloat.linear.modes import Modes
@@ -65,7 +65,7 @@ def _written(content: Content) -> str:
     script = "(() => {\n'use strict';\n" + "\n".join(_part(name) for name in SCRIPTS) + "\n})();\n"
     document = content.document | {
         "title": content.title,
-        "version": version("phloat"),
+        "version": __version__,
         "colours": list(COLOURS),
         "arrays": content.pack.index,
     }
