@@ -34,12 +34,13 @@ def test_both_kinds_of_code_are_found():
     assert blocks(page) == ["a\n", "b\n"]
 
 
-COMPILING = {DOCS / "twin.md"}  # gradients, which take JAX a minute to compile
+MARKS = {ROOT / "README.md": pytest.mark.quick, DOCS / "start.md": pytest.mark.quick}
+MARKS[DOCS / "twin.md"] = pytest.mark.long  # gradients, which take JAX a minute to compile
 
 
 def with_code() -> list:
     return [
-        pytest.param(page, id=str(page.relative_to(ROOT)), marks=[pytest.mark.long] if page in COMPILING else [])
+        pytest.param(page, id=str(page.relative_to(ROOT)), marks=[MARKS[page]] if page in MARKS else [])
         for page in PAGES
     ]
 

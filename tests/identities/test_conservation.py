@@ -55,6 +55,7 @@ def every_invariant(joint: str, kind: str, plane: str | None, steps: int) -> Non
     assert orthonormality(result) < ROUND_OFF
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("joint", "kind", "plane"), [*CASES, *ON_MESHES])
 def test_energy_joints_and_rotations_are_kept(joint, kind, plane):
     every_invariant(joint, kind, plane, SHORT)

@@ -9,6 +9,8 @@ from scipy.integrate import solve_ivp
 
 import phloat as ph
 
+pytestmark = pytest.mark.quick
+
 FIGURE_8 = np.loadtxt(
     Path(__file__).parents[1] / "reference" / "crank_slider_bending.csv", delimiter=",", skiprows=1
 )  # crank angle, u_y/L

@@ -7,6 +7,8 @@ import pytest
 
 import phloat as ph
 
+pytestmark = pytest.mark.quick
+
 TITOP = np.loadtxt(Path(__file__).parents[1] / "reference" / "fourbar_titop.csv", delimiter=",", comments="#")
 
 

@@ -7,6 +7,8 @@ import pytest
 
 import phloat as ph
 
+pytestmark = pytest.mark.quick
+
 FIGURE_10 = Path(__file__).parents[1] / "reference"
 
 
