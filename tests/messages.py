@@ -7,7 +7,6 @@ with warns(ph.LooseBodyWarning, "'rod'"): ...
 
 import os
 import re
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,32 +19,41 @@ ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
 FOLDERS = re.compile(r"(?<![\w.:<>/])/(?:[\w.@%+=~ -]+/)+(?=[\w.@%+=~-])")
 
 
-@contextmanager
 def raises(kind, *names, golden=True):
     """pytest.raises with names that the message must hold as they stand; golden=False: its words depend on the machine."""
-    __tracebackhide__ = True
-    with pytest.raises(kind) as caught:
-        yield caught
-    words = str(caught.value)
-    missing = [name for name in names if str(name) not in words]
-    if missing:
-        pytest.fail(f"no {', '.join(map(repr, missing))} in {type(caught.value).__name__}: {words}")
-    if golden:
-        BOOK.compare(running(), caught.value)
+    return Held(pytest.raises(kind), names, golden, lambda caught: [caught.value])
 
 
-@contextmanager
 def warns(kind, *names, golden=True):
-    """pytest.warns with names that a warning must hold as they stand; others are left to the filters."""
-    __tracebackhide__ = True
+    """pytest.warns with names that a warning must hold as they stand; other warnings are left to the filters."""
     held = "".join(f"(?=.*{re.escape(str(name))})" for name in names)
-    with pytest.warns(kind, match=rf"(?s)\A{held}") as record:
-        yield record
-    if golden:
-        said = (one.message for one in record if isinstance(one.message, kind))
-        found = {str(one): one for one in said if all(str(name) in str(one) for name in names)}
-        for one in found.values():
-            BOOK.compare(running(), one)
+    inner = pytest.warns(kind, match=rf"(?s)\A{held}")
+    return Held(inner, names, golden, lambda record: [one.message for one in record if isinstance(one.message, kind)])
+
+
+class Held:
+    """What pytest caught, then held against its names and the file."""
+
+    def __init__(self, inner, names, golden, said):
+        self.inner, self.names, self.golden, self.said = inner, names, golden, said
+
+    def __enter__(self):
+        self.found = self.inner.__enter__()
+        return self.found
+
+    def __exit__(self, kind, error, trace):
+        __tracebackhide__ = True
+        expected = self.inner.__exit__(kind, error, trace)
+        if kind and not expected:
+            return expected
+        said = {str(one): one for one in self.said(self.found)}
+        named = [one for words, one in said.items() if all(str(name) in words for name in self.names)]
+        if not named:
+            pytest.fail(f"no {', '.join(map(repr, self.names))} in: {', '.join(said)}")
+        if self.golden:
+            for one in named:
+                BOOK.compare(running(), one)
+        return expected
 
 
 def running():
@@ -118,30 +126,43 @@ def masked(words):
 
 
 def text(book):
-    """file, test and messages, a line each; further lines of a message begin with a bar."""
+    """file, tests and messages, a line each; tests with the same messages stand above them, further lines begin with a bar."""
     lines, at = [HEAD], None
-    for test in sorted(book, key=lambda test: test.split("::", 1)):
+    tests = sorted(book, key=lambda test: test.split("::", 1))
+    for test, after in zip(tests, [*tests[1:], None], strict=True):
         file, _, name = test.partition("::")
         if file != at:
             lines.append(f"\n== {file}\n")
             at = file
         lines.append(f"{name}\n")
-        lines += ["    " + said.replace("\n", "\n    | ") + "\n" for said in book[test]]
+        if not alike(test, after, book):
+            lines += ["    " + said.replace("\n", "\n    | ") + "\n" for said in book[test]]
     return "".join(lines)
+
+
+def alike(test, after, book):
+    """Two cases of one test, which only differ in numbers."""
+    if after is None or test.partition("[")[0] != after.partition("[")[0]:
+        return False
+    return list(map(masked, book[test])) == list(map(masked, book[after]))
 
 
 def read(words):
     """The inverse of text."""
-    book, file, said = {}, None, []
+    book, file, tests, said = {}, None, [], []
     for line in words.removeprefix(HEAD).split("\n"):
         if line.startswith("== "):
             file = line[3:]
         elif line.startswith("    | "):
             said[-1] += "\n" + line[6:]
         elif line.startswith("    "):
+            if tests:
+                said = []
+                book.update(dict.fromkeys(tests, said))
+                tests = []
             said.append(line[4:])
         elif line:
-            said = book[f"{file}::{line}"] = []
+            tests.append(f"{file}::{line}")
     return book
 
 

@@ -49,7 +49,7 @@ def sloshing() -> ph.LinearPHDAE:
         (lambda: together(PD, pid("pin", integral=1.0, target=2.0, name="b")), "'pin'"),
         (lambda: closed(PLANT, PD), "'pin'"),
         (lambda: closed(PLANT, 3), "int"),
-        (lambda: closed(arm(), REGULATOR), "int"),
+        (lambda: closed(arm(), REGULATOR), "Regulator"),
         (lambda: closed(arm(), pid("elbow", derivative=1.0, filter=0.1)), "'elbow.control'"),
         (lambda: closed(arm(), pid("upper.C", integral=1.0)), "'upper.C'"),
         (lambda: closed(closed(wheel(), PD), PD), "'pin.control.spring'"),

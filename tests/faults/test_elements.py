@@ -104,7 +104,7 @@ def test_a_damping_function_gives_no_energy(what):
     with raises(ph.InputError, what):
         RESISTING[what](lambda v: -v, over=(-1.0, 1.0))
     RESISTING[what](np.tanh, over=(-1.0, 2.0))
-    with raises(ph.InputError, "ground-rod.C.damper"):
+    with raises(ph.InputError, what):
         RESISTING[what](np.sign, over=(-1.0, 2.0))
 
 

@@ -18,11 +18,7 @@ MASS = {"ball.mass": ph.uniform(1.0, 3.0)}
 @pytest.mark.parametrize(
     ("parameters", "other", "said"),
     [
-        (
-            {"ball.mas": [1.0]},
-            {},
-            "'ball.mas'",
-        ),
+        ({"ball.mas": [1.0]}, {}, "'ball.mas'"),
         ({"u.pull": [1.0]}, {}, "'u.pull'"),
         ({3: [1.0]}, {}, "3"),
         ({}, {}, ""),

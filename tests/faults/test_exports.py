@@ -93,16 +93,10 @@ def test_a_name_with_a_dot_is_none_of_control(name):
     ("matrices", "name"),
     [
         (([[1.0]], [[1.0]], [[1.0]]), "1+0j"),
-        (
-            ([[-1.0]], [[1.0]], [[-8.0]], [[1.0]]),
-            "-14",
-        ),
+        (([[-1.0]], [[1.0]], [[-8.0]], [[1.0]]), "-14"),
         (([[0, 1], [-4, -0.3]], [[0], [1]], [[1, 0]]), ""),
         (([[-1.0]], [[1.0]], [[1.0]], [[-0.5]]), "-1"),
-        (
-            ([[0, 1], [-4, 0]], [[0], [1]], [[0, -1]]),
-            "= 2",
-        ),
+        (([[0, 1], [-4, 0]], [[0], [1]], [[0, -1]]), "= 2"),
         (([[0, 1], [0, 0]], [[0], [1]], [[1, 0]], [[1.0]]), ""),
         (([[-1.0]], [[1.0, 2.0]], [[1.0]]), "2 inputs"),
         (([[np.nan]], [[1.0]], [[1.0]]), "A"),
@@ -161,11 +155,7 @@ def test_other_things_are_no_systems():
     [
         ("control", lambda path: to_control(PLANT), "python-control"),
         ("pymor.models", lambda path: to_pymor(PLANT), "pyMOR"),
-        (
-            "pythonfmu3",
-            lambda path: to_fmu(PLANT, path / "p.fmu", dt=1e-3),
-            "pythonfmu3",
-        ),
+        ("pythonfmu3", lambda path: to_fmu(PLANT, path / "p.fmu", dt=1e-3), "pythonfmu3"),
     ],
 )
 def test_a_package_that_is_not_there_is_named_with_its_extra(package, call, name, tmp_path, monkeypatch):

@@ -29,7 +29,7 @@ def two_links(one, two, at, plane="xy"):
 
 
 def gap_said(refused):
-    number, unit = re.search(r"gap of ([-+.e\d]+) (m|rad)\b", str(refused.value)).groups()
+    number, unit = re.search(r"([-+.e\d]+) (m|rad)\b", str(refused.value)).groups()
     return float(number), unit
 
 

@@ -19,10 +19,7 @@ TWO = np.array([[0, 1, 2], [0, 2, 3]])
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
-        (
-            ("wedge", SQUARE, TWO),
-            "'wedge'",
-        ),
+        (("wedge", SQUARE, TWO), "'wedge'"),
         (("triangle", SQUARE.ravel(), TWO), "(12,)"),
         (("tetrahedron", SQUARE[:, :2], [[0, 1, 2, 3]]), "(4, 2)"),
         (("triangle", np.where(SQUARE == 1, np.nan, SQUARE), TWO), "points"),
@@ -35,19 +32,13 @@ TWO = np.array([[0, 1, 2], [0, 2, 3]])
         (("triangle", SQUARE * [1, 0, 0], TWO), "2 of 2"),
         (("tetrahedron", SQUARE, [[0, 1, 2, 3]]), "1 of 1"),
         (("quadrilateral", SQUARE, [[0, 1, 3, 2]]), "1 of 1"),
-        (
-            ("triangle", SQUARE * 1.0 + np.outer([0, 0, 1, 0], [0, 0, 1]), TWO),
-            "z",
-        ),
+        (("triangle", SQUARE * 1.0 + np.outer([0, 0, 1, 0], [0, 0, 1]), TWO), "z"),
         (("triangle", SQUARE, TWO, {"left": [[0, 3, 1]]}), "'left'"),
         (("triangle", SQUARE, TWO, {"left": [[3, 4]]}), "'left'"),
         (("triangle", SQUARE, TWO, {"left": [[3, 0], [1, 3]]}), "'left'"),
         (("triangle", SQUARE, TWO, {"left": np.zeros((0, 2), dtype=int)}), "'left'"),
         (("triangle", SQUARE, TWO, {}, {"soft": [2]}), "'soft'"),
-        (
-            ("triangle", SQUARE, TWO, {}, {"soft": [0.5]}),
-            "'soft'",
-        ),
+        (("triangle", SQUARE, TWO, {}, {"soft": [0.5]}), "'soft'"),
     ],
 )
 def test_meshes_that_cannot_be_right(arguments, name):
@@ -58,22 +49,13 @@ def test_meshes_that_cannot_be_right(arguments, name):
 @pytest.mark.parametrize(
     ("act", "name"),
     [
-        (
-            lambda m: m.boundary("lefft"),
-            "'lefft'",
-        ),
+        (lambda m: m.boundary("lefft"), "'lefft'"),
         (lambda m: m.node_numbers("hub"), "'hub'"),
         (lambda m: m.region("steel"), "'steel'"),
         (lambda m: m.of_order(3), "order"),
         (lambda m: m.scaled(-1.0), "factor"),
-        (
-            lambda m: m.with_boundary("far", lambda p: p[:, 0] > 9.0),
-            "'far'",
-        ),
-        (
-            lambda m: m.with_boundary("far", lambda p: p[:, 0]),
-            "'far'",
-        ),
+        (lambda m: m.with_boundary("far", lambda p: p[:, 0] > 9.0), "'far'"),
+        (lambda m: m.with_boundary("far", lambda p: p[:, 0]), "'far'"),
         (lambda m: m.with_boundary("far", np.ones(3, dtype=bool)), "'far'"),
         (lambda m: m.refined(-1), "times"),
     ],
@@ -88,10 +70,7 @@ def test_names_and_choices_of_a_mesh(act, name):
     [
         (lambda: rectangle(1.0, -1.0, 2, 2), ""),
         (lambda: rectangle(1.0, 1.0, 2.5, 2), "nx"),
-        (
-            lambda: rectangle(1.0, 1.0, 2, 2, "hexahedron"),
-            "'hexahedron'",
-        ),
+        (lambda: rectangle(1.0, 1.0, 2, 2, "hexahedron"), "'hexahedron'"),
         (lambda: box(1.0, 1.0, 1.0, 2, 2, 0), "nz"),
         (lambda: box(1.0, 1.0, 1.0, 2, 2, 2, order=3), "order"),
         (lambda: disc(1.0, 1), ""),
@@ -139,38 +118,14 @@ $EndElements
         ("mesh.msh", MSH[: MSH.index("4 0 0 1")], "mesh.msh"),
         ("mesh.vtu", "<VTKFile", "mesh.vtu"),
         ("mesh.vtk", "# vtk DataFile Version 4.2\nx\nASCII\n", "mesh.vtk"),
-        (
-            "mesh.msh",
-            MSH.format(count=1, elements="1 1 2 0 1 1 2"),
-            "mesh.msh",
-        ),
-        (
-            "mesh.msh",
-            MSH.format(count=2, elements=TET + "\n2 7 2 0 1 1 2 3 4 5"),
-            "mesh.msh",
-        ),
-        (
-            "mesh.msh",
-            MSH.format(count=1, elements="1 7 2 0 1 1 2 3 4 5"),
-            "mesh.msh",
-        ),
-        (
-            "mesh.msh",
-            MSH.format(count=2, elements="1 2 2 0 1 1 2 3\n2 2 2 0 1 1 2 4"),
-            "mesh.msh",
-        ),
-        (
-            "mesh.msh",
-            MSH.format(count=2, elements=TET + "\n2 2 2 3 1 1 2 5"),
-            "'physical 3'",
-        ),
+        ("mesh.msh", MSH.format(count=1, elements="1 1 2 0 1 1 2"), "mesh.msh"),
+        ("mesh.msh", MSH.format(count=2, elements=TET + "\n2 7 2 0 1 1 2 3 4 5"), "mesh.msh"),
+        ("mesh.msh", MSH.format(count=1, elements="1 7 2 0 1 1 2 3 4 5"), "mesh.msh"),
+        ("mesh.msh", MSH.format(count=2, elements="1 2 2 0 1 1 2 3\n2 2 2 0 1 1 2 4"), "mesh.msh"),
+        ("mesh.msh", MSH.format(count=2, elements=TET + "\n2 2 2 3 1 1 2 5"), "'physical 3'"),
         ("mesh.inp", "*HEADING\n", "mesh.inp"),
         ("mesh.inp", "*NODE\n1, 0, 0\n*ELEMENT, TYPE=COH3D8\n1, 1", "'COH3D8'"),
-        (
-            "mesh.inp",
-            "*NODE\n1, 0, 0\n*ELEMENT, TYPE=CPS3\n1, 1, 2, 3",
-            "mesh.inp",
-        ),
+        ("mesh.inp", "*NODE\n1, 0, 0\n*ELEMENT, TYPE=CPS3\n1, 1, 2, 3", "mesh.inp"),
         ("mesh.inp", "*NODE\n1, 0, 0\n*ELEMENT, TYPE=CPS3\n1, 1, 1", "mesh.inp"),
         ("mesh.inp", "*NODE\n1, 0, 0\n*NODE\n1, 1, 0\n", "mesh.inp"),
         ("mesh.inp", "*INSTANCE\n*INSTANCE\n", "mesh.inp"),

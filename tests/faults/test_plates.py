@@ -95,10 +95,7 @@ def test_laminates_that_cannot_be():
         ([(alu, -0.01, 0.0)], "layer 0"),
         ([(alu, 0.01, "x")], "layer 0"),
         ([("glue", 0.01, 0.0)], "'glue'"),
-        (
-            [(alu, 0.01, 0.0), (Material(E=210e9, rho=7800.0), 0.01, 0.0)],
-            "0.00243",
-        ),
+        ([(alu, 0.01, 0.0), (Material(E=210e9, rho=7800.0), 0.01, 0.0)], "0.00243"),
     ):
         with raises(InputError, name):
             Laminate(layers)

@@ -23,10 +23,7 @@ ply = {"E": (10.0, 1.0, 1.0), "nu": (0.3, 0.3, 0.4), "G": (0.5, 0.5, 0.4), "rho"
     ("make", "name"),
     [
         (lambda: Solid(unit("triangle", 1), rubber), "triangle"),
-        (
-            lambda: Sheet(cube, rubber),
-            "hexahedron",
-        ),
+        (lambda: Sheet(cube, rubber), "hexahedron"),
         (lambda: Solid("link.msh", rubber), "'link.msh'"),
         (lambda: Solid(cube, rubber, damping=0.1), "damping"),
         (lambda: Solid(cube, rubber, mass=-1.0), "mass"),
@@ -35,10 +32,7 @@ ply = {"E": (10.0, 1.0, 1.0), "nu": (0.3, 0.3, 0.4), "G": (0.5, 0.5, 0.4), "rho"
         (lambda: Solid(cube, {"web": rubber}).discretise(), "'web'"),
         (lambda: Solid(cube, rubber, clamped="lft").discretise(), "'lft'"),
         (lambda: Solid(cube, rubber, clamped=3).discretise(), "clamped"),
-        (
-            lambda: Solid(cube, rubber, held={"left": "w"}).discretise(),
-            "held['left']",
-        ),
+        (lambda: Solid(cube, rubber, held={"left": "w"}).discretise(), "held['left']"),
         (lambda: Solid(cube, rubber, held="left").discretise(), "held"),
         (lambda: Solid(cube, rubber).discretise(4), "4"),
         (lambda: Solid(cube, rubber).discretise(order=3), "order"),
@@ -52,10 +46,7 @@ ply = {"E": (10.0, 1.0, 1.0), "nu": (0.3, 0.3, 0.4), "G": (0.5, 0.5, 0.4), "rho"
         (lambda: Solid.tube(1.0, 0.5, material=rubber, symmetric="outer").discretise(4), "'outer'"),
         (lambda: Sheet.rectangle(1.0, 1.0, material=rubber, plane="stres"), "'stres'"),
         (lambda: Sheet.rectangle(1.0, 1.0, material=rubber, thickness=0.0), "thickness"),
-        (
-            lambda: Sheet.rectangle(1.0, 1.0, material=rubber, thickness=lambda x, y: x - 0.5).discretise(2),
-            "-0.4",
-        ),
+        (lambda: Sheet.rectangle(1.0, 1.0, material=rubber, thickness=lambda x, y: x - 0.5).discretise(2), "-0.4"),
         (lambda: brick.discretise(2).modes(0), "count"),
         (lambda: brick.discretise(2).trace("lid"), "'lid'"),
     ],

@@ -44,14 +44,8 @@ BIG = float(abs(BODY.K).max())
         ({"K": changed(BODY.K, {(0, 1): 1e-3 * BIG})}, "1.0e-03"),
         ({"K": sp.triu(BODY.K)}, "K"),
         ({"M": -BODY.M}, "M"),
-        (
-            {"M": changed(BODY.M, {(0, 3): 1e3, (3, 0): 1e3})},
-            "M",
-        ),
-        (
-            {"M": changed(BODY.M, {(3 * k, 3 * k): 1.0 for k in range(N)})},
-            "kg",
-        ),
+        ({"M": changed(BODY.M, {(0, 3): 1e3, (3, 0): 1e3})}, "M"),
+        ({"M": changed(BODY.M, {(3 * k, 3 * k): 1.0 for k in range(N)})}, "kg"),
         ({"M": BODY.M.toarray() * 0}, "M"),
         ({"dofs": [(0, 1)]}, "dofs"),
         ({"dofs": [(k // 3, 1) for k in range(3 * N)]}, "dofs"),
@@ -66,10 +60,7 @@ BIG = float(abs(BODY.K).max())
         ({"mean": "C"}, "'C'"),
         ({"masses": np.ones(N)}, "masses"),
         ({"masses": np.ones(3)}, "masses"),
-        (
-            {"damping": 0.1},
-            "damping",
-        ),
+        ({"damping": 0.1}, "damping"),
         ({"R": BODY.M}, "R"),
         ({"R": BODY.M[:3, :3]}, "R has"),
     ],

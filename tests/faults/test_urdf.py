@@ -28,18 +28,8 @@ GOOD = """<robot name="r">
 </robot>
 """
 WRONG = [
-    (
-        '<robot name="r">',
-        '<!DOCTYPE r [<!ENTITY a "b">]><robot name="r">',
-        1,
-        "",
-    ),
-    (
-        '<robot name="r">',
-        '<!DOCTYPE r SYSTEM "file:///etc/passwd"><robot name="r">',
-        1,
-        "",
-    ),
+    ('<robot name="r">', '<!DOCTYPE r [<!ENTITY a "b">]><robot name="r">', 1, ""),
+    ('<robot name="r">', '<!DOCTYPE r SYSTEM "file:///etc/passwd"><robot name="r">', 1, ""),
     ('<robot name="r">', "<world>", 21, ""),
     ("</robot>", "", 22, ""),
     ('<link name="base"/>', "<link/>", 2, "'name'"),
@@ -95,10 +85,7 @@ alu = ph.Material(E=70e9, rho=2700.0)
         ({"a": 3}, "'a'"),
         ({"a": {"section": ph.Circle(0.01)}}, "'material'"),
         ({"a": {"section": ph.Circle(0.01), "material": alu, "colour": 1}}, "'colour'"),
-        (
-            {"a": ph.Beam(0.3, ph.Circle(0.01), alu)},
-            "'a'",
-        ),
+        ({"a": ph.Beam(0.3, ph.Circle(0.01), alu)}, "'a'"),
         ({"a": {"section": ph.Circle(0.01), "material": alu, "y": (2, 1, 0)}}, "(2, 1, 0)"),
         ({"b": {"section": ph.Circle(0.01), "material": alu}}, "'b'"),
     ],

@@ -244,11 +244,7 @@ def test_node_sets_of_an_input_file(tmp_path):
         ("a.bdf", "DMIG,K,1,1,,1,1,2.\n", "DMIG K"),
         ("a.bdf", "DMIG,K,0,6,1\nDMIG,K,1,1,,1,1,2.x\n", "'2.X'"),
         ("a.bdf", "DMIG,K,0,6,1\nDMIG,K,1,1,,2,1,3.\nDMIG,K,2,1,,1,1,3.\n", "DMIG K"),
-        (
-            "a.bdf",
-            "DMIG,K,0,2,1\nDMIG,K,1,1,,2,1,3.\n",
-            "DMIG K",
-        ),
+        ("a.bdf", "DMIG,K,0,2,1\nDMIG,K,1,1,,2,1,3.\n", "DMIG K"),
         ("a.bdf", "DMIG,K,0,6,1\nDMIG,K,1,1,,1,1,2.\nDMIG,M,1,1,,1,1,2.\n", "a.bdf"),
         ("a.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 2.0 1.0\n", "a.mtx"),
     ],

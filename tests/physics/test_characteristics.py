@@ -123,10 +123,9 @@ def test_leaving_a_table_is_said_and_staying_is_not():
     )
     with warns(ph.CurveRangeWarning) as said:
         ph.simulate(system, ph.place(system, {"rail.slide": 1.1}), 1.0, dt=1e-2)
-    messages = sorted(str(one.message) for one in said)
-    assert len(messages) == 2
-    assert messages[0].startswith("'c' leaves the range -3 to 3") and "its rate reaches" in messages[0]
-    assert messages[1].startswith("'k' leaves the range -1 to 1") and "at t = 0 s" in messages[1]
+    damper, spring = sorted(str(one.message) for one in said)
+    assert "'c'" in damper and "-3 to 3" in damper
+    assert "'k'" in spring and "-1 to 1" in spring and "t = 0 s" in spring
 
 
 def test_an_equilibrium_beyond_a_table_is_said():
