@@ -15,6 +15,7 @@ FILE = Path(__file__).with_suffix(".txt")
 HEAD = "Every error and warning that the tests meet. ./test --messages writes this file; numbers are not compared.\n"
 
 NUMBER = re.compile(r"[-+−]?(?:\d+(?:\.\d*)?(?:[eE][-+−]?\d+)?|\b(?:nan|inf)\b)")
+FOREIGN = re.compile(r"\((?:[A-Z]\w*Error|\[Errno)\b[^;\n]*\)|(?<=no YAML: ).*")  # what another library says
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
 FOLDERS = re.compile(r"(?<![\w.:<>/])/(?:[\w.@%+=~ -]+/)+(?=[\w.@%+=~-])")
 
@@ -122,7 +123,7 @@ def tidy(words):
 
 
 def masked(words):
-    return NUMBER.sub("#", tidy(words))
+    return NUMBER.sub("#", FOREIGN.sub("(#)", tidy(words)))
 
 
 def text(book):

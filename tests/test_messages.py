@@ -125,6 +125,7 @@ def test_warnings_are_matched_alike(monkeypatch):
         ("holds −2, 1e-12", "holds -3.25, 7"),
         ("a pole at 0+131.5j", "a pole at 1e-17-131j"),
         ("[0. 0.5 1.]", "[0.25 3. 7e3]"),
+        ("no mesh (ValueError: shape (5,4)); look", "no mesh (OSError: [Errno 2]); look"),
         ("<function f at 0x7f3a>", "<function f at 0x10a2b3>"),
         ("cannot read '/tmp/pytest-of-me/pytest-3/test_x0/run.json': no", "cannot read '/var/a b/c/run.json': no"),
     ],

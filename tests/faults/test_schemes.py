@@ -86,7 +86,8 @@ def test_a_run_that_cannot_go_on_holds_the_motion_up_to_there(scheme):
     system, u = ph.connect({"a": bar, "b": bar}, joints=joints, plane="xy"), {"pull": (1.0, 0.0)}
     angle = float(np.arccos(0.95))
     state = ph.set_moving(system, ph.place(system, {"a.theta": angle}, near={"b.theta": -angle}), u=u)
-    with raises(ph.ConvergenceError, type(scheme).__name__) as caught:
+    golden = not isinstance(scheme, ph.IDA)  # which says it in words of its own
+    with raises(ph.ConvergenceError, type(scheme).__name__, golden=golden) as caught:
         ph.simulate(system, state, 1.0, dt=1e-3, scheme=scheme, u=u)
     assert isinstance(caught.value.result, ph.Result)
     assert caught.value.result.t[-1] == pytest.approx(0.1, abs=2e-3)

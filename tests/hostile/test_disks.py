@@ -94,7 +94,8 @@ except ph.SaveError as error:
 
 
 def other(code: str, *arguments: str) -> subprocess.Popen:
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    here = Path(__file__).parent
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(here), str(here.parent)])}
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
@@ -162,7 +163,8 @@ ph.simulate(t.SYSTEM, t.STATE, t_end=0.1, dt=1e-3, controller=waits, save=sys.ar
 
 def test_two_processes_do_not_write_one_folder_and_the_lock_of_a_dead_one_is_none(tmp_path, monkeypatch, plain):
     folder = tmp_path / "run"
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    here = Path(__file__).parent
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(here), str(here.parent)])}
     process = subprocess.Popen(
         [sys.executable, "-c", WAITS, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
     )
