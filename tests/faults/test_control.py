@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from control_zoo import LINK, arm, two_masses, wheel
+from messages import raises
 
 import phloat as ph
 from phloat.control.closed import closed
@@ -33,62 +34,62 @@ def sloshing() -> ph.LinearPHDAE:
 
 
 @pytest.mark.parametrize(
-    ("make", "sentence"),
+    ("make", "name"),
     [
-        (lambda: damping_injection("pin", -1.0), "gain at 'pin' is -1; it must be positive"),
-        (lambda: pid("pin"), "all gains at 'pin' are zero"),
-        (lambda: pid("pin", derivative=1.0), "needs filter="),
-        (lambda: pid("pin", integral=np.nan), "integral gain at 'pin' holds NaN"),
-        (lambda: Wire("a", 3), "3 names no port of the plant"),
-        (lambda: Wire("a", "b", gain=0.0), "nothing would ever pass"),
-        (lambda: wired(PLANT, "push"), "'push' is no wire"),
-        (lambda: wired(PLANT), "has no wire"),
-        (lambda: wired(PLANT, Wire("pull", "push")), "no port 'pull'"),
-        (lambda: together(PD, 3), "3 is no passive controller"),
-        (lambda: together(PD, pid("pin", integral=1.0, target=2.0, name="b")), "different targets at 'pin'"),
-        (lambda: closed(PLANT, PD), "no port 'pin'"),
-        (lambda: closed(PLANT, 3), "int is not passive"),
-        (lambda: closed(arm(), REGULATOR), "closes loops of linear plants only"),
-        (lambda: closed(arm(), pid("elbow", derivative=1.0, filter=0.1)), "more than springs and dampers"),
-        (lambda: closed(arm(), pid("upper.C", integral=1.0)), "not the one free axis of a joint.*shoulder, elbow"),
-        (lambda: closed(closed(wheel(), PD), PD), "element called 'pin.control.spring' already"),
-        (lambda: lqr(PLANT, {}), "effort names no port; the open ports are push"),
-        (lambda: lqr(PLANT, {"pull": 1.0}), "no port 'pull'"),
-        (lambda: lqr(PLANT, -1.0), "effort of 'push' is -1"),
-        (lambda: lqr(PLANT, 1.0, Q=-np.eye(3)), "Q is not symmetric and positive semidefinite"),
-        (lambda: lqr(arm(), 1.0), "System is not linear"),
-        (lambda: lqr(sloshing(), 1.0), "the undamped mode at 0 rad/s is not moved by 'push'; add a port"),
-        (lambda: kalman(PLANT), "nothing is measured"),
-        (lambda: kalman(PLANT, rate={"push": 0.0}), "noise in the rate of 'push' is 0"),
-        (lambda: kalman(sloshing(), rate={"push": 1.0}, energy=1.0), "is not seen at 'push'"),
-        (lambda: passive_observer(sloshing(), rate={"push": 1.0}), "does not die away"),
-        (lambda: lqg(REGULATOR, 3), "lqg takes what lqr"),
-        (lambda: lqg(REGULATOR, kalman(two_masses(1, 1, 1), position={"push": 1.0})), "of different plants"),
-        (lambda: lqg(REGULATOR, kalman(PLANT, rate={"push": 1.0}, energy=1.0)), "must be the same"),
-        (lambda: energy_shaping(wheel(), {}, stiffness=1.0, damping=1.0), "there is no target"),
-        (lambda: energy_shaping(wheel(), {"pin": 1.0}, stiffness={"pan": 1.0}, damping=1.0), "no value for 'pin'"),
-        (lambda: energy_shaping(PLANT, {"push": 1.0}, stiffness=1.0, damping=1.0), "is no System"),
-        (lambda: Sampled(3, every=0.1), "3 is no controller"),
-        (lambda: Sampled(PD, every=0.0), "every is 0"),
-        (lambda: Sampled(PD, every=0.1, delay=-1.0), "delay is -1"),
-        (lambda: Sampled(PD, every=0.1, saturation={"pin": 0.0}), "saturation of 'pin' is 0"),
-        (lambda: shaped(3, 1.0), "the command is 3"),
-        (lambda: shaped(np.sin, 1.0, "VZ"), "kind is 'VZ'; there are: ZV, ZVD"),
-        (lambda: shaped(np.sin, -1.0), "a frequency to shape for is -1"),
-        (lambda: shaped(np.sin, (1.0, 1.2)), "has the damping ratio 1.2"),
-        (lambda: shaped(np.sin, []), "no mode to shape for"),
-        (lambda: gain_for(PLANT, "push", decay=1e6, omega=11.0), "at most, with the gain"),
-        (lambda: gain_for(two_masses(1, 1, 10.0, c=2.0), "push", decay=0.1, omega=4.0), "without any gain"),
+        (lambda: damping_injection("pin", -1.0), "'pin'"),
+        (lambda: pid("pin"), "'pin'"),
+        (lambda: pid("pin", derivative=1.0), "filter="),
+        (lambda: pid("pin", integral=np.nan), "'pin'"),
+        (lambda: Wire("a", 3), "3"),
+        (lambda: Wire("a", "b", gain=0.0), "Wire"),
+        (lambda: wired(PLANT, "push"), "'push'"),
+        (lambda: wired(PLANT), "'controller'"),
+        (lambda: wired(PLANT, Wire("pull", "push")), "'pull'"),
+        (lambda: together(PD, 3), "3"),
+        (lambda: together(PD, pid("pin", integral=1.0, target=2.0, name="b")), "'pin'"),
+        (lambda: closed(PLANT, PD), "'pin'"),
+        (lambda: closed(PLANT, 3), "int"),
+        (lambda: closed(arm(), REGULATOR), "Regulator"),
+        (lambda: closed(arm(), pid("elbow", derivative=1.0, filter=0.1)), "'elbow.control'"),
+        (lambda: closed(arm(), pid("upper.C", integral=1.0)), "'upper.C'"),
+        (lambda: closed(closed(wheel(), PD), PD), "'pin.control.spring'"),
+        (lambda: lqr(PLANT, {}), "effort"),
+        (lambda: lqr(PLANT, {"pull": 1.0}), "'pull'"),
+        (lambda: lqr(PLANT, -1.0), "'push'"),
+        (lambda: lqr(PLANT, 1.0, Q=-np.eye(3)), "Q"),
+        (lambda: lqr(arm(), 1.0), "System"),
+        (lambda: lqr(sloshing(), 1.0), "'push'"),
+        (lambda: kalman(PLANT), ""),
+        (lambda: kalman(PLANT, rate={"push": 0.0}), "'push'"),
+        (lambda: kalman(sloshing(), rate={"push": 1.0}, energy=1.0), "'push'"),
+        (lambda: passive_observer(sloshing(), rate={"push": 1.0}), ""),
+        (lambda: lqg(REGULATOR, 3), "int"),
+        (lambda: lqg(REGULATOR, kalman(two_masses(1, 1, 1), position={"push": 1.0})), "regulator"),
+        (lambda: lqg(REGULATOR, kalman(PLANT, rate={"push": 1.0}, energy=1.0)), "push"),
+        (lambda: energy_shaping(wheel(), {}, stiffness=1.0, damping=1.0), "target"),
+        (lambda: energy_shaping(wheel(), {"pin": 1.0}, stiffness={"pan": 1.0}, damping=1.0), "'pin'"),
+        (lambda: energy_shaping(PLANT, {"push": 1.0}, stiffness=1.0, damping=1.0), "LinearPHDAE"),
+        (lambda: Sampled(3, every=0.1), "3"),
+        (lambda: Sampled(PD, every=0.0), "every"),
+        (lambda: Sampled(PD, every=0.1, delay=-1.0), "delay"),
+        (lambda: Sampled(PD, every=0.1, saturation={"pin": 0.0}), "'pin'"),
+        (lambda: shaped(3, 1.0), "command"),
+        (lambda: shaped(np.sin, 1.0, "VZ"), "'VZ'"),
+        (lambda: shaped(np.sin, -1.0), "-1"),
+        (lambda: shaped(np.sin, (1.0, 1.2)), "1.2"),
+        (lambda: shaped(np.sin, []), ""),
+        (lambda: gain_for(PLANT, "push", decay=1e6, omega=11.0), "'push'"),
+        (lambda: gain_for(two_masses(1, 1, 10.0, c=2.0), "push", decay=0.1, omega=4.0), "4 rad/s"),
     ],
 )
-def test_controllers_that_cannot_be(make, sentence):
-    with pytest.raises(ph.InputError, match=sentence):
+def test_controllers_that_cannot_be(make, name):
+    with raises(ph.InputError, name):
         make()
 
 
 def test_a_spring_too_soft_for_its_load_is_refused():
     system = arm(gravity=(0.0, -9.81, 0.0))
-    with pytest.raises(ph.InputError, match="no minimum of the shaped energy"):
+    with raises(ph.InputError, "target"):
         energy_shaping(system, {"shoulder": 1.5, "elbow": 0.0}, stiffness=0.05, damping=0.4)
     energy_shaping(system, {"shoulder": 1.5, "elbow": 0.0}, stiffness=2.0, damping=0.4)
 
@@ -108,7 +109,7 @@ def hard(plant: ph.LinearPHDAE, effort: float) -> Feedback:
 def test_a_controller_designed_on_too_few_modes_is_refused_on_the_full_plant():
     """The controller of a stiff pair drives the mode of a soft one, which it does not know."""
     control = hard(apart(0.5, 0.5, 1e6, c=1e3), 1e-2)
-    with pytest.raises(ph.InputError, match=r"the loop is unstable: a pole at .* rad/s; .* keep more of them"):
+    with raises(ph.InputError):
         closed(apart(0.5, 0.5, 100.0, c=0.01), control)
 
 
@@ -119,24 +120,24 @@ def test_a_controller_that_is_unstable_by_itself_is_refused():
     full = ph.eliminate(ph.linearise(system, ph.place(system)).with_ports("hub", "tip"))
     rom = project(full, modal(full, count=2))
     regulator = lqr(rom, {"hub": 1e-6}, position={"tip": 1.0}, energy=0.0)
-    with pytest.raises(ph.InputError, match=r"the controller by itself is unstable: a pole at \d+ 1/s, \d+"):
+    with raises(ph.InputError):
         lqg(regulator, kalman(rom, position={"tip": 1e-8}, disturbance={"hub": 1.0}, energy=1e-9))
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("options", "name"),
     [
-        ({"controller": PD, "every": 0.1}, "has its own time"),
-        ({"controller": PD, "scheme": ph.RadauIIA()}, "takes its steps with the plant"),
-        ({"controller": Sampled(PD, every=1e-3)}, "shorter than the step of 0.01 s"),
-        ({"controller": Sampled(lambda t, y: 3, every=0.1)}, "the controller returned 3 at t = 0 s"),
-        ({"controller": pid("pan", integral=1.0)}, "no port 'pan'"),
-        ({"controller": pid("wheel.P", integral=1.0)}, "1 components to 'wheel.P' with 3"),
+        ({"controller": PD, "every": 0.1}, ""),
+        ({"controller": PD, "scheme": ph.RadauIIA()}, "'pin.control'"),
+        ({"controller": Sampled(PD, every=1e-3)}, "0.01"),
+        ({"controller": Sampled(lambda t, y: 3, every=0.1)}, "returned 3"),
+        ({"controller": pid("pan", integral=1.0)}, "'pan'"),
+        ({"controller": pid("wheel.P", integral=1.0)}, "'wheel.P'"),
     ],
 )
-def test_runs_with_controllers_that_cannot_be(options, sentence):
+def test_runs_with_controllers_that_cannot_be(options, name):
     system = wheel()
-    with pytest.raises(ph.InputError, match=sentence):
+    with raises(ph.InputError, name):
         ph.simulate(system, ph.place(system), 0.1, dt=0.01, **options)
 
 
@@ -151,7 +152,7 @@ def test_a_controller_that_couples_two_joints_in_a_step_is_refused_on_a_nonlinea
     )
     system = arm()
     control = wired(spring, Wire("a", "shoulder"), Wire("b", "elbow"))
-    with pytest.raises(ph.InputError, match="couples its ports shoulder, elbow within a step"):
+    with raises(ph.InputError, "'controller'", "shoulder", "elbow"):
         ph.simulate(system, ph.place(system), 0.1, dt=0.01, controller=control)
     ph.simulate(system, ph.place(system), 0.02, dt=0.01, controller=Sampled(control, every=0.01))
 
@@ -160,10 +161,10 @@ def test_the_ledger_of_a_loop_needs_its_run():
     system = wheel()
     start = ph.place(system, {"pin.angle": 0.1})
     without = ph.simulate(system, start, 0.1, dt=0.01)
-    with pytest.raises(ph.InputError, match="had no part in this run"):
+    with raises(ph.InputError, "'pin.control'"):
         loop_ledger(without, PD)
     uneven = ph.simulate(system, start, 0.105, dt=0.01, controller=PD)
-    with pytest.raises(ph.InputError, match="not equal"):
+    with raises(ph.InputError):
         loop_ledger(uneven, PD)
-    with pytest.raises(ph.InputError, match="needs a Result and the passive controller"):
+    with raises(ph.InputError, "Result", "int"):
         loop_ledger(without, 3)

@@ -7,6 +7,7 @@ import time
 import ensemble_zoo as zoo
 import numpy as np
 import pytest
+from messages import raises, warns
 
 import phloat as ph
 from phloat.errors import InputError
@@ -15,64 +16,60 @@ MASS = {"ball.mass": ph.uniform(1.0, 3.0)}
 
 
 @pytest.mark.parametrize(
-    ("parameters", "other", "sentence"),
+    ("parameters", "other", "said"),
     [
-        (
-            {"ball.mas": [1.0]},
-            {},
-            r"no parameter 'ball.mas' \(did you mean 'ball.mass'.*there are: ball.mass,.* u.push",
-        ),
-        ({"u.pull": [1.0]}, {}, r"no parameter 'u.pull' \(did you mean 'u.push'"),
-        ({3: [1.0]}, {}, "3 names no parameter"),
-        ({}, {}, "there is no parameter to vary"),
-        ([("ball.mass", 1.0)], {}, "parameters is list; it must be a mapping"),
-        ({"ball.mass": "heavy"}, {}, "parameter 'ball.mass' is 'heavy'"),
-        ({"ball.mass": []}, {}, "'ball.mass' is an empty list"),
-        ({"ball.mass": [1.0, np.nan]}, {}, "'ball.mass' holds NaN"),
-        ({"ball.mass": [1.0], "*.mass": [2.0]}, {}, "'ball.mass' is given twice"),
-        (MASS, {}, "how many samples"),
-        (MASS, {"samples": 0}, "samples is 0"),
-        (MASS, {"samples": 2.5}, "samples is 2.5"),
-        (MASS, {"samples": 2, "seed": -1}, "seed is -1"),
-        (MASS, {"samples": 2, "sampling": "lattin"}, "no sampling 'lattin' .did you mean 'latin'"),
-        (MASS, {"samples": 2, "sampling": "grid"}, "sampling='grid' is for lists"),
-        ({"ball.mass": [1.0, 2.0]}, {"samples": 7}, "samples=7, but this grid has 2 of their own"),
-        ({"ball.mass": [1.0, 2.0]}, {"sampling": "latin"}, r"'ball.mass' is a list: write choice"),
-        ({"ball.mass": [1.0, 2.0], "u.push": ph.normal(1, 1)}, {"samples": 2}, r"write choice\(\[1, 2\]\)"),
-        ({"ball.mass": [1.0, 2.0], "u.push": [1.0]}, {"sampling": "rows"}, "differ in length: ball.mass 2, u.push 1"),
-        ({name: np.arange(1.0, 1e3) for name in ("ball.mass", "u.push", "gravity[0]")}, {}, "this grid has 1.0e.09"),
-        (MASS, {"samples": 2, "output": 3}, "output is 3; it must be a function"),
-        (MASS, {"samples": 2, "start": 3}, "start is 3; it must be a State"),
-        (MASS, {"samples": 2, "workers": 0}, "workers is 0"),
-        (MASS, {"samples": 2, "workers": 1, "scheduler": "tcp://x"}, "give one of them"),
-        ({"ball.mass": [1.0]}, {"u": {"push": ph.varied(lambda k: k)}}, "takes 'k', which is not among the parameters"),
-        ({"u.push": [1.0]}, {"u": {"push": lambda t: 1.0}}, "no parameter 'u.push'"),
+        ({"ball.mas": [1.0]}, {}, "'ball.mas'"),
+        ({"u.pull": [1.0]}, {}, "'u.pull'"),
+        ({3: [1.0]}, {}, "3"),
+        ({}, {}, ""),
+        ([("ball.mass", 1.0)], {}, "parameters"),
+        ({"ball.mass": "heavy"}, {}, "'heavy'"),
+        ({"ball.mass": []}, {}, "'ball.mass'"),
+        ({"ball.mass": [1.0, np.nan]}, {}, "'ball.mass'"),
+        ({"ball.mass": [1.0], "*.mass": [2.0]}, {}, "'ball.mass'"),
+        (MASS, {}, "samples"),
+        (MASS, {"samples": 0}, "samples"),
+        (MASS, {"samples": 2.5}, "samples"),
+        (MASS, {"samples": 2, "seed": -1}, "seed"),
+        (MASS, {"samples": 2, "sampling": "lattin"}, "'lattin'"),
+        (MASS, {"samples": 2, "sampling": "grid"}, "sampling='grid'"),
+        ({"ball.mass": [1.0, 2.0]}, {"samples": 7}, "samples=7"),
+        ({"ball.mass": [1.0, 2.0]}, {"sampling": "latin"}, "'ball.mass'"),
+        ({"ball.mass": [1.0, 2.0], "u.push": ph.normal(1, 1)}, {"samples": 2}, "'ball.mass'"),
+        ({"ball.mass": [1.0, 2.0], "u.push": [1.0]}, {"sampling": "rows"}, "ball.mass"),
+        ({name: np.arange(1.0, 1e3) for name in ("ball.mass", "u.push", "gravity[0]")}, {}, "1.0e+09"),
+        (MASS, {"samples": 2, "output": 3}, "output"),
+        (MASS, {"samples": 2, "start": 3}, "start"),
+        (MASS, {"samples": 2, "workers": 0}, "workers"),
+        (MASS, {"samples": 2, "workers": 1, "scheduler": "tcp://x"}, "workers"),
+        ({"ball.mass": [1.0]}, {"u": {"push": ph.varied(lambda k: k)}}, "'k'"),
+        ({"u.push": [1.0]}, {"u": {"push": lambda t: 1.0}}, "'u.push'"),
     ],
 )
-def test_a_question_that_cannot_be_asked(parameters, other, sentence):
-    with pytest.raises(InputError, match=sentence):
+def test_a_question_that_cannot_be_asked(parameters, other, said):
+    with raises(InputError, said):
         zoo.asked(parameters, **other)
 
 
 @pytest.mark.parametrize(
-    ("make", "sentence"),
+    ("make", "name"),
     [
-        (lambda: ph.normal(1.0, 0.0), "std is 0"),
-        (lambda: ph.normal("a", 1.0), "mean is 'a'"),
-        (lambda: ph.uniform(2.0, 1.0), "low = 2 is not below high = 1"),
-        (lambda: ph.lognormal(-1.0, 1.0), "mean is -1"),
-        (lambda: ph.triangular(0.0, 2.0, 1.0), "mode = 2 is not between"),
-        (lambda: ph.truncated(ph.normal(0.0, 1.0), low=40.0), "nothing to draw from"),
-        (lambda: ph.truncated(ph.normal(0.0, 1.0), low=1.0, high=0.0), "low = 1 is not below high = 0"),
-        (lambda: ph.truncated(3.0, low=1.0), "3.0 is no distribution"),
-        (lambda: ph.choice([]), "choice has no values"),
-        (lambda: ph.choice([1.0, 2.0], [1.0]), "one for each of the 2 values"),
-        (lambda: ph.varied(3), "3 is no function"),
-        (lambda: ph.varied(lambda *k: k), "must name its arguments"),
+        (lambda: ph.normal(1.0, 0.0), "std"),
+        (lambda: ph.normal("a", 1.0), "'a'"),
+        (lambda: ph.uniform(2.0, 1.0), "low"),
+        (lambda: ph.lognormal(-1.0, 1.0), "mean"),
+        (lambda: ph.triangular(0.0, 2.0, 1.0), "mode"),
+        (lambda: ph.truncated(ph.normal(0.0, 1.0), low=40.0), "Normal"),
+        (lambda: ph.truncated(ph.normal(0.0, 1.0), low=1.0, high=0.0), "low"),
+        (lambda: ph.truncated(3.0, low=1.0), "3.0"),
+        (lambda: ph.choice([]), "choice"),
+        (lambda: ph.choice([1.0, 2.0], [1.0]), "weights"),
+        (lambda: ph.varied(3), "3"),
+        (lambda: ph.varied(lambda *k: k), ""),
     ],
 )
-def test_distributions_that_cannot_be(make, sentence):
-    with pytest.raises(InputError, match=sentence):
+def test_distributions_that_cannot_be(make, name):
+    with raises(InputError, name):
         make()
 
 
@@ -80,32 +77,29 @@ def test_distributions_that_cannot_be(make, sentence):
 
 
 @pytest.mark.parametrize(
-    ("other", "sentence"),
+    ("other", "name"),
     [
-        ({"dt": None}, "so does the system as it is: the step is missing"),
-        ({"output": lambda r: r["bell.r_P"]}, "no quantity 'bell.r_P' .did you mean 'ball.r_P'"),
-        ({"output": lambda r: 1 / 0}, "ZeroDivisionError: division by zero"),
-        ({"output": lambda r: r}, "the whole Result was returned"),
-        ({"output": lambda r: "far"}, "'output' is str 'far'; it must be a number"),
-        ({"output": lambda r: {"far": [[1.0], [1.0, 2.0]]}}, "'far' is list"),
-        ({"output": lambda r: np.nan}, "'output' is NaN"),
-        ({"u": {"pull": 1.0}}, "no port 'pull'"),
-        ({"start": lambda system: 3}, "int is no State"),
-        ({"t_end": -1.0}, "t_end = -1 s is not after the start"),
+        ({"dt": None}, "dt"),
+        ({"output": lambda r: r["bell.r_P"]}, "'bell.r_P'"),
+        ({"output": lambda r: 1 / 0}, "ZeroDivisionError"),
+        ({"output": lambda r: r}, "Result"),
+        ({"output": lambda r: "far"}, "'far'"),
+        ({"output": lambda r: {"far": [[1.0], [1.0, 2.0]]}}, "'far'"),
+        ({"output": lambda r: np.nan}, "'output'"),
+        ({"u": {"pull": 1.0}}, "'pull'"),
+        ({"start": lambda system: 3}, "int"),
+        ({"t_end": -1.0}, "t_end"),
     ],
 )
-def test_what_fails_for_the_system_itself_is_said_once(other, sentence, tmp_path):
-    with pytest.raises(InputError, match=sentence):
+def test_what_fails_for_the_system_itself_is_said_once(other, name, tmp_path):
+    with raises(InputError, name):
         zoo.asked(MASS, 20, **other, save=tmp_path / "runs")
     assert not (tmp_path / "runs").exists()
 
 
 def test_impossible_values_are_recorded_with_their_sample_and_reason():
     drawn = {"ball.mass": ph.normal(1.0, 1.0), "u.push": 3.0}
-    with pytest.warns(
-        ph.FailedSamplesWarning,
-        match=r"of 40 samples failed.*; sample \d+: with ball.mass = -.* mass is -\d.*must be positive",
-    ):
+    with warns(ph.FailedSamplesWarning, "ball.mass", "40"):
         runs = zoo.asked(drawn, 40)
     bad = np.flatnonzero(runs["ball.mass"] <= 0.0)
     assert 0 < len(bad) < 20
@@ -114,7 +108,7 @@ def test_impossible_values_are_recorded_with_their_sample_and_reason():
         assert parameters == {"ball.mass": runs["ball.mass"][sample], "u.push": 3.0}
         assert f"with ball.mass = {parameters['ball.mass']:g}: " in why
         assert np.isnan(runs.values[sample])
-        with pytest.raises(InputError, match="must be positive"):
+        with raises(InputError, "ball.mass"):
             runs.rerun(sample)
     np.testing.assert_allclose(runs.values[runs.ok], 3.0 * zoo.T**2 / (2 * runs["ball.mass"][runs.ok]))
     assert f"{len(bad)} failed" in repr(runs) and f"{len(bad)} failed" in str(runs)
@@ -130,7 +124,7 @@ def test_outputs_that_raise_differ_or_are_nan_are_recorded():
             m, np.ones(3)
         )
 
-    with pytest.warns(ph.FailedSamplesWarning, match="5 of 7 samples failed"):
+    with warns(ph.FailedSamplesWarning, "5 of 7"):
         runs = zoo.asked({"ball.mass": np.arange(1.0, 8.0)}, output=output)
     assert runs.ok.tolist() == [True, *5 * [False], True]
     for failed, why in zip(
@@ -140,14 +134,14 @@ def test_outputs_that_raise_differ_or_are_nan_are_recorded():
 
 
 def test_all_failing_is_said():
-    with pytest.warns(ph.FailedSamplesWarning, match="all of 3 samples failed"):
+    with warns(ph.FailedSamplesWarning, "3"):
         runs = zoo.asked({"ball.mass": [-1.0, -2.0, -3.0]})
     assert len(runs.failed) == 3 and not runs.ok.any()
     for ask in (runs.mean, runs.std, runs.sensitivity, lambda: runs.quantile(0.5), lambda: runs.values):
-        with pytest.raises(InputError, match=r"none of the 3 samples has an output; sample 0: .*must be positive"):
+        with raises(InputError, "ball.mass"):
             ask()
     assert "3 failed" in str(runs)
-    with pytest.raises(InputError, match="nothing here"):
+    with raises(InputError):
         ph.plot(runs)
 
 
@@ -159,7 +153,7 @@ def test_runs_that_do_not_close_say_that_a_start_may_be_a_function():
     ]
     system = ph.connect({"rod": rod}, joints, plane="xy")
     start = ph.place(system, {}, near={"rod.theta": 0.5})
-    with pytest.warns(ph.FailedSamplesWarning, match=r"start=lambda system: place"):
+    with warns(ph.FailedSamplesWarning, "'rail'"):
         runs = ph.ensemble(system, {"rail.at[1]": [0.5, 0.6]}, start=start, t_end=0.1, dt=0.1, workers=1)
     assert runs.ok.tolist() == [True, False]
     closed = ph.ensemble(
@@ -182,10 +176,10 @@ def test_warnings_of_samples_are_given_once_with_their_number():
             warnings.warn("far away", ph.SampleTimeWarning, stacklevel=1)
         return 1.0
 
-    with pytest.warns(ph.SampleTimeWarning, match="2 of 3 samples, sample 0 first: far away") as said:
+    with warns(ph.SampleTimeWarning, "2 of 3", "far away") as said:
         zoo.asked({"ball.mass": [1.0, 1.5, 3.0]}, output=output)
     assert len(said) == 1
-    with pytest.warns(RuntimeWarning, match="3 of 3 samples, sample 0 first: invalid value"):
+    with warns(RuntimeWarning, "3 of 3"):
         zoo.asked({"ball.mass": [1.0, 1.5, 3.0]}, output=lambda r: np.nan_to_num(np.sqrt(np.array([-1.0]))))
 
 
@@ -198,7 +192,7 @@ def test_a_sample_that_kills_its_process_is_recorded_and_the_others_run():
             os.kill(os.getpid(), signal.SIGKILL)
         return zoo.way(result)
 
-    with pytest.warns(ph.FailedSamplesWarning, match=r"1 of 200 samples failed.* ended by signal 9"):
+    with warns(ph.FailedSamplesWarning, "1 of 200", "signal 9"):
         runs = zoo.asked({"ball.mass": np.arange(1.0, 201.0)}, output=output, workers=2)  # shares of three
     assert [failed.parameters for failed in runs.failed] == [{"ball.mass": 5.0}]
     np.testing.assert_allclose(runs.values[runs.ok], 3.0 * zoo.T**2 / (2 * runs["ball.mass"][runs.ok]))
@@ -216,7 +210,7 @@ def test_a_folder_takes_one_question(tmp_path):
         ({"seed": 1}, "parameters is"),
         ({"samples": 4, "t_end": 1.0}, "parameters, t_end are"),
     ):
-        with pytest.raises(InputError, match=rf"holds another ensemble: {what} not the same"):
+        with raises(InputError, what):
             zoo.asked(MASS, **{"samples": 3, "save": tmp_path / "runs"} | other)
 
 
@@ -224,31 +218,31 @@ def test_folders_that_are_none(tmp_path):
     (tmp_path / "file").write_text("x")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").touch()
-    for name, sentence in (("file", "is a file"), ("full", "holds other files")):
-        with pytest.raises(InputError, match=sentence):
+    for name, said in (("file", "is a file"), ("full", "holds other files")):
+        with raises(InputError, said):
             zoo.asked(MASS, 3, save=tmp_path / name)
-    with pytest.raises(InputError, match="it is not there"):
+    with raises(InputError, "none"):
         ph.load_ensemble(tmp_path / "none")
-    with pytest.raises(InputError, match=r"holds no ensemble.json"):
+    with raises(InputError, "ensemble.json"):
         ph.load_ensemble(tmp_path / "full")
     zoo.asked(MASS, 3, save=tmp_path / "runs")
     loaded, file = ph.load_ensemble(tmp_path / "runs"), tmp_path / "runs" / "ensemble.json"
-    with pytest.raises(InputError, match="does not know its system"):
+    with raises(InputError):
         loaded.rerun(0)
     text = file.read_text()
-    for wrong, sentence in (
-        (text[:-30], "cannot be read"),
-        ('{"format": "other"}', "does not describe an ensemble"),
-        (text.replace('"version": 1', '"version": 9'), "version 9"),
+    for wrong, said in (
+        (text[:-30], "ensemble.json"),
+        ('{"format": "other"}', "ensemble.json"),
+        (text.replace('"version": 1', '"version": 9'), "ensemble.json"),
     ):
         file.write_text(wrong)
-        with pytest.raises(InputError, match=sentence):
+        with raises(InputError, said):
             ph.load_ensemble(tmp_path / "runs")
 
 
 def test_two_processes_do_not_share_a_folder(tmp_path):
     def output(result):
-        with pytest.raises(InputError, match="another process is at work"):
+        with raises(InputError, "runs", golden=False):
             zoo.asked(MASS, 3, save=tmp_path / "runs")
         return 1.0
 
@@ -257,15 +251,15 @@ def test_two_processes_do_not_share_a_folder(tmp_path):
 
 def test_questions_to_the_results_that_have_no_answer():
     runs = zoo.asked(MASS, 2)
-    for ask, sentence in (
-        (lambda: runs["ball.mas"], "no parameter or output 'ball.mas'"),
-        (lambda: runs.quantile(1.5), "quantile 1.5 is not between 0 and 1"),
-        (lambda: runs.sensitivity("sobol"), "no sensitivity 'sobol'"),
-        (lambda: runs.sensitivity(), "2 samples say nothing"),
-        (lambda: runs.on_grid(), "these samples are 'random', and no grid"),
-        (lambda: runs.rerun(2), "sample 2 is not there"),
+    for ask, name in (
+        (lambda: runs["ball.mas"], "'ball.mas'"),
+        (lambda: runs.quantile(1.5), "1.5"),
+        (lambda: runs.sensitivity("sobol"), "'sobol'"),
+        (lambda: runs.sensitivity(), "2"),
+        (lambda: runs.on_grid(), "'random'"),
+        (lambda: runs.rerun(2), "2"),
     ):
-        with pytest.raises(InputError, match=sentence):
+        with raises(InputError, name):
             ask()
 
 
@@ -275,8 +269,8 @@ def test_questions_to_the_results_that_have_no_answer():
 def test_a_cluster_that_is_not_there():
     pytest.importorskip("distributed")
     begin = time.monotonic()
-    with pytest.raises(InputError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9' within 5 s"):
+    with raises(InputError, "'tcp://127.0.0.1:9'", golden=False):
         zoo.asked(MASS, 3, workers=None, scheduler="tcp://127.0.0.1:9")
     assert time.monotonic() - begin < 60.0
-    with pytest.raises(InputError, match="scheduler is 3; it must be an address"):
+    with raises(InputError, "scheduler", "3"):
         zoo.asked(MASS, 3, workers=None, scheduler=3)

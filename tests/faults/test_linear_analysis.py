@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 
@@ -17,39 +18,37 @@ PLANT = ph.linearise(SYSTEM, REST)
 
 def test_an_undeformed_state_under_gravity_is_no_equilibrium():
     heavy = ph.connect({"rod": LINK}, joints=[PIN], gravity=(0, -9.81, 0), plane="xy")
-    with pytest.raises(
-        ph.InputError, match=r"no equilibrium: 2\.\d+ .* is left over on 'rod\..*equilibrium\(system, state\)"
-    ):
+    with raises(ph.InputError, "'rod."):
         ph.linearise(heavy, ph.place(heavy))
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "names"),
     [
-        ("v_P", (0.5, 0), r"velocities miss joint 'pin' by 0\.5"),
-        ("omega", -0.5, r"no equilibrium: .* left over on 'rod\..*steady_spin"),
-        ("eta_dot", np.full(8, 0.5), r"'rod' moves with respect to the others, or deforms \(by 0\.5"),
+        ("v_P", (0.5, 0), ("'pin'", "0.5")),
+        ("omega", -0.5, ("'rod.",)),
+        ("eta_dot", np.full(8, 0.5), ("'rod'", "0.5")),
     ],
 )
-def test_a_moving_state_is_at_rest_or_spins(name, value, said):
-    with pytest.raises(ph.InputError, match=said):
+def test_a_moving_state_is_at_rest_or_spins(name, value, names):
+    with raises(ph.InputError, *names):
         ph.linearise(SYSTEM, REST.with_values({f"rod.{name}": value}))
 
 
 @pytest.mark.parametrize("name", ["eta", "sigma"])
 def test_a_deformed_state_without_a_load_is_refused(name):
-    with pytest.raises(ph.InputError, match=r"no equilibrium: .* is left over on 'rod\."):
+    with raises(ph.InputError, "'rod."):
         ph.linearise(SYSTEM, REST.with_values({f"rod.{name}": np.full(8, 1e-3)}))
 
 
 def test_an_open_joint_is_named_with_its_gap():
-    with pytest.raises(ph.InputError, match=r"joint 'pin' is open by 0\.25; close it with place\(system, …\)"):
+    with raises(ph.InputError, "'pin'", "0.25"):
         ph.linearise(SYSTEM, REST.with_values({"rod.r_P": (0.25, 0.0)}))
 
 
 @pytest.mark.parametrize("thing", [LINK, None, PLANT], ids=["body", "none", "linear"])
 def test_what_is_no_system_is_not_linearised(thing):
-    with pytest.raises(ph.InputError, match=rf"{type(thing).__name__}.*connect"):
+    with raises(ph.InputError, type(thing).__name__):
         ph.linearise(thing, REST)
 
 
@@ -58,7 +57,7 @@ def test_what_is_no_system_is_not_linearised(thing):
 
 def test_driven_inputs_are_not_eliminated():
     driven = ph.linearise(ph.drive(SYSTEM, "pin"), REST)
-    with pytest.raises(ph.InputError, match=r"ports 'pin' prescribe a motion.*with_ports\(…\) or keep the multipliers"):
+    with raises(ph.InputError, "'pin'"):
         ph.eliminate(driven)
 
 
@@ -74,7 +73,7 @@ def test_what_the_sentence_says_to_try_works():
 
 @pytest.mark.parametrize("count", [0, -1, 2.5, "3", [3]], ids=repr)
 def test_the_number_of_modes_is_one_or_more(count):
-    with pytest.raises(ph.InputError, match=r"count is .*; ask for at least one mode"):
+    with raises(ph.InputError, "count"):
         ph.modes(PLANT, count)
 
 
@@ -85,7 +84,7 @@ def test_more_modes_than_there_are_gives_those_there_are():
 @pytest.mark.parametrize("thing", [SYSTEM, LINK, REST, None], ids=["system", "body", "state", "none"])
 @pytest.mark.parametrize("verb", [ph.modes, ph.eliminate, lambda x: ph.response(x, "pin", omega=[1.0])])
 def test_what_is_not_linear_yet_is_told_how_to_become_so(verb, thing):
-    with pytest.raises(ph.InputError, match=rf"{type(thing).__name__}.*linear"):
+    with raises(ph.InputError, type(thing).__name__):
         verb(thing)
 
 
@@ -93,29 +92,29 @@ def test_what_is_not_linear_yet_is_told_how_to_become_so(verb, thing):
 
 
 def test_a_response_at_a_pole_says_how_to_leave_it():
-    with pytest.raises(ph.AccuracyError, match=r"s = 0\+0j is a pole; move off the axis with shift=…"):
+    with raises(ph.AccuracyError, "0+0j"):
         ph.response(PLANT, "pin", omega=[0.0])
 
 
 @pytest.mark.parametrize("omega", ["fast", None, [["a"]], [1j]], ids=repr)
 def test_frequencies_are_numbers(omega):
-    with pytest.raises(ph.InputError, match=r"omega is .*; it must be .*numbers"):
+    with raises(ph.InputError, "omega"):
         ph.response(PLANT, "pin", omega=omega)
 
 
 def test_frequencies_stand_in_a_row():
-    with pytest.raises(ph.InputError, match=r"omega has shape \(2, 2\); it must be"):
+    with raises(ph.InputError, "omega", "(2, 2)"):
         ph.response(PLANT, "pin", omega=np.ones((2, 2)))
 
 
 @pytest.mark.parametrize("shift", ["far", None, [0.1]], ids=repr)
 def test_a_shift_is_a_number(shift):
-    with pytest.raises(ph.InputError, match=r"shift .*; it must be a number"):
+    with raises(ph.InputError, "shift"):
         ph.response(PLANT, "pin", omega=[1.0], shift=shift)
 
 
 def test_a_response_needs_an_input():
-    with pytest.raises(ph.InputError, match=r"input.*rod\.P, rod\.C, pin"):
+    with raises(ph.InputError):
         ph.response(PLANT, [], omega=[1.0])
 
 
@@ -123,32 +122,26 @@ def test_a_response_needs_an_input():
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ((1.0, 2.0), r"has shape \(2,\); it must be 3 numbers"),
-        ("x", "is 'x'; it must be 3 numbers"),
-        (None, "is None; it must be 3 numbers"),
-        (1j, "is 1j; it must be 3 numbers"),
-        (np.sin, "is .*; it must be 3 numbers"),
-    ],
+    ("value", "found"),
+    [((1.0, 2.0), "(2,)"), ("x", "'x'"), (None, "None"), (1j, "1j"), (np.sin, "sin")],
     ids=repr,
 )
-def test_an_input_of_the_wrong_kind_is_told_the_right_one(value, said):
-    with pytest.raises(ph.InputError, match=rf"input 'rod\.C' {said}"):
+def test_an_input_of_the_wrong_kind_is_told_the_right_one(value, found):
+    with raises(ph.InputError, "'rod.C'", found):
         ph.power_balance(SYSTEM, REST, {"rod.C": value})
 
 
 @pytest.mark.parametrize("u", [["rod.C"], 5.0, "pin"], ids=repr)
 def test_inputs_come_as_a_mapping(u):
-    with pytest.raises(ph.InputError, match=r"\bu is .*; it must be .*(name|port)"):
+    with raises(ph.InputError):
         ph.power_balance(SYSTEM, REST, u)
 
 
 def test_velocities_that_break_a_joint_have_no_balance():
-    with pytest.raises(ph.InputError, match=r"velocities miss joint 'pin' by 1\.0e\+00"):
+    with raises(ph.InputError, "'pin'", "1.0e+00"):
         ph.power_balance(SYSTEM, REST.with_values({"rod.v_P": (1.0, 0.0)}))
 
 
 def test_an_energy_is_asked_of_all_rows():
-    with pytest.raises(ph.InputError, match=rf"e has shape \(3,\); it must be {PLANT.rows.size} numbers"):
+    with raises(ph.InputError, PLANT.rows.size):
         PLANT.energy(np.ones(3))

@@ -8,61 +8,62 @@ import numpy as np
 import pytest
 from bodies_zoo import steel
 from looking_zoo import sliding, turning, v_pin
+from messages import raises
 
 import phloat as ph
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options", "sentence"),
+    ("arguments", "options", "name"),
     [
-        (("rodd",), {}, r"no body, joint or quantity 'rodd' \(did you mean 'rod'"),
-        (("rod.thet",), {}, r"did you mean 'rod\.theta'"),
-        ((3,), {}, "3 names nothing to draw"),
-        (([],), {}, "list of names is empty"),
-        (("crank pin",), {"s": 0.5}, "places of a body, and 'crank pin' is none"),
-        (("rod",), {"s": 1.5}, "fraction of the length"),
-        (("rod",), {"stress": "M_q"}, r"no stress resultant of 'rod', 'M_q'.*M_z"),
-        (("slider",), {"stress": True}, "no stress: it is rigid"),
-        (("nobody",), {"stress": True}, "no body 'nobody'"),
-        ((["rod", "slider"],), {"stress": True}, "one body at a time"),
-        ((), {"s": 0.5}, "Result as a whole takes no s"),
+        (("rodd",), {}, "'rodd'"),
+        (("rod.thet",), {}, "'rod.thet'"),
+        ((3,), {}, "3"),
+        (([],), {}, ""),
+        (("crank pin",), {"s": 0.5}, "'crank pin'"),
+        (("rod",), {"s": 1.5}, "1.5"),
+        (("rod",), {"stress": "M_q"}, "'M_q'"),
+        (("slider",), {"stress": True}, "'slider'"),
+        (("nobody",), {"stress": True}, "'nobody'"),
+        ((["rod", "slider"],), {"stress": True}, "stress"),
+        ((), {"s": 0.5}, "Result"),
     ],
 )
-def test_what_cannot_be_drawn_of_a_result_is_said(arguments, options, sentence):
-    with pytest.raises(ph.InputError, match=sentence):
+def test_what_cannot_be_drawn_of_a_result_is_said(arguments, options, name):
+    with raises(ph.InputError, name):
         ph.plot(sliding(), *arguments, **options)
 
 
 def test_options_that_make_no_sense_are_said():
-    with pytest.raises(ph.InputError, match="has all its states"):
+    with raises(ph.InputError, "Result"):
         ph.plot(sliding(), sliding().state())
-    with pytest.raises(ph.InputError, match="drawn with its State"):
+    with raises(ph.InputError, "'rod'"):
         ph.plot(sliding().system, "rod")
-    with pytest.raises(ph.InputError, match="picture of a Ledger takes no stress"):
+    with raises(ph.InputError, "Ledger", "stress"):
         ph.plot(ph.energy_ledger(sliding()), stress=True)
-    with pytest.raises(ph.InputError, match=r"lies on a mesh.*stress=True"):
+    with raises(ph.InputError, "'panel'"):
         ph.plot(turning(), "panel", stress="M_xx")
 
 
 @pytest.mark.parametrize(
-    ("path", "options", "sentence"),
+    ("path", "options", "name"),
     [
-        ("run.avi", {}, r"must end in \.gif or \.mp4"),
-        ("nowhere/run.gif", {}, "folder .* is not there"),
-        ("run.gif", {"speed": 0.0}, "speed is 0; it must be positive"),
-        ("run.gif", {"fps": -1.0}, "fps is -1"),
-        ("run.gif", {"magnify": -1.0}, "magnify is -1"),
-        ("run.gif", {"speed": 1e-6}, "frames is too long.*try speed=2e-06"),
+        ("run.avi", {}, "'run.avi'"),
+        ("nowhere/run.gif", {}, "nowhere"),
+        ("run.gif", {"speed": 0.0}, "speed"),
+        ("run.gif", {"fps": -1.0}, "fps"),
+        ("run.gif", {"magnify": -1.0}, "magnify"),
+        ("run.gif", {"speed": 1e-6}, "speed=2e-06"),
     ],
 )
-def test_films_that_cannot_be_made_are_said(path, options, sentence, tmp_path):
-    with pytest.raises(ph.InputError, match=sentence):
+def test_films_that_cannot_be_made_are_said(path, options, name, tmp_path):
+    with raises(ph.InputError, name):
         ph.animate(sliding(), tmp_path / path, **options)
 
 
 def test_what_is_no_result_is_said(tmp_path):
     for verb in (ph.animate, ph.to_vtu, ph.to_netcdf):
-        with pytest.raises(ph.InputError, match="int is no Result"):
+        with raises(ph.InputError, "int"):
             verb(3, tmp_path / "run.gif")
 
 
@@ -81,7 +82,7 @@ def test_a_missing_package_is_named_with_its_extra(package, use, extra, tmp_path
     for module in ("phloat.view.figures", "phloat.many.labelled"):
         monkeypatch.setattr(sys.modules[module], "find_spec", lambda name: None if name == package else there(name))
     monkeypatch.setitem(sys.modules, package, None)  # importing it fails
-    with pytest.raises(ph.InputError, match=rf"{package}, which is not installed: pip install phloat\[{extra}\]"):
+    with raises(ph.InputError, package, extra):
         use(tmp_path)
 
 
@@ -96,25 +97,25 @@ def test_no_display_is_needed(monkeypatch):
 
 def test_folders_that_are_taken_are_not_written_over(tmp_path):
     ph.to_vtu(sliding(), tmp_path / "out", frames=1)
-    with pytest.raises(ph.InputError, match="not an empty folder"):
+    with raises(ph.InputError, "out"):
         ph.to_vtu(sliding(), tmp_path / "out")
-    with pytest.raises(ph.InputError, match="frames is 0"):
+    with raises(ph.InputError, "frames"):
         ph.to_vtu(sliding(), tmp_path / "other", frames=0)
     assert not (tmp_path / "other").exists()
-    with pytest.raises(ph.InputError, match=r"folder .* is not there"):
+    with raises(ph.InputError, "nowhere"):
         ph.to_netcdf(sliding(), tmp_path / "nowhere" / "run.nc")
 
 
 def test_folders_without_a_run_are_said(tmp_path):
-    with pytest.raises(ph.InputError, match="it is not a folder"):
+    with raises(ph.InputError, "nowhere"):
         ph.load_result(tmp_path / "nowhere")
-    with pytest.raises(ph.InputError, match=r"holds no run\.json"):
+    with raises(ph.InputError, "run.json"):
         ph.load_result(tmp_path)
     (tmp_path / "run.json").write_text('{"format": "phloat run", "version": 99}')
-    with pytest.raises(ph.InputError, match=r"version 99.*newer phloat"):
+    with raises(ph.InputError, "run.json", "99"):
         ph.load_result(tmp_path)
     (tmp_path / "run.json").write_text("{")
-    with pytest.raises(ph.InputError, match=r"model\.json.* is gone"):
+    with raises(ph.InputError, "model.json"):
         ph.load_result(tmp_path)
 
 
@@ -124,7 +125,7 @@ def test_runs_of_an_older_phloat_open_with_their_system(tmp_path):
     old = {key: value for key, value in said.items() if key not in ("phloat", "written", "units", "model")}
     (tmp_path / "run" / "run.json").write_text(json.dumps(old))
     (tmp_path / "run" / "model.json").unlink()
-    with pytest.raises(ph.InputError, match=r"holds no model.*load_run\(folder, system\)"):
+    with raises(ph.InputError):
         ph.load_result(tmp_path / "run")
     np.testing.assert_array_equal(ph.load_run(tmp_path / "run", sliding().system).e, sliding().e)
 
@@ -136,7 +137,7 @@ def test_a_system_that_no_file_can_say_is_saved_with_the_reason(tmp_path):
     result = ph.simulate(system, state, 1e-3, dt=1e-4, u={"pin": v_pin}, save=tmp_path / "run")
     said = json.loads((tmp_path / "run" / "run.json").read_text())["model"]
     assert said["file"] is None and "rod" in said["why"]
-    with pytest.raises(ph.InputError, match=r"holds no model \(.*rod.*give its system"):
+    with raises(ph.InputError, "'rod'"):
         ph.load_result(tmp_path / "run")
     np.testing.assert_array_equal(ph.load_run(tmp_path / "run", system).e, result.e)
 
@@ -145,7 +146,7 @@ def test_a_model_that_was_changed_is_refused_by_what_differs(tmp_path):
     ph.save(sliding(), tmp_path / "run")
     file = tmp_path / "run" / "model.json"
     file.write_text(file.read_text().replace('"elements": 3', '"elements": 4'))
-    with pytest.raises(ph.InputError, match=r"another system.*'rod\.eta'"):
+    with raises(ph.InputError, "'rod.eta'"):
         ph.load_result(tmp_path / "run")
 
 

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 
@@ -28,7 +29,7 @@ def two_links(one, two, at, plane="xy"):
 
 
 def gap_said(refused):
-    number, unit = re.search(r"gap of ([-+.e\d]+) (m|rad)\b", str(refused.value)).groups()
+    number, unit = re.search(r"([-+.e\d]+) (m|rad)\b", str(refused.value)).groups()
     return float(number), unit
 
 
@@ -45,7 +46,7 @@ def gap_said(refused):
     ],
 )
 def test_links_that_do_not_reach_leave_the_distance_that_is_missing(one, two, at, gap, plane):
-    with pytest.raises(ph.ClosureError, match=r"do not close.*check lengths and at=….*near=…") as refused:
+    with raises(ph.ClosureError, golden=False) as refused:
         ph.place(two_links(one, two, at, plane))
     assert gap_said(refused) == (pytest.approx(gap, rel=1e-2), "m")
 
@@ -54,7 +55,7 @@ def test_links_that_do_not_reach_leave_the_distance_that_is_missing(one, two, at
     ("theta", "gap"), [(np.pi, 1.5), (np.pi / 2, np.hypot(1.5, 1.0) - 1.0), (-np.pi / 2, np.hypot(1.5, 1.0) - 1.0)]
 )
 def test_what_is_held_is_named_with_the_gap_it_leaves(theta, gap):
-    with pytest.raises(ph.ClosureError, match=r"with one\.theta held: .*'(knee|pivot)'.*hold less") as refused:
+    with raises(ph.ClosureError, "one.theta", golden=False) as refused:
         ph.place(two_links(1.0, 1.0, (1.5, 0, 0)), {"one.theta": theta})
     assert gap_said(refused) == (pytest.approx(gap, rel=1e-2), "m")
 
@@ -68,14 +69,14 @@ def test_links_that_reach_only_just_close_stretched():
 @pytest.mark.parametrize("plane", ["xy", None])
 def test_a_port_welded_at_two_places_leaves_their_distance(plane):
     joints = [ph.Weld("ground", "rod.P", name="here"), ph.Weld("ground", "rod.P", at=(0.3, 0.4, 0), name="there")]
-    with pytest.raises(ph.ClosureError, match=r"'(here|there)'") as refused:
+    with raises(ph.ClosureError, golden=False) as refused:
         ph.place(ph.connect({"rod": link(1.0)}, joints=joints, plane=plane))
     assert gap_said(refused) == (pytest.approx(0.5, rel=1e-2), "m")
 
 
 def test_ends_welded_further_apart_than_the_beam_is_long_leave_the_difference():
     joints = [ph.Weld("ground", "rod.P", name="here"), ph.Weld("ground", "rod.C", at=(1.7, 0, 0), name="there")]
-    with pytest.raises(ph.ClosureError, match=r"'(here|there)'") as refused:
+    with raises(ph.ClosureError, golden=False) as refused:
         ph.place(ph.connect({"rod": link(1.5)}, joints=joints))
     assert gap_said(refused) == (pytest.approx(0.2, rel=1e-2), "m")
 
@@ -83,13 +84,13 @@ def test_ends_welded_further_apart_than_the_beam_is_long_leave_the_difference():
 @pytest.mark.parametrize("length", [0.5, 1.0])  # where a radian looks like a length of the mechanism, too
 def test_a_gap_between_directions_is_an_angle(length):
     system = ph.connect({"rod": link(length)}, joints=[ph.Revolute("ground", "rod.P", name="pin")], plane="xy")
-    with pytest.raises(ph.ClosureError, match=r"with rod\.theta held: .*'pin'") as refused:
+    with raises(ph.ClosureError, "rod.theta", "'pin'") as refused:
         ph.place(system, {"rod.theta": 1.0, "pin.angle": 0.5})
     assert gap_said(refused) == (pytest.approx(0.5, rel=1e-2), "rad")
 
 
 def test_two_ends_of_one_body_do_not_meet():
-    with pytest.raises(ph.ClosureError, match=r"'rod\.P-rod\.C'") as refused:
+    with raises(ph.ClosureError, "'rod.P-rod.C'") as refused:
         ph.place(ph.connect({"rod": link(0.7)}, joints=[ph.Revolute("rod.P", "rod.C")], plane="xy"))
     assert gap_said(refused) == (pytest.approx(0.7), "m")
 

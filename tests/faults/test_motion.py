@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from bodies_zoo import steel
+from messages import raises, warns
 
 import phloat as ph
 
@@ -27,51 +28,51 @@ def run(t_end: object = 1.0, **options) -> ph.Result:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "name"),
     [
-        ({"t_end": -1.0}, "t_end = -1 s is not after the start at t = 0 s"),
-        ({"t_end": 0.0}, "is not after the start"),
-        ({"t_end": 1.0, "t_start": 2.0}, "t_end = 1 s is not after the start at t = 2 s"),
-        ({"t_end": np.nan}, "t_end holds NaN"),
-        ({"t_end": np.inf}, "t_end holds NaN or infinity"),
-        ({"t_end": "1"}, "t_end is '1'; it must be a number"),
-        ({"t_start": np.nan}, "t_start holds NaN"),
-        ({"dt": 0.0}, "dt is 0; it must be positive"),
-        ({"dt": -0.1}, "dt is -0.1; it must be positive"),
-        ({"dt": np.nan}, "dt holds NaN"),
-        ({"dt": "fast"}, "dt is 'fast'; it must be a number"),
-        ({"dt": (0.1, 0.1)}, "dt has shape"),
-        ({"dt": 2.0}, "dt = 2 s is longer than the run of 1 s"),
-        ({"dt": None}, "the step is missing: give dt="),
-        ({"dt": None, "scheme": ph.Composition4()}, "the step is missing"),
+        ({"t_end": -1.0}, "t_end"),
+        ({"t_end": 0.0}, "t_end"),
+        ({"t_end": 1.0, "t_start": 2.0}, "t_end"),
+        ({"t_end": np.nan}, "t_end"),
+        ({"t_end": np.inf}, "t_end"),
+        ({"t_end": "1"}, "t_end"),
+        ({"t_start": np.nan}, "t_start"),
+        ({"dt": 0.0}, "dt"),
+        ({"dt": -0.1}, "dt"),
+        ({"dt": np.nan}, "dt"),
+        ({"dt": "fast"}, "dt"),
+        ({"dt": (0.1, 0.1)}, "dt"),
+        ({"dt": 2.0}, "dt"),
+        ({"dt": None}, "dt"),
+        ({"dt": None, "scheme": ph.Composition4()}, "dt"),
     ],
 )
-def test_times_that_make_no_run(given, said):
-    with pytest.raises(ph.InputError, match=said):
+def test_times_that_make_no_run(given, name):
+    with raises(ph.InputError, name):
         run(**given)
 
 
 @pytest.mark.parametrize(
-    ("output", "said"),
+    ("output", "name"),
     [
-        ([0.0, 2.0], "must ascend and lie between 0 and 1 s"),
-        ([-1.0, 0.5], "must ascend and lie between 0 and 1 s"),
-        ([0.5, 0.2], "must ascend"),
-        ([0.5, 0.5], "must ascend"),
-        ([0.0, np.nan], "must ascend"),
-        (0, "it must be 1 or more"),
-        (-3, "it must be 1 or more"),
-        (0.5, "must be a number of steps or a row of times"),
-        (True, "must be a number of steps or a row of times"),
-        ("all", "must be a number of steps or a row of times"),
-        (None, "must be a number of steps or a row of times"),
-        ([], "must be a number of steps or a row of times"),
-        ([[0.0, 0.5]], "must be a number of steps or a row of times"),
-        pytest.param([[0.0], [0.1, 0.2]], "must be a number of steps or a row"),
+        ([0.0, 2.0], "output"),
+        ([-1.0, 0.5], "output"),
+        ([0.5, 0.2], "output"),
+        ([0.5, 0.5], "output"),
+        ([0.0, np.nan], "output"),
+        (0, "output"),
+        (-3, "output"),
+        (0.5, "output"),
+        (True, "output"),
+        ("all", "output"),
+        (None, "output"),
+        ([], "output"),
+        ([[0.0, 0.5]], "output"),
+        pytest.param([[0.0], [0.1, 0.2]], "output"),
     ],
 )
-def test_outputs_that_are_nowhere(output, said):
-    with pytest.raises(ph.InputError, match=said):
+def test_outputs_that_are_nowhere(output, name):
+    with raises(ph.InputError, name):
         run(output=output)
 
 
@@ -79,22 +80,22 @@ def test_outputs_that_are_nowhere(output, said):
 
 
 @pytest.mark.parametrize(
-    ("u", "said"),
+    ("u", "names"),
     [
-        ({"bob.C": (1.0, 2.0)}, r"input 'bob\.C' has shape \(2,\); it must be 3 numbers"),
-        ({"pin": (1.0, 2.0)}, r"input 'pin' has shape \(2,\)"),
-        ({"pin": np.nan}, "input 'pin' holds NaN"),
-        ({"pinn": 1.0}, "no port 'pinn' .*did you mean 'pin'"),
-        ([1.0], "u is list; it must be a mapping"),
-        ({"pin": lambda t: np.nan if t > 0.5 else 0.0}, r"input 'pin' at t = 0\.5\d* s holds NaN"),
-        ({"pin": lambda t: (1.0, 2.0)}, r"input 'pin' at t = 0 s has shape \(2,\)"),
-        ({"pin": lambda t: None}, "input 'pin' at t = 0 s is None"),
-        ({"pin": ([0.0, 0.5], [1.0, 2.0])}, r"input 'pin' is a table from 0 to 0\.5 s; there is no value at t = 0\.6"),
-        ({"pin": ph.position(lambda t: t)}, "input 'pin' is a position, but it takes an effort"),
+        ({"bob.C": (1.0, 2.0)}, ("'bob.C'",)),
+        ({"pin": (1.0, 2.0)}, ("'pin'",)),
+        ({"pin": np.nan}, ("'pin'",)),
+        ({"pinn": 1.0}, ("'pinn'",)),
+        ([1.0], ("u is",)),
+        ({"pin": lambda t: np.nan if t > 0.5 else 0.0}, ("'pin'", "0.5")),
+        ({"pin": lambda t: (1.0, 2.0)}, ("'pin'",)),
+        ({"pin": lambda t: None}, ("'pin'", "None")),
+        ({"pin": ([0.0, 0.5], [1.0, 2.0])}, ("'pin'", "0.6")),
+        ({"pin": ph.position(lambda t: t)}, ("'pin'",)),
     ],
 )
-def test_inputs_that_no_port_takes(u, said):
-    with pytest.raises(ph.InputError, match=said):
+def test_inputs_that_no_port_takes(u, names):
+    with raises(ph.InputError, *names):
         run(u=u)
 
 
@@ -104,25 +105,22 @@ def test_what_an_input_raises_comes_through():
 
 
 @pytest.mark.parametrize(
-    ("controller", "said"),
+    ("controller", "names"),
     [
-        (3, "controller is 3; it must be a function"),
-        (lambda t, y: None, "the controller returned None at t = 0 s; it must return"),
-        (lambda t, y: [1.0], r"the controller returned \[1.0\]"),
-        (lambda t, y: {"pin": np.nan}, "controller, 'pin' at t = 0 s holds NaN"),
-        (lambda t, y: {"pin": np.nan if t > 0.55 else 0.0}, r"controller, 'pin' at t = 0\.6 s holds NaN"),
-        (lambda t, y: {"pin": (1.0, 2.0)}, "controller, 'pin' at t = 0 s has shape"),
-        (lambda t, y: {"pin": "left"}, "controller, 'pin' at t = 0 s is 'left'"),
-        (lambda t, y: {"pinn": 0.0}, "the controller answers for 'pinn' at t = 0 s; there are: .*pin"),
-        (
-            lambda t, y: {"pin": 0.0} if t < 0.45 else {"bob.C": np.zeros(3)},
-            r"the controller answers for 'bob\.C' at t = 0\.5 s; there were at the start: pin",
-        ),
-        (lambda t, y: {"pin": y["bob.speed"]}, r"no output 'bob\.speed'"),
+        (3, ("controller", "3")),
+        (lambda t, y: None, ("None",)),
+        (lambda t, y: [1.0], ("[1.0]",)),
+        (lambda t, y: {"pin": np.nan}, ("'pin'",)),
+        (lambda t, y: {"pin": np.nan if t > 0.55 else 0.0}, ("'pin'", "0.6")),
+        (lambda t, y: {"pin": (1.0, 2.0)}, ("'pin'",)),
+        (lambda t, y: {"pin": "left"}, ("'pin'", "'left'")),
+        (lambda t, y: {"pinn": 0.0}, ("'pinn'",)),
+        (lambda t, y: {"pin": 0.0} if t < 0.45 else {"bob.C": np.zeros(3)}, ("'bob.C'", "0.5")),
+        (lambda t, y: {"pin": y["bob.speed"]}, ("'bob.speed'",)),
     ],
 )
-def test_controllers_that_answer_nonsense(controller, said):
-    with pytest.raises(ph.InputError, match=said):
+def test_controllers_that_answer_nonsense(controller, names):
+    with raises(ph.InputError, *names):
         run(controller=controller)
 
 
@@ -132,15 +130,15 @@ def test_a_controller_of_one_argument_is_python_s_own_error():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "name"),
     [
-        ({"every": 0.1}, "every= is the sample time of a controller, and there is none"),
-        ({"every": 0.0, "controller": lambda t, y: {}}, "every is 0; it must be positive"),
-        ({"every": np.nan, "controller": lambda t, y: {}}, "every holds NaN"),
+        ({"every": 0.1}, "every"),
+        ({"every": 0.0, "controller": lambda t, y: {}}, "every"),
+        ({"every": np.nan, "controller": lambda t, y: {}}, "every"),
     ],
 )
-def test_sample_times_that_are_none(given, said):
-    with pytest.raises(ph.InputError, match=said):
+def test_sample_times_that_are_none(given, name):
+    with raises(ph.InputError, name):
         run(**given)
 
 
@@ -154,45 +152,45 @@ def test_a_controller_may_return_any_mapping():
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "name"),
     [
-        (lambda: ph.Event(3), "when and do must be functions"),
-        (lambda: ph.Event(lambda t, y: 1.0, do=3), "when and do must be functions"),
-        (lambda: ph.Event(lambda t, y: 1.0, direction=2), "has direction 2; it must be -1, 0 or 1"),
+        (lambda: ph.Event(3), "'event'"),
+        (lambda: ph.Event(lambda t, y: 1.0, do=3), "'event'"),
+        (lambda: ph.Event(lambda t, y: 1.0, direction=2), "'event'"),
     ],
 )
-def test_events_that_are_none(make, said):
-    with pytest.raises(ph.InputError, match=said):
+def test_events_that_are_none(make, name):
+    with raises(ph.InputError, name):
         make()
 
 
 @pytest.mark.parametrize(
-    ("events", "said"),
+    ("events", "name"),
     [
-        ([3], "one of the events is 3; write Event"),
-        ([lambda t, y: 1.0], "one of the events is <function"),
-        ([ph.Event(lambda t, y: np.nan, name="odd")], "event 'odd' is nan at t = 0 s; it must be a finite number"),
-        ([ph.Event(lambda t, y: np.zeros(2))], "it must be a finite number"),
-        pytest.param([ph.Event(lambda t, y: None)], "it must be a finite number"),
-        pytest.param([ph.Event(lambda t, y: "x")], "it must be a finite number"),
+        ([3], "events"),
+        ([lambda t, y: 1.0], "events"),
+        ([ph.Event(lambda t, y: np.nan, name="odd")], "'odd'"),
+        ([ph.Event(lambda t, y: np.zeros(2))], "'event'"),
+        pytest.param([ph.Event(lambda t, y: None)], "'event'"),
+        pytest.param([ph.Event(lambda t, y: "x")], "'event'"),
         pytest.param(ph.Event(lambda t, y: 1.0), "events"),
     ],
 )
-def test_events_that_cannot_be_watched(events, said):
-    with pytest.raises(ph.InputError, match=said):
+def test_events_that_cannot_be_watched(events, name):
+    with raises(ph.InputError, name):
         run(events=events)
 
 
 @pytest.mark.parametrize(
-    ("action", "said"),
+    ("action", "name"),
     [
-        (lambda t, state: 3, "int is no State"),
-        (lambda t, state: state.with_values({"bob.r_P": (1.0, 0.0)}), "joint 'pin' is open by 1"),
-        (lambda t, state: state.with_values({"bob.v_P": (1.0, 0.0)}), "velocities miss joint 'pin'"),
+        (lambda t, state: 3, "int"),
+        (lambda t, state: state.with_values({"bob.r_P": (1.0, 0.0)}), "'pin'"),
+        (lambda t, state: state.with_values({"bob.v_P": (1.0, 0.0)}), "'pin'"),
     ],
 )
-def test_events_that_do_what_joints_forbid(action, said):
-    with pytest.raises(ph.InputError, match=said):
+def test_events_that_do_what_joints_forbid(action, name):
+    with raises(ph.InputError, name):
         run(events=[ph.Event(lambda t, y: t - 0.55, do=action)])
 
 
@@ -200,45 +198,41 @@ def test_events_that_do_what_joints_forbid(action, said):
 
 
 @pytest.mark.parametrize(
-    ("system", "state", "said"),
+    ("system", "state", "names"),
     [
-        (PENDULUM, START.with_values({"bob.r_P": (0.1, 0.0)}), "joint 'pin' is open by 0.1; close it with place"),
-        (PENDULUM, START.with_values({"bob.v_P": (0.1, 0.0)}), "velocities miss joint 'pin' by .*set_moving"),
-        (PENDULUM, 3, "int is no State"),
-        (3, START, "int is no System"),
-        (PENDULUM, ph.State(START.bodies, START.layout, np.nan * START.e), "NaN or infinity"),
+        (PENDULUM, START.with_values({"bob.r_P": (0.1, 0.0)}), ("'pin'", "0.1")),
+        (PENDULUM, START.with_values({"bob.v_P": (0.1, 0.0)}), ("'pin'",)),
+        (PENDULUM, 3, ("int",)),
+        (3, START, ("int",)),
+        (PENDULUM, ph.State(START.bodies, START.layout, np.nan * START.e), ("bob.r_P",)),
     ],
 )
-def test_starts_that_no_joint_allows(system, state, said):
-    with pytest.raises(ph.InputError, match=said):
+def test_starts_that_no_joint_allows(system, state, names):
+    with raises(ph.InputError, *names):
         ph.simulate(system, state, 1.0, dt=0.1)
 
 
 @pytest.mark.parametrize(
-    ("moving", "u", "said"),
+    ("moving", "u", "names"),
     [
-        ({}, {"pin": 1.0}, "velocities miss joint 'pin' by 1"),
-        ({}, {"pin": ph.position(lambda t: 0.3 + t)}, "velocities miss joint 'pin' by 1"),
-        ({"pin": 1.0}, {"pin": ph.position(lambda t: 1 + t)}, "drive 'pin' starts at 1, but the joint stands at 0.3"),
-        (
-            {},
-            {"pin": ph.position(lambda t: 0.3 if t < 0.45 else np.nan)},
-            r"the position of 'pin' at t = 0\.5 s holds NaN",
-        ),
+        ({}, {"pin": 1.0}, ("'pin'",)),
+        ({}, {"pin": ph.position(lambda t: 0.3 + t)}, ("'pin'",)),
+        ({"pin": 1.0}, {"pin": ph.position(lambda t: 1 + t)}, ("'pin'", "0.3")),
+        ({}, {"pin": ph.position(lambda t: 0.3 if t < 0.45 else np.nan)}, ("'pin'", "0.5")),
     ],
 )
-def test_drives_that_start_elsewhere(moving, u, said):
+def test_drives_that_start_elsewhere(moving, u, names):
     state = ph.set_moving(DRIVEN, START, u=moving)
-    with pytest.raises(ph.InputError, match=said):
+    with raises(ph.InputError, *names):
         ph.simulate(DRIVEN, state, 1.0, dt=0.1, u=u)
 
 
 @pytest.mark.parametrize("of", ["translation", "pose"])
 def test_a_driven_frame_that_starts_elsewhere(of):
     system = ph.connect({"bob": bar(1.0)}, [ph.Drive("ground", "bob.C", of=of, name="hand")], plane="xy")
-    there, said = ((1.0, 0.2), "0.2 m and 0 rad") if of == "translation" else ((1.0, 0.0, 0.4), r"0 m and 0\.\d+ rad")
+    there, off = ((1.0, 0.2), "0.2 m") if of == "translation" else ((1.0, 0.0, 0.4), "0.389 rad")
     state = ph.place(system, {"bob.r_P": (0.0, 0.0)})
-    with pytest.raises(ph.JointError, match=f"drive 'hand' starts {said} away from its port at t = 0 s"):
+    with raises(ph.JointError, "'hand'", off):
         ph.simulate(system, state, 1.0, dt=0.1, u={"hand": ph.position(lambda t: there)})
 
 
@@ -246,20 +240,20 @@ def test_a_driven_frame_that_starts_elsewhere(of):
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "name"),
     [
-        (lambda: ph.Midpoint(rtol=0.0), "rtol is 0; it must be positive"),
-        (lambda: ph.Midpoint(rtol=np.nan), "rtol holds NaN"),
-        (lambda: ph.Midpoint(rtol=1e-4, atol=-1.0), "atol is -1; it must not be negative"),
+        (lambda: ph.Midpoint(rtol=0.0), "rtol"),
+        (lambda: ph.Midpoint(rtol=np.nan), "rtol"),
+        (lambda: ph.Midpoint(rtol=1e-4, atol=-1.0), "atol"),
     ],
 )
-def test_tolerances_that_are_none(make, said):
-    with pytest.raises(ph.InputError, match=said):
+def test_tolerances_that_are_none(make, name):
+    with raises(ph.InputError, name):
         make()
 
 
 def test_an_adaptive_step_asks_for_the_sample_time_of_a_controller():
-    with pytest.raises(ph.InputError, match="a controller needs its sample time: every=…"):
+    with raises(ph.InputError, "Midpoint"):
         run(scheme=ph.Midpoint(rtol=1e-4), controller=lambda t, y: {})
 
 
@@ -267,17 +261,17 @@ def test_a_composition_takes_no_damping():
     damped = ph.connect(
         {"bob": bar(1.0)}, [ph.Revolute("ground", "bob.P", name="pin"), ph.JointDamper("pin", damping=1.0)], plane="xy"
     )
-    with pytest.raises(ph.InputError, match=r"'pin\.damper' is damped, and Composition4 takes steps back in time"):
+    with raises(ph.InputError, "'pin.damper'", "Composition4"):
         ph.simulate(damped, ph.place(damped), 1.0, dt=0.1, scheme=ph.Composition4())
     rod = ph.Beam(1.0, ph.Circle(0.01), steel, damping=ph.KelvinVoigt(1e-4)).discretise(1)
     soft = ph.connect({"rod": rod}, [ph.Weld("ground", "rod.P")], plane="xy")
-    with pytest.raises(ph.InputError, match="'rod' is damped"):
+    with raises(ph.InputError, "'rod'"):
         ph.simulate(soft, ph.place(soft), 1.0, dt=0.1, scheme=ph.Composition4())
 
 
 @pytest.mark.parametrize("scheme", ["midpoint", ph.Midpoint, None], ids=["a word", "a class", "none"])
 def test_what_is_no_scheme_is_said(scheme):
-    with pytest.raises(ph.InputError, match="scheme"):
+    with raises(ph.InputError, "scheme"):
         run(scheme=scheme)
 
 
@@ -301,7 +295,7 @@ def four_bar() -> tuple[ph.System, ph.State]:
 def test_a_loop_pulled_beyond_its_reach_says_when_and_where(drive):
     system, state = four_bar()
     reach = np.arccos((1.0 + 4.0 - 2.2**2) / (2 * 1.0 * 2.0))  # the angle of the crank there
-    with pytest.raises(ph.ConvergenceError, match=r"Newton's method fails at t = 0\.53\d* s: (body|joint) '") as caught:
+    with raises(ph.ConvergenceError, "t = 0.53", golden=False) as caught:
         ph.simulate(system, ph.set_moving(system, state, u={"m": drive}), 3.0, dt=0.01, u={"m": drive})
     before = caught.value.result
     assert isinstance(before, ph.Result)
@@ -314,7 +308,7 @@ def test_a_loop_pulled_beyond_its_reach_says_when_and_where(drive):
 
 def test_a_drive_that_jumps_over_half_a_turn_says_so():
     drive = ph.position(lambda t: 0.3 if t < 0.5 else 3.7, rate=lambda t: 0.0)
-    with pytest.raises(ph.ConvergenceError, match=r"fails at t = 0\.49\d* s: joint 'pin' does not settle") as caught:
+    with raises(ph.ConvergenceError, "'pin'", "0.49") as caught:
         ph.simulate(DRIVEN, START, 1.0, dt=0.01, u={"pin": drive})
     assert caught.value.result.t[-1] == pytest.approx(0.5, abs=1e-4)
 
@@ -336,17 +330,17 @@ def test_a_step_that_fails_is_halved_and_the_run_goes_on():
 def test_a_body_too_fine_to_move_says_so():
     fine = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), steel).discretise(220)
     system = ph.connect({"rod": fine}, [ph.Revolute("ground", "rod.P")], plane="xy")
-    with pytest.raises(ph.InputError, match=r"880 deformation coordinates is too fine to move \(at most 600\)"):
+    with raises(ph.InputError, "880"):
         ph.simulate(system, ph.place(system), 0.1, dt=0.1)
 
 
 @pytest.mark.parametrize("inertia", [np.zeros((3, 3)), np.diag([0.0, 0.1, 0.1]), np.diag([1.0, -1.0, 1.0])])
 def test_bodies_without_mass_are_refused_before_they_move(inertia):
-    with pytest.raises(ph.InputError, match="positive definite"):
+    with raises(ph.InputError, "inertia"):
         ph.RigidBody(1.0, inertia)
-    with pytest.raises(ph.InputError, match="mass is 0; it must be positive"):
+    with raises(ph.InputError, "mass"):
         ph.RigidBody(0.0, np.eye(3))
-    with pytest.raises(ph.InputError, match="positive"):
+    with raises(ph.InputError, "mass"):
         ph.PointMass(0.0)
 
 
@@ -355,12 +349,12 @@ def test_a_reduced_body_clamped_in_ways_it_does_not_know_is_said_to_repeat():
     rod = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), steel, frame="pinned").discretise(6).reduced(modes=1)
     joints = [ph.Weld("ground", "rod.P", name="left"), ph.Weld("ground", "rod.C", at=(1.0, 0, 0), name="right")]
     system = ph.connect({"rod": rod}, joints, plane="xy", gravity=(0, -g, 0))
-    with pytest.warns(ph.RedundancyWarning, match="joints 'left', 'right' repeat each other in 1 rows"):
+    with warns(ph.RedundancyWarning, "'left'", "'right'", "1 rows"):
         result = ph.simulate(system, ph.place(system), 0.1, dt=0.01)
     assert max(np.abs(gap).max() for gap in ph.gaps(system, result.state()).values()) < 1e-12
 
 
 def test_a_spring_without_a_direction_says_so():
     system = ph.connect({"m": ph.PointMass(1.0).discretise()}, [ph.Spring("ground", "m.P", stiffness=9.0, length=0.1)])
-    with pytest.raises(ph.InputError, match="stand at one point, so it pulls nowhere"):
+    with raises(ph.InputError, "'ground-m.P.spring'"):
         ph.simulate(system, ph.place(system), 0.1, dt=0.01)

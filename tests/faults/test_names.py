@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 
@@ -19,42 +20,31 @@ PORTS = "upper.P, upper.C, upper.mid, lower.P, lower.C, lower.mid, shoulder, elb
 
 
 @pytest.mark.parametrize("joint", [ph.Revolute, ph.Weld, ph.Spherical, ph.Slide, ph.Prismatic, ph.Drive])
-@pytest.mark.parametrize(
-    ("port", "there"),
-    [
-        ("rod.Q", r"rod\.P, rod\.C, rod\.mid"),
-        ("rod.middle", r"\(did you mean 'rod\.mid'\?\)"),
-        ("hub.right", r"hub\.P, hub\.left"),
-        ("bar.P", r"ground, rod\.P, rod\.C, rod\.mid, hub\.P, hub\.left"),
-        ("rod", r"ground, rod\.P"),
-        ("Ground", r"did you mean 'ground'\?"),
-        ("", r"ground, rod\.P"),
-    ],
-)
-def test_no_such_port(joint, port, there):
-    with pytest.raises(ph.PortError, match=rf"{joint.__name__}: no port '{port}'.*{there}"):
+@pytest.mark.parametrize("port", ["rod.Q", "rod.middle", "hub.right", "bar.P", "rod", "Ground", ""])
+def test_no_such_port(joint, port):
+    with raises(ph.PortError, joint.__name__, f"'{port}'"):
         ph.connect({"rod": LINK, "hub": HUB}, joints=[joint("ground", port)])
 
 
 @pytest.mark.parametrize("port", [None, 3, ("rod", "P"), LINK], ids=["none", "number", "pair", "body"])
 def test_a_port_is_named_by_a_word(port):
-    with pytest.raises(ph.InputError, match=r"'body\.port' or 'ground'|no port .*ground, rod\.P"):
+    with raises(ph.InputError):
         ph.connect({"rod": LINK}, joints=[ph.Revolute("ground", port)])
 
 
 @pytest.mark.parametrize("verb", [ph.lock, ph.drive])
 @pytest.mark.parametrize("name", ["sholder", "upper", "upper.P", 0, None, ["elbow"]], ids=repr)
 def test_no_such_joint(verb, name):
-    with pytest.raises(ph.PortError, match=r"no joint .*shoulder, elbow"):
+    with raises(ph.PortError, repr(name)):
         verb(ARM, name)
 
 
 @pytest.mark.parametrize("verb", [ph.lock, ph.drive])
 def test_a_joint_without_free_axis_can_be_neither_locked_nor_driven(verb):
     welded = ph.connect({"rod": LINK}, joints=[ph.Weld("ground", "rod.P", name="root")])
-    with pytest.raises(ph.JointError, match=f"joint 'root' has no free axis left to {verb.__name__}"):
+    with raises(ph.JointError, "'root'", verb.__name__):
         verb(welded, "root")
-    with pytest.raises(ph.JointError, match=f"joint 'elbow' has no free axis left to {verb.__name__}"):
+    with raises(ph.JointError, "'elbow'", verb.__name__):
         verb(ph.lock(ARM, "elbow"), "elbow")
 
 
@@ -73,20 +63,20 @@ def test_a_joint_without_free_axis_can_be_neither_locked_nor_driven(verb):
 )
 def test_no_such_position(name, there, where):
     values = {name: 0.0}
-    with pytest.raises(ph.PortError, match=f"no position {name!r}.*{there}"):
+    with raises(ph.PortError, repr(name)):
         ph.place(ARM, values) if where == "given" else ph.place(ARM, near=values)
 
 
 @pytest.mark.parametrize("values", ["upper.theta", ["upper.theta"], 5], ids=repr)
 def test_positions_come_as_a_mapping(values):
-    with pytest.raises(ph.InputError, match=r"it must be .*name"):
+    with raises(ph.InputError, "given"):
         ph.place(ARM, values)
-    with pytest.raises(ph.InputError, match=r"near is .*it must be .*name"):
+    with raises(ph.InputError, "near"):
         ph.place(ARM, near=values)
 
 
 def test_a_guess_is_of_bodies_and_not_of_joints():
-    with pytest.raises(ph.PortError, match="near takes positions of bodies; 'elbow' is a joint"):
+    with raises(ph.PortError, "'elbow'"):
         ph.place(ARM, near={"elbow.angle": 1.0})
 
 
@@ -94,89 +84,86 @@ def test_a_guess_is_of_bodies_and_not_of_joints():
     "name", ["upper.thta", "uper.theta", "upper", "", "elbow.angle", "uper.u_f", 3, None], ids=repr
 )
 def test_no_such_quantity_of_a_state(name):
-    there = r"upper\.r_P, upper\.theta, upper\.eta, upper\.v_P, upper\.omega, upper\.eta_dot, upper\.sigma"
-    with pytest.raises(ph.PortError, match=f"no quantity {name!r}.*{there}"):
+    with raises(ph.PortError, repr(name)):
         REST[name]
-    with pytest.raises(ph.PortError, match=f"no quantity {name!r}.*{there}"):
+    with raises(ph.PortError, repr(name)):
         REST.with_values({name: 0.0})
 
 
 @pytest.mark.parametrize("look", [ph.State.position, ph.State.displacement, ph.State.stress])
 def test_no_such_body_of_a_state(look):
-    with pytest.raises(ph.PortError, match=r"no body 'uper' \(did you mean 'upper'\?\); there are: upper, lower"):
+    with raises(ph.PortError, "'uper'"):
         look(REST, "uper", 0.5)
 
 
 def test_no_such_pose_of_a_state():
-    with pytest.raises(ph.PortError, match=r"no body 'uper'.*upper, lower"):
+    with raises(ph.PortError, "'uper'"):
         REST.pose("uper")
 
 
 @pytest.mark.parametrize("look", [ph.State.position, ph.State.displacement, ph.State.stress])
 @pytest.mark.parametrize("s", [-0.1, 1.5, float("nan"), "tip", None, [0.5]], ids=repr)
 def test_no_such_place_on_a_beam(look, s):
-    with pytest.raises(ph.InputError, match=r"place .*s"):
+    with raises(ph.InputError, "place"):
         look(REST, "upper", s)
 
 
 @pytest.mark.parametrize("s", [-1, 2, 0.5, float("nan"), "left"], ids=repr)
 def test_no_such_place_on_a_rigid_body(s):
     system = ph.connect({"hub": HUB})
-    with pytest.raises(ph.InputError, match="place"):
+    with raises(ph.InputError, "place"):
         ph.place(system).position("hub", s)
 
 
 @pytest.mark.parametrize("name", ["uper.P", "upper", "upper.Q", "upper.P[0]", 3, ["upper.P"]], ids=repr)
 def test_no_such_port_to_leave_open(name):
-    with pytest.raises(ph.PortError, match=f"no port .*{PORTS}"):
+    with raises(ph.PortError, repr(name)):
         PLANT.with_ports(name)
 
 
 def test_no_port_stands_twice():
-    with pytest.raises(ph.InputError, match=r"a port stands twice in .*'elbow', 'elbow'"):
+    with raises(ph.InputError, "'elbow'"):
         PLANT.with_ports("elbow", "elbow")
 
 
 @pytest.mark.parametrize("ports", [("elbo",), ("elbow", "elbo"), (["elbow", "elbo"],), ("upper.P[",), (3,), (None,)])
 def test_no_such_port_to_look_through(ports):
-    with pytest.raises(ph.InputError, match=f"no port .*{PORTS}"):
+    with raises(ph.InputError):
         ph.response(PLANT, *ports, omega=[1.0])
 
 
 @pytest.mark.parametrize("index", ["3", "-1", "x", ""])
 def test_no_such_component_of_a_port(index):
-    with pytest.raises(
-        ph.InputError, match=rf"port 'upper\.P' has 3 components, .*'upper\.P\[{index}\]' is none of them"
-    ):
+    with raises(ph.InputError, f"'upper.P[{index}]'"):
         ph.response(PLANT, f"upper.P[{index}]", omega=[1.0])
 
 
 @pytest.mark.parametrize("name", ["uper", "upper.Q", 3, None], ids=repr)
 def test_no_such_body_or_port_of_a_mode(name):
-    with pytest.raises(ph.InputError, match=f"no body or port {name!r}.*upper, lower, {PORTS}"):
+    with raises(ph.InputError, repr(name)):
         MODES.shape(0, name)
 
 
 @pytest.mark.parametrize("k", [len(MODES), -len(MODES) - 1, 0.5, "0", None, float("nan")], ids=repr)
 def test_no_such_mode(k):
-    with pytest.raises(ph.InputError, match=f"no mode {k!r}; there are {len(MODES)}, counted from 0"):
+    with raises(ph.InputError, repr(k)):
         MODES.shape(k, "upper")
 
 
 def test_no_such_port_to_drive_power_through():
-    with pytest.raises(ph.PortError, match=f"no port 'elbo'.*{PORTS}"):
+    with raises(ph.PortError, "'elbo'"):
         ph.power_balance(ARM, REST, {"elbo": 1.0})
 
 
 @pytest.mark.parametrize("verb", [ph.transformer, ph.gyrator])
 def test_no_such_port_to_connect(verb):
     one, two = LINK.linear().prefixed("one"), LINK.linear().prefixed("two")
-    with pytest.raises(ph.PortError, match=r"no port 'two\.Q'.*two\.P, two\.C, two\.mid"):
+    with raises(ph.PortError, "'two.Q'"):
         verb(one, "one.P", two, "two.Q")
-    with pytest.raises(ph.PortError, match=r"no port 'one\.Q'.*one\.P, one\.C, one\.mid"):
+    with raises(ph.PortError, "'one.Q'"):
         verb(one, "one.Q", two, "two.P")
 
 
 def test_no_such_port_to_swap():
-    with pytest.raises(ph.PortError, match=r"no port 'Q'.*P, C, mid"):
+    with raises(ph.PortError, "'Q'"):
         ph.swapped(LINK.linear(), "Q")

@@ -4,6 +4,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 from phloat.algebra.layout import Layout
@@ -27,7 +28,7 @@ def poisoned(system, name, value):
 def test_no_quantity_of_a_state_becomes_nan(system, value):
     rest = ph.place(system)
     for name, shape in rest.layout.shapes.items():
-        with pytest.raises(ph.InputError, match=f"{name} holds NaN or infinity"):
+        with raises(ph.InputError, name):
             rest.with_values({name: np.full(shape, value)})
 
 
@@ -35,15 +36,15 @@ def test_no_quantity_of_a_state_becomes_nan(system, value):
 @pytest.mark.parametrize("name", ["rod.theta", "rod.r_P", "rod.eta", "pin.angle"])
 def test_nothing_is_placed_at_nan(name, value):
     whole = np.full(FLAT.layout.shape(name) if name in FLAT.layout else (), value)
-    with pytest.raises(ph.InputError, match=f"{name} holds NaN or infinity"):
+    with raises(ph.InputError, name):
         ph.place(FLAT, {name: whole})
 
 
 @pytest.mark.parametrize("value", BAD)
 def test_nothing_is_placed_near_nan(value):
-    with pytest.raises(ph.InputError, match=r"rod\.theta holds NaN or infinity"):
+    with raises(ph.InputError, "rod.theta"):
         ph.place(FLAT, near={"rod.theta": value})
-    with pytest.raises(ph.InputError, match=r"rod\.theta holds NaN or infinity"):
+    with raises(ph.InputError, "rod.theta"):
         ph.place(FLAT, near=poisoned(FLAT, "rod.theta", value))
 
 
@@ -62,16 +63,16 @@ LOOKS = {
 @pytest.mark.parametrize("look", LOOKS)
 def test_a_state_with_nan_is_named_by_its_quantity(look, quantity):
     state = poisoned(FLAT, f"rod.{quantity}", nan)
-    with pytest.raises(ph.InputError, match=rf"NaN or infinity at rod\.{quantity}"):
+    with raises(ph.InputError, f"rod.{quantity}"):
         LOOKS[look](FLAT, state)
 
 
 @pytest.mark.parametrize("value", BAD)
 def test_no_power_flows_at_nan(value):
     rest = ph.place(FLAT)
-    with pytest.raises(ph.InputError, match="input 'pin' holds NaN or infinity"):
+    with raises(ph.InputError, "'pin'"):
         ph.power_balance(FLAT, rest, {"pin": value})
-    with pytest.raises(ph.InputError, match=r"input 'rod\.C' holds NaN or infinity"):
+    with raises(ph.InputError, "'rod.C'"):
         ph.power_balance(FLAT, rest, {"rod.C": (0.0, value, 0.0)})
 
 
@@ -88,13 +89,13 @@ def oscillator(**changes):
 def test_no_matrix_of_a_linear_system_holds_nan(name, value):
     matrix = getattr(oscillator(), name).toarray()
     matrix[0, 0] = value
-    with pytest.raises(ph.StructureError, match=f"^{name} holds NaN or infinity"):
+    with raises(ph.StructureError, name):
         oscillator(**{name: matrix})
 
 
 @pytest.mark.parametrize("value", BAD)
 def test_no_energy_of_nan(value):
-    with pytest.raises(ph.InputError, match="e holds NaN or infinity"):
+    with raises(ph.InputError):
         oscillator().energy(np.array([0.0, value, 0.0]))
 
 
@@ -102,7 +103,7 @@ def test_no_energy_of_nan(value):
 @pytest.mark.parametrize("verb", [ph.transformer, ph.gyrator])
 def test_no_systems_are_connected_through_nan(verb, value):
     one, two = oscillator().prefixed("one"), oscillator().prefixed("two")
-    with pytest.raises(ph.InputError, match=r"\bC holds NaN or infinity"):
+    with raises(ph.InputError, "'one.p'", "'two.p'"):
         verb(ph.side_by_side(one).with_ports("one.p"), "one.p", two, "two.p", [[value]])
 
 
@@ -111,19 +112,19 @@ PLANT = ph.linearise(FLAT, ph.place(FLAT))
 
 @pytest.mark.parametrize("omega", [nan, [1.0, nan], inf, [-inf]], ids=repr)
 def test_no_response_at_nan(omega):
-    with pytest.raises(ph.InputError, match="omega holds NaN or infinity"):
+    with raises(ph.InputError, "omega"):
         ph.response(PLANT, "pin", omega=omega)
 
 
 @pytest.mark.parametrize("shift", BAD)
 def test_no_response_shifted_to_nan(shift):
-    with pytest.raises(ph.InputError, match="shift holds NaN or infinity"):
+    with raises(ph.InputError, "shift"):
         ph.response(PLANT, "pin", omega=[1.0], shift=shift)
 
 
 @pytest.mark.parametrize("count", BAD)
 def test_no_number_of_modes_is_nan(count):
-    with pytest.raises(ph.InputError, match=f"count is {count}"):
+    with raises(ph.InputError, "count", count):
         ph.modes(PLANT, count)
 
 
@@ -131,9 +132,9 @@ def test_an_array_changed_after_the_check_is_still_caught():
     inertia, at = np.eye(3), np.zeros(3)
     body, joint = ph.RigidBody(1.0, inertia), ph.Spherical("ground", "a.P", at=at)
     inertia[0, 0] = at[0] = nan
-    with pytest.raises(ph.InputError, match="NaN"):
+    with raises(ph.InputError, "E"):
         ph.linearise(*placed(ph.connect({"a": body.discretise()}, joints=[ph.Spherical("ground", "a.P")])))
-    with pytest.raises(ph.InputError, match="NaN"):
+    with raises(ph.InputError, "a.r_P"):
         placed(ph.connect({"a": LINK}, joints=[joint]))
 
 

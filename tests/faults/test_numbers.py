@@ -4,6 +4,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 
@@ -44,21 +45,21 @@ def said(name: str) -> str:
 @pytest.mark.parametrize("value", [0, 0.0, -1, -1e-9], ids=repr)
 @pytest.mark.parametrize("name", POSITIVE)
 def test_what_must_be_positive_is_refused_at_zero_and_below(name, value):
-    with pytest.raises(ph.InputError, match=f"{said(name)} is {value:g}; it must be positive"):
+    with raises(ph.InputError, said(name), f"{value:g}"):
         POSITIVE[name](value)
 
 
 @pytest.mark.parametrize("name", NOT_NEGATIVE)
 def test_damping_is_not_negative(name):
     assert NOT_NEGATIVE[name](0) is not None
-    with pytest.raises(ph.InputError, match=f"{name} is -0.1; it must not be negative"):
+    with raises(ph.InputError, name, "-0.1"):
         NOT_NEGATIVE[name](-0.1)
 
 
 @pytest.mark.parametrize("value", [nan, inf, -inf, np.float32("nan")], ids=repr)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_no_number_is_nan_or_infinite(name, value):
-    with pytest.raises(ph.InputError, match=f"{said(name)} holds NaN or infinity: .*(nan|inf)"):
+    with raises(ph.InputError, said(name)):
         NUMBERS[name](value)
 
 
@@ -69,23 +70,23 @@ NO_NUMBERS = ["thick", "1.0", b"1", None, 1j, {}]
     ("name", "value"), [(n, v) for n in NUMBERS for v in NO_NUMBERS if v is not None or n not in OPTIONAL]
 )
 def test_what_is_no_number_is_shown_as_it_was_given(name, value):
-    with pytest.raises(ph.InputError, match=rf"{said(name)} is .*{value!r}.*; it must be a number"):
+    with raises(ph.InputError, said(name), repr(value)):
         NUMBERS[name](value)
 
 
 @pytest.mark.parametrize("value", [[1.0], (1.0, 2.0), np.ones(1), np.ones((2, 2))], ids=repr)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_an_array_is_no_number(name, value):
-    with pytest.raises(ph.InputError, match=rf"{said(name)} has shape \(.*\); it must be a number"):
+    with raises(ph.InputError, said(name)):
         NUMBERS[name](value)
 
 
 @pytest.mark.parametrize("nu", [-1, 0.5, 0.7, -3])
 def test_poissons_ratio_lies_between_minus_one_and_a_half(nu):
-    with pytest.raises(ph.InputError, match=f"nu is {nu:g}; it must lie between -1 and 0.5"):
+    with raises(ph.InputError, "nu", f"{nu:g}"):
         ph.Material(E=7e10, rho=2700.0, nu=nu)
 
 
 def test_a_tube_is_not_thicker_than_its_radius():
-    with pytest.raises(ph.InputError, match=r"wall is 0.6, more than half the diameter 1; use Circle"):
+    with raises(ph.InputError, "wall", "0.6"):
         ph.Tube(1.0, 0.6)

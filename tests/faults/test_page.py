@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 from phloat.view.page.write import page_text
@@ -28,29 +29,29 @@ def result() -> ph.Result:
 
 @pytest.mark.parametrize("thing", [None, 3, "run", np.zeros(3), pendulum()])
 def test_things_without_a_page(tmp_path, thing):
-    with pytest.raises(ph.InputError, match=r"there is no page of .*; to_html takes a Result"):
+    with raises(ph.InputError, type(thing).__name__):
         ph.to_html(thing, tmp_path / "x.html")
 
 
 def test_a_folder_that_is_not_there(tmp_path, result):
-    with pytest.raises(ph.InputError, match=r"there is no folder .*missing.* for the page 'x.html'; make it first"):
+    with raises(ph.InputError, "missing", "'x.html'"):
         ph.to_html(result, tmp_path / "missing" / "x.html")
 
 
 def test_a_file_that_cannot_be_written(tmp_path, result):
-    with pytest.raises(ph.InputError, match="cannot be written"):
+    with raises(ph.InputError):
         ph.to_html(result, tmp_path)  # a folder
 
 
 def test_a_result_without_times(result):
     empty = replace(result, t=result.t[:0], e=result.e[:0], lam=result.lam[:0], books=None)
-    with pytest.raises(ph.InputError, match="holds no output times"):
+    with raises(ph.InputError):
         page_text(empty)
 
 
 def test_modes_that_do_not_bend():
     mass = ph.connect({"a": ph.PointMass(1.0).discretise()})
-    with pytest.raises(ph.InputError, match="no elastic mode to draw"):
+    with raises(ph.InputError):
         page_text(ph.modes(ph.linearise(mass, ph.place(mass))))
 
 
@@ -65,7 +66,7 @@ def test_round_off_is_no_growth():
 
 
 def test_inputs_that_the_system_does_not_have(result):
-    with pytest.raises(ph.PortError, match="nobody"):
+    with raises(ph.PortError, "'nobody'"):
         page_text(result, u={"nobody": 1.0})
 
 

@@ -4,15 +4,14 @@ from math import nan
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 
 
 @pytest.mark.parametrize("size", [1e-9, 1.0, 1e6])
 def test_an_inertia_that_breaks_the_triangle_is_refused(size):
-    with pytest.raises(
-        ph.InputError, match=r"principal inertias .*: the largest exceeds the sum.*about the mass centre\?"
-    ):
+    with raises(ph.InputError, "inertia"):
         ph.RigidBody(mass=1.0, inertia=size * np.diag([1.0, 1.0, 2.1]))
 
 
@@ -23,56 +22,56 @@ def test_a_rod_without_width_is_at_the_edge_of_the_triangle():
 
 @pytest.mark.parametrize("inertia", [np.zeros((3, 3)), np.diag([1.0, 1.0, 0.0]), np.diag([2.0, 2.0, -1.0])])
 def test_an_inertia_is_positive(inertia):
-    with pytest.raises(ph.InputError, match="inertia must be positive definite; its principal values are"):
+    with raises(ph.InputError, "inertia"):
         ph.RigidBody(mass=1.0, inertia=inertia)
 
 
 def test_an_inertia_is_symmetric():
-    with pytest.raises(ph.InputError, match=r"inertia is not symmetric: relative defect 2\.5e-01"):
+    with raises(ph.InputError, "inertia", "2.5e-01"):
         ph.RigidBody(mass=1.0, inertia=[[2.0, 0.5, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
 
 
 @pytest.mark.parametrize("inertia", [1.0, [1.0, 1.0, 1.0], np.eye(2), np.zeros((3, 3, 3))], ids=str)
 def test_an_inertia_has_three_rows_and_columns(inertia):
-    with pytest.raises(ph.InputError, match=r"inertia has shape \(.*\); it must be 3 × 3 numbers"):
+    with raises(ph.InputError, "inertia"):
         ph.RigidBody(mass=1.0, inertia=inertia)
 
 
 @pytest.mark.parametrize("inertia", ["sphere", None, [[1.0, 0.0], [1.0]], np.eye(3) * 1j], ids=str)
 def test_an_inertia_is_made_of_numbers(inertia):
-    with pytest.raises(ph.InputError, match=r"(?s)inertia is .*; it must be 3 × 3 numbers"):
+    with raises(ph.InputError, "inertia"):
         ph.RigidBody(mass=1.0, inertia=inertia)
 
 
 def test_an_inertia_with_nan_is_refused():
-    with pytest.raises(ph.InputError, match="inertia holds NaN"):
+    with raises(ph.InputError, "inertia"):
         ph.RigidBody(mass=1.0, inertia=np.diag([1.0, 1.0, nan]))
 
 
 @pytest.mark.parametrize(
     ("point", "found"),
-    [((0.0, nan, 0.0), "holds NaN"), ((0.0, 1.0), r"shape \(2,\); it must be 3 numbers"), ("tip", "is 'tip'; it must")],
+    [((0.0, nan, 0.0), "nan"), ((0.0, 1.0), "(2,)"), ("tip", "'tip'")],
 )
 def test_points_of_a_rigid_body_are_three_finite_numbers(point, found):
-    with pytest.raises(ph.InputError, match=f"mass centre .*{found}"):
+    with raises(ph.InputError, "mass centre", found):
         ph.RigidBody(mass=1.0, inertia=np.eye(3), center=point)
-    with pytest.raises(ph.InputError, match=f"port 'tip' .*{found}"):
+    with raises(ph.InputError, "port 'tip'", found):
         ph.RigidBody(mass=1.0, inertia=np.eye(3), ports={"tip": point}).discretise()
 
 
 def test_the_port_at_the_origin_cannot_be_moved():
-    with pytest.raises(ph.InputError, match=r"port 'P' .*another name"):
+    with raises(ph.InputError, "'P'"):
         ph.RigidBody(mass=1.0, inertia=np.eye(3), ports={"P": (1.0, 0.0, 0.0)}).discretise()
 
 
 @pytest.mark.parametrize("name", ["", "left.tip", 3], ids=repr)
 def test_a_port_name_that_no_joint_could_write_is_refused(name):
-    with pytest.raises(ph.InputError, match=f"{name!r} cannot name a port"):
+    with raises(ph.InputError, repr(name)):
         ph.RigidBody(mass=1.0, inertia=np.eye(3), ports={name: (1.0, 0.0, 0.0)}).discretise()
 
 
 def test_ports_come_as_a_mapping():
-    with pytest.raises(ph.InputError, match=r"ports is .*; it must be .*name"):
+    with raises(ph.InputError, "ports"):
         ph.RigidBody(mass=1.0, inertia=np.eye(3), ports=["tip"]).discretise()
 
 

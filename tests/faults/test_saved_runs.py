@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from messages import raises, warns
 
 import phloat as ph
 from phloat.motion import record
@@ -103,7 +104,7 @@ def test_a_damaged_piece_ends_the_run_with_a_warning(tmp_path, damage):
         np.save(file, np.load(file)[:-1])
     else:
         file.write_bytes({"truncated": whole[:-100], "empty": b"", "foreign": b"what is this?" * 99}[damage])
-    with pytest.warns(ph.DamagedRunWarning, match=r"e\.000002\.npy"):
+    with warns(ph.DamagedRunWarning, "e.000002.npy"):
         part = ph.load_run(folder, system)
     assert part.info["finished"] is False
     assert 0 < len(part) < len(result)
@@ -127,26 +128,26 @@ def test_a_run_with_a_damaged_last_piece_goes_on_from_the_one_before(tmp_path):
 @pytest.mark.parametrize("opened", [ph.load_run, ph.resume])
 def test_folders_without_a_run_are_said(tmp_path, opened):
     system, _ = saved(tmp_path / "run")
-    with pytest.raises(ph.InputError, match=r"nowhere.*is not there"):
+    with raises(ph.InputError, "nowhere"):
         opened(tmp_path / "nowhere", system)
     (tmp_path / "run" / "run.json").unlink()
-    with pytest.raises(ph.InputError, match=r"no saved run.*holds no run\.json"):
+    with raises(ph.InputError, "run.json"):
         opened(tmp_path / "run", system)
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "name"),
     [
-        ("{", "cannot be read"),
-        ("[]", "does not describe a run"),
-        ('{"format": "other"}', "does not describe a run"),
-        ('{"format": "phloat run", "version": 99}', "version 99.*newer phloat"),
+        ("{", "run.json"),
+        ("[]", "run.json"),
+        ('{"format": "other"}', "run.json"),
+        ('{"format": "phloat run", "version": 99}', "run.json"),
     ],
 )
-def test_a_run_json_that_says_something_else_is_said(tmp_path, text, sentence):
+def test_a_run_json_that_says_something_else_is_said(tmp_path, text, name):
     system, _ = saved(tmp_path / "run")
     (tmp_path / "run" / "run.json").write_text(text)
-    with pytest.raises(ph.InputError, match=sentence):
+    with raises(ph.InputError, name):
         ph.load_run(tmp_path / "run", system)
 
 
@@ -155,14 +156,14 @@ def test_a_foreign_system_is_refused_by_what_differs(tmp_path):
     p = pendulum()
     finer = ph.Beam(0.5, ph.Rectangle(0.02, 0.004), p["steel"]).discretise(3)
     other = ph.connect({"a": finer, "b": p["link"]}, p["hinges"], plane="xy")
-    with pytest.raises(ph.InputError, match=r"another system.*'a\.eta' has shape \(8,\) there, \(12,\) here"):
+    with raises(ph.InputError, "'a.eta'"):
         ph.load_run(tmp_path / "run", other)
     swapped = ph.connect({"b": p["link"], "a": p["link"]}, p["hinges"], plane="xy")
-    with pytest.raises(ph.InputError, match="order"):
+    with raises(ph.InputError):
         ph.load_run(tmp_path / "run", swapped)
-    with pytest.raises(ph.InputError, match=r"'m' has shape.*there.*here"):
+    with raises(ph.InputError, "'m'"):
         ph.load_run(tmp_path / "run", ph.lock(system, "m"))
-    with pytest.raises(ph.InputError, match="str is no System"):
+    with raises(ph.InputError, "str"):
         ph.load_run(tmp_path / "run", "system")
 
 
@@ -170,20 +171,20 @@ def test_a_run_resumed_with_something_else_is_refused(tmp_path):
     folder = tmp_path / "run"
     system, _ = saved(folder)
     p = pendulum()
-    with pytest.raises(ph.InputError, match="finished at t = 1 s; give a later t_end"):
+    with raises(ph.InputError, "1 s"):
         ph.resume(folder, system, u=p["u"])
-    with pytest.raises(ph.InputError, match="finished at t = 1 s"):
+    with raises(ph.InputError, "1 s"):
         ph.resume(folder, system, u=p["u"], t_end=0.5)
-    with pytest.raises(ph.InputError, match="had the inputs j, and is given none"):
+    with raises(ph.InputError):
         ph.resume(folder, system, t_end=2.0)
-    with pytest.raises(ph.InputError, match="had no controller"):
+    with raises(ph.InputError):
         ph.resume(folder, system, u=p["u"], t_end=2.0, controller=lambda t, y: {})
     event = ph.Event(lambda t, y: 1.0, name="never")
-    with pytest.raises(ph.InputError, match="had the events none, and is given never"):
+    with raises(ph.InputError, "never"):
         ph.resume(folder, system, u=p["u"], t_end=2.0, events=[event])
     heavier = ph.Beam(0.5, ph.Rectangle(0.02, 0.0041), p["steel"]).discretise(2)
     other = ph.connect({"a": heavier, "b": p["link"]}, p["hinges"], gravity=(0, -9.81, 0), plane="xy")
-    with pytest.raises(ph.InputError, match="same names but other numbers"):
+    with raises(ph.InputError):
         ph.resume(folder, other, u=p["u"], t_end=2.0)
     assert ph.load_run(folder, system).t[-1] == pytest.approx(1.0, abs=1e-2)
 
@@ -191,25 +192,25 @@ def test_a_run_resumed_with_something_else_is_refused(tmp_path):
 def test_a_result_saved_at_the_end_cannot_be_resumed(tmp_path):
     system, result = saved(tmp_path / "run")
     ph.save(result, tmp_path / "copy")
-    with pytest.raises(ph.InputError, match="saved when it had ended"):
+    with raises(ph.InputError, "copy"):
         ph.resume(tmp_path / "copy", system, u=pendulum()["u"], t_end=2.0)
 
 
 def test_a_folder_with_a_run_is_not_written_over(tmp_path):
     system, result = saved(tmp_path / "run")
-    with pytest.raises(ph.InputError, match=r"holds a finished run of .* resume"):
+    with raises(ph.InputError, "run'"):
         saved(tmp_path / "run")
-    with pytest.raises(ph.InputError, match="holds a finished run"):
+    with raises(ph.InputError, "run'"):
         ph.save(result, tmp_path / "run")
     np.testing.assert_array_equal(ph.load_run(tmp_path / "run", system).e, result.e)
     (tmp_path / "file").touch()
-    with pytest.raises(ph.InputError, match="is a file"):
+    with raises(ph.InputError, "file'"):
         ph.save(result, tmp_path / "file")
-    with pytest.raises(ph.InputError, match="int is no Result"):
+    with raises(ph.InputError, "int"):
         ph.save(3, tmp_path / "new")
 
 
 def test_a_run_that_does_not_begin_leaves_the_folder_free(tmp_path):
-    with pytest.raises(ph.InputError, match="the step is missing"):
+    with raises(ph.InputError, "dt"):
         saved(tmp_path / "run", dt=None)
     saved(tmp_path / "run")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from bodies_zoo import beam
+from messages import raises
 
 import phloat as ph
 
@@ -28,77 +29,75 @@ def lying(p: dict[str, float]) -> ph.LinearPHDAE:
 
 
 FREQUENCIES = {
-    "unknown": ((CANTILEVER, "b.materal.E"), {}, "no parameter 'b.materal.E' (did you mean 'b.material.E'"),
-    "nothing": ((CANTILEVER, []), {}, "name at least one parameter"),
-    "too many": ((CANTILEVER, "b.length"), {"count": 99}, "count is 99, and there are 8 modes that vibrate"),
+    "unknown": ((CANTILEVER, "b.materal.E"), {}, "'b.materal.E'"),
+    "nothing": ((CANTILEVER, []), {}, ""),
+    "too many": ((CANTILEVER, "b.length"), {"count": 99}, "99"),
     "too many beside rigid ones": (
         (FREE, "b.length"),
         {"count": 9},
-        "count is 9, and there are 8 modes that vibrate; the 3 rigid ones are left out, since a frequency of zero has no gradient",
+        "count",
     ),
-    "none": ((CANTILEVER, "b.length"), {"count": 0}, "count is 0; ask for at least one mode"),
-    "half": ((CANTILEVER, "b.length"), {"count": 1.5}, "count is 1.5; ask for at least one mode"),
-    "rigid": ((RIGID, "r.mass"), {}, "nothing here vibrates: all modes are rigid"),
+    "none": ((CANTILEVER, "b.length"), {"count": 0}, "count"),
+    "half": ((CANTILEVER, "b.length"), {"count": 1.5}, "1.5"),
+    "rigid": ((RIGID, "r.mass"), {}, ""),
     "unknowns": (
         (growing, {"n": 1.0}),
         {},
-        "with n = 1.0005 there are 15 velocities in place of 11; only numbers that leave",
+        "n = 1.0005",
     ),
-    "linear": ((CANTILEVER.loose, "b.length"), {}, "LinearPHDAE has no parameters; give the System it comes from"),
-    "list": ((growing, ["n"]), {}, "parameters is list; it must be a mapping {name: value}"),
-    "nan": ((growing, {"n": np.nan}), {}, "parameter 'n' holds NaN"),
-    "other": ((lying, {"n": 1.0}), {}, "the function gives System, not a LinearPHDAE; use linearise"),
-    "state": ((growing, {"n": 1.0}), {"state": ph.place}, "a function that makes the linear system chooses its state"),
-    "step": ((CANTILEVER, "b.length"), {"step": 0.5}, "step is 0.5 of the size of a number; take 0.1 or less"),
-    "no step": ((CANTILEVER, "b.length"), {"step": 0.0}, "step is 0; it must be positive"),
+    "linear": ((CANTILEVER.loose, "b.length"), {}, "LinearPHDAE"),
+    "list": ((growing, ["n"]), {}, "parameters"),
+    "nan": ((growing, {"n": np.nan}), {}, "'n'"),
+    "other": ((lying, {"n": 1.0}), {}, "System"),
+    "state": ((growing, {"n": 1.0}), {"state": ph.place}, ""),
+    "step": ((CANTILEVER, "b.length"), {"step": 0.5}, "0.5"),
+    "no step": ((CANTILEVER, "b.length"), {"step": 0.0}, "step"),
 }
 
 
 @pytest.mark.parametrize("case", list(FREQUENCIES))
 def test_a_sentence_says_why_there_are_no_frequency_gradients(case):
-    arguments, options, sentence = FREQUENCIES[case]
-    with pytest.raises(ph.InputError) as error:
+    arguments, options, name = FREQUENCIES[case]
+    with raises(ph.InputError, name):
         ph.frequency_gradients(*arguments, **options)
-    assert sentence in str(error.value)
 
 
 def test_a_number_that_makes_things_jump_is_noticed():
-    with pytest.raises(ph.AccuracyError, match="'n' does not act smoothly"):
+    with raises(ph.AccuracyError, "'n'"):
         ph.frequency_gradients(jumping, {"n": 1.0})
 
 
 def test_a_state_that_no_longer_fits_asks_for_a_function():
     joints = [ph.Revolute("ground", "b.P"), ph.Revolute("b.C", "ground", at=(1.3, 0, 0))]
     bridge = ph.connect({"b": beam().discretise(2)}, joints, plane="xy")
-    with pytest.raises(ph.InputError, match=r"with b\.length changed by .* is open by .*give state= as a function"):
+    with raises(ph.InputError, "b.length", "'b.C-ground'"):
         ph.frequency_gradients(bridge, "b.length", state=ph.place(bridge))
 
 
 def test_a_pendulum_upside_down_has_no_frequencies():
     body = ph.RigidBody(1.0, np.eye(3), center=(0, 1, 0)).discretise()
     system = ph.connect({"r": body}, [ph.Revolute("ground", "r.P")], plane="xy", gravity=(0, -9.81, 0))
-    with pytest.raises(ph.InputError, match=r"the system is not stable: a mode grows with 2\.21 1/s"):
+    with raises(ph.InputError, "2.21"):
         ph.frequency_gradients(system, "r.mass")
 
 
 @pytest.mark.parametrize(
-    ("ports", "s", "sentence"),
+    ("ports", "s", "name"),
     [
-        ("b.C", 0.0, "s is 0, where forces push and nothing moves on"),
-        ("b.C", "fast", "s is 'fast'; it must be a number or a row of them"),
-        ("b.C", np.nan, "s holds NaN or infinity"),
-        ("b.C", [], r"s is []; it must be a number"),
-        ("b.D", 1j, "no port 'b.D'"),
-        ("b.C[7]", 1j, "port 'b.C' has 3 components"),
+        ("b.C", 0.0, "0"),
+        ("b.C", "fast", "'fast'"),
+        ("b.C", np.nan, ""),
+        ("b.C", [], "[]"),
+        ("b.D", 1j, "'b.D'"),
+        ("b.C[7]", 1j, "'b.C'"),
     ],
 )
-def test_a_sentence_says_why_there_are_no_transfer_gradients(ports, s, sentence):
-    with pytest.raises(ph.InputError) as error:
+def test_a_sentence_says_why_there_are_no_transfer_gradients(ports, s, name):
+    with raises(ph.InputError, name):
         ph.transfer_gradients(CANTILEVER, "b.length", ports, s=s)
-    assert sentence in str(error.value)
 
 
 def test_a_gradient_that_was_not_asked_for_is_named():
     found = ph.frequency_gradients(CANTILEVER, "b.length", count=1)
-    with pytest.raises(ph.InputError, match=r"no gradient by 'b\.width'; there are: b\.length"):
+    with raises(ph.InputError, "'b.width'"):
         found["b.width"]

@@ -1,9 +1,8 @@
 """A state of other bodies is refused, also where its names happen to be the same."""
 
-import re
-
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 
@@ -41,21 +40,21 @@ VERBS = {
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_state_of_bodies_of_other_names_is_refused_with_both_lists(verb):
     other = ph.place(arm(link(), "thigh", "shank"))
-    with pytest.raises(ph.InputError, match="the state is of thigh, shank, the system of upper, lower"):
+    with raises(ph.InputError, "thigh, shank", "upper, lower"):
         VERBS[verb](ARM, other)
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_state_of_another_mesh_is_told_where_it_differs(verb):
     other = ph.place(arm(link(elements=3)))
-    with pytest.raises(ph.InputError, match=r"upper\.eta.*(8|12)"):
+    with raises(ph.InputError, "upper.eta"):
         VERBS[verb](ARM, other)
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_state_in_space_is_none_in_the_plane(verb):
     other = ph.place(arm(link(), plane=None))
-    with pytest.raises(ph.InputError, match=r"upper\.(A_IB|theta|r_P)"):
+    with raises(ph.InputError, "upper."):
         VERBS[verb](ARM, other)
 
 
@@ -64,7 +63,7 @@ def test_a_state_in_space_is_none_in_the_plane(verb):
 )
 @pytest.mark.parametrize("verb", VERBS)
 def test_what_is_no_state_is_refused(verb, thing):
-    with pytest.raises(ph.InputError, match=rf"{type(thing).__name__}.*place\(system"):
+    with raises(ph.InputError, type(thing).__name__):
         VERBS[verb](ARM, thing)
 
 
@@ -72,7 +71,7 @@ def test_joints_are_closed_with_the_bodies_of_the_system_and_not_of_the_state():
     longer = ph.place(
         arm(link(length=2.0))
     )  # same names, same mesh; the elbow stands 1 m away from where ours would be
-    with pytest.raises(ph.InputError, match=r"joint 'elbow' is open by 1|other bodies"):
+    with raises(ph.InputError):
         ph.linearise(ARM, longer)
 
 
@@ -90,27 +89,27 @@ def test_a_state_fits_the_locked_and_the_driven_system():
 
 def test_a_state_vector_of_the_wrong_length_is_refused():
     rest = ph.place(ARM)
-    with pytest.raises(ph.InputError, match=rf"{rest.layout.size}"):
+    with raises(ph.InputError, rest.layout.size):
         ph.energy(ARM, ph.State(rest.bodies, rest.layout, np.zeros(3)))
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "found"),
     [
-        ("upper.r_P", (0, 0, 0), "has shape (3,); it must be 2 numbers"),
-        ("upper.theta", (0,), "has shape (1,); it must be a number"),
-        ("upper.eta", [0, 0], "has shape (2,); it must be 8 numbers"),
-        ("upper.theta", "up", "is 'up'; it must be a number"),
-        ("upper.theta", "0.5", "is '0.5'; it must be a number"),
-        ("upper.theta", None, "is None; it must be a number"),
+        ("upper.r_P", (0, 0, 0), "(3,)"),
+        ("upper.theta", (0,), "(1,)"),
+        ("upper.eta", [0, 0], "(2,)"),
+        ("upper.theta", "up", "'up'"),
+        ("upper.theta", "0.5", "'0.5'"),
+        ("upper.theta", None, "None"),
     ],
 )
-def test_values_of_the_wrong_kind_are_told_the_right_one(name, value, said):
-    with pytest.raises(ph.InputError, match=f"{name} {re.escape(said)}"):
+def test_values_of_the_wrong_kind_are_told_the_right_one(name, value, found):
+    with raises(ph.InputError, name, found):
         ph.place(ARM, {name: value})
-    with pytest.raises(ph.InputError, match=f"{name} {re.escape(said)}"):
+    with raises(ph.InputError, name, found):
         ph.place(ARM, near={name: value})
-    with pytest.raises(ph.InputError, match=f"{name} {re.escape(said)}"):
+    with raises(ph.InputError, name, found):
         ph.place(ARM).with_values({name: value})
 
 
@@ -119,22 +118,22 @@ def test_values_of_the_wrong_kind_are_told_the_right_one(name, value, said):
 )
 def test_an_orientation_is_a_rotation(A):
     system = ph.connect({"rod": link()})
-    with pytest.raises(ph.InputError, match=r"rod\.A_IB is not a rotation: AᵀA misses the identity by \d"):
+    with raises(ph.InputError, "rod.A_IB"):
         ph.place(system, {"rod.A_IB": A})
 
 
 def test_a_picture_of_a_state_of_others_is_refused():
     pytest.importorskip("matplotlib").use("Agg")
-    with pytest.raises(ph.InputError, match="the state is of thigh, shank, the system of upper, lower"):
+    with raises(ph.InputError, "thigh, shank", "upper, lower"):
         ph.plot(ARM, ph.place(arm(link(), "thigh", "shank")))
 
 
 @pytest.mark.parametrize("thing", [3, None, REST, "modes"], ids=["number", "none", "state", "word"])
 def test_what_has_no_picture_is_refused(thing):
-    with pytest.raises(ph.InputError, match=f"no picture of {type(thing).__name__}; plot takes Modes, Response"):
+    with raises(ph.InputError, type(thing).__name__):
         ph.plot(thing)
 
 
 def test_a_picture_of_where_a_system_stands_needs_its_state():
-    with pytest.raises(ph.InputError, match=r"State, plot\(system, state\)"):
+    with raises(ph.InputError):
         ph.plot(ARM, stress=True)

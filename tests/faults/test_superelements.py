@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from matrices_zoo import beam, box
+from messages import raises
 
 import phloat as ph
 from phloat.bodies.superelements.superelement import Superelement
@@ -28,68 +29,57 @@ BIG = float(abs(BODY.K).max())
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("given", "name"),
     [
-        ({"M": BODY.M[:-3, :-3]}, rf"M has {3 * N - 3} rows and K has {3 * N}; they must be of one body"),
-        ({"M": BODY.M[:-3]}, r"M has shape .*; it must be square"),
-        ({"M": "abc"}, r"cannot read abc: No such file"),
-        ({"M": None}, r"M is NoneType; it must be a matrix of NumPy or SciPy, or a file"),
-        ({"M": changed(BODY.M, {(0, 0): np.nan})}, r"M holds NaN or infinity"),
+        ({"M": BODY.M[:-3, :-3]}, str(3 * N - 3)),
+        ({"M": BODY.M[:-3]}, "M"),
+        ({"M": "abc"}, "abc"),
+        ({"M": None}, "M"),
+        ({"M": changed(BODY.M, {(0, 0): np.nan})}, "M"),
         (
             {"nodes": BODY.nodes[:-1]},
-            rf"{3 * N} rows and there are {N - 1} nodes: {3 * N - 3} rows would be displacements",
+            str(N - 1),
         ),
-        ({"nodes": BODY.nodes[:, :2]}, r"nodes has shape .*; it must be \(nodes, 3\)"),
-        ({"K": changed(BODY.K, {(0, 1): 1e-3 * BIG})}, r"K is not symmetric: relative defect 1.0e-03"),
-        ({"K": sp.triu(BODY.K)}, r"K holds one triangle only; give the whole matrix"),
-        ({"M": -BODY.M}, r"M has -.* on its diagonal \(row .*\); a mass or damping is never negative"),
-        (
-            {"M": changed(BODY.M, {(0, 3): 1e3, (3, 0): 1e3})},
-            r"M is not positive: . of its .* eigenvalues are negative",
-        ),
-        (
-            {"M": changed(BODY.M, {(3 * k, 3 * k): 1.0 for k in range(N)})},
-            r"the body weighs .* kg along x, y, z; they must be",
-        ),
-        ({"M": BODY.M.toarray() * 0}, r"M is zero"),
-        ({"dofs": [(0, 1)]}, rf"dofs has shape \(1, 2\); it must be {3 * N} pairs"),
-        ({"dofs": [(k // 3, 1) for k in range(3 * N)]}, r"dofs names component 1 of node 0 twice"),
-        ({"dofs": [(k // 3, k % 3 + 5) for k in range(3 * N)]}, r"dofs holds \(0, 7\); nodes go from 0 to"),
-        ({"interfaces": {"A": [0, 1, N]}}, rf"interface 'A' has node {N}; there are {N}"),
-        ({"interfaces": {"A": []}}, r"interface 'A' is \[\]; it must be a list of node numbers"),
-        ({"interfaces": {"A.b": [0]}}, r"'A.b' cannot name a port"),
-        ({"interfaces": [0, 1]}, r"interfaces is list; it must be a mapping"),
-        ({"interfaces": {"A": [0]}}, r"has no rotation of its own: its points lie on a line or at one place"),
-        ({"interfaces": {"A": ENDS["A"], "B": ENDS["A"]}}, r"ports 'A' and 'B' share a part of the boundary"),
-        ({"frame": "C"}, r"no frame 'C'.*; there are: A, B, mean axes"),
-        ({"mean": "C"}, r"no interface 'C'"),
-        ({"masses": np.ones(N)}, r"masses add up to .* kg, but the body weighs 162 kg by its matrix M"),
-        ({"masses": np.ones(3)}, r"masses has shape \(3,\)"),
-        (
-            {"damping": 0.1},
-            r"damping is 0.1; it must be Rayleigh\(…\), KelvinVoigt\(…\) or ModalDamping\(…\), and a matrix is R=…",
-        ),
-        ({"R": BODY.M}, r"rigid motions meet damping forces, relatively .*: R is tied to the ground"),
-        ({"R": BODY.M[:3, :3]}, rf"R has shape \(3, 3\); it must be {3 * N} × {3 * N}"),
+        ({"nodes": BODY.nodes[:, :2]}, "nodes"),
+        ({"K": changed(BODY.K, {(0, 1): 1e-3 * BIG})}, "1.0e-03"),
+        ({"K": sp.triu(BODY.K)}, "K"),
+        ({"M": -BODY.M}, "M"),
+        ({"M": changed(BODY.M, {(0, 3): 1e3, (3, 0): 1e3})}, "M"),
+        ({"M": changed(BODY.M, {(3 * k, 3 * k): 1.0 for k in range(N)})}, "kg"),
+        ({"M": BODY.M.toarray() * 0}, "M"),
+        ({"dofs": [(0, 1)]}, "dofs"),
+        ({"dofs": [(k // 3, 1) for k in range(3 * N)]}, "dofs"),
+        ({"dofs": [(k // 3, k % 3 + 5) for k in range(3 * N)]}, "dofs"),
+        ({"interfaces": {"A": [0, 1, N]}}, "'A'"),
+        ({"interfaces": {"A": []}}, "'A'"),
+        ({"interfaces": {"A.b": [0]}}, "'A.b'"),
+        ({"interfaces": [0, 1]}, "interfaces"),
+        ({"interfaces": {"A": [0]}}, "'A'"),
+        ({"interfaces": {"A": ENDS["A"], "B": ENDS["A"]}}, "'B'"),
+        ({"frame": "C"}, "'C'"),
+        ({"mean": "C"}, "'C'"),
+        ({"masses": np.ones(N)}, "masses"),
+        ({"masses": np.ones(3)}, "masses"),
+        ({"damping": 0.1}, "damping"),
+        ({"R": BODY.M}, "R"),
+        ({"R": BODY.M[:3, :3]}, "R has"),
     ],
     ids=lambda g: "-".join(g) if isinstance(g, dict) else None,
 )
-def test_what_does_not_fit_is_said(given, sentence):
-    with pytest.raises(ph.InputError, match=sentence):
+def test_what_does_not_fit_is_said(given, name):
+    with raises(ph.InputError, name):
         made(**given)
 
 
 def test_a_body_held_to_the_ground_is_found_out_with_six_numbers():
     K = changed(BODY.K, {(0, 0): BIG})
-    with pytest.raises(
-        ph.InputError, match=r"along x .*e-0., along y .*, about z .*; K is held to the ground somewhere"
-    ):
+    with raises(ph.InputError, "K"):
         made(K=K)
 
 
 def test_a_body_on_soft_springs_is_found_out_by_its_frequencies():
     K = changed(BODY.K, {(3 * k, 3 * k): 1e-6 * BIG for k in ENDS["A"]})
-    with pytest.raises(ph.InputError, match=r"rigid motions store energy: .*along x .* K is held by soft springs"):
+    with raises(ph.InputError, "K"):
         made(K=K)
 
 
@@ -99,22 +89,20 @@ def test_a_body_on_soft_springs_is_found_out_by_its_frequencies():
     ids=["order", "unit", "axes"],
 )
 def test_coordinates_that_do_not_fit_the_stiffness_are_found_out(nodes):
-    with pytest.raises(
-        ph.InputError, match=r"the coordinates of nodes do not fit K: look at their units and their order"
-    ):
+    with raises(ph.InputError, "nodes", "K"):
         made(nodes=nodes)
 
 
 def test_rows_in_another_order_are_found_out():
     by_axes = np.arange(3 * N).reshape(N, 3).T.ravel()  # all x, then all y, then all z
-    with pytest.raises(ph.InputError, match="its rows are in another order than nodes and dofs say"):
+    with raises(ph.InputError, "nodes", "dofs"):
         made(M=BODY.M[by_axes][:, by_axes], K=BODY.K[by_axes][:, by_axes])
     dofs = np.column_stack([by_axes // 3, by_axes % 3 + 1])
     assert made(M=BODY.M[by_axes][:, by_axes], K=BODY.K[by_axes][:, by_axes], dofs=dofs).coordinates
 
 
 def test_a_stiffness_that_is_not_positive_is_refused():
-    with pytest.raises(ph.InputError, match="the stiffness is not positive"):
+    with raises(ph.InputError):
         made(K=-BODY.K)
 
 
@@ -127,24 +115,22 @@ def test_an_interface_takes_nodes_with_all_displacements():
     given = beam(2)
     keep = np.setdiff1d(np.arange(18), [1])
     dofs = [(k // 6, k % 6 + 1) for k in keep]
-    with pytest.raises(
-        ph.InputError, match="hold no displacement along y of node 0; an interface takes nodes with all three"
-    ):
+    with raises(ph.InputError, "'A'", "node 0"):
         Superelement.from_matrices(given.M[keep][:, keep], given.K[keep][:, keep], given.nodes, {"A": [0]}, dofs=dofs)
 
 
 def test_stresses_and_points_between_nodes_are_not_known():
     body = made()
-    with pytest.raises(ph.InputError, match="matrices know no stresses"):
+    with raises(ph.InputError):
         body.shape.cauchy(BODY.nodes[:1])
-    with pytest.raises(ph.InputError, match=r"known at its nodes only; a point is 0.05 m off the nearest one"):
+    with raises(ph.InputError, "0.05 m"):
         body.shape.displacement(BODY.nodes[:1] + np.array([0.05, 0, 0]))
-    with pytest.raises(ph.InputError, match="hold no rotations of the nodes asked for"):
+    with raises(ph.InputError):
         body.shape.rotation(BODY.nodes[:1].copy())
     assert body.shape.stress(BODY.nodes) == {}
 
 
 def test_a_report_is_asked_of_the_recipe_that_made_the_body():
     recipe = Superelement.from_matrices(BODY.M, BODY.K, BODY.nodes, ENDS, modes=3)
-    with pytest.raises(ph.InputError, match=r"not made from this superelement; ask body.recipe.report\(body\)"):
+    with raises(ph.InputError):
         recipe.report(made())

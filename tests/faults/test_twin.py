@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import twin_zoo
+from messages import raises
 
 import phloat as ph
 from phloat.errors import InputError, PortError
@@ -43,77 +44,77 @@ def test_numbers_of_32_bits_are_refused():
 def test_a_batch_too_large_names_one_that_fits():
     needs = SimpleNamespace(temp_size_in_bytes=9e9, argument_size_in_bytes=0.5e9, output_size_in_bytes=0.5e9)
     device = SimpleNamespace(memory_stats=lambda: {"bytes_limit": 4e9}, device_kind="a card")
-    with pytest.raises(InputError, match=r"a batch of 1000 samples needs 10 GB, and a card has 4; batch=360 would fit"):
+    with raises(InputError, "1000", "batch=360"):
         fitting(needs, device, 1000)
     fitting(needs, SimpleNamespace(memory_stats=lambda: None), 1000)
 
 
 def test_a_device_that_is_not_there():
-    with pytest.raises(InputError, match=r"no device 'abacus' here; there is .*cpu"):
+    with raises(InputError, "'abacus'"):
         found("abacus")
 
 
 def test_names_that_are_not_there(model):
     now = Motion(model.arrays, model.arrays["state"], model.names, jnp.zeros(()))
-    with pytest.raises(PortError, match="block"):
+    with raises(PortError, "'blok'"):
         now.eta("blok")
-    with pytest.raises(PortError, match=r"block\.P"):
+    with raises(PortError, "'block.Q'"):
         now.place("block.Q")
-    with pytest.raises(PortError, match="rail"):
+    with raises(PortError, "'rai'"):
         now.coordinate("rai")
-    with pytest.raises(PortError, match="watched place"):
+    with raises(PortError, "'middle'"):
         now.displacement("middle")
-    with pytest.raises(InputError, match=r"no single parameter.*spring\.stiffness"):
+    with raises(InputError, "'spring.k'"):
         gradient(block(), ["spring.k"], start=ph.place(block(), {}), t_end=1.0, dt=0.1, output=lambda m: m.energy()[-1])
 
 
 def test_states_that_do_not_divide_the_steps(model):
-    with pytest.raises(InputError, match="every=3 must be a number of steps that divides the 10"):
+    with raises(InputError, "every=3"):
         simulate(model, every=3)
 
 
 def test_feedback_for_what_is_no_input(model):
-    with pytest.raises(InputError, match=r"answers for 'rail'; inputs of this run are none"):
+    with raises(InputError, "'rail'"):
         simulate(model, feedback=lambda gains, now: {"rail": 1.0})
-    with pytest.raises(InputError, match="must return"):
+    with raises(InputError, "float"):
         simulate(model, feedback=lambda gains, now: 1.0)
-    with pytest.raises(InputError, match="no feedback"):
+    with raises(InputError, "kp"):
         simulate(model, gains={"kp": 1.0})
 
 
 def test_ranges_and_values_of_a_family():
     system = block()
     at = ph.place(system, {"block.r_P": (0.1, 0.0)})
-    with pytest.raises(InputError, match="must rise"):
+    with raises(InputError, "block.mass"):
         family(system, {"block.mass": (2.0, 1.0)}, at, 0.2, dt=0.1)
-    with pytest.raises(InputError, match="at least one parameter"):
+    with raises(InputError):
         family(system, {}, at, 0.2, dt=0.1)
     made = family(system, {"block.mass": (1.0, 2.0)}, at, 0.2, dt=0.1)
-    with pytest.raises(InputError, match=r"sample 1: block\.mass = 3 lies outside the range 1 to 2"):
+    with raises(InputError, "block.mass", "sample 1"):
         ensemble(made, [[1.5], [3.0]], lambda m: m.energy())
-    with pytest.raises(InputError, match=r"2 columns; there are 1 parameters: block\.mass"):
+    with raises(InputError, "block.mass"):
         ensemble(made, [[1.5, 1.0]], lambda m: m.energy())
-    with pytest.raises(InputError, match="batch=0"):
+    with raises(InputError, "batch=0"):
         ensemble(made, [[1.5]], lambda m: m.energy(), batch=0)
-    with pytest.raises(InputError, match="must be a function"):
+    with raises(InputError, "output", "3.0"):
         ensemble(made, [[1.5]], 3.0)
 
 
 def test_a_step_that_does_not_settle_is_said():
-    with pytest.raises(InputError, match="try a smaller dt"):
+    with raises(InputError):
         settled(jnp.array(jnp.inf))
-    with pytest.raises(InputError, match="Newton"):
+    with raises(InputError):
         settled(jnp.array(jnp.nan))
 
 
 def test_a_gradient_of_many_numbers():
     system = block()
     problem = Problem(system, ph.place(system, {}), 0.2, 0.1, lambda motion: motion.energy())
-    with pytest.raises(InputError, match=r"shape \(3,\); a gradient needs one number"):
+    with raises(InputError, "(3,)"):
         problem.value({})
 
 
 def test_a_file_of_something_else(tmp_path):
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
-    with pytest.raises(InputError, match="holds no model"):
+    with raises(InputError, "other.npz"):
         load_model(tmp_path / "other.npz")

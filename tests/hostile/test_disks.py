@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 from phloat.motion import files, record
@@ -52,17 +53,16 @@ def full(monkeypatch: pytest.MonkeyPatch, room: int, code: int = errno.ENOSPC) -
 @pytest.mark.parametrize("room", [30, 37, 45, 60, 84])
 def test_a_disk_that_fills_up_keeps_what_was_written_and_goes_on_later(tmp_path, monkeypatch, plain, room):
     folder = tmp_path / "run"
-    with monkeypatch.context() as patch, pytest.raises(ph.SaveError, match="No space left on device") as caught:
+    with monkeypatch.context() as patch, raises(ph.SaveError, "No space left"):
         full(patch, room)
         ph.simulate(SYSTEM, STATE, save=folder, **TASK)
-    assert re.search(r"the \d+ times up to t = \S+ s that were written are kept; go on with resume", str(caught.value))
     assert not list(folder.glob("*.part"))
     assert not (folder / "lock").exists()
     part = ph.load_run(folder, SYSTEM)
     assert 0 < len(part) < len(plain)
     assert not part.info["finished"]
     np.testing.assert_array_equal(part.e, plain.e[: len(part)])
-    with monkeypatch.context() as patch, pytest.raises(ph.SaveError, match="No space left"):
+    with monkeypatch.context() as patch, raises(ph.SaveError, "No space left"):
         full(patch, 5)
         ph.resume(folder, SYSTEM)
     whole = ph.resume(folder, SYSTEM)
@@ -73,7 +73,7 @@ def test_a_disk_that_fills_up_keeps_what_was_written_and_goes_on_later(tmp_path,
 @pytest.mark.parametrize("room", range(0, 12, 3))
 def test_a_disk_full_at_once_leaves_the_folder_free(tmp_path, monkeypatch, plain, room):
     folder = tmp_path / "run"
-    with monkeypatch.context() as patch, pytest.raises(ph.SaveError, match=r"cannot be written: No space left"):
+    with monkeypatch.context() as patch, raises(ph.SaveError, "No space left"):
         full(patch, room)
         ph.simulate(SYSTEM, STATE, save=folder, **TASK)
     np.testing.assert_array_equal(ph.simulate(SYSTEM, STATE, save=folder, **TASK).e, plain.e)
@@ -94,7 +94,8 @@ except ph.SaveError as error:
 
 
 def other(code: str, *arguments: str) -> subprocess.Popen:
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    here = Path(__file__).parent
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(here), str(here.parent)])}
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
@@ -112,9 +113,9 @@ def test_files_that_may_not_grow_are_said(tmp_path):
 def test_a_folder_that_cannot_be_is_said(tmp_path, plain, verb):
     (tmp_path / "file").write_text("mine")
     for folder in (tmp_path / "file" / "run", tmp_path / ("long" * 100), tmp_path / "a\0b"):
-        with pytest.raises(ph.SaveError, match=r"nothing can be written to .*; give another folder"):
+        with raises(ph.SaveError):
             ph.save(plain, folder) if verb == "save" else ph.simulate(SYSTEM, STATE, save=folder, **TASK)
-    with pytest.raises(ph.InputError, match="is a file; a run is saved in a folder of its own"):
+    with raises(ph.InputError, "file'"):
         ph.save(plain, tmp_path / "file")
     assert (tmp_path / "file").read_text() == "mine"
 
@@ -132,7 +133,7 @@ def test_a_read_only_folder_is_said_and_can_be_read(tmp_path, monkeypatch, plain
     monkeypatch.setattr("phloat.motion.files.open", refused, raising=False)
     np.testing.assert_array_equal(ph.load_run(folder, SYSTEM).e, plain.e)
     for write in (lambda: ph.resume(folder, SYSTEM, t_end=2.0), lambda: ph.save(plain, folder, overwrite=True)):
-        with pytest.raises(ph.SaveError, match=r"nothing can be written to .*Read-only file system"):
+        with raises(ph.SaveError, "Read-only"):
             write()
     np.testing.assert_array_equal(ph.load_run(folder, SYSTEM).e, plain.e)
 
@@ -162,19 +163,19 @@ ph.simulate(t.SYSTEM, t.STATE, t_end=0.1, dt=1e-3, controller=waits, save=sys.ar
 
 def test_two_processes_do_not_write_one_folder_and_the_lock_of_a_dead_one_is_none(tmp_path, monkeypatch, plain):
     folder = tmp_path / "run"
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    here = Path(__file__).parent
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(here), str(here.parent)])}
     process = subprocess.Popen(
         [sys.executable, "-c", WAITS, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
     )
     try:
         assert process.stdout.readline() == b"there\n"
-        sentence = rf"another process is at work in .* \(number {process.pid} on .*wait for it, end it, or give another"
         for write in (
             lambda: ph.resume(folder, SYSTEM, controller=lambda t, y: {}),
             lambda: ph.simulate(SYSTEM, STATE, save=folder, **TASK),
             lambda: ph.save(plain, folder, overwrite=True),
         ):
-            with pytest.raises(ph.SaveError, match=sentence):
+            with raises(ph.SaveError, process.pid, golden=False):
                 write()
         assert 0 < len(ph.load_run(folder, SYSTEM)) < 100  # reading is free
     finally:
@@ -191,5 +192,5 @@ def test_a_run_inside_a_run_does_not_write_its_folder(tmp_path):
     def nested(t, y):
         ph.simulate(SYSTEM, STATE, save=tmp_path / "run", **TASK)
 
-    with pytest.raises(ph.SaveError, match=f"number {os.getpid()} "):
+    with raises(ph.SaveError, os.getpid(), golden=False):
         ph.simulate(SYSTEM, STATE, save=tmp_path / "run", controller=nested, **TASK)

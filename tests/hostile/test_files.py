@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 from phloat.algebra.array_files import read_npy, read_npz
-from phloat.files.limits import CELLS, ELEMENTS
 from phloat.files.text import MOST
 from phloat.motion import record
 from phloat.system.parts import Parts
@@ -39,44 +39,29 @@ SOLID = f"phloat: 1\nbodies: {{p: {{solid: {{SHAPE, material: {STEEL}}}, cells: 
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "name"),
     [
-        (
-            MODEL.replace("elements: 2", "elements: 1000000000"),
-            rf"1\.0e\+09 elements; a beam in a file has at most {ELEMENTS}",
-        ),
-        (MODEL.replace("elements: 2", "elements: 2, split: 1000000000"), r"1\.0e\+09 pieces"),
-        (MODEL.replace("elements: 2", f"elements: {10**17}"), r"1\.0e\+17 elements"),
-        (MODEL.replace("elements: 2", f"elements: {10**30}"), "expected a whole number"),
-        (
-            MODEL.replace("elements: 2", "elements: 2000, split: 2000"),
-            rf"4\.0e\+06 elements and cells; a file has at most {CELLS}",
-        ),
-        (
-            PLATE.replace("SHAPE", "rectangle: {a: 1, b: 1}").replace("cells: 4", "cells: 1000000"),
-            "about 1.0e\\+12 cells",
-        ),
-        (
-            PLATE.replace("SHAPE", "rectangle: {a: 1, b: 1}").replace("cells: 4", "cells: [90000, 90000]"),
-            "about 8.1e\\+09 cells",
-        ),
-        (
-            PLATE.replace("SHAPE", "rectangle: {a: 1, b: 1}").replace("cells: 4", "cells: 4, refine: 60"),
-            "about .* cells",
-        ),
-        (PLATE.replace("SHAPE", "disc: {radius: 1, inner: 0.9999999999}"), "about .* cells"),
-        (SOLID.replace("SHAPE", "box: {a: 1, b: 1, c: 1}").replace("cells: 4", "cells: 5000"), "about 1.2e\\+11 cells"),
-        (SOLID.replace("SHAPE", "bracket: {a: 1, b: 1, thickness: 1e-9, width: 1}"), "about .* cells"),
+        (MODEL.replace("elements: 2", "elements: 1000000000"), "1.0e+09"),
+        (MODEL.replace("elements: 2", "elements: 2, split: 1000000000"), "1.0e+09"),
+        (MODEL.replace("elements: 2", f"elements: {10**17}"), "1.0e+17"),
+        (MODEL.replace("elements: 2", f"elements: {10**30}"), "bodies.rod.elements"),
+        (MODEL.replace("elements: 2", "elements: 2000, split: 2000"), "4.0e+06"),
+        (PLATE.replace("SHAPE", "rectangle: {a: 1, b: 1}").replace("cells: 4", "cells: 1000000"), "1.0e+12"),
+        (PLATE.replace("SHAPE", "rectangle: {a: 1, b: 1}").replace("cells: 4", "cells: [90000, 90000]"), "8.1e+09"),
+        (PLATE.replace("SHAPE", "rectangle: {a: 1, b: 1}").replace("cells: 4", "cells: 4, refine: 60"), "bodies.p"),
+        (PLATE.replace("SHAPE", "disc: {radius: 1, inner: 0.9999999999}"), "bodies.p"),
+        (SOLID.replace("SHAPE", "box: {a: 1, b: 1, c: 1}").replace("cells: 4", "cells: 5000"), "1.2e+11"),
+        (SOLID.replace("SHAPE", "bracket: {a: 1, b: 1, thickness: 1e-9, width: 1}"), "bodies.p"),
         (
             SOLID.replace("SHAPE", "tube: {length: 1, outer: 1}").replace("cells: 4", "cells: 4, refine: 999"),
-            "about .* cells",
+            "bodies.p",
         ),
-        (MODEL + "response: {inputs: [hinge], omega: {from: 1, to: 2, count: 1000000000}}", "2 to 1000000"),
-        (MODEL + "sweep: {parameters: {rod.material.E: [1, 2]}, samples: 1000000000000}", "1 to 10000000"),
+        (MODEL + "response: {inputs: [hinge], omega: {from: 1, to: 2, count: 1000000000}}", "response.omega.count"),
+        (MODEL + "sweep: {parameters: {rod.material.E: [1, 2]}, samples: 1000000000000}", "sweep.samples"),
     ],
 )
-def test_huge_counts_are_refused_before_they_cost_anything(text, said):
-    with pytest.raises(ph.FileError, match=said) as caught:
+def test_huge_counts_are_refused_before_they_cost_anything(text, name):
+    with raises(ph.FileError, name) as caught:
         ph.read_model(text)
     assert caught.value.line > 1
 
@@ -87,7 +72,7 @@ def test_thin_shapes_are_counted_as_they_are_meshed():
 
 
 def test_steps_that_cannot_be_counted_are_said_of_the_file():
-    with pytest.raises(ph.FileError, match=r"makes 1\.0e\+18 steps") as caught:
+    with raises(ph.FileError, "1.0e+18") as caught:
         ph.run(ph.read_model(MODEL.replace("dt: 1 ms", "dt: 1e-20")))
     assert caught.value.key.startswith("simulate")
 
@@ -97,7 +82,7 @@ def test_a_wrong_joint_among_thousands_is_found_soon(monkeypatch):
     text = MODEL.replace("simulate:", f"{good}\n  wrong: {{joint spring: henge, stiffness: 1}}\nsimulate:")
     connected, calls = Parts.connected, []
     monkeypatch.setattr(Parts, "connected", lambda *given: calls.append(given) or connected(*given))
-    with pytest.raises(ph.FileError, match="henge") as caught:
+    with raises(ph.FileError, "'henge'") as caught:
         _ = ph.read_model(text).system
     assert caught.value.key == "joints.wrong.joint spring"
     assert len(calls) < 20  # and not a thousand
@@ -109,12 +94,12 @@ def test_a_wrong_joint_among_thousands_is_found_soon(monkeypatch):
 def test_yaml_bombs_end_at_a_number_of_values():
     lines = ["phloat: 1", "a: &a [x, x, x, x, x, x, x, x, x]"]
     lines += [f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in zip("abcdefgh", "bcdefghi", strict=True)]
-    with pytest.raises(ph.FileError, match=f"more than {MOST} values in it, aliases counted"):
+    with raises(ph.FileError, MOST):
         ph.read_model("\n".join(lines))
     merged = "phloat: 1\na: &a {x: 1}\n" + "".join(
         f"m{k}: &m{k} {{<<: [{', '.join(['*a'] * 500)}]}}\n" for k in range(900)
     )
-    with pytest.raises(ph.FileError, match=r"more than|no key"):
+    with raises(ph.FileError):
         ph.read_model(merged)
 
 
@@ -123,18 +108,18 @@ def test_yaml_bombs_end_at_a_number_of_values():
 )
 @pytest.mark.parametrize("name", ["model.yaml", "model.json"])
 def test_depth_ends_in_a_sentence(text, name):
-    with pytest.raises(ph.FileError):
+    with raises(ph.FileError):
         ph.read_model(text, name)
 
 
 def test_archives_that_unpack_to_more_than_they_may_are_not_unpacked(tmp_path):
     (tmp_path / "a.npz").write_bytes(mutations.bomb())
     assert (tmp_path / "a.npz").stat().st_size < 1_000_000
-    with pytest.raises(ValueError, match="it unpacks to 4000"):
+    with raises(ValueError, "4000"):
         read_npz(tmp_path / "a.npz")
     text = SOLID.replace("SHAPE", "mesh: a.npz").replace(", cells: 4", "")
     (tmp_path / "model.yaml").write_text(text)
-    with pytest.raises(ph.FileError, match=r"a\.npz cannot be read as arrays of NumPy \(it unpacks to"):
+    with raises(ph.FileError, "a.npz"):
         _ = ph.load_model(tmp_path / "model.yaml").system
 
 
@@ -186,7 +171,7 @@ def test_files_outside_the_folder_of_a_model_are_not_opened(tmp_path, path):
     os.symlink(tmp_path / "secret.msh", folder / "link.msh")
     os.symlink(tmp_path, folder / "inside")
     (folder / "model.yaml").write_text(SOLID.replace("SHAPE", f'mesh: "{path}"').replace(", cells: 4", ""))
-    with pytest.raises(ph.FileError, match=r"path without|leads out of the folder|no file|no YAML") as caught:
+    with raises(ph.FileError) as caught:
         _ = ph.load_model(folder / "model.yaml").system
     assert "secret words" not in str(caught.value)
     assert "root:" not in str(caught.value)

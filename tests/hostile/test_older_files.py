@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 
@@ -91,8 +92,7 @@ def test_a_run_that_was_cut_short_opens_with_its_system(version):
 @pytest.mark.parametrize("version", PENDULUM)
 def test_a_run_that_was_cut_short_goes_on_or_says_why_not(version, copied):
     folder = copied(version, "cut")
-    refused = r"memory of the stepper.*another phloat.*load_run|same names but other numbers"
-    with pytest.raises(ph.InputError, match=refused):  # the stepper remembers more, and otherwise, since then
+    with raises(ph.InputError, golden=False):  # the stepper remembers more, and otherwise, since then
         ph.resume(folder, pendulum(), u={"pin": twist})
     for memory in folder.glob("memory.*.npz"):
         memory.unlink()  # as the sentence says
@@ -104,12 +104,12 @@ def test_a_run_that_was_cut_short_goes_on_or_says_why_not(version, copied):
 
 @pytest.mark.parametrize("version", ["first", "before_models"])
 def test_runs_from_before_models_were_kept_ask_for_their_system(version):
-    with pytest.raises(ph.InputError, match=r"holds no model.*load_run\(folder, system\)"):
+    with raises(ph.InputError, "cut"):
         ph.load_result(RUNS / version / "cut")
 
 
 def test_a_beam_from_before_quadratic_axial_displacement_is_another_beam():
-    with pytest.raises(ph.InputError, match=r"another system.*'link.eta' has shape \(3,\) there, \(4,\) here"):
+    with raises(ph.InputError, "'link.eta'"):
         ph.load_run(RUNS / "first" / "saved", arm())
 
 
@@ -128,7 +128,7 @@ def test_an_ensemble_opens_with_the_numbers_it_had(version):
 @pytest.mark.parametrize("version", MANY)
 def test_an_ensemble_of_another_question_is_not_gone_on_with(version, copied):
     asked = {"t_end": 0.2, "dt": 1e-3, "keep": 50, "workers": 1, "save": copied(version, "many")}
-    with pytest.raises(ph.InputError, match="another"):
+    with raises(ph.InputError, "copy"):
         ph.ensemble(pendulum(), {"bob.mass": ph.uniform(0.3, 0.6)}, 3, output=lambda r: r["pin.angle"][-1], **asked)
 
 
@@ -150,7 +150,7 @@ def test_a_run_of_a_newer_version_is_refused(opened, copied):
     folder = copied("november", "cut")
     said = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps(said | {"version": 2}))
-    with pytest.raises(ph.InputError, match=r"run\.json.*has version 2.*reads up to 1; use a newer phloat"):
+    with raises(ph.InputError, "run.json", "2"):
         opened(folder)
 
 
@@ -158,14 +158,14 @@ def test_an_ensemble_of_a_newer_version_is_refused(copied):
     folder = copied("november", "many")
     said = json.loads((folder / "ensemble.json").read_text())
     (folder / "ensemble.json").write_text(json.dumps(said | {"version": 2}))
-    with pytest.raises(ph.InputError, match=r"ensemble\.json.*has version 2.*use a newer phloat"):
+    with raises(ph.InputError, "ensemble.json", "2"):
         ph.load_ensemble(folder)
 
 
 def test_a_model_of_a_newer_version_is_refused(tmp_path):
     text = (RUNS / "with_models" / "arm.yaml").read_text(encoding="utf-8")
     (tmp_path / "arm.yaml").write_text(text.replace("phloat: 1", "phloat: 2"), encoding="utf-8")
-    with pytest.raises(ph.InputError, match=r"arm\.yaml.*format 2.*reads up to 1; update phloat"):
+    with raises(ph.InputError, "arm.yaml", "2"):
         ph.load_model(tmp_path / "arm.yaml")
 
 

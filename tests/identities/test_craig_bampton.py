@@ -5,6 +5,7 @@ import pytest
 import scipy.linalg as la
 import scipy.sparse as sp
 from matrices_zoo import box, rigid_motions
+from messages import raises
 
 import phloat as ph
 from phloat.bodies.continua import craig_bampton as cb
@@ -118,9 +119,7 @@ def test_motions_that_a_point_does_not_hold_are_kept_as_rigid_ones():
     basis = craig_bampton(BODY.K, BODY.M, {"A": pin}, modes=4, rigid=RIGID)
     assert basis.loose == 3 and basis.motions["A"].shape == (6, 3) and basis.leaves["A"] == 3
     assert np.abs(RIGID - basis.V @ np.linalg.lstsq(basis.V, RIGID, rcond=None)[0]).max() < 1e-11
-    with pytest.raises(
-        ph.InputError, match="'A' held the body still has 3 rigid motions, so no frame can be held there"
-    ):
+    with raises(ph.InputError, "'A'"):
         basis.held_at("A")
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 
@@ -165,26 +166,26 @@ def test_modes_of_reduced_bodies_have_the_ratio(kind, reference):
 
 
 def test_mass_damping_without_a_reference_is_refused():
-    with pytest.raises(ph.InputError, match=r"relative_to is None; say relative_to='P'.*or relative_to='body'"):
+    with raises(ph.InputError, "relative_to", "None"):
         ph.Rayleigh(mass=0.3)
-    with pytest.raises(ph.InputError, match=r"relative_to is 3"):
+    with raises(ph.InputError, "relative_to", "3"):
         ph.ModalDamping(0.3, 3)
 
 
 @pytest.mark.parametrize("damping", [ph.Rayleigh(mass=A, relative_to="Q"), ph.ModalDamping(0.1, "Q")])
 def test_a_reference_that_is_no_port_is_named_with_those_there_are(damping):
-    with pytest.raises(ph.InputError, match=r"no reference of damping \(relative_to\) 'Q'.*P, C, body"):
+    with raises(ph.InputError, "'Q'"):
         damped("pinned", damping).discretise(2)
 
 
 def test_floating_bodies_do_not_know_the_ground():
-    with pytest.raises(ph.InputError, match=r"brake a floating body.*P, C.*or 'body'"):
+    with raises(ph.InputError):
         damped("pinned", ph.Rayleigh(mass=A, relative_to="ground")).discretise(2)
 
 
 @pytest.mark.parametrize("damping", [ph.Rayleigh(mass=A, relative_to="P"), ph.ModalDamping(0.1, "body")])
 def test_split_beams_refuse_what_no_piece_knows(damping):
-    with pytest.raises(ph.InputError, match=r"its 3 pieces do not know; damp a split beam by stiffness"):
+    with raises(ph.InputError, "3 pieces"):
         damped("pinned", damping).split(3)
 
 

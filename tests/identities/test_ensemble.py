@@ -11,6 +11,7 @@ from pathlib import Path
 import ensemble_zoo as zoo
 import numpy as np
 import pytest
+from messages import warns
 
 import phloat as ph
 from phloat.many.by_value import dumps
@@ -294,9 +295,9 @@ def test_pieces_that_were_cut_short_are_run_again(tmp_path, monkeypatch):
     pieces[2].unlink()
     (tmp_path / "runs" / "piece.000009.npz.part").write_bytes(b"half")
     again = Counting()
-    with pytest.warns(ph.DamagedRunWarning, match=r"piece.000000.npz.* count as not run"):
+    with warns(ph.DamagedRunWarning, "piece.000000.npz"):
         assert ph.load_ensemble(tmp_path / "runs").missing == 8
-    with pytest.warns(ph.DamagedRunWarning, match=r"piece.000000.npz.* count as not run"):
+    with warns(ph.DamagedRunWarning, "piece.000000.npz"):
         runs = zoo.asked(BOTH, 12, output=again, save=tmp_path / "runs")
     assert len(again.seen) == 8
     np.testing.assert_array_equal(runs.values, whole)
@@ -347,7 +348,7 @@ print(took[0])
 
 def test_failures_are_kept_on_disk_with_their_reason(tmp_path):
     question = {"ball.mass": [1.0, -1.0, 2.0]}
-    with pytest.warns(ph.FailedSamplesWarning, match="1 of 3 samples failed"):
+    with warns(ph.FailedSamplesWarning, "1 of 3"):
         runs = zoo.asked(question, save=tmp_path / "runs")
     loaded = ph.load_ensemble(tmp_path / "runs")
     assert runs.failed == loaded.failed and loaded.failed[0].sample == 1

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from bodies_zoo import beam, steel
+from messages import raises
 
 import phloat as ph
 
@@ -254,7 +255,7 @@ def test_poles_of_a_large_coupled_system_are_refined_or_refused():
     strong = half_damped(5e-2, 12)
     found = module._sparse(strong, 6)
     projected, shapes = module.joint_poles(found.omega, found.vectors.T @ (module.damping_of(strong) @ found.vectors))
-    with pytest.raises(ph.AccuracyError, match="could not be told apart"):
+    with raises(ph.AccuracyError):
         module.refined(strong, projected, found.vectors @ shapes)
 
 
@@ -322,5 +323,5 @@ def test_structure_is_proven_at_construction(name):
 
     broken = getattr(SMALL, name).tolil()
     broken[0, 1] += 1.0 if name != "R" else -1.0
-    with pytest.raises(ph.StructureError, match=rf"{name} is not .* relative defect \d"):
+    with raises(ph.StructureError, name):
         replace(SMALL, **{name: broken.tocsr()})

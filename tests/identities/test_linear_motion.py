@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from messages import warns
 from ties_zoo import alu, plate
 
 import phloat as ph
@@ -112,7 +113,7 @@ def test_steps_are_equal_and_not_longer_than_asked():
 def test_a_start_that_misses_the_joints_is_projected_with_a_note():
     system = arm()
     e = np.random.default_rng(0).normal(size=system.rows.size)
-    with pytest.warns(ph.ProjectedStartWarning, match=r"the start misses '\w+' by"):
+    with warns(ph.ProjectedStartWarning):
         result = ph.simulate(system, e, t_end=1e-3, dt=1e-3)
     change = result.e[0] - e
     assert np.abs(system.G @ result.e[0]).max() < 1e-12

@@ -7,6 +7,7 @@ import pytest
 import scipy.io as sio
 import scipy.sparse as sp
 from matrices_zoo import Exported, beam, box
+from messages import raises
 
 import phloat as ph
 from phloat.bodies.superelements.bulk_data import real
@@ -229,51 +230,47 @@ def test_node_sets_of_an_input_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "sentence"),
+    ("name", "text", "said"),
     [
-        ("a.sti", "1 1 2.0\n", r"a.sti: the file a.dof .* must lie beside it"),
-        ("a.mtx", "1,1, 1,1\n", r"a.mtx: lines must hold node, dof, node, dof, value; there is '1 1  1 1'"),
-        ("a.mtx", "1,1, -3,1, 2.0\n", r"node -3 is internal to the code that wrote the file"),
-        ("a.mtx", "8,2, 8,2, 1e36\n", r"node 8, dof 2 is held by a boundary condition \(1e36\); export the free body"),
-        ("a.txt", "0 1 2.0\n", r"counted from 1, and there is a 0"),
-        ("a.txt", "1 1.5 2.0\n", r"must be whole"),
-        ("a.txt", "1 1 nan\n", r"NaN or infinity"),
-        ("a.bdf", "DMIG,K,0,9,1,0,,,3\nDMIG,K,1,1,,1,1,2.\n", r"DMIG K has form 9; read are 1 \(square\)"),
-        ("a.bdf", "DMIG,K,0,6,3\nDMIG,K,1,1,,1,1,2.\n", r"DMIG K has type 3; read are real matrices"),
-        ("a.bdf", "DMIG,K,1,1,,1,1,2.\n", r"DMIG K has no header"),
-        ("a.bdf", "DMIG,K,0,6,1\nDMIG,K,1,1,,1,1,2.x\n", r"line 2: Ai of DMIG is '2.X'; it must be a real number"),
-        ("a.bdf", "DMIG,K,0,6,1\nDMIG,K,1,1,,2,1,3.\nDMIG,K,2,1,,1,1,3.\n", r"on both sides of the diagonal"),
-        (
-            "a.bdf",
-            "DMIG,K,0,2,1\nDMIG,K,1,1,,2,1,3.\n",
-            r"rectangular \(form 2\): its rows and columns are not the same",
-        ),
-        ("a.bdf", "DMIG,K,0,6,1\nDMIG,K,1,1,,1,1,2.\nDMIG,M,1,1,,1,1,2.\n", r"say which matrix; there are: K, M"),
-        ("a.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 2.0 1.0\n", r"the matrix is complex"),
+        ("a.sti", "1 1 2.0\n", "a.sti"),
+        ("a.mtx", "1,1, 1,1\n", "'1 1  1 1'"),
+        ("a.mtx", "1,1, -3,1, 2.0\n", "node -3"),
+        ("a.mtx", "8,2, 8,2, 1e36\n", "node 8"),
+        ("a.txt", "0 1 2.0\n", "a.txt"),
+        ("a.txt", "1 1.5 2.0\n", "a.txt"),
+        ("a.txt", "1 1 nan\n", "a.txt"),
+        ("a.bdf", "DMIG,K,0,9,1,0,,,3\nDMIG,K,1,1,,1,1,2.\n", "DMIG K"),
+        ("a.bdf", "DMIG,K,0,6,3\nDMIG,K,1,1,,1,1,2.\n", "DMIG K"),
+        ("a.bdf", "DMIG,K,1,1,,1,1,2.\n", "DMIG K"),
+        ("a.bdf", "DMIG,K,0,6,1\nDMIG,K,1,1,,1,1,2.x\n", "'2.X'"),
+        ("a.bdf", "DMIG,K,0,6,1\nDMIG,K,1,1,,2,1,3.\nDMIG,K,2,1,,1,1,3.\n", "DMIG K"),
+        ("a.bdf", "DMIG,K,0,2,1\nDMIG,K,1,1,,2,1,3.\n", "DMIG K"),
+        ("a.bdf", "DMIG,K,0,6,1\nDMIG,K,1,1,,1,1,2.\nDMIG,M,1,1,,1,1,2.\n", "a.bdf"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 2.0 1.0\n", "a.mtx"),
     ],
 )
-def test_files_that_cannot_be_read_say_why(tmp_path, name, text, sentence):
+def test_files_that_cannot_be_read_say_why(tmp_path, name, text, said):
     (tmp_path / name).write_text(text)
-    with pytest.raises(ph.InputError, match=sentence):
+    with raises(ph.InputError, said):
         read_matrix(tmp_path / name)
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "name"),
     [
-        ("GRID,5,2,0.,0.,0.\n", r"line 1: GRID 5 has CP = 2; only basic coordinates are read"),
-        ("GRID,5,,0.,0.,0.,3\n", r"GRID 5 has CD = 3"),
-        ("*NODE\n1, a, 0, 0\n", r"lines must hold number, x, y, z; there is '1, a, 0, 0'"),
-        ("1 0 0 0\n1 1 1 1\n", r"node 1 is there twice"),
-        ("\n", r"no nodes: there is no \*NODE, no GRID and no table"),
+        ("GRID,5,2,0.,0.,0.\n", "GRID 5"),
+        ("GRID,5,,0.,0.,0.,3\n", "GRID 5"),
+        ("*NODE\n1, a, 0, 0\n", "'1, a, 0, 0'"),
+        ("1 0 0 0\n1 1 1 1\n", "node 1"),
+        ("\n", "nodes.txt"),
     ],
 )
-def test_nodes_that_cannot_be_read_say_why(tmp_path, text, sentence):
+def test_nodes_that_cannot_be_read_say_why(tmp_path, text, name):
     (tmp_path / "nodes.txt").write_text(text)
-    with pytest.raises(ph.InputError, match=sentence):
+    with raises(ph.InputError, name):
         read_nodes(tmp_path / "nodes.txt")
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(ph.InputError, match=r"cannot read .*none.mtx: No such file"):
+    with raises(ph.InputError, "none.mtx"):
         read_matrix(tmp_path / "none.mtx")

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 from phloat.motion.drives import Coordinate, Frame, Swivel
@@ -59,9 +60,9 @@ def test_drives_over_a_chunk_move_as_step_by_step(value, times):
 def test_a_function_that_fails_in_the_middle_of_a_chunk_is_named_with_the_time():
     system = pendulum()
     state = ph.place(system)
-    with pytest.raises(ph.InputError, match=r"input 'torque' at t = 0\.05\d* s holds NaN or infinity"):
+    with raises(ph.InputError, "'torque'", "0.05"):
         ph.simulate(system, state, 0.1, dt=1e-3, u={"torque": lambda t: np.nan if t > 0.05 else 1.0})
-    with pytest.raises(ph.InputError, match=r"input 'torque' at t = 0\.05\d* s has shape \(2,\)"):
+    with raises(ph.InputError, "'torque'", "0.05"):
         ph.simulate(system, state, 0.1, dt=1e-3, u={"torque": lambda t: [1.0, 2.0] if t > 0.05 else 1.0})
-    with pytest.raises(ph.InputError, match=r"a table from 0 to 0\.05 s; there is no value at t = 0\.051 s"):
+    with raises(ph.InputError, "'torque'", "0.051 s"):
         ph.simulate(system, state, 0.1, dt=1e-3, u={"torque": ([0.0, 0.05], [1.0, 1.0])})

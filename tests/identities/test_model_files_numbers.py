@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from messages import raises
 
 import phloat as ph
 from phloat.files.signals import Circling, InTime, Move, Pulse, Sine, SpinUp, Sum
@@ -78,7 +79,7 @@ def test_units_have_their_dimensions():
     "text", ["", "mm", "6 furlongs", "6 mm/", "1e4000 m", "0x10", "1_000", "6 m^", "--6", "6 m;import os", "9" * 90]
 )
 def test_what_is_no_number_is_said(text):
-    with pytest.raises(ph.InputError):
+    with raises(ph.InputError):
         measured(text)
 
 

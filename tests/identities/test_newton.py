@@ -4,6 +4,7 @@ must not stay."""
 import crank_slider as example
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 from phloat.errors import InputError
@@ -33,7 +34,7 @@ def test_a_loosened_newton_keeps_energy_to_its_tolerance():
 
 @pytest.mark.parametrize("newton", [0.0, -1e-8, 0.1, np.nan])
 def test_a_tolerance_that_solves_nothing_is_refused(newton):
-    with pytest.raises(InputError, match="newton"):
+    with raises(InputError, "newton"):
         ph.Midpoint(newton=newton)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from bodies_zoo import steel
 from looking_zoo import HOSTILE, falling, hostile, satellite, sliding, turning
+from messages import raises
 
 import phloat as ph
 from phloat.motion import progress, simulate
@@ -102,7 +103,7 @@ def test_the_page_is_shown_inside_a_frame():
     assert page.startswith('<iframe srcdoc="') and "height:300px" in page
     assert page.count("<") == 2  # all of the page is escaped
     assert len(repr(inline)) < 100
-    with pytest.raises(ph.InputError, match="height"):
+    with raises(ph.InputError, "height"):
         ph.show(sliding(), height=0)
 
 
@@ -143,7 +144,7 @@ def test_a_bar_fits_a_narrow_terminal(at_once, capsys, monkeypatch):
 
 def test_a_bar_goes_away_when_a_run_fails(at_once, capsys):
     system = hostile()
-    with pytest.raises(ph.ConvergenceError):
+    with raises(ph.ConvergenceError):
         ph.simulate(system, ph.place(system), 1.0, dt=1e-3, progress=True, u={"_m": lambda t: 0.0 if t < 0.6 else 1e16})
     assert not capsys.readouterr().err.split("\r")[-1].strip()
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 from phloat.motion.inputs import Inputs
@@ -71,7 +72,7 @@ def test_newton_may_stop_early_in_the_composed_step_too():
     )
     assert loose.info["iterations"] < exact.info["iterations"]
     np.testing.assert_allclose(loose.position("b", 1.0), exact.position("b", 1.0), atol=1e-6)
-    with pytest.raises(ph.InputError, match=r"newton=0\.1 is no solution of a step"):
+    with raises(ph.InputError, "newton=0.1"):
         ph.Composition4(newton=0.1)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from bodies_zoo import RECIPES, random_state
+from messages import raises
 
 import phloat as ph
 
@@ -131,7 +132,7 @@ def test_a_reduced_body_can_be_reduced_again():
     np.testing.assert_allclose(
         ph.modes(once.reduced(modes=2).linear()).omega, ph.modes(REDUCED["beam"].linear()).omega, rtol=2e-3
     )
-    with pytest.raises(ph.InputError, match="modes is 5"):
+    with raises(ph.InputError, "modes"):
         once.reduced(modes=5)
 
 

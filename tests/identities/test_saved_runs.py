@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 from bodies_zoo import steel
+from messages import raises
 
 import phloat as ph
 from phloat.motion import record
@@ -143,7 +144,7 @@ def test_wherever_a_run_is_cut_it_opens_with_its_finished_pieces(tmp_path, monke
         folder = tmp_path / str(files)
         assert cut_short(monkeypatch, files, system, state, save=folder, **options) == files
         if files < 12:
-            with pytest.raises(ph.InputError, match="before its first piece"):
+            with raises(ph.InputError):
                 ph.load_run(folder, system)
             continue
         part = ph.load_run(folder, system)
@@ -201,7 +202,7 @@ def test_failed_runs_keep_what_they_had(tmp_path):
     def wild(t: float) -> float:
         return 0.0 if t < 0.5 else 1e16
 
-    with pytest.raises(ph.ConvergenceError) as caught:
+    with raises(ph.ConvergenceError) as caught:
         ph.simulate(system, state, save=tmp_path / "run", **options | {"u": {"elbow": wild}})
     there = ph.load_run(tmp_path / "run", system)
     assert there.info["finished"] is False

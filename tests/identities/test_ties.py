@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from messages import warns
 from ties_zoo import alu, plate, rod, soft
 
 import phloat as ph
@@ -106,7 +107,7 @@ def test_a_held_corner_holds_the_rod():
 def test_ties_that_repeat_each_other_are_left_out_with_a_note():
     body = plate(3, clamped=None)
     ties = [ph.Tie("p.right", "rod.P", of="w", name="one"), ph.Tie("p.right", "rod.P", of="w", name="again")]
-    with pytest.warns(ph.RedundancyWarning, match="rows of ties follow from others"):
+    with warns(ph.RedundancyWarning, "'one'", "'again'"):
         system = connected({"p": body, "rod": rod()}, ties)
     once = connected({"p": body, "rod": rod()}, ties[:1])
     assert system.multipliers.size == once.multipliers.size

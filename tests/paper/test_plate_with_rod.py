@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from messages import warns
 
 import phloat as ph
 
@@ -71,7 +72,7 @@ def test_the_energies_of_the_figure(example, part):
 
 
 def test_motions_that_nothing_feels_are_left_out_with_a_note(example):
-    with pytest.warns(ph.UnfeltMotionWarning, match="rod.v_x, rod.v_y, rod.ω_y, rod.ω_z"):
+    with warns(ph.UnfeltMotionWarning, "rod.v_x, rod.v_y, rod.ω_y, rod.ω_z"):
         system = ph.connect(
             {"plate": example.plate("bfs", 4), "rod": example.rod}, joints=[ph.Tie("plate.right", "rod.P", of="w")]
         )

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from messages import raises, warns
 from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline, PPoly
 from scipy.spatial.transform import Rotation
@@ -57,15 +58,15 @@ def test_a_corner_is_found_where_it_is():
 
 
 @pytest.mark.parametrize(
-    ("f", "said"),
+    ("f", "name"),
     [
-        (lambda x: x + (x > 0.3), r"near 0\.3: it jumps there from 0\.3 to 1\.3; make it continuous"),
-        (lambda x: x + 1e-6 * np.sin(1e9 * x * x + x), "it is too rough there"),
+        (lambda x: x + (x > 0.3), "0.3"),
+        (lambda x: x + 1e-6 * np.sin(1e9 * x * x + x), "rail.spring"),
     ],
     ids=["jump", "noise"],
 )
-def test_what_cannot_be_kept_is_refused(f, said):
-    with pytest.raises(ph.InputError, match=said):
+def test_what_cannot_be_kept_is_refused(f, name):
+    with raises(ph.InputError, name):
         ph.JointSpring("rail", stiffness=f, over=(-1.0, 1.0))
 
 
@@ -92,7 +93,7 @@ def test_leaving_the_range_of_a_function_is_said(scheme):
     """Beyond over=(−0.5, 0.5) the force goes on straight, which makes 0.834 of 0.799. Every step is looked at, not outputs only."""
     system = duffing((-0.5, 0.5))
     state = ph.set_moving(system, ph.place(system), {"rail.slide_rate": 1.2})
-    with pytest.warns(ph.CurveRangeWarning, match=r"'duffing' leaves the range -0\.5 to 0\.5 .* at t = 0\.4") as said:
+    with warns(ph.CurveRangeWarning, "'duffing'", "t = 0.4") as said:
         result = ph.simulate(system, state, 4.0, dt=1e-2, scheme=scheme, output=[4.0])
     assert len(said) == 1
     assert said[0].filename == __file__
@@ -120,12 +121,11 @@ def test_leaving_a_table_is_said_and_staying_is_not():
         ]
         is None
     )
-    with pytest.warns(ph.CurveRangeWarning) as said:
+    with warns(ph.CurveRangeWarning) as said:
         ph.simulate(system, ph.place(system, {"rail.slide": 1.1}), 1.0, dt=1e-2)
-    messages = sorted(str(one.message) for one in said)
-    assert len(messages) == 2
-    assert messages[0].startswith("'c' leaves the range -3 to 3") and "its rate reaches" in messages[0]
-    assert messages[1].startswith("'k' leaves the range -1 to 1") and "at t = 0 s" in messages[1]
+    damper, spring = sorted(str(one.message) for one in said)
+    assert "'c'" in damper and "-3 to 3" in damper
+    assert "'k'" in spring and "-1 to 1" in spring and "t = 0 s" in spring
 
 
 def test_an_equilibrium_beyond_a_table_is_said():
@@ -138,7 +138,7 @@ def test_an_equilibrium_beyond_a_table_is_said():
         plane="xy",
         gravity=(0, -9.81, 0),
     )
-    with pytest.warns(ph.CurveRangeWarning, match=r"'k' leaves the range -0\.1 to 0\.1 .* reaches -0\.1962"):
+    with warns(ph.CurveRangeWarning, "'k'", "-0.1962"):
         state = ph.equilibrium(system, ph.place(system))
     assert ph.joint_coordinates(system, state)["rail.slide"] == pytest.approx(-9.81 / 50.0)
 
@@ -155,7 +155,7 @@ def test_a_steady_spin_beyond_a_table_is_said():
         ],
         plane="xy",
     )
-    with pytest.warns(ph.CurveRangeWarning, match=r"'k' leaves the range -0\.05 to 0\.05 .* reaches 0\.0869565"):
+    with warns(ph.CurveRangeWarning, "'k'", "0.0869565"):
         ph.steady_spin(system, rate=2.0)
 
 
@@ -181,11 +181,11 @@ def test_splines_of_scipy_are_taken_as_they_are():
     at = np.linspace(-1.0, 1.0, 301)
     np.testing.assert_allclose(pieces.values(at), spline(at), atol=1e-15)
     assert pieces.value(1.5) == pytest.approx(spline(1.0) + 0.5 * spline(1.0, 1))
-    with pytest.raises(ph.InputError, match="piecewise polynomials, which have their own range"):
+    with raises(ph.InputError):
         curve("f", spline, (0, 1))
-    with pytest.raises(ph.InputError, match="jumps at 0 from 1 to 0"):
+    with raises(ph.InputError):
         curve("f", PPoly(np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([-1.0, 0.0, 1.0])))
-    with pytest.raises(ph.InputError, match="gives energy: at the rate"):
+    with raises(ph.InputError):
         resistance("f", CubicSpline(x, -x))
 
 
@@ -266,11 +266,9 @@ def test_a_bushing_of_sines_says_how_far_it_turned():
     system = bushing("small")
     quiet = ph.simulate(system, turned_by(system, np.array([0, 0, 0.4])), 1.0, dt=1e-2)
     assert quiet.info["ranges"]["mount"]["turn"][2] is None
-    with pytest.warns(
-        ph.LargeTurnWarning, match=r"bushing 'mount' turns by 2\.2 rad, beyond 0\.5 rad .* rotation=\"vector\""
-    ):
+    with warns(ph.LargeTurnWarning, "'mount'", "2.2 rad"):
         ph.simulate(system, turned_by(system, np.array([0, 0, 2.0])), 1.0, dt=1e-2, output=100)
-    with pytest.raises(ph.InputError, match="rotation of mount is 'large'; it must be 'small' or 'vector'"):
+    with raises(ph.InputError, "mount", "'large'"):
         bushing("large")
 
 
@@ -321,5 +319,5 @@ def test_a_spring_by_a_function_is_linearised_where_it_rests(f, omega):
     system = ph.connect({"b": ph.PointMass(1.0).discretise()}, [rail, spring], plane="xy")
     state = ph.equilibrium(system, ph.place(system, {"rail.slide": 0.05}))
     np.testing.assert_allclose(ph.modes(ph.linearise(system, state))[0], omega, rtol=1e-9)
-    with pytest.raises(ph.InputError, match=r"b\.v_P"):
+    with raises(ph.InputError, "b.v_P"):
         ph.linearise(system, ph.place(system, {"rail.slide": 0.3}))

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 from phloat.twin.design import optimise
@@ -108,7 +109,7 @@ def test_the_edge_of_what_can_be_run_is_reached():
 
 
 def test_the_first_run_must_succeed():
-    with pytest.raises(ph.InputError, match="cannot be"):
+    with raises(ph.InputError):
         optimise(Rosenbrock(broken=lambda x, y: True), **START)
 
 
@@ -124,25 +125,25 @@ def test_the_number_of_runs_is_bounded_and_a_level_is_enough():
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("change", "name"),
     [
-        ({"values": {"x": 5.0}}, r"'x' starts at 5, outside its bounds \(-2, 2\)"),
-        ({"bounds": {"x": (-2.0, 2.0)}}, r"'y' has no bounds.*bounds=\{'y': \(low, high\)\}"),
-        ({"bounds": START["bounds"] | {"z": (0.0, 1.0)}}, "no variable 'z'.*there are: x, y"),
-        ({"bounds": START["bounds"] | {"x": (2.0, -2.0)}}, "first must be the lower"),
-        ({"bounds": START["bounds"] | {"x": (-2.0, np.inf)}}, "NaN or infinity"),
-        ({"values": {"x": np.nan}}, "NaN or infinity"),
-        ({"gains": {"y": 1.0, "x": 1.0}}, "'x' is a parameter and a gain"),
-        ({"values": {}, "gains": {}, "bounds": {}}, "nothing to vary"),
-        ({"most": 0}, "most=0 must be a number of runs"),
-        ({"tolerance": 0.0}, "tolerance is 0"),
-        ({"constraints": [lambda v: -1.0]}, "none of .* runs meets the constraints"),
-        ({"constraints": [lambda v: np.nan]}, "constraint 0 holds NaN"),
-        ({"constraints": [(disc, lambda v: {"w": 1.0})]}, "no variable of constraint 0 'w'"),
+        ({"values": {"x": 5.0}}, "'x'"),
+        ({"bounds": {"x": (-2.0, 2.0)}}, "'y'"),
+        ({"bounds": START["bounds"] | {"z": (0.0, 1.0)}}, "'z'"),
+        ({"bounds": START["bounds"] | {"x": (2.0, -2.0)}}, "'x'"),
+        ({"bounds": START["bounds"] | {"x": (-2.0, np.inf)}}, "'x'"),
+        ({"values": {"x": np.nan}}, "'x'"),
+        ({"gains": {"y": 1.0, "x": 1.0}}, "'x'"),
+        ({"values": {}, "gains": {}, "bounds": {}}, ""),
+        ({"most": 0}, "most=0"),
+        ({"tolerance": 0.0}, "tolerance"),
+        ({"constraints": [lambda v: -1.0]}, ""),
+        ({"constraints": [lambda v: np.nan]}, "constraint 0"),
+        ({"constraints": [(disc, lambda v: {"w": 1.0})]}, "'w'"),
     ],
 )
-def test_bad_input_is_answered_with_a_sentence(change, sentence):
-    with pytest.raises(ph.InputError, match=sentence):
+def test_bad_input_is_answered_with_a_sentence(change, name):
+    with raises(ph.InputError, name):
         optimise(Rosenbrock(), **{**START, **change})
 
 

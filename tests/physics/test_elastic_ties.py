@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg as la
 import scipy.optimize as so
+from messages import raises, warns
 
 import phloat as ph
 
@@ -30,7 +31,7 @@ def test_a_rigid_body_on_six_springs_has_six_frequencies():
 def test_the_force_of_a_spring_is_its_row():
     """A push of 10 N at rest: after long damped motion the row mount.sigma is 10 N."""
     tie = ph.Tie("ground", "b.P", stiffness=(1e3, *free[1:]), damping=(90.0, *free[1:]), name="mount")
-    with pytest.warns(ph.UnfeltMotionWarning):
+    with warns(ph.UnfeltMotionWarning):
         system = ph.connect({"b": body}, [tie, ph.Force("b.P", along=(1, 0, 0), name="push")])
     run = ph.simulate(system, t_end=2.0, dt=1e-2, u={"push": 10.0})
     assert run["mount.sigma"][-1, 0] == pytest.approx(10.0, rel=1e-9)
@@ -112,27 +113,27 @@ def test_a_stiff_layer_between_plates_is_a_rigid_tie(meshes):
 
 
 @pytest.mark.parametrize(
-    ("make", "words"),
+    ("make", "name"),
     [
-        (lambda: ph.Tie("a.P", "b.P", stiffness=(1, 2, 3)), "stiffness of a.P-b.P has shape"),
-        (lambda: ph.Tie("a.P", "b.P", stiffness=(-1, 0, 0, 0, 0, 0)), "must not be negative"),
-        (lambda: ph.Tie("a.P", "b.P", stiffness=free), "would do nothing"),
-        (lambda: ph.Tie("a.P", "b.P", stiffness=(1,) * 6, of="w"), "leave of out"),
+        (lambda: ph.Tie("a.P", "b.P", stiffness=(1, 2, 3)), "a.P-b.P"),
+        (lambda: ph.Tie("a.P", "b.P", stiffness=(-1, 0, 0, 0, 0, 0)), "a.P-b.P"),
+        (lambda: ph.Tie("a.P", "b.P", stiffness=free), "a.P-b.P"),
+        (lambda: ph.Tie("a.P", "b.P", stiffness=(1,) * 6, of="w"), "of='w'"),
         (
             lambda: ph.connect({"b": ph.PointMass(1.0).discretise()}, [ph.Tie("ground", "b.P", stiffness=(1,) * 6)]),
-            "one of its ports is a point mass",
+            "ground-b.P",
         ),
         (
             lambda: ph.connect(
                 {"b": ph.Solid.box(1, 1, 1, material=steel).discretise(1)},
                 [ph.Tie("ground", "b.left", stiffness=(1, 1, 1, 0, 0, 1))],
             ),
-            "theta_z, which nothing there can do",
+            "theta_z",
         ),
     ],
 )
-def test_springs_that_make_no_sense(make, words):
-    with pytest.raises(ph.InputError, match=words):
+def test_springs_that_make_no_sense(make, name):
+    with raises(ph.InputError, name):
         make()
 
 

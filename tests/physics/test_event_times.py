@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 from phloat.errors import ConvergenceError, InputError
@@ -35,7 +36,7 @@ def ground(left: float = 0.8, direction: int = -1, body: str = "ball", name: str
 def test_a_ball_that_bounces_faster_and_faster_ends_with_a_sentence(way, direction):
     """With dt = 0.01 it fell through the floor after hit 22. Hits are at t₁(1 + 2Σeᵏ), up to t₁(1 + e)/(1 − e) = 4.0637 s."""
     system, start = ball()
-    with pytest.raises(ConvergenceError, match=r"'ground' took place 6\d times, .* pile up at t = 4\.06371") as stopped:
+    with raises(ConvergenceError, "'ground'", "4.06371") as stopped:
         ph.simulate(system, start, 6.0, events=[ground(direction=direction)], **SCHEMES[way])
     result = stopped.value.result
     exact = np.sqrt(2 / g) * np.cumsum([1.0, *(2 * 0.8 ** np.arange(1, 80))])
@@ -155,11 +156,11 @@ def test_a_zero_at_the_start_is_left_at_once_in_the_watched_direction_or_not_at_
 @pytest.mark.parametrize("way", EVERY)
 def test_a_ball_that_is_stopped_on_the_floor_does_not_fall_through(way, direction):
     system, start = ball()
-    with pytest.raises(ConvergenceError, match="'ground' took place 12 times") as stopped:
+    with raises(ConvergenceError, "'ground'", "12") as stopped:
         ph.simulate(system, start, 1.0, events=[ground(0.0, direction)], **EVERY[way])
     assert stopped.value.result["ball.r_P"][:, 1].min() > -1e-7
     if direction:
-        with pytest.raises(ConvergenceError, match="'ground' took place 12 times"):
+        with raises(ConvergenceError, "'ground'", "12"):
             ph.simulate(*thrown(0.0), 1.0, events=[ground()], **EVERY[way])
 
 
@@ -185,5 +186,5 @@ def test_crossings_of_more_than_a_period_in_a_step_are_found(way):
 
 @pytest.mark.parametrize("value", [True, np.True_])
 def test_an_event_that_is_true_or_false_is_told_to_be_a_number(value):
-    with pytest.raises(InputError, match=r"is True at t = 0 s; it must be a number that changes its sign .*: t - 0\.3"):
+    with raises(InputError, "'event'", "True"):
         ph.simulate(*ball(), 0.1, dt=0.01, events=[ph.Event(lambda t, y: value)])

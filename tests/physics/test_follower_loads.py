@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.linalg as la
+from messages import raises
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, minimize_scalar
 
@@ -110,7 +111,7 @@ def test_a_follower_load_is_no_energy():
         lambda: ph.ports_report(found, "b.C"),
         lambda: ph.certificate(found),
     ):
-        with pytest.raises(ph.InputError, match="'p' turn with the sections"):
+        with raises(ph.InputError, "'p'"):
             verb()
 
 

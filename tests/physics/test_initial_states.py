@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from messages import raises, warns
 
 import phloat as ph
 
@@ -145,7 +146,7 @@ def test_joints_that_repeat_share_what_they_carry():
     block = ph.RigidBody(3.0, np.eye(3), ports={"right": (1.0, 0, 0)}).discretise()
     joints = [ph.Weld("ground", "b.P", name="left"), ph.Weld("ground", "b.right", at=(1, 0, 0), name="right")]
     system = ph.connect({"b": block}, joints=joints, gravity=(-g, 0, 0), plane="xy")
-    with pytest.warns(ph.RedundancyWarning, match="joints 'left', 'right' repeat each other in 3 rows"):
+    with warns(ph.RedundancyWarning, "'left'", "'right'", "3 rows"):
         carried = ph.reactions(system, ph.place(system))
     np.testing.assert_allclose(carried["left"] + carried["right"], [3 * g, 0, 0], atol=1e-9)
     np.testing.assert_allclose(carried["left"][0], carried["right"][0], rtol=1e-9)
@@ -314,7 +315,7 @@ def test_an_equilibrium_does_not_depend_on_the_unit_of_length(length):
     force = 0.03 * steel.E * section.I / length**2
     tip = ph.equilibrium(system, ph.place(system), u={"f": force}).position("b", 1.0) / length
     np.testing.assert_allclose(tip, [0.99994, 0.01, 0.0], atol=1e-6)
-    with pytest.raises(ph.InputError, match=r"b\.C-box\.P"):
+    with raises(ph.InputError, "'b.C-box.P'"):
         ph.linearise(system, ph.place(system).with_values({"box.r_P": (1.001 * length, 0, 0)}))
 
 
@@ -326,7 +327,7 @@ def test_a_column_beyond_its_critical_load_is_said_to_be_unstable(part, side):
         {"b": ph.Beam(1.0, section, steel).discretise(6)}, [ph.Weld("ground", "b.P"), *push], plane="xy"
     )
     critical = np.pi**2 / 4 * steel.E * section.I
-    with pytest.warns(ph.UnstableEquilibriumWarning):
+    with warns(ph.UnstableEquilibriumWarning):
         ph.equilibrium(system, ph.place(system), u={"p": part * critical, "s": side})
     ph.equilibrium(system, ph.place(system), u={"p": 0.9 * critical, "s": side})
 
@@ -334,7 +335,7 @@ def test_a_column_beyond_its_critical_load_is_said_to_be_unstable(part, side):
 def test_a_pendulum_exactly_above_its_pivot_is_said_to_be_unstable():
     rod = ph.RigidBody(1.0, np.eye(3) / 12, center=(0.5, 0, 0)).discretise()
     system = ph.connect({"a": rod}, [ph.Revolute("ground", "a.P")], plane="xy", gravity=(0, -9.81, 0))
-    with pytest.warns(ph.UnstableEquilibriumWarning):
+    with warns(ph.UnstableEquilibriumWarning):
         ph.equilibrium(system, ph.place(system, {"a.theta": np.pi / 2}))
     hanging = ph.equilibrium(system, ph.place(system, {"a.theta": np.pi / 2 - 0.01}))
     np.testing.assert_allclose(hanging["a.theta"], -np.pi / 2, atol=1e-8)

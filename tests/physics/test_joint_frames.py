@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from messages import raises
 from scipy.spatial.transform import Rotation
 
 import phloat as ph
@@ -64,9 +65,9 @@ def test_directions_come_back_from_a_model_file(joint):
 
 
 def test_directions_that_are_not_normal_to_the_axis_are_refused():
-    with pytest.raises(ph.InputError, match="second_axis of j stands at 45° to the axis; it must stand at 90°"):
+    with raises(ph.InputError, "second_axis", "45°"):
         ph.Universal("ground", "b.P", axis=(0, 0, 1), second_axis=(1, 0, 1), name="j")
-    with pytest.raises(ph.InputError, match="along of j stands at 0° to the axis"):
+    with raises(ph.InputError, "along", "0°"):
         ph.Planar("ground", "b.P", axis=(0, 1, 0), along=(0, 1, 0), name="j")
 
 
@@ -90,9 +91,9 @@ def test_a_ball_joint_is_placed_and_set_moving_by_name():
 
 def test_what_is_no_attitude_is_refused():
     system = ph.connect({"b": BLOCK}, [ph.Spherical("ground", "b.P", name="ball")])
-    with pytest.raises(ph.InputError, match=r"ball\.A is no rotation"):
+    with raises(ph.InputError, "ball.A"):
         ph.place(system, {"ball.A": 2 * np.eye(3)})
-    with pytest.raises(ph.InputError, match=r"ball\.omega has shape"):
+    with raises(ph.InputError, "ball.omega"):
         ph.set_moving(system, ph.place(system), {"ball.omega": 1.0})
-    with pytest.raises(ph.PortError, match=r"no position 'ball\.B'"):
+    with raises(ph.PortError, "'ball.B'"):
         ph.place(system, {"ball.B": np.eye(3)})

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 
@@ -46,17 +47,17 @@ def test_edges_and_lines_name_the_same_nodes():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "name"),
     [
-        ({"held": {"left & right": "x"}}, "share no node"),
-        ({"held": {"left & lid": "x"}}, "no boundary 'lid'"),
-        ({"clamped": "axis", "lines": {"axis": ((0, 0), (1, 1))}}, "the ends of line 'axis'"),
-        ({"clamped": "axis", "lines": {"axis": ((0.3, 0.01, 0), (0.3, 0.01, h))}}, "0 nodes lie on line 'axis'"),
-        ({"clamped": "axis", "lines": {"axis": ((0, 0, 0), (1, h, h))}}, "widest gap"),
+        ({"held": {"left & right": "x"}}, "'left & right'"),
+        ({"held": {"left & lid": "x"}}, "'lid'"),
+        ({"clamped": "axis", "lines": {"axis": ((0, 0), (1, 1))}}, "'axis'"),
+        ({"clamped": "axis", "lines": {"axis": ((0.3, 0.01, 0), (0.3, 0.01, h))}}, "'axis'"),
+        ({"clamped": "axis", "lines": {"axis": ((0, 0, 0), (1, h, h))}}, "'axis'"),
     ],
 )
-def test_lines_that_are_not_there(options, words):
-    with pytest.raises(ph.InputError, match=words):
+def test_lines_that_are_not_there(options, name):
+    with raises(ph.InputError, name):
         bar(**options)
 
 

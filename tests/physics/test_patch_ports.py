@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from messages import raises, warns
 
 import phloat as ph
 from phloat.bodies.continua.interfaces import interfaces
@@ -155,26 +156,26 @@ def test_the_mean_of_a_region_is_a_port():
 
 
 @pytest.mark.parametrize(
-    ("make", "words"),
+    ("make", "name"),
     [
-        (lambda: panel(ph.Patch((0.3, 0.1, 0.0), 0.2)).discretise(8), "port 'A': the disc of radius 0.2 .* beyond the plate"),
-        (lambda: panel(ph.Patch((0.3, 0.1, 0.1), 0.03)).discretise(8), "z = 0.1 lies off the plate"),
-        (lambda: panel(ph.Patch((0.3, 0.7, 0.0), 0.03)).discretise(8), "lies outside the plate"),
-        (lambda: block(ph.Patch((0.3, 0.1, 0.05), 0.03)).discretise(4), "must lie on the surface"),
-        (lambda: block(ph.Patch((0.3, 0.1, 0.1), 0.11)).discretise(4), "beyond its face"),
-        (lambda: panel(ph.Patch((0.3, 0.1), 0.03)), "at of a Patch has shape"),
-        (lambda: panel(ph.Patch((0.3, 0.1, 0.0), 0.0)), "radius of a Patch is 0"),
+        (lambda: panel(ph.Patch((0.3, 0.1, 0.0), 0.2)).discretise(8), "'A'"),
+        (lambda: panel(ph.Patch((0.3, 0.1, 0.1), 0.03)).discretise(8), "'A'"),
+        (lambda: panel(ph.Patch((0.3, 0.7, 0.0), 0.03)).discretise(8), "'A'"),
+        (lambda: block(ph.Patch((0.3, 0.1, 0.05), 0.03)).discretise(4), "'A'"),
+        (lambda: block(ph.Patch((0.3, 0.1, 0.1), 0.11)).discretise(4), "'A'"),
+        (lambda: panel(ph.Patch((0.3, 0.1), 0.03)), "Patch"),
+        (lambda: panel(ph.Patch((0.3, 0.1, 0.0), 0.0)), "Patch"),
     ],
     ids=range(7),
 )  # fmt: skip
-def test_discs_that_are_not_there(make, words):
-    with pytest.raises(ph.InputError, match=words):
+def test_discs_that_are_not_there(make, name):
+    with raises(ph.InputError, name):
         make().reduced(modes=1, stiffened=0)
 
 
 def test_a_disc_smaller_than_half_a_cell_warns():
     """Radius 0.01 in cells of 0.05: with 8 cells a frequency of 326 Hz is 3 % high."""
-    with pytest.warns(ph.CoarsePatchWarning, match=r"radius 0.01 .* cells of size 0.05, .* at most 0.02"):
+    with warns(ph.CoarsePatchWarning, "0.01", "0.05", "0.02"):
         on(panel(ph.Patch((0.3, 0.1, 0.0), 0.01)), 8)
 
 
@@ -221,11 +222,11 @@ pieces = {
         (8, 1, 1),
     ),
 }
-fine, warns, refused = "fine", "warns", "refused"
+fine, warned, refused = "fine", "warned", "refused"
 LOADS = [  # what is put on the point, and what a plate and a solid say
     (ph.Weld("p.A", "box.P"), refused, refused),
     (ph.Spherical("p.A", "box.P"), fine, fine),
-    (ph.Revolute("p.A", "box.P"), warns, refused),
+    (ph.Revolute("p.A", "box.P"), warned, refused),
     (ph.Revolute("p.A", "box.P", axis=(1, 0, 0)), refused, refused),
     (ph.Slide("p.A", "box.P", along=(1, 0, 0)), refused, refused),  # its line turns with the point
     (ph.Slide("box.P", "p.A", along=(1, 0, 0)), fine, fine),
@@ -233,8 +234,8 @@ LOADS = [  # what is put on the point, and what a plate and a solid say
     (ph.Bushing("p.A", "box.P", stiffness=(1, 1, 1, 0, 0, 1)), refused, refused),
     (ph.Spring("p.A", "box.P", stiffness=1.0, length=1.0), fine, fine),
     (ph.Force("p.A", along=(0, 0, 1)), fine, fine),
-    (ph.Force("p.A", along=(1, 0, 0), axes="body"), warns, warns),
-    (ph.Torque("p.A", about=(1, 0, 0)), warns, refused),
+    (ph.Force("p.A", along=(1, 0, 0), axes="body"), warned, warned),
+    (ph.Torque("p.A", about=(1, 0, 0)), warned, refused),
     (ph.Torque("p.A", about=(0, 0, 1)), refused, refused),
 ]
 
@@ -253,18 +254,18 @@ def said(body, joint) -> str:
         try:
             ph.connect({"p": body, "box": box}, joints)
         except ph.JointError as error:
-            assert "does not carry it" in str(error) and "Patch(at=(" in str(error)
+            assert "'p.A'" in str(error)
             return refused
-    return warns if any(w.category is ph.PointPortWarning for w in heard) else fine
+    return warned if any(w.category is ph.PointPortWarning for w in heard) else fine
 
 
 def test_locking_a_hinge_about_the_normal_of_a_point_is_refused():
-    with pytest.warns(ph.PointPortWarning, match="rotation grows by about 3"):
+    with warns(ph.PointPortWarning, "'p.A'", "3."):
         system = ph.connect(
             {"p": pieces["kirchhoff"](), "box": box},
             [ph.Weld("ground", "p.root"), ph.Revolute("p.A", "box.P", name="hinge")],
         )
-    with pytest.raises(ph.JointError, match=r"moment about z on 'p\.A', a point of a plate"):
+    with raises(ph.JointError, "'p.A'"):
         ph.lock(system, "hinge")
 
 
@@ -273,9 +274,9 @@ def test_points_of_small_motions_say_the_same():
     plate = ph.Plate.rectangle(
         0.4, 0.2, thickness=0.003, material=alu, clamped="left", membrane=True, ports={"A": point}
     ).discretise(8)
-    with pytest.raises(ph.JointError, match=r"moment about z on 'p\.A'"):
+    with raises(ph.JointError, "'p.A'"):
         ph.connect({"p": plate, "box": box}, [ph.Tie("p.A", "box.P")])
-    with pytest.warns(ph.PointPortWarning, match="rotation grows by about"):
+    with warns(ph.PointPortWarning, "'p.A.torque'"):
         ph.connect({"p": plate}, [ph.Torque("p.A", about=(1, 0, 0))])
     mass = ph.PointMass(0.2).discretise()
     ph.connect({"p": plate, "mass": mass}, [ph.Tie("p.A", "mass.P", of=("u_x", "u_y", "w"))])

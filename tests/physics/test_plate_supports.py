@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.linalg as la
+from messages import raises
 
 import phloat as ph
 
@@ -66,17 +67,17 @@ def test_a_plate_held_along_one_axis_slides_along_the_other():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "name"),
     [
-        ({"held": {"left": "x"}}, "has no membrane"),
-        ({"held": {"left": "z"}, "membrane": True}, "must be 'x', 'y' or 'xy'"),
-        ({"held": {"edge": "x"}, "membrane": True}, "no side 'edge'"),
-        ({"shear_factor": 0.8}, "shear_factor is that of theory='mindlin'"),
-        ({"shear_factor": -0.8, "theory": "mindlin"}, "shear_factor is -0.8"),
+        ({"held": {"left": "x"}}, "held"),
+        ({"held": {"left": "z"}, "membrane": True}, "'z'"),
+        ({"held": {"edge": "x"}, "membrane": True}, "'edge'"),
+        ({"shear_factor": 0.8}, "shear_factor"),
+        ({"shear_factor": -0.8, "theory": "mindlin"}, "shear_factor"),
     ],
 )
-def test_supports_that_make_no_sense(options, words):
-    with pytest.raises(ph.InputError, match=words):
+def test_supports_that_make_no_sense(options, name):
+    with raises(ph.InputError, name):
         ph.Plate.rectangle(1.0, 0.7, thickness=0.01, material=steel, **options).discretise(2)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from bodies_zoo import steel
+from messages import raises
 
 import phloat as ph
 
@@ -46,7 +47,7 @@ def test_a_linear_system_is_drawn_as_its_matrices(hung):
 
 
 def test_what_cannot_be_drawn_is_said():
-    with pytest.raises(ph.InputError, match="no picture of int"):
+    with raises(ph.InputError, "int"):
         ph.plot(3)
 
 
@@ -138,7 +139,7 @@ def test_stress_shades_them_on_one_scale(panelled, tmp_path):
 
 def test_stress_needs_a_body_on_a_mesh(hung):
     system, state, _ = hung
-    with pytest.raises(ph.InputError, match="no body here is on a mesh"):
+    with raises(ph.InputError):
         ph.plot(system, state, stress=True)
 
 

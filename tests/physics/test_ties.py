@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from messages import warns
 from scipy.optimize import brentq
 from ties_zoo import alu, soft, statics
 
@@ -65,7 +66,7 @@ def test_a_strip_with_a_rod_swings_as_a_beam_with_a_mass():
     ).discretise((8, 1))
     mass = 2.0
     tip = ph.RigidBody(mass=mass, inertia=1e-9 * np.eye(3)).discretise()
-    with pytest.warns(ph.UnfeltMotionWarning):
+    with warns(ph.UnfeltMotionWarning):
         system = ph.connect({"strip": strip, "tip": tip}, joints=[ph.Tie("strip.right", "tip.P", of="w")])
     EI, rho_A = 70e9 * 0.05 * 0.01**3 / 12, 2700.0 * 0.05 * 0.01
 

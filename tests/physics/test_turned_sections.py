@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.linalg as la
+from messages import raises
 from numpy.polynomial.legendre import leggauss
 from parameters_zoo import assert_same_body
 from scipy.integrate import solve_ivp
@@ -451,7 +452,7 @@ def test_only_a_section_that_is_its_own_mirror_image_moves_in_a_plane():
         (ph.Section(1e-4, 2e-9, 1e-9, 1e-9, I_yz=5e-10), "I_yz"),
         (lambda s: ph.Rectangle(0.02, 0.02, angle=s), "angle"),  # stretch twists it
     ):
-        with pytest.raises(ph.InputError, match=name):
+        with raises(ph.InputError, name):
             plane(section)
     assert plane(ph.Rectangle(0.02, 0.05, angle=np.pi / 2)).bodies["b"].coordinates
 
@@ -467,8 +468,8 @@ def test_only_a_section_that_is_its_own_mirror_image_moves_in_a_plane():
     ],
 )
 def test_numbers_of_no_section_are_refused(given, name):
-    with pytest.raises(ph.InputError, match=name):
+    with raises(ph.InputError, name):
         ph.Section(1e-4, 2e-9, 1e-9, **given)
     if name == "angle":
-        with pytest.raises(ph.InputError, match=name):
+        with raises(ph.InputError, name):
             ph.Rectangle(0.02, 0.05, **given)

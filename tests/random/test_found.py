@@ -5,6 +5,7 @@ import pytest
 from building import built
 from invariants import DT, apart, moved, state_in
 from mechanisms import Link, Part, Plan
+from messages import raises
 from worlds import HERE, ends_swapped
 
 import phloat as ph
@@ -20,7 +21,7 @@ def test_a_locked_mechanism_may_be_given_its_velocities_of_round_off():
     )
     mechanism, state = built(plan)
     assert 0.0 < np.abs(state["b0.omega"]).max() < 1e-14
-    with pytest.raises(ph.JointError, match="contradict the joints"):
+    with raises(ph.JointError, "b0.omega"):
         ph.set_moving(mechanism.system(), state, {"b0.omega": (0.0, 0.0, 1e-9)})
 
 
