@@ -48,6 +48,34 @@ KERNEL = (
     *("admittance", "inverse", "solve", "ranges", "off", "newton", "step"),
 )
 
+OFF = ["tests/identities/test_round_offs.py"]
+FEW = "tests/identities/test_few_steps.py::test_"
+MARCH = [
+    "tests/identities/test_march_of_steps.py",
+    f"{FEW}reactions_are_means_of_the_steps_beside_their_time",
+    f"{FEW}a_driven_frame_goes_where_it_is_told",
+    f"{FEW}the_books_close_from_the_first_step_on[xy-rate]",
+    f"{FEW}the_books_close_from_the_first_step_on[xy-pin]",
+    f"{FEW}the_steps_before_tell_where_the_next_one_goes",
+    f"{FEW}factors_are_kept_while_they_serve",
+    f"{FEW}a_spring_on_a_hinge_counts_turns_a_third_at_a_step[xy]",
+    f"{_ORACLE}[revolute-rigid-None]",
+]
+CORRECTED = [
+    "tests/identities/test_corrections.py",
+    *(
+        f"{_STEP}{test}[{case}]"
+        for case in ("revolute-rigid-None", "prismatic-rigid-xy", "slide-beam-xy")
+        for test in ("forces_are_transposes_of_the_discrete_rows", "tangents_of_bodies_and_rows_are_derivatives")
+    ),
+    f"{FEW}the_steps_before_tell_where_the_next_one_goes",
+    f"{FEW}a_driven_frame_goes_where_it_is_told",
+    f"{FEW}the_books_close_from_the_first_step_on[xy-rate]",
+    f"{FEW}a_spring_by_a_table_holds_what_leans_on_it",
+    f"{_ORACLE}[revolute-rigid-None]",
+    f"{_SOFT}[prismatic-rigid-xy]",
+]
+
 TESTS = {
     "phloat.bodies.inertia": TERMS,
     "phloat.bodies.strain": TERMS,
@@ -55,4 +83,8 @@ TESTS = {
     "phloat.analysis.linearise": LINEAR,
     "phloat.analysis.tangent": LINEAR,
     **{f"{PLAIN}.{name}": STEP for name in KERNEL},
+    f"{PLAIN}.off": OFF,
+    f"{PLAIN}.step": MARCH,
+    f"{PLAIN}.newton": CORRECTED,
+    f"{PLAIN}.admittance": CORRECTED,
 }
