@@ -83,6 +83,15 @@ def test_without_factors_they_are_made_first():
     assert (found.status, found.log, found.counted) == (step.SOLVED, "mfcm", (1, 3, 0))
 
 
+def test_what_is_measured_before_there_are_factors_is_no_measure():
+    """Factors bring the scales of the equations: what the first ones leave is not compared with what was there before."""
+    assert Told(1.0, 1e6, 17.0, 1.0, factored=0).log.startswith("mfcmc")
+
+
+def test_a_step_that_is_solved_one_that_diverges_and_a_singular_one_are_told_apart():
+    assert len({step.SOLVED, step.DIVERGED, step.SINGULAR}) == 3
+
+
 def test_far_out_old_factors_are_not_even_tried():
     assert Told(1e14, 1.0).log == "mcm"
     assert Told(1.1e14, 1.0).log == "mfcm"
@@ -130,6 +139,8 @@ def test_a_residual_that_stays_within_some_round_offs_is_accepted_after_three():
     """Counted from the second correction on, where one by new factors leaves more than half."""
     found = Told(1e6, 90.0, 80.0, 70.0, 60.0, careful=True)
     assert (found.status, found.log.count("c"), found.counted) == (step.SOLVED, 4, (4, 3, 1))
+    slow = Told(100.0, 90.0, 80.0, 70.0, 60.0, careful=True)
+    assert (slow.status, slow.counted) == (step.SOLVED, (4, 3, 1))
     again = Told(1e6, 90.0, 80.0, 70.0, 35.0, 34.0, 33.0, 32.0, careful=True)  # half at once: counted anew
     assert (again.status, again.log.count("c"), again.counted) == (step.SOLVED, 7, (7, 3, 1))
 
@@ -300,6 +311,7 @@ def test_efforts_and_drives_of_each_step_are_in_place_when_it_is_made():
     assert found.out == (step.SOLVED, 3, 0, -1)
     assert [line[3] for line in found.log] == [[0.0, 1.0, 100.0], [2.0, 3.0, 101.0], [4.0, 5.0, 102.0]]
     assert found.w[[19, 21, 23, 24, 26]].tolist() == [0.0] * 5
+    assert (found.lam[1:] == -1.0).all() and found.lam[0].tolist() == [8.0, 10.0]  # nothing is kept
 
 
 def test_snapshots_are_taken_after_the_steps_that_are_marked():
@@ -388,6 +400,8 @@ def test_motion_that_is_constant_linear_or_as_weighted_is_expected_exactly():
             for column, when in ((t.W_OLDEST, -3.0), (t.W_OLDER, -2.0), (t.W_OLD, -1.0)):
                 curved = bend * when**2 if started == 3 else 0.0
                 unknowns(run, i, column)[:] = first + (slope * when if started > 1 else 0.0) + curved
+            for column in (t.W_OLDER, t.W_OLDEST)[started - 1 :]:
+                unknowns(run, i, column)[:] = np.nan  # not there yet
             iw[t.I_STARTED] = started
             step.predict(m, w, iw, np.array([3.0, -3.0, 1.0]))  # the parabola through three steps
             np.testing.assert_allclose(unknowns(run, i), first, rtol=1e-13, atol=1e-13)
@@ -457,6 +471,22 @@ def test_the_end_of_a_step_is_the_start_of_the_next(plane):
     turned = [row[t.R_COEF] for row in m.rows if row[t.R_KIND] == t.TURN and row[t.R_MODE] == t.CLOSED]
     assert [w[o + t.TARGET0] for o in turned] == pytest.approx([0.06], rel=1e-9)  # the motor, at 3 rad/s
     assert sum(w[row[t.R_COEF] + t.GAP0] != g for row, g in zip(m.rows, gaps, strict=True)) >= 3
+
+
+def test_frames_that_are_driven_start_where_they_ended():
+    """A point of the ground that is moved, and the directions of a ball joint between two bodies."""
+    one = ph.RigidBody(2.5, np.diag([0.4, 0.5, 0.6]), ports={"C": (0.5, 0.2, 0.0)}).discretise()
+    joints = [ph.Drive("ground", "a.P", name="hand"), ph.Spherical("a.C", "b.P", name="ball")]
+    system = ph.drive(ph.connect({"a": one, "b": one}, joints), "ball")
+    u = {"hand": np.array([0.3, -0.2, 0.5]), "ball": np.array([0.0, 0.0, -1.7])}
+    run = runner(system, ph.set_moving(system, ph.place(system), u=u), u)
+    m, w = run.packed.model, run.packed.w
+    frames = [np.array([w[end[k] : end[k] + t.FRAME_SIZE] for end in m.ends]) for k in (t.E_FRAME0, t.E_FRAME1)]
+    stepped(run, 2, 0.01)
+    after = [np.array([w[end[k] : end[k] + t.FRAME_SIZE] for end in m.ends]) for k in (t.E_FRAME0, t.E_FRAME1)]
+    np.testing.assert_array_equal(*frames)
+    np.testing.assert_array_equal(*after)
+    assert (np.abs(after[0] - frames[0]).max(axis=1) > 1e-3).sum() == 2
 
 
 def test_laws_remember_between_which_elongations_and_rates_they_were_asked_and_when_they_knew_no_more():

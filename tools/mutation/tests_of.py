@@ -41,7 +41,27 @@ ROWS = [
 ROWS[-1] += (
     " or back_to_the_other or do_not_work or balanced_through or named or law or turned_from or counts or forward"
 )
-LINEAR = ["tests/physics/test_linearise.py"]
+_SMALL = "tests/physics/test_linearise.py::test_"
+LINEAR = [
+    "tests/identities/test_small_motion.py",
+    *(
+        f"{_SMALL}{test}"
+        for test in (
+            "a_pendulum_swings_or_falls_at_its_rate",
+            "a_double_pendulum_has_the_frequencies_of_the_textbook",
+            "a_mass_on_a_spring_and_a_preloaded_string",
+            "a_free_rotor_keeps_its_rigid_motions_and_wobbles_at_eulers_rate",
+            "the_rotating_cantilever_has_the_frequencies_of_the_table[2]",
+            "without_stiffening_flap_stays_and_lag_turns_unstable",
+            "hanging_raises_and_standing_lowers_the_frequency",
+            "the_nonlinear_motion_comes_to_the_linear_one_with_the_amplitude[sagging arm]",
+            "the_nonlinear_motion_comes_to_the_linear_one_with_the_amplitude[crank-slider]",
+        )
+    ),
+    "tests/faults/test_linear_analysis.py::test_an_open_joint_is_named_with_its_gap",
+    "tests/physics/test_follower_loads.py::test_a_follower_load_is_no_energy",
+    "tests/faults/test_joints_that_repeat.py::test_the_warning_points_at_the_line_that_asked",
+]
 PLAIN = "phloat.motion.kernel"  # these run as they are written; the others beside the compiled step
 KERNEL = (
     *("body", "tangent", "ports", "own", "rows", "geometric"),
