@@ -168,14 +168,18 @@ def test_without_residuals_only_places_are_new():
     """As after a correction that is sure to do: forces for the works, but F and how far off is not looked at."""
     at, other = Halfway(), Halfway()
     for one in (at, other):
+        one.lam("hinge")[:] = 3.0
+        one.evaluated()
         b = one.m.bodies[1]
         one.w[b[t.W_X] : b[t.W_X] + 6] += 0.2
         one.lam("ball")[:] = 1.0, -2.0, 4.0
     at.evaluated()
-    F = other.residual(1)
+    F, rows = [other.residual(i) for i in range(2)], other.right("ball").copy()
     assert other.evaluated(whole=False) == 0.0
     assert other.iw[[t.I_WORST_BODY, t.I_WORST_ENTRY]].tolist() == [-1, -1]
-    np.testing.assert_array_equal(other.residual(1), F)
+    for i in range(2):
+        np.testing.assert_array_equal(other.residual(i), F[i])
+    assert np.abs(other.right("ball") - rows).max() > 0.1  # gaps are new, and so are the rows
     for end in at.m.ends:
         for place, size in ((t.E_END, 6), (t.E_OUT, t.OUT_SIZE - 1)):
             np.testing.assert_array_equal(at.w[end[place] : end[place] + size], other.w[end[place] : end[place] + size])

@@ -135,6 +135,17 @@ def test_laws_are_measured_by_their_force_and_by_what_lengths_are_worth_in_force
         assert at.named == (-1, j)
 
 
+def test_each_law_of_a_bushing_is_measured_by_its_own_force():
+    stiffness = (50.0, 60.0, 70.0, 8.0, 9.0, 10.0)
+    at = at_one_place(ph.Bushing("a.C", "b.P", stiffness=stiffness))
+    lam = at.m.where[t.LAM] + at.m.entries[1, t.J_LAM]
+    at.w[lam : lam + 6] = forces = 2.0 ** np.arange(6)
+    for row in at.rows(1):
+        at.w[row[t.R_COEF] + t.ALPHA] = 0.0
+    for k, force in enumerate(forces):
+        assert at.off(1, k, 3.0 * EPS * force) == 3.0
+
+
 def test_the_first_and_worst_joint_stays_named():
     at = at_one_place(ph.Revolute("a.C", "b.P", name="j"))
     j, turning = 1, 3
