@@ -4,6 +4,7 @@ import types
 
 import numpy as np
 import pytest
+from kernel_zoo import as_written
 
 import phloat as ph
 from phloat.motion.assembled import assembled
@@ -13,12 +14,6 @@ from phloat.motion.kernel import body as of_body
 from phloat.motion.kernel import tables as t
 
 H = 0.01
-
-
-def as_written(function, **others):
-    """A compiled function without its compiler, with others in the place of those it calls."""
-    plain = getattr(function, "py_func", function)
-    return types.FunctionType(plain.__code__, {**plain.__globals__, **others}, plain.__name__)
 
 
 def add(n, scale, x, p, y, q):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from kernel_zoo import as_written
 from motion_zoo import thing
 
 import phloat as ph
@@ -14,11 +15,6 @@ EPS = float(np.finfo(float).eps)
 CENTER, CORNER = np.array([0.1, -0.2, 0.3]), np.array([0.5, 0.2, -0.1])
 FIRST, SECOND = np.array([0.7, -1.1, 1.3]), np.array([1.9, 0.4, -0.6])  # where the two bodies stand
 H = 0.25
-
-
-def as_written(function):
-    """A compiled function without its compiler."""
-    return getattr(function, "py_func", function)
 
 
 entry_off, body_off, sum_up = (as_written(f) for f in (off.entry_off, off.body_off, off.sum_up))

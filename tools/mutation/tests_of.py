@@ -71,6 +71,7 @@ KERNEL = (
 OFF = ["tests/identities/test_round_offs.py"]
 FEW = "tests/identities/test_few_steps.py::test_"
 MARCH = [
+    "tests/identities/test_iterations.py",
     "tests/identities/test_march_of_steps.py",
     f"{FEW}reactions_are_means_of_the_steps_beside_their_time",
     f"{FEW}a_driven_frame_goes_where_it_is_told",
