@@ -115,13 +115,14 @@ def test_a_point_has_a_field_that_does_not_turn():
 # --- loads ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("unit_of_force", [1e-9, 1.0, 1e9])
 @pytest.mark.parametrize("rank", [1, 3, 5])
-def test_a_stiffness_that_is_not_symmetric_is_that_of_its_stresses(rank):
+def test_a_stiffness_that_is_not_symmetric_is_that_of_its_stresses(rank, unit_of_force):
     """K = W diag(μ) Wᵀ − N diag(μ) Wᵀ, with no more stresses than K has rank, and none too soft beside the others."""
     rng = np.random.default_rng(rank)
     root = rng.normal(size=(5, 5))
     M = root @ root.T + 5.0 * np.eye(5)
-    K = rng.normal(size=(5, rank)) @ rng.normal(size=(rank, 5))
+    K = unit_of_force * rng.normal(size=(5, rank)) @ rng.normal(size=(rank, 5))
     mu, W, N = linearising._circulating(K, M)
     assert W.shape == N.shape == (5, rank)
     np.testing.assert_allclose((W - N) @ np.diag(mu) @ W.T, K, atol=1e-12 * np.abs(K).max())
@@ -141,11 +142,13 @@ def test_a_stiffness_that_only_turns_has_stresses_of_the_least_energy(tilt):
     np.testing.assert_allclose((W - N) @ np.diag(mu) @ W.T, K, atol=1e-12)
 
 
-def test_a_symmetric_stiffness_circulates_nothing():
-    mu, W, N = linearising._circulating(np.diag([2.0, -3.0, 0.0]), np.diag([1.0, 4.0, 9.0]))
-    np.testing.assert_allclose(np.sort(mu), [-0.75, 2.0], rtol=1e-12)
+@pytest.mark.parametrize("unit_of_force", [1e-9, 1.0, 1e9])
+def test_a_symmetric_stiffness_circulates_nothing(unit_of_force):
+    K = unit_of_force * np.diag([2.0, -3.0, 0.0])
+    mu, W, N = linearising._circulating(K, np.diag([1.0, 4.0, 9.0]))
+    np.testing.assert_allclose(np.sort(mu), unit_of_force * np.array([-0.75, 2.0]), rtol=1e-12)
     assert np.abs(N).max() < 1e-14
-    np.testing.assert_allclose(W @ np.diag(mu) @ W.T, np.diag([2.0, -3.0, 0.0]), atol=1e-14)
+    np.testing.assert_allclose(W @ np.diag(mu) @ W.T, K, atol=1e-14 * unit_of_force)
 
 
 def two_points() -> tuple[ph.System, ph.LinearPHDAE, linearising.Tangent, np.ndarray]:
@@ -337,12 +340,13 @@ def test_joints_that_do_not_repeat_are_all_kept_without_a_word():
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("unit_of_input", [1e-4, 1.0, 1e4])
 @pytest.mark.parametrize(("off", "refused"), [(1e-12, False), (1e-6, True)])
-def test_driven_rows_that_repeat_must_be_driven_alike(scale, off, refused):
-    """Two equal rows, driven at rates that differ by a fraction of them; rows may have any length."""
+def test_driven_rows_that_repeat_must_be_driven_alike(scale, off, refused, unit_of_input):
+    """Two equal rows, driven at rates that differ by a fraction of them; rows may have any length, and inputs any unit."""
     layout = ph.Layout({"one": (1,), "two": (1,), "other": (1,)})
     G = csr(np.array([[1.0, 2.0, 0.0], [scale, 2.0 * scale, 0.0], [0.0, 0.0, 1.0]]))
-    B_lam = csr(np.array([[1.0], [scale * (1.0 + off)], [0.0]]))
+    B_lam = csr(unit_of_input * np.array([[1.0], [scale * (1.0 + off)], [0.0]]))
     if refused:
         with pytest.raises(ph.JointError, match="joints 'one', 'two' contradict each other"):
             linearising.independent(G, B_lam, layout)
