@@ -40,15 +40,45 @@ def write(
         real=found / (len(sample) - equal),
     )
     for module in dict.fromkeys(m.module for m in sample):
-        of = [m for m in sample if m.module == module]
-        good = sum(1 for m in of if m not in alive)
-        text += f"| {module.removeprefix('phloat.')} | {len(of)} | {good} | {good / len(of):.0%} |\n"
+        text += _score(module, [m for m in sample if m.module == module], alive)
     text += "\n## Not found\n\n| where | before | with the fault | kind | why |\n|---|---|---|---|---|\n"
-    for m in alive:
-        kind, why = reasons.get(m.name, ("open", "not looked at"))
-        before, after = (_short(t) for t in (m.before, m.after))
-        text += f"| {m.module.removeprefix('phloat.')}:{m.line} | `{before}` | `{after}` | {kind} | {why} |\n"
+    text += "".join(_survivor(m, reasons) for m in alive)
     (folder / "RESULTS.md").write_text(text)
+
+
+def replace(
+    folder: Path, sample: Sequence[Mutant], outcome: Mapping[str, Sequence], reasons: Mapping[str, Sequence[str]]
+) -> None:
+    """The rows of these modules in the report there is; the others stay, and so does the head."""
+    file = folder / "RESULTS.md"
+    alive = [m for m in sample if outcome[m.name][0] == "survived"]
+    by_module = {
+        module.removeprefix("phloat."): [m for m in sample if m.module == module]
+        for module in dict.fromkeys(m.module for m in sample)
+    }
+    lines, done = [], set()
+    for line in file.read_text().splitlines(keepends=True):
+        module = line.removeprefix("| ").partition(" ")[0].partition(":")[0]
+        if not line.startswith("| ") or module not in by_module:
+            lines.append(line)
+        elif f"| {module} |" in line:
+            lines.append(_score(module, by_module[module], alive))
+        elif module not in done:
+            done.add(module)
+            lines += [_survivor(m, reasons) for m in alive if m in by_module[module]]
+    lines += [_survivor(m, reasons) for m in alive if m.module.removeprefix("phloat.") not in done]
+    file.write_text("".join(lines))
+
+
+def _score(module: str, of: Sequence[Mutant], alive: Sequence[Mutant]) -> str:
+    good = sum(1 for m in of if m not in alive)
+    return f"| {module.removeprefix('phloat.')} | {len(of)} | {good} | {good / len(of):.0%} |\n"
+
+
+def _survivor(m: Mutant, reasons: Mapping[str, Sequence[str]]) -> str:
+    kind, why = reasons.get(m.name, ("open", "not looked at"))
+    before, after = (_short(t) for t in (m.before, m.after))
+    return f"| {m.module.removeprefix('phloat.')}:{m.line} | `{before}` | `{after}` | {kind} | {why} |\n"
 
 
 def _short(text: str) -> str:

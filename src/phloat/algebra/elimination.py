@@ -117,6 +117,8 @@ def signed_factor(K: np.ndarray, size: np.ndarray, mass: np.ndarray) -> tuple[np
     By 1 × 1 and 2 × 2 pivots (Bunch and Parlett), the largest beside `mass` first.
     """
     n, unit = len(K), 1.0 / np.sqrt(mass)
+    if not n:  # joints and drives leave nothing free
+        return np.zeros((0, 0)), np.zeros(0)
     A, T = unit[:, None] * K * unit, unit[:, None] * np.maximum(size, size.T) * unit
     A, left = np.where(np.abs(A) > T, A, 0.0), np.ones(n, dtype=bool)
     columns, values = [], []

@@ -73,7 +73,11 @@ def linearise(
         loose,
         E=_with_mass(loose, small.M),
         J=_with_strains(system, state, loose, small.gamma),
-        R=csr(loose.R + _strained_damping(system, state, loose) + dissipation(system, state, places, velocities)),
+        R=csr(
+            loose.R
+            + _strained_damping(system, state, loose)
+            + dissipation(system, state, places, velocities, small=True)
+        ),
         G=G[keep],
         B=port_columns(system, state, places),
         B_lam=B_lam[keep],

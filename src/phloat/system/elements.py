@@ -52,6 +52,10 @@ class Law:
         """Damping effort over rate, never negative; the slope at no rate."""
         return self.damping + self.damper.secant(rate)
 
+    def damping_at(self, rate: float) -> float:
+        """∂ of the damping effort by the rate: what small motion about this rate feels."""
+        return self.damping + self.damper.slope(rate)
+
     @property
     def stores(self) -> bool:
         """Whether there is a spring in it."""

@@ -45,15 +45,19 @@ def potential_gradient(system: System, state: State) -> dict[str, np.ndarray]:
     return out
 
 
-def dissipation(system: System, state: State, places: Places, velocities: np.ndarray) -> Matrix:
-    """Gᵀ c G of the dampers: what they add to R. `velocities` has the columns of `places`; tables count by their secant."""
+def dissipation(system: System, state: State, places: Places, velocities: np.ndarray, *, small: bool = False) -> Matrix:
+    """Gᵀ c G of the dampers: what they add to R. `velocities` has the columns of `places`; tables count by their secant.
+
+    Where R is for `small` motion about these velocities, tables count by their slope.
+    """
     R = zeros(places.size, places.size)
     for element in system.elements.values():
         first, second = _sides(element, state)
         for row, law in zip(element.rows, element.laws, strict=True):
             if law.resists:
                 G = scattered([(element, row.rate(first, second))], places)
-                R = R + law.resistance(float((G @ velocities)[0])) * (G.T @ G)
+                rate = float((G @ velocities)[0])
+                R = R + (law.damping_at(rate) if small else law.resistance(rate)) * (G.T @ G)
     return csr(R)
 
 

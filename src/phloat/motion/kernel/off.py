@@ -54,15 +54,16 @@ def sum_up(w, force, port, turns, to):
 @hot
 def body_off(B, i, w, iw, worst):
     """The larger of `worst` and the residual of a body, in the unit √D_kk, beside the terms it is the sum of."""
-    size, scale = 0.0, 0.0
+    size, scale, total = 0.0, 0.0, 0.0
     F, s, u, lin, rot = B[i, W_F], B[i, W_SCALE], B[i, W_UNIT], B[i, N_LIN], B[i, N_ROT]
     for k in range(B[i, SIZE]):
         port = abs(w[B[i, W_GAM] + k])
         if k < lin + rot:
             port = w[B[i, W_PORTS]] if k < lin else w[B[i, W_PORTS] + 1]
-        size = max(size, abs(w[F + k]) * w[u + k])
+        off = abs(w[F + k]) * w[u + k]
+        size, total = max(size, off), total + off
         scale = max(scale, (w[s + k] + port) * w[u + k])
-    if not size <= 1e300:
+    if not total <= 1e300:  # the largest of numbers of which one is none may be any of them; their sum is none
         iw[I_WORST_BODY] = i
         return np.inf
     if size > worst * EPS * scale:
