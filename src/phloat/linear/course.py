@@ -69,7 +69,7 @@ class LinearResult:
         """The energy of a part, by the name that its rows begin with, (times,)."""
         names = [name for name in self.system.rows if name == part or name.startswith(f"{part}.")]
         if not names:
-            raise PortError(unknown("part", part, {name.partition(".")[0] for name in self.system.rows}))
+            raise PortError(unknown("part", part, dict.fromkeys(name.partition(".")[0] for name in self.system.rows)))
         mine = self.system.rows.indices(names)
         others = np.setdiff1d(np.arange(self.system.rows.size), mine)
         if largest(self.system.E[mine][:, others]):
