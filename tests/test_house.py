@@ -297,6 +297,12 @@ def test_types_check():
     run_tool("mypy", "src")
 
 
+def test_the_measures_of_the_house_are_printed():
+    done = subprocess.run([sys.executable, ROOT / "tools/house.py"], capture_output=True, text=True, check=True)
+    measures = ("code lines", "files", "modules with exactly one importer", "longest import chain")
+    assert all(re.search(rf"^{measure} +[1-9]", done.stdout, re.MULTILINE) for measure in measures)
+
+
 # --- the tree --------------------------------------------------------------------------------------------------------
 
 CODE = {".py", ".sh", ".toml", ".cff", ".cfg", ".yml", ".yaml", ""}
