@@ -9,10 +9,10 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import phloat as ph
-from phloat.verification.case import Case, Row, compared
-from phloat.verification.cases.bricard import CASE as BRICARD
-from phloat.verification.cases.governor import CASE as GOVERNOR
-from phloat.verification.estimates import halved
+from verification.case import Case, Row, compared
+from verification.cases.bricard import CASE as BRICARD
+from verification.cases.governor import CASE as GOVERNOR
+from verification.estimates import halved
 
 G = 9.81
 

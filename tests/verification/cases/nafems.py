@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 import phloat as ph
-from phloat.verification import exact
-from phloat.verification.case import Case, Row, compared, relative, row
-from phloat.verification.cases.plates import lowest
-from phloat.verification.estimates import cubic, halved
+from verification import exact
+from verification.case import Case, Row, compared, relative, row
+from verification.cases.plates import lowest
+from verification.estimates import cubic, halved
 
 STEEL = ph.Material(E=200e9, rho=8000.0, nu=0.3)
 HERTZ = 1 / (2 * np.pi)

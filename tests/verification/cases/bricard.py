@@ -9,8 +9,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import phloat as ph
-from phloat.verification.case import Case, Row, compared
-from phloat.verification.estimates import halved
+from verification.case import Case, Row, compared
+from verification.estimates import halved
 
 G = 9.81
 CUBE = np.array([[0, 0, 0], [1, 0, 0], [1, -1, 0], [1, -1, 1], [0, -1, 1], [0, 0, 1]], dtype=float)  # along its edges

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 import phloat as ph
-from phloat.verification.case import Case, Row, compared
-from phloat.verification.estimates import halved
-from phloat.verification.rods import Rod
+from verification.case import Case, Row, compared
+from verification.estimates import halved
+from verification.rods import Rod
 
 
 def rod(length: float, section: ph.Section, material: ph.Material) -> Rod:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import phloat as ph
-from phloat.verification.case import Case, Row, compared
-from phloat.verification.cases.plates import lowest
-from phloat.verification.estimates import halved
+from verification.case import Case, Row, compared
+from verification.cases.plates import lowest
+from verification.estimates import halved
 
 UNIT = ph.Material(E=1.0, nu=0.3, rho=1.0)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from phloat.algebra.version import __version__
-from phloat.verification.case import Case, Row
+from verification.case import Case, Row
 
 HEADS = ("quantity", "reference", "phloat", "difference", "allowed", "")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import phloat as ph
-from phloat.verification import exact
-from phloat.verification.case import Case, Row, compared, row
-from phloat.verification.estimates import halved
+from verification import exact
+from verification.case import Case, Row, compared, row
+from verification.estimates import halved
 
 UNIT = ph.Material(E=1.0, rho=1.0, nu=0.3)
 THIN = ph.Section(A=1.0, I=1e-8, J=2e-8)

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.integrate import solve_bvp
 
 import phloat as ph
-from phloat.verification.case import Case, Row, compared
-from phloat.verification.estimates import halved
-from phloat.verification.rods import Rod
+from verification.case import Case, Row, compared
+from verification.estimates import halved
+from verification.rods import Rod
 
 UNIT = ph.Material(E=1.0, rho=1.0, nu=0.3)
 INEXTENSIBLE = ph.Section(A=1.0, I=1e-8)  # next to

@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import jv
 
 import phloat as ph
-from phloat.verification import exact
-from phloat.verification.case import Case, Row, compared, relative, row
-from phloat.verification.estimates import cubic, halved
+from verification import exact
+from verification.case import Case, Row, compared, relative, row
+from verification.estimates import cubic, halved
 
 UNIT = ph.Material(E=1.0, rho=1.0, nu=0.3)
 SLENDER = ph.Section(A=1.0, I=1e-8)  # bends at 1e-4 of the rate at which it stretches

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import phloat as ph
-from phloat.verification.case import Case, Row, relative, row
-from phloat.verification.estimates import cubic
+from verification.case import Case, Row, relative, row
+from verification.estimates import cubic
 
 SOURCE = "Brugnoli, Alazard, Pommier-Budinger and Matignon, Multibody System Dynamics 51, 2021"
 

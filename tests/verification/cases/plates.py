@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import iv, ivp, jv, jvp
 
 import phloat as ph
-from phloat.verification import exact
-from phloat.verification.case import Case, Row, compared
-from phloat.verification.estimates import halved
+from verification import exact
+from verification.case import Case, Row, compared
+from verification.estimates import halved
 
 THIN = ph.Material(E=12.0 * (1.0 - 0.3**2) * 1e9, rho=1e3, nu=0.3)  # 1 mm thick: D = 1, ρh = 1
 

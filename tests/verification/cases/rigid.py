@@ -7,8 +7,8 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipj
 
 import phloat as ph
-from phloat.verification.case import Case, Row, compared
-from phloat.verification.estimates import halved, midpoint
+from verification.case import Case, Row, compared
+from verification.estimates import halved, midpoint
 
 G = 9.81
 

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import phloat as ph
-from phloat.verification.case import Case, Row, compared
-from phloat.verification.estimates import halved
+from verification.case import Case, Row, compared
+from verification.estimates import halved
 
 G, L = 9.81, 1.0
 BALL, ROD, COLLAR, SHAFT, SPIN = 5.0, 0.6, 2.0, 0.5, 0.2  # kg, kg, kg, kg m², kg m² of the collar

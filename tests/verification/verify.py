@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Iterable
 
 from phloat.errors import InputError
-from phloat.verification.case import Case
-from phloat.verification.cases import beams, large, linkages, nafems, paper, plates, rigid, solids, spatial, turning
-from phloat.verification.report import Outcome, Report
+from verification.case import Case
+from verification.cases import beams, large, linkages, nafems, paper, plates, rigid, solids, spatial, turning
+from verification.report import Outcome, Report
 
 SUBJECTS = (paper, rigid, linkages, beams, turning, large, spatial, plates, solids, nafems)
 CASES: dict[str, Case] = {case.name: case for subject in SUBJECTS for case in subject.CASES}
