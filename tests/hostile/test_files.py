@@ -12,7 +12,7 @@ import pytest
 
 import phloat as ph
 from phloat.algebra.array_files import read_npy, read_npz
-from phloat.files.limits import CELLS, ELEMENTS
+from phloat.files.reading import CELLS, ELEMENTS
 from phloat.files.text import MOST
 from phloat.motion import record
 from phloat.system.parts import Parts

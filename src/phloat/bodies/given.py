@@ -13,7 +13,7 @@ import scipy.linalg as la
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr
-from phloat.bodies.companions import shortening
+from phloat.bodies.reduced import shortening
 from phloat.bodies.strain import Elastic
 from phloat.linear.bases import Basis, orthonormal
 

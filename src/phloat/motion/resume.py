@@ -9,9 +9,9 @@ import numpy as np
 
 from phloat.errors import InputError, finite
 from phloat.motion.events import Event
+from phloat.motion.files import held
 from phloat.motion.forms import memory_or_said, rows_of
 from phloat.motion.inputs import Inputs, given_inputs
-from phloat.motion.lock import held
 from phloat.motion.progress import bar
 from phloat.motion.rank import repeated_rows
 from phloat.motion.record import Recorder

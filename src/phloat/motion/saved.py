@@ -33,9 +33,8 @@ from phloat.algebra.version import __version__
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.motion.dense import at_times
 from phloat.motion.events import Happened
-from phloat.motion.files import PARTIAL, description, write_whole
+from phloat.motion.files import PARTIAL, description, held, write_whole
 from phloat.motion.forms import RUN, columns_of, rows_of
-from phloat.motion.lock import held
 from phloat.motion.result import Books, Result, happened
 from phloat.system.plain import plain
 from phloat.system.system import System

@@ -18,9 +18,9 @@ from phloat.linear.phdae import LinearPHDAE
 from phloat.motion.deformation import watched, watched_linear
 from phloat.motion.dense import at_times
 from phloat.motion.events import Event
+from phloat.motion.files import held
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.law_ranges import warn_of_ranges
-from phloat.motion.lock import held
 from phloat.motion.nodes import on_time_or_said
 from phloat.motion.progress import bar
 from phloat.motion.rank import repeated_rows
