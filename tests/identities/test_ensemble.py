@@ -15,7 +15,7 @@ import pytest
 import phloat as ph
 from phloat.many.by_value import dumps
 from phloat.many.distributions import as_distribution
-from phloat.many.fingerprint import fingerprint
+from phloat.many.ensemble import fingerprint
 from phloat.many.results import moments
 from phloat.many.runs import SECONDS, work
 from phloat.many.samples import sampled

@@ -1,4 +1,4 @@
-"""python-control: a plant there and a controller back, with named signals."""
+"""Plants for python-control and for SciPy, and controllers back, with named signals where these have them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.state_space import state_space
 
 if TYPE_CHECKING:
+    import scipy.signal as signal  # it takes half a second to import
     from control import StateSpace
 
 KINDS = re.compile(r"(?P<port>.+)_(?:effort|flow)(?:\[\d+\])?$")
@@ -89,3 +90,37 @@ def _package() -> Any:
     except ImportError:
         raise InputError("python-control is not installed; pip install phloat[control]") from None
     return control
+
+
+# --- SciPy -----------------------------------------------------------------------------------------------------------
+#
+# SciPy's systems, there and back.
+
+
+def to_scipy(system: LinearPHDAE) -> signal.StateSpace:
+    """The system as a `scipy.signal.StateSpace`; joints are eliminated, and H = ½ xᵀx.
+
+    Inputs and outputs stand in the order of `system.ports`; `state_space(system)` has their names and the way back to the
+    rows, `descriptor(system)` the sparse form with E and λ.
+    """
+    import scipy.signal as signal
+
+    plant = state_space(system)
+    return signal.StateSpace(plant.A, plant.B, plant.C, plant.D)
+
+
+def from_scipy(
+    system: signal.lti,
+    *,
+    ports: Mapping[str, int] | Sequence[str] | None = None,
+    energy: ArrayLike | Matrix | None = None,
+) -> LinearPHDAE:
+    """A passive continuous system of SciPy as a `LinearPHDAE`, its energy given or found; as `from_control`."""
+    import scipy.signal as signal
+
+    if isinstance(system, signal.dlti):
+        raise InputError(f"the system is sampled every {system.dt} s; only systems in continuous time are imported")
+    if not isinstance(system, signal.lti):
+        raise InputError(f"{type(system).__name__} is no system of SciPy; scipy.signal.StateSpace(…) makes one")
+    space = system.to_ss()
+    return from_state_space(space.A, space.B, space.C, space.D, ports=ports, energy=energy)
