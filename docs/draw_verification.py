@@ -19,12 +19,15 @@ import numpy as np
 from matplotlib.axes import Axes
 
 import phloat as ph
-from phloat.verification import Case, Row, exact
-from phloat.verification.cases import large, spatial, turning
-from phloat.verification.verify import CASES, SUBJECTS, chosen, tried
 from phloat.view.colours import COLOURS
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from verification import Case, Row, exact  # noqa: E402
+from verification.cases import large, spatial, turning  # noqa: E402
+from verification.verify import CASES, SUBJECTS, chosen, tried  # noqa: E402
+
 PICTURES = ROOT / "docs/pictures/verification"
 RESULTS = PICTURES / "results.json"
 FIELDS = {field.name for field in dataclasses.fields(Row)}
@@ -60,7 +63,8 @@ phloat verify --quick              what takes seconds
 phloat verify pendulum bricard     some cases
 ```
 
-In Python: `from phloat.verification import verify` and `print(verify("pendulum"))`. `./test` asserts every row of the quick cases,
+In Python, from the folder `tests`: `from verification import verify` and `print(verify("pendulum"))`. The cases are in
+`tests/verification` of the source and no part of an installed phloat. `./test` asserts every row of the quick cases,
 `./test --all` of all. `python docs/draw_verification.py` writes this page.
 
 """

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from messages import raises
 from scipy.special import jv
+from verification import Case, Outcome, Report, Row, exact, verify
+from verification.estimates import cubic, halved, midpoint
+from verification.rods import Rod
+from verification.verify import CASES, chosen
 
 import phloat as ph
-from phloat.verification import Case, Outcome, Report, Row, exact, verify
-from phloat.verification.estimates import cubic, halved, midpoint
-from phloat.verification.rods import Rod
-from phloat.verification.verify import CASES, chosen
 
 ALL = [pytest.param(case, marks=[pytest.mark.long] if case.long else [], id=name) for name, case in CASES.items()]
 

@@ -30,6 +30,7 @@ from phloat.bodies.superelements.report import Report as SuperelementReport
 from phloat.bodies.superelements.superelement import Superelement
 from phloat.control.closed import Certificate, certificate, closed, loop_poles
 from phloat.control.energy_shaping import energy_shaping
+from phloat.control.exports import from_control, from_scipy, to_control, to_scipy
 from phloat.control.feedback import Feedback, lqg
 from phloat.control.fmu import to_fmu
 from phloat.control.input_shaping import impulses, shaped
@@ -38,11 +39,8 @@ from phloat.control.lqr import Regulator, lqr
 from phloat.control.matlab import from_matlab, to_matlab
 from phloat.control.observers import Observer, kalman, passive_observer
 from phloat.control.passive import Passive
-from phloat.control.pid import damping_injection, pid, together, wired
-from phloat.control.python_control import from_control, to_control
+from phloat.control.pid import damping_injection, gain_for, pid, together, wired
 from phloat.control.sampled import Sampled
-from phloat.control.scipy_signal import from_scipy, to_scipy
-from phloat.control.tuning import gain_for
 from phloat.control.wires import Wire
 from phloat.errors import (
     AccuracyError,
@@ -88,20 +86,18 @@ from phloat.joints.tie import Pressure, Tie, Traction
 from phloat.linear.balanced import balanced
 from phloat.linear.bases import Basis
 from phloat.linear.course import LinearResult
-from phloat.linear.craig_bampton import craig_bampton
 from phloat.linear.eliminate import eliminate
 from phloat.linear.error import BandError, error
 from phloat.linear.interconnect import gyrator, side_by_side, swapped, transformer
-from phloat.linear.irka import irka
 from phloat.linear.krylov import krylov
-from phloat.linear.modal import modal
+from phloat.linear.modal import craig_bampton, modal
 from phloat.linear.modes import Modes, modes
 from phloat.linear.participation import EffectiveMasses, effective_masses, participation
 from phloat.linear.passive_form import from_state_space
 from phloat.linear.phdae import Field, LinearPHDAE
 from phloat.linear.ports_report import PortsReport, ports_report
 from phloat.linear.project import project
-from phloat.linear.pymor import from_pymor, to_pymor
+from phloat.linear.pymor import from_pymor, irka, to_pymor
 from phloat.linear.reduce import reduce
 from phloat.linear.response import Response, response, transmission
 from phloat.linear.state_space import StateSpace, descriptor, state_space
@@ -110,19 +106,17 @@ from phloat.many.distributions import choice, lognormal, normal, triangular, tru
 from phloat.many.ensemble import ensemble
 from phloat.many.results import Ensemble, load_ensemble
 from phloat.many.varied import varied
-from phloat.motion.equilibrium import equilibrium
+from phloat.motion.equilibrium import equilibrium, reactions
 from phloat.motion.events import Event
 from phloat.motion.ledger import Ledger, energy_ledger
 from phloat.motion.place import place
 from phloat.motion.positions import position
-from phloat.motion.reactions import reactions
 from phloat.motion.result import Books, Result
 from phloat.motion.resume import resume
 from phloat.motion.saved import load_run, save
-from phloat.motion.schemes.composition import Composition4
 from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha
 from phloat.motion.schemes.ida import IDA
-from phloat.motion.schemes.midpoint import Midpoint
+from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.motion.schemes.radau import RadauIIA
 from phloat.motion.set_moving import set_moving
 from phloat.motion.settle import settle
@@ -137,8 +131,7 @@ from phloat.system.system import System, connect, drive, lock
 from phloat.system.terms import Terms, terms
 from phloat.system.words.node import FileError
 from phloat.view.film import animate
-from phloat.view.inline import show
-from phloat.view.page.write import to_html
+from phloat.view.page.write import show, to_html
 from phloat.view.plot import plot
 from phloat.view.vtu import to_vtu
 

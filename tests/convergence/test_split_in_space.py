@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from bodies_zoo import steel
+from verification.rods import Rod
 
 import phloat as ph
-from phloat.verification.rods import Rod
 
 SECTION = ph.Rectangle(b=0.003, h=0.012)
 FORCE = np.array([0.0, 20.0, 20.0])

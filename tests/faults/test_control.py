@@ -15,9 +15,8 @@ from phloat.control.input_shaping import shaped
 from phloat.control.loop_ledger import loop_ledger
 from phloat.control.lqr import lqr
 from phloat.control.observers import kalman, passive_observer
-from phloat.control.pid import damping_injection, pid, together, wired
+from phloat.control.pid import damping_injection, gain_for, pid, together, wired
 from phloat.control.sampled import Sampled
-from phloat.control.tuning import gain_for
 from phloat.control.wires import Wire
 from phloat.linear.modal import modal
 from phloat.linear.project import project

@@ -10,10 +10,9 @@ import scipy.sparse as sp
 from messages import raises
 
 import phloat as ph
+from phloat.control.exports import from_control, from_scipy, to_control, to_scipy
 from phloat.control.fmu import to_fmu
 from phloat.control.matlab import from_matlab, to_matlab
-from phloat.control.python_control import from_control, to_control
-from phloat.control.scipy_signal import from_scipy, to_scipy
 from phloat.control.stepping import moved
 from phloat.linear.passive_form import from_state_space
 from phloat.linear.pymor import from_pymor, to_pymor

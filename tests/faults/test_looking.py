@@ -79,7 +79,7 @@ def test_what_is_no_result_is_said(tmp_path):
 )
 def test_a_missing_package_is_named_with_its_extra(package, use, extra, tmp_path, monkeypatch):
     there = importlib.util.find_spec
-    for module in ("phloat.view.figures", "phloat.many.labelled"):
+    for module in ("phloat.view.figures", "phloat.many.results"):
         monkeypatch.setattr(sys.modules[module], "find_spec", lambda name: None if name == package else there(name))
     monkeypatch.setitem(sys.modules, package, None)  # importing it fails
     with raises(ph.InputError, package, extra):

@@ -12,10 +12,9 @@ from phloat.algebra.layout import Layout
 from phloat.analysis.pod import pod
 from phloat.linear.balanced import balanced
 from phloat.linear.bases import Basis
-from phloat.linear.craig_bampton import craig_bampton
 from phloat.linear.error import error
 from phloat.linear.krylov import krylov
-from phloat.linear.modal import modal
+from phloat.linear.modal import craig_bampton, modal
 from phloat.linear.project import project
 from phloat.linear.reduce import reduce
 
@@ -150,7 +149,7 @@ def test_a_tolerance_is_positive():
 
 
 def test_without_pymor_there_is_a_sentence(monkeypatch):
-    from phloat.linear.irka import irka
+    from phloat.linear.pymor import irka
 
     whole = builtins.__import__
 

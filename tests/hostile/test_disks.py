@@ -129,7 +129,7 @@ def test_a_read_only_folder_is_said_and_can_be_read(tmp_path, monkeypatch, plain
             raise OSError(errno.EROFS, os.strerror(errno.EROFS))
         return open(path, mode, *more, **options)
 
-    monkeypatch.setattr("phloat.motion.lock.open", refused, raising=False)
+    monkeypatch.setattr("phloat.motion.files.open", refused, raising=False)
     monkeypatch.setattr("phloat.motion.files.open", refused, raising=False)
     np.testing.assert_array_equal(ph.load_run(folder, SYSTEM).e, plain.e)
     for write in (lambda: ph.resume(folder, SYSTEM, t_end=2.0), lambda: ph.save(plain, folder, overwrite=True)):

@@ -12,7 +12,8 @@ import pytest
 from messages import warns
 
 import phloat as ph
-from phloat.cli import doctor, gallery, sketch
+from phloat.cli import doctor, gallery
+from phloat.cli.checking import sketch
 from phloat.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -260,18 +261,18 @@ def test_check_draws_pictures_and_a_sketch(capsys):
 
 def test_a_sketch_has_dots_where_bodies_are():
     model = ph.load_model(MODELS / "double_pendulum.yaml")
-    level = sketch.sketch(model.system, model.state, 20, 5)
+    level = sketch(model.system, model.state, 20, 5)
     assert len(level) == 1 and level[0][0] == "o" and level[0][10] == "o" and len(level[0]) == 20
     state = ph.place(model.system, {"upper.theta": np.pi / 2, "lower.theta": np.pi / 2})
-    up = sketch.sketch(model.system, state, 20, 5)
+    up = sketch(model.system, state, 20, 5)
     assert [len(line) for line in up] == [1] * 5
     state = ph.place(model.system, {"upper.theta": np.pi / 4, "lower.theta": np.pi / 4})
-    rising = sketch.sketch(model.system, state, 20, 5)
+    rising = sketch(model.system, state, 20, 5)
     assert rising[-1][0] == "o" and len(rising) == 5
     inked = [[k for k, letter in enumerate(line) if letter != "\u2800"] for line in rising]
     assert all(min(above) >= max(below) for above, below in itertools.pairwise(inked))  # it rises to the right
     one = ph.connect({"ball": ph.PointMass(1.0).discretise()})
-    assert sketch.sketch(one, ph.place(one), 20, 5) == []
+    assert sketch(one, ph.place(one), 20, 5) == []
 
 
 # --- view ------------------------------------------------------------------------------------------------------------

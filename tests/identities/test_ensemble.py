@@ -16,10 +16,10 @@ from messages import warns
 import phloat as ph
 from phloat.many.by_value import dumps
 from phloat.many.distributions import as_distribution
-from phloat.many.fingerprint import fingerprint
+from phloat.many.ensemble import fingerprint
+from phloat.many.results import moments
 from phloat.many.runs import SECONDS, work
 from phloat.many.samples import sampled
-from phloat.many.statistics import moments
 
 DISTRIBUTIONS = [
     ph.normal(3.0, 0.5),

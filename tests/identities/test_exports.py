@@ -8,9 +8,8 @@ import scipy.io
 import scipy.linalg as la
 
 import phloat as ph
+from phloat.control.exports import from_control, from_scipy, to_control, to_scipy
 from phloat.control.matlab import from_matlab, to_matlab
-from phloat.control.python_control import from_control, to_control
-from phloat.control.scipy_signal import from_scipy, to_scipy
 from phloat.linear.passive_form import from_state_space
 from phloat.linear.pymor import from_pymor, to_pymor
 from phloat.linear.state_space import descriptor, state_space

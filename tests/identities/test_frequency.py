@@ -8,8 +8,7 @@ import pytest
 import phloat as ph
 from phloat.linear.participation import effective_masses, participation
 from phloat.linear.ports_report import ports_report
-from phloat.linear.response import transmission
-from phloat.linear.sweep import Sweep
+from phloat.linear.response import Sweep, transmission
 from phloat.linear.transfer import FEW, Pencil, one_by_one, triangular
 from phloat.linear.zeros import poles, poles_zeros, zeros
 

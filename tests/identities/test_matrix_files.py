@@ -10,10 +10,9 @@ from matrices_zoo import Exported, beam, box
 from messages import raises
 
 import phloat as ph
-from phloat.bodies.superelements.bulk_data import real
 from phloat.bodies.superelements.matrix_files import matched, read_matrix
-from phloat.bodies.superelements.node_files import read_nodes
 from phloat.bodies.superelements.superelement import Superelement
+from phloat.fem.decks import read_nodes, real
 
 BODY = box((3, 2, 1))
 FIRST = 11  # nodes are numbered 11, 12…
@@ -195,7 +194,7 @@ def test_dmig_as_the_manual_writes_it(tmp_path):
     [("1.5", 1.5), ("1.5+3", 1500.0), ("-1.5-3", -1.5e-3), ("1.D+6", 1e6), (".7E1", 7.0), ("2d-1", 0.2), ("  ", 0.0)],
 )
 def test_reals_of_nastran(text, value):
-    assert real(text, "a number") == value
+    assert real(text) == value
 
 
 def test_abaqus_reads_either_triangle_or_all(tmp_path):
@@ -261,6 +260,7 @@ def test_files_that_cannot_be_read_say_why(tmp_path, name, text, said):
         ("GRID,5,2,0.,0.,0.\n", "GRID 5"),
         ("GRID,5,,0.,0.,0.,3\n", "GRID 5"),
         ("*NODE\n1, a, 0, 0\n", "'1, a, 0, 0'"),
+        ("*NODE\n1, 0, 0, 0\n*NSET, NSET=a\n1, b\n", "'b'"),
         ("1 0 0 0\n1 1 1 1\n", "node 1"),
         ("\n", "nodes.txt"),
     ],

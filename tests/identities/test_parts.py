@@ -9,7 +9,7 @@ from phloat.motion.inputs import Inputs
 from phloat.motion.kernel import tables
 from phloat.motion.parts import WHOLE, Parts
 from phloat.motion.runner import Runner
-from phloat.motion.schemes.composition import PARTS
+from phloat.motion.schemes.midpoint import PARTS
 from phloat.motion.task import Task
 
 STEEL = ph.Material(E=2e11, rho=7800.0, nu=0.3)

@@ -10,10 +10,9 @@ from reduction_zoo import BAND, LINK, apart, driven_arm, jointed_arm, made, mark
 import phloat as ph
 from phloat.linear.balanced import balanced
 from phloat.linear.bases import Basis, rigid_motions
-from phloat.linear.craig_bampton import craig_bampton
 from phloat.linear.error import error
 from phloat.linear.krylov import krylov
-from phloat.linear.modal import modal
+from phloat.linear.modal import craig_bampton, modal
 from phloat.linear.project import project
 from phloat.linear.reduce import reduce
 
@@ -225,7 +224,7 @@ def test_reduced_transfer_functions_are_positive_real(method):
 
 def test_the_points_of_pymor_give_a_passive_system():
     pytest.importorskip("pymor")
-    from phloat.linear.irka import irka
+    from phloat.linear.pymor import irka
 
     system = SYSTEMS["arm"]
     rom = project(system, irka(system, order=30))

@@ -10,12 +10,10 @@ from motion_zoo import CASES, SOFT, on_mesh, pair, thing
 from scipy.spatial.transform import Rotation
 
 import phloat as ph
-from phloat.view.blocks import ball, block
-from phloat.view.page.joints import coordinates
 from phloat.view.page.motion import quaternions
 from phloat.view.page.pack import Pack, compressed
-from phloat.view.page.quantities import largest_stress
-from phloat.view.scene import Drawn, course, drawn, scene
+from phloat.view.page.quantities import coordinates, largest_stress
+from phloat.view.scene import Drawn, ball, block, course, drawn, scene
 from phloat.view.surfaces import box, cylinder, mesh_surface, sphere
 
 SIZE = 1e-6  # of a whole that is small: nothing is drawn thicker than it is

@@ -5,10 +5,11 @@ import re
 from dataclasses import replace
 
 import pytest
+from verification.verify import CASES
 
+import phloat
 from phloat.cli.main import main
 from phloat.cli.parser import parser
-from phloat.verification.verify import CASES
 
 NAMES = ["rod", "free rotation"]
 
@@ -55,6 +56,12 @@ def test_cases_are_listed_and_unknown_ones_refused(capsys):
     assert "end moment" not in out
     assert main(["verify", "pendulums"]) == 2
     assert "no case 'pendulums'; there are" in capsys.readouterr().err
+
+
+def test_an_installation_without_the_source_says_where_the_cases_are(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(phloat, "__file__", str(tmp_path / "site-packages/phloat/__init__.py"))
+    assert main(["verify", "--quick"]) == 2
+    assert "repository of phloat, in tests/verification" in capsys.readouterr().err
 
 
 def test_help_teaches_by_examples_that_are_right(capsys, monkeypatch):

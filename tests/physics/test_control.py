@@ -13,9 +13,8 @@ from phloat.control.input_shaping import impulses, shaped
 from phloat.control.loop_ledger import loop_ledger
 from phloat.control.lqr import lqr
 from phloat.control.observers import kalman
-from phloat.control.pid import damping_injection, pid
+from phloat.control.pid import damping_injection, gain_for, pid
 from phloat.control.sampled import Sampled
-from phloat.control.tuning import gain_for
 from phloat.linear.modal import modal
 from phloat.linear.project import project
 

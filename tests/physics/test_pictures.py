@@ -6,9 +6,8 @@ from bodies_zoo import steel
 from looking_zoo import HOSTILE, falling, hostile, satellite, sliding, turning
 
 import phloat as ph
-from phloat.view.diagram import lines_of
+from phloat.view.diagram import lines_of, places
 from phloat.view.film import frames, staged
-from phloat.view.layered import places
 
 # --- chosen lines ----------------------------------------------------------------------------------------------------
 

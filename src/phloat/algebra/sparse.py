@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from typing import TypeAlias
 
 import numpy as np
@@ -217,3 +218,25 @@ class Pattern:
         out = sp.csr_array.__new__(sp.csr_array)  # as copy does, in a tenth of its time
         vars(out).update(vars(self.matrix), data=data)
         return out
+
+
+# --- many solutions with one matrix ----------------------------------------------------------------------------------
+#
+# Solving with one sparse symmetric matrix many times.
+
+
+LARGE = 20_000  # unknowns from which PARDISO is taken where it is installed
+
+
+def factorised(K: Matrix) -> Callable[[np.ndarray], np.ndarray]:
+    """f → K⁻¹f for a symmetric positive definite K; f one column or several."""
+    if K.shape[0] >= LARGE and find_spec("pypardiso") is not None:
+        import pypardiso
+
+        solver = pypardiso.PyPardisoSolver(mtype=11)
+        matrix = K.tocsr()
+        solver.factorize(matrix)
+        return lambda f: np.asarray(solver.solve(matrix, np.asfortranarray(f)))
+    # minimum degree on AᵀA + pivots on the diagonal: half the fill and a tenth of the time of the default for solids
+    factor = spla.splu(K.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    return factor.solve

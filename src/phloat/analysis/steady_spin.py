@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.sparse import csr, diagonal
-from phloat.analysis.section_inertia import warn_of_sections
+from phloat.analysis.tangent import warn_of_sections
 from phloat.errors import AccuracyError, InputError, finite
 from phloat.joints.ends import unit
 from phloat.motion.beam_limits import STRETCHED_LITTLE

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg as la
 
-from phloat.algebra.factorised import factorised
+from phloat.algebra.sparse import factorised
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.facets import mesh_of

@@ -16,7 +16,7 @@ from phloat.cli.faults import Interrupted
 from phloat.cli.talk import Talk, as_json, number
 from phloat.errors import ConvergenceError, InputError
 from phloat.files.model import Model, wanted
-from phloat.motion.lock import held
+from phloat.motion.files import held
 from phloat.motion.saved import Folder
 from phloat.motion.told import deformation_said
 

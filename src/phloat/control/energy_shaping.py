@@ -21,9 +21,8 @@ from phloat.control.passive import Passive
 from phloat.control.pid import pid, together
 from phloat.control.wires import axis, numbers
 from phloat.errors import InputError, finite, not_negative, positive
-from phloat.motion.equilibrium import equilibrium
+from phloat.motion.equilibrium import equilibrium, reactions
 from phloat.motion.place import place
-from phloat.motion.reactions import reactions
 from phloat.motion.relax import point
 from phloat.motion.statics import statics
 from phloat.system.state import State

@@ -11,7 +11,7 @@ import numpy as np
 from phloat.errors import InputError, PortError, SampleTimeWarning, finite, unknown
 from phloat.joints.rows import Along, Row, Turn
 from phloat.joints.wire import Wire
-from phloat.linear.outputs import WAY
+from phloat.linear.march import WAY
 from phloat.linear.phdae import LinearPHDAE
 from phloat.motion.outputs import Outputs
 from phloat.system.system import System

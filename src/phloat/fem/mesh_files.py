@@ -11,8 +11,8 @@ import numpy as np
 
 from phloat.errors import InputError, positive, unknown
 from phloat.fem.cells import FACET
+from phloat.fem.decks import abaqus, nastran
 from phloat.fem.mesh import Mesh
-from phloat.fem.mesh_decks import abaqus, nastran
 from phloat.fem.mesh_parts import Parts, assembled
 
 FORMATS = {

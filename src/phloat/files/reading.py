@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from phloat.bodies.beams.beam import Beam
+from phloat.bodies.beams.split import Split
+from phloat.bodies.made import Made
+from phloat.bodies.plates.outline import Oblong, Round
+from phloat.bodies.solids.outlines import Box, Bracket, Rectangle, Tube
 from phloat.errors import InputError
+from phloat.fem.mesh import Mesh
 from phloat.files.asked import MODES, RESPONSE, SIMULATE, SWEEP
 from phloat.files.control import CONTROLLER
 from phloat.files.dimensions import check_parameters
 from phloat.files.inputs import INPUTS, in_space, written_inputs
-from phloat.files.limits import sizes_or_said
 from phloat.files.model import Model
 from phloat.files.outputs import OUTPUT, read_output
 from phloat.files.start import START, Start
 from phloat.files.text import of_plain, parsed, read_text
-from phloat.files.yaml_text import to_json, to_yaml
-from phloat.system.parts import parts
+from phloat.system.parts import Parts, parts
 from phloat.system.plain import VERSION, said
 from phloat.system.system import System
 from phloat.system.words.groups import Field, MapOf, Record
@@ -162,3 +168,177 @@ class Beside:
         file = f"{self.path.stem}.{word}.npz"
         np.savez_compressed(self.path.with_name(file), **dict(arrays))
         return file
+
+
+# --- limits ----------------------------------------------------------------------------------------------------------
+#
+# How much a file may ask for. Python may ask for more: a file can come from anywhere, and is refused before memory is taken.
+
+
+ELEMENTS = 2_000  # of a beam, or of a piece of one
+CELLS = 200_000  # of all bodies of a file, elements of beams among them
+
+
+def sizes_or_said(parts: Parts, root: Node | None) -> int:
+    """How many elements and cells there will be, or a sentence where they are too many for a file."""
+    total = 0
+    for name, part in parts.bodies.items():
+        node = _child(_child(root, "bodies"), name)
+        if isinstance(part, Parts):
+            total += sizes_or_said(part, _child(node, "system"))
+        else:
+            total += _said_of(part, node)
+        if total > CELLS:
+            _refused(
+                node or root,
+                f"up to here the bodies have {_much(total)} elements and cells; a file has at most {CELLS}",
+            )
+    return total
+
+
+def _said_of(part: Made, node: Node | None) -> int:
+    step = next((step for step in part.steps if step.verb == "discretise"), None)
+    given = step.given[0] if step is not None and step.given else None
+    recipe = part.recipe
+    if isinstance(recipe, Beam | Split):
+        each = int(given) if isinstance(given, int | np.integer) else max(len(given or ()) - 1, 0)
+        pieces = recipe.pieces if isinstance(recipe, Split) else 1
+        if each > ELEMENTS or pieces > ELEMENTS:
+            most = max(each, pieces)
+            _refused(
+                node,
+                f"{_much(most)} {'elements' if most == each else 'pieces'}; a beam in a file has at most {ELEMENTS}",
+            )
+        return each * pieces
+    shape = getattr(recipe, "outline", getattr(recipe, "mesh", None))
+    if shape is None or step is None:
+        return 0
+    cells = _cells(shape, given) * 2.0 ** (_axes(shape) * min(int(step.options.get("refine") or 0), 100))
+    if cells > CELLS:
+        _refused(node, f"about {_much(cells)} cells; a file has at most {CELLS}")
+    return int(cells)
+
+
+def _cells(shape: Any, given: Any) -> float:
+    """How many cells an outline makes of the number or numbers that it is given."""
+    if isinstance(shape, Mesh):
+        return float(shape.cells.shape[0])
+    counts = [float(n) for n in np.atleast_1d(np.asarray(given, dtype=float))] if given is not None else [0.0]
+    n = counts[0]
+    if len(counts) > 1:
+        return math.prod(counts)
+    if isinstance(shape, Bracket):
+        t = shape.thickness
+        return n**3 * (shape.a + shape.b) / t * max(shape.width / t, 1.0)
+    if isinstance(shape, Round):
+        return n * max(12.0, n * math.pi * (shape.radius + shape.inner) / (shape.radius - shape.inner))
+    return _along(n, _sides(shape))
+
+
+def _sides(shape: Any) -> Sequence[float]:
+    if isinstance(shape, Tube):
+        return shape.length, shape.outer - shape.inner, math.pi * (shape.outer + shape.inner)
+    return tuple(getattr(shape, side) for side in "abc" if hasattr(shape, side))
+
+
+def _along(n: float, sides: Sequence[float]) -> float:
+    return math.prod(max(1.0, n * side / max(sides)) for side in sides)
+
+
+def _axes(shape: Any) -> int:
+    if isinstance(shape, Mesh):
+        return shape.points.shape[1]
+    return 3 if isinstance(shape, Box | Tube | Bracket) else 2 if isinstance(shape, Rectangle | Oblong | Round) else 3
+
+
+def _refused(node: Node | None, message: str) -> None:
+    if node is None:
+        raise InputError(message)
+    node.wrong(message)
+
+
+def _much(count: float) -> str:
+    return f"{int(count)}" if count < 1e6 else f"{count:.1e}"
+
+
+def _child(node: Node | None, key: str) -> Node | None:
+    return node.entries.get(key) if node is not None and node.entries is not None else None
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+#
+# Plain data as text that people like to read: YAML in blocks, what is short on one line; or JSON.
+
+
+WIDTH = 110
+BARE = re.compile(r"[A-Za-zµ][\w .()/^%-]*[\w)%]|[A-Za-zµ]")
+RESERVED = {"true", "false", "null", "yes", "no", "on", "off", "nan", "inf"}
+
+
+def to_yaml(data: dict[str, Any]) -> str:
+    """YAML of plain data, the same text for the same data."""
+    out: list[str] = []
+    for key, value in data.items():
+        if out and isinstance(value, (dict, list)) and value:
+            out.append("")
+        out += _entry(key, value, 0)
+    return "\n".join(out) + "\n"
+
+
+def to_json(data: dict[str, Any]) -> str:
+    """JSON of plain data."""
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _entry(key: str, value: Any, depth: int) -> list[str]:
+    pad, name = "  " * depth, _word(key, is_key=True)
+    flat = _flat(value)
+    top = depth == 0 and isinstance(value, (dict, list)) and value and not _plain_list(value)
+    if not top and len(pad) + len(name) + 2 + len(flat) <= WIDTH:
+        return [f"{pad}{name}: {flat}"]
+    if isinstance(value, dict) and value:
+        return [f"{pad}{name}:", *(line for k, v in value.items() for line in _entry(k, v, depth + 1))]
+    if isinstance(value, list) and value and not _plain_list(value):
+        return [f"{pad}{name}:", *(line for item in value for line in _item(item, depth + 1))]
+    return [f"{pad}{name}: {flat}"]
+
+
+def _item(value: Any, depth: int) -> list[str]:
+    pad, flat = "  " * depth, _flat(value)
+    if len(pad) + 2 + len(flat) <= WIDTH or not isinstance(value, dict) or not value:
+        return [f"{pad}- {flat}"]
+    lines = [line for k, v in value.items() for line in _entry(k, v, depth + 1)]
+    return [f"{pad}- {lines[0].lstrip()}", *lines[1:]]
+
+
+def _plain_list(value: Any) -> bool:
+    return isinstance(value, list) and not any(isinstance(x, (dict, list)) for x in value)
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_word(k, is_key=True)}: {_flat(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flat, value)) + "]"
+    if isinstance(value, str):
+        return _word(value)
+    if isinstance(value, float):
+        return _number(value)
+    return json.dumps(value, allow_nan=False)
+
+
+def _number(value: float) -> str:
+    """All digits, as few characters as that takes."""
+    text = json.dumps(value, allow_nan=False)
+    if "e" in text or not text.endswith(".0"):
+        return text
+    digits = text[:-2].rstrip("0")
+    zeros = len(text) - 2 - len(digits)
+    return text if zeros < 5 else f"{digits or '0'}e{zeros}"
+
+
+def _word(text: str, *, is_key: bool = False) -> str:
+    if is_key and re.fullmatch(r"-?\d+(\.\d+)?(e[+-]?\d+)?", text):
+        return text
+    bare = BARE.fullmatch(text) and text.lower() not in RESERVED and "  " not in text
+    return text if bare else json.dumps(text, ensure_ascii=False)

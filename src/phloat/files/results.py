@@ -15,7 +15,7 @@ from phloat.bodies.beams.frame import OF_WHOLE
 from phloat.bodies.beams.split import Split
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.files.reading import load_model
-from phloat.many.labelled import dataset, to_file
+from phloat.many.results import dataset, to_file
 from phloat.motion.ledger import energy_ledger
 from phloat.motion.result import COMPONENTS, Result
 from phloat.motion.saved import Folder, load_run, loaded, rebuilt

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import fields, is_dataclass
 from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.many.asked import asked, differences
+from phloat.many.by_value import global_names, installed
 from phloat.many.dask import on_cluster
 from phloat.many.gather import Gatherer
 from phloat.many.processes import in_processes
-from phloat.many.progress import counting
 from phloat.many.question import Outcome, Question, Start
 from phloat.many.results import Ensemble
 from phloat.many.runs import cores, here, in_threads
 from phloat.many.samples import Key, Samples, sampled
-from phloat.many.store import Folder
+from phloat.many.store import VERSION, Description, Folder
 from phloat.many.varied import Varied
 from phloat.motion.events import Event
 from phloat.motion.inputs import Inputs
+from phloat.motion.progress import Bar
 from phloat.motion.result import Result
 from phloat.motion.schemes.midpoint import Midpoint
 from phloat.motion.task import Begins, Controller, Scheme
@@ -173,3 +177,161 @@ def _outcomes(
     except InputError:  # something of it is known to this process alone
         shared = in_threads(question, table, numbers, count)
     yield from shared
+
+
+# --- the question ----------------------------------------------------------------------------------------------------
+#
+# What an ensemble asks, in words and as fingerprints: a sweep goes on only with the question that it began with.
+
+
+DIGITS = 6  # to which two starts are the same: they were found by iterations, perhaps on two machines
+
+
+def asked(question: Question, drawn: Samples) -> Description:
+    """The description of an ensemble of which nothing has been run."""
+    arguments = {("keep" if name == "output" else name): value for name, value in question.arguments.items()}
+    parts: dict[str, Any] = {"system": _written(question.system), "parameters": (drawn.keys, drawn.values)}
+    parts |= {"start": _start(question.start), "output": question.output, **arguments}
+    plain = {name: value for name, value in arguments.items() if isinstance(value, (int, float, str))}
+    return {
+        "format": "phloat ensemble",
+        "version": VERSION,
+        "samples": len(drawn),
+        "parameters": list(drawn.names),
+        "sampling": drawn.sampling,
+        "levels": [list(level) for level in drawn.levels],
+        "arguments": plain,
+        "question": {name: fingerprint(part) for name, part in parts.items()},
+        "outputs": None,
+        "complex": [],
+        "single": True,
+        "finished": False,
+    }
+
+
+def differences(there: Description, here: Description) -> list[str]:
+    """The parts of two questions that are not the same."""
+    a, b = there["question"], here["question"]
+    return [name for name in dict.fromkeys((*a, *b)) if a.get(name) != b.get(name)]
+
+
+def _written(system: System) -> object:
+    """What a system was written with: its arrays follow from that, to round-off, which machines do not share."""
+    bodies = {name: (body.made or body) for name, body in system.bodies.items()}
+    joints = {name: (c.joint, len(c.free), len(c.locked), len(c.driven)) for name, c in system.joints.items()}
+    elements = {name: element.recipe for name, element in system.elements.items()}
+    actuators = {name: actuator.recipe for name, actuator in system.actuators.items()}
+    return bodies, joints, elements, actuators, np.asarray(system.gravity), system.plane, dict(system.layout.shapes)
+
+
+def _start(start: object) -> object:
+    if not isinstance(start, State):
+        return start
+    scale = float(np.abs(start.e).max(initial=0.0)) or 1.0
+    return dict(start.layout.shapes), np.round(start.e / scale, DIGITS) + 0.0, f"{scale:.{DIGITS}e}"
+
+
+# --- progress --------------------------------------------------------------------------------------------------------
+#
+# How far an ensemble is, on the terminal or in a notebook.
+
+
+def counting(total: int, wanted: bool | None) -> Callable[[int, int], None]:
+    """A bar once it takes more than a second; never where nobody looks, unless asked for.
+
+    Called with the samples done and those that failed; it goes away when all are done.
+    """
+    drawn, first = Bar(wanted), [-1]
+
+    def show(done: int, failed: int) -> None:
+        if first[0] < 0:
+            first[0] = done  # a sweep that goes on has some already
+        if done >= total:
+            drawn.clear()
+        elif drawn.due():
+            new = done - first[0]
+            left = f", {drawn.elapsed / new * (total - done):.0f} s left" if new else ""
+            lost = f", {failed} failed" if failed else ""
+            drawn.draw(done / total, f"{done} of {total} samples{lost}{left}")
+
+    return show
+
+
+# --- fingerprints ----------------------------------------------------------------------------------------------------
+#
+# Whether two questions are the same: a digest of any value, by what it says and not by where it stands in memory.
+
+
+def fingerprint(thing: object) -> str:
+    """The same for equal values in any process: numbers, arrays, frozen values, mappings, functions by their code."""
+    digest = hashlib.sha256()
+    for part in _said(thing, ()):
+        digest.update(part)
+        digest.update(b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _said(x: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
+    if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufcSU":
+        yield from (x.dtype.str.encode(), str(x.shape).encode(), np.ascontiguousarray(x).tobytes())
+    elif x is None or isinstance(x, (bool, int, float, complex, str, bytes)):
+        yield f"{type(x).__name__} {x!r}".encode()
+    elif id(x) in inside:
+        yield b"again"
+    else:
+        yield type(x).__qualname__.encode()
+        inside = (*inside, id(x))
+        for part in (*_methods(type(x)), *_parts(x)):
+            yield from _said(part, inside)
+
+
+def _methods(kind: type) -> list[object]:
+    """What values of a class that is the user's own can do."""
+    own = not installed(kind.__module__)
+    return [f for _, f in sorted(vars(kind).items()) if isinstance(f, FunctionType)] if own else []
+
+
+def _parts(x: Any) -> Iterator[object]:
+    """What a value is made of."""
+    if isinstance(x, ModuleType):
+        yield x.__name__
+    elif isinstance(x, FunctionType):
+        yield from _function_parts(x)
+    elif isinstance(x, CodeType):
+        yield from (x.co_code, x.co_names, x.co_varnames, x.co_argcount, x.co_consts)
+    elif isinstance(x, (type, BuiltinFunctionType)):
+        yield from (x.__module__, x.__qualname__)
+    elif isinstance(x, functools.partial):
+        yield from (x.func, x.args, x.keywords)
+    elif isinstance(x, Mapping):
+        for key, value in x.items():
+            yield from (key, value)
+    elif isinstance(x, (list, tuple)):
+        yield from x
+    elif isinstance(x, (set, frozenset)):
+        yield from sorted(x, key=repr)
+    elif is_dataclass(x):
+        for field in fields(x):
+            yield from (field.name, getattr(x, field.name))
+    elif hasattr(x, "tocoo"):  # a sparse matrix
+        entries = x.tocoo()
+        yield from (entries.shape, entries.row, entries.col, entries.data)
+    else:
+        yield getattr(x, "__name__", None)
+        yield from sorted((k, v) for k, v in getattr(x, "__dict__", {}).items() if not k.startswith("_"))
+
+
+def _function_parts(x: FunctionType) -> Iterator[object]:
+    """A function of a package by its name, one of the user by what it does and with what."""
+    if installed(x.__module__) and "<" not in x.__qualname__:
+        yield from (x.__module__, x.__qualname__)
+        return
+    yield from (x.__code__, x.__defaults__, x.__kwdefaults__)
+    for cell in x.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:
+            yield None
+    for name in sorted(set(global_names(x.__code__))):
+        if name in x.__globals__:
+            yield from (name, x.__globals__[name])

@@ -17,11 +17,10 @@ from phloat.errors import InputError
 from phloat.many.family import Family
 from phloat.many.patched import Template, apart, template
 from phloat.motion.assembled import Assembled
-from phloat.motion.dense import at_times
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.nodes import Marks, Nodes
 from phloat.motion.rank import repeated_rows
-from phloat.motion.result import Result
+from phloat.motion.result import Result, at_times
 from phloat.motion.runner import Runner
 from phloat.motion.schemes.midpoint import Midpoint
 from phloat.motion.signals import Function

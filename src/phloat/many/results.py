@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,9 @@ import numpy as np
 from phloat.algebra.tables import grid
 from phloat.errors import InputError, PortError, finite, unknown
 from phloat.many.gather import Pieces
-from phloat.many.labelled import dataset
 from phloat.many.pieces import Failed
 from phloat.many.question import ONE, Question
 from phloat.many.samples import Samples
-from phloat.many.statistics import correlations, moments, ranks, regression
 from phloat.many.store import Folder
 from phloat.motion.result import Result
 
@@ -261,3 +260,68 @@ def load_ensemble(folder: str | Path) -> Ensemble:
 def _plain(x: Any) -> Any:
     """A number as a number, an array as it is."""
     return x.item() if np.ndim(x) == 0 and hasattr(x, "item") else x
+
+
+# --- statistics ------------------------------------------------------------------------------------------------------
+#
+# What many samples say together: moments piece by piece, quantiles, and which parameter matters.
+
+
+def moments(pieces: Iterable[np.ndarray]) -> tuple[int, np.ndarray, np.ndarray]:
+    """Number, mean and sum of squared distances from it, over the first axis of all pieces: (Chan, Golub, LeVeque 1983)."""
+    n, mean, squares = 0, np.zeros(()), np.zeros(())
+    for values in pieces:
+        if not len(values):
+            continue
+        m, here = len(values), values.mean(axis=0)
+        apart = here - mean if n else np.zeros_like(here)
+        mean = mean + apart * (m / (n + m)) if n else here
+        squares = squares + (np.abs(values - here) ** 2).sum(axis=0) + np.abs(apart) ** 2 * (n * m / (n + m))
+        n += m
+    return n, mean, squares
+
+
+def ranks(x: np.ndarray) -> np.ndarray:
+    """Ranks along the first axis, equal values sharing theirs."""
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(x, axis=0))
+
+
+def correlations(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Pearson's r of every column of X with every column of Y; 0 where one of them does not vary."""
+    X, Y = _standard(X), _standard(Y)
+    return X.T @ Y / len(X)
+
+
+def regression(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Coefficients of the straight line through standardised values: by how many σ does Y move with one σ of X."""
+    return np.linalg.lstsq(_standard(X), _standard(Y), rcond=None)[0]
+
+
+def _standard(X: np.ndarray) -> np.ndarray:
+    X = X - X.mean(axis=0)
+    spread = X.std(axis=0)
+    return X / np.where(spread > 0.0, spread, np.inf)
+
+
+# --- labelled arrays -------------------------------------------------------------------------------------------------
+#
+# Labelled arrays for xarray, and in NetCDF files (extra `io`).
+
+
+def dataset(data: Mapping[str, Any], coords: Mapping[str, Any], about: Mapping[str, str] | None = None) -> Any:
+    """An xarray.Dataset of variables (dims, values, attributes) over coordinates."""
+    try:
+        import xarray
+    except ImportError as error:
+        raise InputError("labelled arrays need xarray, which is not installed: pip install phloat[io]") from error
+    return xarray.Dataset(data, coords, about)
+
+
+def to_file(labelled: Any, path: Path) -> None:
+    """Write a dataset as NetCDF 4."""
+    for package in ("h5netcdf", "h5py"):
+        if find_spec(package) is None:
+            raise InputError(f"NetCDF files need {package}, which is not installed: pip install phloat[io]")
+    labelled.to_netcdf(path, engine="h5netcdf")

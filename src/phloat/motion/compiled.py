@@ -8,8 +8,7 @@ from phloat.bodies.rigid import RigidBody
 from phloat.joints.pairs import Revolute
 from phloat.motion.notice import is_compiled
 from phloat.motion.place import place
-from phloat.motion.schemes.composition import Composition4
-from phloat.motion.schemes.midpoint import Midpoint
+from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.motion.schemes.radau import RadauIIA
 from phloat.motion.simulate import simulate
 from phloat.motion.task import Scheme

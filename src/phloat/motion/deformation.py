@@ -7,15 +7,18 @@ from collections.abc import Mapping
 from math import ceil
 
 import numpy as np
+from scipy.sparse.linalg import lsqr
 
 from phloat.bodies.beams.beam import Beam
+from phloat.bodies.beams.hypothesis import FREE, Far
 from phloat.bodies.body import Body
 from phloat.bodies.watched import Deformation, deformation, deformations
 from phloat.errors import LargeDeformationError, LargeDeformationWarning
 from phloat.linear.course import LinearResult
 from phloat.motion.beam_limits import STRETCHED, warn_of_beams
-from phloat.motion.held_ends import held_ends
 from phloat.motion.result import Result
+from phloat.motion.velocities import velocity_rows
+from phloat.system.jointed import in_velocities
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -138,3 +141,40 @@ def _cure(body: Body, it: Deformation) -> str:
         pieces = max(4, ceil((it.error / AIM) ** (1 / 3))) if np.isfinite(it.error) else 64
         return f"split the beam into pieces: beam.split({min(max(body.pieces, 1) * pieces, 64)}).discretise(2)"
     return "cut the body into several bodies joined together, each of which deforms less"
+
+
+# --- held ends -------------------------------------------------------------------------------------------------------
+#
+# Whether joints hold both ends of a beam: what its far end may not do beside the near one, whatever else moves.
+#
+# A motion r·w of an end beside the other is held where r is a combination of joint rows, r = Gᵀλ: by the ground or by rigid
+# bodies. Flexible neighbours give way, and hold nothing.
+
+
+HELD = 0.1  # of the row: what joints may leave of it; the frame of a bent beam stands a little across them
+ITERATIONS = 400
+
+
+def held_ends(system: System, state: State, name: str) -> Far:
+    """(first or last end taken as held; about y, z; the other may not turn, not move across)."""
+    body, out = system.bodies[name], FREE.copy()
+    if not system.multipliers.size:
+        return out
+    G = velocity_rows(system, state)[0]
+    columns = in_velocities(system).columns[name][-body.coordinates :]
+    ends = np.array([0.0, 1.0])
+    moved, turned = (rows(ends).toarray().reshape(2, 3, -1) for rows in (body.shape.displacement, body.shape.rotation))
+    L, turn, move = body.extent, turned[1] - turned[0], moved[1] - moved[0]
+
+    def held(row: np.ndarray) -> bool:
+        r = np.zeros(G.shape[1])
+        r[columns] = row
+        return bool(
+            r.any() and lsqr(G.T, r, atol=0.0, btol=0.1 * HELD, iter_lim=ITERATIONS)[3] < HELD * np.linalg.norm(r)
+        )
+
+    for k, (about, across, sign) in enumerate(((1, 2, -1.0), (2, 1, 1.0))):
+        out[:, k, 0] = held(turn[about])
+        for end in (0, 1):
+            out[end, k, 1] = held(move[across] - sign * L * turned[end, about])
+    return out

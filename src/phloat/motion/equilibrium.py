@@ -8,15 +8,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from phloat.algebra.sparse import Matrix, dependencies, row_lengths
 from phloat.algebra.threads import one_thread
-from phloat.errors import AccuracyError, InputError, UnstableEquilibriumWarning, finite
+from phloat.errors import AccuracyError, InputError, RedundancyWarning, UnstableEquilibriumWarning, finite
+from phloat.motion.accelerations import accelerations
 from phloat.motion.deformation import watched_state
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
 from phloat.motion.relax import GOOD_ENOUGH, Point, curvature, descended, newton, point
 from phloat.motion.statics import Statics, statics
 from phloat.motion.stiffness import nonconservative
-from phloat.motion.velocities import closed_or_said
+from phloat.motion.velocities import agreed, closed_or_said, velocity_rows
 from phloat.system.state import State
 from phloat.system.system import System, fits
 
@@ -97,3 +99,43 @@ def _at_rest(system: System, inputs: Inputs, t: float) -> None:
             raise InputError(
                 f"{name!r} is driven at {', '.join(f'{x:g}' for x in rate)}; an equilibrium is at rest, settle(…) is for motion"
             )
+
+
+# --- reactions -------------------------------------------------------------------------------------------------------
+#
+# What joints carry at a state.
+
+
+def reactions(
+    system: System, state: State, *, u: Mapping[str, object] | Inputs | None = None, t: float = 0.0
+) -> dict[str, np.ndarray]:
+    """The multipliers λ of every joint, moving or at rest: what it does to its second port, in the order of its rows.
+
+    For rows that coincide these are forces in inertial axes. Where joints repeat each other their multipliers are not unique:
+    the least ones are given (in rows of unit length), with a RedundancyWarning.
+    """
+    state = fits(system, state)
+    inputs, now = given_inputs(system, u), float(finite("t", t, ()))
+    closed_or_said(system, state)
+    state = agreed(system, state, inputs.at(now))
+    _, lam = accelerations(system, state, inputs, now)
+    lam = least_multipliers(system, velocity_rows(system, state)[0], lam)
+    return {name: lam[system.multipliers[name]] for name in system.multipliers}
+
+
+def least_multipliers(system: System, G: Matrix, lam: np.ndarray) -> np.ndarray:
+    """λ without what Gᵀ does not feel, and a warning with the joints that it is of."""
+    mu = dependencies(G)
+    if not mu.shape[1]:
+        return lam
+    owners = np.repeat(list(system.multipliers), [w.stop - w.start for w in system.multipliers.slices.values()])
+    names = sorted({str(name) for name in owners[np.abs(mu).max(axis=1) > 1e-6]})
+    said = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    warnings.warn(
+        f"joints {said} repeat each other in {mu.shape[1]} rows: the motion is right, their multipliers are not unique",
+        RedundancyWarning,
+        stacklevel=3,
+    )
+    length = row_lengths(G)
+    scaled = length * lam
+    return (scaled - mu @ (mu.T @ scaled)) / length

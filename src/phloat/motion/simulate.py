@@ -12,23 +12,20 @@ import numpy as np
 from phloat.algebra.threads import one_thread
 from phloat.errors import ConvergenceError, InputError, finite, finite_row, positive
 from phloat.linear.course import LinearResult
-from phloat.linear.march import march
-from phloat.linear.outputs import LinearOutputs
+from phloat.linear.march import LinearOutputs, march
 from phloat.linear.phdae import LinearPHDAE
 from phloat.motion.deformation import watched, watched_linear
-from phloat.motion.dense import at_times
 from phloat.motion.events import Event
+from phloat.motion.files import held
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.law_ranges import warn_of_ranges
-from phloat.motion.lock import held
 from phloat.motion.nodes import on_time_or_said
 from phloat.motion.progress import bar
 from phloat.motion.rank import repeated_rows
 from phloat.motion.record import begun
-from phloat.motion.result import Result
+from phloat.motion.result import Result, at_times
 from phloat.motion.saved import Description
-from phloat.motion.schemes.composition import Composition4
-from phloat.motion.schemes.midpoint import Midpoint
+from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.motion.task import Begins, Controller, Scheme, Task
 from phloat.motion.velocities import agreed, closed_or_said, velocity_rows
 from phloat.system.state import State

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phloat.analysis.campbell import Campbell
+from phloat.linear.error import BandError
+from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.response import Response
 from phloat.linear.zeros import PoleZeros
-from phloat.view.colours import MOST_NAMED, cycle
-from phloat.view.figures import panels, spelled
+from phloat.view.colours import COLOURS, MOST_NAMED, cycle
+from phloat.view.figures import new_figure, panels, spelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,3 +108,57 @@ def _there(size: np.ndarray) -> np.ndarray:
 def _named(ax: Axes) -> None:
     if 0 < len(ax.get_legend_handles_labels()[0]) <= MOST_NAMED:
         ax.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0)
+
+
+# --- matrices --------------------------------------------------------------------------------------------------------
+#
+# The matrices of a linear system at a look.
+
+
+def plot_matrices(x: LinearPHDAE) -> Figure:
+    """Where E, J, R, B and G hold numbers, with lines between velocities and stresses."""
+    figure = new_figure(9, 6.5)
+    for ax, name in zip(figure.subplots(2, 3).flat, ("E", "J", "R", "B", "G", "B_lam"), strict=True):
+        matrix = getattr(x, name)
+        ax.set_title(f"{name}  {matrix.shape[0]} × {matrix.shape[1]}, {matrix.nnz} entries", fontsize=9)
+        if not matrix.size:
+            ax.set_axis_off()
+            continue
+        ax.spy(matrix, markersize=max(0.5, min(4.0, 300 / max(matrix.shape))), color=COLOURS[0])
+        ax.set_aspect("auto" if name in ("B", "G", "B_lam") else "equal")
+        if 0 < x.split < x.rows.size:
+            if name in ("E", "J", "R", "B"):
+                ax.axhline(x.split - 0.5, color="0.6", lw=0.8)
+            if name in ("E", "J", "R", "G"):
+                ax.axvline(x.split - 0.5, color="0.6", lw=0.8)
+    return figure
+
+
+# --- reduced beside full ---------------------------------------------------------------------------------------------
+#
+# A reduced system beside the full one: transfer functions and the relative error over the band.
+
+
+def plot_band_error(x: BandError) -> Figure:
+    """Magnitudes between all ports, the full system wide and pale, the reduced one over it; below, the relative error."""
+    figure = new_figure(7, 6)
+    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+    outputs, inputs = x.full.outputs, x.full.inputs
+    # of reciprocal ports one of two equal lines, and none that is zero
+    size = x.full.magnitude.max(axis=0)
+    pairs = [(i, j) for i in range(len(outputs)) for j in range(i + 1) if size[i, j] > 1e-12 * size.max(initial=0.0)]
+    for (i, j), colour in zip(pairs, cycle(len(pairs)), strict=True):
+        label = spelled(f"{outputs[i]} from {inputs[j]}")
+        top.loglog(x.omega, x.full.magnitude[:, i, j], color=colour, lw=4, alpha=0.35)
+        top.loglog(x.omega, x.reduced.magnitude[:, i, j], color=colour, lw=1.2, label=label)
+    top.set_ylabel("magnitude (SI)")
+    top.set_title("full (wide) and reduced (thin)", fontsize=9)
+    if len(pairs) <= MOST_NAMED:
+        top.legend(fontsize=7)
+    bottom.loglog(x.omega, np.maximum(x.relative, 1e-17), color="0.2", lw=1.2)
+    bottom.set_ylabel("relative error")
+    bottom.set_xlabel("frequency (rad/s)")
+    bottom.set_title(f"at most {x.largest:.1e}, at {x.worst:.4g} rad/s", fontsize=9)
+    for ax in (top, bottom):
+        ax.grid(alpha=0.3)
+    return figure

@@ -18,16 +18,13 @@ from phloat.motion.ledger import Ledger
 from phloat.motion.result import Result
 from phloat.system.state import State
 from phloat.system.system import System
-from phloat.view.chosen import Point, plot_chosen
+from phloat.view.chosen import Point, plot_chosen, plot_stress
 from phloat.view.diagram import plot_diagram
 from phloat.view.ensemble_plot import plot_ensemble
 from phloat.view.figures import needs
-from phloat.view.frequency import plot_campbell, plot_pole_zeros, plot_response
-from phloat.view.matrices import plot_matrices
+from phloat.view.frequency import plot_band_error, plot_campbell, plot_matrices, plot_pole_zeros, plot_response
 from phloat.view.mechanism import plot_modes, plot_system
 from phloat.view.over_time import plot_ledger, plot_linear_result, plot_result
-from phloat.view.reduction_plot import plot_band_error
-from phloat.view.stress_map import plot_stress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

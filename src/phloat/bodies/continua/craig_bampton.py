@@ -19,8 +19,7 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.factorised import factorised
-from phloat.algebra.sparse import Matrix, csr, stacked, zeros
+from phloat.algebra.sparse import Matrix, csr, factorised, stacked, zeros
 from phloat.bodies.continua.columns import LOOSE, independent, lengths, norms, null, span
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.linear.shift_invert import ShiftInvert

@@ -23,8 +23,8 @@ import scipy.io as sio
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
-from phloat.bodies.superelements.bulk_data import Card, cards
 from phloat.errors import InputError
+from phloat.fem.decks import Card, cards, read_text
 
 FORMS = {"1": "square", "2": "rectangular", "6": "symmetric"}
 REAL = ("1", "2")
@@ -55,13 +55,6 @@ def read_matrix(path: str | Path, name: str | None = None) -> Labelled:
         return Labelled(_coordinate(text), None)
     except InputError as error:
         raise InputError(f"{path.name}: {error}") from None
-
-
-def read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="latin-1")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
 
 
 def matched(a: Labelled, b: Labelled) -> tuple[Matrix, Matrix, np.ndarray | None]:

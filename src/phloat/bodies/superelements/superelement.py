@@ -30,9 +30,9 @@ from phloat.bodies.superelements.checks import (
 from phloat.bodies.superelements.exported import Exported, NodeShape, rigid_motions
 from phloat.bodies.superelements.matrix_files import Labelled, matched, matrix_names, read_matrix
 from phloat.bodies.superelements.nodal_mass import NodalMass, nodal_mass
-from phloat.bodies.superelements.node_files import read_nodes
 from phloat.bodies.superelements.report import Report, report
 from phloat.errors import InputError, finite, mapping, port_name, positive, unknown
+from phloat.fem.decks import read_nodes
 from phloat.linear.modes import modes as modes_of
 
 PathName: TypeAlias = "str | PathLike[str]"
@@ -132,7 +132,7 @@ class Superelement:
     ) -> Superelement:
         """From the text files of CalculiX, Abaqus or Nastran, or Matrix Market files: `matrix_files` says which forms are read.
 
-        Nodes come from `*NODE`, `GRID` or a table (`node_files`). Interfaces list the numbers that nodes have in the files, or
+        Nodes come from `*NODE`, `GRID` or a table (`fem.decks`). Interfaces list the numbers that nodes have in the files, or
         name a set of the nodes' file. Where a file holds several matrices, write (file, name); alone, the one that begins with
         K and the one that begins with M are taken. `units` are those of length and mass in the files, in metres and kilograms:
         (1e-3, 1e3) for mm, t, N, s. Files without names of rows have the rows of all nodes in order of their numbers.

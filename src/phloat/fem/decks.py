@@ -1,0 +1,367 @@
+"""Input decks of finite-element programs: keywords of Abaqus and CalculiX (.inp), bulk data of Nastran.
+
+`sections` and `cards` split the text of a deck. `abaqus` and `nastran` read what a deck says of a mesh, `read_nodes` the nodes of
+a file alone: `*NODE` blocks (with their `*NSET`), `GRID` cards in basic coordinates, or a table of `number, x, y, z` with commas or
+blanks, under a heading or none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from phloat.errors import InputError
+from phloat.fem.mesh_parts import Parts
+
+# the beginning of an element's type and its number of nodes: CPS3, S4R, C3D10M, …
+_ABAQUS = (
+    (r"C3D4|DC3D4", "tetra", 4),
+    (r"C3D10|DC3D10", "tetra10", 10),
+    (r"C3D8|DC3D8|SC8", "hexahedron", 8),
+    (r"C3D20|DC3D20", "hexahedron20", 20),
+    (r"C3D6|SC6", "wedge", 6),
+    (r"C3D15", "wedge15", 15),
+    (r"C3D5", "pyramid", 5),
+    (r"CP[SE]3|S3|STRI3|R3D3|M3D3|SFM3D3|CAX3", "triangle", 3),
+    (r"CP[SE]6|STRI65|M3D6|SFM3D6|CAX6", "triangle6", 6),
+    (r"CP[SE]4|S4|R3D4|M3D4|SFM3D4|CAX4", "quad", 4),
+    (r"CP[SE]8|S8|M3D8|SFM3D8|CAX8", "quad8", 8),
+    (r"S9|M3D9", "quad9", 9),
+    (r"T[23]D2|B[23]1|R2D2", "line", 2),
+    (r"T[23]D3|B[23]2", "line3", 3),
+)
+# name of a Nastran element → names of the cells by their number of nodes; where its nodes go in VTK's order if elsewhere
+_NASTRAN = {
+    "CTRIA3": {3: "triangle"},
+    "CTRIAR": {3: "triangle"},
+    "CTRIA6": {6: "triangle6"},
+    "CQUAD4": {4: "quad"},
+    "CQUADR": {4: "quad"},
+    "CQUAD8": {8: "quad8"},
+    "CTETRA": {4: "tetra", 10: "tetra10"},
+    "CHEXA": {8: "hexahedron", 20: "hexahedron20"},
+    "CPENTA": {6: "wedge", 15: "wedge15"},
+    "CPYRAM": {5: "pyramid", 13: "pyramid13"},
+    "CROD": {2: "line"},
+    "CBAR": {2: "line"},
+    "CBEAM": {2: "line"},
+}
+_CHEXA20 = [*range(12), *range(16, 20), *range(12, 16)]  # upright edges come before those of the top
+_SHORT = re.compile(r"^([+-]?[\d.]+)([+-]\d+)$")  # 1.5+3
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, whatever its letters are."""
+    try:
+        return path.read_text(encoding="latin-1")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+
+
+# --- keywords of Abaqus and CalculiX ---------------------------------------------------------------------------------
+
+
+class Section(NamedTuple):
+    """A keyword of a deck, its options and its lines of data."""
+
+    keyword: str
+    options: dict[str, str]
+    lines: list[str]
+
+    def option(self, name: str) -> str:
+        """An option in capitals, empty where it is not there."""
+        return self.options.get(name, "").upper()
+
+    def rows(self) -> list[list[str]]:
+        """The data, split at their commas."""
+        return [[word.strip() for word in line.split(",") if word.strip()] for line in self.lines]
+
+
+def sections(text: str) -> Iterator[Section]:
+    """All keywords of a deck; comments (**) are left out, and a line that ends with a comma goes on."""
+    for part in re.split(r"^\s*\*(?!\*)", re.sub(r"^\s*\*\*.*$", "", text, flags=re.MULTILINE), flags=re.MULTILINE)[1:]:
+        head, *lines = part.splitlines()
+        while head.rstrip().endswith(",") and lines:
+            head += lines.pop(0)
+        keyword, *rest = (word.strip() for word in head.split(","))
+        options = {k.strip().upper(): v.strip().strip('"') for k, _, v in (word.partition("=") for word in rest)}
+        yield Section(keyword.upper(), options, [line for line in lines if line.strip()])
+
+
+def _listed(section: Section, sets: dict[str, list[int]], *, strict: bool = False) -> list[int]:
+    """The numbers of a set: listed, generated, or those of other sets; `strict` refuses sets that are not there."""
+    if "GENERATE" in section.options:
+        ranges = [(*map(int, row), 1)[:3] for row in section.rows()]
+        return [k for first, last, step in ranges for k in range(first, last + 1, step)]
+    out = []
+    for word in (word for row in section.rows() for word in row):
+        if not word.isdigit() and strict and word.upper() not in sets:
+            raise InputError(
+                f"{section.keyword} {section.option(section.keyword)} names {word!r}, which is no set before it"
+            )
+        out += [int(word)] if word.isdigit() else sets.get(word.upper(), [])
+    return out
+
+
+# --- cards of Nastran ------------------------------------------------------------------------------------------------
+
+
+class Card(NamedTuple):
+    """The name of a card, its fields (the name not counted) and the line where it starts."""
+
+    name: str
+    fields: list[str]
+    line: int
+
+    def field(self, k: int) -> str:
+        """Field k, counted from 0, empty beyond the last."""
+        return self.fields[k] if k < len(self.fields) else ""
+
+    def whole(self, k: int, what: str, default: int | None = None) -> int:
+        text = self.field(k)
+        if not text and default is not None:
+            return default
+        try:
+            return int(text)
+        except ValueError:
+            raise InputError(
+                f"line {self.line}: {what} of {self.name} is {text!r}; it must be a whole number"
+            ) from None
+
+    def real(self, k: int, what: str) -> float:
+        try:
+            return real(self.field(k))
+        except ValueError:
+            text = self.field(k).upper()
+            raise InputError(f"line {self.line}: {what} of {self.name} is {text!r}; it must be a real number") from None
+
+
+def real(text: str) -> float:
+    """A number as Nastran writes it: 1.5, 1.5E+3, 1.5D+3, 1.5+3; blank is zero. Raises ValueError where it is none."""
+    text = text.strip().upper().replace("D", "E")
+    if short := _SHORT.match(text):
+        text = f"{short[1]}E{short[2]}"
+    return float(text) if text else 0.0
+
+
+def cards(text: str) -> Iterator[Card]:
+    """All cards with their continuations; comments ($) and what comes before BEGIN BULK are left out."""
+    lines = text.splitlines()
+    begin = [k for k, line in enumerate(lines) if re.match(r"\s*BEGIN\s*,?\s*(BULK|SUPER)", line, re.IGNORECASE)]
+    card: Card | None = None
+    for number, line in enumerate(lines, 1):
+        if number <= (begin[0] + 1 if begin else 0):
+            continue
+        line = line.split("$")[0].rstrip().expandtabs(8)
+        if not line.strip():
+            continue
+        if line.strip().upper().startswith("ENDDATA"):
+            break
+        first, fields = _split(line)
+        if first == "" or first[0] in "+*":
+            if card is None:
+                raise InputError(f"line {number} continues a card, but there is none before it: {line.strip()!r}")
+            card.fields.extend(fields)
+            continue
+        if card is not None:
+            yield card
+        card = Card(first.rstrip("*_").upper(), fields, number)  # meshio writes CTETRA_ where there are middles
+    if card is not None:
+        yield card
+
+
+def _split(line: str) -> tuple[str, list[str]]:
+    """The first field of a line and its eight others (four large ones), without the name of a continuation at its end."""
+    if "," in line:
+        first, *parts = (part.strip() for part in line.split(","))
+        count = 4 if "*" in first else 8
+        return first, (parts + [""] * count)[:count]
+    first = line[:8].strip()
+    width, count = (16, 4) if "*" in first else (8, 8)
+    return first, [line[8 + k * width : 8 + (k + 1) * width].strip() for k in range(count)]
+
+
+# --- meshes ----------------------------------------------------------------------------------------------------------
+
+
+def abaqus(text: str) -> Parts:
+    """*NODE, *ELEMENT, *ELSET, *NSET of one part; the rest of the deck is passed over."""
+    deck = list(sections(text))
+    if (count := sum(section.keyword == "INSTANCE" for section in deck)) > 1:
+        raise InputError(f"it assembles {count} instances of parts; write the deck of one part")
+    nodes: dict[int, list[float]] = {}
+    elements: dict[str, list[list[int]]] = {}
+    members: dict[str, list[int]] = {}
+    points: dict[str, list[int]] = {}
+    for section in deck:
+        if section.keyword == "NODE":
+            new = {int(n): [float(c) for c in x[:3]] for n, *x in section.rows()}
+            if again := new.keys() & nodes.keys():
+                raise InputError(
+                    f"node {min(again)} is there twice: the deck has several parts; write the deck of one part"
+                )
+            nodes |= new
+            points.setdefault(section.option("NSET"), []).extend(new)
+        elif section.keyword == "ELEMENT":
+            name, count = _abaqus_kind(section.options.get("TYPE", ""))
+            numbers = np.array([int(word) for row in section.rows() for word in row])
+            if len(numbers) % (count + 1):
+                raise InputError(f"elements of type {section.options['TYPE']} do not have {count} nodes each")
+            rows = numbers.reshape(-1, count + 1).tolist()
+            elements.setdefault(name, []).extend(rows)
+            members.setdefault(section.option("ELSET"), []).extend(row[0] for row in rows)
+        elif section.keyword in ("ELSET", "NSET"):
+            sets = members if section.keyword == "ELSET" else points
+            sets.setdefault(section.option(section.keyword), []).extend(_listed(section, sets))
+    names = {
+        s.options[k].upper(): s.options[k] for s in deck for k in ("ELSET", "NSET") if k in s.options
+    }  # as the deck first wrote them
+    points = {names[k]: v for k, v in points.items() if k}
+    return _numbered(nodes, elements, {names[k]: v for k, v in members.items() if k}, points)
+
+
+def _abaqus_kind(name: str) -> tuple[str, int]:
+    for pattern, kind, count in _ABAQUS:
+        if re.fullmatch(rf"(?:{pattern})(?!\d)[A-Z0-9]*", name.upper()):
+            return kind, count
+    raise InputError(
+        f"elements of type {name!r} are not known here; solids are C3D4, C3D10, C3D8, C3D20, planes CPS3 … CPS8"
+    )
+
+
+def nastran(text: str) -> Parts:
+    """GRID and elements of the bulk data; each property is a set, called "property 7"."""
+    nodes: dict[int, list[float]] = {}
+    elements: dict[str, list[list[int]]] = {}
+    members: dict[str, list[int]] = {}
+    for card in cards(text):
+        name, fields = card.name, card.fields
+        if name == "GRID":
+            if fields[1] not in ("", "0"):
+                raise InputError(
+                    f"GRID {fields[0]} is in the coordinate system {fields[1]}; write all in the basic one"
+                )
+            nodes[int(fields[0])] = [real(card.field(k)) for k in (2, 3, 4)]
+        elif name in _NASTRAN:
+            sizes = _NASTRAN[name]
+            room = max(sizes) if max(sizes) < 9 else None  # plates and bars have other fields behind their nodes
+            given = [int(f) for f in fields[2:][:room] if f.isdigit()]
+            if len(given) not in sizes:
+                raise InputError(
+                    f"{name} {fields[0]} has {len(given)} nodes; it must have {' or '.join(map(str, sizes))}"
+                )
+            ordered = [given[k] for k in _CHEXA20] if len(given) == 20 else given
+            elements.setdefault(sizes[len(given)], []).append([int(fields[0]), *ordered])
+            members.setdefault(f"property {fields[1] or fields[0]}", []).append(int(fields[0]))
+    return _numbered(nodes, elements, members, {})
+
+
+def _numbered(
+    nodes: dict[int, list[float]],
+    elements: dict[str, list[list[int]]],
+    members: dict[str, list[int]],
+    points: dict[str, list[int]],
+) -> Parts:
+    """Numbers as in the file replaced by places in arrays."""
+    place = {number: k for k, number in enumerate(nodes)}
+    missing = {n for rows in elements.values() for row in rows for n in row[1:]} - nodes.keys()
+    if missing:
+        raise InputError(f"{len(missing)} nodes of its elements are not there, first node {min(missing)}")
+    parts = Parts(np.array([[*x, 0.0][:3] for x in nodes.values()]).reshape(-1, 3))
+    where: dict[int, tuple[int, int]] = {}
+    for block, (name, rows) in enumerate(elements.items()):
+        parts.blocks.append((name, np.array([[place[n] for n in row[1:]] for row in rows])))
+        where |= {row[0]: (block, k) for k, row in enumerate(rows)}
+    for label, numbers in members.items():
+        found = np.array([where[n] for n in dict.fromkeys(numbers) if n in where]).reshape(-1, 2)
+        parts.sets[label] = {int(b): found[found[:, 0] == b, 1] for b in np.unique(found[:, 0])}
+    for label, numbers in points.items():
+        parts.node_sets[label] = np.array([place[n] for n in numbers if n in place], dtype=int)
+    return parts
+
+
+# --- nodes alone -----------------------------------------------------------------------------------------------------
+
+
+class Nodes(NamedTuple):
+    """Numbers of nodes, their points (nodes, 3), and sets of node numbers by name."""
+
+    numbers: np.ndarray
+    points: np.ndarray
+    sets: dict[str, list[int]]
+
+
+def read_nodes(path: str | Path) -> Nodes:
+    """The nodes of a file."""
+    path = Path(path)
+    text = read_text(path)
+    try:
+        if re.search(r"^\s*\*NODE\b", text, re.IGNORECASE | re.MULTILINE):
+            rows, sets = _input_file(text)
+        elif re.search(r"^GRID", text, re.IGNORECASE | re.MULTILINE):
+            rows, sets = _grids(text), {}
+        else:
+            rows, sets = _rows(text.splitlines(), heading=True), {}
+        if not rows:
+            raise InputError("no nodes: there is no *NODE, no GRID and no table of number, x, y, z")
+        numbers = [int(row[0]) for row in rows]
+        if len(set(numbers)) < len(numbers):
+            twice = next(n for n in numbers if numbers.count(n) > 1)
+            raise InputError(f"node {twice} is there twice")
+        return Nodes(np.array(numbers), np.array([row[1:] for row in rows], dtype=float), sets)
+    except InputError as error:
+        raise InputError(f"{path.name}: {error}") from None
+
+
+def _input_file(text: str) -> tuple[list[tuple[float, ...]], dict[str, list[int]]]:
+    rows: list[tuple[float, ...]] = []
+    sets: dict[str, list[int]] = {}
+    for section in sections(text):
+        name = section.option("NSET")
+        if section.keyword == "NODE":
+            there = _rows(section.lines)
+            rows.extend(there)
+            if name:
+                sets.setdefault(name, []).extend(int(row[0]) for row in there)
+        elif section.keyword == "NSET" and name:
+            sets.setdefault(name, []).extend(_listed(section, sets, strict=True))
+    return rows, sets
+
+
+def _grids(text: str) -> list[tuple[float, ...]]:
+    rows = []
+    for card in cards(text):
+        if card.name != "GRID":
+            continue
+        number = card.whole(0, "ID")
+        for k, what in ((1, "CP"), (5, "CD")):
+            if card.whole(k, what, 0):
+                raise InputError(
+                    f"line {card.line}: GRID {number} has {what} = {card.field(k)}; only basic coordinates are read: write the "
+                    "model without local coordinate systems"
+                )
+        rows.append((number, *(card.real(k, name) for k, name in ((2, "X1"), (3, "X2"), (4, "X3")))))
+    return rows
+
+
+def _rows(lines: list[str], *, heading: bool = False) -> list[tuple[float, ...]]:
+    rows: list[tuple[float, ...]] = []
+    for line in lines:
+        parts = line.replace(",", " ").replace(";", " ").split()
+        if not parts or parts[0].startswith("#"):
+            continue
+        try:
+            number, *x = map(float, parts)
+        except ValueError:
+            if heading and not rows:
+                heading = False
+                continue
+            raise InputError(f"lines must hold number, x, y, z; there is {line.strip()!r}") from None
+        if len(x) > 3 or len(x) < 1 or number != int(number) or not np.isfinite(x).all():
+            raise InputError(f"lines must hold number, x, y, z; there is {line.strip()!r}")
+        rows.append((number, *x, *[0.0] * (3 - len(x))))
+    return rows

@@ -1,0 +1,83 @@
+"""Prints how large src/phloat is and how finely it is cut: python tools/house.py [SRC]"""
+
+import ast
+import io
+import sys
+import tokenize
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+SRC = Path(__file__).resolve().parents[1] / "src"
+BLANK = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+LONG = 400  # lines of a file
+
+
+def modules(src: Path) -> dict[str, Path]:
+    """Dotted name → file."""
+    files = sorted((src / "phloat").rglob("*.py"))
+    return {".".join(file.relative_to(src).with_suffix("").parts).removesuffix(".__init__"): file for file in files}
+
+
+def code_lines(text: str) -> int:
+    """Lines with code on them: docstrings, comments and blank lines are left out."""
+    tokens = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type not in BLANK]
+    lines = {line for token in tokens for line in range(token.start[0], token.end[0] + 1)}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            lines -= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    return len(lines)
+
+
+def imported(node: ast.AST, known: dict[str, Path]) -> set[str]:
+    """The modules of phloat that an import statement names."""
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        names = [f"{node.module}.{alias.name}" for alias in node.names]
+        names = [name if name in known else node.module for name in names]
+    else:
+        names = []
+    return known.keys() & set(names)
+
+
+def longest_chain(graph: dict[str, set[str]]) -> list[str]:
+    """The longest path of imports at module level, the importer first."""
+
+    @cache
+    def below(module: str) -> list[str]:
+        return [module, *max((below(target) for target in sorted(graph[module])), key=len, default=[])]
+
+    return max((below(module) for module in sorted(graph)), key=len)
+
+
+def top_names(tree: ast.Module) -> set[str]:
+    """Functions and classes that a module defines, without the private ones."""
+    names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    return {name for name in names if not name.startswith("_")}
+
+
+def measures(src: Path) -> dict[str, str]:
+    """Each measure and its value."""
+    files = modules(src)
+    texts = {name: file.read_text(encoding="utf-8") for name, file in files.items()}
+    trees = {name: ast.parse(text) for name, text in texts.items()}
+    anywhere = {n: set().union(*(imported(node, files) for node in ast.walk(tree))) for n, tree in trees.items()}
+    at_top = {n: set().union(*(imported(node, files) for node in tree.body)) for n, tree in trees.items()}
+    importers = Counter(target for name, targets in anywhere.items() if name != "phloat" for target in targets - {name})
+    defined = Counter(name for tree in trees.values() for name in top_names(tree))
+    chain = longest_chain(at_top)
+    long = [name for name, text in texts.items() if text.count("\n") > LONG]
+    return {
+        "code lines": str(sum(map(code_lines, texts.values()))),
+        "files": str(len(files)),
+        "modules with exactly one importer": str(sum(count == 1 for count in importers.values())),
+        "top-level names defined in more than one module": str(sum(count > 1 for count in defined.values())),
+        "longest import chain": f"{len(chain)} ({chain[0]} … {chain[-1]})",
+        f"files over {LONG} lines": f"{len(long)} {' '.join(long)}".strip(),
+    }
+
+
+if __name__ == "__main__":
+    for measure, value in measures(Path(sys.argv[1]) if len(sys.argv) > 1 else SRC).items():
+        print(f"{measure:50}{value}")
