@@ -84,6 +84,7 @@ MARCH = [
 ]
 CORRECTED = [
     "tests/identities/test_corrections.py",
+    "tests/identities/test_iterations.py",
     *(
         f"{_STEP}{test}[{case}]"
         for case in ("revolute-rigid-None", "prismatic-rigid-xy", "slide-beam-xy")
