@@ -64,7 +64,8 @@ def body_off(B, i, w, iw, worst):
         size, total = max(size, off), total + off
         scale = max(scale, (w[s + k] + port) * w[u + k])
     if not total <= 1e300:  # the largest of numbers of which one is none may be any of them; their sum is none
-        iw[I_WORST_BODY] = i
+        if worst < np.inf:  # else a joint is none already, and is the cause
+            iw[I_WORST_BODY], iw[I_WORST_ENTRY] = i, -1
         return np.inf
     if size > worst * EPS * scale:
         worst = size / (EPS * scale) if scale > 0.0 else np.inf
