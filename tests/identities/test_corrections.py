@@ -80,6 +80,30 @@ def test_rows_of_a_joint_are_the_gaps_at_the_end_of_the_step_over_its_size():
     assert np.abs(at.right("ball")).max() > 1e-6
 
 
+def test_rows_of_a_joint_count_from_where_it_is_told_to_go():
+    """(gap − target) / h, of places and of directions alike."""
+    at = Halfway()
+    for name in ("hinge", "ball"):
+        entry = at.m.entries[at.number[name]]
+        rows = at.m.rows[entry[t.J_ROW] : entry[t.J_ROW] + entry[t.J_ROWS], t.R_COEF]
+        at.w[rows + t.TARGET1] = targets = 0.1 + 0.01 * np.arange(len(rows))
+        at.evaluated()
+        np.testing.assert_allclose(at.right(name), (at.w[rows + t.GAP1] - targets) / H, rtol=1e-12)
+        np.testing.assert_array_equal(at.w[rows + t.ALPHA], 1.0)
+
+
+def test_the_sizes_of_the_forces_at_ports_are_summed_up_by_body():
+    at = Halfway()
+    for name in at.number:
+        at.lam(name)[:] = 0.0
+    at.lam("ball")[:] = 1.0, -2.0, 4.0
+    at.evaluated()
+    for i, arm in ((0, np.array([0.5, 0.2, -0.1]) - [0.1, -0.2, 0.3]), (1, -np.array([0.1, -0.2, 0.3]))):
+        forces, moments = at.w[at.m.bodies[i, t.W_PORTS] :][:2]
+        assert forces == pytest.approx(7.0, rel=1e-12)
+        assert moments == pytest.approx(7.0 * np.abs(arm).sum(), rel=0.05)  # it turns a little in half a step
+
+
 def test_a_law_is_solved_by_the_force_of_its_spring():
     """λ = −k (mean length − rest)."""
     at = Halfway()
@@ -111,7 +135,10 @@ def test_a_given_force_acts_and_has_no_equation():
     at.evaluated()
     before, rows = at.residual(1), at.right("hinge").copy()
     at.lam("push")[:] = 6.0
+    beyond = slice(at.m.where[t.PIVOTS], at.m.where[t.PIVOTS] + at.m.where[t.MULTIPLIERS])
+    at.w[beyond] = 5.0
     at.evaluated()
+    assert (at.w[beyond] == 5.0).all()
     np.testing.assert_allclose((at.residual(1) - before)[:3], [0.0, -6.0, 0.0], atol=1e-12)
     np.testing.assert_array_equal(at.right("hinge"), rows)
 

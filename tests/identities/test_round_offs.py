@@ -17,7 +17,16 @@ FIRST, SECOND = np.array([0.7, -1.1, 1.3]), np.array([1.9, 0.4, -0.6])  # where 
 H = 0.25
 
 
-entry_off, body_off, sum_up = (as_written(f) for f in (off.entry_off, off.body_off, off.sum_up))
+def entry_off(*given):
+    return as_written(off.entry_off)(*given)
+
+
+def body_off(*given):
+    return as_written(off.body_off)(*given)
+
+
+def sum_up(*given):
+    return as_written(off.sum_up)(*given)
 
 
 class Still:

@@ -25,7 +25,8 @@ def put_in(mutant: Mutant) -> None:
     for name, value in fresh.items():
         old = vars(module).get(name)
         if isinstance(value, types.FunctionType) and value.__module__ == module.__name__:
-            old.__code__, old.__defaults__ = value.__code__, value.__defaults__
+            old.__code__ = value.__code__
+            old.__defaults__, old.__kwdefaults__ = value.__defaults__, value.__kwdefaults__
         elif isinstance(value, int | float) and value != old:
             for other in list(sys.modules.values()):
                 if vars(other).get(name) is old:

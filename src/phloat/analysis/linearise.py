@@ -59,7 +59,7 @@ def linearise(
     closed_or_said(system, state)
     now = given_inputs(system, u).at(float(finite("t", t, ())))
     small = tangent(system, state, now)
-    warn_of_frequencies(system, state, level=4)
+    warn_of_frequencies(system, state, level=3)
     loose = system.loose
     places = in_rows(system, loose.rows)
     G, B_lam = joint_rows(system, state, places)
