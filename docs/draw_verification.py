@@ -64,7 +64,7 @@ phloat verify pendulum bricard     some cases
 ```
 
 In Python, from the folder `tests`: `from verification import verify` and `print(verify("pendulum"))`. The cases are in
-`tests/verification` of the source and no part of an installed phloat. `./test` asserts every row of the quick cases,
+`tests/verification` of the source and no part of an installed phloat. `./test --most` asserts every row of the quick cases,
 `./test --all` of all. `python docs/draw_verification.py` writes this page.
 
 """

@@ -2,7 +2,8 @@
 
 tests/durations.csv has the seconds of one case of every test that takes more than a tenth of a second. A tier runs all cases of
 tests that are short, the first case of those that are longer, and none of those that are longest; tests that are not in the
-table are short. `@pytest.mark.quick` puts all cases of a test into every tier, `@pytest.mark.long` into the last one only.
+table are short. `@pytest.mark.quick` puts all cases of a test into every tier, `@pytest.mark.most` into the last two,
+`@pytest.mark.long` into the last one only.
 `--write-durations` measures the tests that run and writes the table.
 """
 
@@ -41,7 +42,8 @@ def select(config, items) -> None:
     for item in items:
         test = test_of(item.nodeid)
         seconds = known.get(test, 0.0)
-        runs = seconds <= every or (seconds <= one and test not in seen) or item.get_closest_marker("quick") is not None
+        marked = any(item.get_closest_marker(name) is not None for name in {"quick", tier})
+        runs = seconds <= every or (seconds <= one and test not in seen) or marked
         if runs and item.get_closest_marker("long") is None:
             seen.add(test)
             kept.append(item)

@@ -93,6 +93,7 @@ def check(kind: str, first: int, count: int, folder: Path) -> None:
     assert found.ends["sentence"] > 0.2 * count  # they are wrong indeed
 
 
+@pytest.mark.most
 @pytest.mark.parametrize("kind", SHORT)
 def test_wrong_files_end_in_a_sentence(kind, tmp_path):
     check(kind, 0, SHORT[kind], tmp_path)

@@ -26,6 +26,7 @@ def both(system, state, steps, h, **options):
     return simulate(exported(system, state, steps * h, dt=h, **options)), result
 
 
+@pytest.mark.most
 @pytest.mark.parametrize("plane", [None, "xy"])
 def test_every_joint_moves_as_in_the_kernel(plane):
     cases = [(joint, kind) for joint in (IN_PLANE if plane else IN_SPACE) for kind in KINDS]

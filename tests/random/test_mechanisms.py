@@ -27,6 +27,7 @@ ALLOWED = {
 WHERE, SHAPES = ("space", "plane", "flat"), ("chain", "tree", "loop")
 
 
+@pytest.mark.most
 @pytest.mark.parametrize("count", [6, pytest.param(115, marks=pytest.mark.long)], ids=["few", "many"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("where", WHERE)
