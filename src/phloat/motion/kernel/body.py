@@ -177,7 +177,7 @@ def lost_force(B, i, w, x):
 def begin(B, i, data, index, w, h):
     """What does not change during the iterations of a step: b = DᵀS + Kη₀ − (p_η + M_ff η̇₀)/h, p_η = cᵀω₀ + M_ff η̇₀.
 
-    What rounding took from D0 is multiplied by the rates of the step before, and by newer ones at every factorisation.
+    What rounding took from D0 is multiplied by the rates of the step before, which are near enough.
     """
     n, long, rot, omega, inverse = B[i, N_ETA], B[i, LONG], B[i, N_ROT], B[i, W_V] + 3, 1.0 / h
     momenta(B, i, data, index, w)

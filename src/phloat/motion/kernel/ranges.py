@@ -75,7 +75,6 @@ def do(m, w, gravity, h, job, r):
 def _factors(m, w, i, gravity, h):
     """D_i with what its ports feel, D_i⁻¹ and D_i⁻¹G_iᵀ; False where there is no D_i⁻¹."""
     B, E, J = m.bodies, m.ends, m.entries
-    of_body.lost_force(B, i, w, B[i, W_X])
     tangent(B, i, m.data, m.indices, w, h)
     scales(B, i, m.data, w, gravity, h)
     for k in range(B[i, FIRST_END], B[i, FIRST_END] + B[i, N_END]):
