@@ -13,7 +13,7 @@ from pathlib import Path
 
 TABLE = Path(__file__).with_name("durations.csv")
 SHORT = 0.1  # s: what is quicker is not in the table
-LIMITS = {"quick": (0.1, 0.5), "most": (0.8, 5.0)}  # s: up to the first all cases, up to the second one case
+LIMITS = {"quick": (0.1, 0.5), "most": (0.6, 3.0)}  # s: up to the first all cases, up to the second one case
 
 
 def add_options(parser) -> None:
