@@ -1,5 +1,7 @@
 """Which tests run: `--tier quick` (./test), `--tier most` (./test --most) or `--tier all` (./test --all).
 
+Where tests are named, and where pytest is called directly, all of them run except those marked `long`: `--tier all-but-long`.
+
 tests/durations.csv has the seconds of one case of every test that takes more than a tenth of a second. A tier runs all cases of
 tests that are short, the first case of those that are longer, and none of those that are longest; tests that are not in the
 table are short. `@pytest.mark.quick` puts all cases of a test into every tier, `@pytest.mark.most` into the last two,
@@ -8,16 +10,18 @@ table are short. `@pytest.mark.quick` puts all cases of a test into every tier, 
 """
 
 import csv
+import math
 from collections import defaultdict
 from pathlib import Path
 
 TABLE = Path(__file__).with_name("durations.csv")
 SHORT = 0.1  # s: what is quicker is not in the table
-LIMITS = {"quick": (0.1, 0.5), "most": (0.6, 3.0)}  # s: up to the first all cases, up to the second one case
+# s: up to the first all cases of a test, up to the second one case
+LIMITS = {"quick": (0.1, 0.5), "most": (0.6, 3.0), "all-but-long": (math.inf, math.inf)}
 
 
 def add_options(parser) -> None:
-    parser.addoption("--tier", choices=("quick", "most", "all"), default="most", help="which tests run")
+    parser.addoption("--tier", choices=(*LIMITS, "all"), default="all-but-long", help="which tests run")
     parser.addoption("--write-durations", action="store_true", help="measure, and write tests/durations.csv")
 
 

@@ -20,9 +20,7 @@ class End:
     port: str
     triad: np.ndarray
     at: np.ndarray
-    turned: float = (
-        0.0  # in a plane: θ of the body where the angle of the joint is zero and θ of the other end is its own
-    )
+    turned: float = 0.0  # in a plane: its rotation beside the other end at angle zero, with whole turns
 
 
 @dataclass(frozen=True, eq=False)
