@@ -12,7 +12,9 @@ from bodies_zoo import bodies
 from phloat.algebra import cross
 from phloat.bodies import inertia, strain
 from phloat.joints import rows
-from phloat.motion.kernel import inverse, small, step
+from phloat.motion.kernel import step
+from phloat.motion.kernel.machine import dense as small
+from phloat.motion.kernel.machine import inverse
 
 FUNCTIONS = [
     (inertia, ["first_moments", "rotary_inertia", "coupling", "mass_matrix", "whirl", "gyration", "kinetic_gradient"]),

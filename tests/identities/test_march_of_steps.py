@@ -9,8 +9,9 @@ from motion_zoo import thing
 
 import phloat as ph
 from phloat.motion.inputs import Inputs
-from phloat.motion.kernel import small, step
+from phloat.motion.kernel import step
 from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.machine import dense as small
 from phloat.motion.runner import Runner
 from phloat.motion.task import Task
 

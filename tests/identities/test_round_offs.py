@@ -8,7 +8,8 @@ from motion_zoo import thing
 import phloat as ph
 from phloat.motion.assembled import assembled
 from phloat.motion.inputs import Inputs
-from phloat.motion.kernel import newton, off
+from phloat.motion.kernel import newton
+from phloat.motion.kernel import residual_norm as off
 from phloat.motion.kernel import tables as t
 
 EPS = float(np.finfo(float).eps)

@@ -14,8 +14,8 @@ from phloat.motion.inputs import Inputs
 from phloat.motion.kernel import body as of_body
 from phloat.motion.kernel import newton, step
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.geometric import geometric
-from phloat.motion.kernel.own import own_tangent
+from phloat.motion.kernel.port_tangent import own_tangent
+from phloat.motion.kernel.row_tangent import geometric
 from phloat.motion.kernel.tangent import tangent
 
 pytestmark = pytest.mark.filterwarnings(  # springs and bushings go beyond what they are meant for on purpose

@@ -20,7 +20,7 @@ from phloat.motion.assembled import Assembled
 from phloat.motion.kernel import pack
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import Arrays
-from phloat.motion.kernel.padded import padded
+from phloat.motion.kernel.machine.padding import padded
 from phloat.motion.kernel.step import arrive
 from phloat.system.elements import Element
 from phloat.system.state import Pose, State

@@ -10,7 +10,7 @@ import numpy as np
 from phloat.errors import InputError
 from phloat.motion.forms import damaged_memory
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.rooms import unranged
+from phloat.motion.kernel.machine.workspace import unranged
 from phloat.motion.runner import Runner
 
 Memory = Mapping[str, np.ndarray]

@@ -13,9 +13,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
-from phloat.motion.kernel.plain import PLAIN
+from phloat.motion.kernel.machine.uncompiled import PLAIN
 from phloat.motion.kernel.step import advance
 
 COMPILING = "PHLOAT_COMPILING"  # set where a process is there to compile
@@ -26,9 +25,7 @@ def is_compiled(entry: Callable = advance) -> bool:
     """Whether a compiled function is in this process or in the cache on disk; or whether nothing is to be compiled."""
     if PLAIN:
         return True
-    cache = vars(entry)["_cache"].cache_path  # Numba may keep it beside the source or in a folder of the user
-    file = f"{entry.__module__.rpartition('.')[2]}.{entry.__name__}-*.nbi"
-    return bool(vars(entry)["overloads"]) or any(Path(cache).glob(file))
+    return bool(vars(entry)["overloads"]) or bool(vars(entry)["_cache"]._cache_file._load_index())
 
 
 def compile_apart(entry: Callable = advance, what: str = "the time step", warm: str = "warm") -> None:

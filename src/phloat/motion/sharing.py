@@ -5,9 +5,9 @@ from __future__ import annotations
 from threading import Thread
 from typing import Any
 
-from phloat.motion.kernel.crew import HANDS, LEAVE, NEXT
+from phloat.motion.kernel.machine.threads import HANDS, LEAVE, NEXT
+from phloat.motion.kernel.machine.uncompiled import PLAIN
 from phloat.motion.kernel.pack import Packed
-from phloat.motion.kernel.plain import PLAIN
 from phloat.motion.kernel.step import advance
 
 

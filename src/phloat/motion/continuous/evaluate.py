@@ -17,9 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from phloat.motion.kernel.body import momenta
+from phloat.motion.kernel.machine.compiler import jit
+from phloat.motion.kernel.machine.dense import axpy, copy, dot, fill
 from phloat.motion.kernel.ports import carry, clear, port_at
 from phloat.motion.kernel.rows import coefficients, looked_up, pull
-from phloat.motion.kernel.small import axpy, copy, dot, fill, jit
 from phloat.motion.kernel.tables import (
     CLOSED,
     COEF_END,

@@ -23,8 +23,9 @@ from phloat.motion.continuous.evaluate import (
     evaluate,
 )
 from phloat.motion.kernel.body import axis, coupled_stresses, gradient, loss, pair
+from phloat.motion.kernel.machine.compiler import jit, making
+from phloat.motion.kernel.machine.dense import axpy, copy, dot, dot_4, fill
 from phloat.motion.kernel.rows import noted
-from phloat.motion.kernel.small import axpy, copy, dot, dot_4, fill, jit, making
 from phloat.motion.kernel.tables import (
     COMPLIANT,
     COUPLED,

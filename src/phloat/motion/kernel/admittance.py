@@ -1,7 +1,8 @@
 """What each body adds to the system on the multipliers: S = Σ α Ĝ D⁻¹Gᵀ."""
 
-from phloat.motion.kernel.inverse import solved
-from phloat.motion.kernel.small import dot_4, inner
+from phloat.motion.kernel.machine.compiler import inner
+from phloat.motion.kernel.machine.dense import dot_4
+from phloat.motion.kernel.machine.inverse import solved
 from phloat.motion.kernel.tables import (
     ALPHA,
     CLOSED,

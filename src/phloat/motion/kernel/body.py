@@ -10,22 +10,9 @@
 Forces of ports are subtracted elsewhere. Planar bodies have one axis of rotation, point masses none; the loops are the same.
 """
 
-from phloat.motion.kernel.lanes import less, load, plus, spread, store, times
-from phloat.motion.kernel.small import (
-    U,
-    W,
-    add_4,
-    copy,
-    copy_4,
-    dot,
-    dot_4,
-    hot,
-    inner,
-    jit,
-    product,
-    products,
-    two_sum,
-)
+from phloat.motion.kernel.machine.compiler import hot, inner, jit
+from phloat.motion.kernel.machine.dense import U, W, add_4, copy, copy_4, dot, dot_4, product, products, two_sum
+from phloat.motion.kernel.machine.simd import less, load, plus, spread, store, times
 from phloat.motion.kernel.tables import (
     COUPLED,
     D_D,

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phloat.motion.kernel.places import pointer, table
-from phloat.motion.kernel.small import hot
-from phloat.motion.kernel.solve import OPERATION
+from phloat.motion.kernel.machine.block_solve import OPERATION
+from phloat.motion.kernel.machine.compiler import hot
+from phloat.motion.kernel.machine.pointers import pointer, table
 from phloat.motion.kernel.tables import BODY_COLUMNS, END_COLUMNS, ENTRY_COLUMNS, INC_COLUMNS, ROW_COLUMNS
 
 

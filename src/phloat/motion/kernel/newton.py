@@ -9,8 +9,11 @@ ones, and must fall to their round-off: that is what keeps energy and joints.
 import numpy as np
 
 from phloat.motion.kernel.admittance import assemble, close
-from phloat.motion.kernel.crew import HANDS, WRONG
-from phloat.motion.kernel.off import body_off, entry_off, sum_up
+from phloat.motion.kernel.machine.block_solve import backsolve, factorise
+from phloat.motion.kernel.machine.compiler import hot, inner, jit, part
+from phloat.motion.kernel.machine.dense import add_4, axpy, dot_4, fill
+from phloat.motion.kernel.machine.threads import HANDS, WRONG
+from phloat.motion.kernel.partition import FACTORS, MOVE, RESIDUAL, SOLVE, UPDATE, do, each
 from phloat.motion.kernel.ports import (
     carry_end,
     carry_mean,
@@ -19,19 +22,8 @@ from phloat.motion.kernel.ports import (
     forces_on_body,
     port_end,
 )
-from phloat.motion.kernel.ranges import FACTORS, MOVE, RESIDUAL, SOLVE, UPDATE, do, each
+from phloat.motion.kernel.residual_norm import body_off, entry_off, sum_up
 from phloat.motion.kernel.rows import coefficients, pull, resistance
-from phloat.motion.kernel.small import (
-    add_4,
-    axpy,
-    dot_4,
-    fill,
-    hot,
-    inner,
-    jit,
-    part,
-)
-from phloat.motion.kernel.solve import backsolve, factorise
 from phloat.motion.kernel.tables import (
     ALPHA,
     CLOSED,

@@ -23,14 +23,14 @@ from phloat.joints.rows import (
 )
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import Arrays, arrays_of
-from phloat.motion.kernel.crew import CREW_SIZE
-from phloat.motion.kernel.factors import factors
-from phloat.motion.kernel.lanes import FOUR
+from phloat.motion.kernel.machine.elimination_order import eliminated
+from phloat.motion.kernel.machine.factors import factors
+from phloat.motion.kernel.machine.padding import fours, padded, short, strips
+from phloat.motion.kernel.machine.simd import FOUR
+from phloat.motion.kernel.machine.threads import CREW_SIZE
+from phloat.motion.kernel.machine.workspace import Buffer, ranges, room, share
 from phloat.motion.kernel.model import Model
 from phloat.motion.kernel.newton import ROUND_OFF
-from phloat.motion.kernel.order import eliminated
-from phloat.motion.kernel.padded import fours, padded, short, strips
-from phloat.motion.kernel.rooms import Buffer, ranges, room, share
 from phloat.system.connection import End
 from phloat.system.elements import Law
 from phloat.system.state import State

@@ -11,8 +11,8 @@ with (end port, κQ, A₁) the derivative of the gap at the end.
 import math
 
 from phloat.motion.kernel.body import axis
-from phloat.motion.kernel.lanes import spread, store
-from phloat.motion.kernel.small import (
+from phloat.motion.kernel.machine.compiler import hot, inner
+from phloat.motion.kernel.machine.dense import (
     U,
     W,
     add_rows,
@@ -22,11 +22,10 @@ from phloat.motion.kernel.small import (
     cross_add,
     dot_4,
     fill,
-    hot,
-    inner,
     rotate,
     set_rows,
 )
+from phloat.motion.kernel.machine.simd import spread, store
 from phloat.motion.kernel.tables import (
     ARM,
     DIR,

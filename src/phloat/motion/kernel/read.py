@@ -1,9 +1,10 @@
 """Joint coordinates and port velocities at a state: what a controller or an event reads."""
 
-from phloat.motion.kernel.places import pointer, table
+from phloat.motion.kernel.machine.compiler import jit
+from phloat.motion.kernel.machine.dense import copy, dot_4, fill
+from phloat.motion.kernel.machine.pointers import pointer, table
 from phloat.motion.kernel.ports import carry_mean, clear, port_start
 from phloat.motion.kernel.rows import coefficients, gap_at, pull
-from phloat.motion.kernel.small import copy, dot_4, fill, jit
 from phloat.motion.kernel.tables import (
     BODY_COLUMNS,
     COEF_MEAN,

@@ -6,7 +6,7 @@ discrete row (mean ports) or the derivative of the gap (end ports). Motion is th
 
 import math
 
-from phloat.motion.kernel.small import inner, jit
+from phloat.motion.kernel.machine.compiler import inner, jit
 from phloat.motion.kernel.tables import (
     COEF_END,
     COEF_MEAN,

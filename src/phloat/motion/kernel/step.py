@@ -3,6 +3,9 @@
 import math
 
 from phloat.motion.kernel import body as of_body
+from phloat.motion.kernel.machine.compiler import inner, jit, part
+from phloat.motion.kernel.machine.dense import copy, dot_4, fill
+from phloat.motion.kernel.machine.pointers import pointer
 from phloat.motion.kernel.model import placed
 from phloat.motion.kernel.newton import (
     BELIEVED,
@@ -15,11 +18,9 @@ from phloat.motion.kernel.newton import (
     refactor,
     take_back,
 )
-from phloat.motion.kernel.places import pointer
+from phloat.motion.kernel.partition import BEGIN, each, serve
 from phloat.motion.kernel.ports import carry_mean, port_start
-from phloat.motion.kernel.ranges import BEGIN, each, serve
 from phloat.motion.kernel.rows import noted, potential
-from phloat.motion.kernel.small import copy, dot_4, fill, inner, jit, part
 from phloat.motion.kernel.tables import (
     COMPLIANT,
     COSTLY,

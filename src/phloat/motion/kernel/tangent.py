@@ -3,8 +3,9 @@
 import math
 
 from phloat.motion.kernel.body import axis, pair, stresses, turned
-from phloat.motion.kernel.lanes import less, load, plus, spread, store
-from phloat.motion.kernel.small import U, W, add_4, add_sizes, copy_4, dot_4, fill, hot, inner, jit
+from phloat.motion.kernel.machine.compiler import hot, inner, jit
+from phloat.motion.kernel.machine.dense import U, W, add_4, add_sizes, copy_4, dot_4, fill
+from phloat.motion.kernel.machine.simd import less, load, plus, spread, store
 from phloat.motion.kernel.tables import (
     COUPLED,
     D_K,

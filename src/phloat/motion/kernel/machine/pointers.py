@@ -13,7 +13,7 @@ from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import models, register_model
 
-from phloat.motion.kernel import plain
+from phloat.motion.kernel.machine import uncompiled as plain
 
 intrinsic: Any = extending.intrinsic
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from phloat.motion.kernel.lanes import FOUR
+from phloat.motion.kernel.machine.simd import FOUR
 
 
 def short(values: np.ndarray | Sequence[Any], columns: int) -> np.ndarray:

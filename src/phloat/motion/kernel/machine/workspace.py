@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.crew import MOST_RANGES
-from phloat.motion.kernel.lanes import FOUR
-from phloat.motion.kernel.padded import short
+from phloat.motion.kernel.machine.padding import short
+from phloat.motion.kernel.machine.simd import FOUR
+from phloat.motion.kernel.machine.threads import MOST_RANGES
 
 WORTH = 4096  # numbers of D that are worth a range of bodies of their own, for threads to share
 IN_TURN = [t.W_NV, t.W_GV, t.W_SBAR, t.W_BM, t.W_B1]

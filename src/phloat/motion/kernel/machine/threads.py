@@ -12,7 +12,7 @@ from typing import Any
 from numba import extending
 from numba.core import cgutils, types
 
-from phloat.motion.kernel import plain
+from phloat.motion.kernel.machine import uncompiled as plain
 
 ir: Any = vars(cgutils)["ir"]
 intrinsic: Any = extending.intrinsic

@@ -1,9 +1,10 @@
 """What in-plane and distance rows, and forces that follow their section, add to the tangent of a body by its own motion."""
 
 from phloat.motion.kernel.body import axis
+from phloat.motion.kernel.machine.compiler import inner, jit
+from phloat.motion.kernel.machine.dense import cross_add, rotate
 from phloat.motion.kernel.ports import bent_by, carry_mean, clear
 from phloat.motion.kernel.rows import followed
-from phloat.motion.kernel.small import cross_add, inner, jit, rotate
 from phloat.motion.kernel.tables import (
     ARM,
     COEF_END,

@@ -4,8 +4,9 @@ D is padded to a multiple of four by the identity, and its pivots are blocks of 
 near to 2/h M + h/2 K. Where it is not, residuals, which are always the true ones, do not fall, and the step is halved.
 """
 
-from phloat.motion.kernel.lanes import less, load, pack, plus, spread, store, times, totals
-from phloat.motion.kernel.small import U, W, hot, inner
+from phloat.motion.kernel.machine.compiler import hot, inner
+from phloat.motion.kernel.machine.dense import U, W
+from phloat.motion.kernel.machine.simd import less, load, pack, plus, spread, store, times, totals
 
 ONE, TWO, THREE = U(1), U(2), U(3)
 

@@ -3,29 +3,11 @@
 Offsets are turned into unsigned numbers: Numba then leaves out the test for negative indices.
 """
 
-from typing import Any
-
-import numba as nb
 import numpy as np
 
-from phloat.motion.kernel.lanes import FOUR, load, plus, size, spread, store, times, total
+from phloat.motion.kernel.machine.compiler import exact, hot, inner
+from phloat.motion.kernel.machine.simd import FOUR, load, plus, size, spread, store, times, total
 
-_options: dict[str, Any] = {
-    "cache": True,
-    "fastmath": {"reassoc", "contract", "nsz"},
-    "error_model": "numpy",
-    "nogil": True,
-}
-# Nothing is allocated, so nothing is counted (_nrt): references to arrays would be, at every call, by atomic operations.
-_lean = {**_options, "_nrt": False}
-# Without what Python needs to call it: sooner compiled. Called from Python all the same, it ends the process.
-_inside = {**_lean, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-jit = nb.njit(**_lean)
-inner = nb.njit(**_inside)
-hot = nb.njit(**_inside, forceinline=True)
-part = nb.njit(**_lean, inline="always")  # large, called once: compiled with what calls it instead of twice
-making = nb.njit(**_options)  # for what makes arrays of its own
-exact = nb.njit(**{**_inside, "fastmath": False})  # sums in the order in which they are written
 U = np.uintp
 W = U(FOUR)
 EPS = float(np.finfo(float).eps)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from phloat.motion.kernel.small import EPS, hot
+from phloat.motion.kernel.machine.compiler import hot
+from phloat.motion.kernel.machine.dense import EPS
 from phloat.motion.kernel.tables import (
     ALPHA,
     ARM,

@@ -7,11 +7,12 @@ import numpy as np
 
 from phloat.motion.kernel import body as of_body
 from phloat.motion.kernel.admittance import admittance
-from phloat.motion.kernel.crew import DONE, HANDS, JOB, LEAVE, NEXT, WRONG, draw, look, once, tell
-from phloat.motion.kernel.geometric import geometric
-from phloat.motion.kernel.inverse import invert, solved
-from phloat.motion.kernel.own import own_tangent
-from phloat.motion.kernel.small import add_4, inner, part, zero_4
+from phloat.motion.kernel.machine.compiler import inner, part
+from phloat.motion.kernel.machine.dense import add_4, zero_4
+from phloat.motion.kernel.machine.inverse import invert, solved
+from phloat.motion.kernel.machine.threads import DONE, HANDS, JOB, LEAVE, NEXT, WRONG, draw, look, once, tell
+from phloat.motion.kernel.port_tangent import own_tangent
+from phloat.motion.kernel.row_tangent import geometric
 from phloat.motion.kernel.tables import (
     DELTA,
     E_ENTRY,

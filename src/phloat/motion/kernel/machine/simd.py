@@ -11,7 +11,7 @@ from numba import extending
 from numba.core import cgutils, types
 from numba.extending import models, register_model
 
-from phloat.motion.kernel import plain
+from phloat.motion.kernel.machine import uncompiled as plain
 
 ir: Any = vars(cgutils)["ir"]  # the instructions that Numba is made of
 intrinsic: Any = extending.intrinsic

@@ -1,8 +1,9 @@
 """What the forces at a port add to the tangent of their own body: as it moves, its arms, directions and Q move with it."""
 
 from phloat.motion.kernel.body import axis
+from phloat.motion.kernel.machine.compiler import hot, inner, jit
+from phloat.motion.kernel.machine.dense import add_rows, cross, cross_add, fill, rotate_back
 from phloat.motion.kernel.ports import THIRD, back, bending_moment, bent_by, shortening
-from phloat.motion.kernel.small import add_rows, cross, cross_add, fill, hot, inner, jit, rotate_back
 from phloat.motion.kernel.tables import (
     ARM,
     DIR,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phloat.motion.kernel.solve import DIVIDE, FACTOR, LOWER, OPERATION, SUBTRACT
+from phloat.motion.kernel.machine.block_solve import DIVIDE, FACTOR, LOWER, OPERATION, SUBTRACT
 
 
 @dataclass(frozen=True, eq=False)

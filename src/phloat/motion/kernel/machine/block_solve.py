@@ -4,7 +4,7 @@
 bodies costs in proportion to its length. Rows that follow from others (a vanishing pivot) are left out of the solution.
 """
 
-from phloat.motion.kernel.small import inner
+from phloat.motion.kernel.machine.compiler import inner
 
 FACTOR, DIVIDE, LOWER, SUBTRACT = range(4)
 OPERATION = 7  # what, blocks (offsets in w), sizes, where the flags of the pivots stand

@@ -1,0 +1,1 @@
+"""What the compiled step runs on: workspaces, pointers, vectors of four numbers, threads, small dense algebra, factorisation."""
