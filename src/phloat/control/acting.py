@@ -77,7 +77,7 @@ def damped(name: str, model: Model, ports: Sequence[str], Z: np.ndarray) -> Mode
     for port, z in zip(ports, np.diag(Z), strict=True):
         row = axis(model, port)
         if z > 0.0:
-            damper = JointDamper(port, axis=row.labels[0], damping=float(z), name=f"{port}.{name}")
+            damper = JointDamper(port, axis=row.label, damping=float(z), name=f"{port}.{name}")
             if damper.label in elements:
                 raise InputError(f"the plant has an element {damper.label!r} already; name the controller differently")
             elements[damper.label] = attached(damper, model.bodies, model.joints, model.plane)

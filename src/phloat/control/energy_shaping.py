@@ -55,7 +55,7 @@ def energy_shaping(
     rows = {joint: axis(system, joint) for joint in wanted}
     k = {j: positive(f"stiffness at {j!r}", x) for j, x in _each("stiffness", stiffness, wanted).items()}
     c = {j: not_negative(f"damping at {j!r}", x) for j, x in _each("damping", damping, wanted).items()}
-    there = place(system, {f"{j}.{rows[j].labels[0]}": x for j, x in wanted.items()}, near=near)
+    there = place(system, {f"{j}.{rows[j].label}": x for j, x in wanted.items()}, near=near)
     held = lock(system, *wanted)
     still = equilibrium(held, there)
     effort = reactions(held, still)

@@ -67,7 +67,7 @@ def loop_ledger(result: Result, controller: Passive) -> LoopLedger:
     if len(h) == 0 or np.ptp(h) > 1e-6 * h[0]:
         raise InputError("the steps of this run are not equal; keep every step (output=1) and let dt divide the run")
     ledger, system = energy_ledger(result), result.system
-    places = np.stack([result[f"{port}.{axis(system, port).labels[0]}"] for port in controller.ports], axis=1)
+    places = np.stack([result[f"{port}.{axis(system, port).label}"] for port in controller.ports], axis=1)
     moved = np.array(
         [[step_of(system, p, x) for p, x in zip(controller.ports, row, strict=True)] for row in np.diff(places, axis=0)]
     )

@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from phloat.errors import InputError, PortError, SampleTimeWarning, finite, unknown
-from phloat.joints.rows import Along, Row, Turn
+from phloat.joints.rows import Row
 from phloat.joints.wire import Wire
 from phloat.linear.march import WAY
 from phloat.linear.phdae import LinearPHDAE
@@ -35,8 +35,8 @@ def axis(system: System, port: str) -> Row:
     if port not in system.ports:
         raise PortError(unknown("port", port, system.ports))
     joint = system.joints.get(port)
-    if joint is None or joint.driven or len(joint.free) != 1 or not isinstance(joint.free[0], (Turn, Along)):
-        there = [n for n, c in system.joints.items() if len(c.free) == 1 and isinstance(c.free[0], (Turn, Along))]
+    if joint is None or joint.driven or len(joint.free) != 1 or not joint.free[0].coordinate:
+        there = [n for n, c in system.joints.items() if len(c.free) == 1 and c.free[0].coordinate]
         raise PortError(
             f"port {port!r} is not the one free axis of a joint, which has a position; "
             f"there are: {', '.join(there) or 'none'}"
@@ -47,13 +47,13 @@ def axis(system: System, port: str) -> Row:
 def place_of(y: Any, port: str, origin: float) -> float:
     """The position of a port: the angle or slide of a joint, or of a linear plant its origin and its way from there."""
     if isinstance(y, Outputs):
-        return float(y[f"{port}.{axis(y.system, port).labels[0]}"])
+        return float(y[f"{port}.{axis(y.system, port).label}"])
     return origin + float(y[port + WAY])
 
 
 def step_of(model: Model, port: str, change: float) -> float:
     """A change of position; of an angle in space, whose turns are not counted, the shorter way."""
-    if isinstance(model, System) and model.plane is None and isinstance(axis(model, port), Turn):
+    if isinstance(model, System) and model.plane is None and axis(model, port).is_angle:
         return float(change - 2 * np.pi * np.round(change / (2 * np.pi)))
     return change
 

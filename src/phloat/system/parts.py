@@ -10,7 +10,7 @@ import numpy as np
 
 from phloat.bodies.made import Made
 from phloat.errors import InputError
-from phloat.joints.pairs import Drive, Weld
+from phloat.joints.pairs import Weld
 from phloat.linear.phdae import LinearPHDAE
 from phloat.system.system import System, connect, drive, lock
 
@@ -51,7 +51,7 @@ def parts(system: System) -> Parts:
             f"{type(system).__name__} is no System; connect(…) makes one, and a linear system does not know what it was made of"
         )
     whole = _inside(system, "")
-    closed = {name: c for name, c in system.joints.items() if not isinstance(c.joint, Drive)}
+    closed = {name: c for name, c in system.joints.items() if not c.joint.moves_ground}
     return replace(
         whole,
         gravity=tuple(map(float, system.gravity)) if np.any(system.gravity) else None,

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from phloat.bodies.alike import aligned
 from phloat.bodies.body import Body
 from phloat.joints.elements import Acting, OnJoint, Passive
-from phloat.joints.pairs import Drive, Joint
+from phloat.joints.pairs import Joint
 from phloat.system.attach import acting, attached, nested_actuator, nested_element
 from phloat.system.connection import Connection
 from phloat.system.elements import Actuator, Element
@@ -40,7 +40,7 @@ def remade_connection(old: Connection, joint: Joint, bodies: Mapping[str, Body],
     new = connected(joint, _inside(prefix, bodies), plane)
     if old.locked:
         new = replace(new, free=(), locked=new.free)
-    elif old.driven and not isinstance(joint, Drive):
+    elif old.driven and not joint.moves_ground:
         new = replace(new, free=(), driven=new.free)
     return nested_connection(prefix, new) if prefix else new
 
