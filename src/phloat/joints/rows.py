@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 
@@ -62,6 +62,13 @@ class Row:
     other_terms: tuple[Term, ...] = ()
     coordinate: bool = False
     turn_limit: float = np.inf
+
+    def __hash__(self) -> int:
+        return self._hash  # rows are keys of tables, often
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.label, self.terms, self.function, self.other_terms))
 
     def __post_init__(self) -> None:
         if self.function not in FUNCTIONS:
@@ -110,7 +117,12 @@ class Row:
         used = {a for _, a, _ in self.terms + self.other_terms}
         return frozenset(used | {b for _, _, b in self.terms + self.other_terms} if self.has_gap else used)
 
-    @property
+    @cached_property
+    def follows(self) -> bool:
+        """Whether the row is a force or torque along the axes of the section of B that it acts on."""
+        return not self.has_gap and any(SECOND <= a < INERTIAL for a in self.vectors)
+
+    @cached_property
     def slide_axis(self) -> int | None:
         """i if the row is the component of the separation along direction i of A, else None."""
         term = self.terms[0]
@@ -137,6 +149,7 @@ class Row:
 # --- the rows that joints and force elements are made of --------------------------------------------------------------------
 
 
+@cache
 def coincide() -> tuple[Row, ...]:
     """c · e_i = 0: the two points are one."""
     return tuple(Row(f"coincide {'xyz'[i]}", ((1.0, SEPARATION, INERTIAL + i),)) for i in range(3))
@@ -152,6 +165,7 @@ def in_plane(i: int) -> Row:
     return Row(f"in plane {'xyz'[i]}", ((1.0, FIRST + i, SEPARATION),))
 
 
+@cache
 def aligned() -> tuple[Row, ...]:
     """½ (d_Ak · d_Bj − d_Aj · d_Bk): zero where the triads agree, those of bent sections too.
 
@@ -197,6 +211,7 @@ def slide(i: int = 2, label: str = "slide") -> Row:
     return Row(label, in_plane(i).terms, coordinate=True)
 
 
+@cache
 def spins() -> tuple[Row, ...]:
     """d_Ai · (ω_B − ω_A): the angular velocity of B seen from A, in the joint triad of A."""
     return tuple(Row(f"spin {'xyz'[i]}", ((1.0, FIRST + i, 0),), "spin") for i in range(3))
@@ -210,8 +225,7 @@ def effort_row(function: str, direction: Sequence[float] | np.ndarray, axes: int
 # --- values, rates and second derivatives ------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
-def product_matrices(terms: tuple[tuple[Term, ...], ...]) -> np.ndarray:
+def product_matrices(terms: Sequence[tuple[Term, ...]]) -> np.ndarray:
     """Symmetric matrices S (n, 10, 10) with p_n = ½ Σ S_ab (a · b)."""
     out = np.zeros((len(terms), VECTORS, VECTORS))
     for n, some in enumerate(terms):
@@ -225,59 +239,66 @@ def _port_vectors(A: PortState, B: PortState) -> np.ndarray:
     return np.vstack([B.c - A.c, A.D.T, B.D.T, np.eye(3)])
 
 
+@lru_cache(maxsize=4096)
+def _matrices(rows: tuple[Row, ...]) -> tuple[np.ndarray, np.ndarray, bool]:
+    """`product_matrices` of p and of q, and whether all rows are products."""
+    of_p = product_matrices([row.terms if row.has_gap else () for row in rows])
+    return of_p, product_matrices([row.other_terms for row in rows]), all(row.function == "product" for row in rows)
+
+
 def gaps(rows: tuple[Row, ...], A: PortState, B: PortState) -> np.ndarray:
     """The gaps of rows at a state; angles between −π and π."""
     p, q = _values(rows, _port_vectors(A, B))
+    if _matrices(rows)[2]:
+        return p
     return np.array([_function(row, x, y)[0] for row, x, y in zip(rows, p, q, strict=True)])
 
 
 def rates(rows: tuple[Row, ...], A: PortState, B: PortState) -> Pair:
     """The rates of rows per velocity of the bodies of A and of B: two matrices (rows, velocities)."""
-    forces = _forces(rows, A, B)
+    forces, torques = _forces(rows, A, B)
     out = []
     for port, sign, first in ((A, -1.0, FIRST), (B, 1.0, SECOND)):
         rate = sign * forces[:, SEPARATION] @ port.point
         if (on_triad := forces[:, first : first + 3].reshape(len(rows), 9)).any():
             rate = rate + on_triad @ port.turn.reshape(9, -1)
-        if (torque := forces[:, VECTORS]).any():
-            rate = rate + sign * torque @ port.spin
-        out.append(rate)
+        out.append(rate if torques is None else rate + sign * torques @ port.spin)
     return out[0], out[1]
 
 
-def _forces(rows: tuple[Row, ...], A: PortState, B: PortState) -> np.ndarray:
-    """What λ = 1 of each row puts on the vectors, ∂g/∂a (rows, 10, 3), and behind them the torque between the ports."""
+def _forces(rows: tuple[Row, ...], A: PortState, B: PortState) -> tuple[np.ndarray, np.ndarray | None]:
+    """What λ = 1 of each row puts on the vectors, ∂g/∂a (rows, 10, 3), and the torque between the ports, if there is any."""
     vectors = _port_vectors(A, B)
+    of_p, of_q, only_products = _matrices(rows)
+    out, torques = of_p @ vectors, None
+    if only_products:
+        return out, None
     p, q = _values(rows, vectors)
-    out = np.zeros((len(rows), VECTORS + 1, 3))
-    by_p, by_q = (product_matrices(tuple(terms)) @ vectors for terms in _term_lists(rows))
     for n, row in enumerate(rows):
         if row.has_gap:
             _, f_p, f_q = _function(row, p[n], q[n])
-            out[n, :VECTORS] = f_p * by_p[n] + f_q * by_q[n]
+            out[n] = f_p * out[n] + f_q * (of_q[n] @ vectors)
+        elif row.function == "velocity":
+            out[n, SEPARATION] = _direction(row, vectors)
         else:
-            out[n, SEPARATION if row.function == "velocity" else VECTORS] = _direction(row, vectors)
-    return out
+            torques = np.zeros((len(rows), 3)) if torques is None else torques
+            torques[n] = _direction(row, vectors)
+    return out, torques
 
 
 def _direction(row: Row, vectors: np.ndarray) -> np.ndarray:
     """Σ α a of a velocity or spin row; directions of B are those of its section, of unit length."""
     factors = np.array([factor for factor, _, _ in row.terms])
     out = factors @ vectors[[a for _, a, _ in row.terms]]
-    if any(SECOND <= a < INERTIAL for _, a, _ in row.terms):
-        out = out * np.sqrt(factors @ factors / (out @ out))
-    return np.asarray(out)
-
-
-def _term_lists(rows: tuple[Row, ...]) -> tuple[list[tuple[Term, ...]], list[tuple[Term, ...]]]:
-    return [row.terms if row.has_gap else () for row in rows], [row.other_terms for row in rows]
+    return np.asarray(out * np.sqrt(factors @ factors / (out @ out)) if row.follows else out)
 
 
 def _values(rows: tuple[Row, ...], vectors: np.ndarray) -> Pair:
     """p and q of every row."""
-    inner = vectors @ vectors.T
-    p, q = (0.5 * np.einsum("nab,ab->n", product_matrices(tuple(terms)), inner) for terms in _term_lists(rows))
-    return p, q
+    inner = (vectors @ vectors.T).ravel()
+    of_p, of_q, only_products = _matrices(rows)
+    p = 0.5 * of_p.reshape(len(rows), -1) @ inner
+    return p, p if only_products else 0.5 * of_q.reshape(len(rows), -1) @ inner
 
 
 def _function(row: Row, p: float, q: float) -> tuple[float, float, float]:
@@ -319,7 +340,7 @@ def curvature(row: Row, A: PortState, B: PortState) -> np.ndarray:
     vectors = _port_vectors(A, B)
     p, q = (float(x[0]) for x in _values((row,), vectors))
     _, f_p, f_q = _function(row, p, q)
-    of_p, of_q = (product_matrices((terms,))[0] for terms in (row.terms, row.other_terms))
+    of_p, of_q = (matrices[0] for matrices in _matrices((row,))[:2])
     by_p, by_q = (of @ vectors for of in (of_p, of_q))
     f_pp, f_pq, f_qq = _second_slopes(row, p, q)
     out = np.kron(f_p * of_p + f_q * of_q, np.eye(3))

@@ -16,7 +16,7 @@ from phloat.motion.assembled import Assembled
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays
-from phloat.motion.kernel.pack import Scalar, Side, follows
+from phloat.motion.kernel.pack import Scalar, Side
 from phloat.motion.rank import repeated_rows
 from phloat.motion.runner import Runner
 from phloat.motion.task import Task
@@ -237,7 +237,7 @@ class Export:
     def _rows(self) -> tuple[Tree, np.ndarray]:
         functions: dict[str, list[tuple[int, int, Row]]] = {}
         for r, (j, one) in enumerate(self._scalars()):
-            function = f"following {one.row.function}" if follows(one.row) else one.row.function
+            function = f"following {one.row.function}" if one.row.follows else one.row.function
             functions.setdefault(function, []).append((r, j, one.row))
         out: Tree = {}
         for function, mine in sorted(functions.items()):
@@ -323,8 +323,8 @@ class Export:
 def factors_of(rows: list[Row]) -> Tree:
     """Factors of the products of rows of one function, or of the vectors that velocity and spin rows are along."""
     if rows[0].has_gap:
-        out = {"S": product_matrices(tuple(row.terms for row in rows))}
-        return out | ({"S_q": product_matrices(tuple(row.other_terms for row in rows))} if rows[0].other_terms else {})
+        out = {"S": product_matrices([row.terms for row in rows])}
+        return out | ({"S_q": product_matrices([row.other_terms for row in rows])} if rows[0].other_terms else {})
     along = np.zeros((len(rows), VECTORS))
     for k, row in enumerate(rows):
         for factor, a, _ in row.terms:

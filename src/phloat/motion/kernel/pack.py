@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -50,22 +51,17 @@ class Scalar:
     gap: float = 0.0
 
 
+@cache
 def turns(row: Row) -> bool:
     """Whether a row acts on directions of its ports."""
     return row.function == "spin" or any(FIRST <= a < INERTIAL for a in row.vectors)
 
 
-def follows(row: Row) -> bool:
-    """Whether a row is a force or torque along the axes of the section that it acts on."""
-    return not row.has_gap and any(SECOND <= a < INERTIAL for a in row.vectors)
-
-
+@cache
 def changes(row: Row) -> bool:
     """Whether the forces of a row on a body change as that body moves: both vectors of a term move with it."""
     movable = [(a, b) for _, a, b in row.terms + row.other_terms if max(a, b) < INERTIAL]
-    return follows(row) or (
-        row.has_gap and any(min(a, b) not in FIRSTS or max(a, b) not in SECONDS for a, b in movable)
-    )
+    return row.follows or (row.has_gap and any(min(a, b) not in FIRSTS or max(a, b) not in SECONDS for a, b in movable))
 
 
 @dataclass(eq=False)
@@ -98,6 +94,7 @@ class Packed:
         return slice(int(B[t.W_Q]), int(B[t.W_Q]) + 18 + 2 * int(B[t.N_ETA]))
 
 
+@cache
 def coincides(row: Row) -> int:
     """i if a row is c · e_i, else −1: most rows are, and have a quick path."""
     (factor, a, b), one = row.terms[0], len(row.terms) == 1 and row.function == "product"
@@ -216,7 +213,7 @@ class _Tables:
             entries[j, t.J_EXTRA] = any(changes(one.row) for one in entry.rows)
             lam += len(entry.rows)
             triads = t.PLAIN_TRIAD * any(turns(one.row) for one in entry.rows)
-            triads = t.ORTHONORMAL if any(follows(one.row) for one in entry.rows) else triads
+            triads = t.ORTHONORMAL if any(one.row.follows for one in entry.rows) else triads
             for column, inc, one in ((t.J_A, t.J_INC_A, entry.first), (t.J_B, t.J_INC_B, entry.second)):
                 entries[j, column], entries[j, inc] = len(ends), -1
                 ends.append(self._end(one, triads, data, w))
@@ -337,7 +334,7 @@ class _Tables:
             len(of.terms),
             len(of.other_terms),
         )
-        row[[t.R_AXIS, t.R_POWER, t.R_FOLLOWS, t.R_MODE]] = coincides(of), of.length_power, follows(of), one.mode
+        row[[t.R_AXIS, t.R_POWER, t.R_FOLLOWS, t.R_MODE]] = coincides(of), of.length_power, of.follows, one.mode
         terms += [(a, b, self._factor(factor, data)) for factor, a, b in of.terms + of.other_terms]
         memory = np.zeros(t.ROW_SIZE)
         memory[[t.COEF_MEAN, t.COEF_END]] = 1.0  # of products; those of other functions change

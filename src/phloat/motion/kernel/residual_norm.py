@@ -82,9 +82,8 @@ def entry_off(m, w, iw, j, h, worst):
         length += abs(w[E[a, E_END] + ARM + k]) + abs(w[E[b, E_END] + ARM + k])
     for k in range(J[j, J_ROWS]):
         r = J[j, J_ROW] + k
-        size, unit = abs(w[m.where[RIGHT] + J[j, J_LAM] + k]), 1.0
-        for _ in range(R[r, R_POWER]):
-            unit *= length
+        size, power = abs(w[m.where[RIGHT] + J[j, J_LAM] + k]), R[r, R_POWER]
+        unit = length if power == 1 else 1.0 if power == 0 else length**power
         if R[r, R_MODE] == CLOSED:
             scale = unit / abs(h)
         else:

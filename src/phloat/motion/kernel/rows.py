@@ -66,7 +66,7 @@ def vector(w, A, B, a):
     return w[o], w[o + 1], w[o + 2]
 
 
-@inner
+@hot
 def products(T, first, count, data, w, A, B):
     """Σ α (a · b) over some terms."""
     total = 0.0
