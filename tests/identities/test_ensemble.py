@@ -306,9 +306,10 @@ def test_pieces_that_were_cut_short_are_run_again(tmp_path, monkeypatch):
 @pytest.mark.long
 def test_a_sweep_that_is_ended_by_force_goes_on(tmp_path):
     script = tmp_path / "sweep.py"
-    script.write_text(SWEEP.format(zoo=str(ROOT / "tests"), folder=str(tmp_path / "runs")))
+    script.write_text(SWEEP.format(zoo=str(ROOT / "tests" / "zoo"), folder=str(tmp_path / "runs")))
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as process:
         while len(list((tmp_path / "runs").glob("piece.*.npz"))) < 3:
+            assert process.poll() is None, "the sweep ended by itself"
             time.sleep(0.05)
         process.kill()
     before = ph.load_ensemble(tmp_path / "runs")

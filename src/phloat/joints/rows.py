@@ -297,8 +297,8 @@ def _values(rows: tuple[Row, ...], vectors: np.ndarray) -> Pair:
     """p and q of every row."""
     inner = (vectors @ vectors.T).ravel()
     of_p, of_q, only_products = _matrices(rows)
-    p = 0.5 * of_p.reshape(len(rows), -1) @ inner
-    return p, p if only_products else 0.5 * of_q.reshape(len(rows), -1) @ inner
+    p = 0.5 * of_p.reshape(-1, VECTORS * VECTORS) @ inner
+    return p, p if only_products else 0.5 * of_q.reshape(-1, VECTORS * VECTORS) @ inner
 
 
 def _function(row: Row, p: float, q: float) -> tuple[float, float, float]:
