@@ -59,10 +59,10 @@ def first_bending():
 def measure(links, plane, modes, steps, seconds, h=1e-3, angle=None):
     """Steps of a chain from rest: seconds of the processor a step, and what Newton's method did."""
     import phloat as ph
-    from phloat.motion.inputs import Inputs
-    from phloat.motion.march import fixed
-    from phloat.motion.runner import Runner
-    from phloat.motion.task import Task
+    from phloat.motion.inputs.inputs import Inputs
+    from phloat.motion.run.march import fixed
+    from phloat.motion.run.runner import Runner
+    from phloat.motion.run.task import Task
 
     h = h if angle is None else angle / first_bending()
     system = chain(links, plane, modes)

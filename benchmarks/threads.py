@@ -17,10 +17,10 @@ same with one thread. As many cores must be free.
 def measure(links, plane, steps, turns):
     """Seconds a step with one thread and with several."""
     import phloat as ph
-    from phloat.motion.inputs import Inputs
-    from phloat.motion.march import fixed
-    from phloat.motion.runner import Runner
-    from phloat.motion.task import Task
+    from phloat.motion.inputs.inputs import Inputs
+    from phloat.motion.run.march import fixed
+    from phloat.motion.run.runner import Runner
+    from phloat.motion.run.task import Task
 
     h, system = 1e-3, chain(links, plane)
     state = ph.place(system)

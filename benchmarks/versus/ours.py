@@ -6,10 +6,10 @@ import numpy as np
 from workers import clocked
 
 import phloat as ph
-from phloat.motion.inputs import Inputs
-from phloat.motion.march import fixed
-from phloat.motion.runner import Runner
-from phloat.motion.task import Task
+from phloat.motion.inputs.inputs import Inputs
+from phloat.motion.run.march import fixed
+from phloat.motion.run.runner import Runner
+from phloat.motion.run.task import Task
 
 SCHEMES = {
     "midpoint": ph.Midpoint(),

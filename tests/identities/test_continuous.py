@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import phloat as ph
-from phloat.motion.accelerations import accelerations
 from phloat.motion.continuous.flow import Flow
-from phloat.motion.inputs import Inputs
-from phloat.motion.task import Task
-from phloat.motion.velocities import places_of
+from phloat.motion.initial.accelerations import accelerations
+from phloat.motion.initial.velocities import places_of
+from phloat.motion.inputs.inputs import Inputs
+from phloat.motion.run.task import Task
 
 SOFT = ph.Material(E=1e5, rho=2714.0, nu=0.33)  # elastic forces no larger than those of inertia, which they would hide
 JOINTS = (ph.Revolute, ph.Universal, ph.Cylindrical, ph.Prismatic, ph.Planar, ph.Spherical, ph.Weld)

@@ -8,12 +8,12 @@ from kernel_zoo import as_written
 from motion_zoo import thing
 
 import phloat as ph
-from phloat.motion.inputs import Inputs
+from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.kernel import step
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine import dense as small
-from phloat.motion.runner import Runner
-from phloat.motion.task import Task
+from phloat.motion.run.runner import Runner
+from phloat.motion.run.task import Task
 
 # --- a step that fails ------------------------------------------------------------------------------------------------
 

@@ -8,11 +8,11 @@ from messages import raises
 
 import phloat as ph
 from phloat.errors import InputError
-from phloat.motion.inputs import Inputs
+from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.kernel import tables as t
-from phloat.motion.march import fixed
-from phloat.motion.runner import Runner
-from phloat.motion.task import Task
+from phloat.motion.run.march import fixed
+from phloat.motion.run.runner import Runner
+from phloat.motion.run.task import Task
 
 STEEL = ph.Material(E=2e11, rho=7800.0, nu=0.3)
 

@@ -5,12 +5,12 @@ import pytest
 from messages import raises
 
 import phloat as ph
-from phloat.motion.inputs import Inputs
+from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.kernel import tables
-from phloat.motion.parts import WHOLE, Parts
-from phloat.motion.runner import Runner
+from phloat.motion.run.parts import WHOLE, Parts
+from phloat.motion.run.runner import Runner
+from phloat.motion.run.task import Task
 from phloat.motion.schemes.midpoint import PARTS
-from phloat.motion.task import Task
 
 STEEL = ph.Material(E=2e11, rho=7800.0, nu=0.3)
 

@@ -8,7 +8,7 @@ from bodies_zoo import steel
 from messages import raises
 
 import phloat as ph
-from phloat.motion import record
+from phloat.motion.saving import record
 
 ARRAYS = ("t", "e", "lam")
 BOOKS = ("bodies", "losses", "works", "springs")
@@ -182,7 +182,7 @@ def test_a_result_in_hand_is_saved_whole(tmp_path):
 
 
 def test_pieces_are_plain_numpy_files_and_rows_leave_the_memory(tmp_path, monkeypatch):
-    from phloat.motion.runner import Rows
+    from phloat.motion.run.runner import Rows
 
     longest = []
     room = Rows.room

@@ -7,8 +7,8 @@ from motion_zoo import IN_PLANE, IN_SPACE, KINDS
 from twin_zoo import side_by_side
 
 import phloat as ph
-from phloat.motion import sharing
-from phloat.motion.assembled import assembled
+from phloat.motion.run import sharing
+from phloat.motion.run.assembled import assembled
 
 STEEL = ph.Material(E=2e11, rho=7800.0, nu=0.3)
 

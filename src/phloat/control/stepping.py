@@ -15,15 +15,15 @@ from phloat.errors import InputError, PortError, finite, positive, unknown
 from phloat.linear.march import agreed, started
 from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.step import Step
-from phloat.motion.inputs import Inputs
+from phloat.motion.initial.rank import repeated_rows
+from phloat.motion.initial.velocities import agreed as velocities_agreed
+from phloat.motion.initial.velocities import closed_or_said
+from phloat.motion.inputs.inputs import Inputs
+from phloat.motion.inputs.signals import Constant
 from phloat.motion.kernel.tables import LAM
-from phloat.motion.outputs import Outputs
-from phloat.motion.rank import repeated_rows
-from phloat.motion.runner import Runner
-from phloat.motion.signals import Constant
-from phloat.motion.task import Task
-from phloat.motion.velocities import agreed as velocities_agreed
-from phloat.motion.velocities import closed_or_said
+from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.runner import Runner
+from phloat.motion.run.task import Task
 from phloat.system.jointed import in_velocities, joint_coordinates, joint_rows
 from phloat.system.state import State
 from phloat.system.system import System, fits

@@ -16,17 +16,17 @@ import numpy as np
 from phloat.errors import InputError
 from phloat.many.family import Family
 from phloat.many.patched import Template, apart, template
-from phloat.motion.assembled import Assembled
-from phloat.motion.inputs import Inputs, given_inputs
-from phloat.motion.nodes import Marks, Nodes
-from phloat.motion.rank import repeated_rows
+from phloat.motion.initial.rank import repeated_rows
+from phloat.motion.initial.velocities import agreed, closed_or_said
+from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.motion.inputs.signals import Function
 from phloat.motion.result import Result, at_times
-from phloat.motion.runner import Runner
+from phloat.motion.run.assembled import Assembled
+from phloat.motion.run.nodes import Marks, Nodes
+from phloat.motion.run.runner import Runner
+from phloat.motion.run.task import Task
 from phloat.motion.schemes.midpoint import Midpoint
-from phloat.motion.signals import Function
 from phloat.motion.simulate import simulate
-from phloat.motion.task import Task
-from phloat.motion.velocities import agreed, closed_or_said
 from phloat.system.state import State
 from phloat.system.system import System, fits
 

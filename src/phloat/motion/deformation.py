@@ -16,8 +16,8 @@ from phloat.bodies.watched import Deformation, deformation, deformations
 from phloat.errors import LargeDeformationError, LargeDeformationWarning
 from phloat.linear.course import LinearResult
 from phloat.motion.beam_limits import STRETCHED, warn_of_beams
+from phloat.motion.initial.velocities import velocity_rows
 from phloat.motion.result import Result
-from phloat.motion.velocities import velocity_rows
 from phloat.system.jointed import in_velocities
 from phloat.system.state import State
 from phloat.system.system import System

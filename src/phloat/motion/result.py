@@ -10,10 +10,10 @@ import numpy as np
 
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
-from phloat.motion.between import between
-from phloat.motion.events import Happened
+from phloat.motion.run.between import between
+from phloat.motion.run.events import Happened
+from phloat.motion.run.turns import turning
 from phloat.motion.told import energy_tables, run_table
-from phloat.motion.turns import turning
 from phloat.system.jointed import joint_coordinates
 from phloat.system.pieces import located, pieces_of
 from phloat.system.state import DERIVED, State

@@ -11,15 +11,15 @@ import numpy as np
 from phloat.bodies.body import Body
 from phloat.errors import positive
 from phloat.joints.pieces import Pieces
-from phloat.motion.assembled import Assembled
-from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.initial.rank import repeated_rows
+from phloat.motion.initial.velocities import agreed, closed_or_said
+from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays
 from phloat.motion.kernel.pack import Scalar, Side
-from phloat.motion.rank import repeated_rows
-from phloat.motion.runner import Runner
-from phloat.motion.task import Task
-from phloat.motion.velocities import agreed, closed_or_said
+from phloat.motion.run.assembled import Assembled
+from phloat.motion.run.runner import Runner
+from phloat.motion.run.task import Task
 from phloat.system.state import State
 from phloat.system.system import System, fits
 from phloat.twin.equations import DROPPED

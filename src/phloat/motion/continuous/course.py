@@ -10,18 +10,31 @@ from typing import Protocol
 import numpy as np
 
 from phloat.errors import ConvergenceError, InputError
-from phloat.motion.assembled import unload
 from phloat.motion.continuous.flow import Flow
-from phloat.motion.corners import Stops, stops
-from phloat.motion.events import AT_ONCE, HELD, RESTING, ZERO, Event, Met, Pile, Point, begun, bracket, onward, together
+from phloat.motion.initial.velocities import agreed, closed_or_said
+from phloat.motion.inputs.corners import Stops, stops
+from phloat.motion.inputs.signals import Constant, Signal, vector
 from phloat.motion.kernel import tables as t
 from phloat.motion.law_ranges import begin_ranges, found_ranges
-from phloat.motion.outputs import Outputs
 from phloat.motion.result import Books, Result, happened
-from phloat.motion.signals import Constant, Signal, vector
-from phloat.motion.task import Task
-from phloat.motion.turns import Counted, counted
-from phloat.motion.velocities import agreed, closed_or_said
+from phloat.motion.run.assembled import unload
+from phloat.motion.run.events import (
+    AT_ONCE,
+    HELD,
+    RESTING,
+    ZERO,
+    Event,
+    Met,
+    Pile,
+    Point,
+    begun,
+    bracket,
+    onward,
+    together,
+)
+from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.task import Task
+from phloat.motion.run.turns import Counted, counted
 from phloat.system.energy import energy
 from phloat.system.state import State
 from phloat.system.system import fits

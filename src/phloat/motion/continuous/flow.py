@@ -11,20 +11,20 @@ import scipy.sparse as sp
 from scipy.spatial.transform import Rotation
 
 from phloat.algebra.sparse import csr
-from phloat.motion.assembled import Assembled, assembled, load, unload
 from phloat.motion.continuous import evaluate as at
 from phloat.motion.continuous import residual as compiled
 from phloat.motion.continuous.factors import DENSE, factored
 from phloat.motion.continuous.pattern import Pattern
 from phloat.motion.continuous.tables import by_velocity, places, velocity_map
-from phloat.motion.drives import Moving
+from phloat.motion.initial.saddle import Saddle
+from phloat.motion.inputs.drives import Moving
+from phloat.motion.inputs.signals import FIRST, Signal
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.step import snapshot
 from phloat.motion.kernel.tables import LAM
-from phloat.motion.least import Saddle
-from phloat.motion.notice import compile_apart
-from phloat.motion.signals import FIRST, Signal
-from phloat.motion.task import Task
+from phloat.motion.run.assembled import Assembled, assembled, load, unload
+from phloat.motion.run.notice import compile_apart
+from phloat.motion.run.task import Task
 from phloat.system.state import State
 
 CLOSING, CLOSED = 4, 1e-13  # corrections of gaps at most, and what counts as closed

@@ -20,14 +20,14 @@ import numpy as np
 from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix
 from phloat.errors import ConvergenceError, InputError, not_negative
-from phloat.motion.between import hermite
 from phloat.motion.continuous import residual as compiled
 from phloat.motion.continuous.course import Piece, course
 from phloat.motion.continuous.factors import Factors, bordered, factored
 from phloat.motion.continuous.flow import Flow
 from phloat.motion.kernel import tables as t
 from phloat.motion.result import Result
-from phloat.motion.task import Task
+from phloat.motion.run.between import hermite
+from phloat.motion.run.task import Task
 
 ITERATIONS = 15
 SMALL = 1e-10  # the last correction beside the motion of a step …

@@ -16,13 +16,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.errors import ConvergenceError, InputError, positive
-from phloat.motion.between import hermite
 from phloat.motion.continuous import residual as compiled
 from phloat.motion.continuous.course import Piece, course
 from phloat.motion.continuous.factors import DENSE
 from phloat.motion.continuous.flow import Flow
 from phloat.motion.result import Result
-from phloat.motion.task import Task
+from phloat.motion.run.between import hermite
+from phloat.motion.run.task import Task
 
 FREE = 1e12  # absolute tolerance of what follows from the rest: the multipliers
 RATES = 100.0  # absolute tolerance of rates beside that of positions, 1/s

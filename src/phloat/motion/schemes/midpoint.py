@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phloat.errors import InputError, not_negative, positive
-from phloat.motion.march import fixed
-from phloat.motion.pace import adaptive
-from phloat.motion.parts import Parts
 from phloat.motion.result import Result
-from phloat.motion.runner import Runner
-from phloat.motion.task import Task
+from phloat.motion.run.march import fixed
+from phloat.motion.run.pace import adaptive
+from phloat.motion.run.parts import Parts
+from phloat.motion.run.runner import Runner
+from phloat.motion.run.task import Task
 from phloat.system.system import System
 
 FIRST = 1e-3  # of the run: the first step that an adaptive run tries

@@ -19,7 +19,7 @@ from phloat.motion.continuous.course import Piece, course
 from phloat.motion.continuous.factors import Factors, factored
 from phloat.motion.continuous.flow import Flow
 from phloat.motion.result import Result
-from phloat.motion.task import Task
+from phloat.motion.run.task import Task
 
 R6 = np.sqrt(6.0)
 C = np.array([(4.0 - R6) / 10.0, (4.0 + R6) / 10.0, 1.0])

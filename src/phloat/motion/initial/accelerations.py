@@ -9,10 +9,10 @@ import numpy as np
 from phloat.algebra.cross import rotation
 from phloat.algebra.sparse import csr
 from phloat.errors import JointError
-from phloat.motion.inputs import Inputs
-from phloat.motion.least import Saddle
-from phloat.motion.signals import FIRST
-from phloat.motion.velocities import places_of, velocity_rows
+from phloat.motion.initial.saddle import Saddle
+from phloat.motion.initial.velocities import places_of, velocity_rows
+from phloat.motion.inputs.inputs import Inputs
+from phloat.motion.inputs.signals import FIRST
 from phloat.system.jointed import in_velocities
 from phloat.system.state import State
 from phloat.system.system import System

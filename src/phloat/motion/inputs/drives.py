@@ -14,8 +14,8 @@ import numpy as np
 
 from phloat.algebra.cross import rot, rotation
 from phloat.errors import JointError
-from phloat.motion.positions import Path
-from phloat.motion.signals import Signal, means
+from phloat.motion.inputs.positions import Path
+from phloat.motion.inputs.signals import Signal, means
 
 NEAR = 1e-6  # how far a drive by position may stand from its joint at the start
 GAUSS_2 = 0.5 / np.sqrt(3.0)

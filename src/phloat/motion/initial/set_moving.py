@@ -13,9 +13,8 @@ from phloat.algebra.sparse import Matrix, csr, stacked
 from phloat.algebra.threads import one_thread
 from phloat.errors import JointError, PortError, finite, mapping, unknown
 from phloat.joints.rows import Row
-from phloat.motion.inputs import Inputs, given_inputs
-from phloat.motion.least import Saddle
-from phloat.motion.velocities import (
+from phloat.motion.initial.saddle import Saddle
+from phloat.motion.initial.velocities import (
     closed_or_said,
     mass,
     places_of,
@@ -23,6 +22,7 @@ from phloat.motion.velocities import (
     velocity_rows,
     with_velocities,
 )
+from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.system.connection import Connection
 from phloat.system.jointed import ball_joints, ends, in_velocities, scattered
 from phloat.system.state import State, checked

@@ -18,16 +18,16 @@ from itertools import pairwise
 import numpy as np
 
 from phloat.errors import ConvergenceError, InputError
-from phloat.motion.assembled import unload
-from phloat.motion.corners import Stops, stops
-from phloat.motion.keeping import keep, recalled
+from phloat.motion.inputs.corners import Stops, stops
+from phloat.motion.inputs.signals import Function, Resolved
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, PAIRS, Arrays
 from phloat.motion.kernel.step import SOLVED
-from phloat.motion.outputs import Outputs
-from phloat.motion.runner import Runner
-from phloat.motion.signals import Function, Resolved
-from phloat.motion.watch import Saved, Watch, back_to, saved
+from phloat.motion.run.assembled import unload
+from phloat.motion.run.keeping import keep, recalled
+from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.runner import Runner
+from phloat.motion.run.watch import Saved, Watch, back_to, saved
 from phloat.system.state import State
 
 MOST = 32  # pairs of steps between two looks

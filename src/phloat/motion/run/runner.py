@@ -8,23 +8,23 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from phloat.errors import ConvergenceError, InputError
-from phloat.motion.assembled import Assembled, assembled, unload
-from phloat.motion.balance import Balance
+from phloat.motion.inputs.signals import Constant, Signal, means, vector
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.newton import ROUND_OFF
 from phloat.motion.kernel.pack import Packed
 from phloat.motion.kernel.step import SINGULAR, SOLVED, exchange, set_step, snapshot
 from phloat.motion.kernel.tables import LAM
 from phloat.motion.law_ranges import begin_ranges, found_ranges, stamp_times, watched_places
-from phloat.motion.notice import compile_apart
-from phloat.motion.outputs import Outputs
-from phloat.motion.parts import WHOLE, Parts
-from phloat.motion.reader import Reader
 from phloat.motion.result import Books, Result, happened
-from phloat.motion.sharing import advanced
-from phloat.motion.signals import Constant, Signal, means, vector
-from phloat.motion.task import Task
-from phloat.motion.turns import counted
+from phloat.motion.run.assembled import Assembled, assembled, unload
+from phloat.motion.run.balance import Balance
+from phloat.motion.run.notice import compile_apart
+from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.parts import WHOLE, Parts
+from phloat.motion.run.reader import Reader
+from phloat.motion.run.sharing import advanced
+from phloat.motion.run.task import Task
+from phloat.motion.run.turns import counted
 from phloat.system.state import State
 
 DEEPEST = 12  # halvings of a step before it is given up

@@ -12,7 +12,7 @@ import numpy as np
 
 from phloat.errors import SaveError
 from phloat.motion.result import Result
-from phloat.motion.saved import Description, Folder, Span, columns, counted, described, entries, loaded
+from phloat.motion.saving.saved import Description, Folder, Span, columns, counted, described, entries, loaded
 from phloat.system.system import System
 
 SECONDS = 10.0  # between pieces, at most

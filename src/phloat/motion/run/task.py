@@ -8,12 +8,12 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from phloat.motion.events import Event
-from phloat.motion.inputs import Inputs
-from phloat.motion.outputs import Outputs
-from phloat.motion.progress import Progress
-from phloat.motion.record import Recorder
+from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.result import Books, Result
+from phloat.motion.run.events import Event
+from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.progress import Progress
+from phloat.motion.saving.record import Recorder
 from phloat.system.state import State
 from phloat.system.system import System
 

@@ -8,14 +8,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat.errors import ConvergenceError
-from phloat.motion.assembled import load
-from phloat.motion.between import between
-from phloat.motion.events import AT_ONCE, HELD, RESTING, ZERO, Event, Met, Pile, Point, begun, bracket, onward, together
+from phloat.motion.initial.velocities import agreed, closed_or_said
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.step import SOLVED
-from phloat.motion.outputs import Outputs
-from phloat.motion.runner import NONE, Runner
-from phloat.motion.velocities import agreed, closed_or_said
+from phloat.motion.run.assembled import load
+from phloat.motion.run.between import between
+from phloat.motion.run.events import (
+    AT_ONCE,
+    HELD,
+    RESTING,
+    ZERO,
+    Event,
+    Met,
+    Pile,
+    Point,
+    begun,
+    bracket,
+    onward,
+    together,
+)
+from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.runner import NONE, Runner
 from phloat.system.energy import energy
 from phloat.system.state import State
 from phloat.system.system import fits

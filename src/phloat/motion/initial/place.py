@@ -12,7 +12,7 @@ from phloat.algebra.threads import one_thread
 from phloat.errors import ClosureError, PortError, finite, mapping, unknown
 from phloat.joints.attitude import Attitude, attitude
 from phloat.joints.rows import Along, Held, Row, Spin, Turn, is_length
-from phloat.motion.closure import Closure
+from phloat.motion.initial.closure import Closure
 from phloat.system.jointed import ball_joints, ends, half_turned, sense, unwrapped
 from phloat.system.state import State, checked, resting
 from phloat.system.system import Connection, End, System, count, held

@@ -10,9 +10,9 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, null_space
-from phloat.motion.least import Saddle
-from phloat.motion.statics import Balance, Statics
-from phloat.motion.velocities import velocity_rows
+from phloat.motion.initial.saddle import Saddle
+from phloat.motion.initial.statics import Balance, Statics
+from phloat.motion.initial.velocities import velocity_rows
 from phloat.system.state import State, once
 
 NEWTON, DOWN = 40, 100  # iterations

@@ -13,9 +13,9 @@ import scipy.linalg as la
 
 from phloat.algebra.sparse import Matrix, dependencies
 from phloat.errors import RedundancyWarning
-from phloat.motion.accelerations import moved
-from phloat.motion.least import Saddle
-from phloat.motion.velocities import mass, rigid_columns, velocity_rows
+from phloat.motion.initial.accelerations import moved
+from phloat.motion.initial.saddle import Saddle
+from phloat.motion.initial.velocities import mass, rigid_columns, velocity_rows
 from phloat.system.jointed import gaps
 from phloat.system.state import State
 from phloat.system.system import System

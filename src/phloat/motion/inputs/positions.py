@@ -10,7 +10,7 @@ import numpy as np
 from phloat.algebra.cross import orthonormality_defect
 from phloat.errors import InputError, JointError, finite
 from phloat.joints.rows import Aligned, Along, Coincide, Turn
-from phloat.motion.signals import GAUSS, difference, vector, vectors
+from phloat.motion.inputs.signals import GAUSS, difference, vector, vectors
 from phloat.system.system import System
 
 AGAIN = 5e-4  # seconds between the velocities of a second difference, themselves differences

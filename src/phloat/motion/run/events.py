@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.motion.outputs import Outputs
+from phloat.motion.run.outputs import Outputs
 from phloat.system.state import State
 
 Crossing = Callable[[float, Outputs], float]

@@ -12,7 +12,8 @@ from phloat.bodies.body import Port
 from phloat.errors import InputError
 from phloat.joints.pairs import Drive
 from phloat.joints.rows import Aligned, Along, Distance, Spin, Turn
-from phloat.motion.drives import Coordinate, Frame, Moving, Swivel
+from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Swivel
+from phloat.motion.inputs.signals import Signal
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays
 from phloat.motion.kernel.model import Model
@@ -20,7 +21,6 @@ from phloat.motion.kernel.pack import Entry, Packed, Scalar, Side, packed, scala
 from phloat.motion.kernel.rows import gap_at
 from phloat.motion.kernel.step import arrive
 from phloat.motion.kernel.tables import LAM
-from phloat.motion.signals import Signal
 from phloat.system.connection import Connection, held
 from phloat.system.elements import Element
 from phloat.system.jointed import joint_coordinates

@@ -10,8 +10,8 @@ import numpy as np
 
 from phloat.errors import InputError, PortError, finite_row, mapping, unknown
 from phloat.linear.phdae import LinearPHDAE
-from phloat.motion.positions import Path, Position, path, position
-from phloat.motion.signals import Constant, Corners, Function, Piecewise, Signal, piecewise, vector
+from phloat.motion.inputs.positions import Path, Position, path, position
+from phloat.motion.inputs.signals import Constant, Corners, Function, Piecewise, Signal, piecewise, vector
 from phloat.system.system import System
 
 __all__ = ["Inputs", "Piecewise", "Position", "given_inputs", "piecewise", "position"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from phloat.motion.assembled import Assembled
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.step import snapshot
+from phloat.motion.run.assembled import Assembled
 
 
 class Balance:

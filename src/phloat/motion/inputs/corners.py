@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from phloat.motion.positions import Path
-from phloat.motion.signals import Corners, Function, Signal, vectors
+from phloat.motion.inputs.positions import Path
+from phloat.motion.inputs.signals import Corners, Function, Signal, vectors
 
 SCAN = 8192  # places of a run where a function is looked at
 CLOSE = 0.02  # of the range of a function: how far it may be from a parabola in a piece

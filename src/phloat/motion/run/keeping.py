@@ -8,10 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.motion.forms import damaged_memory
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.workspace import unranged
-from phloat.motion.runner import Runner
+from phloat.motion.run.runner import Runner
+from phloat.motion.saving.forms import damaged_memory
 
 Memory = Mapping[str, np.ndarray]
 

@@ -7,7 +7,7 @@ import numpy as np
 from phloat.algebra.sparse import Matrix, diagonal
 from phloat.errors import InputError, JointError
 from phloat.joints.rows import gap_units
-from phloat.motion.least import Saddle
+from phloat.motion.initial.saddle import Saddle
 from phloat.system.jointed import ends, gaps, half_turned, in_rows, in_velocities, joint_rows
 from phloat.system.state import State
 from phloat.system.system import System

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from phloat.motion.keeping import keep, recalled
-from phloat.motion.nodes import Marks, Nodes
-from phloat.motion.runner import Runner
-from phloat.motion.watch import Watch
+from phloat.motion.run.keeping import keep, recalled
+from phloat.motion.run.nodes import Marks, Nodes
+from phloat.motion.run.runner import Runner
+from phloat.motion.run.watch import Watch
 
 CHUNK = 256  # steps between looks at the clock
 NEAR = 1e-6  # of a step: a controller that is due so near a node is asked there

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.motion.files import Check, names, shapes, whole_number
+from phloat.motion.saving.files import Check, names, shapes, whole_number
 from phloat.system.system import System
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from phloat.joints.rows import Along, Turn
-from phloat.motion.assembled import Assembled, effort_entries, unload
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import packed
 from phloat.motion.kernel.read import read
-from phloat.motion.outputs import Outputs
+from phloat.motion.run.assembled import Assembled, effort_entries, unload
+from phloat.motion.run.outputs import Outputs
 from phloat.system.jointed import sense
 from phloat.system.state import State, Still
 
