@@ -5,8 +5,7 @@ import pytest
 
 import phloat as ph
 from phloat.motion.continuous.flow import Flow
-from phloat.motion.initial.accelerations import accelerations
-from phloat.motion.initial.velocities import places_of
+from phloat.motion.initial.velocities import accelerations, places_of
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.run.task import Task
 

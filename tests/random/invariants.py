@@ -9,7 +9,7 @@ from worlds import HERE, World
 
 import phloat as ph
 from phloat.algebra.cross import rotation
-from phloat.motion.initial.rank import repeated_rows
+from phloat.motion.initial.velocities import repeated_rows
 from phloat.motion.inputs.inputs import given_inputs
 from phloat.motion.run.task import Task
 from phloat.motion.simulate import run

@@ -15,9 +15,8 @@ from phloat.errors import InputError, PortError, finite, positive, unknown
 from phloat.linear.march import agreed, started
 from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.step import Step
-from phloat.motion.initial.rank import repeated_rows
 from phloat.motion.initial.velocities import agreed as velocities_agreed
-from phloat.motion.initial.velocities import closed_or_said
+from phloat.motion.initial.velocities import closed_or_said, repeated_rows
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.inputs.signals import Constant
 from phloat.motion.kernel.tables import LAM

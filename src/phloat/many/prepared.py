@@ -16,8 +16,7 @@ import numpy as np
 from phloat.errors import InputError
 from phloat.many.family import Family
 from phloat.many.patched import Template, apart, template
-from phloat.motion.initial.rank import repeated_rows
-from phloat.motion.initial.velocities import agreed, closed_or_said
+from phloat.motion.initial.velocities import agreed, closed_or_said, repeated_rows
 from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.motion.inputs.signals import Function
 from phloat.motion.result import Result, at_times

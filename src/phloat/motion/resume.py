@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from phloat.errors import InputError, finite
-from phloat.motion.initial.rank import repeated_rows
+from phloat.motion.initial.velocities import repeated_rows
 from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.motion.result import Result
 from phloat.motion.run.events import Event

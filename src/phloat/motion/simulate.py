@@ -15,8 +15,7 @@ from phloat.linear.course import LinearResult
 from phloat.linear.march import LinearOutputs, march
 from phloat.linear.phdae import LinearPHDAE
 from phloat.motion.deformation import watched, watched_linear
-from phloat.motion.initial.rank import repeated_rows
-from phloat.motion.initial.velocities import agreed, closed_or_said, velocity_rows
+from phloat.motion.initial.velocities import agreed, closed_or_said, repeated_rows, velocity_rows
 from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.motion.law_ranges import warn_of_ranges
 from phloat.motion.result import Result, at_times

@@ -11,8 +11,7 @@ import numpy as np
 from phloat.bodies.body import Body
 from phloat.errors import positive
 from phloat.joints.pieces import Pieces
-from phloat.motion.initial.rank import repeated_rows
-from phloat.motion.initial.velocities import agreed, closed_or_said
+from phloat.motion.initial.velocities import agreed, closed_or_said, repeated_rows
 from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays

@@ -12,11 +12,10 @@ from phloat.algebra.sparse import Matrix, dependencies, row_lengths
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, RedundancyWarning, UnstableEquilibriumWarning, finite
 from phloat.motion.deformation import watched_state
-from phloat.motion.initial.accelerations import accelerations
 from phloat.motion.initial.relax import GOOD_ENOUGH, Point, curvature, descended, newton, point
 from phloat.motion.initial.statics import Statics, statics
 from phloat.motion.initial.stiffness import nonconservative
-from phloat.motion.initial.velocities import agreed, closed_or_said, velocity_rows
+from phloat.motion.initial.velocities import accelerations, agreed, closed_or_said, velocity_rows
 from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
 from phloat.system.state import State

@@ -15,13 +15,20 @@ from phloat.algebra.sparse import Matrix, csr, dependencies, diagonal, row_lengt
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, finite
 from phloat.motion.deformation import watched_state
-from phloat.motion.initial.accelerations import convective
-from phloat.motion.initial.inertial import momentum_slope, slopes
 from phloat.motion.initial.relax import BALANCED, CLOSED, GOOD_ENOUGH
 from phloat.motion.initial.saddle import refined
 from phloat.motion.initial.set_moving import Task
 from phloat.motion.initial.statics import Statics, statics
-from phloat.motion.initial.velocities import agreed, closed_or_said, mass, rigid_columns, velocity_rows, with_velocities
+from phloat.motion.initial.stiffness import momentum_slope, slopes
+from phloat.motion.initial.velocities import (
+    agreed,
+    closed_or_said,
+    convective,
+    mass,
+    rigid_columns,
+    velocity_rows,
+    with_velocities,
+)
 from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
 from phloat.system.state import State

@@ -14,9 +14,8 @@ from phloat.bodies.body import Body
 from phloat.errors import InputError
 from phloat.joints.pairs import Drive
 from phloat.joints.rows import Held, Row, Spin, Turn, gap_units, held_ground
-from phloat.motion.initial.accelerations import moved
 from phloat.motion.initial.stiffness import body_stiffness, stiffness
-from phloat.motion.initial.velocities import mass, places_of, velocity_rows, with_velocities
+from phloat.motion.initial.velocities import mass, moved, places_of, velocity_rows, with_velocities
 from phloat.system.connection import Connection, End, held
 from phloat.system.energy import energy
 from phloat.system.forces import potential_gradient
