@@ -7,7 +7,7 @@ import numpy as np
 from phloat.bodies.rigid import RigidBody
 from phloat.joints.pairs import Revolute
 from phloat.motion.initial.place import place
-from phloat.motion.run.notice import is_compiled
+from phloat.motion.run.compilation import is_compiled
 from phloat.motion.run.task import Scheme
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.motion.schemes.radau import RadauIIA

@@ -17,7 +17,7 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays
 from phloat.motion.kernel.pack import Scalar, Side
 from phloat.motion.run.assembled import Assembled
-from phloat.motion.run.runner import Runner
+from phloat.motion.run.kernel_run import KernelRun
 from phloat.motion.run.task import Task
 from phloat.system.state import State
 from phloat.system.system import System, fits
@@ -51,8 +51,8 @@ def exported(
     closed_or_said(system, state)
     state = agreed(system, state, inputs.at(t_start))
     task = Task(system, state, t_start, t_end, dt, inputs, dropped=repeated_rows(system, state))
-    runner = Runner(task)
-    export = Export(runner.run, set(task.dropped), apart)
+    runner = KernelRun(task)
+    export = Export(runner.assembly, set(task.dropped), apart)
     series = {"given": runner.efforts(times), "moving": runner.driven(times)}
     series |= {"h": np.array(times[1] - times[0]), "t_0": np.array(float(t_start))}
     arrays = {"model": export.model(), "state": export.state(), "inputs": series, **export.outside(watch or {})}

@@ -31,10 +31,13 @@ class Stops:
     times: np.ndarray
     breaks: frozenset[float]
 
-    def after(self, t: float, near: float = 0.0) -> float:
-        """The next one that is farther away than `near`; infinite if there is none."""
-        k = int(np.searchsorted(self.times, t + near, side="right"))
+    def after(self, t: float) -> float:
+        """The next one after t; infinite if there is none."""
+        k = int(self.times.searchsorted(t, side="right"))
         return float(self.times[k]) if k < len(self.times) else np.inf
+
+
+NO_STOPS = Stops(np.zeros(0), frozenset())
 
 
 def stops(

@@ -12,7 +12,6 @@ from phloat.errors import InputError
 from phloat.motion.run.outputs import Outputs
 from phloat.system.state import State
 
-Crossing = Callable[[float, Outputs], float]
 Action = Callable[[float, State], State | None]
 LOOKED = tuple(k / 8 for k in range(1, 8))  # parts of a step where an event is looked at, beside its extrema
 HELD = 5e-324  # ±, the smallest number: a zero that counts as being on this side
@@ -33,7 +32,7 @@ class Event:
     for the same); its velocities must agree with the joints (set_moving makes them).
     """
 
-    when: Crossing
+    when: Callable[[float, Outputs], float]
     do: Action | None = None
     direction: int = 0
     name: str = "event"
@@ -106,18 +105,18 @@ def onward(before: float, after: float) -> float:
 
 
 @dataclass(frozen=True)
-class Met:
-    """A crossing: where in the step (part, or time), and the side that the value came from."""
+class Crossing:
+    """A zero crossing: the fraction of the step, and the sign of the value before it."""
 
     at: float
     side: float
 
 
-def together(found: dict[int, Met], same: float) -> tuple[dict[int, Met], float]:
+def together(found: dict[int, Crossing], same: float) -> tuple[dict[int, Crossing], float]:
     """The first crossings, those no more than `same` apart, and where all of them are past zero."""
-    first = min(met.at for met in found.values())
-    group = {k: met for k, met in found.items() if met.at - first <= same}
-    return group, max(met.at for met in group.values())
+    first = min(crossing.at for crossing in found.values())
+    group = {k: crossing for k, crossing in found.items() if crossing.at - first <= same}
+    return group, max(crossing.at for crossing in group.values())
 
 
 @dataclass(eq=False)

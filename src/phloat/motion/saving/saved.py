@@ -31,7 +31,7 @@ from phloat.algebra.array_files import DAMAGED, read_npy, read_npz, whole_rows
 from phloat.algebra.layout import Layout
 from phloat.algebra.version import __version__
 from phloat.errors import DamagedRunWarning, InputError
-from phloat.motion.result import Books, Result, at_times, happened
+from phloat.motion.result import Books, Result, at_times, past_events
 from phloat.motion.run.events import Happened
 from phloat.motion.saving.files import PARTIAL, description, held, write_whole
 from phloat.motion.saving.forms import RUN, columns_of, rows_of
@@ -161,7 +161,7 @@ class Folder:
         with suppress(*DAMAGED):
             turns = [read_npy(self.path / f"turned.{k:06d}.npy") for k in range(len(pieces))]
         fit = turns and [len(part) for part in turns] == [len(piece["t"]) for piece in pieces]
-        return happened(system, info.get("events", ()), states), np.concatenate(turns) if fit else None
+        return past_events(system, info.get("events", ()), states), np.concatenate(turns) if fit else None
 
     def rest(self, said: Description, k: int, system: System) -> Arrays | None:
         """The rows of a piece that is not whole, as far as all of its files have them."""
