@@ -106,21 +106,21 @@ from phloat.many.distributions import choice, lognormal, normal, triangular, tru
 from phloat.many.ensemble import ensemble
 from phloat.many.results import Ensemble, load_ensemble
 from phloat.many.varied import varied
-from phloat.motion.equilibrium import equilibrium, reactions
-from phloat.motion.events import Event
+from phloat.motion.initial.equilibrium import equilibrium, reactions
+from phloat.motion.initial.place import place
+from phloat.motion.initial.set_moving import set_moving
+from phloat.motion.initial.settle import settle
+from phloat.motion.inputs.positions import position
+from phloat.motion.inputs.signals import piecewise
 from phloat.motion.ledger import Ledger, energy_ledger
-from phloat.motion.place import place
-from phloat.motion.positions import position
 from phloat.motion.result import Books, Result
 from phloat.motion.resume import resume
-from phloat.motion.saved import load_run, save
+from phloat.motion.run.events import Event
+from phloat.motion.saving.saved import load_run, save
 from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha
 from phloat.motion.schemes.ida import IDA
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.motion.schemes.radau import RadauIIA
-from phloat.motion.set_moving import set_moving
-from phloat.motion.settle import settle
-from phloat.motion.signals import piecewise
 from phloat.motion.simulate import simulate
 from phloat.system.energy import PowerBalance, effort_defect, energy, power_balance, structure_defects
 from phloat.system.jointed import gaps, joint_coordinates

@@ -6,11 +6,11 @@ from kernel_zoo import as_written
 from motion_zoo import thing
 
 import phloat as ph
-from phloat.motion.assembled import assembled
-from phloat.motion.inputs import Inputs
+from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.kernel import newton
 from phloat.motion.kernel import residual_norm as off
 from phloat.motion.kernel import tables as t
+from phloat.motion.run.assembled import assembled
 
 EPS = float(np.finfo(float).eps)
 CENTER, CORNER = np.array([0.1, -0.2, 0.3]), np.array([0.5, 0.2, -0.1])

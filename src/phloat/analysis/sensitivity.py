@@ -25,7 +25,7 @@ from phloat.errors import AccuracyError, InputError, mapping, positive, unknown
 from phloat.linear.channels import channels
 from phloat.linear.modes import Modes, modes
 from phloat.linear.phdae import LinearPHDAE
-from phloat.motion.place import place
+from phloat.motion.initial.place import place
 from phloat.system.parameters import Names, Table, changed, number, table, with_given
 from phloat.system.remade import remade_body
 from phloat.system.state import State

@@ -18,8 +18,7 @@ from phloat.cli.talk import Talk, width_of
 from phloat.errors import InputError, RedundancyWarning
 from phloat.files.locate import located
 from phloat.files.model import Model
-from phloat.motion.rank import repeated_rows
-from phloat.motion.velocities import rigid_columns, velocity_rows
+from phloat.motion.initial.velocities import repeated_rows, rigid_columns, velocity_rows
 from phloat.system.told import between
 
 HEIGHT = 14  # lines of a drawing, at most

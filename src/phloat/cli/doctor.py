@@ -37,7 +37,7 @@ DEVELOPERS = ("test", "docs")
 def doctor(asked: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """What there is, and what could be."""
     from phloat.motion.compiled import warm
-    from phloat.motion.notice import is_compiled
+    from phloat.motion.run.compilation import is_compiled
 
     took = None
     if asked.compile and not is_compiled():

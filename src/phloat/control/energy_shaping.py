@@ -21,10 +21,10 @@ from phloat.control.passive import Passive
 from phloat.control.pid import pid, together
 from phloat.control.wires import axis, numbers
 from phloat.errors import InputError, finite, not_negative, positive
-from phloat.motion.equilibrium import equilibrium, reactions
-from phloat.motion.place import place
-from phloat.motion.relax import point
-from phloat.motion.statics import statics
+from phloat.motion.initial.equilibrium import equilibrium, reactions
+from phloat.motion.initial.place import place
+from phloat.motion.initial.relax import point
+from phloat.motion.initial.statics import statics
 from phloat.system.state import State
 from phloat.system.system import System, lock
 from phloat.system.terms import terms

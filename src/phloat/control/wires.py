@@ -13,7 +13,7 @@ from phloat.joints.rows import Row
 from phloat.joints.wire import Wire
 from phloat.linear.march import WAY
 from phloat.linear.phdae import LinearPHDAE
-from phloat.motion.outputs import Outputs
+from phloat.motion.run.outputs import Outputs
 from phloat.system.system import System
 
 __all__ = ["Closes", "Model", "Wire", "axis", "numbers", "often_enough", "place_of", "step_of"]

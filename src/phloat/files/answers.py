@@ -20,7 +20,7 @@ from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.response import Response, response
 from phloat.many.ensemble import ensemble
 from phloat.many.results import Ensemble
-from phloat.motion.place import place
+from phloat.motion.initial.place import place
 from phloat.motion.result import Result
 from phloat.system.state import State
 from phloat.system.system import System, lock

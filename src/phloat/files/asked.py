@@ -12,11 +12,11 @@ from phloat.errors import InputError
 from phloat.files.inputs import ANY
 from phloat.many import distributions as known
 from phloat.many.samples import SAMPLINGS
+from phloat.motion.run.task import Scheme
 from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha
 from phloat.motion.schemes.ida import IDA
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.motion.schemes.radau import RadauIIA
-from phloat.motion.task import Scheme
 from phloat.system.words.choices import Case, Choice
 from phloat.system.words.groups import Field, ListOf, MapOf, OneOf, Record
 from phloat.system.words.kinds import NAME, Word

@@ -18,7 +18,7 @@ from phloat.files.reading import load_model
 from phloat.many.results import dataset, to_file
 from phloat.motion.ledger import energy_ledger
 from phloat.motion.result import COMPONENTS, Result
-from phloat.motion.saved import Folder, load_run, loaded, rebuilt
+from phloat.motion.saving.saved import Folder, load_run, loaded, rebuilt
 from phloat.system.parts import Part, Parts
 from phloat.system.system import System
 from phloat.system.units import coordinate_unit, efforts, resultant_unit, unit_of

@@ -25,12 +25,12 @@ from phloat.many.runs import cores, here, in_threads
 from phloat.many.samples import Key, Samples, sampled
 from phloat.many.store import VERSION, Description, Folder
 from phloat.many.varied import Varied
-from phloat.motion.events import Event
-from phloat.motion.inputs import Inputs
-from phloat.motion.progress import Bar
+from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.result import Result
+from phloat.motion.run.events import Event
+from phloat.motion.run.progress import Bar
+from phloat.motion.run.task import Begins, Controller, Scheme
 from phloat.motion.schemes.midpoint import Midpoint
-from phloat.motion.task import Begins, Controller, Scheme
 from phloat.system.state import State
 from phloat.system.system import System
 

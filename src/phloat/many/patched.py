@@ -16,12 +16,12 @@ from phloat.bodies.alike import same_geometry, same_size
 from phloat.bodies.body import Body, Port
 from phloat.bodies.strain import Quadratic
 from phloat.many.family import Family
-from phloat.motion.assembled import Assembled
 from phloat.motion.kernel import pack
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import Arrays
 from phloat.motion.kernel.machine.padding import padded
 from phloat.motion.kernel.step import arrive
+from phloat.motion.run.assembled import Assembled
 from phloat.system.elements import Element
 from phloat.system.state import Pose, State
 from phloat.system.system import System

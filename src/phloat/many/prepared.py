@@ -16,17 +16,16 @@ import numpy as np
 from phloat.errors import InputError
 from phloat.many.family import Family
 from phloat.many.patched import Template, apart, template
-from phloat.motion.assembled import Assembled
-from phloat.motion.inputs import Inputs, given_inputs
-from phloat.motion.nodes import Marks, Nodes
-from phloat.motion.rank import repeated_rows
+from phloat.motion.initial.velocities import agreed, closed_or_said, repeated_rows
+from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.motion.inputs.signals import Function
 from phloat.motion.result import Result, at_times
-from phloat.motion.runner import Runner
+from phloat.motion.run.assembled import Assembled
+from phloat.motion.run.kernel_run import KernelRun
+from phloat.motion.run.nodes import Marks, Nodes
+from phloat.motion.run.task import Task
 from phloat.motion.schemes.midpoint import Midpoint
-from phloat.motion.signals import Function
 from phloat.motion.simulate import simulate
-from phloat.motion.task import Task
-from phloat.motion.velocities import agreed, closed_or_said
 from phloat.system.state import State
 from phloat.system.system import System, fits
 
@@ -185,7 +184,7 @@ def first(
     except InputError:  # a table that ends with the run
         times = times[:-1]
         given, moving = runner.over(times)
-    return First(task, template(family, runner.run, state, groups), times, given, moving)
+    return First(task, template(family, runner.assembly, state, groups), times, given, moving)
 
 
 def _ascend(output: int | np.ndarray, t_0: float, t_end: float) -> bool:
@@ -196,17 +195,17 @@ def _ascend(output: int | np.ndarray, t_0: float, t_end: float) -> bool:
     return bool(inside and t_0 <= output[0] and output[-1] <= t_end)
 
 
-class Again(Runner):
+class Again(KernelRun):
     """A runner on buffers that are there already, with inputs that are known for all steps."""
 
     def __init__(self, task: Task, run: Assembled | None = None, known: First | None = None) -> None:
         super().__init__(task, run)
         self.known = known
         if known is not None and isinstance(task.output, int):
-            self.rows.room(len(known.times) // task.output + 1)
+            self.rows.reserve(len(known.times) // task.output + 1)
 
     def through(self) -> None:
-        """All steps of the run, as `march.fixed` makes them; the last one may be shorter."""
+        """All steps of the run, as `FixedSteps` makes them; the last one may be shorter."""
         assert self.known is not None and self.task.dt is not None
         nodes = Nodes(self.task.t_0, self.task.t_end, self.task.dt)
         marks, last = Marks(nodes, self.task.output), nodes.last

@@ -17,7 +17,7 @@ from phloat.many.family import family
 from phloat.many.prepared import Prepared, prepared
 from phloat.many.samples import Key
 from phloat.many.varied import Varied, numbers_of, with_numbers_of
-from phloat.motion.place import place
+from phloat.motion.initial.place import place
 from phloat.motion.result import Result
 from phloat.system.parameters import Table, table
 from phloat.system.state import State

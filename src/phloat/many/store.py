@@ -26,7 +26,7 @@ import numpy as np
 from phloat.algebra.array_files import DAMAGED, read_npy, read_npz
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.many.pieces import Form, Piece
-from phloat.motion.files import LOCK, Check, description, held, names, shapes, whole_number, write_whole
+from phloat.motion.saving.files import LOCK, Check, description, held, names, shapes, whole_number, write_whole
 
 VERSION = 1
 WORDS: dict[str, Check] = {

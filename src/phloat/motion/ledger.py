@@ -9,7 +9,7 @@ import numpy as np
 
 from phloat.errors import InputError
 from phloat.joints.rows import gap_units
-from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.motion.result import COMPONENTS, Books, Result
 from phloat.system.connection import port_state
 from phloat.system.energy import body_energy

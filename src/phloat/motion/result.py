@@ -10,10 +10,10 @@ import numpy as np
 
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
-from phloat.motion.between import between
-from phloat.motion.events import Happened
+from phloat.motion.run.events import Happened
+from phloat.motion.run.interpolation import interpolate_states
+from phloat.motion.run.turns import turning
 from phloat.motion.told import energy_tables, run_table
-from phloat.motion.turns import turning
 from phloat.system.jointed import joint_coordinates
 from phloat.system.pieces import located, pieces_of
 from phloat.system.state import DERIVED, State
@@ -90,7 +90,7 @@ class Result:
         if time in (self.t[k], self.t[-1]):
             return self.state(k if time == self.t[k] else -1)
         h = self.t[k + 1] - self.t[k]
-        return between(self.state(k), self.state(k + 1), h, (time - self.t[k]) / h)
+        return interpolate_states(self.state(k), self.state(k + 1), h, (time - self.t[k]) / h)
 
     # --- fields ------------------------------------------------------------------------------------------------------
 
@@ -280,7 +280,7 @@ class Result:
         return float(np.abs(missing - missing[0]).max()) / largest if largest else 0.0
 
 
-def happened(
+def past_events(
     system: System, events: Sequence[tuple[float, str]], states: Sequence[tuple[np.ndarray, np.ndarray]]
 ) -> tuple[Happened, ...]:
     """Events with their states; those whose states are not known are left out."""

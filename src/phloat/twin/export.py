@@ -12,15 +12,14 @@ from phloat.bodies.body import Body
 from phloat.errors import positive
 from phloat.joints.pieces import Pieces
 from phloat.joints.rows import FIRST, SECOND, VECTORS, Row, product_matrices
-from phloat.motion.assembled import Assembled
-from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.initial.velocities import agreed, closed_or_said, repeated_rows
+from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays
 from phloat.motion.kernel.pack import Scalar, Side
-from phloat.motion.rank import repeated_rows
-from phloat.motion.runner import Runner
-from phloat.motion.task import Task
-from phloat.motion.velocities import agreed, closed_or_said
+from phloat.motion.run.assembled import Assembled
+from phloat.motion.run.kernel_run import KernelRun
+from phloat.motion.run.task import Task
 from phloat.system.state import State
 from phloat.system.system import System, fits
 from phloat.twin.equations import DROPPED
@@ -52,8 +51,8 @@ def exported(
     closed_or_said(system, state)
     state = agreed(system, state, inputs.at(t_start))
     task = Task(system, state, t_start, t_end, dt, inputs, dropped=repeated_rows(system, state))
-    runner = Runner(task)
-    export = Export(runner.run, set(task.dropped), apart)
+    runner = KernelRun(task)
+    export = Export(runner.assembly, set(task.dropped), apart)
     series = {"given": runner.efforts(times), "moving": runner.driven(times)}
     series |= {"h": np.array(times[1] - times[0]), "t_0": np.array(float(t_start))}
     arrays = {"model": export.model(), "state": export.state(), "inputs": series, **export.outside(watch or {})}
