@@ -28,20 +28,16 @@ from phloat.bodies.solids.sheet import Sheet
 from phloat.bodies.solids.solid import Solid
 from phloat.bodies.superelements.report import Report as SuperelementReport
 from phloat.bodies.superelements.superelement import Superelement
-from phloat.control.closed import Certificate, certificate, closed, loop_poles
+from phloat.control.closed_loop import Certificate, LoopLedger, certificate, closed, loop_ledger, loop_poles
+from phloat.control.coupling import Wire
 from phloat.control.energy_shaping import energy_shaping
-from phloat.control.exports import from_control, from_scipy, to_control, to_scipy
+from phloat.control.exports import from_control, from_matlab, from_scipy, to_control, to_matlab, to_scipy
 from phloat.control.feedback import Feedback, lqg
 from phloat.control.fmu import to_fmu
 from phloat.control.input_shaping import impulses, shaped
-from phloat.control.loop_ledger import LoopLedger, loop_ledger
-from phloat.control.lqr import Regulator, lqr
-from phloat.control.matlab import from_matlab, to_matlab
-from phloat.control.observers import Observer, kalman, passive_observer
-from phloat.control.passive import Passive
-from phloat.control.pid import damping_injection, gain_for, pid, together, wired
+from phloat.control.optimal import Observer, Regulator, kalman, lqr, passive_observer
+from phloat.control.passive import Passive, damping_injection, gain_for, pid, together, wired
 from phloat.control.sampled import Sampled
-from phloat.control.wires import Wire
 from phloat.errors import (
     AccuracyError,
     ClosureError,
@@ -83,25 +79,27 @@ from phloat.files.urdf import load_urdf
 from phloat.joints.elements import Bushing, Damper, Force, JointDamper, JointSpring, Load, Spring, Torque
 from phloat.joints.pairs import Cylindrical, Drive, Planar, Prismatic, Revolute, Slide, Spherical, Universal, Weld
 from phloat.joints.tie import Pressure, Tie, Traction
-from phloat.linear.balanced import balanced
-from phloat.linear.bases import Basis
-from phloat.linear.course import LinearResult
-from phloat.linear.eliminate import eliminate
-from phloat.linear.error import BandError, error
-from phloat.linear.interconnect import gyrator, side_by_side, swapped, transformer
-from phloat.linear.krylov import krylov
-from phloat.linear.modal import craig_bampton, modal
-from phloat.linear.modes import Modes, modes
-from phloat.linear.participation import EffectiveMasses, effective_masses, participation
-from phloat.linear.passive_form import from_state_space
-from phloat.linear.phdae import Field, LinearPHDAE
-from phloat.linear.ports_report import PortsReport, ports_report
-from phloat.linear.project import project
-from phloat.linear.pymor import from_pymor, irka, to_pymor
-from phloat.linear.reduce import reduce
-from phloat.linear.response import Response, response, transmission
-from phloat.linear.state_space import StateSpace, descriptor, state_space
-from phloat.linear.zeros import PoleZeros, poles, poles_zeros, zeros
+from phloat.linear.analysis.modes import Modes, modes
+from phloat.linear.analysis.participation import (
+    EffectiveMasses,
+    PortsReport,
+    effective_masses,
+    participation,
+    ports_report,
+)
+from phloat.linear.analysis.poles_zeros import PoleZeros, poles, poles_zeros, zeros
+from phloat.linear.analysis.response import Response, response, transmission
+from phloat.linear.form.interconnect import gyrator, side_by_side, swapped, transformer
+from phloat.linear.form.passive import from_state_space
+from phloat.linear.form.phdae import Field, LinearPHDAE
+from phloat.linear.form.state_space import StateSpace, descriptor, eliminate, state_space
+from phloat.linear.reduction.balanced import balanced
+from phloat.linear.reduction.basis import Basis, project
+from phloat.linear.reduction.krylov import krylov
+from phloat.linear.reduction.modal import craig_bampton, modal
+from phloat.linear.reduction.pymor import from_pymor, irka, to_pymor
+from phloat.linear.reduction.reduce import BandError, error, reduce
+from phloat.linear.time.march import LinearResult
 from phloat.many.distributions import choice, lognormal, normal, triangular, truncated, uniform
 from phloat.many.ensemble import ensemble
 from phloat.many.results import Ensemble, load_ensemble

@@ -6,9 +6,8 @@ from control_zoo import two_masses, wheel
 
 import phloat as ph
 from phloat.control.feedback import lqg
-from phloat.control.lqr import lqr
-from phloat.control.observers import kalman
-from phloat.control.pid import pid
+from phloat.control.optimal import kalman, lqr
+from phloat.control.passive import pid
 from phloat.control.sampled import Sampled
 
 PD = pid("pin", proportional=0.4, integral=20.0, derivative=0.05, filter=0.02)

@@ -8,18 +8,16 @@ from control_zoo import LINK, arm, two_masses, wheel
 from messages import raises
 
 import phloat as ph
-from phloat.control.closed import closed
+from phloat.control.closed_loop import closed, loop_ledger
+from phloat.control.coupling import Wire
 from phloat.control.energy_shaping import energy_shaping
 from phloat.control.feedback import Feedback, lqg
 from phloat.control.input_shaping import shaped
-from phloat.control.loop_ledger import loop_ledger
-from phloat.control.lqr import lqr
-from phloat.control.observers import kalman, passive_observer
-from phloat.control.pid import damping_injection, gain_for, pid, together, wired
+from phloat.control.optimal import kalman, lqr, passive_observer
+from phloat.control.passive import damping_injection, gain_for, pid, together, wired
 from phloat.control.sampled import Sampled
-from phloat.control.wires import Wire
-from phloat.linear.modal import modal
-from phloat.linear.project import project
+from phloat.linear.reduction.basis import project
+from phloat.linear.reduction.modal import modal
 
 PLANT = two_masses(1.0, 0.5, 40.0)
 PD = pid("pin", proportional=0.1, integral=1.0)

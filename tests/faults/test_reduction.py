@@ -10,13 +10,11 @@ from reduction_zoo import BAND, jointed_arm, made, plate
 import phloat as ph
 from phloat.algebra.layout import Layout
 from phloat.analysis.pod import pod
-from phloat.linear.balanced import balanced
-from phloat.linear.bases import Basis
-from phloat.linear.error import error
-from phloat.linear.krylov import krylov
-from phloat.linear.modal import craig_bampton, modal
-from phloat.linear.project import project
-from phloat.linear.reduce import reduce
+from phloat.linear.reduction.balanced import balanced
+from phloat.linear.reduction.basis import Basis, project
+from phloat.linear.reduction.krylov import krylov
+from phloat.linear.reduction.modal import craig_bampton, modal
+from phloat.linear.reduction.reduce import error, reduce
 
 ARM = ph.eliminate(jointed_arm(elements=3))
 STILL = ph.eliminate(jointed_arm(damped=False, elements=3))
@@ -149,7 +147,7 @@ def test_a_tolerance_is_positive():
 
 
 def test_without_pymor_there_is_a_sentence(monkeypatch):
-    from phloat.linear.pymor import irka
+    from phloat.linear.reduction.pymor import irka
 
     whole = builtins.__import__
 

@@ -5,15 +5,13 @@ import pytest
 from control_zoo import ORIGIN, TARGET, arm, at, linear_arm, two_masses
 
 import phloat as ph
-from phloat.control.closed import certificate, closed, loop_poles
+from phloat.control.closed_loop import certificate, closed, loop_ledger, loop_poles
+from phloat.control.coupling import Wire
 from phloat.control.feedback import lqg
-from phloat.control.loop_ledger import loop_ledger
-from phloat.control.lqr import lqr
-from phloat.control.observers import kalman, passive_observer
-from phloat.control.pid import damping_injection, pid, together, wired
-from phloat.control.wires import Wire
-from phloat.linear.modal import modal
-from phloat.linear.project import project
+from phloat.control.optimal import kalman, lqr, passive_observer
+from phloat.control.passive import damping_injection, pid, together, wired
+from phloat.linear.reduction.basis import project
+from phloat.linear.reduction.modal import modal
 
 JOINTS = ("shoulder", "elbow")
 

@@ -8,13 +8,11 @@ import scipy.linalg as la
 from reduction_zoo import BAND, LINK, apart, driven_arm, jointed_arm, made, markov, moment, plate
 
 import phloat as ph
-from phloat.linear.balanced import balanced
-from phloat.linear.bases import Basis, rigid_motions
-from phloat.linear.error import error
-from phloat.linear.krylov import krylov
-from phloat.linear.modal import craig_bampton, modal
-from phloat.linear.project import project
-from phloat.linear.reduce import reduce
+from phloat.linear.reduction.balanced import balanced
+from phloat.linear.reduction.basis import Basis, project, rigid_motions
+from phloat.linear.reduction.krylov import krylov
+from phloat.linear.reduction.modal import craig_bampton, modal
+from phloat.linear.reduction.reduce import error, reduce
 
 JOINTED = jointed_arm()
 SYSTEMS = {
@@ -224,7 +222,7 @@ def test_reduced_transfer_functions_are_positive_real(method):
 
 def test_the_points_of_pymor_give_a_passive_system():
     pytest.importorskip("pymor")
-    from phloat.linear.pymor import irka
+    from phloat.linear.reduction.pymor import irka
 
     system = SYSTEMS["arm"]
     rom = project(system, irka(system, order=30))

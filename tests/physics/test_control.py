@@ -6,17 +6,15 @@ from control_zoo import LINK, arm, at, linear_arm, two_masses, wheel
 from messages import warns
 
 import phloat as ph
-from phloat.control.closed import closed, loop_poles
+from phloat.control.closed_loop import closed, loop_ledger, loop_poles
 from phloat.control.energy_shaping import energy_shaping
 from phloat.control.feedback import lqg
 from phloat.control.input_shaping import impulses, shaped
-from phloat.control.loop_ledger import loop_ledger
-from phloat.control.lqr import lqr
-from phloat.control.observers import kalman
-from phloat.control.pid import damping_injection, gain_for, pid
+from phloat.control.optimal import kalman, lqr
+from phloat.control.passive import damping_injection, gain_for, pid
 from phloat.control.sampled import Sampled
-from phloat.linear.modal import modal
-from phloat.linear.project import project
+from phloat.linear.reduction.basis import project
+from phloat.linear.reduction.modal import modal
 
 
 def test_gains_are_those_of_python_control():

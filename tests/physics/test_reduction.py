@@ -9,14 +9,12 @@ from reduction_zoo import BAND, alu, jointed_arm, plate
 import phloat as ph
 from phloat.analysis.pod import pod
 from phloat.bodies.reduced import shortening
-from phloat.linear.balanced import balanced
-from phloat.linear.bases import Basis
-from phloat.linear.error import error
-from phloat.linear.krylov import krylov
-from phloat.linear.modal import modal
-from phloat.linear.project import project
-from phloat.linear.reduce import reduce
-from phloat.linear.second_order import SecondOrder
+from phloat.linear.form.second_order import SecondOrder
+from phloat.linear.reduction.balanced import balanced
+from phloat.linear.reduction.basis import Basis, project
+from phloat.linear.reduction.krylov import krylov
+from phloat.linear.reduction.modal import modal
+from phloat.linear.reduction.reduce import error, reduce
 
 STEEL = ph.Material(E=0.2e12, rho=7870.0, nu=0.3)
 ROD = ph.Beam(0.3, ph.Circle(6e-3), STEEL, frame="pinned")

@@ -246,7 +246,7 @@ def test_every_threshold_of_linear_analysis_is_in_the_docs():
     found = [
         f"| `{file.relative_to(home / 'src' / 'phloat').as_posix()}` | `{name}` | {number} |"
         for folder in ("linear", "algebra")
-        for file in sorted((home / "src" / "phloat" / folder).glob("*.py"))
+        for file in sorted((home / "src" / "phloat" / folder).rglob("*.py"))
         for name, number in re.findall(r"^([A-Z_]+) = ([0-9.]*e-[0-9]+)", file.read_text(), re.MULTILINE)
     ]
     assert len(found) > 30

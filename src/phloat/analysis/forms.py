@@ -16,10 +16,10 @@ import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, block_inverse, csr, largest, row_lengths, weighted
 from phloat.errors import InputError
-from phloat.linear.modes import Modes
-from phloat.linear.phdae import LinearPHDAE, linear_only
-from phloat.linear.second_order import SecondOrder
-from phloat.linear.transfer import on_a_pole
+from phloat.linear.analysis.modes import Modes
+from phloat.linear.analysis.transfer import on_a_pole
+from phloat.linear.form.phdae import LinearPHDAE, linear_only
+from phloat.linear.form.second_order import SecondOrder
 
 
 @dataclass(frozen=True, eq=False)

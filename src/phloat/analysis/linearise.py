@@ -28,7 +28,7 @@ from phloat.analysis.tangent import Tangent, tangent
 from phloat.bodies.continua.facets import facets_of
 from phloat.bodies.strain import strain_gradient
 from phloat.errors import InputError, JointError, RedundancyWarning, finite
-from phloat.linear.phdae import Field, LinearPHDAE
+from phloat.linear.form.phdae import Field, LinearPHDAE
 from phloat.motion.beam_limits import warn_of_frequencies
 from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.stiffness import nonconservative, spring_rows

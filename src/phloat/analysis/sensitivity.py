@@ -22,9 +22,8 @@ from phloat.analysis.linearise import linearise
 from phloat.bodies.body import Body
 from phloat.bodies.quick import Maker, quick
 from phloat.errors import AccuracyError, InputError, mapping, positive, unknown
-from phloat.linear.channels import channels
-from phloat.linear.modes import Modes, modes
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.analysis.modes import Modes, modes
+from phloat.linear.form.phdae import LinearPHDAE, channels
 from phloat.motion.place import place
 from phloat.system.parameters import Names, Table, changed, number, table, with_given
 from phloat.system.remade import remade_body

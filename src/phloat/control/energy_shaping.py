@@ -16,10 +16,9 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import csr, null_space
 from phloat.algebra.threads import one_thread
-from phloat.control.closed import closed
-from phloat.control.passive import Passive
-from phloat.control.pid import pid, together
-from phloat.control.wires import axis, numbers
+from phloat.control.closed_loop import closed
+from phloat.control.coupling import axis, numbers
+from phloat.control.passive import Passive, pid, together
 from phloat.errors import InputError, finite, not_negative, positive
 from phloat.motion.equilibrium import equilibrium, reactions
 from phloat.motion.place import place

@@ -12,13 +12,10 @@ import scipy.linalg as la
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import csr
 from phloat.algebra.threads import one_thread
-from phloat.control.acting import damped
-from phloat.control.design import Design
-from phloat.control.lqr import Regulator
-from phloat.control.observers import Observer
-from phloat.control.wires import Model, numbers, place_of, step_of
+from phloat.control.coupling import Model, damped, numbers, place_of, step_of
+from phloat.control.optimal import Design, Observer, Regulator
 from phloat.errors import AccuracyError, InputError
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.system import System
 
 

@@ -8,9 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from phloat.control.wires import Model, numbers, often_enough
+from phloat.control.coupling import Model, numbers, often_enough
 from phloat.errors import InputError, not_negative, positive
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.motion.nodes import on_time_or_said
 
 

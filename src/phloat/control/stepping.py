@@ -12,9 +12,9 @@ from typing import Protocol
 import numpy as np
 
 from phloat.errors import InputError, PortError, finite, positive, unknown
-from phloat.linear.march import agreed, started
-from phloat.linear.phdae import LinearPHDAE
-from phloat.linear.step import Step
+from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.time.march import agreed, started
+from phloat.linear.time.midpoint import Step
 from phloat.motion.inputs import Inputs
 from phloat.motion.kernel.tables import LAM
 from phloat.motion.outputs import Outputs

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from phloat.algebra.layout import Layout
+from phloat.control.coupling import Wire
 from phloat.control.energy_shaping import energy_shaping
-from phloat.control.pid import pid, together, wired
+from phloat.control.passive import pid, together, wired
 from phloat.control.sampled import Sampled
-from phloat.control.wires import Wire
 from phloat.errors import InputError
 from phloat.files.start import VALUES
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.motion.place import place
 from phloat.system.system import System
 from phloat.system.words.beside import File, arrays_in

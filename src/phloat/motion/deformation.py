@@ -14,7 +14,7 @@ from phloat.bodies.beams.hypothesis import FREE, Far
 from phloat.bodies.body import Body
 from phloat.bodies.watched import Deformation, deformation, deformations
 from phloat.errors import LargeDeformationError, LargeDeformationWarning
-from phloat.linear.course import LinearResult
+from phloat.linear.time.march import LinearResult
 from phloat.motion.beam_limits import STRETCHED, warn_of_beams
 from phloat.motion.result import Result
 from phloat.motion.velocities import velocity_rows

@@ -11,9 +11,8 @@ import numpy as np
 
 from phloat.algebra.threads import one_thread
 from phloat.errors import ConvergenceError, InputError, finite, finite_row, positive
-from phloat.linear.course import LinearResult
-from phloat.linear.march import LinearOutputs, march
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.time.march import LinearOutputs, LinearResult, march
 from phloat.motion.deformation import watched, watched_linear
 from phloat.motion.events import Event
 from phloat.motion.files import held

@@ -31,8 +31,8 @@ from phloat.joints.ends import GROUND
 from phloat.joints.pairs import Joint
 from phloat.joints.tie import Tie
 from phloat.joints.wire import Wire
-from phloat.linear.interconnect import side_by_side
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.interconnect import side_by_side
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.attach import acting, attached, nested_actuator, nested_element
 from phloat.system.carried import check_actuator, check_connection, check_element
 from phloat.system.connection import Connection, End, count, held

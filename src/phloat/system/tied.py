@@ -29,9 +29,9 @@ from phloat.errors import (
 from phloat.joints.elements import Force, Torque
 from phloat.joints.ends import GROUND
 from phloat.joints.tie import Pressure, Tie, Traction
-from phloat.linear.interconnect import side_by_side
-from phloat.linear.phdae import LinearPHDAE, linear_only
-from phloat.linear.step import repeated
+from phloat.linear.form.interconnect import side_by_side
+from phloat.linear.form.phdae import LinearPHDAE, linear_only
+from phloat.linear.time.midpoint import repeated
 from phloat.system.carried import check_port
 from phloat.system.elastic_ties import with_spring
 from phloat.system.mortar import between_boundaries

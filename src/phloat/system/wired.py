@@ -10,8 +10,8 @@ from phloat.algebra.sparse import csr, largest
 from phloat.bodies.body import Body
 from phloat.errors import InputError, JointError, PortError, unknown
 from phloat.joints.wire import Wire
-from phloat.linear.interconnect import side_by_side
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.interconnect import side_by_side
+from phloat.linear.form.phdae import LinearPHDAE
 
 
 def wired_together(parts: Mapping[str, Any], wires: Sequence[Any]) -> LinearPHDAE:

@@ -13,7 +13,7 @@ from phloat.bodies.made import Made, Step
 from phloat.bodies.material import Rayleigh
 from phloat.bodies.rigid import PointMass, RigidBody
 from phloat.errors import InputError
-from phloat.linear.bases import Basis
+from phloat.linear.reduction.basis import Basis
 from phloat.system.words.choices import Case
 from phloat.system.words.groups import Field, ListOf, MapOf, OneOf, Record
 from phloat.system.words.kinds import NAME, Flag, Word
