@@ -89,7 +89,7 @@ from phloat.linear.analysis.participation import (
 )
 from phloat.linear.analysis.poles_zeros import PoleZeros, poles, poles_zeros, zeros
 from phloat.linear.analysis.response import Response, response, transmission
-from phloat.linear.form.interconnect import gyrator, side_by_side, swapped, transformer
+from phloat.linear.form.interconnect import append_systems, gyrator, swap_causality, transformer
 from phloat.linear.form.passive import from_state_space
 from phloat.linear.form.phdae import Field, LinearPHDAE
 from phloat.linear.form.state_space import StateSpace, descriptor, eliminate, state_space
@@ -254,6 +254,7 @@ __all__ = [
     "Wire",
     "__version__",
     "animate",
+    "append_systems",
     "balanced",
     "campbell",
     "certificate",
@@ -334,12 +335,11 @@ __all__ = [
     "shaped",
     "shapes",
     "show",
-    "side_by_side",
     "simulate",
     "state_space",
     "steady_spin",
     "structure_defects",
-    "swapped",
+    "swap_causality",
     "terms",
     "to_control",
     "to_fmu",

@@ -27,7 +27,7 @@ REGULATOR = lqr(PLANT, 1.0, position={"push": 1.0})
 def sloshing() -> ph.LinearPHDAE:
     """Two masses that nothing holds together but a port on one of them: the other is out of reach."""
     free = two_masses(1.0, 1.0, 10.0)
-    return ph.side_by_side(free, two_masses(1.0, 1.0, 90.0).prefixed("far")).with_ports("push")
+    return ph.append_systems(free, two_masses(1.0, 1.0, 90.0).prefixed("far")).with_ports("push")
 
 
 @pytest.mark.parametrize(

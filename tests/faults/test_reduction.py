@@ -105,7 +105,7 @@ def test_a_basis_belongs_to_its_system():
 
 
 def test_a_driven_motion_must_be_in_the_basis():
-    driven = ph.swapped(jointed_arm(elements=3), "shoulder")
+    driven = ph.swap_causality(jointed_arm(elements=3), "shoulder")
     free = krylov(driven, [30.0])
     lonely = Basis(free.V_v[:, :-1], free.V_sigma)
     with raises(ph.InputError, "'shoulder'"):

@@ -110,7 +110,7 @@ def test_nothing_comes_out_at_a_zero(damping):
 
 def test_zeros_of_ports_on_themselves_are_poles_with_them_held():
     plant = arm()
-    held = ph.modes(ph.swapped(ph.swapped(plant, "shoulder"), "elbow")).elastic[:8]
+    held = ph.modes(ph.swap_causality(ph.swap_causality(plant, "shoulder"), "elbow")).elastic[:8]
     np.testing.assert_allclose(zeros(plant, BOTH).imag[:8], held, rtol=1e-9)
 
 

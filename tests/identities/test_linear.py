@@ -33,7 +33,7 @@ def test_transformer_equals_swapped_system_and_gyrator():
     R = rotated(0.7)[:2, :2]
     first, second = hinge(SMALL, "a"), hinge(SMALL, "b")
     joined = ph.transformer(first, "a.C", second, "b.P", R)
-    other = ph.gyrator(first, "a.C", ph.swapped(second, "b.P"), "b.P", R)
+    other = ph.gyrator(first, "a.C", ph.swap_causality(second, "b.P"), "b.P", R)
     for name in ("E", "J", "R", "B"):
         assert abs(getattr(joined, name) - getattr(other, name)).max() == 0.0, name
     np.testing.assert_allclose(joined.G.toarray(), other.G.toarray(), atol=0)
@@ -57,7 +57,7 @@ def test_a_gyrator_between_efforts_couples_through_J():
     assert both.multipliers.size == 0
     assert ph.structure_defects(both)["J is not skew-symmetric"] == 0.0
     # u₁ = −C y₂: the velocity of the second pushes the first back, and the first pushes the second on
-    rows, loose = both.rows, ph.side_by_side(first, second).J
+    rows, loose = both.rows, ph.append_systems(first, second).J
     coupling = (both.J - loose).toarray()
     B_1, B_2 = first.B[:, first.ports["a.C"]].toarray(), second.B[:, second.ports["b.P"]].toarray()
     ours = coupling[np.ix_(rows.indices(first.rows), rows.indices(second.rows))]

@@ -16,7 +16,7 @@ from phloat.control.coupling import Acting, Closes, axis, step_of, wiring
 from phloat.control.passive import Passive
 from phloat.errors import InputError, JointError
 from phloat.joints.elements import JointSpring
-from phloat.linear.form.interconnect import side_by_side
+from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import state_space
 from phloat.motion.ledger import Ledger, energy_ledger
@@ -73,7 +73,7 @@ def _wired(plant: LinearPHDAE, controller: Passive) -> LinearPHDAE:
             f"controller {controller.name!r} has a port that takes a flow through a multiplier; swap it back"
         )
     n, ports = plant.ports.size, tuple(plant.ports)
-    both = side_by_side(plant, mine)
+    both = append_systems(plant, mine)
     J_12 = csr(both.B[:, where] @ csr(T.T) @ both.B[:, n:].T)
     loop = replace(both, J=csr(both.J - J_12 + J_12.T)).with_ports(*ports)
     still = [

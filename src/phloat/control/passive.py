@@ -21,7 +21,7 @@ from phloat.algebra.layout import Layout
 from phloat.control.coupling import Acting, Model, Wire, damped, place_of, step_of, wiring
 from phloat.errors import InputError, finite, not_negative, positive
 from phloat.joints.elements import JointDamper, JointSpring
-from phloat.linear.form.interconnect import side_by_side
+from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import state_space
 from phloat.system.system import System
@@ -233,7 +233,7 @@ def together(*controllers: Passive, name: str = "controllers") -> Passive:
     lists = [c.elements for c in controllers]
     return Passive(
         name=name,
-        system=side_by_side(*(c.system.prefixed(c.name) for c in controllers)),
+        system=append_systems(*(c.system.prefixed(c.name) for c in controllers)),
         wires=tuple(replace(w, controller=f"{c.name}.{w.controller}") for c in controllers for w in c.wires),
         springs={f"{c.name}.{row}": s for c in controllers for row, s in c.springs.items()},
         target=merged["target"],

@@ -24,7 +24,7 @@ from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.linear.analysis.poles_zeros import ZERO, energy_form
 from phloat.linear.analysis.shift_invert import LocalStiffness, MixedStiffness, ShiftInvert
-from phloat.linear.form.mass_normalised import Undamped, spinning
+from phloat.linear.form.mass_normalised import MassNormalised, gyroscopic_modes
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import eliminate, free_motion
 
@@ -156,8 +156,8 @@ def _blocks(system: LinearPHDAE) -> tuple[Matrix, Matrix, Matrix]:
 
 def _dense(system: LinearPHDAE, count: int | None) -> Modes:
     """All modes, of a system at rest without loads that soften."""
-    at = Undamped.of(system.E, system.J, system.G, system.split)
-    mu, vectors = at.standing()
+    at = MassNormalised.of(system.E, system.J, system.G, system.split)
+    mu, vectors = at.eigenpairs()
     rigid = at.rigid.shape[1]
     omega = np.concatenate([np.zeros(rigid), np.sqrt(mu)])
     stop = len(omega) if count is None else min(count, len(omega))
@@ -171,11 +171,11 @@ def _loaded(system: LinearPHDAE, count: int | None, gyroscopic: bool) -> Modes:
         raise InputError(
             f"{n} velocities under load or in a spin are too many (at most {MOST_LOADED}); reduce the bodies first"
         )
-    at = Undamped.of(system.E, system.J, system.G, system.split)
+    at = MassNormalised.of(system.E, system.J, system.G, system.split)
     if gyroscopic:
-        rigid, value, vectors = spinning(at, csr(-system.J[:n, :n]))
+        rigid, value, vectors = gyroscopic_modes(at, csr(-system.J[:n, :n]))
     else:
-        mu, V = at.standing()
+        mu, V = at.eigenpairs()
         rigid, value = at.rigid.shape[1], np.sqrt(np.maximum(-mu, 0.0)) + 1j * np.sqrt(np.maximum(mu, 0.0))
         value, vectors = np.concatenate([np.zeros(rigid), value]), np.hstack([at.rigid, V])
     # rigid motions first, then what grows without swinging, then what swings

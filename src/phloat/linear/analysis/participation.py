@@ -112,7 +112,7 @@ def _carried(modes: Modes, columns: np.ndarray, names: tuple[str, ...]) -> np.nd
     free = [name for name, c in zip(names, columns, strict=True) if not largest(system.B_lam[:, [c]])]
     if free:
         raise InputError(
-            f"{', '.join(free)} takes a force: a base is a driven port (drive, Drive, swapped); participation(…) "
+            f"{', '.join(free)} takes a force: a base is a driven port (drive, Drive, swap_causality); participation(…) "
             "says how modes are seen at a port"
         )
     s = SLOW * (modes.elastic[0] if len(modes.elastic) else 1.0)

@@ -20,7 +20,7 @@ import scipy.linalg as la
 from phloat.algebra.sparse import Matrix, components, csr, largest, small_blocks
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, positive
-from phloat.linear.form.mass_normalised import FirstOrder, Undamped
+from phloat.linear.form.mass_normalised import FirstOrder, MassNormalised
 from phloat.linear.form.phdae import LinearPHDAE, channels, linear_only
 
 MOST_ROWS = 1500
@@ -52,9 +52,9 @@ class PoleZeros:
 def zeros(system: LinearPHDAE, inputs: str | Sequence[str], outputs: str | Sequence[str] | None = None) -> np.ndarray:
     """The invariant zeros from as many inputs to as many outputs, those with Im ≥ 0, by size.
 
-    Between ports that are apart, zeros that double precision does not determine to 1e-6 are left out: far above the frequencies
-    that both ports feel, they are zeros of round-off. Of a large system: modes(swapped(system, port)), where outputs are inputs, or
-    reduce it first.
+    Between different ports, zeros that double precision does not determine to 1e-6 are left out: far above the frequencies that
+    reach both ports they are zeros of round-off. For a large system reduce it first or, if the outputs are the inputs, use
+    modes(swap_causality(system, port)).
     """
     linear_only(system, circulatory=True)
     into, input_names = channels(system, inputs)
@@ -94,11 +94,11 @@ def motion_poles(system: LinearPHDAE) -> np.ndarray | None:
     E, J, R = system.E, system.J, system.R
     if n < 0 or largest(E[:n, n:]) or largest(J[n:, n:]) or largest(R[n:]) or largest(system.G[:, n:]):
         return None
-    at, D = Undamped.of(E, J, system.G, n), csr(R[:n, :n] - J[:n, :n])
+    at, D = MassNormalised.of(E, J, system.G, n), csr(R[:n, :n] - J[:n, :n])
     if largest(D):
         x = FirstOrder.of(at, D)
-        return np.concatenate([np.zeros(x.kept.shape[1]), x.value[x.value.imag >= 0.0]])
-    mu, _ = at.standing()
+        return np.concatenate([np.zeros(x.conserved.shape[1]), x.value[x.value.imag >= 0.0]])
+    mu, _ = at.eigenpairs()
     grows = np.sqrt(-mu[mu < 0.0])
     return np.concatenate([np.zeros(at.rigid.shape[1]), grows, -grows, 1j * np.sqrt(mu[mu > 0.0])])
 
@@ -280,8 +280,8 @@ def applies(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> bool:
 def distant_zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray | None:
     """The zeros with Im ≥ 0, without order; None where every s is one."""
     n = system.split
-    at = Undamped.of(system.E, system.J, system.G, n)
-    mu, V = at.standing()
+    at = MassNormalised.of(system.E, system.J, system.G, n)
+    mu, V = at.eigenpairs()
     unit = 1.0 / np.sqrt(system.E.diagonal()[:n])
     (b_0, b), (c_0, c) = (_parts(system.B[:n, which].toarray(), unit, at.rigid, V) for which in (into, out))
     turn = la.qr(b_0)[0] if b_0.size else np.eye(len(b_0))  # rigid motions that no input moves are zeros at s = 0

@@ -23,8 +23,8 @@ from phloat.linear.analysis.transfer import (
     one_by_one,
     triangular,
 )
-from phloat.linear.form.interconnect import swapped
-from phloat.linear.form.phdae import LinearPHDAE, channels, linear_only, several
+from phloat.linear.form.interconnect import swap_causality
+from phloat.linear.form.phdae import LinearPHDAE, channels, linear_only
 
 TURN = 1.1 * np.pi  # a lossless port jumps by half a turn at poles and zeros: that is no whole turn to take away
 
@@ -78,8 +78,6 @@ def response(
     A component of a port with several is named "port[i]". Many frequencies cost little more than a few.
     """
     linear_only(system, circulatory=True)
-    if not several(inputs) or (outputs is not None and not several(outputs)):
-        raise InputError(f"a response needs an input and an output; the open ports are {', '.join(system.ports)}")
     into, input_names = channels(system, inputs)
     out, output_names = channels(system, inputs if outputs is None else outputs)
     omega, shift = finite_row("omega", omega), float(finite("shift", shift, ()))
@@ -88,12 +86,7 @@ def response(
 
 @one_thread()
 def transmission(
-    system: LinearPHDAE,
-    source: str,
-    targets: str | Sequence[str],
-    *,
-    omega: np.ndarray,
-    shift: float = 0.0,
+    system: LinearPHDAE, source: str, targets: str | Sequence[str], *, omega: np.ndarray, shift: float = 0.0
 ) -> Response:
     """What the target ports do per motion of the source port: flows from its flow, T(s) = H_ts(s) H_ss(s)⁻¹.
 
@@ -101,7 +94,7 @@ def transmission(
     same numbers say which part of a force at a target reaches the source when that is held.
     """
     linear_only(system, circulatory=True)
-    driven = system if largest(system.B_lam[:, system.ports[source]]) else swapped(system, source)
+    driven = system if largest(system.B_lam[:, system.ports[source]]) else swap_causality(system, source)
     return response(driven, source, targets, omega=omega, shift=shift)
 
 

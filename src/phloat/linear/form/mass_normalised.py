@@ -1,13 +1,17 @@
-"""Undamped motion q̈ + Γ q̇ + K q = 0 in coordinates of unit mass, with K never formed where its digits count.
+"""Mass-normalised coordinates: q̈ + (Γ + R) q̇ + K q = 0 with unit mass and K in factors, which keeps its digits.
 
-Free motions are sorted by structure (see `algebra.elimination`) into rigid ones, which no law feels, and the others. With the
-strains N of motions of unit mass, of stresses that store energy (N₊) and of those that give it (N₋, loads), and N₊ = U S Vᵀ,
+The free motions are separated (see `algebra.elimination`) into rigid ones, which strain nothing, and the others. With the strains
+N of motions of unit mass, N₊ for stresses of positive energy and N₋ for those of negative energy (loads), and N₊ = U S Vᵀ,
 
     K = S H S,   H = 1 − Bᵀ B,   B = N₋ V S⁻¹,
 
-in the coordinates V. H is of size one, however far the frequencies S are apart; where it is positive, H = T Tᵀ, the frequencies are
-the singular values of Tᵀ S (one-sided Jacobi, which is accurate to the last digits of each), and beside gyroscopic forces those of
-the skew matrix [[0, TᵀS], [−S T, −Γ]].
+in the coordinates V. H is of size one, however different the frequencies S are. If it is positive, H = T Tᵀ, the frequencies are
+the singular values of Tᵀ S (one-sided Jacobi: each is accurate to its own last digits).
+
+With gyroscopic forces and damping the problem is of first order: with y = S q the states are (y, v), ẏ = S v,
+v̇ = −S H y − (Γ + R) v. A rigid motion x that is not damped, and not coupled by Γ with other rigid ones, conserves its momentum,
+ẋ + (xᵀΓ) q = const: it is eliminated with its pair of zeros, which leaves the stiffness (xᵀΓ)ᵀ(xᵀΓ). If H = T Tᵀ is positive and
+nothing is damped, the states (Tᵀy, v) have the skew matrix [[0, TᵀS], [−S T, −Γ]], and the frequencies are exactly real.
 """
 
 from __future__ import annotations
@@ -22,15 +26,14 @@ from phloat.algebra.elimination import CANCELLED, free_motions, kinematics, sign
 from phloat.algebra.sparse import Matrix, csr, largest, signed_root
 from phloat.errors import InputError
 
-UNSTRAINED = 1e-8  # of the terms of a strain: what round-off in a motion leaves of it …
-ROUND_OFF = (
-    1e-13  # … of one whose frequency is so small beside its terms, the frequencies of its strains if nothing cancelled
-)
+UNSTRAINED = 1e-8  # of the terms of a strain: round-off of a motion …
+ROUND_OFF = 1e-13  # … whose frequency is so small relative to those that its strains would have if nothing cancelled
+ROUNDED = 1e-14  # of the largest entry of its row of Γ + R, over masses: round-off of an entry
 
 
 @dataclass(frozen=True, eq=False)
-class Undamped:
-    """`rigid` and `vectors` (n × modes, unit mass), Ŝ and H of the latter: K = Ŝ H Ŝ; H is None where it is the identity."""
+class MassNormalised:
+    """`rigid` motions and the other `vectors` (n × modes, unit mass) with `size` S and H: K = S H S; None is the identity."""
 
     rigid: np.ndarray
     vectors: np.ndarray
@@ -39,8 +42,8 @@ class Undamped:
     mass: np.ndarray  # the diagonal of M
 
     @classmethod
-    def of(cls, E: Matrix, J: Matrix, G: Matrix, n: int) -> Undamped:
-        """Of a system with n velocities before its stresses."""
+    def of(cls, E: Matrix, J: Matrix, G: Matrix, n: int) -> MassNormalised:
+        """From the matrices of a system with n velocities; raises InputError if the mass or the compliance is singular."""
         M = E[:n, :n]
         try:
             root, sign, positive = signed_root(csr(E[n:, n:]))
@@ -51,7 +54,7 @@ class Undamped:
         order = np.argsort(-sign, kind="stable")
         felt, early = int((sign > 0).sum()), sp.diags_array(positive.astype(float))
         one = sp.eye_array(len(sign))
-        # strains of positive blocks as they are, so that what cancels in them is seen; their roots come after
+        # strains of positive blocks enter unscaled, so that cancellation is seen; their roots are applied afterwards
         strain = ((early + (one - early) @ root) @ J[n:, :n]).toarray()[order]
         moves = kinematics(G[:, :n].toarray(), strain, M.diagonal(), felt)
         elastic = moves.held + moves.lifted
@@ -72,7 +75,7 @@ class Undamped:
 
     @property
     def stable(self) -> np.ndarray | None:
-        """T of H = T Tᵀ, None where H is not positive."""
+        """T of H = T Tᵀ, or None if H is not positive."""
         if self.H is None:
             return np.eye(len(self.size))
         try:
@@ -80,8 +83,8 @@ class Undamped:
         except la.LinAlgError:
             return None
 
-    def standing(self) -> tuple[np.ndarray, np.ndarray]:
-        """μ, ascending in size, and the vectors of K v = μ v, without the rigid ones."""
+    def eigenpairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """μ, sorted by |μ|, and the vectors of K v = μ v, without the rigid ones."""
         if self.H is None:
             order = np.argsort(self.size, kind="stable")
             return self.size[order] ** 2, self.vectors[:, order]
@@ -91,7 +94,7 @@ class Undamped:
         return self._indefinite(self.H)
 
     def _indefinite(self, H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Large eigenvalues from K, small ones from its inverse: each loses digits at the other end."""
+        """Large eigenvalues from K, small ones from its inverse: each is inaccurate at the other end."""
         value, turn = la.eigh(self.size[:, None] * H * self.size)
         order = np.argsort(np.abs(value), kind="stable")
         value, turn = value[order], turn[:, order]
@@ -106,17 +109,19 @@ class Undamped:
 
 
 def _strained(strain: np.ndarray, V: np.ndarray, mass: np.ndarray, size: np.ndarray, terms: np.ndarray) -> np.ndarray:
-    """Which motions V of frequencies `size` strain anything. Not those whose frequency is round-off of its `terms`, unless some
-    strain is more than round-off of its own terms, or of a motion of unit mass: the elimination over the elements of a mesh adds
-    up more than it knows of."""
+    """Which motions V of frequencies `size` have strains.
+
+    A motion whose frequency is round-off of its `terms` has one only if a strain exceeds the round-off of its own terms and of a
+    motion of unit mass: elimination over many elements accumulates more round-off than it records.
+    """
     unknown = UNSTRAINED * (np.abs(strain) @ np.abs(V)) + ROUND_OFF * (np.abs(strain) @ (1.0 / np.sqrt(mass)))[:, None]
     return np.asarray((size > ROUND_OFF * terms) | (np.abs(strain @ V) > unknown).any(axis=0))
 
 
 def jacobi(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Singular values, descending, each to its own digits, and right singular vectors (columns) of a, all of them.
+    """All singular values, descending, each accurate to its own digits, and right singular vectors (columns) of a.
 
-    For a = D₁ X D₂ with diagonal D₁, D₂ and X of small condition (Drmač and Veselić, 2008; LAPACK's dgejsv).
+    For a = D₁ X D₂ with diagonal D₁, D₂ and well-conditioned X (Drmač and Veselić, 2008; LAPACK's dgejsv).
     """
     rows, columns = a.shape
     if not columns:
@@ -130,10 +135,10 @@ def jacobi(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _unit_mass(Z: np.ndarray, M: Matrix, F: np.ndarray, rigid: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rigid motions and others of unit mass, and the strains of the latter, from Z with the rigid motions first.
+    """Rigid and other motions of unit mass, and the strains of the latter, from Z with the rigid motions first.
 
-    By a QR factorisation of M^½ Z, which squares nothing, heavy rows first and with column pivoting: row-wise stable (Cox and
-    Higham, 1998), so that light bodies on long levers keep their digits.
+    By a QR factorisation of M^½ Z, heavy rows first and with column pivoting: row-wise stable (Cox and Higham, 1998), so that
+    light bodies on long levers keep their digits.
     """
     W = _root(M) @ Z
     unit = 1.0 / np.linalg.norm(W, axis=0)
@@ -157,80 +162,68 @@ def _root(M: Matrix) -> np.ndarray:
         raise InputError("the mass matrix is not positive definite: some body moves without mass") from None
 
 
-# --- poles and modes beside gyroscopic forces and damping, q̈ + (γ + r) q̇ + k q = 0, as a firs ----------------------
-#
-# Poles and modes beside gyroscopic forces and damping, q̈ + (Γ + R) q̇ + K q = 0, as a first-order system that squares nothing.
-#
-# With K = S H S on the elastic motions and y = S q the states are (y, v): ẏ = S v, v̇ = −S H y − (Γ + R) v. A rigid motion x that
-# nothing damps and that Γ does not couple with others of its kind keeps its momentum, ẋ + (xᵀΓ) q = const: it is taken out with its
-# pair of zeros, and leaves the stiffness (xᵀΓ)ᵀ(xᵀΓ). Where H = T Tᵀ is positive and nothing is damped, the states (Tᵀy, v) have a
-# skew matrix, and frequencies are real to the last digit.
-
-
-ROUNDED = 1e-14  # of the largest entry of its row of Γ + R, over masses: what an entry may be off by
-
-
 @dataclass(frozen=True, eq=False)
 class FirstOrder:
-    """Eigenvalues of the states (y, v); `kept` rigid motions, whose momenta are, and `rest`, the others and the elastic ones.
+    """Eigenvalues and vectors (y, v) of the first-order form.
 
-    The first `loose` of `rest` have no stiffness; `kept` moves by −`drawn` y beside the rest.
+    `conserved` are the rigid motions of constant momentum, `rest` the other rigid ones (`loose` of them) and the elastic ones;
+    the conserved ones move by −`coupling` y.
     """
 
     value: np.ndarray
     v: np.ndarray
     y: np.ndarray
-    kept: np.ndarray
+    conserved: np.ndarray
     rest: np.ndarray
     loose: int
-    drawn: np.ndarray
+    coupling: np.ndarray
 
     @classmethod
-    def of(cls, at: Undamped, D: Matrix) -> FirstOrder:
+    def of(cls, at: MassNormalised, D: Matrix) -> FirstOrder:
         """D = Γ + R on the velocities."""
-        kept, loose = _momenta(at.rigid, D, at.mass)
+        conserved, loose = _momenta(at.rigid, D, at.mass)
         rest = np.hstack([loose, at.vectors])
-        drawn = kept.T @ (D @ at.vectors) / at.size
+        coupling = conserved.T @ (D @ at.vectors) / at.size
         H = np.eye(len(at.size)) if at.H is None else at.H
-        at = replace(at, H=H + drawn.T @ drawn)
+        at = replace(at, H=H + coupling.T @ coupling)
         value, v, y = _eigen(at, rest.T @ (D @ rest), loose.shape[1], damped=bool(largest(D + D.T)))
-        return cls(value, v, y, kept, rest, loose.shape[1], drawn)
+        return cls(value, v, y, conserved, rest, loose.shape[1], coupling)
 
 
-def spinning(at: Undamped, gamma: Matrix) -> tuple[int, np.ndarray, np.ndarray]:
-    """How many pairs of zeros there are, then one eigenvalue of each pair, zeros first, and the velocities of their modes."""
+def gyroscopic_modes(at: MassNormalised, gamma: Matrix) -> tuple[int, np.ndarray, np.ndarray]:
+    """The number of pairs of zeros, one eigenvalue of each pair, zeros first, and the velocities of their modes."""
     x = FirstOrder.of(at, gamma)
     chosen = np.flatnonzero((x.value.imag > 0) | ((x.value.imag == 0) & (x.value.real > 0)))
     size = np.maximum(np.linalg.norm(x.v[:, chosen], axis=0), 1e-300)
-    moves = (x.rest @ x.v[:, chosen] - x.kept @ (x.drawn @ x.y[:, chosen])) / size
-    still = np.hstack([x.kept, x.rest[:, : x.loose : 2]])  # the others come in pairs, of which one stands still
-    value = np.concatenate([np.zeros(still.shape[1]), x.value[chosen]])
-    return still.shape[1], value, np.hstack([still, moves])
+    moves = (x.rest @ x.v[:, chosen] - x.conserved @ (x.coupling @ x.y[:, chosen])) / size
+    zero = np.hstack([x.conserved, x.rest[:, : x.loose : 2]])  # the others come in pairs, one of them at zero
+    value = np.concatenate([np.zeros(zero.shape[1]), x.value[chosen]])
+    return zero.shape[1], value, np.hstack([zero, moves])
 
 
 def _momenta(rigid: np.ndarray, D: Matrix, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rigid motions whose momenta are kept, and the others, which D couples or damps; all of unit mass."""
+    """Rigid motions of constant momentum, and the others, which D couples or damps; all of unit mass."""
     if not rigid.shape[1]:
         return rigid, rigid
-    felt, size = rigid.T @ (D @ rigid), np.abs(rigid).T @ (_magnitudes(D, np.sqrt(mass)) @ np.abs(rigid))
-    felt = np.where(np.abs(felt) > CANCELLED * size, felt, 0.0)
-    if not felt.any():
+    D_r, size = rigid.T @ (D @ rigid), np.abs(rigid).T @ (_magnitudes(D, np.sqrt(mass)) @ np.abs(rigid))
+    D_r = np.where(np.abs(D_r) > CANCELLED * size, D_r, 0.0)
+    if not D_r.any():
         return rigid, rigid[:, :0]
-    one = np.ones(len(felt))
-    drags, _ = signed_factor(0.5 * (felt + felt.T), CANCELLED * size, one)
-    Z, _ = free_motions(np.vstack([drags.T, 0.5 * (felt - felt.T)]), one)
+    one = np.ones(len(D_r))
+    drag, _ = signed_factor(0.5 * (D_r + D_r.T), CANCELLED * size, one)
+    Z, _ = free_motions(np.vstack([drag.T, 0.5 * (D_r - D_r.T)]), one)
     Q = la.qr(Z)[0]
     return rigid @ Q[:, : Z.shape[1]], rigid @ Q[:, Z.shape[1] :]
 
 
 def _magnitudes(D: Matrix, root: np.ndarray) -> np.ndarray:
-    """|D|, and what round-off may have left of an entry: a part of the largest of its row or column, each over its masses."""
+    """|D| and the round-off of its entries: a part of the largest of the row and column, each over its masses."""
     scaled = np.abs(D.toarray()) / root / root[:, None]
     row = np.maximum(scaled.max(axis=1), scaled.max(axis=0))
     return np.asarray((scaled + ROUNDED / CANCELLED * np.minimum(row, row[:, None])) * root * root[:, None])
 
 
-def _eigen(at: Undamped, D: np.ndarray, loose: int, damped: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _eigen(at: MassNormalised, D: np.ndarray, loose: int, damped: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Eigenvalues of the states (y, v), and their parts v and y."""
     k = len(at.size)
     S = np.hstack([np.zeros((k, loose)), np.diag(at.size)])

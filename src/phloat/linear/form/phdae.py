@@ -1,4 +1,4 @@
-"""The linear port-Hamiltonian descriptor system, closed under everything done to it."""
+"""The linear port-Hamiltonian descriptor system, and the selection of its inputs and outputs by name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg as la
@@ -16,17 +16,19 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, skew_defect, symmetry_defect, zeros
 from phloat.algebra.tables import facts, grid, listed
 from phloat.errors import InputError, StructureError, finite
-from phloat.linear.form.mass_normalised import Undamped
+from phloat.linear.form.mass_normalised import MassNormalised
 
-TOLERANCE = 1e-9
-DENSE = 3000  # velocities up to which an indefinite energy is looked into
+Ports: TypeAlias = str | Sequence[str]  # one port or several; "port[i]" is component i of a port
+
+TOLERANCE = 1e-9  # relative defect up to which a matrix is skew, symmetric or positive
+DENSE = 3000  # velocities up to which the sign of an indefinite energy is computed
 
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """The velocity of some points as a linear map of the rows: v = motion · e, three rows a point (inertial axes).
+    """The velocity of some points as a linear map of the rows: v = motion · e, three rows per point (inertial axes).
 
-    `facets` (facets, 3 or 4) joins the points of a body on a mesh, for drawings.
+    `facets` (facets, 3 or 4) connects the points of a body on a mesh, for drawings.
     """
 
     points: np.ndarray
@@ -38,14 +40,18 @@ class Field:
         return (self.motion @ e).reshape(-1, 3)
 
 
+def _empty() -> Any:
+    return field(default_factory=lambda: zeros(0, 0))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LinearPHDAE:
     """E ė = (J − R + N) e + Gᵀλ + B u,   0 = −G e + B_λ u,   y = Bᵀe + B_λᵀλ,   H = ½ eᵀE e.
 
-    N is zero but for loads that are not conservative (`followers` names them: forces that turn with their section); such a
-    system is not port-Hamiltonian. Poles, modes, responses, state spaces and motion take it, what needs passivity refuses it.
-    Rows come as (v | σ): the first `split` are velocities, the rest stresses; −1 stands for rows without that order.
-    `rows`, `ports` and `multipliers` name the blocks of e, of u and y, and of λ; `fields` are motions to look at.
+    N is zero except for nonconservative loads (`followers` names them: forces that rotate with their section); such a system is
+    not port-Hamiltonian. Poles, modes, responses, state spaces and simulation accept it, functions that need passivity do not.
+    The rows are ordered (v | σ): the first `split` are velocities, the others stresses; −1 stands for rows without that order.
+    `rows`, `ports` and `multipliers` name the blocks of e, of u and y, and of λ; `fields` are velocities of points for output.
     """
 
     E: Matrix
@@ -53,13 +59,13 @@ class LinearPHDAE:
     B: Matrix
     rows: Layout
     ports: Layout
-    R: Matrix = field(default_factory=lambda: zeros(0, 0))
-    G: Matrix = field(default_factory=lambda: zeros(0, 0))
-    B_lam: Matrix = field(default_factory=lambda: zeros(0, 0))
+    R: Matrix = _empty()
+    G: Matrix = _empty()
+    B_lam: Matrix = _empty()
     multipliers: Layout = field(default_factory=lambda: Layout({}, "multiplier"))
     split: int = -1
     fields: Mapping[str, Field] = field(default_factory=dict)
-    N: Matrix = field(default_factory=lambda: zeros(0, 0))
+    N: Matrix = _empty()
     followers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -67,27 +73,27 @@ class LinearPHDAE:
             if not isinstance(getattr(self, name), Layout):
                 raise InputError(f"{name} is {getattr(self, name)!r}; it must be a Layout: names and shapes")
         n, inputs, joints = self.rows.size, self.ports.size, self.multipliers.size
-        shapes = {"E": (n, n), "J": (n, n), "R": (n, n), "B": (n, inputs), "G": (joints, n), "B_lam": (joints, inputs)}
-        shapes["N"] = (n, n)
+        shapes = {"E": (n, n), "J": (n, n), "R": (n, n), "N": (n, n)}
+        shapes |= {"B": (n, inputs), "G": (joints, n), "B_lam": (joints, inputs)}
         for name, shape in shapes.items():
             matrix = _matrix(name, getattr(self, name))
             absent = name in ("R", "G", "B_lam") and matrix.shape == (0, 0)
-            if absent or (name == "N" and not largest(matrix)):  # a copy of other size need not say N again
+            if absent or (name == "N" and not largest(matrix)):  # a copy of another size need not set N again
                 matrix = zeros(*shape)
             if matrix.shape != shape:
                 raise StructureError(f"{name} is {matrix.shape}; the named rows, ports and multipliers make it {shape}")
-            matrix = csr(matrix.copy())  # the caller keeps his own
+            matrix = csr(matrix.copy())  # the caller's matrix stays unshared
             if not np.isfinite(matrix.data).all():
-                raise StructureError(f"{name} holds NaN or infinity")
+                raise StructureError(f"{name} contains NaN or infinity")
             object.__setattr__(self, name, matrix)
         if not isinstance(self.split, (int, np.integer)) or not -1 <= self.split <= n:
-            raise StructureError(f"split is {self.split!r}; it must lie between 0 and the number of rows, {n}")
+            raise StructureError(f"split is {self.split!r}; it must be between 0 and the number of rows, {n}")
         for what, defect in self.structure().items():
             if defect > TOLERANCE:
                 raise StructureError(f"{what}: relative defect {defect:.1e}")
 
     def structure(self) -> dict[str, float]:
-        """How far the matrices are from a port-Hamiltonian system, relatively; E may be indefinite (see `passive`)."""
+        """Relative defects of the port-Hamiltonian structure; E may be indefinite (see `passive`)."""
         return {
             "J is not skew-symmetric": skew_defect(self.J),
             "E is not symmetric": symmetry_defect(self.E),
@@ -97,9 +103,9 @@ class LinearPHDAE:
 
     @cached_property
     def passive(self) -> bool:
-        """Whether the energy is bounded below on the motions that the joints allow: E ≥ 0, or M ≥ 0 and L E_σ⁻¹Lᵀ ≥ 0 on them.
+        """Whether the energy is bounded below on the motions that the joints allow: E ≥ 0, or M ≥ 0 and L E_σ⁻¹Lᵀ ≥ 0 there.
 
-        Stresses are those of motions, σ = E_σ⁻¹Lᵀq: a load may give one of them a negative energy, and others pay for it.
+        Stresses follow from motions, σ = E_σ⁻¹Lᵀq: a load may give one of them a negative energy that others compensate.
         """
         if self.circulatory:
             return False
@@ -109,14 +115,14 @@ class LinearPHDAE:
         if n < 0 or largest(self.G[:, n:]) or n > DENSE or negativity_defect(csr(self.E[:n, :n])) > TOLERANCE:
             return False
         try:
-            H = Undamped.of(self.E, self.J, self.G, n).H
-        except InputError:  # something moves without mass, or a stress stores nothing
+            H = MassNormalised.of(self.E, self.J, self.G, n).H
+        except InputError:  # a motion without mass, or a stress without energy
             return False
         return H is None or bool(la.eigvalsh(H)[0] >= -TOLERANCE)
 
     @property
     def circulatory(self) -> bool:
-        """Whether loads that are not conservative act: N ≠ 0."""
+        """Whether nonconservative loads act: N ≠ 0."""
         return self.N.nnz > 0
 
     @property
@@ -128,54 +134,54 @@ class LinearPHDAE:
     def lossless(self) -> bool:
         return self.R.nnz == 0
 
+    def driven(self, ports: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Those of the ports (all by default) that take a flow: B_λ ≠ 0."""
+        return tuple(p for p in (self.ports if ports is None else ports) if largest(self.B_lam[:, self.ports[p]]))
+
     def energy(self, e: np.ndarray) -> float:
         """H = ½ eᵀE e."""
         e = finite("e", e, (self.rows.size,))
         return float(0.5 * e @ (self.E @ e))
 
     def with_ports(self, *names: str) -> LinearPHDAE:
-        """The same system with these ports open, in this order, and the others closed to effort."""
+        """The same system with only these ports, in this order; the effort of the others is zero."""
         if len(set(map(str, names))) < len(names):
-            raise InputError(f"a port stands twice in {names}")
+            raise InputError(f"a port is repeated in {names}")
         columns = self.ports.indices(names)
         return replace(self, B=self.B[:, columns], B_lam=self.B_lam[:, columns], ports=self.ports.only(names))
 
     def prefixed(self, name: str) -> LinearPHDAE:
         """The same system with `name.` before the names of its rows, ports, multipliers and fields."""
-        renamed = copy(self)  # the matrices are the same, and proven
+        renamed = copy(self)  # without checking the same matrices again
         for which in ("rows", "ports", "multipliers"):
             object.__setattr__(renamed, which, getattr(self, which).prefixed(name))
         object.__setattr__(renamed, "fields", {f"{name}.{key}": value for key, value in self.fields.items()})
         return renamed
 
     def __repr__(self) -> str:
-        kind = "passive" if self.passive else "not passive"
         return (
-            f"LinearPHDAE({self.rows.size} rows, {self.multipliers.size} multipliers, "
-            f"{self.ports.size} inputs on {len(self.ports)} ports, {kind})"
+            f"LinearPHDAE({self.rows.size} rows, {self.multipliers.size} multipliers, {self.ports.size} inputs on "
+            f"{len(self.ports)} ports, {'' if self.passive else 'not '}passive)"
         )
 
     def _repr_html_(self) -> str:
-        kept = {"E": "descriptor", "J": "interconnection", "R": "dissipation", "B": "inputs", "G": "joints"}
-        rows = (
-            (f"{name}, {what}", f"{m.shape[0]} × {m.shape[1]}", m.nnz)
-            for name, what in kept.items()
-            if (m := getattr(self, name)).size
-        )
+        names = {"E": "descriptor", "J": "interconnection", "R": "dissipation", "B": "inputs", "G": "joints"}
+        matrices = [(f"{name}, {what}", getattr(self, name)) for name, what in names.items()]
+        rows = [(title, f"{m.shape[0]} × {m.shape[1]}", m.nnz) for title, m in matrices if m.size]
         order = f"{self.split} velocities, {self.rows.size - self.split} stresses" if self.split >= 0 else ""
-        said = {"rows": order, "ports": listed(self.ports), "multipliers": listed(self.multipliers)}
-        return facts(repr(self), said) + grid("matrices", ("", "size", "entries"), rows)
+        values = {"rows": order, "ports": listed(self.ports), "multipliers": listed(self.multipliers)}
+        return facts(repr(self), values) + grid("matrices", ("", "size", "entries"), rows)
 
 
 def linear_only(system: object, *, circulatory: bool = False) -> None:
-    """Raises InputError for what is not linear yet, and unless `circulatory` for loads that are not conservative."""
+    """Raises InputError if the system is not linear and, unless `circulatory`, if nonconservative loads act on it."""
     if not isinstance(system, LinearPHDAE):
         raise InputError(f"{type(system).__name__} is not linear; use linearise(system, state) or body.linear()")
     if system.circulatory and not circulatory:
         raise InputError(
-            f"loads {', '.join(map(repr, system.followers))} turn with the sections they act on: the stiffness is not symmetric "
+            f"loads {', '.join(map(repr, system.followers))} rotate with the sections they act on: the stiffness is not symmetric "
             "and the system not port-Hamiltonian, which is needed here; take inertial axes for them, or leave them out of "
-            "linearise(…, u=…). modes, poles, zeros, response, state_space, eliminate and simulate take such a system"
+            "linearise(…, u=…). modes, poles, zeros, response, state_space, eliminate and simulate accept such a system"
         )
 
 
@@ -189,33 +195,26 @@ def _matrix(name: str, given: Any) -> Any:
     return matrix
 
 
-# --- inputs and outputs by name: "port" for all its components, "port[i]" for one ------------------------------------
-#
-# Inputs and outputs by name: "port" for all its components, "port[i]" for one.
-
-
-def several(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Returns a tuple of names from one name or several."""
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
-def channels(system: LinearPHDAE, names: str | Sequence[str]) -> tuple[np.ndarray, tuple[str, ...]]:
+def channels(system: LinearPHDAE, names: Ports) -> tuple[np.ndarray, tuple[str, ...]]:
     """Columns of B and B_λ that belong to the named ports or components, and a name for each."""
-    if not several(names):
-        raise InputError(f"name an input and an output; the open ports are {', '.join(system.ports) or 'none'}")
-    columns: list[np.ndarray] = []
+    columns: list[int] = []
     labels: list[str] = []
-    for name in several(names):
+    for name in names if isinstance(names, list | tuple) else (names,):
         port, _, index = str(name).partition("[")
         where = system.ports[port if index.endswith("]") else name]
-        chosen = np.arange(where.start, where.stop)
+        chosen = range(where.start, where.stop)
         if index.endswith("]"):
             number = int(index[:-1]) if index[:-1].isdigit() else -1
             if not 0 <= number < len(chosen):
-                raise InputError(
-                    f"port {port!r} has {len(chosen)} components, counted from 0; {name!r} is none of them"
-                )
+                raise InputError(f"port {port!r} has {len(chosen)} components, counted from 0; there is no {name!r}")
             chosen = chosen[number : number + 1]
-        columns.append(chosen)
-        labels += [name] if len(chosen) == 1 else [f"{name}[{i}]" for i in range(len(chosen))]
-    return np.concatenate(columns), tuple(labels)
+        columns += chosen
+        labels += numbered(name, len(chosen))
+    if not columns:
+        raise InputError(f"name an input and an output; the open ports are {', '.join(system.ports) or 'none'}")
+    return np.array(columns), tuple(labels)
+
+
+def numbered(name: str, count: int) -> list[str]:
+    """["tip"] for one component, ["tip[0]", "tip[1]" …] for several."""
+    return [name] if count == 1 else [f"{name}[{i}]" for i in range(count)]

@@ -1,9 +1,9 @@
-"""A (v | σ) system as a classical one: with v = s q the stresses are σ = C⁻¹Lᵀq, and
+"""The classical second-order form of a (v | σ) system: with v = s q the stresses are σ = C⁻¹Lᵀq, and
 
     (s²M + s D + K) q + Gᵀλ = f,   G q = g,   K = L C⁻¹Lᵀ,   D = R − J among the velocities.
 
-That halves what is factorised, and its residual, formed through the strains Lᵀq, squares nothing: a few corrections with it
-give back what the assembled K has rounded off. Where C is not local to elements, stresses stay unknowns of the saddle.
+This halves the size of the factor. Residuals are computed through the strains Lᵀq, without squaring: a few steps of iterative
+refinement recover what the assembled K lost to round-off. If C is not local to elements, stresses stay unknowns of the saddle.
 """
 
 from __future__ import annotations
@@ -35,44 +35,48 @@ SYMMETRIC = {"SymmetricMode": True}
 
 @dataclass(frozen=True, eq=False)
 class SecondOrder:
-    """M, D, L, C and G of a system; F are the forces of its effort inputs on the velocities, S = C⁻¹B_σ their stresses."""
+    """M, D, L, C and G of a system, and the columns of its inputs on velocities, stresses and joints."""
 
     M: Matrix
     D: Matrix
     L: Matrix
     C: Matrix
     G: Matrix
-    F: np.ndarray
-    S: np.ndarray
-    drives: np.ndarray  # B_λ: what G v follows
+    B_v: Matrix
+    B_sigma: Matrix
+    B_lam: Matrix
 
     @classmethod
-    def of(cls, system: LinearPHDAE) -> SecondOrder:
+    def of(cls, system: LinearPHDAE, *, damped: bool = True) -> SecondOrder:
+        """Raises InputError if velocities and stresses share mass, or if stresses are damped, coupled or held by joints."""
         linear_only(system)
-        n = system.split
+        n, E, J, R = system.split, system.E, system.J, system.R
         if n < 0:
+            raise InputError("the rows must be ordered (v | σ), velocities first; set split=…")
+        if largest(E[:n, n:]) or largest(J[n:, n:]) or largest(R[n:]) or largest(system.G[:, n:]):
             raise InputError(
-                "reduction needs rows in the order (v | σ), velocities first; say where they part: split=…"
+                "velocities and stresses share mass, or stresses are damped, held by joints or coupled with each other; the "
+                "second-order form needs them separate"
             )
-        if largest(system.E[:n, n:]) or largest(system.J[n:, n:]) or largest(system.R[n:]):
-            raise InputError(
-                "reduction keeps (v | σ) apart, and here they share mass, or stresses are damped or coupled among themselves"
-            )
-        if largest(system.G[:, n:]):
-            raise InputError("joint rows act on stresses; reduction knows joints between velocities only")
-        L, C, B = csr(-system.J[:n, n:]), csr(system.E[n:, n:]), system.B.toarray()
-        S = _solved(C, B[n:]) if B[n:].any() else np.zeros_like(B[n:])
-        F = np.hstack([B[:n], -(L @ S)[:, B[n:].any(axis=0)]])
-        return cls(
-            csr(system.E[:n, :n]),
-            csr(system.R[:n, :n] - system.J[:n, :n]),
-            L,
-            C,
-            csr(system.G[:, :n]),
-            F,
-            S[:, B[n:].any(axis=0)],
-            system.B_lam.toarray(),
-        )
+        D = R[:n, :n] - J[:n, :n] if damped else -J[:n, :n]
+        blocks = (E[:n, :n], D, -J[:n, n:], E[n:, n:], system.G[:, :n], system.B[:n], system.B[n:], system.B_lam)
+        return cls(*map(csr, blocks))
+
+    @cached_property
+    def S(self) -> np.ndarray:
+        """C⁻¹B_σ: the stresses of those inputs that act on stresses."""
+        B = self.B_sigma.toarray()
+        return self.from_strain(B[:, B.any(axis=0)])
+
+    @cached_property
+    def F(self) -> np.ndarray:
+        """Forces of the inputs on the velocities, then those of inputs on stresses, −L S."""
+        return np.hstack([self.B_v.toarray(), -(self.L @ self.S)])
+
+    @cached_property
+    def drives(self) -> np.ndarray:
+        """B_λ: the velocities G v of driven ports."""
+        return self.B_lam.toarray()
 
     @property
     def size(self) -> int:
@@ -84,7 +88,7 @@ class SecondOrder:
 
     @cached_property
     def definite(self) -> bool:
-        """Whether every stress stores energy: C > 0."""
+        """Whether C > 0: every stress stores energy."""
         return negativity_defect(self.C) <= TOLERANCE and bool((self.C.diagonal() > 0.0).all())
 
     def stress(self, V: np.ndarray) -> np.ndarray:
@@ -93,31 +97,35 @@ class SecondOrder:
 
     def from_strain(self, strain: np.ndarray) -> np.ndarray:
         """C⁻¹ on columns."""
-        return np.asarray(self.C_inverse @ strain if self.C_inverse is not None else _solved(self.C, strain))
+        return np.asarray(self.C_inverse @ strain if self.C_inverse is not None else solve_real(self._factor, strain))
+
+    @cached_property
+    def _factor(self) -> spla.SuperLU:
+        return spla.splu(self.C.tocsc())
 
     def stiffness(self, V: np.ndarray) -> np.ndarray:
-        """K V, through the strains."""
+        """K V, computed through the strains."""
         return np.asarray(self.L @ self.stress(V))
 
     @cached_property
     def K(self) -> Matrix:
-        """K = L C⁻¹Lᵀ where C is local."""
+        """K = L C⁻¹Lᵀ if C is local."""
         assert self.C_inverse is not None
         return csr(self.L @ self.C_inverse @ self.L.T)
 
     def at(self, s: complex, border: np.ndarray | None = None) -> Factor:
-        """Ready to solve with a = s², b = s, c = 1; `border` are more rows, held at zero."""
+        """The factor of s²M + sD + K; `border` are more rows, kept at zero."""
         s = complex(s)
         a, b = (s * s, s) if s.imag else ((s * s).real, s.real)
         return Factor(self, a, b, 1.0, border)
 
     def at_infinity(self) -> Factor:
-        """Ready to solve with M alone."""
+        """The factor of M."""
         return Factor(self, 1.0, 0.0, 0.0)
 
 
 class Factor:
-    """a M + b D + c K with the joints, factorised: `solve(f, g)` gives q with G q = g."""
+    """The factor of a M + b D + c K with the joints: `solve(f, g)` returns q with G q = g."""
 
     def __init__(self, of: SecondOrder, a: complex, b: complex, c: float, border: np.ndarray | None = None):
         self.of, self.a, self.b, self.c = of, a, b, c
@@ -132,7 +140,7 @@ class Factor:
         else:
             A = light + c * of.K if c and of.L.shape[1] else light
             size = np.abs(A.diagonal())
-        # to a diagonal of size one: slopes beside deflections would else be no pivots, and the order of elimination be lost
+        # scaled to unit diagonal: otherwise slopes beside deflections are no pivots, and the order of elimination is lost
         unit = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
         self.unit, self.between = unit[:n], A.shape[0]
         scaled = sp.csr_array(sp.diags_array(unit) @ A @ sp.diags_array(unit))
@@ -142,7 +150,7 @@ class Factor:
         wide = sp.hstack([weighted(rows, self.scale), zeros(joints, self.between - n)])
         saddle = sp.block_array([[scaled, wide.T], [wide, None]], format="csc") if joints else sp.csc_array(scaled)
         self.complex = np.iscomplexobj(saddle)
-        # a loose pivot rule keeps the fill of a symmetric matrix; what it costs in accuracy the corrections bring back
+        # a low pivot threshold keeps the fill of a symmetric matrix; the corrections recover the accuracy
         self.lu = spla.splu(saddle, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=1e-3, options=SYMMETRIC)
 
     def _once(self, f: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -157,7 +165,7 @@ class Factor:
         return np.asarray(out + self.c * self.of.stiffness(q) if self.c and self.of.L.shape[1] else out)
 
     def solve(self, f: np.ndarray, g: np.ndarray | None = None) -> np.ndarray:
-        """q for columns f, with G q = g (rows of the border are zero), corrected until that helps no more."""
+        """q for columns f with G q = g (rows of the border are zero), by iterative refinement."""
         right = np.zeros((self.rows.shape[0], f.shape[1]), dtype=f.dtype)
         if g is not None:
             right[: len(g)] = self.scale[: len(g), None] * g
@@ -175,5 +183,8 @@ class Factor:
         return np.asarray(q)
 
 
-def _solved(C: Matrix, right: np.ndarray) -> np.ndarray:
-    return np.asarray(spla.splu(C.tocsc()).solve(np.ascontiguousarray(right)))
+def solve_real(factor: spla.SuperLU, right: np.ndarray) -> np.ndarray:
+    """A real factor on real or complex columns."""
+    if np.iscomplexobj(right):
+        return np.asarray(solve_real(factor, right.real) + 1j * solve_real(factor, right.imag))
+    return np.asarray(factor.solve(np.ascontiguousarray(right)))

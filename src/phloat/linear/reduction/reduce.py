@@ -154,12 +154,7 @@ class BandError:
 
 @one_thread()
 def error(
-    full: LinearPHDAE,
-    reduced: LinearPHDAE,
-    *,
-    band: tuple[float, float],
-    points: int = 200,
-    shift: float | None = None,
+    full: LinearPHDAE, reduced: LinearPHDAE, *, band: tuple[float, float], points: int = 200, shift: float | None = None
 ) -> BandError:
     """The relative error of the transfer function between all ports of `reduced`, at `points` frequencies of the band.
 
