@@ -26,7 +26,7 @@ NOTHING = 1e-12  # of the largest: snapshots that are round-off
 
 
 @one_thread()
-def pod(
+def pod_basis(
     run: Result | LinearResult | Sequence[State],
     body: str | None = None,
     *,

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect
 from phloat.algebra.threads import one_thread
-from phloat.control.coupling import Acting, Closes, axis, step_of, wiring
-from phloat.control.passive import Passive
+from phloat.control.coupling import ControllerStep, LoopController, joint_axis, port_change, wiring
+from phloat.control.passive import PassiveController
 from phloat.errors import InputError, JointError
 from phloat.joints.elements import JointSpring
 from phloat.linear.form.interconnect import append_systems
@@ -26,30 +26,30 @@ from phloat.system.system import System
 
 
 @overload
-def closed(plant: LinearPHDAE, *controllers: Passive | Closes) -> LinearPHDAE: ...
+def closed_loop(plant: LinearPHDAE, *controllers: PassiveController | LoopController) -> LinearPHDAE: ...
 
 
 @overload
-def closed(plant: System, *controllers: Passive) -> System: ...
+def closed_loop(plant: System, *controllers: PassiveController) -> System: ...
 
 
-def closed(plant: LinearPHDAE | System, *controllers: Passive | Closes) -> LinearPHDAE | System:
+def closed_loop(plant: LinearPHDAE | System, *controllers: PassiveController | LoopController) -> LinearPHDAE | System:
     """The plant with its controllers as one system, its ports still open (their inputs come on top).
 
     Of a linear plant, rows of controllers stand beside its own as "name.row". Of a System, springs and dampers become its
     elements; controllers with more to them run in simulate(…, controller=…). Optimal controllers close the loop of a linear plant
     by themselves, with another energy: the cost that is still to come.
     """
-    if len(controllers) == 1 and isinstance(controllers[0], Closes) and not isinstance(plant, System):
+    if len(controllers) == 1 and isinstance(controllers[0], LoopController) and not isinstance(plant, System):
         linear_only(plant)
         return controllers[0].loop(plant)
     for controller in controllers:
-        if not isinstance(controller, Passive):
+        if not isinstance(controller, PassiveController):
             raise InputError(
                 f"{type(controller).__name__} is not passive and closes loops of linear plants only, alone; "
                 "use it as simulate(…, controller=…)"
             )
-    passive = [c for c in controllers if isinstance(c, Passive)]
+    passive = [c for c in controllers if isinstance(c, PassiveController)]
     if isinstance(plant, System):
         for controller in passive:
             plant = _with_elements(plant, controller)
@@ -60,7 +60,7 @@ def closed(plant: LinearPHDAE | System, *controllers: Passive | Closes) -> Linea
     return plant
 
 
-def _wired(plant: LinearPHDAE, controller: Passive) -> LinearPHDAE:
+def _wired(plant: LinearPHDAE, controller: PassiveController) -> LinearPHDAE:
     """J_12 = −B T B_cᵀ and its transpose; then the rows of the controller without energy are taken out."""
     where = plant.ports.indices(controller.ports)
     for port in controller.ports:
@@ -112,14 +112,14 @@ def _columns(motion: Matrix, keep: np.ndarray) -> Matrix:
     return csr(sp.csc_array(motion)[:, keep])
 
 
-def _with_elements(system: System, controller: Passive) -> System:
+def _with_elements(system: System, controller: PassiveController) -> System:
     if controller.elements is None:
         raise InputError(
             f"{controller.name!r} is more than springs and dampers; run it as simulate(…, controller=…), where it is exact too"
         )
     elements, left = dict(system.elements), dict(controller.bias)
     for part in controller.elements:
-        axis(system, part.joint)
+        joint_axis(system, part.joint)
         if isinstance(part, JointSpring) and left.get(part.joint):  # a constant effort moves the rest of the spring
             assert isinstance(part.stiffness, (int, float))
             part = replace(part, rest=part.rest + left.pop(part.joint) / float(part.stiffness))
@@ -139,7 +139,7 @@ def _with_elements(system: System, controller: Passive) -> System:
 
 
 @dataclass(frozen=True)
-class Certificate:
+class PassivityCertificate:
     """Whether a linear loop is passive, and by what numbers: relative defects, the most negative energy and damping, poles."""
 
     passive: bool
@@ -158,13 +158,13 @@ class Certificate:
 
 
 @one_thread()
-def certificate(loop: LinearPHDAE) -> Certificate:
+def passivity_certificate(loop: LinearPHDAE) -> PassivityCertificate:
     """E ≥ 0 and R ≥ 0 and J skew: energy never grows beyond what the ports supply."""
     linear_only(loop)
     defects = loop.structure()
     energy, dissipation = negativity_defect(loop.E), negativity_defect(loop.R)
     passive = bool(loop.passive) and max(defects.values()) < 1e-9
-    return Certificate(passive, defects, energy, dissipation, float(loop_poles(loop).real.max()))
+    return PassivityCertificate(passive, defects, energy, dissipation, float(loop_poles(loop).real.max()))
 
 
 @one_thread()
@@ -218,9 +218,9 @@ class LoopLedger:
         return float((self.energy - self.energy[0] - into).max())
 
 
-def loop_ledger(result: Result, controller: Passive) -> LoopLedger:
+def loop_ledger(result: Result, controller: PassiveController) -> LoopLedger:
     """The ledger of a run simulate(…, controller=controller) that kept every step; the controller's steps are made again."""
-    if not isinstance(result, Result) or not isinstance(controller, Passive):
+    if not isinstance(result, Result) or not isinstance(controller, PassiveController):
         raise InputError(
             f"the ledger of a loop needs a Result and the passive controller of it, not "
             f"{type(result).__name__} and {type(controller).__name__}"
@@ -232,9 +232,12 @@ def loop_ledger(result: Result, controller: Passive) -> LoopLedger:
     if len(h) == 0 or np.ptp(h) > 1e-6 * h[0]:
         raise InputError("the steps of this run are not equal; keep every step (output=1) and let dt divide the run")
     ledger, system = energy_ledger(result), result.system
-    places = np.stack([result[f"{port}.{axis(system, port).labels[0]}"] for port in controller.ports], axis=1)
+    places = np.stack([result[f"{port}.{joint_axis(system, port).labels[0]}"] for port in controller.ports], axis=1)
     moved = np.array(
-        [[step_of(system, p, x) for p, x in zip(controller.ports, row, strict=True)] for row in np.diff(places, axis=0)]
+        [
+            [port_change(system, p, x) for p, x in zip(controller.ports, row, strict=True)]
+            for row in np.diff(places, axis=0)
+        ]
     )
     stored, lost = _again(controller, result, places, moved, float(h[0]))
     return LoopLedger(
@@ -249,11 +252,11 @@ def loop_ledger(result: Result, controller: Passive) -> LoopLedger:
 
 
 def _again(
-    controller: Passive, result: Result, places: np.ndarray, moved: np.ndarray, h: float
+    controller: PassiveController, result: Result, places: np.ndarray, moved: np.ndarray, h: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """H_c and its losses; a constant effort has the energy −bias q."""
     mine, ports = controller.system, controller.ports
-    acting = Acting(mine, wiring(controller.name, mine.ports, controller.wires, ports, result.system.ports), h)
+    acting = ControllerStep(mine, wiring(controller.name, mine.ports, controller.wires, ports, result.system.ports), h)
     e = controller.start(dict(zip(ports, places[0], strict=True)))
     bias = np.array([controller.bias.get(port, 0.0) for port in ports])
     stored, lost = [mine.energy(e)], [0.0]
@@ -266,7 +269,7 @@ def _again(
     return np.array(stored) - way @ bias, np.array(lost)
 
 
-def _given(ledger: Ledger, controller: Passive, names: list[str]) -> np.ndarray:
+def _given(ledger: Ledger, controller: PassiveController, names: list[str]) -> np.ndarray:
     nothing = np.zeros(len(ledger.t))
     pushed = sum((ledger.supplied.get(port, nothing) for port in controller.ports), nothing)
     return pushed - sum((ledger.dissipated.get(name, nothing) for name in names), nothing)

@@ -1,4 +1,8 @@
-"""Where a controller touches a plant: wires between ports, and the position of a port."""
+"""The coupling of a controller with a plant: wires between ports, positions of ports, and the common step.
+
+Over a step of the midpoint rule the mean output of a passive controller is affine in its mean input, ȳ_c = a(e_c) + Z ū_c with
+Z ≥ 0. So the plant gets the constant effort −a and a damper Z: then plant and controller make the same step as one system.
+"""
 
 from __future__ import annotations
 
@@ -14,58 +18,60 @@ from phloat.algebra.sparse import csr
 from phloat.errors import InputError, PortError, SampleTimeWarning, finite, unknown
 from phloat.joints.elements import JointDamper
 from phloat.joints.rows import Along, Row, Turn
-from phloat.joints.wire import Wire
+from phloat.joints.wire import Wire as Wire
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.march import WAY
-from phloat.linear.time.midpoint import Step
+from phloat.linear.time.midpoint import MidpointSolver
 from phloat.motion.outputs import Outputs
 from phloat.system.attach import attached
 from phloat.system.system import System
 
-__all__ = ["Closes", "Model", "Wire", "axis", "numbers", "often_enough", "place_of", "step_of"]
-
 Model = System | LinearPHDAE
 
-ENOUGH = 10  # samples to a period of the fastest mode
+SAMPLES = 10  # samples per period of the fastest mode that are enough
+COUPLED = 1e-12  # of the largest Z: coupling between ports that is round-off
 
 
 @runtime_checkable
-class Closes(Protocol):
+class LoopController(Protocol):
     """A controller that closes the loop of a linear plant by itself."""
 
     def loop(self, plant: LinearPHDAE) -> LinearPHDAE: ...
 
 
-def axis(system: System, port: str) -> Row:
-    """The one free axis of a joint, angle or slide, that a port is."""
+def joint_axis(system: System, port: str) -> Row:
+    """The free axis (angle or slide) of the joint whose port this is; raises PortError if there is not exactly one."""
     if port not in system.ports:
         raise PortError(unknown("port", port, system.ports))
     joint = system.joints.get(port)
-    if joint is None or joint.driven or len(joint.free) != 1 or not isinstance(joint.free[0], (Turn, Along)):
-        there = [n for n, c in system.joints.items() if len(c.free) == 1 and isinstance(c.free[0], (Turn, Along))]
+    if joint is None or joint.driven or not _one_axis(joint.free):
+        names = ", ".join(name for name, joint in system.joints.items() if _one_axis(joint.free))
         raise PortError(
-            f"port {port!r} is not the one free axis of a joint, which has a position; "
-            f"there are: {', '.join(there) or 'none'}"
+            f"port {port!r} is not the one free axis of a joint, which has a position; there are: {names or 'none'}"
         )
     return joint.free[0]
 
 
-def place_of(y: Any, port: str, origin: float) -> float:
-    """The position of a port: the angle or slide of a joint, or of a linear plant its origin and its way from there."""
+def _one_axis(free: Sequence[Row]) -> bool:
+    return len(free) == 1 and isinstance(free[0], (Turn, Along))
+
+
+def port_position(y: Any, port: str, origin: float) -> float:
+    """The position of a port: the angle or slide of a joint, or of a linear plant its origin plus the integral of its flow."""
     if isinstance(y, Outputs):
-        return float(y[f"{port}.{axis(y.system, port).labels[0]}"])
+        return float(y[f"{port}.{joint_axis(y.system, port).labels[0]}"])
     return origin + float(y[port + WAY])
 
 
-def step_of(model: Model, port: str, change: float) -> float:
-    """A change of position; of an angle in space, whose turns are not counted, the shorter way."""
-    if isinstance(model, System) and model.plane is None and isinstance(axis(model, port), Turn):
+def port_change(model: Model, port: str, change: float) -> float:
+    """A change of position; for an angle in space, whose turns are not counted, the shorter way."""
+    if isinstance(model, System) and model.plane is None and isinstance(joint_axis(model, port), Turn):
         return float(change - 2 * np.pi * np.round(change / (2 * np.pi)))
     return change
 
 
-def numbers(what: str, given: object) -> dict[str, float]:
-    """{port: number}, checked."""
+def port_numbers(what: str, given: object) -> dict[str, float]:
+    """{port: number}; raises InputError if it is not a mapping of finite numbers."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -73,37 +79,26 @@ def numbers(what: str, given: object) -> dict[str, float]:
     return {str(port): float(finite(f"{what} of {port!r}", value, ())) for port, value in given.items()}
 
 
-def often_enough(every: float, fastest: float) -> None:
-    """A warning where a controller is asked too rarely for the fastest mode it keeps (rad/s)."""
-    longest = 2 * np.pi / (ENOUGH * max(fastest, 1e-300))
+def warn_of_sample_time(every: float, fastest: float) -> None:
+    """Warns if the sample time is too long for the fastest mode of the controller (rad/s)."""
+    longest = 2 * np.pi / (SAMPLES * max(fastest, 1e-300))
     if every > longest * (1 + 1e-9):
         warnings.warn(
-            f"the sample time {every:g} s is too long for the fastest kept mode, {fastest:.4g} rad/s: it gets "
-            f"{ENOUGH * longest / every:.2g} samples a period; take {longest:.2g} s or less, or keep slower modes",
+            f"the sample time {every:g} s is too long for the fastest mode of the design, {fastest:.4g} rad/s: it gets "
+            f"{SAMPLES * longest / every:.2g} samples per period; use {longest:.2g} s or less, or a design with slower modes",
             SampleTimeWarning,
             stacklevel=5,
         )
 
 
-# --- a passive controller in a step of the plant ---------------------------------------------------------------------
-#
-# A passive controller in a step of the plant.
-#
-# Over a step of the midpoint rule the controller's mean output is affine in its mean input, ȳ_c = a(e_c) + Z ū_c with Z ≥ 0. So
-# the plant gets the effort −a, held, and a damper Z: then plant and controller take the same step as one.
-
-
-COUPLED = 1e-12  # beside the largest Z: what counts as no coupling between ports
-
-
-class Acting:
-    """The controller's own midpoint step as matrices, its inputs taken from the flows of the plant's ports by u_c = T y."""
+class ControllerStep:
+    """The midpoint step of a controller as matrices, with inputs u_c = T y from the flows of the ports of the plant."""
 
     def __init__(self, system: LinearPHDAE, into: np.ndarray, h: float) -> None:
-        step, n, flows = Step(system, h), system.rows.size, into.shape[1]
+        solver, n, flows = MidpointSolver(system, h), system.rows.size, into.shape[1]
         B, B_lam = system.B @ into, system.B_lam @ into
-        columns = [step.mean(e, np.zeros(len(into))) for e in np.eye(n)]
-        columns += [step.mean(np.zeros(n), into @ flow) for flow in np.eye(flows)]
+        columns = [solver.mean(e, np.zeros(len(into))) for e in np.eye(n)]
+        columns += [solver.mean(np.zeros(n), into @ flow) for flow in np.eye(flows)]
         mean = np.array([e for e, _ in columns]).reshape(-1, n).T
         out = B.T @ mean + B_lam.T @ np.array([lam for _, lam in columns]).reshape(n + flows, -1).T
         self.into = into
@@ -115,29 +110,29 @@ class Acting:
         return self.by_state @ e + self.by_flow @ flow
 
     def offset(self, e: np.ndarray) -> np.ndarray:
-        """a: the output where the ports stand still."""
+        """a: the output for ports at rest."""
         return self.out_by_state @ e
 
 
 def wiring(name: str, mine: Layout, wires: Sequence[Wire], ports: Sequence[str], plant: Layout) -> np.ndarray:
-    """T with u_c = T y, y the flows of these ports of the plant one after the other."""
-    there = plant.only(ports)
-    T = np.zeros((mine.size, there.size))
+    """T with u_c = T y, y the flows of these ports of the plant in order."""
+    used = plant.only(ports)
+    T = np.zeros((mine.size, used.size))
     for wire in wires:
-        sizes = mine.shape(wire.controller)[0], there.shape(wire.plant)[0]
-        if sizes[0] != sizes[1]:
+        a, b = mine.shape(wire.controller)[0], used.shape(wire.plant)[0]
+        if a != b:
             raise InputError(
-                f"a wire of {name!r} goes from {wire.controller!r} with {sizes[0]} components to {wire.plant!r} with {sizes[1]}"
+                f"a wire of {name!r} goes from {wire.controller!r} with {a} components to {wire.plant!r} with {b}"
             )
-        T[mine[wire.controller], there[wire.plant]] += wire.gain * np.eye(sizes[0])
+        T[mine[wire.controller], used[wire.plant]] += wire.gain * np.eye(a)
     return T
 
 
-def damped(name: str, model: Model, ports: Sequence[str], Z: np.ndarray) -> Model:
+def with_dampers(name: str, model: Model, ports: Sequence[str], Z: np.ndarray) -> Model:
     """The plant with dampers Z at these ports, for the controller of this name."""
     for port in ports:
         if (size := model.ports.shape(port)[0]) != 1:
-            raise InputError(f"port {port!r} has {size} components; a controller in a run is wired to ports of one")
+            raise InputError(f"port {port!r} has {size} components; a controller acts on ports of one component")
     if isinstance(model, LinearPHDAE):
         B = model.B[:, model.ports.indices(ports)]
         return replace(model, R=csr(model.R + B @ csr(0.5 * (Z + Z.T)) @ B.T))
@@ -148,10 +143,10 @@ def damped(name: str, model: Model, ports: Sequence[str], Z: np.ndarray) -> Mode
         )
     elements = dict(model.elements)
     for port, z in zip(ports, np.diag(Z), strict=True):
-        row = axis(model, port)
+        row = joint_axis(model, port)
         if z > 0.0:
             damper = JointDamper(port, axis=row.labels[0], damping=float(z), name=f"{port}.{name}")
             if damper.label in elements:
-                raise InputError(f"the plant has an element {damper.label!r} already; name the controller differently")
+                raise InputError(f"the plant already has an element {damper.label!r}; name the controller differently")
             elements[damper.label] = attached(damper, model.bodies, model.joints, model.plane)
     return replace(model, elements=elements)

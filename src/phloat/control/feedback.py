@@ -12,7 +12,7 @@ import scipy.linalg as la
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import csr
 from phloat.algebra.threads import one_thread
-from phloat.control.coupling import Model, damped, numbers, place_of, step_of
+from phloat.control.coupling import Model, port_change, port_numbers, port_position, with_dampers
 from phloat.control.optimal import Design, Observer, Regulator
 from phloat.errors import AccuracyError, InputError
 from phloat.linear.form.phdae import LinearPHDAE
@@ -77,7 +77,7 @@ class Feedback:
             effort += Z * np.array([seen.flow[i] if i >= 0 else 0.0 for i in own])
             return dict(zip(self.ports, effort.tolist(), strict=True))
 
-        return damped("feedback", model, self.ports, np.diag(Z)) if Z.any() else model, function
+        return with_dampers("feedback", model, self.ports, np.diag(Z)) if Z.any() else model, function
 
     def sampled(self, model: Model, every: float) -> Callable[[float, Any, Mapping[str, float]], dict[str, float]]:
         """f(t, y, what was applied since the last sample): the estimate brought on exactly for held efforts, then the mean of
@@ -111,8 +111,8 @@ class Feedback:
         """
         return _loop(plant, self)
 
-    def _seen(self, model: Model, every: float) -> Seen:
-        return Seen(model, self.observer.rates, self.observer.places, self.origin, self.target, every)
+    def _seen(self, model: Model, every: float) -> Measurements:
+        return Measurements(model, self.observer.rates, self.observer.places, self.origin, self.target, every)
 
     def _first(self, measured: np.ndarray) -> np.ndarray:
         """Measured positions are believed at once, the rest is taken to be at rest."""
@@ -151,7 +151,9 @@ def lqg(
             f"the regulator holds the positions of {', '.join(mine.positions) or 'no port'}, the observer measures those of "
             f"{', '.join(seen.positions) or 'no port'}; they must be the same"
         )
-    out = Feedback(regulator, observer, numbers("target", target), numbers("origin", origin), numbers("bias", bias))
+    out = Feedback(
+        regulator, observer, port_numbers("target", target), port_numbers("origin", origin), port_numbers("bias", bias)
+    )
     values = np.linalg.eigvals(out.matrices[0])
     worst = values[np.argmax(values.real)]
     if worst.real > 0.0:
@@ -199,7 +201,7 @@ def _loop(plant: LinearPHDAE, feedback: Feedback) -> LinearPHDAE:
 # What a controller sees since it was last asked, and a step of its own with that.
 
 
-class Seen:
+class Measurements:
     """Measured rates, then measured positions less their targets, as means since the last time.
 
     A rate is the way over the time where there is a way to see, in `flows`: rates at the nodes of a run ring with modes that the
@@ -226,15 +228,15 @@ class Seen:
     def since(self, y: Any) -> tuple[bool, np.ndarray]:
         """Whether this is the first time, and the means (at the first time, the values there)."""
         first = not self.at and not self.rate
-        at = {p: place_of(y, p, self.origin.get(p, 0.0)) for p in self.flows}
+        at = {p: port_position(y, p, self.origin.get(p, 0.0)) for p in self.flows}
         rate = {p: float(y[p]) for p in self.rates if first or p not in self.flows}
-        way = {p: step_of(self.model, p, x - self.at.get(p, x)) for p, x in at.items()}
+        way = {p: port_change(self.model, p, x - self.at.get(p, x)) for p, x in at.items()}
         self.flow = np.array([float(y[p]) if first else way[p] / self.every for p in self.flows])
         rates = [
             way[p] / self.every if p in self.flows and not first else 0.5 * (rate[p] + self.rate.get(p, rate[p]))
             for p in self.rates
         ]
-        places = [step_of(self.model, p, at[p] - self.target.get(p, 0.0)) - 0.5 * way[p] for p in self.places]
+        places = [port_change(self.model, p, at[p] - self.target.get(p, 0.0)) - 0.5 * way[p] for p in self.places]
         self.at, self.rate = at, rate
         return first, np.array([*rates, *places])
 
@@ -242,7 +244,9 @@ class Seen:
     def now(self) -> np.ndarray:
         """What the means of the step to come have that does not follow from the flows in it: positions, rates without a way."""
         rates = [0.0 if p in self.flows else self.rate[p] for p in self.rates]
-        return np.array([*rates, *(step_of(self.model, p, self.at[p] - self.target.get(p, 0.0)) for p in self.places)])
+        return np.array(
+            [*rates, *(port_change(self.model, p, self.at[p] - self.target.get(p, 0.0)) for p in self.places)]
+        )
 
     @property
     def by_flow(self) -> np.ndarray:

@@ -12,9 +12,9 @@ import scipy.linalg as la
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import csr
 from phloat.algebra.threads import one_thread
-from phloat.control.closed_loop import closed
-from phloat.control.coupling import numbers
-from phloat.control.passive import pid
+from phloat.control.closed_loop import closed_loop
+from phloat.control.coupling import port_numbers
+from phloat.control.passive import passive_pid
 from phloat.errors import AccuracyError, InputError, finite, not_negative, positive
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import StateSpace, state_space
@@ -188,8 +188,8 @@ def lqr(
     is the whole weight on x = (energy coordinates | positions) instead, as `Design` has them.
     """
     weights = {p: positive(f"effort of {p!r}", w) for p, w in _each(plant, effort).items()}
-    places = {p: positive(f"position weight of {p!r}", w) for p, w in numbers("position", position).items()}
-    rates = {p: not_negative(f"rate weight of {p!r}", w) for p, w in numbers("rate", rate).items()}
+    places = {p: positive(f"position weight of {p!r}", w) for p, w in port_numbers("position", position).items()}
+    rates = {p: not_negative(f"rate weight of {p!r}", w) for p, w in port_numbers("rate", rate).items()}
     design = Design(plant, in_order(plant, places))
     ports = in_order(plant, weights)
     n = len(design.A)
@@ -212,7 +212,7 @@ def lqr(
 
 def _each(plant: LinearPHDAE, effort: float | Mapping[str, float]) -> dict[str, float]:
     if isinstance(effort, Mapping):
-        given = numbers("effort", effort)
+        given = port_numbers("effort", effort)
         if not given:
             raise InputError(f"effort names no port; the open ports are {', '.join(plant.ports)}")
         return given
@@ -264,7 +264,7 @@ def kalman(
     coordinate, for what the model leaves out.
     """
     rates, places = (
-        {p: positive(f"noise in the {what} of {p!r}", w) for p, w in numbers(what, given).items()}
+        {p: positive(f"noise in the {what} of {p!r}", w) for p, w in port_numbers(what, given).items()}
         for what, given in (("rate", rate), ("position", position))
     )
     design = Design(plant, in_order(plant, places))
@@ -272,7 +272,7 @@ def kalman(
     noises = disturbance if isinstance(disturbance, Mapping) else dict.fromkeys(plant.ports, disturbance)
     W = np.zeros_like(design.A)
     W[: design.size, : design.size] += not_negative("energy", energy) * np.eye(design.size)
-    for port, intensity in numbers("disturbance", noises).items():
+    for port, intensity in port_numbers("disturbance", noises).items():
         B = design.inputs([port])
         W += not_negative(f"disturbance at {port!r}", intensity) * B @ B.T
     V = np.diag([*(rates[p] for p in observer.rates), *(places[p] for p in observer.places)])
@@ -290,7 +290,7 @@ def passive_observer(
     What the estimate misses is then itself a passive system, `error`: the plant with these dampers and springs. It dies away
     for any gains, and whatever the plant, as long as no undamped mode stands still at all of these ports.
     """
-    rates, places = numbers("rate", rate), numbers("position", position)
+    rates, places = port_numbers("rate", rate), port_numbers("position", position)
     for what, given in (("rate", rates), ("position", places)):
         for port, gain in given.items():
             positive(f"{what} gain at {port!r}", gain)
@@ -303,8 +303,10 @@ def passive_observer(
         ]
     )
     ports = in_order(plant, [*rates, *places])
-    parts = [pid(p, proportional=rates.get(p, 0.0), integral=places.get(p, 0.0), name=f"{p}.observer") for p in ports]
-    observer = Observer(design, made.rates, made.places, L, closed(plant, *parts))
+    parts = [
+        passive_pid(p, damping=rates.get(p, 0.0), stiffness=places.get(p, 0.0), name=f"{p}.observer") for p in ports
+    ]
+    observer = Observer(design, made.rates, made.places, L, closed_loop(plant, *parts))
     if (slowest := observer.poles.real.max()) >= -1e-12 * max(design.fastest, 1.0):
         raise InputError(
             f"the error of the estimate does not die away: a pole at {slowest:.3g} 1/s; measure at a port that moves with it, "

@@ -25,7 +25,7 @@ MOST = 300  # modes of a larger system that are balanced: its lowest
 
 
 @one_thread()
-def balanced(
+def balanced_basis(
     system: LinearPHDAE,
     *,
     order: int | None = None,

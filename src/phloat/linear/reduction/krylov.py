@@ -25,7 +25,7 @@ FAINT = 1e-11  # of a complex response: an imaginary part that is round-off
 
 
 @one_thread()
-def krylov(
+def krylov_basis(
     system: LinearPHDAE,
     shifts: Sequence[complex] = (),
     *,

@@ -20,7 +20,7 @@ from phloat.linear.reduction.basis import Basis, apart, lengths, rigid_motions, 
 
 
 @one_thread()
-def modal(
+def modal_basis(
     system: LinearPHDAE,
     *,
     band: tuple[float, float] | None = None,
@@ -110,7 +110,7 @@ def _first(found: Modes) -> str:
 
 
 @one_thread()
-def craig_bampton(system: LinearPHDAE, *, modes: int, ports: str | Sequence[str] | None = None) -> Basis:
+def craig_bampton_basis(system: LinearPHDAE, *, modes: int, ports: str | Sequence[str] | None = None) -> Basis:
     """The `modes` lowest elastic modes with the ports held (all unless named) and the static motions of these ports.
 
     Static responses through the ports are exact, and so are rigid motions.

@@ -124,7 +124,7 @@ def _package() -> Any:
 
 
 @one_thread()
-def irka(
+def irka_basis(
     system: LinearPHDAE, *, order: int, decay: float = 0.0, tolerance: float = 1e-4, iterations: int = 100
 ) -> Basis:
     """At most `order` states that interpolate at the mirrored poles of the reduced system, which pyMOR iterates for.

@@ -23,7 +23,7 @@ MARGIN = 0.1  # of the tolerance: what moments are to reach before anything is s
 ROUNDS = 40
 
 
-def reduce(system: LinearPHDAE, *, tolerance: float = 1e-3, band: tuple[float, float]) -> LinearPHDAE:
+def reduce_to_tolerance(system: LinearPHDAE, *, tolerance: float = 1e-3, band: tuple[float, float]) -> LinearPHDAE:
     """The system with few states whose transfer function is within `tolerance` of the full one over the band (rad/s).
 
     See `error` for what is compared, and where; rigid motions are kept exactly.
@@ -49,7 +49,7 @@ def reduced_basis(system: LinearPHDAE, *, tolerance: float, band: tuple[float, f
         rom = project(system, basis)
         miss = known.miss(rom)
         if miss.max() <= MARGIN * tolerance:
-            finer = error(system, rom, band=band, points=FINER, shift=shift)
+            finer = reduction_error(system, rom, band=band, points=FINER, shift=shift)
             known.add(finer.omega, finer.full.values)
             if finer.largest <= MARGIN * tolerance:
                 break
@@ -153,7 +153,7 @@ class BandError:
 
 
 @one_thread()
-def error(
+def reduction_error(
     full: LinearPHDAE, reduced: LinearPHDAE, *, band: tuple[float, float], points: int = 200, shift: float | None = None
 ) -> BandError:
     """The relative error of the transfer function between all ports of `reduced`, at `points` frequencies of the band.

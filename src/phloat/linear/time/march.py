@@ -13,7 +13,7 @@ import numpy as np
 from phloat.algebra.sparse import csr, largest
 from phloat.errors import InputError, PortError, ProjectedStartWarning, finite, positive, steps_or_said, unknown
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.linear.time.midpoint import Step, nearest
+from phloat.linear.time.midpoint import MidpointSolver, nearest
 
 AGREES = 1e-9  # of the velocities: what may miss the joints and still be round-off
 
@@ -48,7 +48,7 @@ def march(
     h = (t_end - t_0) / steps
     keep = _kept(times, output)
     e = agreed(system, started(system, start), u.at(t_0))
-    step = Step(system, h)
+    step = MidpointSolver(system, h)
     hand = Hand(system, controller, every)
     moving = system.split if system.split >= 0 else system.rows.size
     way, works, lost = np.zeros(moving), np.zeros(system.ports.size), 0.0

@@ -64,7 +64,7 @@ class Saddle:
         return self.column * out[: self.n], self.row * out[self.n :]
 
 
-class Step:
+class MidpointSolver:
     """The step of length h: (e₀, ū) ↦ (ē, λ)."""
 
     def __init__(self, system: LinearPHDAE, h: float) -> None:
