@@ -227,7 +227,9 @@ def combine_controllers(*controllers: PassiveController, name: str = "controller
         system=append_systems(*(c.system.prefixed(c.name) for c in controllers)),
         wires=tuple(replace(w, controller=f"{c.name}.{w.controller}") for c in controllers for w in c.wires),
         springs={f"{c.name}.{row}": s for c in controllers for row, s in c.springs.items()},
-        **values,
+        target=values["target"],
+        origin=values["origin"],
+        bias=values["bias"],
         elements=None if any(x is None for x in lists) else tuple(e for x in lists if x is not None for e in x),
     )
 
