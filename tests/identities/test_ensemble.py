@@ -162,13 +162,13 @@ def test_arguments_of_functions_and_numbers_of_controllers_are_parameters():
 
     common = {"t_end": 0.5, "dt": 0.05, "output": angle, "workers": 1}
     start = ph.place(swing, {"arm.theta": 0.4})
-    held = {"controller": ph.pid("hinge", integral=3.0, proportional=0.1), "start": start}
-    named = ph.ensemble(swing, {"controller.integral": [2.0, 3.0, 4.0]}, **common, **held)
+    held = {"controller": ph.passive_pid("hinge", stiffness=3.0, damping=0.1), "start": start}
+    named = ph.ensemble(swing, {"controller.stiffness": [2.0, 3.0, 4.0]}, **common, **held)
     made = ph.ensemble(
         swing,
         {"k": [2.0, 3.0, 4.0]},
         **common,
-        controller=ph.varied(lambda k, d=0.1: ph.pid("hinge", integral=k, proportional=d)),
+        controller=ph.varied(lambda k, d=0.1: ph.passive_pid("hinge", stiffness=k, damping=d)),
         start=ph.varied(lambda system: ph.place(system, {"arm.theta": 0.4})),
     )
     np.testing.assert_array_equal(named.values, made.values)

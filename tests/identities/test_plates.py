@@ -12,7 +12,7 @@ from phloat.bodies.plates.laminate import Laminate, plane_stress, turned
 from phloat.bodies.plates.plate import Plate
 from phloat.fem.mesh import Mesh
 from phloat.fem.shapes import rectangle
-from phloat.linear.shift_invert import MixedStiffness, Scaled, ShiftInvert
+from phloat.linear.analysis.shift_invert import MixedStiffness, Scaled, ShiftInvert
 
 alu = Material(E=70e9, rho=2700.0, nu=0.35)
 ANGLES = Laminate([(ply, 1e-3, 0.0), (ply, 1e-3, 0.7)])

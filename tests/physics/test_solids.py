@@ -11,7 +11,7 @@ from phloat.bodies.material import KelvinVoigt, Material, Orthotropic
 from phloat.bodies.solids.sheet import Sheet
 from phloat.bodies.solids.solid import Solid
 from phloat.fem.shapes import box, disc, rectangle
-from phloat.linear.modes import modes
+from phloat.linear.analysis.modes import modes
 
 steel = Material(E=210e9, nu=0.3, rho=7800.0)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from phloat.algebra.sparse import csr
 from phloat.bodies.body import Body
-from phloat.linear.bases import Basis
+from phloat.linear.reduction.basis import Basis
 
 
 def same_geometry(one: Body, other: Body) -> bool:

@@ -20,8 +20,8 @@ from phloat.bodies.made import Made
 from phloat.bodies.reduced import beam_basis, fields_basis, pair_basis
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, PortError, unknown
-from phloat.linear.bases import Basis
-from phloat.linear.phdae import Field, LinearPHDAE
+from phloat.linear.form.phdae import Field, LinearPHDAE
+from phloat.linear.reduction.basis import Basis
 
 SPACE = (0, 1, 2, 3, 4, 5)  # v_x v_y v_z ω_x ω_y ω_z
 PLANE = (0, 1, 5)

@@ -15,7 +15,7 @@ from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.families import AND, BENDING, SHORTENING, Family, families
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError
-from phloat.linear.bases import Basis, orthonormal
+from phloat.linear.reduction.basis import Basis, orthonormal
 
 FAINT = 1e-9  # of a given field, or of the strain of a pair: a part that is round-off
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from phloat.algebra.defects import symmetry_defect
-from phloat.algebra.sparse import Matrix, zeros
+from phloat.algebra.sparse import Matrix, symmetry_defect, zeros
 from phloat.bodies.body import Body, Port, Recipe
 from phloat.bodies.inertia import Inertia, rigid_inertia
 from phloat.bodies.made import Made

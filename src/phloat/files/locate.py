@@ -13,7 +13,7 @@ from typing import Any
 from phloat.bodies.made import Made
 from phloat.errors import AccuracyError, InputError, computable
 from phloat.joints.pairs import Joint
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.parts import Part, Parts
 from phloat.system.system import System
 from phloat.system.words.kinds import Pen

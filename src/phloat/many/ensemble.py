@@ -65,7 +65,7 @@ def ensemble(
     """Many runs of a system whose parameters vary, and what `output` makes of each.
 
     `parameters` {name: normal(…) | uniform(…) | … | list of values | number}: names are those of `parameters(system)`, patterns
-    ("*.material.E") or tuples of them; "u.motor", "controller.proportional"; or arguments of functions in `varied(…)`.
+    ("*.material.E") or tuples of them; "u.motor", "controller.damping"; or arguments of functions in `varied(…)`.
     Distributions are sampled "random", "latin" or "sobol", lists are a "grid" of all combinations, or "rows".
 
     `start` is a state or a function of the system (the assembled system at rest unless told); `output(result)` returns a number,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from phloat.algebra.numbers import numbers, with_numbers
-from phloat.control.passive import Passive
+from phloat.control.passive import PassiveController
 from phloat.control.sampled import Sampled
 from phloat.errors import InputError
 
@@ -36,11 +36,11 @@ class Varied:
 def varied(function: Callable[..., Any]) -> Varied:
     """An argument of `ensemble` that depends on parameters by the names of its own arguments.
 
-    `controller=varied(lambda k: pid("motor", proportional=k))` with {"k": uniform(1.0, 5.0)} among the parameters; so may an
+    `controller=varied(lambda k: passive_pid("motor", damping=k))` with {"k": uniform(1.0, 5.0)} among the parameters; so may an
     input, the whole of u, events, t_end …; an argument called `system` is the system of the sample.
     """
     if not callable(function):
-        raise InputError(f"{function!r} is no function; write varied(lambda k: pid('motor', proportional=k))")
+        raise InputError(f"{function!r} is no function; write varied(lambda k: passive_pid('motor', damping=k))")
     kinds = {p.kind for p in inspect.signature(function).parameters.values()}
     if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY}:
         raise InputError("a function in varied(…) must name its arguments: they are the names of the parameters")
@@ -49,7 +49,7 @@ def varied(function: Callable[..., Any]) -> Varied:
 
 def numbers_of(argument: object) -> dict[str, float]:
     """The numbers of an input or a controller by name; of a number itself, under the name ''."""
-    if isinstance(argument, Passive):
+    if isinstance(argument, PassiveController):
         return numbers(argument.made.keywords).values if argument.made is not None else {}
     if isinstance(argument, Sampled):
         own = numbers({"every": argument.every, "delay": argument.delay, "saturation": argument.saturation}).values
@@ -61,7 +61,7 @@ def numbers_of(argument: object) -> dict[str, float]:
 
 def with_numbers_of(argument: Any, changes: Mapping[str, float]) -> Any:
     """The same with other numbers."""
-    if isinstance(argument, Passive):
+    if isinstance(argument, PassiveController):
         assert argument.made is not None
         return argument.made.func(*argument.made.args, **_changed(argument.made.keywords, changes))
     if isinstance(argument, Sampled):

@@ -14,7 +14,7 @@ from phloat.bodies.beams.hypothesis import FREE, Far
 from phloat.bodies.body import Body
 from phloat.bodies.watched import Deformation, deformation, deformations
 from phloat.errors import LargeDeformationError, LargeDeformationWarning, LargeStretchWarning, LateralTorsionWarning
-from phloat.linear.course import LinearResult
+from phloat.linear.time.march import LinearResult
 from phloat.motion.initial.velocities import velocity_rows
 from phloat.motion.result import Result
 from phloat.system.jointed import in_velocities

@@ -11,7 +11,7 @@ import numpy as np
 from phloat.bodies.made import Made
 from phloat.errors import InputError
 from phloat.joints.pairs import Weld
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.system import System, connect, drive, lock
 
 Part: TypeAlias = "Made | Parts"

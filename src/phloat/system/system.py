@@ -31,8 +31,8 @@ from phloat.joints.ends import GROUND
 from phloat.joints.pairs import Joint
 from phloat.joints.tie import Tie
 from phloat.joints.wire import Wire
-from phloat.linear.interconnect import side_by_side
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.interconnect import append_systems
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.attach import acting, attached, nested_actuator, nested_element
 from phloat.system.carried import check_actuator, check_connection, check_element
 from phloat.system.connection import Connection, End, port_state
@@ -93,7 +93,7 @@ class System:
     @cached_property
     def loose(self) -> LinearPHDAE:
         """The bodies about rest, side by side, before any joint holds them; fields in body axes."""
-        return side_by_side(*(body.linear().prefixed(name) for name, body in self.bodies.items()))
+        return append_systems(*(body.linear().prefixed(name) for name, body in self.bodies.items()))
 
     def joint(self, name: str) -> Connection:
         if not isinstance(name, str) or name not in self.joints:

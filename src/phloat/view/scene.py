@@ -18,7 +18,7 @@ from phloat.bodies.continua.facets import innermost, mesh_of
 from phloat.bodies.plates.shape import PlateShape
 from phloat.bodies.rigid import PointMass, RigidBody
 from phloat.fem.mesh import Mesh
-from phloat.linear.phdae import Field
+from phloat.linear.form.phdae import Field
 from phloat.motion.result import Result
 from phloat.system.state import Pose, State
 from phloat.system.stresses import von_mises

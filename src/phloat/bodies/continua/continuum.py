@@ -29,9 +29,9 @@ from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, ModalDamping
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.fem.mesh import Mesh
-from phloat.linear.bases import Basis
-from phloat.linear.modes import modes
-from phloat.linear.phdae import Field, LinearPHDAE
+from phloat.linear.analysis.modes import modes
+from phloat.linear.form.phdae import Field, LinearPHDAE
+from phloat.linear.reduction.basis import Basis
 
 __all__ = ["Continuum", "Samples", "Strains", "Trace"]
 

@@ -22,7 +22,7 @@ import scipy.sparse.linalg as spla
 from phloat.algebra.sparse import Matrix, csr, factorised, stacked, zeros
 from phloat.bodies.continua.columns import LOOSE, independent, lengths, norms, null, span
 from phloat.errors import AccuracyError, InputError, unknown
-from phloat.linear.shift_invert import ShiftInvert
+from phloat.linear.analysis.shift_invert import ShiftInvert
 
 DENSE = 600  # coordinates up to which modes come from a dense eigenproblem
 ROUND_OFF = 1e-13  # of the terms of a sum

@@ -45,7 +45,7 @@ from phloat.bodies.damping import damped
 from phloat.bodies.inertia import six_arrays
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import AccuracyError, InputError
-from phloat.linear.bases import apart, orthonormal
+from phloat.linear.reduction.basis import apart, orthonormal
 
 SOFTEST = 6  # fields whose pairs get companions unless said otherwise
 MOST = 200  # coordinates of a body that moves

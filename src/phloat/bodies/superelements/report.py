@@ -17,7 +17,7 @@ from phloat.bodies.continua.kept import Kept
 from phloat.bodies.superelements.checks import MOTIONS, rigid_mass
 from phloat.bodies.superelements.exported import Exported
 from phloat.errors import InputError
-from phloat.linear.modes import modes
+from phloat.linear.analysis.modes import modes
 
 
 @dataclass(frozen=True, eq=False)

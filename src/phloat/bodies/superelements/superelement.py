@@ -33,7 +33,7 @@ from phloat.bodies.superelements.nodal_mass import NodalMass, nodal_mass
 from phloat.bodies.superelements.report import Report, report
 from phloat.errors import InputError, finite, mapping, port_name, positive, unknown
 from phloat.fem.decks import read_nodes
-from phloat.linear.modes import modes as modes_of
+from phloat.linear.analysis.modes import modes as modes_of
 
 PathName: TypeAlias = "str | PathLike[str]"
 File: TypeAlias = "PathName | tuple[PathName, str]"

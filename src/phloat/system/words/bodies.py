@@ -13,7 +13,7 @@ from phloat.bodies.made import Made, Step
 from phloat.bodies.material import Rayleigh
 from phloat.bodies.rigid import PointMass, RigidBody
 from phloat.errors import InputError
-from phloat.linear.bases import Basis
+from phloat.linear.reduction.basis import Basis
 from phloat.system.words.choices import Case
 from phloat.system.words.groups import Field, ListOf, MapOf, OneOf, Record
 from phloat.system.words.kinds import NAME, Flag, Word
@@ -108,7 +108,9 @@ def taken(made: Made, *verbs: str) -> dict[str, dict[str, Any]]:
 def _given(step: Step) -> dict[str, Any]:
     given = {str(k): value for k, value in enumerate(step.given)} | dict(step.options)
     if any(isinstance(value, Basis) for value in given.values()):
-        raise InputError("a basis from krylov, modal or pod is known to Python alone; reduce the body by modes")
+        raise InputError(
+            "a basis from krylov_basis, modal_basis or pod_basis is known to Python alone; reduce the body by modes"
+        )
     return {name: value for name, value in given.items() if not (name == "basis" and value is None)}
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat.joints.rows import FIRST, SECOND, Row
-from phloat.linear.course import LinearResult
+from phloat.linear.time.march import LinearResult
 from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.motion.ledger import Ledger, energy_ledger
 from phloat.motion.result import COMPONENTS, Result
