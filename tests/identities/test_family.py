@@ -9,7 +9,7 @@ from bodies_zoo import RECIPES, beam, continua
 from parameters_zoo import Taper, assert_same_body, crank_slider
 
 import phloat as ph
-from phloat.bodies.quick import quick
+from phloat.bodies.variation import Scaling, fast_maker
 from phloat.many.family import family
 
 # --- unit arrays ------------------------------------------------------------------------------------------------------
@@ -96,8 +96,8 @@ def test_reduced_bodies_of_another_modulus_density_or_damping_are_similar(name):
     told = {"b.material.E": 1.3e11, "b.material.rho": 9000.0, damping: 2e-5}
     new, expected = family(system, tuple(told)).system(list(told.values())), ph.changed(system, told)
     for part in system.bodies:
-        similar = quick(system.bodies[part]).makers[0]
-        assert type(similar).__name__ == "Similar" and similar(new.bodies[part].made.recipe) is not None
+        similar = fast_maker(system.bodies[part])
+        assert isinstance(similar, Scaling) and similar(new.bodies[part].construction.recipe) is not None
         made, anew = new.bodies[part], expected.bodies[part]
         assert_same_body(made, anew, 1e-6)
         assert made.recipe.material == anew.recipe.material and made.recipe.damping == anew.recipe.damping
@@ -109,7 +109,7 @@ def test_reduced_bodies_of_another_modulus_density_or_damping_are_similar(name):
 
 def test_lumped_masses_and_other_numbers_are_not_similar():
     body = beam(masses={0.5: 1.0}).discretise(4).reduced(modes=2)
-    similar, recipe = quick(body).makers[0], body.recipe
+    similar, recipe = fast_maker(body), body.recipe
     assert similar(replace(recipe, material=replace(recipe.material, E=1e11))) is not None
     assert similar(replace(recipe, material=replace(recipe.material, rho=1e3))) is None
     assert similar(replace(recipe, length=2.0)) is None and similar(replace(recipe, masses={0.5: 2.0})) is None

@@ -14,9 +14,9 @@ from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
 from phloat.algebra.tables import facts, grid
+from phloat.bodies.construction import Construction
 from phloat.bodies.families import members
 from phloat.bodies.inertia import Inertia
-from phloat.bodies.made import Made
 from phloat.bodies.reduced import beam_basis, fields_basis, pair_basis
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, PortError, unknown
@@ -92,7 +92,7 @@ class Body:
     `active` are the velocities of (v_P, ω) that exist: all six in space, three in a plane, the first for a point mass.
     `planar` marks the coordinates and stresses that move in the plane xy; `needs` says what space motion still wants;
     `skew` says why it cannot move in that plane alone, where the recipe knows. `pieces` is the number of pieces of a split beam of
-    which this is one; `made` says how the recipe became this body.
+    which this is one; `construction` records how the recipe became this body.
     """
 
     recipe: Recipe
@@ -105,7 +105,7 @@ class Body:
     needs: str = ""
     skew: str = ""
     pieces: int = 0
-    made: Made | None = None
+    construction: Construction | None = None
 
     @property
     def coordinates(self) -> int:
@@ -164,6 +164,10 @@ class Body:
     def _in_plane(self) -> Body:
         keep, strains = self.planar
         active = tuple(i for i in self.active if i in PLANE)
+        if not self.coordinates:  # a rigid body has nothing to leave out
+            return replace(
+                self, active=active, needs="", construction=self.construction and self.construction.then("in_plane")
+            )
         coupled = _coupling_out_of_plane(self, keep, strains, active)
         if coupled > 1e-9:
             raise InputError(
@@ -180,7 +184,7 @@ class Body:
             planar=(np.ones(int(keep.sum()), bool), np.ones(int(strains.sum()), bool)),
             active=active,
             needs="",
-            made=self.made and self.made.then("in_plane"),
+            construction=self.construction and self.construction.then("in_plane"),
         )
 
     def reduced(
@@ -210,14 +214,19 @@ class Body:
         if basis is not None:
             if modes is not None or loaded:
                 raise InputError("give a basis, or modes=… with loaded=…, not both")
-            return replace(self.combined(self._completed(basis)), made=self.made and self.made.then("reduced", basis))
+            return replace(
+                self.combined(self._completed(basis)),
+                construction=self.construction and self.construction.then("reduced", basis),
+            )
         if isinstance(loaded, str):
             raise InputError(f"loaded is {loaded!r}; write a tuple of port names: ({loaded!r},)")
         ports = [self.port(name) for name in loaded]
         loads = np.vstack([np.zeros((0, self.coordinates)), *(rows for p in ports for rows in (p.Phi, p.Psi))]).T
         basis = beam_basis(self.elastic, self.inertia.M_ff, loads, modes=modes, axial=axial, torsion=torsion)
         options = {"modes": modes, "axial": axial, "torsion": torsion, "loaded": tuple(loaded)}
-        return replace(self.combined(basis), made=self.made and self.made.then("reduced", **options))
+        return replace(
+            self.combined(basis), construction=self.construction and self.construction.then("reduced", **options)
+        )
 
     def _completed(self, basis: Basis) -> Basis:
         """The deformation of given velocities, with what it takes to shorten as it bends."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.split import Split
-from phloat.bodies.made import Made
+from phloat.bodies.construction import Construction
 from phloat.bodies.plates.outline import Oblong, Round
 from phloat.bodies.solids.outlines import Box, Bracket, Rectangle, Tube
 from phloat.errors import InputError
@@ -196,9 +196,9 @@ def sizes_or_said(parts: Parts, root: Node | None) -> int:
     return total
 
 
-def _said_of(part: Made, node: Node | None) -> int:
-    step = next((step for step in part.steps if step.verb == "discretise"), None)
-    given = step.given[0] if step is not None and step.given else None
+def _said_of(part: Construction, node: Node | None) -> int:
+    step = next((step for step in part.steps if step.method == "discretise"), None)
+    given = step.arguments[0] if step is not None and step.arguments else None
     recipe = part.recipe
     if isinstance(recipe, Beam | Split):
         each = int(given) if isinstance(given, int | np.integer) else max(len(given or ()) - 1, 0)

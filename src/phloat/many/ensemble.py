@@ -217,7 +217,7 @@ def differences(there: Description, here: Description) -> list[str]:
 
 def _written(system: System) -> object:
     """What a system was written with: its arrays follow from that, to round-off, which machines do not share."""
-    bodies = {name: (body.made or body) for name, body in system.bodies.items()}
+    bodies = {name: (body.construction or body) for name, body in system.bodies.items()}
     joints = {name: (c.joint, len(c.free), len(c.locked), len(c.driven)) for name, c in system.joints.items()}
     elements = {name: element.recipe for name, element in system.elements.items()}
     actuators = {name: actuator.recipe for name, actuator in system.actuators.items()}

@@ -1,9 +1,8 @@
-"""Systems that differ in a few numbers: made one after the other, each in about a millisecond.
+"""Systems that differ in a few numbers.
 
     family(system, ("rod.material.E", "slider.mass")).system((1.9e11, 0.034))
 
-is what `changed` makes, to round-off, but beams are sums of unit arrays that are assembled once (`bodies.beams.units`), and rigid
-bodies are nothing but their numbers. The modes of reduced beams are found anew each time, bodies on meshes are made anew.
+is what `changed` returns, to round-off. Bodies are remade by `bodies.variation.fast_maker` where it has a way, else assembled.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from phloat.bodies.body import Body
-from phloat.bodies.quick import Maker, quick
+from phloat.bodies.variation import Maker, fast_maker
 from phloat.errors import InputError
 from phloat.system.parameters import Names, Table, number, table, with_given
 from phloat.system.remade import remade_body
@@ -62,4 +61,4 @@ def family(system: System, names: Sequence[Names]) -> Family:
         owner = there.places[name].owner
         for member in owner.members if owner.kind == "body" else ():
             names_of.setdefault(system.bodies[member], set()).add(name.removeprefix(f"{owner.name}."))
-    return Family(system, wanted, there, meant, {body: quick(body, some) for body, some in names_of.items()})
+    return Family(system, wanted, there, meant, {body: fast_maker(body, some) for body, some in names_of.items()})

@@ -14,7 +14,7 @@ import numpy as np
 
 from phloat.errors import ClosureError, ConvergenceError, InputError, JointError, unknown
 from phloat.many.family import family
-from phloat.many.prepared import Prepared, prepared
+from phloat.many.family_runs import FamilyRuns
 from phloat.many.samples import Key
 from phloat.many.varied import Varied, numbers_of, with_numbers_of
 from phloat.motion.place import place
@@ -146,7 +146,7 @@ class Question:
                     given[kind][name] = value
         system = self.prepared.family.system(list(given["system"].values()))
         other = self._other(system, given["other"], given["argument"])
-        return self.prepared.of(system, start=self._begun(system, given["argument"]), **other)
+        return self.prepared.run_system(system, start=self._begun(system, given["argument"]), **other)
 
     @cached_property
     def _as_is(self) -> dict[str, float]:
@@ -155,7 +155,7 @@ class Question:
         return {name: self.table.places[name].value for name in named}
 
     @cached_property
-    def prepared(self) -> Prepared:
+    def prepared(self) -> FamilyRuns:
         """What runs of samples have in common."""
         options = {n: x for n, x in self.arguments.items() if not isinstance(x, Varied)}
         if isinstance(u := options.get("u"), Mapping):
@@ -164,7 +164,8 @@ class Question:
         if not isinstance(start, State):
             with suppress(Exception):  # samples say what is wrong
                 start = self._begun(self.system, {})
-        return prepared(family(self.system, tuple(self._as_is)), start, options.pop("t_end", np.nan), **options)
+        t_end = options.pop("t_end", np.nan)
+        return FamilyRuns(family(self.system, tuple(self._as_is)), start, t_end, options)
 
     def _begun(self, system: System, values: Mapping[str, float]) -> State | None:
         """Where the run of a sample begins; None where that is where the one before it began."""

@@ -19,9 +19,9 @@ from phloat.bodies.beams.section import Section
 from phloat.bodies.beams.split import Split
 from phloat.bodies.beams.taper import Taper
 from phloat.bodies.body import Body, ports_at
+from phloat.bodies.construction import Construction
 from phloat.bodies.damping import damped
 from phloat.bodies.inertia import Inertia, Sections, rigid_sections, six_arrays
-from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, Material, Rayleigh, a_damping
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import InputError, JumpsWarning, finite_row, mapping, port_name, positive, unknown
@@ -98,7 +98,7 @@ class Beam:
             ),
             needs="" if fields.torsion else "the torsion constant of its section: Section(…, J=…)",
             skew=self._skew(fields.nodes),
-            made=Made(self).then("discretise", elements),
+            construction=Construction(self).then("discretise", elements),
         )
 
     def split(self, pieces: int) -> Split:

@@ -19,13 +19,13 @@ from phloat.algebra.eigen import lowest
 from phloat.algebra.layout import Layout, joined
 from phloat.algebra.sparse import Matrix, csr, stacked, zeros
 from phloat.bodies.body import Body, Recipe, Shape
+from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import reduced
 from phloat.bodies.continua.interfaces import Place, interface, interfaces, moved
 from phloat.bodies.continua.meshed import Samples, Strains, Trace
 from phloat.bodies.continua.patches import Patch
 from phloat.bodies.damping import BODY, GROUND
 from phloat.bodies.inertia import Sections
-from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, ModalDamping
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.fem.mesh import Mesh
@@ -67,7 +67,7 @@ class Continuum:
     stiffening: bool = True
     stretch: Callable[[np.ndarray], np.ndarray] | None = None
     held: str = ""
-    made: Made | None = None
+    construction: Construction | None = None
 
     def __repr__(self) -> str:
         held = f"; held: {self.held}" if self.held else ""
@@ -199,13 +199,15 @@ class Continuum:
         """
         count, given = stiffened if self.stiffening else 0, self._given(basis, modes)
         options = {"basis": basis, "modes": modes, "stiffened": stiffened, "inertial": inertial}
-        made = self.made and self.made.then("reduced", **options)
+        construction = self.construction and self.construction.then("reduced", **options)
         if given is not None:
             body = reduced(self, self.ports, modes=0, stiffened=count, inertial=False, given=given)
-            return replace(body, made=made)
+            return replace(body, construction=construction)
         if modes is None:
             raise InputError("modes is None; it must be a whole number, 0 or more")
-        return replace(reduced(self, self.ports, modes=modes, stiffened=count, inertial=inertial), made=made)
+        return replace(
+            reduced(self, self.ports, modes=modes, stiffened=count, inertial=inertial), construction=construction
+        )
 
     def _given(self, basis: Basis | None, modes: int | None) -> np.ndarray | None:
         """The velocities of a basis."""

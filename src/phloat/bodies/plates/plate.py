@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import ClassVar, TypedDict, Unpack
 
 from phloat.algebra.threads import one_thread
+from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import PORTS, Place
-from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, Material, Rayleigh, a_damping
 from phloat.bodies.plates.assembled import Sides, assembled
 from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, Ply
@@ -160,7 +160,7 @@ class Plate:
                     f"the plate weighs {found:.4g} kg, {found / self.mass:.4g} times the expected {self.mass:g} kg; "
                     "look at its units (a mesh in millimetres wants unit=1e-3), thickness and density"
                 )
-        return replace(continuum, made=Made(self).then("discretise", n, refine=refine))
+        return replace(continuum, construction=Construction(self).then("discretise", n, refine=refine))
 
     def _mesh(self, n: int | tuple[int, int] | None) -> Mesh:
         if isinstance(self.outline, Mesh):

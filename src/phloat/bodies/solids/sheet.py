@@ -10,9 +10,9 @@ from typing import ClassVar, TypeAlias, TypedDict, Unpack
 import numpy as np
 
 from phloat.algebra.threads import one_thread
+from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import PORTS, Place
-from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, Rayleigh, a_damping
 from phloat.bodies.solids.cells import Part, elastic
 from phloat.bodies.solids.outlines import Outline, Rectangle, meshed
@@ -110,7 +110,7 @@ class Sheet:
         )
         weighed(float(free.samples.mass.sum()), self.mass)
         body = supported(free, self.clamped, self.symmetric, self.held, self.lines)
-        return replace(body, made=Made(self).then("discretise", n, order=order, refine=refine))
+        return replace(body, construction=Construction(self).then("discretise", n, order=order, refine=refine))
 
     def elasticity(self, material: Elastic) -> tuple[np.ndarray, float, np.ndarray]:
         """Stress from strain in the plane, density, and all six stresses from those in the plane."""

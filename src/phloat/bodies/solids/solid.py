@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import ClassVar, TypedDict, Unpack
 
 from phloat.algebra.threads import one_thread
+from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import PORTS, Place
-from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, Rayleigh, a_damping
 from phloat.bodies.solids.cells import Part, elastic
 from phloat.bodies.solids.outlines import Box, Bracket, Outline, Tube, meshed
@@ -125,4 +125,4 @@ class Solid:
         )
         weighed(float(free.samples.mass.sum()), self.mass)
         body = supported(free, self.clamped, self.symmetric, self.held, self.lines)
-        return replace(body, made=Made(self).then("discretise", n, order=order, refine=refine))
+        return replace(body, construction=Construction(self).then("discretise", n, order=order, refine=refine))

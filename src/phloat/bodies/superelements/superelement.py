@@ -15,9 +15,9 @@ import scipy.sparse as sp
 from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
+from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import MEAN_AXES, reduced
 from phloat.bodies.continua.interfaces import Mean, Place, Rigid
-from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, Rayleigh, a_damping
 from phloat.bodies.superelements.checks import (
     MOTIONS,
@@ -182,7 +182,7 @@ class Superelement:
             inertial=self.inertial,
         )
         self._soft_ground(float(modes_of(body.linear()).elastic[0]))
-        return replace(body, made=Made(self).then("discretise", modes))
+        return replace(body, construction=Construction(self).then("discretise", modes))
 
     def report(self, body: Body, count: int = 10) -> Report:
         """What was kept, beside the full matrices: frequencies with interfaces free and held, mass, rigid-body check."""

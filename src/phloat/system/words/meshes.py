@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from phloat.bodies.construction import Construction
 from phloat.bodies.continua.interfaces import Mean, Rigid
 from phloat.bodies.continua.patches import Patch
-from phloat.bodies.made import Made
 from phloat.bodies.material import Rayleigh
 from phloat.bodies.plates import outline as plate_outlines
 from phloat.bodies.plates.plate import ELEMENTS, SUPPORTS, THEORIES, Plate
@@ -246,11 +246,11 @@ REDUCED = Record(
 def on_mesh(word: str, record: Record, kind: type, *options: Field, doc: str) -> Case:
     """The case of a body on a mesh."""
 
-    def make(recipe: Any, cells: Any = None, reduced: Mapping[str, Any] | None = None, **more: Any) -> Made:
-        made = Made(recipe).then("discretise", cells, **({f.key: f.default for f in options} | more))
+    def make(recipe: Any, cells: Any = None, reduced: Mapping[str, Any] | None = None, **more: Any) -> Construction:
+        made = Construction(recipe).then("discretise", cells, **({f.key: f.default for f in options} | more))
         return made if reduced is None else made.then("reduced", **reduced)
 
-    def parts(made: Made) -> Parts | None:
+    def parts(made: Construction) -> Parts | None:
         if not isinstance(made.recipe, kind):
             return None
         steps = taken(made, "discretise", "reduced")
