@@ -13,7 +13,7 @@ from phloat.algebra.sparse import Matrix, csr, weighted
 from phloat.bodies.plates.fields import Fields
 from phloat.bodies.plates.section import PlateSection
 from phloat.errors import InputError
-from phloat.fem.plate_cells import Cells, Points, rule
+from phloat.fem.plate_cells import Cells, Points, plate_rule
 
 RESULTANTS = ("N_xx", "N_yy", "N_xy", "M_xx", "M_yy", "M_xy", "Q_x", "Q_y")
 ABOVE = 1e-6  # of the thickness: how far a point may lie off the faces
@@ -107,7 +107,7 @@ def _in_turn(rows: list[Matrix]) -> Matrix:
 
 def fitted(cells: Cells, points: int, at: Points) -> Matrix:
     """Values at points in cells from those at the points of a rule: the polynomial through them, or nearest to them."""
-    xi, _ = rule(cells.kind, points)
+    xi, _ = plate_rule(cells.kind, points)
     each = len(xi)
     if cells.kind == "triangle":
         degree = {1: 0, 3: 1, 6: 2, 12: 3}[each]
