@@ -14,8 +14,7 @@ from phloat.analysis.sensitivity import (
 )
 from phloat.analysis.steady_spin import steady_spin
 from phloat.bodies.beams.beam import Beam
-from phloat.bodies.beams.section import Circle, Rectangle, Section, Tube
-from phloat.bodies.beams.taper import Taper
+from phloat.bodies.beams.section import Circle, Rectangle, Section, Taper, Tube
 from phloat.bodies.body import Body, Port
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import Mean, Rigid
@@ -104,8 +103,8 @@ from phloat.linear.state_space import StateSpace, descriptor, state_space
 from phloat.linear.zeros import PoleZeros, poles, poles_zeros, zeros
 from phloat.many.distributions import choice, lognormal, normal, triangular, truncated, uniform
 from phloat.many.ensemble import ensemble
+from phloat.many.question import varied
 from phloat.many.results import Ensemble, load_ensemble
-from phloat.many.varied import varied
 from phloat.motion.equilibrium import equilibrium, reactions
 from phloat.motion.events import Event
 from phloat.motion.ledger import Ledger, energy_ledger

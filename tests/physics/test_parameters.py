@@ -9,8 +9,7 @@ import pytest
 from bodies_zoo import beam
 
 import phloat as ph
-from phloat.many.family import family
-from phloat.many.family_runs import FamilyRuns
+from phloat.many.family import FamilyRuns, family
 
 RATE, RADIUS = 150.0, 0.15
 STEEL = ph.Material(E=0.2e12, rho=7870.0, nu=0.3)
@@ -103,7 +102,7 @@ def test_prepared_runs_are_those_of_simulate(output, monkeypatch):
     system, state = crank_slider(masses={0.8: 0.01})
     new = ph.changed(system, NUMBERS)
     expected = ph.simulate(new, state, 0.02, dt=1e-4, u={"crank pin": pin}, output=output)
-    monkeypatch.setattr("phloat.many.family_runs.simulate", None)  # not asked
+    monkeypatch.setattr("phloat.many.family.simulate", None)  # not asked
     assert_same_run(runs.run(VALUES), expected)
     assert_same_run(
         runs.run([ph.parameters(system)[n] for n in NAMES]),
@@ -170,7 +169,7 @@ def test_reduced_bodies_take_the_buffers_too(monkeypatch):
     runs = runs_of(family(system, names), start, 0.05, dt=1e-3)
     new = ph.changed(system, dict(zip(names, values, strict=True)))
     expected = ph.simulate(new, start, 0.05, dt=1e-3)
-    monkeypatch.setattr("phloat.many.family_runs.simulate", None)  # not asked
+    monkeypatch.setattr("phloat.many.family.simulate", None)  # not asked
     assert_same_run(runs.run(values), expected, 1e-6)
 
 

@@ -15,9 +15,8 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
 from phloat.algebra.tables import facts, grid
 from phloat.bodies.construction import Construction
-from phloat.bodies.families import members
 from phloat.bodies.inertia import Inertia
-from phloat.bodies.reduced import beam_basis, fields_basis, pair_basis
+from phloat.bodies.reduced import beam_basis, fields_basis, members, pair_basis
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, PortError, unknown
 from phloat.linear.bases import Basis

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from phloat.errors import InputError
+from phloat.fem.cells import rule
 from phloat.fem.mesh import Mesh
-from phloat.fem.reference import rule
 
 ALIGNED = 1e-9  # of the size of a cell: sides this near to an axis are along it
 BEYOND = 0.05  # of the size of a cell: how far a point may lie outside the straight cells, as on a curved rim

@@ -15,8 +15,8 @@ import numpy as np
 
 from phloat.errors import InputError
 from phloat.many.by_value import dumps
+from phloat.many.processes import fair, shares, work
 from phloat.many.question import Outcome, Question
-from phloat.many.runs import fair, shares, work
 
 PATIENCE = 5.0  # seconds to reach a scheduler, and a worker
 AHEAD = 3  # shares under way for every thread of the cluster

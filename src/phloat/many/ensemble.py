@@ -18,13 +18,11 @@ from phloat.errors import InputError
 from phloat.many.by_value import global_names, installed
 from phloat.many.dask import on_cluster
 from phloat.many.gather import Gatherer
-from phloat.many.processes import in_processes
-from phloat.many.question import Outcome, Question, Start
+from phloat.many.processes import cores, here, in_processes, in_threads
+from phloat.many.question import Outcome, Question, Start, Varied
 from phloat.many.results import Ensemble
-from phloat.many.runs import cores, here, in_threads
 from phloat.many.samples import Key, Samples, sampled
 from phloat.many.store import VERSION, Description, Folder
-from phloat.many.varied import Varied
 from phloat.motion.events import Event
 from phloat.motion.inputs import Inputs
 from phloat.motion.progress import Bar

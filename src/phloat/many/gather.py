@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat import errors
-from phloat.many.pieces import Form, Piece, form_of, piece_of
 from phloat.many.question import Outcome
-from phloat.many.store import Description, Folder
+from phloat.many.store import Description, Folder, Form, Piece, form_of, piece_of
 
 SAMPLES = 4096  # to a piece at most
 BYTES = 32e6

@@ -14,10 +14,9 @@ import numpy as np
 from phloat.algebra.tables import grid
 from phloat.errors import InputError, PortError, finite, unknown
 from phloat.many.gather import Pieces
-from phloat.many.pieces import Failed
 from phloat.many.question import ONE, Question
 from phloat.many.samples import Samples
-from phloat.many.store import Folder
+from phloat.many.store import Failed, Folder
 from phloat.motion.result import Result
 
 

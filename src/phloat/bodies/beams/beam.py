@@ -12,12 +12,10 @@ import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, block_inverse, csr, diagonal, weighted, zeros
-from phloat.bodies.beams.fields import BeamShape, Fields, fraction
-from phloat.bodies.beams.frame import FRAMES, OF_PIECE, Frame, kept
+from phloat.bodies.beams.fields import FRAMES, OF_PIECE, BeamShape, Fields, Frame, fraction, kept
 from phloat.bodies.beams.jumps import MOST_JUMPS, SAMPLES, cut, jumps
-from phloat.bodies.beams.section import Section
+from phloat.bodies.beams.section import Section, Taper
 from phloat.bodies.beams.split import Split
-from phloat.bodies.beams.taper import Taper
 from phloat.bodies.body import Body, ports_at
 from phloat.bodies.construction import Construction
 from phloat.bodies.damping import damped

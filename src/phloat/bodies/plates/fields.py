@@ -15,8 +15,7 @@ import scipy.sparse as sp
 from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.errors import InputError
 from phloat.fem.plate_cells import ALIGNED, Cells, Points
-from phloat.fem.plate_edges import carried, frames, vanishing
-from phloat.fem.plate_space import Space, argyris, bfs, lagrange, morley
+from phloat.fem.plate_space import Space, argyris, bfs, carried, frames, lagrange, morley, vanishing
 
 Three = tuple[Matrix, Matrix, Matrix]
 

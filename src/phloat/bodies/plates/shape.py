@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, weighted
 from phloat.bodies.plates.fields import Fields
-from phloat.bodies.plates.section import PlateSection
+from phloat.bodies.plates.laminate import PlateSection
 from phloat.errors import InputError
 from phloat.fem.plate_cells import Cells, Points, plate_rule
 

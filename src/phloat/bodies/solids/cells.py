@@ -26,10 +26,9 @@ from phloat.bodies.material import Damping
 from phloat.bodies.solids.shape import MeshShape
 from phloat.errors import InputError
 from phloat.fem.assembly import VOIGT, Cells, for_each_axis
-from phloat.fem.cells import FACET
+from phloat.fem.cells import FACET, Reference, rule
 from phloat.fem.locate import Locator
 from phloat.fem.mesh import Mesh
-from phloat.fem.reference import Reference, rule
 
 AXES = "xyz"
 Thickness = Callable[[np.ndarray], np.ndarray]  # at points (…, dim)

@@ -21,7 +21,9 @@ from phloat.bodies.continua.interfaces import Mean, Place, Rigid
 from phloat.bodies.material import Damping, Rayleigh, a_damping
 from phloat.bodies.superelements.checks import (
     MOTIONS,
+    NodalMass,
     free_to_move,
+    nodal_mass,
     positive_semidefinite,
     rigid_forces,
     rigid_mass,
@@ -29,7 +31,6 @@ from phloat.bodies.superelements.checks import (
 )
 from phloat.bodies.superelements.exported import Exported, NodeShape, rigid_motions
 from phloat.bodies.superelements.matrix_files import Labelled, matched, matrix_names, read_matrix
-from phloat.bodies.superelements.nodal_mass import NodalMass, nodal_mass
 from phloat.bodies.superelements.report import Report, report
 from phloat.errors import InputError, finite, mapping, port_name, positive, unknown
 from phloat.fem.decks import read_nodes

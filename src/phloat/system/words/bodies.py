@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from phloat.bodies.beams.beam import THEORIES, Beam
-from phloat.bodies.beams.frame import FRAMES, OF_PIECE
+from phloat.bodies.beams.fields import FRAMES, OF_PIECE
 from phloat.bodies.beams.split import Split
 from phloat.bodies.construction import Construction, ConstructionStep
 from phloat.bodies.material import Rayleigh
