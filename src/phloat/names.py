@@ -23,8 +23,7 @@ from phloat.bodies.material import KelvinVoigt, Material, ModalDamping, Orthotro
 from phloat.bodies.plates.laminate import Laminate
 from phloat.bodies.plates.plate import Plate
 from phloat.bodies.rigid import PointMass, RigidBody
-from phloat.bodies.solids.sheet import Sheet
-from phloat.bodies.solids.solid import Solid
+from phloat.bodies.solids.solid import Sheet, Solid
 from phloat.bodies.superelements.report import Report as SuperelementReport
 from phloat.bodies.superelements.superelement import Superelement
 from phloat.control.closed import Certificate, certificate, closed, loop_poles

@@ -17,6 +17,7 @@ from phloat.algebra.tables import facts, grid
 from phloat.bodies.construction import Construction
 from phloat.bodies.inertia import Inertia
 from phloat.bodies.reduced import beam_basis, fields_basis, members, pair_basis
+from phloat.bodies.shape import Combined, Selected, Shape
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, PortError, unknown
 from phloat.linear.bases import Basis
@@ -46,42 +47,6 @@ class Port:
         out[:3, 3:6] = -skew(self.x + self.Phi @ eta)
         out[:3, 6:], out[3:, 6:] = self.Phi, self.Psi
         return out
-
-
-class Shape(Protocol):
-    """Fields of a body at places s of its own, as matrices that multiply η or σ."""
-
-    def places(self) -> np.ndarray:
-        """Places to draw the body by, in order."""
-        ...
-
-    def points(self, s: np.ndarray) -> np.ndarray:
-        """Undeformed points in body axes, (places, 3)."""
-        ...
-
-    def displacement(self, s: np.ndarray) -> Matrix:
-        """u_f = Φ η at the places: rows (x, y, z) of each place in turn."""
-        ...
-
-    def rotation(self, s: np.ndarray) -> Matrix:
-        """Rotation Ψ η of the sections, rows likewise."""
-        ...
-
-    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        """Each stress resultant at the places, per σ."""
-        ...
-
-    def material(self, x: np.ndarray) -> Matrix:
-        """u_f of material points x (points, 3) in body axes, on the line of a beam or off it: rows (x, y, z) of each."""
-        ...
-
-    def cauchy(self, x: np.ndarray) -> Matrix:
-        """Stress at material points per σ: rows (xx, yy, zz, yz, xz, xy) of each point in turn."""
-        ...
-
-    def stress_points(self) -> np.ndarray:
-        """Material points where the stress is kept, to look for its largest value, (points, 3)."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,73 +272,6 @@ class Body:
 
     def _twist(self, port: Port) -> np.ndarray:
         return port.twist(np.zeros(self.coordinates))[np.ix_(self.twist_rows, self.columns)]
-
-
-@dataclass(frozen=True, eq=False)
-class Selected:
-    """A shape with some of its coordinates and stresses only."""
-
-    shape: Shape
-    keep: np.ndarray
-    strains: np.ndarray
-
-    def places(self) -> np.ndarray:
-        return self.shape.places()
-
-    def points(self, s: np.ndarray) -> np.ndarray:
-        return self.shape.points(s)
-
-    def displacement(self, s: np.ndarray) -> Matrix:
-        return csr(self.shape.displacement(s)[:, self.keep])
-
-    def rotation(self, s: np.ndarray) -> Matrix:
-        return csr(self.shape.rotation(s)[:, self.keep])
-
-    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        chosen = {name: csr(rows[:, self.strains]) for name, rows in self.shape.stress(s).items()}
-        return {name: rows for name, rows in chosen.items() if rows.nnz}
-
-    def material(self, x: np.ndarray) -> Matrix:
-        return csr(self.shape.material(x)[:, self.keep])
-
-    def cauchy(self, x: np.ndarray) -> Matrix:
-        return csr(self.shape.cauchy(x)[:, self.strains])
-
-    def stress_points(self) -> np.ndarray:
-        return self.shape.stress_points()
-
-
-@dataclass(frozen=True, eq=False)
-class Combined:
-    """A shape whose coordinates and stresses are combinations: η = V_v η_r, σ = V_σ σ_r."""
-
-    shape: Shape
-    V_v: Matrix
-    V_sigma: Matrix
-
-    def places(self) -> np.ndarray:
-        return self.shape.places()
-
-    def points(self, s: np.ndarray) -> np.ndarray:
-        return self.shape.points(s)
-
-    def displacement(self, s: np.ndarray) -> Matrix:
-        return csr(self.shape.displacement(s) @ self.V_v)
-
-    def rotation(self, s: np.ndarray) -> Matrix:
-        return csr(self.shape.rotation(s) @ self.V_v)
-
-    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        return {name: csr(rows @ self.V_sigma) for name, rows in self.shape.stress(s).items()}
-
-    def material(self, x: np.ndarray) -> Matrix:
-        return csr(self.shape.material(x) @ self.V_v)
-
-    def cauchy(self, x: np.ndarray) -> Matrix:
-        return csr(self.shape.cauchy(x) @ self.V_sigma)
-
-    def stress_points(self) -> np.ndarray:
-        return self.shape.stress_points()
 
 
 def ports_at(shape: Shape, places: Mapping[str, float]) -> dict[str, Port]:

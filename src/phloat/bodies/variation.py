@@ -22,9 +22,10 @@ from phloat.algebra.sparse import csr, zeros
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.split import Split
 from phloat.bodies.beams.unit_arrays import unit_arrays
-from phloat.bodies.body import Body, Combined
+from phloat.bodies.body import Body
 from phloat.bodies.damping import damped
 from phloat.bodies.inertia import Inertia
+from phloat.bodies.shape import Combined
 from phloat.bodies.strain import Elastic
 from phloat.errors import AccuracyError, InputError
 from phloat.linear.bases import Basis

@@ -18,9 +18,10 @@ from phloat.algebra.sparse import Matrix, Pattern, zeros
 from phloat.bodies.beams.beam import STIFFNESSES, Beam, radius, second_moments
 from phloat.bodies.beams.fields import BeamShape, Fields
 from phloat.bodies.beams.split import Split
-from phloat.bodies.body import Body, Port, Selected, Shape
+from phloat.bodies.body import Body, Port
 from phloat.bodies.damping import damped
 from phloat.bodies.inertia import Inertia, turned_moments
+from phloat.bodies.shape import Selected, Shape
 from phloat.bodies.strain import Elastic, Quadratic
 from phloat.fem.interval import DENSE_ENTRIES, gauss
 

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from phloat.algebra.eigen import lowest
 from phloat.algebra.layout import Layout, joined
 from phloat.algebra.sparse import Matrix, csr, stacked, zeros
-from phloat.bodies.body import Body, Recipe, Shape
+from phloat.bodies.body import Body, Recipe
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import reduced
 from phloat.bodies.continua.interfaces import Place, interface, interfaces, moved
@@ -27,6 +27,7 @@ from phloat.bodies.continua.patches import Patch
 from phloat.bodies.damping import BODY, GROUND
 from phloat.bodies.inertia import Sections
 from phloat.bodies.material import Damping, ModalDamping
+from phloat.bodies.shape import DerivedShape, Shape
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.fem.mesh import Mesh
 from phloat.linear.bases import Basis
@@ -175,7 +176,7 @@ class Continuum:
             kinds=self.kinds[free],
             parts={name: place[on][place[on] >= 0] for name, on in self.parts.items()},
             make_trace=fewer_trace,
-            shape=Held(self.shape, free),
+            shape=SupportedShape(self.shape, free),
             held=f"{self.held}, {words}" if self.held else words,
         )
 
@@ -276,35 +277,17 @@ class Continuum:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
-    """A shape with some of its coordinates held at zero."""
+class SupportedShape(DerivedShape):
+    """A shape with some of its coordinates fixed at zero."""
 
     shape: Shape
     free: np.ndarray
 
-    def places(self) -> np.ndarray:
-        return self.shape.places()
+    def of_coordinates(self, rows: Matrix) -> Matrix:
+        return csr(rows[:, self.free])
 
-    def points(self, s: np.ndarray) -> np.ndarray:
-        return self.shape.points(s)
-
-    def displacement(self, s: np.ndarray) -> Matrix:
-        return csr(self.shape.displacement(s)[:, self.free])
-
-    def rotation(self, s: np.ndarray) -> Matrix:
-        return csr(self.shape.rotation(s)[:, self.free])
-
-    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        return self.shape.stress(s)
-
-    def material(self, x: np.ndarray) -> Matrix:
-        return self.displacement(x)
-
-    def cauchy(self, x: np.ndarray) -> Matrix:
-        return self.shape.cauchy(x)
-
-    def stress_points(self) -> np.ndarray:
-        return self.shape.stress_points()
+    def of_stresses(self, rows: Matrix) -> Matrix:
+        return rows
 
 
 # --- open ports ------------------------------------------------------------------------------------------------------

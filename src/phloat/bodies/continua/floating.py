@@ -38,9 +38,9 @@ from phloat.bodies.continua.craig_bampton import (
     times,
 )
 from phloat.bodies.continua.interfaces import Interface, Mean, Place, Rigid, interfaces, mean_motion
-from phloat.bodies.continua.kept import Fields, Kept, pair_of, stress_of
 from phloat.bodies.continua.meshed import Meshed
 from phloat.bodies.continua.parity import FLAT, by_parity, mirrored
+from phloat.bodies.continua.reduced_shape import ReducedFields, ReducedShape, pair_of, stress_of
 from phloat.bodies.damping import damped
 from phloat.bodies.inertia import six_arrays
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
@@ -159,7 +159,7 @@ def _with_companions(
     primary: list[tuple[np.ndarray, np.ndarray]],
     found: Mapping[str, Interface],
     count: int,
-) -> Fields:
+) -> ReducedFields:
     """Pairs of the `count` softest fields, and their companions, even pairs and odd ones apart."""
     (V_even, omega_even), (V_odd, omega_odd) = primary
     omega = np.concatenate([omega_even, omega_odd])
@@ -197,7 +197,7 @@ def _with_companions(
     moved = np.concatenate(
         [np.arange(len(o)) + start for o, start in ((omega_even, 0), (omega_odd, len(omegas[0])))]
     ).tolist()
-    return Fields(
+    return ReducedFields(
         V,
         omega,
         np.arange(len(omega)) < len(omegas[0]),
@@ -265,7 +265,7 @@ def _root(gram: np.ndarray, energy: np.ndarray) -> np.ndarray:
 # --- the body ---------------------------------------------------------------------------------------------------------
 
 
-def _body(continuum: Meshed, fields: Fields, found: dict[str, Interface]) -> Body:
+def _body(continuum: Meshed, fields: ReducedFields, found: dict[str, Interface]) -> Body:
     V, r, rest = fields.V, fields.V.shape[1], len(fields.left)
     x, mass, Phi, *_ = continuum.samples
     sections = continuum.sections and continuum.sections.projected(V)
@@ -291,12 +291,12 @@ def _body(continuum: Meshed, fields: Fields, found: dict[str, Interface]) -> Bod
         inertia=inertia,
         elastic=damped(elastic, continuum.damping, inertia, ports),
         ports=ports,
-        shape=Kept(continuum, fields),
+        shape=ReducedShape(continuum, fields),
         planar=(fields.even, np.concatenate([fields.even, fields.even_left])),
     )
 
 
-def _named(fields: Fields) -> Layout:
+def _named(fields: ReducedFields) -> Layout:
     """Blocks of σ: those of fields and of pairs, in the plane xy and out of it."""
     sizes = {
         "fields in plane": fields.even.sum(),
@@ -307,7 +307,7 @@ def _named(fields: Fields) -> Layout:
     return Layout({name: (int(size),) for name, size in sizes.items() if size}, "stress")
 
 
-def _quadratic(fields: Fields) -> Quadratic:
+def _quadratic(fields: ReducedFields) -> Quadratic:
     """Q as a list: every pair of fields into every stress it strains."""
     if not fields.pairs:
         return no_quadratic()

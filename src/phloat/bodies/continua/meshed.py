@@ -9,10 +9,11 @@ import numpy as np
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix
-from phloat.bodies.body import Recipe, Shape
+from phloat.bodies.body import Recipe
 from phloat.bodies.continua.patches import Patch
 from phloat.bodies.inertia import Sections
 from phloat.bodies.material import Damping
+from phloat.bodies.shape import Shape
 
 
 class Samples(NamedTuple):

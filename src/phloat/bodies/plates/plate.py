@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Protocol, TypedDict, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,12 +19,12 @@ from phloat.bodies.continua.interfaces import PORTS, Place
 from phloat.bodies.continua.patches import Patch, beyond
 from phloat.bodies.inertia import Sections, rigid_sections
 from phloat.bodies.material import Damping, Material, Rayleigh, a_damping
+from phloat.bodies.outlines import PlateDisc, PlateRectangle
 from phloat.bodies.plates.elastic import Local
 from phloat.bodies.plates.fields import Fields, Kirchhoff
 from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection, Ply, Thickness
 from phloat.bodies.plates.mindlin import Mindlin
 from phloat.bodies.plates.mixed import Deflection, Mixed
-from phloat.bodies.plates.outline import Oblong, Round
 from phloat.bodies.plates.shape import ABOVE, PlateShape
 from phloat.errors import InputError, mapping, port_name, positive, unknown
 from phloat.fem.mesh import Mesh
@@ -34,29 +34,11 @@ from phloat.fem.plate_cells import ALIGNED, Cells, Points, are_rectangles, cells
 THEORIES = ("kirchhoff", "mindlin")
 ELEMENTS = {"kirchhoff": ("bfs", "argyris", "morley", "hhj"), "mindlin": ("mitc",)}
 SUPPORTS = ("hard", "soft")
+SIDES = ("clamped", "supported", "symmetric")
 UNIT_SLIP = 0.01  # of the expected mass
+EDGE_POINTS = 5  # of Gauss on each edge: exact to degree 9
 
-
-class Options(TypedDict, total=False):
-    """The keywords that all plates share; see Plate."""
-
-    thickness: Thickness | None
-    material: Material | Ply | Laminate
-    theory: str
-    elements: str | None
-    angle: float
-    clamped: Sides
-    supported: Sides
-    symmetric: Sides
-    support: str
-    frame: str | None
-    ports: Mapping[str, Place]
-    damping: Damping
-    stiffening: bool
-    membrane: bool | None
-    mass: float | None
-    held: Mapping[str, str]
-    shear_factor: float | None
+Sides = str | tuple[str, ...] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +61,7 @@ class Plate:
     "y" or "xy"}. `shear_factor` is that of Mindlin's theory, 5/6 unless given (π²/12 is Mindlin's own).
     """
 
-    outline: Mesh | Oblong | Round
+    outline: Mesh | PlateRectangle | PlateDisc
     material: Material | Ply | Laminate
     thickness: Thickness | None = None
     theory: str = "kirchhoff"
@@ -100,7 +82,7 @@ class Plate:
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
-        if not isinstance(self.outline, (Mesh, Oblong, Round)):
+        if not isinstance(self.outline, (Mesh, PlateRectangle, PlateDisc)):
             raise InputError(f"the outline is {type(self.outline).__name__}; use Plate.rectangle, Plate.disc or a Mesh")
         if self.theory not in THEORIES:
             raise InputError(unknown("theory", self.theory, THEORIES))
@@ -130,17 +112,17 @@ class Plate:
             )
 
     @classmethod
-    def rectangle(cls, a: float, b: float, **options: Unpack[Options]) -> Plate:
+    def rectangle(cls, a: float, b: float, **options: Any) -> Plate:
         """0 ≤ x ≤ a, 0 ≤ y ≤ b; sides left (x = 0), right, bottom (y = 0), top."""
-        return cls(outline=Oblong(a, b), **options)
+        return cls(outline=PlateRectangle(a, b), **options)
 
     @classmethod
-    def disc(cls, radius: float, inner: float = 0.0, **options: Unpack[Options]) -> Plate:
+    def disc(cls, radius: float, inner: float = 0.0, **options: Any) -> Plate:
         """A disc about the origin, or a ring with an inner radius; sides rim and bore."""
-        return cls(outline=Round(radius, inner), **options)
+        return cls(outline=PlateDisc(radius, inner), **options)
 
     @classmethod
-    def from_mesh(cls, path: str | Path, unit: float = 1.0, **options: Unpack[Options]) -> Plate:
+    def from_mesh(cls, path: str | Path, unit: float = 1.0, **options: Any) -> Plate:
         """From a mesh file of triangles or quadrilaterals; `unit` in metres (1e-3 for a file in millimetres)."""
         return cls(outline=read_mesh(path, unit=unit), **options)
 
@@ -162,7 +144,7 @@ class Plate:
         A plate with a mesh of its own takes no n, and may `refine` it, each time to half the size.
         """
         mesh = self._mesh(n).refined(refine) if refine else self._mesh(n)
-        continuum = assembled(self, mesh, self._elements(mesh))
+        continuum = _assembled(self, mesh, self._elements(mesh))
         if self.mass is not None:
             found = float(continuum.samples.mass.diagonal().sum())
             if abs(found / self.mass - 1.0) > UNIT_SLIP:
@@ -179,8 +161,10 @@ class Plate:
             return self.outline
         if n is None:
             raise InputError("how many cells? discretise(16) makes 16 along the longer side")
-        rectangles = isinstance(self.outline, Oblong) and self.theory == "kirchhoff" and self.elements in (None, "bfs")
-        if isinstance(self.outline, Round):  # a support acts at the vertices, which are then on the circle
+        rectangles = (
+            isinstance(self.outline, PlateRectangle) and self.theory == "kirchhoff" and self.elements in (None, "bfs")
+        )
+        if isinstance(self.outline, PlateDisc):  # a support acts at the vertices, which are then on the circle
             return self.outline.mesh(n, "triangle", inscribed=self.supported is not None)
         return self.outline.mesh(n, "quadrilateral" if rectangles else "triangle")
 
@@ -197,39 +181,10 @@ class Plate:
 # A plate on a mesh: mass, stresses, boundaries, and what is held.
 
 
-EDGE_POINTS = 5  # of Gauss on each edge: exact to degree 9
-WAYS = ("clamped", "supported", "symmetric")
-
-Sides = str | tuple[str, ...] | None
-
-
-class PlateRecipe(Protocol):
-    """What a recipe says about a plate besides its mesh."""
-
-    @property
-    def section(self) -> PlateSection: ...
-    @property
-    def theory(self) -> str: ...
-    @property
-    def support(self) -> str: ...
-    @property
-    def with_membrane(self) -> bool: ...
-    @property
-    def frame(self) -> str | None: ...
-    @property
-    def ports(self) -> Mapping[str, Place]: ...
-    @property
-    def damping(self) -> Damping: ...
-    @property
-    def stiffening(self) -> bool: ...
-    @property
-    def held(self) -> Mapping[str, str]: ...
-
-
-def assembled(plate: PlateRecipe, mesh: Mesh, elements: str) -> Continuum:
+def _assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
     """The plate with its sides held as the recipe says."""
     cells = cells_of(mesh, "rectangle" if elements == "bfs" else "triangle")
-    sides = {way: _edges(cells, getattr(plate, way), way) for way in WAYS}
+    sides = {way: _edges(cells, getattr(plate, way), way) for way in SIDES}
     fields, stresses = _theory(plate, cells, elements, sides)
     samples, sections = _masses(plate, fields)
     M = sum((csr(p.T @ samples.mass @ p) for p in samples.Phi), 0.0 * csr(samples.Phi[2].T @ samples.Phi[2]))
@@ -257,14 +212,12 @@ def assembled(plate: PlateRecipe, mesh: Mesh, elements: str) -> Continuum:
     )
     held = [fields.held(edges, way) for way, edges in sides.items() if len(edges)]
     held += [fields.membrane.along(_edges(cells, side, "held"), axes) for side, axes in plate.held.items()]
-    words = [f"{_said(getattr(plate, way))} {way}" for way in WAYS if getattr(plate, way)]
+    words = [f"{_said(getattr(plate, way))} {way}" for way in SIDES if getattr(plate, way)]
     words += [f"{side} held along {axes}" for side, axes in plate.held.items()]
     return free.holding(np.unique(np.concatenate(held)), ", ".join(words)) if held else free
 
 
-def _theory(
-    plate: PlateRecipe, cells: Cells, elements: str, sides: dict[str, np.ndarray]
-) -> tuple[Fields, Local | Mixed]:
+def _theory(plate: Plate, cells: Cells, elements: str, sides: dict[str, np.ndarray]) -> tuple[Fields, Local | Mixed]:
     """Fields and stresses of the plate's theory; corners are turned along sides that are held."""
     first, section = np.unique(np.concatenate(list(sides.values()))), plate.section
     if elements == "hhj":
@@ -298,7 +251,7 @@ def _edges(cells: Cells, sides: Sides, way: str) -> np.ndarray:
     return np.unique(np.concatenate([np.zeros(0, dtype=int), *(cells.edges_on(name) for name in names)]))
 
 
-def _masses(plate: PlateRecipe, fields: Fields) -> tuple[Samples, Sections | None]:
+def _masses(plate: Plate, fields: Fields) -> tuple[Samples, Sections | None]:
     """Mass at quadrature points, and rotary inertia where the theory has it."""
     points = fields.cells.quadrature(fields.rules["mass"])
     through = plate.section.through(points.x)
@@ -312,7 +265,7 @@ def _masses(plate: PlateRecipe, fields: Fields) -> tuple[Samples, Sections | Non
     return samples, rigid_sections((none, none, rotary), fields.turn(points))
 
 
-def _trace(plate: PlateRecipe, fields: Fields, regions: Mapping[str, np.ndarray], where: str | Patch) -> Trace:
+def _trace(plate: Plate, fields: Fields, regions: Mapping[str, np.ndarray], where: str | Patch) -> Trace:
     """A side, a region or a disc as quadrature points."""
     if isinstance(where, Patch):
         points, half = _disc(fields.cells, where), 0.5 * float(plate.section.height(np.array([where.at[:2]]))[0])

@@ -6,10 +6,10 @@ Cσ = w A⁻¹σ,   D q = w ε(u),   so σ are the stresses themselves and DᵀC
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,12 +17,9 @@ from scipy.spatial import cKDTree
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, weighted, zeros
-from phloat.bodies.body import Recipe
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.interfaces import Place
 from phloat.bodies.continua.meshed import Samples, Strains, Trace
 from phloat.bodies.continua.patches import Patch, beyond
-from phloat.bodies.material import Damping
 from phloat.bodies.solids.shape import MeshShape
 from phloat.errors import InputError
 from phloat.fem.assembly import VOIGT, Cells, for_each_axis
@@ -44,17 +41,7 @@ class Part:
     whole: np.ndarray | None = None
 
 
-def elastic(
-    recipe: Recipe,
-    mesh: Mesh,
-    parts: Sequence[Part],
-    *,
-    thickness: Thickness | None,
-    damping: Damping,
-    frame: str | None,
-    ports: Mapping[str, Place],
-    stiffening: bool,
-) -> Continuum:
+def elastic(recipe: Any, mesh: Mesh, parts: Sequence[Part], thickness: Thickness | None) -> Continuum:
     """The free body."""
     cells = Cells.of(mesh)
     d, count = cells.dim, len(mesh.points)
@@ -83,16 +70,16 @@ def elastic(
         sections=None,
         M=for_each_axis(mass, d),
         K=cells.stiffness([(part.cells, part.A) for part in parts], at_stress),
-        make_strains=partial(_strains, cells, parts, cells.stress_weights * at_stress, names, stiffening),
+        make_strains=partial(_strains, cells, parts, cells.stress_weights * at_stress, names, recipe.stiffening),
         rigid=_rigid(mesh.points, d),
         kinds=np.tile([f"u_{a}" for a in AXES[:d]], count),
         parts={name: _coordinates(mesh.node_numbers(name), d) for name in mesh.boundaries},
         make_trace=partial(_trace, mesh, cells),
         shape=MeshShape(mesh.points, cells, names, _whole(parts, len(cells.nodes))),
-        damping=damping,
-        frame=frame,
-        ports=ports,
-        stiffening=stiffening,
+        damping=recipe.damping,
+        frame=recipe.frame,
+        ports=recipe.ports,
+        stiffening=recipe.stiffening,
         stretch=partial(_stretched, mesh.points, d),
     )
 

@@ -13,7 +13,7 @@ from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.body import Body
 from phloat.bodies.continua.craig_bampton import Averaged, CraigBampton, Tied, craig_bampton
 from phloat.bodies.continua.interfaces import Mean, Place, Rigid, interfaces
-from phloat.bodies.continua.kept import Kept
+from phloat.bodies.continua.reduced_shape import ReducedShape
 from phloat.bodies.superelements.checks import MOTIONS, rigid_mass
 from phloat.bodies.superelements.exported import Exported
 from phloat.errors import InputError
@@ -96,7 +96,7 @@ def report(
 
 def _unexplained(body: Body, exported: Exported, w: np.ndarray) -> float:
     """1 − Σ_a (Φ_a q̇)ᵀ mass (Φ_a q̇) of motions of unit mass, the largest."""
-    if not isinstance(body.shape, Kept):
+    if not isinstance(body.shape, ReducedShape):
         raise InputError("this body is a part of a superelement; ask for the report of the whole")
     q = exported.rigid @ w[:6] + body.shape.fields.V @ w[6:]
     _, mass, Phi, _ = exported.samples
