@@ -91,7 +91,7 @@ class BracketOutline:
         return shapes.bracket(self.a, self.b, self.thickness, self.width, count, kind=self.cells, order=order)
 
 
-def mesh_of(mesh: Mesh | Outline, n: int | Sequence[int] | None, order: int, refine: int) -> Mesh:
+def mesh_outline(mesh: Mesh | Outline, n: int | Sequence[int] | None, order: int, refine: int) -> Mesh:
     """The mesh of the wanted order, an outline with n cells, cut into halves `refine` times."""
     if order not in (1, 2):
         raise InputError(f"order is {order!r}; displacements are of order 1 or 2")

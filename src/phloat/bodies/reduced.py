@@ -48,7 +48,7 @@ def fields_basis(elastic: Elastic, M_ff: Matrix, V: np.ndarray) -> Basis:
     return _completed(parts, fields, elastic, len(V))
 
 
-def _completed(parts: dict[str, Family], fields: dict[str, np.ndarray], elastic: Elastic, size: int) -> Basis:
+def _completed(parts: dict[str, BeamFamily], fields: dict[str, np.ndarray], elastic: Elastic, size: int) -> Basis:
     """With companions of bending and torsion fields where the beam stiffens, each family in its Ritz modes."""
     stretch = next((name for name in parts if "axial" in name.split(AND)), None)
     if stretch is not None and elastic.Q.value.size:
@@ -66,7 +66,7 @@ def _completed(parts: dict[str, Family], fields: dict[str, np.ndarray], elastic:
     return Basis(_side_by_side(V, size), _side_by_side(S, elastic.C.shape[0]), Layout(sizes, "stress"))
 
 
-def _fields(part: Family, count: int, loads: np.ndarray) -> np.ndarray:
+def _fields(part: BeamFamily, count: int, loads: np.ndarray) -> np.ndarray:
     """The lowest modes of a family and its static responses, of unit mass."""
     felt = loads[:, np.abs(loads).max(axis=0, initial=0.0) > 0]
     return part.orthonormal(np.hstack([part.lowest(min(count, part.size)), part.solve(felt)]))
@@ -81,7 +81,7 @@ def _side_by_side(blocks: list[tuple[np.ndarray, np.ndarray]], rows: int) -> Mat
     return csr(out)
 
 
-def _checked(parts: dict[str, Family], modes: int | None, axial: int, torsion: int) -> int:
+def _checked(parts: dict[str, BeamFamily], modes: int | None, axial: int, torsion: int) -> int:
     """`modes`, or a sentence."""
     for name, value, least in (("modes", modes, 1), ("axial", axial, 0), ("torsion", torsion, 0)):
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
@@ -116,14 +116,14 @@ def _checked(parts: dict[str, Family], modes: int | None, axial: int, torsion: i
 # without companions, but then a pulled cantilever is 12 % and its shortening 19 % off.
 
 
-def companions(axial: Family, elastic: Elastic, modes: np.ndarray) -> np.ndarray:
+def companions(axial: BeamFamily, elastic: Elastic, modes: np.ndarray) -> np.ndarray:
     """a_ij = −K⁻¹DᵀC⁻¹ (Q w_i w_j) for every pair of columns w of `modes` (all coordinates), in the axial coordinates."""
     pairs = combinations_with_replacement(modes.T, 2)
-    strain = np.column_stack([shortening(elastic, w, v)[axial.rows] for w, v in pairs])
+    strain = np.column_stack([quadratic_strain(elastic, w, v)[axial.rows] for w, v in pairs])
     return -axial.solve(axial.D.T @ (axial.C_inverse @ strain))
 
 
-def shortening(elastic: Elastic, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+def quadratic_strain(elastic: Elastic, w: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Q w v: ∫ w'v' over each element, in the place of its membrane strain."""
     Q = elastic.Q
     return np.bincount(Q.strain, Q.value * w[Q.row] * v[Q.column], minlength=elastic.C.shape[0])
@@ -165,7 +165,7 @@ def _pairs(elastic: Elastic, V: np.ndarray) -> np.ndarray:
     if not elastic.Q.value.size:
         return np.zeros((elastic.C.shape[0], 0))
     both = combinations_with_replacement(V.T, 2)
-    found = np.column_stack([shortening(elastic, v, w) for v, w in both])
+    found = np.column_stack([quadratic_strain(elastic, v, w) for v, w in both])
     size = _sizes(elastic, found)
     return np.asarray(found[:, size > FAINT * size.max(initial=0.0)])
 
@@ -212,7 +212,7 @@ ITERATIONS, CONVERGED = 100, 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class BeamFamily:
     """M v̈ + DᵀC⁻¹D v = f for some coordinates (`columns` of the body) and their stresses (`rows`)."""
 
     columns: np.ndarray
@@ -291,13 +291,13 @@ def _parted(V: np.ndarray, omega: np.ndarray) -> np.ndarray:
     return V
 
 
-def families(elastic: Elastic, M: Matrix) -> dict[str, Family]:
+def families(elastic: Elastic, M: Matrix) -> dict[str, BeamFamily]:
     """The families that a body has, by name; empty where its stresses are not those of a beam."""
     out = {}
     for family, (rows, columns) in members(elastic).items():
         C, D = csr(elastic.C[rows][:, rows]), csr(elastic.D[rows][:, columns])
         inverse = csr(elastic.C_inverse[rows][:, rows])
-        out[family] = Family(columns, rows, csr(M[columns][:, columns]), C, inverse, D)
+        out[family] = BeamFamily(columns, rows, csr(M[columns][:, columns]), C, inverse, D)
     return out
 
 

@@ -23,7 +23,7 @@ from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.split import Split
 from phloat.bodies.beams.unit_arrays import unit_arrays
 from phloat.bodies.body import Body
-from phloat.bodies.damping import damped
+from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import Inertia
 from phloat.bodies.shape import Combined
 from phloat.bodies.strain import Elastic
@@ -96,7 +96,7 @@ class Scaling:
             old,
             recipe=recipe.beam.piece(self.piece, recipe.pieces) if isinstance(recipe, Split) else recipe,
             inertia=inertia,
-            elastic=damped(new, beam.damping, inertia, ports),
+            elastic=with_damping(new, beam.damping, inertia, ports),
             ports=ports,
             shape=old.shape if a == b == 1.0 else Combined(old.shape, V_v, V_sigma),
             construction=old.construction and replace(old.construction, recipe=recipe),

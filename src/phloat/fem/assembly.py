@@ -27,7 +27,7 @@ Groups: TypeAlias = Sequence[tuple[np.ndarray, np.ndarray]]  # (numbers of cells
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class ElasticCells:
     """The cells of a mesh with their shape functions: points (points, dim), node numbers (cells, nodes)."""
 
     reference: Reference
@@ -35,7 +35,7 @@ class Cells:
     nodes: np.ndarray
 
     @classmethod
-    def of(cls, mesh: Mesh) -> Cells:
+    def of(cls, mesh: Mesh) -> ElasticCells:
         points = np.ascontiguousarray(mesh.points[:, : mesh.dimension])
         return cls(Reference(mesh.kind, mesh.order), points, np.ascontiguousarray(mesh.cells, dtype=np.int64))
 
@@ -217,13 +217,13 @@ def add_stiffness(
                         block[i, k] += s * stress[e, k]
         for i in range(n):
             for j in range(i, n):
-                there = position(start, column, nodes[c, i], nodes[c, j])
+                there = entry_position(start, column, nodes[c, i], nodes[c, j])
                 if i == j:
                     for a in range(d):
                         for b in range(d):  # symmetric to the last bit
                             out[there, a, b] += block[i, (i * d + min(a, b)) * d + max(a, b)]
                 else:
-                    back = position(start, column, nodes[c, j], nodes[c, i])
+                    back = entry_position(start, column, nodes[c, j], nodes[c, i])
                     for a in range(d):
                         for b in range(d):
                             out[there, a, b] += block[i, (j * d + a) * d + b]
@@ -237,11 +237,11 @@ def add_blocks(nodes: np.ndarray, block: np.ndarray, start: np.ndarray, column: 
     for c in range(nodes.shape[0]):
         for i in range(n):
             for j in range(n):
-                out[position(start, column, nodes[c, i], nodes[c, j])] += block[c, i, j]
+                out[entry_position(start, column, nodes[c, i], nodes[c, j])] += block[c, i, j]
 
 
 @jit
-def position(start: np.ndarray, column: np.ndarray, i: int, j: int) -> int:
+def entry_position(start: np.ndarray, column: np.ndarray, i: int, j: int) -> int:
     """Where the entry (i, j) stands in a sparse matrix that has it."""
     low, high = start[i], start[i + 1] - 1
     while low < high:

@@ -83,7 +83,7 @@ def facet_nodes(kind: str, order: int) -> np.ndarray:
 
 
 @cache
-def mirrored(kind: str, order: int) -> np.ndarray:
+def mirrored_numbering(kind: str, order: int) -> np.ndarray:
     """The numbering that turns a cell of negative volume into the same cell of positive volume."""
     swapped = reference_nodes(kind, order).copy()
     swapped[:, [0, 1]] = swapped[:, [1, 0]]
@@ -129,13 +129,13 @@ def _basis(kind: str, order: int) -> tuple[np.ndarray, np.ndarray]:
     return powers, np.linalg.inv(np.prod(nodes[:, None] ** powers, axis=-1))
 
 
-def values(kind: str, order: int, xi: np.ndarray) -> np.ndarray:
+def shape_values(kind: str, order: int, xi: np.ndarray) -> np.ndarray:
     """The polynomials that are 1 at one node and 0 at the others, at reference places: (places, nodes)."""
     powers, coefficients = _basis(kind, order)
     return np.prod(xi[:, None] ** powers, axis=-1) @ coefficients
 
 
-def slopes(kind: str, order: int, xi: np.ndarray) -> np.ndarray:
+def shape_slopes(kind: str, order: int, xi: np.ndarray) -> np.ndarray:
     """Their derivatives along the reference axes: (places, dimension, nodes)."""
     powers, coefficients = _basis(kind, order)
     out = []
@@ -182,11 +182,11 @@ class Reference:
 
     def values(self, xi: np.ndarray) -> np.ndarray:
         """Shape functions at reference points, (points, nodes)."""
-        return values(self.kind, self.order, xi)
+        return shape_values(self.kind, self.order, xi)
 
     def slopes(self, xi: np.ndarray) -> np.ndarray:
         """Their derivatives by the reference variables, (points, nodes, dim)."""
-        return np.ascontiguousarray(slopes(self.kind, self.order, xi).transpose(0, 2, 1))
+        return np.ascontiguousarray(shape_slopes(self.kind, self.order, xi).transpose(0, 2, 1))
 
     def outside(self, xi: np.ndarray) -> np.ndarray:
         """How far reference points lie outside of the cell, by the worst of their variables; not above 0 inside."""

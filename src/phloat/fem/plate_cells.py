@@ -27,7 +27,7 @@ class Points(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class PlateCells:
     """Vertices (vertices, 2), the corners of each cell (cells, 3 or 4), counterclockwise, and named boundaries by their edges."""
 
     kind: str
@@ -152,7 +152,7 @@ class Cells:
         return np.take_along_axis(candidates, best[:, None], 1)[:, 0], np.take_along_axis(gap, best[:, None], 1)[:, 0]
 
 
-def cells_of(mesh: Mesh, kind: str) -> Cells:
+def cells_of(mesh: Mesh, kind: str) -> PlateCells:
     """The corners of a mesh as straight triangles or rectangles; quadrilaterals are cut in two where triangles are wanted."""
     if mesh.kind not in ("triangle", "quadrilateral"):
         raise InputError(f"a plate needs triangles or quadrilaterals; this mesh has cells of kind {mesh.kind!r}")
@@ -166,7 +166,7 @@ def cells_of(mesh: Mesh, kind: str) -> Cells:
         corners = _from_lower_left(vertices, corners)
     elif mesh.kind == "quadrilateral":
         corners = _halved(vertices, corners)
-    return Cells(kind, vertices, corners, {name: np.asarray(f) for name, f in mesh.boundaries.items()})
+    return PlateCells(kind, vertices, corners, {name: np.asarray(f) for name, f in mesh.boundaries.items()})
 
 
 def are_rectangles(mesh: Mesh) -> bool:

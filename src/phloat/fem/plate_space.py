@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
-from phloat.fem.plate_cells import ALIGNED, Cells, Points
+from phloat.fem.plate_cells import ALIGNED, PlateCells, Points
 
 DERIVATIVES = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
 CHUNK = 4096  # points evaluated at a time
@@ -28,7 +28,7 @@ class Space:
     for none; `kinds` what it is.
     """
 
-    cells: Cells
+    cells: PlateCells
     exponents: np.ndarray
     dofs: np.ndarray
     places: np.ndarray
@@ -114,7 +114,7 @@ def _second(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return out
 
 
-def _at_vertices(cells: Cells, rows: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _at_vertices(cells: PlateCells, rows: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """So many unknowns at each vertex: their rows, vertices, and numbers in each cell."""
     count, each = len(cells.vertices), len(rows)
     dofs = each * cells.corners[:, :, None] + np.arange(each)
@@ -126,7 +126,7 @@ def _at_vertices(cells: Cells, rows: list[np.ndarray]) -> tuple[np.ndarray, np.n
 
 
 def _made(
-    cells: Cells,
+    cells: PlateCells,
     exponents: np.ndarray,
     at_vertices: tuple[np.ndarray, np.ndarray, np.ndarray],
     vertex_kinds: np.ndarray,
@@ -154,7 +154,7 @@ def _made(
     return Space(cells, exponents, dofs, places, rows, np.concatenate(kinds), vertex, edge)
 
 
-def bfs(cells: Cells) -> Space:
+def bfs_space(cells: PlateCells) -> Space:
     """Bicubics with continuous slopes on rectangles: w, w_x, w_y, w_xy at each vertex."""
     x, y = (np.tile(e, (len(cells.vertices), 1)) for e in np.eye(2))
     rows = [_value(len(x)), _slope(x), _slope(y), _second(x, y)]
@@ -162,7 +162,7 @@ def bfs(cells: Cells) -> Space:
     return _made(cells, _square(3), _at_vertices(cells, rows), kinds)
 
 
-def argyris(cells: Cells, frames: np.ndarray) -> Space:
+def argyris_space(cells: PlateCells, frames: np.ndarray) -> Space:
     """Quintics with continuous slopes on triangles: all derivatives to the second at each vertex, the normal slope on each edge.
 
     `frames` (vertices, 2) is the first axis of the derivatives at each vertex: x, or the tangent where the boundary is not along
@@ -176,18 +176,18 @@ def argyris(cells: Cells, frames: np.ndarray) -> Space:
     return _made(cells, _triangular(5), _at_vertices(cells, rows), kinds, _normal_slopes(cells))
 
 
-def morley(cells: Cells) -> Space:
+def morley_space(cells: PlateCells) -> Space:
     """Quadratics on triangles: w at each vertex, the normal slope on each edge; slopes are continuous there only."""
     count = len(cells.vertices)
     at = _at_vertices(cells, [_value(count)])
     return _made(cells, _triangular(2), at, np.full(count, "w"), _normal_slopes(cells))
 
 
-def _normal_slopes(cells: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
+def _normal_slopes(cells: PlateCells) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
     return cells.vertices[cells.edges].mean(axis=1), _slope(cells.normals), np.arange(len(cells.edges)), "w_n"
 
 
-def lagrange(cells: Cells, degree: int, kind: str) -> Space:
+def lagrange_space(cells: PlateCells, degree: int, kind: str) -> Space:
     """Continuous polynomials of degree 1 to 3 on triangles, in each coordinate on rectangles; unknowns are values at nodes."""
     triangles = cells.kind == "triangle"
     exponents = _triangular(degree) if triangles else _square(degree)
@@ -212,7 +212,7 @@ STRAIGHT = 1e-6
 NORMAL_SECOND = 1e-6
 
 
-def vertex_tangents(cells: Cells, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def vertex_tangents(cells: PlateCells, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The tangent at each vertex of the boundary and whether the boundary is smooth there (1: straight, 0: curved, −1: a corner).
 
     Smooth: the mean of its two edges; at a corner: that of an edge among `first`, where there is one. Vertices inside have x.
@@ -234,14 +234,14 @@ def vertex_tangents(cells: Cells, first: np.ndarray) -> tuple[np.ndarray, np.nda
     return tangent, turn
 
 
-def frames(cells: Cells, first: np.ndarray) -> np.ndarray:
+def vertex_frames(cells: PlateCells, first: np.ndarray) -> np.ndarray:
     """The first axis of the derivatives at each vertex: the tangent, or x where that is along an axis."""
     tangent, _ = vertex_tangents(cells, first)
     along = np.abs(tangent).min(axis=1) <= ALIGNED
     return np.where(along[:, None], np.array([[1.0, 0.0]]), tangent)
 
 
-def vanishing(
+def vanishing_unknowns(
     space: Space, edges: np.ndarray, first: np.ndarray, *, value: bool, slope: bool, curves: bool = False
 ) -> np.ndarray:
     """The unknowns that are zero where the field (`value`) or its normal derivative (`slope`) is, all along some edges.
@@ -270,12 +270,12 @@ def vanishing(
     return np.unique(np.concatenate(out)).astype(int)
 
 
-def carried(space: Space, edges: np.ndarray, first: np.ndarray, *, turning: bool) -> np.ndarray:
+def moving_unknowns(space: Space, edges: np.ndarray, first: np.ndarray, *, turning: bool) -> np.ndarray:
     """The unknowns that say how the edges move: values along them and, where the plate turns with them, slopes.
 
     The second derivative across an edge is none of them: it is a moment.
     """
-    return vanishing(space, edges, first, value=True, slope=turning)
+    return vanishing_unknowns(space, edges, first, value=True, slope=turning)
 
 
 def _by_vertex(space: Space) -> list[np.ndarray]:

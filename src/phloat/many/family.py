@@ -44,7 +44,7 @@ DEFAULTS = {"controller": None, "every": None, "save": None, "events": (), "sche
 class FamilyRuns:
     """Runs from one initial state, or from one that a function returns for every system; `options` are those of `simulate`."""
 
-    family: Family
+    family: SystemFamily
     start: Start
     t_end: float
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -257,7 +257,7 @@ class CachedFunction(Function):
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class SystemFamily:
     """The systems with other values for these parameters."""
 
     base: System
@@ -285,7 +285,7 @@ class Family:
         return f"Family({', '.join(map(str, self.names))} of {self.base!r})"
 
 
-def family(system: System, names: Sequence[Names]) -> Family:
+def system_family(system: System, names: Sequence[Names]) -> SystemFamily:
     """The family of a system in some of its parameters; names are as `changed` takes them."""
     if isinstance(names, str):
         raise InputError(f"names is {names!r}; write a tuple of names: ({names!r},)")
@@ -296,4 +296,4 @@ def family(system: System, names: Sequence[Names]) -> Family:
         owner = there.places[name].owner
         for member in owner.members if owner.kind == "body" else ():
             names_of.setdefault(system.bodies[member], set()).add(name.removeprefix(f"{owner.name}."))
-    return Family(system, wanted, there, meant, {body: fast_maker(body, some) for body, some in names_of.items()})
+    return SystemFamily(system, wanted, there, meant, {body: fast_maker(body, some) for body, some in names_of.items()})

@@ -26,7 +26,7 @@ from phloat.errors import InputError
 from phloat.many.by_value import dumps
 from phloat.many.question import Outcome, Question
 
-BEGIN = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from phloat.many.processes import serve; serve()"
+BEGIN = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from phloat.many.processes import run_worker; run_worker()"
 ALONE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 AGAIN = 3  # times that processes may fail to begin
 
@@ -189,7 +189,7 @@ def receive(file: IO[bytes]) -> bytes:
     return data if len(data) == size else b""
 
 
-def serve() -> None:
+def run_worker() -> None:
     """Work until there is no more. What users print goes to the other stream; an interrupt is for the process that asked."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")

@@ -16,7 +16,7 @@ from phloat.algebra.numbers import numbers, with_numbers
 from phloat.control.passive import Passive
 from phloat.control.sampled import Sampled
 from phloat.errors import ClosureError, ConvergenceError, InputError, JointError, unknown
-from phloat.many.family import FamilyRuns, family
+from phloat.many.family import FamilyRuns, system_family
 from phloat.many.samples import Key
 from phloat.motion.place import place
 from phloat.motion.result import Result
@@ -192,12 +192,12 @@ class Question:
         try:
             result = self.result(values)
         except Exception as error:
-            return Outcome(k, None, said(error))
+            return Outcome(k, None, error_text(error))
         try:
-            found = final(result) if self.output is None else self.output(result)
-            outputs = checked(found)
+            found = final_state(result) if self.output is None else self.output(result)
+            outputs = as_outputs(found)
         except Exception as error:
-            return Outcome(k, None, f"output: {said(error)}")
+            return Outcome(k, None, f"output: {error_text(error)}")
         return Outcome(k, outputs, t=result.t, single=not isinstance(found, Mapping))
 
     def result(self, values: np.ndarray | None) -> Result:
@@ -231,7 +231,7 @@ class Question:
             with suppress(Exception):  # samples say what is wrong
                 start = self._begun(self.system, {})
         t_end = options.pop("t_end", np.nan)
-        return FamilyRuns(family(self.system, tuple(self._as_is)), start, t_end, options)
+        return FamilyRuns(system_family(self.system, tuple(self._as_is)), start, t_end, options)
 
     def _begun(self, system: System, values: Mapping[str, float]) -> State | None:
         """Where the run of a sample begins; None where that is where the one before it began."""
@@ -275,7 +275,7 @@ class Question:
         return out
 
 
-def said(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """An error as a sentence."""
     if isinstance(error, (InputError, ConvergenceError)):
         hint = ""
@@ -285,12 +285,12 @@ def said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def final(result: Result) -> dict[str, np.ndarray]:
+def final_state(result: Result) -> dict[str, np.ndarray]:
     """The last state by name: what is kept of a run unless told."""
     return {name: result.system.layout.of(result.e[-1], name) for name in result.system.layout}
 
 
-def checked(found: object) -> Outputs:
+def as_outputs(found: object) -> Outputs:
     """What an output function returned, as arrays by name."""
     if isinstance(found, Result):
         raise InputError("the whole Result was returned; return a number, an array or a dict of them")

@@ -18,7 +18,7 @@ import numpy as np
 
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
-from phloat.bodies.watched import Deformation, deformation
+from phloat.bodies.watched import Deformation, largest_deformation
 from phloat.errors import LargeStretchWarning, LateralTorsionWarning
 from phloat.system.state import State
 from phloat.system.system import System
@@ -37,7 +37,7 @@ def warn_of_frequencies(system: System, state: State, *, level: int) -> None:
     for name, body in system.bodies.items():
         pose = state.pose(name)
         if isinstance(body.recipe, Beam) and pose.sigma.any():
-            it = deformation(body, np.zeros(1), pose.eta[None], pose.sigma[None])
+            it = largest_deformation(body, np.zeros(1), pose.eta[None], pose.sigma[None])
             found |= {name: it} if it is not None else {}
     warn_of_beams(system, found, stretch=STRETCHED_LITTLE, level=level + 1)
 

@@ -23,7 +23,7 @@ TIMOSHENKO_DEGREE = 3  # of the section rotation; the deflection is one order ab
 
 
 @dataclass(frozen=True, eq=False)
-class Fields:
+class BeamFields:
     """The mixed spaces of a beam (stretch and twist P2 → DG1, Hermite → DG1, Timoshenko one order apart) and its kinematics."""
 
     nodes: np.ndarray
@@ -129,7 +129,7 @@ class BeamShape:
     """Fields of the beam at a fraction s of its length."""
 
     length: float
-    fields: Fields
+    fields: BeamFields
     keep: np.ndarray
     sections: Callable[[np.ndarray], list[Section]]  # at points along the beam
     torsion_shares: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # that of `Beam`
@@ -246,7 +246,7 @@ def conditions(frame: str | Frame | None) -> Frame:
     return FRAMES[frame or OF_WHOLE] if frame is None or isinstance(frame, str) else frame
 
 
-def kept(fields: Fields, frame: str | Frame | None, length: float) -> np.ndarray:
+def free_coordinates(fields: BeamFields, frame: str | Frame | None, length: float) -> np.ndarray:
     """The coordinates that remain when the frame holds its six; rigid motion must be gone, and nothing else.
 
     A named frame holds the coordinate nearest to its place: the middle of a beam need not be a node.

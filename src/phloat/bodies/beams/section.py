@@ -61,7 +61,7 @@ class Section:
         I, I_y, I_yz = self.I, self.I_y or self.I, self.I_yz
         if self.angle == 0.0:
             return I, I_y, I_yz
-        c, s = direction(self.angle)
+        c, s = cosine_and_sine(self.angle)
         turned = 2.0 * s * c * I_yz
         return I * c**2 + I_y * s**2 - turned, I * s**2 + I_y * c**2 + turned, (I - I_y) * s * c + I_yz * (c**2 - s**2)
 
@@ -189,7 +189,7 @@ class Rectangle(Shaped):
 
     def shear(self, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         assert self.J is not None
-        R = rotation(self.angle)
+        R = axes_rotation(self.angle)
         y, z = R.T @ [y, z]
         out = rectangle_shear(y, z, self.h, self.b, self.J)
         out[:, :, :2] = out[:, :, :2] @ R.T  # of V_y, V_z in own axes
@@ -199,24 +199,24 @@ class Rectangle(Shaped):
         side = np.linspace(-0.5, 0.5, RIM // 4 + 1)
         half = np.full_like(side, 0.5)
         around = np.vstack([np.column_stack(p) for p in ((side, half), (side, -half), (half, side), (-half, side))])
-        return np.unique(around * [self.h, self.b], axis=0) @ rotation(self.angle).T
+        return np.unique(around * [self.h, self.b], axis=0) @ axes_rotation(self.angle).T
 
     def outside(self, y: float, z: float) -> str:
-        y, z = rotation(self.angle).T @ [y, z]
+        y, z = axes_rotation(self.angle).T @ [y, z]
         wrong = abs(y) > 0.5 * self.h * (1 + CLOSE) or abs(z) > 0.5 * self.b * (1 + CLOSE)
         turned = f" in axes turned by angle = {self.angle:g}" if self.angle else ""
         return f"it ends at y = ±{0.5 * self.h:g} and z = ±{0.5 * self.b:g}{turned}" if wrong else ""
 
 
-def direction(angle: float) -> tuple[float, float]:
+def cosine_and_sine(angle: float) -> tuple[float, float]:
     """Cosine and sine, exact for quarter turns."""
     c, s = cos(angle), sin(angle)
     return 0.0 if abs(c) < ROUND_OFF else c, 0.0 if abs(s) < ROUND_OFF else s
 
 
-def rotation(angle: float) -> np.ndarray:
+def axes_rotation(angle: float) -> np.ndarray:
     """(y, z) in the axes of the beam from those in axes that are turned by the angle."""
-    c, s = direction(angle)
+    c, s = cosine_and_sine(angle)
     return np.array([[c, -s], [s, c]])
 
 

@@ -16,10 +16,10 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, Pattern, zeros
 from phloat.bodies.beams.beam import STIFFNESSES, Beam, radius, second_moments
-from phloat.bodies.beams.fields import BeamShape, Fields
+from phloat.bodies.beams.fields import BeamFields, BeamShape
 from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body, Port
-from phloat.bodies.damping import damped
+from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import Inertia, turned_moments
 from phloat.bodies.shape import Selected, Shape
 from phloat.bodies.strain import Elastic, Quadratic
@@ -64,7 +64,7 @@ class UnitArrays:
         inertia = self._inertia(beam, number, scale)
         fields = self.shape.fields
         if scale != 1.0:
-            fields = Fields(scale * fields.nodes, fields.theory, fields.torsion)
+            fields = BeamFields(scale * fields.nodes, fields.theory, fields.torsion)
         shape: Shape = BeamShape(beam.length, fields, self.shape.keep, beam.sections, beam.torsion_shares)
         if self.in_plane is not None:
             shape = Selected(shape, self.in_plane.keep, self.in_plane.strains)
@@ -126,7 +126,7 @@ class UnitArrays:
             D = Pattern(old.D).filled(old.D.data * scale**self.D_power)
             value *= scale**self.Q_power
         Q = Quadratic(Q.strain, Q.row, Q.column, value)
-        out = damped(Elastic(C, D, Q, zeros(*old.drag.shape), old.stresses), beam.damping, inertia, ports)
+        out = with_damping(Elastic(C, D, Q, zeros(*old.drag.shape), old.stresses), beam.damping, inertia, ports)
         vars(out).update(C_inverse=inverse)  # fills a cached property
         return out
 
@@ -216,9 +216,11 @@ def _dense(rows: list[Any], columns: np.ndarray) -> np.ndarray:
     return np.array([(row if isinstance(row, np.ndarray) else row.toarray())[:, columns] for row in rows])
 
 
-def _powers(fields: Fields, points: np.ndarray, columns: np.ndarray, Phi: np.ndarray, turn: np.ndarray) -> np.ndarray:
+def _powers(
+    fields: BeamFields, points: np.ndarray, columns: np.ndarray, Phi: np.ndarray, turn: np.ndarray
+) -> np.ndarray:
     """The power of λ in every column of Φ: seen in Φ, or, where that is nothing, in the rotations, which have one less."""
-    twice = Fields(2.0 * fields.nodes, fields.theory, fields.torsion)
+    twice = BeamFields(2.0 * fields.nodes, fields.theory, fields.torsion)
     moved = _power(Phi, _dense(twice.displacement(2.0 * points), columns)).max(axis=(0, 1))
     at = 2.0 * gauss(fields.nodes)[0]
     turned = _power(turn, _dense(twice.turning(at), columns)).max(axis=(0, 1), initial=-9.0)
@@ -292,7 +294,7 @@ def _turned(left: np.ndarray, right: np.ndarray, T: np.ndarray) -> np.ndarray:
 
 
 def _windings(
-    body: Body, fields: Fields, columns: np.ndarray, x: np.ndarray, w: np.ndarray
+    body: Body, fields: BeamFields, columns: np.ndarray, x: np.ndarray, w: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Entries of Q that belong to twist, and their values ∫ τ θ'θ' per I_p/A at every point."""
     Q, space = body.elastic.Q, fields.stress_spaces["N"][0]
@@ -311,7 +313,7 @@ def _stacked(rows: list[np.ndarray], columns: int) -> np.ndarray | Matrix:
     return sp.csr_array(sp.vstack([sp.csr_array(block) for block in blocks], format="csr"))
 
 
-def _stiff(fields: Fields, name: str, x: np.ndarray, w: np.ndarray) -> tuple[str, int, np.ndarray]:
+def _stiff(fields: BeamFields, name: str, x: np.ndarray, w: np.ndarray) -> tuple[str, int, np.ndarray]:
     """C⁻¹ = N⁻¹SN⁻¹ of one resultant, block by block, per stiffness at every point."""
     space = fields.stress_spaces[name][0]
     size, elements = space.degree + 1, len(fields.nodes) - 1

@@ -21,8 +21,8 @@ from phloat.algebra.sparse import Matrix, csr, stacked, zeros
 from phloat.bodies.body import Body, Recipe
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import reduced
-from phloat.bodies.continua.interfaces import Place, interface, interfaces, moved
-from phloat.bodies.continua.meshed import Samples, Strains, Trace
+from phloat.bodies.continua.interfaces import Place, interface, interfaces, rigid_shift
+from phloat.bodies.continua.meshed import MassSamples, Strains, Trace
 from phloat.bodies.continua.patches import Patch
 from phloat.bodies.damping import BODY, GROUND
 from phloat.bodies.inertia import Sections
@@ -33,8 +33,6 @@ from phloat.fem.mesh import Mesh
 from phloat.linear.bases import Basis
 from phloat.linear.modes import modes
 from phloat.linear.phdae import Field, LinearPHDAE
-
-__all__ = ["Continuum", "Samples", "Strains", "Trace"]
 
 MOST_DENSE = 3000  # coordinates that may all be coupled
 
@@ -52,7 +50,7 @@ class Continuum:
 
     recipe: Recipe
     mesh: Mesh
-    samples: Samples
+    samples: MassSamples
     sections: Sections | None
     M: Matrix
     K: Matrix | None
@@ -121,7 +119,7 @@ class Continuum:
         if reference not in self.ports:
             raise InputError(unknown("reference of damping (relative_to)", reference, [*self.ports, BODY, GROUND]))
         port = interface(self, reference, self.ports[reference])
-        A = csr(moved(port.x) @ port.L)
+        A = csr(rigid_shift(port.x) @ port.L)
         mixed = A.T @ csr(heavy.T)
         return csr(self.M - mixed - mixed.T + A.T @ csr(self.rigid.T @ heavy) @ A)
 

@@ -87,7 +87,7 @@ class Laminate:
         A, B, D, shear = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((2, 2))
         z = self.heights
         for k, (material, h, angle) in enumerate(self.layers):
-            Q, G = turned(*plane_stress(material), angle)
+            Q, G = turned_stiffness(*plane_stress(material), angle)
             A += Q * h
             B += Q * (z[k + 1] ** 2 - z[k] ** 2) / 2.0
             D += Q * (z[k + 1] ** 3 - z[k] ** 3) / 3.0
@@ -126,7 +126,7 @@ def plane_stress(material: Material | Ply) -> tuple[np.ndarray, np.ndarray]:
     return Q, np.diag([G_13, G_23])
 
 
-def turned(Q: np.ndarray, G: np.ndarray, angle: float) -> tuple[np.ndarray, np.ndarray]:
+def turned_stiffness(Q: np.ndarray, G: np.ndarray, angle: float) -> tuple[np.ndarray, np.ndarray]:
     """The same stiffnesses in axes x, y from which axis 1 is turned by the angle."""
     c, s = np.cos(angle), np.sin(angle)
     # strains 11, 22, 12 (engineering) from those of xx, yy, xy
@@ -197,7 +197,7 @@ class PlateSection:
             own = self.material.through
             own = own._replace(shear=own.shear * (self.shear_factor / SHEAR_FACTOR))
             return Through(*(np.broadcast_to(part, (len(h), *part.shape)) for part in own))
-        Q, G = turned(*plane_stress(self.material), self.angle)
+        Q, G = turned_stiffness(*plane_stress(self.material), self.angle)
         by, rho = h[:, None, None], self.material.rho
         return Through(Q * by, 0.0 * Q * by, Q * by**3 / 12.0, self.shear_factor * G * by, rho * h, rho * h**3 / 12.0)
 
@@ -211,13 +211,13 @@ class PlateSection:
         strain = flexible[:, :3] + z[:, None, None] * flexible[:, 3:]
         out = np.zeros((len(x), 6, 8))
         if isinstance(self.material, Laminate):
-            own = [turned(*plane_stress(material), angle) for material, _, angle in self.material.layers]
+            own = [turned_stiffness(*plane_stress(material), angle) for material, _, angle in self.material.layers]
             layer = self.material.layer_at(z)
             Q, G = (np.array([o[k] for o in own])[layer] for k in (0, 1))
             across = self.shear_factor * G @ np.linalg.inv(shear)
         else:
             h = self.height(x)
-            Q = turned(*plane_stress(self.material), self.angle)[0]
+            Q = turned_stiffness(*plane_stress(self.material), self.angle)[0]
             across = (1.5 / h * (1.0 - (2.0 * z / h) ** 2))[:, None, None] * np.eye(2)
         out[:, [0, 1, 5], :6] = Q @ strain
         out[:, [4, 3], 6:] = across

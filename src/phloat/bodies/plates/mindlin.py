@@ -12,9 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, stacked, weighted
-from phloat.bodies.plates.fields import Membrane, Three, placed
-from phloat.fem.plate_cells import ALIGNED, EDGES, Cells, Points
-from phloat.fem.plate_space import Space, lagrange, vanishing, vertex_tangents
+from phloat.bodies.plates.fields import Membrane, Three, pad_columns
+from phloat.fem.plate_cells import ALIGNED, EDGES, PlateCells, Points
+from phloat.fem.plate_space import Space, lagrange_space, vanishing_unknowns, vertex_tangents
 
 RULES = {"mass": 4, "N": 2, "M": 3, "Q": 3}
 SHARE = 1e-6  # of a unit vector: a part this small is none
@@ -24,18 +24,18 @@ SHARE = 1e-6  # of a unit vector: a part this small is none
 class Mindlin:
     """Coordinates (u_x, u_y where there is a membrane, w, θ); θ along x and y, or along and across a side that is along neither."""
 
-    cells: Cells
+    cells: PlateCells
     membrane_too: bool
     hard: bool
     first: np.ndarray
 
     @cached_property
     def w(self) -> Space:
-        return lagrange(self.cells, 2, "w")
+        return lagrange_space(self.cells, 2, "w")
 
     @cached_property
     def theta(self) -> Bubbled:
-        return Bubbled(lagrange(self.cells, 2, "theta"))
+        return Bubbled(lagrange_space(self.cells, 2, "theta"))
 
     @cached_property
     def reduction(self) -> Reduction:
@@ -43,7 +43,7 @@ class Mindlin:
 
     @cached_property
     def membrane(self) -> Membrane:
-        return Membrane(lagrange(self.cells, 2, "u") if self.membrane_too else None)
+        return Membrane(lagrange_space(self.cells, 2, "u") if self.membrane_too else None)
 
     @cached_property
     def size(self) -> int:
@@ -92,14 +92,14 @@ class Mindlin:
         return np.vstack([self.membrane.rigid(), w, self._turning.T @ theta])
 
     def _w(self, points: Points, i: int = 0, j: int = 0) -> Matrix:
-        return placed(self.w.at(points, (i, j)), self.membrane.size, self.size)
+        return pad_columns(self.w.at(points, (i, j)), self.membrane.size, self.size)
 
     def _theta(self, x: Matrix | None, y: Matrix | None) -> Matrix:
         """A matrix that multiplies (θ_x, θ_y) as one that multiplies the coordinates."""
         some = x if x is not None else y
         assert some is not None
         both = sp.hstack([0.0 * some if x is None else x, 0.0 * some if y is None else y])
-        return placed(csr(csr(both) @ self._turning), self.membrane.size + self.w.size, self.size)
+        return pad_columns(csr(csr(both) @ self._turning), self.membrane.size + self.w.size, self.size)
 
     def displacement(self, points: Points) -> Three:
         u_x, u_y = (self.membrane.of(c, points, (0, 0), self.size) for c in (0, 1))
@@ -129,7 +129,9 @@ class Mindlin:
         w = np.zeros(0, dtype=int)
         if how != "symmetric":
             curves = how == "supported"
-            w = self.membrane.size + vanishing(self.w, edges, self.first, value=True, slope=False, curves=curves)
+            w = self.membrane.size + vanishing_unknowns(
+                self.w, edges, self.first, value=True, slope=False, curves=curves
+            )
         return np.concatenate([membrane, w, self.membrane.size + self.w.size + self._held_turns(edges, how)])
 
     def _held_turns(self, edges: np.ndarray, how: str) -> np.ndarray:
@@ -137,14 +139,14 @@ class Mindlin:
         if how == "supported" and not self.hard:
             return np.zeros(0, dtype=int)
         if how == "clamped":
-            on = vanishing(nodes, edges, self.first, value=True, slope=False)
+            on = vanishing_unknowns(nodes, edges, self.first, value=True, slope=False)
             return np.concatenate([on, n + on])
         _, turn = vertex_tangents(self.cells, self.first)
         out = []
         for edge in edges:
             # inside the chords of a curve θ is left alone: held there too, it could not change along the curve in a thin plate
             curves = how == "supported"
-            for node in vanishing(nodes, np.array([edge]), self.first, value=True, slope=False, curves=curves):
+            for node in vanishing_unknowns(nodes, np.array([edge]), self.first, value=True, slope=False, curves=curves):
                 corner = nodes.vertex[node] >= 0 and turn[nodes.vertex[node]] < 0
                 t = self.cells.tangents[edge] if corner else self.tangents[node]
                 direction = np.array([t[1], -t[0]]) if how == "supported" else t
@@ -200,7 +202,7 @@ class Bubbled:
 class Reduction:
     """Π, cell by cell."""
 
-    cells: Cells
+    cells: PlateCells
     rotations: Bubbled
 
     def _basis(self, cell: np.ndarray, x: np.ndarray) -> np.ndarray:

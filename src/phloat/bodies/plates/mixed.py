@@ -14,11 +14,11 @@ import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, weighted, zeros
-from phloat.bodies.continua.continuum import Strains
+from phloat.bodies.continua.meshed import Strains
 from phloat.bodies.plates.fields import Membrane, Three
 from phloat.bodies.plates.laminate import Through
-from phloat.fem.plate_cells import EDGES, Cells, Points
-from phloat.fem.plate_space import Space, lagrange, vanishing
+from phloat.fem.plate_cells import EDGES, PlateCells, Points
+from phloat.fem.plate_space import Space, lagrange_space, vanishing_unknowns
 
 COMPLIANCE = 4  # rule of degree 6: moments squared times a compliance that varies
 
@@ -27,12 +27,12 @@ COMPLIANCE = 4  # rule of degree 6: moments squared times a compliance that vari
 class Deflection:
     """w of a plate with moments of its own."""
 
-    cells: Cells
+    cells: PlateCells
     first: np.ndarray
 
     @cached_property
     def w(self) -> Space:
-        return lagrange(self.cells, 2, "w")
+        return lagrange_space(self.cells, 2, "w")
 
     @property
     def membrane(self) -> Membrane:
@@ -69,14 +69,14 @@ class Deflection:
     def held(self, edges: np.ndarray, how: str) -> np.ndarray:
         if how == "symmetric":
             return np.zeros(0, dtype=int)
-        return vanishing(self.w, edges, self.first, value=True, slope=False, curves=how == "supported")
+        return vanishing_unknowns(self.w, edges, self.first, value=True, slope=False, curves=how == "supported")
 
     def on(self, edges: np.ndarray) -> np.ndarray:
-        return vanishing(self.w, edges, self.first, value=True, slope=False)
+        return vanishing_unknowns(self.w, edges, self.first, value=True, slope=False)
 
 
 @dataclass(frozen=True, eq=False)
-class Mixed:
+class MixedStresses:
     """Moments of a plate; `turned` are the sides whose slope is held, where M_nn may act."""
 
     fields: Deflection
@@ -84,8 +84,8 @@ class Mixed:
     turned: np.ndarray
 
     @cached_property
-    def moments(self) -> Moments:
-        return Moments(self.fields.cells)
+    def moments(self) -> MomentSpace:
+        return MomentSpace(self.fields.cells)
 
     @cached_property
     def kept(self) -> np.ndarray:
@@ -142,10 +142,10 @@ UNKNOWNS = 9  # of each cell
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class MomentSpace:
     """All unknowns, those of edges first; which of them a plate has depends on how its sides are held."""
 
-    cells: Cells
+    cells: PlateCells
 
     @property
     def size(self) -> int:

@@ -14,22 +14,23 @@ import scipy.sparse as sp
 from phloat.algebra.sparse import csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
-from phloat.bodies.continua.continuum import Continuum, Samples, Trace
+from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import PORTS, Place
+from phloat.bodies.continua.meshed import MassSamples, Trace
 from phloat.bodies.continua.patches import Patch, beyond
 from phloat.bodies.inertia import Sections, rigid_sections
 from phloat.bodies.material import Damping, Material, Rayleigh, a_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
-from phloat.bodies.plates.elastic import Local
-from phloat.bodies.plates.fields import Fields, Kirchhoff
+from phloat.bodies.plates.elastic import LocalStresses
+from phloat.bodies.plates.fields import Kirchhoff, PlateFields
 from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection, Ply, Thickness
 from phloat.bodies.plates.mindlin import Mindlin
-from phloat.bodies.plates.mixed import Deflection, Mixed
+from phloat.bodies.plates.mixed import Deflection, MixedStresses
 from phloat.bodies.plates.shape import ABOVE, PlateShape
 from phloat.errors import InputError, mapping, port_name, positive, unknown
 from phloat.fem.mesh import Mesh
 from phloat.fem.mesh_files import read_mesh
-from phloat.fem.plate_cells import ALIGNED, Cells, Points, are_rectangles, cells_of
+from phloat.fem.plate_cells import ALIGNED, PlateCells, Points, are_rectangles, cells_of
 
 THEORIES = ("kirchhoff", "mindlin")
 ELEMENTS = {"kirchhoff": ("bfs", "argyris", "morley", "hhj"), "mindlin": ("mitc",)}
@@ -217,26 +218,28 @@ def _assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
     return free.holding(np.unique(np.concatenate(held)), ", ".join(words)) if held else free
 
 
-def _theory(plate: Plate, cells: Cells, elements: str, sides: dict[str, np.ndarray]) -> tuple[Fields, Local | Mixed]:
+def _theory(
+    plate: Plate, cells: PlateCells, elements: str, sides: dict[str, np.ndarray]
+) -> tuple[PlateFields, LocalStresses | MixedStresses]:
     """Fields and stresses of the plate's theory; corners are turned along sides that are held."""
     first, section = np.unique(np.concatenate(list(sides.values()))), plate.section
     if elements == "hhj":
         turned = np.union1d(sides["clamped"], sides["symmetric"])
         deflection = Deflection(cells, first)
-        return deflection, Mixed(deflection, section.through, turned)
-    fields: Fields
+        return deflection, MixedStresses(deflection, section.through, turned)
+    fields: PlateFields
     if elements == "mitc":
         fields = Mindlin(cells, plate.with_membrane, plate.support == "hard", first)
     else:
         fields = Kirchhoff(cells, elements, plate.with_membrane, first)
-    return fields, Local(fields, section.through, section.coupled, plate.stiffening)
+    return fields, LocalStresses(fields, section.through, section.coupled, plate.stiffening)
 
 
 def _said(sides: Sides) -> str:
     return sides if isinstance(sides, str) else " and ".join(sides or ())
 
 
-def _edges(cells: Cells, sides: Sides, way: str) -> np.ndarray:
+def _edges(cells: PlateCells, sides: Sides, way: str) -> np.ndarray:
     """The edges of a name, of several, or of the whole boundary."""
     if sides is None:
         return np.zeros(0, dtype=int)
@@ -251,13 +254,13 @@ def _edges(cells: Cells, sides: Sides, way: str) -> np.ndarray:
     return np.unique(np.concatenate([np.zeros(0, dtype=int), *(cells.edges_on(name) for name in names)]))
 
 
-def _masses(plate: Plate, fields: Fields) -> tuple[Samples, Sections | None]:
+def _masses(plate: Plate, fields: PlateFields) -> tuple[MassSamples, Sections | None]:
     """Mass at quadrature points, and rotary inertia where the theory has it."""
     points = fields.cells.quadrature(fields.rules["mass"])
     through = plate.section.through(points.x)
     x = np.column_stack([points.x, np.zeros(len(points.x))])
     mass = csr(sp.diags_array(through.rho_0 * points.weight))
-    samples = Samples(x, mass, fields.displacement(points), points.weight)
+    samples = MassSamples(x, mass, fields.displacement(points), points.weight)
     if plate.theory != "mindlin":
         return samples, None
     rotary = through.rho_2 * points.weight
@@ -265,7 +268,7 @@ def _masses(plate: Plate, fields: Fields) -> tuple[Samples, Sections | None]:
     return samples, rigid_sections((none, none, rotary), fields.turn(points))
 
 
-def _trace(plate: Plate, fields: Fields, regions: Mapping[str, np.ndarray], where: str | Patch) -> Trace:
+def _trace(plate: Plate, fields: PlateFields, regions: Mapping[str, np.ndarray], where: str | Patch) -> Trace:
     """A side, a region or a disc as quadrature points."""
     if isinstance(where, Patch):
         points, half = _disc(fields.cells, where), 0.5 * float(plate.section.height(np.array([where.at[:2]]))[0])
@@ -282,7 +285,7 @@ def _trace(plate: Plate, fields: Fields, regions: Mapping[str, np.ndarray], wher
     return Trace(x, points.weight, fields.displacement(points), fields.turn(points), gyration)
 
 
-def _disc(cells: Cells, patch: Patch) -> Points:
+def _disc(cells: PlateCells, patch: Patch) -> Points:
     """Points of a disc in the plane of the plate."""
     middle = np.array([patch.at[:2]])
     offset, weight = patch.disc(float(np.sqrt(cells.areas[cells.find(middle).cell[0]])))
@@ -298,6 +301,6 @@ def _regions(mesh: Mesh, cells: int) -> dict[str, np.ndarray]:
     return {name: (halves[:, None] + numbers).ravel() for name, numbers in mesh.regions.items()}
 
 
-def _stretched(fields: Fields, G: np.ndarray) -> np.ndarray:
+def _stretched(fields: PlateFields, G: np.ndarray) -> np.ndarray:
     """The coordinates of the field u = G x."""
     return fields.membrane.stretched(G, len(fields.kinds) - fields.membrane.size)

@@ -14,8 +14,8 @@ from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import PORTS, Place
 from phloat.bodies.material import Damping, Rayleigh, a_damping
-from phloat.bodies.outlines import BoxOutline, BracketOutline, Outline, RectangleOutline, TubeOutline, mesh_of
-from phloat.bodies.solids.cells import Part, Thickness, elastic
+from phloat.bodies.outlines import BoxOutline, BracketOutline, Outline, RectangleOutline, TubeOutline, mesh_outline
+from phloat.bodies.solids.cells import MaterialPart, Thickness, elastic
 from phloat.bodies.solids.supports import Elastic, Line, Sides, of_regions, supported, weighed
 from phloat.errors import InputError, mapping, positive, unknown
 from phloat.fem.mesh import Mesh
@@ -95,8 +95,8 @@ class Solid:
         `refine` times. Cells of order 1 are stiff in bending and near incompressibility: they take many layers where those of
         order 2 take one or two.
         """
-        mesh = mesh_of(self.mesh, n, order, refine)
-        parts = [Part(cells, m.elasticity(), m.rho) for cells, m in of_regions(mesh, self.material)]
+        mesh = mesh_outline(self.mesh, n, order, refine)
+        parts = [MaterialPart(cells, m.elasticity(), m.rho) for cells, m in of_regions(mesh, self.material)]
         construction = Construction(self).then("discretise", n, order=order, refine=refine)
         return _assembled(self, mesh, parts, construction=construction)
 
@@ -114,7 +114,7 @@ def _check_options(body: Solid | Sheet) -> None:
 def _assembled(
     body: Solid | Sheet,
     mesh: Mesh,
-    parts: list[Part],
+    parts: list[MaterialPart],
     thickness: Thickness | None = None,
     *,
     construction: Construction,
@@ -187,8 +187,8 @@ class Sheet:
     @one_thread()
     def discretise(self, n: int | Sequence[int] | None = None, *, order: int = 2, refine: int = 0) -> Continuum:
         """The body with displacements of order 1 or 2, n cells along the longest side or along each; see `Solid.discretise`."""
-        mesh = mesh_of(self.mesh, n, order, refine)
-        parts = [Part(cells, *self.elasticity(m)) for cells, m in of_regions(mesh, self.material)]
+        mesh = mesh_outline(self.mesh, n, order, refine)
+        parts = [MaterialPart(cells, *self.elasticity(m)) for cells, m in of_regions(mesh, self.material)]
         construction = Construction(self).then("discretise", n, order=order, refine=refine)
         return _assembled(self, mesh, parts, self.thickness_at, construction=construction)
 

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, csr, largest
-from phloat.bodies.continua.interfaces import moved
-from phloat.bodies.continua.meshed import Samples
+from phloat.bodies.continua.interfaces import rigid_shift
+from phloat.bodies.continua.meshed import MassSamples
 from phloat.bodies.inertia import Sections, coupling
 from phloat.errors import InputError, finite
 
@@ -58,7 +58,7 @@ def positive_semidefinite(what: str, a: Matrix) -> None:
 
 def rigid_forces(K: Matrix, rigid: np.ndarray, centre: np.ndarray) -> np.ndarray:
     """‖K r‖ / ‖|K| |r|‖ for the six rigid motions r about a point: zero but for round-off."""
-    r = rigid @ moved(centre)
+    r = rigid @ rigid_shift(centre)
     force, terms = K @ r, abs(K) @ np.abs(r)
     size = np.sqrt(np.einsum("ik,ik->k", terms, terms))
     return np.asarray(np.sqrt(np.einsum("ik,ik->k", force, force)) / np.where(size > 0, size, 1.0))
@@ -102,7 +102,7 @@ def rigid_mass(M: Matrix, rigid: np.ndarray) -> tuple[float, np.ndarray, np.ndar
             f"M has no mass centre: the momenta of rigid rotations contradict each other, relatively {defect:.1e}; see that the "
             "coordinates of nodes and the components of dofs fit M"
         )
-    about = moved(centre)
+    about = rigid_shift(centre)
     return mass, centre, (about.T @ whole @ about)[3:, 3:]
 
 
@@ -127,7 +127,7 @@ WEIGHT = 1e-3  # of the mass: how far given nodal masses may be off
 class NodalMass(NamedTuple):
     """Samples and constant remainder; `kind` says how the masses were found: "consistent", "lumped" or "given"."""
 
-    samples: Samples
+    samples: MassSamples
     sections: Sections | None
     kind: str
 
@@ -144,7 +144,7 @@ def nodal_mass(
     s0 = np.array([whole[1, 5] - whole[2, 4], whole[2, 3] - whole[0, 5], whole[0, 4] - whole[1, 3]]) / 2.0
     x = nodes + _small(s0 - heavy @ nodes, total * np.abs(nodes).max(initial=0.0)) / total
     Phi = tuple(_shifted(moves[a], momentum[a] - moves[a].T @ heavy, total) for a in range(3))
-    samples = Samples(x, mass, (Phi[0], Phi[1], Phi[2]))
+    samples = MassSamples(x, mass, (Phi[0], Phi[1], Phi[2]))
     rest = csr(M - sum((p.T @ mass @ p for p in Phi), csr(M.shape)))
     if kind == "consistent" and largest(rest) <= SAME * largest(M):
         return NodalMass(samples, None, kind)

@@ -29,7 +29,7 @@ from phloat.bodies.superelements.checks import (
     rigid_mass,
     symmetric,
 )
-from phloat.bodies.superelements.exported import Exported, NodeShape, rigid_motions
+from phloat.bodies.superelements.exported import Exported, NodeShape, rigid_motions_of_nodes
 from phloat.bodies.superelements.matrix_files import Labelled, matched, matrix_names, read_matrix
 from phloat.bodies.superelements.report import Report, report
 from phloat.errors import InputError, finite, mapping, port_name, positive, unknown
@@ -196,7 +196,7 @@ class Superelement:
     @cached_property
     def rigid(self) -> np.ndarray:
         """The six rigid motions about the origin, (rows, 6)."""
-        return rigid_motions(self.nodes, self.dofs)
+        return rigid_motions_of_nodes(self.nodes, self.dofs)
 
     @cached_property
     def numbers(self) -> np.ndarray:
