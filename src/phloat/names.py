@@ -14,8 +14,7 @@ from phloat.analysis.sensitivity import (
 )
 from phloat.analysis.steady_spin import steady_spin
 from phloat.bodies.beams.beam import Beam
-from phloat.bodies.beams.section import Circle, Rectangle, Section, Tube
-from phloat.bodies.beams.taper import Taper
+from phloat.bodies.beams.section import Circle, Rectangle, Section, Taper, Tube
 from phloat.bodies.body import Body, Port
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import Mean, Rigid
@@ -24,8 +23,7 @@ from phloat.bodies.material import KelvinVoigt, Material, ModalDamping, Orthotro
 from phloat.bodies.plates.laminate import Laminate
 from phloat.bodies.plates.plate import Plate
 from phloat.bodies.rigid import PointMass, RigidBody
-from phloat.bodies.solids.sheet import Sheet
-from phloat.bodies.solids.solid import Solid
+from phloat.bodies.solids.solid import Sheet, Solid
 from phloat.bodies.superelements.report import Report as SuperelementReport
 from phloat.bodies.superelements.superelement import Superelement
 from phloat.control.closed_loop import (
@@ -116,8 +114,8 @@ from phloat.linear.reduction.reduce import BandError, reduce_to_tolerance, reduc
 from phloat.linear.time.march import LinearResult
 from phloat.many.distributions import choice, lognormal, normal, triangular, truncated, uniform
 from phloat.many.ensemble import ensemble
+from phloat.many.question import varied
 from phloat.many.results import Ensemble, load_ensemble
-from phloat.many.varied import varied
 from phloat.motion.initial.equilibrium import equilibrium, reactions
 from phloat.motion.initial.place import place
 from phloat.motion.initial.set_moving import set_moving

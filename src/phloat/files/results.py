@@ -11,7 +11,7 @@ import numpy as np
 
 from phloat.algebra.version import __version__
 from phloat.bodies.beams.beam import Beam
-from phloat.bodies.beams.frame import OF_WHOLE
+from phloat.bodies.beams.fields import OF_WHOLE
 from phloat.bodies.beams.split import Split
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.files.reading import load_model

@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from phloat.bodies.made import Made
+from phloat.bodies.construction import Construction
 from phloat.errors import InputError
 from phloat.joints.pairs import Weld
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.system import System, connect, drive, lock
 
-Part: TypeAlias = "Made | Parts"
+Part: TypeAlias = "Construction | Parts"
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Parts:
     def body(self, name: str) -> Any:
         """The body, pieces of a beam, or system of that name."""
         part = self.bodies[name]
-        return replace(part, plane=self.plane).connected() if isinstance(part, Parts) else part.again(part.recipe)
+        return replace(part, plane=self.plane).connected() if isinstance(part, Parts) else part.repeat(part.recipe)
 
     def connected(self, bodies: Mapping[str, Any] | None = None) -> System | LinearPHDAE:
         """The system; `bodies` are those made already."""
@@ -72,13 +72,13 @@ def _inside(system: System, prefix: str) -> Parts:
             continue
         if rest and not (body.pieces and "." not in rest):
             bodies[first] = _inside(system, f"{prefix}{first}.")
-        elif body.made is None or (body.pieces and not rest):
+        elif body.construction is None or (body.pieces and not rest):
             raise InputError(
                 f"body {name!r} does not know how it was made, so no file can say it; use a recipe of phloat"
             )
         else:
-            bodies[first] = body.made
-    welds = tuple(f"{name}.weld " for name, part in bodies.items() if isinstance(part, Made))
+            bodies[first] = body.construction
+    welds = tuple(f"{name}.weld " for name, part in bodies.items() if isinstance(part, Construction))
     joints = [
         recipe
         for name, recipe in _recipes(system).items()

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from phloat.bodies.alike import aligned
 from phloat.bodies.body import Body
+from phloat.bodies.variation import align_signs
 from phloat.joints.elements import Acting, OnJoint, Passive
 from phloat.joints.pairs import Joint
 from phloat.system.attach import acting, attached, nested_actuator, nested_element
@@ -25,9 +25,9 @@ def remade_body(old: Body, recipe: Any, known: dict[tuple[Any, ...], Any]) -> Bo
     """The body from another recipe, made as the old one was; `known` keeps what several bodies share."""
     key = (id(old), id(recipe))
     if key not in known:
-        assert old.made is not None
+        assert old.construction is not None
         unchecked = replace(recipe, mass=None) if "mass" in getattr(recipe, "not_numbers", ()) else recipe
-        known[key] = aligned(old.made.again(unchecked, known), old)
+        known[key] = align_signs(old.construction.repeat(unchecked, known), old)
     return known[key]
 
 

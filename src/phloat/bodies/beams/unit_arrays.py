@@ -16,23 +16,25 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, Pattern, zeros
 from phloat.bodies.beams.beam import STIFFNESSES, Beam, radius, second_moments
-from phloat.bodies.beams.fields import BeamShape, Fields
+from phloat.bodies.beams.fields import BeamFields, BeamShape
 from phloat.bodies.beams.split import Split
-from phloat.bodies.body import Body, Port, Selected, Shape
-from phloat.bodies.damping import damped
+from phloat.bodies.body import Body, Port
+from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import Inertia, turned_moments
+from phloat.bodies.shape import Selected, Shape
 from phloat.bodies.strain import Elastic, Quadratic
 from phloat.fem.interval import DENSE_ENTRIES, gauss
 
 
 @dataclass(frozen=True, eq=False)
-class Units:
-    """The unit arrays of one body made of a beam, in space or in the plane xy."""
+class UnitArrays:
+    """The unit arrays of a beam, or of one piece of a split beam, in space or in the plane xy."""
 
     body: Body
+    piece: int  # of a split beam, or -1
     beam: Beam
     shape: BeamShape
-    chosen: Selected | None  # in a plane
+    in_plane: Selected | None
     x: np.ndarray  # quadrature points
     w: np.ndarray
     mass: np.ndarray | Matrix  # (m, Σx, Σx², S, X, W) per mass at a point
@@ -50,22 +52,23 @@ class Units:
     winding: np.ndarray  # and their values per I_p/A at a point
     ports_power: dict[str, tuple[np.ndarray, np.ndarray]]
 
-    def made(self, beam: Beam, recipe: Any) -> Body | None:
-        """The body with the numbers of another beam; None where more than numbers is new. `recipe` is what the steps start from."""
+    def __call__(self, recipe: Any) -> Body | None:
+        """The body with the numbers of another recipe, a beam or a split beam; None if more than numbers differs."""
+        beam: Any = recipe.beam.piece(self.piece, recipe.pieces) if isinstance(recipe, Split) else recipe
         if not _same(self.beam, beam):
             return None
         scale = beam.length / self.beam.length
         number = beam.numbers(scale * self.x)
-        if skew(number):
+        if has_skew_sections(number):
             return None
         inertia = self._inertia(beam, number, scale)
         fields = self.shape.fields
         if scale != 1.0:
-            fields = Fields(scale * fields.nodes, fields.theory, fields.torsion)
+            fields = BeamFields(scale * fields.nodes, fields.theory, fields.torsion)
         shape: Shape = BeamShape(beam.length, fields, self.shape.keep, beam.sections, beam.torsion_shares)
-        if self.chosen is not None:
-            shape = Selected(shape, self.chosen.keep, self.chosen.strains)
-        made, ports = self.body.made, self._ports(scale)
+        if self.in_plane is not None:
+            shape = Selected(shape, self.in_plane.keep, self.in_plane.strains)
+        construction, ports = self.body.construction, self._ports(scale)
         return replace(
             self.body,
             recipe=beam,
@@ -73,7 +76,7 @@ class Units:
             elastic=self._elastic(beam, number, scale, inertia, ports),
             ports=ports,
             shape=shape,
-            made=made and replace(made, recipe=recipe),
+            construction=construction and replace(construction, recipe=recipe),
         )
 
     def _inertia(self, beam: Beam, number: dict[str, np.ndarray], scale: float) -> Inertia:
@@ -104,7 +107,9 @@ class Units:
             W_ab=tuple(tuple(W_ab[3 * a : 3 * a + 3]) for a in range(3)),
             M_s=M_s,
         )
-        vars(out).update(W=W.reshape(3, 3, n, n), M_ff_dense=W[0] + W[4] + W[8] + M_s.toarray())  # known already
+        vars(out).update(
+            W=W.reshape(3, 3, n, n), M_ff_dense=W[0] + W[4] + W[8] + M_s.toarray()
+        )  # fills cached properties
         return out
 
     def _elastic(
@@ -121,8 +126,8 @@ class Units:
             D = Pattern(old.D).filled(old.D.data * scale**self.D_power)
             value *= scale**self.Q_power
         Q = Quadratic(Q.strain, Q.row, Q.column, value)
-        out = damped(Elastic(C, D, Q, zeros(*old.drag.shape), old.stresses), beam.damping, inertia, ports)
-        vars(out).update(C_inverse=inverse)  # known already
+        out = with_damping(Elastic(C, D, Q, zeros(*old.drag.shape), old.stresses), beam.damping, inertia, ports)
+        vars(out).update(C_inverse=inverse)  # fills a cached property
         return out
 
     def _ports(self, scale: float) -> dict[str, Port]:
@@ -145,26 +150,27 @@ def _same(old: Beam, new: Beam) -> bool:
     return list(old.masses) == list(new.masses) and all(getattr(old, name) == getattr(new, name) for name in fixed)
 
 
-def skew(number: dict[str, np.ndarray]) -> bool:
-    """Whether some section has an angle or a product of inertia: unit arrays know none, and the beam is assembled again."""
+def has_skew_sections(number: dict[str, np.ndarray]) -> bool:
+    """Whether a section has an angle or a product of inertia, for which there are no unit arrays."""
     return bool(number["angle"].any() or number["EI_yz"].any())
 
 
 # --- the unit arrays --------------------------------------------------------------------------------------------------
 
 
-def units(body: Body) -> Units | None:
-    """The unit arrays of a body that is a beam in all its coordinates, or in those of the plane xy; None of any other."""
-    chosen = body.shape if isinstance(body.shape, Selected) else None
-    shape = chosen.shape if chosen is not None else body.shape
+def unit_arrays(body: Body) -> UnitArrays | None:
+    """The unit arrays of a body that is a beam in all its coordinates, or in those of the plane xy; else None."""
+    in_plane = body.shape if isinstance(body.shape, Selected) else None
+    shape = in_plane.shape if in_plane is not None else body.shape
     beam = body.recipe
-    if not isinstance(shape, BeamShape) or not isinstance(beam, Beam):
+    if not isinstance(shape, BeamShape) or not isinstance(beam, Beam) or body.construction is None:
         return None
     fields, n = shape.fields, body.coordinates
-    columns = shape.keep if chosen is None else shape.keep[chosen.keep]
+    columns = shape.keep if in_plane is None else shape.keep[in_plane.keep]
     x, w = gauss(fields.nodes)
-    if skew(beam.numbers(x)):
+    if has_skew_sections(beam.numbers(x)):
         return None
+    pieces = [step.arguments[0] for step in body.construction.steps if step.method == "piece"]
     points = np.concatenate([x, beam.length * np.array(list(beam.masses), dtype=float)])
     Phi = _dense(fields.displacement(points), columns)
     turn = _dense(fields.turning(x), columns)
@@ -177,11 +183,12 @@ def units(body: Body) -> Units | None:
     used = list(body.elastic.stresses)
     stiff = tuple(_stiff(fields, name, x, w) for name in used)
     C, twice = _blocks([(size, len(unit) // size**2) for _, size, unit in stiff]), _longer(body)
-    return Units(
+    return UnitArrays(
         body=body,
+        piece=pieces[0] if pieces else -1,
         beam=beam,
         shape=shape,
-        chosen=chosen,
+        in_plane=in_plane,
         x=x,
         w=w,
         mass=mass,
@@ -209,9 +216,11 @@ def _dense(rows: list[Any], columns: np.ndarray) -> np.ndarray:
     return np.array([(row if isinstance(row, np.ndarray) else row.toarray())[:, columns] for row in rows])
 
 
-def _powers(fields: Fields, points: np.ndarray, columns: np.ndarray, Phi: np.ndarray, turn: np.ndarray) -> np.ndarray:
+def _powers(
+    fields: BeamFields, points: np.ndarray, columns: np.ndarray, Phi: np.ndarray, turn: np.ndarray
+) -> np.ndarray:
     """The power of λ in every column of Φ: seen in Φ, or, where that is nothing, in the rotations, which have one less."""
-    twice = Fields(2.0 * fields.nodes, fields.theory, fields.torsion)
+    twice = BeamFields(2.0 * fields.nodes, fields.theory, fields.torsion)
     moved = _power(Phi, _dense(twice.displacement(2.0 * points), columns)).max(axis=(0, 1))
     at = 2.0 * gauss(fields.nodes)[0]
     turned = _power(turn, _dense(twice.turning(at), columns)).max(axis=(0, 1), initial=-9.0)
@@ -285,7 +294,7 @@ def _turned(left: np.ndarray, right: np.ndarray, T: np.ndarray) -> np.ndarray:
 
 
 def _windings(
-    body: Body, fields: Fields, columns: np.ndarray, x: np.ndarray, w: np.ndarray
+    body: Body, fields: BeamFields, columns: np.ndarray, x: np.ndarray, w: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Entries of Q that belong to twist, and their values ∫ τ θ'θ' per I_p/A at every point."""
     Q, space = body.elastic.Q, fields.stress_spaces["N"][0]
@@ -304,7 +313,7 @@ def _stacked(rows: list[np.ndarray], columns: int) -> np.ndarray | Matrix:
     return sp.csr_array(sp.vstack([sp.csr_array(block) for block in blocks], format="csr"))
 
 
-def _stiff(fields: Fields, name: str, x: np.ndarray, w: np.ndarray) -> tuple[str, int, np.ndarray]:
+def _stiff(fields: BeamFields, name: str, x: np.ndarray, w: np.ndarray) -> tuple[str, int, np.ndarray]:
     """C⁻¹ = N⁻¹SN⁻¹ of one resultant, block by block, per stiffness at every point."""
     space = fields.stress_spaces[name][0]
     size, elements = space.degree + 1, len(fields.nodes) - 1
@@ -329,12 +338,12 @@ def _blocks(sizes: list[tuple[int, int]]) -> Pattern:
 
 def _longer(body: Body) -> Body:
     """The same body, made from a beam twice as long."""
-    assert body.made is not None
-    recipe: Any = body.made.recipe
+    assert body.construction is not None
+    recipe: Any = body.construction.recipe
     if isinstance(recipe, Split):
         beam: Any = recipe.beam
         longer: Any = replace(recipe, beam=replace(beam, length=2.0 * beam.length))
     else:
         longer = replace(recipe, length=2.0 * recipe.length)
-    twice: Body = body.made.again(longer)
+    twice: Body = body.construction.repeat(longer)
     return twice

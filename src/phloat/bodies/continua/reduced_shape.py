@@ -1,4 +1,4 @@
-"""The kept fields of a body on a mesh, and what they are anywhere in it."""
+"""The reduced coordinates of a body on a mesh and the fields that they stand for."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.sparse import Matrix, block_inverse, csr
-from phloat.bodies.body import Shape
 from phloat.bodies.continua.meshed import Meshed, Strains
+from phloat.bodies.shape import DerivedShape, Shape
 from phloat.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
-class Fields:
-    """Kept fields V (n × r) with their frequencies, the pairs that strain, and whether each of both is even in z.
+class ReducedFields:
+    """Fields V (n × r) with their frequencies, the pairs that strain, and whether each of both is even in z.
 
     `into` (r × pairs) are the parts of the pairs' strains along the fields' own, `left` (rest × pairs) the parts that remain, each
     of even pairs or of odd ones (`even_left`). Where the body is not its own mirror image in z all count as odd: none of its
@@ -47,43 +47,25 @@ def stress_of(strains: Strains) -> Callable[[np.ndarray], np.ndarray]:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
-    """The fields of a mesh body in its kept coordinates."""
+class ReducedShape(DerivedShape):
+    """The shape of a body on a mesh in its reduced coordinates."""
 
     continuum: Meshed
-    fields: Fields
+    fields: ReducedFields
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> Shape:  # type: ignore[override]
         return self.continuum.shape
 
-    def places(self) -> np.ndarray:
-        return self.shape.places()
+    def of_coordinates(self, rows: Matrix) -> Matrix:
+        return csr(rows @ self.fields.V)
 
-    def points(self, s: np.ndarray) -> np.ndarray:
-        return self.shape.points(s)
-
-    def displacement(self, s: np.ndarray) -> Matrix:
-        return csr(self.shape.displacement(s) @ self.fields.V)
-
-    def rotation(self, s: np.ndarray) -> Matrix:
-        return csr(self.shape.rotation(s) @ self.fields.V)
-
-    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        return {name: csr(rows @ self.S) for name, rows in self.shape.stress(s).items()}
-
-    def material(self, x: np.ndarray) -> Matrix:
-        return self.displacement(x)
-
-    def cauchy(self, x: np.ndarray) -> Matrix:
-        return csr(self.shape.cauchy(x) @ self.S)
-
-    def stress_points(self) -> np.ndarray:
-        return self.shape.stress_points()
+    def of_stresses(self, rows: Matrix) -> Matrix:
+        return csr(rows @ self.S)
 
     @cached_property
     def S(self) -> np.ndarray:
-        """The stresses of the mesh per kept stress."""
+        """The stresses of the mesh per reduced stress."""
         f, strains = self.fields, self.continuum.strains
         strain = (strains.D @ f.V) / f.omega
         if len(f.left):
