@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phloat.motion.kernel.body import momenta
+from phloat.motion.kernel.law_functions import EFFORT, call_law
 from phloat.motion.kernel.machine.compiler import jit
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, fill
 from phloat.motion.kernel.ports import carry, clear, port_at
@@ -37,12 +38,15 @@ from phloat.motion.kernel.tables import (
     J_ROW,
     J_ROWS,
     LAM,
+    LAW_OUT,
+    LAW_SIZE,
     N_ETA,
     N_LIN,
     N_ROT,
     ON_DIR,
     OUT_A,
     OUT_B,
+    R_CALL,
     R_COEF,
     R_DAMPER,
     R_LAW,
@@ -190,6 +194,10 @@ def law(m, w, r, rate):
         force -= looked_up(m.data, R[r, R_SPRING], R[r, R_N_SPRING], x)[0]
     if R[r, R_N_DAMPER]:
         force -= looked_up(m.data, R[r, R_DAMPER], R[r, R_N_DAMPER], rate)[0]
+    if R[r, R_CALL] >= 0:
+        out = R[r, R_COEF] + LAW_OUT
+        call_law(m.indices[R[r, R_CALL]], x, x, rate, 1.0, w, o + LAW_SIZE, out)
+        force -= w[out + EFFORT]
     return force
 
 
