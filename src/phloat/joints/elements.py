@@ -12,7 +12,8 @@ from phloat.algebra.cross import rotation
 from phloat.errors import InputError, PortError, finite, not_negative
 from phloat.joints.curves import Curve, Range, curve, resistance
 from phloat.joints.ends import Between, Vector, unit, word
-from phloat.joints.laws import LAWS, Law, LawFunction, no_damper, no_spring
+from phloat.joints.law_functions import LAWS, LawFunction, no_damper, no_spring
+from phloat.joints.laws import Law
 from phloat.joints.rows import Row, distance, in_plane, rotation_vector, small_rotation
 
 AXES = ("inertial", "body")

@@ -1,102 +1,13 @@
-"""Laws: the effort of a force element along a row, over the coordinate x of the row and its rate v.
-
-A spring returns its effort, the slope of it and the stored energy, a damper its effort and the slope; both hold against the
-motion. Springs and dampers given by numbers and tables are in `Law`. Others, the ready-made ones and those of users, are a
-`LawFunction`: scalar code that is written once (`joints.scalar`) and called by the kernel, by its twin in JAX, and in Python by
-`terms`, `linearise` and the energy accounts.
-"""
+"""The law of a force element along a row: springs and dampers by numbers, tables or functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from phloat.errors import InputError
+from phloat.joints.law_functions import LawFunction
 from phloat.joints.pieces import ABSOLUTE, NONE, Pieces
-from phloat.joints.scalar import fabs, where
 
 PLACES = 1e-14  # of a place: by so much it is unknown
-AGREE = 1e-13  # of the energy: what a quadrature may miss before the difference quotient is better
-PROBES = 10.0 ** np.arange(-6, 4, 0.5)  # coordinates and rates at which slopes and signs are compared
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(4)
-GAUSS = tuple((0.5 + 0.5 * float(x), 0.5 * float(w)) for x, w in zip(NODES, WEIGHTS, strict=True))  # of (0, 1)
-
-
-def no_spring(x: Any, *numbers: Any) -> Any:
-    return 0.0 * x, 0.0 * x, 0.0 * x
-
-
-def no_damper(v: Any, *numbers: Any) -> Any:
-    return 0.0 * v, 0.0 * v
-
-
-def mean_effort(spring: Callable[..., Any], x0: Any, x1: Any, *numbers: Any) -> Any:
-    """The mean effort of a spring between x₀ and x₁, its slope in the middle and the energy at x₁.
-
-    (U₁ − U₀)/(x₁ − x₀), by quadrature where that misses nothing: then no digits are lost where x₀ and x₁ are close.
-    """
-    change, mean = x1 - x0, 0.0
-    for node, weight in GAUSS:
-        mean = mean + weight * spring(x0 + node * change, *numbers)[0]
-    energy, gained = spring(x1, *numbers)[2], spring(x1, *numbers)[2] - spring(x0, *numbers)[2]
-    missed = fabs(gained - mean * change) > AGREE * (fabs(energy) + fabs(energy - gained))
-    quotient = gained / where(missed, change, 1.0)
-    return where(missed, quotient, mean), spring(0.5 * (x0 + x1), *numbers)[1], energy
-
-
-@dataclass(frozen=True)
-class LawFunction:
-    """A law written as functions: `spring(x, *numbers)` → (effort, slope, energy), `damper(v, *numbers)` → (effort, slope).
-
-    `numbers` names the parameters, in the order in which the functions take them.
-    """
-
-    name: str
-    numbers: tuple[str, ...]
-    spring: Callable[..., Any] = no_spring
-    damper: Callable[..., Any] = no_damper
-
-    @property
-    def stores(self) -> bool:
-        return self.spring is not no_spring
-
-    @property
-    def resists(self) -> bool:
-        return self.damper is not no_damper
-
-    def check(self, label: str, numbers: Sequence[float]) -> None:
-        """Raises InputError where slopes are not those of the efforts, or where a damper gives energy."""
-        for x in (*PROBES, *-PROBES):
-            h = 1e-5 * abs(x)
-            (force, slope, _), (_, _, high), (_, _, low) = (self.spring(y, *numbers) for y in (x, x + h, x - h))
-            self._compare(
-                label, "spring", "effort, ∂energy/∂x", x, force, (high - low) / (2.0 * h), max(abs(high), abs(low)) / h
-            )
-            above, below = self.spring(x + h, *numbers)[0], self.spring(x - h, *numbers)[0]
-            self._compare(
-                label, "spring", "slope", x, slope, (above - below) / (2.0 * h), max(abs(above), abs(below)) / h
-            )
-            effort, slope = self.damper(x, *numbers)
-            above, below = self.damper(x + h, *numbers)[0], self.damper(x - h, *numbers)[0]
-            self._compare(
-                label, "damper", "slope", x, slope, (above - below) / (2.0 * h), max(abs(above), abs(below)) / h
-            )
-            if effort * x < 0.0:
-                raise InputError(
-                    f"damper of {label!r} gives energy: at the rate {x:g} its effort is {effort:g}; it must have that sign"
-                )
-
-    def _compare(self, label: str, what: str, name: str, x: float, said: float, found: float, noise: float) -> None:
-        if not abs(said - found) <= 1e-4 * (abs(said) + abs(found)) + 1e-10 * noise:
-            raise InputError(
-                f"{what} of {label!r} returns the {name} {said:.6g} at {x:g}; differences give {found:.6g}"
-            )
-
-
-LAWS: dict[str, LawFunction] = {}  # all laws that are written as functions, by name
 
 
 @dataclass(frozen=True, eq=False)

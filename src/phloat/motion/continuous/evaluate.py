@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phloat.motion.kernel.body import momenta
-from phloat.motion.kernel.law_functions import EFFORT, call_law
+from phloat.motion.kernel.law_calls import EFFORT, call_law
 from phloat.motion.kernel.machine.compiler import jit
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, fill
 from phloat.motion.kernel.ports import carry, clear, port_at

@@ -13,7 +13,7 @@ from phloat.joints.laws import Law
 from phloat.joints.rows import FIRST, FUNCTIONS, INERTIAL, SECOND, SEPARATION, Row
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import Arrays, arrays_of
-from phloat.motion.kernel.law_functions import law_address
+from phloat.motion.kernel.law_calls import law_address
 from phloat.motion.kernel.machine.elimination_order import eliminated
 from phloat.motion.kernel.machine.factors import factors
 from phloat.motion.kernel.machine.padding import fours, padded, short, strips

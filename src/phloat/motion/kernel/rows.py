@@ -9,7 +9,7 @@ gap (end ports). Motion is that of B seen from A.
 import math
 
 from phloat.joints.rows import FIRST, INERTIAL, SECOND, SEPARATION
-from phloat.motion.kernel.law_functions import EFFORT, ENERGY, WEIGHT, call_law
+from phloat.motion.kernel.law_calls import EFFORT, ENERGY, WEIGHT, call_law
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
 from phloat.motion.kernel.tables import (
     ANGLE,

@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba import extending, types
 
 from phloat.joints import scalar
-from phloat.joints.laws import LawFunction, mean_effort
+from phloat.joints.law_functions import LawFunction, mean_effort
 from phloat.motion.kernel.machine.uncompiled import PLAIN
 
 intrinsic: Any = extending.intrinsic
