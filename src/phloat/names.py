@@ -88,7 +88,19 @@ from phloat.files.model import Model, run
 from phloat.files.reading import load_model, read_model, save_model
 from phloat.files.results import load_result, to_netcdf
 from phloat.files.urdf import load_urdf
-from phloat.joints.elements import Bushing, Damper, Force, JointDamper, JointSpring, Load, Spring, Torque
+from phloat.joints.elements import (
+    Bushing,
+    Damper,
+    Force,
+    JointDamper,
+    JointFriction,
+    JointLaw,
+    JointSpring,
+    Load,
+    PortLaw,
+    Spring,
+    Torque,
+)
 from phloat.joints.pairs import Cylindrical, Drive, Planar, Prismatic, Revolute, Slide, Spherical, Universal, Weld
 from phloat.joints.tie import Pressure, Tie, Traction
 from phloat.linear.analysis.modes import Modes, modes
@@ -180,6 +192,8 @@ __all__ = [
     "InputError",
     "JointDamper",
     "JointError",
+    "JointFriction",
+    "JointLaw",
     "JointSpring",
     "JumpsWarning",
     "KelvinVoigt",
@@ -218,6 +232,7 @@ __all__ = [
     "Polynomials",
     "Port",
     "PortError",
+    "PortLaw",
     "PortsReport",
     "PowerBalance",
     "Pressure",
