@@ -113,10 +113,10 @@ from phloat.motion.initial.settle import settle
 from phloat.motion.inputs.positions import position
 from phloat.motion.inputs.signals import piecewise
 from phloat.motion.ledger import Ledger, energy_ledger
-from phloat.motion.result import Books, Result
+from phloat.motion.result import EnergyAccounts, Result
 from phloat.motion.resume import resume
 from phloat.motion.run.events import Event
-from phloat.motion.saving.saved import load_run, save
+from phloat.motion.saving.folder import load_run, save
 from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha
 from phloat.motion.schemes.ida import IDA
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
@@ -142,7 +142,6 @@ __all__ = [
     "Basis",
     "Beam",
     "Body",
-    "Books",
     "Bushing",
     "Campbell",
     "Certificate",
@@ -158,6 +157,7 @@ __all__ = [
     "Damper",
     "Drive",
     "EffectiveMasses",
+    "EnergyAccounts",
     "Ensemble",
     "Event",
     "FailedSamplesWarning",

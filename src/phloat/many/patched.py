@@ -21,7 +21,7 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import Arrays
 from phloat.motion.kernel.machine.padding import padded
 from phloat.motion.kernel.step import arrive
-from phloat.motion.run.assembled import Assembled
+from phloat.motion.run.assembly import Assembly
 from phloat.system.elements import Element
 from phloat.system.state import Pose, State
 from phloat.system.system import System
@@ -87,13 +87,13 @@ def _alike_damped(one: Body, other: Body) -> bool:
 class Template:
     """The buffers of the first run of a family, at its start."""
 
-    run: Assembled
+    run: Assembly
     state: State
     poses: dict[str, Pose]
     groups: tuple[Group, ...]
     elements: dict[str, tuple[Element, int]]  # those that change, as they are at first, and the first of their rows
 
-    def patched(self, system: System, state: State) -> Assembled | None:
+    def patched(self, system: System, state: State) -> Assembly | None:
         """The buffers for another system of the family from the same start; None where more than numbers is other."""
         first, packed = self.run.system, self.run.packed
         if any(system.joints[name] is not joint for name, joint in first.joints.items()):
@@ -141,7 +141,7 @@ def _alike(new: Element, old: Element) -> bool:
     )
 
 
-def _write(run: Assembled, group: Group, arrays: Arrays) -> None:
+def _write(run: Assembly, group: Group, arrays: Arrays) -> None:
     """The constants of a body where `packed` put those of the first."""
     model, body = run.packed.model, arrays.body
     model.data[group.start : group.start + len(group.order)] = _listed(arrays)[group.order]
@@ -190,7 +190,7 @@ def _order(arrays: Arrays) -> tuple[np.ndarray, int]:
     return data.made(float).astype(np.int64), int(row[t.D_MASS])
 
 
-def _load(run: Assembled, i: int, arrays: Arrays, pose: Pose, state: State, name: str) -> None:
+def _load(run: Assembly, i: int, arrays: Arrays, pose: Pose, state: State, name: str) -> None:
     """The state of one body: r and V of its mass centre, which may have moved, and its pre-stress."""
     w, B = run.packed.w, run.packed.model.bodies[i]
     at, along = arrays.shift
@@ -229,7 +229,7 @@ def apart(family: Family) -> tuple[System, dict[str, tuple[str, ...]]]:
     return replace(family.base, bodies=bodies), groups
 
 
-def template(family: Family, run: Assembled, state: State, groups: dict[str, tuple[str, ...]]) -> Template:
+def template(family: Family, run: Assembly, state: State, groups: dict[str, tuple[str, ...]]) -> Template:
     """What `patched` needs of a run at its start."""
     names = list(run.system.bodies)
     found = [_group(run, state, some, tuple(map(names.index, some)), family) for some in groups.values()]
@@ -242,7 +242,7 @@ def template(family: Family, run: Assembled, state: State, groups: dict[str, tup
     return Template(run, state, {name: state.pose(name) for name in names}, tuple(found), elements)
 
 
-def _group(run: Assembled, state: State, names: tuple[str, ...], members: tuple[int, ...], family: Family) -> Group:
+def _group(run: Assembly, state: State, names: tuple[str, ...], members: tuple[int, ...], family: Family) -> Group:
     arrays, model, base = run.packed.arrays[names[0]], run.packed.model, family.base.bodies[names[0]]
     known = {id(port): name for name, port in base.ports.items()}
     ports = [side.port for entry in run.packed.entries for side in (entry.first, entry.second)]

@@ -16,14 +16,14 @@ import numpy as np
 from phloat.errors import InputError
 from phloat.many.family import Family
 from phloat.many.patched import Template, apart, template
-from phloat.motion.initial.velocities import agreed, closed_or_said, repeated_rows
-from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.motion.initial.velocities import consistent_state, redundant_rows, require_closed
+from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.inputs.signals import Function
 from phloat.motion.result import Result, at_times
-from phloat.motion.run.assembled import Assembled
+from phloat.motion.run.assembly import Assembly
 from phloat.motion.run.kernel_run import KernelRun
-from phloat.motion.run.nodes import Marks, Nodes
 from phloat.motion.run.task import Task
+from phloat.motion.run.time_grid import OutputNodes, TimeGrid
 from phloat.motion.schemes.midpoint import Midpoint
 from phloat.motion.simulate import simulate
 from phloat.system.state import State
@@ -115,7 +115,7 @@ class Prepared:
         if u is not None:
             if not self._drives_alike(system, u):
                 return None
-            task, known = replace(task, inputs=given_inputs(system, u)), replace(known, given=None)
+            task, known = replace(task, inputs=as_inputs(system, u)), replace(known, given=None)
         run = known.template.patched(system, state)
         if run is None:
             return None
@@ -171,12 +171,12 @@ def first(
         raise InputError(f"steps of {dt:g} s from {t_0:g} to {t_end:g} s, output {output!r}")
     system, groups = apart(family)
     state = fits(system, start)
-    closed_or_said(system, state)
-    if agreed(system, state, inputs.at(t_0)) is not state:
+    require_closed(system, state)
+    if consistent_state(system, state, inputs.at(t_0)) is not state:
         raise InputError("the start has to be moved a little, and that depends on masses")
-    task = Task(system, state, t_0, t_end, dt, inputs, output, dropped=repeated_rows(system, state))
+    task = Task(system, state, t_0, t_end, dt, inputs, output, dropped=redundant_rows(system, state))
     runner = Again(task)
-    nodes = Nodes(t_0, t_end, dt)
+    nodes = TimeGrid(t_0, t_end, dt)
     times = nodes.within(0, nodes.last)
     times = np.append(times, times[-1] + (times[-1] - times[-2]))
     try:
@@ -198,7 +198,7 @@ def _ascend(output: int | np.ndarray, t_0: float, t_end: float) -> bool:
 class Again(KernelRun):
     """A runner on buffers that are there already, with inputs that are known for all steps."""
 
-    def __init__(self, task: Task, run: Assembled | None = None, known: First | None = None) -> None:
+    def __init__(self, task: Task, run: Assembly | None = None, known: First | None = None) -> None:
         super().__init__(task, run)
         self.known = known
         if known is not None and isinstance(task.output, int):
@@ -207,8 +207,8 @@ class Again(KernelRun):
     def through(self) -> None:
         """All steps of the run, as `FixedSteps` makes them; the last one may be shorter."""
         assert self.known is not None and self.task.dt is not None
-        nodes = Nodes(self.task.t_0, self.task.t_end, self.task.dt)
-        marks, last = Marks(nodes, self.task.output), nodes.last
+        nodes = TimeGrid(self.task.t_0, self.task.t_end, self.task.dt)
+        marks, last = OutputNodes(nodes, self.task.output), nodes.last
         for at in (*range(0, last - 1, LONGEST), last - 1):
             to = min(at + LONGEST, last - 1) if at < last - 1 else last
             self.go(nodes.within(at, to), marks.within(at, to) - at)

@@ -30,12 +30,12 @@ MOST = 32  # bodies whose joints are looked at
 AIM = 1e-4  # of the length: the error that the advised number of pieces is for
 
 
-def watched(result: Result) -> dict[str, dict[str, float]]:
+def check_run(result: Result) -> dict[str, dict[str, float]]:
     """The largest rotation, strain, deflection and error of every flexible body over a run; warns where the error is large."""
-    return _said(result.system, _over_time(result.system, result.t, result.e), level=6)
+    return _warn(result.system, _over_time(result.system, result.t, result.e), level=6)
 
 
-def watched_linear(result: LinearResult) -> dict[str, dict[str, float]]:
+def check_linear_run(result: LinearResult) -> dict[str, dict[str, float]]:
     """How far the fields of a linear system turn, and the error ½ θ² of what is linear in it; warns where that is large."""
     times = np.unique(np.linspace(0, len(result) - 1, min(len(result), SAMPLES)).astype(int))
     out = {}
@@ -64,7 +64,7 @@ def watched_linear(result: LinearResult) -> dict[str, dict[str, float]]:
     return out
 
 
-def watched_state(system: System, state: State, *, t: float = 0.0, level: int = 5, stretch: float = STRETCHED) -> State:
+def check_state(system: System, state: State, *, t: float = 0.0, level: int = 5, stretch: float = STRETCHED) -> State:
     """The state, after a warning where a body deforms too far; an error where no body of that size could."""
     found = _over_time(system, np.array([t]), state.e[None])
     for name, it in found.items():
@@ -73,7 +73,7 @@ def watched_state(system: System, state: State, *, t: float = 0.0, level: int = 
                 f"this is no equilibrium of body {name!r}: it is deflected by {it.deflection:.3g} of its length within its "
                 f"frame, and strained by {it.strain:.3g}; {_cure(system.bodies[name], it)}, or load it less"
             )
-    _said(system, found, level, stretch)
+    _warn(system, found, level, stretch)
     return state
 
 
@@ -92,7 +92,7 @@ def _over_time(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deform
         it, body = out[name], system.bodies[name]
         if isinstance(body.recipe, Beam) and np.isfinite(it.error) and not it.error < _limit(body):
             k = int(np.searchsorted(t, it.t))
-            far = held_ends(system, State(system.bodies, layout, e[k]), name)
+            far = restrained_ends(system, State(system.bodies, layout, e[k]), name)
             again = deformation(body, t, *motion(name), far=far) if far.any() else None
             out[name] = it if again is None else again
     return out
@@ -107,7 +107,7 @@ def _alike(system: System) -> list[list[str]]:
     return list(groups.values())
 
 
-def _said(
+def _warn(
     system: System, found: Mapping[str, Deformation], level: int, stretch: float = STRETCHED
 ) -> dict[str, dict[str, float]]:
     """Plain numbers by body; one warning for all bodies beyond the hypothesis, about the worst of them; of the others, what
@@ -155,7 +155,7 @@ HELD = 0.1  # of the row: what joints may leave of it; the frame of a bent beam 
 ITERATIONS = 400
 
 
-def held_ends(system: System, state: State, name: str) -> Far:
+def restrained_ends(system: System, state: State, name: str) -> Far:
     """(first or last end taken as held; about y, z; the other may not turn, not move across)."""
     body, out = system.bodies[name], FREE.copy()
     if not system.multipliers.size:

@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 
 from phloat.errors import InputError, finite
-from phloat.motion.initial.velocities import repeated_rows
-from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.motion.initial.velocities import redundant_rows
+from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.result import Result
 from phloat.motion.run.events import Event
-from phloat.motion.run.progress import bar
-from phloat.motion.run.task import Begins, Controller, Scheme, Task
-from phloat.motion.saving.files import held
-from phloat.motion.saving.forms import memory_or_said, rows_of
-from phloat.motion.saving.record import Recorder
-from phloat.motion.saving.saved import Arrays, Description, Folder, Span, same_layout
+from phloat.motion.run.progress import progress_bar
+from phloat.motion.run.task import Controller, LibraryController, Scheme, Task
+from phloat.motion.saving.files import locked
+from phloat.motion.saving.folder import Arrays, Description, RunFolder, Span, require_same_layout
+from phloat.motion.saving.format import has_rows, require_memory
+from phloat.motion.saving.recorder import Recorder
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
-from phloat.motion.simulate import run, said, shared_by
+from phloat.motion.simulate import describe_task, require_threads, run_task
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -42,14 +42,14 @@ def resume(
     Functions are not saved: give inputs, controller and events as they were. The motion is then that of a run that was never
     cut short, bit for bit (of a controller without a memory of its own), with any number of `threads`.
     """
-    where = Folder(Path(folder))
+    where = RunFolder(Path(folder))
     where.description()  # there is a run to go on with
-    with held(where.path):
-        return _gone_on(where, system, u, controller, events, t_end, progress, threads)
+    with locked(where.path):
+        return _continue(where, system, u, controller, events, t_end, progress, threads)
 
 
-def _gone_on(
-    where: Folder,
+def _continue(
+    where: RunFolder,
     system: System,
     u: Mapping[str, object] | Inputs | None,
     controller: Controller | None,
@@ -60,14 +60,14 @@ def _gone_on(
 ) -> Result:
     """The same, of a folder that nobody else writes to."""
     told = where.description()
-    same_layout(told, system)
+    require_same_layout(told, system)
     task = told["task"]
     if task is None:
         raise InputError(
             f"the run in {str(where.path)!r} was saved when it had ended; simulate(…, save=folder) makes runs to resume"
         )
-    inputs = given_inputs(system, u)
-    _same_task(task, inputs, controller, events)
+    inputs = as_inputs(system, u)
+    _require_same_task(task, inputs, controller, events)
     pieces, _ = where.pieces(told, system)
     number, memory = where.memory(len(pieces)) or (-1, None)
     if memory is None and told["finished"]:
@@ -76,7 +76,7 @@ def _gone_on(
             "simulate on from result.state()"
         )
     if memory is not None:
-        memory_or_said(memory, task, system.ports.shapes)
+        require_memory(memory, task, system.ports.shapes)
     now = float(memory["now"][0]) if memory is not None else task["t_0"]
     end = task["t_end"] if t_end is None else float(finite("t_end", t_end, ()))
     if end < now or (told["finished"] and (t_end is None or end == now)):
@@ -86,10 +86,10 @@ def _gone_on(
         )
     scheme = _scheme(task["scheme"])
     start = where.read("start")
-    if not rows_of(start[None], (system.layout.size,)):
+    if not has_rows(start[None], (system.layout.size,)):
         raise InputError(f"start.npy in {str(where.path)!r} is no state of this system: it has shape {start.shape}")
     state = State(system.bodies, system.layout, start)
-    rows = _counted(pieces[: number + 1])
+    rows = _row_span(pieces[: number + 1])
     going = Task(
         system,
         state,
@@ -101,19 +101,21 @@ def _gone_on(
         controller=controller,
         every=task["every"],
         events=tuple(events),
-        dropped=repeated_rows(system, state),
-        progress=bar(now, end, progress),
+        dropped=redundant_rows(system, state),
+        progress=progress_bar(now, end, progress),
         recorder=Recorder(where, system, dict(told), number + 1, rows),
         memory=memory,
-        threads=shared_by(threads, scheme),
+        threads=require_threads(threads, scheme),
     )
     assert going.recorder is not None
-    going.recorder.constant["task"] = said(going, scheme)
-    going.recorder.say(False, told["info"])
-    return run(going, scheme)
+    going.recorder.constant["task"] = describe_task(going, scheme)
+    going.recorder.describe(False, told["info"])
+    return run_task(going, scheme)
 
 
-def _same_task(task: Description, inputs: Inputs, controller: Controller | None, events: Sequence[Event]) -> None:
+def _require_same_task(
+    task: Description, inputs: Inputs, controller: Controller | None, events: Sequence[Event]
+) -> None:
     """What cannot be saved is given again."""
     for what, there, here in (
         ("inputs", set(task["inputs"]), set(inputs.signals)),
@@ -124,7 +126,7 @@ def _same_task(task: Description, inputs: Inputs, controller: Controller | None,
                 f"the run had the {what} {', '.join(sorted(there)) or 'none'}, and is given {', '.join(sorted(here)) or 'none'}; "
                 "give them as they were to simulate"
             )
-    if isinstance(controller, Begins):
+    if isinstance(controller, LibraryController):
         raise InputError(
             "a controller with a state of its own cannot go on where a run was cut short: its state was not saved"
         )
@@ -145,6 +147,6 @@ def _scheme(told: Description) -> Scheme:
         ) from error
 
 
-def _counted(pieces: Sequence[Arrays]) -> Span:
+def _row_span(pieces: Sequence[Arrays]) -> Span:
     t = np.concatenate([np.zeros(0), *(piece["t"] for piece in pieces)])
     return (len(t), float(t[0]), float(t[-1])) if len(t) else (0, 0.0, 0.0)

@@ -14,18 +14,18 @@ from phloat.errors import ConvergenceError, InputError, finite, finite_row, posi
 from phloat.linear.course import LinearResult
 from phloat.linear.march import LinearOutputs, march
 from phloat.linear.phdae import LinearPHDAE
-from phloat.motion.deformation import watched, watched_linear
-from phloat.motion.initial.velocities import agreed, closed_or_said, repeated_rows, velocity_rows
-from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.motion.deformation import check_linear_run, check_run
+from phloat.motion.initial.velocities import consistent_state, redundant_rows, require_closed, velocity_rows
+from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.law_ranges import warn_of_ranges
 from phloat.motion.result import Result, at_times
 from phloat.motion.run.events import Event
-from phloat.motion.run.nodes import on_time_or_said
-from phloat.motion.run.progress import bar
-from phloat.motion.run.task import Begins, Controller, Scheme, Task
-from phloat.motion.saving.files import held
-from phloat.motion.saving.record import begun
-from phloat.motion.saving.saved import Description
+from phloat.motion.run.progress import progress_bar
+from phloat.motion.run.task import Controller, LibraryController, Scheme, Task
+from phloat.motion.run.time_grid import warn_if_late
+from phloat.motion.saving.files import locked
+from phloat.motion.saving.folder import Description
+from phloat.motion.saving.recorder import start_recording
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.system.state import State
 from phloat.system.system import System, fits
@@ -41,7 +41,7 @@ def simulate(
     *,
     dt: float,
     u: Mapping[str, object] | Inputs | None = None,
-    controller: LinearController | Begins | None = None,
+    controller: LinearController | LibraryController | None = None,
     every: float | None = None,
     output: int | Sequence[float] | np.ndarray = 1,
     t_start: float = 0.0,
@@ -56,7 +56,7 @@ def simulate(
     *,
     dt: float | None = None,
     u: Mapping[str, object] | Inputs | None = None,
-    controller: Controller | Begins | None = None,
+    controller: Controller | LibraryController | None = None,
     every: float | None = None,
     scheme: Scheme = Midpoint(),
     output: int | Sequence[float] | np.ndarray = 1,
@@ -76,7 +76,7 @@ def simulate(
     *,
     dt: float | None = None,
     u: Mapping[str, object] | Inputs | None = None,
-    controller: Controller | LinearController | Begins | None = None,
+    controller: Controller | LinearController | LibraryController | None = None,
     every: float | None = None,
     scheme: Scheme = Midpoint(),
     output: int | Sequence[float] | np.ndarray = 1,
@@ -118,12 +118,12 @@ def simulate(
         raise InputError(f"t_end = {end:g} s is not after the start at t = {start:g} s")
     if dt is not None and positive("dt", dt) > end - start:
         raise InputError(f"dt = {dt:g} s is longer than the run of {end - start:g} s")
-    _checked(controller, every)
-    system, asked = _begun(system, controller, dt if scheme == Midpoint() else None)
-    inputs = given_inputs(system, u)
-    closed_or_said(system, state)
+    _require_controller(controller, every)
+    system, asked = _start_controller(system, controller, dt if scheme == Midpoint() else None)
+    inputs = as_inputs(system, u)
+    require_closed(system, state)
     rows = velocity_rows(system, state)
-    state = agreed(system, state, inputs.at(start), rows)
+    state = consistent_state(system, state, inputs.at(start), rows)
     task = Task(
         system,
         state,
@@ -134,10 +134,10 @@ def simulate(
         output=_output(output, start, end),
         controller=asked,
         every=every,
-        events=_listed(events),
-        dropped=repeated_rows(system, state, rows[0]),
-        progress=bar(start, end, progress),
-        threads=shared_by(threads, scheme),
+        events=_event_tuple(events),
+        dropped=redundant_rows(system, state, rows[0]),
+        progress=progress_bar(start, end, progress),
+        threads=require_threads(threads, scheme),
         corners=tuple(finite_row("corners", corners).tolist()) if len(corners) else (),
     )
     if not callable(getattr(scheme, "run", None)) or isinstance(scheme, type):
@@ -146,10 +146,10 @@ def simulate(
         if not isinstance(event, Event):
             raise InputError(f"one of the events is {event!r}; write Event(when=…, do=…)")
     if save is None:
-        return run(task, scheme)
-    with held(Path(save)):
-        recorder = begun(save, system, state.e, said(task, scheme), task.output)
-        return run(replace(task, recorder=recorder), scheme)
+        return run_task(task, scheme)
+    with locked(Path(save)):
+        recorder = start_recording(save, system, state.e, describe_task(task, scheme), task.output)
+        return run_task(replace(task, recorder=recorder), scheme)
 
 
 def _linear(
@@ -177,16 +177,16 @@ def _linear(
         raise InputError(
             "give dt: a linear system takes equal steps, some 20 to a period of the fastest mode of interest"
         )
-    _checked(controller, every)
+    _require_controller(controller, every)
     step = (end - start) / np.ceil((end - start) / positive("dt", dt) * (1 - 1e-9))  # as march has it
     if every is not None:
-        on_time_or_said("sample time", every, step)
-    if isinstance(controller, Begins):
+        warn_if_late("sample time", every, step)
+    if isinstance(controller, LibraryController):
         system, controller = controller.begun(system, step)
     result = march(
         system,
         state,
-        given_inputs(system, u),
+        as_inputs(system, u),
         t_0=start,
         t_end=end,
         dt=dt,
@@ -194,26 +194,26 @@ def _linear(
         controller=controller,
         every=every,
     )
-    return replace(result, info={"deformation": watched_linear(result)})
+    return replace(result, info={"deformation": check_linear_run(result)})
 
 
-def _begun(system: System, controller: Any, dt: float | None) -> tuple[System, Controller | None]:
+def _start_controller(system: System, controller: Any, dt: float | None) -> tuple[System, Controller | None]:
     """What a run asks for inputs: a function as it is, a controller of this library afresh."""
-    return controller.begun(system, dt) if isinstance(controller, Begins) else (system, controller)
+    return controller.begun(system, dt) if isinstance(controller, LibraryController) else (system, controller)
 
 
-def _checked(controller: object, every: float | None) -> None:
-    if controller is not None and not callable(controller) and not isinstance(controller, Begins):
+def _require_controller(controller: object, every: float | None) -> None:
+    if controller is not None and not callable(controller) and not isinstance(controller, LibraryController):
         raise InputError(f"controller is {controller!r}; it must be a function f(t, y) that returns {{port: value}}")
     if every is not None and controller is None:
         raise InputError("every= is the sample time of a controller, and there is none; output= thins the results")
-    if every is not None and isinstance(controller, Begins):
+    if every is not None and isinstance(controller, LibraryController):
         raise InputError("this controller has its own time; give the sample time as Sampled(controller, every=…)")
     if every is not None:
         positive("every", every)
 
 
-def shared_by(threads: object, scheme: Scheme) -> int:
+def require_threads(threads: object, scheme: Scheme) -> int:
     """How many threads share a step, or a sentence."""
     if not isinstance(threads, (int, np.integer)) or isinstance(threads, bool) or threads < 1:
         raise InputError(f"threads={threads!r}: it must be 1 or more")
@@ -224,7 +224,7 @@ def shared_by(threads: object, scheme: Scheme) -> int:
     return int(threads)
 
 
-def _listed(events: object) -> tuple[Event, ...]:
+def _event_tuple(events: object) -> tuple[Event, ...]:
     if not isinstance(events, (list, tuple)):
         raise InputError(f"events is {type(events).__name__}; it must be a list: [Event(…), …]")
     return tuple(events)
@@ -249,7 +249,7 @@ def _output(output: object, start: float, end: float) -> int | np.ndarray:
 
 
 @one_thread()
-def run(task: Task, scheme: Scheme) -> Result:
+def run_task(task: Task, scheme: Scheme) -> Result:
     """The motion of a task; through its recorder, if it has one."""
     recorder = task.recorder
     try:
@@ -257,29 +257,29 @@ def run(task: Task, scheme: Scheme) -> Result:
     except BaseException as error:
         task.progress(np.inf, None)
         if recorder is not None and isinstance(error, ConvergenceError) and isinstance(error.result, Result):
-            error.result = recorder.ended(error.result, finished=False)
+            error.result = recorder.finish(error.result, finished=False)
         elif recorder is not None and not recorder.pieces:
-            recorder.where.emptied()  # nothing is lost, and the folder is free again
+            recorder.where.clear()  # nothing is lost, and the folder is free again
         raise
     task.progress(np.inf, None)
     warn_of_ranges(result.info)
     info = result.info
     if recorder is not None:
-        result = recorder.ended(result)
+        result = recorder.finish(result)
     else:
-        result = replace(result, info={**info, "scheme": scheme_said(scheme), "dt": task.dt})
-    result = replace(result, info={**result.info, "deformation": watched(result)})
+        result = replace(result, info={**info, "scheme": describe_scheme(scheme), "dt": task.dt})
+    result = replace(result, info={**result.info, "deformation": check_run(result)})
     if recorder is not None:
-        recorder.say(True, {**info, "deformation": result.info["deformation"]})
+        recorder.describe(True, {**info, "deformation": result.info["deformation"]})
     return result if isinstance(task.output, int) else at_times(result, task.output)
 
 
-def scheme_said(scheme: Scheme) -> Description:
+def describe_scheme(scheme: Scheme) -> Description:
     """A scheme by its name and its numbers."""
     return {"name": type(scheme).__name__, **vars(scheme)}
 
 
-def said(task: Task, scheme: Scheme) -> Description:
+def describe_task(task: Task, scheme: Scheme) -> Description:
     """A task in words and numbers, without the functions of it."""
     return {
         "t_0": task.t_0,
@@ -290,5 +290,5 @@ def said(task: Task, scheme: Scheme) -> Description:
         "inputs": list(task.inputs.signals),
         "controller": task.controller is not None,
         "events": [event.name for event in task.events],
-        "scheme": scheme_said(scheme),
+        "scheme": describe_scheme(scheme),
     }

@@ -89,7 +89,7 @@ class Places(NamedTuple):
 
 
 @jit
-def attitude(y, o, w, A):
+def quaternion_rotation(y, o, w, A):
     """The rotation of a quaternion (scalar first), whatever its length."""
     a, b, c, d = y[o], y[o + 1], y[o + 2], y[o + 3]
     f = 2.0 / (a * a + b * b + c * c + d * d)
@@ -114,7 +114,7 @@ def configure(m, w, p, y):
             w[B[i, W_THETA]], w[v + 5] = y[o], y[u]
             o, u = o + 1, u + 1
         elif rot == 3:
-            attitude(y, o, w, q + 3)
+            quaternion_rotation(y, o, w, q + 3)
             copy(3, y, u, w, v + 3)
             o, u = o + 4, u + 3
         copy(n, y, o, w, q + 12)

@@ -15,7 +15,7 @@ from phloat.motion.kernel.model import Model
 
 
 @dataclass(frozen=True, eq=False)
-class Pattern:
+class JacobianPattern:
     """The entries of ∂F/∂y column by column; ∂F/∂ẏ has its own among them."""
 
     model: Model

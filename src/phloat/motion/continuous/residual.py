@@ -72,7 +72,7 @@ NUDGE = 1e-6  # of a difference, beside the size of a number: 1e-12 is lost, and
 
 
 @jit
-def turned(y, o, x, a, b, c):
+def quaternion_rate(y, o, x, a, b, c):
     """x = ½ quaternion ⊗ (0, a, b, c)."""
     x[0] = -0.5 * (y[o + 1] * a + y[o + 2] * b + y[o + 3] * c)
     x[1] = 0.5 * (y[o] * a + y[o + 2] * c - y[o + 3] * b)
@@ -81,7 +81,7 @@ def turned(y, o, x, a, b, c):
 
 
 @jit
-def kinematics(m, w, p, y, i, yd, out, rate):
+def kinematic_residual(m, w, p, y, i, yd, out, rate):
     """q̇ − K(q) (v + s Gᵀμ) of one body."""
     B = m.bodies
     n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
@@ -96,7 +96,7 @@ def kinematics(m, w, p, y, i, yd, out, rate):
         out[o] = yd[o] - w[add]
         o += 1
     elif rot == 3:
-        turned(y, o, rate, w[add], w[add + 1], w[add + 2])
+        quaternion_rate(y, o, rate, w[add], w[add + 1], w[add + 2])
         for k in range(4):
             out[o + k] = yd[o + k] - rate[k]
         o += 4
@@ -105,7 +105,7 @@ def kinematics(m, w, p, y, i, yd, out, rate):
 
 
 @jit
-def dynamics(m, w, p, gravity, i, yd, out):
+def dynamic_residual(m, w, p, gravity, i, yd, out):
     """M v̇ − f − Gᵀλ of one body."""
     B, data = m.bodies, m.data
     n, long, lin, rot = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, N_ROT]
@@ -119,7 +119,7 @@ def dynamics(m, w, p, gravity, i, yd, out):
         if B[i, DAMPED]:
             out[at + k] += dot(data, B[i, D_RD] + o_k, w, rate, n)
     axpy(n, 1.0, w, B[i, W_FPRE], out, at)
-    membrane(m, w, i, out, at)
+    membrane_forces(m, w, i, out, at)
     for a in range(rot):
         omega_a = w[V + 3 + axis(a, rot)]
         axpy(n, yd[o + lin + a], w, B[i, W_C] + a * long, out, at)
@@ -139,7 +139,7 @@ def dynamics(m, w, p, gravity, i, yd, out):
 
 
 @jit
-def membrane(m, w, i, out, at):
+def membrane_forces(m, w, i, out, at):
     """+ Bᵀ(ε(η) + T Bη̇) with B = D + Qη, unit compliance."""
     B = m.bodies
     n, s, long, BM, eta, rate = B[i, N_ETA], B[i, N_STRAIN], B[i, LONG], B[i, W_BM], B[i, W_Q] + 12, B[i, W_V] + 6
@@ -183,8 +183,8 @@ def residual(m, w, p, gravity, s, y, yd, out):
     evaluate(m, w, p, s, y)
     rate = np.empty(4)
     for i in range(len(m.bodies)):
-        dynamics(m, w, p, gravity, i, yd, out)
-        kinematics(m, w, p, y, i, yd, out, rate)
+        dynamic_residual(m, w, p, gravity, i, yd, out)
+        kinematic_residual(m, w, p, y, i, yd, out, rate)
     for k in range(len(p.drives)):
         D = p.drives[k]
         if D[V_Y] >= 0:
@@ -200,7 +200,7 @@ def residual(m, w, p, gravity, s, y, yd, out):
 
 
 @making
-def differences(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, data):
+def jacobian(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, data):
     """∂F/∂y in the entries of a sparse matrix: columns of one group share no row, so they are nudged together, back and forth."""
     before, after, x = np.empty(len(y)), np.empty(len(y)), y.copy()
     for g in range(len(start) - 1):
@@ -248,7 +248,7 @@ def blocks(m, w, p, out):
 
 
 @making
-def moved(m, p, y, x, out):
+def displace(m, p, y, x, out):
     """q moved by x in the directions of v, rotations by their vectors; everything else as it is."""
     B = m.bodies
     for k in range(len(y)):
@@ -266,7 +266,7 @@ def moved(m, p, y, x, out):
             c = math.cos(0.5 * angle)
             s = math.sin(0.5 * angle) / (0.5 * angle) if angle > 1e-8 else 1.0
             change = np.empty(4)
-            turned(y, o, change, s * x[u], s * x[u + 1], s * x[u + 2])
+            quaternion_rate(y, o, change, s * x[u], s * x[u + 1], s * x[u + 2])
             for k in range(4):
                 out[o + k] = c * y[o + k] + change[k]
             o += 4
@@ -274,7 +274,7 @@ def moved(m, p, y, x, out):
 
 
 @jit
-def normalised(m, p, y):
+def normalise(m, p, y):
     """Quaternions of length one, in place."""
     for i in range(len(m.bodies)):
         if m.bodies[i, N_ROT] == 3:
@@ -285,7 +285,7 @@ def normalised(m, p, y):
 
 
 @jit
-def settle(m, w, p, time):
+def settle_gaps(m, w, p, time):
     """Gaps as they stand after `evaluate` become those from which turns are counted; laws note what they were asked for."""
     J, R, E = m.entries, m.rows, m.ends
     for j in range(len(J)):

@@ -8,12 +8,12 @@ from phloat.motion.continuous import evaluate as at
 from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Swivel
 from phloat.motion.inputs.positions import Path
 from phloat.motion.kernel import tables as t
-from phloat.motion.run.assembled import Assembled
+from phloat.motion.run.assembly import Assembly
 
 KINDS = {Coordinate: at.COORDINATE, Frame: at.FRAME, Swivel: at.SWIVEL}
 
 
-def places(run: Assembled) -> at.Places:
+def y_layout(run: Assembly) -> at.Places:
     """The tables; the buffer w of the run grows by what they need."""
     model, packed = run.packed.model, run.packed
     B, E, J, R = model.bodies, model.ends, model.entries, model.rows
@@ -63,13 +63,13 @@ def places(run: Assembled) -> at.Places:
     return at.Places(bodies, rows, ends, drives, run.given_at, sizes, np.ones(v))
 
 
-def by_velocity(run: Assembled, motion: Moving) -> bool:
+def by_velocity(run: Assembly, motion: Moving) -> bool:
     """Whether what a drive has moved must be integrated: a position is given, and what nobody moves stays."""
     signal = run.signals.get(motion.name)
     return signal is not None and not isinstance(signal, Path)
 
 
-def velocity_map(motion: Moving, inputs: int) -> np.ndarray:
+def drive_map(motion: Moving, inputs: int) -> np.ndarray:
     """(v, ω) of what a drive moves per input of its port, (6, inputs); of a coordinate the first number is its rate."""
     out = np.zeros((6, inputs))
     if isinstance(motion, Coordinate):

@@ -11,20 +11,20 @@ import numpy as np
 from phloat.algebra.sparse import Matrix, dependencies, row_lengths
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, RedundancyWarning, UnstableEquilibriumWarning, finite
-from phloat.motion.deformation import watched_state
-from phloat.motion.initial.relax import GOOD_ENOUGH, Point, curvature, descended, newton, point
+from phloat.motion.deformation import check_state
+from phloat.motion.initial.relax import GOOD_ENOUGH, BalancePoint, balance_point, descend, lowest_curvature, newton
 from phloat.motion.initial.statics import Statics, statics
 from phloat.motion.initial.stiffness import nonconservative
-from phloat.motion.initial.velocities import accelerations, agreed, closed_or_said, velocity_rows
-from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.motion.initial.velocities import accelerations, consistent_state, require_closed, velocity_rows
+from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
 from phloat.system.state import State
 from phloat.system.system import System, fits
 
 # load steps and method, one after the other: of what stands by itself, and of what can move
-STRUCTURE = ((1, newton), (8, newton), (1, descended), (40, newton))
+STRUCTURE = ((1, newton), (8, newton), (1, descend), (40, newton))
 UNSTABLE = -1e-9  # lowest stiffness, beside that of the bodies and their loads
-MECHANISM = ((1, descended), (1, newton), (8, newton), (40, newton))
+MECHANISM = ((1, descend), (1, newton), (8, newton), (40, newton))
 
 
 @one_thread()
@@ -39,16 +39,16 @@ def equilibrium(
     σ = C⁻¹ε(η), with the pre-stress that the given state has.
     """
     state = fits(system, state)
-    closed_or_said(system, state)
-    inputs, now = given_inputs(system, u), float(finite("t", t, ()))
-    _at_rest(system, inputs, now)
+    require_closed(system, state)
+    inputs, now = as_inputs(system, u), float(finite("t", t, ()))
+    _require_rest(system, inputs, now)
     task = statics(system, state, inputs.at(now))
-    best: Point | None = None
+    best: BalancePoint | None = None
     any_balance = bool(nonconservative(system, task.u))
-    for load_steps, method in MECHANISM if _unstable(point(task, task.start), 1e-6) else STRUCTURE:
-        found = _found(task, load_steps, method)
+    for load_steps, method in MECHANISM if _is_unstable(balance_point(task, task.start), 1e-6) else STRUCTURE:
+        found = _solve_in_load_steps(task, load_steps, method)
         best = found if best is None or found.residual < best.residual else best
-        if found.residual < GOOD_ENOUGH and (any_balance or method is descended or not _unstable(found)):
+        if found.residual < GOOD_ENOUGH and (any_balance or method is descend or not _is_unstable(found)):
             best = found
             break
     assert best is not None
@@ -57,14 +57,16 @@ def equilibrium(
             _warn_if_unstable(best)
         state = replace(state, e=best.state.e)
         warn_of_ranges_at(system, state)
-        return watched_state(system, state, t=now)
+        return check_state(system, state, t=now)
     raise AccuracyError(
         f"no equilibrium was found: the best try leaves forces out of balance by {best.residual:.1e} of their size, most on "
         f"{task.body_of(int(np.argmax(best.left)))!r}; start nearer with place(system, …), or load it less"
     )
 
 
-def _found(task: Statics, load_steps: int, method: Callable[[Statics, State], Point]) -> Point:
+def _solve_in_load_steps(
+    task: Statics, load_steps: int, method: Callable[[Statics, State], BalancePoint]
+) -> BalancePoint:
     """The loads put on in equal parts, one after the other."""
     state = task.start
     for k in range(1, load_steps + 1):
@@ -77,12 +79,12 @@ def _found(task: Statics, load_steps: int, method: Callable[[Statics, State], Po
     return found
 
 
-def _unstable(here: Point, least: float = UNSTABLE) -> bool:
-    return curvature(here, here.task.stiffness(here.state, here.lam)) < least
+def _is_unstable(here: BalancePoint, least: float = UNSTABLE) -> bool:
+    return lowest_curvature(here, here.task.stiffness(here.state, here.lam)) < least
 
 
-def _warn_if_unstable(here: Point) -> None:
-    if _unstable(here):
+def _warn_if_unstable(here: BalancePoint) -> None:
+    if _is_unstable(here):
         warnings.warn(
             "forces balance at this equilibrium, but any disturbance leaves it (an inverted pendulum, a column beyond its buckling "
             "load); start from a slightly disturbed state to find a stable one, or see how fast it is left: poles(linearise(…))",
@@ -91,7 +93,7 @@ def _warn_if_unstable(here: Point) -> None:
         )
 
 
-def _at_rest(system: System, inputs: Inputs, t: float) -> None:
+def _require_rest(system: System, inputs: Inputs, t: float) -> None:
     drives = inputs.driving()
     for name in drives.signals:
         if name not in drives.positions and np.any(rate := drives.at(t)[system.ports[name]]):
@@ -114,15 +116,15 @@ def reactions(
     the least ones are given (in rows of unit length), with a RedundancyWarning.
     """
     state = fits(system, state)
-    inputs, now = given_inputs(system, u), float(finite("t", t, ()))
-    closed_or_said(system, state)
-    state = agreed(system, state, inputs.at(now))
+    inputs, now = as_inputs(system, u), float(finite("t", t, ()))
+    require_closed(system, state)
+    state = consistent_state(system, state, inputs.at(now))
     _, lam = accelerations(system, state, inputs, now)
-    lam = least_multipliers(system, velocity_rows(system, state)[0], lam)
+    lam = minimal_multipliers(system, velocity_rows(system, state)[0], lam)
     return {name: lam[system.multipliers[name]] for name in system.multipliers}
 
 
-def least_multipliers(system: System, G: Matrix, lam: np.ndarray) -> np.ndarray:
+def minimal_multipliers(system: System, G: Matrix, lam: np.ndarray) -> np.ndarray:
     """λ without what Gᵀ does not feel, and a warning with the joints that it is of."""
     mu = dependencies(G)
     if not mu.shape[1]:

@@ -37,7 +37,7 @@ def place(system: System, given: Given | None = None, *, near: State | Given | N
     task = Closure(system, frozenset(values), wanted)
     tries: list[tuple[float, State]] = []
     for attempt in range(RESTARTS):
-        start, _ = started(task, values, guess if attempt == 0 else {}, wander=max(0, attempt - 1))
+        start, _ = initial_guess(task, values, guess if attempt == 0 else {}, wander=max(0, attempt - 1))
         state, gap = task.closed(start)
         apart = task.pointing_apart(state)
         if gap < CLOSED and not apart:
@@ -62,7 +62,7 @@ def _with_turns(task: Closure, state: State) -> State:
 
 def _complaint(task: Closure, values: dict[str, np.ndarray], best: State) -> str:
     """What stays open: bodies are set up joint by joint, and the joints that close loops take the whole gap."""
-    _, tree = started(task, values, {}, wander=0)
+    _, tree = initial_guess(task, values, {}, wander=0)
     firm = replace(task, firm=frozenset(tree))
     for _ in range(4):
         best, _ = firm.closed(best)
@@ -123,7 +123,7 @@ def _guess(system: System, near: State | Given | None) -> dict[str, np.ndarray]:
 # Where Newton's method starts: bodies set one against the other along the joints.
 
 
-def started(
+def initial_guess(
     task: Closure, values: dict[str, np.ndarray], guess: dict[str, np.ndarray], wander: int
 ) -> tuple[State, list[str]]:
     """Bodies set one against the other along the joints, with joints at zero (or at what is wanted); and those joints."""
@@ -134,7 +134,7 @@ def started(
     wanted: dict[str, list[tuple[Row, float]]] = {c.name: [] for c in system.joints.values()}
     for c, row, value in task.wanted:
         wanted[c.name].append((row, value))
-    placed = {""} | {name for name in system.bodies if f"{name}.r_P" in known and _oriented(system, name, known)}
+    placed = {""} | {name for name in system.bodies if f"{name}.r_P" in known and _is_oriented(system, name, known)}
     waiting, tree = list(system.joints.values()), []
     while waiting:
         ready = [c for c in waiting if (c.first.body in placed) != (c.second.body in placed)]
@@ -149,19 +149,19 @@ def started(
         tree.append(c.name)
         forward = c.first.body in placed
         there, mine = (c.first, c.second) if forward else (c.second, c.first)
-        turn, slide = _opened(c, wanted[c.name], random if wander else None)
+        turn, slide = _joint_opening(c, wanted[c.name], random if wander else None)
         if not forward:
             turn, slide = turn.T, -turn.T @ slide
-        state = _against(system, state, held(there, state), mine, turn, slide, known)
-        if not _oriented(system, mine.body, known):
+        state = _set_against(system, state, held(there, state), mine, turn, slide, known)
+        if not _is_oriented(system, mine.body, known):
             near = [d for d in waiting if mine.body in (d.first.body, d.second.body)]
             others = [d for d in near if {d.first.body, d.second.body} <= placed | {mine.body}]
-            state = state if wander else _pointed(system, state, c, others, mine.body, known)
+            state = state if wander else _turned_to_joints(system, state, c, others, mine.body, known)
         placed.add(mine.body)
     return state, tree
 
 
-def _pointed(
+def _turned_to_joints(
     system: System, state: State, c: Connection, others: list[Connection], name: str, known: Mapping[str, object]
 ) -> State:
     """A body that hangs on one joint turned so that its other ports point to where their joints want them (Kabsch)."""
@@ -192,7 +192,7 @@ def _pointed(
     return state.with_values(changes)
 
 
-def _against(
+def _set_against(
     system: System,
     state: State,
     there: Held,
@@ -205,7 +205,7 @@ def _against(
     name = end.body
     body = system.bodies[name]
     changes: dict[str, np.ndarray] = {}
-    if body.rotates and not _oriented(system, name, known):
+    if body.rotates and not _is_oriented(system, name, known):
         mine = held(end, state)
         A = there.D @ turn @ mine.D.T @ state.pose(name).A
         u, _, vt = np.linalg.svd(A)  # triads of bent sections are orthonormal to first order only
@@ -222,7 +222,7 @@ def _against(
     return state
 
 
-def _opened(
+def _joint_opening(
     c: Connection, wanted: list[tuple[Row, float]], random: np.random.Generator | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The triad and the point of the second end seen from the first: wanted coordinates, else zero or random turns."""
@@ -238,5 +238,5 @@ def _opened(
     return next((row.R for row, _ in wanted if isinstance(row, Attitude)), turn), slide
 
 
-def _oriented(system: System, name: str, known: Mapping[str, object]) -> bool:
+def _is_oriented(system: System, name: str, known: Mapping[str, object]) -> bool:
     return not system.bodies[name].rotates or f"{name}.theta" in known or f"{name}.A_IB" in known

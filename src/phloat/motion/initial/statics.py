@@ -15,7 +15,7 @@ from phloat.errors import InputError
 from phloat.joints.pairs import Drive
 from phloat.joints.rows import Held, Row, Spin, Turn, gap_units, held_ground
 from phloat.motion.initial.stiffness import body_stiffness, stiffness
-from phloat.motion.initial.velocities import mass, moved, places_of, velocity_rows, with_velocities
+from phloat.motion.initial.velocities import displaced, mass, velocity_indices, velocity_rows, with_velocities
 from phloat.system.connection import Connection, End, held
 from phloat.system.energy import energy
 from phloat.system.forces import potential_gradient
@@ -56,7 +56,7 @@ class Statics:
 
     @cached_property
     def where(self) -> np.ndarray:
-        return places_of(self.system)
+        return velocity_indices(self.system)
 
     @cached_property
     def units(self) -> np.ndarray:
@@ -139,7 +139,7 @@ class Statics:
 
     def moved(self, state: State, step: np.ndarray) -> State:
         """Bodies moved, σ = C⁻¹ε(η) and its pre-stress with them."""
-        out = moved(self.system, state, step)
+        out = displaced(self.system, state, step)
         e = out.e
         for name, stress in self.prestress.items():
             eta = e[out.layout[f"{name}.eta"]]
@@ -162,7 +162,7 @@ class Statics:
             )  # ports feel no stress
         return after, same
 
-    def held_or_said(self, state: State) -> None:
+    def require_bounded(self, state: State) -> None:
         """A sentence where a body runs away."""
         far = 20 * (self.length + sum(body.extent for body in self.system.bodies.values()))
         for name in self.system.bodies:
@@ -223,7 +223,7 @@ def forces_at_rest(system: System, state: State) -> tuple[np.ndarray, np.ndarray
 
 def statics(system: System, state: State, u: np.ndarray) -> Statics:
     """The equations of a system at rest, from a state (whose velocities do not count)."""
-    start = with_velocities(system, state, np.zeros(len(places_of(system))))
+    start = with_velocities(system, state, np.zeros(len(velocity_indices(system))))
     return Statics(system, Still(start.bodies, start.layout, start.e), u)
 
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from phloat.motion.inputs.positions import Path
-from phloat.motion.inputs.signals import Corners, Function, Signal, vectors
+from phloat.motion.inputs.signals import Corners, Function, Signal, as_vectors
 
 SCAN = 8192  # places of a run where a function is looked at
 CLOSE = 0.02  # of the range of a function: how far it may be from a parabola in a piece
@@ -40,7 +40,7 @@ class Stops:
 NO_STOPS = Stops(np.zeros(0), frozenset())
 
 
-def stops(
+def find_stops(
     signals: Mapping[str, Signal], start: float, end: float, more: Iterable[float] = (), dt: float = np.inf
 ) -> Stops:
     """The corners of inputs between start and end; of functions only what steps of dt would not see."""
@@ -78,7 +78,7 @@ def _pieces(signal: Function | Path, start: float, end: float) -> tuple[np.ndarr
         a, b = waiting.pop()
         if b - a == 1 or (_parabolic(values[a : b + 1]) and np.abs(np.diff(values[a : b + 1], axis=0)).max() < ABRUPT):
             if b - a == 1 and np.abs(values[b] - values[a]).max() > ABRUPT:
-                jumps += _narrowed(signal, float(times[a]), float(times[b]), span)
+                jumps += _locate_jump(signal, float(times[a]), float(times[b]), span)
             cuts.append(b)
         else:
             waiting += [((a + b) // 2, b), (a, (a + b) // 2)]
@@ -97,7 +97,7 @@ def _parabolic(values: np.ndarray) -> bool:
     return bool(np.abs(values - line - (1.0 - x**2) * bow).max() <= CLOSE)
 
 
-def _narrowed(signal: Function | Path, a: float, b: float, span: np.ndarray) -> list[float]:
+def _locate_jump(signal: Function | Path, a: float, b: float, span: np.ndarray) -> list[float]:
     """A jump in an interval: halved as long as one half has nearly all of the change."""
     f_a, f_b = _values(signal, np.array([a, b])) / span
     for _ in range(NARROWING):
@@ -115,4 +115,4 @@ def _narrowed(signal: Function | Path, a: float, b: float, span: np.ndarray) -> 
 def _values(signal: Function | Path, times: np.ndarray) -> np.ndarray:
     if isinstance(signal, Path):
         return signal.places(times)
-    return vectors(f"input {signal.name!r}", signal.function, times, signal.shape)
+    return as_vectors(f"input {signal.name!r}", signal.function, times, signal.shape)

@@ -10,11 +10,9 @@ import numpy as np
 
 from phloat.errors import InputError, PortError, finite_row, mapping, unknown
 from phloat.linear.phdae import LinearPHDAE
-from phloat.motion.inputs.positions import Path, Position, path, position
-from phloat.motion.inputs.signals import Constant, Corners, Function, Piecewise, Signal, piecewise, vector
+from phloat.motion.inputs.positions import Path, Position, path
+from phloat.motion.inputs.signals import Constant, Corners, Function, Piecewise, Signal, as_vector
 from phloat.system.system import System
-
-__all__ = ["Inputs", "Piecewise", "Position", "given_inputs", "piecewise", "position"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +90,7 @@ class Inputs:
         return out
 
 
-def given_inputs(system: System | LinearPHDAE, u: Mapping[str, object] | Inputs | None) -> Inputs:
+def as_inputs(system: System | LinearPHDAE, u: Mapping[str, object] | Inputs | None) -> Inputs:
     """Inputs as they were given: checked already, by name, or none."""
     return u if isinstance(u, Inputs) else Inputs(system, u)
 
@@ -111,7 +109,7 @@ def _signal(system: System | LinearPHDAE, name: object, value: object) -> Signal
         return Function(name, value, shape)
     if isinstance(value, (tuple, list)) and len(value) == 2 and np.ndim(value[0]) == 1:
         return _corners(name, _table(name, *value), shape, bounded=True)
-    return Constant(vector(f"input {name!r}", value, shape))
+    return Constant(as_vector(f"input {name!r}", value, shape))
 
 
 def _table(name: str, times: object, values: object) -> Piecewise:
@@ -137,5 +135,5 @@ def _numbers(values: object) -> bool:
 
 
 def _corners(name: str, lines: Piecewise, shape: tuple[int, ...], *, bounded: bool) -> Corners:
-    vector(f"input {name!r}", lines.values[0], shape)
+    as_vector(f"input {name!r}", lines.values[0], shape)
     return Corners(name, lines, bounded)

@@ -10,7 +10,7 @@ import numpy as np
 from phloat.algebra.cross import orthonormality_defect
 from phloat.errors import InputError, JointError, finite
 from phloat.joints.rows import Aligned, Along, Coincide, Turn
-from phloat.motion.inputs.signals import GAUSS, difference, vector, vectors
+from phloat.motion.inputs.signals import GAUSS, as_vector, as_vectors, derivative
 from phloat.system.system import System
 
 AGAIN = 5e-4  # seconds between the velocities of a second difference, themselves differences
@@ -49,7 +49,7 @@ class Path:
         """The position at t: the coordinates, or a point and the nine entries of a rotation."""
         what, value = f"the position of {self.name!r} at t = {t:g} s", self.position.function(t)
         if not self.posed:
-            return vector(what, value, self.shape)
+            return as_vector(what, value, self.shape)
         if not isinstance(value, (tuple, list)) or len(value) != 2:
             raise InputError(f"{what} must be a pair (point, 3 × 3 rotation)")
         point, A = finite(f"the point of {what}", value[0], (3,)), finite(f"the rotation of {what}", value[1], (3, 3))
@@ -61,13 +61,13 @@ class Path:
         """The positions at many times, as rows."""
         if self.posed:
             return np.array([self.place(t) for t in times])
-        return vectors(f"the position of {self.name!r}", self.position.function, times, self.shape)
+        return as_vectors(f"the position of {self.name!r}", self.position.function, times, self.shape)
 
     def at(self, t: float) -> np.ndarray:
         """The velocity at t; for a pose (v, ω) in inertial axes."""
         if self.position.rate is not None:
-            return vector(f"the rate of {self.name!r} at t = {t:g} s", self.position.rate(t), self.shape)
-        rate = difference(self.place, t)
+            return as_vector(f"the rate of {self.name!r} at t = {t:g} s", self.position.rate(t), self.shape)
+        rate = derivative(self.place, t)
         if not self.posed:
             return rate
         S = rate[3:].reshape(3, 3) @ self.place(t)[3:].reshape(3, 3).T  # Ȧ Aᵀ = [ω]×
@@ -85,7 +85,7 @@ class Path:
 
     def rate(self, t: float) -> np.ndarray:
         """The acceleration at t."""
-        return difference(self.at, t, AGAIN)
+        return derivative(self.at, t, AGAIN)
 
 
 def path(system: System, name: str, given: Position) -> Path:

@@ -60,7 +60,7 @@ class Event:
 
 
 @dataclass(frozen=True, eq=False)
-class Happened:
+class PastEvent:
     """An event that took place: its time and name, and the states just before and just after it (the same where it stopped)."""
 
     t: float
@@ -72,7 +72,9 @@ class Happened:
 Point = tuple[float, float]  # a part of a step, and the value there
 
 
-def bracket(event: Event, value: Callable[[float], float], first: float, last: float) -> tuple[Point, Point] | None:
+def bracket_crossing(
+    event: Event, value: Callable[[float], float], first: float, last: float
+) -> tuple[Point, Point] | None:
     """Two parts of a step between which an event crosses zero for the first time: by its values at eighths and at its extrema.
 
     Those are the extrema of the cubic through the values and slopes at both ends.
@@ -94,12 +96,12 @@ def bracket(event: Event, value: Callable[[float], float], first: float, last: f
 # --- zeros at the start and after `do` -----------------------------------------------------------------------------------
 
 
-def begun(event: Event, level: float, change: float) -> float:
+def start_level(event: Event, level: float, change: float) -> float:
     """The value at the start of a run: from a zero the watched direction is a crossing; neither is where both are watched."""
     return level if abs(level) > ZERO * abs(change) else -event.direction * HELD
 
 
-def onward(before: float, after: float) -> float:
+def next_level(before: float, after: float) -> float:
     """The value after a step: a held zero that has not moved is still held."""
     return before if after == 0.0 and abs(before) == HELD else after
 
@@ -112,7 +114,7 @@ class Crossing:
     side: float
 
 
-def together(found: dict[int, Crossing], same: float) -> tuple[dict[int, Crossing], float]:
+def first_group(found: dict[int, Crossing], same: float) -> tuple[dict[int, Crossing], float]:
     """The first crossings, those no more than `same` apart, and where all of them are past zero."""
     first = min(crossing.at for crossing in found.values())
     group = {k: crossing for k, crossing in found.items() if crossing.at - first <= same}
@@ -120,13 +122,13 @@ def together(found: dict[int, Crossing], same: float) -> tuple[dict[int, Crossin
 
 
 @dataclass(eq=False)
-class Pile:
+class Recurrence:
     """The times of one event: whether they pile up at a point."""
 
     times: list[float] = field(default_factory=list)
     count: int = 0
 
-    def grown(self, t: float, name: str, span: float) -> str | None:
+    def add(self, t: float, name: str, span: float) -> str | None:
         """One time more; a sentence where infinitely many lie just ahead."""
         self.count += 1
         self.times = [*self.times[-SHRINKING - 1 :], t]

@@ -70,7 +70,7 @@ class Bar:
             self.handle.update(data, raw=True)
 
 
-def bar(start: float, end: float, wanted: bool | None) -> Progress:
+def progress_bar(start: float, end: float, wanted: bool | None) -> Progress:
     """How far a run is: called with the time reached and how to find the energy residual; with infinity it goes away."""
     drawn = Bar(wanted)
 

@@ -8,7 +8,7 @@ from phloat.joints.rows import Along, Turn
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import packed
 from phloat.motion.kernel.read import read
-from phloat.motion.run.assembled import Assembled, effort_entries, unload
+from phloat.motion.run.assembly import Assembly, effort_entries, unload_states
 from phloat.motion.run.outputs import Outputs
 from phloat.system.jointed import sense
 from phloat.system.state import State, Still
@@ -17,7 +17,7 @@ from phloat.system.state import State, Still
 class Reader:
     """Outputs of one run. What is read is computed together: one port alone, or else all joints and forces and more ports."""
 
-    def __init__(self, run: Assembled) -> None:
+    def __init__(self, run: Assembly) -> None:
         self.run, self._ports = run, dict[str, None]()
         self._table: _Table | None = None
 
@@ -46,7 +46,7 @@ class _Now(Outputs):
         self._reader, self._kept = reader, kept
         self._found: dict[str, np.ndarray | float] = {}
         system = reader.run.system
-        super().__init__(system, lambda: Still(system.bodies, system.layout, unload(reader.run, kept[None])[0]))
+        super().__init__(system, lambda: Still(system.bodies, system.layout, unload_states(reader.run, kept[None])[0]))
 
     def _flow(self, port: str) -> np.ndarray:
         return super()._flow(port) if (found := self._value(port, port)) is None else np.atleast_1d(found)
@@ -62,14 +62,14 @@ class _Now(Outputs):
     def _part(self, body: str) -> State:
         if "state" in vars(self):
             return self.state
-        e = unload(self._reader.run, self._kept[None], only=body)[0]
+        e = unload_states(self._reader.run, self._kept[None], only=body)[0]
         return State(self.system.bodies, self.system.layout, e)
 
 
 class _Table:
     """Compiled tables for some ports."""
 
-    def __init__(self, run: Assembled, ports: tuple[str, ...]) -> None:
+    def __init__(self, run: Assembly, ports: tuple[str, ...]) -> None:
         self.ports, system = ports, run.system
         state = State(system.bodies, system.layout, np.zeros(system.layout.size))
         entries = [entry for name in ports for entry in effort_entries(system, name, {})]
@@ -83,7 +83,7 @@ class _Table:
             at += len(entry.rows)
         self.coordinates = [found for name in ports if name in system.joints for found in self._of_joint(run, name)]
 
-    def _of_joint(self, run: Assembled, name: str) -> list[tuple[str, int, tuple[float, int, int, float] | None]]:
+    def _of_joint(self, run: Assembly, name: str) -> list[tuple[str, int, tuple[float, int, int, float] | None]]:
         """Of each coordinate: its name, its column, and for angles in a plane what counts their turns."""
         c, bodies, out, at = run.system.joints[name], list(run.system.bodies), [], self.columns[name][0][0]
         for row in c.free:

@@ -9,11 +9,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from phloat.motion.inputs.inputs import Inputs
-from phloat.motion.result import Books, Result
+from phloat.motion.result import Result
 from phloat.motion.run.events import Event
 from phloat.motion.run.outputs import Outputs
 from phloat.motion.run.progress import Progress
-from phloat.motion.saving.record import Recorder
+from phloat.motion.saving.recorder import Recorder
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -21,7 +21,7 @@ Controller = Callable[[float, Outputs], Mapping[str, object]]
 
 
 @runtime_checkable
-class Begins(Protocol):
+class LibraryController(Protocol):
     """A controller that is a value: a run begins it afresh, on a System or a LinearPHDAE, with steps of dt (None: they vary)."""
 
     def begun(self, model: Any, dt: float | None) -> tuple[Any, Callable[[float, Any], Mapping[str, object]]]: ...
@@ -53,6 +53,3 @@ class Scheme(Protocol):
     """A way from a task to a result."""
 
     def run(self, task: Task) -> Result: ...
-
-
-__all__ = ["Begins", "Books", "Controller", "Event", "Scheme", "Task"]

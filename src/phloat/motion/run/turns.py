@@ -17,7 +17,7 @@ from phloat.system.system import System
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class TurnCounter:
     """The angles of joints in space, from the kept numbers of steps."""
 
     packed: Packed
@@ -27,7 +27,7 @@ class Counted:
         """Angles between −π and π, (rows, joints)."""
         return np.stack([self._angle(kept, *joint) for joint in self.joints], axis=1)
 
-    def onward(self, before: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    def unwrapped(self, before: np.ndarray, kept: np.ndarray) -> np.ndarray:
         """Angles with their turns, from those of the step before."""
         return np.unwrap(np.vstack([before, self.wrapped(kept)]), axis=0)[1:]
 
@@ -50,7 +50,7 @@ class Counted:
         return bent @ np.swapaxes(A, 1, 2)
 
 
-def turning(system: System) -> dict[str, tuple[Connection, Turn]]:
+def spatial_angles(system: System) -> dict[str, tuple[Connection, Turn]]:
     """The angles of joints in space by name."""
     if system.plane:
         return {}
@@ -62,11 +62,11 @@ def turning(system: System) -> dict[str, tuple[Connection, Turn]]:
     }
 
 
-def counted(system: System, packed: Packed, output: object) -> Counted | None:
+def turn_counter(system: System, packed: Packed, output: object) -> TurnCounter | None:
     """What counts turns, where there are joints in space that turn and not every step is kept."""
-    there = turning(system)
+    there = spatial_angles(system)
     if not there or (isinstance(output, int) and output == 1):
         return None
     joints = [c for c, _ in there.values()]
     sides = [(side(system, c.first), side(system, c.second)) for c in joints]
-    return Counted(packed, tuple((*ends, row) for ends, (_, row) in zip(sides, there.values(), strict=True)))
+    return TurnCounter(packed, tuple((*ends, row) for ends, (_, row) in zip(sides, there.values(), strict=True)))

@@ -17,7 +17,7 @@ PARTIAL = ".part"  # at the end of the name of a file that is being written
 Check = Callable[[object], bool]
 
 
-def write_whole(file: Path, put: Callable[[BinaryIO], object]) -> None:
+def write_atomically(file: Path, put: Callable[[BinaryIO], object]) -> None:
     """Under another name first: what bears its own name is whole. A sentence where it cannot be written."""
     partial = file.with_name(file.name + PARTIAL)
     try:
@@ -37,7 +37,7 @@ def write_whole(file: Path, put: Callable[[BinaryIO], object]) -> None:
         raise SaveError(f"{str(file)!r} cannot be written: {why}") from error
 
 
-def description(file: Path, kind: str, version: int, words: Mapping[str, Check]) -> dict[str, Any]:
+def read_description(file: Path, kind: str, version: int, words: Mapping[str, Check]) -> dict[str, Any]:
     """What a JSON file says of a saved "run" or "ensemble"; a sentence where it is none of this phloat, or says nonsense."""
     if not file.exists():
         there = "is not there" if not file.parent.exists() else f"holds no {file.name}"
@@ -48,27 +48,27 @@ def description(file: Path, kind: str, version: int, words: Mapping[str, Check])
         raise _unread(file, str(error)) from error
     if not isinstance(said, dict) or said.get("format") != f"phloat {kind}":
         raise InputError(f"{str(file)!r} does not describe {_article(kind)} {kind} of phloat")
-    if whole_number(said.get("version")) and said["version"] > version:
+    if is_count(said.get("version")) and said["version"] > version:
         raise InputError(
             f"{str(file)!r} has version {said['version']}, and this phloat reads up to {version}; use a newer phloat"
         )
-    for word, check in {"version": whole_number, **words}.items():
+    for word, check in {"version": is_count, **words}.items():
         if word not in said or not check(said[word]):
             raise _unread(file, f"{word!r} is {_short(said.get(word, 'not there'))}")
     return said
 
 
-def whole_number(x: object) -> bool:
+def is_count(x: object) -> bool:
     return isinstance(x, int) and not isinstance(x, bool) and x >= 0
 
 
-def names(x: object) -> bool:
+def is_names(x: object) -> bool:
     return isinstance(x, list) and all(isinstance(name, str) for name in x)
 
 
-def shapes(x: object) -> bool:
+def is_shapes(x: object) -> bool:
     """{name: (number, …)}"""
-    return isinstance(x, dict) and all(isinstance(row, list) and all(map(whole_number, row)) for row in x.values())
+    return isinstance(x, dict) and all(isinstance(row, list) and all(map(is_count, row)) for row in x.values())
 
 
 def _unread(file: Path, why: str) -> InputError:
@@ -88,13 +88,13 @@ LOCK = "lock"  # the file; it says which process is at work, and is gone when th
 
 
 @contextmanager
-def held(folder: Path, of: str = "run") -> Iterator[None]:
+def locked(folder: Path, of: str = "run") -> Iterator[None]:
     """The folder, made where it is not there, for this writer alone; a sentence where another is at work in it."""
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise InputError(f"{str(folder)!r} is a file; {_article(of)} {of} is saved in a folder of its own")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = _taken(folder)
+        file = _open_lock(folder)
     except SaveError:
         raise
     except (OSError, ValueError) as error:  # ValueError: names that cannot be
@@ -109,12 +109,12 @@ def held(folder: Path, of: str = "run") -> Iterator[None]:
             file.close()
 
 
-def _taken(folder: Path) -> IO[str]:
+def _open_lock(folder: Path) -> IO[str]:
     """The file of the lock, open and held."""
     while True:
         file = open(folder / LOCK, "a+")
         try:
-            _hold(file, folder)
+            _acquire(file, folder)
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(file.fileno()), os.stat(folder / LOCK)):
                     with suppress(OSError):
@@ -128,7 +128,7 @@ def _taken(folder: Path) -> IO[str]:
         file.close()  # the holder before took the file away with it: once more
 
 
-def _hold(file: IO[str], folder: Path) -> None:
+def _acquire(file: IO[str], folder: Path) -> None:
     if os.name != "posix":  # elsewhere nobody looks
         return
     import fcntl

@@ -12,7 +12,7 @@ from phloat.errors import SampleTimeWarning, steps_or_said
 
 
 @dataclass(frozen=True)
-class Nodes:
+class TimeGrid:
     """Times start + k dt up to the end; the last one is the end itself, its step shorter where dt does not divide the time."""
 
     start: float
@@ -45,10 +45,10 @@ class Nodes:
 
 
 @dataclass(frozen=True, eq=False)
-class Marks:
+class OutputNodes:
     """The nodes to keep: every so many and the last, or those around the wanted times."""
 
-    nodes: Nodes
+    nodes: TimeGrid
     output: int | np.ndarray
 
     @cached_property
@@ -68,7 +68,7 @@ class Marks:
         return every if last < self.nodes.last or self.nodes.last in every[-1:] else np.append(every, self.nodes.last)
 
 
-def on_time_or_said(name: str, time: float, dt: float) -> None:
+def warn_if_late(name: str, time: float, dt: float) -> None:
     """A time of a controller that equal steps of dt do not hit: how late it is."""
     late = (np.ceil(time / dt * (1 - 1e-9)) - time / dt) * dt
     if late > 1e-6 * dt:

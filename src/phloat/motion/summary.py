@@ -23,7 +23,7 @@ def run_table(
     if left:
         said["beyond its range"] = listed(left)
     if far := info.get("deformation"):
-        said["deformation"] = deformation_said(far)
+        said["deformation"] = describe_deformation(far)
     if info.get("finished") is False:
         said["finished"] = "no: cut short"
     said["energy (J)"] = f"{energy[0]:.6g} → {energy[-1]:.6g}" if len(energy) else ""
@@ -33,7 +33,7 @@ def run_table(
     return facts(title, said)
 
 
-def deformation_said(far: Mapping[str, Mapping[str, float]]) -> str:
+def describe_deformation(far: Mapping[str, Mapping[str, float]]) -> str:
     """How far the body with the largest estimated error deforms in its frame, in words."""
     name = max(far, key=lambda body: far[body]["error"])
     it = far[name]

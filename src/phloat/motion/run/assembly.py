@@ -31,7 +31,7 @@ GROUND = Side(-1, None, np.eye(3), np.zeros(3))
 
 
 @dataclass(eq=False)
-class Assembled:
+class Assembly:
     """The buffers of a run, which of them take inputs, and which move by themselves."""
 
     system: System
@@ -57,7 +57,7 @@ class Assembled:
         return out
 
 
-def assembled(system: System, state: State, signals: dict[str, Signal], t0: float) -> Assembled:
+def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: float) -> Assembly:
     """Entries for joints, elements and every port that has a signal."""
     angles = joint_coordinates(system, state)
     entries: list[Entry] = []
@@ -86,7 +86,7 @@ def assembled(system: System, state: State, signals: dict[str, Signal], t0: floa
         for motion, kind, row in moves.get(entry.name, []):
             moving.append(motion)
             moving_at += _places(model, j, kind, row)
-    run = Assembled(
+    run = Assembly(
         system,
         signals,
         out,
@@ -99,7 +99,7 @@ def assembled(system: System, state: State, signals: dict[str, Signal], t0: floa
         [np.zeros(body.stresses) for body in system.bodies.values()],
         [entry.name for entry in out.entries],
     )
-    load(run, state)
+    load_state(run, state)
     for motion in moving:
         motion.check(signals, t0)
     return run
@@ -220,7 +220,7 @@ def _side(body: int, port: Port) -> Side:
 # --- states in and out -----------------------------------------------------------------------------------------------
 
 
-def load(run: Assembled, state: State) -> None:
+def load_state(run: Assembly, state: State) -> None:
     """The state into the buffers: r and V of the mass centre, pre-stress, ports at the start, targets of closed rows."""
     w, model = run.packed.w, run.packed.model
     for i, (name, arrays) in enumerate(run.packed.arrays.items()):
@@ -249,7 +249,7 @@ def load(run: Assembled, state: State) -> None:
     _measure_gaps(run)
 
 
-def _measure_gaps(run: Assembled) -> None:
+def _measure_gaps(run: Assembly) -> None:
     """Gaps at the start: closed rows stay where they are (they were checked to be closed); hinges keep their turns."""
     w, model = run.packed.w, run.packed.model
     for entry in model.entries:
@@ -264,7 +264,7 @@ def _measure_gaps(run: Assembled) -> None:
                 w[row[t.R_COEF] + t.TARGET0] = w[row[t.R_COEF] + t.TARGET1] = gap
 
 
-def unload(run: Assembled, kept: np.ndarray, only: str | None = None) -> np.ndarray:
+def unload_states(run: Assembly, kept: np.ndarray, only: str | None = None) -> np.ndarray:
     """Snapshots (times × kept numbers) as vectors e of the state (times × layout); of `only` one body, and zero elsewhere.
 
     A row comes out the same, bit for bit, whatever rows stand beside it: BLAS would not do that.
@@ -300,7 +300,7 @@ def unload(run: Assembled, kept: np.ndarray, only: str | None = None) -> np.ndar
     return e
 
 
-def _stresses(run: Assembled, i: int, arrays: Arrays, eta: np.ndarray) -> np.ndarray:
+def _stresses(run: Assembly, i: int, arrays: Arrays, eta: np.ndarray) -> np.ndarray:
     """σ = C⁻¹ε(η) + pre-stress, which is an invariant."""
     elastic = arrays.body.elastic
     Q = elastic.Q
