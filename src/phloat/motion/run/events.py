@@ -82,11 +82,7 @@ def bracket_crossing(
     early, late = value(DELTA), value(1.0 - DELTA)
     slope_0 = (4.0 * early - 3.0 * first - value(2.0 * DELTA)) / (2.0 * DELTA)
     slope_1 = -(4.0 * late - 3.0 * last - value(1.0 - 2.0 * DELTA)) / (2.0 * DELTA)
-    cubic = [
-        slope_0 + slope_1 + 2.0 * (first - last),
-        3.0 * (last - first) - 2.0 * slope_0 - slope_1,
-        slope_0,
-    ]
+    cubic = [slope_0 + slope_1 + 2.0 * (first - last), 3.0 * (last - first) - 2.0 * slope_0 - slope_1, slope_0]
     turns = np.roots([3.0 * cubic[0], 2.0 * cubic[1], cubic[2]])
     inside = [float(x.real) for x in turns if abs(x.imag) < 1e-9 and AT_ONCE < x.real < 1.0]
     points = [(0.0, first), *((x, value(x)) for x in sorted({*LOOKED, *inside})), (1.0, last)]
