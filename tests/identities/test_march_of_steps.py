@@ -283,7 +283,7 @@ def test_the_end_of_a_step_is_the_start_of_the_next(plane):
     for row in m.rows:
         o = row[t.R_COEF]
         assert w[o + t.GAP0] == w[o + t.GAP1] and w[o + t.TARGET0] == w[o + t.TARGET1]
-    turned = [row[t.R_COEF] for row in m.rows if row[t.R_KIND] == t.TURN and row[t.R_MODE] == t.CLOSED]
+    turned = [row[t.R_COEF] for row in m.rows if row[t.R_FUNCTION] == t.ANGLE and row[t.R_MODE] == t.CLOSED]
     assert [w[o + t.TARGET0] for o in turned] == pytest.approx([0.06], rel=1e-9)  # the motor, at 3 rad/s
     assert sum(w[row[t.R_COEF] + t.GAP0] != g for row, g in zip(m.rows, gaps, strict=True)) >= 3
 

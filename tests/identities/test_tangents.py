@@ -7,7 +7,7 @@ from bodies_zoo import random_state
 import phloat as ph
 from phloat.algebra.cross import cross
 from phloat.bodies import inertia as formulas
-from phloat.joints.rows import bent, section_axes, section_axes_rate
+from phloat.joints.port_state import bent, section_axes, section_axes_rate
 from phloat.motion.initial.statics import statics
 from phloat.motion.initial.stiffness import inertia_slopes, momentum_slope, stiffness
 

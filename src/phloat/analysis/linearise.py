@@ -28,7 +28,7 @@ from phloat.analysis.tangent import Tangent, tangent
 from phloat.bodies.continua.facets import facets_of
 from phloat.bodies.strain import strain_gradient
 from phloat.errors import InputError, JointError, RedundancyWarning, finite
-from phloat.linear.phdae import Field, LinearPHDAE
+from phloat.linear.form.phdae import Field, LinearPHDAE
 from phloat.motion.deformation import warn_of_frequencies
 from phloat.motion.initial.stiffness import nonconservative, spring_rows
 from phloat.motion.initial.velocities import require_closed, velocity_indices

@@ -54,7 +54,7 @@ def tangent(system: System, state: State, u: np.ndarray) -> Tangent:
     spin = steady(system, state)
     warn_of_sections(system, state)
     _joints_followed(system, state)
-    M, lam = mass(system, state), balanced(system, state, u)
+    M, lam = mass(system, state), balancing_multipliers(system, state, u)
     K, sizes = loads_stiffness(system, state, lam, u)
     size = M.shape[0]
     if not spin.any() and not np.any(state.e[velocity_indices(system)]):
@@ -99,7 +99,7 @@ def _joints_followed(system: System, state: State) -> None:
         )
 
 
-def balanced(system: System, state: State, u: np.ndarray) -> np.ndarray:
+def balancing_multipliers(system: System, state: State, u: np.ndarray) -> np.ndarray:
     """λ with which all forces balance, or a sentence with what is left of them and where."""
     at, where = terms(system, state), velocity_indices(system)
     f = ((at.J - at.R) @ at.z + at.B @ u)[where]

@@ -16,7 +16,7 @@ import phloat
 from phloat.algebra.version import __version__
 from phloat.cli.talk import Talk
 
-CORE = ("numpy", "scipy", "numba", "scikit-fem")
+CORE = ("numpy", "scipy", "numba")
 GIVES = {
     "files": "model files in YAML (JSON needs nothing)",
     "plot": "pictures and films: phloat check -o, modes -o x.png, plot, animate",

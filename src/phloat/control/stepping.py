@@ -12,9 +12,9 @@ from typing import Protocol
 import numpy as np
 
 from phloat.errors import InputError, PortError, finite, positive, unknown
-from phloat.linear.march import agreed, started
-from phloat.linear.phdae import LinearPHDAE
-from phloat.linear.step import Step
+from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.time.march import agreed, started
+from phloat.linear.time.midpoint import MidpointSolver
 from phloat.motion.initial.velocities import consistent_state as velocities_agreed
 from phloat.motion.initial.velocities import redundant_rows, require_closed
 from phloat.motion.inputs.inputs import Inputs
@@ -130,7 +130,7 @@ class MovedLinear:
         self.driven = {p for p, where in system.ports.slices.items() if system.B_lam[:, where].nnz}
         self.inputs = {self._signal(p, "effort", "flow"): np.zeros(system.ports.shape(p)) for p in self.ports}
         self.e, self.lam, self.way = self.start, np.zeros(system.multipliers.size), np.zeros(system.ports.size)
-        self.step: Step | None = None
+        self.step: MidpointSolver | None = None
 
     def begin(self, t: float) -> None:
         self.e = agreed(self.system, self.start, self._u())
@@ -140,7 +140,7 @@ class MovedLinear:
         times = nodes(t, length, self.dt)
         h = length / (len(times) - 1)
         if self.step is None or abs(h - self.step.h) > 1e-9 * h:
-            self.step = Step(self.system, h)
+            self.step = MidpointSolver(self.system, h)
         u = self._u()
         for _ in times[1:]:
             mean, self.lam = self.step.mean(self.e, u)

@@ -15,9 +15,9 @@ from phloat.files.locate import located
 from phloat.files.model import Model, wanted
 from phloat.files.outputs import Output
 from phloat.files.start import Start, started
-from phloat.linear.modes import Modes, modes
-from phloat.linear.phdae import LinearPHDAE
-from phloat.linear.response import Response, response
+from phloat.linear.analysis.modes import Modes, modes
+from phloat.linear.analysis.response import Response, response
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.many.ensemble import ensemble
 from phloat.many.results import Ensemble
 from phloat.motion.initial.place import place

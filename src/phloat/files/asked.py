@@ -70,7 +70,7 @@ DISTRIBUTION = Choice(
             known.choice,
             lambda v: (
                 (v.values, {"weights": None if len(set(v.weights)) == 1 else v.weights})
-                if isinstance(v, known.Choice)
+                if isinstance(v, known.Choices)
                 else None
             ),
             rest=(Field("weights", Vector(("number",), ()), "how likely each is", None),),

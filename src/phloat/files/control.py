@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from phloat.algebra.layout import Layout
+from phloat.control.coupling import Wire
 from phloat.control.energy_shaping import energy_shaping
-from phloat.control.pid import pid, together, wired
+from phloat.control.passive import combine_controllers, passive_controller, passive_pid
 from phloat.control.sampled import Sampled
-from phloat.control.wires import Wire
 from phloat.errors import InputError
 from phloat.files.start import VALUES
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.motion.initial.place import place
 from phloat.system.system import System
 from phloat.system.words.beside import File, arrays_in
@@ -37,16 +37,16 @@ class Pid:
     """Damper, spring about a target and inertia at a port."""
 
     port: str
-    proportional: float = 0.0
-    integral: float = 0.0
-    derivative: float = 0.0
+    damping: float = 0.0
+    stiffness: float = 0.0
+    inertia: float = 0.0
     filter: float = 0.0
     target: float = 0.0
     name: str = ""
 
     def __call__(self, system: System) -> Any:
         gains = {name: value for name, value in vars(self).items() if name != "port"}
-        return pid(self.port, **gains)
+        return passive_pid(self.port, **gains)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Together:
     parts: tuple[Callable[[System], Any], ...]
 
     def __call__(self, system: System) -> Any:
-        return together(*(part(system) for part in self.parts))
+        return combine_controllers(*(part(system) for part in self.parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class Wired:
         E, J, R, B = (np.asarray(self.matrices[name], dtype=float) for name in "EJRB")
         ports = Layout(dict.fromkeys(self.wires, (1,)), "port")
         controller = LinearPHDAE(E=E, J=J, R=R, B=B, rows=Layout({"x": (len(E),)}, "row"), ports=ports)
-        return wired(controller, *(Wire(mine, plant, self.gain) for mine, plant in self.wires.items()))
+        return passive_controller(controller, *(Wire(mine, plant, self.gain) for mine, plant in self.wires.items()))
 
 
 def matrices_of(path: Path) -> dict[str, np.ndarray]:
@@ -125,10 +125,10 @@ PID = Record(
     "a PID controller",
     (
         Field("port", Word(what="a port"), "where it acts"),
-        Field("proportional", LOSS, "on the rate: a damper", 0.0),
-        Field("integral", EFFORT, "on the position: a spring about its target", 0.0),
-        Field("derivative", not_negative("inertia", "mass"), "on the acceleration: an inertia", 0.0),
-        Field("filter", not_negative("time"), "the time after which the derivative gives way", 0.0),
+        Field("damping", LOSS, "on the rate: a damper", 0.0),
+        Field("stiffness", EFFORT, "on the position: a spring about its target", 0.0),
+        Field("inertia", not_negative("inertia", "mass"), "on the acceleration: an inertia", 0.0),
+        Field("filter", not_negative("time"), "the time constant of the inertia", 0.0),
         Field("target", PLACE, "where the spring is relaxed", 0.0),
         Field("name", NAME, "its name; that of its port unless said", ""),
     ),

@@ -16,8 +16,8 @@ from phloat.files.dimensions import Met, check_inputs
 from phloat.files.locate import connected_or_said, located
 from phloat.files.outputs import Output
 from phloat.files.start import Start, started
-from phloat.linear.course import LinearResult
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.time.march import LinearResult
 from phloat.motion.result import Result
 from phloat.motion.simulate import simulate
 from phloat.system.parts import Parts

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from phloat.errors import InputError, unknown
-from phloat.linear.course import LinearResult
+from phloat.linear.time.march import LinearResult
 from phloat.motion.result import Result
 from phloat.system.words.choices import Case, Choice
 from phloat.system.words.groups import Field

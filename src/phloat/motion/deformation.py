@@ -12,9 +12,9 @@ from scipy.sparse.linalg import lsqr
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.hypothesis import FREE, Far
 from phloat.bodies.body import Body
-from phloat.bodies.watched import Deformation, deformation, deformations
+from phloat.bodies.watched import Deformation, largest_deformation, largest_deformations
 from phloat.errors import LargeDeformationError, LargeDeformationWarning, LargeStretchWarning, LateralTorsionWarning
-from phloat.linear.course import LinearResult
+from phloat.linear.time.march import LinearResult
 from phloat.motion.initial.velocities import velocity_rows
 from phloat.motion.result import Result
 from phloat.system.jointed import in_velocities
@@ -86,14 +86,14 @@ def _over_time(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deform
         return e[:, layout[f"{name}.eta"]], sigma
 
     for names in _alike(system):
-        found = deformations(system.bodies[names[0]], t, [motion(name) for name in names])
+        found = largest_deformations(system.bodies[names[0]], t, [motion(name) for name in names])
         out |= dict(zip(names, found, strict=False))
     for name in sorted(out, key=lambda name: -out[name].error)[:MOST]:
         it, body = out[name], system.bodies[name]
         if isinstance(body.recipe, Beam) and np.isfinite(it.error) and not it.error < _limit(body):
             k = int(np.searchsorted(t, it.t))
             far = restrained_ends(system, State(system.bodies, layout, e[k]), name)
-            again = deformation(body, t, *motion(name), far=far) if far.any() else None
+            again = largest_deformation(body, t, *motion(name), far=far) if far.any() else None
             out[name] = it if again is None else again
     return out
 
@@ -203,7 +203,7 @@ def warn_of_frequencies(system: System, state: State, *, level: int) -> None:
     for name, body in system.bodies.items():
         pose = state.pose(name)
         if isinstance(body.recipe, Beam) and pose.sigma.any():
-            it = deformation(body, np.zeros(1), pose.eta[None], pose.sigma[None])
+            it = largest_deformation(body, np.zeros(1), pose.eta[None], pose.sigma[None])
             found |= {name: it} if it is not None else {}
     warn_of_beams(system, found, stretch=STRETCHED_LITTLE, level=level + 1)
 

@@ -252,7 +252,7 @@ class Result:
         return sum(i < 3 for i in self.system.bodies[body].active)
 
     def _coordinate_names(self) -> list[str]:
-        return [f"{c.name}.{row.labels[0]}" for c in self.system.joints.values() for row in c.coordinates]
+        return [f"{c.name}.{row.label}" for c in self.system.joints.values() for row in c.coordinates]
 
     def __repr__(self) -> str:
         return f"Result({len(self)} times from {self.t[0]:g} to {self.t[-1]:g} s of {', '.join(self.system.bodies)})"

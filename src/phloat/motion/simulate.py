@@ -11,9 +11,8 @@ import numpy as np
 
 from phloat.algebra.threads import one_thread
 from phloat.errors import ConvergenceError, InputError, finite, finite_row, positive
-from phloat.linear.course import LinearResult
-from phloat.linear.march import LinearOutputs, march
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.time.march import LinearOutputs, LinearResult, march
 from phloat.motion.deformation import check_linear_run, check_run
 from phloat.motion.initial.velocities import consistent_state, redundant_rows, require_closed, velocity_rows
 from phloat.motion.inputs.inputs import Inputs, as_inputs
@@ -90,7 +89,7 @@ def simulate(
     """The motion from a state at t_start to t_end.
 
     `u` {port: constant | (times, values) | f(t) | piecewise(…) | position(f)} are the inputs; `controller(t, y)` returns more of
-    them, at every step or `every` so many seconds; or it is a controller of this library, such as pid(…). `output` keeps every
+    them, at every step or `every` so many seconds; or it is a controller of this library, as passive_pid(…). `output` keeps every
     so many steps, or the state at the given times.
     `events` stop the run or change the state. The state must close the joints (place) and its velocities agree with them
     and with the drives (set_moving). `save` is a fresh folder that the run is written to as it goes: `load_run` opens it at any

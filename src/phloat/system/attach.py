@@ -26,7 +26,7 @@ from phloat.joints.elements import (
     Torque,
 )
 from phloat.joints.pieces import breaks
-from phloat.joints.rows import Distance, InPlane, RotationVector, Row, Skew, in_plane
+from phloat.joints.rows import Row, distance, in_plane, in_the_plane, rotation_vector, small_rotation
 from phloat.system.connection import Connection, End
 from phloat.system.elements import Actuator, Element, Law
 from phloat.system.resolve import ends_of, of_points, port_of, shown, turned_in_plane
@@ -45,7 +45,7 @@ def attached(
         return Element(recipe.label, recipe, c.first, c.second, (row,), (_law(recipe),))
     first, second = ends_of(recipe, bodies)
     if not isinstance(recipe, Bushing):
-        return Element(recipe.label, recipe, first, second, (Distance(),), (_law(recipe),))
+        return Element(recipe.label, recipe, first, second, (distance(),), (_law(recipe),))
     kept = _bushing(recipe, first, second, plane)
     without = [end.body for end in (first, second) if end.body and not bodies[end.body].rotates]
     if without and not all(of_points(row, first, bodies) for row in kept):
@@ -71,7 +71,7 @@ def _axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection
     if recipe.joint not in joints:
         raise PortError(f"{said}: {unknown('joint', recipe.joint, joints)}")
     c = joints[recipe.joint]
-    axes = {row.labels[0]: row for row in c.coordinates}
+    axes = {row.label: row for row in c.coordinates}
     if not axes:
         raise JointError(f"{said} {recipe.label!r}: joint {recipe.joint!r} has no angle and no slide to act on")
     if recipe.axis and recipe.axis not in axes:
@@ -84,13 +84,13 @@ def _axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection
 
 def _bushing(recipe: Bushing, first: End, second: End, plane: str | None) -> dict[Row, Law]:
     """The rows of a bushing in which it does anything, with their laws; in a plane those of the plane."""
-    turning = RotationVector if recipe.rotation == "vector" else Skew
-    rows: tuple[Row, ...] = (*(InPlane(i) for i in range(3)), *(turning(i) for i in range(3)))
+    turning = rotation_vector if recipe.rotation == "vector" else small_rotation
+    rows = (*(in_plane(i) for i in range(3)), *(turning(i) for i in range(3)))
     if plane:
         turned_in_plane(recipe.label, recipe.turned)
     out = {}
     for row, k, c in zip(rows, recipe.stiffness, recipe.damping, strict=True):
-        there = not plane or in_plane(row, first.triad, second.triad) is not None
+        there = not plane or in_the_plane(row, first.triad, second.triad) is not None
         if there and (k or c):
             out[row] = Law(stiffness=float(k), damping=float(c))
     return out

@@ -9,7 +9,8 @@ import numpy as np
 from phloat.bodies.body import Body, Port
 from phloat.joints.elements import Acting, Passive
 from phloat.joints.pieces import ABSOLUTE, NONE, Pieces
-from phloat.joints.rows import Row, section_axes
+from phloat.joints.port_state import section_axes
+from phloat.joints.rows import Row
 from phloat.system.connection import End
 from phloat.system.state import Pose
 

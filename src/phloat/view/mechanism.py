@@ -8,7 +8,7 @@ import numpy as np
 
 from phloat.bodies.rigid import RigidBody
 from phloat.errors import InputError
-from phloat.linear.modes import Modes
+from phloat.linear.analysis.modes import Modes
 from phloat.system.state import State
 from phloat.system.system import System, fits
 from phloat.view.colours import MOST_NAMED, cycle

@@ -24,10 +24,8 @@ from phloat.motion.kernel.rows import coefficients, looked_up, pull
 from phloat.motion.kernel.tables import (
     CLOSED,
     COEF_END,
-    COEF_MEAN,
     COMPLIANT,
     DIR,
-    DISTANCE,
     E_BODY,
     E_END,
     E_FRAME1,
@@ -47,15 +45,12 @@ from phloat.motion.kernel.tables import (
     OUT_B,
     R_COEF,
     R_DAMPER,
-    R_KIND,
     R_LAW,
     R_MODE,
     R_N_DAMPER,
     R_N_SPRING,
     R_SPRING,
-    ROTATION,
     SIZE,
-    TURN,
     W_GAM,
     W_Q,
     W_THETA,
@@ -165,12 +160,10 @@ def row(m, w, p, y, j, r):
     """One row: its gap, G for both bodies, and its rate: by A, by B, and with what drives do."""
     B, E, R = m.bodies, m.ends, m.rows
     a, b, o = m.entries[j, J_A], m.entries[j, J_B], R[r, R_COEF]
-    coefficients(R, r, w, E[a, E_END], E[a, E_END], E[b, E_END], E[b, E_END])
+    coefficients(R, m.terms, r, m.data, w, E[a, E_END], E[a, E_END], E[b, E_END], E[b, E_END])
     clear(w, OUT_A)
     clear(w, OUT_B)
-    kind = R[r, R_KIND]
-    coef = o + (COEF_END if kind == TURN or kind == DISTANCE or kind == ROTATION else COEF_MEAN)
-    pull(R, r, 1.0, w, E[a, E_END], E[b, E_END], coef, OUT_A, OUT_B)
+    pull(R, m.terms, r, 1.0, m.data, w, E[a, E_END], E[b, E_END], o + COEF_END, OUT_A, OUT_B)
     at = p.rows[r, R_RATE]
     total = -w[at + TARGET_RATE]
     for side in range(2):

@@ -12,7 +12,9 @@ import scipy.sparse.linalg as spla
 
 from phloat.algebra.cross import rotation
 from phloat.algebra.sparse import Matrix, csr
-from phloat.joints.rows import Held, Row, Turn, is_length
+from phloat.joints.attitude import Attitude
+from phloat.joints.port_state import PortState
+from phloat.joints.rows import Row
 from phloat.system.jointed import ends, half_turned, in_velocities, scattered
 from phloat.system.state import State
 from phloat.system.system import Connection, System
@@ -28,7 +30,7 @@ class Closure:
 
     system: System
     held: frozenset[str]
-    wanted: tuple[tuple[Connection, Row, float], ...]
+    wanted: tuple[tuple[Connection, Row | Attitude, float], ...]
     firm: frozenset[str] = frozenset()  # joints whose gaps weigh so much that the others take what is left
 
     @property
@@ -48,7 +50,7 @@ class Closure:
                     units.append(self.size if kind < 3 else 1.0)
         return np.array(columns, dtype=int), np.array(units)
 
-    def rows(self) -> Iterable[tuple[Connection, Row, float]]:
+    def rows(self) -> Iterable[tuple[Connection, Row | Attitude, float]]:
         for c in self.system.joints.values():
             for row in c.closed:
                 yield c, row, 0.0
@@ -69,11 +71,13 @@ class Closure:
         G = scattered(blocks, in_velocities(self.system))
         return np.concatenate(gaps) if gaps else np.zeros(0), csr(G[:, columns] @ sp.diags_array(units))
 
-    def scaled_gap(self, row: Row, first: Held, second: Held, value: float) -> tuple[np.ndarray, float]:
-        gap = row.gap(first, second) - value
-        if isinstance(row, Turn):
-            return np.arctan2(np.sin(gap), np.cos(gap)), 1.0
-        return gap, self.size if is_length(row) else 1.0
+    def scaled_gap(
+        self, row: Row | Attitude, first: PortState, second: PortState, value: float
+    ) -> tuple[np.ndarray, float]:
+        gap = np.atleast_1d(row.gap(first, second) - value)
+        if isinstance(row, Attitude):
+            return gap, 1.0
+        return np.arctan2(np.sin(gap), np.cos(gap)) if row.is_angle else gap, self.size**row.length_power
 
     def closed(self, state: State) -> tuple[State, float]:
         """The state after Newton's method, and its largest scaled gap: shortest steps that close the linearised gaps."""

@@ -11,11 +11,12 @@ from phloat.algebra.cross import rot, rotation
 from phloat.algebra.threads import one_thread
 from phloat.errors import ClosureError, PortError, finite, mapping, unknown
 from phloat.joints.attitude import Attitude, attitude
-from phloat.joints.rows import Along, Held, Row, Spin, Turn, is_length
+from phloat.joints.port_state import PortState
+from phloat.joints.rows import Row
 from phloat.motion.initial.closure import Closure
 from phloat.system.jointed import ball_joints, ends, half_turned, sense, unwrapped
 from phloat.system.state import State, checked, resting
-from phloat.system.system import Connection, End, System, count, held
+from phloat.system.system import Connection, End, System, port_state
 
 CLOSED = 1e-11  # the gap that counts as closed, beside the size of the mechanism
 RESTARTS, AGREED = 20, 4  # give up early when so many tries more end with the same gap
@@ -53,7 +54,7 @@ def _with_turns(task: Closure, state: State) -> State:
     """The state with the whole turns that wanted joint angles count."""
     for c, row, value in task.wanted:
         name = f"{c.second.body}.theta"
-        if isinstance(row, Turn) and name in state.layout and name not in task.held:
+        if isinstance(row, Row) and row.is_angle and name in state.layout and name not in task.held:
             now = unwrapped(c, state, value)
             missing = 2 * np.pi * np.round((value - now) / (2 * np.pi))
             state = state.with_values({name: state[name] + sense(c) * missing})
@@ -73,7 +74,10 @@ def _complaint(task: Closure, values: dict[str, np.ndarray], best: State) -> str
         gap, unit = task.scaled_gap(row, first, second, value)
         length = float(np.linalg.norm(gap))
         if length / unit >= size.get(c.name, -1.0):
-            size[c.name], said[c.name] = length / unit, f"{length:.3g} {'m' if is_length(row) else 'rad'}"
+            size[c.name], said[c.name] = (
+                length / unit,
+                f"{length:.3g} {'m' if isinstance(row, Row) and row.is_length else 'rad'}",
+            )
         if half_turned(c, first, second):
             size[c.name] = APART + size[c.name]
     where = max(size, key=lambda name: size[name])
@@ -86,14 +90,16 @@ def _complaint(task: Closure, values: dict[str, np.ndarray], best: State) -> str
     )
 
 
-def _sorted(system: System, given: Given) -> tuple[dict[str, np.ndarray], tuple[tuple[Connection, Row, float], ...]]:
+def _sorted(
+    system: System, given: Given
+) -> tuple[dict[str, np.ndarray], tuple[tuple[Connection, Row | Attitude, float], ...]]:
     """What is given: quantities of bodies to hold, and joint coordinates to reach."""
     positions = ("r_P", "theta", "A_IB", "eta")
-    angles = {f"{c.name}.{row.labels[0]}": (c, row) for c in system.joints.values() for row in c.coordinates}
+    angles = {f"{c.name}.{row.label}": (c, row) for c in system.joints.values() for row in c.coordinates}
     names = [name for name in system.layout if name.rpartition(".")[2] in positions]
     balls = {f"{name}.A": system.joints[name] for name in ball_joints(system)}
     values: dict[str, np.ndarray] = {}
-    wanted: list[tuple[Connection, Row, float]] = []
+    wanted: list[tuple[Connection, Row | Attitude, float]] = []
     for name, value in given.items():
         if name in balls:
             wanted.append((balls[name], attitude(name, value), 0.0))
@@ -131,7 +137,7 @@ def initial_guess(
     known = guess | values
     state = resting(system.bodies).with_values({n: v.reshape(system.layout.shape(n)) for n, v in known.items()})
     random = np.random.default_rng(wander)
-    wanted: dict[str, list[tuple[Row, float]]] = {c.name: [] for c in system.joints.values()}
+    wanted: dict[str, list[tuple[Row | Attitude, float]]] = {c.name: [] for c in system.joints.values()}
     for c, row, value in task.wanted:
         wanted[c.name].append((row, value))
     placed = {""} | {name for name in system.bodies if f"{name}.r_P" in known and _is_oriented(system, name, known)}
@@ -152,7 +158,7 @@ def initial_guess(
         turn, slide = _joint_opening(c, wanted[c.name], random if wander else None)
         if not forward:
             turn, slide = turn.T, -turn.T @ slide
-        state = _set_against(system, state, held(there, state), mine, turn, slide, known)
+        state = _set_against(system, state, port_state(there, state), mine, turn, slide, known)
         if not _is_oriented(system, mine.body, known):
             near = [d for d in waiting if mine.body in (d.first.body, d.second.body)]
             others = [d for d in near if {d.first.body, d.second.body} <= placed | {mine.body}]
@@ -167,7 +173,7 @@ def _turned_to_joints(
     """A body that hangs on one joint turned so that its other ports point to where their joints want them (Kabsch)."""
     mine, wanted = [], []
     for joint in (c, *others):
-        first, second = held(joint.first, state), held(joint.second, state)
+        first, second = port_state(joint.first, state), port_state(joint.second, state)
         own, other = (first, second) if joint.first.body == name else (second, first)
         mine.append(own.c)
         wanted.append(other.c)
@@ -195,7 +201,7 @@ def _turned_to_joints(
 def _set_against(
     system: System,
     state: State,
-    there: Held,
+    there: PortState,
     end: End,
     turn: np.ndarray,
     slide: np.ndarray,
@@ -206,7 +212,7 @@ def _set_against(
     body = system.bodies[name]
     changes: dict[str, np.ndarray] = {}
     if body.rotates and not _is_oriented(system, name, known):
-        mine = held(end, state)
+        mine = port_state(end, state)
         A = there.D @ turn @ mine.D.T @ state.pose(name).A
         u, _, vt = np.linalg.svd(A)  # triads of bent sections are orthonormal to first order only
         A = u @ vt
@@ -216,25 +222,25 @@ def _set_against(
             changes[f"{name}.A_IB"] = A
     state = state.with_values(changes)
     if f"{name}.r_P" not in known:
-        mine = held(end, state)
+        mine = port_state(end, state)
         moved = state.pose(name).r_P + there.c + there.D @ slide - mine.c
         state = state.with_values({f"{name}.r_P": moved[[i for i in body.active if i < 3]]})
     return state
 
 
 def _joint_opening(
-    c: Connection, wanted: list[tuple[Row, float]], random: np.random.Generator | None
+    c: Connection, wanted: list[tuple[Row | Attitude, float]], random: np.random.Generator | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The triad and the point of the second end seen from the first: wanted coordinates, else zero or random turns."""
     value = dict(wanted)
     turn, slide = np.eye(3), np.zeros(3)
     for row in c.coordinates:
-        if isinstance(row, Along):
-            slide[row.i] = value.get(row, 0.0)
-        elif isinstance(row, Turn):
-            turn = turn @ row.turned(value.get(row, random.uniform(-np.pi, np.pi) if random else 0.0))
-    if random is not None and any(isinstance(row, Spin) for row in c.free):
-        turn = rotation(random.normal(size=3)) if count(c.free) == 3 else rot(random.uniform(-np.pi, np.pi))
+        if row.slide_axis is not None:
+            slide[row.slide_axis] = value.get(row, 0.0)
+        elif row.is_angle:
+            turn = turn @ row.zero_triad(value.get(row, random.uniform(-np.pi, np.pi) if random else 0.0))
+    if random is not None and any(row.function == "spin" for row in c.free):
+        turn = rotation(random.normal(size=3)) if len(c.free) == 3 else rot(random.uniform(-np.pi, np.pi))
     return next((row.R for row, _ in wanted if isinstance(row, Attitude)), turn), slide
 
 

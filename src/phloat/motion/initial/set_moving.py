@@ -12,7 +12,7 @@ from phloat.algebra.layout import Layout, joined
 from phloat.algebra.sparse import Matrix, csr, stacked
 from phloat.algebra.threads import one_thread
 from phloat.errors import JointError, PortError, finite, mapping, unknown
-from phloat.joints.rows import Row
+from phloat.joints.rows import Row, rates, spins
 from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.initial.velocities import (
     mass,
@@ -122,18 +122,18 @@ class VelocityProblem:
 
 
 def _velocity_problem(system: System, state: State, given: Mapping[str, object], drives: np.ndarray) -> VelocityProblem:
-    values, rates = _sorted(system, given)
+    values, given_rates = _sorted(system, given)
     places = in_velocities(system)
     G, B_lam = velocity_rows(system, state)
     wanted, right = [], [B_lam @ drives]
-    for c, row, rate in rates.values():
-        wanted.append((c, row.rate(*ends(c, state))))
+    for c, some, rate in given_rates.values():
+        wanted.append((c, rates(some, *ends(c, state))))
         right.append(rate)
     e, held = np.zeros(system.layout.size), np.zeros(system.layout.size, dtype=bool)
     for name, value in values.items():
         e[system.layout[name]], held[system.layout[name]] = value, True
     where = velocity_indices(system)
-    rows = Layout({name: rate.shape for name, (_, _, rate) in rates.items()}, "joint")
+    rows = Layout({name: rate.shape for name, (_, _, rate) in given_rates.items()}, "joint")
     return VelocityProblem(
         M=mass(system, state),
         G=stacked([[G], [scattered(wanted, places)]]),
@@ -147,24 +147,24 @@ def _velocity_problem(system: System, state: State, given: Mapping[str, object],
     )
 
 
-Rates = dict[str, tuple[Connection, Row, np.ndarray]]
+Rates = dict[str, tuple[Connection, tuple[Row, ...], np.ndarray]]
 
 
 def _sorted(system: System, given: Mapping[str, object]) -> tuple[dict[str, np.ndarray], Rates]:
     """What is given: velocities of bodies to hold, and joint rates to reach."""
-    rows: dict[str, tuple[Connection, Row]] = {
-        f"{c.name}.{row.labels[0]}_rate": (c, row) for c in system.joints.values() for row in c.coordinates
+    rows: dict[str, tuple[Connection, tuple[Row, ...]]] = {
+        f"{c.name}.{row.label}_rate": (c, (row,)) for c in system.joints.values() for row in c.coordinates
     }
     names = [name for name in system.layout if name.rpartition(".")[2] in VELOCITIES]
-    rows |= {f"{name}.omega": (system.joints[name], row) for name, row in ball_joints(system).items()}
+    rows |= {f"{name}.omega": (system.joints[name], spins()) for name in ball_joints(system)}
     values: dict[str, np.ndarray] = {}
-    rates: Rates = {}
+    wanted: Rates = {}
     for name, value in given.items():
         if name in rows:
             shape = (3,) if name.endswith(".omega") else ()
-            rates[name] = (*rows[name], np.atleast_1d(finite(name, value, shape)))
+            wanted[name] = (*rows[name], np.atleast_1d(finite(name, value, shape)))
         elif name in names:
             values[name] = checked(system.layout, name, value)
         else:
             raise PortError(unknown("velocity", name, [*names, *rows]))
-    return values, rates
+    return values, wanted

@@ -12,11 +12,11 @@ from phloat.algebra.cross import skews
 from phloat.algebra.sparse import Matrix, csr, diagonal
 from phloat.bodies.body import Body
 from phloat.errors import InputError
-from phloat.joints.pairs import Drive
-from phloat.joints.rows import Held, Row, Spin, Turn, gap_units, held_ground
+from phloat.joints.port_state import PortState, ground_port
+from phloat.joints.rows import FIRST, Row, gap_units, gaps
 from phloat.motion.initial.stiffness import body_stiffness, stiffness
 from phloat.motion.initial.velocities import displaced, mass, velocity_indices, velocity_rows, with_velocities
-from phloat.system.connection import Connection, End, held
+from phloat.system.connection import Connection, End, port_state
 from phloat.system.energy import energy
 from phloat.system.forces import potential_gradient
 from phloat.system.jointed import in_velocities, port_columns
@@ -52,7 +52,7 @@ class Statics:
         return max([spread, *(body.extent for body in self.system.bodies.values())]) or self.system.size
 
     def _of_ground(self, c: Connection) -> np.ndarray:
-        return held(c.second, self.start).c if isinstance(c.joint, Drive) else c.first.at
+        return port_state(c.second, self.start).c if c.joint.moves_ground else c.first.at
 
     @cached_property
     def where(self) -> np.ndarray:
@@ -173,11 +173,11 @@ class Statics:
 
     def gap(self, state: State) -> np.ndarray:
         """What is open of closed rows, and how far locked and driven ones have left where they started; as rows of G."""
-        parts = [np.zeros(0)]
+        parts: list[np.ndarray | list[float]] = [np.zeros(0)]
         for name, c in self.system.joints.items():
             first, second = self._ends(c, state)
-            parts += [row.gap(first, second) for row in c.closed]
-            parts += [_left(row, first, second, *self._starts[name]) for row in c.locked + c.driven]
+            parts.append(gaps(c.closed, first, second))
+            parts += [[_left(row, first, second, *self._starts[name])] for row in c.locked + c.driven]
         return np.concatenate(parts)
 
     def open_by(self, state: State) -> float:
@@ -190,15 +190,15 @@ class Statics:
         return gap_units(rows, self.length)
 
     @cached_property
-    def _starts(self) -> dict[str, tuple[Held, Held]]:
+    def _starts(self) -> dict[str, tuple[PortState, PortState]]:
         return {name: self._ends(c, self.start) for name, c in self.system.joints.items()}
 
-    def _ends(self, c: Connection, state: State) -> tuple[Held, Held]:
+    def _ends(self, c: Connection, state: State) -> tuple[PortState, PortState]:
         """As `ends`, but the frame of a drive stands where it started."""
-        if isinstance(c.joint, Drive):
-            there = held(c.second, self.start)
-            return held_ground(there.c, there.D), held(c.second, state)
-        return held(c.first, state), held(c.second, state)
+        if c.joint.moves_ground:
+            there = port_state(c.second, self.start)
+            return ground_port(there.c, there.D), port_state(c.second, state)
+        return port_state(c.first, state), port_state(c.second, state)
 
 
 def forces_at_rest(system: System, state: State) -> tuple[np.ndarray, np.ndarray]:
@@ -227,10 +227,11 @@ def statics(system: System, state: State, u: np.ndarray) -> Statics:
     return Statics(system, Still(start.bodies, start.layout, start.e), u)
 
 
-def _left(row: Row, first: Held, second: Held, first_0: Held, second_0: Held) -> np.ndarray:
+def _left(row: Row, first: PortState, second: PortState, first_0: PortState, second_0: PortState) -> float:
     """How far a row has left where it started."""
-    if isinstance(row, Spin):
-        S = first.D.T @ second.D @ np.linalg.inv(first_0.D.T @ second_0.D)
-        return 0.5 * np.array([S[2, 1] - S[1, 2], S[0, 2] - S[2, 0], S[1, 0] - S[0, 1]])[list(row.axes)]
+    if row.function == "spin":
+        S, i = first.D.T @ second.D @ np.linalg.inv(first_0.D.T @ second_0.D), row.terms[0][1] - FIRST
+        j, k = (i + 1) % 3, (i + 2) % 3
+        return float(0.5 * (S[k, j] - S[j, k]))
     gap = row.gap(first, second) - row.gap(first_0, second_0)
-    return np.arctan2(np.sin(gap), np.cos(gap)) if isinstance(row, Turn) else gap
+    return float(np.arctan2(np.sin(gap), np.cos(gap))) if row.is_angle else gap

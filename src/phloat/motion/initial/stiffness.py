@@ -14,10 +14,10 @@ import scipy.sparse as sp
 from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.body import Body, Port
-from phloat.joints.curvature import curvature, turned_with
-from phloat.joints.rows import Held, Row, Spin, by_entries, section_axes, section_axes_rate
+from phloat.joints.port_state import PortState, section_axes, section_axes_rate, turned_with
+from phloat.joints.rows import FIRST, Row, curvature, gradient
 from phloat.motion.kernel.arrays import AXES, PAIRS, arrays_of
-from phloat.system.connection import Connection, held
+from phloat.system.connection import Connection, port_state
 from phloat.system.elements import Actuator, Element
 from phloat.system.forces import coordinate
 from phloat.system.jointed import Places, ends, in_velocities, scattered
@@ -78,10 +78,10 @@ def kinds(columns: np.ndarray) -> np.ndarray:
     return np.where(columns < 3, 0, np.where(columns < 6, 1, columns))
 
 
-def _pulls(sides: tuple[Held, Held], row: Row, effort: np.ndarray, slope: float) -> bool:
+def _pulls(sides: tuple[PortState, PortState], row: Row, effort: float, slope: float) -> bool:
     """Whether there is a load beyond what the round-off of places makes of a stiff spring."""
-    far = abs(float(row.gap(*sides)[0])) + sum(float(np.abs(port.c).sum()) for port in sides) if slope else 0.0
-    return bool(np.abs(effort).max(initial=0.0) > ROUND_OFF * abs(slope) * far)
+    far = abs(row.gap(*sides)) + sum(float(np.abs(port.c).sum()) for port in sides) if slope else 0.0
+    return abs(effort) > ROUND_OFF * abs(slope) * far
 
 
 def _own_terms(system: System, state: State, u: np.ndarray, elastic: bool = True) -> Iterator[tuple[str, np.ndarray]]:
@@ -147,7 +147,7 @@ def nonconservative(system: System, u: np.ndarray) -> tuple[str, ...]:
     """The inputs whose loads have no potential: they turn with a section, or are torques about axes in space."""
     found = [f"{body}.{port}" for body, port in wrenched(system, u)]
     for name, c in system.joints.items():
-        if any(isinstance(row, Spin) for row in c.free) and u[system.ports[name]].any():
+        if any(row.function == "spin" for row in c.free) and u[system.ports[name]].any():
             found.append(name)
     for name, a in system.actuators.items():
         if u[system.ports[name]].any() and (a.axes == "body" or (a.kind == "torque" and not system.plane)):
@@ -217,41 +217,40 @@ def _dead_torque(port: Port, A: np.ndarray, given: np.ndarray) -> np.ndarray:
 # --- between two ports -----------------------------------------------------------------------------------------------
 
 
-Load = tuple[Row, np.ndarray, float]  # a row, what acts along it, and the stiffness of that
+Load = tuple[Row, float, float]  # a row, what acts along it, and the stiffness of that
 
 
 def _loaded(
     system: System, state: State, lam: np.ndarray, u: np.ndarray
-) -> Iterable[tuple[Connection | Element, tuple[Held, Held], list[Load]]]:
+) -> Iterable[tuple[Connection | Element, tuple[PortState, PortState], list[Load]]]:
     for name, c in system.joints.items():
-        efforts = [*_split(c.rows, lam[system.multipliers[name]])] if name in system.multipliers else []
-        efforts += _split(c.free, u[system.ports[name]]) if c.free else []
-        if any(effort.any() for _, effort in efforts):
-            yield c, ends(c, state), [(row, effort, 0.0) for row, effort in efforts]
+        efforts = [*zip(c.rows, lam[system.multipliers[name]], strict=True)] if name in system.multipliers else []
+        efforts += zip(c.free, u[system.ports[name]], strict=True) if c.free else []
+        if any(effort for _, effort in efforts):
+            yield c, ends(c, state), [(row, float(effort), 0.0) for row, effort in efforts if effort]
     for element in system.elements.values():
-        sides = held(element.first, state), held(element.second, state)
+        sides = port_state(element.first, state), port_state(element.second, state)
         loads = []
         for row, law in zip(element.rows, element.laws, strict=True):
             if law.stores:
                 x = coordinate(element, row, *sides, state)
-                loads.append((row, np.array([law.pull(x)]), law.slope(x)))
+                loads.append((row, law.pull(x), law.slope(x)))
         if loads:
             yield element, sides, loads
 
 
-def _split(rows: Sequence[Row], values: np.ndarray) -> list[tuple[Row, np.ndarray]]:
-    stops = np.cumsum([len(row.labels) for row in rows])
-    return list(zip(rows, np.split(values, stops[:-1]), strict=True))
+def _pair_stiffness(sides: tuple[PortState, PortState], loads: list[Load]) -> np.ndarray:
+    """−∂(Σ rowᵀ effort)/∂q for the velocities of both sides, one after the other.
 
-
-def _pair_stiffness(sides: tuple[Held, Held], loads: list[Load]) -> np.ndarray:
-    """−∂(Σ rowᵀ effort)/∂q for the velocities of both sides, one after the other: see `joints.curvature`."""
+    A gap is a function g of the numbers ξ = (c, d_1, d_2, d_3) of both ports, and ξ of the motions q of their bodies. With λ along
+    the row, −∂(λ ∂g/∂q)/∂q = −λ (∂ξ/∂q)ᵀ(∂²g/∂ξ²)(∂ξ/∂q) − λ ∂g/∂ξ · ∂²ξ/∂q².
+    """
     sizes = [len(port.columns) for port in sides]
-    pull, curved, entries = np.zeros(24), np.zeros((24, 24)), tuple(map(by_entries, sides))
+    pull, curved = np.zeros(24), np.zeros((24, 24))
     for row, effort, _ in loads:
-        if not isinstance(row, Spin):
-            pull += effort @ np.hstack(row.rate(*entries))
-            curved += curvature(row, effort, *sides)
+        if row.has_gap:
+            pull += effort * gradient((row,), *sides)[0]
+            curved += effort * curvature(row, *sides)
     maps = np.zeros((24, sum(sizes)))
     parts = (slice(0, sizes[0]), slice(sizes[0], None))
     for i, (port, mine) in enumerate(zip(sides, parts, strict=True)):
@@ -261,20 +260,22 @@ def _pair_stiffness(sides: tuple[Held, Held], loads: list[Load]) -> np.ndarray:
         if sizes[i]:
             K[mine, mine] += turned_with(port, pull[12 * i : 12 * i + 12])
     for row, effort, slope in loads:
-        if isinstance(row, Spin):
+        if not row.has_gap:
             K += _spin_stiffness(row, effort, sides, parts)
         if slope:
-            rate = np.hstack(row.rate(*sides))
-            K += slope * rate.T @ rate
+            rate = np.concatenate(row.rate(*sides))
+            K += slope * np.outer(rate, rate)
     return K
 
 
-def _spin_stiffness(row: Spin, effort: np.ndarray, sides: tuple[Held, Held], parts: tuple[slice, slice]) -> np.ndarray:
-    """Of a torque τ = Σ effort d_i in the directions of the first port, on the second, and −τ on the first."""
-    A, B = sides
+def _spin_stiffness(
+    row: Row, effort: float, sides: tuple[PortState, PortState], parts: tuple[slice, slice]
+) -> np.ndarray:
+    """Of a torque τ along a direction of the first port, on the second, and −τ on the first."""
+    (A, B), i = sides, row.terms[0][1] - FIRST
     size = len(A.columns) + len(B.columns)
-    K, turning = np.zeros((size, size)), np.tensordot(effort, A.turn[list(row.axes)], 1)  # how τ moves with A
-    torque = A.D[:, list(row.axes)] @ effort
+    K, turning = np.zeros((size, size)), effort * A.turn[i]  # how τ moves with A
+    torque = effort * A.D[:, i]
     for port, mine, sign in ((A, parts[0], -1.0), (B, parts[1], 1.0)):
         K[mine, parts[0]] -= sign * port.spin.T @ turning
         if len(port.columns):
@@ -287,7 +288,7 @@ def spring_round_off(system: System, state: State) -> np.ndarray:
     """What the forces of springs on the velocities of all bodies are unknown by."""
     places, rates, noise = in_velocities(system), [], []
     for element in system.elements.values():
-        sides = held(element.first, state), held(element.second, state)
+        sides = port_state(element.first, state), port_state(element.second, state)
         far = sum(float(np.abs(port.c).sum()) for port in sides)
         for row, law in zip(element.rows, element.laws, strict=True):
             if law.stores:

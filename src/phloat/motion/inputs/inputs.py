@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from phloat.errors import InputError, PortError, finite_row, mapping, unknown
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.motion.inputs.positions import Path, Position, path
 from phloat.motion.inputs.signals import Constant, Corners, Function, Piecewise, Signal, as_vector
 from phloat.system.system import System

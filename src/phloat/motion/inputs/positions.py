@@ -9,7 +9,6 @@ import numpy as np
 
 from phloat.algebra.cross import orthonormality_defect
 from phloat.errors import InputError, JointError, finite
-from phloat.joints.rows import Aligned, Along, Coincide, Turn
 from phloat.motion.inputs.signals import GAUSS, as_vector, as_vectors, derivative
 from phloat.system.system import System
 
@@ -96,7 +95,7 @@ def path(system: System, name: str, given: Position) -> Path:
             f"input {name!r} is a position, but it takes an effort; only driven joints take positions: "
             "Drive(…), or drive(system, name)"
         )
-    if not all(isinstance(row, (Turn, Along, Coincide, Aligned)) for row in joint.driven):
+    if not all(row.has_gap for row in joint.driven):
         raise JointError(f"input {name!r} is a position, but this joint has no angle or slide; give its rate instead")
-    posed = any(isinstance(row, Aligned) and len(row.axes) == 3 for row in joint.driven)
+    posed = joint.joint.moves_ground and sum(not row.is_length for row in joint.driven) == 3
     return Path(name, given, system.ports.shape(name), posed)

@@ -10,24 +10,24 @@ import numpy as np
 from phloat.algebra.cross import skew
 from phloat.bodies.body import Port
 from phloat.errors import InputError
-from phloat.joints.pairs import Drive
-from phloat.joints.rows import Aligned, Along, Distance, Spin, Turn
+from phloat.joints.rows import FIRST, INERTIAL, SECOND, aligned, effort_row
 from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Swivel
 from phloat.motion.inputs.signals import Signal
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays
 from phloat.motion.kernel.model import Model
-from phloat.motion.kernel.pack import Entry, Packed, Scalar, Side, packed, scalars, side
+from phloat.motion.kernel.pack import Entry, Packed, Scalar, Side, packed, side
 from phloat.motion.kernel.rows import gap_at
 from phloat.motion.kernel.step import arrive
 from phloat.motion.kernel.tables import LAM
-from phloat.system.connection import Connection, held
+from phloat.system.connection import Connection, port_state
 from phloat.system.elements import Element
 from phloat.system.jointed import joint_coordinates
 from phloat.system.state import State
 from phloat.system.system import System
 
 GROUND = Side(-1, None, np.eye(3), np.zeros(3))
+EFFORTS = {"force": "velocity", "torque": "spin"}  # rows along which efforts act
 
 
 @dataclass(eq=False)
@@ -120,29 +120,28 @@ def _closed(
     """The closed, locked and driven rows of a joint, and what moves of it."""
     first, second = side(system, c.first), side(system, c.second)
     motions: list[tuple[Moving, str, int]] = []
-    port = held(c.second, state)
-    if isinstance(c.joint, Drive):
+    port = port_state(c.second, state)
+    if c.joint.moves_ground:
         first = Side(-1, None, port.D.T.copy(), port.c.copy())
         linear = 2 if system.plane else 3
-        turning = sum(len(row.axes) for row in c.driven if isinstance(row, Aligned))
+        turning = sum(not row.is_length for row in c.driven)
         start = np.concatenate([port.c, port.D.T.ravel()])
         motions.append((Frame(c.name, start, c.second.triad.T, linear, turning), "frame", 0))
     rows: list[Scalar] = []
     component = 0
+    if spun := tuple(row.terms[0][1] - FIRST for row in c.rows if row.function == "spin"):
+        here = port_state(c.first, state)  # a ball joint is held by triads that agree where it starts
+        second.triad = np.array([_unbent(port.A, port.Psi @ port.eta, d) for d in here.D.T])
+        if c.driven:
+            motions.append((Swivel(c.name, first.triad, spun), "directions", 0))
     for row in c.rows:
-        if isinstance(row, Spin):
-            here = held(c.first, state)
-            second.triad = np.array([_unbent(port.A, port.Psi @ port.eta, d) for d in here.D.T])
-            row = Aligned(row.axes)
-            if c.driven:
-                motions.append((Swivel(c.name, first.triad, row.axes), "directions", 0))
-        made = scalars(row, t.CLOSED)
-        if isinstance(row, (Turn, Along)):
-            made[0].gap = angles[f"{c.name}.{row.label}"]
+        made = Scalar(aligned()[row.terms[0][1] - FIRST] if row.function == "spin" else row, t.CLOSED)
+        if row.coordinate:
+            made.gap = angles[f"{c.name}.{row.label}"]
             if row in c.driven:
-                motions.append((Coordinate(c.name, component, np.array([made[0].gap])), "target", len(rows)))
+                motions.append((Coordinate(c.name, component, np.array([made.gap])), "target", len(rows)))
                 component += 1
-        rows += made
+        rows.append(made)
     return Entry(c.name, first, second, rows), motions
 
 
@@ -152,7 +151,7 @@ def _unbent(A: np.ndarray, turn: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 def _at_one_point(element: Element, state: State) -> bool:
-    return bool(np.linalg.norm(held(element.second, state).c - held(element.first, state).c) == 0.0)
+    return bool(np.linalg.norm(port_state(element.second, state).c - port_state(element.first, state).c) == 0.0)
 
 
 def _owner(system: System, element: Element) -> str:
@@ -167,12 +166,12 @@ def _element(system: System, element: Element, state: State, angles: dict[str, f
     rows = []
     for row, law in zip(element.rows, element.laws, strict=True):
         if law.stores or law.resists:
-            made = scalars(row, t.COMPLIANT, law)[0]
-            if isinstance(row, Distance) and _at_one_point(element, state):
+            made = Scalar(row, t.COMPLIANT, law)
+            if row.function == "length" and _at_one_point(element, state):
                 raise InputError(
                     f"the ends of {element.name!r} stand at one point, so it pulls nowhere; start it stretched"
                 )
-            if isinstance(row, Turn):
+            if row.is_angle:
                 made.gap = angles.get(f"{_owner(system, element)}.{row.label}", 0.0)
             rows.append(made)
     return [Entry(element.name, side(system, element.first), side(system, element.second), rows)] if rows else []
@@ -182,17 +181,11 @@ def effort_entries(system: System, name: str, angles: dict[str, float]) -> list[
     """The rows that a given effort acts along; drives have none."""
     if name in system.actuators:
         actuator = system.actuators[name]
-        kinds = {
-            ("force", "inertial"): t.PUSH,
-            ("force", "body"): t.WRENCH_V,
-            ("torque", "inertial"): t.TWIST,
-            ("torque", "body"): t.WRENCH_W,
-        }
-        turns = actuator.axes if system.bodies[actuator.body].rotates else "inertial"  # a point has no axes of its own
-        kind = kinds[actuator.kind, turns]
+        follows = actuator.axes == "body" and system.bodies[actuator.body].rotates  # a point has no axes of its own
+        function, axes = EFFORTS[actuator.kind], SECOND if follows else INERTIAL
         number = list(system.bodies).index(actuator.body)
         return [
-            Entry(name, GROUND, _side(number, port), [Scalar(kind, (), t.GIVEN, direction=weight * actuator.direction)])
+            Entry(name, GROUND, _side(number, port), [_given(function, weight * actuator.direction, axes)])
             for weight, port in actuator.ports
         ]
     if name in system.joints:
@@ -201,16 +194,18 @@ def effort_entries(system: System, name: str, angles: dict[str, float]) -> list[
             return []
         rows: list[Scalar] = []
         for row in c.free:
-            made = scalars(row, t.GIVEN)
-            if isinstance(row, (Turn, Along)):
-                made[0].gap = angles.get(f"{name}.{row.label}", 0.0)
-            rows += made
+            gap = angles.get(f"{name}.{row.label}", 0.0) if row.coordinate else 0.0
+            rows.append(Scalar(row, t.GIVEN, gap=gap))
         return [Entry(name, side(system, c.first), side(system, c.second), rows)]
     owner, _, port_name = name.rpartition(".")
     body = system.bodies[owner]
-    push = t.WRENCH_V if body.rotates else t.PUSH
-    rows = [Scalar(push if i < 3 else t.WRENCH_W, (), t.GIVEN, direction=np.eye(3)[i % 3]) for i in body.active]
+    axes = SECOND if body.rotates else INERTIAL
+    rows = [_given("velocity" if i < 3 else "spin", np.eye(3)[i % 3], axes) for i in body.active]
     return [Entry(name, GROUND, _side(list(system.bodies).index(owner), body.port(port_name)), rows)]
+
+
+def _given(function: str, direction: np.ndarray, axes: int) -> Scalar:
+    return Scalar(effort_row(function, direction, axes), t.GIVEN)
 
 
 def _side(body: int, port: Port) -> Side:
@@ -256,8 +251,8 @@ def _measure_gaps(run: Assembly) -> None:
         a, b = model.ends[entry[t.J_A]], model.ends[entry[t.J_B]]
         for r in range(entry[t.J_ROW], entry[t.J_ROW] + entry[t.J_ROWS]):
             row = model.rows[r]
-            gap = gap_at(model.rows, r, w, int(a[t.E_START]), int(b[t.E_START]))
-            if row[t.R_KIND] == t.TURN:
+            gap = gap_at(model.rows, model.terms, r, model.data, w, int(a[t.E_START]), int(b[t.E_START]))
+            if row[t.R_FUNCTION] == t.ANGLE:
                 gap += 2 * np.pi * np.round((w[row[t.R_COEF] + t.GAP0] - gap) / (2 * np.pi))
             w[row[t.R_COEF] + t.GAP0] = gap
             if row[t.R_MODE] == t.CLOSED:

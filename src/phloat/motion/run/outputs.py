@@ -46,7 +46,7 @@ class Outputs(Mapping[str, Any]):
     def __iter__(self) -> Iterator[str]:
         yield from self.system.ports
         for name, c in self.system.joints.items():
-            yield from (f"{name}.{row.labels[0]}" for row in c.coordinates)
+            yield from (f"{name}.{row.label}" for row in c.coordinates)
         yield from self.system.layout
 
     def __len__(self) -> int:

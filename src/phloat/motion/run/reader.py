@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from phloat.joints.rows import Along, Turn
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import packed
 from phloat.motion.kernel.read import read
@@ -87,21 +86,21 @@ class _Table:
         """Of each coordinate: its name, its column, and for angles in a plane what counts their turns."""
         c, bodies, out, at = run.system.joints[name], list(run.system.bodies), [], self.columns[name][0][0]
         for row in c.free:
-            if isinstance(row, (Turn, Along)):
+            if row.coordinate:
                 turns = None
-                if isinstance(row, Turn) and run.system.plane:
+                if row.is_angle and run.system.plane:
                     theta = self.packed.model.bodies[:, t.W_THETA]
                     first = int(theta[bodies.index(c.first.body)]) if c.first.body else -1
                     second = int(theta[bodies.index(c.second.body)])
                     turns = sense(c), first, second, c.second.turned - c.first.turned
-                out.append((f"{name}.{row.labels[0]}", at, turns))
-            at += len(row.labels)
+                out.append((f"{name}.{row.label}", at, turns))
+            at += 1
         return out
 
     def values(self, kept: np.ndarray) -> dict[str, np.ndarray | float]:
         m, w = self.packed.model, self.packed.w
         w[self.packed.first : self.packed.first + self.span] = kept[: self.span]
-        read(m.bodies, m.ends, m.entries, m.rows, m.data, w, self.gaps, self.rates)
+        read(m.bodies, m.ends, m.entries, m.rows, m.terms, m.data, w, self.gaps, self.rates)
         out: dict[str, np.ndarray | float] = {}
         for name, entries in self.columns.items():
             out[name] = self.rates[entries[0]] if len(entries) == 1 else sum(self.rates[one] for one in entries)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phloat.joints.rows import Turn
+from phloat.joints.rows import FIRST, SECOND, Row
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import Packed, Side, side
 from phloat.system.connection import Connection
@@ -21,7 +21,7 @@ class TurnCounter:
     """The angles of joints in space, from the kept numbers of steps."""
 
     packed: Packed
-    joints: tuple[tuple[Side, Side, Turn], ...]
+    joints: tuple[tuple[Side, Side, Row], ...]
 
     def wrapped(self, kept: np.ndarray) -> np.ndarray:
         """Angles between −π and π, (rows, joints)."""
@@ -31,8 +31,9 @@ class TurnCounter:
         """Angles with their turns, from those of the step before."""
         return np.unwrap(np.vstack([before, self.wrapped(kept)]), axis=0)[1:]
 
-    def _angle(self, kept: np.ndarray, first: Side, second: Side, row: Turn) -> np.ndarray:
-        (i, j), (k, l) = row.p, row.q
+    def _angle(self, kept: np.ndarray, first: Side, second: Side, row: Row) -> np.ndarray:
+        (_, i, j), (_, k, l) = row.terms[0], row.other_terms[0]
+        i, j, k, l = i - FIRST, j - SECOND, k - FIRST, l - SECOND
         a, b = self._directions(kept, first), self._directions(kept, second)
         return np.arctan2((a[:, i] * b[:, j]).sum(axis=1), (a[:, k] * b[:, l]).sum(axis=1))
 
@@ -50,16 +51,11 @@ class TurnCounter:
         return bent @ np.swapaxes(A, 1, 2)
 
 
-def spatial_angles(system: System) -> dict[str, tuple[Connection, Turn]]:
+def spatial_angles(system: System) -> dict[str, tuple[Connection, Row]]:
     """The angles of joints in space by name."""
     if system.plane:
         return {}
-    return {
-        f"{c.name}.{row.label}": (c, row)
-        for c in system.joints.values()
-        for row in c.coordinates
-        if isinstance(row, Turn)
-    }
+    return {f"{c.name}.{row.label}": (c, row) for c in system.joints.values() for row in c.coordinates if row.is_angle}
 
 
 def turn_counter(system: System, packed: Packed, output: object) -> TurnCounter | None:

@@ -10,6 +10,10 @@ from typing import Any, NoReturn
 from phloat.errors import InputError, unknown
 from phloat.system.words.units import NUMBER, shortened
 
+OLD_KEYS = {  # keys of earlier versions that are still read: kind of record → old key → key
+    "a PID controller": {"proportional": "damping", "integral": "stiffness", "derivative": "inertia"},
+}
+
 
 class FileError(InputError):
     """Something in a file that cannot be right: `file`, `line` and `key` say where."""
@@ -94,12 +98,13 @@ class Node:
         """Its entries, or an error where one of them has another key."""
         if self.entries is None:
             self.expected(f"{what}: a mapping of {', '.join(keys)}")
+        old = OLD_KEYS.get(what, {})
         for key in self.entries:
-            if key not in keys:
+            if old.get(key, key) not in keys:
                 raise FileError(
                     unknown(f"key of {what}", key, keys), self.file, self.keys[key], ".".join((*self.path, key))
                 )
-        return self.entries
+        return {old.get(key, key): entry for key, entry in self.entries.items()}
 
     def child(self, key: str) -> Node:
         assert self.entries is not None

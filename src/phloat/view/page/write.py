@@ -16,8 +16,8 @@ from typing import Any
 
 from phloat.algebra.version import __version__
 from phloat.errors import InputError, positive
-from phloat.linear.course import LinearResult
-from phloat.linear.modes import Modes
+from phloat.linear.analysis.modes import Modes
+from phloat.linear.time.march import LinearResult
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.result import Result
 from phloat.view.colours import COLOURS
