@@ -120,7 +120,7 @@ from phloat.motion.initial.equilibrium import equilibrium, reactions
 from phloat.motion.initial.place import place
 from phloat.motion.initial.set_moving import set_moving
 from phloat.motion.initial.settle import settle
-from phloat.motion.inputs.positions import position
+from phloat.motion.inputs.drives import position
 from phloat.motion.inputs.signals import piecewise
 from phloat.motion.ledger import Ledger, energy_ledger
 from phloat.motion.result import EnergyAccounts, Result

@@ -1,9 +1,9 @@
-"""Where the energy of a run came from and where it went: H − H(0) = Σ supplied − Σ dissipated − what the scheme lost."""
+"""Energy ledger of a run: H − H(0) = Σ supplied − Σ dissipated − residual of the scheme."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -94,7 +94,7 @@ def energy_ledger(result: Result, u: Mapping[str, object] | Inputs | None = None
         raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one")
     if result.accounts is not None:
         return _counted(result, result.accounts)
-    return _summed(result, as_inputs(result.system, u), given=u is not None)
+    return _integrated(result, as_inputs(result.system, u), given=u is not None)
 
 
 def _counted(result: Result, accounts: EnergyAccounts) -> Ledger:
@@ -129,27 +129,6 @@ def _counted(result: Result, accounts: EnergyAccounts) -> Ledger:
     return Ledger(result.t, stored, parts, supplied, dissipated, exchanged, carried=_carried(result))
 
 
-def _summed(result: Result, inputs: Inputs, *, given: bool) -> Ledger:
-    """From states, multipliers and inputs at the outputs."""
-    system = result.system
-    at = integrate_powers(result, inputs)
-    note = "this scheme keeps no energy accounts: works are sums by the trapezoidal rule over the outputs"
-    note += "" if given else ", and inputs are not known; give them as energy_ledger(result, u=…) if there were any"
-    elements = {_element(system, name): line for name, line in at.springs.items()}
-    dampers = {_element(system, name): line for name, line in at.dampers.items()}
-    stored = {name: sum(part.values(), np.zeros(len(result))) for name, part in at.parts.items()}
-    return Ledger(
-        result.t,
-        stored | elements,
-        at.parts,
-        at.supplied,
-        at.losses | dampers,
-        at.exchanged,
-        note=note,
-        carried=_carried(result),
-    )
-
-
 def _carried(result: Result) -> float:
     """The most that a joint carries: forces times the extent of the system, and moments."""
     system, start = result.system, result.state(0)
@@ -176,51 +155,39 @@ def _sum(lines: Mapping[str, Line], t: Line) -> Line:
     return sum(lines.values(), np.zeros(len(t)))
 
 
-# --- energies and powers of a run without accounts ----------------------------------------------------------------------
-#
-# Energies and powers at the outputs of a run, and works as their sums: for schemes that keep no accounts.
+# --- runs without energy accounts ------------------------------------------------------------------------------------
 
 
 NONE = np.zeros(0, dtype=int)
 
 
-@dataclass(eq=False)
-class Sums:
-    """Energies (times,) of bodies by part and of springs; works (times,) of dampers, of inputs, of joints on their bodies."""
-
-    parts: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
-    springs: dict[str, np.ndarray] = field(default_factory=dict)
-    losses: dict[str, np.ndarray] = field(default_factory=dict)
-    dampers: dict[str, np.ndarray] = field(default_factory=dict)
-    supplied: dict[str, np.ndarray] = field(default_factory=dict)
-    exchanged: dict[str, np.ndarray] = field(default_factory=dict)
-
-
-def integrate_powers(result: Result, inputs: Inputs) -> Sums:
-    """By the trapezoidal rule over the outputs: Ḣ = yᵀu − zᵀR z, with y = Bᵀz + B_λᵀλ."""
-    system, t, out = result.system, result.t, Sums()
-    states = [result.state(k) for k in range(len(result))]
+def _integrated(result: Result, inputs: Inputs, *, given: bool) -> Ledger:
+    """From states, multipliers and inputs at the outputs: Ḣ = yᵀu − zᵀR z, with y = Bᵀz + B_λᵀλ, by the trapezoidal rule."""
+    system, t, states = result.system, result.t, [result.state(k) for k in range(len(result))]
+    parts: dict[str, dict[str, Line]] = {}
+    stored: dict[str, Line] = {}
+    dissipated: dict[str, Line] = {}
     for name, body in system.bodies.items():
         energies = np.array([body_energy(body, state.pose(name), system.gravity) for state in states])
-        out.parts[name] = {part: energies[:, k] for k, part in enumerate(COMPONENTS)}
+        parts[name], stored[name] = {part: energies[:, k] for k, part in enumerate(COMPONENTS)}, energies.sum(axis=1)
         if body.elastic.damped:
             poses = [state.pose(name) for state in states]
-            out.losses[name] = integrate(t, np.array([p.rates @ body.elastic.damping(p.eta) @ p.rates for p in poses]))
+            dissipated[name] = integrate(t, np.array([p.rates @ body.elastic.damping(p.eta) @ p.rates for p in poses]))
     springs = [element_energies(system, state) for state in states]
     for name, element in system.elements.items():
         if any(law.stores for law in element.laws):
-            out.springs[name] = np.array([row[name] for row in springs])
+            stored[_element(system, name)] = np.array([row[name] for row in springs])
         if any(law.resists for law in element.laws):
-            out.dampers[name] = integrate(t, np.array([damper_power(system, name, state) for state in states]))
+            power = np.array([damper_power(system, name, state) for state in states])
+            dissipated[_element(system, name)] = integrate(t, power)
     powers = [joint_powers(system, state, lam) for state, lam in zip(states, result.lam, strict=True)]
-    out.exchanged = {name: integrate(t, np.array([row[name] for row in powers])) for name in system.multipliers}
-    supplied = integrate(t, np.array([port_powers(system, inputs, *row) for row in zip(t, states, strict=True)]))
-    for name in inputs.signals:
-        out.supplied[name] = supplied[:, system.ports[name]].sum(axis=1)
-    for name, c in system.joints.items():
-        if c.driven:
-            out.supplied[name] = out.exchanged[name].sum(axis=1)
-    return out
+    exchanged = {name: integrate(t, np.array([row[name] for row in powers])) for name in system.multipliers}
+    works = integrate(t, np.array([port_powers(system, inputs, *row) for row in zip(t, states, strict=True)]))
+    supplied = {name: works[:, system.ports[name]].sum(axis=1) for name in inputs.signals}
+    supplied |= {name: exchanged[name].sum(axis=1) for name, c in system.joints.items() if c.driven}
+    note = "this scheme keeps no energy accounts: works are sums by the trapezoidal rule over the outputs"
+    note += "" if given else ", and inputs are not known; give them as energy_ledger(result, u=…) if there were any"
+    return Ledger(t, stored, parts, supplied, dissipated, exchanged, note, _carried(result))
 
 
 def integrate(t: np.ndarray, power: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a simulation leaves: states over time by name, multipliers, and its energy accounts."""
+"""Results of simulations: states over time by name, multipliers, energy accounts."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Result:
     # --- states ------------------------------------------------------------------------------------------------------
 
     def state(self, k: int = -1) -> State:
-        """The state at the k-th output time (the last unless told)."""
+        """The state at the k-th output time (by default the last)."""
         return State(self.system.bodies, self.system.layout, self.e[k].copy())
 
     def at(self, t: float) -> State:

@@ -14,8 +14,7 @@ from phloat.algebra.sparse import csr
 from phloat.motion.continuous import evaluate as at
 from phloat.motion.continuous import residual as compiled
 from phloat.motion.continuous.factors import DENSE, factorise
-from phloat.motion.continuous.pattern import JacobianPattern
-from phloat.motion.continuous.tables import by_velocity, drive_map, y_layout
+from phloat.motion.continuous.pattern import JacobianPattern, by_velocity, drive_map, y_layout
 from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.inputs.drives import Moving
 from phloat.motion.inputs.signals import FIRST, Signal
@@ -49,6 +48,8 @@ class Flow:
         compile_apart(compiled.jacobian, "the equations in continuous time", "warm_continuous")
         task = self.task
         self.places = y_layout(self.assembly)
+        edges = [0, *self.places.sizes.tolist()]
+        self.q, self.v, self.d, self.lam, self.mu = map(slice, edges[:-1], edges[1:])  # parts of y
         self.pattern = JacobianPattern(self.assembly.packed.model, self.places)
         self.maps = [drive_map(motion, task.system.ports.shape(motion.name)[0]) for motion in self.assembly.moving]
         whole = self.saddle(self.inputs(task.t_0), self.start()).diagonal()
@@ -60,26 +61,6 @@ class Flow:
     @property
     def size(self) -> int:
         return int(self.places.sizes[at.LENGTH])
-
-    @cached_property
-    def q(self) -> slice:
-        return slice(0, int(self.places.sizes[at.AT_V]))
-
-    @cached_property
-    def v(self) -> slice:
-        return slice(int(self.places.sizes[at.AT_V]), int(self.places.sizes[at.AT_D]))
-
-    @cached_property
-    def d(self) -> slice:
-        return slice(int(self.places.sizes[at.AT_D]), int(self.places.sizes[at.AT_LAM]))
-
-    @cached_property
-    def lam(self) -> slice:
-        return slice(int(self.places.sizes[at.AT_LAM]), int(self.places.sizes[at.AT_MU]))
-
-    @cached_property
-    def mu(self) -> slice:
-        return slice(int(self.places.sizes[at.AT_MU]), self.size)
 
     @cached_property
     def kinds(self) -> list[tuple[np.ndarray, np.ndarray]]:

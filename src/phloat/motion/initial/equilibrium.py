@@ -1,4 +1,4 @@
-"""Where a system comes to stand: statics with joints, gravity, springs and held inputs."""
+"""Static equilibrium under gravity, springs and constant inputs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,18 @@ import numpy as np
 
 from phloat.algebra.sparse import Matrix, dependencies, row_lengths
 from phloat.algebra.threads import one_thread
-from phloat.errors import AccuracyError, InputError, RedundancyWarning, UnstableEquilibriumWarning, finite
+from phloat.errors import AccuracyError, InputError, UnstableEquilibriumWarning, finite
 from phloat.motion.deformation import check_state
 from phloat.motion.initial.relax import GOOD_ENOUGH, BalancePoint, balance_point, descend, lowest_curvature, newton
 from phloat.motion.initial.statics import Statics, statics
 from phloat.motion.initial.stiffness import nonconservative
-from phloat.motion.initial.velocities import accelerations, consistent_state, require_closed, velocity_rows
+from phloat.motion.initial.velocities import (
+    accelerations,
+    consistent_state,
+    require_closed,
+    velocity_rows,
+    warn_of_redundancy,
+)
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
 from phloat.system.state import State
@@ -67,7 +73,7 @@ def equilibrium(
 def _solve_in_load_steps(
     task: Statics, load_steps: int, method: Callable[[Statics, State], BalancePoint]
 ) -> BalancePoint:
-    """The loads put on in equal parts, one after the other."""
+    """Applies the loads in equal steps."""
     state = task.start
     for k in range(1, load_steps + 1):
         part = k / load_steps
@@ -96,7 +102,7 @@ def _warn_if_unstable(here: BalancePoint) -> None:
 def _require_rest(system: System, inputs: Inputs, t: float) -> None:
     drives = inputs.driving()
     for name in drives.signals:
-        if name not in drives.positions and np.any(rate := drives.at(t)[system.ports[name]]):
+        if name not in drives.paths and np.any(rate := drives.at(t)[system.ports[name]]):
             raise InputError(
                 f"{name!r} is driven at {', '.join(f'{x:g}' for x in rate)}; an equilibrium is at rest, settle(…) is for motion"
             )
@@ -104,7 +110,7 @@ def _require_rest(system: System, inputs: Inputs, t: float) -> None:
 
 # --- reactions -------------------------------------------------------------------------------------------------------
 #
-# What joints carry at a state.
+# Multipliers of joints at a state.
 
 
 def reactions(
@@ -125,18 +131,11 @@ def reactions(
 
 
 def minimal_multipliers(system: System, G: Matrix, lam: np.ndarray) -> np.ndarray:
-    """λ without what Gᵀ does not feel, and a warning with the joints that it is of."""
+    """λ without its component in the null space of Gᵀ, with a warning that names the joints."""
     mu = dependencies(G)
     if not mu.shape[1]:
         return lam
-    owners = np.repeat(list(system.multipliers), [w.stop - w.start for w in system.multipliers.slices.values()])
-    names = sorted({str(name) for name in owners[np.abs(mu).max(axis=1) > 1e-6]})
-    said = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-    warnings.warn(
-        f"joints {said} repeat each other in {mu.shape[1]} rows: the motion is right, their multipliers are not unique",
-        RedundancyWarning,
-        stacklevel=3,
-    )
+    warn_of_redundancy(system, mu, stacklevel=4)
     length = row_lengths(G)
     scaled = length * lam
     return (scaled - mu @ (mu.T @ scaled)) / length

@@ -1,4 +1,4 @@
-"""Two ways to a balance of forces: Newton's method, and down the potential."""
+"""Solvers for balance of forces: Newton's method, and descent of the potential."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def descend(task: Statics, state: State) -> BalancePoint:
 
 
 def _descent_step(here: BalancePoint, mu: float) -> tuple[BalancePoint | None, float]:
-    """One step that goes down: K + μW is made positive where that can be told, and μ grows until it does."""
+    """One step that lowers the potential: K + μW is made positive definite where possible, and μ grows until the step succeeds."""
     task = here.task
     K, gap = task.stiffness(here.state, here.lam), task.gap(here.state)
     mu = max(mu, -1.5 * lowest_curvature(here, K))

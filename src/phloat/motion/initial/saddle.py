@@ -1,4 +1,4 @@
-"""One solve for velocities, accelerations and statics: M x = f + Gᵀλ, G x = b, also where rows repeat each other."""
+"""Saddle-point systems M x = f + Gᵀλ, G x = b, for velocities, accelerations and statics, also with redundant rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, csr, row_lengths
 
-SOFT = 1e-9  # of scaled rows: how far a multiplier gives way before it is asked again
+SOFT = 1e-9  # δ of scaled rows, before refinement
 AGAIN = 60
 
 
@@ -58,7 +58,7 @@ class SaddleSystem:
         x, lam = np.zeros(n), np.zeros(self.G.shape[0])
         left = self._left(x, lam, f, b)
         for _ in range(AGAIN):
-            # what is left of both equations, solved again: refinement of round-off and of the softness in one
+            # iterative refinement, of round-off and of the softness δ
             step = self.factor.solve(left)
             x_1, lam_1 = x + self.scale * step[:n], lam + self.weight * step[n:]
             after = self._left(x_1, lam_1, f, b)

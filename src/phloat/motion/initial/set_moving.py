@@ -151,7 +151,7 @@ Rates = dict[str, tuple[Connection, tuple[Row, ...], np.ndarray]]
 
 
 def _sorted(system: System, given: Mapping[str, object]) -> tuple[dict[str, np.ndarray], Rates]:
-    """What is given: velocities of bodies to hold, and joint rates to reach."""
+    """Sorts given values into velocities of bodies to hold and joint rates to reach."""
     rows: dict[str, tuple[Connection, tuple[Row, ...]]] = {
         f"{c.name}.{row.label}_rate": (c, (row,)) for c in system.joints.values() for row in c.coordinates
     }

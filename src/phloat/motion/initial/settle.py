@@ -1,4 +1,4 @@
-"""Deformation that goes with a motion: quasi-static, so that nothing rings."""
+"""Quasi-static deformation in a given motion, so that no oscillations start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A system that stands still as equations for its bodies' places and deformations: f + Gᵀλ + B u = 0, gaps closed."""
+"""Equations of static equilibrium for positions and deformations: f + Gᵀλ + B u = 0, gaps closed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from phloat.errors import InputError
 from phloat.joints.port_state import PortState, ground_port
 from phloat.joints.rows import FIRST, Row, gap_units, gaps
 from phloat.motion.initial.stiffness import body_stiffness, stiffness
-from phloat.motion.initial.velocities import displaced, mass, velocity_indices, velocity_rows, with_velocities
+from phloat.motion.initial.velocities import (
+    displaced,
+    mass,
+    rigid_columns,
+    velocity_indices,
+    velocity_rows,
+    with_velocities,
+)
 from phloat.system.connection import Connection, End, port_state
 from phloat.system.energy import energy
 from phloat.system.forces import potential_gradient
@@ -35,7 +42,7 @@ class Balance(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Statics:
-    """Standing still under gravity, springs and held inputs; locked and driven axes stay where they start."""
+    """Static equilibrium under gravity, springs and constant inputs; locked and driven axes stay at their start."""
 
     system: System
     start: State
@@ -71,7 +78,7 @@ class Statics:
 
     @cached_property
     def rigid(self) -> np.ndarray:
-        return np.concatenate([np.arange(len(b.columns)) < len(b.active) for b in self.system.bodies.values()])
+        return rigid_columns(self.system)
 
     @cached_property
     def prestress(self) -> dict[str, np.ndarray]:
@@ -117,7 +124,7 @@ class Statics:
         return float((self.balance(self.start).size / self.stiff).max(initial=0.0))
 
     def body_of(self, index: int) -> str:
-        """Whose velocity stands at this place."""
+        """The body that a velocity belongs to."""
         return self.system.layout.owner(int(self.where[index])).rpartition(".")[0]
 
     def balance(self, state: State) -> Balance:
@@ -163,7 +170,7 @@ class Statics:
         return after, same
 
     def require_bounded(self, state: State) -> None:
-        """A sentence where a body runs away."""
+        """Raises InputError if a body moves away without bound."""
         far = 20 * (self.length + sum(body.extent for body in self.system.bodies.values()))
         for name in self.system.bodies:
             if np.linalg.norm(state.pose(name).r_P - self.start.pose(name).r_P) > far:

@@ -297,7 +297,9 @@ def spring_round_off(system: System, state: State) -> np.ndarray:
     return np.asarray(abs(scattered(rates, places)).T @ np.array(noise))
 
 
-# --- Derivatives of what inertia does in a steady motion w = (v_P, ω, 0), in closed form.
+# --- inertia ----------------------------------------------------------------------------------------------------------
+#
+# Derivatives of what inertia does in a steady motion w = (v_P, ω, 0), in closed form.
 #
 # With p = M(η) w the forces of inertia on (v_P, ω, η̇) besides −M ẇ are
 #

@@ -40,7 +40,7 @@ def velocity_rows(system: System, state: State) -> tuple[Matrix, Matrix]:
 
 
 def velocity_indices(system: System) -> np.ndarray:
-    """Where w stands in e."""
+    """Indices of w in e."""
     columns = in_rows(system, system.layout).columns
     return np.concatenate([columns[name] for name in system.bodies])
 
@@ -70,7 +70,7 @@ def require_closed(system: System, state: State) -> None:
 
 def consistent_state(system: System, state: State, u: np.ndarray, rows: tuple[Matrix, Matrix] | None = None) -> State:
     """The state with velocities that satisfy joints and drives: nodes of a run miss them by O(h²), which is projected away with
-    the least change of kinetic energy; a miss that is no such remainder gets a sentence. `rows`: `velocity_rows`, where known."""
+    the least change of kinetic energy; raises JointError if they miss by more. `rows`: `velocity_rows`, where known."""
     G, B_lam = rows or velocity_rows(system, state)
     w, right = state.e[velocity_indices(system)], B_lam @ u
     off = np.abs(G @ w - right) / gap_units([row for c in system.joints.values() for row in c.rows], system.size)
@@ -91,7 +91,9 @@ def consistent_state(system: System, state: State, u: np.ndarray, rows: tuple[Ma
     return with_velocities(system, state, saddle.solve(M @ w, right)[0])
 
 
-# --- Rates ė and multipliers λ at a state, at the continuous level: index reduction by G ẇ = B_λ u̇ + Ḃ_λ u − Ġ w.
+# --- accelerations ----------------------------------------------------------------------------------------------------
+#
+# Rates ė and multipliers λ at a state, at the continuous level: index reduction by G ẇ = B_λ u̇ + Ḃ_λ u − Ġ w.
 
 
 TURN = 0.02  # radians between the configurations of the difference: (0.02)⁶/140 is lost, and 1e-14 by round-off
@@ -173,7 +175,7 @@ def _stress_rates(system: System, at: Terms, rates: np.ndarray) -> np.ndarray:
 
 
 def _require_feasible(system: System, miss: np.ndarray) -> None:
-    """A sentence where no accelerations satisfy the joints: a mechanism that moves through a dead point."""
+    """Raises JointError if no accelerations satisfy the joints, as at a dead point."""
     if (size := np.abs(miss)).max(initial=0.0) > FEASIBLE:
         name = system.multipliers.owner(int(np.argmax(size)))
         raise JointError(
@@ -182,7 +184,9 @@ def _require_feasible(system: System, miss: np.ndarray) -> None:
         )
 
 
-# --- Joints that repeat each other: which rows follow from others wherever the mechanism moves.
+# --- redundant rows ---------------------------------------------------------------------------------------------------
+#
+# Rows of joints that follow from others wherever the mechanism moves.
 #
 # A rank that is lost at one place only (a dead point) comes back right after it, so nothing is dropped for it: the step takes its
 # rows away from that place. So the rank is looked at where the mechanism stands and again a little further on.
@@ -204,19 +208,23 @@ def redundant_rows(system: System, state: State, G: Matrix | None = None) -> tup
     if not mu.shape[1]:
         return ()
     rows = la.qr(mu.T, pivoting=True, mode="economic")[2][: mu.shape[1]]
-    owners = {system.multipliers.owner(int(k)) for k in np.flatnonzero(np.abs(mu).max(axis=1) > 1e-6)}
-    named = sorted(owners)
-    said = ", ".join(map(repr, named[:8])) + (f" and {len(named) - 8} more" if len(named) > 8 else "")
-    warnings.warn(
-        f"joints {said} repeat each other in {mu.shape[1]} rows: the motion is right, their multipliers are not unique",
-        RedundancyWarning,
-        stacklevel=4,
-    )
+    warn_of_redundancy(system, mu, stacklevel=5)
     return tuple(int(k) for k in sorted(rows))
 
 
+def warn_of_redundancy(system: System, mu: np.ndarray, stacklevel: int) -> None:
+    """Warns of the joints whose rows depend on each other, μᵀG = 0."""
+    names = sorted({system.multipliers.owner(int(k)) for k in np.flatnonzero(np.abs(mu).max(axis=1) > 1e-6)})
+    joints = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    warnings.warn(
+        f"joints {joints} repeat each other in {mu.shape[1]} rows: the motion is right, their multipliers are not unique",
+        RedundancyWarning,
+        stacklevel,
+    )
+
+
 def _nearby_state(system: System, state: State, G: Matrix) -> State:
-    """A state a little away from this one that still closes the joints: along a random feasible motion, then Newton."""
+    """A nearby state that closes the joints: along a random feasible motion, then by Newton's method."""
     M = mass(system, state)
     random = np.random.default_rng(0).normal(size=M.shape[0])
     random[~rigid_columns(system)] = 0.0

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from phloat.motion.inputs.positions import Path
+from phloat.motion.inputs.drives import Path
 from phloat.motion.inputs.signals import Corners, Function, Signal, as_vectors
 
 SCAN = 8192  # places of a run where a function is looked at
@@ -26,13 +26,13 @@ PULSE = 16  # fixed steps between two corners that are nearer than one step
 
 @dataclass(frozen=True, eq=False)
 class Stops:
-    """Times that no step passes, ascending, and those of them where a scheme that looks back begins anew."""
+    """Times that no step passes, ascending, and those of them at which multistep schemes restart."""
 
     times: np.ndarray
     breaks: frozenset[float]
 
     def after(self, t: float) -> float:
-        """The next one after t; infinite if there is none."""
+        """The first stop after t; infinite if there is none."""
         k = int(self.times.searchsorted(t, side="right"))
         return float(self.times[k]) if k < len(self.times) else np.inf
 
@@ -67,7 +67,7 @@ def _inside(times: np.ndarray, start: float, end: float) -> np.ndarray:
 
 
 def _pieces(signal: Function | Path, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
-    """Where the pieces of a function end, and its jumps."""
+    """Ends of the pieces in which a function is nearly a parabola, and its jumps."""
     times = np.linspace(start, end, SCAN + 1)
     values = _values(signal, times)
     span = np.ptp(values, axis=0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from phloat.errors import InputError, PortError, finite_row, mapping, unknown
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.motion.inputs.positions import Path, Position, path
+from phloat.motion.inputs.drives import Path, Position, path
 from phloat.motion.inputs.signals import Constant, Corners, Function, Piecewise, Signal, as_vector
 from phloat.system.system import System
 
@@ -40,14 +40,9 @@ class Inputs:
                 )
         return out
 
-    @cached_property
-    def positions(self) -> dict[str, Position]:
-        """The ports whose positions are given; `at`, `mean` and `rate` hold their velocities."""
-        return {name: signal.position for name, signal in self.signals.items() if isinstance(signal, Path)}
-
     @property
     def paths(self) -> dict[str, Path]:
-        """The same ports as paths: `path.place(t)` is the checked position at t."""
+        """The inputs that are positions; `at`, `mean` and `rate` hold their velocities, `path.place(t)` the position."""
         return {name: signal for name, signal in self.signals.items() if isinstance(signal, Path)}
 
     def at(self, t: float) -> np.ndarray:
@@ -66,7 +61,7 @@ class Inputs:
         return out
 
     def driving(self) -> Inputs:
-        """Of these inputs those that drive a joint: the others do no more than load."""
+        """The inputs that drive joints, without loads."""
         joints = self.system.joints if isinstance(self.system, System) else {}
         given = {} if self.u is None else self.u
         return Inputs(self.system, {n: v for n, v in given.items() if n in joints and joints[n].driven})
@@ -91,7 +86,7 @@ class Inputs:
 
 
 def as_inputs(system: System | LinearPHDAE, u: Mapping[str, object] | Inputs | None) -> Inputs:
-    """Inputs as they were given: checked already, by name, or none."""
+    """Inputs of a system, from a mapping, from None, or checked already."""
     return u if isinstance(u, Inputs) else Inputs(system, u)
 
 

@@ -157,7 +157,7 @@ class Corners:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function of t, checked whenever it is asked."""
+    """A function of t whose values are checked."""
 
     name: str
     function: Callable[[float], object]

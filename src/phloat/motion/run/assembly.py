@@ -1,4 +1,4 @@
-"""A system with its inputs, ready to step: entries of the kernel, given efforts, driven frames."""
+"""The buffers of a run: entries of the kernel, given efforts, driven frames; states in and out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EFFORTS = {"force": "velocity", "torque": "spin"}  # rows along which efforts ac
 
 @dataclass(eq=False)
 class Assembly:
-    """The buffers of a run, which of them take inputs, and which move by themselves."""
+    """The buffers of a run, and where its inputs and drives are in them."""
 
     system: System
     signals: dict[str, Signal]  # by port; a controller changes them
@@ -106,7 +106,7 @@ def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: f
 
 
 def _places(model: Model, j: int, kind: str, row: int) -> list[int]:
-    """Where in w a driven thing writes: a target, a frame of the ground, directions of the first port."""
+    """Indices in w of what a drive moves: a target, a frame of the ground, or directions of the first port."""
     entries, rows, end = model.entries, model.rows, model.ends
     if kind == "target":
         return [int(rows[entries[j, t.J_ROW] + row, t.R_COEF]) + t.TARGET1]
@@ -117,7 +117,7 @@ def _places(model: Model, j: int, kind: str, row: int) -> list[int]:
 def _closed(
     system: System, c: Connection, state: State, angles: dict[str, float]
 ) -> tuple[Entry, list[tuple[Moving, str, int]]]:
-    """The closed, locked and driven rows of a joint, and what moves of it."""
+    """The entry of a joint (closed, locked and driven rows), and its drives."""
     first, second = side(system, c.first), side(system, c.second)
     motions: list[tuple[Moving, str, int]] = []
     port = port_state(c.second, state)
@@ -162,7 +162,7 @@ def _owner(system: System, element: Element) -> str:
 
 
 def _element(system: System, element: Element, state: State, angles: dict[str, float]) -> list[Entry]:
-    """Springs and dampers that do something."""
+    """The entry of an element, without rows that neither store nor dissipate."""
     rows = []
     for row, law in zip(element.rows, element.laws, strict=True):
         if law.stores or law.resists:
@@ -216,7 +216,7 @@ def _side(body: int, port: Port) -> Side:
 
 
 def load_state(run: Assembly, state: State) -> None:
-    """The state into the buffers: r and V of the mass centre, pre-stress, ports at the start, targets of closed rows."""
+    """Writes a state to the buffers: r and V of the mass centre, pre-stress, ports at the start, targets of closed rows."""
     w, model = run.packed.w, run.packed.model
     for i, (name, arrays) in enumerate(run.packed.arrays.items()):
         pose, B = state.pose(name), model.bodies[i]

@@ -61,7 +61,7 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class PastEvent:
-    """An event that took place: its time and name, and the states just before and just after it (the same where it stopped)."""
+    """An event that took place: its time and name, and the states just before and after it (equal if the run stopped there)."""
 
     t: float
     name: str
@@ -75,7 +75,7 @@ Point = tuple[float, float]  # a part of a step, and the value there
 def bracket_crossing(
     event: Event, value: Callable[[float], float], first: float, last: float
 ) -> tuple[Point, Point] | None:
-    """Two parts of a step between which an event crosses zero for the first time: by its values at eighths and at its extrema.
+    """Two fractions of a step between which an event first crosses zero, by its values at eighths and at its extrema.
 
     Those are the extrema of the cubic through the values and slopes at both ends.
     """
@@ -93,12 +93,12 @@ def bracket_crossing(
 
 
 def start_level(event: Event, level: float, change: float) -> float:
-    """The value at the start of a run: from a zero the watched direction is a crossing; neither is where both are watched."""
+    """The value of an event at the start of a run: a zero counts as being before a crossing in the direction of the event."""
     return level if abs(level) > ZERO * abs(change) else -event.direction * HELD
 
 
 def next_level(before: float, after: float) -> float:
-    """The value after a step: a held zero that has not moved is still held."""
+    """The value of an event after a step: a zero with a sign keeps it while it stays zero."""
     return before if after == 0.0 and abs(before) == HELD else after
 
 
@@ -111,7 +111,7 @@ class Crossing:
 
 
 def first_group(found: dict[int, Crossing], same: float) -> tuple[dict[int, Crossing], float]:
-    """The first crossings, those no more than `same` apart, and where all of them are past zero."""
+    """The first crossings, no more than `same` apart, and the fraction of the step where all of them are past zero."""
     first = min(crossing.at for crossing in found.values())
     group = {k: crossing for k, crossing in found.items() if crossing.at - first <= same}
     return group, max(crossing.at for crossing in group.values())
@@ -119,13 +119,13 @@ def first_group(found: dict[int, Crossing], same: float) -> tuple[dict[int, Cros
 
 @dataclass(eq=False)
 class Recurrence:
-    """The times of one event: whether they pile up at a point."""
+    """The times of one event, to find whether they accumulate at a point."""
 
     times: list[float] = field(default_factory=list)
     count: int = 0
 
     def add(self, t: float, name: str, span: float) -> str | None:
-        """One time more; a sentence where infinitely many lie just ahead."""
+        """Adds a time. Returns an error message if infinitely many lie just ahead."""
         self.count += 1
         self.times = [*self.times[-SHRINKING - 1 :], t]
         gaps = np.diff(self.times)

@@ -15,8 +15,7 @@ from phloat.motion.kernel.pack import Packed
 from phloat.motion.law_ranges import begin_ranges, found_ranges
 from phloat.motion.result import EnergyAccounts, Result, past_events
 from phloat.motion.run.assembly import Assembly, assemble_run, unload_states
-from phloat.motion.run.outputs import Outputs
-from phloat.motion.run.reader import Reader
+from phloat.motion.run.outputs import Outputs, Reader
 from phloat.motion.run.task import Task
 from phloat.motion.run.turns import turn_counter
 from phloat.system.state import State

@@ -1,4 +1,4 @@
-"""Where the steps of a run begin and end, and which of these places are kept: found as they are needed, however many there are."""
+"""Nodes of equal steps, and which of them are output, computed when they are needed."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class TimeGrid:
 
 @dataclass(frozen=True, eq=False)
 class OutputNodes:
-    """The nodes to keep: every so many and the last, or those around the wanted times."""
+    """The nodes that are output: every so many and the last, or those around given times."""
 
     nodes: TimeGrid
     output: int | np.ndarray
 
     @cached_property
     def around(self) -> np.ndarray:
-        """Numbers of the nodes around the wanted times, ascending."""
+        """Numbers of the nodes around the output times, ascending."""
         nodes, output = self.nodes, np.asarray(self.output)
         near = 1e-9 * float(np.diff(nodes.within(0, 1))[0])
         after = np.minimum(nodes.not_before(output - near), nodes.last)
@@ -61,7 +61,7 @@ class OutputNodes:
         return np.unique(np.clip(np.concatenate([after, after[~hit] - 1]), 0, nodes.last))
 
     def within(self, first: int, last: int) -> np.ndarray:
-        """Those after the first node, up to the last."""
+        """Output nodes after the first node, up to the last."""
         if not isinstance(self.output, int):
             return self.around[slice(*np.searchsorted(self.around, [first, last], side="right"))]
         every = np.arange(self.output * (first // self.output + 1), last + 1, self.output)
@@ -69,7 +69,7 @@ class OutputNodes:
 
 
 def warn_if_late(name: str, time: float, dt: float) -> None:
-    """A time of a controller that equal steps of dt do not hit: how late it is."""
+    """Warns if equal steps of dt do not meet a sample time or delay of a controller."""
     late = (np.ceil(time / dt * (1 - 1e-9)) - time / dt) * dt
     if late > 1e-6 * dt:
         warnings.warn(

@@ -1,4 +1,4 @@
-"""Whole turns of joints in space, counted step by step: rows that are kept may be many turns apart.
+"""Whole turns of joints in space, counted at every step, because output rows may be many turns apart.
 
 In a plane absolute angles count them; in space an angle is read from directions, which say it up to whole turns.
 """
@@ -59,7 +59,7 @@ def spatial_angles(system: System) -> dict[str, tuple[Connection, Row]]:
 
 
 def turn_counter(system: System, packed: Packed, output: object) -> TurnCounter | None:
-    """What counts turns, where there are joints in space that turn and not every step is kept."""
+    """A counter of turns, if there are joints in space that turn and not every step is output."""
     there = spatial_angles(system)
     if not there or (isinstance(output, int) and output == 1):
         return None

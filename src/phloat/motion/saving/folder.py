@@ -58,18 +58,18 @@ class RunFolder:
         return (self.path / "run.json").exists()
 
     def require_empty(self) -> RunFolder:
-        """The folder without a run in it."""
+        """Raises InputError if the folder has a run."""
         if self.taken:
-            said = self.description()
-            how = "a finished run" if said["finished"] else "a run that was cut short"
+            saved = self.description()
+            how = "a finished run" if saved["finished"] else "a run that was cut short"
             raise InputError(
-                f"{str(self.path)!r} holds {how} of {said['rows']} times already; give another folder, or go on with it: "
+                f"{str(self.path)!r} holds {how} of {saved['rows']} times already; give another folder, or go on with it: "
                 "resume(folder, system, …)"
             )
         return self
 
     def clear(self) -> None:
-        """Without the run that was in it: first that there is one, then its pieces."""
+        """Removes the run: first its description, then its pieces."""
         (self.path / "run.json").unlink(missing_ok=True)
         for pattern in ("model.json", "*.npy", "*.npz", f"*{PARTIAL}"):
             for file in self.path.glob(pattern):
@@ -82,7 +82,7 @@ class RunFolder:
         self._write("run.json", lambda file: file.write(text))
 
     def write_model(self, system: System) -> Description:
-        """The system as model.json, with its meshes beside it, or why no file can say it; what run.json tells of that."""
+        """Writes the system as model.json with its meshes, where a model file can describe it. Returns the entry for run.json."""
         beside: dict[str, Arrays] = {}
 
         def arrays(name: str, given: Arrays) -> str:
@@ -104,12 +104,12 @@ class RunFolder:
         self._write(f"{name}.npy", lambda file: np.save(file, rows, allow_pickle=False))
 
     def write_events(self, result: Result) -> None:
-        """The states before and after each event."""
+        """Writes the states before and after each event."""
         if result.events:
             self.write("events", np.array([[*event.before.e, *event.after.e] for event in result.events]))
 
     def piece(self, k: int, arrays: Arrays, memory: Arrays | None = None) -> None:
-        """The k-th piece; the memories of the last two are kept."""
+        """Writes the k-th piece; only the last two memories are kept."""
         for name, array in arrays.items():
             self.write(f"{name}.{k:06d}", array)
         if memory is not None:
@@ -125,19 +125,19 @@ class RunFolder:
         return read_description(self.path / "run.json", "run", VERSION, RUN)
 
     def read(self, name: str) -> np.ndarray:
-        """An array that a run cannot be without."""
+        """Reads an array. Raises InputError if it cannot be read."""
         file = self.path / f"{name}.npy"
         try:
             return read_npy(file)
         except DAMAGED as error:
             raise InputError(f"{str(file)!r} cannot be read ({error}); what is left opens with load_run") from error
 
-    def pieces(self, said: Description, system: System) -> tuple[list[Arrays], str]:
-        """All pieces that are whole, up to the first that is not, and what is wrong with that one."""
+    def pieces(self, saved: Description, system: System) -> tuple[list[Arrays], str]:
+        """All complete pieces up to the first that is not, and what is wrong with that one."""
         out: list[Arrays] = []
-        for k in range(said["pieces"]):
+        for k in range(saved["pieces"]):
             arrays: dict[str, np.ndarray] = {}
-            for name, shape in column_shapes(system, said["entries"]).items():
+            for name, shape in column_shapes(system, saved["entries"]).items():
                 file = f"{name}.{k:06d}"
                 try:
                     arrays[name] = read_npy(self.path / f"{file}.npy")
@@ -151,7 +151,7 @@ class RunFolder:
     def events_and_turns(
         self, system: System, info: Mapping[str, Any], pieces: list[Arrays]
     ) -> tuple[tuple[PastEvent, ...], np.ndarray | None]:
-        """States at the events, and turns of joints, where the run has them."""
+        """States at the events, and angles of joints with their turns, where the run has them."""
         states: list[tuple[np.ndarray, np.ndarray]] = []
         turns: list[np.ndarray] = []
         with suppress(*DAMAGED):
@@ -163,9 +163,9 @@ class RunFolder:
         fit = turns and [len(part) for part in turns] == [len(piece["t"]) for piece in pieces]
         return past_events(system, info.get("events", ()), states), np.concatenate(turns) if fit else None
 
-    def partial_piece(self, said: Description, k: int, system: System) -> Arrays | None:
-        """The rows of a piece that is not whole, as far as all of its files have them."""
-        wanted = column_shapes(system, said["entries"])
+    def partial_piece(self, saved: Description, k: int, system: System) -> Arrays | None:
+        """The rows of an incomplete piece that all of its files have."""
+        wanted = column_shapes(system, saved["entries"])
         try:
             arrays = {name: whole_rows(self.path / f"{name}.{k:06d}.npy") for name in wanted}
         except DAMAGED:
@@ -204,24 +204,24 @@ def save(result: Result, folder: str | Path, *, overwrite: bool = False) -> None
 
 
 def load_run(folder: str | Path, system: System) -> Result:
-    """The run in a folder, as far as it went: `result.info["finished"]` says whether that is to its end.
+    """Load the run in a folder, as far as it went; `result.info["finished"]` is True if it reached its end.
 
     The system is the one that moved; that its quantities, joints and ports are the same is checked. `load_result(folder)` makes
     it from the folder itself, where it can.
     """
     where = RunFolder(Path(folder))
-    said = where.description()
-    require_same_layout(said, system)
-    result = load_rows(where, said, system)
-    task = said["task"]
+    saved = where.description()
+    require_same_layout(saved, system)
+    result = load_rows(where, saved, system)
+    task = saved["task"]
     return at_times(result, where.read("output")) if task and task["output"] is None else result
 
 
-def load_rows(where: RunFolder, said: Description, system: System) -> Result:
-    """All rows of the pieces that are whole."""
-    pieces, wrong = where.pieces(said, system)
+def load_rows(where: RunFolder, saved: Description, system: System) -> Result:
+    """All rows of the complete pieces. Warns if pieces are damaged."""
+    pieces, wrong = where.pieces(saved, system)
     if wrong:
-        rest = where.partial_piece(said, len(pieces), system)
+        rest = where.partial_piece(saved, len(pieces), system)
         pieces += [rest] if rest is not None and len(rest["t"]) else []
         ends = [piece["t"][-1] for piece in pieces if len(piece["t"])]
         there = f"the run is opened up to t = {ends[-1]:g} s" if ends else "nothing of it is left"
@@ -230,19 +230,19 @@ def load_rows(where: RunFolder, said: Description, system: System) -> Result:
         raise InputError(f"the run in {str(where.path)!r} was cut short before its first piece was written")
     joined = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     accounts = None
-    if said["entries"] is not None:
-        accounts = EnergyAccounts(tuple(said["entries"]), *(joined[name] for name in ACCOUNTS))
-    info = {name: _tuples(value) for name, value in said["info"].items()}
-    if said["task"] is not None:
-        info |= {name: said["task"][name] for name in ("scheme", "dt")}
-    info["finished"] = said["finished"] and not wrong
+    if saved["entries"] is not None:
+        accounts = EnergyAccounts(tuple(saved["entries"]), *(joined[name] for name in ACCOUNTS))
+    info = {name: _tuples(value) for name, value in saved["info"].items()}
+    if saved["task"] is not None:
+        info |= {name: saved["task"][name] for name in ("scheme", "dt")}
+    info["finished"] = saved["finished"] and not wrong
     return Result(
         system, joined["t"], joined["e"], joined["lam"], accounts, info, *where.events_and_turns(system, info, pieces)
     )
 
 
 def rebuild_description(where: RunFolder) -> Description:
-    """What run.json would say of the pieces that lie there, where it cannot be read; the names of the accounts are lost with it."""
+    """A description of the pieces in a folder whose run.json cannot be read; the names of the energy accounts are lost."""
     there = {file.name.split(".")[1] for file in where.path.glob("t.??????.npy")}
     pieces = next(k for k in range(len(there) + 1) if f"{k:06d}" not in there)
     return {"entries": None, "pieces": pieces, "task": None, "info": {}, "finished": False}
@@ -259,14 +259,14 @@ def result_arrays(result: Result) -> dict[str, np.ndarray]:
 
 
 def constant_entries(system: System, task: Description | None = None) -> Description:
-    """What does not change while a run goes on; without a task it cannot be resumed."""
+    """The entries of run.json that stay the same during a run; without a task it cannot be resumed."""
     about = {"format": "phloat run", "version": VERSION, "phloat": __version__, "written": _now()}
     named = {"bodies": list(system.bodies), **_layouts(system), "units": units(system)}
     return about | named | {"task": task}
 
 
 def progress_entries(pieces: int, rows: Span, finished: bool, info: Mapping[str, object]) -> Description:
-    """How far a run is."""
+    """The entries of run.json that change during a run."""
     return {"finished": finished, "pieces": pieces, "rows": rows[0], "times": rows[1:], "info": dict(info)}
 
 
@@ -278,12 +278,12 @@ def account_names(result: Result) -> Description:
     return {"entries": None if result.accounts is None else list(result.accounts.names)}
 
 
-def require_same_layout(said: Description, system: System) -> None:
-    """The system has the quantities, ports and multipliers of the run, or a sentence on what differs."""
+def require_same_layout(saved: Description, system: System) -> None:
+    """Raises InputError if quantities, ports or multipliers of the system are not those of the run."""
     if not isinstance(system, System):
         raise InputError(f"{type(system).__name__} is no System; connect(…) makes one")
     for kind, mine in _layouts(system).items():
-        there = {name: tuple(shape) for name, shape in said[kind].items()}
+        there = {name: tuple(shape) for name, shape in saved[kind].items()}
         if list(there.items()) == list(mine.items()):
             continue
         if there == mine:
@@ -303,7 +303,7 @@ def _layouts(system: System) -> dict[str, dict[str, tuple[int, ...]]]:
 
 
 def _zip(file: BinaryIO, arrays: Arrays) -> None:
-    """As np.savez does, for any names."""
+    """Like np.savez, for any names."""
     with ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -315,7 +315,7 @@ def _now() -> str:
 
 
 def _plain(value: object) -> object:
-    """Numbers of NumPy as those of Python; anything else by its words."""
+    """NumPy numbers as Python numbers; anything else as a string."""
     return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""What the files of a saved run must look like to be one: words of run.json, shapes of arrays, the memory of a stepper."""
+"""Format of saved runs: keys of run.json, shapes of arrays, the memory of a stepper."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ RUN: dict[str, Check] = {
 
 
 def column_shapes(system: System, entries: list[str] | None) -> dict[str, tuple[int, ...]]:
-    """What follows the rows in each array of a piece."""
+    """The shape of one row in each array of a piece."""
     out: dict[str, tuple[int, ...]] = {"t": (), "e": (system.layout.size,), "lam": (system.multipliers.size,)}
     if entries is None:
         return out
@@ -60,11 +60,11 @@ def column_shapes(system: System, entries: list[str] | None) -> dict[str, tuple[
 
 
 def has_rows(array: np.ndarray, shape: tuple[int, ...]) -> bool:
-    """Whether it is rows of numbers of this shape."""
+    """Whether an array has rows of this shape."""
     return array.dtype == float and array.ndim > 0 and array.shape[1:] == shape
 
 
-# of the memory: kind of numbers and axes
+# arrays of the memory: kind of numbers and number of axes
 MEMORY = {
     **dict.fromkeys(("now", "w", "bank", "sizes", "moved", "constant", "before", "values"), ("f", 1)),
     **dict.fromkeys(("halvings", "happened", "row.t"), ("f", 1)),
@@ -76,7 +76,7 @@ MEMORY = {
 
 
 def require_memory(memory: Mapping[str, np.ndarray], task: Mapping[str, Any], ports: Mapping[str, Any]) -> None:
-    """The memory of a stepper that stands somewhere in this task, or a sentence."""
+    """Raises InputError if the memory of a stepper is incomplete, damaged, or not of this task."""
     for name in MEMORY:
         if name not in memory:
             raise InputError(

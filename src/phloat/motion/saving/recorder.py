@@ -1,4 +1,4 @@
-"""A run on its way to a folder: pieces of rows as they are finished, each with the memory of the stepper."""
+"""Recording of a run while it goes on: pieces of output rows, each with the memory of the stepper."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BYTES = 2**25  # of a piece, at most
 
 @dataclass(eq=False)
 class Recorder:
-    """Writes pieces of a run; rows that were written need not be kept."""
+    """Writes a run piece by piece, so that written rows need not stay in memory."""
 
     where: RunFolder
     system: System
@@ -40,11 +40,11 @@ class Recorder:
     written: float = field(default_factory=time.monotonic)
 
     def due(self, size: int) -> bool:
-        """Whether so many bytes of rows should go now."""
+        """Whether it is time to write so many bytes of rows."""
         return size >= BYTES or time.monotonic() - self.written >= SECONDS
 
     def piece(self, rows: Result, memory: Mapping[str, np.ndarray] | None, *, finished: bool = False) -> None:
-        """Rows that come after those before, and the stepper that goes on from them."""
+        """Writes the next rows, and the memory of the stepper after them."""
         with self._explain():
             self.where.piece(self.pieces, result_arrays(rows), memory)
             self.where.write_events(rows)
@@ -62,7 +62,7 @@ class Recorder:
 
     @contextmanager
     def _explain(self) -> Iterator[None]:
-        """What cannot be written is said with what was."""
+        """Adds to a SaveError how much of the run has been written."""
         try:
             yield
         except SaveError as error:
@@ -71,7 +71,7 @@ class Recorder:
             raise SaveError(f"{error}; {kept}") from error
 
     def finish(self, rest: Result, *, finished: bool = True) -> Result:
-        """The last rows, which no stepper goes on from; and all of the run."""
+        """Writes the last rows and returns the whole run."""
         self.piece(rest, None, finished=finished)
         return load_rows(self.where, self.where.description(), self.system)
 
@@ -79,7 +79,7 @@ class Recorder:
 def start_recording(
     folder: str | Path, system: System, e: np.ndarray, task: Description, output: int | np.ndarray
 ) -> Recorder:
-    """A recorder in a fresh folder, which says at once what will come."""
+    """Starts recording in a new folder, with a description of the task."""
     where = RunFolder(Path(folder)).require_empty()
     where.write("start", e)
     if not isinstance(output, int):

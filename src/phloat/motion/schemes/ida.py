@@ -78,7 +78,7 @@ class IDASteps(ContinuousStepper):
         atol[flow.v] *= RATES
         atol[flow.lam.start :] = FREE
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # it is said that our derivatives are used, not its own
+            warnings.simplefilter("ignore", UserWarning)  # it warns that our derivatives are used
             self.solver = self.package.IDA(
                 self.residual,
                 jacfn=self.jacobian,
