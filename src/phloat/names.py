@@ -132,13 +132,13 @@ from phloat.motion.initial.equilibrium import equilibrium, reactions
 from phloat.motion.initial.place import place
 from phloat.motion.initial.set_moving import set_moving
 from phloat.motion.initial.settle import settle
-from phloat.motion.inputs.positions import position
+from phloat.motion.inputs.drives import position
 from phloat.motion.inputs.signals import piecewise
 from phloat.motion.ledger import Ledger, energy_ledger
-from phloat.motion.result import Books, Result
+from phloat.motion.result import EnergyAccounts, Result
 from phloat.motion.resume import resume
 from phloat.motion.run.events import Event
-from phloat.motion.saving.saved import load_run, save
+from phloat.motion.saving.folder import load_run, save
 from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha
 from phloat.motion.schemes.ida import IDA
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
@@ -164,7 +164,6 @@ __all__ = [
     "Basis",
     "Beam",
     "Body",
-    "Books",
     "Bushing",
     "Campbell",
     "Circle",
@@ -179,6 +178,7 @@ __all__ = [
     "Damper",
     "Drive",
     "EffectiveMasses",
+    "EnergyAccounts",
     "Ensemble",
     "Event",
     "FailedSamplesWarning",

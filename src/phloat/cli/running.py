@@ -16,9 +16,9 @@ from phloat.cli.faults import Interrupted
 from phloat.cli.talk import Talk, as_json, number
 from phloat.errors import ConvergenceError, InputError
 from phloat.files.model import Model, wanted
-from phloat.motion.saving.files import held
-from phloat.motion.saving.saved import Folder
-from phloat.motion.told import deformation_said
+from phloat.motion.saving.files import locked
+from phloat.motion.saving.folder import RunFolder
+from phloat.motion.summary import describe_deformation
 
 PAGE, TABLE, SUMMARY = "page.html", "outputs.csv", "summary.json"
 
@@ -72,8 +72,8 @@ def _holds_a_run(folder: Path) -> bool:
 
 def _emptied(folder: Path) -> None:
     """Without the run, and what was made of it."""
-    with held(folder):  # not while another process writes there
-        Folder(folder).emptied()
+    with locked(folder):  # not while another process writes there
+        RunFolder(folder).clear()
     for name in (PAGE, TABLE, SUMMARY):
         (folder / name).unlink(missing_ok=True)
 
@@ -108,7 +108,7 @@ def _moved(model: Model, asked: argparse.Namespace, folder: Path, linear: bool, 
 
 def _kept(model: Model, path: str, folder: Path) -> str:
     """What an interrupted run leaves, and how to go on."""
-    where = Folder(folder)
+    where = RunFolder(folder)
     if not where.taken:
         if folder.is_dir() and not any(folder.iterdir()):
             os.rmdir(folder)
@@ -193,7 +193,7 @@ def _say(talk: Talk, data: dict[str, Any], took: float) -> None:
         "energy": f"{energy['start']:.6g} J → {energy['end']:.6g} J, the books close to {energy['residual']:.0e}",
     }
     if far := data["deformation"]:
-        said["deformation"] = deformation_said(far)
+        said["deformation"] = describe_deformation(far)
     talk.facts(said)
     for name, value in data["outputs"].items():
         talk.say(f"  {name} = {_spelled(value)}")

@@ -10,7 +10,7 @@ import numpy as np
 
 from phloat.errors import InputError
 from phloat.files.signals import Circling, InTime, Move, Pulse, Sine, SpinUp, Sum
-from phloat.motion.inputs.positions import Position
+from phloat.motion.inputs.drives import Position
 from phloat.motion.inputs.signals import Piecewise, piecewise
 from phloat.system.words.choices import Case, Choice
 from phloat.system.words.groups import Field, ListOf, MapOf, OneOf, Record
