@@ -50,7 +50,7 @@ WRONG = {
     "a file of another kind": (["check", "file.txt"], "file.txt"),
     "a time that is no number": (
         ["run", CRANK, "--t-end", "soon"],
-        "--t-end: 'soon' is no number; write 2, 2s or 500ms",
+        "--t-end: 'soon' is not a number; write 2, 2s or 500ms",
     ),
     "a time that is a mass": (["run", CRANK, "--dt", "5kg"], "--dt is '5kg', and no time"),
     "an end before the start": (["run", CRANK, "--t-end=-1s"], "t_end = -1 s is not after the start"),
@@ -71,11 +71,11 @@ WRONG = {
     "an unknown ending": (["modes", BAR, "-o", "x.foo"], "'x.foo' ends in .foo; it can end in .html, .png"),
     "no ending": (["response", BAR, "-o", "x"], "'x' ends in nothing; it can end in .png"),
     "a folder that is not there": (["modes", BAR, "-o", "no/x.csv"], "there is no folder 'no' for 'x.csv'"),
-    "no response asked for": (["response", BAR], "four_bar.yaml does not ask for response; write response:"),
-    "no sweep asked for": (["sweep", BAR], "four_bar.yaml does not ask for sweep; write sweep:"),
+    "no response asked for": (["response", BAR], "four_bar.yaml has no response; write response:"),
+    "no sweep asked for": (["sweep", BAR], "four_bar.yaml has no sweep; write sweep:"),
     "no run asked for": (
         ["run", "still.yaml"],
-        "still.yaml does not ask for simulate; write simulate: {t_end: 1 s, dt: 1 ms}",
+        "still.yaml has no simulate; write simulate: {t_end: 1 s, dt: 1 ms}",
     ),
     "a step without an end": (["run", "still.yaml", "--dt", "1ms"], "give --t-end beside --dt"),
     "no samples": (["sweep", CRANK, "--samples", "0"], "--samples is 0; ask for at least one run"),

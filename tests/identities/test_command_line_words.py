@@ -132,4 +132,5 @@ def test_a_wheel_has_the_examples_and_the_schema(tmp_path):
         out = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True).stdout
         assert said in out
     copy = (tmp_path / "copy" / "robot_link.yaml").read_text(encoding="utf-8")
-    assert (tmp_path / "there").as_uri() in copy.splitlines()[0]
+    assert copy.splitlines()[0].endswith("$schema=model.schema.json")
+    assert (tmp_path / "copy" / "model.schema.json").is_file()

@@ -16,7 +16,7 @@ from phloat.algebra.sparse import dependencies
 from phloat.cli import models
 from phloat.cli.talk import Talk, width_of
 from phloat.errors import InputError, RedundancyWarning
-from phloat.files.locate import located
+from phloat.files.locate import errors_at
 from phloat.files.model import Model
 from phloat.motion.rank import repeated_rows
 from phloat.motion.velocities import rigid_columns, velocity_rows
@@ -43,7 +43,7 @@ def _one(path: str, asked: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     data: dict[str, Any] = {"model": path, "name": model.name, "fine": True}
     if not isinstance(system, ph.System):
         if asked.output or asked.diagram:
-            raise InputError(f"{model.called} is linear; its modes can be drawn: phloat modes {path} -o modes.png")
+            raise InputError(f"{model.label} is linear; its modes can be drawn: phloat modes {path} -o modes.png")
         data |= {"linear": True, "rows": system.rows.size, "ports": list(system.ports), "asks": _asks(model)}
         talk.title(f"{model.name or path}: fine")
         talk.facts({"linear": f"{system.rows.size} rows, {system.multipliers.size} multipliers"} | _said(model, system))
@@ -127,15 +127,15 @@ def _requests(model: Model) -> None:
     system = model.system
     assert isinstance(system, ph.System)
     models.try_outputs(model)
-    with located(model.root, "modes"):
+    with errors_at(model.root, "modes"):
         ph.lock(system, *(model.modes.lock if model.modes else ()))
     if model.response is not None:
-        with located(model.root, "response"):
+        with errors_at(model.root, "response"):
             ports = ph.lock(system, *model.response.lock).ports
             for name in (*model.response.inputs, *(model.response.outputs or ())):
                 ports[name.partition("[")[0]]
     if model.sweep is not None:
-        with located(model.root, "sweep"):
+        with errors_at(model.root, "sweep"):
             for name in model.sweep.outputs:
                 if name not in model.outputs:
                     raise InputError(

@@ -13,8 +13,8 @@ import phloat as ph
 from phloat.cli import models
 from phloat.cli.talk import Talk, as_json, number
 from phloat.errors import InputError
-from phloat.files.asked import AskedModes
 from phloat.files.model import Model
+from phloat.files.requests import ModesRequest
 
 HERTZ = 1.0 / (2.0 * np.pi)
 
@@ -26,9 +26,9 @@ def modes(asked: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     along = model.modes is not None and model.modes.along is not None
     if along and {".html", *models.PICTURES} & set(endings):
         raise InputError(
-            f"{model.called} asks for modes along a quantity, which give a .csv; shapes are of one: --at-start"
+            f"{model.label} asks for modes along a quantity, which give a .csv; shapes are of one: --at-start"
         )
-    talk.title(model.name or model.called)
+    talk.title(model.name or model.label)
     found = ph.run_modes(model)
     data = _along(found) if isinstance(found, ph.ModesAlong) else _at_start(found)
     data = {"model": asked.model, "name": model.name, **data, "files": asked.output}
@@ -47,7 +47,7 @@ def modes(asked: argparse.Namespace, talk: Talk) -> dict[str, Any]:
 
 def _asking(model: Model, asked: argparse.Namespace) -> Model:
     """The model with the modes that the command asks for."""
-    wanted = model.modes or AskedModes()
+    wanted = model.modes or ModesRequest()
     if asked.count is not None:
         if asked.count < 1:
             raise InputError(f"--count is {asked.count}; ask for at least one mode")
@@ -125,7 +125,7 @@ def response(asked: argparse.Namespace, talk: Talk) -> dict[str, Any]:
             Path(path).write_text(as_json(data) + "\n", encoding="utf-8")
         else:
             models.write_table(Path(path), *_lines(found))
-    talk.title(model.name or model.called)
+    talk.title(model.name or model.label)
     first, last = (number(float(w)) for w in found.omega[[0, -1]])
     talk.say(f"  {len(found.omega)} frequencies from {first} to {last} rad/s")
     heads = ("output", "input", "largest |H|", "at ω (rad/s)", "f (Hz)", "peaks (rad/s)")

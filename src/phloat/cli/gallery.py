@@ -6,16 +6,16 @@ import argparse
 import ast
 import json
 import re
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import phloat
 from phloat.cli.talk import Talk
 from phloat.errors import InputError, unknown
+from phloat.files.schema import schema_text
 
 MODELS, SCRIPTS = (".yaml", ".json"), (".py",)
-SCHEMA_HERE = "../../src/phloat/files/model.schema.json"  # as examples name it, where they lie
+SCHEMA = "model.schema.json"
 NOT_FOR_COPYING = {"demo.py"}  # it needs the whole source
 
 
@@ -36,13 +36,9 @@ def examples(asked: argparse.Namespace, talk: Talk) -> dict[str, Any]:
 
 def schema(asked: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """The JSON Schema of model files."""
-    path = schema_path()
-    talk.say(str(path) if asked.path else path.read_text(encoding="utf-8").rstrip())
-    return {"path": str(path), "schema": json.loads(path.read_text(encoding="utf-8"))}
-
-
-def schema_path() -> Path:
-    return Path(str(files("phloat.files").joinpath("model.schema.json")))
+    text = schema_text()
+    talk.say(text.rstrip())
+    return {"schema": json.loads(text)}
 
 
 # --- what there is ---------------------------------------------------------------------------------------------------
@@ -101,9 +97,10 @@ def copied(sources: list[Path], target: Path, talk: Talk, *, overwrite: bool) ->
         )
     for path, source in plan.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        if source.suffix in MODELS:
-            text = source.read_text(encoding="utf-8").replace(SCHEMA_HERE, schema_path().as_uri())
+        if source.suffix in MODELS:  # they name the schema at the root of the source
+            text = source.read_text(encoding="utf-8").replace(f"../../{SCHEMA}", SCHEMA)
             path.write_text(text, encoding="utf-8")
+            path.with_name(SCHEMA).write_text(schema_text(), encoding="utf-8")
         else:
             path.write_bytes(source.read_bytes())
         talk.say(f"written: {path}")

@@ -10,11 +10,11 @@ import numpy as np
 
 import phloat as ph
 from phloat.errors import InputError
-from phloat.files.asked import Simulate
-from phloat.files.locate import located
+from phloat.files.locate import errors_at
 from phloat.files.model import Model
 from phloat.files.outputs import Output
-from phloat.system.words.units import Dimension, measured
+from phloat.files.requests import Simulate
+from phloat.format.units import Dimension, parse_number
 
 TIME = Dimension(s=1)
 PICTURES = (".png", ".svg", ".pdf")
@@ -37,14 +37,14 @@ def timed(model: Model, t_end: str | None, dt: str | None) -> Model:
     if model.simulate is not None:
         return replace(model, simulate=replace(model.simulate, **given))
     if "t_end" not in given:
-        raise InputError(f"{model.called} does not ask for simulate; give --t-end beside --dt")
+        raise InputError(f"{model.label} does not ask for simulate; give --t-end beside --dt")
     return replace(model, simulate=Simulate(given.pop("t_end"), **given))
 
 
 def seconds(what: str, text: str) -> float:
     """A time with its unit, or in seconds."""
     try:
-        found = measured(text)
+        found = parse_number(text)
     except InputError as error:
         raise InputError(f"{what}: {error}; write 2, 2s or 500ms") from error
     if found.dimension not in (None, TIME):
@@ -73,7 +73,7 @@ def outputs(model: Model, result: Any) -> dict[str, np.ndarray]:
     """The outputs by name; an error points at the output."""
     found = {}
     for name, output in model.outputs.items():
-        with located(_at(model, name)):
+        with errors_at(_at(model, name)):
             found[name] = output.value(result)
     return found
 

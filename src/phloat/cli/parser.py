@@ -256,7 +256,7 @@ def _verify(commands: Any) -> None:
 
 
 def _schema(commands: Any) -> None:
-    words = _command(
+    _command(
         commands,
         "schema",
         "gallery",
@@ -264,10 +264,9 @@ def _schema(commands: Any) -> None:
         "Editors complete and check model files by it.",
         """\
         phloat schema > model.schema.json
-        phloat schema --path         where it lies
+        phloat schema --json | jq .schema
         """,
     )
-    words.add_argument("--path", action="store_true", help="print where the schema lies, instead of what it says")
 
 
 def _files(words: argparse.ArgumentParser, endings: str) -> None:

@@ -15,7 +15,7 @@ from phloat.cli import models
 from phloat.cli.faults import Interrupted
 from phloat.cli.talk import Talk, as_json, number
 from phloat.errors import ConvergenceError, InputError
-from phloat.files.model import Model, wanted
+from phloat.files.model import Model, require_request
 from phloat.motion.files import held
 from phloat.motion.saved import Folder
 from phloat.motion.told import deformation_said
@@ -28,13 +28,13 @@ def run(asked: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     model = models.timed(models.loaded(asked.model), None if asked.resume else asked.t_end, asked.dt)
     if asked.resume and (asked.output or asked.overwrite or asked.dt):
         raise InputError("--resume goes on in its folder with its step; leave -o, --overwrite and --dt away")
-    wanted(model, "simulate")
+    require_request(model, "simulate")
     models.try_outputs(model)
     linear = not isinstance(model.system, ph.System)
     if asked.resume and linear:
-        raise InputError(f"{model.called} is linear, and its runs are not saved; run it again")
+        raise InputError(f"{model.label} is linear, and its runs are not saved; run it again")
     folder = Path(asked.resume) if asked.resume else _folder(model, asked.output, asked.overwrite)
-    talk.title(model.name or model.called)
+    talk.title(model.name or model.label)
     begin = time.perf_counter()
     result = _moved(model, asked, folder, linear, talk)
     took = time.perf_counter() - begin

@@ -14,7 +14,7 @@ from phloat.cli import models
 from phloat.cli.faults import Interrupted
 from phloat.cli.talk import Talk, as_json
 from phloat.errors import ConvergenceError, InputError
-from phloat.files.model import wanted
+from phloat.files.model import require_request
 from phloat.many.store import Folder
 
 TABLE, SUMMARY = "samples.csv", "summary.json"
@@ -23,16 +23,16 @@ TABLE, SUMMARY = "samples.csv", "summary.json"
 def sweep(asked: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Many runs with parameters that vary."""
     model = models.loaded(asked.model)
-    wanted(model, "sweep")
+    require_request(model, "sweep")
     if asked.samples is not None:
         if asked.samples < 1:
             raise InputError(f"--samples is {asked.samples}; ask for at least one run")
-        model = replace(model, sweep=replace(wanted(model, "sweep"), samples=asked.samples))
+        model = replace(model, sweep=replace(require_request(model, "sweep"), samples=asked.samples))
     models.try_outputs(model)
     folder = Path(asked.output or f"{models.stem(model)}.sweep")
     if asked.overwrite and folder.is_dir():
         _emptied(folder)
-    talk.title(model.name or model.called)
+    talk.title(model.name or model.label)
     try:
         found = ph.run_sweep(model, workers=asked.workers, save=folder, progress=False if talk.quiet else None)
     except KeyboardInterrupt as error:

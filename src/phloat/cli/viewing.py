@@ -15,7 +15,7 @@ from phloat.cli import models
 from phloat.cli.running import PAGE, SUMMARY
 from phloat.cli.talk import Talk
 from phloat.errors import InputError
-from phloat.files.asked import AskedModes
+from phloat.files.requests import ModesRequest
 
 TEXT_BROWSERS = ("www-browser", "links", "elinks", "lynx", "w3m")
 
@@ -73,7 +73,7 @@ def _of_model(asked: argparse.Namespace, talk: Talk) -> Path:
     if model.simulate is not None and not asked.modes:
         moved = ph.run(model, progress=False if talk.quiet else None)
         return ph.to_html(moved, page, title=title, u=dict(model.inputs) or None)
-    wanted = model.modes or AskedModes()
+    wanted = model.modes or ModesRequest()
     found = ph.run_modes(replace(model, modes=replace(wanted, along=None)))
     assert isinstance(found, ph.Modes)
     return ph.to_html(found, page, title=title)

@@ -14,7 +14,7 @@ from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.frame import OF_WHOLE
 from phloat.bodies.beams.split import Split
 from phloat.errors import DamagedRunWarning, InputError
-from phloat.files.reading import load_model
+from phloat.files.model_files import load_model
 from phloat.many.results import dataset, to_file
 from phloat.motion.ledger import energy_ledger
 from phloat.motion.result import COMPONENTS, Result

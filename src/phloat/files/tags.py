@@ -11,7 +11,7 @@ from xml.parsers import expat
 import numpy as np
 
 from phloat.errors import InputError, finite_row
-from phloat.system.words.node import FileError
+from phloat.format.node import FileError
 
 LARGEST = 10_000_000  # bytes
 DEEPEST = 100

@@ -31,11 +31,11 @@ from phloat.algebra.array_files import DAMAGED, read_npy, read_npz, whole_rows
 from phloat.algebra.layout import Layout
 from phloat.algebra.version import __version__
 from phloat.errors import DamagedRunWarning, InputError
+from phloat.format.system import plain
 from phloat.motion.events import Happened
 from phloat.motion.files import PARTIAL, description, held, write_whole
 from phloat.motion.forms import RUN, columns_of, rows_of
 from phloat.motion.result import Books, Result, at_times, happened
-from phloat.system.plain import plain
 from phloat.system.system import System
 from phloat.system.units import units
 
