@@ -12,8 +12,8 @@ import pytest
 from messages import warns
 
 import phloat as ph
-from phloat.cli import doctor
-from phloat.cli.checking import sketch
+from phloat.cli import installation
+from phloat.cli.check import sketch
 from phloat.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,9 +87,9 @@ def test_run_says_what_it_did_and_where_it_is(capsys):
     out = capsys.readouterr().out
     assert "Crank-slider at 150 rad/s\n" in out
     assert "21 times to t = 0.002 s by Midpoint" in out
-    assert re.search(r"the books close to \de-1[2-6]", out)
+    assert re.search(r"relative residual of the balance \de-1[2-6]", out)
     assert re.search(r"largest bending = \d\.\d+e-\d+|largest bending = 0\.\d+", out)
-    assert out.endswith("it is in crank_slider.run\n")
+    assert out.endswith("written: crank_slider.run\n")
     assert not Path("crank_slider.run/page.html").exists()
 
 
@@ -299,7 +299,7 @@ def test_view_makes_pages_and_says_where_they_are(asked, capsys, monkeypatch):
 
 
 def test_view_opens_a_browser_where_there_is_one(monkeypatch, capsys):
-    from phloat.cli import viewing
+    from phloat.cli import run as viewing
 
     opened = []
 
@@ -356,10 +356,10 @@ def test_the_schema_is_printed(asked, capsys):
 def test_doctor_knows_every_extra_and_what_is_there(asked, capsys):
     found = asked("doctor")
     declared = {m for line in requires("phloat") for m in re.findall(r"extra == ['\"](\w+)['\"]", line)}
-    assert set(found["extras"]) == declared - set(doctor.DEVELOPERS) == set(doctor.GIVES)
+    assert set(found["extras"]) == declared - set(installation.DEVELOPERS) == set(installation.PURPOSES)
     assert found["packages"]["numpy"] == np.__version__
     assert found["extras"]["plot"]["there"] and found["extras"]["plot"]["install"] == "pip install 'phloat[plot]'"
     assert found["compiled"] in (True, False) and Path(found["installed in"]).name == "phloat"
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
-    assert all(f"  {extra}" in out for extra in declared - set(doctor.DEVELOPERS))
+    assert all(f"  {extra}" in out for extra in declared - set(installation.DEVELOPERS))
