@@ -38,7 +38,7 @@ def check_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
 
 
 def _check(path: str, args: argparse.Namespace, console: Console) -> dict[str, Any]:
-    model = models.load(path)
+    model = models.load_file(path)
     system = model.system
     data: dict[str, Any] = {"model": path, "name": model.name, "fine": True}
     if not isinstance(system, ph.System):

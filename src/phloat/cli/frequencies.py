@@ -21,7 +21,7 @@ HERTZ = 1.0 / (2.0 * np.pi)
 
 def modes_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Computes natural frequencies and mode shapes."""
-    model = _with_request(models.load(args.model), args)
+    model = _with_request(models.load_file(args.model), args)
     endings = [models.require_suffix(path, (".html", *models.PICTURES, ".csv", ".json")) for path in args.output]
     along = model.modes is not None and model.modes.along is not None
     if along and {".html", *models.PICTURES} & set(endings):
@@ -113,7 +113,7 @@ def _modes_table(found: ph.Modes | ph.ModesAlong) -> tuple[list[str], np.ndarray
 def response_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Computes H(jω) between ports."""
     endings = [models.require_suffix(path, (*models.PICTURES, ".csv", ".json")) for path in args.output]
-    model = models.load(args.model)
+    model = models.load_file(args.model)
     found = ph.run_response(model)
     peaks = [_peak(found, output, given) for output in found.outputs for given in found.inputs]
     data = {"model": args.model, "name": model.name, "inputs": found.inputs, "outputs": found.outputs, "peaks": peaks}

@@ -20,7 +20,7 @@ TIME = Dimension(s=1)
 PICTURES = (".png", ".svg", ".pdf")
 
 
-def load(path: str) -> Model:
+def load_file(path: str) -> Model:
     """The model in a file. Raises InputError for a folder."""
     if Path(path).is_dir():
         raise InputError(f"{path!r} is a folder, and a model is a file; `phloat view {path}` shows a run")

@@ -29,7 +29,7 @@ TEXT_BROWSERS = ("www-browser", "links", "elinks", "lynx", "w3m")
 
 def run_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Simulates a model."""
-    model = models.with_times(models.load(args.model), None if args.resume else args.t_end, args.dt)
+    model = models.with_times(models.load_file(args.model), None if args.resume else args.t_end, args.dt)
     if args.resume and (args.output or args.overwrite or args.dt):
         raise InputError("--resume goes on in its folder with its step; leave out -o, --overwrite and --dt")
     require_request(model, "simulate")
@@ -268,7 +268,7 @@ def _title_and_inputs(folder: Path) -> tuple[str, dict[str, Any] | None]:
 
 def _model_page(args: argparse.Namespace, console: Console) -> Path:
     """The page of a model: its run, or else its modes."""
-    model = models.load(args.what)
+    model = models.load_file(args.what)
     page = _require_page(args.output or f"{models.stem(model)}.html")
     title = model.name or models.stem(model)
     if model.simulate is not None and not args.modes:

@@ -21,7 +21,7 @@ TABLE, SUMMARY = "samples.csv", "summary.json"
 
 def sweep_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Runs a model with varying parameters."""
-    model = models.load(args.model)
+    model = models.load_file(args.model)
     require_request(model, "sweep")
     if args.samples is not None:
         if args.samples < 1:

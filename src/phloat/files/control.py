@@ -19,7 +19,7 @@ from phloat.errors import InputError
 from phloat.files.start import VALUES
 from phloat.format.attached import File, load_arrays, require_arrays, store_arrays
 from phloat.format.derive import record, variant, wrapper
-from phloat.format.kinds import Converted, Number, Reference, Text, Writer
+from phloat.format.kinds import Converted, Number, Recursive, Text, Writer
 from phloat.format.records import ListOf, MapOf, OneOf, Variants
 from phloat.linear.phdae import LinearPHDAE
 from phloat.motion.place import place
@@ -130,7 +130,7 @@ def for_each(kind: Number) -> OneOf:
     return OneOf((kind, MapOf(kind, what="joint")), lambda v: int(isinstance(v, Mapping)))
 
 
-INNER = Reference("controller", lambda: CONTROLLER)
+INNER = Recursive("controller", lambda: CONTROLLER)
 PID = record(Pid, "a PID controller", proportional=DAMPING, integral=STIFFNESS, target=POSITION)
 ENERGY_SHAPING = record(
     EnergyShaping,

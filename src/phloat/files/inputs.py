@@ -11,7 +11,7 @@ import numpy as np
 from phloat.algebra.metadata import describe
 from phloat.errors import InputError, positive
 from phloat.format.derive import record, variant, wrapper
-from phloat.format.kinds import ANY_NUMBER, TIME, Converted, Plain, Reference, Vector, Writer
+from phloat.format.kinds import ANY_NUMBER, TIME, Converted, Plain, Recursive, Vector, Writer
 from phloat.format.records import Key, ListOf, MapOf, OneOf, Record, Variant, Variants
 from phloat.motion.positions import Position
 from phloat.motion.signals import Piecewise, piecewise
@@ -207,7 +207,7 @@ def require_signal(value: Any) -> Any:
     return value
 
 
-INNER = Converted(Reference("signal", lambda: SIGNAL), require_signal, lambda signal: signal)
+INNER = Converted(Recursive("signal", lambda: SIGNAL), require_signal, lambda signal: signal)
 SIGNAL: Variants = Variants(
     "a signal", (*SIGNALS, wrapper(Sum, ListOf(INNER, least=1))), alone=VALUE, is_alone=is_constant
 )

@@ -54,11 +54,11 @@ def load_urdf(
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class Holder:
     """What holds a joint: a body's port (or the ground), and the frame of the joint's parent link seen in the body's axes."""
 
     body: str
-    link: Frame
+    link: LinkFrame
 
 
 class _System:
@@ -68,21 +68,21 @@ class _System:
         self.robot, self.beams = robot, beams
         self.bodies: dict[str, Body] = {}
         self.joints: list[Any] = []
-        root, here = robot.links[robot.root], Frame(np.zeros(3), np.eye(3))
+        root, here = robot.links[robot.root], LinkFrame(np.zeros(3), np.eye(3))
         if fixed:
-            self.walk(root.name, Held("", here), {})
+            self.walk(root.name, Holder("", here), {})
         else:
             own, ends = self.body(root)
-            self.walk(root.name, Held(root.name, own), ends)
+            self.walk(root.name, Holder(root.name, own), ends)
 
     def connected(self, gravity: Sequence[float]) -> System:
         if not self.bodies:
             raise InputError(f"nothing moves in the robot: its one link {self.robot.root!r} is held by the ground")
         return connect(self.bodies, self.joints, gravity=gravity)
 
-    def carried(self, link: str) -> list[tuple[Movable, Frame]]:
+    def carried(self, link: str) -> list[tuple[UrdfJoint, LinkFrame]]:
         """The joints that a link carries, and those of what is fixed to it without mass, with the frames of their parents."""
-        out, here = [], [(link, Frame(np.zeros(3), np.eye(3)))]
+        out, here = [], [(link, LinkFrame(np.zeros(3), np.eye(3)))]
         for name, frame in here:
             for joint in self.robot.below(name):
                 if joint.kind == "fixed" and not self.robot.links[joint.child].mass and joint.child not in self.beams:
@@ -91,22 +91,22 @@ class _System:
                     out.append((joint, frame.then(joint.at)))
         return out
 
-    def walk(self, link: str, held: Held, ends: Mapping[str, str]) -> None:
+    def walk(self, link: str, held: Holder, ends: Mapping[str, str]) -> None:
         """All joints that a link carries, and what they move."""
         for joint, frame in self.carried(link):
             own, others = self.body(self.robot.links[joint.child])
             self.join(joint, held, held.link.then(frame), ends.get(joint.name, joint.name), own)
-            self.walk(joint.child, Held(joint.child, own), others)
+            self.walk(joint.child, Holder(joint.child, own), others)
 
-    def body(self, link: Link) -> tuple[Frame, Mapping[str, str]]:
+    def body(self, link: Link) -> tuple[LinkFrame, Mapping[str, str]]:
         """The link as a body; the frame of the link in the axes of the body, and the ports of the joints it carries."""
         if link.name in self.beams:
             self.bodies[link.name], own, ends = self.bent(link)
             return own, ends
         self.bodies[link.name] = self.rigid(link)
-        return Frame(np.zeros(3), np.eye(3)), {}
+        return LinkFrame(np.zeros(3), np.eye(3)), {}
 
-    def join(self, joint: Movable, held: Held, frame: Frame, port: str, own: Frame) -> None:
+    def join(self, joint: UrdfJoint, held: Holder, frame: LinkFrame, port: str, own: LinkFrame) -> None:
         """A joint at a frame in the holding body's axes; `own` is the moved link's frame in its body's axes."""
         kind = TYPES[joint.kind]
         if kind is None:
@@ -130,7 +130,7 @@ class _System:
         except InputError as error:
             link.tag.wrong(f"link {link.name!r}: {error}")
 
-    def bent(self, link: Link) -> tuple[Body, Frame, dict[str, str]]:
+    def bent(self, link: Link) -> tuple[Body, LinkFrame, dict[str, str]]:
         """A link as a beam, the link's frame in its axes, and the ports of the joints that it carries."""
         carried = {joint.name: frame.x for joint, frame in self.carried(link.name)}
         given = self.beams[link.name]
@@ -161,7 +161,7 @@ class _System:
         if reduced is not None:
             body = body.reduced(**({"modes": reduced} if isinstance(reduced, int) else reduced))
         A = _axes(along, y)
-        return body, Frame(np.zeros(3), A.T), {name: port for name, (port, _) in ends.items()}
+        return body, LinkFrame(np.zeros(3), A.T), {name: port for name, (port, _) in ends.items()}
 
     @staticmethod
     def on_beam(
@@ -214,15 +214,15 @@ TYPES: dict[str, type[Joint] | None] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class LinkFrame:
     """Where something stands: a place, and its axes as columns."""
 
     x: np.ndarray
     A: np.ndarray
 
-    def then(self, other: Frame) -> Frame:
+    def then(self, other: LinkFrame) -> LinkFrame:
         """A frame given in this one."""
-        return Frame(self.x + self.A @ other.x, self.A @ other.A)
+        return LinkFrame(self.x + self.A @ other.x, self.A @ other.A)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +237,7 @@ class Link:
 
 
 @dataclass(frozen=True, eq=False)
-class Movable:
+class UrdfJoint:
     """A joint of the file: where it stands in its parent, and its axis in its own frame."""
 
     name: str
@@ -245,17 +245,17 @@ class Movable:
     tag: Tag
     parent: str
     child: str
-    at: Frame
+    at: LinkFrame
     axis: np.ndarray
     damping: float
 
 
-def _frame(tag: Tag | None) -> Frame:
+def _frame(tag: Tag | None) -> LinkFrame:
     """An <origin>: xyz, and rpy about the fixed axes x, y, z in turn."""
     if tag is None:
-        return Frame(np.zeros(3), np.eye(3))
+        return LinkFrame(np.zeros(3), np.eye(3))
     roll, pitch, yaw = tag.numbers("rpy", (0.0, 0.0, 0.0))
-    return Frame(tag.numbers("xyz", (0.0, 0.0, 0.0)), Rotation.from_euler("xyz", [roll, pitch, yaw]).as_matrix())
+    return LinkFrame(tag.numbers("xyz", (0.0, 0.0, 0.0)), Rotation.from_euler("xyz", [roll, pitch, yaw]).as_matrix())
 
 
 def _link(tag: Tag) -> Link:
@@ -275,7 +275,7 @@ def _link(tag: Tag) -> Link:
     return Link(name, tag, mass.number("value"), origin.x, origin.A @ J @ origin.A.T)
 
 
-def _joint(tag: Tag) -> Movable:
+def _joint(tag: Tag) -> UrdfJoint:
     name, kind = tag.word("name"), tag.word("type")
     if kind not in TYPES:
         tag.wrong(unknown("type of joint", kind, TYPES))
@@ -291,7 +291,7 @@ def _joint(tag: Tag) -> Movable:
     damping = 0.0 if dynamics is None else dynamics.number("damping", 0.0)
     if damping < 0.0:
         tag.wrong(f"the damping of joint {name!r} is {damping:g}; it must not be negative")
-    return Movable(name, kind, tag, ends[0], ends[1], _frame(tag.first("origin")), direction, damping)
+    return UrdfJoint(name, kind, tag, ends[0], ends[1], _frame(tag.first("origin")), direction, damping)
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,7 +299,7 @@ class Robot:
     """Links and joints by name; a tree."""
 
     links: dict[str, Link]
-    joints: dict[str, Movable]
+    joints: dict[str, UrdfJoint]
     root: str
 
     @classmethod
@@ -324,7 +324,7 @@ class Robot:
             tag.wrong(f"the links {', '.join(ring)} hold each other in a ring; a robot is one tree")
         return robot
 
-    def below(self, link: str) -> list[Movable]:
+    def below(self, link: str) -> list[UrdfJoint]:
         return [joint for joint in self.joints.values() if joint.parent == link]
 
     def ignored(self) -> list[str]:

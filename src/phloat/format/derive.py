@@ -59,7 +59,7 @@ def _polynomials(breaks: Any, coefficients: Any) -> PPoly:
     return PPoly(c[:, ::-1].T.copy(), np.array(breaks, dtype=float))
 
 
-def curve(d: Description) -> OneOf:
+def curve_kind(d: Description) -> OneOf:
     """A slope, piecewise polynomials, or a table {argument: value}."""
     argument, value = (Number(tuple(names)) for names in zip(*(CURVES[name] for name in d.quantities), strict=True))
     rows = "of 1, x − break, (x − break)² … in SI units, one row between each two breaks"
@@ -76,29 +76,29 @@ def curve(d: Description) -> OneOf:
     return OneOf(kinds, lambda v: 2 if isinstance(v, Mapping) else int(isinstance(v, PPoly)))
 
 
-def number(d: Description) -> Number:
+def number_kind(d: Description) -> Number:
     return Number(d.quantities or ("number",), d.least, d.above, d.most)
 
 
-def vector(d: Description) -> Kind:
+def vector_kind(d: Description) -> Kind:
     return Direction() if d.quantities == ("direction",) else Vector(d.quantities or ("number",), (d.size,))
 
 
-def names(d: Description) -> Kind:
+def names_kind(d: Description) -> Kind:
     """One name, or several."""
     return ListOf(Text(d.choices), alone=True)
 
 
 VECTORS = ("Vector", "Point", "Sequence[float]", "tuple[float, float, float]", "tuple[float, ...]")
 KINDS: dict[str, Callable[[Description], Kind]] = {
-    "float": number,
+    "float": number_kind,
     "int": lambda d: Count(int(d.least or 0), None if d.most is None else int(d.most)),
     "bool": lambda d: Boolean(),
     "str": lambda d: Text(d.choices),
     "np.ndarray": lambda d: Matrix3(d.quantities or ("number",)),
-    "Curve": curve,
-    **dict.fromkeys(VECTORS, vector),
-    **dict.fromkeys(("Sides", "tuple[str, ...]", "str | Sequence[str]"), names),
+    "Curve": curve_kind,
+    **dict.fromkeys(VECTORS, vector_kind),
+    **dict.fromkeys(("Sides", "tuple[str, ...]", "str | Sequence[str]"), names_kind),
 }
 MAPPING = re.compile(r"Mapping\[(str|float), (.*)\]")
 

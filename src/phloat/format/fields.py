@@ -11,7 +11,7 @@ from phloat.format.kinds import ANY_NUMBER, FRACTION, Converted, Kind, Number, V
 from phloat.format.records import ListOf, MapOf, OneOf, Variant, Variants
 
 
-def terms(value: Any, cls: type, what: str) -> Any:
+def function_data(value: Any, cls: type, what: str) -> Any:
     """The only field of a value of a class. Raises InputError for other functions, which no file can hold."""
     if not isinstance(value, cls):
         raise InputError(f"{what} is a Python function, which a file cannot hold; write it as {cls.__name__}(…)")
@@ -22,7 +22,7 @@ def terms(value: Any, cls: type, what: str) -> Any:
 def function_variant(cls: Any, kind: Kind, what: str, doc: str) -> Variant:
     """The variant of a class of functions: {polynomial: …}."""
     word = {Polynomial: "polynomial", Polynomials: "components"}[cls]
-    return Variant(word, kind, cls, lambda value: (terms(value, cls, what), {}), doc=doc)
+    return Variant(word, kind, cls, lambda value: (function_data(value, cls, what), {}), doc=doc)
 
 
 def over_surface(number: Number, coefficient: Number = ANY_NUMBER) -> Variants:
@@ -36,7 +36,7 @@ def over_surface(number: Number, coefficient: Number = ANY_NUMBER) -> Variants:
 def along_line(number: Number) -> OneOf:
     """A number, or a table {s: value}."""
     table = MapOf(number, keys=FRACTION, least=1)
-    profile = Converted(table, Profile, lambda value: terms(value, Profile, "a load along a beam"))
+    profile = Converted(table, Profile, lambda value: function_data(value, Profile, "a load along a beam"))
     return OneOf((number, profile), lambda value: int(callable(value)))
 
 

@@ -328,7 +328,7 @@ class Converted:
 
 
 @dataclass(frozen=True)
-class Reference:
+class Recursive:
     """A kind that contains itself: found when it is needed, and referred to by its name in the schema."""
 
     name: str

@@ -38,13 +38,13 @@ ANY_MATERIAL = Named("materials", material(ORTHOTROPIC, LAMINATE))  # in the tab
 ELASTIC = Named("materials", MATERIAL)
 
 
-def along(table: str, of: Variants) -> Variant:
+def stations(table: str, of: Variants) -> Variant:
     """Sections or materials at stations along a beam, {s: …}."""
     doc = f"{table} at fractions of the length, straight lines between them"
     return wrapper(Taper, MapOf(Named(table, of), keys=FRACTION, least=1), "along", doc)
 
 
-BEAM_MATERIAL = Named("materials", material(along("materials", MATERIAL)))
+BEAM_MATERIAL = Named("materials", material(stations("materials", MATERIAL)))
 
 # --- sections ---------------------------------------------------------------------------------------------------------
 
@@ -65,7 +65,7 @@ SHAPES = (
     variant(Tube, record(Tube, "a tube")),
     variant(Rectangle, record(Rectangle, "a rectangle")),
 )
-BEAM_SECTION = Named("sections", section(*SHAPES, along("sections", section(*SHAPES))))
+BEAM_SECTION = Named("sections", section(*SHAPES, stations("sections", section(*SHAPES))))
 
 # --- damping ----------------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from phloat.bodies.made import Made
 from phloat.errors import InputError, unknown
 from phloat.format.bodies import BEAM_VARIANT, RIGID_VARIANTS, SUPERELEMENT_VARIANT
 from phloat.format.joints import JOINT
-from phloat.format.kinds import NAME, Arrays, Context, Plain, Reference, Schema, Text, Vector, Writer
+from phloat.format.kinds import NAME, Arrays, Context, Plain, Recursive, Schema, Text, Vector, Writer
 from phloat.format.materials import ANY_MATERIAL, BEAM_SECTION
 from phloat.format.meshes import MESH_VARIANTS
 from phloat.format.node import Node
@@ -24,7 +24,7 @@ VERSION = 1  # of the format of model files
 LIKE = "like"
 SYSTEM_VARIANT = Variant(
     "system",
-    Reference("system", lambda: SYSTEM),
+    Recursive("system", lambda: SYSTEM),
     lambda parts: parts,
     lambda value: (value, {}) if isinstance(value, Parts) else None,
     doc="a system inside this one; its bodies are called system.body",

@@ -12,8 +12,7 @@ import numpy as np
 from phloat.joints.ends import GROUND
 from phloat.system.connection import count
 from phloat.system.system import System
-from phloat.view.colours import COLOURS
-from phloat.view.figures import new_figure, spelled
+from phloat.view.figures import COLOURS, label_text, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,15 +42,18 @@ class Line:
 def plot_diagram(x: System) -> Figure:
     """Blocks for the bodies and the ground, a line for every joint (with its type and name) and force element; arrows are open
     ports: efforts into free axes, rates into driven ones, forces and torques."""
-    lines = lines_of(x)
+    lines = diagram_lines(x)
     blocks = [*([GROUND] if any(GROUND in (n.first[0], n.second[0]) for n in lines) else []), *x.bodies]
-    at = {name: STEP * place for name, place in places(blocks, [(n.first[0], n.second[0]) for n in lines]).items()}
+    at = {
+        name: STEP * place
+        for name, place in block_positions(blocks, [(n.first[0], n.second[0]) for n in lines]).items()
+    }
     corners = np.array(list(at.values()))
     bends = _bends(lines)
     aside = APART * max((abs(bend) for _, bend in bends), default=0.0)  # that a bent line may need
-    low, high = corners.min(axis=0) - HALF - vector(0.75, 0.5), corners.max(axis=0) + HALF + vector(0.75, 0.45)
+    low, high = corners.min(axis=0) - HALF - xy(0.75, 0.5), corners.max(axis=0) + HALF + xy(0.75, 0.45)
     low, high = low - 0.5 * aside, high + 0.5 * aside
-    figure = new_figure(*(np.maximum(high - low, (4.0, 2.0)) + vector(0.0, 0.5)))
+    figure = new_figure(*(np.maximum(high - low, (4.0, 2.0)) + xy(0.0, 0.5)))
     ax = figure.subplots()
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     ax.set_axis_off()
@@ -66,7 +68,7 @@ def plot_diagram(x: System) -> Figure:
     return figure
 
 
-def lines_of(x: System) -> list[Line]:
+def diagram_lines(x: System) -> list[Line]:
     """Every joint and force element, by the blocks that it joins."""
     out = []
     for name, c in x.joints.items():
@@ -103,7 +105,7 @@ def _bends(lines: list[Line]) -> list[tuple[Line, float]]:
 def _draw_line(ax: Axes, line: Line, a: np.ndarray, b: np.ndarray, bend: float) -> None:
     colour, style = (ELEMENT, "--") if line.element else (JOINT, "-")
     if line.first[0] == line.second[0]:
-        a, b, bend = a - vector(0.0, HALF[1]), b + vector(0.3, -HALF[1]), -1.0
+        a, b, bend = a - xy(0.0, HALF[1]), b + xy(0.3, -HALF[1]), -1.0
     along = b - a
     length = float(np.hypot(*along)) or 1.0
     aside = APART * np.array([-along[1], along[0]]) / length * bend
@@ -129,7 +131,7 @@ def _label(ax: Axes, line: Line, middle: np.ndarray, colour: str, *, upright: bo
     if line.open:
         head = {"arrowstyle": "-|>,head_width=0.3" if line.open == "driven" else "->", "color": INPUT, "lw": 1.5}
         wide, high = 0.034 * max(map(len, said.split("\n"))) + 0.07, 0.075 + 0.055 * (1 + bool(line.name))
-        side = vector(wide, 0.0) if upright else vector(0.0, high)
+        side = xy(wide, 0.0) if upright else xy(0.0, high)
         tail = middle + side * (1 + 0.3 / float(np.hypot(*side)))
         ax.annotate("", tuple(middle + side), tuple(tail), arrowprops=head | {"shrinkA": 0, "shrinkB": 0}, zorder=3)
 
@@ -147,12 +149,12 @@ def _draw_block(ax: Axes, x: System, name: str, at: np.ndarray) -> None:
         return
     body = x.bodies[name]
     kind = type(body.recipe).__name__ + (f", {body.coordinates}" if body.coordinates else "")
-    _write(ax, at + vector(0.0, 0.08), _short(name), fontsize=8.5, weight="bold", zorder=4)
-    _write(ax, at - vector(0.0, 0.11), kind, color="0.3", zorder=4)
+    _write(ax, at + xy(0.0, 0.08), _short(name), fontsize=8.5, weight="bold", zorder=4)
+    _write(ax, at - xy(0.0, 0.11), kind, color="0.3", zorder=4)
 
 
 def _draw_input(ax: Axes, name: str, at: np.ndarray) -> None:
-    start, tip = at - HALF - vector(0.42, 0.3), at - HALF
+    start, tip = at - HALF - xy(0.42, 0.3), at - HALF
     ax.annotate(
         _short(name),
         tip,
@@ -188,12 +190,12 @@ def _write(ax: Axes, at: np.ndarray, text: str, **look: Any) -> None:
     ax.text(at[0], at[1], text, **centred | look)
 
 
-def vector(x: float, y: float) -> np.ndarray:
+def xy(x: float, y: float) -> np.ndarray:
     return np.array([x, y])
 
 
 def _short(name: str) -> str:
-    return spelled(name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…")
+    return label_text(name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…")
 
 
 # --- places of blocks ------------------------------------------------------------------------------------------------
@@ -208,7 +210,7 @@ Place = tuple[float, float]
 Pairs = Sequence[tuple[str, str]]
 
 
-def places(blocks: Iterable[str], pairs: Pairs) -> dict[str, Place]:
+def block_positions(blocks: Iterable[str], pairs: Pairs) -> dict[str, Place]:
     """Where each block stands, in steps to the right and down: neighbours near each other, the ground first.
 
     One closed chain of blocks, such as a four-bar, stands in a ring.

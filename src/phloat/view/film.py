@@ -12,16 +12,15 @@ import numpy as np
 from phloat.errors import InputError, not_negative, positive
 from phloat.motion.result import Result
 from phloat.system.state import State
-from phloat.view.colours import MOST_NAMED, cycle
-from phloat.view.figures import needs, new_figure, spelled
-from phloat.view.mechanism import THIN, is_flat, label_axes, seen
-from phloat.view.scene import Drawn, scene
+from phloat.view.figures import MAX_LEGEND, colour_cycle, label_text, new_figure, require_package
+from phloat.view.mechanism import THIN, is_flat, label_axes, plot_points
+from phloat.view.scene import Drawing, scene
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LONG, REAL = 8.0, (2.0, 20.0)  # seconds of a film, where a run lasts less or more than these in real time
-MOST_FRAMES = 5000
+MAX_FRAMES = 5000
 WIDE, HIGH = 7.0, 5.0  # inches
 DOTS = 100  # per inch: an even number of pixels, as mp4 wants it
 FILLED = ("plate", "solid", "rigid")  # drawn by their surface; beams by their axis, masses and nodes by points
@@ -33,7 +32,7 @@ class Film:
 
     t: np.ndarray
     points: dict[str, np.ndarray]
-    drawn: dict[str, Drawn]
+    drawn: dict[str, Drawing]
     speed: float
     flat: bool  # in a plane
 
@@ -46,16 +45,16 @@ def animate(
     `speed` 1 is real time, 0.1 ten times slower; without it runs of 2 to 20 s play in real time, others in 8 s. `magnify`
     enlarges the deformation of the bodies.
     """
-    needs("matplotlib", "animate")
+    require_package("matplotlib", "animate")
     where = _checked_path(path)
-    film = frames(result, speed=speed, fps=fps, magnify=magnify)
-    _, frame = staged(film)
+    film = film_frames(result, speed=speed, fps=fps, magnify=magnify)
+    _, frame = stage(film)
     write = _gif if where.suffix.lower() == ".gif" else _mp4
     write(where, (frame(k) for k in range(len(film.t))), float(fps))
     return where
 
 
-def frames(result: Result, *, speed: float | None, fps: float, magnify: float) -> Film:
+def film_frames(result: Result, *, speed: float | None, fps: float, magnify: float) -> Film:
     """What the frames of a film show."""
     if not isinstance(result, Result):
         raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one, and animate shows it")
@@ -65,9 +64,9 @@ def frames(result: Result, *, speed: float | None, fps: float, magnify: float) -
     if speed is None:
         speed = 1.0 if REAL[0] <= lasts <= REAL[1] else lasts / LONG
     count = int(np.floor(lasts / positive("speed", speed) * rate * (1 + 1e-12))) + 1
-    if count > MOST_FRAMES:
+    if count > MAX_FRAMES:
         raise InputError(
-            f"a film of {count} frames is too long (at most {MOST_FRAMES}); try speed={2 * speed:g} or fewer fps"
+            f"a film of {count} frames is too long (at most {MAX_FRAMES}); try speed={2 * speed:g} or fewer fps"
         )
     t = np.minimum(result.t[0] + speed / rate * np.arange(count), result.t[-1])
     drawn = scene(result.system, result.state(0))
@@ -76,7 +75,7 @@ def frames(result: Result, *, speed: float | None, fps: float, magnify: float) -
     return Film(t, points, drawn, speed, result.system.plane is not None)
 
 
-def _points(state: State, name: str, part: Drawn, magnify: float) -> np.ndarray:
+def _points(state: State, name: str, part: Drawing, magnify: float) -> np.ndarray:
     pose, shape = state.pose(name), state.bodies[name].shape
     if part.kind in FILLED:
         return part.at(pose, magnify)
@@ -88,7 +87,7 @@ def _points(state: State, name: str, part: Drawn, magnify: float) -> np.ndarray:
 # --- drawing ---------------------------------------------------------------------------------------------------------
 
 
-def staged(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
+def stage(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
     """The figure of a film and what draws a frame of it, as pixels (high, wide, 4)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -99,11 +98,11 @@ def staged(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
     canvas = FigureCanvasAgg(figure)
     ax: Any = figure.subplots(subplot_kw={} if flat else {"projection": "3d"})
     actors = {
-        name: _actor(ax, film.drawn[name], seen(film.points[name][0], flat), colour, spelled(name))
-        for name, colour in zip(film.points, cycle(len(film.points)), strict=True)
+        name: _actor(ax, film.drawn[name], plot_points(film.points[name][0], flat), colour, label_text(name))
+        for name, colour in zip(film.points, colour_cycle(len(film.points)), strict=True)
     }
     clock = figure.text(0.02, 0.98, "", fontsize=9, va="top", family="monospace")
-    _framed(ax, everything, flat, named=len(actors) <= MOST_NAMED)
+    _framed(ax, everything, flat, named=len(actors) <= MAX_LEGEND)
     slow = f"{film.speed:.3g} × real time" if film.speed != 1.0 else "real time"
     moving = [*(artist for artist, _ in actors.values()), clock] if flat else []
     for artist in moving:
@@ -115,7 +114,7 @@ def staged(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
 
     def frame(k: int) -> np.ndarray:
         for name, (_, move) in actors.items():
-            move(seen(film.points[name][k], flat))
+            move(plot_points(film.points[name][k], flat))
         clock.set_text(f"t = {film.t[k]:.4f} s   ({slow})")
         if flat:
             canvas.restore_region(still)
@@ -144,7 +143,7 @@ def _framed(ax: Any, everything: np.ndarray, flat: bool, *, named: bool) -> None
             ax.legend(loc="upper right", fontsize=8)
 
 
-def _actor(ax: Any, part: Drawn, x: np.ndarray, colour: str, label: str) -> tuple[Any, Callable[[np.ndarray], None]]:
+def _actor(ax: Any, part: Drawing, x: np.ndarray, colour: str, label: str) -> tuple[Any, Callable[[np.ndarray], None]]:
     """A body drawn at its first place, and what moves it."""
     if part.kind in FILLED and len(part.triangles):
         return _surface(ax, part.triangles, x, colour, label)
@@ -176,7 +175,7 @@ def _checked_path(path: str | Path) -> Path:
     if not where.parent.is_dir():
         raise InputError(f"the folder {str(where.parent)!r} is not there")
     if where.suffix.lower() == ".mp4":
-        needs("imageio_ffmpeg", "a film as .mp4")
+        require_package("imageio_ffmpeg", "a film as .mp4")
     return where
 
 

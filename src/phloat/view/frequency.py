@@ -11,8 +11,7 @@ from phloat.linear.error import BandError
 from phloat.linear.phdae import LinearPHDAE
 from phloat.linear.response import Response
 from phloat.linear.zeros import PoleZeros
-from phloat.view.colours import COLOURS, MOST_NAMED, cycle
-from phloat.view.figures import new_figure, panels, spelled
+from phloat.view.figures import COLOURS, MAX_LEGEND, colour_cycle, label_text, new_figure, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +30,8 @@ def plot_response(x: Response) -> Figure:
     figure, axes = panels(heights)
     pairs = [(i, j) for i in range(len(x.outputs)) for j in range(len(x.inputs))]
     phase = np.rad2deg(x.phase)
-    for (i, j), colour in zip(pairs, cycle(len(pairs)), strict=True):
-        label = spelled(f"{x.outputs[i]} from {x.inputs[j]}")
+    for (i, j), colour in zip(pairs, colour_cycle(len(pairs)), strict=True):
+        label = label_text(f"{x.outputs[i]} from {x.inputs[j]}")
         axes[0].loglog(x.omega, _there(x.magnitude[:, i, j]), color=colour, lw=1.2, label=label)
         axes[1].semilogx(x.omega, phase[:, i, j], color=colour, lw=1.2)
     axes[0].set_ylabel("magnitude (SI)")
@@ -40,7 +39,7 @@ def plot_response(x: Response) -> Figure:
     axes[1].yaxis.set_major_locator(MaxNLocator(steps=[1, 1.5, 3, 4.5, 9, 10]))
     if several:
         gains = x.singular_values
-        for k, colour in enumerate(cycle(gains.shape[1])):
+        for k, colour in enumerate(colour_cycle(gains.shape[1])):
             axes[2].loglog(x.omega, _there(gains[:, k]), color=colour, lw=1.2)
         axes[2].set_ylabel("singular values (SI)")
     axes[-1].set_xlabel("frequency (rad/s)")
@@ -59,7 +58,7 @@ def plot_pole_zeros(x: PoleZeros) -> Figure:
     poles, zeros = near.poles, near.zeros
     beyond = len(x.poles) - len(poles) + len(x.zeros) - len(zeros)
     figure, (ax,) = panels([4.8])
-    colours = cycle(2)
+    colours = colour_cycle(2)
     ax.plot(poles.real, poles.imag, ls="", marker="x", ms=7, color=colours[0], label="poles")
     ax.plot(zeros.real, zeros.imag, ls="", marker="o", ms=6, mfc="none", color=colours[1], label="zeros")
     ax.axvline(0.0, color="0.4", lw=0.8)
@@ -69,7 +68,7 @@ def plot_pole_zeros(x: PoleZeros) -> Figure:
     ax.set_xlim(-half, half if (np.concatenate([poles.real, zeros.real]) > 1e-9 * half).any() else 0.25 * half)
     ax.set_xlabel("real part (1/s)")
     ax.set_ylabel("imaginary part (rad/s)")
-    title = spelled(f"from {', '.join(x.inputs)} to {', '.join(x.outputs)}")
+    title = label_text(f"from {', '.join(x.inputs)} to {', '.join(x.outputs)}")
     ax.set_title(title + (f" ({beyond} lie farther out)" if beyond else ""), fontsize=9)
     ax.grid(alpha=0.3)
     ax.legend(fontsize=8)
@@ -79,7 +78,7 @@ def plot_pole_zeros(x: PoleZeros) -> Figure:
 def plot_campbell(x: Campbell) -> Figure:
     """Frequencies over the rate of the spin, with the lines ω = nΩ of excitation; red crosses where a mode grows."""
     figure, (ax,) = panels([4.8])
-    for k, colour in enumerate(cycle(x.omega.shape[1])):
+    for k, colour in enumerate(colour_cycle(x.omega.shape[1])):
         turn = float(x.whirl[np.argmax(np.abs(x.whirl[:, k])), k])
         way = "" if abs(turn) < CIRCLING else ", forward" if turn > 0.0 else ", backward"
         ax.plot(x.rates, x.omega[:, k], color=colour, marker=".", ms=4, lw=1.3, label=f"mode {k + 1}{way}")
@@ -106,7 +105,7 @@ def _there(size: np.ndarray) -> np.ndarray:
 
 
 def _named(ax: Axes) -> None:
-    if 0 < len(ax.get_legend_handles_labels()[0]) <= MOST_NAMED:
+    if 0 < len(ax.get_legend_handles_labels()[0]) <= MAX_LEGEND:
         ax.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0)
 
 
@@ -147,13 +146,13 @@ def plot_band_error(x: BandError) -> Figure:
     # of reciprocal ports one of two equal lines, and none that is zero
     size = x.full.magnitude.max(axis=0)
     pairs = [(i, j) for i in range(len(outputs)) for j in range(i + 1) if size[i, j] > 1e-12 * size.max(initial=0.0)]
-    for (i, j), colour in zip(pairs, cycle(len(pairs)), strict=True):
-        label = spelled(f"{outputs[i]} from {inputs[j]}")
+    for (i, j), colour in zip(pairs, colour_cycle(len(pairs)), strict=True):
+        label = label_text(f"{outputs[i]} from {inputs[j]}")
         top.loglog(x.omega, x.full.magnitude[:, i, j], color=colour, lw=4, alpha=0.35)
         top.loglog(x.omega, x.reduced.magnitude[:, i, j], color=colour, lw=1.2, label=label)
     top.set_ylabel("magnitude (SI)")
     top.set_title("full (wide) and reduced (thin)", fontsize=9)
-    if len(pairs) <= MOST_NAMED:
+    if len(pairs) <= MAX_LEGEND:
         top.legend(fontsize=7)
     bottom.loglog(x.omega, np.maximum(x.relative, 1e-17), color="0.2", lw=1.2)
     bottom.set_ylabel("relative error")

@@ -18,13 +18,19 @@ from phloat.motion.ledger import Ledger
 from phloat.motion.result import Result
 from phloat.system.state import State
 from phloat.system.system import System
-from phloat.view.chosen import Point, plot_chosen, plot_stress
 from phloat.view.diagram import plot_diagram
-from phloat.view.ensemble_plot import plot_ensemble
-from phloat.view.figures import needs
+from phloat.view.ensemble import plot_ensemble
+from phloat.view.figures import require_package
 from phloat.view.frequency import plot_band_error, plot_campbell, plot_matrices, plot_pole_zeros, plot_response
 from phloat.view.mechanism import plot_modes, plot_system
-from phloat.view.over_time import plot_ledger, plot_linear_result, plot_result
+from phloat.view.over_time import (
+    Point,
+    plot_ledger,
+    plot_linear_result,
+    plot_quantities,
+    plot_result,
+    plot_stress,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +78,7 @@ def plot(
     `plot(result, "rod", stress="M_z")` maps a stress resultant along the beam over time, stress=True all of them; of plates and
     solids the largest stress. `plot(system, state, stress=True)` shades plates and solids by their von Mises stress.
     """
-    needs("matplotlib", "plot")
+    require_package("matplotlib", "plot")
     if isinstance(x, System):
         return _system(x, of, s, at, stress)
     if isinstance(x, Result):
@@ -107,7 +113,7 @@ def _result(x: Result, of: object, s: float | None, at: Point, stress: bool | st
     if not names:
         raise InputError("the list of names is empty; give the name of a body, of a joint or of a quantity")
     if not stress:
-        return plot_chosen(x, names, s, at)
+        return plot_quantities(x, names, s, at)
     if len(names) > 1 or not isinstance(names[0], str):
         raise InputError(f"stress is drawn of one body at a time, not of {of!r}")
     return plot_stress(x, names[0], stress, s, at)

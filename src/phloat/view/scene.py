@@ -23,29 +23,30 @@ from phloat.motion.result import Result
 from phloat.system.state import Pose, State
 from phloat.system.stresses import von_mises
 from phloat.system.system import System
-from phloat.view.drawn import is_cloud
 from phloat.view.surfaces import (
-    Surface,
-    box,
+    TriangleSurface,
+    box_surface,
     cylinder,
+    merge_surfaces,
     mesh_surface,
-    outlines,
+    plate_surface,
+    section_outlines,
     sharp_edges,
     sphere,
-    swept,
-    thick,
-    together,
+    sweep_sections,
 )
 
 THINNEST = 1 / 160  # of the size of the whole: sections thinner than that are drawn thicker
 SLENDER = 1 / 50  # of the size of the whole: the edges of thinner beams would cover them
 STOUT = 0.2  # of its length: a beam is not drawn thicker than that unless it is
-MOST_PLACES = 65  # along a beam
-INSIDE = 0.02  # of the way to the middle of a cell: where its stress near a node is asked for
+MAX_PLACES = 65  # along a beam
+INSIDE = 0.02  # of the way to the middle of a cell: where its stress near a node is evaluated
+FEW = 16  # points off a line that are still joined by one: ports of a rigid body
+ON_LINE = 1e-6  # of its length: how far points of a line lie off it
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class Drawing:
     """A body to draw: points (n, 3) in body axes, moved by `rows` (3n, coordinates), joined by triangles and edges.
 
     `normals` are there where it is round, None where facets are flat. `cauchy` (6n, stresses) is the stress at the points, xx,
@@ -82,7 +83,7 @@ class Drawn:
         return von_mises((self.cauchy @ sigma).reshape(-1, 6))
 
 
-class Course(NamedTuple):
+class BodyMotion(NamedTuple):
     """A body over time, in three dimensions: as `Pose`, with time first."""
 
     r: np.ndarray
@@ -98,16 +99,16 @@ class Course(NamedTuple):
         return Pose(*(part[k] for part in self))
 
 
-def scene(system: System, state: State, size: float | None = None) -> dict[str, Drawn]:
+def scene(system: System, state: State, size: float | None = None) -> dict[str, Drawing]:
     """Every body of a system as a drawing; the state says how large the whole is. Equal bodies share one drawing."""
-    whole, known = size or size_of(system, state), {}
+    whole, known = size or scene_size(system, state), {}
     for body in system.bodies.values():
         if id(body) not in known:
-            known[id(body)] = drawn(body, whole)
+            known[id(body)] = body_drawing(body, whole)
     return {name: known[id(body)] for name, body in system.bodies.items()}
 
 
-def size_of(system: System, *states: State) -> float:
+def scene_size(system: System, *states: State) -> float:
     """The diagonal of the box around all bodies where they stand, their ports and mass centres included."""
     points = []
     for name, body in system.bodies.items():
@@ -120,7 +121,7 @@ def size_of(system: System, *states: State) -> float:
     return float(np.linalg.norm(np.ptp(np.vstack(points), axis=0))) or 1.0
 
 
-def drawn(body: Body, size: float) -> Drawn:
+def body_drawing(body: Body, size: float) -> Drawing:
     """A body as a drawing, in a whole of that size."""
     recipe, base = body.recipe, innermost(body.shape)
     if isinstance(recipe, PointMass):
@@ -137,14 +138,14 @@ def drawn(body: Body, size: float) -> Drawn:
     return _nodes(body)
 
 
-def drawn_field(part: Field, size: float) -> tuple[Drawn, np.ndarray]:
+def field_drawing(part: Field, size: float) -> tuple[Drawing, np.ndarray]:
     """The points of a field of a linear system where they stand, without rows, and which of them each point drawn follows."""
     x, n, none = part.points, len(part.points), np.zeros((0, 3), dtype=int)
     if part.facets is not None:
         triangles = (
             part.facets if part.facets.shape[1] == 3 else np.vstack([part.facets[:, :3], part.facets[:, [0, 2, 3]]])
         )
-        surface, kind, owner = Surface(x, triangles, sharp_edges(x, triangles)), "plate", np.arange(n)
+        surface, kind, owner = TriangleSurface(x, triangles, sharp_edges(x, triangles)), "plate", np.arange(n)
     elif n == 1:
         surface, kind, owner = (
             (ball := sphere(x[0], 2 * THINNEST * size)),
@@ -152,13 +153,13 @@ def drawn_field(part: Field, size: float) -> tuple[Drawn, np.ndarray]:
             np.zeros(len(ball.points), dtype=int),
         )
     elif is_cloud(x):
-        surface, kind, owner = Surface(x, none, none[:, :2]), "nodes", np.arange(n)
+        surface, kind, owner = TriangleSurface(x, none, none[:, :2]), "nodes", np.arange(n)
     else:
         bars = [cylinder(a, b, 0.5 * THINNEST * size) for a, b in pairwise(x) if np.any(a != b)]
-        surface, kind = together(*bars), "beam"
+        surface, kind = merge_surfaces(*bars), "beam"
         owner = cKDTree(x).query(surface.points)[1]
     rows = np.zeros((3 * len(owner), 0))
-    return Drawn(
+    return Drawing(
         kind,
         surface.points,
         rows,
@@ -168,7 +169,7 @@ def drawn_field(part: Field, size: float) -> tuple[Drawn, np.ndarray]:
     ), owner
 
 
-def course(result: Result, name: str, at: np.ndarray) -> Course:
+def body_motion(result: Result, name: str, at: np.ndarray) -> BodyMotion:
     """A body of a result at the output times with these numbers."""
     system = result.system
     body, layout = system.bodies[name], system.layout
@@ -188,17 +189,19 @@ def course(result: Result, name: str, at: np.ndarray) -> Course:
     elif f"{name}.theta" in layout:
         c, s = np.cos(of("theta")[:, 0]), np.sin(of("theta")[:, 0])
         A[:, 0, 0], A[:, 0, 1], A[:, 1, 0], A[:, 1, 1] = c, -s, s, c
-    return Course(filled("r_P", 0), A, of("eta"), filled("v_P", 0), filled("omega", 3), of("eta_dot"), of("sigma"))
+    return BodyMotion(filled("r_P", 0), A, of("eta"), filled("v_P", 0), filled("omega", 3), of("eta_dot"), of("sigma"))
 
 
-def _with_ports(body: Body, kind: str, surface: Surface, rows: np.ndarray, cauchy: np.ndarray | None = None) -> Drawn:
+def _with_ports(
+    body: Body, kind: str, surface: TriangleSurface, rows: np.ndarray, cauchy: np.ndarray | None = None
+) -> Drawing:
     """The drawing with its ports as points that no triangle uses."""
     names, n = list(body.ports), len(surface.points)
     x = np.array([body.ports[name].x for name in names]).reshape(-1, 3)
     moved = np.vstack([rows, *(body.ports[name].Phi for name in names)])
     normals = None if surface.normals is None else np.vstack([surface.normals, np.tile([0.0, 0.0, 1.0], (len(x), 1))])
     stress = np.zeros((0, 0)) if cauchy is None else np.vstack([cauchy, np.zeros((6 * len(x), cauchy.shape[1]))])
-    return Drawn(
+    return Drawing(
         kind,
         np.vstack([surface.points, x]),
         moved,
@@ -213,14 +216,14 @@ def _with_ports(body: Body, kind: str, surface: Surface, rows: np.ndarray, cauch
 # --- beams, plates, solids -------------------------------------------------------------------------------------------
 
 
-def _beam(body: Body, beam: Beam, size: float) -> Drawn:
+def _beam(body: Body, beam: Beam, size: float) -> Drawing:
     s = body.shape.places()
-    if len(s) > MOST_PLACES:
-        s = s[np.unique(np.linspace(0, len(s) - 1, MOST_PLACES).round().astype(int))]
-    rings, is_round = outlines(beam, s)
+    if len(s) > MAX_PLACES:
+        s = s[np.unique(np.linspace(0, len(s) - 1, MAX_PLACES).round().astype(int))]
+    rings, is_round = section_outlines(beam, s)
     width = float(np.ptp(rings, axis=1).max())
     thicker, thin = max(1.0, min(THINNEST * size, STOUT * beam.length) / width), width < SLENDER * size
-    surface, owner = swept(beam.length * s, thicker * rings, is_round=is_round)
+    surface, owner = sweep_sections(beam.length * s, thicker * rings, is_round=is_round)
     if thin:
         line = rings.shape[1] * np.arange(len(s))
         surface = replace(surface, edges=np.column_stack([line[:-1], line[1:]]))
@@ -234,11 +237,11 @@ def _beam(body: Body, beam: Beam, size: float) -> Drawn:
     return replace(_with_ports(body, "beam", surface, rows.reshape(3 * len(owner), -1), cauchy), thin=thin)
 
 
-def _plate(body: Body, shape: PlateShape, mesh: Mesh) -> Drawn:
+def _plate(body: Body, shape: PlateShape, mesh: Mesh) -> Drawing:
     places = body.shape.places()
     triangles, _ = mesh_surface(mesh)
     half = 0.5 * shape.section.height(places[:, :2])
-    surface = thick(places, triangles, half)
+    surface = plate_surface(places, triangles, half)
     Phi, Psi = (
         part.toarray().reshape(len(places), 3, -1)
         for part in (body.shape.displacement(places), body.shape.rotation(places))
@@ -254,7 +257,7 @@ def _plate(body: Body, shape: PlateShape, mesh: Mesh) -> Drawn:
     return _with_ports(body, "plate", surface, rows.reshape(len(rows) * 3, -1), cauchy.reshape(-1, body.stresses))
 
 
-def _solid(body: Body, mesh: Mesh) -> Drawn:
+def _solid(body: Body, mesh: Mesh) -> Drawing:
     triangles, edges = mesh_surface(mesh)
     used, numbers = np.unique(triangles, return_inverse=True)
     new = np.zeros(len(mesh.points), dtype=int)
@@ -263,7 +266,7 @@ def _solid(body: Body, mesh: Mesh) -> Drawn:
     rows = body.shape.displacement(places).toarray().reshape(len(places), 3, -1)[used]
     node, x = _near(mesh, used)
     cauchy = _averaged(body.shape, node, x, used)
-    surface = Surface(places[used], numbers.reshape(triangles.shape), new[edges])
+    surface = TriangleSurface(places[used], numbers.reshape(triangles.shape), new[edges])
     kind = "solid" if mesh.dimension == 3 else "plate"
     return _with_ports(body, kind, surface, rows.reshape(3 * len(used), -1), cauchy.reshape(6 * len(used), -1))
 
@@ -286,18 +289,26 @@ def _averaged(shape: Shape, node: np.ndarray, x: np.ndarray, nodes: np.ndarray) 
     return (csr(sp.kron(mean, sp.eye_array(6))) @ shape.cauchy(x)).toarray().reshape(len(nodes), 6, -1)
 
 
-def _nodes(body: Body) -> Drawn:
+def is_cloud(points: np.ndarray) -> bool:
+    """Whether the points of an undeformed body are many and not on a line: nodes of a mesh without known facets."""
+    if len(points) <= FEW:
+        return False
+    sizes = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    return bool(sizes[1] > ON_LINE * sizes[0])
+
+
+def _nodes(body: Body) -> Drawing:
     places = body.shape.places()
     x, n = body.shape.points(places), len(places)
     empty, rows = np.zeros((0, 3), dtype=int), body.shape.displacement(places).toarray()
     edges = np.zeros((0, 2), dtype=int) if is_cloud(x) else np.column_stack([np.arange(n - 1), np.arange(1, n)])
-    return _with_ports(body, "nodes", Surface(x, empty, edges), rows)
+    return _with_ports(body, "nodes", TriangleSurface(x, empty, edges), rows)
 
 
 # --- rigid bodies ----------------------------------------------------------------------------------------------------
 
 
-def _rigid(body: Body, kind: str, surface: Surface) -> Drawn:
+def _rigid(body: Body, kind: str, surface: TriangleSurface) -> Drawing:
     return _with_ports(body, kind, surface, np.zeros((3 * len(surface.points), 0)))
 
 
@@ -309,13 +320,13 @@ def _rigid(body: Body, kind: str, surface: Surface) -> Drawn:
 STEEL = 7850.0  # kg/m³
 
 
-def ball(recipe: PointMass, least: float, most: float) -> Surface:
+def ball(recipe: PointMass, least: float, most: float) -> TriangleSurface:
     """A point mass as a ball of steel, with a radius between the two."""
     radius = (3.0 * recipe.mass / (4.0 * np.pi * STEEL)) ** (1 / 3)
     return sphere(np.zeros(3), float(np.clip(radius, least, most)))
 
 
-def block(recipe: RigidBody, thin: float, most: float) -> Surface:
+def block(recipe: RigidBody, thin: float, most: float) -> TriangleSurface:
     """The box, or round bar, of even density that has the mass and inertia of a rigid body, and bars to ports outside of it.
 
     It is made smaller where it would cover a port, and no side is thinner or longer than told.
@@ -330,14 +341,14 @@ def block(recipe: RigidBody, thin: float, most: float) -> Surface:
     sides = np.maximum(shrunk * sides, thin)
     k = _axis(J)
     if k is None:
-        body = box(center, axes, sides)
+        body = box_surface(center, axes, sides)
     else:
         half, radius = 0.5 * sides[k] * axes[:, k], shrunk * float(np.sqrt(2.0 * J[k] / recipe.mass))
         body = cylinder(center - half, center + half, max(radius, 0.5 * thin), 32)
     bars = [
         cylinder(center, center + x, 0.6 * thin, 12) for x, far in zip(ports, out, strict=True) if far > 1.02 * shrunk
     ]
-    return together(body, *bars)
+    return merge_surfaces(body, *bars)
 
 
 def _axis(J: np.ndarray) -> int | None:

@@ -16,7 +16,7 @@ SHARP = 0.82  # the cosine of the angle between two facets that an edge is drawn
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class TriangleSurface:
     """Triangles between points, edges to draw as lines, and normals where it is round (flat facets have none)."""
 
     points: np.ndarray
@@ -25,7 +25,7 @@ class Surface:
     normals: np.ndarray | None = None
 
 
-def outline(section: Section) -> tuple[np.ndarray, bool]:
+def section_outline(section: Section) -> tuple[np.ndarray, bool]:
     """The fibres (y, z) around a section, and whether it is round; a section known by numbers looks like one of those."""
     if isinstance(section, (Circle, Tube)):
         return _circle(0.5 * section.diameter), True
@@ -40,19 +40,19 @@ def outline(section: Section) -> tuple[np.ndarray, bool]:
     return _corners(h, b) @ rotation(section.angle + principal).T, False
 
 
-def outlines(beam: Beam, s: np.ndarray) -> tuple[np.ndarray, bool]:
+def section_outlines(beam: Beam, s: np.ndarray) -> tuple[np.ndarray, bool]:
     """The fibres (y, z) around the sections at places s, (places, fibres, 2)."""
     if not callable(beam.section):
-        ring, round_ = outline(beam.section)
+        ring, round_ = section_outline(beam.section)
         return np.broadcast_to(ring, (len(s), *ring.shape)), round_
-    rings = [outline(beam.section(float(x))) for x in s]
+    rings = [section_outline(beam.section(float(x))) for x in s]
     if len({len(ring) for ring, _ in rings}) > 1:  # of several kinds: as round bars
         sections = [beam.section(float(x)) for x in s]
         rings = [(_circle(2.0 * np.sqrt(section.I / section.A)), True) for section in sections]
     return np.array([ring for ring, _ in rings]), rings[0][1]
 
 
-def swept(x: np.ndarray, rings: np.ndarray, *, is_round: bool) -> tuple[Surface, np.ndarray]:
+def sweep_sections(x: np.ndarray, rings: np.ndarray, *, is_round: bool) -> tuple[TriangleSurface, np.ndarray]:
     """Sections at x along a beam joined to a surface with caps, and which place each point belongs to."""
     places, around = rings.shape[:2]
     grid = np.arange(places * around).reshape(places, around)
@@ -76,7 +76,7 @@ def swept(x: np.ndarray, rings: np.ndarray, *, is_round: bool) -> tuple[Surface,
         caps = ends
         edges += [np.column_stack([grid[:-1, k], grid[1:, k]]) for k in range(around)]
     triangles = np.vstack([sides, _fan(caps[0])[:, ::-1], _fan(caps[1])])
-    return Surface(points, triangles, np.vstack(edges), normals), owner
+    return TriangleSurface(points, triangles, np.vstack(edges), normals), owner
 
 
 def mesh_surface(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
@@ -92,40 +92,40 @@ def mesh_surface(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
     return triangles, border(triangles)
 
 
-def thick(points: np.ndarray, triangles: np.ndarray, half: np.ndarray) -> Surface:
+def plate_surface(points: np.ndarray, triangles: np.ndarray, half: np.ndarray) -> TriangleSurface:
     """Both faces of a plate and the wall along its border; the upper face first."""
     n, rim = len(points), border(triangles)
     up = np.column_stack([np.zeros((n, 2)), half])
     a, b = rim.T
     wall = np.vstack([np.column_stack([a, a + n, b]), np.column_stack([b, a + n, b + n])])
-    return Surface(
+    return TriangleSurface(
         np.vstack([points + up, points - up]),
         np.vstack([triangles, triangles[:, ::-1] + n, wall]),
         np.vstack([rim, rim + n]),
     )
 
 
-def box(center: np.ndarray, axes: np.ndarray, sides: np.ndarray) -> Surface:
+def box_surface(center: np.ndarray, axes: np.ndarray, sides: np.ndarray) -> TriangleSurface:
     """A box by its middle, its axes (columns) and the lengths of its sides."""
     signs = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
     points = center + (signs * sides) @ axes.T
     quads = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
     triangles = np.vstack([quads[:, :3], quads[:, [0, 2, 3]]])
-    return Surface(points, triangles, sharp_edges(points, triangles))
+    return TriangleSurface(points, triangles, sharp_edges(points, triangles))
 
 
-def cylinder(start: np.ndarray, end: np.ndarray, radius: float, sides: int = SIDES) -> Surface:
+def cylinder(start: np.ndarray, end: np.ndarray, radius: float, sides: int = SIDES) -> TriangleSurface:
     """A round bar between two points."""
     axis = _unit((end - start)[None, :])[0]
     across = np.linalg.svd(axis[None, :])[2][1:]
     turn = np.vstack([axis, across if np.linalg.det(np.vstack([axis, across])) > 0 else across[::-1]])
     ring = _circle(radius, sides)
-    surface, _ = swept(np.array([0.0, np.linalg.norm(end - start)]), np.stack([ring, ring]), is_round=True)
+    surface, _ = sweep_sections(np.array([0.0, np.linalg.norm(end - start)]), np.stack([ring, ring]), is_round=True)
     assert surface.normals is not None
-    return Surface(start + surface.points @ turn, surface.triangles, surface.edges, surface.normals @ turn)
+    return TriangleSurface(start + surface.points @ turn, surface.triangles, surface.edges, surface.normals @ turn)
 
 
-def sphere(center: np.ndarray, radius: float) -> Surface:
+def sphere(center: np.ndarray, radius: float) -> TriangleSurface:
     """A sphere of 12 × 16 facets."""
     rise, turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 13), np.linspace(0.0, 2 * np.pi, SIDES, endpoint=False)
     up, around = np.meshgrid(rise, turn, indexing="ij")
@@ -133,14 +133,14 @@ def sphere(center: np.ndarray, radius: float) -> Surface:
     grid = np.arange(len(normals)).reshape(13, SIDES)
     a, b, c, d = (part.ravel() for part in (grid[:-1], np.roll(grid[:-1], -1, 1), np.roll(grid[1:], -1, 1), grid[1:]))
     triangles = np.vstack([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
-    return Surface(center + radius * normals, triangles, np.zeros((0, 2), dtype=int), normals)
+    return TriangleSurface(center + radius * normals, triangles, np.zeros((0, 2), dtype=int), normals)
 
 
-def together(*surfaces: Surface) -> Surface:
+def merge_surfaces(*surfaces: TriangleSurface) -> TriangleSurface:
     """Several surfaces as one; those without normals get those of their triangles, on points of their own."""
     parts = surfaces if all(part.normals is None for part in surfaces) else tuple(map(_apart, surfaces))
     starts = np.cumsum([0, *(len(part.points) for part in parts)])
-    return Surface(
+    return TriangleSurface(
         np.vstack([part.points for part in parts]),
         np.vstack([part.triangles + start for part, start in zip(parts, starts, strict=False)]),
         np.vstack([part.edges + start for part, start in zip(parts, starts, strict=False)]),
@@ -170,13 +170,13 @@ def sharp_edges(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     return edges[first[(count != 2) | turned]]
 
 
-def _apart(part: Surface) -> Surface:
+def _apart(part: TriangleSurface) -> TriangleSurface:
     if part.normals is not None:
         return part
     normal = np.repeat(_normals(part.points, part.triangles), 3, axis=0)
     corners = part.points[part.triangles.ravel()]
     points = np.vstack([corners, part.points])  # the old ones for the edges
-    return Surface(
+    return TriangleSurface(
         points,
         np.arange(len(corners)).reshape(-1, 3),
         part.edges + len(corners),

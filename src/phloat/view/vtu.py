@@ -19,15 +19,15 @@ from phloat.fem.mesh import Mesh
 from phloat.motion.result import Result
 from phloat.system.state import State
 from phloat.system.stresses import von_mises
-from phloat.view.scene import Drawn, mesh_of, scene
-from phloat.view.surfaces import outlines
+from phloat.view.scene import Drawing, mesh_of, scene
+from phloat.view.surfaces import section_outlines
 
 RESULTANTS = ("N", "Q_y", "Q_z", "T", "M_y", "M_z")
 VTK_ORDER = [0, 1, 2, 5, 3, 4]  # xx yy zz xy yz xz, of ours: xx yy zz yz xz xy
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class GridPart:
     """A body as a grid in its own axes: points moved by `rows`, cells of one type.
 
     `cauchy` are stacks of rows of the stress in the cells, (6 cells, stresses) each: one for solids, both faces of a plate, the
@@ -63,7 +63,7 @@ def to_vtu(result: Result, folder: str | Path, *, frames: int | None = 200) -> P
         raise InputError(f"{str(where)!r} is there and not an empty folder; give a new one")
     chosen = _chosen(len(result), frames)
     drawn = scene(result.system, result.state(0))
-    parts = {name: part_of(body, drawn[name]) for name, body in result.system.bodies.items()}
+    parts = {name: grid_part(body, drawn[name]) for name, body in result.system.bodies.items()}
     where.mkdir(parents=True, exist_ok=True)
     files = {}
     for number, k in enumerate(chosen):
@@ -87,7 +87,7 @@ def _chosen(times: int, frames: int | None) -> list[int]:
     return np.unique(np.linspace(0, times - 1, min(times, wanted)).round().astype(int)).tolist()
 
 
-def part_of(body: Body, drawn: Drawn) -> Part:
+def grid_part(body: Body, drawn: Drawing) -> GridPart:
     """A body as a grid: cells of its mesh, lines along a beam, the outside of a rigid body, nodes."""
     mesh = mesh_of(body)
     if isinstance(body.recipe, Beam):
@@ -95,25 +95,25 @@ def part_of(body: Body, drawn: Drawn) -> Part:
     if mesh is not None:
         return _meshed(body, mesh)
     if len(drawn.triangles):
-        return Part(drawn.kind, drawn.points, drawn.rows, [(TYPES["triangle", 3], drawn.triangles)])
+        return GridPart(drawn.kind, drawn.points, drawn.rows, [(TYPES["triangle", 3], drawn.triangles)])
     places = body.shape.places()
     points, rows = body.shape.points(places), body.shape.displacement(places).toarray()
-    return Part(drawn.kind, points, rows, [(VERTEX, np.arange(len(points))[:, None])])
+    return GridPart(drawn.kind, points, rows, [(VERTEX, np.arange(len(points))[:, None])])
 
 
-def _beam(body: Body, beam: Beam) -> Part:
+def _beam(body: Body, beam: Beam) -> GridPart:
     s = body.shape.places()
     between = 0.5 * (s[:-1] + s[1:])
-    rings, _ = outlines(beam, between)
+    rings, _ = section_outlines(beam, between)
     rows, lines = body.shape.displacement(s).toarray(), np.column_stack([np.arange(len(s) - 1), np.arange(1, len(s))])
     fibres = [np.column_stack([beam.length * between, rings[:, k]]) for k in range(rings.shape[1])]
     cauchy = tuple(body.shape.cauchy(x).toarray() for x in fibres)
     resultants = {name: row.toarray() for name, row in body.shape.stress(between).items()}
     radius = float(np.linalg.norm(rings, axis=2).mean())
-    return Part("beam", body.shape.points(s), rows, [(LINE, lines)], cauchy, resultants, radius)
+    return GridPart("beam", body.shape.points(s), rows, [(LINE, lines)], cauchy, resultants, radius)
 
 
-def _meshed(body: Body, mesh: Mesh) -> Part:
+def _meshed(body: Body, mesh: Mesh) -> GridPart:
     places = body.shape.places()
     middle, base = mesh.points[mesh.corners].mean(axis=1), body.shape
     while hasattr(base, "shape"):
@@ -126,13 +126,13 @@ def _meshed(body: Body, mesh: Mesh) -> Part:
     cauchy = tuple(body.shape.cauchy(x).toarray() for x in at)
     kind = TYPES[mesh.kind, mesh.cells.shape[1]]
     rows = body.shape.displacement(places).toarray()
-    return Part("solid" if mesh.dimension == 3 else "plate", places, rows, [(kind, mesh.cells)], cauchy)
+    return GridPart("solid" if mesh.dimension == 3 else "plate", places, rows, [(kind, mesh.cells)], cauchy)
 
 
 # --- one time --------------------------------------------------------------------------------------------------------
 
 
-def _write(path: Path, parts: dict[str, Part], state: State) -> None:
+def _write(path: Path, parts: dict[str, GridPart], state: State) -> None:
     points, bent, fast, thick, blocks = [], [], [], [], []
     cells: dict[str, list[np.ndarray]] = {name: [] for name in ("body", "von_mises", "stress", *RESULTANTS)}
     start = 0
@@ -159,7 +159,7 @@ def _write(path: Path, parts: dict[str, Part], state: State) -> None:
     write_grid(path, _single(np.vstack(points)), blocks, _singles(at_points), _singles(there))
 
 
-def _stress(part: Part, sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _stress(part: GridPart, sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The largest von Mises stress over the stacks of each cell, and the stress: of that fibre of a beam, else of the first."""
     if not part.cauchy or not len(sigma):
         return np.zeros(part.count), np.zeros((part.count, 6))

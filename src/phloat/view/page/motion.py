@@ -19,11 +19,11 @@ from phloat.system.connection import Connection, End
 from phloat.system.elements import Element
 from phloat.system.system import System
 from phloat.view.page.pack import Pack, compressed
-from phloat.view.page.quantities import STRESS, Quantity, of_result
-from phloat.view.scene import Course, Drawn, course, scene, size_of
+from phloat.view.page.quantities import STRESS, PlotQuantity, result_quantities
+from phloat.view.scene import BodyMotion, Drawing, body_motion, scene, scene_size
 
-MOST_FRAMES = 600
-MOST_TIMES = 3000  # of a plot
+MAX_FRAMES = 600
+MAX_TIMES = 3000  # of a plot
 NUMBERS = 600_000  # of all plots
 TURN = 0.35  # rad: the most that a body turns between two frames
 FEW = 16  # coordinates that stay as they are, so that equal bodies share a drawing
@@ -42,14 +42,14 @@ class Content:
     pack: Pack = field(default_factory=Pack)
 
 
-def of_motion(result: Result, u: Mapping[str, object] | Inputs | None, title: str) -> Content:
+def motion_content(result: Result, u: Mapping[str, object] | Inputs | None, title: str) -> Content:
     """A run."""
     system, pack = result.system, Pack()
-    drawings, size = pictured(result)
-    at = thinned(np.arange(len(result)), int(np.clip(NUMBERS // _lines(system), 200, MOST_TIMES)))
+    drawings, size = body_drawings(result)
+    at = thin_out(np.arange(len(result)), int(np.clip(NUMBERS // _lines(system), 200, MAX_TIMES)))
     quantities, ledger = _quantities(result, at, drawings, u)
     frames = at[_frames(result, at)]
-    courses = {name: course(result, name, frames) for name in system.bodies}
+    courses = {name: body_motion(result, name, frames) for name in system.bodies}
     bodies = [_body(pack, name, drawings[name], courses[name]) for name in system.bodies]
     document: Document = {
         "kind": "motion",
@@ -62,20 +62,20 @@ def of_motion(result: Result, u: Mapping[str, object] | Inputs | None, title: st
         "elements": [_element(drawings, e) for e in system.elements.values() if e.first.body or e.second.body],
         "range": {"stress": _largest_stress(quantities), "speed": _largest_speed(drawings, courses)},
         "box": _box(drawings, courses),
-        "quantities": said(pack, quantities),
+        "quantities": quantity_documents(pack, quantities),
         "summary": _summary(result, ledger, frames),
     }
     return Content(title, document, pack)
 
 
-def pictured(result: Result) -> tuple[dict[str, Drawn], float]:
+def body_drawings(result: Result) -> tuple[dict[str, Drawing], float]:
     """Its bodies as drawings, and the size of the whole that they move in."""
     some = np.unique(np.linspace(0, len(result) - 1, 12).round().astype(int))
-    size = size_of(result.system, *(result.state(k) for k in some))
+    size = scene_size(result.system, *(result.state(k) for k in some))
     return scene(result.system, result.state(0), size), size
 
 
-def said(pack: Pack, quantities: Sequence[Quantity]) -> list[Document]:
+def quantity_documents(pack: Pack, quantities: Sequence[PlotQuantity]) -> list[Document]:
     """Quantities for the chooser."""
     return [
         {
@@ -88,13 +88,13 @@ def said(pack: Pack, quantities: Sequence[Quantity]) -> list[Document]:
     ]
 
 
-def thinned(at: np.ndarray, most: int) -> np.ndarray:
+def thin_out(at: np.ndarray, most: int) -> np.ndarray:
     """Every so many of them, and the last."""
     step = -(-len(at) // most)
     return at if step <= 1 else np.unique(np.append(at[::step], at[-1]))
 
 
-def look(pack: Pack, drawn: Drawn, rows: np.ndarray, cauchy: np.ndarray) -> Document:
+def shape_document(pack: Pack, drawn: Drawing, rows: np.ndarray, cauchy: np.ndarray) -> Document:
     """A drawing with given rows."""
     out: Document = {
         "kind": drawn.kind,
@@ -119,10 +119,10 @@ def _lines(system: System) -> int:
 
 
 def _quantities(
-    result: Result, at: np.ndarray, drawings: Mapping[str, Drawn], u: Mapping[str, object] | Inputs | None
-) -> tuple[list[Quantity], Ledger]:
-    courses = {name: course(result, name, at) for name in result.system.bodies}
-    return of_result(result, at, courses, drawings, u)
+    result: Result, at: np.ndarray, drawings: Mapping[str, Drawing], u: Mapping[str, object] | Inputs | None
+) -> tuple[list[PlotQuantity], Ledger]:
+    courses = {name: body_motion(result, name, at) for name in result.system.bodies}
+    return result_quantities(result, at, courses, drawings, u)
 
 
 def _frames(result: Result, at: np.ndarray) -> np.ndarray:
@@ -130,13 +130,13 @@ def _frames(result: Result, at: np.ndarray) -> np.ndarray:
     turned = np.zeros(max(len(at) - 1, 0))
     for name, body in result.system.bodies.items():
         if body.rotates and len(at) > 1:
-            rate = np.linalg.norm(course(result, name, at).omega, axis=1)
+            rate = np.linalg.norm(body_motion(result, name, at).omega, axis=1)
             turned = np.maximum(turned, 0.5 * (rate[1:] + rate[:-1]) * np.diff(result.t[at]))
-    wanted = max(MOST_FRAMES, int(turned.sum() / TURN))
-    return thinned(np.arange(len(at)), wanted)
+    wanted = max(MAX_FRAMES, int(turned.sum() / TURN))
+    return thin_out(np.arange(len(at)), wanted)
 
 
-def _body(pack: Pack, name: str, drawn: Drawn, move: Course) -> Document:
+def _body(pack: Pack, name: str, drawn: Drawing, move: BodyMotion) -> Document:
     rows, eta, rates = drawn.rows, move.eta, move.rates
     if rows.shape[1] > FEW:
         rows, (eta, rates) = compressed(rows, eta, rates, within=WITHIN)
@@ -145,7 +145,7 @@ def _body(pack: Pack, name: str, drawn: Drawn, move: Course) -> Document:
         cauchy, (sigma,) = compressed(cauchy, sigma, within=WITHIN)
     return {
         "name": name,
-        "look": look(pack, drawn, rows, cauchy),
+        "look": shape_document(pack, drawn, rows, cauchy),
         "r": pack.floats(move.r),
         "q": pack.floats(quaternions(move.A)),
         "v": pack.floats(move.v),
@@ -167,14 +167,14 @@ def quaternions(A: np.ndarray) -> np.ndarray:
 # --- marks -----------------------------------------------------------------------------------------------------------
 
 
-def _end(drawings: Mapping[str, Drawn], end: End) -> Document:
+def _end(drawings: Mapping[str, Drawing], end: End) -> Document:
     """A place of a body, as one of its points, or of the ground."""
     if end.body:
         return {"body": end.body, "point": drawings[end.body].ports[end.port]}
     return {"at": [float(x) for x in end.at]}
 
 
-def _joint(system: System, drawings: Mapping[str, Drawn], c: Connection, size: float) -> Document:
+def _joint(system: System, drawings: Mapping[str, Drawing], c: Connection, size: float) -> Document:
     on = c.second if c.second.body else c.first
     ground = None if c.first.body and c.second.body else c.second if c.first.body else c.first
     extents = [system.bodies[end.body].extent for end in (c.first, c.second) if end.body]
@@ -191,7 +191,7 @@ def _joint(system: System, drawings: Mapping[str, Drawn], c: Connection, size: f
     return out
 
 
-def _element(drawings: Mapping[str, Drawn], e: Element) -> Document:
+def _element(drawings: Mapping[str, Drawing], e: Element) -> Document:
     kind = "spring" if isinstance(e.recipe, Spring) else "damper" if isinstance(e.recipe, Damper) else "other"
     return {"name": e.name, "kind": kind, "first": _end(drawings, e.first), "second": _end(drawings, e.second)}
 
@@ -206,17 +206,17 @@ def _up(system: System) -> list[float]:
 # --- ranges and words ------------------------------------------------------------------------------------------------
 
 
-def _largest_stress(quantities: Sequence[Quantity]) -> float:
+def _largest_stress(quantities: Sequence[PlotQuantity]) -> float:
     return max((float(q.lines["largest"].max()) for q in quantities if q.name.endswith(STRESS)), default=0.0)
 
 
-def _largest_speed(drawings: Mapping[str, Drawn], courses: Mapping[str, Course]) -> float:
+def _largest_speed(drawings: Mapping[str, Drawing], courses: Mapping[str, BodyMotion]) -> float:
     """Of all points, at some of the frames."""
     some = {name: np.unique(np.linspace(0, len(move.r) - 1, 60).round().astype(int)) for name, move in courses.items()}
     return max(float(drawings[name].speed(courses[name].pose(k)).max()) for name, ks in some.items() for k in ks)
 
 
-def _box(drawings: Mapping[str, Drawn], courses: Mapping[str, Course]) -> list[list[float]]:
+def _box(drawings: Mapping[str, Drawing], courses: Mapping[str, BodyMotion]) -> list[list[float]]:
     """The corners of the box that the bodies stay in."""
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for name, move in courses.items():

@@ -13,17 +13,17 @@ from phloat.motion.inputs import Inputs, given_inputs
 from phloat.motion.ledger import Ledger, energy_ledger
 from phloat.motion.result import COMPONENTS, Result
 from phloat.system.connection import Connection, End, count
-from phloat.view.scene import Course, Drawn, course
+from phloat.view.scene import BodyMotion, Drawing, body_motion
 
 Lines = dict[str, np.ndarray]
 AXES = ("x", "y", "z")
-MOST_LINES = 12  # in one plot
+MAX_LINES = 12  # in one plot
 STRESS = "largest von Mises stress"
 CHUNK = 2_000_000  # numbers of stress at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Quantity:
+class PlotQuantity:
     """Lines over time with one unit: `group` and `name` are what the chooser shows."""
 
     group: str
@@ -32,13 +32,13 @@ class Quantity:
     lines: Lines
 
 
-def of_result(
+def result_quantities(
     result: Result,
     at: np.ndarray,
-    courses: Mapping[str, Course],
-    drawings: Mapping[str, Drawn],
+    courses: Mapping[str, BodyMotion],
+    drawings: Mapping[str, Drawing],
     u: Mapping[str, object] | Inputs | None,
-) -> tuple[list[Quantity], Ledger]:
+) -> tuple[list[PlotQuantity], Ledger]:
     """Everything a run can show at the output times with these numbers."""
     ledger = energy_ledger(result, u)
     out = _energies(ledger, at)
@@ -51,7 +51,7 @@ def of_result(
     return out, ledger
 
 
-def of_linear(result: LinearResult, at: np.ndarray) -> list[Quantity]:
+def linear_quantities(result: LinearResult, at: np.ndarray) -> list[PlotQuantity]:
     """Everything a run of a linear system can show."""
     H, supplied = (
         result.energy,
@@ -59,28 +59,30 @@ def of_linear(result: LinearResult, at: np.ndarray) -> list[Quantity]:
     )
     lost = {"lost to damping": result.lost[at]} if result.lost.any() else {}
     out = [
-        Quantity("Energy", "energy of the whole", "J", {"H": H[at]}),
-        Quantity("Energy", "energy balance", "J", {"H − H(0)": H[at] - H[0], **_few(supplied), **lost}),
-        Quantity("Energy", "energy residual", "J", {"residual": result.residual[at]}),
+        PlotQuantity("Energy", "energy of the whole", "J", {"H": H[at]}),
+        PlotQuantity("Energy", "energy balance", "J", {"H − H(0)": H[at] - H[0], **_few(supplied), **lost}),
+        PlotQuantity("Energy", "energy residual", "J", {"residual": result.residual[at]}),
     ]
     for name, part in result.system.fields.items():
         way = result.displacement(name)[at]
         place = int(np.abs(way).max(axis=(0, 2)).argmax()) if way.size else 0
         where = _point(part.points[place])
         rate = (part.motion[3 * place : 3 * place + 3] @ result.e[at].T).T
-        out.append(Quantity(name, f"{name}: displacement at {where}", "m", _along(way[:, place])))
-        out.append(Quantity(name, f"{name}: velocity at {where}", "m/s", _along(rate)))
+        out.append(PlotQuantity(name, f"{name}: displacement at {where}", "m", _along(way[:, place])))
+        out.append(PlotQuantity(name, f"{name}: velocity at {where}", "m/s", _along(rate)))
     for name in result.system.multipliers:
         lam = result[f"{name}.lam"][at]
-        out.append(Quantity(name, f"{name}.lam", "", _few({f"λ{k + 1}": lam[:, k] for k in range(lam.shape[1])})))
+        out.append(PlotQuantity(name, f"{name}.lam", "", _few({f"λ{k + 1}": lam[:, k] for k in range(lam.shape[1])})))
     for name, columns in result.system.ports.slices.items():
         given = result.u[at][:, columns]
         if given.any():
-            out.append(Quantity("Inputs", name, "", _few({f"u{k + 1}": given[:, k] for k in range(given.shape[1])})))
+            out.append(
+                PlotQuantity("Inputs", name, "", _few({f"u{k + 1}": given[:, k] for k in range(given.shape[1])}))
+            )
     return out
 
 
-def _energies(x: Ledger, at: np.ndarray) -> list[Quantity]:
+def _energies(x: Ledger, at: np.ndarray) -> list[PlotQuantity]:
     zero = np.zeros(len(x.t))
     whole = {part: sum((parts[part] for parts in x.parts.values()), zero)[at] for part in COMPONENTS}
     springs = sum((line for name, line in x.stored.items() if name not in x.parts), zero)
@@ -90,43 +92,45 @@ def _energies(x: Ledger, at: np.ndarray) -> list[Quantity]:
     books |= _few({f"supplied by {name}": line[at] for name, line in x.supplied.items()})
     books |= _few({f"dissipated in {name}": line[at] for name, line in x.dissipated.items()})
     out = [
-        Quantity("Energy", "energy of the whole", "J", {**whole, "H": x.energy[at]}),
-        Quantity("Energy", "energy balance", "J", books),
-        Quantity("Energy", "energy residual", "J", {"residual": x.residual[at]}),
+        PlotQuantity("Energy", "energy of the whole", "J", {**whole, "H": x.energy[at]}),
+        PlotQuantity("Energy", "energy balance", "J", books),
+        PlotQuantity("Energy", "energy residual", "J", {"residual": x.residual[at]}),
     ]
-    if len(x.stored) <= MOST_LINES:
-        out.append(Quantity("Energy", "stored in each part", "J", {name: line[at] for name, line in x.stored.items()}))
+    if len(x.stored) <= MAX_LINES:
+        out.append(
+            PlotQuantity("Energy", "stored in each part", "J", {name: line[at] for name, line in x.stored.items()})
+        )
     return out
 
 
-def _of_body(result: Result, at: np.ndarray, name: str, move: Course, drawn: Drawn) -> list[Quantity]:
+def _of_body(result: Result, at: np.ndarray, name: str, move: BodyMotion, drawn: Drawing) -> list[PlotQuantity]:
     body, layout = result.system.bodies[name], result.system.layout
     axes = AXES[: sum(i < 3 for i in body.active)]
     out = []
     if body.coordinates:
         out.append(_deformation(result, at, name, axes))
     if drawn.cauchy.size:
-        out.append(Quantity(name, f"{name}: {STRESS}", "Pa", {"largest": largest_stress(drawn, move.sigma)}))
+        out.append(PlotQuantity(name, f"{name}: {STRESS}", "Pa", {"largest": largest_stress(drawn, move.sigma)}))
     if f"{name}.theta" in layout:
-        out.append(Quantity(name, f"{name}: angle theta", "rad", {"theta": result[f"{name}.theta"][at]}))
+        out.append(PlotQuantity(name, f"{name}: angle theta", "rad", {"theta": result[f"{name}.theta"][at]}))
     if body.rotates:
         omega = result[f"{name}.omega"][at].reshape(len(at), -1)
         turn = {"omega": omega[:, 0]} if omega.shape[1] == 1 else _along(omega)
         said = "angular velocity, body axes" if len(turn) > 1 else "angular velocity"
-        out.append(Quantity(name, f"{name}: {said}", "rad/s", turn))
+        out.append(PlotQuantity(name, f"{name}: {said}", "rad/s", turn))
     if not body.coordinates and np.any(body.inertia.s0):
         place = move.r + move.A @ (body.inertia.s0 / body.inertia.m)
-        out.append(Quantity(name, f"position of the mass centre of {name}", "m", _along(place, axes)))
+        out.append(PlotQuantity(name, f"position of the mass centre of {name}", "m", _along(place, axes)))
     for port, point in body.ports.items():
         y = point.x + move.eta @ point.Phi.T
         place = move.r + np.einsum("tij,tj->ti", move.A, y)
         rate = np.einsum("tij,tj->ti", move.A, move.v + np.cross(move.omega, y) + move.rates @ point.Phi.T)
-        out.append(Quantity(name, f"position of {name}.{port}", "m", _along(place, axes)))
-        out.append(Quantity(name, f"velocity of {name}.{port}", "m/s", _along(rate, axes)))
+        out.append(PlotQuantity(name, f"position of {name}.{port}", "m", _along(place, axes)))
+        out.append(PlotQuantity(name, f"velocity of {name}.{port}", "m/s", _along(rate, axes)))
     return out
 
 
-def _deformation(result: Result, at: np.ndarray, name: str, axes: tuple[str, ...]) -> Quantity:
+def _deformation(result: Result, at: np.ndarray, name: str, axes: tuple[str, ...]) -> PlotQuantity:
     """Where the body deforms most in the run."""
     shape = result.system.bodies[name].shape
     places = shape.places()
@@ -134,10 +138,10 @@ def _deformation(result: Result, at: np.ndarray, name: str, axes: tuple[str, ...
     field = (eta @ shape.displacement(places).T.toarray()).reshape(len(at), -1, 3)[:, :, : len(axes)]
     place = int(np.abs(field).max(axis=(0, 2)).argmax())
     where = f"s = {places[place]:.3g}" if np.ndim(places[place]) == 0 else _point(places[place])
-    return Quantity(name, f"{name}: deformation at {where}", "m", _along(field[:, place], axes))
+    return PlotQuantity(name, f"{name}: deformation at {where}", "m", _along(field[:, place], axes))
 
 
-def largest_stress(drawn: Drawn, sigma: np.ndarray) -> np.ndarray:
+def largest_stress(drawn: Drawing, sigma: np.ndarray) -> np.ndarray:
     """The largest von Mises stress among the points drawn, at every time."""
     out, each = np.zeros(len(sigma)), max(1, CHUNK // max(len(drawn.cauchy), 1))
     for first in range(0, len(sigma), each):
@@ -148,11 +152,11 @@ def largest_stress(drawn: Drawn, sigma: np.ndarray) -> np.ndarray:
     return out
 
 
-def _of_joint(result: Result, at: np.ndarray, joint: Connection) -> list[Quantity]:
-    out, found = [], coordinates(result, joint)
+def _of_joint(result: Result, at: np.ndarray, joint: Connection) -> list[PlotQuantity]:
+    out, found = [], coordinate_histories(result, joint)
     for row in joint.coordinates:
         label, unit = row.labels[0], "rad" if isinstance(row, Turn) else "m"
-        out.append(Quantity(joint.name, f"{joint.name}.{label}", unit, {label: found[label][at]}))
+        out.append(PlotQuantity(joint.name, f"{joint.name}.{label}", unit, {label: found[label][at]}))
     if not count(joint.rows):
         return out
     lam, first = result[f"{joint.name}.lam"][at], 0
@@ -164,13 +168,13 @@ def _of_joint(result: Result, at: np.ndarray, joint: Connection) -> list[Quantit
             efforts[unit][short if short not in efforts[unit] else f"{short} ({first + 1})"] = lam[:, first]
             first += 1
     return out + [
-        Quantity(joint.name, f"{joint.name}.lam, {'force' if unit == 'N' else 'moment'}", unit, lines)
+        PlotQuantity(joint.name, f"{joint.name}.lam, {'force' if unit == 'N' else 'moment'}", unit, lines)
         for unit, lines in efforts.items()
         if lines
     ]
 
 
-def _inputs(result: Result, at: np.ndarray, inputs: Inputs) -> list[Quantity]:
+def _inputs(result: Result, at: np.ndarray, inputs: Inputs) -> list[PlotQuantity]:
     values = np.array([inputs.at(t) for t in result.t[at]])
     out = []
     for name in inputs.signals:
@@ -180,7 +184,7 @@ def _inputs(result: Result, at: np.ndarray, inputs: Inputs) -> list[Quantity]:
             if given.shape[1] == 1
             else {f"{name} {k + 1}": given[:, k] for k in range(given.shape[1])}
         )
-        out.append(Quantity("Inputs", name, _input_unit(result, name), lines))
+        out.append(PlotQuantity("Inputs", name, _input_unit(result, name), lines))
     return out
 
 
@@ -207,9 +211,9 @@ def _along(x: np.ndarray, axes: tuple[str, ...] = AXES) -> Lines:
 
 def _few(lines: Lines) -> Lines:
     """The largest of many lines."""
-    if len(lines) <= MOST_LINES:
+    if len(lines) <= MAX_LINES:
         return lines
-    order = sorted(lines, key=lambda name: -float(np.abs(lines[name]).max(initial=0.0)))[:MOST_LINES]
+    order = sorted(lines, key=lambda name: -float(np.abs(lines[name]).max(initial=0.0)))[:MAX_LINES]
     return {name: line for name, line in lines.items() if name in order}
 
 
@@ -223,10 +227,10 @@ def _point(x: np.ndarray) -> str:
 # Angles and slides of joints over all times at once; `Result.coordinates` asks for one state after the other.
 
 
-Held = tuple[np.ndarray, np.ndarray]  # c (times, 3) and the triad D (times, 3, 3), directions as columns
+PortMotion = tuple[np.ndarray, np.ndarray]  # c (times, 3) and the triad D (times, 3, 3), directions as columns
 
 
-def coordinates(result: Result, joint: Connection) -> dict[str, np.ndarray]:
+def coordinate_histories(result: Result, joint: Connection) -> dict[str, np.ndarray]:
     """The angles and slides of a joint at all times, by their labels; angles with their whole turns."""
     rows = joint.coordinates
     if not rows:
@@ -235,7 +239,7 @@ def coordinates(result: Result, joint: Connection) -> dict[str, np.ndarray]:
     return {row.labels[0]: _coordinate(result, joint, row, first, second) for row in rows}
 
 
-def _coordinate(result: Result, joint: Connection, row: Row, first: Held, second: Held) -> np.ndarray:
+def _coordinate(result: Result, joint: Connection, row: Row, first: PortMotion, second: PortMotion) -> np.ndarray:
     (c_A, D_A), (c_B, D_B) = first, second
     if isinstance(row, Along):
         return np.einsum("ti,ti->t", D_A[:, :, row.i], c_B - c_A)
@@ -253,12 +257,12 @@ def _theta(result: Result, end: End) -> np.ndarray | float:
     return result[name] if name in result.system.layout else 0.0
 
 
-def _held(result: Result, end: End) -> Held:
+def _held(result: Result, end: End) -> PortMotion:
     """One side of a joint: c = r + A (x + Φη), d_i = A (d₀ + ψ × d₀ + ⅓ ψ × (ψ × d₀)) with ψ = Ψη."""
     times = len(result)
     if not end.body:
         return np.broadcast_to(end.at, (times, 3)), np.broadcast_to(end.triad, (times, 3, 3))
-    move, port = course(result, end.body, np.arange(times)), result.system.bodies[end.body].port(end.port)
+    move, port = body_motion(result, end.body, np.arange(times)), result.system.bodies[end.body].port(end.port)
     c = move.r + np.einsum("tij,tj->ti", move.A, port.x + move.eta @ port.Phi.T)
     psi, triad = (move.eta @ port.Psi.T)[:, :, None], np.broadcast_to(end.triad, (times, 3, 3))
     turned = np.cross(psi, triad, axis=1)

@@ -20,9 +20,9 @@ from phloat.linear.course import LinearResult
 from phloat.linear.modes import Modes
 from phloat.motion.inputs import Inputs
 from phloat.motion.result import Result
-from phloat.view.colours import COLOURS
-from phloat.view.page.linear import of_linear_motion, of_modes
-from phloat.view.page.motion import Content, of_motion
+from phloat.view.figures import COLOURS
+from phloat.view.page.linear import linear_content, modes_content
+from phloat.view.page.motion import Content, motion_content
 
 SCRIPTS = ("data.js", "numbers.js", "camera.js", "bodies.js", "marks.js", "plots.js", "stage.js", "page.js")
 
@@ -52,11 +52,11 @@ def page_text(x: Shown, *, title: str = "", u: Mapping[str, object] | Inputs | N
     if isinstance(x, Result):
         if not len(x):
             raise InputError("the result holds no output times; there is nothing to show")
-        content = of_motion(x, u, title or "Motion")
+        content = motion_content(x, u, title or "Motion")
     elif isinstance(x, LinearResult):
-        content = of_linear_motion(x, title or "Motion")
+        content = linear_content(x, title or "Motion")
     elif isinstance(x, Modes):
-        content = of_modes(x, title or "Modes")
+        content = modes_content(x, title or "Modes")
     else:
         raise InputError(f"there is no page of {type(x).__name__}; to_html takes a Result, a LinearResult or Modes")
     return _written(content)
@@ -107,7 +107,7 @@ MOST = 20e6  # bytes of a page that a notebook bears
 
 
 @dataclass(frozen=True)
-class Inline:
+class NotebookPage:
     """A page that a notebook shows: the mechanism in 3-D, with its plots. `text` is the page itself."""
 
     text: str
@@ -121,11 +121,11 @@ class Inline:
         return "Inline(a page for notebooks; to_html(x, path) writes it to a file)"
 
 
-def show(x: Result | Modes, *, height: int = 640) -> Inline:
+def show(x: Result | Modes, *, height: int = 640) -> NotebookPage:
     """A result or modes in 3-D inside a notebook, so many pixels high: the page that `to_html` writes."""
     text = page_text(x)
     if len(text) > MOST:
         raise InputError(
             f"the page has {len(text) / 1e6:.0f} MB, too much for a notebook; write it to a file: to_html(x, 'run.html')"
         )
-    return Inline(text, int(positive("height", height)))
+    return NotebookPage(text, int(positive("height", height)))

@@ -8,8 +8,7 @@ import numpy as np
 
 from phloat.errors import InputError
 from phloat.many.results import Ensemble
-from phloat.view.colours import COLOURS
-from phloat.view.figures import new_figure, spelled
+from phloat.view.figures import COLOURS, label_text, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,14 +43,14 @@ def _spread(figure: SubFigure, x: Ensemble, name: str) -> None:
     varying = [p for p, values in x.parameters.items() if np.ptp(values) > 0.0][:COLUMNS]
     axes = figure.subplots(1, 1 + len(varying), squeeze=False, sharey=True)[0]
     axes[0].hist(y, bins=min(60, max(8, int(np.sqrt(len(y))))), orientation="horizontal", color=COLOURS[0])
-    axes[0].set(xlabel="samples", ylabel=spelled(name))
+    axes[0].set(xlabel="samples", ylabel=label_text(name))
     axes[0].axhline(y.mean(), color="k", lw=1)
     few = np.linspace(0, len(y) - 1, min(len(y), POINTS)).astype(int)
     for ax, parameter in zip(axes[1:], varying, strict=True):
         ax.plot(x.parameters[parameter][x.ok][few], y[few], ".", ms=3, color=COLOURS[0], alpha=0.5)
         for at in (failed.parameters[parameter] for failed in x.failed[:POINTS]):
             ax.axvline(at, color=COLOURS[1], lw=0.5, alpha=0.5)
-        ax.set_xlabel(spelled(parameter))
+        ax.set_xlabel(label_text(parameter))
         ax.grid(alpha=0.3)
 
 
@@ -62,7 +61,7 @@ def _bands(figure: SubFigure, x: Ensemble, name: str) -> None:
     axes = figure.subplots(1, min(lines.shape[2], COLUMNS), squeeze=False)[0]
     for k, ax in enumerate(axes):
         _band(ax, x.t, lines[:, :, k])
-        ax.set_ylabel(spelled(name if lines.shape[2] == 1 else f"{name}, {k}"))
+        ax.set_ylabel(label_text(name if lines.shape[2] == 1 else f"{name}, {k}"))
 
 
 def _band(ax: Axes, t: np.ndarray, lines: np.ndarray) -> None:
@@ -82,5 +81,5 @@ def _map(figure: SubFigure, x: Ensemble, name: str) -> None:
     ax = figure.subplots(1, 1)
     values = np.ma.masked_invalid(x.on_grid(name).real)
     mesh = ax.pcolormesh(a, b, values.T, shading="nearest", cmap="viridis")
-    ax.set(xlabel=spelled(first), ylabel=spelled(second))
-    figure.colorbar(mesh, ax=ax, label=spelled(name))
+    ax.set(xlabel=label_text(first), ylabel=label_text(second))
+    figure.colorbar(mesh, ax=ax, label=label_text(name))
