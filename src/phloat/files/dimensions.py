@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import is_dataclass
 from functools import cache
 from typing import Any
 
 from phloat.format.joints import JOINT
-from phloat.format.kinds import Converted, Matrix3, Number, Vector
+from phloat.format.kinds import Matrix3, Number, Vector
 from phloat.format.materials import ANY_MATERIAL, BEAM_SECTION
 from phloat.format.node import Node
-from phloat.format.records import ListOf, MapOf, Named, OneOf, Record, Variant, Variants
+from phloat.format.records import Key, MapOf
 from phloat.format.system import BODY
 from phloat.format.units import QUANTITIES, Dimension, dimension_name
 from phloat.joints.elements import Force, Torque
@@ -77,15 +78,10 @@ def _quantities(kind: Any, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The names of all fields inside a kind, with their quantities."""
     if isinstance(kind, Number | Vector | Matrix3):
         yield name, kind.of
-    elif isinstance(kind, Record):
-        for k in kind.keys:
-            yield from _quantities(k.kind, k.argument)
-    elif isinstance(kind, Variants | OneOf):
-        inside = (*kind.variants, kind.alone) if isinstance(kind, Variants) else kind.kinds
-        for inner in inside:
-            yield from _quantities(inner, name)
-    elif isinstance(kind, Variant):
-        yield from _quantities(kind.kind, name)
-        yield from _quantities(kind.record, name)
-    elif isinstance(kind, ListOf | MapOf | Named | Converted):
+    elif isinstance(kind, Key):
+        yield from _quantities(kind.kind, kind.argument)
+    elif isinstance(kind, MapOf):  # its values, not its keys
         yield from _quantities(kind.of, name)
+    elif isinstance(kind, tuple) or is_dataclass(kind):
+        for inner in kind if isinstance(kind, tuple) else vars(kind).values():
+            yield from _quantities(inner, name)
