@@ -1,4 +1,4 @@
-"""Many runs at a look: how numbers are spread and what they depend on, bands over time, maps over a grid."""
+"""Ensembles: histograms and scatter plots of scalar outputs, bands over time, maps over a grid."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 ROWS, COLUMNS = 4, 4  # outputs and parameters that are shown, at most
-POINTS = 5000  # of a cloud: more are not told apart
-BANDS = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.3))  # quantiles and how dark what is between them
+POINTS = 5000  # of a scatter plot
+BANDS = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.3))  # quantiles, and the opacity between them
 
 
 def plot_ensemble(x: Ensemble) -> Figure:
-    """A row for each output: a number as a histogram and over every parameter (or as a map over a grid of two), one over time
-    as bands that hold 50 % and 90 % of the runs."""
+    """A row for each output: a number as a histogram and over every parameter (or as a map over a grid of two); an output over
+    time as bands that contain 50 % and 90 % of the runs."""
     shown = [name for name in x.shapes if x.over_time(name) or not x.shapes[name]][:ROWS]
     if not shown or not x.ok.any():
         some = ", ".join(f"{name} {shape}" for name, shape in x.shapes.items())
-        raise InputError(f"nothing here is a number or over time to draw: the outputs are {some or 'none'}")
+        raise InputError(f"no output is a number or a function of time; the outputs are {some or 'none'}")
     figure = new_figure(10, 2.6 * len(shown) + 0.4)
     parts = figure.subfigures(len(shown), 1, squeeze=False)[:, 0]
     for part, name in zip(parts, shown, strict=True):

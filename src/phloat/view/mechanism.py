@@ -1,4 +1,4 @@
-"""Mechanisms where they stand and how they vibrate: bodies as lines, facets and points."""
+"""Mechanisms in a state, and mode shapes: bodies as lines, facets and points."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def plot_modes(x: Modes, count: int = 4) -> Figure:
 
 
 def plot_system(x: System, state: State, *, stress: bool = False) -> Figure:
-    """The bodies of a system where they are, with dots where joints hold them; `stress` shades those on meshes."""
+    """The bodies of a system in a state, with dots at the joints; `stress` shades plates and solids."""
     state, lines = fits(x, state), {}
     size = scene_size(x, state)
     blocks = {name: body_drawing(body, size) for name, body in x.bodies.items() if isinstance(body.recipe, RigidBody)}
@@ -76,7 +76,7 @@ def plot_system(x: System, state: State, *, stress: bool = False) -> Figure:
     figure, axes = new_axes(1, 1, flat)
     ax = axes.flat[0]
     corners = {name: found for name, body in x.bodies.items() if (found := facets_of(body)) is not None}
-    shades = _shaded(figure, ax, x, state, corners) if stress else {}
+    shades = _stress_colours(figure, ax, x, state, corners) if stress else {}
     corners |= {name: block.triangles for name, block in blocks.items()}
     for (name, line), colour in zip(lines.items(), colour_cycle(len(lines)), strict=True):
         if name in corners:
@@ -97,19 +97,21 @@ def plot_system(x: System, state: State, *, stress: bool = False) -> Figure:
         ax.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
     label_axes(ax, flat)
     if not flat and np.ptp(points[:, 2]) < THIN * np.ptp(points, axis=0).max():
-        ax.view_init(elev=60, azim=-75)  # what lies almost in a plane is seen from above
+        ax.view_init(elev=60, azim=-75)  # almost flat: seen from above
     return figure
 
 
-def _shaded(figure: Figure, ax: Axes, x: System, state: State, corners: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Colours of the facets of every body on a mesh by its von Mises stress, one scale for all, and the bar that says it."""
+def _stress_colours(
+    figure: Figure, ax: Axes, x: System, state: State, corners: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Colours of the facets of bodies on meshes by their von Mises stress, on one scale; adds a colour bar."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
     sigma = {name: state.e[state.layout[f"{name}.sigma"]] for name in corners if x.bodies[name].stresses}
     if not sigma:
-        raise InputError("no body here is on a mesh: stress=True shades plates and solids")
+        raise InputError("no body is on a mesh; stress=True shades plates and solids")
     values = {name: facet_stress(x.bodies[name], s, corners[name]) for name, s in sigma.items()}
     scale, colours = Normalize(0.0, max(float(v.max()) for v in values.values()) or 1.0), colormaps["viridis"]
     figure.colorbar(ScalarMappable(scale, colours), ax=ax, label="von Mises stress (Pa)", shrink=0.8, pad=0.12)
@@ -117,26 +119,26 @@ def _shaded(figure: Figure, ax: Axes, x: System, state: State, corners: dict[str
 
 
 def is_flat(points: np.ndarray, motion: np.ndarray) -> bool:
-    """Whether everything happens in a plane z = constant."""
+    """Whether points and motion lie in a plane z = constant."""
     return float(np.ptp(points[:, 2])) < 1e-9 and float(np.abs(motion[:, 2]).max()) < 1e-9 * np.abs(motion).max(
         initial=1.0
     )
 
 
 def new_axes(rows: int, columns: int, flat: bool) -> tuple[Figure, np.ndarray]:
-    """Axes in the plane or in space."""
+    """A figure with axes in the plane or in space."""
     figure = new_figure(4.2 * columns + 0.8, 3.2 * rows + 0.4)
     axes = figure.subplots(rows, columns, squeeze=False, subplot_kw={} if flat else {"projection": "3d"})
     return figure, axes
 
 
 def plot_points(points: np.ndarray, flat: bool) -> np.ndarray:
-    """What a drawing needs of points, (places, 2 or 3)."""
+    """The coordinates of points that are drawn, (points, 2 or 3)."""
     return points[:, :2] if flat else points
 
 
 def label_axes(ax: Any, flat: bool) -> None:
-    """Equal scales, units, and no numbers where there is no room for them."""
+    """Sets equal scales and labels, without numbers on short axes."""
     ax.set_aspect("equal")
     ax.set(xlabel="x (m)", ylabel="y (m)")
     if flat:
@@ -157,7 +159,7 @@ def label_axes(ax: Any, flat: bool) -> None:
 
 
 def facet_stress(body: Body, sigma: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """The largest stress at the points of stress nearest to each facet, those on both faces of a plate."""
+    """The largest von Mises stress at the points of stress nearest to each facet, on both faces of a plate."""
     field = stress_field(body, sigma)
     middles = body.shape.points(body.shape.places())[corners].mean(axis=1)
     nearest = cKDTree(field.points).query(middles, k=min(NEAREST, len(field.points)))[1]
@@ -167,7 +169,7 @@ def facet_stress(body: Body, sigma: np.ndarray, corners: np.ndarray) -> np.ndarr
 def draw_facets(
     ax: Any, points: np.ndarray, corners: np.ndarray, colours: str | np.ndarray, label: str, *, lined: bool = True
 ) -> None:
-    """Facets, all in one colour or each in its own, with lines between them; points (places, 2 or 3)."""
+    """Draws facets, in one colour or each in its own, with lines between them; points (places, 2 or 3)."""
     triangles = corners if corners.shape[1] == 3 else np.vstack([corners[:, :3], corners[:, [2, 3, 0]]])
     if points.shape[1] == 2:
         from matplotlib.collections import PolyCollection
@@ -185,7 +187,7 @@ def draw_facets(
 
 
 def draw_points(ax: Axes, points: np.ndarray, colour: str, label: str | None, *, cloud: bool, **line: Any) -> None:
-    """A line along the points, a mark where there is one; dots for nodes of a mesh."""
+    """Draws a line along the points, a mark for a single one, dots for nodes of a mesh."""
     if cloud:
         ax.plot(*points.T, color=colour, ls="", marker=".", ms=2, label=label)
     else:

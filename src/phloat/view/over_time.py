@@ -27,7 +27,7 @@ PRINCIPAL = "xyz"
 
 
 def plot_ledger(x: Ledger) -> Figure:
-    """Energy stored, energy supplied and dissipated since the start, and on a logarithmic axis what is missing."""
+    """Energy stored, energy supplied and dissipated since the start, and the residual on a logarithmic axis."""
     figure, (top, middle, bottom) = panels([3.0, 3.0, 1.5])
     draw_lines(top, x.t, x.stored, "stored (J)")
     if len(x.stored) > 1:
@@ -46,22 +46,22 @@ def plot_ledger(x: Ledger) -> Figure:
 
 
 def plot_result(x: Result) -> Figure:
-    """Where each body bends most, angles and slides of joints, and energies, over time."""
-    seen = {
+    """The largest deformation of each body, angles and slides of joints, and energies, over time."""
+    shown = {
         "deformation (m)": largest_deformations(x),
         "joint angle (rad)": _coordinates(x, angles=True),
         "joint slide (m)": _coordinates(x, angles=False),
     }
-    seen = {label: lines for label, lines in seen.items() if lines} or {"position (m)": _positions(x)}
-    figure, axes = panels([2.5] * (len(seen) + 1))
-    for ax, (label, lines) in zip(axes, seen.items(), strict=False):
+    shown = {label: lines for label, lines in shown.items() if lines} or {"position (m)": _positions(x)}
+    figure, axes = panels([2.5] * (len(shown) + 1))
+    for ax, (label, lines) in zip(axes, shown.items(), strict=False):
         draw_lines(ax, x.t, lines, label)
     draw_lines(axes[-1], x.t, _energies(x), "energy (J)")
     return finish(figure, axes)
 
 
 def plot_linear_result(x: LinearResult) -> Figure:
-    """How far each part moves where it moves most, and the energy stored, supplied and lost, over time."""
+    """The largest displacement of each part, and the energy stored, supplied and lost, over time."""
     moved = {}
     for name, part in x.system.fields.items():
         way = x.displacement(name)
@@ -77,7 +77,7 @@ def plot_linear_result(x: LinearResult) -> Figure:
 
 
 def largest_deformations(x: Result) -> dict[str, np.ndarray]:
-    """Of every elastic body the displacement at the place and along the axis where it is largest in the run."""
+    """The displacement of every elastic body at the place and along the axis where it is largest."""
     out = {}
     for name, body in x.system.bodies.items():
         if body.coordinates:
@@ -97,7 +97,7 @@ def _coordinates(x: Result, *, angles: bool) -> dict[str, np.ndarray]:
 
 
 def _positions(x: Result) -> dict[str, np.ndarray]:
-    """r_P of bodies that neither bend nor turn in a joint."""
+    """r_P of all bodies."""
     r = {name: x[f"{name}.r_P"] for name in x.system.bodies}
     return {f"{name}, {PRINCIPAL[k]}": value[:, k] for name, value in r.items() for k in range(value.shape[1])}
 
@@ -131,7 +131,7 @@ def finish(figure: Figure, axes: list[Axes]) -> Figure:
 
 
 def plot_quantities(x: Result, names: Sequence[object], s: float | None, at: Point) -> Figure:
-    """A panel, or several, for each name: a body (its deformation and where it is), a joint (its forces and coordinates), a
+    """One or more panels for each name: a body (its deformation and position), a joint (its forces and coordinates), or a
     quantity of the result such as "rod.theta"."""
     chosen = [panel for name in names for panel in quantity_panels(x, name, s, at)]
     figure, axes = panels([2.5] * len(chosen))
@@ -141,14 +141,16 @@ def plot_quantities(x: Result, names: Sequence[object], s: float | None, at: Poi
 
 
 def quantity_panels(x: Result, name: object, s: float | None = None, at: Point = None) -> list[Panel]:
-    """What there is to see of one name."""
+    """The panels of one name."""
     bodies, joints = x.system.bodies, x.system.joints
     if not isinstance(name, str):
-        raise InputError(f"{name!r} names nothing to draw; give the name of a body, of a joint or of a quantity")
+        raise InputError(f"{name!r} is not a name; give the name of a body, of a joint or of a quantity")
     if name in bodies or f"{name}.1" in bodies:
         return _body(x, name, s, at)
     if s is not None or at is not None:
-        raise InputError(f"s= and at= are places of a body, and {name!r} is none; there are: {', '.join(bodies)}")
+        raise InputError(
+            f"s= and at= are places of a body, and {name!r} is not one; the bodies are: {', '.join(bodies)}"
+        )
     if name in joints:
         return _joint(x, name)
     owner, _, quantity = name.rpartition(".")
@@ -167,11 +169,11 @@ def quantity_panels(x: Result, name: object, s: float | None = None, at: Point =
 def _body(x: Result, name: str, s: float | None, at: Point) -> list[Panel]:
     if s is None and at is None:
         if name not in x.system.bodies:
-            raise InputError(f"{name!r} is split into pieces; say which place of it: s=…")
-        bent = {key: line for key, line in largest_deformations(x).items() if key.startswith(f"{name}, ")}
+            raise InputError(f"{name!r} is split into pieces; give a place on it: s=…")
+        deformed = {key: line for key, line in largest_deformations(x).items() if key.startswith(f"{name}, ")}
         place = x[f"{name}.r_P"]
         moved = {f"{name}.r_P, {PRINCIPAL[k]}": place[:, k] for k in range(place.shape[1])}
-        return [*([("deformation (m)", bent)] if bent else []), ("position (m)", moved)]
+        return [*([("deformation (m)", deformed)] if deformed else []), ("position (m)", moved)]
     where = f"s = {s:g}" if at is None else f"({', '.join(f'{float(a):g}' for a in np.ravel(at))})"
     out: list[Panel] = []
     if name in x.system.bodies and x.system.bodies[name].coordinates:
@@ -188,12 +190,12 @@ def _joint(x: Result, name: str) -> list[Panel]:
     ]
     forces = _forces(x, name) if name in x.system.multipliers else []
     if not moved and not forces:
-        raise InputError(f"joint {name!r} has no angle, no slide and no force to draw")
+        raise InputError(f"joint {name!r} has no angle, slide or force to plot")
     return moved + forces
 
 
 def _forces(x: Result, name: str) -> list[Panel]:
-    """λ of the rows of a joint: forces in one panel, moments in another."""
+    """The multipliers λ of a joint: forces in one panel, moments in another."""
     rows, lam = x.system.joints[name].rows, x[f"{name}.lam"]
     labels, units = [label for row in rows for label in row.labels], efforts(rows)
     out = []
@@ -204,7 +206,7 @@ def _forces(x: Result, name: str) -> list[Panel]:
 
 
 def stress_panels(x: Result, name: str, s: float | None, at: Point) -> list[Panel]:
-    """Resultants at a place of a beam, one panel a unit; or the stress at a material point of any body."""
+    """Stress resultants at a place of a beam, one panel for each unit; or the stress at a material point of any body."""
     if at is not None:
         found = x.stress(name, at=at)
         point = ", ".join(f"{float(a):g}" for a in np.ravel(at))
@@ -218,7 +220,7 @@ def stress_panels(x: Result, name: str, s: float | None, at: Point) -> list[Pane
 
 
 def _components(name: str, values: np.ndarray) -> dict[str, np.ndarray]:
-    """Lines of one quantity, those that move most where there are many."""
+    """The components of a quantity; of many, those that vary most."""
     flat = values.reshape(len(values), -1)
     if values.ndim == 1:
         return {name: flat[:, 0]}
@@ -238,17 +240,15 @@ def _word(label: str) -> str:
 
 
 # --- stress over time ------------------------------------------------------------------------------------------------
-#
-# Stress along a body over time, as a map; of bodies on meshes, where it is largest.
 
 
-MAX_TIMES = 2000  # columns of a map: more than a screen shows
-DIVERGING = "PuOr_r"  # told apart by everybody; zero is white
-SMALL = 1e-9  # of the largest resultant: what counts as none
+MAX_TIMES = 2000  # columns of a map
+DIVERGING = "PuOr_r"  # for all kinds of colour vision; zero is white
+SMALL = 1e-9  # of the largest resultant: what counts as zero
 
 
 def plot_stress(x: Result, name: str, stress: str | bool, s: float | None, at: Point) -> Figure:
-    """Maps of the stress resultants over time and place; at one place or point, lines."""
+    """Maps of the stress resultants over time and place; lines at one place or point; the largest stress of bodies on meshes."""
     bodies = [*pieces_of(x.system.bodies, name)] if name not in x.system.bodies else [name]
     if not bodies:
         raise InputError(unknown("body", name, x.system.bodies))
@@ -261,19 +261,19 @@ def plot_stress(x: Result, name: str, stress: str | bool, s: float | None, at: P
             draw_lines(ax, x.t, lines, label)
         return finish(figure, axes)
     if np.ndim(x.system.bodies[bodies[0]].shape.places()) > 1:
-        return _largest(x, name, stress)
+        return _plot_largest(x, name, stress)
     return _maps(x, name, bodies, stress)
 
 
 def _maps(x: Result, name: str, bodies: list[str], stress: str | bool) -> Figure:
     few = np.unique(np.linspace(0, len(x) - 1, min(len(x), MAX_TIMES)).round().astype(int))
     place, found = resultants_along(x, bodies, few)
-    wanted = _wanted(found) if stress is True else [str(stress)]
-    if wanted[0] not in found:
-        raise InputError(unknown(f"stress resultant of {name!r},", wanted[0], found))
-    figure = new_figure(7.5, 2.4 * len(wanted) + 0.8)
-    axes = figure.subplots(len(wanted), 1, sharex=True, squeeze=False)[:, 0]
-    for ax, key in zip(axes, wanted, strict=True):
+    shown = _nonzero(found) if stress is True else [str(stress)]
+    if shown[0] not in found:
+        raise InputError(unknown(f"stress resultant of {name!r},", shown[0], found))
+    figure = new_figure(7.5, 2.4 * len(shown) + 0.8)
+    axes = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
+    for ax, key in zip(axes, shown, strict=True):
         largest = float(np.abs(found[key]).max()) or 1.0
         mesh = ax.pcolormesh(
             x.t[few], place, found[key].T, shading="nearest", cmap=DIVERGING, vmin=-largest, vmax=largest
@@ -286,33 +286,31 @@ def _maps(x: Result, name: str, bodies: list[str], stress: str | bool) -> Figure
 
 
 def resultants_along(x: Result, bodies: list[str], times: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Places s over all pieces of a beam, and its resultants there by name, (times, places)."""
+    """Places s along all pieces of a beam, and its resultants there by name, (times, places)."""
     places: list[np.ndarray] = []
     found: dict[str, list[np.ndarray]] = {}
     for k, piece in enumerate(bodies):
         body = x.system.bodies[piece]
         s, sigma = body.shape.places(), x[f"{piece}.sigma"][times]
-        inner = np.unique(
-            np.concatenate([s[:-1] + part * np.diff(s) for part in (0.25, 0.75)])
-        )  # no place where it jumps
+        inner = np.unique(np.concatenate([s[:-1] + part * np.diff(s) for part in (0.25, 0.75)]))  # not where it jumps
         places.append((k + inner) / len(bodies))
         for key, rows in body.shape.stress(inner).items():
             found.setdefault(key, []).append(sigma @ rows.T.toarray())
     return np.concatenate(places), {key: np.hstack(parts) for key, parts in found.items()}
 
 
-def _wanted(found: dict[str, np.ndarray]) -> list[str]:
-    """Resultants that are there at all; forces beside forces, moments beside moments."""
+def _nonzero(found: dict[str, np.ndarray]) -> list[str]:
+    """The resultants that are not zero, relative to the largest force or moment."""
     sizes = {key: float(np.abs(values).max()) for key, values in found.items()}
     most = {kind: max((v for k, v in sizes.items() if (k[0] in "NQ") == kind), default=0.0) for kind in (True, False)}
     return [key for key, size in sizes.items() if size > SMALL * most[key[0] in "NQ"]] or list(found)[:1]
 
 
-def _largest(x: Result, name: str, stress: str | bool) -> Figure:
+def _plot_largest(x: Result, name: str, stress: str | bool) -> Figure:
     if stress is not True:
         raise InputError(
-            f"{name!r} lies on a mesh, and has no places along a line; plot(result, {name!r}, stress=True) shows its largest "
-            "stress, at=(x, y, z) that at a point"
+            f"{name!r} is on a mesh and has no places along a line; plot(result, {name!r}, stress=True) shows its largest "
+            "stress, at=(x, y, z) the stress at a point"
         )
     largest, where = x.von_mises(name)
     figure, axes = panels([2.5, 2.0])

@@ -1,4 +1,4 @@
-"""Surfaces to draw bodies by: swept sections, both faces of a plate, the outside of a solid, boxes, cylinders, spheres."""
+"""Triangulated surfaces: swept sections, both faces of a plate, the outside of a solid, boxes, cylinders, spheres."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from phloat.fem import cells as cell
 from phloat.fem.mesh import Mesh
 
 SIDES = 16  # of a round section
-SHARP = 0.82  # the cosine of the angle between two facets that an edge is drawn for, 35 degrees
+SHARP = 0.82  # the cosine of the angle between facets from which on their edge is drawn, 35 degrees
 
 
 @dataclass(frozen=True, eq=False)
 class TriangleSurface:
-    """Triangles between points, edges to draw as lines, and normals where it is round (flat facets have none)."""
+    """Triangles between points, edges to draw as lines, and normals at points of round surfaces (None for flat facets)."""
 
     points: np.ndarray
     triangles: np.ndarray
@@ -26,7 +26,7 @@ class TriangleSurface:
 
 
 def section_outline(section: Section) -> tuple[np.ndarray, bool]:
-    """The fibres (y, z) around a section, and whether it is round; a section known by numbers looks like one of those."""
+    """Points (y, z) around a section, and whether it is round; a section given by numbers gets an equivalent shape."""
     if isinstance(section, (Circle, Tube)):
         return _circle(0.5 * section.diameter), True
     if isinstance(section, Rectangle):
@@ -41,19 +41,19 @@ def section_outline(section: Section) -> tuple[np.ndarray, bool]:
 
 
 def section_outlines(beam: Beam, s: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The fibres (y, z) around the sections at places s, (places, fibres, 2)."""
+    """Points (y, z) around the sections at places s, (places, points, 2), and whether they are round."""
     if not callable(beam.section):
         ring, round_ = section_outline(beam.section)
         return np.broadcast_to(ring, (len(s), *ring.shape)), round_
     rings = [section_outline(beam.section(float(x))) for x in s]
-    if len({len(ring) for ring, _ in rings}) > 1:  # of several kinds: as round bars
+    if len({len(ring) for ring, _ in rings}) > 1:  # sections of several kinds are drawn as round bars
         sections = [beam.section(float(x)) for x in s]
         rings = [(_circle(2.0 * np.sqrt(section.I / section.A)), True) for section in sections]
     return np.array([ring for ring, _ in rings]), rings[0][1]
 
 
 def sweep_sections(x: np.ndarray, rings: np.ndarray, *, is_round: bool) -> tuple[TriangleSurface, np.ndarray]:
-    """Sections at x along a beam joined to a surface with caps, and which place each point belongs to."""
+    """The surface through sections at x along a beam, with caps, and the section that each point belongs to."""
     places, around = rings.shape[:2]
     grid = np.arange(places * around).reshape(places, around)
     here, next_ = grid[:-1], grid[1:]
@@ -65,7 +65,7 @@ def sweep_sections(x: np.ndarray, rings: np.ndarray, *, is_round: bool) -> tuple
     ends = [grid[0], grid[-1]]
     edges = [np.column_stack([end, np.roll(end, -1)]) for end in ends]
     normals = None
-    if is_round:  # caps have points of their own, for their own normals
+    if is_round:  # caps have separate points, for their normals
         normals = np.concatenate([np.zeros((len(points), 1)), _unit(rings.reshape(-1, 2))], axis=1)
         caps = [len(points) + np.arange(around), len(points) + around + np.arange(around)]
         points, owner = (np.concatenate([part, part[ends[0]], part[ends[1]]]) for part in (points, owner))
@@ -80,13 +80,13 @@ def sweep_sections(x: np.ndarray, rings: np.ndarray, *, is_round: bool) -> tuple
 
 
 def mesh_surface(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
-    """Triangles between nodes of a mesh, and its boundary's edges: cells of a planar mesh, the outside of a solid one.
+    """Triangles between nodes of a mesh and the edges of its boundary: all cells of a planar mesh, the outside of a solid.
 
-    Curved cells are drawn through their middles as well.
+    Curved cells are also drawn through the nodes in the middle of their edges.
     """
     facets = mesh.corners if mesh.dimension == 2 else mesh.facets
     middle = _middles(mesh) if mesh.order == 2 else {}
-    triangles = np.vstack([_cut(facets, middle)])
+    triangles = np.vstack([_triangles(facets, middle)])
     if mesh.dimension == 3:
         return triangles, sharp_edges(mesh.points, triangles)
     return triangles, border(triangles)
@@ -106,7 +106,7 @@ def plate_surface(points: np.ndarray, triangles: np.ndarray, half: np.ndarray) -
 
 
 def box_surface(center: np.ndarray, axes: np.ndarray, sides: np.ndarray) -> TriangleSurface:
-    """A box by its middle, its axes (columns) and the lengths of its sides."""
+    """A box, given by its middle, its axes (columns) and the lengths of its sides."""
     signs = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
     points = center + (signs * sides) @ axes.T
     quads = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
@@ -137,8 +137,8 @@ def sphere(center: np.ndarray, radius: float) -> TriangleSurface:
 
 
 def merge_surfaces(*surfaces: TriangleSurface) -> TriangleSurface:
-    """Several surfaces as one; those without normals get those of their triangles, on points of their own."""
-    parts = surfaces if all(part.normals is None for part in surfaces) else tuple(map(_apart, surfaces))
+    """Several surfaces as one; those without normals get separate points for each triangle, with its normal."""
+    parts = surfaces if all(part.normals is None for part in surfaces) else tuple(map(_with_normals, surfaces))
     starts = np.cumsum([0, *(len(part.points) for part in parts)])
     return TriangleSurface(
         np.vstack([part.points for part in parts]),
@@ -149,14 +149,14 @@ def merge_surfaces(*surfaces: TriangleSurface) -> TriangleSurface:
 
 
 def border(triangles: np.ndarray) -> np.ndarray:
-    """Edges that belong to one triangle only, in its direction."""
+    """Edges that belong to one triangle only, in the direction of that triangle."""
     edges = np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     _, where, count = np.unique(np.sort(edges, axis=1), axis=0, return_index=True, return_counts=True)
     return edges[where[count == 1]]
 
 
 def sharp_edges(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Edges where a surface ends or turns sharply."""
+    """Edges where a surface ends or bends sharply."""
     normal = _normals(points, triangles)
     edges = np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     owner = np.tile(np.arange(len(triangles)), 3)
@@ -170,7 +170,7 @@ def sharp_edges(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     return edges[first[(count != 2) | turned]]
 
 
-def _apart(part: TriangleSurface) -> TriangleSurface:
+def _with_normals(part: TriangleSurface) -> TriangleSurface:
     if part.normals is not None:
         return part
     normal = np.repeat(_normals(part.points, part.triangles), 3, axis=0)
@@ -207,7 +207,7 @@ def _fan(ring: np.ndarray) -> np.ndarray:
 
 
 def _middles(mesh: Mesh) -> dict[tuple[int, ...], int]:
-    """The node in the middle of each edge and face, by the corners of it."""
+    """The node in the middle of each edge and face, by its corners."""
     corners = cell.CORNERS[mesh.kind]
     out: dict[tuple[int, ...], int] = {}
     for k, of in enumerate(cell.middles(mesh.kind)):
@@ -216,8 +216,8 @@ def _middles(mesh: Mesh) -> dict[tuple[int, ...], int]:
     return out
 
 
-def _cut(facets: np.ndarray, middle: dict[tuple[int, ...], int]) -> np.ndarray:
-    """Facets as triangles: one or two each, or four or eight through the middles."""
+def _triangles(facets: np.ndarray, middle: dict[tuple[int, ...], int]) -> np.ndarray:
+    """Facets as triangles: one or two each, or four or eight through the middle nodes."""
     if not middle:
         return facets if facets.shape[1] == 3 else np.vstack([facets[:, :3], facets[:, [0, 2, 3]]])
     out = []

@@ -1,4 +1,4 @@
-"""Modes and runs of linear systems as the page wants them: bodies where they stand, moved by a few shapes."""
+"""Contents of pages of modes and of linear runs: bodies in place, moved by a few shapes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phloat.linear.phdae import Field
 from phloat.view.page.motion import (
     MAX_FRAMES,
     MAX_TIMES,
-    WITHIN,
+    TOLERANCE,
     Content,
     Document,
     quantity_documents,
@@ -25,12 +25,12 @@ from phloat.view.page.quantities import linear_quantities
 from phloat.view.scene import Drawing, field_drawing
 
 MAX_MODES = 24
-AMPLITUDE = 0.08  # of the size of the whole: how far a mode moves where it moves most
-NOTHING = np.zeros((0, 0))
+AMPLITUDE = 0.08  # of the size of the scene: the largest displacement of a mode
+EMPTY = np.zeros((0, 0))
 
 
 def modes_content(modes: Modes, title: str) -> Content:
-    """Mode shapes, the elastic ones; each of them is a coordinate."""
+    """The page of elastic mode shapes; each of them is a coordinate."""
     if not modes.system.fields:
         raise InputError("these modes have no bodies to draw")
     shown = list(range(modes.rigid, len(modes)))[:MAX_MODES]
@@ -47,7 +47,7 @@ def modes_content(modes: Modes, title: str) -> Content:
         moved = np.column_stack(scaled)
         rows = np.hstack([moved.real, moved.imag]) if spinning else moved
         reach = np.maximum(reach, np.abs(rows).reshape(-1, 3, rows.shape[1]).max(axis=(0, 2)))
-        bodies.append(_standing(pack, name, drawn, rows, np.zeros((1, rows.shape[1]))))
+        bodies.append(_body_document(pack, name, drawn, rows, np.zeros((1, rows.shape[1]))))
         drawings.append(drawn)
     document = _document("modes", drawings, reach) | {
         "frames": pack.exact(np.zeros(1)),
@@ -60,14 +60,14 @@ def modes_content(modes: Modes, title: str) -> Content:
             ["bodies", ", ".join(modes.system.fields)],
             ["modes", f"{len(modes)} found, {modes.rigid} of them rigid; {len(shown)} shown here"],
             ["unknowns", f"{modes.system.split} velocities, {modes.system.rows.size - modes.system.split} stresses"],
-            ["shapes", "scaled to one size each; only their form counts"],
+            ["shapes", "each scaled to the same size"],
         ],
     }
     return Content(title, document, pack)
 
 
 def linear_content(result: LinearResult, title: str) -> Content:
-    """A run of a linear system: its motion in the few shapes that it takes."""
+    """The page of a linear run, its motion compressed to a few shapes."""
     if not result.system.fields:
         raise InputError("this linear system has no bodies to draw; plot(result) draws its lines")
     pack, size = Pack(), _size(result.system.fields)
@@ -78,10 +78,10 @@ def linear_content(result: LinearResult, title: str) -> Content:
         ways, rates = (
             motion(name)[frames].reshape(len(frames), -1) for motion in (result.displacement, result.velocity)
         )
-        shapes, (way, rate) = principal(ways, rates, within=WITHIN)
+        shapes, (way, rate) = principal(ways, rates, within=TOLERANCE)
         drawn, owner = field_drawing(part, size)
         own = shapes.reshape(len(part.points), 3, -1)[owner].reshape(3 * len(owner), -1)
-        bodies.append(_standing(pack, name, drawn, own, way, rate))
+        bodies.append(_body_document(pack, name, drawn, own, way, rate))
         drawings.append(drawn)
         reach = np.maximum(reach, np.abs(ways.reshape(-1, 3)).max(axis=0, initial=0.0))
         speed = max(speed, float(np.linalg.norm(rates.reshape(-1, 3), axis=1).max(initial=0.0)))
@@ -96,7 +96,7 @@ def linear_content(result: LinearResult, title: str) -> Content:
             ["bodies", ", ".join(result.system.fields)],
             ["ties and joints", ", ".join(result.system.multipliers) or "none"],
             ["unknowns", f"{result.system.rows.size} rows, {result.system.multipliers.size} multipliers"],
-            ["motion", "small, about where the bodies stand"],
+            ["motion", "small, about the reference configuration"],
             [
                 "time",
                 f"{result.t[0]:g} to {result.t[-1]:g} s, {len(result)} outputs, {len(frames)} of them frames here",
@@ -128,14 +128,14 @@ def _document(kind: str, drawings: list[Drawing], reach: np.ndarray) -> Document
     }
 
 
-def _standing(
+def _body_document(
     pack: Pack, name: str, drawn: Drawing, rows: np.ndarray, eta: np.ndarray, rates: np.ndarray | None = None
 ) -> Document:
-    """A body that stands still but for its coordinates."""
+    """A body that only moves by its coordinates."""
     still = np.zeros((len(eta), 3))
     return {
         "name": name,
-        "look": shape_document(pack, drawn, rows, NOTHING),
+        "look": shape_document(pack, drawn, rows, EMPTY),
         "r": pack.floats(still),
         "q": pack.floats(np.tile([0.0, 0.0, 0.0, 1.0], (len(eta), 1))),
         "v": pack.floats(still),

@@ -1,4 +1,4 @@
-"""What the plots of a page can show: quantities in groups, each with a unit and some lines over the same times."""
+"""Quantities that a page can plot, in groups, each with a unit and some lines over the same times."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHUNK = 2_000_000  # numbers of stress at a time
 
 @dataclass(frozen=True, eq=False)
 class PlotQuantity:
-    """Lines over time with one unit: `group` and `name` are what the chooser shows."""
+    """Lines over time with one unit; the page lists them by `group` and `name`."""
 
     group: str
     name: str
@@ -39,7 +39,7 @@ def result_quantities(
     drawings: Mapping[str, Drawing],
     u: Mapping[str, object] | Inputs | None,
 ) -> tuple[list[PlotQuantity], Ledger]:
-    """Everything a run can show at the output times with these numbers."""
+    """All quantities of a run at the output times with these numbers, and its energy accounts."""
     ledger = energy_ledger(result, u)
     out = _energies(ledger, at)
     for name in result.system.bodies:
@@ -52,7 +52,7 @@ def result_quantities(
 
 
 def linear_quantities(result: LinearResult, at: np.ndarray) -> list[PlotQuantity]:
-    """Everything a run of a linear system can show."""
+    """All quantities of a linear run."""
     H, supplied = (
         result.energy,
         {f"supplied by {name}": work[at] for name, work in result.supplied.items() if work.any()},
@@ -88,12 +88,12 @@ def _energies(x: Ledger, at: np.ndarray) -> list[PlotQuantity]:
     springs = sum((line for name, line in x.stored.items() if name not in x.parts), zero)
     if springs.any():
         whole["springs"] = springs[at]
-    books = {"H − H(0)": (x.energy - x.energy[0])[at]}
-    books |= _few({f"supplied by {name}": line[at] for name, line in x.supplied.items()})
-    books |= _few({f"dissipated in {name}": line[at] for name, line in x.dissipated.items()})
+    balance = {"H − H(0)": (x.energy - x.energy[0])[at]}
+    balance |= _few({f"supplied by {name}": line[at] for name, line in x.supplied.items()})
+    balance |= _few({f"dissipated in {name}": line[at] for name, line in x.dissipated.items()})
     out = [
         PlotQuantity("Energy", "energy of the whole", "J", {**whole, "H": x.energy[at]}),
-        PlotQuantity("Energy", "energy balance", "J", books),
+        PlotQuantity("Energy", "energy balance", "J", balance),
         PlotQuantity("Energy", "energy residual", "J", {"residual": x.residual[at]}),
     ]
     if len(x.stored) <= MAX_LINES:
@@ -116,8 +116,8 @@ def _of_body(result: Result, at: np.ndarray, name: str, move: BodyMotion, drawn:
     if body.rotates:
         omega = result[f"{name}.omega"][at].reshape(len(at), -1)
         turn = {"omega": omega[:, 0]} if omega.shape[1] == 1 else _along(omega)
-        said = "angular velocity, body axes" if len(turn) > 1 else "angular velocity"
-        out.append(PlotQuantity(name, f"{name}: {said}", "rad/s", turn))
+        what = "angular velocity, body axes" if len(turn) > 1 else "angular velocity"
+        out.append(PlotQuantity(name, f"{name}: {what}", "rad/s", turn))
     if not body.coordinates and np.any(body.inertia.s0):
         place = move.r + move.A @ (body.inertia.s0 / body.inertia.m)
         out.append(PlotQuantity(name, f"position of the mass centre of {name}", "m", _along(place, axes)))
@@ -131,7 +131,7 @@ def _of_body(result: Result, at: np.ndarray, name: str, move: BodyMotion, drawn:
 
 
 def _deformation(result: Result, at: np.ndarray, name: str, axes: tuple[str, ...]) -> PlotQuantity:
-    """Where the body deforms most in the run."""
+    """The deformation at the place where it is largest."""
     shape = result.system.bodies[name].shape
     places = shape.places()
     eta = result[f"{name}.eta"][at]
@@ -142,7 +142,7 @@ def _deformation(result: Result, at: np.ndarray, name: str, axes: tuple[str, ...
 
 
 def largest_stress(drawn: Drawing, sigma: np.ndarray) -> np.ndarray:
-    """The largest von Mises stress among the points drawn, at every time."""
+    """The largest von Mises stress of all points drawn, over time."""
     out, each = np.zeros(len(sigma)), max(1, CHUNK // max(len(drawn.cauchy), 1))
     for first in range(0, len(sigma), each):
         x = (sigma[first : first + each] @ drawn.cauchy.T).reshape(-1, len(drawn.points), 6)
@@ -189,7 +189,7 @@ def _inputs(result: Result, at: np.ndarray, inputs: Inputs) -> list[PlotQuantity
 
 
 def _input_unit(result: Result, name: str) -> str:
-    """N or N m of a force or torque; none where components differ."""
+    """The unit of an input; empty if its components have different units."""
     actuator = result.system.actuators.get(name)
     if actuator is not None:
         return "N m" if actuator.kind == "torque" else "N"
@@ -210,7 +210,7 @@ def _along(x: np.ndarray, axes: tuple[str, ...] = AXES) -> Lines:
 
 
 def _few(lines: Lines) -> Lines:
-    """The largest of many lines."""
+    """The lines with the largest values."""
     if len(lines) <= MAX_LINES:
         return lines
     order = sorted(lines, key=lambda name: -float(np.abs(lines[name]).max(initial=0.0)))[:MAX_LINES]
@@ -224,18 +224,18 @@ def _point(x: np.ndarray) -> str:
 
 # --- coordinates of joints -------------------------------------------------------------------------------------------
 #
-# Angles and slides of joints over all times at once; `Result.coordinates` asks for one state after the other.
+# Angles and slides of joints at all times at once; `Result.coordinates` computes them state by state.
 
 
 PortMotion = tuple[np.ndarray, np.ndarray]  # c (times, 3) and the triad D (times, 3, 3), directions as columns
 
 
 def coordinate_histories(result: Result, joint: Connection) -> dict[str, np.ndarray]:
-    """The angles and slides of a joint at all times, by their labels; angles with their whole turns."""
+    """The angles and slides of a joint over time, by their labels; angles are continuous."""
     rows = joint.coordinates
     if not rows:
         return {}
-    first, second = _held(result, joint.first), _held(result, joint.second)
+    first, second = _port_motion(result, joint.first), _port_motion(result, joint.second)
     return {row.labels[0]: _coordinate(result, joint, row, first, second) for row in rows}
 
 
@@ -257,7 +257,7 @@ def _theta(result: Result, end: End) -> np.ndarray | float:
     return result[name] if name in result.system.layout else 0.0
 
 
-def _held(result: Result, end: End) -> PortMotion:
+def _port_motion(result: Result, end: End) -> PortMotion:
     """One side of a joint: c = r + A (x + Φη), d_i = A (d₀ + ψ × d₀ + ⅓ ψ × (ψ × d₀)) with ψ = Ψη."""
     times = len(result)
     if not end.body:
