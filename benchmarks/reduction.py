@@ -13,8 +13,8 @@ SIDES = {"10³": 4, "10⁴": 12, "10⁵": 36}
 
 def measure(side):
     import phloat as ph
-    from phloat.linear.krylov import krylov
-    from phloat.linear.project import project
+    from phloat.linear.reduction.basis import project
+    from phloat.linear.reduction.krylov import krylov_basis
 
     alu = ph.Material(E=70e9, rho=2700.0, nu=0.33)
     kept = []
@@ -31,7 +31,7 @@ def measure(side):
     made = seconds(lambda: kept.append(plate.discretise(side).linear()))
     system = kept[0]
     shifts = [50.0, *((0.1 + 1j) * np.array([200.0, 400.0, 600.0]))]
-    basis = seconds(lambda: kept.append(krylov(system, shifts, order=2, ports="tip[2]")))
+    basis = seconds(lambda: kept.append(krylov_basis(system, shifts, order=2, ports="tip[2]")))
     projected = seconds(lambda: kept.append(project(system, kept[1])))
     out = {
         "states": system.rows.size,
@@ -49,7 +49,7 @@ def measure(side):
 
 def looked_at(system, omega):
     """The deflection's rate for a force there."""
-    from phloat.linear.error import looked_at
+    from phloat.linear.reduction.reduce import looked_at
 
     return looked_at(system, ["tip"], omega, 0.0).values[:, 2, 2]
 

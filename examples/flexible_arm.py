@@ -20,12 +20,12 @@ start = ph.place(arm, {f"{joint}.angle": angle for joint, angle in origin.items(
 there = ph.place(arm, {f"{joint}.angle": angle for joint, angle in target.items()})
 
 full = ph.eliminate(ph.linearise(arm, there).with_ports("shoulder", "elbow"))
-rom = ph.project(full, ph.modal(full, count=2, static=True))
+rom = ph.project(full, ph.modal_basis(full, count=2, static=True))
 
 regulator = ph.lqr(rom, 10.0, energy=1.0, position={"shoulder": 1.0, "elbow": 1.0})
 observer = ph.passive_observer(rom, rate={"shoulder": 0.2, "elbow": 0.1}, position={"shoulder": 1.0, "elbow": 1.0})
 lqg = ph.lqg(regulator, observer, target=target, origin=origin)
-loop = ph.certificate(ph.closed(full, lqg))  # proven on the full model, before anything moves
+loop = ph.passivity_certificate(ph.closed_loop(full, lqg))  # proven on the full model, before anything moves
 
 shaping = ph.energy_shaping(
     arm, target, stiffness={"shoulder": 0.5, "elbow": 0.15}, damping={"shoulder": 0.25, "elbow": 0.05}

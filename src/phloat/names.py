@@ -5,7 +5,7 @@ from phloat.algebra.profiles import Polynomial, Polynomials, Profile
 from phloat.algebra.version import __version__
 from phloat.analysis.campbell import Campbell, campbell
 from phloat.analysis.linearise import linearise
-from phloat.analysis.pod import pod
+from phloat.analysis.pod import pod_basis
 from phloat.analysis.sensitivity import (
     FrequencyGradients,
     TransferGradients,
@@ -14,8 +14,7 @@ from phloat.analysis.sensitivity import (
 )
 from phloat.analysis.steady_spin import steady_spin
 from phloat.bodies.beams.beam import Beam
-from phloat.bodies.beams.section import Circle, Rectangle, Section, Tube
-from phloat.bodies.beams.taper import Taper
+from phloat.bodies.beams.section import Circle, Rectangle, Section, Taper, Tube
 from phloat.bodies.body import Body, Port
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import Mean, Rigid
@@ -24,24 +23,33 @@ from phloat.bodies.material import KelvinVoigt, Material, ModalDamping, Orthotro
 from phloat.bodies.plates.laminate import Laminate
 from phloat.bodies.plates.plate import Plate
 from phloat.bodies.rigid import PointMass, RigidBody
-from phloat.bodies.solids.sheet import Sheet
-from phloat.bodies.solids.solid import Solid
+from phloat.bodies.solids.solid import Sheet, Solid
 from phloat.bodies.superelements.report import Report as SuperelementReport
 from phloat.bodies.superelements.superelement import Superelement
-from phloat.control.closed import Certificate, certificate, closed, loop_poles
+from phloat.control.closed_loop import (
+    LoopLedger,
+    PassivityCertificate,
+    closed_loop,
+    loop_ledger,
+    loop_poles,
+    passivity_certificate,
+)
+from phloat.control.coupling import Wire
 from phloat.control.energy_shaping import energy_shaping
-from phloat.control.exports import from_control, from_scipy, to_control, to_scipy
+from phloat.control.exports import from_control, from_matlab, from_scipy, to_control, to_matlab, to_scipy
 from phloat.control.feedback import Feedback, lqg
 from phloat.control.fmu import to_fmu
-from phloat.control.input_shaping import impulses, shaped
-from phloat.control.loop_ledger import LoopLedger, loop_ledger
-from phloat.control.lqr import Regulator, lqr
-from phloat.control.matlab import from_matlab, to_matlab
-from phloat.control.observers import Observer, kalman, passive_observer
-from phloat.control.passive import Passive
-from phloat.control.pid import damping_injection, gain_for, pid, together, wired
+from phloat.control.input_shaping import shape_input, shaper_impulses
+from phloat.control.optimal import Observer, Regulator, kalman, lqr, passive_observer
+from phloat.control.passive import (
+    PassiveController,
+    combine_controllers,
+    damping_gain,
+    damping_injection,
+    passive_controller,
+    passive_pid,
+)
 from phloat.control.sampled import Sampled
-from phloat.control.wires import Wire
 from phloat.errors import (
     AccuracyError,
     ClosureError,
@@ -83,44 +91,46 @@ from phloat.format.node import FileError
 from phloat.joints.elements import Bushing, Damper, Force, JointDamper, JointSpring, Load, Spring, Torque
 from phloat.joints.pairs import Cylindrical, Drive, Planar, Prismatic, Revolute, Slide, Spherical, Universal, Weld
 from phloat.joints.tie import Pressure, Tie, Traction
-from phloat.linear.balanced import balanced
-from phloat.linear.bases import Basis
-from phloat.linear.course import LinearResult
-from phloat.linear.eliminate import eliminate
-from phloat.linear.error import BandError, error
-from phloat.linear.interconnect import gyrator, side_by_side, swapped, transformer
-from phloat.linear.krylov import krylov
-from phloat.linear.modal import craig_bampton, modal
-from phloat.linear.modes import Modes, modes
-from phloat.linear.participation import EffectiveMasses, effective_masses, participation
-from phloat.linear.passive_form import from_state_space
-from phloat.linear.phdae import Field, LinearPHDAE
-from phloat.linear.ports_report import PortsReport, ports_report
-from phloat.linear.project import project
-from phloat.linear.pymor import from_pymor, irka, to_pymor
-from phloat.linear.reduce import reduce
-from phloat.linear.response import Response, response, transmission
-from phloat.linear.state_space import StateSpace, descriptor, state_space
-from phloat.linear.zeros import PoleZeros, poles, poles_zeros, zeros
+from phloat.linear.analysis.modes import Modes, modes
+from phloat.linear.analysis.participation import (
+    EffectiveMasses,
+    PortsReport,
+    effective_masses,
+    participation,
+    ports_report,
+)
+from phloat.linear.analysis.poles_zeros import PoleZeros, poles, poles_zeros, zeros
+from phloat.linear.analysis.response import Response, response, transmission
+from phloat.linear.form.interconnect import append_systems, gyrator, swap_causality, transformer
+from phloat.linear.form.passive import from_state_space
+from phloat.linear.form.phdae import Field, LinearPHDAE
+from phloat.linear.form.state_space import StateSpace, descriptor, eliminate, state_space
+from phloat.linear.reduction.balanced import balanced_basis
+from phloat.linear.reduction.basis import Basis, project
+from phloat.linear.reduction.krylov import krylov_basis
+from phloat.linear.reduction.modal import craig_bampton_basis, modal_basis
+from phloat.linear.reduction.pymor import from_pymor, irka_basis, to_pymor
+from phloat.linear.reduction.reduce import BandError, reduce_to_tolerance, reduction_error
+from phloat.linear.time.march import LinearResult
 from phloat.many.distributions import choice, lognormal, normal, triangular, truncated, uniform
 from phloat.many.ensemble import ensemble
+from phloat.many.question import varied
 from phloat.many.results import Ensemble, load_ensemble
-from phloat.many.varied import varied
-from phloat.motion.equilibrium import equilibrium, reactions
-from phloat.motion.events import Event
+from phloat.motion.initial.equilibrium import equilibrium, reactions
+from phloat.motion.initial.place import place
+from phloat.motion.initial.set_moving import set_moving
+from phloat.motion.initial.settle import settle
+from phloat.motion.inputs.positions import position
+from phloat.motion.inputs.signals import piecewise
 from phloat.motion.ledger import Ledger, energy_ledger
-from phloat.motion.place import place
-from phloat.motion.positions import position
 from phloat.motion.result import Books, Result
 from phloat.motion.resume import resume
-from phloat.motion.saved import load_run, save
+from phloat.motion.run.events import Event
+from phloat.motion.saving.saved import load_run, save
 from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha
 from phloat.motion.schemes.ida import IDA
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.motion.schemes.radau import RadauIIA
-from phloat.motion.set_moving import set_moving
-from phloat.motion.settle import settle
-from phloat.motion.signals import piecewise
 from phloat.motion.simulate import simulate
 from phloat.system.energy import PowerBalance, effort_defect, energy, power_balance, structure_defects
 from phloat.system.jointed import gaps, joint_coordinates
@@ -144,7 +154,6 @@ __all__ = [
     "Books",
     "Bushing",
     "Campbell",
-    "Certificate",
     "Circle",
     "ClosureError",
     "CoarsePatchWarning",
@@ -196,7 +205,8 @@ __all__ = [
     "ModesAlong",
     "Observer",
     "Orthotropic",
-    "Passive",
+    "PassiveController",
+    "PassivityCertificate",
     "Patch",
     "Planar",
     "Plate",
@@ -255,14 +265,16 @@ __all__ = [
     "Wire",
     "__version__",
     "animate",
-    "balanced",
+    "append_systems",
+    "balanced_basis",
     "campbell",
-    "certificate",
     "changed",
     "choice",
-    "closed",
+    "closed_loop",
+    "combine_controllers",
     "connect",
-    "craig_bampton",
+    "craig_bampton_basis",
+    "damping_gain",
     "damping_injection",
     "descriptor",
     "drive",
@@ -274,21 +286,18 @@ __all__ = [
     "energy_shaping",
     "ensemble",
     "equilibrium",
-    "error",
     "frequency_gradients",
     "from_control",
     "from_matlab",
     "from_pymor",
     "from_scipy",
     "from_state_space",
-    "gain_for",
     "gaps",
     "gyrator",
-    "impulses",
-    "irka",
+    "irka_basis",
     "joint_coordinates",
     "kalman",
-    "krylov",
+    "krylov_basis",
     "linearise",
     "load_ensemble",
     "load_model",
@@ -301,17 +310,19 @@ __all__ = [
     "loop_poles",
     "lqg",
     "lqr",
-    "modal",
+    "modal_basis",
     "modes",
     "normal",
     "parameters",
     "participation",
+    "passive_controller",
     "passive_observer",
-    "pid",
+    "passive_pid",
+    "passivity_certificate",
     "piecewise",
     "place",
     "plot",
-    "pod",
+    "pod_basis",
     "poles",
     "poles_zeros",
     "ports_report",
@@ -321,7 +332,8 @@ __all__ = [
     "reactions",
     "read_mesh",
     "read_model",
-    "reduce",
+    "reduce_to_tolerance",
+    "reduction_error",
     "response",
     "resume",
     "run",
@@ -332,15 +344,15 @@ __all__ = [
     "save_model",
     "set_moving",
     "settle",
-    "shaped",
+    "shape_input",
+    "shaper_impulses",
     "shapes",
     "show",
-    "side_by_side",
     "simulate",
     "state_space",
     "steady_spin",
     "structure_defects",
-    "swapped",
+    "swap_causality",
     "terms",
     "to_control",
     "to_fmu",
@@ -350,7 +362,6 @@ __all__ = [
     "to_pymor",
     "to_scipy",
     "to_vtu",
-    "together",
     "transfer_gradients",
     "transformer",
     "transmission",
@@ -358,7 +369,6 @@ __all__ = [
     "truncated",
     "uniform",
     "varied",
-    "wired",
     "write_mesh",
     "zeros",
 ]

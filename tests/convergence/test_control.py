@@ -6,12 +6,11 @@ from control_zoo import two_masses, wheel
 
 import phloat as ph
 from phloat.control.feedback import lqg
-from phloat.control.lqr import lqr
-from phloat.control.observers import kalman
-from phloat.control.pid import pid
+from phloat.control.optimal import kalman, lqr
+from phloat.control.passive import passive_pid
 from phloat.control.sampled import Sampled
 
-PD = pid("pin", proportional=0.4, integral=20.0, derivative=0.05, filter=0.02)
+PD = passive_pid("pin", damping=0.4, stiffness=20.0, inertia=0.05, filter=0.02)
 
 
 def rate(errors):

@@ -4,7 +4,7 @@ import numpy as np
 from bodies_zoo import steel
 
 import phloat as ph
-from phloat.linear.zeros import zeros
+from phloat.linear.analysis.poles_zeros import zeros
 
 EA, RHO_A, EI = steel.E * 2e-4, steel.rho * 2e-4, steel.E * 0.02 * 0.01**3 / 12
 

@@ -8,50 +8,48 @@ from control_zoo import LINK, arm, two_masses, wheel
 from messages import raises
 
 import phloat as ph
-from phloat.control.closed import closed
+from phloat.control.closed_loop import closed_loop, loop_ledger
+from phloat.control.coupling import Wire
 from phloat.control.energy_shaping import energy_shaping
 from phloat.control.feedback import Feedback, lqg
-from phloat.control.input_shaping import shaped
-from phloat.control.loop_ledger import loop_ledger
-from phloat.control.lqr import lqr
-from phloat.control.observers import kalman, passive_observer
-from phloat.control.pid import damping_injection, gain_for, pid, together, wired
+from phloat.control.input_shaping import shape_input
+from phloat.control.optimal import kalman, lqr, passive_observer
+from phloat.control.passive import combine_controllers, damping_gain, damping_injection, passive_controller, passive_pid
 from phloat.control.sampled import Sampled
-from phloat.control.wires import Wire
-from phloat.linear.modal import modal
-from phloat.linear.project import project
+from phloat.linear.reduction.basis import project
+from phloat.linear.reduction.modal import modal_basis
 
 PLANT = two_masses(1.0, 0.5, 40.0)
-PD = pid("pin", proportional=0.1, integral=1.0)
+PD = passive_pid("pin", damping=0.1, stiffness=1.0)
 REGULATOR = lqr(PLANT, 1.0, position={"push": 1.0})
 
 
 def sloshing() -> ph.LinearPHDAE:
     """Two masses that nothing holds together but a port on one of them: the other is out of reach."""
     free = two_masses(1.0, 1.0, 10.0)
-    return ph.side_by_side(free, two_masses(1.0, 1.0, 90.0).prefixed("far")).with_ports("push")
+    return ph.append_systems(free, two_masses(1.0, 1.0, 90.0).prefixed("far")).with_ports("push")
 
 
 @pytest.mark.parametrize(
     ("make", "name"),
     [
         (lambda: damping_injection("pin", -1.0), "'pin'"),
-        (lambda: pid("pin"), "'pin'"),
-        (lambda: pid("pin", derivative=1.0), "filter="),
-        (lambda: pid("pin", integral=np.nan), "'pin'"),
+        (lambda: passive_pid("pin"), "'pin'"),
+        (lambda: passive_pid("pin", inertia=1.0), "filter="),
+        (lambda: passive_pid("pin", stiffness=np.nan), "'pin'"),
         (lambda: Wire("a", 3), "3"),
         (lambda: Wire("a", "b", gain=0.0), "Wire"),
-        (lambda: wired(PLANT, "push"), "'push'"),
-        (lambda: wired(PLANT), "'controller'"),
-        (lambda: wired(PLANT, Wire("pull", "push")), "'pull'"),
-        (lambda: together(PD, 3), "3"),
-        (lambda: together(PD, pid("pin", integral=1.0, target=2.0, name="b")), "'pin'"),
-        (lambda: closed(PLANT, PD), "'pin'"),
-        (lambda: closed(PLANT, 3), "int"),
-        (lambda: closed(arm(), REGULATOR), "Regulator"),
-        (lambda: closed(arm(), pid("elbow", derivative=1.0, filter=0.1)), "'elbow.control'"),
-        (lambda: closed(arm(), pid("upper.C", integral=1.0)), "'upper.C'"),
-        (lambda: closed(closed(wheel(), PD), PD), "'pin.control.spring'"),
+        (lambda: passive_controller(PLANT, "push"), "'push'"),
+        (lambda: passive_controller(PLANT), "'controller'"),
+        (lambda: passive_controller(PLANT, Wire("pull", "push")), "'pull'"),
+        (lambda: combine_controllers(PD, 3), "3"),
+        (lambda: combine_controllers(PD, passive_pid("pin", stiffness=1.0, target=2.0, name="b")), "'pin'"),
+        (lambda: closed_loop(PLANT, PD), "'pin'"),
+        (lambda: closed_loop(PLANT, 3), "int"),
+        (lambda: closed_loop(arm(), REGULATOR), "Regulator"),
+        (lambda: closed_loop(arm(), passive_pid("elbow", inertia=1.0, filter=0.1)), "'elbow.control'"),
+        (lambda: closed_loop(arm(), passive_pid("upper.C", stiffness=1.0)), "'upper.C'"),
+        (lambda: closed_loop(closed_loop(wheel(), PD), PD), "'pin.control.spring'"),
         (lambda: lqr(PLANT, {}), "effort"),
         (lambda: lqr(PLANT, {"pull": 1.0}), "'pull'"),
         (lambda: lqr(PLANT, -1.0), "'push'"),
@@ -72,13 +70,13 @@ def sloshing() -> ph.LinearPHDAE:
         (lambda: Sampled(PD, every=0.0), "every"),
         (lambda: Sampled(PD, every=0.1, delay=-1.0), "delay"),
         (lambda: Sampled(PD, every=0.1, saturation={"pin": 0.0}), "'pin'"),
-        (lambda: shaped(3, 1.0), "command"),
-        (lambda: shaped(np.sin, 1.0, "VZ"), "'VZ'"),
-        (lambda: shaped(np.sin, -1.0), "-1"),
-        (lambda: shaped(np.sin, (1.0, 1.2)), "1.2"),
-        (lambda: shaped(np.sin, []), ""),
-        (lambda: gain_for(PLANT, "push", decay=1e6, omega=11.0), "'push'"),
-        (lambda: gain_for(two_masses(1, 1, 10.0, c=2.0), "push", decay=0.1, omega=4.0), "4 rad/s"),
+        (lambda: shape_input(3, 1.0), "command"),
+        (lambda: shape_input(np.sin, 1.0, "VZ"), "'VZ'"),
+        (lambda: shape_input(np.sin, -1.0), "-1"),
+        (lambda: shape_input(np.sin, (1.0, 1.2)), "1.2"),
+        (lambda: shape_input(np.sin, []), ""),
+        (lambda: damping_gain(PLANT, "push", decay=1e6, omega=11.0), "'push'"),
+        (lambda: damping_gain(two_masses(1, 1, 10.0, c=2.0), "push", decay=0.1, omega=4.0), "4 rad/s"),
     ],
 )
 def test_controllers_that_cannot_be(make, name):
@@ -109,7 +107,7 @@ def test_a_controller_designed_on_too_few_modes_is_refused_on_the_full_plant():
     """The controller of a stiff pair drives the mode of a soft one, which it does not know."""
     control = hard(apart(0.5, 0.5, 1e6, c=1e3), 1e-2)
     with raises(ph.InputError):
-        closed(apart(0.5, 0.5, 100.0, c=0.01), control)
+        closed_loop(apart(0.5, 0.5, 100.0, c=0.01), control)
 
 
 def test_a_controller_that_is_unstable_by_itself_is_refused():
@@ -117,7 +115,7 @@ def test_a_controller_that_is_unstable_by_itself_is_refused():
     joints = [ph.Revolute("ground", "link.P", name="hub"), ph.Force("link.C", along=(0, 1, 0), name="tip")]
     system = ph.connect({"link": LINK.discretise(2)}, joints=joints, plane="xy")
     full = ph.eliminate(ph.linearise(system, ph.place(system)).with_ports("hub", "tip"))
-    rom = project(full, modal(full, count=2))
+    rom = project(full, modal_basis(full, count=2))
     regulator = lqr(rom, {"hub": 1e-6}, position={"tip": 1.0}, energy=0.0)
     with raises(ph.InputError):
         lqg(regulator, kalman(rom, position={"tip": 1e-8}, disturbance={"hub": 1.0}, energy=1e-9))
@@ -130,8 +128,8 @@ def test_a_controller_that_is_unstable_by_itself_is_refused():
         ({"controller": PD, "scheme": ph.RadauIIA()}, "'pin.control'"),
         ({"controller": Sampled(PD, every=1e-3)}, "0.01"),
         ({"controller": Sampled(lambda t, y: 3, every=0.1)}, "returned 3"),
-        ({"controller": pid("pan", integral=1.0)}, "'pan'"),
-        ({"controller": pid("wheel.P", integral=1.0)}, "'wheel.P'"),
+        ({"controller": passive_pid("pan", stiffness=1.0)}, "'pan'"),
+        ({"controller": passive_pid("wheel.P", stiffness=1.0)}, "'wheel.P'"),
     ],
 )
 def test_runs_with_controllers_that_cannot_be(options, name):
@@ -150,7 +148,7 @@ def test_a_controller_that_couples_two_joints_in_a_step_is_refused_on_a_nonlinea
         split=0,
     )
     system = arm()
-    control = wired(spring, Wire("a", "shoulder"), Wire("b", "elbow"))
+    control = passive_controller(spring, Wire("a", "shoulder"), Wire("b", "elbow"))
     with raises(ph.InputError, "'controller'", "shoulder", "elbow"):
         ph.simulate(system, ph.place(system), 0.1, dt=0.01, controller=control)
     ph.simulate(system, ph.place(system), 0.02, dt=0.01, controller=Sampled(control, every=0.01))

@@ -10,13 +10,12 @@ import scipy.sparse as sp
 from messages import raises
 
 import phloat as ph
-from phloat.control.exports import from_control, from_scipy, to_control, to_scipy
+from phloat.control.exports import from_control, from_matlab, from_scipy, to_control, to_matlab, to_scipy
 from phloat.control.fmu import to_fmu
-from phloat.control.matlab import from_matlab, to_matlab
 from phloat.control.stepping import moved
-from phloat.linear.passive_form import from_state_space
-from phloat.linear.pymor import from_pymor, to_pymor
-from phloat.linear.state_space import MOST, descriptor, state_space
+from phloat.linear.form.passive import from_state_space
+from phloat.linear.form.state_space import MOST, descriptor, state_space
+from phloat.linear.reduction.pymor import from_pymor, to_pymor
 
 LINK = ph.Beam(1.0, ph.Circle(0.01), ph.Material(E=7e10, rho=2700.0)).discretise(2)
 SYSTEM = ph.connect({"rod": LINK}, joints=[ph.Revolute("ground", "rod.P", name="pin")], plane="xy")

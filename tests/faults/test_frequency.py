@@ -6,10 +6,9 @@ from messages import raises
 
 import phloat as ph
 from phloat.analysis.campbell import campbell
-from phloat.linear.participation import effective_masses, participation
-from phloat.linear.ports_report import ports_report
-from phloat.linear.response import transmission
-from phloat.linear.zeros import poles, poles_zeros, zeros
+from phloat.linear.analysis.participation import effective_masses, participation, ports_report
+from phloat.linear.analysis.poles_zeros import poles, poles_zeros, zeros
+from phloat.linear.analysis.response import transmission
 
 LINK = ph.Beam(1.0, ph.Circle(0.01), ph.Material(E=7e10, rho=2700.0)).discretise(2)
 PIN = ph.Revolute("ground", "rod.P", name="pin")
@@ -58,7 +57,7 @@ def test_an_output_that_feels_nothing_makes_every_s_a_zero(inputs, outputs):
 
 
 def test_zeros_of_a_large_system_ask_for_a_reduction(monkeypatch):
-    monkeypatch.setattr("phloat.linear.zeros.MOST_ROWS", 5)
+    monkeypatch.setattr("phloat.linear.analysis.poles_zeros.MOST_ROWS", 5)
     with raises(ph.InputError, PLANT.rows.size):
         zeros(PLANT, "pin")
 

@@ -480,7 +480,10 @@ def system_of(body, *joints) -> ph.System:
     ("system", "name"),
     [
         (lambda: system_of(ph.Beam(0.3, lambda s: ph.Circle(0.006), ph.Material(2e11, 7870.0)).discretise(2)), "'rod'"),
-        (lambda: system_of(beam().discretise(4).reduced(ph.modal(beam().discretise(4).linear(), count=9))), "'rod'"),
+        (
+            lambda: system_of(beam().discretise(4).reduced(ph.modal_basis(beam().discretise(4).linear(), count=9))),
+            "'rod'",
+        ),
         (lambda: system_of(beam().discretise(2), ph.Load("rod", along=(0, 1, 0), per_length=lambda s: s)), "load"),
         (lambda: ph.linearise(s := system_of(beam().discretise(2)), ph.place(s)), "LinearPHDAE"),
     ],

@@ -166,4 +166,4 @@ def test_no_such_port_to_connect(verb):
 
 def test_no_such_port_to_swap():
     with raises(ph.PortError, "'Q'"):
-        ph.swapped(LINK.linear(), "Q")
+        ph.swap_causality(LINK.linear(), "Q")

@@ -104,7 +104,7 @@ def test_no_energy_of_nan(value):
 def test_no_systems_are_connected_through_nan(verb, value):
     one, two = oscillator().prefixed("one"), oscillator().prefixed("two")
     with raises(ph.InputError, "'one.p'", "'two.p'"):
-        verb(ph.side_by_side(one).with_ports("one.p"), "one.p", two, "two.p", [[value]])
+        verb(ph.append_systems(one).with_ports("one.p"), "one.p", two, "two.p", [[value]])
 
 
 PLANT = ph.linearise(FLAT, ph.place(FLAT))

@@ -138,17 +138,17 @@ def test_a_system_is_not_connected_to_itself(verb):
 
 def test_a_port_is_swapped_once():
     with raises(ph.JointError, "'one.p'"):
-        ph.swapped(ph.swapped(ONE, "one.p"), "one.p")
+        ph.swap_causality(ph.swap_causality(ONE, "one.p"), "one.p")
 
 
 def test_a_transformer_takes_efforts():
     with raises(ph.JointError, "'one.p'"):
-        ph.transformer(ph.swapped(ONE, "one.p"), "one.p", TWO, "two.p")
+        ph.transformer(ph.swap_causality(ONE, "one.p"), "one.p", TWO, "two.p")
 
 
 def test_a_gyrator_does_not_take_two_flows():
     with raises(ph.JointError, "'one.p'", "'two.p'"):
-        ph.gyrator(ph.swapped(ONE, "one.p"), "one.p", ph.swapped(TWO, "two.p"), "two.p")
+        ph.gyrator(ph.swap_causality(ONE, "one.p"), "one.p", ph.swap_causality(TWO, "two.p"), "two.p")
 
 
 def test_joints_on_stresses_are_not_eliminated():

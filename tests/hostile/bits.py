@@ -90,7 +90,7 @@ def linear(_: Path) -> Bits:
     plant = ph.linearise(system, ph.equilibrium(system, ph.place(system, {"a.theta": -1.5, "b.theta": -1.5})))
     free = ph.eliminate(plant.with_ports("shoulder", "elbow"))
     modes, omega = ph.modes(plant), np.geomspace(1.0, 1e3, 40)
-    small = ph.reduce(free, tolerance=1e-3, band=(1.0, 500.0))
+    small = ph.reduce_to_tolerance(free, tolerance=1e-3, band=(1.0, 500.0))
     out: Bits = [modes.omega, modes.poles, modes.shape(2, "a"), small.E.toarray(), small.J.toarray(), small.R.toarray()]
     return [*out, *(ph.response(x, "shoulder", "elbow", omega=omega).values for x in (free, small))]
 
@@ -100,7 +100,11 @@ def linear_meshes(_: Path, cells: int = 6) -> Bits:
     system = satellite(cells)
     hinged = ph.linearise(system, ph.settle(system, ph.place(system))).with_ports("hinge")
     plant = ph.eliminate(hinged)
-    bases = [ph.krylov(plant, shifts=[1.0, 100.0]), ph.modal(plant, count=8), ph.balanced(plant, order=10, decay=1.0)]
+    bases = [
+        ph.krylov_basis(plant, shifts=[1.0, 100.0]),
+        ph.modal_basis(plant, count=8),
+        ph.balanced_basis(plant, order=10, decay=1.0),
+    ]
     out: Bits = [ph.modes(plant).omega, ph.zeros(plant, "hinge")]
     for small in (ph.project(plant, basis) for basis in bases):
         out += [small.E.toarray(), small.J.toarray()]

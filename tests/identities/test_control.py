@@ -5,28 +5,26 @@ import pytest
 from control_zoo import ORIGIN, TARGET, arm, at, linear_arm, two_masses
 
 import phloat as ph
-from phloat.control.closed import certificate, closed, loop_poles
+from phloat.control.closed_loop import closed_loop, loop_ledger, loop_poles, passivity_certificate
+from phloat.control.coupling import Wire
 from phloat.control.feedback import lqg
-from phloat.control.loop_ledger import loop_ledger
-from phloat.control.lqr import lqr
-from phloat.control.observers import kalman, passive_observer
-from phloat.control.pid import damping_injection, pid, together, wired
-from phloat.control.wires import Wire
-from phloat.linear.modal import modal
-from phloat.linear.project import project
+from phloat.control.optimal import kalman, lqr, passive_observer
+from phloat.control.passive import combine_controllers, damping_injection, passive_controller, passive_pid
+from phloat.linear.reduction.basis import project
+from phloat.linear.reduction.modal import modal_basis
 
 JOINTS = ("shoulder", "elbow")
 
 
 def controller(derivative: float = 0.01):
-    shoulder = pid(
-        "shoulder", proportional=0.2, integral=0.5, derivative=derivative, filter=0.05, target=0.5, origin=0.3
+    shoulder = passive_pid(
+        "shoulder", damping=0.2, stiffness=0.5, inertia=derivative, filter=0.05, target=0.5, origin=0.3
     )
-    return together(shoulder, pid("elbow", proportional=0.05, integral=0.2, target=0.3, origin=0.6))
+    return combine_controllers(shoulder, passive_pid("elbow", damping=0.05, stiffness=0.2, target=0.3, origin=0.6))
 
 
 def test_a_loop_of_passive_parts_is_passive_by_its_numbers():
-    proof = certificate(closed(linear_arm(), controller()))
+    proof = passivity_certificate(closed_loop(linear_arm(), controller()))
     assert proof.passive and max(proof.defects.values()) < 1e-12
     assert proof.energy < 1e-12 and proof.dissipation < 1e-12 and proof.slowest < 0.0
     assert "passive" in str(proof)
@@ -34,7 +32,7 @@ def test_a_loop_of_passive_parts_is_passive_by_its_numbers():
 
 def test_rows_without_energy_are_taken_out_of_a_loop():
     plant = linear_arm()
-    loop = closed(plant, damping_injection("shoulder", 0.7))
+    loop = closed_loop(plant, damping_injection("shoulder", 0.7))
     assert loop.rows.size == plant.rows.size and tuple(loop.ports) == JOINTS
     B = plant.B[:, [0]]
     assert abs(loop.R - plant.R - 0.7 * (B @ B.T)).max() < 1e-15 * abs(loop.R).max()
@@ -43,7 +41,7 @@ def test_rows_without_energy_are_taken_out_of_a_loop():
 
 def test_wires_are_gyrators():
     plant, other = two_masses(1.0, 2.0, 30.0), two_masses(0.1, 0.3, 5.0, c=0.2).prefixed("other")
-    loop = closed(plant, wired(other, Wire("other.push", "push", gain=1.7), name="c"))
+    loop = closed_loop(plant, passive_controller(other, Wire("other.push", "push", gain=1.7), name="c"))
     wanted = ph.gyrator(plant, "push", other.prefixed("c"), "c.other.push", C=[[1.7]])
     assert tuple(loop.rows) == tuple(wanted.rows) and loop.split == wanted.split
     assert abs(loop.J - wanted.J).max() < 1e-15
@@ -54,7 +52,7 @@ def test_a_linear_plant_and_its_controller_step_as_one():
     """The controller as rows of the loop, and the controller beside the plant in simulate."""
     plant, c = linear_arm(), controller()
     start = {"shoulder.control.spring": [0.5 * (0.3 - 0.5)], "elbow.control.spring": [0.2 * (0.6 - 0.3)]}
-    together_ = ph.simulate(closed(plant, pid_of(c, "shoulder"), pid_of(c, "elbow")), start, 0.5, dt=1e-2)
+    together_ = ph.simulate(closed_loop(plant, pid_of(c, "shoulder"), pid_of(c, "elbow")), start, 0.5, dt=1e-2)
     beside = ph.simulate(plant, None, 0.5, dt=1e-2, controller=c)
     for port in JOINTS:
         assert np.abs(together_.y[port] - beside.y[port]).max() < 1e-9 * np.abs(beside.y[port]).max()
@@ -66,7 +64,7 @@ def pid_of(c, port):
     gains = {"shoulder": (0.2, 0.5, 0.01, 0.5, 0.3), "elbow": (0.05, 0.2, 0.0, 0.3, 0.6)}[port]
     assert port in c.ports
     k_p, k_i, k_d, target, origin = gains
-    return pid(port, proportional=k_p, integral=k_i, derivative=k_d, filter=0.05, target=target, origin=origin)
+    return passive_pid(port, damping=k_p, stiffness=k_i, inertia=k_d, filter=0.05, target=target, origin=origin)
 
 
 @pytest.mark.parametrize("dt", [1e-2, 4e-2])
@@ -83,7 +81,7 @@ def test_the_energy_of_a_nonlinear_plant_and_its_controller_is_exact_at_any_step
 
 def test_what_a_push_supplies_bounds_the_energy_of_a_loop():
     body = ph.connect({"arm": arm()}, joints=[ph.Force("arm.lower.C", along=(0, 1, 0), name="push")], plane="xy")
-    c = pid("arm.shoulder", proportional=0.2, integral=0.5, derivative=0.01, filter=0.05)
+    c = passive_pid("arm.shoulder", damping=0.2, stiffness=0.5, inertia=0.01, filter=0.05)
     result = ph.simulate(body, ph.place(body), 0.5, dt=1e-2, controller=c, u={"push": lambda t: 0.1 * np.sin(20 * t)})
     ledger = loop_ledger(result, c)
     assert list(ledger.supplied) == ["push"] and np.abs(ledger.supplied["push"]).max() > 1e-3
@@ -95,7 +93,7 @@ def test_springs_and_dampers_of_a_system_are_the_same_controller():
     system, c = arm(), controller(derivative=0.0)
     start = at(system, ORIGIN)
     beside = ph.simulate(system, start, 0.3, dt=1e-2, controller=c)
-    inside = ph.simulate(closed(system, c), start, 0.3, dt=1e-2)
+    inside = ph.simulate(closed_loop(system, c), start, 0.3, dt=1e-2)
     for joint in JOINTS:
         assert np.abs(beside[f"{joint}.angle"] - inside[f"{joint}.angle"]).max() < 1e-11
     assert ph.energy_ledger(inside).relative < 1e-11
@@ -105,7 +103,7 @@ def test_a_controller_on_a_turning_joint_in_space_counts_its_turns():
     body = ph.RigidBody(mass=1.0, inertia=np.diag([0.2] * 3)).discretise()
     system = ph.connect({"wheel": body}, joints=[ph.Revolute("ground", "wheel.P", name="pin")])
     start = ph.set_moving(system, ph.place(system), {"wheel.omega": (0.0, 0.0, 30.0)})
-    c = pid("pin", proportional=0.05, derivative=0.01, filter=0.1)
+    c = passive_pid("pin", damping=0.05, inertia=0.01, filter=0.1)
     ledger = loop_ledger(ph.simulate(system, start, 1.0, dt=1e-2, controller=c), c)
     assert np.abs(ledger.residual).max() < 1e-11 * ledger.energy[0]
 
@@ -127,8 +125,8 @@ def sorted_poles(values):
 
 def test_the_loop_of_a_regulator_has_its_cost_as_energy(designed):
     plant, regulator, _ = designed
-    loop = closed(plant, regulator)
-    proof = certificate(loop)
+    loop = closed_loop(plant, regulator)
+    proof = passivity_certificate(loop)
     assert proof.passive and max(proof.defects.values()) < 1e-12
     assert np.allclose(sorted_poles(loop_poles(loop)), sorted_poles(regulator.poles))
     x = np.random.default_rng(1).standard_normal(4)
@@ -141,8 +139,8 @@ def test_the_loop_of_a_regulator_has_its_cost_as_energy(designed):
 
 def test_regulator_and_observer_do_not_disturb_each_other(designed):
     plant, regulator, observer = designed
-    loop = closed(plant, lqg(regulator, observer))
-    assert certificate(loop).passive
+    loop = closed_loop(plant, lqg(regulator, observer))
+    assert passivity_certificate(loop).passive
     both = np.concatenate([regulator.poles, observer.poles])
     assert np.allclose(sorted_poles(loop_poles(loop)), sorted_poles(both), atol=1e-6)
 
@@ -150,17 +148,17 @@ def test_regulator_and_observer_do_not_disturb_each_other(designed):
 def test_what_a_passive_observer_misses_is_the_plant_with_dampers_and_springs(designed):
     plant, _, _ = designed
     observer = passive_observer(plant, rate={"push": 0.7}, position={"push": 3.0})
-    assert certificate(observer.error).passive
+    assert passivity_certificate(observer.error).passive
     assert np.allclose(sorted_poles(loop_poles(observer.error)), sorted_poles(observer.poles))
 
 
 def test_the_same_controller_runs_on_reduced_full_and_nonlinear_plants():
     full = linear_arm()
-    rom = project(full, modal(full, count=2, static=True))
+    rom = project(full, modal_basis(full, count=2, static=True))
     regulator = lqr(rom, 10.0, position=dict.fromkeys(JOINTS, 1.0))
     observer = passive_observer(rom, rate={"shoulder": 0.2, "elbow": 0.1}, position=dict.fromkeys(JOINTS, 1.0))
     feedback = lqg(regulator, observer, target=TARGET, origin=ORIGIN)
-    assert certificate(closed(full, feedback)).slowest < -1.0
+    assert passivity_certificate(closed_loop(full, feedback)).slowest < -1.0
     system = arm()
     ends = [
         ORIGIN["elbow"] + float(run.way[-1] @ run.system.B[: run.way.shape[1], [1]].toarray()[:, 0])
@@ -176,8 +174,8 @@ def test_a_controller_connects_like_any_other_system():
     slide = [ph.Prismatic("ground", "m.P", axis=(1, 0, 0), name="p"), ph.JointSpring("p", stiffness=8.0)]
     system = ph.connect({"m": mass}, slide)
     plant = ph.eliminate(ph.linearise(system, ph.place(system)).with_ports("p"))
-    passive = ph.pid("p", proportional=0.7, integral=3.0, name="c")
-    loop = ph.closed(plant, passive)
+    passive = ph.passive_pid("p", damping=0.7, stiffness=3.0, name="c")
+    loop = ph.closed_loop(plant, passive)
     by_hand = ph.connect(
         {"plant": plant, "c": passive.system},
         [ph.Wire(f"c.{w.controller}", f"plant.{w.plant}", w.gain) for w in passive.wires],

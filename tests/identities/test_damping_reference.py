@@ -114,7 +114,7 @@ def test_plates_solids_and_reduced_bodies_alike(kind, reference):
 
 
 def _by_a_basis(body):
-    return body.reduced(ph.modal(body.linear(), count=8))
+    return body.reduced(ph.modal_basis(body.linear(), count=8))
 
 
 def test_small_motion_of_meshes_knows_ground_ports_and_body():

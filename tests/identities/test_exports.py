@@ -8,11 +8,10 @@ import scipy.io
 import scipy.linalg as la
 
 import phloat as ph
-from phloat.control.exports import from_control, from_scipy, to_control, to_scipy
-from phloat.control.matlab import from_matlab, to_matlab
-from phloat.linear.passive_form import from_state_space
-from phloat.linear.pymor import from_pymor, to_pymor
-from phloat.linear.state_space import descriptor, state_space
+from phloat.control.exports import from_control, from_matlab, from_scipy, to_control, to_matlab, to_scipy
+from phloat.linear.form.passive import from_state_space
+from phloat.linear.form.state_space import descriptor, state_space
+from phloat.linear.reduction.pymor import from_pymor, to_pymor
 
 ALU = ph.Material(E=7.1016e10, rho=2714.4716, nu=0.33)
 LINK = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), ALU, damping=ph.KelvinVoigt(2e-5)).discretise(4)

@@ -9,8 +9,8 @@ import pytest
 import phloat as ph
 from phloat.control.fmu import to_fmu
 from phloat.control.stepping import moved
-from phloat.linear.march import march
-from phloat.motion.outputs import Outputs
+from phloat.linear.time.march import march
+from phloat.motion.run.outputs import Outputs
 
 pytest.importorskip("pythonfmu3")
 fmpy = pytest.importorskip("fmpy")

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import phloat as ph
-from phloat.linear.participation import effective_masses, participation
-from phloat.linear.ports_report import ports_report
-from phloat.linear.response import Sweep, transmission
-from phloat.linear.transfer import FEW, Pencil, one_by_one, triangular
-from phloat.linear.zeros import poles, poles_zeros, zeros
+from phloat.linear.analysis.participation import effective_masses, participation, ports_report
+from phloat.linear.analysis.poles_zeros import poles, poles_zeros, zeros
+from phloat.linear.analysis.response import Sweep, transmission
+from phloat.linear.analysis.transfer import FEW, Pencil, one_by_one, triangular
 
 ALU = ph.Material(E=7.1e10, rho=2700.0, nu=0.33)
 BOTH = ["shoulder", "elbow"]
@@ -63,8 +62,8 @@ def test_a_sweep_answers_as_single_solutions_do(damping):
 
 def test_a_large_system_is_swept(monkeypatch):
     """response takes the sweep where it is large: as few factorisations as the band has modes, not one a frequency."""
-    monkeypatch.setattr("phloat.linear.response.SMALL", 10)
-    monkeypatch.setattr("phloat.linear.transfer.SMALL", 10)
+    monkeypatch.setattr("phloat.linear.analysis.response.SMALL", 10)
+    monkeypatch.setattr("phloat.linear.analysis.transfer.SMALL", 10)
     solved = []
     at = Pencil.at
     monkeypatch.setattr(Pencil, "at", lambda self, s: solved.append(s) or at(self, s))
@@ -111,7 +110,7 @@ def test_nothing_comes_out_at_a_zero(damping):
 
 def test_zeros_of_ports_on_themselves_are_poles_with_them_held():
     plant = arm()
-    held = ph.modes(ph.swapped(ph.swapped(plant, "shoulder"), "elbow")).elastic[:8]
+    held = ph.modes(ph.swap_causality(ph.swap_causality(plant, "shoulder"), "elbow")).elastic[:8]
     np.testing.assert_allclose(zeros(plant, BOTH).imag[:8], held, rtol=1e-9)
 
 

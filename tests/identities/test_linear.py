@@ -33,7 +33,7 @@ def test_transformer_equals_swapped_system_and_gyrator():
     R = rotated(0.7)[:2, :2]
     first, second = hinge(SMALL, "a"), hinge(SMALL, "b")
     joined = ph.transformer(first, "a.C", second, "b.P", R)
-    other = ph.gyrator(first, "a.C", ph.swapped(second, "b.P"), "b.P", R)
+    other = ph.gyrator(first, "a.C", ph.swap_causality(second, "b.P"), "b.P", R)
     for name in ("E", "J", "R", "B"):
         assert abs(getattr(joined, name) - getattr(other, name)).max() == 0.0, name
     np.testing.assert_allclose(joined.G.toarray(), other.G.toarray(), atol=0)
@@ -57,7 +57,7 @@ def test_a_gyrator_between_efforts_couples_through_J():
     assert both.multipliers.size == 0
     assert ph.structure_defects(both)["J is not skew-symmetric"] == 0.0
     # u₁ = −C y₂: the velocity of the second pushes the first back, and the first pushes the second on
-    rows, loose = both.rows, ph.side_by_side(first, second).J
+    rows, loose = both.rows, ph.append_systems(first, second).J
     coupling = (both.J - loose).toarray()
     B_1, B_2 = first.B[:, first.ports["a.C"]].toarray(), second.B[:, second.ports["b.P"]].toarray()
     ours = coupling[np.ix_(rows.indices(first.rows), rows.indices(second.rows))]
@@ -159,7 +159,7 @@ def test_rank_of_many_joint_rows_is_judged_as_that_of_few(monkeypatch):
 
 def test_large_systems_have_the_modes_of_small_ones():
     """The sparse path against the dense one, rigid modes counted."""
-    from phloat.linear import modes as module
+    from phloat.linear.analysis import modes as module
 
     system = arm(ph.KelvinVoigt(1e-4))
     dense = ph.modes(system)
@@ -173,7 +173,7 @@ def test_large_systems_have_the_modes_of_small_ones():
 
 
 def test_fewer_modes_than_rigid_ones_may_be_asked_of_a_large_system():
-    from phloat.linear import modes as module
+    from phloat.linear.analysis import modes as module
 
     link = beam(section=ph.Rectangle(0.02, 0.03)).discretise(2)
     system = ph.connect({f"b{i}": link for i in range(4)})  # four free beams: 24 rigid modes
@@ -185,8 +185,8 @@ def test_fewer_modes_than_rigid_ones_may_be_asked_of_a_large_system():
 
 
 def test_blocks_find_the_modes_where_one_krylov_sequence_breaks_down(monkeypatch):
-    from phloat.linear import modes as module
-    from phloat.linear import shift_invert
+    from phloat.linear.analysis import modes as module
+    from phloat.linear.analysis import shift_invert
 
     class NoShifts(shift_invert.spla.ArpackError):
         def __init__(self):
@@ -206,7 +206,7 @@ def test_blocks_find_the_modes_where_one_krylov_sequence_breaks_down(monkeypatch
 @pytest.mark.parametrize("seed", range(8))
 def test_repeated_modes_are_all_found(seed):
     """Equal free bodies have few distinct frequencies, which one Krylov sequence cannot tell apart."""
-    from phloat.linear import modes as module
+    from phloat.linear.analysis import modes as module
 
     rng = np.random.default_rng(seed)
     link = ph.Beam(1.3, ph.Rectangle(*rng.uniform(0.01, 0.04, 2)), steel).discretise(2)
@@ -244,7 +244,7 @@ def test_poles_of_coupled_modes_are_those_of_the_pencil_each_once(time):
 
 
 def test_poles_of_a_large_coupled_system_are_refined_or_refused():
-    from phloat.linear import modes as module
+    from phloat.linear.analysis import modes as module
 
     small = half_damped(1e-4, 12)
     found = module._sparse(small, 6)
@@ -291,7 +291,7 @@ def test_damped_rigid_motion_keeps_one_zero():
 
 
 def test_systems_past_the_dense_limit_take_the_sparse_way_by_themselves():
-    from phloat.linear.modes import DENSE_VELOCITIES
+    from phloat.linear.analysis.modes import DENSE_VELOCITIES
 
     chain = ph.connect({f"b{i}": beam(section=ph.Rectangle(0.02, 0.03)).discretise(6) for i in range(20)})
     linear = ph.linearise(chain, ph.place(chain))

@@ -8,7 +8,7 @@ from messages import warns
 from ties_zoo import alu, plate
 
 import phloat as ph
-from phloat.linear import modes as modes_of
+from phloat.linear.analysis import modes as modes_of
 
 
 def arm(**options) -> ph.LinearPHDAE:

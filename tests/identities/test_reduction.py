@@ -8,13 +8,11 @@ import scipy.linalg as la
 from reduction_zoo import BAND, LINK, apart, driven_arm, jointed_arm, made, markov, moment, plate
 
 import phloat as ph
-from phloat.linear.balanced import balanced
-from phloat.linear.bases import Basis, rigid_motions
-from phloat.linear.error import error
-from phloat.linear.krylov import krylov
-from phloat.linear.modal import craig_bampton, modal
-from phloat.linear.project import project
-from phloat.linear.reduce import reduce
+from phloat.linear.reduction.balanced import balanced_basis
+from phloat.linear.reduction.basis import Basis, project, rigid_motions
+from phloat.linear.reduction.krylov import krylov_basis
+from phloat.linear.reduction.modal import craig_bampton_basis, modal_basis
+from phloat.linear.reduction.reduce import reduce_to_tolerance, reduction_error
 
 JOINTED = jointed_arm()
 SYSTEMS = {
@@ -37,12 +35,12 @@ def shifts(name: str) -> tuple[complex, ...]:
 
 
 BASES = {
-    "krylov": lambda s: krylov(s, SHIFTS),
-    "krylov at infinity": lambda s: krylov(s, infinity=1),
-    "modal": lambda s: modal(s, count=3),
-    "modal with statics": lambda s: modal(s, count=2, static=True),
-    "craig_bampton": lambda s: craig_bampton(s, modes=2),
-    "balanced": lambda s: balanced(s, tolerance=1e-2, decay=1.0),
+    "krylov": lambda s: krylov_basis(s, SHIFTS),
+    "krylov at infinity": lambda s: krylov_basis(s, infinity=1),
+    "modal": lambda s: modal_basis(s, count=3),
+    "modal with statics": lambda s: modal_basis(s, count=2, static=True),
+    "craig_bampton": lambda s: craig_bampton_basis(s, modes=2),
+    "balanced": lambda s: balanced_basis(s, tolerance=1e-2, decay=1.0),
 }
 DEFINITE = [name for name in SYSTEMS if name != "giving energy"]
 
@@ -76,7 +74,7 @@ def test_a_reduced_system_is_port_hamiltonian_with_the_same_ports_and_rigid_moti
 def test_moments_at_shifts_are_those_of_the_full_system(name, order):
     """Twice as many as were asked for where the system is reciprocal."""
     system = SYSTEMS[name]
-    rom = project(system, krylov(system, shifts(name), order=order))
+    rom = project(system, krylov_basis(system, shifts(name), order=order))
     assert rom.split < system.split - system.multipliers.size
     for s in shifts(name):
         for k in range(order if name == "spinning" else 2 * order):
@@ -86,7 +84,7 @@ def test_moments_at_shifts_are_those_of_the_full_system(name, order):
 @pytest.mark.parametrize("name", ["made", "spinning", "giving energy"])
 def test_responses_at_shifts_are_in_the_basis(name):
     system = SYSTEMS[name]
-    V = krylov(system, SLOW).V_v.toarray()
+    V = krylov_basis(system, SLOW).V_v.toarray()
     E, A, B = system.E.toarray(), (system.J - system.R).toarray(), system.B.toarray()
     for s in SLOW:
         v = la.solve(s * E - A, B)[: system.split]
@@ -97,27 +95,30 @@ def test_responses_at_shifts_are_in_the_basis(name):
 @pytest.mark.parametrize("order", [1, 2])
 def test_moments_at_infinity_are_those_of_the_full_system(name, order):
     system = SYSTEMS[name]
-    rom = project(system, krylov(system, infinity=order))
+    rom = project(system, krylov_basis(system, infinity=order))
     for k in range(order if name == "spinning" else 2 * order):
         assert apart(markov(rom, k), markov(system, k)) < 1e-8
 
 
 def test_joints_may_be_eliminated_before_or_not_at_all():
-    one, two = (project(s, krylov(s, SHIFTS)) for s in (SYSTEMS["arm"], SYSTEMS["arm with joints"]))
+    one, two = (project(s, krylov_basis(s, SHIFTS)) for s in (SYSTEMS["arm"], SYSTEMS["arm with joints"]))
     for s in (0.3 + 2.0j, 100.0j, 7.0):
         assert apart(moment(two, s), moment(one, s)) < 1e-9
 
 
 def test_a_shift_that_stands_twice_or_beside_its_conjugate_counts_once():
-    once, often = krylov(SYSTEMS["arm"], [3.0 + 50j]), krylov(SYSTEMS["arm"], [3.0 + 50j, 3.0 - 50j, 3.0 + 50j])
+    once, often = (
+        krylov_basis(SYSTEMS["arm"], [3.0 + 50j]),
+        krylov_basis(SYSTEMS["arm"], [3.0 + 50j, 3.0 - 50j, 3.0 + 50j]),
+    )
     assert once.V_v.shape == often.V_v.shape
 
 
 def test_moments_of_one_port_need_fewer_states_and_all_ports_stay():
     system = SYSTEMS["arm"]
-    rom = project(system, krylov(system, SHIFTS, ports="elbow"))
+    rom = project(system, krylov_basis(system, SHIFTS, ports="elbow"))
     assert rom.ports == system.ports
-    assert rom.rows.size < project(system, krylov(system, SHIFTS)).rows.size
+    assert rom.rows.size < project(system, krylov_basis(system, SHIFTS)).rows.size
     assert apart(moment(rom, SHIFTS[1])[1, 1], moment(system, SHIFTS[1])[1, 1]) < 1e-8
 
 
@@ -134,7 +135,7 @@ def test_a_basis_that_does_not_respect_joints_keeps_them():
 
 def test_all_velocities_are_the_system_itself():
     system = SYSTEMS["driven arm"]
-    rom = project(system, modal(system, count=1000))
+    rom = project(system, modal_basis(system, count=1000))
     for s in (20.0, 3.0 + 700j):
         assert apart(moment(rom, s), moment(system, s)) < 1e-8
 
@@ -155,7 +156,7 @@ def test_damping_that_is_hardly_felt_stays_positive():
 def test_stresses_are_those_of_the_velocities():
     """V_σ spans C⁻¹Lᵀ V_v: the reduced stiffness is that of the full system in the kept velocities."""
     system = SYSTEMS["plate"]
-    basis, n = krylov(system, SHIFTS), system.split
+    basis, n = krylov_basis(system, SHIFTS), system.split
     rom = project(system, basis)
     V, L, C = basis.V_v.toarray(), -system.J[:n, n:].toarray(), system.E[n:, n:].toarray()
     L_r, C_r = -rom.J[: rom.split, rom.split :].toarray(), rom.E[rom.split :, rom.split :].toarray()
@@ -168,27 +169,27 @@ def test_stresses_are_those_of_the_velocities():
 def test_kept_modes_keep_their_frequencies():
     for name in ("arm", "arm with joints", "free plate"):
         system = SYSTEMS[name]
-        found = ph.modes(project(system, modal(system, count=4)))
+        found = ph.modes(project(system, modal_basis(system, count=4)))
         np.testing.assert_allclose(found.elastic, ph.modes(system).elastic[:4], rtol=1e-9)
 
 
 def test_a_band_keeps_the_modes_in_it():
     system = SYSTEMS["arm"]
     omega = ph.modes(system).elastic
-    found = ph.modes(project(system, modal(system, band=(omega[1] - 1, omega[3] + 1)))).elastic
+    found = ph.modes(project(system, modal_basis(system, band=(omega[1] - 1, omega[3] + 1)))).elastic
     np.testing.assert_allclose(found, omega[1:4], rtol=1e-9)
 
 
 def test_modes_that_no_port_feels_are_left_out():
     system = SYSTEMS["plate"].with_ports("tip")
-    few, all_ = modal(system, tolerance=1e-2), modal(system, tolerance=1e-12)
+    few, all_ = modal_basis(system, tolerance=1e-2), modal_basis(system, tolerance=1e-12)
     assert few.states < all_.states
 
 
 def test_static_motions_of_held_ports_are_exact():
     """The compliance of the tip, H(s)/s as s → 0: what is left out goes with s⁴, two moments being matched there."""
     system = SYSTEMS["plate"]
-    rom = project(system, craig_bampton(system, modes=0))
+    rom = project(system, craig_bampton_basis(system, modes=0))
     far = [apart(moment(rom, s), moment(system, s)) for s in (3.0, 30.0)]
     assert far[0] < 1e-6
     assert 3e3 < far[1] / far[0] < 3e4
@@ -196,14 +197,17 @@ def test_static_motions_of_held_ports_are_exact():
 
 def test_more_modes_of_held_ports_are_nearer():
     system = SYSTEMS["arm"]
-    far = [error(system, project(system, craig_bampton(system, modes=m)), band=BAND).largest for m in (4, 8, 16)]
+    far = [
+        reduction_error(system, project(system, craig_bampton_basis(system, modes=m)), band=BAND).largest
+        for m in (4, 8, 16)
+    ]
     assert far[0] > 10 * far[1] > 100 * far[2]
 
 
 def test_balanced_velocities_have_a_diagonal_gramian():
     """And the observability Gramian has the same block of velocities: what makes them balanced."""
     system = SYSTEMS["made"]
-    rom = project(system, balanced(system, tolerance=1e-12))
+    rom = project(system, balanced_basis(system, tolerance=1e-12))
     E, A, B = rom.E.toarray(), (rom.J - rom.R).toarray(), rom.B.toarray()
     first = zeros(rom)
     keep = np.arange(first, len(A))
@@ -224,15 +228,15 @@ def test_reduced_transfer_functions_are_positive_real(method):
 
 def test_the_points_of_pymor_give_a_passive_system():
     pytest.importorskip("pymor")
-    from phloat.linear.pymor import irka
+    from phloat.linear.reduction.pymor import irka_basis
 
     system = SYSTEMS["arm"]
-    rom = project(system, irka(system, order=30))
+    rom = project(system, irka_basis(system, order=30))
     assert rom.rows.size <= 30
     assert max(rom.structure().values()) <= 1e-12
     assert rom.passive
     assert zeros(rom) == 2
-    assert error(system, rom, band=BAND).largest < 1e-3
+    assert reduction_error(system, rom, band=BAND).largest < 1e-3
 
 
 @pytest.mark.parametrize("name", ["arm", "arm with joints", "driven arm", "made", "spinning"])
@@ -240,8 +244,8 @@ def test_the_points_of_pymor_give_a_passive_system():
 def test_a_tolerance_is_kept_over_the_band(name, tolerance):
     system = SYSTEMS[name]
     band = (0.1, 10.0) if name in ("made", "spinning") else BAND
-    rom = reduce(system, tolerance=tolerance, band=band)
-    assert error(system, rom, band=band, points=333).largest <= 1.5 * tolerance
+    rom = reduce_to_tolerance(system, tolerance=tolerance, band=band)
+    assert reduction_error(system, rom, band=band, points=333).largest <= 1.5 * tolerance
     assert max(rom.structure().values()) <= 1e-12
     assert zeros(rom) == zeros(system)
 
@@ -252,7 +256,7 @@ def test_a_sharp_peak_does_not_hide_the_rest():
         {"b": LINK.discretise(4)}, joints=[ph.Revolute("ground", "b.P")], plane="xy", gravity=(9.81, 0, 0)
     )
     system = ph.linearise(link, ph.equilibrium(link, ph.place(link))).with_ports("b.C")
-    rom = reduce(system, tolerance=1e-3, band=(1.0, 1000.0))
+    rom = reduce_to_tolerance(system, tolerance=1e-3, band=(1.0, 1000.0))
     for w in (2.0, 60.0, 300.0, 900.0):
         H, H_r = moment(system, 1j * w), moment(rom, 1j * w)
         scale = np.sqrt(np.abs(np.diag(H)))
@@ -261,8 +265,8 @@ def test_a_sharp_peak_does_not_hide_the_rest():
 
 def test_systems_without_damping_are_compared_beside_the_axis():
     system = ph.eliminate(jointed_arm(damped=False, elements=4))
-    rom = reduce(system, tolerance=1e-3, band=BAND)
-    found = error(system, rom, band=BAND)
+    rom = reduce_to_tolerance(system, tolerance=1e-3, band=BAND)
+    found = reduction_error(system, rom, band=BAND)
     assert found.shift == 20.0
     assert found.largest <= 1.5e-3
     assert rom.lossless
@@ -270,8 +274,8 @@ def test_systems_without_damping_are_compared_beside_the_axis():
 
 def test_the_error_is_that_of_the_definition():
     system = SYSTEMS["arm"]
-    rom = project(system, modal(system, count=5))
-    found = error(system, rom, band=(1.0, 100.0), points=7)
+    rom = project(system, modal_basis(system, count=5))
+    found = reduction_error(system, rom, band=(1.0, 100.0), points=7)
     k = int(found.relative.argmax())
     H, H_r = moment(system, 1j * found.omega[k]), moment(rom, 1j * found.omega[k])
     full = np.array([np.diag(moment(system, 1j * w)) for w in found.omega])

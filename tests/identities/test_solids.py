@@ -15,7 +15,7 @@ from phloat.bodies.solids.cells import VOIGT
 from phloat.errors import AccuracyError
 from phloat.fem.mesh import CORNERS
 from phloat.fem.shapes import box
-from phloat.linear.modes import modes
+from phloat.linear.analysis.modes import modes
 
 every = pytest.mark.parametrize(("kind", "order"), ALL)
 shaped = pytest.mark.parametrize("shape", [distorted, curved])

@@ -6,17 +6,15 @@ from control_zoo import LINK, arm, at, linear_arm, two_masses, wheel
 from messages import warns
 
 import phloat as ph
-from phloat.control.closed import closed, loop_poles
+from phloat.control.closed_loop import closed_loop, loop_ledger, loop_poles
 from phloat.control.energy_shaping import energy_shaping
 from phloat.control.feedback import lqg
-from phloat.control.input_shaping import impulses, shaped
-from phloat.control.loop_ledger import loop_ledger
-from phloat.control.lqr import lqr
-from phloat.control.observers import kalman
-from phloat.control.pid import damping_injection, gain_for, pid
+from phloat.control.input_shaping import shape_input, shaper_impulses
+from phloat.control.optimal import kalman, lqr
+from phloat.control.passive import damping_gain, damping_injection, passive_pid
 from phloat.control.sampled import Sampled
-from phloat.linear.modal import modal
-from phloat.linear.project import project
+from phloat.linear.reduction.basis import project
+from phloat.linear.reduction.modal import modal_basis
 
 
 def test_gains_are_those_of_python_control():
@@ -48,7 +46,7 @@ def test_a_double_integrator_is_regulated_as_by_hand():
 
 
 def test_a_pid_is_its_transfer_function():
-    c = pid("pin", proportional=0.7, integral=3.0, derivative=0.2, filter=0.05)
+    c = passive_pid("pin", damping=0.7, stiffness=3.0, inertia=0.2, filter=0.05)
     omega = np.array([0.3, 2.0, 15.0, 200.0])
     s = 1j * omega
     wanted = 0.7 + 3.0 / s + 0.2 * s / (1 + 0.05 * s)
@@ -57,7 +55,7 @@ def test_a_pid_is_its_transfer_function():
 
 def test_a_wheel_on_a_pd_controller_swings_as_a_spring_and_damper():
     """0.2 a'' + 0.4 a' + 20 a = 0 from 1 rad."""
-    c = pid("pin", proportional=0.4, integral=20.0, target=0.5)
+    c = passive_pid("pin", damping=0.4, stiffness=20.0, target=0.5)
     result = ph.simulate(wheel(), ph.place(wheel(), {"pin.angle": 1.5}), 1.0, dt=5e-4, controller=c)
     decay, omega = 1.0, np.sqrt(100.0 - 1.0)
     wanted = 0.5 + np.exp(-decay * result.t) * (np.cos(omega * result.t) + decay / omega * np.sin(omega * result.t))
@@ -66,7 +64,7 @@ def test_a_wheel_on_a_pd_controller_swings_as_a_spring_and_damper():
 
 def test_an_inertia_of_the_controller_slows_a_wheel_as_metal_would():
     """k_d behind a stiff damper is an inertia: 0.2 + 0.3 on a spring of 20."""
-    c = pid("pin", integral=20.0, derivative=0.3, filter=1e-5)
+    c = passive_pid("pin", stiffness=20.0, inertia=0.3, filter=1e-5)
     result = ph.simulate(wheel(), ph.place(wheel(), {"pin.angle": 0.1}), 2.0, dt=1e-3, controller=c)
     a = result["pin.angle"]
     down = np.flatnonzero((a[:-1] > 0) & (a[1:] <= 0))
@@ -80,14 +78,14 @@ def test_a_mode_decays_as_its_damping_was_designed():
     system = ph.connect({"beam": beam.discretise(2)}, joints=[ph.Revolute("ground", "beam.P", name="hub")], plane="xy")
     start = ph.place(system)
     plant = ph.eliminate(ph.linearise(system, start).with_ports("hub"))
-    hold = pid("hub", integral=1.0, name="hold")
-    held = closed(plant, hold)
+    hold = passive_pid("hub", stiffness=1.0, name="hold")
+    held = closed_loop(plant, hold)
     omega = ph.modes(held)[0]
-    gain = gain_for(held, "hub", decay=2.0, omega=omega)
+    gain = damping_gain(held, "hub", decay=2.0, omega=omega)
     damping = damping_injection("hub", gain, name="damping")
-    assert np.isclose(loop_poles(closed(held, damping)).real.max(), -2.0, rtol=1e-6)
+    assert np.isclose(loop_poles(closed_loop(held, damping)).real.max(), -2.0, rtol=1e-6)
     moving = ph.set_moving(system, start, {"beam.omega": 0.05})
-    result = ph.simulate(closed(system, hold, damping), moving, 2.0, dt=1e-3)
+    result = ph.simulate(closed_loop(system, hold, damping), moving, 2.0, dt=1e-3)
     x = result["hub.angle"]
     peak = np.flatnonzero((x[1:-1] > x[:-2]) & (x[1:-1] > x[2:]) & (result.t[1:-1] > 0.3)) + 1
     assert np.isclose(-np.polyfit(result.t[peak], np.log(x[peak]), 1)[0], 2.0, rtol=0.01)
@@ -113,7 +111,7 @@ def test_energy_shaping_reaches_its_set_point_under_gravity_with_bent_links():
 
 def test_lqg_brings_the_arm_to_its_set_point():
     full, system, joints = linear_arm(), arm(), ("shoulder", "elbow")
-    rom = project(full, modal(full, count=2, static=True))
+    rom = project(full, modal_basis(full, count=2, static=True))
     regulator = lqr(rom, 10.0, position=dict.fromkeys(joints, 1.0))
     observer = kalman(rom, rate=dict.fromkeys(joints, 1e-1), position=dict.fromkeys(joints, 1e-4), disturbance=1e-2)
     target = {"shoulder": 0.5, "elbow": 0.3}
@@ -147,29 +145,32 @@ OMEGA = np.sqrt(200.0)
 @pytest.mark.parametrize("zeta", [0.0, 0.05])
 def test_a_shaped_command_leaves_less_than_one_percent_of_the_vibration(zeta):
     plain = vibration(PULSE, zeta)
-    assert vibration(shaped(PULSE, (OMEGA, zeta)), zeta) < 0.01 * plain
-    assert vibration(shaped(PULSE, OMEGA * (-zeta + 1j * np.sqrt(1 - zeta**2))), zeta) < 0.01 * plain
+    assert vibration(shape_input(PULSE, (OMEGA, zeta)), zeta) < 0.01 * plain
+    assert vibration(shape_input(PULSE, OMEGA * (-zeta + 1j * np.sqrt(1 - zeta**2))), zeta) < 0.01 * plain
     if zeta:
-        assert vibration(shaped(PULSE, OMEGA), zeta) > 0.01 * plain
+        assert vibration(shape_input(PULSE, OMEGA), zeta) > 0.01 * plain
 
 
 def test_zvd_forgives_a_frequency_that_is_not_known_well():
     plain = vibration(PULSE, 0.0)
-    zv, zvd = (vibration(shaped(PULSE, 0.9 * OMEGA, kind), 0.0) for kind in ("ZV", "ZVD"))
+    zv, zvd = (vibration(shape_input(PULSE, 0.9 * OMEGA, kind), 0.0) for kind in ("ZV", "ZVD"))
     assert zv > 0.1 * plain and zvd < 0.3 * zv
 
 
 def test_a_shaped_function_is_the_shaped_corners():
-    times, sizes = impulses([(3.0, 0.1), 11.0], "ZVD")
+    times, sizes = shaper_impulses([(3.0, 0.1), 11.0], "ZVD")
     assert np.isclose(sizes.sum(), 1.0) and len(times) == 9 and times[0] == 0.0
-    by_corners, by_function = shaped(PULSE, [(3.0, 0.1), 11.0]), shaped(lambda t: PULSE(t), [(3.0, 0.1), 11.0])
+    by_corners, by_function = (
+        shape_input(PULSE, [(3.0, 0.1), 11.0]),
+        shape_input(lambda t: PULSE(t), [(3.0, 0.1), 11.0]),
+    )
     for t in np.linspace(0.0, 4.0, 41):
         assert np.isclose(by_corners(t), by_function(t), atol=1e-12)
 
 
 def test_no_vibration_is_left_in_any_of_the_modes_given():
     """Σ A exp(−λ t) = 0 for the poles shaped for."""
-    times, sizes = impulses([(3.0, 0.1), 11.0])
+    times, sizes = shaper_impulses([(3.0, 0.1), 11.0])
     for omega, zeta in ((3.0, 0.1), (11.0, 0.0)):
         pole = omega * (-zeta + 1j * np.sqrt(1 - zeta**2))
         assert abs(np.sum(sizes * np.exp(-pole * times))) < 1e-14
@@ -192,7 +193,7 @@ def test_a_delay_destabilises_where_theory_says(part, grows):
 
 @pytest.mark.parametrize("limit", [0.3, {"pin": 0.3}])
 def test_efforts_never_exceed_their_saturation(limit):
-    inner = pid("pin", proportional=0.4, integral=20.0)
+    inner = passive_pid("pin", damping=0.4, stiffness=20.0)
     told = []
 
     class Watched(Sampled):

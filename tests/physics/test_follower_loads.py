@@ -106,10 +106,10 @@ def test_a_follower_load_is_no_energy():
     assert found.circulatory and not found.passive
     assert found.followers == ("p",)
     for verb in (
-        lambda: ph.reduce(found, band=(1e-3, 1e-2)),
-        lambda: ph.project(found, ph.modal(found, count=2)),
+        lambda: ph.reduce_to_tolerance(found, band=(1e-3, 1e-2)),
+        lambda: ph.project(found, ph.modal_basis(found, count=2)),
         lambda: ph.ports_report(found, "b.C"),
-        lambda: ph.certificate(found),
+        lambda: ph.passivity_certificate(found),
     ):
         with raises(ph.InputError, "'p'"):
             verb()

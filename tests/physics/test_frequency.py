@@ -7,10 +7,9 @@ from messages import raises
 
 import phloat as ph
 from phloat.analysis.campbell import campbell
-from phloat.linear.participation import effective_masses
-from phloat.linear.ports_report import ports_report
-from phloat.linear.response import transmission
-from phloat.linear.zeros import poles, poles_zeros, zeros
+from phloat.linear.analysis.participation import effective_masses, ports_report
+from phloat.linear.analysis.poles_zeros import poles, poles_zeros, zeros
+from phloat.linear.analysis.response import transmission
 
 SECTION = ph.Rectangle(0.02, 0.01)
 EA, RHO_A, EI = steel.E * 2e-4, steel.rho * 2e-4, steel.E * 0.02 * 0.01**3 / 12

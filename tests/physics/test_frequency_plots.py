@@ -5,7 +5,7 @@ import pytest
 
 import phloat as ph
 from phloat.analysis.campbell import Campbell
-from phloat.linear.zeros import poles_zeros
+from phloat.linear.analysis.poles_zeros import poles_zeros
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from phloat.bodies.plates.laminate import Laminate
 from phloat.bodies.plates.plate import Plate
 from phloat.fem.mesh_files import write_mesh
 from phloat.fem.shapes import disc
-from phloat.linear.modes import modes
+from phloat.linear.analysis.modes import modes
 
 # how fine, and how near; the elements of Morley, of second order, are in tests/convergence
 FINE = {"bfs": (12, 4e-4), "argyris": (6, 1e-3), "hhj": (14, 8e-4), "mitc": (12, 3e-3)}

@@ -8,10 +8,9 @@ import scipy.sparse.linalg as spla
 from meshes_zoo import rubber
 
 from phloat.bodies.material import KelvinVoigt, Material, Orthotropic
-from phloat.bodies.solids.sheet import Sheet
-from phloat.bodies.solids.solid import Solid
+from phloat.bodies.solids.solid import Sheet, Solid
 from phloat.fem.shapes import box, disc, rectangle
-from phloat.linear.modes import modes
+from phloat.linear.analysis.modes import modes
 
 steel = Material(E=210e9, nu=0.3, rho=7800.0)
 

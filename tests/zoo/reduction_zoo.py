@@ -24,7 +24,7 @@ def jointed_arm(damped: bool = True, elements: int = 8) -> ph.LinearPHDAE:
 
 def driven_arm() -> ph.LinearPHDAE:
     """The shoulder takes a rate, the elbow a torque."""
-    return ph.swapped(jointed_arm(elements=4), "shoulder")
+    return ph.swap_causality(jointed_arm(elements=4), "shoulder")
 
 
 def plate(theory: str = "mindlin", cells: int = 4, **options: object) -> ph.LinearPHDAE:

@@ -12,8 +12,7 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.seeded import SEEDED, random_start
-from phloat.algebra.sparse import Matrix, factorised
+from phloat.algebra.sparse import SEEDED, Matrix, factorised, random_start
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
-from typing import TypeAlias
+from inspect import signature
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg as la
@@ -14,7 +15,6 @@ import scipy.sparse as sp
 import scipy.sparse.csgraph as graph
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.seeded import SEEDED, random_start
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError
 
@@ -240,3 +240,70 @@ def factorised(K: Matrix) -> Callable[[np.ndarray], np.ndarray]:
     # minimum degree on AᵀA + pivots on the diagonal: half the fill and a tenth of the time of the default for solids
     factor = spla.splu(K.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     return factor.solve
+
+
+# --- iterations that begin at random begin at the same place every time: the same input gives t ----------------------
+#
+# Iterations that begin at random begin at the same place every time: the same input gives the same bits.
+
+
+# From SciPy 1.17 a sequence that ends early is gone on with by chance, unless told by which
+SEEDED: dict[str, Any] = {"rng": 0} if "rng" in signature(spla.eigsh).parameters else {}
+
+
+def random_start(size: int, seed: int = 0) -> np.ndarray:
+    """Numbers that lie along no direction of any problem."""
+    return np.random.default_rng(seed).normal(size=size)
+
+
+# --- relative numbers for how far matrices are from skew, symmetric, positive ----------------------------------------
+#
+# Relative numbers for how far matrices are from skew, symmetric, positive.
+
+
+DENSE_BLOCK = 600
+
+
+def skew_defect(a: object) -> float:
+    """max |A + Aᵀ| / max |A|."""
+    A = csr(a)
+    return largest(A + A.T) / scale if (scale := largest(A)) else 0.0
+
+
+def symmetry_defect(a: object) -> float:
+    """max |A − Aᵀ| / max |A|."""
+    A = csr(a)
+    return largest(A - A.T) / scale if (scale := largest(A)) else 0.0
+
+
+def negativity_defect(a: object) -> float:
+    """How negative a symmetric matrix is: the largest of −λ_min / λ_max over its decoupled blocks, never below 0.
+
+    Blocks are first scaled to unit diagonal, so that the sign of a light coordinate is not lost beside a heavy one.
+    """
+    A = csr(a)
+    size = A.diagonal()
+    if not A.nnz:
+        return 0.0
+    if (size < 0).any():
+        return 1.0
+    weight = sp.diags_array(1.0 / np.sqrt(np.where(size > 0, size, 1.0)))
+    scaled = csr(weight @ A @ weight)
+    groups = components(scaled)
+    worst = [_large_negativity(scaled[g][:, g]) for g in groups if len(g) > DENSE_BLOCK]
+    for _, block in small_blocks(scaled, [g for g in groups if len(g) <= DENSE_BLOCK]):
+        value = np.linalg.eigvalsh(block)
+        worst.append(float((-value[:, 0] / np.maximum(value[:, -1], 1e-300)).max()))
+    return max(0.0, *worst)
+
+
+def _large_negativity(a: Matrix) -> float:
+    # a positive matrix needs no pivots off the diagonal, and the signs of U are then those of its eigenvalues (Sylvester)
+    size = a.shape[0]
+    shifted = (a + 1e-13 * size**0.5 * sp.eye_array(size)).tocsc()
+    factor = spla.splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    if (factor.perm_r != factor.perm_c).any():
+        options = {"return_eigenvectors": False, "tol": 1e-6, "v0": random_start(size), **SEEDED}
+        return -float(spla.eigsh(a, k=1, which="SA", **options)[0])
+    pivots = factor.U.diagonal()
+    return float(-pivots.min() / np.abs(pivots).max())

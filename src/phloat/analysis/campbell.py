@@ -14,7 +14,7 @@ from phloat.analysis.linearise import linearise
 from phloat.analysis.steady_spin import steady_spin
 from phloat.errors import InputError, finite_row, positive
 from phloat.joints.ends import unit
-from phloat.linear.modes import Modes, modes
+from phloat.linear.analysis.modes import Modes, modes
 from phloat.system.state import State
 from phloat.system.system import System
 

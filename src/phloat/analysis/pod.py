@@ -16,9 +16,9 @@ from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, positive, unknown
-from phloat.linear.bases import Basis, rigid_motions, split_basis
-from phloat.linear.course import LinearResult
-from phloat.linear.second_order import SecondOrder
+from phloat.linear.form.second_order import SecondOrder
+from phloat.linear.reduction.basis import Basis, rigid_motions, split_basis
+from phloat.linear.time.march import LinearResult
 from phloat.motion.result import Result
 from phloat.system.state import State
 
@@ -26,7 +26,7 @@ NOTHING = 1e-12  # of the largest: snapshots that are round-off
 
 
 @one_thread()
-def pod(
+def pod_basis(
     run: Result | LinearResult | Sequence[State],
     body: str | None = None,
     *,

@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from phloat.analysis.forms import Blocks, Swinging, driven
+from phloat.analysis.fixed_shapes import FixedModes, fixed_responses
 from phloat.analysis.linearise import linearise
 from phloat.bodies.body import Body
-from phloat.bodies.quick import Maker, quick
+from phloat.bodies.variation import Maker, fast_maker
 from phloat.errors import AccuracyError, InputError, mapping, positive, unknown
-from phloat.linear.channels import channels
-from phloat.linear.modes import Modes, modes
-from phloat.linear.phdae import LinearPHDAE
-from phloat.motion.place import place
+from phloat.linear.analysis.modes import Modes, modes
+from phloat.linear.form.phdae import LinearPHDAE, channels
+from phloat.linear.form.second_order import SecondOrder
+from phloat.motion.initial.place import place
 from phloat.system.parameters import Names, Table, changed, number, table, with_given
 from phloat.system.remade import remade_body
 from phloat.system.state import State
@@ -88,12 +88,7 @@ class TransferGradients:
 
 
 def frequency_gradients(
-    system: System | Make,
-    names: Any,
-    *,
-    state: StateOf = None,
-    count: int | None = None,
-    step: float = STEP,
+    system: System | Make, names: Any, *, state: StateOf = None, count: int | None = None, step: float = STEP
 ) -> FrequencyGradients:
     """dω/dp of the `count` lowest elastic modes (six, or all there are) without damping, by the names of `parameters(system)`.
 
@@ -105,15 +100,15 @@ def frequency_gradients(
     made = stepped(system, names, state, step)
     found = _lowest(made.base, count)
     stop = min(FEW, len(found.elastic)) if count is None else count
-    omega, swinging = found.elastic, Swinging(made.base, found)
+    omega, fixed = found.elastic, FixedModes(made.base, found)
     groups = [group for group in _groups(omega) if group[0] < stop]
     gradient = np.zeros((len(omega), len(made.names)))
     for k in range(len(made.names)):
-        slope, doubt = made.slope(k, swinging.read)
+        slope, doubt = made.slope(k, fixed.read)
         for group in groups:
-            gradient[group, k] = swinging.branches(group, slope)
-            size = omega[group[0]] * np.diag(swinging.weight(group)).real.max()
-            _smooth(made, k, swinging.on(group, slope), swinging.on(group, doubt), size)
+            gradient[group, k] = fixed.branches(group, slope)
+            size = omega[group[0]] * np.diag(fixed.weight(group)).real.max()
+            _smooth(made, k, fixed.on(group, slope), fixed.on(group, doubt), size)
     repeated = tuple(tuple(map(int, group)) for group in groups if len(group) > 1)
     return FrequencyGradients(omega[:stop], made.names, np.array(made.values), gradient[:stop], found.rigid, repeated)
 
@@ -135,11 +130,11 @@ def transfer_gradients(
     made, points = stepped(system, names, state, step), _points(s)
     into, input_names = channels(made.base, inputs)
     out, output_names = channels(made.base, inputs if outputs is None else outputs)
-    solved, at = driven(made.base, into, out, points), Blocks.of(made.base)
+    solved, at = fixed_responses(made.base, into, out, points), SecondOrder.of(made.base)
     values, size = np.array([one.read(at) for one in solved]), np.array([one.size(at) for one in solved])
 
     def read(other: LinearPHDAE) -> np.ndarray:
-        there = Blocks.of(other)
+        there = SecondOrder.of(other)
         return np.array([one.read(there) for one in solved])
 
     gradient = np.zeros((*values.shape, len(made.names)), dtype=complex)
@@ -327,7 +322,7 @@ def _makers(system: System, there: Table, names: Iterable[str]) -> dict[Body, Ma
         owner = there.places[name].owner
         for member in owner.members if owner.kind == "body" else ():
             changing.setdefault(system.bodies[member], set()).add(name.removeprefix(f"{owner.name}."))
-    return {body: quick(body, some) for body, some in changing.items()}
+    return {body: fast_maker(body, some) for body, some in changing.items()}
 
 
 def _of_function(make: Make, names: object, step: float) -> Stepped:

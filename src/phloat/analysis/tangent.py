@@ -21,10 +21,9 @@ from phloat.algebra.sparse import Matrix, csr, diagonal, largest, zeros
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.errors import InputError, SectionInertiaWarning
-from phloat.motion.inertial import slopes
-from phloat.motion.least import Saddle
-from phloat.motion.stiffness import grouped, kinds, loads_stiffness, spring_round_off
-from phloat.motion.velocities import mass, places_of, velocity_rows
+from phloat.motion.initial.saddle import Saddle
+from phloat.motion.initial.stiffness import grouped, kinds, loads_stiffness, slopes, spring_round_off
+from phloat.motion.initial.velocities import mass, places_of, velocity_rows
 from phloat.system.state import Pose, State
 from phloat.system.system import System
 from phloat.system.terms import terms
@@ -55,7 +54,7 @@ def tangent(system: System, state: State, u: np.ndarray) -> Tangent:
     spin = steady(system, state)
     warn_of_sections(system, state)
     _joints_followed(system, state)
-    M, lam = mass(system, state), balanced(system, state, u)
+    M, lam = mass(system, state), balancing_multipliers(system, state, u)
     K, sizes = loads_stiffness(system, state, lam, u)
     size = M.shape[0]
     if not spin.any() and not np.any(state.e[places_of(system)]):
@@ -100,7 +99,7 @@ def _joints_followed(system: System, state: State) -> None:
         )
 
 
-def balanced(system: System, state: State, u: np.ndarray) -> np.ndarray:
+def balancing_multipliers(system: System, state: State, u: np.ndarray) -> np.ndarray:
     """λ with which all forces balance, or a sentence with what is left of them and where."""
     at, where = terms(system, state), places_of(system)
     f = ((at.J - at.R) @ at.z + at.B @ u)[where]

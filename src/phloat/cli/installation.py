@@ -22,7 +22,7 @@ from phloat.cli import models
 from phloat.cli.console import Console, as_json
 from phloat.errors import AccuracyError, InputError
 
-CORE = ("numpy", "scipy", "numba", "scikit-fem")
+CORE = ("numpy", "scipy", "numba")
 PURPOSES = {
     "files": "model files in YAML (JSON needs nothing)",
     "plot": "pictures and films: phloat check -o, modes -o x.png, plot, animate",
@@ -43,7 +43,7 @@ DEVELOPERS = ("test", "docs")
 def doctor_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Lists what is installed and which extras there are."""
     from phloat.motion.compiled import warm
-    from phloat.motion.notice import is_compiled
+    from phloat.motion.run.compilation import is_compiled
 
     took = None
     if args.compile and not is_compiled():

@@ -19,8 +19,8 @@ from phloat.cli.console import Console, Interrupted, as_json, six_digits
 from phloat.errors import ConvergenceError, InputError
 from phloat.files.model import Model, require_request
 from phloat.files.requests import ModesRequest
-from phloat.motion.files import held
-from phloat.motion.saved import Folder
+from phloat.motion.saving.files import held
+from phloat.motion.saving.saved import Folder
 from phloat.motion.told import deformation_said
 
 PAGE, TABLE, SUMMARY = "page.html", "outputs.csv", "summary.json"

@@ -14,7 +14,7 @@ from phloat.cli import models
 from phloat.cli.console import Console, Interrupted, as_json
 from phloat.errors import ConvergenceError, InputError
 from phloat.files.model import require_request
-from phloat.many.store import Folder
+from phloat.many.store import EnsembleFolder
 
 TABLE, SUMMARY = "samples.csv", "summary.json"
 
@@ -47,7 +47,7 @@ def sweep_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
 
 def _clear(folder: Path) -> None:
     """Removes the sweep in a folder."""
-    where = Folder(folder)
+    where = EnsembleFolder(folder)
     if not where.taken:
         raise InputError(f"{str(folder)!r} exists and has no sweep in it; --overwrite replaces sweeps only")
     for pattern in ("ensemble.json", "*.npy", "*.npz", TABLE, SUMMARY):

@@ -16,15 +16,14 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import csr, null_space
 from phloat.algebra.threads import one_thread
-from phloat.control.closed import closed
-from phloat.control.passive import Passive
-from phloat.control.pid import pid, together
-from phloat.control.wires import axis, numbers
+from phloat.control.closed_loop import closed_loop
+from phloat.control.coupling import joint_axis, port_numbers
+from phloat.control.passive import PassiveController, combine_controllers, passive_pid
 from phloat.errors import InputError, finite, not_negative, positive
-from phloat.motion.equilibrium import equilibrium, reactions
-from phloat.motion.place import place
-from phloat.motion.relax import point
-from phloat.motion.statics import statics
+from phloat.motion.initial.equilibrium import equilibrium, reactions
+from phloat.motion.initial.place import place
+from phloat.motion.initial.relax import point
+from phloat.motion.initial.statics import statics
 from phloat.system.state import State
 from phloat.system.system import System, lock
 from phloat.system.terms import terms
@@ -41,7 +40,7 @@ def energy_shaping(
     damping: float | Mapping[str, float],
     near: State | None = None,
     name: str = "shaping",
-) -> Passive:
+) -> PassiveController:
     """A passive controller that brings the joints to their targets, flexible links and gravity included.
 
     `near` is a state whose mechanism is assembled the same way, where joints alone do not say which. A stiffness too small for
@@ -49,22 +48,23 @@ def energy_shaping(
     """
     if not isinstance(system, System):
         raise InputError(f"{type(system).__name__} is no System; on a linear plant use pid(…) at its ports")
-    wanted = numbers("target", target)
+    wanted = port_numbers("target", target)
     if not wanted:
         raise InputError("there is no target; give {joint: position}")
-    rows = {joint: axis(system, joint) for joint in wanted}
+    rows = {joint: joint_axis(system, joint) for joint in wanted}
     k = {j: positive(f"stiffness at {j!r}", x) for j, x in _each("stiffness", stiffness, wanted).items()}
     c = {j: not_negative(f"damping at {j!r}", x) for j, x in _each("damping", damping, wanted).items()}
-    there = place(system, {f"{j}.{rows[j].labels[0]}": x for j, x in wanted.items()}, near=near)
+    there = place(system, {f"{j}.{rows[j].label}": x for j, x in wanted.items()}, near=near)
     held = lock(system, *wanted)
     still = equilibrium(held, there)
     effort = reactions(held, still)
     parts = [
-        pid(j, integral=k[j], proportional=c[j], target=wanted[j], origin=wanted[j], name=f"{j}.{name}") for j in wanted
+        passive_pid(j, stiffness=k[j], damping=c[j], target=wanted[j], origin=wanted[j], name=f"{j}.{name}")
+        for j in wanted
     ]
     bias = {j: float(effort[j][-1]) for j in wanted}  # the locked axis is the last row of a joint
-    out = replace(together(*parts, name=name), bias=bias)
-    _minimum_or_said(closed(system, out), still, k)
+    out = replace(combine_controllers(*parts, name=name), bias=bias)
+    _minimum_or_said(closed_loop(system, out), still, k)
     return out
 
 
@@ -90,7 +90,7 @@ def _minimum_or_said(loop: System, still: State, springs: Mapping[str, float]) -
 def _each(what: str, given: float | Mapping[str, float], joints: Mapping[str, float]) -> dict[str, float]:
     if not isinstance(given, Mapping):
         return dict.fromkeys(joints, float(finite(what, given, ())))
-    values = numbers(what, given)
+    values = port_numbers(what, given)
     for joint in joints:
         if joint not in values:
             raise InputError(f"{what} has no value for {joint!r}; give one for each of {', '.join(joints)}")

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.linalg as la
 
-from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import csr
 from phloat.algebra.threads import one_thread
-from phloat.control.acting import damped
-from phloat.control.design import Design
-from phloat.control.lqr import Regulator
-from phloat.control.observers import Observer
-from phloat.control.wires import Model, numbers, place_of, step_of
+from phloat.control.coupling import Model, port_change, port_numbers, port_position, with_dampers
+from phloat.control.optimal import DesignModel, Observer, Regulator
 from phloat.errors import AccuracyError, InputError
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.system import System
 
 
 @dataclass(frozen=True, eq=False)
 class Feedback:
-    """u = bias − K x̂,   x̂' = A x̂ + B u + L (m − C x̂), with m the rates and the positions less `target` of ports.
+    """u = bias − K x̂,   x̂' = A x̂ + B u + L (m − C x̂), with m the rates and the positions minus `target` of ports.
 
-    The plant was linearised at the target. A nonlinear plant has positions of its own, a linear one starts at `origin`.
+    The plant was linearised at the target. A nonlinear plant has positions, a linear one starts at `origin`.
     """
 
     regulator: Regulator
@@ -37,7 +32,7 @@ class Feedback:
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """The ports of the plant that it acts on."""
+        """The ports of the plant on which it acts."""
         return self.regulator.ports
 
     @property
@@ -49,24 +44,22 @@ class Feedback:
 
     @property
     def resting(self) -> dict[str, float]:
-        """What is applied before it has been asked."""
+        """The efforts before the first sample."""
         return {port: self.bias.get(port, 0.0) for port in self.ports}
 
     def fastest(self, model: Model) -> float:
-        """The fastest mode that the controller keeps, rad/s."""
+        """The highest frequency of the design model, rad/s."""
         return self.regulator.design.fastest
 
     def begun(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
-        """The controller in the step of the plant, by the midpoint rule: what its efforts owe to the flow of their own port in the
-        same step is a damper there, the rest is held."""
+        """The controller in the step of the plant, by the midpoint rule: the response of an effort to the flow of its own port in
+        the same step is a damper there, the rest is constant in the step."""
         if dt is None:
-            raise InputError(
-                "this controller has states of its own: give dt, or wrap it as Sampled(controller, every=…)"
-            )
-        seen = self._seen(model, dt)
+            raise InputError("this controller has states: give dt, or wrap it as Sampled(controller, every=…)")
+        seen = self._measurements(model, dt)
         step, by_flow = MidpointStep(*self.matrices, dt), seen.by_flow
         own = np.array([seen.flows.index(port) if port in seen.flows else -1 for port in self.ports])
-        Z = np.array([-step.answer(by_flow)[k, i] if i >= 0 else 0.0 for k, i in enumerate(own)])
+        Z = np.array([-step.response(by_flow)[k, i] if i >= 0 else 0.0 for k, i in enumerate(own)])
         Z = np.maximum(Z, 0.0)
         bias = np.array([self.bias.get(port, 0.0) for port in self.ports]) if isinstance(model, System) else 0.0
         x = np.zeros(0)
@@ -74,17 +67,17 @@ class Feedback:
         def function(t: float, y: Any) -> dict[str, object]:
             nonlocal x
             first, mean = seen.since(y)
-            x = self._first(mean) if first else step.after(x, mean)
-            # the flow of the step to come is taken to be the last one, but for what the dampers Z make of it
+            x = self._first_estimate(mean) if first else step.after(x, mean)
+            # the flow of the next step is estimated by the last one, except in the dampers Z
             effort = bias + step.effort(x, seen.now + by_flow @ seen.flow)
             effort += Z * np.array([seen.flow[i] if i >= 0 else 0.0 for i in own])
             return dict(zip(self.ports, effort.tolist(), strict=True))
 
-        return damped("feedback", model, self.ports, np.diag(Z)) if Z.any() else model, function
+        return with_dampers("feedback", model, self.ports, np.diag(Z)) if Z.any() else model, function
 
     def sampled(self, model: Model, every: float) -> Callable[[float, Any, Mapping[str, float]], dict[str, float]]:
-        """f(t, y, what was applied since the last sample): the estimate brought on exactly for held efforts, then the mean of
-        u = −K x̂ over the time to come, as the model foresees it: holding costs no phase.
+        """f(t, y, efforts since the last sample): the exact estimate for constant efforts, then the mean of u = −K x̂ over the next
+        sample time as the model predicts it, so that the hold costs no phase.
         """
         design, observer = self.regulator.design, self.observer
         inner = design.A - observer.L @ observer.C
@@ -94,13 +87,13 @@ class Feedback:
         on, drift = whole[:n, :n], whole[:n, n:]
         K = self.regulator.K @ _mean(design.A - design.inputs(self.ports) @ self.regulator.K, every)
         bias = np.array([self.bias.get(port, 0.0) for port in self.ports]) if isinstance(model, System) else 0.0
-        estimate, seen = np.zeros(n), self._seen(model, every)
+        estimate, seen = np.zeros(n), self._measurements(model, every)
 
         def function(t: float, y: Any, applied: Mapping[str, float]) -> dict[str, float]:
             nonlocal estimate
             first, mean = seen.since(y)
             if first:
-                estimate = self._first(mean)
+                estimate = self._first_estimate(mean)
             else:
                 pushed = np.array([applied[port] for port in self.ports]) - bias
                 estimate = on @ estimate + drift @ np.concatenate([mean, pushed])
@@ -109,20 +102,36 @@ class Feedback:
         return function
 
     def loop(self, plant: LinearPHDAE) -> LinearPHDAE:
-        """The loop with a linear plant, that of the design or a fuller one: port-Hamiltonian with an energy by Lyapunov's
-        equation, H = ∫ |x|² dt of what is still to come; outputs go with that energy. An unstable one is refused, with its pole.
+        """The loop with a linear plant, that of the design or a fuller one: port-Hamiltonian with H = ∫ |x|² dt from now on, from
+        Lyapunov's equation; the outputs belong to that energy. Raises InputError with the pole if the loop is unstable.
         """
-        return _loop(plant, self)
+        design, (A_c, B_c, C_c) = DesignModel(plant, self.regulator.design.positions), self.matrices
+        C = np.vstack([design.rate_rows(self.observer.rates), design.position_rows(self.observer.positions)])
+        B = design.inputs(self.ports)
+        A = np.block([[design.A, B @ C_c], [B_c @ C, A_c]])
+        if (worst := _rightmost(A)).real >= 0.0:
+            raise InputError(
+                f"the loop is unstable: a pole at {worst.real:.3g} 1/s, {abs(worst.imag):.4g} rad/s; the controller was designed "
+                f"on modes up to {self.regulator.design.fastest:.4g} rad/s: keep more of them, or increase the weight of efforts"
+            )
+        X = la.solve_continuous_lyapunov(A.T, -np.eye(len(A)))
+        X = 0.5 * (X + X.T)
+        if (residual := np.abs(X @ A + A.T @ X + np.eye(len(A))).max()) > 1e-6 or la.eigvalsh(X)[0] <= 0.0:
+            raise AccuracyError(f"Lyapunov's equation has a residual of {residual:.1e}; reduce the plant first")
+        return design.loop(X, A, B, 0.5 * np.eye(len(A)), self.ports, observer=len(A_c))
 
-    def _seen(self, model: Model, every: float) -> Seen:
-        return Seen(model, self.observer.rates, self.observer.places, self.origin, self.target, every)
+    def _measurements(self, model: Model, every: float) -> Measurements:
+        return Measurements(model, self.observer.rates, self.observer.positions, self.origin, self.target, every)
 
-    def _first(self, measured: np.ndarray) -> np.ndarray:
-        """Measured positions are believed at once, the rest is taken to be at rest."""
-        design, out = self.regulator.design, np.zeros(len(self.regulator.design.A))
-        for k, port in enumerate(self.observer.places):
-            out[design.size + design.positions.index(port)] = measured[len(self.observer.rates) + k]
-        return out
+    def _first_estimate(self, measured: np.ndarray) -> np.ndarray:
+        """The measured positions, and zero for all other states."""
+        rest = np.zeros(self.regulator.design.size)
+        return np.concatenate([rest, measured[len(self.observer.rates) :]])
+
+
+def _rightmost(A: np.ndarray) -> complex:
+    values = np.linalg.eigvals(A)
+    return complex(values[np.argmax(values.real)])
 
 
 def _mean(A: np.ndarray, h: float) -> np.ndarray:
@@ -143,7 +152,7 @@ def lqg(
     """A regulator and an observer of one plant as a controller of its measured ports."""
     if not isinstance(regulator, Regulator) or not isinstance(observer, Observer):
         raise InputError(
-            f"lqg takes what lqr(…) and kalman(…) or passive_observer(…) returned, not {type(regulator).__name__} and "
+            f"lqg takes the results of lqr(…) and of kalman(…) or passive_observer(…), not {type(regulator).__name__} and "
             f"{type(observer).__name__}"
         )
     mine, seen = regulator.design, observer.design
@@ -154,59 +163,22 @@ def lqg(
             f"the regulator holds the positions of {', '.join(mine.positions) or 'no port'}, the observer measures those of "
             f"{', '.join(seen.positions) or 'no port'}; they must be the same"
         )
-    out = Feedback(regulator, observer, numbers("target", target), numbers("origin", origin), numbers("bias", bias))
-    values = np.linalg.eigvals(out.matrices[0])
-    worst = values[np.argmax(values.real)]
-    if worst.real > 0.0:
+    out = Feedback(
+        regulator, observer, port_numbers("target", target), port_numbers("origin", origin), port_numbers("bias", bias)
+    )
+    if (worst := _rightmost(out.matrices[0])).real > 0.0:
         raise InputError(
-            f"the controller by itself is unstable: a pole at {worst.real:.3g} 1/s, {abs(worst.imag):.4g} rad/s; weigh efforts "
-            "more, or trust measurements less"
+            f"the controller is unstable: a pole at {worst.real:.3g} 1/s, {abs(worst.imag):.4g} rad/s; increase the weight of "
+            "efforts, or the noise of measurements"
         )
     return out
 
 
-def _loop(plant: LinearPHDAE, feedback: Feedback) -> LinearPHDAE:
-    design = Design(plant, feedback.regulator.design.positions)
-    observer = feedback.observer
-    C = np.vstack([design.rates(observer.rates), design.places(observer.places)])
-    A_c, B_c, C_c = feedback.matrices
-    B = design.inputs(feedback.ports)
-    A = np.block([[design.A, B @ C_c], [B_c @ C, A_c]])
-    values = np.linalg.eigvals(A)
-    worst = values[np.argmax(values.real)]
-    if worst.real >= 0.0:
-        raise InputError(
-            f"the loop is unstable: a pole at {worst.real:.3g} 1/s, {abs(worst.imag):.4g} rad/s; the controller was designed "
-            f"on modes up to {feedback.regulator.design.fastest:.4g} rad/s: keep more of them, or weigh efforts more"
-        )
-    X = la.solve_continuous_lyapunov(A.T, -np.eye(len(A)))
-    X = 0.5 * (X + X.T)
-    if (left := np.abs(X @ A + A.T @ X + np.eye(len(A))).max()) > 1e-6 or la.eigvalsh(X)[0] <= 0.0:
-        raise AccuracyError(f"Lyapunov's equation is left with {left:.1e}; reduce the plant first")
-    flow, n, p = X @ A, design.size, len(design.positions)
-    T = np.hstack([design.space.T, np.zeros((len(design.space.T), len(A) - n))])
-    shape = {"plant": (n,), **({"way": (p,)} if p else {}), "observer": (len(A_c),)}
-    return LinearPHDAE(
-        E=X,
-        J=0.5 * (flow - flow.T),
-        R=0.5 * np.eye(len(A)),
-        B=X[:, : n + p] @ B,
-        rows=Layout(shape, "row"),
-        ports=plant.ports.only(feedback.ports),
-        fields={name: replace(f, motion=csr(f.motion @ T)) for name, f in plant.fields.items()},
-    )
+class Measurements:
+    """Measured rates, then measured positions minus their targets, as means since the last sample.
 
-
-# --- sampled inputs of a controller ----------------------------------------------------------------------------------
-#
-# What a controller sees since it was last asked, and a step of its own with that.
-
-
-class Seen:
-    """Measured rates, then measured positions less their targets, as means since the last time.
-
-    A rate is the way over the time where there is a way to see, in `flows`: rates at the nodes of a run ring with modes that the
-    step does not resolve.
+    For the ports `flows`, which have a position, a rate is the change of position over the time: rates at the ends of steps
+    contain oscillations that the step does not resolve.
     """
 
     def __init__(
@@ -227,29 +199,31 @@ class Seen:
         self.flow = np.zeros(0)
 
     def since(self, y: Any) -> tuple[bool, np.ndarray]:
-        """Whether this is the first time, and the means (at the first time, the values there)."""
+        """Whether this is the first sample, and the means (at the first sample, the values)."""
         first = not self.at and not self.rate
-        at = {p: place_of(y, p, self.origin.get(p, 0.0)) for p in self.flows}
+        at = {p: port_position(y, p, self.origin.get(p, 0.0)) for p in self.flows}
         rate = {p: float(y[p]) for p in self.rates if first or p not in self.flows}
-        way = {p: step_of(self.model, p, x - self.at.get(p, x)) for p, x in at.items()}
+        way = {p: port_change(self.model, p, x - self.at.get(p, x)) for p, x in at.items()}
         self.flow = np.array([float(y[p]) if first else way[p] / self.every for p in self.flows])
         rates = [
             way[p] / self.every if p in self.flows and not first else 0.5 * (rate[p] + self.rate.get(p, rate[p]))
             for p in self.rates
         ]
-        places = [step_of(self.model, p, at[p] - self.target.get(p, 0.0)) - 0.5 * way[p] for p in self.places]
+        places = [port_change(self.model, p, at[p] - self.target.get(p, 0.0)) - 0.5 * way[p] for p in self.places]
         self.at, self.rate = at, rate
         return first, np.array([*rates, *places])
 
     @property
     def now(self) -> np.ndarray:
-        """What the means of the step to come have that does not follow from the flows in it: positions, rates without a way."""
+        """The part of the means of the next step that does not depend on its flows: positions, and rates without position."""
         rates = [0.0 if p in self.flows else self.rate[p] for p in self.rates]
-        return np.array([*rates, *(step_of(self.model, p, self.at[p] - self.target.get(p, 0.0)) for p in self.places)])
+        return np.array(
+            [*rates, *(port_change(self.model, p, self.at[p] - self.target.get(p, 0.0)) for p in self.places)]
+        )
 
     @property
     def by_flow(self) -> np.ndarray:
-        """And what does: 1 for rates, h/2 for positions, (measurements, flows)."""
+        """The factor of the flows in the means of the next step: 1 for rates, h/2 for positions, (measurements, flows)."""
         n = len(self.rates)
         out = np.zeros((n + len(self.places), len(self.flows)))
         for k, p in enumerate([*self.rates, *self.places]):
@@ -268,12 +242,12 @@ class MidpointStep:
     def _mean(self, x: np.ndarray, m: np.ndarray) -> np.ndarray:
         return np.asarray(la.lu_solve(self.factor, x + 0.5 * self.h * (self.B @ m)))
 
-    def answer(self, m: np.ndarray) -> np.ndarray:
-        """Of ū, what is due to m̄ (a column, or several)."""
+    def response(self, m: np.ndarray) -> np.ndarray:
+        """The part of ū due to m̄ (a column, or several)."""
         return np.asarray(self.C @ la.lu_solve(self.factor, 0.5 * self.h * (self.B @ m)))
 
     def after(self, x: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """x at the end of a step in which m̄ was seen."""
+        """x at the end of a step with m̄."""
         return 2.0 * self._mean(x, m) - x
 
     def effort(self, x: np.ndarray, m: np.ndarray) -> np.ndarray:

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from phloat.algebra.version import __version__
-from phloat.control.matlab import from_matlab, to_matlab
+from phloat.control.exports import from_matlab, to_matlab
 from phloat.control.stepping import Moved, moved
 from phloat.errors import InputError
-from phloat.linear.march import started
-from phloat.linear.phdae import LinearPHDAE
-from phloat.linear.state_space import numbered
+from phloat.linear.form.phdae import LinearPHDAE, numbered
+from phloat.linear.time.march import started
 from phloat.system.state import State
 from phloat.system.system import System
 

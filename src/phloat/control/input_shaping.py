@@ -11,8 +11,8 @@ from typing import Any, overload
 import numpy as np
 
 from phloat.errors import InputError, finite, positive
-from phloat.linear.modes import Modes
-from phloat.motion.signals import Piecewise
+from phloat.linear.analysis.modes import Modes
+from phloat.motion.inputs.signals import Piecewise
 
 KINDS = {"ZV": (1.0, 1.0), "ZVD": (1.0, 2.0, 1.0), "ZVDD": (1.0, 3.0, 3.0, 1.0)}
 
@@ -20,7 +20,7 @@ Mode = float | complex | tuple[float, float]
 Command = Callable[[float], object]
 
 
-def impulses(modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV") -> tuple[np.ndarray, np.ndarray]:
+def shaper_impulses(modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV") -> tuple[np.ndarray, np.ndarray]:
     """Times and amplitudes, which add up to 1, that leave no vibration in these modes.
 
     A mode is ω (rad/s), a pair (ω, damping ratio) or a pole. "ZVD" stays good where frequencies are not known well.
@@ -40,19 +40,21 @@ def impulses(modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV") -> tuple[np
 
 
 @overload
-def shaped(command: Piecewise, modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV") -> Piecewise: ...
+def shape_input(command: Piecewise, modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV") -> Piecewise: ...
 
 
 @overload
-def shaped(command: Command, modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV") -> Command: ...
+def shape_input(command: Command, modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV") -> Command: ...
 
 
-def shaped(command: Piecewise | Command, modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV") -> Piecewise | Command:
+def shape_input(
+    command: Piecewise | Command, modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV"
+) -> Piecewise | Command:
     """Σ A_i command(t − t_i): the command, a little longer, that these modes do not feel when it is over.
 
     A piecewise command stays one. A function is asked for times before the start of a run too.
     """
-    times, sizes = impulses(modes, kind)
+    times, sizes = shaper_impulses(modes, kind)
     if isinstance(command, Piecewise):
         corners = np.unique((times[:, None] + command.times).ravel())
         corners = corners[np.concatenate([[True], np.diff(corners) > 1e-12 * max(float(np.ptp(corners)), 1e-300)])]

@@ -1,36 +1,42 @@
-"""Controllers that are port-Hamiltonian systems themselves: whatever passive plant they are wired to, the loop is passive.
+"""Passive controllers: port-Hamiltonian systems that are wired to the ports of a plant.
 
     plant  u = bias − y_c,      controller  u_c = y        ⇒      Ḣ + Ḣ_c = external power − losses of both
 
-In a run of the midpoint rule the controller takes its step with the plant, and the sum of both energies is exact at any step
-(see `Acting`). Sampled, it is what a computer does: positions and rates in, an effort that is held.
+With any passive plant the loop is passive. In a simulation by the midpoint rule the controller makes its step together with the
+plant, and the sum of both energies is exact at any step size (see `ControllerStep`). As a sampled controller it takes positions
+and rates and returns an effort that is held.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import scipy.linalg as la
 
-from phloat.control.acting import Acting, damped, wiring
-from phloat.control.wires import Model, Wire, place_of, step_of
-from phloat.errors import InputError
+from phloat.algebra.layout import Layout
+from phloat.control.coupling import ControllerStep, Model, Wire, port_change, port_position, wiring, with_dampers
+from phloat.errors import InputError, finite, not_negative, positive
 from phloat.joints.elements import JointDamper, JointSpring
-from phloat.linear.phdae import LinearPHDAE, linear_only
-from phloat.linear.state_space import state_space
+from phloat.linear.form.interconnect import append_systems
+from phloat.linear.form.phdae import LinearPHDAE, linear_only
+from phloat.linear.form.state_space import state_space
 from phloat.system.system import System
+
+GAINS = 400  # gains that damping_gain tries
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Passive:
+class PassiveController:
     """A port-Hamiltonian controller and its wires to a plant.
 
-    `springs` {row: (port, stiffness)} are states k (q − target) of the positions of ports; a nonlinear plant has positions of
-    its own, a linear one starts at `origin`. `bias` is an effort that is always there (of a linear plant it is part of where it
-    was linearised). `elements` are the same controller as springs and dampers of a System, where it is no more than that.
+    `springs` {row: (port, stiffness)} are states k (q − target) of the positions of ports; a nonlinear plant has positions, a
+    linear one starts at `origin`. `bias` is a constant effort (for a linear plant it is part of the state of linearisation).
+    `elements` are the same controller as springs and dampers of a System, if it consists of those only.
     """
 
     name: str
@@ -41,7 +47,7 @@ class Passive:
     origin: Mapping[str, float] = field(default_factory=dict)
     bias: Mapping[str, float] = field(default_factory=dict)
     elements: tuple[JointSpring | JointDamper, ...] | None = None
-    made: partial[Passive] | None = None  # how it was written: with other numbers, another controller
+    made: partial[PassiveController] | None = None  # the call that made it, to make it with other numbers
 
     def __post_init__(self) -> None:
         linear_only(self.system)
@@ -58,76 +64,205 @@ class Passive:
         return tuple(dict.fromkeys(wire.plant for wire in self.wires))
 
     def start(self, places: Mapping[str, float]) -> np.ndarray:
-        """Its state where the ports of the plant are at these positions: springs as they are stretched, the rest zero."""
+        """Its state for these positions of the ports of the plant: springs are stretched, the other rows are zero."""
         e = np.zeros(self.system.rows.size)
         for row, (port, stiffness) in self.springs.items():
             e[self.system.rows[row]] = stiffness * (places.get(port, 0.0) - self.target.get(port, 0.0))
         return e
 
     def begun(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
-        """The plant with the dampers Z of a step, and the function that holds −a."""
+        """The plant with the dampers Z of a step, and the function that applies −a."""
         if dt is None:
             raise InputError(
-                f"{self.name!r} takes its steps with the plant: give dt and the scheme Midpoint(), or wrap it as "
+                f"{self.name!r} makes its steps with the plant: give dt and the scheme Midpoint(), or wrap it as "
                 "Sampled(controller, every=…)"
             )
         run = _Run(self, model, dt)
 
         def function(t: float, y: Any) -> dict[str, object]:
-            run.go_on(y)
-            return dict(run.efforts(run.acting.offset(run.e)))
+            run.advance(y)
+            return dict(run.efforts(run.step.offset(run.e)))
 
-        return damped(self.name, model, self.ports, run.acting.impedance), function
+        return with_dampers(self.name, model, self.ports, run.step.impedance), function
 
     def sampled(self, model: Model, every: float) -> Callable[[float, Any, Mapping[str, float]], dict[str, float]]:
-        """f(t, y, what was applied): the state from the way since the last sample, the effort from it and the rates."""
+        """f(t, y, applied efforts): the state from the motion since the last sample, the effort from the state and the rates."""
         run, space = _Run(self, model, every), state_space(self.system)
-        into = run.acting.into
-        back = space.signs[:, None] * (self.system.E @ space.T).T  # x = TᵀE e, whatever rows without energy say
+        into = run.step.into
+        back = space.signs[:, None] * (self.system.E @ space.T).T  # x = TᵀE e, whatever the values of massless rows
         C, D = into.T @ space.C @ back, into.T @ space.D @ into
 
         def function(t: float, y: Any, applied: Mapping[str, float]) -> dict[str, float]:
-            run.go_on(y)
+            run.advance(y)
             return run.efforts(C @ run.e + D @ np.array([float(y[port]) for port in self.ports]))
 
         return function
 
     @property
     def resting(self) -> dict[str, float]:
-        """What is applied before it has been asked."""
+        """The efforts before the first sample."""
         return {port: self.bias.get(port, 0.0) for port in self.ports}
 
     def fastest(self, model: Model) -> float:
-        """The fastest frequency that it has to follow, of its own and of a linear plant (rad/s)."""
-        values = [np.linalg.eigvals(state_space(self.system).A)]
-        if isinstance(model, LinearPHDAE):
-            values.append(np.linalg.eigvals(state_space(model).A))
-        return float(np.abs(np.concatenate(values).imag).max(initial=0.0))
+        """The highest frequency of the controller and of a linear plant (rad/s)."""
+        systems = [self.system, model] if isinstance(model, LinearPHDAE) else [self.system]
+        poles = np.concatenate([np.linalg.eigvals(state_space(system).A) for system in systems])
+        return float(np.abs(poles.imag).max(initial=0.0))
 
     def __repr__(self) -> str:
-        return f"Passive({self.name!r} on {', '.join(self.ports)}, {self.system.rows.size} rows)"
+        return f"PassiveController({self.name!r} on {', '.join(self.ports)}, {self.system.rows.size} rows)"
 
 
 class _Run:
-    """The state of a controller in a run, brought on by the way of the plant's ports."""
+    """The state of a controller in a simulation, advanced by the motion of the ports of the plant."""
 
-    def __init__(self, controller: Passive, model: Model, h: float) -> None:
+    def __init__(self, controller: PassiveController, model: Model, h: float) -> None:
         self.controller, self.model, self.h = controller, model, h
         into = wiring(controller.name, controller.system.ports, controller.wires, controller.ports, model.ports)
-        self.acting = Acting(controller.system, into, h)
+        self.step = ControllerStep(controller.system, into, h)
         self.e = np.zeros(controller.system.rows.size)
         self.before: np.ndarray | None = None
 
-    def go_on(self, y: Any) -> None:
+    def advance(self, y: Any) -> None:
         c = self.controller
-        now = np.array([place_of(y, port, c.origin.get(port, 0.0)) for port in c.ports])
+        now = np.array([port_position(y, port, c.origin.get(port, 0.0)) for port in c.ports])
         if self.before is None:
             self.e = c.start(dict(zip(c.ports, now, strict=True)))
         else:
-            moved = [step_of(self.model, port, x) for port, x in zip(c.ports, now - self.before, strict=True)]
-            self.e = 2.0 * self.acting.mean(self.e, np.array(moved) / self.h) - self.e
+            moved = [port_change(self.model, port, x) for port, x in zip(c.ports, now - self.before, strict=True)]
+            self.e = 2.0 * self.step.mean(self.e, np.array(moved) / self.h) - self.e
         self.before = now
 
     def efforts(self, y: np.ndarray) -> dict[str, float]:
-        there = self.controller.bias if isinstance(self.model, System) else {}
-        return {port: there.get(port, 0.0) - float(x) for port, x in zip(self.controller.ports, y, strict=True)}
+        bias = self.controller.bias if isinstance(self.model, System) else {}
+        return {port: bias.get(port, 0.0) - float(x) for port, x in zip(self.controller.ports, y, strict=True)}
+
+
+def passive_controller(controller: LinearPHDAE, *wires: Wire, name: str = "controller") -> PassiveController:
+    """Control by interconnection: any passive port-Hamiltonian system as a controller."""
+    for wire in wires:
+        if not isinstance(wire, Wire):
+            raise InputError(f"{wire!r} is no wire; write Wire('port of the controller', 'port of the plant')")
+    return PassiveController(name=name, system=controller, wires=wires)
+
+
+def damping_injection(port: str, gain: float, *, name: str = "") -> PassiveController:
+    """u = −gain y: a damper at a port."""
+    return passive_pid(port, damping=positive(f"gain at {port!r}", gain), name=name)
+
+
+def passive_pid(
+    port: str,
+    *,
+    stiffness: float = 0.0,
+    damping: float = 0.0,
+    inertia: float = 0.0,
+    filter: float = 0.0,
+    target: float = 0.0,
+    origin: float = 0.0,
+    name: str = "",
+) -> PassiveController:
+    """u = −(k/s + d + m s/(1 + τs)) y on the flow y of a port: a spring k about `target`, a damper d and an inertia m.
+
+    With respect to the position these are the gains of a PID controller: proportional k, derivative d and second derivative m.
+    τ is `filter`, the time constant of the inertia (an inertia m in series with a damper m/τ). Passive for all gains ≥ 0.
+    """
+    gains = {"stiffness": stiffness, "damping": damping, "inertia": inertia}
+    k, d, m = (not_negative(f"{what} at {port!r}", gain) for what, gain in gains.items())
+    if not k + d + m:
+        raise InputError(f"all gains at {port!r} are zero; give stiffness=, damping= or inertia=")
+    if m and not not_negative(f"filter at {port!r}", filter):
+        raise InputError(f"an inertia at {port!r} needs filter=…, its time constant in s")
+    name, target = name or f"{port}.control", float(finite("target", target, ()))
+    rows: dict[str, tuple[float, float]] = {}  # E and R of each
+    parts: list[JointSpring | JointDamper] = []
+    if m:
+        rows["inertia"] = (m, 0.0)
+    if k:
+        rows["spring"] = (1.0 / k, 0.0)
+        parts.append(JointSpring(port, stiffness=k, rest=target, name=f"{name}.spring"))
+    if d:
+        rows["damper"] = (0.0, 1.0 / d)
+        parts.append(JointDamper(port, damping=d, name=f"{name}.damper"))
+    if m:
+        rows["behind"] = (0.0, filter / m)
+    J = np.zeros((len(rows), len(rows)))
+    if m:  # the inertia is the first row, the damper in series with it the last
+        J[0, -1], J[-1, 0] = 1.0, -1.0
+    system = LinearPHDAE(
+        E=np.diag([E for E, _ in rows.values()]),
+        J=J,
+        R=np.diag([R for _, R in rows.values()]),
+        B=np.array([[0.0 if row == "inertia" else 1.0] for row in rows]),
+        rows=Layout(dict.fromkeys(rows, (1,)), "row"),
+        ports=Layout({"port": (1,)}, "port"),
+        split=int(m > 0),
+    )
+    return PassiveController(
+        name=name,
+        system=system,
+        wires=(Wire("port", port),),
+        springs={"spring": (port, k)} if k else {},
+        target={port: target},
+        origin={port: float(finite("origin", origin, ()))},
+        elements=None if m else tuple(parts),
+        made=partial(passive_pid, port, **gains, filter=filter, target=target, origin=origin, name=name),
+    )
+
+
+def combine_controllers(*controllers: PassiveController, name: str = "controllers") -> PassiveController:
+    """Several passive controllers as one."""
+    for c in controllers:
+        if not isinstance(c, PassiveController):
+            raise InputError(f"{c!r} is no passive controller; only those can be combined")
+    values: dict[str, dict[str, float]] = {"target": {}, "origin": {}, "bias": {}}
+    for what, merged in values.items():
+        for c in controllers:
+            for port, value in getattr(c, what).items():
+                if (other := merged.setdefault(port, value)) != value:
+                    raise InputError(f"two controllers have different {what}s at {port!r}: {other:g}, {value:g}")
+    lists = [c.elements for c in controllers]
+    return PassiveController(
+        name=name,
+        system=append_systems(*(c.system.prefixed(c.name) for c in controllers)),
+        wires=tuple(replace(w, controller=f"{c.name}.{w.controller}") for c in controllers for w in c.wires),
+        springs={f"{c.name}.{row}": s for c in controllers for row, s in c.springs.items()},
+        target=values["target"],
+        origin=values["origin"],
+        bias=values["bias"],
+        elements=None if any(x is None for x in lists) else tuple(e for x in lists if x is not None for e in x),
+    )
+
+
+def damping_gain(plant: LinearPHDAE, port: str, *, decay: float, omega: float) -> float:
+    """The smallest gain of damping_injection(port, gain) with which the mode near `omega` (rad/s) decays as exp(−decay t)."""
+    positive("decay", decay)
+    positive("omega", omega)
+    space = state_space(plant.with_ports(port))
+    if space.B.shape[1] != 1:
+        raise InputError(f"port {port!r} has {space.B.shape[1]} components; use one of one component")
+
+    def nearest_pole(gain: float, to: complex) -> complex:
+        poles = la.eigvals(space.A - gain * space.B @ space.B.T)
+        return complex(poles[np.argmin(np.abs(poles - to))])
+
+    gains = np.concatenate([[0.0], np.geomspace(1e-6, 1e4, GAINS) * omega / max(float(np.sum(space.B**2)), 1e-300)])
+    pole = nearest_pole(0.0, 1j * omega)
+    if -pole.real >= decay:
+        raise InputError(f"the mode at {abs(pole.imag):.4g} rad/s decays by {-pole.real:.3g} 1/s without any gain")
+    best = (0.0, -pole.real)
+    for low, high in pairwise(gains):  # follow the pole from gain to gain
+        after = nearest_pole(high, pole)
+        if -after.real >= decay:
+            for _ in range(60):
+                middle = 0.5 * (low + high)
+                found = nearest_pole(middle, pole)
+                low, high, pole = (low, middle, pole) if -found.real >= decay else (middle, high, found)
+            return float(0.5 * (low + high))
+        if after.imag < 0.05 * omega:
+            break
+        pole, best = after, max(best, (high, -after.real), key=lambda pair: pair[1])
+    raise InputError(
+        f"a damper at {port!r} gives the mode near {omega:.4g} rad/s a decay of at most {best[1]:.4g} 1/s, with the gain "
+        f"{best[0]:.3g}; require less, or use a port where it moves more"
+    )

@@ -8,10 +8,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from phloat.control.wires import Model, numbers, often_enough
+from phloat.control.coupling import Model, port_numbers, warn_of_sample_time
 from phloat.errors import InputError, not_negative, positive
-from phloat.linear.phdae import LinearPHDAE
-from phloat.motion.nodes import on_time_or_said
+from phloat.linear.form.phdae import LinearPHDAE
+from phloat.motion.run.nodes import on_time_or_said
 
 
 @runtime_checkable
@@ -44,7 +44,7 @@ class Sampled:
         if not isinstance(self.controller, Digital) and not callable(self.controller):
             raise InputError(f"{self.controller!r} is no controller; give one of this library or a function f(t, y)")
         if isinstance(self.saturation, Mapping):
-            for port, most in numbers("saturation", self.saturation).items():
+            for port, most in port_numbers("saturation", self.saturation).items():
                 positive(f"saturation of {port!r}", most)
         elif self.saturation is not None:
             positive("saturation", self.saturation)
@@ -58,7 +58,7 @@ class Sampled:
             on_time_or_said("sample time", self.every, dt)
             on_time_or_said("delay", self.delay, dt)
         if isinstance(self.controller, Digital):
-            often_enough(self.every, self.controller.fastest(model))
+            warn_of_sample_time(self.every, self.controller.fastest(model))
         return model, _Clock(self, model, dt)
 
     def limited(self, efforts: Mapping[str, Any]) -> dict[str, Any]:

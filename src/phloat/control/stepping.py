@@ -12,18 +12,17 @@ from typing import Protocol
 import numpy as np
 
 from phloat.errors import InputError, PortError, finite, positive, unknown
-from phloat.linear.march import agreed, started
-from phloat.linear.phdae import LinearPHDAE
-from phloat.linear.step import Step
-from phloat.motion.inputs import Inputs
+from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.time.march import agreed, started
+from phloat.linear.time.midpoint import MidpointSolver
+from phloat.motion.initial.velocities import agreed as velocities_agreed
+from phloat.motion.initial.velocities import closed_or_said, repeated_rows
+from phloat.motion.inputs.inputs import Inputs
+from phloat.motion.inputs.signals import Constant
 from phloat.motion.kernel.tables import LAM
-from phloat.motion.outputs import Outputs
-from phloat.motion.rank import repeated_rows
-from phloat.motion.runner import Runner
-from phloat.motion.signals import Constant
-from phloat.motion.task import Task
-from phloat.motion.velocities import agreed as velocities_agreed
-from phloat.motion.velocities import closed_or_said
+from phloat.motion.run.kernel_run import KernelRun
+from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.task import Task
 from phloat.system.jointed import in_velocities, joint_coordinates, joint_rows
 from phloat.system.state import State
 from phloat.system.system import System, fits
@@ -60,7 +59,7 @@ class MovedSystem:
         self.ports = _known(system.ports, _joints_and_forces(system) if inputs is None else inputs)
         self.more = tuple(outputs)
         self.inputs = {self._signal(p, "effort", "flow"): np.zeros(system.ports.shape(p)) for p in self.ports}
-        self.runner: Runner | None = None
+        self.runner: KernelRun | None = None
         there = Outputs(system, self.state)
         self.angles = tuple(joint_coordinates(system, self.state))
         for name in self.more:
@@ -71,7 +70,7 @@ class MovedSystem:
         u = Inputs(self.system, {p: self._held(p) for p in self.ports})
         state = velocities_agreed(self.system, self.state, u.at(t))
         dropped = repeated_rows(self.system, state)
-        self.runner = Runner(Task(self.system, state, t, np.inf, self.dt, u, dropped=dropped))
+        self.runner = KernelRun(Task(self.system, state, t, np.inf, self.dt, u, dropped=dropped))
 
     def advance(self, t: float, length: float) -> None:
         """From t on, with the inputs held as they are."""
@@ -131,7 +130,7 @@ class MovedLinear:
         self.driven = {p for p, where in system.ports.slices.items() if system.B_lam[:, where].nnz}
         self.inputs = {self._signal(p, "effort", "flow"): np.zeros(system.ports.shape(p)) for p in self.ports}
         self.e, self.lam, self.way = self.start, np.zeros(system.multipliers.size), np.zeros(system.ports.size)
-        self.step: Step | None = None
+        self.step: MidpointSolver | None = None
 
     def begin(self, t: float) -> None:
         self.e = agreed(self.system, self.start, self._u())
@@ -141,7 +140,7 @@ class MovedLinear:
         times = nodes(t, length, self.dt)
         h = length / (len(times) - 1)
         if self.step is None or abs(h - self.step.h) > 1e-9 * h:
-            self.step = Step(self.system, h)
+            self.step = MidpointSolver(self.system, h)
         u = self._u()
         for _ in times[1:]:
             mean, self.lam = self.step.mean(self.e, u)

@@ -11,18 +11,18 @@ import numpy as np
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.metadata import describe
+from phloat.control.coupling import Wire
 from phloat.control.energy_shaping import energy_shaping
-from phloat.control.pid import pid, together, wired
+from phloat.control.passive import combine_controllers, passive_controller, passive_pid
 from phloat.control.sampled import Sampled
-from phloat.control.wires import Wire
 from phloat.errors import InputError
 from phloat.files.start import VALUES
 from phloat.format.attached import File, load_arrays, require_arrays, store_arrays
 from phloat.format.derive import record, variant, wrapper
 from phloat.format.kinds import Converted, Number, Recursive, Text, Writer
 from phloat.format.records import ListOf, MapOf, OneOf, Variants
-from phloat.linear.phdae import LinearPHDAE
-from phloat.motion.place import place
+from phloat.linear.form.phdae import LinearPHDAE
+from phloat.motion.initial.place import place
 from phloat.system.system import System
 
 STIFFNESS = Number(("torsional stiffness", "stiffness"), least=0.0)
@@ -36,20 +36,18 @@ class Pid:
     """Damper, spring about a target and inertia at a port."""
 
     port: str = field(metadata=describe("where it acts"))
-    proportional: float = field(default=0.0, metadata=describe("on the rate: a damper"))
-    integral: float = field(default=0.0, metadata=describe("on the position: a spring about its target"))
-    derivative: float = field(
+    damping: float = field(default=0.0, metadata=describe("on the rate: a damper"))
+    stiffness: float = field(default=0.0, metadata=describe("on the position: a spring about its target"))
+    inertia: float = field(
         default=0.0, metadata=describe("on the acceleration: an inertia", "inertia", "mass", least=0.0)
     )
-    filter: float = field(
-        default=0.0, metadata=describe("the time after which the derivative gives way", "time", least=0.0)
-    )
+    filter: float = field(default=0.0, metadata=describe("the time constant of the inertia", "time", least=0.0))
     target: float = field(default=0.0, metadata=describe("where the spring is relaxed"))
     name: str = field(default="", metadata=describe("its name; that of its port by default"))
 
     def __call__(self, system: System) -> Any:
         gains = {name: value for name, value in vars(self).items() if name != "port"}
-        return pid(self.port, **gains)
+        return passive_pid(self.port, **gains)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +71,7 @@ class JointControllers:
     parts: tuple[Callable[[System], Any], ...]
 
     def __call__(self, system: System) -> Any:
-        return together(*(part(system) for part in self.parts))
+        return combine_controllers(*(part(system) for part in self.parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +108,7 @@ class WiredController:
         E, J, R, B = (np.asarray(self.matrices[name], dtype=float) for name in "EJRB")
         ports = Layout(dict.fromkeys(self.wires, (1,)), "port")
         controller = LinearPHDAE(E=E, J=J, R=R, B=B, rows=Layout({"x": (len(E),)}, "row"), ports=ports)
-        return wired(controller, *(Wire(mine, plant, self.gain) for mine, plant in self.wires.items()))
+        return passive_controller(controller, *(Wire(mine, plant, self.gain) for mine, plant in self.wires.items()))
 
 
 # --- in files ---------------------------------------------------------------------------------------------------------
@@ -131,7 +129,7 @@ def for_each(kind: Number) -> OneOf:
 
 
 INNER = Recursive("controller", lambda: CONTROLLER)
-PID = record(Pid, "a PID controller", proportional=DAMPING, integral=STIFFNESS, target=POSITION)
+PID = record(Pid, "a PID controller", damping=DAMPING, stiffness=STIFFNESS, target=POSITION)
 ENERGY_SHAPING = record(
     EnergyShaping,
     "energy shaping",

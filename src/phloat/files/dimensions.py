@@ -15,7 +15,6 @@ from phloat.format.records import Key, MapOf
 from phloat.format.system import BODY
 from phloat.format.units import QUANTITIES, Dimension, dimension_name
 from phloat.joints.elements import Force, Torque
-from phloat.joints.rows import Along, Coincide, Turn
 from phloat.system.system import System
 
 UnitAt = tuple[Node, Dimension]
@@ -38,14 +37,14 @@ def port_quantities(system: System, port: str, *, position: bool = False) -> set
     if port not in system.joints:
         return {"force", "torque"}
     c = system.joints[port]
-    straight = [isinstance(row, Along | Coincide) for row in c.free + c.driven]
+    straight = [row.is_length for row in c.free + c.driven]
     if position:
         names = ("length", "angle")
     elif c.driven:
         names = ("velocity", "angular rate")
     else:
         names = ("force", "torque")
-    turning = any(isinstance(row, Turn) or not s for row, s in zip(c.free + c.driven, straight, strict=True))
+    turning = not all(straight)
     return {name for name, there in zip(names, (any(straight), turning), strict=True) if there}
 
 

@@ -13,8 +13,8 @@ from phloat.errors import InputError, positive
 from phloat.format.derive import record, variant, wrapper
 from phloat.format.kinds import ANY_NUMBER, TIME, Converted, Plain, Recursive, Vector, Writer
 from phloat.format.records import Key, ListOf, MapOf, OneOf, Record, Variant, Variants
-from phloat.motion.positions import Position
-from phloat.motion.signals import Piecewise, piecewise
+from phloat.motion.inputs.positions import Position
+from phloat.motion.inputs.signals import Piecewise, piecewise
 
 Value = float | Sequence[float]
 

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from phloat.bodies.made import Made
+from phloat.bodies.construction import Construction
 from phloat.errors import AccuracyError, InputError, computable
 from phloat.format.kinds import Writer
 from phloat.format.node import FileError, Node, child
 from phloat.format.system import BODY
 from phloat.joints.pairs import Joint
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.parts import Part, Parts
 from phloat.system.system import System
 
@@ -86,7 +86,7 @@ def _bodies(parts: Parts, root: Node | None) -> dict[str, Any]:
         if key not in known:
             try:
                 with computable(f"body {name!r}"):
-                    known[key] = part.again(part.recipe)
+                    known[key] = part.repeat(part.recipe)
             except (InputError, AccuracyError) as error:
                 if node is None:
                     raise
@@ -97,7 +97,7 @@ def _bodies(parts: Parts, root: Node | None) -> dict[str, Any]:
 
 def _key(part: Part) -> str:
     """A text that is equal for bodies made in the same way."""
-    assert isinstance(part, Made)
+    assert isinstance(part, Construction)
     try:
         return json.dumps(BODY.write(part, Writer()))
     except InputError:  # it has a mesh of its own

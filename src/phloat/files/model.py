@@ -18,13 +18,13 @@ from phloat.files.outputs import Output
 from phloat.files.requests import ModesRequest, ResponseRequest, Simulate, SweepRequest
 from phloat.files.start import Start, initial_state
 from phloat.format.node import Node
-from phloat.linear.course import LinearResult
-from phloat.linear.modes import Modes, modes
-from phloat.linear.phdae import LinearPHDAE
-from phloat.linear.response import Response, response
+from phloat.linear.analysis.modes import Modes, modes
+from phloat.linear.analysis.response import Response, response
+from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.time.march import LinearResult
 from phloat.many.ensemble import ensemble
 from phloat.many.results import Ensemble
-from phloat.motion.place import place
+from phloat.motion.initial.place import place
 from phloat.motion.result import Result
 from phloat.motion.simulate import simulate
 from phloat.system.parts import Parts

@@ -13,7 +13,7 @@ from phloat.errors import InputError, unknown
 from phloat.format.derive import record_keys
 from phloat.format.kinds import Converted, Text
 from phloat.format.records import Key, Variant, Variants
-from phloat.linear.course import LinearResult
+from phloat.linear.time.march import LinearResult
 from phloat.motion.result import Result
 
 TAKES: dict[str, Callable[[np.ndarray], Any]] = {

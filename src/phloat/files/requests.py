@@ -16,11 +16,11 @@ from phloat.format.kinds import ANY_NUMBER, NAME, TIME, Converted, Count, Number
 from phloat.format.records import Key, ListOf, MapOf, OneOf, Record, Variant, Variants
 from phloat.many import distributions
 from phloat.many.samples import SAMPLINGS
+from phloat.motion.run.task import Scheme
 from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha
 from phloat.motion.schemes.ida import IDA
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.motion.schemes.radau import RadauIIA
-from phloat.motion.task import Scheme
 
 LOCK = describe("joints whose free axes stand still")
 
@@ -47,7 +47,7 @@ def distribution(make: Any, cls: Any) -> Variant:
 
 
 def choice_parts(value: Any) -> tuple[Any, Mapping[str, Any]] | None:
-    if not isinstance(value, distributions.Choice):
+    if not isinstance(value, distributions.Choices):
         return None
     return value.values, {"weights": None if len(set(value.weights)) == 1 else value.weights}
 

@@ -15,11 +15,11 @@ from phloat.format.derive import record
 from phloat.format.kinds import ANY_NUMBER, Context, Kind, Matrix3, Number, Plain, Schema, Vector, Writer
 from phloat.format.node import Node
 from phloat.format.records import OneOf
-from phloat.motion.equilibrium import equilibrium
-from phloat.motion.inputs import Inputs
-from phloat.motion.place import place
-from phloat.motion.set_moving import set_moving
-from phloat.motion.settle import settle
+from phloat.motion.initial.equilibrium import equilibrium
+from phloat.motion.initial.place import place
+from phloat.motion.initial.set_moving import set_moving
+from phloat.motion.initial.settle import settle
+from phloat.motion.inputs.inputs import Inputs
 from phloat.system.state import State
 from phloat.system.system import System
 

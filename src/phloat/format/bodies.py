@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from phloat.bodies.beams.beam import Beam
-from phloat.bodies.beams.frame import FRAMES, OF_PIECE
+from phloat.bodies.beams.fields import FRAMES, OF_PIECE
 from phloat.bodies.beams.split import Split
-from phloat.bodies.made import Made, Step
+from phloat.bodies.construction import Construction, ConstructionStep
 from phloat.bodies.rigid import PointMass, RigidBody
 from phloat.bodies.superelements.superelement import Superelement
 from phloat.errors import InputError
@@ -21,30 +21,32 @@ from phloat.format.kinds import FRACTION, NAME, Count, Text
 from phloat.format.materials import BEAM_MATERIAL, BEAM_SECTION, DAMPING
 from phloat.format.records import Key, ListOf, MapOf, OneOf, Record, Variant
 from phloat.format.units import LENGTHS, MASSES, UNITS
-from phloat.linear.bases import Basis
+from phloat.linear.reduction.basis import Basis
 
 Parts = tuple[Any, Mapping[str, Any]]
 
 
-def steps(made: Made, *verbs: str) -> dict[str, dict[str, Any]]:
+def steps(made: Construction, *verbs: str) -> dict[str, dict[str, Any]]:
     """The arguments of the steps by which a body was made, by method: {"discretise": {"0": 4}, "reduced": {"modes": 2}}.
 
     Raises InputError if there are other methods than these. The plane and the pieces of a split beam are left out: they follow.
     """
     out: dict[str, dict[str, Any]] = {}
     for step in made.steps:
-        if step.verb in ("in_plane", "piece"):
+        if step.method in ("in_plane", "piece"):
             continue
-        if step.verb not in verbs or step.verb in out:
+        if step.method not in verbs or step.method in out:
             raise InputError(f"a file cannot hold {step!r}")
-        out[step.verb] = _arguments(step)
+        out[step.method] = _arguments(step)
     return out
 
 
-def _arguments(step: Step) -> dict[str, Any]:
-    given = {str(k): value for k, value in enumerate(step.given)} | dict(step.options)
+def _arguments(step: ConstructionStep) -> dict[str, Any]:
+    given = {str(k): value for k, value in enumerate(step.arguments)} | dict(step.options)
     if any(isinstance(value, Basis) for value in given.values()):
-        raise InputError("a file cannot hold a basis from krylov, modal or pod; reduce the body by modes")
+        raise InputError(
+            "a file cannot hold a basis from krylov_basis, modal_basis or pod_basis; reduce the body by modes"
+        )
     return {name: value for name, value in given.items() if not (name == "basis" and value is None)}
 
 
@@ -67,13 +69,15 @@ REDUCED_BEAM = options(
 )
 
 
-def make_beam(beam: Beam, elements: Any, split: int | None = None, reduced: Mapping[str, Any] | None = None) -> Made:
+def make_beam(
+    beam: Beam, elements: Any, split: int | None = None, reduced: Mapping[str, Any] | None = None
+) -> Construction:
     """A beam with elements, split into pieces, reduced."""
-    made = Made(beam if split is None else Split(beam, split)).then("discretise", elements)
+    made = Construction(beam if split is None else Split(beam, split)).then("discretise", elements)
     return made if reduced is None else made.then("reduced", **{k: v for k, v in reduced.items() if v is not None})
 
 
-def beam_parts(made: Made) -> Parts | None:
+def beam_parts(made: Construction) -> Parts | None:
     """The beam and how the body was made of it."""
     recipe = made.recipe
     beam, pieces = (recipe.beam, recipe.pieces) if isinstance(recipe, Split) else (recipe, None)
@@ -113,11 +117,13 @@ def rigid_variant(kind: Record) -> Variant:
     """The variant of a body that is made without options."""
     cls: Any = kind.make
 
-    def parts(made: Made) -> Parts | None:
+    def parts(made: Construction) -> Parts | None:
         rigid = isinstance(made.recipe, cls) and not steps(made, "discretise")["discretise"]
         return (made.recipe, {}) if rigid else None
 
-    return Variant(file_word(cls), kind, lambda recipe: Made(recipe).then("discretise"), parts, doc=summary(cls))
+    return Variant(
+        file_word(cls), kind, lambda recipe: Construction(recipe).then("discretise"), parts, doc=summary(cls)
+    )
 
 
 RIGID_VARIANTS = (
@@ -180,7 +186,7 @@ SUPERELEMENT = Record(
 )
 
 
-def superelement_parts(made: Made) -> Parts | None:
+def superelement_parts(made: Construction) -> Parts | None:
     if not isinstance(made.recipe, Superelement):
         return None
     modes = steps(made, "discretise")["discretise"].get("0")
@@ -192,7 +198,7 @@ def superelement_parts(made: Made) -> Parts | None:
 SUPERELEMENT_VARIANT = Variant(
     "superelement",
     SUPERELEMENT,
-    lambda body: Made(body).then("discretise", None),
+    lambda body: Construction(body).then("discretise", None),
     superelement_parts,
     doc=summary(Superelement),
 )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from phloat.bodies.beams.section import Circle, Rectangle, Section, Tube
-from phloat.bodies.beams.taper import Taper
+from phloat.bodies.beams.section import Circle, Rectangle, Section, Taper, Tube
 from phloat.bodies.material import KelvinVoigt, Material, ModalDamping, Orthotropic, Rayleigh
 from phloat.bodies.plates.laminate import Laminate
 from phloat.format.derive import record, variant, wrapper

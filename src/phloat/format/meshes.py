@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from phloat.bodies import outlines
+from phloat.bodies.construction import Construction
 from phloat.bodies.continua.interfaces import Mean, Rigid
 from phloat.bodies.continua.patches import Patch
-from phloat.bodies.made import Made
-from phloat.bodies.plates import outline as plate_outlines
 from phloat.bodies.plates.plate import Plate
-from phloat.bodies.solids import outlines
-from phloat.bodies.solids.sheet import Sheet
-from phloat.bodies.solids.solid import Solid
+from phloat.bodies.solids.solid import Sheet, Solid
 from phloat.errors import InputError
 from phloat.format.attached import File, load_mesh, store_mesh
 from phloat.format.bodies import Parts, options, steps
@@ -62,13 +60,13 @@ def shape(cls: type, *cells: str) -> Record:
 
 
 SOLID_CELLS, FLAT_CELLS = ("hexahedron", "tetrahedron"), ("quadrilateral", "triangle")
-PLATE_SHAPES = {"rectangle": shape(plate_outlines.Oblong), "disc": shape(plate_outlines.Round)}
+PLATE_SHAPES = {"rectangle": shape(outlines.PlateRectangle), "disc": shape(outlines.PlateDisc)}
 SOLID_SHAPES = {
-    "box": shape(outlines.Box, *SOLID_CELLS),
-    "tube": shape(outlines.Tube, *SOLID_CELLS),
-    "bracket": shape(outlines.Bracket, *SOLID_CELLS),
+    "box": shape(outlines.BoxOutline, *SOLID_CELLS),
+    "tube": shape(outlines.TubeOutline, *SOLID_CELLS),
+    "bracket": shape(outlines.BracketOutline, *SOLID_CELLS),
 }
-SHEET_SHAPES = {"rectangle": shape(outlines.Rectangle, *FLAT_CELLS)}
+SHEET_SHAPES = {"rectangle": shape(outlines.RectangleOutline, *FLAT_CELLS)}
 
 
 def make_outline(shapes: Mapping[str, Record], given: dict[str, Any]) -> Any:
@@ -128,11 +126,11 @@ REDUCED = Key("reduced", REDUCED_BODY, "to few coordinates, so that it can move 
 def meshed_variant(cls: type, kind: Record, *more: Key) -> Variant:
     """The variant of a body on a mesh."""
 
-    def make(recipe: Any, cells: Any = None, reduced: Mapping[str, Any] | None = None, **given: Any) -> Made:
-        made = Made(recipe).then("discretise", cells, **({k.key: k.default for k in more} | given))
+    def make(recipe: Any, cells: Any = None, reduced: Mapping[str, Any] | None = None, **given: Any) -> Construction:
+        made = Construction(recipe).then("discretise", cells, **({k.key: k.default for k in more} | given))
         return made if reduced is None else made.then("reduced", **reduced)
 
-    def parts(made: Made) -> Parts | None:
+    def parts(made: Construction) -> Parts | None:
         if not isinstance(made.recipe, cls):
             return None
         taken = steps(made, "discretise", "reduced")

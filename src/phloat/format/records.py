@@ -12,7 +12,9 @@ from phloat.format.kinds import Context, Kind, Number, Plain, Schema, Writer
 from phloat.format.node import FileError, Node
 
 REQUIRED = object()
-OLD_KEYS: dict[str, Mapping[str, str]] = {}  # {what a record is: {key of earlier versions: its key now}}
+OLD_KEYS: dict[str, Mapping[str, str]] = {  # {what a record is: {key of earlier versions: its key now}}
+    "a PID controller": {"proportional": "damping", "integral": "stiffness", "derivative": "inertia"},
+}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from phloat.bodies.made import Made
+from phloat.bodies.construction import Construction
 from phloat.errors import InputError, unknown
 from phloat.format.bodies import BEAM_VARIANT, RIGID_VARIANTS, SUPERELEMENT_VARIANT
 from phloat.format.joints import JOINT
@@ -71,7 +71,7 @@ class Bodies:
             except InputError as error:
                 raise InputError(f"body {name!r}: {error}") from None
             text = json.dumps(plain)
-            out[name] = {LIKE: known[text]} if text in known and isinstance(part, Made) else plain
+            out[name] = {LIKE: known[text]} if text in known and isinstance(part, Construction) else plain
             known.setdefault(text, name)
         return out
 

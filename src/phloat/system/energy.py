@@ -10,7 +10,7 @@ import scipy.linalg as la
 
 from phloat.bodies.body import Body
 from phloat.errors import InputError, finite, mapping
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.forces import element_energies
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits

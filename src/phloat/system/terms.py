@@ -8,9 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
-from phloat.algebra.defects import negativity_defect, skew_defect, symmetry_defect
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, diagonal
+from phloat.algebra.sparse import Matrix, csr, diagonal, negativity_defect, skew_defect, symmetry_defect
 from phloat.bodies import inertia as mass
 from phloat.bodies.body import Body
 from phloat.bodies.strain import strain_gradient

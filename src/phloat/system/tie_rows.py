@@ -15,10 +15,11 @@ import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix, csr, largest, weighted, zeros
-from phloat.bodies.continua.continuum import Continuum, Trace
+from phloat.bodies.continua.continuum import Continuum
+from phloat.bodies.continua.meshed import Trace
 from phloat.errors import InputError, JointError
 from phloat.joints.tie import MOTIONS, Tie
-from phloat.linear.step import repeated
+from phloat.linear.time.midpoint import repeated
 
 ROUND_OFF = 1e-12
 IN_RANGE = 1e-8  # of a rigid motion: how far the traces of a free boundary may be from it

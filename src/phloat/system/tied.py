@@ -29,9 +29,9 @@ from phloat.errors import (
 from phloat.joints.elements import Force, Torque
 from phloat.joints.ends import GROUND
 from phloat.joints.tie import Pressure, Tie, Traction
-from phloat.linear.interconnect import side_by_side
-from phloat.linear.phdae import LinearPHDAE, linear_only
-from phloat.linear.step import repeated
+from phloat.linear.form.interconnect import append_systems
+from phloat.linear.form.phdae import LinearPHDAE, linear_only
+from phloat.linear.time.midpoint import repeated
 from phloat.system.carried import check_port
 from phloat.system.elastic_ties import with_spring
 from phloat.system.mortar import between_boundaries
@@ -51,7 +51,7 @@ def tied(bodies: Mapping[str, object], joints: Sequence[object], gravity: object
     if gravity is not None and np.any(finite("gravity", gravity, (3,))):
         raise InputError("small motions of bodies on meshes know no gravity; push with Pressure(…) or Traction(…)")
     parts = {name: _linear(name, part) for name, part in mapping("bodies", bodies, "{name: body}").items()}
-    whole = side_by_side(*(_called(name, part) for name, part in parts.items()))
+    whole = append_systems(*(_called(name, part) for name, part in parts.items()))
     listed = _listed(joints, whole)
     origins = {}
     for joint in listed:

@@ -10,8 +10,8 @@ from phloat.algebra.sparse import csr, largest
 from phloat.bodies.body import Body
 from phloat.errors import InputError, JointError, PortError, unknown
 from phloat.joints.wire import Wire
-from phloat.linear.interconnect import side_by_side
-from phloat.linear.phdae import LinearPHDAE
+from phloat.linear.form.interconnect import append_systems
+from phloat.linear.form.phdae import LinearPHDAE
 
 
 def wired_together(parts: Mapping[str, Any], wires: Sequence[Any]) -> LinearPHDAE:
@@ -28,7 +28,7 @@ def wired_together(parts: Mapping[str, Any], wires: Sequence[Any]) -> LinearPHDA
         if not isinstance(wire, Wire):
             raise InputError(f"{type(wire).__name__} does not hold linear systems together; use Wire(port, port)")
     linear = {name: part.linear() if isinstance(part, Body) else part for name, part in parts.items()}
-    both = side_by_side(*(system.prefixed(name) for name, system in linear.items()))
+    both = append_systems(*(system.prefixed(name) for name, system in linear.items()))
     J = both.J
     for wire in wires:
         for port in (wire.controller, wire.plant):

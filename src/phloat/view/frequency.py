@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phloat.analysis.campbell import Campbell
-from phloat.linear.error import BandError
-from phloat.linear.phdae import LinearPHDAE
-from phloat.linear.response import Response
-from phloat.linear.zeros import PoleZeros
+from phloat.linear.analysis.poles_zeros import PoleZeros
+from phloat.linear.analysis.response import Response
+from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.reduction.reduce import BandError
 from phloat.view.figures import COLOURS, MAX_LEGEND, colour_cycle, label_text, new_figure, panels
 
 if TYPE_CHECKING:

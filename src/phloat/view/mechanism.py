@@ -11,7 +11,7 @@ from phloat.bodies.body import Body
 from phloat.bodies.continua.facets import facets_of
 from phloat.bodies.rigid import RigidBody
 from phloat.errors import InputError
-from phloat.linear.modes import Modes
+from phloat.linear.analysis.modes import Modes
 from phloat.system.state import State
 from phloat.system.stresses import stress_field
 from phloat.system.system import System, fits

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phloat.errors import InputError, PortError, unknown
-from phloat.linear.course import LinearResult
+from phloat.linear.time.march import LinearResult
 from phloat.motion.ledger import Ledger
 from phloat.motion.result import COMPONENTS, Result
 from phloat.system.pieces import pieces_of
@@ -197,7 +197,7 @@ def _joint(x: Result, name: str) -> list[Panel]:
 def _forces(x: Result, name: str) -> list[Panel]:
     """The multipliers λ of a joint: forces in one panel, moments in another."""
     rows, lam = x.system.joints[name].rows, x[f"{name}.lam"]
-    labels, units = [label for row in rows for label in row.labels], efforts(rows)
+    labels, units = [row.label for row in rows], efforts(rows)
     out = []
     for unit, word in (("N", "joint force"), ("N m", "joint moment")):
         lines = {f"{name}, {labels[k]}": lam[:, k] for k, this in enumerate(units) if this == unit}

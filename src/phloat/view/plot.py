@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from phloat.analysis.campbell import Campbell
 from phloat.errors import InputError
-from phloat.linear.course import LinearResult
-from phloat.linear.error import BandError
-from phloat.linear.modes import Modes
-from phloat.linear.phdae import LinearPHDAE
-from phloat.linear.response import Response
-from phloat.linear.zeros import PoleZeros
+from phloat.linear.analysis.modes import Modes
+from phloat.linear.analysis.poles_zeros import PoleZeros
+from phloat.linear.analysis.response import Response
+from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.reduction.reduce import BandError
+from phloat.linear.time.march import LinearResult
 from phloat.many.results import Ensemble
 from phloat.motion.ledger import Ledger
 from phloat.motion.result import Result

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.linear.course import LinearResult
-from phloat.linear.modes import Modes
-from phloat.linear.phdae import Field
+from phloat.linear.analysis.modes import Modes
+from phloat.linear.form.phdae import Field
+from phloat.linear.time.march import LinearResult
 from phloat.view.page.motion import (
     MAX_FRAMES,
     MAX_TIMES,

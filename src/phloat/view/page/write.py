@@ -16,9 +16,9 @@ from typing import Any
 
 from phloat.algebra.version import __version__
 from phloat.errors import InputError, positive
-from phloat.linear.course import LinearResult
-from phloat.linear.modes import Modes
-from phloat.motion.inputs import Inputs
+from phloat.linear.analysis.modes import Modes
+from phloat.linear.time.march import LinearResult
+from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.result import Result
 from phloat.view.figures import COLOURS
 from phloat.view.page.linear import linear_content, modes_content

@@ -1,0 +1,243 @@
+"""Loops closed by passive controllers: port-Hamiltonian again, with the sum of both energies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import overload
+
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import csr, largest, negativity_defect
+from phloat.algebra.threads import one_thread
+from phloat.control.coupling import ControllerStep, LoopController, joint_axis, port_change, wiring
+from phloat.control.passive import PassiveController
+from phloat.errors import InputError, JointError
+from phloat.joints.elements import JointSpring
+from phloat.linear.form.interconnect import append_systems
+from phloat.linear.form.phdae import LinearPHDAE, linear_only
+from phloat.linear.form.state_space import state_space
+from phloat.motion.ledger import energy_ledger
+from phloat.motion.result import Result
+from phloat.system.attach import attached
+from phloat.system.system import System
+
+
+@overload
+def closed_loop(plant: LinearPHDAE, *controllers: PassiveController | LoopController) -> LinearPHDAE: ...
+
+
+@overload
+def closed_loop(plant: System, *controllers: PassiveController) -> System: ...
+
+
+def closed_loop(plant: LinearPHDAE | System, *controllers: PassiveController | LoopController) -> LinearPHDAE | System:
+    """The plant with its controllers as one system; its ports stay open, and their inputs are added to those of the controllers.
+
+    For a linear plant, the rows of a controller are added as "name.row". For a System, springs and dampers become elements; other
+    controllers run in simulate(…, controller=…). Optimal controllers close the loop of a linear plant by themselves, with the
+    remaining cost as energy.
+    """
+    if len(controllers) == 1 and isinstance(controllers[0], LoopController) and not isinstance(plant, System):
+        linear_only(plant)
+        return controllers[0].loop(plant)
+    for controller in controllers:
+        if not isinstance(controller, PassiveController):
+            raise InputError(
+                f"{type(controller).__name__} is not passive and closes loops of linear plants only, alone; "
+                "use it as simulate(…, controller=…)"
+            )
+    passive = [c for c in controllers if isinstance(c, PassiveController)]
+    if isinstance(plant, System):
+        for controller in passive:
+            plant = _with_elements(plant, controller)
+        return plant
+    linear_only(plant)
+    for controller in passive:
+        plant = _wired(plant, controller)
+    return plant
+
+
+def _wired(plant: LinearPHDAE, controller: PassiveController) -> LinearPHDAE:
+    """J_12 = −B T B_cᵀ and its transpose; then the massless rows of the controller are eliminated."""
+    where = plant.ports.indices(controller.ports)
+    for port in plant.driven(controller.ports):
+        raise JointError(f"port {port!r} takes a flow; a controller needs one that takes an effort")
+    mine = controller.system.prefixed(controller.name)
+    T = wiring(controller.name, controller.system.ports, controller.wires, controller.ports, plant.ports)
+    if largest(mine.B_lam):
+        raise JointError(
+            f"controller {controller.name!r} has a port that takes a flow through a multiplier; swap it back"
+        )
+    n, ports = plant.ports.size, tuple(plant.ports)
+    both = append_systems(plant, mine)
+    J_12 = csr(both.B[:, where] @ csr(T.T) @ both.B[:, n:].T)
+    loop = replace(both, J=csr(both.J - J_12 + J_12.T)).with_ports(*ports)
+    rows = {name: both.rows[name] for name in mine.rows}
+    return _without(loop, [name for name, at in rows.items() if not (largest(both.E[at]) or largest(both.G[:, at]))])
+
+
+def _without(system: LinearPHDAE, names: list[str]) -> LinearPHDAE:
+    """The Schur complement of 0 = F_ax e + F_aa e_a: F = J − R keeps its skew and its dissipative part."""
+    if not names:
+        return system
+    out = system.rows.indices(names)
+    keep = np.setdiff1d(np.arange(system.rows.size), out)
+    F = csr(system.J - system.R)
+    inner = F[out][:, out].toarray()
+    if np.linalg.cond(inner) > 1e12:
+        return system
+    less = csr(F[keep][:, out] @ csr(np.linalg.inv(inner)) @ F[out][:, keep])
+    return replace(
+        system,
+        E=system.E[keep][:, keep],
+        J=system.J[keep][:, keep] - 0.5 * (less - less.T),
+        R=system.R[keep][:, keep] + 0.5 * (less + less.T),
+        G=system.G[:, keep],
+        B=system.B[keep],
+        rows=Layout({name: shape for name, shape in system.rows.shapes.items() if name not in names}, "row"),
+        split=system.split - int((out < system.split).sum()) if system.split >= 0 else -1,
+        fields={name: replace(f, motion=csr(sp.csc_array(f.motion)[:, keep])) for name, f in system.fields.items()},
+    )
+
+
+def _with_elements(system: System, controller: PassiveController) -> System:
+    if controller.elements is None:
+        raise InputError(
+            f"{controller.name!r} is more than springs and dampers; use it as simulate(…, controller=…), where it is exact too"
+        )
+    elements, left = dict(system.elements), dict(controller.bias)
+    for part in controller.elements:
+        joint_axis(system, part.joint)
+        if isinstance(part, JointSpring) and left.get(part.joint):  # a constant effort moves the rest of the spring
+            assert isinstance(part.stiffness, (int, float))
+            part = replace(part, rest=part.rest + left.pop(part.joint) / float(part.stiffness))
+        if part.label in elements:
+            raise InputError(f"the system already has an element {part.label!r}; name the controller differently")
+        elements[part.label] = attached(part, system.bodies, system.joints, system.plane)
+    if any(left.values()):
+        raise InputError(f"{controller.name!r} has a constant effort at {', '.join(left)} and no spring there")
+    return replace(system, elements=elements)
+
+
+@dataclass(frozen=True)
+class PassivityCertificate:
+    """Whether a linear loop is passive: relative defects, the most negative energy and dissipation, and the rightmost pole."""
+
+    passive: bool
+    defects: Mapping[str, float]
+    energy: float
+    dissipation: float
+    slowest: float  # the largest real part of a pole, 1/s
+
+    def __str__(self) -> str:
+        return (
+            f"{'' if self.passive else 'not '}passive: structure to {max(self.defects.values(), default=0.0):.1e}, energy negative "
+            f"by {self.energy:.1e}, dissipation by {self.dissipation:.1e}, rightmost pole at {self.slowest:.3g} 1/s"
+        )
+
+
+@one_thread()
+def passivity_certificate(loop: LinearPHDAE) -> PassivityCertificate:
+    """Checks E ≥ 0, R ≥ 0 and J skew: then the energy never grows by more than the ports supply."""
+    linear_only(loop)
+    defects = loop.structure()
+    energy, dissipation = negativity_defect(loop.E), negativity_defect(loop.R)
+    passive = bool(loop.passive) and max(defects.values()) < 1e-9
+    return PassivityCertificate(passive, defects, energy, dissipation, float(loop_poles(loop).real.max()))
+
+
+@one_thread()
+def loop_poles(loop: LinearPHDAE) -> np.ndarray:
+    """All poles of a loop (rad/s), by size."""
+    return sorted_poles(state_space(loop).A)
+
+
+def sorted_poles(A: np.ndarray) -> np.ndarray:
+    """The eigenvalues of A, by size."""
+    values = np.linalg.eigvals(A)
+    return values[np.argsort(np.abs(values), kind="stable")]
+
+
+@dataclass(frozen=True, eq=False)
+class LoopLedger:
+    """H + H_c − (H + H_c)(0) − Σ supplied + Σ dissipated + lost = residual, all (times,) in J.
+
+    `plant` is the energy of the plant, `controller` that of the controller, `lost` its dissipation; `supplied` and `dissipated`
+    are the lines of the ledger of the plant without the controller; `exchanged` is the work of the controller on the plant.
+    """
+
+    t: np.ndarray
+    plant: np.ndarray
+    controller: np.ndarray
+    lost: np.ndarray
+    exchanged: np.ndarray
+    supplied: Mapping[str, np.ndarray]
+    dissipated: Mapping[str, np.ndarray]
+
+    @property
+    def energy(self) -> np.ndarray:
+        """H + H_c."""
+        return self.plant + self.controller
+
+    @property
+    def residual(self) -> np.ndarray:
+        """The error of the balance: round-off."""
+        return self._change + sum(self.dissipated.values(), self.lost)
+
+    @property
+    def surplus(self) -> float:
+        """The largest excess of the energy over its initial value and the supply of other ports: round-off, in a passive loop."""
+        return float(self._change.max())
+
+    @property
+    def _change(self) -> np.ndarray:
+        return self.energy - self.energy[0] - sum(self.supplied.values(), np.zeros(len(self.t)))
+
+
+def loop_ledger(result: Result, controller: PassiveController) -> LoopLedger:
+    """The ledger of a run simulate(…, controller=controller) with output of every step; the controller is simulated again."""
+    if not isinstance(result, Result) or not isinstance(controller, PassiveController):
+        raise InputError(
+            f"the ledger of a loop needs a Result and its passive controller, not {type(result).__name__} and "
+            f"{type(controller).__name__}"
+        )
+    ports = controller.ports
+    names = [f"{port}.{controller.name}" for port in ports]
+    if not set(names) & set(result.system.elements):
+        raise InputError(f"{controller.name!r} had no part in this run; give the controller that simulate(…) had")
+    h = np.diff(result.t)
+    if len(h) == 0 or np.ptp(h) > 1e-6 * h[0]:
+        raise InputError("the steps of this run are not equal; keep every step (output=1) and let dt divide the run")
+    ledger, system = energy_ledger(result), result.system
+    places = np.stack([result[f"{port}.{joint_axis(system, port).label}"] for port in ports], axis=1)
+    changes = np.diff(places, axis=0)
+    moved = np.array([[port_change(system, p, x) for p, x in zip(ports, row, strict=True)] for row in changes])
+    stored, lost = _stored_and_lost(controller, system, places[0], moved, float(h[0]))
+    supplied = {name: line for name, line in ledger.supplied.items() if name not in ports}
+    dissipated = {name: line for name, line in ledger.dissipated.items() if name not in names}
+    given = sum((line for name, line in ledger.supplied.items() if name in ports), np.zeros(len(result.t)))
+    exchanged = given - sum(
+        (line for name, line in ledger.dissipated.items() if name in names), np.zeros(len(result.t))
+    )
+    return LoopLedger(result.t, ledger.energy, stored, lost, exchanged, supplied, dissipated)
+
+
+def _stored_and_lost(
+    controller: PassiveController, plant: System, start: np.ndarray, moved: np.ndarray, h: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """H_c and its losses; a constant effort has the energy −bias q."""
+    mine, ports = controller.system, controller.ports
+    step = ControllerStep(mine, wiring(controller.name, mine.ports, controller.wires, ports, plant.ports), h)
+    e = controller.start(dict(zip(ports, start, strict=True)))
+    bias = np.array([controller.bias.get(port, 0.0) for port in ports])
+    stored, lost = [mine.energy(e)], [0.0]
+    for change in moved:
+        mean = step.mean(e, change / h)
+        e = 2.0 * mean - e
+        stored.append(mine.energy(e))
+        lost.append(lost[-1] + h * float(mean @ (mine.R @ mean)))
+    way = np.concatenate([np.zeros((1, len(ports))), np.cumsum(moved, axis=0)])
+    return np.array(stored) - way @ bias, np.array(lost)

@@ -1,0 +1,296 @@
+"""Optimal regulators and observers of linear plants.
+
+Regulator:  min ∫ xᵀQ x + uᵀR u dt  ⇒  u = −K x, K = R⁻¹BᵀP; P is an energy of the loop, (A − BK)ᵀP + P(A − BK) = −Q − KᵀR K.
+Observer:  x̂' = A x̂ + B u + L (m − C x̂), with m the measured rates and positions of ports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg as la
+
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import csr
+from phloat.algebra.threads import one_thread
+from phloat.control.closed_loop import closed_loop, sorted_poles
+from phloat.control.coupling import port_numbers
+from phloat.control.passive import passive_pid
+from phloat.errors import AccuracyError, InputError, finite, not_negative, positive
+from phloat.linear.form.phdae import LinearPHDAE, linear_only
+from phloat.linear.form.state_space import StateSpace, state_space
+
+SOLVED = 1e-6  # relative residual of a Riccati equation that is accepted
+
+
+@dataclass(frozen=True, eq=False)
+class DesignModel:
+    """ẋ = A x + B u with x = (energy coordinates z | positions q of some ports), rates y = C_y x, q̇ = y.
+
+    H = ½ |z|²; e = T z in the rows of the plant.
+    """
+
+    plant: LinearPHDAE
+    positions: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        linear_only(self.plant)
+        for port in self.plant.ports:
+            if (size := self.plant.ports.shape(port)[0]) != 1:
+                raise InputError(f"port {port!r} has {size} components; keep ports of one with with_ports(…)")
+        if self.space.driven or np.abs(self.space.D).max(initial=0.0) > 0.0:
+            raise InputError("a port of the plant has a feedthrough or takes a flow; close it with with_ports(…)")
+
+    @cached_property
+    def space(self) -> StateSpace:
+        return state_space(self.plant)
+
+    @property
+    def size(self) -> int:
+        """The number of energy coordinates, without positions."""
+        return len(self.space.A)
+
+    @cached_property
+    def A(self) -> np.ndarray:
+        p = len(self.positions)
+        rates = self.space.C[self.plant.ports.indices(self.positions)]
+        return np.block([[self.space.A, np.zeros((self.size, p))], [rates, np.zeros((p, p))]])
+
+    @cached_property
+    def B(self) -> np.ndarray:
+        return np.vstack([self.space.B, np.zeros((len(self.positions), self.space.B.shape[1]))])
+
+    def inputs(self, ports: Iterable[str]) -> np.ndarray:
+        """Columns of B."""
+        return self.B[:, self.plant.ports.indices(ports)]
+
+    def rate_rows(self, ports: Iterable[str]) -> np.ndarray:
+        """Rows that give the flows of ports."""
+        C = self.space.C[self.plant.ports.indices(ports)]
+        return np.hstack([C, np.zeros((len(C), len(self.positions)))])
+
+    def position_rows(self, ports: Iterable[str]) -> np.ndarray:
+        """Rows that give the positions of ports."""
+        return np.eye(len(self.A))[[self.size + self.positions.index(port) for port in ports]]
+
+    @cached_property
+    def fastest(self) -> float:
+        """The highest frequency of the plant, rad/s."""
+        return float(np.abs(np.linalg.eigvals(self.space.A).imag).max(initial=0.0))
+
+    def loop(
+        self, X: np.ndarray, A: np.ndarray, B: np.ndarray, R: np.ndarray, ports: Iterable[str], **states: int
+    ) -> LinearPHDAE:
+        """ẋ = A x + B u with the energy ½ xᵀX x, the dissipation R and the states of a controller after those of the plant."""
+        flow, n, p = X @ A, self.size, len(self.positions)
+        T = np.hstack([self.space.T, np.zeros((len(self.space.T), len(A) - n))])
+        return LinearPHDAE(
+            E=X,
+            J=0.5 * (flow - flow.T),
+            R=R,
+            B=X[:, : n + p] @ B,
+            rows=Layout({name: (size,) for name, size in {"plant": n, "way": p, **states}.items() if size}, "row"),
+            ports=self.plant.ports.only(ports),
+            fields={name: replace(f, motion=csr(f.motion @ T)) for name, f in self.plant.fields.items()},
+        )
+
+
+def _in_order(plant: LinearPHDAE, ports: Iterable[str]) -> tuple[str, ...]:
+    """The ports in the order of the plant; raises PortError for one that is not there."""
+    named = list(ports)
+    plant.ports.indices(named)
+    return tuple(port for port in plant.ports if port in named)
+
+
+def _riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, reached: str) -> np.ndarray:
+    """P ≥ 0 with AᵀP + P A − P B R⁻¹Bᵀ P + Q = 0 and A − B R⁻¹BᵀP stable; `reached` ends the message for a mode that is not."""
+    try:
+        P = la.solve_continuous_are(A, B, Q, R)
+    except la.LinAlgError:
+        raise InputError(_unreached(A, B, reached)) from None
+    gain = la.solve(R, B.T @ P, assume_a="pos")
+    if np.linalg.eigvals(A - B @ gain).real.max() >= 0.0:
+        raise InputError(_unreached(A, B, reached))
+    terms = (A.T @ P, P @ A, -P @ B @ gain, Q)
+    if (residual := np.abs(sum(terms)).max() / max(np.abs(x).max() for x in terms)) > SOLVED:
+        raise AccuracyError(f"the Riccati equation has a relative residual of {residual:.1e}; reduce the plant first")
+    return np.asarray(0.5 * (P + P.T))
+
+
+def _unreached(A: np.ndarray, B: np.ndarray, reached: str) -> str:
+    """The message for an undamped mode that B does not move (Popov, Belevitch, Hautus)."""
+    values = np.linalg.eigvals(A)
+    highest = max(np.abs(values).max(), 1e-300)
+    B = B * (np.abs(A).max() / max(np.abs(B).max(), 1e-300))
+    undamped = [x for x in values if x.imag >= 0.0 and x.real > -1e-9 * highest]
+    reach = [(float(la.svdvals(np.hstack([A - x * np.eye(len(A)), B]))[-1]), abs(x)) for x in undamped]
+    if not reach:
+        return f"no stable loop was found; {reached} may be too weak, or the weights too different"
+    omega = min(reach)[1] if min(reach)[1] > 1e-9 * highest else 0.0
+    return f"the undamped mode at {omega:.6g} rad/s is not {reached}; add a port that moves with it, or damp it"
+
+
+@dataclass(frozen=True, eq=False)
+class Regulator:
+    """u = −K x on `ports` of the plant of `design`; P, Q, R as in its cost."""
+
+    design: DesignModel
+    ports: tuple[str, ...]
+    K: np.ndarray
+    P: np.ndarray
+    Q: np.ndarray
+    R: np.ndarray
+
+    @property
+    def poles(self) -> np.ndarray:
+        """The poles of the loop, rad/s, by size."""
+        return sorted_poles(self.design.A - self.design.inputs(self.ports) @ self.K)
+
+    def loop(self, plant: LinearPHDAE) -> LinearPHDAE:
+        """The loop of plant and state feedback: port-Hamiltonian with the energy ½ xᵀP x and the collocated output R K x."""
+        if plant is not self.design.plant:
+            raise InputError(
+                "state feedback needs the plant it was designed on; use lqg(regulator, observer) on others"
+            )
+        B = self.design.inputs(self.ports)
+        R = 0.5 * (self.Q + self.K.T @ self.R @ self.K)
+        return self.design.loop(self.P, self.design.A - B @ self.K, B, R, self.ports)
+
+
+@one_thread()
+def lqr(
+    plant: LinearPHDAE,
+    effort: float | Mapping[str, float],
+    *,
+    energy: float = 1.0,
+    rate: Mapping[str, float] | None = None,
+    position: Mapping[str, float] | None = None,
+    Q: np.ndarray | None = None,
+) -> Regulator:
+    """Optimal state feedback: min ∫ energy · 2H + Σ rate y² + Σ position q² + Σ effort u² dt.
+
+    `effort` weighs the inputs of all ports, or of the named ones, which then act alone. Positions with a weight become states.
+    `Q` replaces the weights by a matrix on x = (energy coordinates | positions), as in `DesignModel`.
+    """
+    weights = {p: positive(f"effort of {p!r}", w) for p, w in _efforts(plant, effort).items()}
+    positions = {p: positive(f"position weight of {p!r}", w) for p, w in port_numbers("position", position).items()}
+    rates = {p: not_negative(f"rate weight of {p!r}", w) for p, w in port_numbers("rate", rate).items()}
+    design, ports = DesignModel(plant, _in_order(plant, positions)), _in_order(plant, weights)
+    if Q is None:
+        Q = not_negative("energy", energy) * np.diag((np.arange(len(design.A)) < design.size).astype(float))
+        for given, rows in ((rates, design.rate_rows), (positions, design.position_rows)):
+            for p, w in given.items():
+                Q = Q + w * rows([p]).T @ rows([p])
+    else:
+        Q = finite("Q", Q, design.A.shape)
+        if np.abs(Q - Q.T).max() > 1e-9 * np.abs(Q).max() or la.eigvalsh(Q)[0] < -1e-9 * np.abs(Q).max():
+            raise InputError("Q is not symmetric and positive semidefinite; costs must not be negative")
+    R, B = np.diag([weights[p] for p in ports]), design.inputs(ports)
+    P = _riccati(design.A, B, Q, R, f"moved by {', '.join(map(repr, ports))}")
+    return Regulator(design, ports, la.solve(R, B.T @ P, assume_a="pos"), P, Q, R)
+
+
+def _efforts(plant: LinearPHDAE, effort: float | Mapping[str, float]) -> dict[str, float]:
+    if not isinstance(effort, Mapping):
+        return dict.fromkeys(plant.ports, float(finite("effort", effort, ())))
+    if not effort:
+        raise InputError(f"effort names no port; the open ports are {', '.join(plant.ports)}")
+    return port_numbers("effort", effort)
+
+
+@dataclass(frozen=True, eq=False)
+class Observer:
+    """The gain L of the measured `rates` and `positions` of ports of the plant of `design`.
+
+    `error` is the error of the estimate as a port-Hamiltonian system, of a passive observer.
+    """
+
+    design: DesignModel
+    rates: tuple[str, ...]
+    positions: tuple[str, ...]
+    L: np.ndarray
+    error: LinearPHDAE | None = None
+
+    @cached_property
+    def C(self) -> np.ndarray:
+        """m = C x."""
+        return np.vstack([self.design.rate_rows(self.rates), self.design.position_rows(self.positions)])
+
+    @property
+    def poles(self) -> np.ndarray:
+        """The poles of the error, rad/s, by size."""
+        return sorted_poles(self.design.A - self.L @ self.C)
+
+
+@one_thread()
+def kalman(
+    plant: LinearPHDAE,
+    *,
+    rate: Mapping[str, float] | None = None,
+    position: Mapping[str, float] | None = None,
+    disturbance: float | Mapping[str, float] = 1.0,
+    energy: float = 0.0,
+) -> Observer:
+    """The Kalman filter for white noise of these intensities in the measured rates and positions of ports.
+
+    `disturbance` is the intensity of white efforts at all ports, or at the named ones; `energy` that of noise in every energy
+    coordinate, for errors of the model.
+    """
+    noise = [
+        {p: positive(f"noise in the {what} of {p!r}", w) for p, w in port_numbers(what, given).items()}
+        for what, given in (("rate", rate), ("position", position))
+    ]
+    observer, V = _measured(plant, *noise)
+    design = observer.design
+    W = not_negative("energy", energy) * np.diag((np.arange(len(design.A)) < design.size).astype(float))
+    efforts = disturbance if isinstance(disturbance, Mapping) else dict.fromkeys(plant.ports, disturbance)
+    for port, intensity in port_numbers("disturbance", efforts).items():
+        B = design.inputs([port])
+        W = W + not_negative(f"disturbance at {port!r}", intensity) * B @ B.T
+    names = ", ".join(map(repr, dict.fromkeys([*observer.rates, *observer.positions])))
+    P = _riccati(design.A.T, observer.C.T, W, np.diag(V), f"seen at {names}")
+    return replace(observer, L=P @ observer.C.T / V)
+
+
+@one_thread()
+def passive_observer(
+    plant: LinearPHDAE, *, rate: Mapping[str, float], position: Mapping[str, float] | None = None
+) -> Observer:
+    """A copy of the plant that dampers (`rate`) and springs (`position`) at the ports couple to the measured one.
+
+    The error of the estimate is a passive system, `error`: the plant with these dampers and springs. It decays for all gains and
+    every plant, unless an undamped mode is at rest at all of these ports.
+    """
+    rates, positions = port_numbers("rate", rate), port_numbers("position", position)
+    for what, given in (("rate", rates), ("position", positions)):
+        for port, gain in given.items():
+            positive(f"{what} gain at {port!r}", gain)
+    observer, gains = _measured(plant, rates, positions)
+    L = observer.design.inputs([*observer.rates, *observer.positions]) * gains
+    parts = [
+        passive_pid(p, damping=rates.get(p, 0.0), stiffness=positions.get(p, 0.0), name=f"{p}.observer")
+        for p in _in_order(plant, [*rates, *positions])
+    ]
+    observer = replace(observer, L=L, error=closed_loop(plant, *parts))
+    if (slowest := observer.poles.real.max()) >= -1e-12 * max(observer.design.fastest, 1.0):
+        raise InputError(
+            f"the error of the estimate does not decay: a pole at {slowest:.3g} 1/s; measure at a port that moves with it, or "
+            "damp the plant"
+        )
+    return observer
+
+
+def _measured(
+    plant: LinearPHDAE, rates: Mapping[str, float], positions: Mapping[str, float]
+) -> tuple[Observer, np.ndarray]:
+    """An observer without gain, and the numbers of its measurements in order."""
+    if not rates and not positions:
+        raise InputError(
+            f"nothing is measured; give rate={{port: …}} or position={{port: …}}: {', '.join(plant.ports)}"
+        )
+    design = DesignModel(plant, _in_order(plant, positions))
+    observer = Observer(design, _in_order(plant, rates), design.positions, np.zeros((len(design.A), 0)))
+    return observer, np.array([*(rates[p] for p in observer.rates), *(positions[p] for p in observer.positions)])

@@ -1,0 +1,1 @@
+"""Modes, poles, zeros and transfer functions of linear systems."""

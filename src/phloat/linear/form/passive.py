@@ -1,0 +1,306 @@
+"""Passive state spaces as port-Hamiltonian systems: the energy is given or computed, a feedthrough becomes massless rows.
+
+The energy ½ xᵀX x of a passive state space solves [[−AᵀX − XA, Cᵀ − XB], [C − BᵀX, D + Dᵀ]] ≥ 0. Three steps are repeated until
+no state is left. Poles on the imaginary axis are separated: they are lossless, and their energy follows from linear equations.
+Inputs without feedthrough fix X on their columns, X B = Cᵀ, which leaves the same problem with fewer states and the power −BᵀXA B
+as feedthrough. With feedthrough of full rank it is a Riccati equation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
+from phloat.algebra.threads import one_thread
+from phloat.errors import AccuracyError, InputError, finite
+from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.form.state_space import descriptor
+
+AGREES = 1e-9  # relative error up to which a matrix is the energy
+SAME = 1e-8  # relative error of the transfer function that is accepted
+AXIS = 1e-9  # of the size of A: distance of a pole from the imaginary axis up to which it is on it
+ZERO = 1e-9  # of the size of its kind: what counts as zero
+PASSIVE = 1e-9  # of the size of the matrix: negative eigenvalues that are round-off
+
+
+@one_thread()
+def from_state_space(
+    A: ArrayLike,
+    B: ArrayLike,
+    C: ArrayLike,
+    D: ArrayLike | None = None,
+    *,
+    ports: Mapping[str, int] | Sequence[str] | None = None,
+    energy: ArrayLike | Matrix | None = None,
+) -> LinearPHDAE:
+    """ẋ = A x + B u, y = C x + D u as a `LinearPHDAE` with the rows "x"; raises InputError if it is not passive.
+
+    `ports` {name: number of components} or names of ports of one component, in the order of u and y. `energy` is X of
+    H = ½ xᵀX x; it is computed if not given. A feedthrough D becomes massless rows driven by the ports; such ports connect by
+    `gyrator` like all others.
+    """
+    A, B, C, D = _matrices(A, B, C, D)
+    layout = _ports(ports, B.shape[1])
+    if not len(A):
+        raise InputError("a system without states is a gain; use a damper, JointDamper(…)")
+    W = D + D.T
+    if energy is not None:
+        X = _given(energy, A, B, C, W)
+    elif _is_storage(np.eye(len(A)), A, B, C, W):
+        X = np.eye(len(A))
+    else:
+        X = _computed(A, B, C, W)
+    F, G, P = X @ A, 0.5 * (C.T + X @ B), 0.5 * (C.T - X @ B)
+    system = with_feedthrough(
+        E=X, J=0.5 * (F - F.T), R=-0.5 * (F + F.T), B=G, P=P, S=0.5 * W, N=0.5 * (D.T - D), ports=layout
+    )
+    _require_same_transfer(system, A, B, C, D)
+    return system
+
+
+def _require_same_transfer(system: LinearPHDAE, A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> None:
+    """Raises AccuracyError if the transfer functions differ at a point among the poles, off the axis."""
+    s = (1 + 1j) * (float(np.median(np.abs(la.eigvals(A)))) or 1.0)
+    expected = D + C @ la.solve(s * np.eye(len(A)) - A, B)
+    E, F, b = (descriptor(system)[name].toarray() for name in "EAB")
+    if (error := la.norm(b.T @ la.solve(s * E - F, b) - expected)) > SAME * la.norm(expected):
+        raise AccuracyError(
+            f"the transfer function has a relative error of {error / la.norm(expected):.1e}: the states are badly scaled; "
+            "balance them first"
+        )
+
+
+def with_feedthrough(
+    *,
+    E: ArrayLike | Matrix,
+    J: ArrayLike | Matrix,
+    R: ArrayLike | Matrix,
+    B: ArrayLike | Matrix,
+    P: ArrayLike | Matrix,
+    S: ArrayLike | Matrix,
+    N: ArrayLike | Matrix,
+    ports: Layout,
+) -> LinearPHDAE:
+    """E ẋ = (J − R) x + (B − P) u, y = (B + P)ᵀx + (S − N) u.
+
+    With P, S and N the input becomes a row f = u, held by the multipliers y:
+    E → diag(E, 0), J → [[J, B], [−Bᵀ, N]], R → [[R, P], [Pᵀ, S]].
+    """
+    rows = Layout({"x": (np.shape(E)[0],)}, "row")
+    E, J, R, B, P, S, N = (csr(m) for m in (E, J, R, B, P, S, N))
+    size = max(largest(B), largest(S), largest(N))
+    if max(largest(P), largest(S), largest(N)) <= 1e-12 * size:
+        return LinearPHDAE(E=E, J=J, R=_rounded(R, largest(J) + largest(R)), B=B, rows=rows, ports=ports)
+    n, m = rows.size, ports.size
+    R = stacked([[R, P], [P.T, S]])
+    return LinearPHDAE(
+        E=stacked([[E, None], [None, zeros(m, m)]]),
+        J=stacked([[J, B], [-B.T, N]]),
+        R=_rounded(R, largest(R)),
+        B=zeros(n + m, m),
+        G=np.hstack([np.zeros((m, n)), np.eye(m)]),
+        B_lam=np.eye(m),
+        rows=Layout({**rows.shapes, **{f"{name}.in": shape for name, shape in ports.shapes.items()}}, "row"),
+        ports=ports,
+        multipliers=Layout(dict(ports.shapes), "multiplier"),
+    )
+
+
+def _rounded(R: Matrix, size: float) -> Matrix:
+    """R without negative eigenvalues that are round-off."""
+    if not R.nnz or R.shape[0] > 2000:
+        return R
+    d, V = la.eigh(R.toarray())
+    if d[0] >= 0.0 or d[0] < -AGREES * size:
+        return R
+    return csr((V * np.where(d > 1e-14 * size, d, 0.0)) @ V.T)
+
+
+def _power(X: np.ndarray, A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """The matrix of the dissipated power, 2 yᵀu − 2 Ḣ, in (x, u)."""
+    return np.block([[-X @ A - (X @ A).T, C.T - X @ B], [C - B.T @ X, W]])
+
+
+def _is_storage(X: np.ndarray, A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> bool:
+    power = _power(X, A, B, C, W)
+    around = np.concatenate([np.full(len(A), la.norm(X @ A)), np.full(len(W), la.norm(W) + la.norm(C))])
+    scale = 1.0 / np.sqrt(np.where(around > 0.0, around, 1.0))
+    off = la.norm(C.T - X @ B) > AGREES * la.norm(C) if not W.any() else False
+    return not off and la.eigvalsh(scale[:, None] * power * scale)[0] > -AGREES
+
+
+def _computed(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> np.ndarray:
+    size = np.diag(la.matrix_balance(A, permute=False)[1]) if len(A) else np.zeros(0)
+    X = storage(A * size / size[:, None], B / size[:, None], C * size, W) / size / size[:, None]
+    if not _is_storage(X, A, B, C, W):
+        raise AccuracyError(
+            f"the energy is accurate to {-la.eigvalsh(_power(X, A, B, C, W))[0]:.1e} only: the states are badly scaled, or "
+            "some are hardly observable; remove those (control.minreal), or give energy=…"
+        )
+    return X
+
+
+def _given(energy: ArrayLike | Matrix, A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> np.ndarray:
+    X = finite("energy", csr(energy).toarray() if sp.issparse(energy) else energy, A.shape)
+    if len(X) and (la.norm(X - X.T) > AGREES * la.norm(X) or la.eigvalsh(X)[0] <= 0.0):
+        raise InputError(
+            f"energy is not symmetric and positive: its smallest eigenvalue is {la.eigvalsh(_symmetric(X))[0]:.3g}"
+        )
+    X = _symmetric(X)
+    if not _is_storage(X, A, B, C, W):
+        worst = la.eigvalsh(_power(X, A, B, C, W))[0]
+        raise InputError(
+            f"the system is not passive with this energy: its power has the eigenvalue {worst:.3g}; omit energy="
+        )
+    return X
+
+
+def _matrices(
+    A: ArrayLike, B: ArrayLike, C: ArrayLike, D: ArrayLike | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    A, B, C = (np.atleast_2d(np.asarray(m)) for m in (A, B, C))
+    (n, inputs), outputs = B.shape, C.shape[0]
+    if inputs != outputs:
+        raise InputError(f"the system has {inputs} inputs and {outputs} outputs; a port has one of each")
+    A = finite("A", A.reshape(n, n) if A.size == n * n else A, (n, n))
+    D = np.zeros((inputs, inputs)) if D is None else np.atleast_2d(np.asarray(D))
+    return A, finite("B", B, (n, inputs)), finite("C", C, (inputs, n)), finite("D", D, (inputs, inputs))
+
+
+def _ports(ports: Mapping[str, int] | Sequence[str] | None, inputs: int) -> Layout:
+    if ports is None:
+        return Layout({"u": (inputs,)}, "port")
+    sizes = (
+        dict(ports) if isinstance(ports, Mapping) else dict.fromkeys([ports] if isinstance(ports, str) else ports, 1)
+    )
+    if (count := sum(sizes.values())) != inputs:
+        raise InputError(f"the ports {', '.join(sizes)} have {count} components; the system has {inputs} inputs")
+    return Layout({name: (int(size),) for name, size in sizes.items()}, "port")
+
+
+def storage(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray, *, scale: float = 0.0) -> np.ndarray:
+    """X = Xᵀ > 0 for ẋ = A x + B u, y = C x + D u with W = D + Dᵀ; raises InputError if the system is not passive.
+
+    `scale` is the magnitude of the terms of W: far below it W is round-off.
+    """
+    n = len(A)
+    size = la.norm(A, 2) if n else 1.0
+    d, U = la.eigh(W) if len(W) else (np.zeros(0), W)
+    around = la.norm(C, 2) * la.norm(B, 2) / (size or 1.0) if n and len(W) else 0.0
+    reach = ZERO * max(float(np.abs(d).max(initial=0.0)), scale, around)
+    if d.min(initial=0.0) < -reach:
+        raise InputError(f"the system is not passive: at high frequencies G + Gᴴ has the eigenvalue {d[0]:.3g}")
+    if not n:
+        return np.zeros((0, 0))
+    poles = la.eigvals(A)
+    worst = poles[int(np.argmax(poles.real))]
+    if worst.real > AXIS * size:
+        raise InputError(f"the system is unstable, so it is not passive: it has a pole at s = {worst:.3g}")
+    on_axis = np.abs(poles.real) <= AXIS * size
+    if on_axis.all():
+        return _lossless(A, B, C)
+    if on_axis.any():
+        return _split(A, B, C, W, int(on_axis.sum()), size)
+    fed, B, C = d > reach, B @ U, U.T @ C
+    if fed.all():
+        return _riccati(A, B, C, np.diag(d))
+    return _deflated(A, (B[:, fed], B[:, ~fed]), (C[fed], C[~fed]), np.diag(d[fed]))
+
+
+def _split(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray, count: int, size: float) -> np.ndarray:
+    """The sum of the energies of the poles on the axis and of the others, in a real basis that separates them."""
+    S, Q, found = la.schur(A, output="real", sort=lambda re, im: abs(re) <= AXIS * size)
+    if found != count:
+        raise InputError(f"{abs(found - count)} poles are too near to the imaginary axis to be separated")
+    Y = la.solve_sylvester(S[:count, :count], -S[count:, count:], -S[:count, count:])
+    T = Q @ np.block([[np.eye(count), Y], [np.zeros((len(A) - count, count)), np.eye(len(A) - count)]])
+    B, C = la.solve(T, B), C @ T
+    lossless = _lossless(S[:count, :count], B[:count], C[:, :count])
+    others = storage(S[count:, count:], B[count:], C[:, count:], W)
+    back = la.inv(T)
+    return _symmetric(back.T @ la.block_diag(lossless, others) @ back)
+
+
+def _lossless(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> np.ndarray:
+    """X A + AᵀX = 0 and X B = Cᵀ, by least squares over symmetric X."""
+    n = len(A)
+    i, j = np.triu_indices(n)
+    basis = np.zeros((len(i), n, n))
+    basis[np.arange(len(i)), i, j] = basis[np.arange(len(i)), j, i] = 1.0
+    size_A, size_B = la.norm(A) or 1.0, la.norm(B) or 1.0
+    conserved = (basis @ A + np.swapaxes(basis @ A, 1, 2)).reshape(len(i), -1) / size_A
+    matrix = np.hstack([conserved, (basis @ B).reshape(len(i), -1) / size_B]).T
+    right = np.concatenate([np.zeros(conserved.shape[1]), C.T.ravel() / size_B])
+    x = la.lstsq(matrix, right)[0]
+    X = np.tensordot(x, basis, 1)
+    if la.norm(matrix @ x - right) > 1e-6 * max(la.norm(right), 1e-300) or (n and la.eigvalsh(X)[0] <= 0.0):
+        poles = ", ".join(f"{v:.3g}" for v in np.unique(np.round(np.abs(la.eigvals(A)), 12))[:6])
+        raise InputError(
+            f"the system is not passive: its poles on the imaginary axis, |s| = {poles}, have residues that are not symmetric "
+            "and positive (or are double, or not controllable)"
+        )
+    return X
+
+
+def _deflated(
+    A: np.ndarray, B: tuple[np.ndarray, np.ndarray], C: tuple[np.ndarray, np.ndarray], W: np.ndarray
+) -> np.ndarray:
+    """x = B₂S^(−½)α + N z with C₂N = 0 and S = C₂B₂: X = diag(1, Y) there, and Y solves the problem of z with α as an input."""
+    S = C[1] @ B[1]
+    asymmetry, smallest = la.norm(S - S.T), la.eigvalsh(_symmetric(S))[0]
+    if asymmetry > 1e-6 * max(la.norm(S), 1e-300) or smallest <= ZERO * la.norm(S):
+        raise InputError(
+            "the system is not passive: without feedthrough C B must be symmetric and positive; its smallest eigenvalue is "
+            f"{smallest:.3g} and its asymmetry {asymmetry:.3g}"
+        )
+    root = la.sqrtm(_symmetric(S))
+    B_2, N, m = la.solve(root, B[1].T, assume_a="pos").T, la.null_space(C[1]), len(S)  # α of unit energy
+    T = np.hstack([B_2, N])
+    a, b = la.solve(T, A @ T), la.solve(T, B[0])
+    power = -a[:m, :m]
+    mixed = (C[0] @ B_2).T - b[:m]
+    Y = storage(
+        a[m:, m:],
+        np.hstack([a[m:, :m], b[m:]]),
+        np.vstack([-a[:m, m:], C[0] @ N]),
+        np.block([[power + power.T, mixed], [mixed.T, W]]),
+        scale=la.norm(a, 2),
+    )
+    back = la.inv(T)
+    return _symmetric(back.T @ la.block_diag(np.eye(m), Y) @ back)
+
+
+def _riccati(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """The smallest solution of AᵀX + XA + (XB − Cᵀ) W⁻¹ (BᵀX − C) = 0: the available energy."""
+    try:
+        X = la.solve_continuous_are(A, B, np.zeros(A.shape), -W, s=-C.T)
+    except (la.LinAlgError, ValueError):
+        X = np.full(A.shape, np.nan)
+    if np.isfinite(X).all() and la.eigvalsh(_symmetric(X))[0] > 0.0:
+        X = _symmetric(X)
+        step = X @ B - C.T
+        if la.norm(A.T @ X + X @ A + step @ la.solve(W, step.T)) <= 1e-6 * la.norm(X @ A):
+            return X
+    omega = np.concatenate([[0.0], np.logspace(-3, 3, 601) * max(float(np.abs(la.eigvals(A)).max()), 1e-300)])
+    lowest, at = min((_real_part(A, B, C, W, w), w) for w in omega)
+    if lowest < -PASSIVE * la.norm(W):
+        raise InputError(f"the system is not passive: G + Gᴴ has the eigenvalue {lowest:.3g} at ω = {at:.3g} rad/s")
+    raise InputError(
+        f"no energy was found: G + Gᴴ has the eigenvalue {lowest:.3g} at ω = {at:.3g} rad/s, or some states are not controllable "
+        "and observable; remove those (control.minreal), add a small feedthrough, or give energy=…"
+    )
+
+
+def _real_part(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray, omega: float) -> float:
+    G = C @ la.solve(1j * omega * np.eye(len(A)) - A, B)
+    return float(la.eigvalsh(W + G + G.conj().T)[0])
+
+
+def _symmetric(a: np.ndarray) -> np.ndarray:
+    return 0.5 * (a + a.T)

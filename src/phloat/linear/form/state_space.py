@@ -1,0 +1,175 @@
+"""Systems without joints, and without descriptor: ẋ = A x + B u, y = C x + D u, dense, in energy coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import Matrix, csr, diagonal, largest, null_space, stacked, zeros
+from phloat.errors import InputError
+from phloat.linear.form.phdae import LinearPHDAE, linear_only, numbered
+
+MOST = 4000  # states of a dense A: 128 MB, and half a minute for its exponential or a Riccati equation with it
+MASSLESS = 1e-12  # of a row scaled to size one: no inertia and no compliance
+
+
+def eliminate(system: LinearPHDAE) -> LinearPHDAE:
+    """Ê = PᵀE P, Ĵ = PᵀJ P, R̂ = PᵀR P, B̂ = PᵀB with range P = null G, P the identity on stresses: the order (v | σ) is kept."""
+    linear_only(system, circulatory=True)
+    if not system.multipliers.size:
+        return system
+    if driven := system.driven():
+        raise InputError(
+            f"ports {', '.join(map(repr, driven))} prescribe a motion, which a system without joints would have to "
+            "differentiate; close them with with_ports(…) or keep the multipliers"
+        )
+    P, first = free_motion(system), _velocities(system)
+    velocities = P.shape[1] - (system.rows.size - first)
+    stresses = {name: shape for name, shape in system.rows.shapes.items() if system.rows[name].start >= first}
+    return replace(
+        system,
+        **{name: P.T @ getattr(system, name) @ P for name in "EJRN"},
+        B=P.T @ system.B,
+        G=zeros(0, 0),
+        B_lam=zeros(0, 0),
+        rows=Layout({"v": (velocities,), **stresses}, "row"),
+        multipliers=Layout({}, "multiplier"),
+        split=velocities if system.split >= 0 else -1,
+        fields={name: replace(f, motion=csr(f.motion @ P)) for name, f in system.fields.items()},
+    )
+
+
+def free_motion(system: LinearPHDAE) -> Matrix:
+    """P: the velocities that the joints allow, and all stresses."""
+    split = _velocities(system)
+    if largest(system.G[:, split:]):
+        raise InputError("joint rows act on stresses; only velocities can be eliminated")
+    return diagonal([null_space(csr(system.G[:, :split])), sp.eye_array(system.rows.size - split)])
+
+
+def _velocities(system: LinearPHDAE) -> int:
+    return system.split if system.split >= 0 else system.rows.size
+
+
+@dataclass(frozen=True, eq=False)
+class StateSpace:
+    """ẋ = A x + B u, y = C x + D u with e = T x + T_u u, and H = ½ Σ signs x²: all signs are +1 if the energy is definite.
+
+    Then A + Aᵀ ≤ 0 and C = Bᵀ mean that it is passive. `driven` are the ports that take a flow and return an effort.
+    """
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    D: np.ndarray
+    T: np.ndarray
+    T_u: np.ndarray
+    signs: np.ndarray
+    ports: Layout
+    driven: tuple[str, ...] = ()
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of u: "elbow.effort", "tip.effort[0]" …, or "motor.flow" for a driven port."""
+        return self._signals("effort", "flow")
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of y: "elbow.flow" …, or "motor.effort" for a driven port."""
+        return self._signals("flow", "effort")
+
+    def _signals(self, free: str, driven: str) -> tuple[str, ...]:
+        ends = {port: driven if port in self.driven else free for port in self.ports}
+        return tuple(s for port, end in ends.items() for s in numbered(f"{port}.{end}", self.ports.shape(port)[0]))
+
+
+def descriptor(system: LinearPHDAE) -> dict[str, Matrix]:
+    """{"E", "A", "B", "C", "D"} of E ẋ = A x + B u, y = C x + D u with x = (e, λ), sparse, with the joints."""
+    linear_only(system, circulatory=True)
+    joints, inputs = system.multipliers.size, system.ports.size
+    A = stacked([[system.dynamics, system.G.T], [-system.G, None]]) if joints else system.dynamics
+    B = csr(sp.vstack([system.B, system.B_lam]))
+    return {"E": diagonal([system.E, zeros(joints, joints)]), "A": A, "B": B, "C": csr(B.T), "D": zeros(inputs, inputs)}
+
+
+def state_space(system: LinearPHDAE) -> StateSpace:
+    """The system without joints, massless rows and E.
+
+    Raises InputError if that would need u̇, or if there are more than some thousand states.
+    """
+    linear_only(system, circulatory=True)
+    if system.rows.size > MOST:
+        raise InputError(
+            f"a state space of {system.rows.size} states is dense and would take {8e-9 * system.rows.size**2:.1f} GB per matrix; "
+            f"reduce the system first (up to {MOST} states are exported), or use descriptor(…), which is sparse"
+        )
+    if not system.ports.size:
+        raise InputError("the system has no open port; an export needs inputs: keep some with with_ports(…)")
+    P, N = free_motion(system).toarray(), _driven_motion(system)
+    F, E = system.dynamics.toarray(), P.T @ (system.E @ P)
+    # e = P z + N u with E N = 0: the driven ports are held by λ, B_λᵀλ = −Nᵀ(F e + B u)
+    B = system.B.toarray()
+    into, out = P.T @ (B + F @ N), (B.T - N.T @ F) @ P
+    D = B.T @ N - N.T @ (F @ N) - N.T @ B
+    T, Z, signs = _energy_coordinates(E)
+    F = P.T @ F @ P
+    A, B_x, C = T.T @ F @ T, T.T @ into, out @ T
+    e_x, e_u = T, np.zeros((len(E), system.ports.size))
+    if Z.shape[1]:  # 0 = Zᵀ(F e + B u): rows without inertia depend on the others
+        w_x, w_u = _algebraic(system, P @ Z, Z.T @ F @ Z, -Z.T @ F @ T, -Z.T @ into)
+        A, B_x = A + T.T @ F @ Z @ w_x, B_x + T.T @ F @ Z @ w_u
+        C, D = C + out @ Z @ w_x, D + out @ Z @ w_u
+        e_x, e_u = T + Z @ w_x, Z @ w_u
+    A, B_x = signs[:, None] * A, signs[:, None] * B_x
+    return StateSpace(A, B_x, C, D, P @ e_x, P @ e_u + N, signs, system.ports, system.driven())
+
+
+def _driven_motion(system: LinearPHDAE) -> np.ndarray:
+    """N with G N = B_λ: the motion of the rows by driven ports. It must move no mass, or the export would need u̇."""
+    if not largest(system.B_lam):
+        return np.zeros(system.B.shape)
+    N = la.lstsq(system.G.toarray(), system.B_lam.toarray())[0]
+    moved = np.abs(system.E @ N).max(axis=0) > MASSLESS * largest(system.E) * np.abs(N).max()
+    driven = [p for p, where in system.ports.slices.items() if moved[where].any()]
+    if driven:
+        raise InputError(
+            f"ports {', '.join(map(repr, driven))} prescribe the motion of masses, which a state space would have to "
+            "differentiate; close them with with_ports(…), or give their joints an effort instead of a rate"
+        )
+    return N
+
+
+def _energy_coordinates(E: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """T, Z, s with TᵀE T = diag(s), s = ±1, and E Z = 0."""
+    size = np.sqrt(np.abs(np.diag(E)))
+    scale = 1.0 / np.where(size > 0.0, size, 1.0)
+    scaled = scale[:, None] * E * scale
+    try:
+        L = la.cholesky(scaled, lower=True)
+        if (np.diag(L) ** 2).min(initial=1.0) > MASSLESS:
+            return (
+                scale[:, None] * la.solve_triangular(L, np.eye(len(E)), lower=True).T,
+                np.zeros((len(E), 0)),
+                np.ones(len(E)),
+            )
+    except la.LinAlgError:
+        pass
+    d, V = la.eigh(scaled)
+    there = np.abs(d) > MASSLESS * np.abs(d).max(initial=1e-300)
+    V = scale[:, None] * V
+    return V[:, there] / np.sqrt(np.abs(d[there])), V[:, ~there], np.sign(d[there])
+
+
+def _algebraic(system: LinearPHDAE, rows: np.ndarray, K: np.ndarray, *right: np.ndarray) -> tuple[np.ndarray, ...]:
+    """K⁻¹ of the right-hand sides; raises InputError if K is singular."""
+    if np.linalg.cond(K) > 1e12:
+        worst = system.rows.owner(int(np.argmax(np.abs(rows).max(axis=1))))
+        raise InputError(
+            f"{rows.shape[1]} rows, the largest in {worst!r}, have neither inertia nor damping, so the state space "
+            "would have to differentiate; give them a mass, or use descriptor(…)"
+        )
+    return tuple(la.solve(K, b) for b in right)

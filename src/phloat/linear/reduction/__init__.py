@@ -1,0 +1,1 @@
+"""Model order reduction of linear systems by projection on a basis."""

@@ -1,0 +1,163 @@
+"""Rational Krylov bases: the reduced transfer function and its derivatives are the full ones at chosen points s.
+
+With T(s) = s²M + s D + K the response of the ports at s is T⁻¹F, and its Taylor coefficients there follow from
+
+    T X₀ = F,   T X₁ = −T'X₀,   T X_k = −(T'X_{k−1} + M X_{k−2}),   T' = 2 s M + D.
+
+A projection on their span matches `order` moments at s, and twice as many where T is symmetric, ports being their own outputs.
+At infinity the same with M, D, K in the places of T, T', M: moments of the impulse response at t = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from phloat.algebra.threads import one_thread
+from phloat.errors import InputError
+from phloat.linear.form.phdae import LinearPHDAE, channels
+from phloat.linear.form.second_order import Factor, SecondOrder
+from phloat.linear.reduction.basis import Basis, apart, lengths, rigid_motions, split_basis
+
+NEAR = 1e-7  # of |s|: a pole so near leaves too few figures for the rest
+FAINT = 1e-11  # of a complex response: an imaginary part that is round-off
+
+
+@one_thread()
+def krylov_basis(
+    system: LinearPHDAE,
+    shifts: Sequence[complex] = (),
+    *,
+    order: int = 1,
+    infinity: int = 0,
+    ports: str | Sequence[str] | None = None,
+) -> Basis:
+    """The basis that matches `order` moments at every shift, and `infinity` moments at infinity, of the ports named (or all).
+
+    A complex shift stands for its conjugate, too. Rigid motions are kept exactly; driven ports move as they do at the first shift
+    or at infinity.
+    """
+    model = SecondOrder.of(system)
+    points = _points(shifts, order, infinity)
+    columns = np.arange(system.ports.size) if ports is None else channels(system, ports)[0]
+    rigid = rigid_motions(system)
+    raw = Moments(model, rigid, columns)
+    for s in points:
+        raw.add_at(s, order)
+    if infinity:
+        raw.add_at_infinity(infinity)
+    return split_basis(model, rigid, np.hstack(raw.free), raw.driven)
+
+
+class Moments:
+    """Responses of some ports as they are gathered: free motions, and one driven motion for every driven input."""
+
+    def __init__(self, model: SecondOrder, rigid: np.ndarray, columns: np.ndarray):
+        stress_ports = np.arange(model.drives.shape[1], model.F.shape[1])
+        F, drives = model.F[:, np.append(columns, stress_ports)], model.drives[:, columns]
+        self.model, self.rigid = model, rigid
+        self.pushed = F[:, F.any(axis=0)]
+        self.drives = drives[:, drives.any(axis=0)]
+        # motions that nothing resists and nothing damps answer by themselves; the rest is solved for without them
+        reach = np.abs(model.D @ rigid).max(initial=0.0)
+        terms = (abs(model.D) @ np.abs(rigid)).max(initial=0.0)
+        self.alone = bool(reach <= 1e-12 * max(terms, 1e-300)) or not terms
+        if self.alone:
+            self.pushed = self.pushed - model.M @ (rigid @ (rigid.T @ self.pushed))
+        self.free: list[np.ndarray] = [np.zeros((model.size, 0))]
+        self.driven: np.ndarray | None = None
+
+    def add_at(self, s: complex, order: int) -> None:
+        """Moments at s."""
+        factor = self._factor(s)
+        self._check(factor, s)
+        self._add(factor, order, 2.0 * factor.b, 1.0)
+
+    def add_at_infinity(self, order: int) -> None:
+        """Moments at infinity."""
+        self._add(self.model.at_infinity(), order, 0.0, 0.0)
+
+    def _add(self, factor: Factor, order: int, slope: complex, mass: float) -> None:
+        """X₀ … of forces, and of driven motions; T' = slope M + D, and the last term is M or, at infinity, K."""
+        model = self.model
+        first = factor.solve(self.pushed) if self.pushed.shape[1] else self.pushed
+        moved = factor.solve(np.zeros((model.size, self.drives.shape[1])), self.drives)
+        if self.driven is None and moved.shape[1]:
+            self.driven = np.ascontiguousarray(moved.real)
+        self._keep(first)
+        if self.driven is not None:
+            self._keep(moved - self.driven, lengths(np.abs(moved), abs(model.M)))
+        now, before = np.hstack([first, moved]), np.zeros((model.size, 1))
+        for _ in range(order - 1):
+            far = model.M @ before if mass else model.stiffness(before)
+            now, before = factor.solve(-(slope * (model.M @ now) + model.D @ now + far)), now
+            self._keep(now)
+
+    def _keep(self, X: np.ndarray, whole: np.ndarray | None = None) -> None:
+        """Real and imaginary parts, without rigid motions, at unit length; parts that are nothing beside the whole are left out."""
+        if not X.shape[1]:
+            return
+        M = self.model.M
+        parts = [apart(part, self.rigid, M) for part in ((X.real, X.imag) if np.iscomplexobj(X) else (X,))]
+        sizes = [lengths(part, M) for part in parts]
+        whole = np.sqrt(sum(size**2 for size in sizes)) if whole is None else whole
+        for part, size in zip(parts, sizes, strict=True):
+            there = size > FAINT * whole
+            self.free.append(part[:, there] / size[there])
+
+    def _factor(self, s: complex) -> Factor:
+        if s == 0 and self.rigid.shape[1]:
+            raise InputError(
+                f"shift 0 lies on a pole: nothing resists {self.rigid.shape[1]} rigid motions; take a small positive one"
+            )
+        try:
+            return self.model.at(s)
+        except RuntimeError:
+            raise _on_a_pole(s, s) from None
+
+    def _check(self, factor: Factor, s: complex) -> None:
+        """Inverse iteration towards the nearest pole: T(s)⁻¹T'(s) x → x / (s − pole)."""
+        model, start = self.model, np.random.default_rng(0).normal(size=(self.model.size, 1))
+        x = apart(start, self.rigid, model.M) if self.alone else start
+        x = factor.solve(model.M @ x)
+        step: complex = 0.0
+        for _ in range(3):
+            size = np.sqrt(np.vdot(x, model.M @ x).real)
+            if not np.isfinite(size):
+                raise _on_a_pole(s, s)
+            x = x / max(size, 1e-300)
+            y = factor.solve(2.0 * factor.b * (model.M @ x) + model.D @ x)
+            y = apart(y, self.rigid, model.M) if self.alone else y
+            step = complex(np.vdot(x, model.M @ y))  # 1 / (s − pole)
+            x = y if y.any() else x
+        if abs(step) * NEAR * abs(s) > 1.0:
+            raise _on_a_pole(s, s - 1.0 / step)
+
+
+def _on_a_pole(s: complex, pole: complex) -> InputError:
+    return InputError(
+        f"shift {said(s)} lies on a pole, the nearest is {said(pole)}; move it off the imaginary axis, by a hundredth of its size"
+    )
+
+
+def said(s: complex) -> str:
+    """A number of the complex plane, short."""
+    return f"{s.real:.6g}" if not complex(s).imag else f"{complex(s):.6g}"
+
+
+def _points(shifts: Sequence[complex], order: int, infinity: int) -> list[complex]:
+    for name, value, least in (("order", order, 1), ("infinity", infinity, 0)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            raise InputError(f"{name} is {value!r}; it must be a whole number, {least} or more")
+    given = np.atleast_1d(np.asarray(shifts)) if np.ndim(shifts) < 2 else np.zeros(0, dtype=object)
+    if given.dtype.kind not in "biufc" or not np.isfinite(given).all():
+        raise InputError(f"shifts are {shifts!r}; they must be a row of numbers, real or complex")
+    points: list[complex] = []
+    for s in given.astype(complex):
+        s = complex(s.real, abs(s.imag))
+        if s not in points:
+            points.append(s)
+    if not points and not infinity:
+        raise InputError("no shift is given, and no moment at infinity; krylov needs shifts=[…] or infinity=1")
+    return points

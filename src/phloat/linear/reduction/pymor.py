@@ -1,0 +1,173 @@
+"""pyMOR: its port-Hamiltonian models from ours, and ours from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+
+from phloat.algebra.layout import Layout
+from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.algebra.threads import one_thread
+from phloat.errors import ConvergenceError, InputError
+from phloat.linear.form.passive import with_feedthrough
+from phloat.linear.form.phdae import LinearPHDAE, linear_only
+from phloat.linear.form.state_space import eliminate
+from phloat.linear.reduction.balanced import ModalForm, kept_velocities
+from phloat.linear.reduction.basis import Basis, split_basis
+from phloat.linear.reduction.modal import static_drives
+
+if TYPE_CHECKING:
+    from pymor.models.iosys import PHLTIModel
+
+
+def to_pymor(system: LinearPHDAE, *, name: str | None = None) -> PHLTIModel:
+    """E ė = (J − R) e + G u, y = Gᵀe as a `PHLTIModel` with sparse matrices; joints are eliminated.
+
+    pyMOR needs a definite energy (E > 0): what is not is refused. Names of ports and rows stay behind: `from_pymor(model,
+    like=system)` gives them back.
+    """
+    iosys = _package()
+    linear_only(system)
+    system = eliminate(system)
+    if not system.ports.size:
+        raise InputError("the system has no open port; pyMOR needs inputs: keep some with with_ports(…)")
+    _definite(system)
+    J, R, B, E = (sp.csc_matrix(m) for m in (system.J, system.R, system.B, system.E))
+    return iosys.PHLTIModel.from_matrices(J, R, B.toarray(), E=E, name=name)
+
+
+def from_pymor(model: PHLTIModel, *, like: LinearPHDAE | None = None) -> LinearPHDAE:
+    """A `PHLTIModel` of pyMOR, reduced or not, as a `LinearPHDAE`.
+
+    Its ports are called as those of `like`, if given, and its rows too where there are as many; else "u" and "x". With
+    Q, H = ½ xᵀQᵀE x, the rows are multiplied by Qᵀ; P, S and N become rows without mass.
+    """
+    iosys = _package()
+    if not isinstance(model, iosys.PHLTIModel):
+        raise InputError(f"{type(model).__name__} is no PHLTIModel of pyMOR; its structure would have to be guessed")
+    J, R, B = map(csr, model.to_matrices()[:3])
+    P, S, N, E, Q = (None if m is None else csr(m) for m in model.to_matrices()[3:])
+    n, inputs = B.shape
+    E = csr(sp.eye_array(n)) if E is None else E
+    if Q is not None:
+        E, J, R, B = csr(Q.T @ E), csr(Q.T @ J @ Q), csr(Q.T @ R @ Q), csr(Q.T @ B)
+        P = None if P is None else csr(Q.T @ P)
+    if P is None and S is None and N is None:
+        return _named(like, E=E, J=J, R=R, B=B)
+    return with_feedthrough(
+        E=E,
+        J=J,
+        R=R,
+        B=B,
+        P=zeros(n, inputs) if P is None else P,
+        S=zeros(inputs, inputs) if S is None else S,
+        N=zeros(inputs, inputs) if N is None else N,
+        ports=_ports(like, inputs),
+    )
+
+
+def _named(like: LinearPHDAE | None, *, E: Matrix, J: Matrix, R: Matrix, B: Matrix) -> LinearPHDAE:
+    n, inputs = B.shape
+    ports = _ports(like, inputs)
+    if like is not None:
+        like = eliminate(like)
+    if like is None or like.rows.size != n:
+        return LinearPHDAE(E=E, J=J, R=R, B=B, rows=Layout({"x": (n,)}, "row"), ports=ports)
+    return LinearPHDAE(E=E, J=J, R=R, B=B, rows=like.rows, ports=ports, split=like.split, fields=like.fields)
+
+
+def _ports(like: LinearPHDAE | None, inputs: int) -> Layout:
+    if like is None:
+        return Layout({"u": (inputs,)}, "port")
+    linear_only(like)
+    if like.ports.size != inputs:
+        raise InputError(f"the model has {inputs} inputs; the system that it is like has {like.ports.size}")
+    return like.ports
+
+
+def _definite(system: LinearPHDAE) -> None:
+    """A sentence unless E > 0: the pivots of a positive matrix are positive, in any symmetric order."""
+    scale = system.E.diagonal()
+    if not (scale > 0.0).all():
+        where = system.rows.owner(int(np.argmin(scale)))
+        raise InputError(f"{where} has no mass or compliance of its own (E is {scale.min():.3g} there); {ADVICE}")
+    root = sp.diags_array(1.0 / np.sqrt(scale))
+    scaled = (root @ system.E @ root).tocsc()
+    try:
+        factor = spla.splu(scaled, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        pivots = factor.U.diagonal()
+        least = float(pivots.min()) if (factor.perm_r == factor.perm_c).all() else -1.0
+    except RuntimeError:
+        least = 0.0
+    if least <= 1e-13:
+        raise InputError(f"the energy is not definite (the smallest pivot of E is {least:.1e}); {ADVICE}")
+
+
+ADVICE = "pyMOR needs E > 0: take such rows out, or reduce here with project(…)"
+
+
+def _package() -> Any:
+    try:
+        from pymor.models import iosys
+    except ImportError:
+        raise InputError("pyMOR is not installed; pip install phloat[mor]") from None
+    return iosys
+
+
+# --- pH-IRKA ---------------------------------------------------------------------------------------------------------
+#
+# pH-IRKA (Gugercin, Polyuga, Beattie, van der Schaft 2012), by pyMOR, on the elastic modes of a system.
+
+
+@one_thread()
+def irka_basis(
+    system: LinearPHDAE, *, order: int, decay: float = 0.0, tolerance: float = 1e-4, iterations: int = 100
+) -> Basis:
+    """At most `order` states that interpolate at the mirrored poles of the reduced system, which pyMOR iterates for.
+
+    The points found by pyMOR are those of a model that mixes v and σ; kept are its velocities, and the stresses of these.
+    Rigid motions stand apart, exactly; a system without damping needs `decay` as in `balanced`.
+    """
+    try:
+        from pymor.core.logger import log_levels
+        from pymor.models.iosys import PHLTIModel
+        from pymor.reductors.ph.ph_irka import PHIRKAReductor
+    except ImportError:
+        raise InputError("pH-IRKA is pyMOR's, which is not installed; pip install phloat[mor]") from None
+    form = ModalForm.of(system, decay)
+    count = kept_velocities(form, order)
+    with log_levels({"pymor": "ERROR"}):
+        reductor = PHIRKAReductor(PHLTIModel.from_matrices(form.J, form.R, form.B))
+        reductor.reduce(_start(form, count), tol=tolerance, maxit=iterations)
+    if not reductor.conv_crit or not reductor.conv_crit[-1] < tolerance:
+        raise ConvergenceError(
+            f"pH-IRKA still moves its points by {reductor.conv_crit[-1]:.1e} after {iterations} iterations; ask for another order, "
+            "or for more iterations"
+        )
+    V = reductor.V.to_numpy()
+    V = V if len(V) == len(form.J) else V.T
+    velocities = form.vectors @ V[: len(form.omega)]
+    return split_basis(form.model, form.rigid, np.asarray(velocities), static_drives(form.model, form.rigid))
+
+
+def _start(form: ModalForm, count: int) -> dict[str, np.ndarray]:
+    """Mirrored poles of the slowest modes, and how the inputs reach them; the next one's size where their number is odd."""
+    poles, shapes = la.eig(form.A)
+    upper = np.flatnonzero(poles.imag > 0.0)
+    upper = upper[np.argsort(np.abs(poles[upper]))]
+    if len(upper) < (count + 1) // 2:  # overdamped modes: real points of all sizes
+        sigma = np.geomspace(np.abs(poles).min(), np.abs(poles).max(), count).astype(complex)
+        b = np.ones((count, form.B.shape[1]))
+        return {"sigma": sigma, "b": b, "c": b}
+    chosen = upper[: count // 2]
+    sigma = np.repeat(-poles[chosen].conj(), 2)
+    sigma[1::2] = sigma[1::2].conj()
+    b = np.repeat(np.abs(shapes[:, chosen].T @ form.B), 2, axis=0)
+    if count % 2:
+        last = upper[count // 2]
+        sigma, b = np.append(sigma, abs(poles[last])), np.vstack([b, np.abs(shapes[:, last] @ form.B)])
+    return {"sigma": sigma, "b": b, "c": b}
