@@ -83,11 +83,11 @@ from phloat.errors import (
 from phloat.fem import shapes
 from phloat.fem.mesh import Mesh
 from phloat.fem.mesh_files import read_mesh, write_mesh
-from phloat.files.answers import ModesAlong, run_modes, run_response, run_sweep
-from phloat.files.model import Model, run
-from phloat.files.reading import load_model, read_model, save_model
+from phloat.files.model import Model, ModesAlong, run, run_modes, run_response, run_sweep
+from phloat.files.model_files import load_model, read_model, save_model
 from phloat.files.results import load_result, to_netcdf
 from phloat.files.urdf import load_urdf
+from phloat.format.node import FileError
 from phloat.joints.elements import (
     Bushing,
     Damper,
@@ -151,7 +151,6 @@ from phloat.system.state import State
 from phloat.system.stresses import StressField
 from phloat.system.system import System, connect, drive, lock
 from phloat.system.terms import Terms, terms
-from phloat.system.words.node import FileError
 from phloat.view.film import animate
 from phloat.view.page.write import show, to_html
 from phloat.view.plot import plot
