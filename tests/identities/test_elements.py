@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 import phloat as ph
 from phloat.algebra.cross import rotation
 from phloat.joints.curves import curve
+from phloat.joints.laws import Law
 from phloat.joints.port_state import ground_port, section_axes
 from phloat.joints.rows import (
     Row,
@@ -27,7 +28,6 @@ from phloat.joints.rows import (
     small_rotation,
 )
 from phloat.system.connection import port_state
-from phloat.system.elements import Law
 from phloat.system.forces import element_energies
 
 STOP = {-1.0: -300.0, 0.0: 0.0, 1.0: 40.0, 2.0: 400.0}  # elongation: force

@@ -28,7 +28,7 @@ from jax import Array
 from phloat.twin import body as of_body
 from phloat.twin.body import Tree
 from phloat.twin.ports import between, felt, ground, port, velocity_map
-from phloat.twin.rows import coefficients, pull, resistance
+from phloat.twin.rows import coefficients, law_over_step, pull, resistance
 
 CLOSED, COMPLIANT, GIVEN, DROPPED = range(4)
 
@@ -133,6 +133,12 @@ def row_equations(model: Tree, gaps: Array, gaps_end: Array, targets: Array, lam
     c, by_gap, by_lam = jnp.where(dropped, lam, c), jnp.where(dropped, 0.0, by_gap), jnp.where(dropped, 1.0, by_lam)
     if (k := model["compliant"]).shape[0]:
         force, slope = jax.vmap(resistance, (0, 0, 0, None))(model["laws"], gaps[k], gaps_end[k], h)
+        for name, laws in model.get("law_functions", {}).items():
+            own = k[laws["rows"]]
+            add = jax.vmap(lambda n, a, b, name=name: law_over_step(name, n, a, b, h))(
+                laws["numbers"], gaps[own], gaps_end[own]
+            )
+            force, slope = force.at[laws["rows"]].add(add[0]), slope.at[laws["rows"]].add(add[1])
         c, by_gap, by_lam = c.at[k].set(lam[k] + force), by_gap.at[k].set(slope), by_lam.at[k].set(1.0)
     return {"c": c, "by_gap": by_gap, "by_lam": by_lam}
 

@@ -128,6 +128,7 @@ class Export:
             "mode": np.array(mode, int),
             "compliant": np.array(compliant, int),
             "laws": self._laws(compliant),
+            "law_functions": self._law_functions(compliant),
             "touching": listing(felt, m),
             "crossing": listing(crossed, m * m),
         }
@@ -257,6 +258,17 @@ class Export:
         for name in ("spring", "damper"):
             out[name] = side_by_side([getattr(law, name) for law in laws])
         return out
+
+    def _law_functions(self, compliant: list[int]) -> Tree:
+        """Laws that are written as functions: {name: which of the compliant rows, and their numbers}."""
+        laws, out = [self._scalars()[r][1].law for r in compliant], dict[str, list[int]]()
+        for k, law in enumerate(laws):
+            if law.function is not None:
+                out.setdefault(law.function.name, []).append(k)
+        return {
+            name: {"rows": np.array(mine), "numbers": np.array([laws[k].numbers for k in mine]).reshape(len(mine), -1)}
+            for name, mine in out.items()
+        }
 
     # --- states and names --------------------------------------------------------------------------------------------
 

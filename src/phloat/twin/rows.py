@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from phloat.joints.law_functions import LAWS, mean_effort
 from phloat.joints.rows import FIRST, SECOND, VECTORS
 from phloat.twin.body import Tree
 
@@ -188,3 +189,16 @@ def potential(law: Tree, gap: Array) -> Array:
     if law["spring"]["bounds"].size:
         energy = energy + x * mean_value(law["spring"], jnp.zeros_like(x), x)
     return energy
+
+
+def law_over_step(name: str, numbers: Array, x_0: Array, x_1: Array, h: Array) -> tuple[Array, Array]:
+    """What `resistance` returns, of a law that is written as functions."""
+    law = LAWS[name]
+    mean, slope, _ = mean_effort(law.spring, x_0, x_1, *numbers)
+    effort, steep = law.damper((x_1 - x_0) / h, *numbers)
+    return mean + effort, 0.5 * h * slope + steep
+
+
+def law_energy(name: str, numbers: Array, gap: Array) -> Array:
+    """What is stored by a law that is written as functions."""
+    return jnp.asarray(LAWS[name].spring(gap, *numbers)[2])

@@ -149,7 +149,7 @@ def act(m, w, j, h):
             w[right + k] = (w[o + GAP1] - w[o + TARGET1]) / h
             w[o + ALPHA] = 1.0
         else:
-            force, weight = resistance(R, r, m.data, w, h)
+            force, weight = resistance(R, r, m.data, m.indices, w, h)
             w[right + k] = w[at + k] + force
             w[o + ALPHA] = weight
 

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from phloat.bodies.body import Body, Port
+from phloat.joints.laws import Law
 from phloat.joints.rows import FIRST, FUNCTIONS, INERTIAL, SECOND, SEPARATION, Row
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import Arrays, arrays_of
+from phloat.motion.kernel.law_calls import law_address
 from phloat.motion.kernel.machine.elimination_order import eliminated
 from phloat.motion.kernel.machine.factors import factors
 from phloat.motion.kernel.machine.padding import fours, padded, short, strips
@@ -21,7 +23,6 @@ from phloat.motion.kernel.machine.workspace import Buffer, ranges, room, share
 from phloat.motion.kernel.model import Model
 from phloat.motion.kernel.newton import ROUND_OFF
 from phloat.system.connection import End
-from phloat.system.elements import Law
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -222,7 +223,7 @@ class _Tables:
                     touching.setdefault(one.body, []).append(len(incidences))
                     entries[j, inc] = len(incidences)
                     incidences.append(self._incidence(one, j, entry, len(ends) - 1, w))
-            rows += [self._row(row, terms, data, w) for row in entry.rows]
+            rows += [self._row(row, terms, data, index, w) for row in entry.rows]
         order = [g for i in sorted(touching) for g in touching[i]]
         place = {g: k for k, g in enumerate(order)}
         for j in range(len(entries)):
@@ -326,7 +327,9 @@ class _Tables:
             self.factors[factor] = data.put(factor)
         return self.factors[factor]
 
-    def _row(self, one: Scalar, terms: list[tuple[int, int, int]], data: Buffer, w: Buffer) -> np.ndarray:
+    def _row(
+        self, one: Scalar, terms: list[tuple[int, int, int]], data: Buffer, index: Buffer, w: Buffer
+    ) -> np.ndarray:
         row, of = np.zeros(t.ROW_COLUMNS, dtype=np.int64), one.row
         row[[t.R_FUNCTION, t.R_TERM, t.R_P, t.R_Q]] = (
             FUNCTIONS.index(of.function),
@@ -343,7 +346,8 @@ class _Tables:
         memory[[t.LEAST, t.SLOWEST, t.LEFT, t.LEFT_RATE]] = np.inf
         memory[[t.MOST, t.FASTEST]] = -np.inf
         row[t.R_COEF] = w.put(memory)
-        row[t.R_LAW] = w.put([one.law.stiffness, one.law.rest, one.law.damping])
+        row[t.R_LAW] = w.put([one.law.stiffness, one.law.rest, one.law.damping, *one.law.numbers])
+        row[t.R_CALL] = -1 if one.law.function is None else index.put(law_address(one.law.function))
         for pieces, place, count in (
             (one.law.spring, t.R_SPRING, t.R_N_SPRING),
             (one.law.damper, t.R_DAMPER, t.R_N_DAMPER),

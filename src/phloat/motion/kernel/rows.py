@@ -9,6 +9,7 @@ gap (end ports). Motion is that of B seen from A.
 import math
 
 from phloat.joints.rows import FIRST, INERTIAL, SECOND, SEPARATION
+from phloat.motion.kernel.law_calls import EFFORT, ENERGY, WEIGHT, call_law
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
 from phloat.motion.kernel.tables import (
     ANGLE,
@@ -19,6 +20,8 @@ from phloat.motion.kernel.tables import (
     FORCE,
     GAP0,
     GAP1,
+    LAW_OUT,
+    LAW_SIZE,
     LEAST,
     LEFT,
     LEFT_RATE,
@@ -29,6 +32,7 @@ from phloat.motion.kernel.tables import (
     P_FIRST,
     P_ORIGIN,
     PRODUCT,
+    R_CALL,
     R_COEF,
     R_DAMPER,
     R_FOLLOWS,
@@ -318,18 +322,21 @@ def noted(R, r, data, w, rate, now, A, B):
 
 
 @inner
-def potential(R, r, data, w, gap):
+def potential(R, r, data, indices, w, gap):
     """Energy of the spring of a row."""
     law = R[r, R_LAW]
     x = gap - w[law + 1]
     energy = 0.5 * w[law] * x * x
     if R[r, R_N_SPRING]:
         energy += looked_up(data, R[r, R_SPRING], R[r, R_N_SPRING], x)[2]
+    if R[r, R_CALL] >= 0:
+        call_law(indices[R[r, R_CALL]], x, x, 0.0, 1.0, w, law + LAW_SIZE, R[r, R_COEF] + LAW_OUT)
+        energy += w[R[r, R_COEF] + LAW_OUT + ENERGY]
     return energy
 
 
 @inner
-def resistance(R, r, data, w, h):
+def resistance(R, r, data, indices, w, h):
     """What the law of a row holds against its motion over the step, and its derivative by the gap at the end, times h.
 
     Springs give the slope of their potential between both gaps (exact in energy), dampers act on Δg/h.
@@ -346,4 +353,8 @@ def resistance(R, r, data, w, h):
     if n > 0:
         value, slope, _ = looked_up(data, R[r, R_DAMPER], n, rate)
         force, stiff = force + value, stiff + slope
+    if R[r, R_CALL] >= 0:
+        out = o + LAW_OUT
+        call_law(indices[R[r, R_CALL]], g0 - w[law + 1], g1 - w[law + 1], rate, h, w, law + LAW_SIZE, out)
+        force, stiff = force + w[out + EFFORT], stiff + w[out + WEIGHT]
     return force, stiff

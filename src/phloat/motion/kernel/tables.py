@@ -60,7 +60,8 @@ ENTRY_COLUMNS = 11
 # power of a length that its gap has; whether a velocity or spin row is along directions of B; then how its λ comes about
 R_FUNCTION, R_TERM, R_P, R_Q, R_AXIS, R_POWER, R_FOLLOWS, R_MODE, R_COEF, R_LAW = range(10)
 R_SPRING, R_N_SPRING, R_DAMPER, R_N_DAMPER, R_DROPPED = range(10, 15)
-ROW_COLUMNS = 15
+R_CALL = 15  # in index: the address of a law that is written as functions; −1: none
+ROW_COLUMNS = 16
 PRODUCT, LENGTH, ANGLE, ROTATION, VELOCITY, SPIN = range(6)  # as in joints.rows.FUNCTIONS
 CLOSED, COMPLIANT, GIVEN = range(3)
 # a term α (a · b): numbers of the two vectors, as in joints.rows, and where in data α stands
@@ -71,8 +72,10 @@ TERM_COLUMNS = 3
 COEF_MEAN, COEF_END, GAP0, GAP1, TARGET0, TARGET1, ALPHA, TURN_COSINE = 0, 2, 4, 5, 6, 7, 8, 9
 # and what its law was asked for: least and most elongation (rotations: least cosine of the turn), least and most rate, and when
 # each first left the range that the law knows (infinity: never)
-LEAST, MOST, SLOWEST, FASTEST, LEFT, LEFT_RATE, ROW_SIZE = 10, 11, 12, 13, 14, 15, 16
-# of a law in w: stiffness, rest, damping
+LEAST, MOST, SLOWEST, FASTEST, LEFT, LEFT_RATE = 10, 11, 12, 13, 14, 15
+# and what a law that is written as functions returned: effort, weight, energy
+LAW_OUT, ROW_SIZE = 16, 19
+# of a law in w: stiffness, rest, damping, then the numbers of its functions
 LAW_SIZE = 3
 # of piecewise polynomials in data: count of coefficients, bounds, then origin, area up to it and coefficients of each piece
 P_ORIGIN, P_AREA, P_FIRST = 0, 1, 2
