@@ -15,10 +15,10 @@ import numpy as np
 
 from phloat.algebra.version import __version__
 from phloat.control.exports import from_matlab, to_matlab
-from phloat.control.stepping import Moved, moved
+from phloat.control.stepping import LinearStepper, SystemStepper, stepper
 from phloat.errors import InputError
 from phloat.linear.form.phdae import LinearPHDAE, numbered
-from phloat.linear.time.march import started
+from phloat.linear.time.march import start_rows
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -34,13 +34,13 @@ class {name}(Fmi3Slave):
         super().__init__(**kwargs)
         self.modelName, self.description, self.version = "{name}", {description!r}, "{version}"
         self.default_experiment = DefaultExperiment(start_time=0.0, step_size={dt!r})
-        self.moved, self.start, self.begun, self.seen = opened(self.resources), 0.0, False, None
+        self.stepper, self.start, self.begun, self.seen = opened(self.resources), 0.0, False, None
         self.time, when = 0.0, dict(causality=Fmi3Causality.independent, variability=Fmi3Variability.continuous)
         self.register_variable(Float64("time", **when))
-        for name, key, k in variables(self.moved.inputs):
-            get, put = self.reader(self.moved.inputs, key, k), self.writer(key, k)
+        for name, key, k in variables(self.stepper.inputs):
+            get, put = self.reader(self.stepper.inputs, key, k), self.writer(key, k)
             self.register_variable(Float64(name, causality=Fmi3Causality.input, getter=get, setter=put))
-        for name, key, k in variables(self.moved.outputs()):
+        for name, key, k in variables(self.stepper.outputs()):
             get = lambda key=key, k=k: self.outputs()[key][k]
             self.register_variable(Float64(name, causality=Fmi3Causality.output, getter=get))
 
@@ -49,7 +49,7 @@ class {name}(Fmi3Slave):
 
     def writer(self, key, k):
         def put(value):
-            self.moved.inputs[key].flat[k] = value
+            self.stepper.inputs[key].flat[k] = value
             if not self.begun:
                 self.seen = None
         return put
@@ -57,19 +57,19 @@ class {name}(Fmi3Slave):
     def outputs(self):
         if self.seen is None:
             if not self.begun:
-                self.moved.begin(self.start)
-            self.seen = self.moved.outputs()
+                self.stepper.begin(self.start)
+            self.seen = self.stepper.outputs()
         return self.seen
 
     def setup_experiment(self, start_time):
         self.start = self.time = start_time
 
     def exit_initialization_mode(self):
-        self.moved.begin(self.start)
+        self.stepper.begin(self.start)
         self.begun, self.seen = True, None
 
     def do_step(self, current_time, step_size):
-        self.moved.advance(current_time, step_size)
+        self.stepper.advance(current_time, step_size)
         self.time, self.seen = current_time + step_size, None
         return True
 
@@ -108,7 +108,7 @@ def to_fmu(
     called = _called(file.stem if name is None else name)
     if isinstance(system, System) and not isinstance(state, State):
         raise InputError("give state=, where the system starts: place(system, …) makes one")
-    ready = moved(system, state, dt, inputs=inputs, outputs=outputs)
+    ready = stepper(system, state, dt, inputs=inputs, outputs=outputs)
     if not ready.inputs and not ready.outputs():
         raise InputError("the FMU would have no inputs and no outputs; name some with inputs= or outputs=")
     with tempfile.TemporaryDirectory() as folder:
@@ -127,21 +127,21 @@ def to_fmu(
     return file
 
 
-def opened(folder: str | Path) -> Moved:
+def opened(folder: str | Path) -> SystemStepper | LinearStepper:
     """What the resources of an FMU hold, ready to move."""
     here = Path(folder)
     task = json.loads((here / "task.json").read_text(encoding="utf-8"))
     options = {name: task[name] for name in ("inputs", "outputs")}
     if (here / "system.mat").exists():
         start = np.load(here / "start.npy", allow_pickle=False)
-        return moved(from_matlab(here / "system.mat"), start, task["dt"], **options)
+        return stepper(from_matlab(here / "system.mat"), start, task["dt"], **options)
     try:
         system, state = pickle.loads((here / "system.pickle").read_bytes())
     except (AttributeError, ImportError, TypeError) as error:
         raise InputError(
             f"the system was written by phloat {task['phloat']} and cannot be read by {__version__} ({error}); make the FMU again"
         ) from error
-    return moved(system, state, task["dt"], **options)
+    return stepper(system, state, task["dt"], **options)
 
 
 def variables(values: Mapping[str, np.ndarray]) -> list[tuple[str, str, int]]:
@@ -156,7 +156,7 @@ def _written(
     if isinstance(system, LinearPHDAE):
         assert not isinstance(state, State)
         to_matlab(system, folder / "system.mat")
-        np.save(folder / "start.npy", started(system, state))
+        np.save(folder / "start.npy", start_rows(system, state))
         return [folder / "system.mat", folder / "start.npy"]
     try:
         (folder / "system.pickle").write_bytes(pickle.dumps((system, state)))

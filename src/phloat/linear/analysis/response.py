@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +23,7 @@ from phloat.linear.analysis.transfer import (
     triangular,
 )
 from phloat.linear.form.interconnect import swap_causality
-from phloat.linear.form.phdae import LinearPHDAE, channels, linear_only
+from phloat.linear.form.phdae import LinearPHDAE, Ports, channels, linear_only
 
 TURN = 1.1 * np.pi  # a lossless port jumps by half a turn at poles and zeros: that is no whole turn to take away
 
@@ -67,8 +66,8 @@ class Response:
 @one_thread()
 def response(
     system: LinearPHDAE,
-    inputs: str | Sequence[str],
-    outputs: str | Sequence[str] | None = None,
+    inputs: Ports,
+    outputs: Ports | None = None,
     *,
     omega: np.ndarray,
     shift: float = 0.0,
@@ -86,7 +85,7 @@ def response(
 
 @one_thread()
 def transmission(
-    system: LinearPHDAE, source: str, targets: str | Sequence[str], *, omega: np.ndarray, shift: float = 0.0
+    system: LinearPHDAE, source: str, targets: Ports, *, omega: np.ndarray, shift: float = 0.0
 ) -> Response:
     """What the target ports do per motion of the source port: flows from its flow, T(s) = H_ts(s) H_ss(s)⁻¹.
 

@@ -19,7 +19,6 @@ from phloat.algebra.sparse import (
     Matrix,
     block_inverse,
     csr,
-    largest,
     negativity_defect,
     row_lengths,
     stacked,
@@ -53,7 +52,7 @@ class SecondOrder:
         n, E, J, R = system.split, system.E, system.J, system.R
         if n < 0:
             raise InputError("the rows must be ordered (v | σ), velocities first; set split=…")
-        if largest(E[:n, n:]) or largest(J[n:, n:]) or largest(R[n:]) or largest(system.G[:, n:]):
+        if not system.separable:
             raise InputError(
                 "velocities and stresses share mass, or stresses are damped, held by joints or coupled with each other; the "
                 "second-order form needs them separate"

@@ -16,7 +16,7 @@ import numpy as np
 
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError
-from phloat.linear.form.phdae import LinearPHDAE, channels
+from phloat.linear.form.phdae import LinearPHDAE, Ports, channels
 from phloat.linear.form.second_order import Factor, SecondOrder
 from phloat.linear.reduction.basis import Basis, apart, lengths, rigid_motions, split_basis
 
@@ -31,7 +31,7 @@ def krylov_basis(
     *,
     order: int = 1,
     infinity: int = 0,
-    ports: str | Sequence[str] | None = None,
+    ports: Ports | None = None,
 ) -> Basis:
     """The basis that matches `order` moments at every shift, and `infinity` moments at infinity, of the ports named (or all).
 

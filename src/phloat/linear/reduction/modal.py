@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +13,7 @@ from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, positive
 from phloat.linear.analysis.modes import Modes, modes
 from phloat.linear.analysis.modes import modes as modes_of
-from phloat.linear.form.phdae import LinearPHDAE, channels
+from phloat.linear.form.phdae import LinearPHDAE, Ports, channels
 from phloat.linear.form.second_order import Factor, SecondOrder
 from phloat.linear.reduction.basis import Basis, apart, lengths, rigid_motions, split_basis, still
 
@@ -110,7 +109,7 @@ def _first(found: Modes) -> str:
 
 
 @one_thread()
-def craig_bampton_basis(system: LinearPHDAE, *, modes: int, ports: str | Sequence[str] | None = None) -> Basis:
+def craig_bampton_basis(system: LinearPHDAE, *, modes: int, ports: Ports | None = None) -> Basis:
     """The `modes` lowest elastic modes with the ports held (all unless named) and the static motions of these ports.
 
     Static responses through the ports are exact, and so are rigid motions.

@@ -47,7 +47,7 @@ def march(
     times = t_0 + (t_end - t_0) / steps * np.arange(steps + 1)
     h = (t_end - t_0) / steps
     keep = _kept(times, output)
-    e = agreed(system, started(system, start), u.at(t_0))
+    e = consistent_start(system, start_rows(system, start), u.at(t_0))
     step = MidpointSolver(system, h)
     hand = Hand(system, controller, every)
     moving = system.split if system.split >= 0 else system.rows.size
@@ -140,7 +140,7 @@ def _result(
     return LinearResult(system, t, e, lam, u, way, works, lost)
 
 
-def started(system: LinearPHDAE, start: Mapping[str, object] | np.ndarray | None) -> np.ndarray:
+def start_rows(system: LinearPHDAE, start: Mapping[str, object] | np.ndarray | None) -> np.ndarray:
     size = system.rows.size
     if start is None:
         return np.zeros(size)
@@ -152,7 +152,7 @@ def started(system: LinearPHDAE, start: Mapping[str, object] | np.ndarray | None
     return e
 
 
-def agreed(system: LinearPHDAE, e: np.ndarray, u: np.ndarray) -> np.ndarray:
+def consistent_start(system: LinearPHDAE, e: np.ndarray, u: np.ndarray) -> np.ndarray:
     """e, projected onto the joints with the least change of energy where it misses them, with a note."""
     if not system.multipliers.size:
         return e

@@ -115,9 +115,5 @@ def repeated(G: Matrix) -> np.ndarray:
 def _local_compliance(system: LinearPHDAE) -> Matrix | None:
     """C⁻¹ where the stresses can be eliminated element by element."""
     n = system.split
-    if n < 0 or n == system.rows.size or system.circulatory:
-        return None
-    beside = (system.G[:, n:], system.B[n:], system.R[n:], system.R[:n, n:], system.J[n:, n:], system.E[:n, n:])
-    if any(largest(block) for block in beside):
-        return None
-    return block_inverse(csr(system.E[n:, n:]))
+    local = system.separable and n < system.rows.size and not system.circulatory and not largest(system.B[n:])
+    return block_inverse(csr(system.E[n:, n:])) if local else None
