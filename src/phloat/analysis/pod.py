@@ -17,7 +17,7 @@ from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, positive, unknown
 from phloat.linear.form.second_order import SecondOrder
-from phloat.linear.reduction.basis import Basis, rigid_motions, split_basis
+from phloat.linear.reduction.basis import Basis, rigid_modes, split_basis
 from phloat.linear.time.march import LinearResult
 from phloat.motion.result import Result
 from phloat.system.state import State
@@ -41,7 +41,7 @@ def pod_basis(
     if (order is None) == (tolerance is None):
         raise InputError("say one of order=… and tolerance=…")
     if isinstance(run, LinearResult):
-        model, rigid = SecondOrder.of(run.system), rigid_motions(run.system)
+        model, rigid = SecondOrder.of(run.system), rigid_modes(run.system)
         X = run.e[:, : run.system.split].T
         X = X - rigid @ (rigid.T @ (model.M @ X))
         return split_basis(model, rigid, _leading(X, model.M, order, tolerance))
