@@ -15,13 +15,12 @@ import scipy.linalg as la
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import SEEDED, Matrix, csr, largest, random_start, stacked, zeros
+from phloat.algebra.sparse import SEEDED, Matrix, csr, largest, random_start, stacked, symmetric_lu, zeros
 
 BLOCK_STEPS = 200
 CORRECTIONS = 4
 EXACT = 1e-13  # of a solution: corrections below this are left out
 SOUND = 1e-9  # of a solution: what a correction may still move at the end
-SYMMETRIC = {"SymmetricMode": True}  # with pivots near the diagonal: a fraction of the fill of the default, as accurate
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +104,7 @@ class Scaled:
         self.unit[: len(size)] = 1.0 / np.sqrt(np.where(size > 0.0, size, largest(size) or 1.0))
         self.unit[len(size) :] = 1.0 / np.sqrt(largest(size) or 1.0)
         scaled = sp.diags_array(self.unit) @ matrix @ sp.diags_array(self.unit)
-        self.lu = spla.splu(scaled.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=1e-3, options=SYMMETRIC)
+        self.lu = symmetric_lu(scaled, pivot=1e-3)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         unit = self.unit if b.ndim == 1 else self.unit[:, None]

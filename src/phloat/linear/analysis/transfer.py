@@ -23,7 +23,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import Matrix, csr, largest, row_lengths
+from phloat.algebra.sparse import Matrix, csr, largest, row_lengths, symmetric_lu
 from phloat.errors import AccuracyError
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.form.state_space import descriptor, free_motion
@@ -31,7 +31,7 @@ from phloat.linear.form.state_space import descriptor, free_motion
 Solve: TypeAlias = Callable[[np.ndarray], np.ndarray]
 FEW = 24  # values of s that are computed one by one
 SMALL = 300  # unknowns up to which a Schur form pays
-SYMMETRIC = {"SymmetricMode": True}
+
 BATCH = 4_000_000  # numbers held at once in a back substitution
 LOST = 1e5  # growth of round-off up to which the Schur form is used
 SWEPT = 1e-10  # of |x|: residual of a sweep that is accepted
@@ -84,7 +84,7 @@ class Pencil:
         """An order of the unknowns with little fill, for all s (a tenth of the fill of the default on plates)."""
         pattern = abs(self.E) + abs(self.A)
         pattern = sp.csc_array(pattern + sp.diags_array(pattern.sum(axis=0)))  # heavy diagonals, which need no pivots
-        order = np.argsort(spla.splu(pattern, permc_spec="MMD_AT_PLUS_A", options=SYMMETRIC).perm_c)
+        order = np.argsort(symmetric_lu(pattern).perm_c)
         return order, sp.csc_array(self.E[order][:, order]), sp.csc_array(self.A[order][:, order])
 
     def factorised(self, s: complex) -> Solve:
@@ -120,7 +120,7 @@ class Pencil:
 def _refined(matrix: sp.csc_array) -> Solve | None:
     """A factorisation in the given order with two steps of iterative refinement; None if it fails."""
     try:
-        factor = spla.splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0.0, options=SYMMETRIC)
+        factor = symmetric_lu(matrix, order="NATURAL")
     except RuntimeError:
         return None
 

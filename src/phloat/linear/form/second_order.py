@@ -22,6 +22,7 @@ from phloat.algebra.sparse import (
     negativity_defect,
     row_lengths,
     stacked,
+    symmetric_lu,
     weighted,
     zeros,
 )
@@ -29,7 +30,6 @@ from phloat.errors import InputError
 from phloat.linear.form.phdae import TOLERANCE, LinearPHDAE, linear_only
 
 CORRECTIONS = 6
-SYMMETRIC = {"SymmetricMode": True}
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +150,7 @@ class Factor:
         saddle = sp.block_array([[scaled, wide.T], [wide, None]], format="csc") if joints else sp.csc_array(scaled)
         self.complex = np.iscomplexobj(saddle)
         # a low pivot threshold keeps the fill of a symmetric matrix; the corrections recover the accuracy
-        self.lu = spla.splu(saddle, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=1e-3, options=SYMMETRIC)
+        self.lu = symmetric_lu(saddle, pivot=1e-3)
 
     def _once(self, f: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         n, right = self.of.size, np.zeros((self.lu.shape[0], f.shape[1]), dtype=complex if self.complex else float)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-import scipy.sparse.linalg as spla
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.algebra.sparse import Matrix, csr, symmetric_lu, zeros
 from phloat.algebra.threads import one_thread
 from phloat.errors import ConvergenceError, InputError
 from phloat.linear.form.passive import with_feedthrough
@@ -96,9 +95,9 @@ def _require_definite(system: LinearPHDAE) -> None:
         where = system.rows.owner(int(np.argmin(scale)))
         raise InputError(f"{where} has no mass or compliance (E is {scale.min():.3g} there); {ADVICE}")
     root = sp.diags_array(1.0 / np.sqrt(scale))
-    scaled = (root @ system.E @ root).tocsc()
+    scaled = root @ system.E @ root
     try:
-        factor = spla.splu(scaled, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        factor = symmetric_lu(scaled)
         pivots = factor.U.diagonal()
         least = float(pivots.min()) if (factor.perm_r == factor.perm_c).all() else -1.0
     except RuntimeError:

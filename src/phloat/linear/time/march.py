@@ -248,7 +248,8 @@ def _result(
     values = [np.array(column) for column in zip(*rows, strict=True)]
     if not isinstance(output, int):
         t, values = output, [_interpolated(t, v, output) for v in values]
-    return LinearResult(system, t, *values)
+    e, lam, u, way, works, lost = values
+    return LinearResult(system, t, e, lam, u, way, works, lost)
 
 
 def _interpolated(t: np.ndarray, values: np.ndarray, times: np.ndarray) -> np.ndarray:
