@@ -240,7 +240,7 @@ def independent_rows(G: Matrix, B_lam: Matrix, multipliers: Layout) -> np.ndarra
         keep, repeated, involved = keep[_without(mu)], repeated + mu.shape[1], involved | names
     if repeated:
         warnings.warn(
-            f"joints {_listed(involved)} repeat each other in {repeated} rows: the motion is right, their multipliers are not unique",
+            f"joints {_listed(involved)} repeat each other in {repeated} rows: the motion is right, but the multipliers not unique",
             RedundancyWarning,
             stacklevel=3,
         )

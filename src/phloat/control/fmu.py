@@ -90,29 +90,29 @@ def to_fmu(
     outputs: Sequence[str] = (),
     name: str | None = None,
 ) -> Path:
-    """Write an FMU for FMI 3 co-simulation: the system from a state on, by midpoint steps of dt, as `simulate` makes them.
+    """Writes an FMU for FMI 3 co-simulation: the system from a state on, by midpoint steps of dt, like `simulate`.
 
-    Inputs are "elbow.effort" ("tip.effort[0]" … of several components; "motor.flow" of a driven joint), held over a
-    communication step. Outputs are "elbow.flow" and joint coordinates, "elbow.angle"; of a linear system "elbow.flow" and its
-    integral "elbow.way"; of a driven joint "motor.effort", needed over the last step. `inputs` are the ports to open (axes of
-    joints, drives, forces and torques if left out; all ports of a linear system), `outputs` more quantities, "rod.theta".
+    Inputs are "elbow.effort" ("tip.effort[0]" … for several components; "motor.flow" for a driven joint), constant in a
+    communication step. Outputs are "elbow.flow" and joint coordinates, "elbow.angle"; for a linear system "elbow.flow" and its
+    integral "elbow.way"; for a driven joint "motor.effort", that of the last step. `inputs` are the ports to open (by default axes
+    of joints, drives, forces and torques; all ports of a linear system), `outputs` more quantities, "rod.theta".
 
-    The model is Python: whatever runs the FMU must have a Python with phloat (and the same version of it for a `System`).
+    The FMU needs a Python with phloat where it is run (of the same version for a `System`).
     """
     builder = _package()
     file = Path(path)
     if file.suffix != ".fmu":
-        raise InputError(f"{str(file)!r} does not end in .fmu, by which other tools know it")
+        raise InputError(f"{str(file)!r} does not end in .fmu")
     if not file.parent.is_dir():
-        raise InputError(f"the folder {str(file.parent)!r} is not there; make it first")
-    called = _called(file.stem if name is None else name)
+        raise InputError(f"the folder {str(file.parent)!r} does not exist; make it first")
+    called = _identifier(file.stem if name is None else name)
     if isinstance(system, System) and not isinstance(state, State):
-        raise InputError("give state=, where the system starts: place(system, …) makes one")
+        raise InputError("give state=, the initial state: place(system, …) makes one")
     ready = stepper(system, state, dt, inputs=inputs, outputs=outputs)
     if not ready.inputs and not ready.outputs():
         raise InputError("the FMU would have no inputs and no outputs; name some with inputs= or outputs=")
     with tempfile.TemporaryDirectory() as folder:
-        # a module of its own: an FMU called json must not be taken for the module json
+        # a unique name of the module: an FMU called json must not replace the module json
         script = Path(folder, f"{called}_{uuid.uuid4().hex}.py")
         said = SLAVE.format(name=called, version=__version__, description=repr(system), dt=float(dt))
         script.write_text(said, encoding="utf-8")
@@ -128,7 +128,7 @@ def to_fmu(
 
 
 def opened(folder: str | Path) -> SystemStepper | LinearStepper:
-    """What the resources of an FMU hold, ready to move."""
+    """The system in the resources of an FMU, ready to be advanced. FMUs call this function."""
     here = Path(folder)
     task = json.loads((here / "task.json").read_text(encoding="utf-8"))
     options = {name: task[name] for name in ("inputs", "outputs")}
@@ -145,14 +145,14 @@ def opened(folder: str | Path) -> SystemStepper | LinearStepper:
 
 
 def variables(values: Mapping[str, np.ndarray]) -> list[tuple[str, str, int]]:
-    """Scalars for blocks: the name of each, the block and the number in it."""
+    """The scalars of blocks: the name of each, its block and its index there. FMUs call this function."""
     return [(name, key, k) for key, block in values.items() for k, name in enumerate(numbered(key, np.size(block)))]
 
 
 def _written(
     system: System | LinearPHDAE, state: State | Mapping[str, object] | np.ndarray | None, folder: Path
 ) -> list[Path]:
-    """The system and its start as files: open ones of a linear system, a pickle of the other."""
+    """Writes the system and its start to files: open formats for a linear system, a pickle for others."""
     if isinstance(system, LinearPHDAE):
         assert not isinstance(state, State)
         to_matlab(system, folder / "system.mat")
@@ -162,12 +162,12 @@ def _written(
         (folder / "system.pickle").write_bytes(pickle.dumps((system, state)))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InputError(
-            f"the system cannot be written ({error}); functions in it must be defined in a module, not inside others"
+            f"the system cannot be written ({error}); its functions must be defined in a module, not inside others"
         ) from error
     return [folder / "system.pickle"]
 
 
-def _called(name: object) -> str:
+def _identifier(name: object) -> str:
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
         raise InputError(f"{name!r} cannot name an FMU: letters, digits and _ only, and no digit first; give name=…")
     return name
