@@ -59,24 +59,25 @@ def first_bending():
 def measure(links, plane, modes, steps, seconds, h=1e-3, angle=None):
     """Steps of a chain from rest: seconds of the processor a step, and what Newton's method did."""
     import phloat as ph
-    from phloat.motion.inputs import Inputs
-    from phloat.motion.march import fixed
-    from phloat.motion.runner import Runner
-    from phloat.motion.task import Task
+    from phloat.motion.inputs.inputs import Inputs
+    from phloat.motion.run.driver import drive
+    from phloat.motion.run.kernel_run import KernelRun
+    from phloat.motion.run.task import Task
+    from phloat.motion.schemes.fixed import FixedSteps
 
     h = h if angle is None else angle / first_bending()
     system = chain(links, plane, modes)
     state = ph.place(system)
 
     def ready(count):
-        return Runner(Task(system, state, 0.0, count * h, h, Inputs(system), output=count))
+        return KernelRun(Task(system, state, 0.0, count * h, h, Inputs(system), output=count))
 
-    fixed(ready(2), h)  # loads the kernel
+    drive(FixedSteps(ready(2), h))  # loads the kernel
     taken = []
     while len(taken) < 3 or sum(taken) < seconds:
         runner = ready(steps)
         begin = time.process_time()
-        fixed(runner, h)
+        drive(FixedSteps(runner, h))
         taken.append(time.process_time() - begin)
     info = runner.result().info
     return {

@@ -17,24 +17,25 @@ same with one thread. As many cores must be free.
 def measure(links, plane, steps, turns):
     """Seconds a step with one thread and with several."""
     import phloat as ph
-    from phloat.motion.inputs import Inputs
-    from phloat.motion.march import fixed
-    from phloat.motion.runner import Runner
-    from phloat.motion.task import Task
+    from phloat.motion.inputs.inputs import Inputs
+    from phloat.motion.run.driver import drive
+    from phloat.motion.run.kernel_run import KernelRun
+    from phloat.motion.run.task import Task
+    from phloat.motion.schemes.fixed import FixedSteps
 
     h, system = 1e-3, chain(links, plane)
     state = ph.place(system)
 
     def ready(count, threads):
-        return Runner(Task(system, state, 0.0, count * h, h, Inputs(system), output=count, threads=threads))
+        return KernelRun(Task(system, state, 0.0, count * h, h, Inputs(system), output=count, threads=threads))
 
     best = dict.fromkeys((1, THREADS), float("inf"))
-    fixed(ready(2, THREADS), h)  # loads the kernel
+    drive(FixedSteps(ready(2, THREADS), h))  # loads the kernel
     for _ in range(turns):
         for threads in best:
             runner = ready(steps, threads)
             begin = time.perf_counter()
-            fixed(runner, h)
+            drive(FixedSteps(runner, h))
             best[threads] = min(best[threads], (time.perf_counter() - begin) / steps)
     return {"alone": best[1], "shared": best[THREADS]}
 

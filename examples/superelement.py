@@ -1,8 +1,8 @@
 """How does a link from another finite-element code move in an arm?
 
-Matrices of a slender aluminium link come from scikit-fem (they could be files: see Superelement.from_files). Its ends become two
-rigid interfaces, its motion 10 modes and what the interfaces do. Hung from a hinge with a beam behind it, the arm has the
-frequencies that it has when both links are beams; the report says what the reduction costs.
+Matrices of a slender aluminium link come from scikit-fem (`pip install scikit-fem`; they could be files, see
+Superelement.from_files). Its ends become two rigid interfaces, its motion 10 modes and what the interfaces do. Hung from a hinge
+with a beam behind it, the arm has the frequencies that it has when both links are beams; the report says what the reduction costs.
 """
 
 import numpy as np

@@ -27,7 +27,7 @@ ORDER = (
 USERS = {"cli"}  # uses phloat by its public names
 ENDS = {"view", "cli"}  # nothing but phloat/names.py imports these
 ONLY = {"twin": "jax"}  # a folder that is for one optional package, and which nothing else imports
-CORE = {"numpy", "scipy", "numba", "skfem"}
+CORE = {"numpy", "scipy", "numba"}
 OPTIONAL = {
     *(
         "sksundae",

@@ -6,10 +6,11 @@ import numpy as np
 from workers import clocked
 
 import phloat as ph
-from phloat.motion.inputs import Inputs
-from phloat.motion.march import fixed
-from phloat.motion.runner import Runner
-from phloat.motion.task import Task
+from phloat.motion.inputs.inputs import Inputs
+from phloat.motion.run.driver import drive
+from phloat.motion.run.kernel_run import KernelRun
+from phloat.motion.run.task import Task
+from phloat.motion.schemes.fixed import FixedSteps
 
 SCHEMES = {
     "midpoint": ph.Midpoint(),
@@ -54,9 +55,9 @@ def moved(build, t_end, steps, every, look, scheme="midpoint", u=None, alone=Fal
 
 def stepped(system, state, t_end, steps):
     """The steps alone, as ../chains.py has them: neither checks before nor results after."""
-    runner = Runner(Task(system, state, 0.0, t_end, t_end / steps, Inputs(system), output=steps))
+    runner = KernelRun(Task(system, state, 0.0, t_end, t_end / steps, Inputs(system), output=steps))
     begin = time.process_time()
-    fixed(runner, t_end / steps)
+    drive(FixedSteps(runner, t_end / steps))
     return {"seconds": time.process_time() - begin, "steps": steps}
 
 

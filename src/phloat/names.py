@@ -14,8 +14,7 @@ from phloat.analysis.sensitivity import (
 )
 from phloat.analysis.steady_spin import steady_spin
 from phloat.bodies.beams.beam import Beam
-from phloat.bodies.beams.section import Circle, Rectangle, Section, Tube
-from phloat.bodies.beams.taper import Taper
+from phloat.bodies.beams.section import Circle, Rectangle, Section, Taper, Tube
 from phloat.bodies.body import Body, Port
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import Mean, Rigid
@@ -24,8 +23,7 @@ from phloat.bodies.material import KelvinVoigt, Material, ModalDamping, Orthotro
 from phloat.bodies.plates.laminate import Laminate
 from phloat.bodies.plates.plate import Plate
 from phloat.bodies.rigid import PointMass, RigidBody
-from phloat.bodies.solids.sheet import Sheet
-from phloat.bodies.solids.solid import Solid
+from phloat.bodies.solids.solid import Sheet, Solid
 from phloat.bodies.superelements.report import Report as SuperelementReport
 from phloat.bodies.superelements.superelement import Superelement
 from phloat.control.closed_loop import (
@@ -90,7 +88,19 @@ from phloat.files.model import Model, run
 from phloat.files.reading import load_model, read_model, save_model
 from phloat.files.results import load_result, to_netcdf
 from phloat.files.urdf import load_urdf
-from phloat.joints.elements import Bushing, Damper, Force, JointDamper, JointSpring, Load, Spring, Torque
+from phloat.joints.elements import (
+    Bushing,
+    Damper,
+    Force,
+    JointDamper,
+    JointFriction,
+    JointLaw,
+    JointSpring,
+    Load,
+    PortLaw,
+    Spring,
+    Torque,
+)
 from phloat.joints.pairs import Cylindrical, Drive, Planar, Prismatic, Revolute, Slide, Spherical, Universal, Weld
 from phloat.joints.tie import Pressure, Tie, Traction
 from phloat.linear.analysis.modes import Modes, modes
@@ -116,23 +126,23 @@ from phloat.linear.reduction.reduce import BandError, reduce_to_tolerance, reduc
 from phloat.linear.time.march import LinearResult
 from phloat.many.distributions import choice, lognormal, normal, triangular, truncated, uniform
 from phloat.many.ensemble import ensemble
+from phloat.many.question import varied
 from phloat.many.results import Ensemble, load_ensemble
-from phloat.many.varied import varied
-from phloat.motion.equilibrium import equilibrium, reactions
-from phloat.motion.events import Event
+from phloat.motion.initial.equilibrium import equilibrium, reactions
+from phloat.motion.initial.place import place
+from phloat.motion.initial.set_moving import set_moving
+from phloat.motion.initial.settle import settle
+from phloat.motion.inputs.positions import position
+from phloat.motion.inputs.signals import piecewise
 from phloat.motion.ledger import Ledger, energy_ledger
-from phloat.motion.place import place
-from phloat.motion.positions import position
 from phloat.motion.result import Books, Result
 from phloat.motion.resume import resume
-from phloat.motion.saved import load_run, save
+from phloat.motion.run.events import Event
+from phloat.motion.saving.saved import load_run, save
 from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha
 from phloat.motion.schemes.ida import IDA
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.motion.schemes.radau import RadauIIA
-from phloat.motion.set_moving import set_moving
-from phloat.motion.settle import settle
-from phloat.motion.signals import piecewise
 from phloat.motion.simulate import simulate
 from phloat.system.energy import PowerBalance, effort_defect, energy, power_balance, structure_defects
 from phloat.system.jointed import gaps, joint_coordinates
@@ -182,6 +192,8 @@ __all__ = [
     "InputError",
     "JointDamper",
     "JointError",
+    "JointFriction",
+    "JointLaw",
     "JointSpring",
     "JumpsWarning",
     "KelvinVoigt",
@@ -220,6 +232,7 @@ __all__ = [
     "Polynomials",
     "Port",
     "PortError",
+    "PortLaw",
     "PortsReport",
     "PowerBalance",
     "Pressure",

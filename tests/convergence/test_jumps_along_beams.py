@@ -85,10 +85,10 @@ def test_too_many_jumps_are_said():
 
 
 def test_a_beam_made_again_with_another_jump_is_cut_there():
-    from phloat.bodies.quick import quick
+    from phloat.bodies.variation import fast_maker
 
     body = ph.Beam(1.0, STEPPED["taper"], one).discretise(4)
-    maker = quick(body)
+    maker = fast_maker(body)
     moved = ph.Beam(1.0, ph.Taper({0.6: THICK, 0.61: THIN}), one)
     assert maker is not None and maker(moved) is None
     other = ph.Beam(1.0, ph.Taper({AT - 1e-9: THIN, AT + 1e-9: THICK}), one)

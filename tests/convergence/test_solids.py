@@ -6,8 +6,7 @@ import scipy.sparse.linalg as spla
 from meshes_zoo import ALL, curved, distorted, made
 
 from phloat.bodies.material import Material
-from phloat.bodies.solids.sheet import Sheet
-from phloat.bodies.solids.solid import Solid
+from phloat.bodies.solids.solid import Sheet, Solid
 from phloat.fem.shapes import tube
 
 stone = Material(E=2.5, nu=0.25, rho=1.0)

@@ -14,7 +14,7 @@ import pytest
 
 import phloat as ph
 from phloat.cli import faults, gallery, main, running
-from phloat.motion import record
+from phloat.motion.saving import record
 
 MODELS = Path(__file__).resolve().parents[2] / "examples" / "models"
 CRANK, BAR = str(MODELS / "crank_slider.yaml"), str(MODELS / "four_bar.yaml")

@@ -8,7 +8,7 @@ from messages import raises
 
 import phloat as ph
 from phloat.bodies.continua.interfaces import Mean, mean_motion
-from phloat.bodies.solids.sheet import Sheet
+from phloat.bodies.solids.solid import Sheet
 from phloat.errors import InputError, PortError
 from phloat.fem.mesh import Mesh
 from phloat.fem.shapes import box, rectangle

@@ -5,7 +5,7 @@ import pytest
 from messages import raises
 
 import phloat as ph
-from phloat.motion.inputs import Inputs
+from phloat.motion.inputs.inputs import Inputs
 
 BODY = ph.RigidBody(2.0, np.eye(3), center=(0.5, 0, 0), ports={"tip": (1.0, 0, 0)}).discretise()
 ARM = ph.connect(

@@ -6,7 +6,7 @@ from bodies_zoo import beam
 from messages import raises
 
 import phloat as ph
-from phloat.many.family import family
+from phloat.many.family import system_family
 
 
 def system() -> ph.System:
@@ -72,10 +72,10 @@ def test_only_systems_have_parameters():
 
 def test_a_family_says_what_is_wrong_at_once_or_with_its_sample():
     with raises(ph.InputError, "'rod.mass'"):
-        family(system(), ("rod.mass",))
+        system_family(system(), ("rod.mass",))
     with raises(ph.InputError, "'rod.material.E'"):
-        family(system(), "rod.material.E")
-    some = family(system(), ("rod.material.E", "slider.mass"))
+        system_family(system(), "rod.material.E")
+    some = system_family(system(), ("rod.material.E", "slider.mass"))
     with raises(ph.InputError, "rod.material.E", "-3"):
         some.system((-3.0, 1.0))
     with raises(ph.InputError, "rod.material.E", "slider.mass"):

@@ -13,12 +13,12 @@ import pytest
 from messages import raises, warns
 
 import phloat as ph
-from phloat.motion import record
+from phloat.motion.saving import record
 
 MODEL = """
 import numpy as np
 import phloat as ph
-from phloat.motion import record
+from phloat.motion.saving import record
 
 record.SECONDS = 0.0
 steel = ph.Material(E=2.1e11, rho=7800.0, nu=0.3)

@@ -8,8 +8,7 @@ from meshes_zoo import rubber, unit
 from messages import raises
 
 from phloat.bodies.material import Material, Orthotropic
-from phloat.bodies.solids.sheet import Sheet
-from phloat.bodies.solids.solid import Solid
+from phloat.bodies.solids.solid import Sheet, Solid
 from phloat.errors import InputError
 from phloat.fem.mesh import Mesh
 from phloat.fem.shapes import box

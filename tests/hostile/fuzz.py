@@ -68,7 +68,7 @@ class Runs:
     """Folders of a run with files that were changed, exchanged or taken away."""
 
     def __init__(self, folder: Path) -> None:
-        from phloat.motion import record
+        from phloat.motion.saving import record
 
         record.SECONDS = 0.0
         self.folder, good = folder / "run", folder / "good"

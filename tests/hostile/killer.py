@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import phloat as ph
-from phloat.motion import record
+from phloat.motion.saving import record
 
 record.SECONDS = 0.0  # a piece after every 256 steps: half of the kills fall into writing
 steel = ph.Material(E=2.1e11, rho=7800.0, nu=0.3)

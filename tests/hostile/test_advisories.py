@@ -33,7 +33,7 @@ def advisories(name: str, version: str) -> list[str]:
 
 
 def test_what_is_required_is_found():
-    assert {"numpy", "scipy", "numba", "scikit-fem"} <= required().keys()
+    assert {"numpy", "scipy", "numba"} <= required().keys()
 
 
 @pytest.mark.long

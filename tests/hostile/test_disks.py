@@ -13,7 +13,7 @@ import pytest
 from messages import raises
 
 import phloat as ph
-from phloat.motion import files, record
+from phloat.motion.saving import files, record
 
 STEEL = ph.Material(E=2.1e11, rho=7800.0, nu=0.3)
 LINK = ph.Beam(0.5, ph.Rectangle(0.02, 0.004), STEEL).discretise(2)
@@ -129,8 +129,8 @@ def test_a_read_only_folder_is_said_and_can_be_read(tmp_path, monkeypatch, plain
             raise OSError(errno.EROFS, os.strerror(errno.EROFS))
         return open(path, mode, *more, **options)
 
-    monkeypatch.setattr("phloat.motion.files.open", refused, raising=False)
-    monkeypatch.setattr("phloat.motion.files.open", refused, raising=False)
+    monkeypatch.setattr("phloat.motion.saving.files.open", refused, raising=False)
+    monkeypatch.setattr("phloat.motion.saving.files.open", refused, raising=False)
     np.testing.assert_array_equal(ph.load_run(folder, SYSTEM).e, plain.e)
     for write in (lambda: ph.resume(folder, SYSTEM, t_end=2.0), lambda: ph.save(plain, folder, overwrite=True)):
         with raises(ph.SaveError, "Read-only"):

@@ -14,7 +14,7 @@ from messages import raises
 import phloat as ph
 from phloat.algebra.array_files import read_npy, read_npz
 from phloat.files.text import MOST
-from phloat.motion import record
+from phloat.motion.saving import record
 from phloat.system.parts import Parts
 
 sys.path.insert(0, str(Path(__file__).parent))

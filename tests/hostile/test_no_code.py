@@ -15,7 +15,7 @@ ALLOWED = {
     ("pickle", "many/dask.py"): "the same, through a cluster of the user's own",
     ("pickle", "many/processes.py"): "the same, at both ends: through pipes of its own, never through a file",
     ("subprocess", "many/processes.py"): "Python itself, by a list of arguments, without a shell",
-    ("subprocess", "motion/notice.py"): "the same, to compile the step",
+    ("subprocess", "motion/run/compilation.py"): "the same, to compile the step",
     ("ctypes.CDLL", "algebra/threads.py"): "the libraries that NumPy and SciPy have loaded, to hold them to one thread",
     (
         "pickle",

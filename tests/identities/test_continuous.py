@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import phloat as ph
-from phloat.motion.accelerations import accelerations
 from phloat.motion.continuous.flow import Flow
-from phloat.motion.inputs import Inputs
-from phloat.motion.task import Task
-from phloat.motion.velocities import places_of
+from phloat.motion.initial.velocities import accelerations, places_of
+from phloat.motion.inputs.inputs import Inputs
+from phloat.motion.run.run import Run
+from phloat.motion.run.task import Task
 
 SOFT = ph.Material(E=1e5, rho=2714.0, nu=0.33)  # elastic forces no larger than those of inertia, which they would hide
 JOINTS = (ph.Revolute, ph.Universal, ph.Cylindrical, ph.Prismatic, ph.Planar, ph.Spherical, ph.Weld)
@@ -33,7 +33,8 @@ def bent(joint):
     state = ph.place(system, eta)
     inputs = Inputs(system, u)
     state = ph.set_moving(system, state, {"a.eta_dot": rates["a.eta_dot"]}, u={"hub": inputs.signals["hub"].at(T)})
-    return Flow(Task(system, state, T, T + 1.0, None, inputs), dict(inputs.signals)), state, inputs
+    task = Task(system, state, T, T + 1.0, None, inputs)
+    return Flow(task, dict(inputs.signals), Run(task).assembly), state, inputs
 
 
 @pytest.mark.parametrize("joint", JOINTS)
@@ -61,7 +62,7 @@ def test_accelerations_and_multipliers_are_those_of_the_papers_equations(joint):
     where = places_of(flow.task.system)
     size = np.abs(e_dot[where]).max()
     assert np.abs((after - before)[where] / (2 * step) - e_dot[where]).max() < 1e-6 * size
-    _, found, _ = flow.snapshot(T, flow.inputs(T), y, np.zeros(2 * len(flow.run.packed.entries) + 2))
+    _, found, _ = flow.snapshot(T, flow.inputs(T), y, np.zeros(2 * len(flow.assembly.packed.entries) + 2))
     assert np.abs(found[: len(lam)] - lam).max() < 1e-6 * np.abs(lam).max()
 
 

@@ -6,24 +6,28 @@ import numpy as np
 import pytest
 import scipy.linalg as la
 from bodies_zoo import bodies, random_state
+from scipy.spatial.transform import Rotation
 
 import phloat as ph
 from phloat.algebra.cross import rotation
 from phloat.joints.curves import curve
+from phloat.joints.laws import Law
+from phloat.joints.port_state import ground_port, section_axes
 from phloat.joints.rows import (
-    Along,
-    Distance,
-    InPlane,
-    RotationVector,
     Row,
-    Skew,
-    Turn,
-    held_ground,
-    is_length,
-    section_axes,
+    aligned,
+    coincide,
+    curvature,
+    distance,
+    gradient,
+    hinge,
+    in_plane,
+    perpendicular,
+    rotation_vector,
+    slide,
+    small_rotation,
 )
-from phloat.system.connection import held
-from phloat.system.elements import Law
+from phloat.system.connection import port_state
 from phloat.system.forces import element_energies
 
 STOP = {-1.0: -300.0, 0.0: 0.0, 1.0: 40.0, 2.0: 400.0}  # elongation: force
@@ -124,13 +128,13 @@ def test_what_a_damper_takes_is_its_force_times_its_rate(kind, plane, seed):
     system, without = pair(ON_BODIES[kind], plane), pair([], plane)
     state = random_state(system, seed, consistent=True)
     e = system.elements["e"]
-    first, second = held(e.first, state), held(e.second, state)
+    first, second = port_state(e.first, state), port_state(e.second, state)
     rate = 0.0
     for end, block in zip((e.first, e.second), e.rows[0].rate(first, second), strict=True):
         if end.body:
             pose = state.pose(end.body)
             whole = np.concatenate([pose.v_P, pose.omega, pose.rates])
-            rate += float((block @ whole[system.bodies[end.body].columns])[0])
+            rate += float(block @ whole[system.bodies[end.body].columns])
     taken = ph.power_balance(system, state).dissipated - ph.power_balance(without, state).dissipated
     assert taken == pytest.approx(-e.laws[0].force(0.0, rate) * rate, rel=1e-9)
     assert taken > 0.0
@@ -158,17 +162,17 @@ def test_an_input_works_on_the_twist_of_its_port(kind, plane):
 @pytest.mark.parametrize(
     "row",
     [
-        RotationVector(0),
-        RotationVector(2),
-        Skew(0),
-        Skew(1),
-        Skew(2),
-        Distance(),
-        Turn(),
-        Turn((2, 1), (2, 2)),
-        Turn((0, 2), (2, 2)),
-        Along(0),
-        InPlane(1),
+        rotation_vector(0),
+        rotation_vector(2),
+        small_rotation(0),
+        small_rotation(1),
+        small_rotation(2),
+        distance(),
+        hinge(),
+        hinge((2, 1), (2, 2)),
+        hinge((0, 2), (2, 2)),
+        slide(0),
+        in_plane(1),
     ],
     ids=repr,
 )
@@ -185,29 +189,77 @@ def test_rows_are_the_rates_of_their_gaps(row: Row, seed):
     )
     e_dot, h = (terms.J @ terms.z) * positions, 1e-6  # ṙ = A v, Ȧ = A[ω]×, η̇
     near = [replace(state, e=state.e + s * h * e_dot) for s in (-1, 1)]
-    back, ahead = (row.gap(held(c.first, at), held(c.second, at))[0] for at in near)
+    back, ahead = (row.gap(port_state(c.first, at), port_state(c.second, at)) for at in near)
     rate = 0.0
-    for end, block in zip((c.first, c.second), row.rate(held(c.first, state), held(c.second, state)), strict=True):
+    for end, block in zip(
+        (c.first, c.second), row.rate(port_state(c.first, state), port_state(c.second, state)), strict=True
+    ):
         pose = state.pose(end.body)
-        rate += (block @ np.concatenate([pose.v_P, pose.omega, pose.rates]))[0]
+        rate += block @ np.concatenate([pose.v_P, pose.omega, pose.rates])
     assert rate == pytest.approx((ahead - back) / (2 * h), rel=1e-6)
-    assert is_length(row) == isinstance(row, (Distance, Along, InPlane))
+    assert row.is_length == (row.label in ("distance", "slide", "in plane y"))
+
+
+BY_HAND = {
+    "coincide": (coincide()[1], lambda c, A, B: c[1]),
+    "perpendicular": (perpendicular(0, 2), lambda c, A, B: A[:, 0] @ B[:, 2]),
+    "in plane": (in_plane(1), lambda c, A, B: A[:, 1] @ c),
+    "aligned": (aligned()[2], lambda c, A, B: 0.5 * (A[:, 1] @ B[:, 0] - A[:, 0] @ B[:, 1])),
+    "distance": (distance(), lambda c, A, B: np.linalg.norm(c)),
+    "hinge": (hinge(), lambda c, A, B: np.arctan2(A[:, 1] @ B[:, 0], A[:, 0] @ B[:, 0])),
+    "slide": (slide(0), lambda c, A, B: A[:, 0] @ c),
+    "rotation vector": (rotation_vector(1), lambda c, A, B: Rotation.from_matrix(A.T @ B).as_rotvec()[1]),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_rows_are_what_their_formulas_say(name):
+    row, formula = BY_HAND[name]
+    rng = np.random.default_rng(5)
+    points, triads = rng.normal(size=(2, 3)), [rotation(x) for x in rng.normal(size=(2, 3))]
+    A, B = (ground_port(c, D) for c, D in zip(points, triads, strict=True))
+    assert row.gap(A, B) == pytest.approx(formula(points[1] - points[0], *triads), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", [*BY_HAND, "near zero"])
+def test_first_and_second_derivatives_of_rows_by_differences(name):
+    row = rotation_vector(1) if name == "near zero" else BY_HAND[name][0]
+    rng = np.random.default_rng(7)
+    turns = (0.1 if name == "near zero" else 1.0) * rng.normal(size=(2, 3))
+    x = np.concatenate([np.concatenate([rng.normal(size=3), rotation(turn).T.ravel()]) for turn in turns])
+
+    def ports(x):
+        return [ground_port(part[:3], part[3:].reshape(3, 3).T) for part in x.reshape(2, 12)]
+
+    h, steps = 1e-5, np.eye(24)
+    slope = [(row.gap(*ports(x + h * e)) - row.gap(*ports(x - h * e))) / (2 * h) for e in steps]
+    first = gradient((row,), *ports(x))[0]
+    np.testing.assert_allclose(first, slope, atol=1e-8)
+    bend = [(gradient((row,), *ports(x + h * e))[0] - gradient((row,), *ports(x - h * e))[0]) / (2 * h) for e in steps]
+    np.testing.assert_allclose(curvature(row, *ports(x)), bend, atol=1e-7)
+
+
+def test_a_row_of_mixed_units_is_refused():
+    with pytest.raises(ph.InputError, match="odd"):
+        Row("odd", ((1.0, 0, 7), (1.0, 1, 4)))
+    with pytest.raises(ph.InputError, match="cosine"):
+        Row("cosine", ((1.0, 0, 7),), "cosine")
 
 
 @pytest.mark.parametrize("i", range(3))
 def test_a_skew_row_is_the_sine_of_a_rotation_about_its_axis(i):
     triad = rotation(np.array([0.3, -0.4, 0.5]))
-    ends = [held_ground(np.zeros(3), D) for D in (triad, triad @ rotation(0.2 * np.eye(3)[i]))]
+    ends = [ground_port(np.zeros(3), D) for D in (triad, triad @ rotation(0.2 * np.eye(3)[i]))]
     for k in range(3):
-        assert Skew(k).gap(*ends)[0] == pytest.approx(np.sin(0.2) * (k == i), abs=1e-15)
+        assert small_rotation(k).gap(*ends) == pytest.approx(np.sin(0.2) * (k == i), abs=1e-15)
 
 
-@pytest.mark.parametrize("row", [Turn(), Turn((2, 1), (2, 2)), Turn((0, 2), (2, 2)), Turn((0, 2), (0, 0))], ids=repr)
+@pytest.mark.parametrize("row", [hinge(), hinge((2, 1), (2, 2)), hinge((0, 2), (2, 2)), hinge((0, 2), (0, 0))])
 def test_a_triad_turned_by_an_angle_shows_that_angle(row):
     triad = rotation(np.array([0.3, -0.4, 0.5]))
     for angle in (0.4, -2.0, 3.0):
-        ends = [held_ground(np.zeros(3), D) for D in (triad, triad @ row.turned(angle))]
-        assert row.gap(*ends)[0] == pytest.approx(angle)
+        ends = [ground_port(np.zeros(3), D) for D in (triad, triad @ row.zero_triad(angle))]
+        assert row.gap(*ends) == pytest.approx(angle)
 
 
 @pytest.mark.parametrize("table", [STOP, RUBBING])
@@ -270,7 +322,7 @@ def test_power_goes_through_joints_with_several_axes_between_bending_bodies(kind
     zoo = bodies()
     joint = replace(SEVERAL[kind][0], first="a.C", turned=(0.3, 0.2, -0.4))
     springs = [
-        made(joint="j", axis=row.labels[0])
+        made(joint="j", axis=row.label)
         for row in joint.free
         for made in (lambda **o: ph.JointSpring(stiffness=5.0, **o), lambda **o: ph.JointDamper(damping=0.3, **o))
     ]

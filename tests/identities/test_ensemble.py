@@ -17,8 +17,8 @@ import phloat as ph
 from phloat.many.by_value import dumps
 from phloat.many.distributions import as_distribution
 from phloat.many.ensemble import fingerprint
+from phloat.many.processes import SECONDS, work
 from phloat.many.results import moments
-from phloat.many.runs import SECONDS, work
 from phloat.many.samples import sampled
 
 DISTRIBUTIONS = [
@@ -138,7 +138,7 @@ def test_what_other_processes_do_not_know_is_run_in_threads(monkeypatch):
         def __call__(self, result):
             return self.factor * zoo.way(result)
 
-    monkeypatch.setattr("phloat.many.runs.SECONDS", 0.0)  # so that shares are handed in early, and given out again
+    monkeypatch.setattr("phloat.many.processes.SECONDS", 0.0)  # so that shares are handed in early, and given out again
     threads = zoo.asked(BOTH, 128, output=Own(2.0), workers=2)
     np.testing.assert_array_equal(threads.values, 2.0 * zoo.asked(BOTH, 128).values)
 
@@ -147,7 +147,7 @@ def test_a_share_of_large_outputs_is_handed_in_early(monkeypatch):
     question = zoo.asked(BOTH, 10, output=lambda r: np.ones(1000)).question
     table = np.tile([2.0, 3.0], (10, 1))
     assert len(work(question, np.arange(10), table)) == 10
-    monkeypatch.setattr("phloat.many.runs.BYTES", 20_000)
+    monkeypatch.setattr("phloat.many.processes.BYTES", 20_000)
     found = work(question, np.arange(10), table)
     assert [outcome.sample for outcome in found] == [0, 1, 2]
     assert [outcome.t is None for outcome in found] == [False, True, True]  # of equal times one is sent
@@ -306,9 +306,10 @@ def test_pieces_that_were_cut_short_are_run_again(tmp_path, monkeypatch):
 @pytest.mark.long
 def test_a_sweep_that_is_ended_by_force_goes_on(tmp_path):
     script = tmp_path / "sweep.py"
-    script.write_text(SWEEP.format(zoo=str(ROOT / "tests"), folder=str(tmp_path / "runs")))
+    script.write_text(SWEEP.format(zoo=str(ROOT / "tests" / "zoo"), folder=str(tmp_path / "runs")))
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as process:
         while len(list((tmp_path / "runs").glob("piece.*.npz"))) < 3:
+            assert process.poll() is None, "the sweep ended by itself"
             time.sleep(0.05)
         process.kill()
     before = ph.load_ensemble(tmp_path / "runs")

@@ -9,8 +9,8 @@ from bodies_zoo import RECIPES, beam, continua
 from parameters_zoo import Taper, assert_same_body, crank_slider
 
 import phloat as ph
-from phloat.bodies.quick import quick
-from phloat.many.family import family
+from phloat.bodies.variation import Scaling, fast_maker
+from phloat.many.family import system_family
 
 # --- unit arrays ------------------------------------------------------------------------------------------------------
 
@@ -32,7 +32,7 @@ CHANGED = {
 def test_beams_as_sums_of_unit_arrays_are_what_discretise_makes(name, plane):
     system = ph.connect({"b": RECIPES[name].discretise(3)}, plane=plane)
     told = {f"b.{key}": value for key, value in CHANGED.items() if f"b.{key}" in ph.parameters(system)}
-    some = family(system, tuple(told))
+    some = system_family(system, tuple(told))
     assert some.makers[system.bodies["b"]] is not None
     new = some.system(tuple(told.values()))
     assert_same_body(new.bodies["b"], ph.changed(system, told).bodies["b"])
@@ -44,7 +44,7 @@ def test_beams_as_sums_of_unit_arrays_are_what_discretise_makes(name, plane):
 def test_pieces_of_split_beams_come_from_unit_arrays_too():
     arm = beam(section=Taper(0.03, 0.06, 0.02), masses={0.6: 0.3}).split(3).discretise(2)
     system = ph.connect({"arm": arm}, [ph.Revolute("ground", "arm.P", axis=(0, 0, 1))])
-    some = family(system, ("arm.section.tip", "arm.masses[0.6]", "arm.length"))
+    some = system_family(system, ("arm.section.tip", "arm.masses[0.6]", "arm.length"))
     new, expected = (
         some.system((0.03, 0.5, 1.5)),
         ph.changed(system, dict(zip(some.names, (0.03, 0.5, 1.5), strict=True))),
@@ -60,7 +60,7 @@ def test_rigid_bodies_are_their_numbers(plane):
     hub = ph.RigidBody(2.5, J, center=(0.1, -0.2, 0.0), ports={"tip": (0.5, 0.2, 0.0)}).discretise()
     system = ph.connect({"hub": hub, "m": ph.PointMass(1.0).discretise()}, plane=plane)
     told = {"hub.mass": 3.0, "hub.inertia[2,2]": 0.7, "hub.center[0]": 0.3, "hub.ports.tip[1]": 0.5, "m.mass": 2.0}
-    new, expected = family(system, tuple(told)).system(list(told.values())), ph.changed(system, told)
+    new, expected = system_family(system, tuple(told)).system(list(told.values())), ph.changed(system, told)
     for name in system.bodies:
         assert_same_body(new.bodies[name], expected.bodies[name], 1e-15)
 
@@ -70,7 +70,7 @@ def test_reduced_beams_are_begun_from_unit_arrays(plane):
     parts = {"b": beam().discretise(4).reduced(modes=2), "arm": beam().split(2).discretise(2).reduced(modes=1)}
     system = ph.connect(parts, [ph.Weld("ground", "b.P")], plane=plane)
     told = {"*.material.E": 1e11, "arm.length": 1.5, "b.section.h": 0.06}
-    new, expected = family(system, tuple(told)).system(list(told.values())), ph.changed(system, told)
+    new, expected = system_family(system, tuple(told)).system(list(told.values())), ph.changed(system, told)
     for name in system.bodies:
         assert_same_body(new.bodies[name], expected.bodies[name], 1e-7)  # modes are found to 1e-8
     assert new.bodies["arm.1"] is new.bodies["arm.2"]
@@ -94,10 +94,10 @@ def test_reduced_bodies_of_another_modulus_density_or_damping_are_similar(name):
     system = ph.connect({"b": body}, [ph.Weld("ground", "b.P")])
     damping = next(n for n in ph.parameters(system) if n.startswith("b.damping"))
     told = {"b.material.E": 1.3e11, "b.material.rho": 9000.0, damping: 2e-5}
-    new, expected = family(system, tuple(told)).system(list(told.values())), ph.changed(system, told)
+    new, expected = system_family(system, tuple(told)).system(list(told.values())), ph.changed(system, told)
     for part in system.bodies:
-        similar = quick(system.bodies[part]).makers[0]
-        assert type(similar).__name__ == "Similar" and similar(new.bodies[part].made.recipe) is not None
+        similar = fast_maker(system.bodies[part])
+        assert isinstance(similar, Scaling) and similar(new.bodies[part].construction.recipe) is not None
         made, anew = new.bodies[part], expected.bodies[part]
         assert_same_body(made, anew, 1e-6)
         assert made.recipe.material == anew.recipe.material and made.recipe.damping == anew.recipe.damping
@@ -109,7 +109,7 @@ def test_reduced_bodies_of_another_modulus_density_or_damping_are_similar(name):
 
 def test_lumped_masses_and_other_numbers_are_not_similar():
     body = beam(masses={0.5: 1.0}).discretise(4).reduced(modes=2)
-    similar, recipe = quick(body).makers[0], body.recipe
+    similar, recipe = fast_maker(body), body.recipe
     assert similar(replace(recipe, material=replace(recipe.material, E=1e11))) is not None
     assert similar(replace(recipe, material=replace(recipe.material, rho=1e3))) is None
     assert similar(replace(recipe, length=2.0)) is None and similar(replace(recipe, masses={0.5: 2.0})) is None
@@ -118,12 +118,12 @@ def test_lumped_masses_and_other_numbers_are_not_similar():
 @pytest.mark.long
 def test_bodies_on_meshes_are_made_anew_where_they_are_not_similar():
     system = ph.connect({"b": continua()["plate"]})
-    some = family(system, ("b.material.nu",))
+    some = system_family(system, ("b.material.nu",))
     assert_same_body(some.system((0.2,)).bodies["b"], ph.changed(system, {"b.material.nu": 0.2}).bodies["b"], 0.0)
 
 
 def test_families_travel():
-    some = family(crank_slider(), ("rod.material.E", "slider.mass", "rod.length"))
+    some = system_family(crank_slider(), ("rod.material.E", "slider.mass", "rod.length"))
     there = pickle.loads(pickle.dumps(some))
     for name, body in some.system((1e11, 0.1, 0.4)).bodies.items():
         assert_same_body(there.system((1e11, 0.1, 0.4)).bodies[name], body, 0.0)

@@ -14,7 +14,7 @@ from phloat.algebra.cross import skew
 from phloat.algebra.sparse import block_inverse
 from phloat.bodies.continua.interfaces import Mean, Rigid, interfaces
 from phloat.bodies.inertia import coupling, first_moments, rotary_inertia
-from phloat.bodies.solids.sheet import Sheet
+from phloat.bodies.solids.solid import Sheet
 from phloat.fem.shapes import box, rectangle
 
 steel = ph.Material(E=2.1e11, rho=7800.0, nu=0.3)

@@ -10,7 +10,7 @@ import phloat as ph
 from phloat.control.fmu import to_fmu
 from phloat.control.stepping import stepper
 from phloat.linear.time.march import march
-from phloat.motion.outputs import Outputs
+from phloat.motion.run.outputs import Outputs
 
 pytest.importorskip("pythonfmu3")
 fmpy = pytest.importorskip("fmpy")

@@ -6,11 +6,10 @@ from bodies_zoo import Cloud, beam, bodies, random_state
 
 import phloat as ph
 from phloat.algebra.cross import cross
-from phloat.motion.accelerations import accelerations, convective
-from phloat.motion.inputs import Inputs
-from phloat.motion.relax import point
-from phloat.motion.statics import statics
-from phloat.motion.velocities import mass, places_of, rigid_columns, velocity_rows
+from phloat.motion.initial.relax import point
+from phloat.motion.initial.statics import statics
+from phloat.motion.initial.velocities import accelerations, convective, mass, places_of, rigid_columns, velocity_rows
+from phloat.motion.inputs.inputs import Inputs
 
 SEEDS = (0, 1)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phloat as ph
-from phloat.motion.inputs import Inputs
+from phloat.motion.inputs.inputs import Inputs
 
 BODY = ph.RigidBody(2.0, np.eye(3), ports={"tip": (1.0, 0, 0)}).discretise()
 ARM = ph.connect(

@@ -8,12 +8,12 @@ from kernel_zoo import as_written
 from motion_zoo import thing
 
 import phloat as ph
-from phloat.motion.inputs import Inputs
+from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.kernel import step
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine import dense as small
-from phloat.motion.runner import Runner
-from phloat.motion.task import Task
+from phloat.motion.run.kernel_run import KernelRun
+from phloat.motion.run.task import Task
 
 # --- a step that fails ------------------------------------------------------------------------------------------------
 
@@ -166,16 +166,16 @@ def test_a_thread_that_does_not_lead_makes_no_steps():
 # --- what the next step is expected to be -----------------------------------------------------------------------------
 
 
-def runner(system: ph.System, state: ph.State, u=None, dt=0.01) -> Runner:
-    return Runner(Task(system, state, 0.0, 1.0, dt, Inputs(system, u)))
+def runner(system: ph.System, state: ph.State, u=None, dt=0.01) -> KernelRun:
+    return KernelRun(Task(system, state, 0.0, 1.0, dt, Inputs(system, u)))
 
 
-def stepped(run: Runner, steps: int, h: float) -> None:
+def stepped(run: KernelRun, steps: int, h: float) -> None:
     done, status = run.steps(run.t + h * np.arange(steps + 1), np.zeros(0, dtype=int))
     assert (done, status) == (steps, step.SOLVED)
 
 
-def unknowns(run: Runner, i: int, column: int = t.W_X) -> np.ndarray:
+def unknowns(run: KernelRun, i: int, column: int = t.W_X) -> np.ndarray:
     b = run.packed.model.bodies[i]
     return run.packed.w[b[column] : b[column] + b[t.SIZE]]
 
@@ -283,7 +283,7 @@ def test_the_end_of_a_step_is_the_start_of_the_next(plane):
     for row in m.rows:
         o = row[t.R_COEF]
         assert w[o + t.GAP0] == w[o + t.GAP1] and w[o + t.TARGET0] == w[o + t.TARGET1]
-    turned = [row[t.R_COEF] for row in m.rows if row[t.R_KIND] == t.TURN and row[t.R_MODE] == t.CLOSED]
+    turned = [row[t.R_COEF] for row in m.rows if row[t.R_FUNCTION] == t.ANGLE and row[t.R_MODE] == t.CLOSED]
     assert [w[o + t.TARGET0] for o in turned] == pytest.approx([0.06], rel=1e-9)  # the motor, at 3 rad/s
     assert sum(w[row[t.R_COEF] + t.GAP0] != g for row, g in zip(m.rows, gaps, strict=True)) >= 3
 

@@ -7,9 +7,9 @@ import pytest
 from messages import raises
 
 import phloat as ph
-from phloat.motion.drives import Coordinate, Frame, Swivel
-from phloat.motion.inputs import Inputs
-from phloat.motion.signals import means
+from phloat.motion.inputs.drives import Coordinate, Frame, Swivel
+from phloat.motion.inputs.inputs import Inputs
+from phloat.motion.inputs.signals import means
 
 TIMES = [
     np.linspace(-1.0, 4.0, 501),

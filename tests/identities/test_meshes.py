@@ -31,10 +31,10 @@ def shape(request):
 def flux(mesh: Mesh, name: str) -> tuple[np.ndarray, float]:
     """∫ n dA and ∫ x·n dA over a boundary, from its nodes, middles included."""
     kind = cells.FACET[mesh.kind]
-    xi, weight = (np.array([[0.5]]), np.ones(1)) if (kind, mesh.order) == ("line", 1) else cells.quadrature(kind, 2)
+    xi, weight = (np.array([[0.5]]), np.ones(1)) if (kind, mesh.order) == ("line", 1) else cells.rule(kind, 5)
     x = mesh.points[mesh.facet_nodes(name)]
-    at = np.einsum("qn,fnd->qfd", cells.values(kind, mesh.order, xi), x)
-    along = np.einsum("qan,fnd->qafd", cells.slopes(kind, mesh.order, xi), x)
+    at = np.einsum("qn,fnd->qfd", cells.shape_values(kind, mesh.order, xi), x)
+    along = np.einsum("qan,fnd->qafd", cells.shape_slopes(kind, mesh.order, xi), x)
     other = along[:, 1] if mesh.dimension == 3 else np.broadcast_to([0.0, 0.0, 1.0], along[:, 0].shape)
     normal = np.cross(along[:, 0], other) * weight[:, None, None]
     return normal.sum(axis=(0, 1)), float((at * normal).sum())
@@ -106,9 +106,9 @@ def test_polynomials_of_the_order_are_reproduced(kind, order):
 
     xi = rng.dirichlet(np.ones(d + 1), 9)[:, :d]
     nodes = cells.reference_nodes(kind, order)
-    np.testing.assert_allclose(cells.values(kind, order, xi) @ field(nodes), field(xi), atol=1e-13)
+    np.testing.assert_allclose(cells.shape_values(kind, order, xi) @ field(nodes), field(xi), atol=1e-13)
     gradient = xi @ (A + A.T) + b
-    np.testing.assert_allclose(cells.slopes(kind, order, xi) @ field(nodes), gradient, atol=1e-13)
+    np.testing.assert_allclose(cells.shape_slopes(kind, order, xi) @ field(nodes), gradient, atol=1e-13)
 
 
 @pytest.mark.parametrize("order", [1, 2])

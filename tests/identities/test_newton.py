@@ -8,11 +8,12 @@ from messages import raises
 
 import phloat as ph
 from phloat.errors import InputError
-from phloat.motion.inputs import Inputs
+from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.kernel import tables as t
-from phloat.motion.march import fixed
-from phloat.motion.runner import Runner
-from phloat.motion.task import Task
+from phloat.motion.run.driver import drive
+from phloat.motion.run.kernel_run import KernelRun
+from phloat.motion.run.task import Task
+from phloat.motion.schemes.fixed import FixedSteps
 
 STEEL = ph.Material(E=2e11, rho=7800.0, nu=0.3)
 
@@ -57,12 +58,12 @@ def test_a_correction_that_was_no_number_leaves_nothing_behind():
     system = ph.connect({"arm": arm}, [ph.Revolute("ground", "arm.P")], gravity=(0.0, -9.81, 0.0))
     states = []
     for poison in (False, True):
-        runner = Runner(Task(system, ph.place(system), 0.0, 0.01, 1e-3, Inputs(system)))
+        runner = KernelRun(Task(system, ph.place(system), 0.0, 0.01, 1e-3, Inputs(system)))
         for body in runner.packed.model.bodies:
             assert body[t.WIDE] > body[t.SIZE]
             if poison:
                 runner.packed.w[body[t.W_X] + body[t.SIZE] : body[t.W_X] + body[t.WIDE]] = np.nan
-        fixed(runner, 1e-3)
+        drive(FixedSteps(runner, 1e-3))
         assert not runner.halvings
         states.append(runner.state().e)
     assert np.array_equal(*states)

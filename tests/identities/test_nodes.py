@@ -8,7 +8,7 @@ import pytest
 from motion_zoo import pair, random_motion
 
 import phloat as ph
-from phloat.motion.nodes import Marks, Nodes
+from phloat.motion.run.nodes import Marks, Nodes
 
 RUNS = [
     (0.0, 1.0, 1e-3),

@@ -11,7 +11,8 @@ from looking_zoo import HOSTILE, falling, hostile, satellite, sliding, turning
 from messages import raises
 
 import phloat as ph
-from phloat.motion import progress, simulate
+from phloat.motion import simulate
+from phloat.motion.run import progress
 
 # --- tables ----------------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ import pytest
 from motion_zoo import CASES, ON_MESHES, pair, random_motion
 
 import phloat as ph
-from phloat.motion.outputs import Outputs
+from phloat.motion.run.outputs import Outputs
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::phloat.errors.CurveRangeWarning", "ignore::phloat.errors.LargeTurnWarning"

@@ -103,12 +103,12 @@ def test_bodies_of_every_kind_are_made_again(name):
     )
     told |= {"b.material.nu": 0.25} if "b.material.nu" in ph.parameters(system) else {}
     new = ph.changed(system, told).bodies["b"]
-    recipe = new.made.recipe
+    recipe = new.construction.recipe
     assert (
         new.coordinates == body.coordinates
         and ph.parameters(ph.connect({"b": new}))["b.mass" if "b.mass" in told else "b.material.E"] in told.values()
     )
-    fresh = new.made.again(recipe)
+    fresh = new.construction.repeat(recipe)
     a, b = (np.sort(np.abs(ph.modes(x.linear()).omega)) for x in (new, fresh))
     np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9 * b.max())
     again = ph.changed(ph.connect({"b": new}), {key: ph.parameters(system)[key] for key in told}).bodies["b"]
@@ -186,7 +186,9 @@ def test_modes_of_reduced_beams_keep_their_signs(name):
             assert (overlap[moved] > 0.0).all()
         assert (new.elastic.D.diagonal() > 0.0).all()
     flipped = new.combined(ph.Basis(-np.eye(body.coordinates), -np.eye(body.stresses), body.elastic.stresses))
-    back = ph.changed(ph.connect({"b": replace(flipped, made=new.made)}), {"b.material.E": 2.1e11, "b.length": 1.3})
+    back = ph.changed(
+        ph.connect({"b": replace(flipped, construction=new.construction)}), {"b.material.E": 2.1e11, "b.length": 1.3}
+    )
     np.testing.assert_allclose(back.bodies["b"].port("C").Phi, -body.port("C").Phi, atol=1e-6)
     np.testing.assert_allclose(back.bodies["b"].elastic.D.toarray(), body.elastic.D.toarray(), rtol=1e-6, atol=1e-3)
 

@@ -5,12 +5,11 @@ import pytest
 from messages import raises
 
 import phloat as ph
-from phloat.motion.inputs import Inputs
+from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.kernel import tables
-from phloat.motion.parts import WHOLE, Parts
-from phloat.motion.runner import Runner
+from phloat.motion.run.kernel_run import WHOLE, KernelRun, Parts
+from phloat.motion.run.task import Task
 from phloat.motion.schemes.midpoint import PARTS
-from phloat.motion.task import Task
 
 STEEL = ph.Material(E=2e11, rho=7800.0, nu=0.3)
 
@@ -48,7 +47,7 @@ def test_what_is_expected_is_right_for_parabolas(power):
 def test_factors_that_wait_are_those_that_were_made():
     """The same motion, whether factors of both sizes are kept from step to step or made anew at each."""
     system, state = pendulum()
-    runners = [Runner(Task(system, state, 0.0, 0.2, 2e-3, Inputs(system)), parts=PARTS) for _ in range(2)]
+    runners = [KernelRun(Task(system, state, 0.0, 0.2, 2e-3, Inputs(system)), parts=PARTS) for _ in range(2)]
     for k in range(100):
         for runner, anew in zip(runners, (False, True), strict=True):
             runner.go(2e-3 * np.array([k, k + 1]))

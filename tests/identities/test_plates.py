@@ -8,7 +8,7 @@ from phloat.algebra.sparse import block_inverse, csr, zeros
 from phloat.bodies.continua.interfaces import Mean
 from phloat.bodies.inertia import coupling
 from phloat.bodies.material import Material, Orthotropic
-from phloat.bodies.plates.laminate import Laminate, plane_stress, turned
+from phloat.bodies.plates.laminate import Laminate, plane_stress, turned_stiffness
 from phloat.bodies.plates.plate import Plate
 from phloat.fem.mesh import Mesh
 from phloat.fem.shapes import rectangle
@@ -237,7 +237,7 @@ def test_a_turned_ply_is_the_same_material_with_turned_axes(angle):
     c, s = np.cos(angle), np.sin(angle)
     axes = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     whole = Orthotropic(E=ply.E, nu=ply.nu, G=ply.G, rho=ply.rho, axes=axes)
-    Q, G = turned(*plane_stress(ply), angle)
+    Q, G = turned_stiffness(*plane_stress(ply), angle)
     assert Q == pytest.approx(whole.plane_stress(), rel=1e-10, abs=1e-3)
     # γ_xz, γ_yz against yz, xz of the solid
     assert G == pytest.approx(whole.elasticity()[np.ix_([4, 3], [4, 3])], rel=1e-10, abs=1e-3)

@@ -14,7 +14,7 @@ from looking_zoo import HOSTILE, crank_slider, falling, sliding, turning, v_pin
 from messages import warns
 
 import phloat as ph
-from phloat.motion import record
+from phloat.motion.saving import record
 from phloat.system.stresses import von_mises
 from phloat.system.units import units
 

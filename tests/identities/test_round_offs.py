@@ -6,11 +6,11 @@ from kernel_zoo import as_written
 from motion_zoo import thing
 
 import phloat as ph
-from phloat.motion.assembled import assembled
-from phloat.motion.inputs import Inputs
+from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.kernel import newton
 from phloat.motion.kernel import residual_norm as off
 from phloat.motion.kernel import tables as t
+from phloat.motion.run.assembled import assembled
 
 EPS = float(np.finfo(float).eps)
 CENTER, CORNER = np.array([0.1, -0.2, 0.3]), np.array([0.5, 0.2, -0.1])
@@ -90,8 +90,8 @@ def test_gaps_of_joints_are_measured_by_where_their_ports_are_and_turns_by_one(j
     """A rate of so many round-offs of the places and arms over h counts as so many; the order of the rows is that of the joint."""
     at = at_one_place(joint("a.C", "b.P", name="j"))
     j = len(at.m.entries) - 1
-    kinds = at.rows(j)[:, t.R_KIND]
-    places = np.isin(kinds, (t.COINCIDE, t.IN_PLANE))
+    powers = at.rows(j)[:, t.R_POWER]
+    places = powers == 1
     assert places.sum() == lengths
     for k, length in enumerate(np.where(places, TOUCHING, 1.0)):
         for sign in (1.0, -1.0):
@@ -155,7 +155,7 @@ def test_each_law_of_a_bushing_is_measured_by_its_own_force():
 def test_the_first_and_worst_joint_stays_named():
     at = at_one_place(ph.Revolute("a.C", "b.P", name="j"))
     j, turning = 1, 3
-    assert at.rows(j)[turning, t.R_KIND] not in (t.COINCIDE, t.IN_PLANE)
+    assert at.rows(j)[turning, t.R_POWER] == 0
     eight = 8.0 * EPS / H  # a power of two: no rounding
     assert at.off(j, turning, eight, worst=7.0) == 8.0 and at.named == (-1, j)
     at.iw[[t.I_WORST_BODY, t.I_WORST_ENTRY]] = 7

@@ -8,7 +8,7 @@ from bodies_zoo import steel
 from messages import raises
 
 import phloat as ph
-from phloat.motion import record
+from phloat.motion.saving import record
 
 ARRAYS = ("t", "e", "lam")
 BOOKS = ("bodies", "losses", "works", "springs")
@@ -182,11 +182,11 @@ def test_a_result_in_hand_is_saved_whole(tmp_path):
 
 
 def test_pieces_are_plain_numpy_files_and_rows_leave_the_memory(tmp_path, monkeypatch):
-    from phloat.motion.runner import Rows
+    from phloat.motion.run.run import Rows
 
     longest = []
-    room = Rows.room
-    monkeypatch.setattr(Rows, "room", lambda self, more: (room(self, more), longest.append(len(self.kept)))[0])
+    reserve = Rows.reserve
+    monkeypatch.setattr(Rows, "reserve", lambda self, more: (reserve(self, more), longest.append(len(self.kept)))[0])
     system, state, options = begun("inputs")
     result = ph.simulate(system, state, save=tmp_path / "run", **options)
     pieces = [np.load(file) for file in sorted((tmp_path / "run").glob("e.*.npy"))]

@@ -9,7 +9,7 @@ import pytest
 
 import phloat as ph
 from phloat.algebra.sparse import csr
-from phloat.motion.inputs import given_inputs
+from phloat.motion.inputs.inputs import given_inputs
 
 linearising = importlib.import_module("phloat.analysis.linearise")
 SOFT = ph.Material(E=2e9, rho=1200.0, nu=0.3)

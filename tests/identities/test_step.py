@@ -9,14 +9,14 @@ from motion_zoo import CASES, pair, random_motion
 from oracle import Oracle
 
 import phloat as ph
-from phloat.motion.assembled import assembled
-from phloat.motion.inputs import Inputs
+from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.kernel import body as of_body
 from phloat.motion.kernel import newton, step
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.port_tangent import own_tangent
 from phloat.motion.kernel.row_tangent import geometric
 from phloat.motion.kernel.tangent import tangent
+from phloat.motion.run.assembled import assembled
 
 pytestmark = pytest.mark.filterwarnings(  # springs and bushings go beyond what they are meant for on purpose
     "ignore::phloat.errors.CurveRangeWarning", "ignore::phloat.errors.LargeTurnWarning"

@@ -7,10 +7,9 @@ from bodies_zoo import random_state
 import phloat as ph
 from phloat.algebra.cross import cross
 from phloat.bodies import inertia as formulas
-from phloat.joints.rows import bent, section_axes, section_axes_rate
-from phloat.motion.inertial import momentum_slope, slopes
-from phloat.motion.statics import statics
-from phloat.motion.stiffness import stiffness
+from phloat.joints.port_state import bent, section_axes, section_axes_rate
+from phloat.motion.initial.statics import statics
+from phloat.motion.initial.stiffness import momentum_slope, slopes, stiffness
 
 RUBBER = ph.Material(E=2e6, rho=1000.0, nu=0.3)  # so soft that loads count
 BETWEEN = {

@@ -7,8 +7,8 @@ from motion_zoo import IN_PLANE, IN_SPACE, KINDS
 from twin_zoo import side_by_side
 
 import phloat as ph
-from phloat.motion import sharing
-from phloat.motion.assembled import assembled
+from phloat.motion.run import kernel_run
+from phloat.motion.run.assembled import assembled
 
 STEEL = ph.Material(E=2e11, rho=7800.0, nu=0.3)
 
@@ -48,11 +48,11 @@ def equal(first, second):
 def test_a_run_has_the_same_bits(threads, monkeypatch):
     begun = []
 
-    def counted(*given, advance=sharing.advance):
+    def counted(*given, advance=kernel_run.advance):
         begun.append(given[-1])
         return advance(*given)
 
-    monkeypatch.setattr(sharing, "advance", counted)
+    monkeypatch.setattr(kernel_run, "advance", counted)
     system = web()
     ranges = len(assembled(system, ph.place(system), {}, 0.0).packed.model.ranges)
     assert ranges >= 3

@@ -136,11 +136,11 @@ def test_a_bushing_is_relaxed_where_it_is_told():
 def test_a_bushing_keeps_the_rows_that_do_something_and_in_a_plane_those_of_the_plane():
     bushing = ph.Bushing("ground", "b.P", stiffness=(1, 2, 3, 4, 5, 6), damping=(0,) * 6)
     flat = ph.connect({"b": BLOCK}, joints=[bushing], plane="xy").elements["ground-b.P.bushing"]
-    assert [row.labels[0] for row in flat.rows] == ["in plane x", "in plane y", "skew z"]
+    assert [row.label for row in flat.rows] == ["in plane x", "in plane y", "skew z"]
     assert [law.stiffness for law in flat.laws] == [1.0, 2.0, 6.0]
     few = ph.Bushing("ground", "b.P", stiffness=(0, 2, 0, 0, 0, 0), damping=(0, 0, 0, 0.5, 0, 0), name="few")
     rows = ph.connect({"b": BLOCK}, joints=[few]).elements["few"].rows
-    assert [row.labels[0] for row in rows] == ["in plane y", "skew x"]
+    assert [row.label for row in rows] == ["in plane y", "skew x"]
 
 
 def test_a_bushing_holds_a_point_mass_by_forces_alone():

@@ -5,7 +5,7 @@ import pytest
 
 import phloat as ph
 from phloat.algebra.sparse import csr, null_space
-from phloat.motion.velocities import places_of, with_velocities
+from phloat.motion.initial.velocities import places_of, with_velocities
 
 G = 9.81
 

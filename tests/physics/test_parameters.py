@@ -9,8 +9,7 @@ import pytest
 from bodies_zoo import beam
 
 import phloat as ph
-from phloat.many.family import family
-from phloat.many.prepared import Prepared, prepared
+from phloat.many.family import FamilyRuns, system_family
 
 RATE, RADIUS = 150.0, 0.15
 STEEL = ph.Material(E=0.2e12, rho=7870.0, nu=0.3)
@@ -52,6 +51,10 @@ def assert_same_run(one: ph.Result, other: ph.Result, tolerance: float = 1e-9) -
     assert one.info["steps"] == other.info["steps"]
 
 
+def runs_of(some, start, t_end, **options) -> FamilyRuns:
+    return FamilyRuns(some, start, t_end, options)
+
+
 # --- what numbers do --------------------------------------------------------------------------------------------------
 
 
@@ -87,9 +90,9 @@ NUMBERS = {
 NAMES, VALUES = tuple(NUMBERS), tuple(NUMBERS.values())
 
 
-def prepared_crank_slider(**options) -> Prepared:
+def prepared_crank_slider(**options) -> FamilyRuns:
     system, state = crank_slider(masses={0.8: 0.01})
-    return prepared(family(system, NAMES), state, 0.02, dt=1e-4, u={"crank pin": pin}, **options)
+    return runs_of(system_family(system, NAMES), state, 0.02, dt=1e-4, u={"crank pin": pin}, **options)
 
 
 @pytest.mark.parametrize("output", [1, 7, np.linspace(0.0, 0.02, 9)])
@@ -99,7 +102,7 @@ def test_prepared_runs_are_those_of_simulate(output, monkeypatch):
     system, state = crank_slider(masses={0.8: 0.01})
     new = ph.changed(system, NUMBERS)
     expected = ph.simulate(new, state, 0.02, dt=1e-4, u={"crank pin": pin}, output=output)
-    monkeypatch.setattr("phloat.many.prepared.simulate", None)  # not asked
+    monkeypatch.setattr("phloat.many.family.simulate", None)  # not asked
     assert_same_run(runs.run(VALUES), expected)
     assert_same_run(
         runs.run([ph.parameters(system)[n] for n in NAMES]),
@@ -133,7 +136,7 @@ def test_bodies_that_were_one_are_told_apart():
     )
     state = ph.place(system)
     for names, values in ((("b.material.E",), (1e10,)), (("*.material.E", "a.damping.mass"), (1e10, 0.3))):
-        runs = prepared(family(system, names), state, 0.05, dt=1e-3)
+        runs = runs_of(system_family(system, names), state, 0.05, dt=1e-3)
         assert runs.fast, runs.why
         new = ph.changed(system, dict(zip(names, values, strict=True)))
         assert_same_run(runs.run(values), ph.simulate(new, state, 0.05, dt=1e-3))
@@ -147,7 +150,7 @@ def test_a_bent_start_keeps_its_stress_or_takes_another():
         plane="xy",
     )
     state = ph.equilibrium(system, ph.place(system))
-    runs = prepared(family(system, ("b.material.E",)), state, 0.05, dt=1e-3)
+    runs = runs_of(system_family(system, ("b.material.E",)), state, 0.05, dt=1e-3)
     new = ph.changed(system, {"b.material.E": 1e11})
     assert runs.fast, runs.why
     assert_same_run(runs.run((1e11,)), ph.simulate(new, state, 0.05, dt=1e-3), 1e-8)
@@ -163,17 +166,17 @@ def test_reduced_bodies_take_the_buffers_too(monkeypatch):
         plane="xy",
     )
     names, values, start = ("b.material.E", "b.material.rho"), (1e11, 7000.0), ph.place(system)
-    runs = prepared(family(system, names), start, 0.05, dt=1e-3)
+    runs = runs_of(system_family(system, names), start, 0.05, dt=1e-3)
     new = ph.changed(system, dict(zip(names, values, strict=True)))
     expected = ph.simulate(new, start, 0.05, dt=1e-3)
-    monkeypatch.setattr("phloat.many.prepared.simulate", None)  # not asked
+    monkeypatch.setattr("phloat.many.family.simulate", None)  # not asked
     assert_same_run(runs.run(values), expected, 1e-6)
 
 
 def test_a_spring_that_stands_elsewhere_is_no_matter_of_numbers():
     system, state = crank_slider()
     names, values = ("spring.at[1]", "spring.length"), (0.05, 0.2)
-    runs = prepared(family(system, names), state, 0.005, dt=1e-4, u={"crank pin": pin})
+    runs = runs_of(system_family(system, names), state, 0.005, dt=1e-4, u={"crank pin": pin})
     new = ph.changed(system, dict(zip(names, values, strict=True)))
     assert_same_run(runs.run(values), ph.simulate(new, state, 0.005, dt=1e-4, u={"crank pin": pin}))
     assert_same_run(
@@ -202,7 +205,7 @@ def test_what_cannot_be_patched_is_simulated(case):
         times = np.linspace(0.0, 0.005, 51)
         options["u"] = {"crank pin": (times, np.array([pin(t) for t in times]))}
         state = start = ph.set_moving(system, ph.place(system, {"rod.r_P": (RADIUS, 0.0)}), u=options["u"])
-    runs = prepared(family(system, names), start, 0.005, dt=1e-4, **options)
+    runs = runs_of(system_family(system, names), start, 0.005, dt=1e-4, **options)
     assert runs.fast == (case == "table") and bool(runs.why) != runs.fast
     new = ph.changed(system, dict(zip(names, values, strict=True)))
     first = start(new) if callable(start) else state
@@ -211,12 +214,12 @@ def test_what_cannot_be_patched_is_simulated(case):
 
 def test_other_inputs_for_one_sample():
     system, state = crank_slider()
-    runs = prepared(family(system, ("slider.mass",)), state, 0.005, dt=1e-4, u={"crank pin": pin})
+    runs = runs_of(system_family(system, ("slider.mass",)), state, 0.005, dt=1e-4, u={"crank pin": pin})
     pushed = {"crank pin": pin, "slider.P": (3.0, 0.0)}
     new = ph.changed(system, {"slider.mass": 0.05})
     assert_same_run(runs.run((0.05,), u=pushed), ph.simulate(new, state, 0.005, dt=1e-4, u=pushed))
-    runs = prepared(
-        family(system, ("slider.mass",)), state, 0.005, dt=1e-4, u={"crank pin": pin, "slider.P": (1.0, 0.0)}
+    runs = runs_of(
+        system_family(system, ("slider.mass",)), state, 0.005, dt=1e-4, u={"crank pin": pin, "slider.P": (1.0, 0.0)}
     )
     assert_same_run(runs.run((0.05,), u=pushed), ph.simulate(new, state, 0.005, dt=1e-4, u=pushed))
 
@@ -225,11 +228,11 @@ def test_nothing_is_damped_unless_told_and_then_it_is():
     """The first beam has no damping, so that its tables say so; a sample with some must not believe them."""
     system, state = crank_slider()
     assert not system.bodies["rod"].elastic.R_d.nnz
-    runs = prepared(family(system, ("rod.damping.stiffness",)), state, 0.01, dt=1e-4, u={"crank pin": pin})
+    runs = runs_of(system_family(system, ("rod.damping.stiffness",)), state, 0.01, dt=1e-4, u={"crank pin": pin})
     assert runs.run((1e-5,)).books.losses[-1].sum() > 0.0 == runs.run((0.0,)).books.losses[-1].sum()
     damped = replace(system.bodies["rod"].recipe, damping=ph.Rayleigh(stiffness=1e-5))
-    back = prepared(
-        family(ph.changed(system, {"rod.damping.stiffness": 1e-5}), ("rod.damping.stiffness",)),
+    back = runs_of(
+        system_family(ph.changed(system, {"rod.damping.stiffness": 1e-5}), ("rod.damping.stiffness",)),
         *(state, 0.01),
         dt=1e-4,
         u={"crank pin": pin},

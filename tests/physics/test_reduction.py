@@ -8,7 +8,7 @@ from reduction_zoo import BAND, alu, jointed_arm, plate
 
 import phloat as ph
 from phloat.analysis.pod import pod_basis
-from phloat.bodies.reduced import shortening
+from phloat.bodies.reduced import quadratic_strain
 from phloat.linear.form.second_order import SecondOrder
 from phloat.linear.reduction.balanced import balanced_basis
 from phloat.linear.reduction.basis import Basis, project
@@ -179,7 +179,7 @@ def test_a_reduced_plate_can_be_reduced_again_and_still_shortens():
     soft = int(np.argmin(el.D.diagonal()))
     v = np.eye(body.coordinates)[:, [soft]]
     again = body.reduced(Basis(v, np.zeros((body.stresses, 0))))
-    strain = shortening(el, v[:, 0], v[:, 0])
+    strain = quadratic_strain(el, v[:, 0], v[:, 0])
     companion = -np.linalg.solve(el.K.toarray(), el.D.T @ (el.C_inverse @ strain))
     V = again.shape.V_v.toarray()
     assert V.shape == (body.coordinates, 2)

@@ -9,7 +9,7 @@ from messages import raises, warns
 from scipy.integrate import solve_bvp
 
 import phloat as ph
-from phloat.bodies.watched import deformation
+from phloat.bodies.watched import largest_deformation
 
 LENGTH, EI = 1.0, 1.0
 SOFT = ph.Material(E=1e6, rho=1.0, nu=0.3)
@@ -69,7 +69,7 @@ def modelled(q, f, spin, root, *, frame="cantilever", elements=3, plane="xy"):
             state = ph.equilibrium(system, ph.place(system), u={"f0": f[0], "f1": f[1]})
             tip = state.position("b", 1.0)[:2]
     pose = state.pose("b")
-    found = deformation(system.bodies["b"], np.zeros(1), pose.eta[None], pose.sigma[None])
+    found = largest_deformation(system.bodies["b"], np.zeros(1), pose.eta[None], pose.sigma[None])
     said = [w for w in heard if issubclass(w.category, ph.LargeDeformationWarning)]
     return tip, said, found
 
@@ -162,7 +162,7 @@ def test_twist_and_bending_of_a_strip_in_space_are_estimated_together():
             states.append((system, ph.equilibrium(system, ph.place(system), u=u)))
     (system, state), (_, right) = states
     pose, error = state.pose("b"), np.linalg.norm(state.position("b", 1.0) - right.position("b", 1.0))
-    found = deformation(system.bodies["b"], np.zeros(1), pose.eta[None], pose.sigma[None])
+    found = largest_deformation(system.bodies["b"], np.zeros(1), pose.eta[None], pose.sigma[None])
     assert error > 2e-3 and 0.4 < found.error / error < 2.5, (error, found)
 
 

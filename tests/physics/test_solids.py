@@ -8,8 +8,7 @@ import scipy.sparse.linalg as spla
 from meshes_zoo import rubber
 
 from phloat.bodies.material import KelvinVoigt, Material, Orthotropic
-from phloat.bodies.solids.sheet import Sheet
-from phloat.bodies.solids.solid import Solid
+from phloat.bodies.solids.solid import Sheet, Solid
 from phloat.fem.shapes import box, disc, rectangle
 from phloat.linear.analysis.modes import modes
 

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 import phloat as ph
 from phloat.bodies.beams.hypothesis import beam_watch
-from phloat.bodies.quick import quick
+from phloat.bodies.variation import fast_maker
 from phloat.view.surfaces import outline
 
 steel = ph.Material(E=210e9, rho=7800.0, nu=0.3)
@@ -399,7 +399,7 @@ def test_a_changed_angle_gives_what_it_would_have_given_at_once():
     back = ph.changed(ph.connect({"b": turned.discretise(2)}), {"b.section.angle": 0.0, "b.length": 2.0}).bodies["b"]
     assert_same_body(back, ph.Beam(2.0, ph.Rectangle(0.02, 0.05), steel).discretise(2), 0.0)
     for one, other in ((plain, turned), (turned, plain)):
-        make = quick(one.discretise(2))
+        make = fast_maker(one.discretise(2))
         assert make is None or make(other) is None  # so that it is assembled
 
 

@@ -218,7 +218,7 @@ def test_a_beam_between_joints_takes_what_it_carries_and_its_reduction(load):
     )
     given = {"section": ph.Circle(0.02), "material": steel, "elements": 6, "reduced": 2}
     system = load(text, {"upper": given, "lower": ph.Beam(0.25, ph.Circle(0.02), steel)})
-    upper, lower = (system.bodies[name].made.recipe for name in ("upper", "lower"))
+    upper, lower = (system.bodies[name].construction.recipe for name in ("upper", "lower"))
     assert upper.length == pytest.approx(0.4) and upper.ports == {"middle": pytest.approx(0.25)}
     assert lower.length == 0.25
     state = ph.place(system, {"shoulder.angle": 0.3})

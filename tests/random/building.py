@@ -12,9 +12,9 @@ from worlds import HERE, Push, World, joint_in, swappable, vector
 
 import phloat as ph
 from phloat.algebra.cross import rotation
-from phloat.motion.inputs import given_inputs
-from phloat.motion.least import Saddle
-from phloat.motion.velocities import mass, velocity_rows, with_velocities
+from phloat.motion.initial.saddle import Saddle
+from phloat.motion.initial.velocities import mass, velocity_rows, with_velocities
+from phloat.motion.inputs.inputs import given_inputs
 
 MADE = {"revolute": ph.Revolute, "prismatic": ph.Prismatic, "universal": ph.Universal, "cylindrical": ph.Cylindrical}
 MADE |= {"planar": ph.Planar, "spherical": ph.Spherical, "weld": ph.Weld, "slide": ph.Slide}

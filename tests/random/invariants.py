@@ -9,10 +9,10 @@ from worlds import HERE, World
 
 import phloat as ph
 from phloat.algebra.cross import rotation
-from phloat.motion.inputs import given_inputs
-from phloat.motion.rank import repeated_rows
+from phloat.motion.initial.velocities import repeated_rows
+from phloat.motion.inputs.inputs import given_inputs
+from phloat.motion.run.task import Task
 from phloat.motion.simulate import run
-from phloat.motion.task import Task
 
 STEPS, DT = 20, 1e-3
 NOTHING = 1e-9  # m/s, rad/s or N

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from phloat.bodies.material import Material
-from phloat.bodies.solids.sheet import Sheet
-from phloat.bodies.solids.solid import Solid
+from phloat.bodies.solids.solid import Sheet, Solid
 from phloat.fem.shapes import box, rectangle
 
 PLANAR = ("triangle", "quadrilateral")

@@ -6,8 +6,7 @@ import numpy as np
 from bodies_zoo import beam
 
 import phloat as ph
-from phloat.bodies.families import members
-from phloat.joints.rows import Along, Turn
+from phloat.bodies.reduced import members
 
 SOFT = ph.Material(E=2.0e9, rho=1200.0, nu=0.3)
 SKEW = {"axis": (0.6, 0.0, 0.8)}
@@ -79,8 +78,8 @@ def random_motion(system: ph.System, seed: int, u=None, stressed: float = 0.0, s
     given["a.omega"] = rng.normal(size=shape("a.omega"))
     for c in system.joints.values():
         if not c.driven and {c.first.body, c.second.body} == {"a", "b"}:
-            given |= {f"{c.name}.{row.label}_rate": rng.normal() for row in c.free if isinstance(row, (Turn, Along))}
-            if not any(isinstance(row, Turn) for row in c.free) and type(c.joint) in (ph.Spherical, ph.Slide):
+            given |= {f"{c.name}.{row.label}_rate": rng.normal() for row in c.free if row.coordinate}
+            if not any(row.is_angle for row in c.free) and type(c.joint) in (ph.Spherical, ph.Slide):
                 given["b.omega"] = rng.normal(size=shape("b.omega"))
     if not any(c.first.body == "" for c in system.joints.values()):
         given["a.v_P"] = rng.normal(size=shape("a.v_P"))

@@ -17,7 +17,7 @@ import numpy as np
 import phloat as ph
 from phloat.algebra.cross import skew
 from phloat.bodies.body import Body, Port
-from phloat.joints.rows import Distance, Perpendicular, Row, Spin, Turn
+from phloat.joints.rows import FIRST, Row, rates
 
 WHOLE = np.eye(3)
 
@@ -98,18 +98,18 @@ class Pose:
 
 def gradient(row: Row, A_0, A_1, B_0, B_1) -> np.ndarray:
     """What multiplies (ċ_A, ḋ_A, ċ_B, ḋ_B) in a discrete row, so that it is the exact difference of the gap."""
-    if isinstance(row, Turn):
-        p, q = Perpendicular(*row.p), Perpendicular(*row.q)
-        (p_0, p_1), (q_0, q_1) = [[float(f.gap(*ports)[0]) for ports in ((A_0, B_0), (A_1, B_1))] for f in (p, q)]
+    if row.is_angle:
+        p, q = Row("p", row.terms), Row("q", row.other_terms)
+        (p_0, p_1), (q_0, q_1) = [[f.gap(*ports) for ports in ((A_0, B_0), (A_1, B_1))] for f in (p, q)]
         sine, cosine = p_1 * q_0 - q_1 * p_0, q_0 * q_1 + p_0 * p_1
         kappa = np.arctan2(sine, cosine) / sine if abs(sine) > 1e-12 else 1.0 / cosine
         of_p, of_q = gradient(p, A_0, A_1, B_0, B_1), gradient(q, A_0, A_1, B_0, B_1)
         return 0.5 * kappa * ((q_0 + q_1) * of_p - (p_0 + p_1) * of_q)
-    if isinstance(row, Distance):
+    if row.function == "length":
         d_0, d_1 = B_0.c - A_0.c, B_1.c - A_1.c
         along = (d_0 + d_1) / (np.linalg.norm(d_0) + np.linalg.norm(d_1))
         return np.concatenate([-along, np.zeros(9), along, np.zeros(9)])[None]
-    return np.hstack(row.rate(midway(A_0, A_1), midway(B_0, B_1)))
+    return np.hstack(rates((row,), midway(A_0, A_1), midway(B_0, B_1)))
 
 
 def section(psi: np.ndarray) -> np.ndarray:
@@ -293,9 +293,9 @@ class Held:
 
     def row(self, row: Row, first, second) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         (A_0, A_1), (B_0, B_1) = self.both(first), self.both(second)
-        if isinstance(row, Spin):
+        if not row.has_gap:
             return np.zeros((0, 24)), np.zeros(0), np.zeros(0)
-        return gradient(row, A_0, A_1, B_0, B_1), row.gap(A_0, B_0), row.gap(A_1, B_1)
+        return gradient(row, A_0, A_1, B_0, B_1), np.array([row.gap(A_0, B_0)]), np.array([row.gap(A_1, B_1)])
 
     def _velocity(self, end, before, after) -> np.ndarray:
         """(Δc, Δd_1, Δd_2, Δd_3)/h and Q(ω̄ + Ψη̄̇) per (V̄, ω̄, η̄̇), 15 × (6 + n)."""
@@ -333,13 +333,13 @@ class Held:
         if name in system.joints:
             c, at = system.joints[name], 0
             for row in c.free:
-                if isinstance(row, Spin):
+                if not row.has_gap:
                     before, after = self.both(c.first)
-                    axes = 0.5 * (before.D + after.D)[:, list(row.axes)]
+                    axis = 0.5 * (before.D + after.D)[:, row.terms[0][1] - FIRST]
                     for sign, end in ((-1.0, c.first), (1.0, c.second)):
                         if end.body:
-                            F[end.body] -= sign * self.velocity(end)[12:].T @ axes @ given[at : at + len(row.axes)]
-                    at += len(row.axes)
+                            F[end.body] -= sign * self.velocity(end)[12:].T @ axis * given[at]
+                    at += 1
                     continue
                 grad, _, _ = self.row(row, c.first, c.second)
                 self.push(F, grad, c.first, c.second, given[at : at + len(grad)])

@@ -29,10 +29,10 @@ from phloat.bodies.continua.facets import facets_of
 from phloat.bodies.strain import strain_gradient
 from phloat.errors import InputError, JointError, RedundancyWarning, finite
 from phloat.linear.form.phdae import Field, LinearPHDAE
-from phloat.motion.beam_limits import warn_of_frequencies
-from phloat.motion.inputs import Inputs, given_inputs
-from phloat.motion.stiffness import nonconservative, spring_rows
-from phloat.motion.velocities import closed_or_said, places_of
+from phloat.motion.deformation import warn_of_frequencies
+from phloat.motion.initial.stiffness import nonconservative, spring_rows
+from phloat.motion.initial.velocities import closed_or_said, places_of
+from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.system.forces import dissipation
 from phloat.system.jointed import in_rows, in_velocities, joint_rows, port_columns
 from phloat.system.state import Pose, State

@@ -27,12 +27,12 @@ import numpy as np
 from phloat.analysis.fixed_shapes import FixedModes, fixed_responses
 from phloat.analysis.linearise import linearise
 from phloat.bodies.body import Body
-from phloat.bodies.quick import Maker, quick
+from phloat.bodies.variation import Maker, fast_maker
 from phloat.errors import AccuracyError, InputError, mapping, positive, unknown, whole_number
 from phloat.linear.analysis.modes import Modes, modes
 from phloat.linear.form.phdae import LinearPHDAE, channels
 from phloat.linear.form.second_order import SecondOrder
-from phloat.motion.place import place
+from phloat.motion.initial.place import place
 from phloat.system.parameters import Names, Table, changed, number, table, with_given
 from phloat.system.remade import remade_body
 from phloat.system.state import State
@@ -312,7 +312,7 @@ def _makers(system: System, there: Table, names: Iterable[str]) -> dict[Body, Ma
         owner = there.places[name].owner
         for member in owner.members if owner.kind == "body" else ():
             changing.setdefault(system.bodies[member], set()).add(name.removeprefix(f"{owner.name}."))
-    return {body: quick(body, some) for body, some in changing.items()}
+    return {body: fast_maker(body, some) for body, some in changing.items()}
 
 
 def _of_function(make: Make, names: object, step: float) -> Stepped:

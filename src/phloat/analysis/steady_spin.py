@@ -11,15 +11,13 @@ from phloat.algebra.sparse import csr, diagonal
 from phloat.analysis.tangent import warn_of_sections
 from phloat.errors import AccuracyError, InputError, finite
 from phloat.joints.ends import unit
-from phloat.motion.beam_limits import STRETCHED_LITTLE
-from phloat.motion.deformation import watched_state
-from phloat.motion.inertial import slopes
-from phloat.motion.inputs import given_inputs
+from phloat.motion.deformation import STRETCHED_LITTLE, watched_state
+from phloat.motion.initial.place import place
+from phloat.motion.initial.statics import statics
+from phloat.motion.initial.stiffness import slopes, stiffness
+from phloat.motion.initial.velocities import closed_or_said, places_of, velocity_rows, with_velocities
+from phloat.motion.inputs.inputs import given_inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
-from phloat.motion.place import place
-from phloat.motion.statics import statics
-from phloat.motion.stiffness import stiffness
-from phloat.motion.velocities import closed_or_said, places_of, velocity_rows, with_velocities
 from phloat.system.state import State
 from phloat.system.system import System, fits
 from phloat.system.terms import terms

@@ -21,10 +21,9 @@ from phloat.algebra.sparse import Matrix, csr, diagonal, largest, zeros
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.errors import InputError, SectionInertiaWarning
-from phloat.motion.inertial import slopes
-from phloat.motion.least import Saddle
-from phloat.motion.stiffness import grouped, kinds, loads_stiffness, spring_round_off
-from phloat.motion.velocities import mass, places_of, velocity_rows
+from phloat.motion.initial.saddle import Saddle
+from phloat.motion.initial.stiffness import grouped, kinds, loads_stiffness, slopes, spring_round_off
+from phloat.motion.initial.velocities import mass, places_of, velocity_rows
 from phloat.system.state import Pose, State
 from phloat.system.system import System
 from phloat.system.terms import terms

@@ -14,10 +14,10 @@ from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
 from phloat.algebra.tables import facts, grid
-from phloat.bodies.families import members
+from phloat.bodies.construction import Construction
 from phloat.bodies.inertia import Inertia
-from phloat.bodies.made import Made
-from phloat.bodies.reduced import beam_basis, fields_basis, pair_basis
+from phloat.bodies.reduced import beam_basis, fields_basis, members, pair_basis
+from phloat.bodies.shape import Combined, Selected, Shape
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, PortError, unknown
 from phloat.linear.form.phdae import Field, LinearPHDAE
@@ -49,42 +49,6 @@ class Port:
         return out
 
 
-class Shape(Protocol):
-    """Fields of a body at places s of its own, as matrices that multiply η or σ."""
-
-    def places(self) -> np.ndarray:
-        """Places to draw the body by, in order."""
-        ...
-
-    def points(self, s: np.ndarray) -> np.ndarray:
-        """Undeformed points in body axes, (places, 3)."""
-        ...
-
-    def displacement(self, s: np.ndarray) -> Matrix:
-        """u_f = Φ η at the places: rows (x, y, z) of each place in turn."""
-        ...
-
-    def rotation(self, s: np.ndarray) -> Matrix:
-        """Rotation Ψ η of the sections, rows likewise."""
-        ...
-
-    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        """Each stress resultant at the places, per σ."""
-        ...
-
-    def material(self, x: np.ndarray) -> Matrix:
-        """u_f of material points x (points, 3) in body axes, on the line of a beam or off it: rows (x, y, z) of each."""
-        ...
-
-    def cauchy(self, x: np.ndarray) -> Matrix:
-        """Stress at material points per σ: rows (xx, yy, zz, yz, xz, xy) of each point in turn."""
-        ...
-
-    def stress_points(self) -> np.ndarray:
-        """Material points where the stress is kept, to look for its largest value, (points, 3)."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class Body:
     """A floating body: M(η) and its momenta, σ and its strains, ports where others take hold.
@@ -92,7 +56,7 @@ class Body:
     `active` are the velocities of (v_P, ω) that exist: all six in space, three in a plane, the first for a point mass.
     `planar` marks the coordinates and stresses that move in the plane xy; `needs` says what space motion still wants;
     `skew` says why it cannot move in that plane alone, where the recipe knows. `pieces` is the number of pieces of a split beam of
-    which this is one; `made` says how the recipe became this body.
+    which this is one; `construction` records how the recipe became this body.
     """
 
     recipe: Recipe
@@ -105,7 +69,7 @@ class Body:
     needs: str = ""
     skew: str = ""
     pieces: int = 0
-    made: Made | None = None
+    construction: Construction | None = None
 
     @property
     def coordinates(self) -> int:
@@ -164,6 +128,10 @@ class Body:
     def _in_plane(self) -> Body:
         keep, strains = self.planar
         active = tuple(i for i in self.active if i in PLANE)
+        if not self.coordinates:  # a rigid body has nothing to leave out
+            return replace(
+                self, active=active, needs="", construction=self.construction and self.construction.then("in_plane")
+            )
         coupled = _coupling_out_of_plane(self, keep, strains, active)
         if coupled > 1e-9:
             raise InputError(
@@ -180,7 +148,7 @@ class Body:
             planar=(np.ones(int(keep.sum()), bool), np.ones(int(strains.sum()), bool)),
             active=active,
             needs="",
-            made=self.made and self.made.then("in_plane"),
+            construction=self.construction and self.construction.then("in_plane"),
         )
 
     def reduced(
@@ -210,14 +178,19 @@ class Body:
         if basis is not None:
             if modes is not None or loaded:
                 raise InputError("give a basis, or modes=… with loaded=…, not both")
-            return replace(self.combined(self._completed(basis)), made=self.made and self.made.then("reduced", basis))
+            return replace(
+                self.combined(self._completed(basis)),
+                construction=self.construction and self.construction.then("reduced", basis),
+            )
         if isinstance(loaded, str):
             raise InputError(f"loaded is {loaded!r}; write a tuple of port names: ({loaded!r},)")
         ports = [self.port(name) for name in loaded]
         loads = np.vstack([np.zeros((0, self.coordinates)), *(rows for p in ports for rows in (p.Phi, p.Psi))]).T
         basis = beam_basis(self.elastic, self.inertia.M_ff, loads, modes=modes, axial=axial, torsion=torsion)
         options = {"modes": modes, "axial": axial, "torsion": torsion, "loaded": tuple(loaded)}
-        return replace(self.combined(basis), made=self.made and self.made.then("reduced", **options))
+        return replace(
+            self.combined(basis), construction=self.construction and self.construction.then("reduced", **options)
+        )
 
     def _completed(self, basis: Basis) -> Basis:
         """The deformation of given velocities, with what it takes to shorten as it bends."""
@@ -299,73 +272,6 @@ class Body:
 
     def _twist(self, port: Port) -> np.ndarray:
         return port.twist(np.zeros(self.coordinates))[np.ix_(self.twist_rows, self.columns)]
-
-
-@dataclass(frozen=True, eq=False)
-class Selected:
-    """A shape with some of its coordinates and stresses only."""
-
-    shape: Shape
-    keep: np.ndarray
-    strains: np.ndarray
-
-    def places(self) -> np.ndarray:
-        return self.shape.places()
-
-    def points(self, s: np.ndarray) -> np.ndarray:
-        return self.shape.points(s)
-
-    def displacement(self, s: np.ndarray) -> Matrix:
-        return csr(self.shape.displacement(s)[:, self.keep])
-
-    def rotation(self, s: np.ndarray) -> Matrix:
-        return csr(self.shape.rotation(s)[:, self.keep])
-
-    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        chosen = {name: csr(rows[:, self.strains]) for name, rows in self.shape.stress(s).items()}
-        return {name: rows for name, rows in chosen.items() if rows.nnz}
-
-    def material(self, x: np.ndarray) -> Matrix:
-        return csr(self.shape.material(x)[:, self.keep])
-
-    def cauchy(self, x: np.ndarray) -> Matrix:
-        return csr(self.shape.cauchy(x)[:, self.strains])
-
-    def stress_points(self) -> np.ndarray:
-        return self.shape.stress_points()
-
-
-@dataclass(frozen=True, eq=False)
-class Combined:
-    """A shape whose coordinates and stresses are combinations: η = V_v η_r, σ = V_σ σ_r."""
-
-    shape: Shape
-    V_v: Matrix
-    V_sigma: Matrix
-
-    def places(self) -> np.ndarray:
-        return self.shape.places()
-
-    def points(self, s: np.ndarray) -> np.ndarray:
-        return self.shape.points(s)
-
-    def displacement(self, s: np.ndarray) -> Matrix:
-        return csr(self.shape.displacement(s) @ self.V_v)
-
-    def rotation(self, s: np.ndarray) -> Matrix:
-        return csr(self.shape.rotation(s) @ self.V_v)
-
-    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        return {name: csr(rows @ self.V_sigma) for name, rows in self.shape.stress(s).items()}
-
-    def material(self, x: np.ndarray) -> Matrix:
-        return csr(self.shape.material(x) @ self.V_v)
-
-    def cauchy(self, x: np.ndarray) -> Matrix:
-        return csr(self.shape.cauchy(x) @ self.V_sigma)
-
-    def stress_points(self) -> np.ndarray:
-        return self.shape.stress_points()
 
 
 def ports_at(shape: Shape, places: Mapping[str, float]) -> dict[str, Port]:

@@ -42,7 +42,7 @@ class Moving(Protocol):
     def Psi(self) -> np.ndarray: ...
 
 
-def damped(elastic: Elastic, damping: Damping, inertia: Inertia, ports: Mapping[str, Moving]) -> Elastic:
+def with_damping(elastic: Elastic, damping: Damping, inertia: Inertia, ports: Mapping[str, Moving]) -> Elastic:
     """The elasticity of a body with its damping; a `drag` that it has already stays."""
     if isinstance(damping, ModalDamping):
         return replace(elastic, viscosity=_modal(elastic, damping, inertia, ports)) if damping.ratio else elastic

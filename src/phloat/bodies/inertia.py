@@ -27,7 +27,7 @@ from phloat.errors import InputError
 MOST_COORDINATES = 1000  # dense W of a body that moves: 9 n² numbers, 72 MB here
 
 
-class Moments(NamedTuple):
+class DeformedInertia(NamedTuple):
     """Of a deformed body: static moment s_u, first moments Y, the ω–η̇ block c, and the whole M(η)."""
 
     s_u: np.ndarray
@@ -73,11 +73,11 @@ class Inertia:
     def M_ff_dense(self) -> np.ndarray:
         return self.M_ff.toarray()
 
-    def at(self, eta: np.ndarray) -> Moments:
+    def at(self, eta: np.ndarray) -> DeformedInertia:
         """s_u, J_u, c and M(η) of a deformed body."""
         Y = first_moments(self.X, self.W, eta)
         s_u, J_u, c = self.s0 + self.S @ eta, rotary_inertia(self.E0, self.X, Y, eta), coupling(Y)
-        return Moments(s_u, Y, c, mass_matrix(self.m, s_u, J_u, self.S, c, self.M_ff_dense))
+        return DeformedInertia(s_u, Y, c, mass_matrix(self.m, s_u, J_u, self.S, c, self.M_ff_dense))
 
     def at_rest(self) -> Matrix:
         """M(0), sparse, 6 + n rows."""

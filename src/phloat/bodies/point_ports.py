@@ -30,8 +30,7 @@ from phloat.bodies.continua.interfaces import Mean, Rigid, interface
 from phloat.bodies.continua.patches import Patch
 from phloat.bodies.material import Material
 from phloat.bodies.plates.plate import Plate
-from phloat.bodies.solids.sheet import Sheet
-from phloat.bodies.solids.solid import Solid
+from phloat.bodies.solids.solid import Sheet, Solid
 from phloat.bodies.solids.supports import Elastic
 from phloat.fem.mesh import Mesh
 

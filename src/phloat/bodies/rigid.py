@@ -9,8 +9,8 @@ import numpy as np
 
 from phloat.algebra.sparse import Matrix, symmetry_defect, zeros
 from phloat.bodies.body import Body, Port, Recipe
+from phloat.bodies.construction import Construction
 from phloat.bodies.inertia import Inertia, rigid_inertia
-from phloat.bodies.made import Made
 from phloat.bodies.strain import no_elastic
 from phloat.errors import InputError, finite, mapping, port_name, positive
 
@@ -104,5 +104,5 @@ def _rigid(recipe: Recipe, inertia: Inertia, points: dict[str, np.ndarray], acti
     ports = {name: Port(x, none, none) for name, x in points.items()}
     empty = np.zeros(0, dtype=bool)
     shape = RigidShape(np.array(list(points.values())))
-    made = Made(recipe).then("discretise")
-    return Body(recipe, inertia, no_elastic(), ports, shape, (empty, empty), active, made=made)
+    construction = Construction(recipe).then("discretise")
+    return Body(recipe, inertia, no_elastic(), ports, shape, (empty, empty), active, construction=construction)

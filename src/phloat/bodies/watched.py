@@ -26,7 +26,7 @@ TIMES = 16  # with the largest rotations, where strains and errors are looked at
 CUBIC, MEAN_CUBIC, SQUARE = 0.3, 0.15, 0.25
 
 
-class Watch(Protocol):
+class DeformationWatch(Protocol):
     """Rotations, strains, deflections and errors of a body over time."""
 
     def rotations(self, eta: np.ndarray) -> np.ndarray:
@@ -99,7 +99,7 @@ class MeshWatch:
         return csr(sp.kron(sp.eye_array(len(x)), np.linalg.inv(law()), format="csr") @ rows)
 
 
-def watch(body: Body) -> Watch | None:
+def watch(body: Body) -> DeformationWatch | None:
     """What looks at a body, made once; nothing of a rigid one."""
     if not body.coordinates:
         return None
@@ -108,7 +108,7 @@ def watch(body: Body) -> Watch | None:
     return _MADE[body]
 
 
-_MADE: WeakKeyDictionary[Body, Watch] = WeakKeyDictionary()
+_MADE: WeakKeyDictionary[Body, DeformationWatch] = WeakKeyDictionary()
 
 
 def _mesh_watch(body: Body) -> MeshWatch:
@@ -121,15 +121,15 @@ def _mesh_watch(body: Body) -> MeshWatch:
     return MeshWatch(body, csr(sp.vstack(turns)), body.shape.displacement(places), cubic)
 
 
-def deformation(
+def largest_deformation(
     body: Body, t: np.ndarray, eta: np.ndarray, sigma: np.ndarray, *, far: Far = FREE
 ) -> Deformation | None:
     """The largest of it over time: eta (times, coordinates), sigma (times, stresses); `far` is what joints hold of a beam."""
-    found = deformations(body, t, [(eta, sigma)], far=far)
+    found = largest_deformations(body, t, [(eta, sigma)], far=far)
     return found[0] if found else None
 
 
-def deformations(
+def largest_deformations(
     body: Body, t: np.ndarray, motions: Sequence[tuple[np.ndarray, np.ndarray]], *, far: Far = FREE
 ) -> list[Deformation]:
     """The same of several motions (eta, sigma) of one body, looked at together; empty where a body is not watched."""

@@ -18,9 +18,7 @@ from phloat.cli.talk import Talk, width_of
 from phloat.errors import InputError, RedundancyWarning
 from phloat.files.locate import located
 from phloat.files.model import Model
-from phloat.motion.rank import repeated_rows
-from phloat.motion.velocities import rigid_columns, velocity_rows
-from phloat.system.connection import count
+from phloat.motion.initial.velocities import repeated_rows, rigid_columns, velocity_rows
 from phloat.system.told import between
 
 HEIGHT = 14  # lines of a drawing, at most
@@ -161,7 +159,7 @@ def _bodies(system: ph.System) -> list[dict[str, Any]]:
 
 
 def _joints(system: ph.System) -> list[dict[str, Any]]:
-    held = [(name, type(c.joint).__name__, count(c.rows), between(c)) for name, c in system.joints.items()]
+    held = [(name, type(c.joint).__name__, len(c.rows), between(c)) for name, c in system.joints.items()]
     held += [(name, type(e.recipe).__name__, 0, between(e)) for name, e in system.elements.items()]
     held += [(name, type(a.recipe).__name__, 0, a.body) for name, a in system.actuators.items()]
     return [dict(zip(("name", "type", "closes", "between"), row, strict=True)) for row in held]

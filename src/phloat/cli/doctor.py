@@ -16,7 +16,7 @@ import phloat
 from phloat.algebra.version import __version__
 from phloat.cli.talk import Talk
 
-CORE = ("numpy", "scipy", "numba", "scikit-fem")
+CORE = ("numpy", "scipy", "numba")
 GIVES = {
     "files": "model files in YAML (JSON needs nothing)",
     "plot": "pictures and films: phloat check -o, modes -o x.png, plot, animate",
@@ -37,7 +37,7 @@ DEVELOPERS = ("test", "docs")
 def doctor(asked: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """What there is, and what could be."""
     from phloat.motion.compiled import warm
-    from phloat.motion.notice import is_compiled
+    from phloat.motion.run.compilation import is_compiled
 
     took = None
     if asked.compile and not is_compiled():

@@ -16,8 +16,8 @@ from phloat.cli.faults import Interrupted
 from phloat.cli.talk import Talk, as_json, number
 from phloat.errors import ConvergenceError, InputError
 from phloat.files.model import Model, wanted
-from phloat.motion.files import held
-from phloat.motion.saved import Folder
+from phloat.motion.saving.files import held
+from phloat.motion.saving.saved import Folder
 from phloat.motion.told import deformation_said
 
 PAGE, TABLE, SUMMARY = "page.html", "outputs.csv", "summary.json"

@@ -15,7 +15,7 @@ from phloat.cli.faults import Interrupted
 from phloat.cli.talk import Talk, as_json
 from phloat.errors import ConvergenceError, InputError
 from phloat.files.model import wanted
-from phloat.many.store import Folder
+from phloat.many.store import EnsembleFolder
 
 TABLE, SUMMARY = "samples.csv", "summary.json"
 
@@ -48,7 +48,7 @@ def sweep(asked: argparse.Namespace, talk: Talk) -> dict[str, Any]:
 
 def _emptied(folder: Path) -> None:
     """Without the sweep that is in it."""
-    where = Folder(folder)
+    where = EnsembleFolder(folder)
     if not where.taken:
         raise InputError(f"{str(folder)!r} is there and holds no sweep; --overwrite replaces sweeps only")
     for pattern in ("ensemble.json", "*.npy", "*.npz", TABLE, SUMMARY):

@@ -212,7 +212,7 @@ def loop_ledger(result: Result, controller: PassiveController) -> LoopLedger:
     if len(h) == 0 or np.ptp(h) > 1e-6 * h[0]:
         raise InputError("the steps of this run are not equal; keep every step (output=1) and let dt divide the run")
     ledger, system = energy_ledger(result), result.system
-    places = np.stack([result[f"{port}.{joint_axis(system, port).labels[0]}"] for port in ports], axis=1)
+    places = np.stack([result[f"{port}.{joint_axis(system, port).label}"] for port in ports], axis=1)
     changes = np.diff(places, axis=0)
     moved = np.array([[port_change(system, p, x) for p, x in zip(ports, row, strict=True)] for row in changes])
     stored, lost = _stored_and_lost(controller, system, places[0], moved, float(h[0]))

@@ -17,12 +17,12 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import csr
 from phloat.errors import InputError, PortError, SampleTimeWarning, finite, unknown
 from phloat.joints.elements import JointDamper
-from phloat.joints.rows import Along, Row, Turn
+from phloat.joints.rows import Row
 from phloat.joints.wire import Wire as Wire
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.march import WAY
 from phloat.linear.time.midpoint import MidpointSolver
-from phloat.motion.outputs import Outputs
+from phloat.motion.run.outputs import Outputs
 from phloat.system.attach import attached
 from phloat.system.system import System
 
@@ -53,19 +53,19 @@ def joint_axis(system: System, port: str) -> Row:
 
 
 def _one_axis(free: Sequence[Row]) -> bool:
-    return len(free) == 1 and isinstance(free[0], (Turn, Along))
+    return len(free) == 1 and free[0].coordinate
 
 
 def port_position(y: Any, port: str, origin: float) -> float:
     """The position of a port: the angle or slide of a joint, or of a linear plant its origin plus the integral of its flow."""
     if isinstance(y, Outputs):
-        return float(y[f"{port}.{joint_axis(y.system, port).labels[0]}"])
+        return float(y[f"{port}.{joint_axis(y.system, port).label}"])
     return origin + float(y[port + WAY])
 
 
 def port_change(model: Model, port: str, change: float) -> float:
     """A change of position; for an angle in space, whose turns are not counted, the shorter way."""
-    if isinstance(model, System) and model.plane is None and isinstance(joint_axis(model, port), Turn):
+    if isinstance(model, System) and model.plane is None and joint_axis(model, port).is_angle:
         return float(change - 2 * np.pi * np.round(change / (2 * np.pi)))
     return change
 
@@ -145,7 +145,7 @@ def with_dampers(name: str, model: Model, ports: Sequence[str], Z: np.ndarray) -
     for port, z in zip(ports, np.diag(Z), strict=True):
         row = joint_axis(model, port)
         if z > 0.0:
-            damper = JointDamper(port, axis=row.labels[0], damping=float(z), name=f"{port}.{name}")
+            damper = JointDamper(port, axis=row.label, damping=float(z), name=f"{port}.{name}")
             if damper.label in elements:
                 raise InputError(f"the plant already has an element {damper.label!r}; name the controller differently")
             elements[damper.label] = attached(damper, model.bodies, model.joints, model.plane)

@@ -20,10 +20,10 @@ from phloat.control.closed_loop import closed_loop
 from phloat.control.coupling import joint_axis, port_numbers
 from phloat.control.passive import PassiveController, combine_controllers, passive_pid
 from phloat.errors import InputError, finite, not_negative, positive
-from phloat.motion.equilibrium import equilibrium, reactions
-from phloat.motion.place import place
-from phloat.motion.relax import point
-from phloat.motion.statics import statics
+from phloat.motion.initial.equilibrium import equilibrium, reactions
+from phloat.motion.initial.place import place
+from phloat.motion.initial.relax import point
+from phloat.motion.initial.statics import statics
 from phloat.system.state import State
 from phloat.system.system import System, lock
 from phloat.system.terms import terms
@@ -54,7 +54,7 @@ def energy_shaping(
     rows = {joint: joint_axis(system, joint) for joint in wanted}
     k = {j: positive(f"stiffness at {j!r}", x) for j, x in _each("stiffness", stiffness, wanted).items()}
     c = {j: not_negative(f"damping at {j!r}", x) for j, x in _each("damping", damping, wanted).items()}
-    there = place(system, {f"{j}.{rows[j].labels[0]}": x for j, x in wanted.items()}, near=near)
+    there = place(system, {f"{j}.{rows[j].label}": x for j, x in wanted.items()}, near=near)
     held = lock(system, *wanted)
     still = equilibrium(held, there)
     effort = reactions(held, still)

@@ -12,7 +12,7 @@ import numpy as np
 
 from phloat.errors import InputError, finite, positive
 from phloat.linear.analysis.modes import Modes
-from phloat.motion.signals import Piecewise
+from phloat.motion.inputs.signals import Piecewise
 
 KINDS = {"ZV": (1.0, 1.0), "ZVD": (1.0, 2.0, 1.0), "ZVDD": (1.0, 3.0, 3.0, 1.0)}
 

@@ -15,14 +15,13 @@ from phloat.errors import InputError, PortError, positive, unknown
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.march import consistent_start, start_rows
 from phloat.linear.time.midpoint import MidpointSolver
-from phloat.motion.inputs import Inputs
+from phloat.motion.initial.velocities import agreed, closed_or_said, repeated_rows
+from phloat.motion.inputs.inputs import Inputs
+from phloat.motion.inputs.signals import Constant
 from phloat.motion.kernel.tables import LAM
-from phloat.motion.outputs import Outputs
-from phloat.motion.rank import repeated_rows
-from phloat.motion.runner import Runner
-from phloat.motion.signals import Constant
-from phloat.motion.task import Task
-from phloat.motion.velocities import agreed, closed_or_said
+from phloat.motion.run.kernel_run import KernelRun
+from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.task import Task
 from phloat.system.jointed import in_velocities, joint_coordinates, joint_rows
 from phloat.system.state import State
 from phloat.system.system import System, fits
@@ -68,7 +67,7 @@ class SystemStepper(Stepper):
         super().__init__(system.ports, dt, _joints_and_forces(system) if inputs is None else inputs, driven, outputs)
         self.system, self.state = system, fits(system, state)
         closed_or_said(system, self.state)
-        self.runner: Runner | None = None
+        self.runner: KernelRun | None = None
         self.angles = tuple(joint_coordinates(system, self.state))
         known = Outputs(system, self.state)
         for name in self.more:
@@ -78,7 +77,7 @@ class SystemStepper(Stepper):
         u = Inputs(self.system, {p: self.inputs[self._input(p)].copy() for p in self.ports})
         state = agreed(self.system, self.state, u.at(t))
         dropped = repeated_rows(self.system, state)
-        self.runner = Runner(Task(self.system, state, t, np.inf, self.dt, u, dropped=dropped))
+        self.runner = KernelRun(Task(self.system, state, t, np.inf, self.dt, u, dropped=dropped))
 
     def advance(self, t: float, length: float) -> None:
         if self.runner is None:

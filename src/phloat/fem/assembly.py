@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+import numba as nb
 import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
 from phloat.errors import InputError
-from phloat.fem import loops
+from phloat.fem.cells import Reference
 from phloat.fem.mesh import Mesh
-from phloat.fem.reference import Reference
 
 VOIGT = {  # which two axes each strain belongs to
     2: ((0, 0), (1, 1), (0, 1)),
@@ -27,7 +27,7 @@ Groups: TypeAlias = Sequence[tuple[np.ndarray, np.ndarray]]  # (numbers of cells
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class ElasticCells:
     """The cells of a mesh with their shape functions: points (points, dim), node numbers (cells, nodes)."""
 
     reference: Reference
@@ -35,7 +35,7 @@ class Cells:
     nodes: np.ndarray
 
     @classmethod
-    def of(cls, mesh: Mesh) -> Cells:
+    def of(cls, mesh: Mesh) -> ElasticCells:
         points = np.ascontiguousarray(mesh.points[:, : mesh.dimension])
         return cls(Reference(mesh.kind, mesh.order), points, np.ascontiguousarray(mesh.cells, dtype=np.int64))
 
@@ -74,7 +74,7 @@ class Cells:
     def _mapped(self, xi: np.ndarray, slopes: bool) -> tuple[np.ndarray, np.ndarray]:
         count, n = self.nodes.shape
         det, slope = np.empty((count, len(xi))), np.empty((count if slopes else 0, len(xi), n, self.dim))
-        loops.map_slopes(self.points, self.nodes, self.reference.slopes(xi), det, slope)
+        map_slopes(self.points, self.nodes, self.reference.slopes(xi), det, slope)
         return det, slope
 
     @cached_property
@@ -94,7 +94,7 @@ class Cells:
         blocks = (self.mass_weights * density) @ products
         start, column = self._pattern
         out = np.zeros(len(column))
-        loops.add_blocks(self.nodes, blocks.reshape(len(self.nodes), values.shape[1], -1), start, column, out)
+        add_blocks(self.nodes, blocks.reshape(len(self.nodes), values.shape[1], -1), start, column, out)
         return csr(sp.csr_array((out, column, start), shape=(len(self.points), len(self.points))))
 
     def volumes(self) -> np.ndarray:
@@ -112,7 +112,7 @@ class Cells:
         out, weight = np.zeros((len(column), d, d)), self.stress_weights * factor
         for members, A in groups:
             A = np.ascontiguousarray(A, dtype=float)
-            loops.add_stiffness(self.nodes, members, self.slopes, weight, A, place, start, column, out)
+            add_stiffness(self.nodes, members, self.slopes, weight, A, place, start, column, out)
         K = sp.bsr_array((out, column, start), shape=(len(self.points) * d, len(self.points) * d)).tocsr()
         K.eliminate_zeros()  # in place: a copy of the largest matrix there is would be felt
         return csr(K)
@@ -137,3 +137,117 @@ def for_each_axis(a: Matrix, axes: int) -> Matrix:
         data[there], column[there] = a.data, axes * a.indices + axis
     start = np.concatenate([[0], np.cumsum(np.repeat(length, axes))])
     return csr(sp.csr_array((data, column, start), shape=(axes * n, axes * n)))
+
+
+# --- compiled loops ---------------------------------------------------------------------------------------------------
+#
+# The loops over cells, compiled: derivatives of shape functions, cell stiffness, and sums into the rows of a sparse matrix.
+#
+# Plain arrays in and out: points (points, d), nodes (cells, n), sparse patterns as (start, column) with sorted columns.
+
+
+jit = nb.njit(cache=True, error_model="numpy")
+
+
+@jit
+def map_slopes(points: np.ndarray, nodes: np.ndarray, local: np.ndarray, det: np.ndarray, slope: np.ndarray) -> None:
+    """det ∂x/∂ξ (cells, q) and ∂φ/∂x (cells, q, n, d) from ∂φ/∂ξ (q, n, d); without ∂φ/∂x where `slope` holds no cell."""
+    d, n = points.shape[1], nodes.shape[1]
+    J, cof = np.zeros((d, d)), np.zeros((d, d))
+    for c in range(nodes.shape[0]):
+        for q in range(local.shape[0]):
+            J[:] = 0.0
+            for i in range(n):
+                for a in range(d):
+                    for b in range(d):
+                        J[a, b] += points[nodes[c, i], a] * local[q, i, b]
+            if d == 2:
+                cof[0, 0], cof[0, 1], cof[1, 0], cof[1, 1] = J[1, 1], -J[1, 0], -J[0, 1], J[0, 0]
+            else:
+                for a in range(3):
+                    e, f = (a + 1) % 3, (a + 2) % 3
+                    for b in range(3):
+                        g, h = (b + 1) % 3, (b + 2) % 3
+                        cof[a, b] = J[e, g] * J[f, h] - J[e, h] * J[f, g]
+            volume = 0.0
+            for b in range(d):
+                volume += J[0, b] * cof[0, b]
+            det[c, q] = volume
+            if slope.shape[0] > 0:
+                for i in range(n):
+                    for a in range(d):
+                        total = 0.0
+                        for b in range(d):
+                            total += cof[a, b] * local[q, i, b]
+                        slope[c, q, i, a] = total / volume
+
+
+@jit
+def add_stiffness(
+    nodes: np.ndarray,
+    members: np.ndarray,
+    slope: np.ndarray,
+    weight: np.ndarray,
+    A: np.ndarray,
+    place: np.ndarray,
+    start: np.ndarray,
+    column: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """out[pair of nodes, a, b] += Σ_q w Σ_ce ∂_cφ_i A[(a, c), (b, e)] ∂_eφ_j for the member cells; place[a, c] is Voigt's."""
+    n, d = nodes.shape[1], slope.shape[3]
+    stress, block = np.zeros((d, n * d * d)), np.zeros((n, n * d * d))
+    for c in members:
+        block[:] = 0.0
+        for q in range(slope.shape[1]):
+            at = 0
+            for j in range(n):  # stress of the motion of node j along b, as it works on ∂_e of a motion along a
+                for a in range(d):
+                    for b in range(d):
+                        for e in range(d):
+                            total = 0.0
+                            for f in range(d):
+                                total += A[place[a, e], place[b, f]] * slope[c, q, j, f]
+                            stress[e, at] = total * weight[c, q]
+                        at += 1
+            for i in range(n):
+                for e in range(d):
+                    s = slope[c, q, i, e]
+                    for k in range(i * d * d, n * d * d):
+                        block[i, k] += s * stress[e, k]
+        for i in range(n):
+            for j in range(i, n):
+                there = entry_position(start, column, nodes[c, i], nodes[c, j])
+                if i == j:
+                    for a in range(d):
+                        for b in range(d):  # symmetric to the last bit
+                            out[there, a, b] += block[i, (i * d + min(a, b)) * d + max(a, b)]
+                else:
+                    back = entry_position(start, column, nodes[c, j], nodes[c, i])
+                    for a in range(d):
+                        for b in range(d):
+                            out[there, a, b] += block[i, (j * d + a) * d + b]
+                            out[back, b, a] += block[i, (j * d + a) * d + b]
+
+
+@jit
+def add_blocks(nodes: np.ndarray, block: np.ndarray, start: np.ndarray, column: np.ndarray, out: np.ndarray) -> None:
+    """out[pair of nodes] += block (cells, n, n)."""
+    n = nodes.shape[1]
+    for c in range(nodes.shape[0]):
+        for i in range(n):
+            for j in range(n):
+                out[entry_position(start, column, nodes[c, i], nodes[c, j])] += block[c, i, j]
+
+
+@jit
+def entry_position(start: np.ndarray, column: np.ndarray, i: int, j: int) -> int:
+    """Where the entry (i, j) stands in a sparse matrix that has it."""
+    low, high = start[i], start[i + 1] - 1
+    while low < high:
+        middle = (low + high) // 2
+        if column[middle] < j:
+            low = middle + 1
+        else:
+            high = middle
+    return low

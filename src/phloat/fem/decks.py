@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.fem.mesh_parts import Parts
+from phloat.fem.mesh_parts import MeshData
 
 # the beginning of an element's type and its number of nodes: CPS3, S4R, C3D10M, …
 _ABAQUS = (
@@ -54,7 +54,7 @@ _CHEXA20 = [*range(12), *range(16, 20), *range(12, 16)]  # upright edges come be
 _SHORT = re.compile(r"^([+-]?[\d.]+)([+-]\d+)$")  # 1.5+3
 
 
-def read_text(path: Path) -> str:
+def read_deck(path: Path) -> str:
     """The text of a file, whatever its letters are."""
     try:
         return path.read_text(encoding="latin-1")
@@ -65,7 +65,7 @@ def read_text(path: Path) -> str:
 # --- keywords of Abaqus and CalculiX ---------------------------------------------------------------------------------
 
 
-class Section(NamedTuple):
+class DeckSection(NamedTuple):
     """A keyword of a deck, its options and its lines of data."""
 
     keyword: str
@@ -81,7 +81,7 @@ class Section(NamedTuple):
         return [[word.strip() for word in line.split(",") if word.strip()] for line in self.lines]
 
 
-def sections(text: str) -> Iterator[Section]:
+def sections(text: str) -> Iterator[DeckSection]:
     """All keywords of a deck; comments (**) are left out, and a line that ends with a comma goes on."""
     for part in re.split(r"^\s*\*(?!\*)", re.sub(r"^\s*\*\*.*$", "", text, flags=re.MULTILINE), flags=re.MULTILINE)[1:]:
         head, *lines = part.splitlines()
@@ -89,10 +89,10 @@ def sections(text: str) -> Iterator[Section]:
             head += lines.pop(0)
         keyword, *rest = (word.strip() for word in head.split(","))
         options = {k.strip().upper(): v.strip().strip('"') for k, _, v in (word.partition("=") for word in rest)}
-        yield Section(keyword.upper(), options, [line for line in lines if line.strip()])
+        yield DeckSection(keyword.upper(), options, [line for line in lines if line.strip()])
 
 
-def _listed(section: Section, sets: dict[str, list[int]], *, strict: bool = False) -> list[int]:
+def _listed(section: DeckSection, sets: dict[str, list[int]], *, strict: bool = False) -> list[int]:
     """The numbers of a set: listed, generated, or those of other sets; `strict` refuses sets that are not there."""
     if "GENERATE" in section.options:
         ranges = [(*map(int, row), 1)[:3] for row in section.rows()]
@@ -188,7 +188,7 @@ def _split(line: str) -> tuple[str, list[str]]:
 # --- meshes ----------------------------------------------------------------------------------------------------------
 
 
-def abaqus(text: str) -> Parts:
+def abaqus(text: str) -> MeshData:
     """*NODE, *ELEMENT, *ELSET, *NSET of one part; the rest of the deck is passed over."""
     deck = list(sections(text))
     if (count := sum(section.keyword == "INSTANCE" for section in deck)) > 1:
@@ -233,7 +233,7 @@ def _abaqus_kind(name: str) -> tuple[str, int]:
     )
 
 
-def nastran(text: str) -> Parts:
+def nastran(text: str) -> MeshData:
     """GRID and elements of the bulk data; each property is a set, called "property 7"."""
     nodes: dict[int, list[float]] = {}
     elements: dict[str, list[list[int]]] = {}
@@ -265,13 +265,13 @@ def _numbered(
     elements: dict[str, list[list[int]]],
     members: dict[str, list[int]],
     points: dict[str, list[int]],
-) -> Parts:
+) -> MeshData:
     """Numbers as in the file replaced by places in arrays."""
     place = {number: k for k, number in enumerate(nodes)}
     missing = {n for rows in elements.values() for row in rows for n in row[1:]} - nodes.keys()
     if missing:
         raise InputError(f"{len(missing)} nodes of its elements are not there, first node {min(missing)}")
-    parts = Parts(np.array([[*x, 0.0][:3] for x in nodes.values()]).reshape(-1, 3))
+    parts = MeshData(np.array([[*x, 0.0][:3] for x in nodes.values()]).reshape(-1, 3))
     where: dict[int, tuple[int, int]] = {}
     for block, (name, rows) in enumerate(elements.items()):
         parts.blocks.append((name, np.array([[place[n] for n in row[1:]] for row in rows])))
@@ -287,7 +287,7 @@ def _numbered(
 # --- nodes alone -----------------------------------------------------------------------------------------------------
 
 
-class Nodes(NamedTuple):
+class NodeTable(NamedTuple):
     """Numbers of nodes, their points (nodes, 3), and sets of node numbers by name."""
 
     numbers: np.ndarray
@@ -295,10 +295,10 @@ class Nodes(NamedTuple):
     sets: dict[str, list[int]]
 
 
-def read_nodes(path: str | Path) -> Nodes:
+def read_nodes(path: str | Path) -> NodeTable:
     """The nodes of a file."""
     path = Path(path)
-    text = read_text(path)
+    text = read_deck(path)
     try:
         if re.search(r"^\s*\*NODE\b", text, re.IGNORECASE | re.MULTILINE):
             rows, sets = _input_file(text)
@@ -312,7 +312,7 @@ def read_nodes(path: str | Path) -> Nodes:
         if len(set(numbers)) < len(numbers):
             twice = next(n for n in numbers if numbers.count(n) > 1)
             raise InputError(f"node {twice} is there twice")
-        return Nodes(np.array(numbers), np.array([row[1:] for row in rows], dtype=float), sets)
+        return NodeTable(np.array(numbers), np.array([row[1:] for row in rows], dtype=float), sets)
     except InputError as error:
         raise InputError(f"{path.name}: {error}") from None
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from phloat.errors import InputError
-from phloat.fem.assembly import Cells
+from phloat.fem.assembly import ElasticCells
 
 INSIDE = 1e-9  # of a cell
 NEAR = 1e-6  # of the body: closer than this a point outside is taken as one of its surface
@@ -19,7 +19,7 @@ FIRST = 8  # cells whose centres are nearest, tried before all that reach as far
 class Locator:
     """Finds points in cells: the nearest centres first, then every cell that reaches as far."""
 
-    def __init__(self, cells: Cells):
+    def __init__(self, cells: ElasticCells):
         self.cells = cells
 
     @cached_property

@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 from phloat.errors import InputError, positive, unknown
 from phloat.fem import cells as cell
 from phloat.fem.cells import CORNERS, DIMENSION, NODES
-from phloat.fem.mesh_checks import checked_cells, checked_points, checked_regions, one_orientation, place
+from phloat.fem.mesh_checks import checked_cells, checked_points, checked_regions, one_orientation, point_text
 
 __all__ = ["CORNERS", "NODES", "Mesh"]
 
@@ -78,8 +78,8 @@ class Mesh:
     @cached_property
     def measure(self) -> np.ndarray:
         """Areas or volumes of the cells, (cells,); exact for curved cells too."""
-        xi, weight = cell.quadrature(self.kind, self.order)
-        slopes = cell.slopes(self.kind, self.order, xi)
+        xi, weight = cell.volume_rule(self.kind, self.order)
+        slopes = cell.shape_slopes(self.kind, self.order, xi)
         x = self.points[self.cells, : self.dimension]
         parts = [w * cell.determinants(s @ x) for w, s in zip(weight, slopes, strict=True)]
         return np.sum(parts, axis=0)
@@ -185,7 +185,7 @@ class Mesh:
             low, high = self.points.min(axis=0), self.points.max(axis=0)
             raise InputError(
                 f"boundary {name!r} would be empty: no facet has all its corners there; the points lie between "
-                f"{place(low)} and {place(high)}"
+                f"{point_text(low)} and {point_text(high)}"
             )
         return replace(self, boundaries={**self.boundaries, name: self.facets[chosen]})
 
@@ -272,8 +272,8 @@ def _cut(mesh: Mesh) -> Mesh:
     if mesh.order == 2:
         points, cells = _with_middles(kind, points, cells)
         corners = cell.reference_nodes(kind, 2)[parts.reshape(cells.shape[0], -1)]
-        xi = np.einsum("nk,ckd->cnd", cell.values(kind, 1, cell.reference_nodes(kind, 2)), corners)
-        at = cell.values(kind, 2, xi.reshape(-1, xi.shape[-1])).reshape(*xi.shape[:2], -1)
+        xi = np.einsum("nk,ckd->cnd", cell.shape_values(kind, 1, cell.reference_nodes(kind, 2)), corners)
+        at = cell.shape_values(kind, 2, xi.reshape(-1, xi.shape[-1])).reshape(*xi.shape[:2], -1)
         x = np.repeat(fine.points[fine.cells], count, axis=0)
         points = points.copy()
         points[cells] = at @ x

@@ -50,7 +50,7 @@ def checked_cells(kind: str, cells: object, points: np.ndarray) -> np.ndarray:
     used[array] = True
     if not used.all():
         left = np.flatnonzero(~used)
-        first = ", ".join(f"{k} at {place(points[k])}" for k in left[:3])
+        first = ", ".join(f"{k} at {point_text(points[k])}" for k in left[:3])
         raise InputError(f"{len(left)} of {len(points)} points belong to no cell, first {first}; leave them out")
     return array
 
@@ -70,7 +70,7 @@ def one_orientation(kind: str, points: np.ndarray, cells: np.ndarray) -> np.ndar
         )
     if inverted.all():
         order = cell.NODES[kind].index(cells.shape[1]) + 1
-        return cells[:, cell.mirrored(kind, order)]
+        return cells[:, cell.mirrored_numbering(kind, order)]
     if inverted.any():
         raise InputError(_counted(kind, points, cells, inverted, "are inverted, the others not"))
     return cells
@@ -82,10 +82,10 @@ def jacobians(kind: str, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndar
     x = points[cells, :d]
     zero = FLAT * np.ptp(x, axis=1).max(axis=1) ** d
     straight = kind in cell.SIMPLICES and order == 1
-    inside = cell.quadrature(kind, order)[0]
+    inside = cell.volume_rule(kind, order)[0]
     xi = inside if straight else np.vstack([inside, cell.reference_nodes(kind, 1)])
     low, high = np.full(len(cells), np.inf), np.full(len(cells), -np.inf)
-    for slope in cell.slopes(kind, order, xi):
+    for slope in cell.shape_slopes(kind, order, xi):
         det = cell.determinants(slope @ x)
         det[np.abs(det) <= zero] = 0.0
         low, high = np.minimum(low, det), np.maximum(high, det)
@@ -107,12 +107,12 @@ def checked_regions(regions: object, cells: int) -> dict[str, np.ndarray]:
     return out
 
 
-def place(x: np.ndarray) -> str:
+def point_text(x: np.ndarray) -> str:
     """A point in words."""
     return "(" + ", ".join(f"{c:g}" for c in x) + ")"
 
 
 def _counted(kind: str, points: np.ndarray, cells: np.ndarray, chosen: np.ndarray, what: str) -> str:
     numbers = np.flatnonzero(chosen)
-    first = ", ".join(f"{k} at {place(points[cells[k]].mean(axis=0))}" for k in numbers[:3])
+    first = ", ".join(f"{k} at {point_text(points[cells[k]].mean(axis=0))}" for k in numbers[:3])
     return f"{len(numbers)} of {len(cells)} {cell.PLURAL[kind]} {what}, first cell {first}; repair the mesh there"

@@ -13,7 +13,7 @@ from phloat.errors import InputError, positive, unknown
 from phloat.fem.cells import FACET
 from phloat.fem.decks import abaqus, nastran
 from phloat.fem.mesh import Mesh
-from phloat.fem.mesh_parts import Parts, assembled
+from phloat.fem.mesh_parts import MeshData, mesh_from_data
 
 FORMATS = {
     ".msh": "gmsh",
@@ -57,11 +57,11 @@ def read_mesh(path: str | Path, *, unit: float = 1.0) -> Mesh:
         )
         raise InputError(f"no file {str(path)!r}; meshes in that folder: {', '.join(near[:12]) or 'none'}")
     positive("unit", unit)
-    mesh = assembled(_parts(path, format), str(path.name))
+    mesh = mesh_from_data(_parts(path, format), str(path.name))
     return mesh if unit == 1.0 else mesh.scaled(unit)
 
 
-def _parts(path: Path, format: str) -> Parts:
+def _parts(path: Path, format: str) -> MeshData:
     try:
         if format in ("Abaqus", "Nastran"):
             return {"Abaqus": abaqus, "Nastran": nastran}[format](path.read_text(encoding="utf-8", errors="replace"))
@@ -85,7 +85,7 @@ def _meshio() -> ModuleType:
     return meshio
 
 
-def _gmsh_parts(path: Path) -> Parts:
+def _gmsh_parts(path: Path) -> MeshData:
     names = _physical_names(path)
     try:
         found = _meshio().gmsh.read(path)  # meshio.read would end the program where it fails
@@ -96,7 +96,7 @@ def _gmsh_parts(path: Path) -> Parts:
             "some of its cells are in a physical group, others in none; put the body and every boundary you name in a group "
             "(Physical Volume, Physical Surface) and save with Mesh.SaveAll = 0"
         ) from error
-    parts = Parts(found.points, [(block.type, np.asarray(block.data, dtype=np.int64)) for block in found.cells])
+    parts = MeshData(found.points, [(block.type, np.asarray(block.data, dtype=np.int64)) for block in found.cells])
     for k, tags in enumerate(found.cell_data.get("gmsh:physical", [])):
         for tag in np.unique(tags[tags > 0]):
             name = names.get((found.cells[k].dim, int(tag)), f"physical {tag}")
@@ -120,10 +120,10 @@ def _physical_names(path: Path) -> dict[tuple[int, int], str]:
     return {(int(dimension), int(tag)): name for dimension, tag, name in lines}
 
 
-def _vtk_parts(path: Path) -> Parts:
+def _vtk_parts(path: Path) -> MeshData:
     meshio = _meshio()
     found = (meshio.vtu if path.suffix.lower() == ".vtu" else meshio.vtk).read(path)
-    parts = Parts(found.points, [(block.type, np.asarray(block.data, dtype=np.int64)) for block in found.cells])
+    parts = MeshData(found.points, [(block.type, np.asarray(block.data, dtype=np.int64)) for block in found.cells])
     for name, blocks in found.cell_data.items():
         for k, data in enumerate(blocks):
             for value in np.unique(data) if data.dtype.kind in "iu" and data.ndim == 1 else ():

@@ -31,7 +31,7 @@ SOLIDS_WITHOUT = ("wedge", "pyramid")  # the beginnings of the names of other so
 
 
 @dataclass
-class Parts:
+class MeshData:
     """Blocks are (name of the cells, node numbers); sets name cells, {name: {block: numbers of cells in it}}, or nodes."""
 
     points: np.ndarray
@@ -40,7 +40,7 @@ class Parts:
     node_sets: dict[str, np.ndarray] = field(default_factory=dict)
 
 
-def assembled(parts: Parts, source: str) -> Mesh:
+def mesh_from_data(parts: MeshData, source: str) -> Mesh:
     """The cells of the highest dimension as a mesh; sets of these are regions, sets of one dimension less are boundaries.
 
     A set of nodes is the boundary of all facets whose corners are in it, if there are any. Points without a cell are left out;
@@ -102,7 +102,7 @@ def _corners(name: str, nodes: np.ndarray) -> np.ndarray:
     return nodes[:, : 2 if kind == "line" else cell.CORNERS[str(kind)]]
 
 
-def _once(parts: Parts, top: int) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+def _once(parts: MeshData, top: int) -> tuple[np.ndarray, dict[int, np.ndarray]]:
     """All cells of the highest dimension, each once, and for each of their blocks the new numbers."""
     blocks = [k for k, (name, _) in enumerate(parts.blocks) if _dimension(name) == top]
     together = np.vstack([parts.blocks[k][1] for k in blocks])

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
-from skfem.quadrature import get_quadrature
-from skfem.refdom import RefTri
 
 from phloat.errors import InputError
+from phloat.fem.cells import rule
 from phloat.fem.mesh import Mesh
 
 ALIGNED = 1e-9  # of the size of a cell: sides this near to an axis are along it
@@ -28,7 +27,7 @@ class Points(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class PlateCells:
     """Vertices (vertices, 2), the corners of each cell (cells, 3 or 4), counterclockwise, and named boundaries by their edges."""
 
     kind: str
@@ -106,7 +105,7 @@ class Cells:
 
     def quadrature(self, points: int) -> Points:
         """Gauss points in every cell, in turn: so many along each side of a rectangle; of degree 2 (points − 1) on triangles."""
-        xi, weight = rule(self.kind, points)
+        xi, weight = plate_rule(self.kind, points)
         first = self.vertices[self.corners[:, 0]]
         x = first[:, None, :] + np.einsum("cij,qj->cqi", self.jacobians, xi)
         cell = np.repeat(np.arange(len(self.corners)), len(xi))
@@ -153,7 +152,7 @@ class Cells:
         return np.take_along_axis(candidates, best[:, None], 1)[:, 0], np.take_along_axis(gap, best[:, None], 1)[:, 0]
 
 
-def cells_of(mesh: Mesh, kind: str) -> Cells:
+def cells_of(mesh: Mesh, kind: str) -> PlateCells:
     """The corners of a mesh as straight triangles or rectangles; quadrilaterals are cut in two where triangles are wanted."""
     if mesh.kind not in ("triangle", "quadrilateral"):
         raise InputError(f"a plate needs triangles or quadrilaterals; this mesh has cells of kind {mesh.kind!r}")
@@ -167,7 +166,7 @@ def cells_of(mesh: Mesh, kind: str) -> Cells:
         corners = _from_lower_left(vertices, corners)
     elif mesh.kind == "quadrilateral":
         corners = _halved(vertices, corners)
-    return Cells(kind, vertices, corners, {name: np.asarray(f) for name, f in mesh.boundaries.items()})
+    return PlateCells(kind, vertices, corners, {name: np.asarray(f) for name, f in mesh.boundaries.items()})
 
 
 def are_rectangles(mesh: Mesh) -> bool:
@@ -193,14 +192,45 @@ def _halved(vertices: np.ndarray, corners: np.ndarray) -> np.ndarray:
     return np.concatenate([turned[:, [0, 1, 2]], turned[:, [0, 2, 3]]])
 
 
-def rule(kind: str, points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Places in the reference cell, (points, 2), and weights that add up to one."""
+def plate_rule(kind: str, points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points in the reference cell, (points, 2), and weights that add up to one."""
     if kind == "triangle":
-        xi, weight = get_quadrature(RefTri, 2 * (points - 1)) if points > 1 else (np.full((2, 1), 1 / 3), np.ones(1))
-        return xi.T, weight / weight.sum()
+        xi, weight = rule("triangle", 2 * (points - 1)) if points < 3 else _dunavant(2 * (points - 1))
+        return xi, weight / weight.sum()
     s, weight = np.polynomial.legendre.leggauss(points)
     x, y = np.meshgrid(0.5 * (s + 1.0), 0.5 * (s + 1.0), indexing="ij")
     return np.column_stack([x.ravel(), y.ravel()]), np.outer(0.5 * weight, 0.5 * weight).ravel()
+
+
+# degree: weight of the centre, (weight, a) of points a a 1−2a, (weight, a, b) of points a b 1−a−b; Dunavant (1985),
+# Int. J. Numer. Meth. Eng. 21, 1129–1148
+DUNAVANT: dict[int, tuple[list[float], list[list[float]], list[list[float]]]] = {
+    4: ([], [[0.111690794839006, 0.445948490915965], [0.054975871827661, 0.091576213509771]], []),
+    6: (
+        [],
+        [[0.0583931378631895, 0.249286745170910], [0.0254224531851035, 0.063089014491502]],
+        [[0.0414255378091870, 0.636502499121399, 0.310352451033784]],
+    ),
+    10: (
+        [0.045408995191377],
+        [[0.0183629788782335, 0.485577633383657], [0.0226605297177640, 0.109481575485037]],
+        [
+            [0.0363789584227100, 0.550352941820999, 0.307939838764121],
+            [0.0141636212655285, 0.728323904597411, 0.246672560639903],
+            [0.0047108334818665, 0.923655933587501, 0.066803251012200],
+        ],
+    ),
+}
+
+
+def _dunavant(degree: int) -> tuple[np.ndarray, np.ndarray]:
+    centre, threes, sixes = DUNAVANT[degree]
+    w_3, a = np.array(threes).T
+    w_6, p, m = np.array(sixes).reshape(-1, 3).T
+    c, s, third = 1.0 - 2.0 * a, 1.0 - p - m, np.full(len(centre), 1.0 / 3.0)
+    x = np.concatenate([third, a, c, a, p, m, s, s, m, p])
+    y = np.concatenate([third, c, a, a, s, s, m, p, p, m])
+    return np.column_stack([x, y]), np.concatenate([centre, np.tile(w_3, 3), np.tile(w_6, 6)])
 
 
 def _place(x: np.ndarray) -> str:

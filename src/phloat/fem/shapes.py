@@ -27,8 +27,8 @@ def rectangle(a: float, b: float, nx: int, ny: int, kind: str = "triangle", orde
     """
     _choices(kind, PLANAR, order)
     a, b = positive("a", a), positive("b", b)
-    flat = grid(_count("nx", nx), _count("ny", ny), order)
-    return _of_kind(mapped(flat, lambda x, y: (a * x, b * y)), kind)
+    flat = unit_square(_count("nx", nx), _count("ny", ny), order)
+    return _of_kind(map_points(flat, lambda x, y: (a * x, b * y)), kind)
 
 
 def box(a: float, b: float, c: float, nx: int, ny: int, nz: int, kind: str = "tetrahedron", order: int = 1) -> Mesh:
@@ -38,7 +38,7 @@ def box(a: float, b: float, c: float, nx: int, ny: int, nz: int, kind: str = "te
     """
     _choices(kind, SOLID, order)
     flat = rectangle(a, b, nx, ny, "quadrilateral", order)
-    return _of_kind(pulled(flat, positive("c", c), _count("nz", nz)), kind)
+    return _of_kind(extrude(flat, positive("c", c), _count("nz", nz)), kind)
 
 
 def disc(radius: float, n: int, inner: float = 0.0, around: int = 24, kind: str = "triangle", order: int = 1) -> Mesh:
@@ -66,8 +66,8 @@ def tube(
     """
     _choices(kind, SOLID, order)
     flat = _round(positive("outer", outer), _inner(inner, outer), n, around, order)
-    flat = named(flat, {"rim": "outer", "bore": "inner"} if inner else {"rim": "outer"})
-    upright = pulled(flat, positive("length", length), _count("nx", nx), ("left", "right"))
+    flat = rename_boundaries(flat, {"rim": "outer", "bore": "inner"} if inner else {"rim": "outer"})
+    upright = extrude(flat, positive("length", length), _count("nx", nx), ("left", "right"))
     return _of_kind(replace(upright, points=upright.points[:, [2, 0, 1]]), kind)
 
 
@@ -85,11 +85,15 @@ def bracket(
     if min(a, b) <= t:
         raise InputError(f"the legs {a:g} and {b:g} are not longer than the thickness {t:g}; they include the corner")
     n_a, n_b = (_even(n * (leg - t) / t) for leg in (a, b))
-    corner = mapped(grid(n, n, order), lambda x, y: (t * x, t * y))
-    along_x = mapped(grid(n_a, n, order), lambda x, y: (t + (a - t) * x, t * y))
-    along_y = mapped(grid(n, n_b, order), lambda x, y: (t * x, t + (b - t) * y))
-    blocks = [named(corner, {}), named(along_x, {"right": "A"}), named(along_y, {"top": "B"})]
-    return _of_kind(pulled(joined(blocks), width, _even(n * width / t)), kind)
+    corner = map_points(unit_square(n, n, order), lambda x, y: (t * x, t * y))
+    along_x = map_points(unit_square(n_a, n, order), lambda x, y: (t + (a - t) * x, t * y))
+    along_y = map_points(unit_square(n, n_b, order), lambda x, y: (t * x, t + (b - t) * y))
+    blocks = [
+        rename_boundaries(corner, {}),
+        rename_boundaries(along_x, {"right": "A"}),
+        rename_boundaries(along_y, {"top": "B"}),
+    ]
+    return _of_kind(extrude(join_blocks(blocks), width, _even(n * width / t)), kind)
 
 
 def link(
@@ -115,14 +119,18 @@ def link(
         raise InputError(f"the length {length:g} between the bores must be more than the width {width:g}")
     size = (half - bore) / n
     quarter = _even(np.pi / 2 * (bore + half) / 2 / size)  # blocks in a quarter turn, and across the bar
-    eye = mapped(grid(4 * quarter, n, order), lambda t, s: _eye(2 * np.pi * t, s, bore, half))
-    other = mapped(eye, lambda x, y: (length - x, -y))
-    bar = mapped(
-        grid(_even((length - width) / size), quarter, order),
+    eye = map_points(unit_square(4 * quarter, n, order), lambda t, s: _eye(2 * np.pi * t, s, bore, half))
+    other = map_points(eye, lambda x, y: (length - x, -y))
+    bar = map_points(
+        unit_square(_even((length - width) / size), quarter, order),
         lambda s, t: (half + (length - width) * s, half * np.tan(np.pi / 4 * (2 * t - 1))),
     )
-    blocks = [named(eye, {"bottom": "bore A"}), named(other, {"bottom": "bore B"}), named(bar, {})]
-    solid = pulled(joined(blocks), height, _even(height / size))
+    blocks = [
+        rename_boundaries(eye, {"bottom": "bore A"}),
+        rename_boundaries(other, {"bottom": "bore B"}),
+        rename_boundaries(bar, {}),
+    ]
+    solid = extrude(join_blocks(blocks), height, _even(height / size))
     return _of_kind(replace(solid, points=solid.points - [0.0, 0.0, height / 2]), kind)
 
 
@@ -143,9 +151,9 @@ def _round(radius: float, inner: float, n: int, around: int, order: int) -> Mesh
     if inner:
         if _count("around", around) % 4:
             raise InputError(f"around is {around}; it must be a multiple of 4")
-        wall = grid(around, _count("n", n), order)
-        rolled = mapped(wall, lambda t, s: _polar(inner + (radius - inner) * s, 2 * np.pi * t))
-        return joined([named(rolled, {"bottom": "bore", "top": "rim"})])
+        wall = unit_square(around, _count("n", n), order)
+        rolled = map_points(wall, lambda t, s: _polar(inner + (radius - inner) * s, 2 * np.pi * t))
+        return join_blocks([rename_boundaries(rolled, {"bottom": "bore", "top": "rim"})])
     if _count("n", n) < 2:
         raise InputError(f"n is {n}; a full disc needs 2 blocks from the middle to the rim, or more")
     half = (n + 1) // 2
@@ -163,10 +171,10 @@ def _round(radius: float, inner: float, n: int, around: int, order: int) -> Mesh
             c, sine = ((1, 0), (0, 1), (-1, 0), (0, -1))[turn]
             return c * x - sine * y, sine * x + c * y
 
-        return named(mapped(grid(2 * half, n - half, order), onto), {"top": "rim"})
+        return rename_boundaries(map_points(unit_square(2 * half, n - half, order), onto), {"top": "rim"})
 
-    squares = mapped(grid(2 * half, 2 * half, order), lambda x, y: core(2 * x - 1, 2 * y - 1))
-    return joined([named(squares, {}), *map(quarter, range(4))])
+    squares = map_points(unit_square(2 * half, 2 * half, order), lambda x, y: core(2 * x - 1, 2 * y - 1))
+    return join_blocks([rename_boundaries(squares, {}), *map(quarter, range(4))])
 
 
 def _polar(radius: np.ndarray, angle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -207,7 +215,7 @@ def _even(count: float) -> int:
 # Meshes built from blocks: a grid of the unit square, mapped, joined to others, pulled along z, split into simplices.
 
 
-def grid(nx: int, ny: int, order: int = 1) -> Mesh:
+def unit_square(nx: int, ny: int, order: int = 1) -> Mesh:
     """The unit square in nx × ny quadrilaterals; left x = 0, right x = 1, bottom y = 0, top y = 1."""
     px, py = order * nx + 1, order * ny + 1
     y, x = np.meshgrid(np.linspace(0.0, 1.0, py), np.linspace(0.0, 1.0, px), indexing="ij")
@@ -220,17 +228,17 @@ def grid(nx: int, ny: int, order: int = 1) -> Mesh:
     return Mesh("quadrilateral", np.column_stack([x.ravel(), y.ravel()]), cells, boundaries)
 
 
-def mapped(mesh: Mesh, onto: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]) -> Mesh:
+def map_points(mesh: Mesh, onto: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]) -> Mesh:
     """A planar mesh whose points (x, y) go to onto(x, y)."""
     return replace(mesh, points=np.column_stack(onto(mesh.points[:, 0], mesh.points[:, 1])))
 
 
-def named(mesh: Mesh, names: Mapping[str, str]) -> Mesh:
+def rename_boundaries(mesh: Mesh, names: Mapping[str, str]) -> Mesh:
     """The mesh with these of its boundaries only, under new names: {old: new}."""
     return replace(mesh, boundaries={new: mesh.boundaries[old] for old, new in names.items()})
 
 
-def joined(meshes: Sequence[Mesh]) -> Mesh:
+def join_blocks(meshes: Sequence[Mesh]) -> Mesh:
     """Blocks of one kind as one mesh: points in one place are one point, boundaries of one name one boundary."""
     start = np.cumsum([0, *(len(m.points) for m in meshes)])
     boundaries: dict[str, list[np.ndarray]] = {}
@@ -245,7 +253,7 @@ def joined(meshes: Sequence[Mesh]) -> Mesh:
     ).merged()
 
 
-def pulled(mesh: Mesh, height: float, layers: int, ends: tuple[str, str] = ("back", "front")) -> Mesh:
+def extrude(mesh: Mesh, height: float, layers: int, ends: tuple[str, str] = ("back", "front")) -> Mesh:
     """Hexahedra between z = 0 and z = height over a mesh of quadrilaterals, with names for the two ends."""
     order, count = mesh.order, len(mesh.points)
     place = cell.reference_nodes("hexahedron", order)

@@ -20,7 +20,7 @@ from phloat.linear.analysis.response import Response, response
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.many.ensemble import ensemble
 from phloat.many.results import Ensemble
-from phloat.motion.place import place
+from phloat.motion.initial.place import place
 from phloat.motion.result import Result
 from phloat.system.state import State
 from phloat.system.system import System, lock

@@ -12,11 +12,11 @@ from phloat.errors import InputError
 from phloat.files.inputs import ANY
 from phloat.many import distributions as known
 from phloat.many.samples import SAMPLINGS
+from phloat.motion.run.task import Scheme
 from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha
 from phloat.motion.schemes.ida import IDA
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.motion.schemes.radau import RadauIIA
-from phloat.motion.task import Scheme
 from phloat.system.words.choices import Case, Choice
 from phloat.system.words.groups import Field, ListOf, MapOf, OneOf, Record
 from phloat.system.words.kinds import NAME, Word
@@ -70,7 +70,7 @@ DISTRIBUTION = Choice(
             known.choice,
             lambda v: (
                 (v.values, {"weights": None if len(set(v.weights)) == 1 else v.weights})
-                if isinstance(v, known.Choice)
+                if isinstance(v, known.Choices)
                 else None
             ),
             rest=(Field("weights", Vector(("number",), ()), "how likely each is", None),),

@@ -17,7 +17,7 @@ from phloat.control.sampled import Sampled
 from phloat.errors import InputError
 from phloat.files.start import VALUES
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.motion.place import place
+from phloat.motion.initial.place import place
 from phloat.system.system import System
 from phloat.system.words.beside import File, arrays_in
 from phloat.system.words.choices import Case, Choice

@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 from phloat.joints.elements import Force, Torque
-from phloat.joints.rows import Along, Coincide, Turn
 from phloat.system.system import System
 from phloat.system.words.choices import Case, Choice, Named
 from phloat.system.words.groups import ListOf, MapOf, OneOf, Record
@@ -38,14 +37,14 @@ def taken(system: System, port: str, *, position: bool = False) -> set[str]:
     if port not in system.joints:
         return {"force", "torque"}
     c = system.joints[port]
-    straight = [isinstance(row, Along | Coincide) for row in c.free + c.driven]
+    straight = [row.is_length for row in c.free + c.driven]
     if position:
         names = ("length", "angle")
     elif c.driven:
         names = ("velocity", "angular rate")
     else:
         names = ("force", "torque")
-    turning = any(isinstance(row, Turn) or not s for row, s in zip(c.free + c.driven, straight, strict=True))
+    turning = not all(straight)
     return {name for name, there in zip(names, (any(straight), turning), strict=True) if there}
 
 

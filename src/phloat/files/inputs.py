@@ -10,8 +10,8 @@ import numpy as np
 
 from phloat.errors import InputError
 from phloat.files.signals import Circling, InTime, Move, Pulse, Sine, SpinUp, Sum
-from phloat.motion.positions import Position
-from phloat.motion.signals import Piecewise, piecewise
+from phloat.motion.inputs.positions import Position
+from phloat.motion.inputs.signals import Piecewise, piecewise
 from phloat.system.words.choices import Case, Choice
 from phloat.system.words.groups import Field, ListOf, MapOf, OneOf, Record
 from phloat.system.words.kinds import Kind, Known, Pen, Plain, Schema

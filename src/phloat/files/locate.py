@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from phloat.bodies.made import Made
+from phloat.bodies.construction import Construction
 from phloat.errors import AccuracyError, InputError, computable
 from phloat.joints.pairs import Joint
 from phloat.linear.form.phdae import LinearPHDAE
@@ -86,7 +86,7 @@ def _bodies(parts: Parts, root: Node | None) -> dict[str, Any]:
         if key not in known:
             try:
                 with computable(f"body {name!r}"):
-                    known[key] = part.again(part.recipe)
+                    known[key] = part.repeat(part.recipe)
             except (InputError, AccuracyError) as error:
                 if node is None:
                     raise
@@ -98,7 +98,7 @@ def _bodies(parts: Parts, root: Node | None) -> dict[str, Any]:
 
 def _key(part: Part) -> str:
     """Equal for what is made in the same way."""
-    assert isinstance(part, Made)
+    assert isinstance(part, Construction)
     try:
         return json.dumps(BODY.write(part, Pen()))
     except InputError:  # it has a mesh of its own

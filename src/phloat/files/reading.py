@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from phloat.bodies import outlines
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.split import Split
-from phloat.bodies.made import Made
-from phloat.bodies.plates.outline import Oblong, Round
-from phloat.bodies.solids.outlines import Box, Bracket, Rectangle, Tube
+from phloat.bodies.construction import Construction
 from phloat.errors import InputError
 from phloat.fem.mesh import Mesh
 from phloat.files.asked import MODES, RESPONSE, SIMULATE, SWEEP
@@ -196,9 +195,9 @@ def sizes_or_said(parts: Parts, root: Node | None) -> int:
     return total
 
 
-def _said_of(part: Made, node: Node | None) -> int:
-    step = next((step for step in part.steps if step.verb == "discretise"), None)
-    given = step.given[0] if step is not None and step.given else None
+def _said_of(part: Construction, node: Node | None) -> int:
+    step = next((step for step in part.steps if step.method == "discretise"), None)
+    given = step.arguments[0] if step is not None and step.arguments else None
     recipe = part.recipe
     if isinstance(recipe, Beam | Split):
         each = int(given) if isinstance(given, int | np.integer) else max(len(given or ()) - 1, 0)
@@ -227,16 +226,16 @@ def _cells(shape: Any, given: Any) -> float:
     n = counts[0]
     if len(counts) > 1:
         return math.prod(counts)
-    if isinstance(shape, Bracket):
+    if isinstance(shape, outlines.BracketOutline):
         t = shape.thickness
         return n**3 * (shape.a + shape.b) / t * max(shape.width / t, 1.0)
-    if isinstance(shape, Round):
+    if isinstance(shape, outlines.PlateDisc):
         return n * max(12.0, n * math.pi * (shape.radius + shape.inner) / (shape.radius - shape.inner))
     return _along(n, _sides(shape))
 
 
 def _sides(shape: Any) -> Sequence[float]:
-    if isinstance(shape, Tube):
+    if isinstance(shape, outlines.TubeOutline):
         return shape.length, shape.outer - shape.inner, math.pi * (shape.outer + shape.inner)
     return tuple(getattr(shape, side) for side in "abc" if hasattr(shape, side))
 
@@ -248,7 +247,8 @@ def _along(n: float, sides: Sequence[float]) -> float:
 def _axes(shape: Any) -> int:
     if isinstance(shape, Mesh):
         return shape.points.shape[1]
-    return 3 if isinstance(shape, Box | Tube | Bracket) else 2 if isinstance(shape, Rectangle | Oblong | Round) else 3
+    flat = outlines.RectangleOutline | outlines.PlateRectangle | outlines.PlateDisc
+    return 2 if isinstance(shape, flat) else 3
 
 
 def _refused(node: Node | None, message: str) -> None:

@@ -11,14 +11,14 @@ import numpy as np
 
 from phloat.algebra.version import __version__
 from phloat.bodies.beams.beam import Beam
-from phloat.bodies.beams.frame import OF_WHOLE
+from phloat.bodies.beams.fields import OF_WHOLE
 from phloat.bodies.beams.split import Split
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.files.reading import load_model
 from phloat.many.results import dataset, to_file
 from phloat.motion.ledger import energy_ledger
 from phloat.motion.result import COMPONENTS, Result
-from phloat.motion.saved import Folder, load_run, loaded, rebuilt
+from phloat.motion.saving.saved import Folder, load_run, loaded, rebuilt
 from phloat.system.parts import Part, Parts
 from phloat.system.system import System
 from phloat.system.units import coordinate_unit, efforts, resultant_unit, unit_of
@@ -98,7 +98,7 @@ def to_netcdf(result: Result, path: str | Path) -> Path:
         _body(table, result, name)
     for name, joint in result.system.joints.items():
         if name in result.system.multipliers:
-            rows = [label for row in joint.rows for label in row.labels]
+            rows = [row.label for row in joint.rows]
             table.coordinate(f"{name}.row", np.array(rows))
             units = efforts(joint.rows)
             unit = units[0] if len(set(units)) == 1 else ", ".join(units)

@@ -10,11 +10,11 @@ import numpy as np
 
 from phloat.analysis.steady_spin import steady_spin
 from phloat.errors import InputError
-from phloat.motion.equilibrium import equilibrium
-from phloat.motion.inputs import Inputs
-from phloat.motion.place import place
-from phloat.motion.set_moving import set_moving
-from phloat.motion.settle import settle
+from phloat.motion.initial.equilibrium import equilibrium
+from phloat.motion.initial.place import place
+from phloat.motion.initial.set_moving import set_moving
+from phloat.motion.initial.settle import settle
+from phloat.motion.inputs.inputs import Inputs
 from phloat.system.state import State
 from phloat.system.system import System
 from phloat.system.words.groups import Field, OneOf, Record

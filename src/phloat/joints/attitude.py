@@ -8,7 +8,10 @@ import numpy as np
 
 from phloat.algebra.cross import orthonormality_defect
 from phloat.errors import InputError, finite
-from phloat.joints.rows import Held, Pair, RotationVector
+from phloat.joints.port_state import PortState
+from phloat.joints.rows import Pair, gaps, rates, rotation_vector
+
+ROTATION = tuple(rotation_vector(i) for i in range(3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,23 +20,16 @@ class Attitude:
 
     R: np.ndarray
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(f"attitude {axis}" for axis in "xyz")
+    def gap(self, A: PortState, B: PortState) -> np.ndarray:
+        return gaps(ROTATION, replace(A, triad=A.triad @ self.R), B)
 
-    def gap(self, A: Held, B: Held) -> np.ndarray:
-        wanted = replace(A, triad=A.triad @ self.R)
-        return np.concatenate([RotationVector(i).gap(wanted, B) for i in range(3)])
-
-    def rate(self, A: Held, B: Held) -> Pair:
-        wanted = replace(A, triad=A.triad @ self.R)
-        rates = [RotationVector(i).rate(wanted, B) for i in range(3)]
-        return np.vstack([on_A for on_A, _ in rates]), np.vstack([on_B for _, on_B in rates])
+    def rate(self, A: PortState, B: PortState) -> Pair:
+        return rates(ROTATION, replace(A, triad=A.triad @ self.R), B)
 
 
 def attitude(name: str, given: object) -> Attitude:
-    """From a 3 × 3 rotation; raises InputError where it is none."""
+    """An attitude from a 3 × 3 rotation; raises InputError if it is none."""
     R = finite(name, given, (3, 3))
     if (defect := orthonormality_defect(R)) > 1e-9:
-        raise InputError(f"{name} is no rotation: AᵀA misses the identity by {defect:.1e}")
+        raise InputError(f"{name} is not a rotation: AᵀA differs from the identity by {defect:.1e}")
     return Attitude(R)

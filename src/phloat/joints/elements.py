@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from phloat.algebra.cross import rotation
-from phloat.errors import InputError, PortError, finite, not_negative
+from phloat.errors import InputError, PortError, finite, not_negative, positive
 from phloat.joints.curves import Curve, Range, curve, resistance
 from phloat.joints.ends import Between, Vector, unit, word
+from phloat.joints.law_functions import LAWS, LawFunction, no_damper, no_spring
+from phloat.joints.laws import Law
+from phloat.joints.rows import Row, distance, in_plane, rotation_vector, small_rotation
+from phloat.joints.scalar import tanh
 
 AXES = ("inertial", "body")
 ROTATIONS = ("small", "vector")
@@ -33,7 +37,11 @@ class Spring(Between):
     def __post_init__(self) -> None:
         super().__post_init__()
         not_negative(f"length of {self.label}", self.length)
-        curve(f"stiffness of {self.label}", self.stiffness, self.over)
+        self.row_laws()
+
+    def row_laws(self) -> dict[Row, Law]:
+        stiffness, spring = curve(f"stiffness of {self.label}", self.stiffness, self.over)
+        return {distance(): Law(stiffness=stiffness, rest=float(self.length), spring=spring)}
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,11 @@ class Damper(Between):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        resistance(f"damping of {self.label}", self.damping, self.over)
+        self.row_laws()
+
+    def row_laws(self) -> dict[Row, Law]:
+        damping, damper = resistance(f"damping of {self.label}", self.damping, self.over)
+        return {distance(): Law(damping=damping, damper=damper)}
 
 
 @dataclass(frozen=True)
@@ -79,6 +91,12 @@ class Bushing(Between):
 
     def triads(self) -> tuple[np.ndarray, np.ndarray]:
         return np.eye(3), rotation(np.asarray(self.turned, dtype=float)).T
+
+    def row_laws(self) -> dict[Row, Law]:
+        turning = rotation_vector if self.rotation == "vector" else small_rotation
+        rows = (*(in_plane(i) for i in range(3)), *(turning(i) for i in range(3)))
+        pairs = zip(rows, self.stiffness, self.damping, strict=True)
+        return {row: Law(stiffness=float(k), damping=float(c)) for row, k, c in pairs if k or c}
 
 
 @dataclass(frozen=True)
@@ -120,7 +138,11 @@ class JointSpring(OnJoint):
     def __post_init__(self) -> None:
         super().__post_init__()
         finite(f"rest of {self.label}", self.rest, ())
-        curve(f"stiffness of {self.label}", self.stiffness, self.over)
+        self.law()
+
+    def law(self) -> Law:
+        stiffness, spring = curve(f"stiffness of {self.label}", self.stiffness, self.over)
+        return Law(stiffness=stiffness, rest=float(self.rest), spring=spring)
 
 
 @dataclass(frozen=True)
@@ -138,7 +160,97 @@ class JointDamper(OnJoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        resistance(f"damping of {self.label}", self.damping, self.over)
+        self.law()
+
+    def law(self) -> Law:
+        damping, damper = resistance(f"damping of {self.label}", self.damping, self.over)
+        return Law(damping=damping, damper=damper)
+
+
+# --- laws that are written as functions -----------------------------------------------------------------------------------
+
+
+def law_of(recipe: JointLaw | PortLaw) -> Law:
+    """The law of a recipe whose class has the functions `spring` and `damper`, with the numbers of its fields."""
+    function = type(recipe).function()
+    numbers = tuple(float(finite(f"{name} of {recipe.label}", getattr(recipe, name), ())) for name in function.numbers)
+    function.check(recipe.label, numbers)
+    return Law(function=function, numbers=numbers)
+
+
+class _Registered:
+    """Registers every subclass as a law, by the name of the class."""
+
+    spring: ClassVar[Any] = staticmethod(no_spring)
+    damper: ClassVar[Any] = staticmethod(no_damper)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        LAWS.pop(cls.__name__, None)
+
+    @classmethod
+    def function(cls) -> LawFunction:
+        """The law of this class: its functions, and its own fields as their parameters."""
+        if cls.__name__ not in LAWS:
+            shared = {f.name for base in (JointLaw, PortLaw) for f in fields(base)}
+            numbers = tuple(f.name for f in fields(cls) if f.name not in shared)  # type: ignore[arg-type]
+            LAWS[cls.__name__] = LawFunction(cls.__name__, numbers, cls.spring, cls.damper)
+        return LAWS[cls.__name__]
+
+
+@dataclass(frozen=True)
+class JointLaw(OnJoint, _Registered):
+    """A law of your own on a free axis of a joint: a subclass with parameters as fields and static functions of them.
+
+    `spring(x, *parameters)` returns the effort against x, its slope and the stored energy; `damper(v, *parameters)` the effort
+    against the rate v and its slope. They are scalar code with the functions of `phloat.joints.scalar`: `where` instead of `if`.
+    """
+
+    suffix: ClassVar[str] = ".law"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.law()
+
+    def law(self) -> Law:
+        return law_of(self)
+
+
+@dataclass(frozen=True)
+class PortLaw(Between, _Registered):
+    """A law of your own between two ports, as `JointLaw`, along the row `row`: by default their distance."""
+
+    row: ClassVar[Row] = distance()
+    suffix: ClassVar[str] = ".law"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.row_laws()
+
+    def row_laws(self) -> dict[Row, Law]:
+        return {self.row: law_of(self)}
+
+
+@dataclass(frozen=True)
+class JointFriction(JointLaw):
+    """Dry friction on a free axis of a joint, −effort tanh(rate/speed): N or N m, m/s or rad/s.
+
+    Below `speed` it is a damper, so a joint that should stick creeps at a fraction of that speed.
+    """
+
+    effort: float = field(kw_only=True)
+    speed: float = field(kw_only=True)
+    suffix: ClassVar[str] = ".friction"
+
+    def __post_init__(self) -> None:
+        not_negative(f"effort of {self.label}", self.effort)
+        positive(f"speed of {self.label}", self.speed)
+        super().__post_init__()
+
+    @staticmethod
+    def damper(v: Any, effort: Any, speed: Any) -> Any:
+        slip = tanh(v / speed)
+        return effort * slip, effort * (1.0 - slip * slip) / speed
 
 
 @dataclass(frozen=True)
@@ -228,7 +340,7 @@ class Load:
         return float(finite(f"per_length of {self.label} at s = {s:g}", value, ()))
 
 
-Passive: TypeAlias = Spring | Damper | Bushing | JointSpring | JointDamper
+Passive: TypeAlias = Spring | Damper | Bushing | JointSpring | JointDamper | JointLaw | PortLaw
 Acting: TypeAlias = Force | Torque | Load
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from phloat.algebra.cross import nearest_triad, rotation, triad
 from phloat.errors import InputError, JointError, finite
 from phloat.joints.ends import GROUND, Between, Vector, unit
-from phloat.joints.rows import Aligned, Along, Coincide, InPlane, Perpendicular, Row, Spin, Turn
+from phloat.joints.rows import Row, aligned, coincide, hinge, in_plane, perpendicular, slide, spins
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Joint(Between):
 
     closed: ClassVar[tuple[Row, ...]] = ()
     free: ClassVar[tuple[Row, ...]] = ()
+    moves_ground: ClassVar[bool] = False  # whether its input moves the frame of the ground
     planar_axis: ClassVar[str] = "any"  # where the direction must point in a plane: "up", "flat" or "any"
     not_planar: ClassVar[str] = ""  # what to say of it in a plane, where it makes no sense there
 
@@ -32,6 +33,11 @@ class Joint(Between):
         super().__post_init__()
         finite(f"turned of {self.label}", self.turned, (3,))
         self.direction()
+
+    @property
+    def driven(self) -> tuple[Row, ...]:
+        """Rows that an input moves."""
+        return ()
 
     def direction(self) -> np.ndarray:
         """The unit vector that becomes the third direction of the joint triads."""
@@ -63,15 +69,15 @@ def across(what: str, axis: np.ndarray, first: Vector | None) -> np.ndarray:
 class Weld(Joint):
     """Everything closed."""
 
-    closed: ClassVar[tuple[Row, ...]] = (Coincide(), Aligned())
+    closed: ClassVar[tuple[Row, ...]] = (*coincide(), *aligned())
 
 
 @dataclass(frozen=True)
 class Spherical(Joint):
     """The points coincide; three rotations are free."""
 
-    closed: ClassVar[tuple[Row, ...]] = (Coincide(),)
-    free: ClassVar[tuple[Row, ...]] = (Spin(),)
+    closed: ClassVar[tuple[Row, ...]] = coincide()
+    free: ClassVar[tuple[Row, ...]] = spins()
 
 
 @dataclass(frozen=True)
@@ -79,8 +85,8 @@ class Revolute(Joint):
     """The points coincide and turn about a common axis."""
 
     axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True)
-    closed: ClassVar[tuple[Row, ...]] = (Coincide(), Perpendicular(0, 2), Perpendicular(1, 2))
-    free: ClassVar[tuple[Row, ...]] = (Turn(),)
+    closed: ClassVar[tuple[Row, ...]] = (*coincide(), perpendicular(0, 2), perpendicular(1, 2))
+    free: ClassVar[tuple[Row, ...]] = (hinge(),)
     planar_axis: ClassVar[str] = "up"
 
     def direction(self) -> np.ndarray:
@@ -92,8 +98,8 @@ class Prismatic(Joint):
     """Orientations agree; the second slides along an axis of the first."""
 
     axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True)
-    closed: ClassVar[tuple[Row, ...]] = (Aligned(), InPlane(0), InPlane(1))
-    free: ClassVar[tuple[Row, ...]] = (Along(),)
+    closed: ClassVar[tuple[Row, ...]] = (*aligned(), in_plane(0), in_plane(1))
+    free: ClassVar[tuple[Row, ...]] = (slide(),)
     planar_axis: ClassVar[str] = "flat"
 
     def direction(self) -> np.ndarray:
@@ -110,8 +116,8 @@ class Universal(Joint):
 
     axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True)
     second_axis: Vector | None = field(default=None, kw_only=True)
-    closed: ClassVar[tuple[Row, ...]] = (Coincide(), Perpendicular(2, 0))
-    free: ClassVar[tuple[Row, ...]] = (Turn(), Turn((2, 1), (2, 2), "angle_2"))
+    closed: ClassVar[tuple[Row, ...]] = (*coincide(), perpendicular(2, 0))
+    free: ClassVar[tuple[Row, ...]] = (hinge(), hinge((2, 1), (2, 2), "angle_2"))
     not_planar: ClassVar[str] = "turns about two axes, and only one of them can stand on the plane xy; use Revolute"
 
     def __post_init__(self) -> None:
@@ -130,8 +136,8 @@ class Cylindrical(Joint):
     """The second turns about an axis of the first and slides along it."""
 
     axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True)
-    closed: ClassVar[tuple[Row, ...]] = (Perpendicular(0, 2), Perpendicular(1, 2), InPlane(0), InPlane(1))
-    free: ClassVar[tuple[Row, ...]] = (Turn(), Along())
+    closed: ClassVar[tuple[Row, ...]] = (perpendicular(0, 2), perpendicular(1, 2), in_plane(0), in_plane(1))
+    free: ClassVar[tuple[Row, ...]] = (hinge(), slide())
     not_planar: ClassVar[str] = "turns and slides, and the plane xy allows one of the two; use Revolute or Prismatic"
 
     def direction(self) -> np.ndarray:
@@ -148,8 +154,8 @@ class Planar(Joint):
 
     axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True)
     along: Vector | None = field(default=None, kw_only=True)
-    closed: ClassVar[tuple[Row, ...]] = (Perpendicular(0, 2), Perpendicular(1, 2), InPlane(2))
-    free: ClassVar[tuple[Row, ...]] = (Along(0, "slide_x"), Along(1, "slide_y"), Turn())
+    closed: ClassVar[tuple[Row, ...]] = (perpendicular(0, 2), perpendicular(1, 2), in_plane(2))
+    free: ClassVar[tuple[Row, ...]] = (slide(0, "slide_x"), slide(1, "slide_y"), hinge())
     not_planar: ClassVar[str] = "closes nothing where everything moves in the plane xy; leave it out"
 
     def __post_init__(self) -> None:
@@ -168,8 +174,8 @@ class Slide(Joint):
     """A point of the second on a line of the first; how the second turns is left alone."""
 
     along: Vector = field(default=(1.0, 0.0, 0.0), kw_only=True)
-    closed: ClassVar[tuple[Row, ...]] = (InPlane(0), InPlane(1))
-    free: ClassVar[tuple[Row, ...]] = (Along(),)
+    closed: ClassVar[tuple[Row, ...]] = (in_plane(0), in_plane(1))
+    free: ClassVar[tuple[Row, ...]] = (slide(),)
     planar_axis: ClassVar[str] = "flat"
 
     def direction(self) -> np.ndarray:
@@ -184,6 +190,7 @@ class Drive(Joint):
     """
 
     of: str = field(default="translation", kw_only=True)
+    moves_ground: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -194,9 +201,8 @@ class Drive(Joint):
 
     @property
     def not_numbers(self) -> tuple[str, ...]:
-        return ("at",)  # it begins where its port stands
+        return ("at",)  # it begins where its port is
 
-
-def driven_rows(joint: Drive) -> tuple[Row, ...]:
-    """What a drive prescribes."""
-    return (Coincide(),) if joint.of == "translation" else (Coincide(), Aligned())
+    @property
+    def driven(self) -> tuple[Row, ...]:
+        return coincide() if self.of == "translation" else (*coincide(), *aligned())

@@ -1,461 +1,425 @@
-"""The rows that joints are made of, between two ports held at a state.
+"""Rows: scalar relations between two ports A and B, as data.
 
-A port is a point c = r_P + A (x + Φη) and a triad that moves with its section, d_i = A (d₀_i + ψ × d₀_i + ⅓ ψ × (ψ × d₀_i)) with
-ψ = Ψη. (The last term makes the direction of a bent section right to ψ⁴; without it a weld turns by atan ψ instead of ψ, and is
-softer by ψ².) Each row is the rate of a gap: coincide c_B − c_A, perpendicular d_A·d_B, in plane d_A·(c_B − c_A), aligned
-½ (d_Ak·d_Bj − d_Aj·d_Bk). (Twists are not used for closed rows: ω + Ψη̇ is not the rate of a bending triad.) Motion is that of
-the second port, B, seen from the first, A. Joint coordinates (turn, along) and what springs act on (distance, in plane, skew) are
-rows too. The functions up to `Held` take plain arrays.
+A row is g = f(p, q), where p and q are sums of products of vectors, Σ α (a · b). The vectors are the separation c = c_B − c_A of
+the two points, the directions d_A1, d_A2, d_A3 and d_B1, d_B2, d_B3 of the two triads, and the inertial axes e_1, e_2, e_3. Only
+the difference of the points enters, so every row is invariant under translation, and under rotation where no e_i is used.
+
+    function         g                                 used for
+    "product"        p                                 closed rows, slides, small rotations
+    "length"         √p                                distances
+    "angle"          atan2(p, q)                       hinges
+    "rotation"       ϑ/sin ϑ · p,  cos ϑ = ½(q − 1)     rotation vectors
+    "velocity"       –        rate Σ α a · ċ           forces
+    "spin"           –        rate Σ α a · (ω_B − ω_A)  torques, ball joints
+
+The last two have a rate and no gap (the second vector of their terms is not used). Motion is that of B seen from A.
+
+The kernel, its twin in JAX, `terms` and the linearisation evaluate this table; a row of your own needs no other code. (Angular
+velocities are not used for closed rows: ω + Ψη̇ is not the rate of a bending triad.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Protocol
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 
-from phloat.algebra.cross import angle_ratio, cross, rotation, skew, skews
+from phloat.algebra.cross import rotation
 from phloat.errors import InputError
+from phloat.joints.port_state import PortState, port_entries
 
+SEPARATION, FIRST, SECOND, INERTIAL, VECTORS = 0, 1, 4, 7, 10  # numbers of the vectors: c, d_A1, d_B1, e_1; how many
+FUNCTIONS = ("product", "length", "angle", "rotation", "velocity", "spin")
+SMALL_TURN, HALF_TURN = 0.5, 3.0  # rad: rows of small rotations and of rotation vectors are meant for turns below
 
-def point_rate(A: np.ndarray, y: np.ndarray, Phi: np.ndarray) -> np.ndarray:
-    """ċ = A (v_P + ω × y + Φη̇) per (v_P, ω, η̇), with y = x + Φη."""
-    n = Phi.shape[1]
-    out = np.zeros((3, 6 + n))
-    out[:, 0:3] = A
-    out[:, 3:6] = -np.dot(A, skew(y))
-    out[:, 6:] = np.dot(A, Phi)
-    return out
-
-
-def bent(psi: np.ndarray, d0: np.ndarray) -> np.ndarray:
-    """The direction d₀ + ψ × d₀ + ⅓ ψ × (ψ × d₀) of a section turned by ψ; its length is left alone."""
-    turned = cross(psi, d0)
-    return d0 + turned + cross(psi, turned) / 3.0
-
-
-def bending(psi: np.ndarray, d0: np.ndarray) -> np.ndarray:
-    """The derivative of `bent` by ψ, 3 × 3."""
-    return -skew(d0) - (skew(cross(psi, d0)) + np.dot(skew(psi), skew(d0))) / 3.0
-
-
-def section_axes(psi: np.ndarray) -> np.ndarray:
-    """The rotation of a section turned by ψ: the orthonormal part of `bent`, I + a [ψ]× + b [ψ]×².
-
-    It turns about ψ by atan2(ψ, 1 − ψ²/3) = ψ + O(ψ⁵). With ℓ² = 1 + ψ²/3 + ψ⁴/9, a = 1/ℓ and b = (⅓ + (⅓ + ψ²/9)/(1 + ℓ))/ℓ.
-    """
-    a, b, _, _ = _turning(float(psi @ psi))
-    turn = skew(psi)
-    return np.eye(3) + a * turn + b * np.dot(turn, turn)
-
-
-def section_axes_rate(psi: np.ndarray, d0: np.ndarray) -> np.ndarray:
-    """The derivative of section_axes(ψ) d₀ by ψ, 3 × 3."""
-    a, b, da, db = _turning(float(psi @ psi))
-    turned = cross(psi, d0)
-    out = -a * skew(d0) - b * (skew(turned) + np.dot(skew(psi), skew(d0)))
-    return out + 2.0 * np.outer(da * turned + db * cross(psi, turned), psi)
-
-
-def _turning(x: float) -> tuple[float, float, float, float]:
-    """a and b of `section_axes` at x = ψ², and their derivatives by x."""
-    length = np.sqrt(1.0 + x / 3.0 + x * x / 9.0)
-    d_length, part = (1.0 / 3.0 + 2.0 * x / 9.0) / (2.0 * length), (1.0 / 3.0 + x / 9.0) / (1.0 + length)
-    b, d_part = (1.0 / 3.0 + part) / length, (1.0 / 9.0 - part * d_length) / (1.0 + length)
-    return 1.0 / length, b, -d_length / length**2, (d_part - b * d_length) / length
-
-
-def direction(A: np.ndarray, Psi: np.ndarray, d0: np.ndarray, eta: np.ndarray) -> np.ndarray:
-    """d = A bent(Ψη, d₀)."""
-    return np.dot(A, bent(np.dot(Psi, eta), d0))
-
-
-def direction_rate(A: np.ndarray, Psi: np.ndarray, d0: np.ndarray, eta: np.ndarray) -> np.ndarray:
-    """ḋ = A (ω × bent + (∂bent/∂ψ) Ψη̇) per (v_P, ω, η̇)."""
-    n = Psi.shape[1]
-    psi = np.dot(Psi, eta)
-    out = np.zeros((3, 6 + n))
-    out[:, 3:6] = -np.dot(A, skew(bent(psi, d0)))
-    out[:, 6:] = np.dot(np.dot(A, bending(psi, d0)), Psi)
-    return out
-
-
-def bent_triad(psi: np.ndarray, triad: np.ndarray) -> np.ndarray:
-    """`bent` of the three directions that are the columns of a triad, as columns."""
-    turn = skew(psi)
-    turned = turn @ triad
-    return triad + turned + turn @ turned / 3.0
-
-
-def bending_triad(psi: np.ndarray, triad: np.ndarray) -> np.ndarray:
-    """`bending` of the three directions that are the columns of a triad, 3 × 3 × 3 (first axis: which direction)."""
-    turn, own = skew(psi), skews(triad.T)
-    return -own - (skews((turn @ triad).T) + turn @ own) / 3.0
-
-
-# --- ports held at a state -------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Held:
-    """A port at a state: place c, triad D (columns), and their rates per velocity that its body has (the ground has none)."""
-
-    r_P: np.ndarray
-    A: np.ndarray
-    y: np.ndarray  # x + Φη
-    Phi: np.ndarray
-    Psi: np.ndarray
-    eta: np.ndarray
-    triad: np.ndarray  # the directions d₀ as columns
-    columns: np.ndarray  # the velocities that exist
-
-    @cached_property
-    def c(self) -> np.ndarray:
-        return self.r_P + self.A @ self.y
-
-    @cached_property
-    def psi(self) -> np.ndarray:
-        """How far the section is turned in its body."""
-        return self.Psi @ self.eta
-
-    @cached_property
-    def bent(self) -> np.ndarray:
-        """The directions in the axes of the body, as columns."""
-        return bent_triad(self.psi, self.triad)
-
-    @cached_property
-    def bending(self) -> np.ndarray:
-        """Their derivatives by ψ, 3 × 3 × 3 (first axis: which direction)."""
-        return bending_triad(self.psi, self.triad)
-
-    @cached_property
-    def D(self) -> np.ndarray:
-        return self.A @ self.bent
-
-    @cached_property
-    def point(self) -> np.ndarray:
-        """ċ, 3 × velocities."""
-        return point_rate(self.A, self.y, self.Phi)[:, self.columns]
-
-    @cached_property
-    def turn(self) -> np.ndarray:
-        """The rates of the three directions, 3 × 3 × velocities (first axis: which direction)."""
-        out = np.zeros((3, 3, 6 + len(self.eta)))
-        out[:, :, 3:6] = -self.A @ skews(self.bent.T)
-        out[:, :, 6:] = self.A @ self.bending @ self.Psi
-        return out[:, :, self.columns]
-
-    @cached_property
-    def spin(self) -> np.ndarray:
-        """ω_C = A (ω + Ψη̇), 3 × velocities."""
-        return np.hstack([np.zeros((3, 3)), self.A, self.A @ self.Psi])[:, self.columns]
-
-
-@dataclass(frozen=True, eq=False)
-class Entries(Held):
-    """The same port with its twelve numbers (c, d_1, d_2, d_3) as velocities: the rate of a row is then its gradient by them."""
-
-    point = np.eye(3, 12)  # the same of every port
-    turn = np.eye(9, 12, k=3).reshape(3, 3, 12)
-    spin = np.zeros((3, 12))
-
-    def by_state(self, gradient: np.ndarray) -> np.ndarray:
-        """A gradient by (c, d_i) as one by (r_P, A row by row, η): c = r_P + A y, d_i = A bent(Ψη, d₀_i)."""
-        on_c, on_D = gradient[:3], gradient[3:].reshape(3, 3).T
-        on_psi = np.einsum("dki,kd->i", self.bending, self.A.T @ on_D)
-        on_eta = self.Phi.T @ (self.A.T @ on_c) + self.Psi.T @ on_psi
-        return np.concatenate([on_c, (np.outer(on_c, self.y) + on_D @ self.bent.T).ravel(), on_eta])
-
-
-def by_entries(port: Held) -> Entries:
-    """A port whose rows give gradients by its point and directions."""
-    out = Entries(port.r_P, port.A, port.y, port.Phi, port.Psi, port.eta, port.triad, port.columns)
-    vars(out).update(c=port.c, D=port.D)  # known already
-    return out
-
-
-def held_ground(at: np.ndarray, triad: np.ndarray) -> Held:
-    """A place of the ground: nothing of it moves."""
-    none = np.zeros((3, 0))
-    return Held(at, np.eye(3), np.zeros(3), none, none, np.zeros(0), triad, np.zeros(0, dtype=int))
-
-
+Term = tuple[float, int, int]  # α and the numbers of a and b
 Pair = tuple[np.ndarray, np.ndarray]
 
 
-class Row(Protocol):
-    """One or more scalar rows: a gap, and its rate as a pair of matrices for the velocities of A and of B."""
-
-    @property
-    def labels(self) -> tuple[str, ...]: ...
-    def gap(self, A: Held, B: Held) -> np.ndarray: ...
-    def rate(self, A: Held, B: Held) -> Pair: ...
-
-
 @dataclass(frozen=True)
-class Coincide:
-    """c_B − c_A, in inertial axes."""
+class Row:
+    """One scalar row g = f(p, q) between two ports, with p = Σ α (a · b) over `terms` and q over `other_terms`.
 
-    axes: tuple[int, ...] = (0, 1, 2)
+    Parameters
+    ----------
+    label : str
+        Name of the row; of a free axis the name of the joint coordinate.
+    terms, other_terms : tuple of (α, a, b)
+        Products of p and of q: a factor and the numbers of two vectors.
+    function : str
+        "product", "length", "angle", "rotation", "velocity" or "spin"; see the table of this module.
+    coordinate : bool
+        Whether the row is a joint coordinate: an angle or a slide.
+    turn_limit : float
+        Turn between the two triads, rad, up to which the row is meant. Force elements warn beyond it.
+    """
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(f"coincide {'xyz'[i]}" for i in self.axes)
+    label: str
+    terms: tuple[Term, ...]
+    function: str = "product"
+    other_terms: tuple[Term, ...] = ()
+    coordinate: bool = False
+    turn_limit: float = np.inf
 
-    def gap(self, A: Held, B: Held) -> np.ndarray:
-        return (B.c - A.c)[list(self.axes)]
+    def __hash__(self) -> int:
+        return self._hash  # rows are keys of tables, often
 
-    def rate(self, A: Held, B: Held) -> Pair:
-        return -A.point[list(self.axes)], B.point[list(self.axes)]
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.label, self.terms, self.function, self.other_terms))
 
-
-@dataclass(frozen=True)
-class Perpendicular:
-    """d_A · d_B for two directions of the joint triads."""
-
-    i: int
-    j: int
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return (f"perpendicular {'xyz'[self.i]}{'xyz'[self.j]}",)
-
-    def gap(self, A: Held, B: Held) -> np.ndarray:
-        return np.array([A.D[:, self.i] @ B.D[:, self.j]])
-
-    def rate(self, A: Held, B: Held) -> Pair:
-        return (B.D[:, self.j] @ A.turn[self.i])[None], (A.D[:, self.i] @ B.turn[self.j])[None]
-
-
-@dataclass(frozen=True)
-class InPlane:
-    """d_A · (c_B − c_A) for a direction of the first joint triad."""
-
-    i: int
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return (f"in plane {'xyz'[self.i]}",)
-
-    def gap(self, A: Held, B: Held) -> np.ndarray:
-        return np.array([A.D[:, self.i] @ (B.c - A.c)])
-
-    def rate(self, A: Held, B: Held) -> Pair:
-        d = A.D[:, self.i]
-        return ((B.c - A.c) @ A.turn[self.i] - d @ A.point)[None], (d @ B.point)[None]
-
-
-@dataclass(frozen=True)
-class Aligned:
-    """The skew products of two triads: zero where they agree, those of bent sections too, and unchanged by any common rotation
-    (½ Σ d_Ai × d_Bi in inertial axes is not: a weld of bending ends then loses angular momentum)."""
-
-    axes: tuple[int, ...] = (0, 1, 2)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(f"aligned {'xyz'[i]}" for i in self.axes)
-
-    def gap(self, A: Held, B: Held) -> np.ndarray:
-        j, k = self._others
-        products = A.D.T @ B.D
-        return np.asarray(0.5 * (products[k, j] - products[j, k]))
-
-    def rate(self, A: Held, B: Held) -> Pair:
-        (j, k), D_A, D_B = self._others, A.D.T[:, None], B.D.T[:, None]
-        on_A, on_B = D_B[j] @ A.turn[k] - D_B[k] @ A.turn[j], D_A[k] @ B.turn[j] - D_A[j] @ B.turn[k]
-        return 0.5 * on_A[:, 0], 0.5 * on_B[:, 0]
-
-    @property
-    def _others(self) -> tuple[np.ndarray, np.ndarray]:
-        """j and k of each axis i, (i, j, k) cyclic."""
-        i = np.array(self.axes, dtype=int)
-        return (i + 1) % 3, (i + 2) % 3
-
-
-@dataclass(frozen=True)
-class Skew:
-    """½ (d_Ak · d_Bj − d_Aj · d_Bk), (i, j, k) cyclic: the small rotation of B seen from A about direction i of A."""
-
-    i: int
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return (f"skew {'xyz'[self.i]}",)
-
-    @property
-    def products(self) -> tuple[Perpendicular, Perpendicular]:
-        """The two products of which the row is half the difference."""
-        j, k = (self.i + 1) % 3, (self.i + 2) % 3
-        return Perpendicular(k, j), Perpendicular(j, k)
-
-    def gap(self, A: Held, B: Held) -> np.ndarray:
-        plus, minus = self.products
-        return 0.5 * (plus.gap(A, B) - minus.gap(A, B))
-
-    def rate(self, A: Held, B: Held) -> Pair:
-        plus, minus = (product.rate(A, B) for product in self.products)
-        return 0.5 * (plus[0] - minus[0]), 0.5 * (plus[1] - minus[1])
-
-
-@dataclass(frozen=True)
-class RotationVector:
-    """φ_i = ϑ/sin ϑ · ½ (d_Ak · d_Bj − d_Aj · d_Bk): a component of the rotation vector of B seen from A, for turns ϑ below π."""
-
-    i: int
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return (f"rotation {'xyz'[self.i]}",)
-
-    def gap(self, A: Held, B: Held) -> np.ndarray:
-        return angle_ratio(turn_cosine(A, B))[0] * Skew(self.i).gap(A, B)
-
-    def rate(self, A: Held, B: Held) -> Pair:
-        ratio, slope = angle_ratio(turn_cosine(A, B))  # κ ṡ + s κ' ½ Σ (d_Ai · d_Bi)˙
-        rates, change = Skew(self.i).rate(A, B), 0.5 * slope * Skew(self.i).gap(A, B)[0]
-        on_A, on_B = zip(*(Perpendicular(k, k).rate(A, B) for k in range(3)), strict=True)
-        return ratio * rates[0] + change * sum(on_A), ratio * rates[1] + change * sum(on_B)
-
-
-def turn_cosine(A: Held, B: Held) -> float:
-    """½ (Σ d_Ai · d_Bi − 1): the cosine of the turn between the triads of two ports."""
-    return 0.5 * (float(np.sum(A.D * B.D)) - 1.0)
-
-
-@dataclass(frozen=True)
-class Distance:
-    """|c_B − c_A|."""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return ("distance",)
-
-    def gap(self, A: Held, B: Held) -> np.ndarray:
-        return np.array([np.linalg.norm(B.c - A.c)])
-
-    def rate(self, A: Held, B: Held) -> Pair:
-        length = float(np.linalg.norm(B.c - A.c))
-        if length == 0.0:
+    def __post_init__(self) -> None:
+        if self.function not in FUNCTIONS:
+            raise InputError(f"function of row {self.label!r} is {self.function!r}; it must be one of {FUNCTIONS}")
+        if not self.terms or (self.function in ("angle", "rotation")) != bool(self.other_terms):
             raise InputError(
-                "the ends of a spring or damper stand at one point, so it pulls nowhere; place them apart, or use a Bushing"
+                f"row {self.label!r} has no terms, or other_terms that its function {self.function!r} does not take"
             )
-        n = (B.c - A.c) / length
-        return -(n @ A.point)[None], (n @ B.point)[None]
+        for _, a, b in self.terms + self.other_terms:
+            if a not in range(VECTORS) or b not in range(VECTORS):
+                raise InputError(
+                    f"row {self.label!r} has the vectors {a} and {b}; they are numbered from 0 to {VECTORS - 1}"
+                )
+        if self.has_gap and len({(a == SEPARATION) + (b == SEPARATION) for _, a, b in self.terms}) > 1:
+            raise InputError(
+                f"the terms of row {self.label!r} are of different units: each must have as many separations"
+            )
+
+    @property
+    def has_gap(self) -> bool:
+        """Whether the row is the rate of something: velocity and spin rows are not."""
+        return self.function not in ("velocity", "spin")
+
+    @property
+    def is_angle(self) -> bool:
+        """Whether whole turns are counted."""
+        return self.function == "angle"
+
+    @cached_property
+    def length_power(self) -> int:
+        """n if the gap (of a velocity or spin row: its rate times a time) is in mⁿ; gaps in m⁰ are angles, to first order."""
+        if not self.has_gap:
+            return int(self.function == "velocity")
+        _, a, b = self.terms[0]
+        count = (a == SEPARATION) + (b == SEPARATION)
+        return {"length": count // 2, "angle": 0}.get(self.function, count)
+
+    @property
+    def is_length(self) -> bool:
+        """Whether the gap is in metres."""
+        return self.length_power == 1
+
+    @cached_property
+    def vectors(self) -> frozenset[int]:
+        """Numbers of the vectors that the row depends on."""
+        used = {a for _, a, _ in self.terms + self.other_terms}
+        return frozenset(used | {b for _, _, b in self.terms + self.other_terms} if self.has_gap else used)
+
+    @cached_property
+    def follows(self) -> bool:
+        """Whether the row is a force or torque along the axes of the section of B that it acts on."""
+        return not self.has_gap and any(SECOND <= a < INERTIAL for a in self.vectors)
+
+    @cached_property
+    def slide_axis(self) -> int | None:
+        """i if the row is the component of the separation along direction i of A, else None."""
+        term = self.terms[0]
+        one = self.function == "product" and len(self.terms) == 1 and term[2] == SEPARATION
+        return term[1] - FIRST if one and FIRST <= term[1] < SECOND else None
+
+    def gap(self, A: PortState, B: PortState) -> float:
+        """g at a state."""
+        return float(gaps((self,), A, B)[0])
+
+    def rate(self, A: PortState, B: PortState) -> Pair:
+        """∂g per velocity of the body of A and of B, two vectors."""
+        on_A, on_B = rates((self,), A, B)
+        return on_A[0], on_B[0]
+
+    def zero_triad(self, angle: float) -> np.ndarray:
+        """The triad of B in that of A where an angle row has this value and nothing else is turned."""
+        (_, i, j), (_, k, l) = self.terms[0], self.other_terms[0]
+        e = np.eye(3)
+        i, j, k, l = i - FIRST, j - SECOND, k - FIRST, l - SECOND
+        return rotation(angle * (np.cross(e[k], e[i]) if j == l else np.cross(e[j], e[l])))
 
 
-@dataclass(frozen=True)
-class Turn:
-    """An angle ϑ between the triads: tan ϑ = (d_Ai · d_Bj) / (d_Ak · d_Bl) with p = (i, j), q = (k, l).
+# --- the rows that joints and force elements are made of --------------------------------------------------------------------
+
+
+@cache
+def coincide() -> tuple[Row, ...]:
+    """c · e_i = 0: the two points are one."""
+    return tuple(Row(f"coincide {'xyz'[i]}", ((1.0, SEPARATION, INERTIAL + i),)) for i in range(3))
+
+
+def perpendicular(i: int, j: int) -> Row:
+    """d_Ai · d_Bj."""
+    return Row(f"perpendicular {'xyz'[i]}{'xyz'[j]}", ((1.0, FIRST + i, SECOND + j),))
+
+
+def in_plane(i: int) -> Row:
+    """d_Ai · c: B stays in the plane through A that is normal to direction i of A."""
+    return Row(f"in plane {'xyz'[i]}", ((1.0, FIRST + i, SEPARATION),))
+
+
+@cache
+def aligned() -> tuple[Row, ...]:
+    """½ (d_Ak · d_Bj − d_Aj · d_Bk): zero where the triads agree, those of bent sections too.
+
+    They are unchanged by a common rotation. (½ Σ d_Ai × d_Bi in inertial axes is not: a weld of bending ends then loses angular
+    momentum.)
+    """
+    return tuple(Row(f"aligned {'xyz'[i]}", _skew_terms(i)) for i in range(3))
+
+
+def small_rotation(i: int) -> Row:
+    """½ (d_Ak · d_Bj − d_Aj · d_Bk), (i, j, k) cyclic: the small rotation of B seen from A about direction i of A."""
+    return Row(f"skew {'xyz'[i]}", _skew_terms(i), turn_limit=SMALL_TURN)
+
+
+def rotation_vector(i: int) -> Row:
+    """Component i of the rotation vector of B seen from A, ϑ/sin ϑ · ½ (d_Ak · d_Bj − d_Aj · d_Bk), for turns ϑ below π."""
+    trace = tuple((1.0, FIRST + k, SECOND + k) for k in range(3))
+    return Row(f"rotation {'xyz'[i]}", _skew_terms(i), "rotation", trace, turn_limit=HALF_TURN)
+
+
+def _skew_terms(i: int) -> tuple[Term, ...]:
+    j, k = (i + 1) % 3, (i + 2) % 3
+    return (0.5, FIRST + k, SECOND + j), (-0.5, FIRST + j, SECOND + k)
+
+
+def distance() -> Row:
+    """|c|."""
+    return Row("distance", ((1.0, SEPARATION, SEPARATION),), "length")
+
+
+def hinge(p: tuple[int, int] = (1, 0), q: tuple[int, int] = (0, 0), label: str = "angle") -> Row:
+    """The angle ϑ between the triads, tan ϑ = (d_Ai · d_Bj) / (d_Ak · d_Bl) with p = (i, j), q = (k, l).
 
     By default it is the angle about the common third direction. Where p and q share a direction of B, it is the angle about
     a direction of A; where they share one of A, about one of B.
     """
-
-    p: tuple[int, int] = (1, 0)
-    q: tuple[int, int] = (0, 0)
-    label: str = "angle"
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return (self.label,)
-
-    def gap(self, A: Held, B: Held) -> np.ndarray:
-        return np.arctan2(Perpendicular(*self.p).gap(A, B), Perpendicular(*self.q).gap(A, B))
-
-    def rate(self, A: Held, B: Held) -> Pair:
-        of_p, of_q = Perpendicular(*self.p), Perpendicular(*self.q)
-        p, q = float(of_p.gap(A, B)[0]), float(of_q.gap(A, B)[0])
-        p_rate, q_rate = of_p.rate(A, B), of_q.rate(A, B)
-        size = p**2 + q**2
-        return (q * p_rate[0] - p * q_rate[0]) / size, (q * p_rate[1] - p * q_rate[1]) / size
-
-    def turned(self, angle: float) -> np.ndarray:
-        """The triad of B in that of A when nothing but this angle differs from zero."""
-        e = np.eye(3)
-        (i, j), (k, l) = self.p, self.q
-        return rotation(angle * (np.cross(e[k], e[i]) if j == l else np.cross(e[j], e[l])))
+    terms = tuple(((1.0, FIRST + i, SECOND + j),) for i, j in (p, q))
+    return Row(label, terms[0], "angle", terms[1], coordinate=True)
 
 
-@dataclass(frozen=True)
-class Along:
-    """How far B stands along a direction of A, by default the third."""
-
-    i: int = 2
-    label: str = "slide"
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return (self.label,)
-
-    def gap(self, A: Held, B: Held) -> np.ndarray:
-        return InPlane(self.i).gap(A, B)
-
-    def rate(self, A: Held, B: Held) -> Pair:
-        return InPlane(self.i).rate(A, B)
+def slide(i: int = 2, label: str = "slide") -> Row:
+    """d_Ai · c: how far B stands along a direction of A, by default the third."""
+    return Row(label, in_plane(i).terms, coordinate=True)
 
 
-@dataclass(frozen=True)
-class Spin:
-    """Angular velocity of B seen from A, in the joint triad of A; it is the rate of nothing, so it has no gap."""
-
-    axes: tuple[int, ...] = (0, 1, 2)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(f"spin {'xyz'[i]}" for i in self.axes)
-
-    def gap(self, A: Held, B: Held) -> np.ndarray:
-        raise InputError("a ball joint has no angle; give the orientation of its body instead")
-
-    def rate(self, A: Held, B: Held) -> Pair:
-        into = A.D[:, list(self.axes)].T
-        return -into @ A.spin, into @ B.spin
+@cache
+def spins() -> tuple[Row, ...]:
+    """d_Ai · (ω_B − ω_A): the angular velocity of B seen from A, in the joint triad of A."""
+    return tuple(Row(f"spin {'xyz'[i]}", ((1.0, FIRST + i, 0),), "spin") for i in range(3))
 
 
-def is_length(row: Row) -> bool:
-    """Whether the gap of a row is in metres; the others are angles, to first order."""
-    return isinstance(row, (Coincide, InPlane, Along, Distance))
+def effort_row(function: str, direction: Sequence[float] | np.ndarray, axes: int) -> Row:
+    """A force ("velocity") or torque ("spin") on B along Σ direction_i a_i, with a_i the `axes` INERTIAL, FIRST or SECOND."""
+    return Row(function, tuple((float(x), axes + i, 0) for i, x in enumerate(direction)), function)
+
+
+# --- values, rates and second derivatives ------------------------------------------------------------------------------------
+
+
+def product_matrices(terms: Sequence[tuple[Term, ...]]) -> np.ndarray:
+    """Symmetric matrices S (n, 10, 10) with p_n = ½ Σ S_ab (a · b)."""
+    out = np.zeros((len(terms), VECTORS, VECTORS))
+    for n, some in enumerate(terms):
+        for factor, a, b in some:
+            out[n, a, b] += factor
+            out[n, b, a] += factor
+    return out
+
+
+def _port_vectors(A: PortState, B: PortState) -> np.ndarray:
+    return np.vstack([B.c - A.c, A.D.T, B.D.T, np.eye(3)])
+
+
+@lru_cache(maxsize=4096)
+def _matrices(rows: tuple[Row, ...]) -> tuple[np.ndarray, np.ndarray, bool]:
+    """`product_matrices` of p and of q, and whether all rows are products."""
+    of_p = product_matrices([row.terms if row.has_gap else () for row in rows])
+    return of_p, product_matrices([row.other_terms for row in rows]), all(row.function == "product" for row in rows)
+
+
+def gaps(rows: tuple[Row, ...], A: PortState, B: PortState) -> np.ndarray:
+    """The gaps of rows at a state; angles between −π and π."""
+    p, q = _values(rows, _port_vectors(A, B))
+    if _matrices(rows)[2]:
+        return p
+    return np.array([_function(row, x, y)[0] for row, x, y in zip(rows, p, q, strict=True)])
+
+
+def rates(rows: tuple[Row, ...], A: PortState, B: PortState) -> Pair:
+    """The rates of rows per velocity of the bodies of A and of B: two matrices (rows, velocities)."""
+    forces, torques = _forces(rows, A, B)
+    out = []
+    for port, sign, first in ((A, -1.0, FIRST), (B, 1.0, SECOND)):
+        rate = sign * forces[:, SEPARATION] @ port.point
+        if (on_triad := forces[:, first : first + 3].reshape(len(rows), 9)).any():
+            rate = rate + on_triad @ port.turn.reshape(9, -1)
+        out.append(rate if torques is None else rate + sign * torques @ port.spin)
+    return out[0], out[1]
+
+
+def _forces(rows: tuple[Row, ...], A: PortState, B: PortState) -> tuple[np.ndarray, np.ndarray | None]:
+    """What λ = 1 of each row puts on the vectors, ∂g/∂a (rows, 10, 3), and the torque between the ports, if there is any."""
+    vectors = _port_vectors(A, B)
+    of_p, of_q, only_products = _matrices(rows)
+    out, torques = of_p @ vectors, None
+    if only_products:
+        return out, None
+    p, q = _values(rows, vectors)
+    for n, row in enumerate(rows):
+        if row.has_gap:
+            _, f_p, f_q = _function(row, p[n], q[n])
+            out[n] = f_p * out[n] + f_q * (of_q[n] @ vectors)
+        elif row.function == "velocity":
+            out[n, SEPARATION] = _direction(row, vectors)
+        else:
+            torques = np.zeros((len(rows), 3)) if torques is None else torques
+            torques[n] = _direction(row, vectors)
+    return out, torques
+
+
+def _direction(row: Row, vectors: np.ndarray) -> np.ndarray:
+    """Σ α a of a velocity or spin row; directions of B are those of its section, of unit length."""
+    factors = np.array([factor for factor, _, _ in row.terms])
+    out = factors @ vectors[[a for _, a, _ in row.terms]]
+    return np.asarray(out * np.sqrt(factors @ factors / (out @ out)) if row.follows else out)
+
+
+def _values(rows: tuple[Row, ...], vectors: np.ndarray) -> Pair:
+    """p and q of every row."""
+    inner = (vectors @ vectors.T).ravel()
+    of_p, of_q, only_products = _matrices(rows)
+    p = 0.5 * of_p.reshape(-1, VECTORS * VECTORS) @ inner
+    return p, p if only_products else 0.5 * of_q.reshape(-1, VECTORS * VECTORS) @ inner
+
+
+def _function(row: Row, p: float, q: float) -> tuple[float, float, float]:
+    """f(p, q) and its two slopes."""
+    if row.function == "product":
+        return p, 1.0, 0.0
+    if row.function == "angle":
+        size = p * p + q * q
+        return float(np.arctan2(p, q)), q / size, -p / size
+    if row.function == "rotation":
+        ratio, slope, _ = angle_ratio(0.5 * (q - 1.0))
+        return ratio * p, ratio, 0.5 * slope * p
+    if row.function == "length":
+        if p == 0.0:
+            raise InputError(
+                "the two ends of a spring or damper are at the same point, so its direction is undefined; place them apart, "
+                "or use a Bushing"
+            )
+        length = float(np.sqrt(p))
+        return length, 0.5 / length, 0.0
+    raise InputError(f"row {row.label!r} of a ball joint has no angle; give the orientation of its body instead")
+
+
+def _second_slopes(row: Row, p: float, q: float) -> tuple[float, float, float]:
+    """∂²f/∂p², ∂²f/∂p∂q and ∂²f/∂q²."""
+    if row.function == "angle":
+        square = (p * p + q * q) ** 2
+        return -2.0 * p * q / square, (p * p - q * q) / square, 2.0 * p * q / square
+    if row.function == "rotation":
+        _, slope, second = angle_ratio(0.5 * (q - 1.0))
+        return 0.0, 0.5 * slope, 0.25 * second * p
+    if row.function == "length":
+        return -0.25 * p**-1.5, 0.0, 0.0
+    return 0.0, 0.0, 0.0
+
+
+def curvature(row: Row, A: PortState, B: PortState) -> np.ndarray:
+    """∂²g by the numbers (c, d_1, d_2, d_3) of both ports, 24 × 24, of a row with a gap."""
+    vectors = _port_vectors(A, B)
+    p, q = (float(x[0]) for x in _values((row,), vectors))
+    _, f_p, f_q = _function(row, p, q)
+    of_p, of_q = (matrices[0] for matrices in _matrices((row,))[:2])
+    by_p, by_q = (of @ vectors for of in (of_p, of_q))
+    f_pp, f_pq, f_qq = _second_slopes(row, p, q)
+    out = np.kron(f_p * of_p + f_q * of_q, np.eye(3))
+    if (f_pp, f_pq, f_qq) != (0.0, 0.0, 0.0):
+        on_p, on_q = by_p.ravel(), by_q.ravel()
+        mixed = np.outer(on_p, on_q)
+        out += f_pp * np.outer(on_p, on_p) + f_pq * (mixed + mixed.T) + f_qq * np.outer(on_q, on_q)
+    return np.asarray(_NUMBERS.T @ out @ _NUMBERS)
+
+
+def _vectors_by_numbers() -> np.ndarray:
+    """∂(c, d_A, d_B, e) by the numbers (c, d_1, d_2, d_3) of A and of B, 30 × 24."""
+    out = np.zeros((3 * VECTORS, 24))
+    out[:3, :3], out[:3, 12:15] = -np.eye(3), np.eye(3)
+    out[3:12, 3:12] = out[12:21, 15:24] = np.eye(9)
+    return out
+
+
+_NUMBERS = _vectors_by_numbers()
+
+
+def gradient(rows: tuple[Row, ...], A: PortState, B: PortState) -> np.ndarray:
+    """∂g by the numbers (c, d_1, d_2, d_3) of both ports, (rows, 24)."""
+    return np.hstack(rates(rows, port_entries(A), port_entries(B)))
+
+
+def angle_ratio(cosine: float) -> tuple[float, float, float]:
+    """κ = ϑ/sin ϑ and its first and second derivatives by cos ϑ; by their series in x = 1 − cos ϑ where x is small."""
+    x = 1.0 - cosine
+    if x < 0.25:
+        series = np.polynomial.Polynomial(np.cumprod([1.0, *(n / (2.0 * n + 1.0) for n in range(1, 24))]))
+        return float(series(x)), -float(series.deriv()(x)), float(series.deriv(2)(x))
+    angle = np.arccos(max(cosine, -1.0))
+    square = 1.0 - cosine * cosine
+    ratio = float(angle / np.sin(angle))
+    slope = (ratio * cosine - 1.0) / square
+    return (
+        ratio,
+        float(slope),
+        float((slope * cosine + ratio) / square + 2.0 * cosine * (ratio * cosine - 1.0) / square**2),
+    )
+
+
+def turn_cosine(A: PortState, B: PortState) -> float:
+    """½ (Σ d_Ai · d_Bi − 1): the cosine of the turn between the triads of two ports."""
+    return 0.5 * (float(np.sum(A.D * B.D)) - 1.0)
 
 
 def gap_units(rows: Sequence[Row], length: float) -> np.ndarray:
-    """What the gaps of rows are compared with: a length, or one."""
-    return np.array([length if is_length(row) else 1.0 for row in rows for _ in row.labels])
+    """What the gaps of rows are compared with: powers of a length."""
+    return np.array([length**row.length_power for row in rows])
 
 
-# --- rows in a plane -------------------------------------------------------------------------------------------------
+# --- rows in a plane ---------------------------------------------------------------------------------------------------------
 
 
-def in_plane(row: Row, U_A: np.ndarray, U_B: np.ndarray) -> Row | None:
-    """What is left of a row when everything moves in the plane xy: the row, fewer of its axes, or nothing.
+def in_the_plane(row: Row, U_A: np.ndarray, U_B: np.ndarray) -> Row | None:
+    """The row if it says anything where everything moves in the plane xy, else None.
 
-    U_A and U_B are the joint triads in their bodies; a direction must lie in the plane or stand on it.
+    U_A and U_B are the joint triads in their bodies; a direction must lie in the plane or be normal to it. A product of a vector
+    in the plane with one normal to it is zero, and one of two normals is constant.
     """
-    if isinstance(row, Coincide):
-        return Coincide((0, 1))
-    if isinstance(row, Aligned):
-        return Aligned(tuple(i for i in range(3) if not _flat(U_A[:, i])))
-    if isinstance(row, Perpendicular):
-        return row if _flat(U_A[:, row.i]) and _flat(U_B[:, row.j]) else None
-    if isinstance(row, (InPlane, Along)):
-        return row if _flat(U_A[:, row.i]) else None
-    if isinstance(row, (Skew, RotationVector)):
-        return None if _flat(U_A[:, row.i]) else row
-    if isinstance(row, Turn):
-        inside = [_flat(U_A[:, i]) and _flat(U_B[:, j]) for i, j in (row.p, row.q)]
-        return row if all(inside) else None
-    if isinstance(row, Spin):
-        upright = [i for i in range(3) if not _flat(U_A[:, i])]
-        return Spin(tuple(upright))
-    return row
+    if not row.has_gap:
+        normals = {_is_normal(a, U_A, U_B) for _, a, _ in row.terms}
+        return row if normals == {row.function == "spin"} else None
+    sums = (row.terms, row.other_terms) if row.is_angle else (row.terms,)
+    moves = [any(not (_is_normal(a, U_A, U_B) or _is_normal(b, U_A, U_B)) for _, a, b in terms) for terms in sums]
+    return row if all(moves) else None
 
 
-def _flat(d: np.ndarray) -> bool:
-    if abs(d[2]) < 1e-12:
-        return True
-    if np.hypot(d[0], d[1]) < 1e-12:
+def _is_normal(vector: int, U_A: np.ndarray, U_B: np.ndarray) -> bool:
+    """Whether a vector is normal to the plane xy, where it is not in the plane."""
+    if vector == SEPARATION:
         return False
-    raise InputError(f"the direction {d} of a joint neither lies in the plane xy nor stands on it")
+    if vector >= INERTIAL:
+        return vector == INERTIAL + 2
+    d = U_A[:, vector - FIRST] if vector < SECOND else U_B[:, vector - SECOND]
+    if abs(d[2]) < 1e-12:
+        return False
+    if np.hypot(d[0], d[1]) < 1e-12:
+        return True
+    raise InputError(f"the direction {d} of a joint neither lies in the plane xy nor is normal to it")

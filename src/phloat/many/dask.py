@@ -15,8 +15,8 @@ import numpy as np
 
 from phloat.errors import InputError
 from phloat.many.by_value import dumps
+from phloat.many.processes import fair, shares, work
 from phloat.many.question import Outcome, Question
-from phloat.many.runs import fair, shares, work
 
 PATIENCE = 5.0  # seconds to reach a scheduler, and a worker
 AHEAD = 3  # shares under way for every thread of the cluster
@@ -58,7 +58,7 @@ def _shared(client: Any, sent: bytes, table: np.ndarray, numbers: np.ndarray) ->
     def give() -> None:
         while waiting and len(running) < AHEAD * max(threads, 1):
             some = waiting.pop()
-            future = client.submit(share, sent, some, table[some], pure=False)
+            future = client.submit(run_share, sent, some, table[some], pure=False)
             running[future] = some
             finished.add(future)
 
@@ -86,7 +86,7 @@ def _shared(client: Any, sent: bytes, table: np.ndarray, numbers: np.ndarray) ->
         client.cancel(list(running))
 
 
-def share(sent: bytes, numbers: np.ndarray, rows: np.ndarray) -> list[Outcome] | str:
+def run_share(sent: bytes, numbers: np.ndarray, rows: np.ndarray) -> list[Outcome] | str:
     """What a worker does, or why it cannot. Threads of one worker cannot tell their warnings apart: those are let go."""
     import distributed
 

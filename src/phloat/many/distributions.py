@@ -116,7 +116,7 @@ class Truncated:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choices:
     """One of a few values, each as likely as its weight."""
 
     values: tuple[float, ...]
@@ -186,7 +186,7 @@ def truncated(distribution: Distribution, *, low: float = -np.inf, high: float =
     return out
 
 
-def choice(values: Sequence[float], weights: Sequence[float] | None = None) -> Choice:
+def choice(values: Sequence[float], weights: Sequence[float] | None = None) -> Choices:
     """One of these values at random; a bare list of values is a grid instead, which takes each of them."""
     listed = finite_row("choice", values)
     if not len(listed):
@@ -194,7 +194,7 @@ def choice(values: Sequence[float], weights: Sequence[float] | None = None) -> C
     share = np.ones(len(listed)) if weights is None else finite_row("weights", weights)
     if len(share) != len(listed) or share.min() < 0.0 or not share.sum() > 0.0:
         raise InputError(f"weights are {weights!r}; give one for each of the {len(listed)} values, none negative")
-    return Choice(tuple(listed.tolist()), tuple((share / share.sum()).tolist()))
+    return Choices(tuple(listed.tolist()), tuple((share / share.sum()).tolist()))
 
 
 def as_distribution(value: object) -> Distribution | None:

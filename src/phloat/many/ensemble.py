@@ -18,19 +18,17 @@ from phloat.errors import InputError
 from phloat.many.by_value import global_names, installed
 from phloat.many.dask import on_cluster
 from phloat.many.gather import Gatherer
-from phloat.many.processes import in_processes
-from phloat.many.question import Outcome, Question, Start
+from phloat.many.processes import cores, here, in_processes, in_threads
+from phloat.many.question import Outcome, Question, Start, Varied
 from phloat.many.results import Ensemble
-from phloat.many.runs import cores, here, in_threads
 from phloat.many.samples import Key, Samples, sampled
-from phloat.many.store import VERSION, Description, Folder
-from phloat.many.varied import Varied
-from phloat.motion.events import Event
-from phloat.motion.inputs import Inputs
-from phloat.motion.progress import Bar
+from phloat.many.store import VERSION, Description, EnsembleFolder
+from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.result import Result
+from phloat.motion.run.events import Event
+from phloat.motion.run.progress import Bar
+from phloat.motion.run.task import Begins, Controller, Scheme
 from phloat.motion.schemes.midpoint import Midpoint
-from phloat.motion.task import Begins, Controller, Scheme
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -93,7 +91,7 @@ def ensemble(
     arguments |= {"output": keep, "events": events, "t_start": t_start}
     drawn = sampled(parameters, samples, sampling, seed)
     question = Question(system, drawn.keys, start, arguments, output)
-    begin, folder = time.perf_counter(), None if save is None else Folder(Path(save))
+    begin, folder = time.perf_counter(), None if save is None else EnsembleFolder(Path(save))
     with nullcontext() if folder is None else folder.held():
         gatherer = _gatherer(question, drawn, folder)
         if len(gatherer.missing):
@@ -103,13 +101,13 @@ def ensemble(
     return Ensemble(drawn, gatherer.pieces, question, info)
 
 
-def _gatherer(question: Question, drawn: Samples, folder: Folder | None) -> Gatherer:
+def _gatherer(question: Question, drawn: Samples, folder: EnsembleFolder | None) -> Gatherer:
     """Empty, or with what a folder holds of the same question."""
-    description = asked(question, drawn)
+    description = description_of(question, drawn)
     if folder is None or not folder.taken:
         return Gatherer(drawn.values, description, folder)
     there = folder.description()
-    if differing := differences(there, description):
+    if differing := changed_parts(there, description):
         raise InputError(
             f"{str(folder.path)!r} holds another ensemble: {', '.join(differing)} {'is' if len(differing) == 1 else 'are'} "
             "not the same; call it as it was, or give another folder"
@@ -187,7 +185,7 @@ def _outcomes(
 DIGITS = 6  # to which two starts are the same: they were found by iterations, perhaps on two machines
 
 
-def asked(question: Question, drawn: Samples) -> Description:
+def description_of(question: Question, drawn: Samples) -> Description:
     """The description of an ensemble of which nothing has been run."""
     arguments = {("keep" if name == "output" else name): value for name, value in question.arguments.items()}
     parts: dict[str, Any] = {"system": _written(question.system), "parameters": (drawn.keys, drawn.values)}
@@ -209,7 +207,7 @@ def asked(question: Question, drawn: Samples) -> Description:
     }
 
 
-def differences(there: Description, here: Description) -> list[str]:
+def changed_parts(there: Description, here: Description) -> list[str]:
     """The parts of two questions that are not the same."""
     a, b = there["question"], here["question"]
     return [name for name in dict.fromkeys((*a, *b)) if a.get(name) != b.get(name)]
@@ -217,7 +215,7 @@ def differences(there: Description, here: Description) -> list[str]:
 
 def _written(system: System) -> object:
     """What a system was written with: its arrays follow from that, to round-off, which machines do not share."""
-    bodies = {name: (body.made or body) for name, body in system.bodies.items()}
+    bodies = {name: (body.construction or body) for name, body in system.bodies.items()}
     joints = {name: (c.joint, len(c.free), len(c.locked), len(c.driven)) for name, c in system.joints.items()}
     elements = {name: element.recipe for name, element in system.elements.items()}
     actuators = {name: actuator.recipe for name, actuator in system.actuators.items()}

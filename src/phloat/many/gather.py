@@ -11,23 +11,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat import errors
-from phloat.many.pieces import Form, Piece, form_of, piece_of
 from phloat.many.question import Outcome
-from phloat.many.store import Description, Folder
+from phloat.many.store import Description, EnsembleFolder, OutputForm, ResultBlock, form_of, piece_of
 
 SAMPLES = 4096  # to a piece at most
 BYTES = 32e6
 SECONDS = 10.0  # of work that a sweep may lose when it is ended by force
 
 
-class Pieces:
+class ResultBlocks:
     """Where the results are: in memory, or some of the pieces in a folder, which are read one at a time."""
 
-    def __init__(self, form: Form | None, folder: Folder | None = None, numbers: Sequence[int] = ()) -> None:
+    def __init__(
+        self, form: OutputForm | None, folder: EnsembleFolder | None = None, numbers: Sequence[int] = ()
+    ) -> None:
         self.form, self.folder, self.numbers = form, folder, list(numbers)
-        self.kept: list[Piece] = []
+        self.kept: list[ResultBlock] = []
 
-    def heads(self) -> Iterator[Piece]:
+    def heads(self) -> Iterator[ResultBlock]:
         """Which samples are in each piece; outputs need not be there."""
         return iter(self.kept) if self.folder is None else (self.folder.head(number) for number in self.numbers)
 
@@ -41,7 +42,7 @@ class Pieces:
 
 
 @dataclass
-class Seen:
+class SeenWarning:
     """A warning that samples gave: how many, which one first, and its words."""
 
     count: int
@@ -52,12 +53,12 @@ class Seen:
 class Gatherer:
     """Takes outcomes, and writes a piece when enough have come together."""
 
-    def __init__(self, table: np.ndarray, description: Description, folder: Folder | None) -> None:
+    def __init__(self, table: np.ndarray, description: Description, folder: EnsembleFolder | None) -> None:
         self.table, self.description, self.folder = table, description, folder
         self.known = np.zeros(len(table), dtype=bool)
-        self.pieces = Pieces(None, folder=folder)
+        self.pieces = ResultBlocks(None, folder=folder)
         self.done = self.failures = 0
-        self.seen: dict[str, Seen] = {}
+        self.seen: dict[str, SeenWarning] = {}
         self.waiting: list[Outcome] = []
         self.size, self.since = 0, time.perf_counter()
 
@@ -87,7 +88,7 @@ class Gatherer:
                 self.pieces.form = form_of(outcome)
             self.size += 0 if outcome.outputs is None else sum(x.nbytes for x in outcome.outputs.values())
             for kind, text in outcome.warned:
-                seen = self.seen.setdefault(kind, Seen(0, outcome.sample, text))
+                seen = self.seen.setdefault(kind, SeenWarning(0, outcome.sample, text))
                 seen.count += 1
             self.waiting.append(outcome._replace(t=None))
         late = self.folder is not None and time.perf_counter() - self.since > SECONDS

@@ -6,22 +6,88 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from phloat.algebra.numbers import numbers, with_numbers
+from phloat.control.passive import PassiveController
+from phloat.control.sampled import Sampled
 from phloat.errors import ClosureError, ConvergenceError, InputError, JointError, unknown
-from phloat.many.family import family
-from phloat.many.prepared import Prepared, prepared
+from phloat.many.family import FamilyRuns, system_family
 from phloat.many.samples import Key
-from phloat.many.varied import Varied, numbers_of, with_numbers_of
-from phloat.motion.place import place
+from phloat.motion.initial.place import place
 from phloat.motion.result import Result
 from phloat.system.parameters import Table, table
 from phloat.system.state import State
 from phloat.system.system import System, fits
+
+SYSTEM = "system"  # an argument that is the system of the sample
+
+
+@dataclass(frozen=True, eq=False)
+class Varied:
+    """An argument of a run that is made for every sample, from the parameters that its function names."""
+
+    function: Callable[..., Any]
+
+    @property
+    def names(self) -> dict[str, object]:
+        """The parameters it takes, and their values unless told (`inspect.Parameter.empty`: there is none)."""
+        return {n: p.default for n, p in inspect.signature(self.function).parameters.items() if n != SYSTEM}
+
+    def made(self, values: Mapping[str, float], system: object) -> Any:
+        """What the function makes of one sample."""
+        known = {**values, SYSTEM: system}
+        wanted = inspect.signature(self.function).parameters
+        return self.function(**{name: known[name] for name in wanted if name in known})
+
+
+def varied(function: Callable[..., Any]) -> Varied:
+    """An argument of `ensemble` that depends on parameters by the names of its own arguments.
+
+    `controller=varied(lambda k: pid("motor", proportional=k))` with {"k": uniform(1.0, 5.0)} among the parameters; so may an
+    input, the whole of u, events, t_end …; an argument called `system` is the system of the sample.
+    """
+    if not callable(function):
+        raise InputError(f"{function!r} is no function; write varied(lambda k: pid('motor', proportional=k))")
+    kinds = {p.kind for p in inspect.signature(function).parameters.values()}
+    if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY}:
+        raise InputError("a function in varied(…) must name its arguments: they are the names of the parameters")
+    return Varied(function)
+
+
+def numbers_of(argument: object) -> dict[str, float]:
+    """The numbers of an input or a controller by name; of a number itself, under the name ''."""
+    if isinstance(argument, PassiveController):
+        return numbers(argument.made.keywords).values if argument.made is not None else {}
+    if isinstance(argument, Sampled):
+        own = numbers({"every": argument.every, "delay": argument.delay, "saturation": argument.saturation}).values
+        return own | numbers_of(argument.controller)
+    found = numbers(argument).values
+    ours = type(argument).__module__.startswith("phloat.control")  # it holds models, whose numbers are not its own
+    return {name: value for name, value in found.items() if "." not in name and "[" not in name} if ours else found
+
+
+def with_numbers_of(argument: Any, changes: Mapping[str, float]) -> Any:
+    """The same with other numbers."""
+    if isinstance(argument, PassiveController):
+        assert argument.made is not None
+        return argument.made.func(*argument.made.args, **_changed(argument.made.keywords, changes))
+    if isinstance(argument, Sampled):
+        inside = {name: value for name, value in changes.items() if name in numbers_of(argument.controller)}
+        own = {"every": argument.every, "delay": argument.delay, "saturation": argument.saturation}
+        own = _changed(own, {name: value for name, value in changes.items() if name not in inside})
+        return replace(argument, **own, controller=with_numbers_of(argument.controller, inside))
+    return _changed(argument, changes) if changes else argument
+
+
+def _changed(value: Any, changes: Mapping[str, float]) -> Any:
+    paths = numbers(value).paths
+    return with_numbers(value, {paths[name]: number for name, number in changes.items()})
+
 
 Start = State | Callable[[System], State] | Varied | None
 Outputs = dict[str, np.ndarray]
@@ -126,12 +192,12 @@ class Question:
         try:
             result = self.result(values)
         except Exception as error:
-            return Outcome(k, None, said(error))
+            return Outcome(k, None, error_text(error))
         try:
-            found = final(result) if self.output is None else self.output(result)
-            outputs = checked(found)
+            found = final_state(result) if self.output is None else self.output(result)
+            outputs = as_outputs(found)
         except Exception as error:
-            return Outcome(k, None, f"output: {said(error)}")
+            return Outcome(k, None, f"output: {error_text(error)}")
         return Outcome(k, outputs, t=result.t, single=not isinstance(found, Mapping))
 
     def result(self, values: np.ndarray | None) -> Result:
@@ -146,7 +212,7 @@ class Question:
                     given[kind][name] = value
         system = self.prepared.family.system(list(given["system"].values()))
         other = self._other(system, given["other"], given["argument"])
-        return self.prepared.of(system, start=self._begun(system, given["argument"]), **other)
+        return self.prepared.run_system(system, start=self._begun(system, given["argument"]), **other)
 
     @cached_property
     def _as_is(self) -> dict[str, float]:
@@ -155,7 +221,7 @@ class Question:
         return {name: self.table.places[name].value for name in named}
 
     @cached_property
-    def prepared(self) -> Prepared:
+    def prepared(self) -> FamilyRuns:
         """What runs of samples have in common."""
         options = {n: x for n, x in self.arguments.items() if not isinstance(x, Varied)}
         if isinstance(u := options.get("u"), Mapping):
@@ -164,7 +230,8 @@ class Question:
         if not isinstance(start, State):
             with suppress(Exception):  # samples say what is wrong
                 start = self._begun(self.system, {})
-        return prepared(family(self.system, tuple(self._as_is)), start, options.pop("t_end", np.nan), **options)
+        t_end = options.pop("t_end", np.nan)
+        return FamilyRuns(system_family(self.system, tuple(self._as_is)), start, t_end, options)
 
     def _begun(self, system: System, values: Mapping[str, float]) -> State | None:
         """Where the run of a sample begins; None where that is where the one before it began."""
@@ -208,7 +275,7 @@ class Question:
         return out
 
 
-def said(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """An error as a sentence."""
     if isinstance(error, (InputError, ConvergenceError)):
         hint = ""
@@ -218,12 +285,12 @@ def said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def final(result: Result) -> dict[str, np.ndarray]:
+def final_state(result: Result) -> dict[str, np.ndarray]:
     """The last state by name: what is kept of a run unless told."""
     return {name: result.system.layout.of(result.e[-1], name) for name in result.system.layout}
 
 
-def checked(found: object) -> Outputs:
+def as_outputs(found: object) -> Outputs:
     """What an output function returned, as arrays by name."""
     if isinstance(found, Result):
         raise InputError("the whole Result was returned; return a number, an array or a dict of them")

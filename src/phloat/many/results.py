@@ -13,11 +13,10 @@ import numpy as np
 
 from phloat.algebra.tables import grid
 from phloat.errors import InputError, PortError, finite, unknown
-from phloat.many.gather import Pieces
-from phloat.many.pieces import Failed
+from phloat.many.gather import ResultBlocks
 from phloat.many.question import ONE, Question
 from phloat.many.samples import Samples
-from phloat.many.store import Folder
+from phloat.many.store import EnsembleFolder, FailedSample
 from phloat.motion.result import Result
 
 
@@ -30,7 +29,7 @@ class Ensemble:
     """
 
     samples: Samples
-    pieces: Pieces
+    pieces: ResultBlocks
     question: Question | None = None
     info: Mapping[str, object] = field(default_factory=dict)
 
@@ -85,12 +84,12 @@ class Ensemble:
         return out
 
     @cached_property
-    def failed(self) -> list[Failed]:
+    def failed(self) -> list[FailedSample]:
         """The samples that gave no output, with their parameters and the reason, by number."""
         found = [
             (int(k), why) for piece in self.pieces.heads() for k, why in zip(piece.failed, piece.errors, strict=True)
         ]
-        return [Failed(k, self.samples.named(k), why) for k, why in sorted(found)]
+        return [FailedSample(k, self.samples.named(k), why) for k, why in sorted(found)]
 
     @property
     def missing(self) -> int:
@@ -248,13 +247,13 @@ class Ensemble:
 
 def load_ensemble(folder: str | Path) -> Ensemble:
     """A saved ensemble as far as it went; `missing` says how many samples are not there yet."""
-    where = Folder(Path(folder))
+    where = EnsembleFolder(Path(folder))
     said = where.description()
     table = where.table(said)
     form, levels = where.form(said), tuple((name, size) for name, size in said["levels"])
     samples = Samples(tuple(said["parameters"]), table, said["sampling"], levels)
     numbers = [number for number, _ in where.whole(form, len(table))]
-    return Ensemble(samples, Pieces(form, where, numbers), None, {"finished": said["finished"]})
+    return Ensemble(samples, ResultBlocks(form, where, numbers), None, {"finished": said["finished"]})
 
 
 def _plain(x: Any) -> Any:

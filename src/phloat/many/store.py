@@ -15,18 +15,18 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from phloat.algebra.array_files import DAMAGED, read_npy, read_npz
 from phloat.errors import DamagedRunWarning, InputError
-from phloat.many.pieces import Form, Piece
-from phloat.motion.files import LOCK, Check, description, held, names, shapes, whole_number, write_whole
+from phloat.many.question import Outcome
+from phloat.motion.saving.files import LOCK, Check, description, held, names, shapes, whole_number, write_whole
 
 VERSION = 1
 WORDS: dict[str, Check] = {
@@ -47,7 +47,7 @@ def _level(x: object) -> bool:
 
 
 @dataclass(frozen=True)
-class Folder:
+class EnsembleFolder:
     """The files of an ensemble."""
 
     path: Path
@@ -83,7 +83,7 @@ class Folder:
     def write_times(self, t: np.ndarray) -> None:
         self._write("t.npy", lambda file: np.save(file, t, allow_pickle=False))
 
-    def write(self, number: int, piece: Piece) -> None:
+    def write(self, number: int, piece: ResultBlock) -> None:
         arrays: dict[str, Any] = {
             "sample": piece.samples,
             "failed": piece.failed,
@@ -116,20 +116,20 @@ class Folder:
                 f"{str(self.path / name)!r} cannot be read ({error}); the pieces beside it may be"
             ) from error
 
-    def form(self, said: Description) -> Form | None:
+    def form(self, said: Description) -> OutputForm | None:
         if said["outputs"] is None:
             return None
         shapes = {name: tuple(shape) for name, shape in said["outputs"].items()}
         file = self.path / "t.npy"
         t = self._array(file.name) if file.exists() else None
-        return Form(shapes, tuple(said["complex"]), said["single"], t)
+        return OutputForm(shapes, tuple(said["complex"]), said["single"], t)
 
     def numbers(self) -> list[int]:
         """Of the pieces there are."""
         words = (file.name.split(".")[1] for file in self.path.glob("piece.*.npz"))
         return sorted(int(word) for word in words if word.isdecimal())
 
-    def read(self, number: int, form: Form | None) -> Piece:
+    def read(self, number: int, form: OutputForm | None) -> ResultBlock:
         """A piece; an error where it is not whole."""
         shapes = form.shapes if form is not None else {}
         piece, file = self.head(number), read_npz(self._piece(number), *(f"output_{j}" for j in range(len(shapes))))
@@ -139,24 +139,24 @@ class Folder:
                 raise ValueError(f"output {name!r} has shape {array.shape}")
         return replace(piece, outputs=outputs)
 
-    def column(self, number: int, form: Form, name: str) -> tuple[np.ndarray, np.ndarray]:
+    def column(self, number: int, form: OutputForm, name: str) -> tuple[np.ndarray, np.ndarray]:
         """The samples of a piece and one of its outputs."""
         output = f"output_{list(form.shapes).index(name)}"
         file = read_npz(self._piece(number), "sample", output)
         return file["sample"], file[output]
 
-    def head(self, number: int) -> Piece:
+    def head(self, number: int) -> ResultBlock:
         """A piece without its outputs."""
         file = read_npz(self._piece(number), "sample", "failed", "errors")
         samples, failed, errors = file["sample"], file["failed"], file["errors"]
         if any(x.dtype.kind != "i" or x.ndim != 1 for x in (samples, failed)) or errors.shape != failed.shape:
             raise ValueError("its lists of samples are none")
-        return Piece(samples, {}, failed, tuple(map(str, errors.tolist())))
+        return ResultBlock(samples, {}, failed, tuple(map(str, errors.tolist())))
 
     def _piece(self, number: int) -> Path:
         return self.path / f"piece.{number:06d}.npz"
 
-    def whole(self, form: Form | None, samples: int) -> Iterator[tuple[int, Piece]]:
+    def whole(self, form: OutputForm | None, samples: int) -> Iterator[tuple[int, ResultBlock]]:
         """The pieces that can be read, each with its number; a warning where one cannot."""
         known = np.zeros(samples, dtype=bool)
         for number in self.numbers():
@@ -176,3 +176,88 @@ class Folder:
         """A piece that cannot be read, out of the way of others."""
         file = self._piece(number)
         os.replace(file, file.with_name(file.name + ".damaged"))
+
+
+# --- arrays of outcomes -----------------------------------------------------------------------------------------------
+#
+# Results of some samples as arrays: what is kept in memory or written to disk, piece by piece.
+
+
+class FailedSample(NamedTuple):
+    """A sample without outputs: its number, its parameters, and why."""
+
+    sample: int
+    parameters: dict[str, float]
+    error: str
+
+
+@dataclass(frozen=True, eq=False)
+class OutputForm:
+    """What every output looks like: shapes and kinds by name, as the first sample that succeeded had them."""
+
+    shapes: dict[str, tuple[int, ...]]
+    complex: tuple[str, ...]
+    single: bool
+    t: np.ndarray | None
+
+    def misfit(self, outputs: dict[str, np.ndarray]) -> str:
+        """Why outputs cannot stand beside the others; empty where they can."""
+        if outputs.keys() != self.shapes.keys():
+            return f"the outputs are {', '.join(outputs) or 'none'}, those of other samples {', '.join(self.shapes)}"
+        for name, value in outputs.items():
+            if value.shape != self.shapes[name]:
+                return (
+                    f"{name!r} has shape {value.shape}, in other samples {self.shapes[name]}; "
+                    "give outputs of one shape, or the same times: keep=[…]"
+                )
+            if value.dtype.kind == "c" and name not in self.complex:
+                return f"{name!r} is complex, in other samples real"
+        return ""
+
+    def kind(self, name: str) -> type:
+        return complex if name in self.complex else float
+
+
+def form_of(outcome: Outcome) -> OutputForm:
+    assert outcome.outputs is not None
+    shapes = {name: value.shape for name, value in outcome.outputs.items()}
+    odd = tuple(name for name, value in outcome.outputs.items() if value.dtype.kind == "c")
+    return OutputForm(shapes, odd, outcome.single, outcome.t)
+
+
+@dataclass(frozen=True, eq=False)
+class ResultBlock:
+    """Samples that are done: `samples` with outputs, a row of every array for each, and `failed` with their sentences."""
+
+    samples: np.ndarray
+    outputs: dict[str, np.ndarray]
+    failed: np.ndarray
+    errors: tuple[str, ...]
+
+    @property
+    def done(self) -> np.ndarray:
+        return np.concatenate([self.samples, self.failed])
+
+
+def piece_of(outcomes: Sequence[Outcome], form: OutputForm | None) -> ResultBlock:
+    """Outcomes side by side, by number; those that do not fit the form have failed."""
+    good: list[Outcome] = []
+    bad: list[tuple[int, str]] = []
+    for outcome in sorted(outcomes, key=lambda x: x.sample):
+        why = outcome.error
+        if outcome.outputs is not None:
+            assert form is not None
+            why = form.misfit(outcome.outputs)
+            if why:
+                why = f"output: {why}"
+        if why or outcome.outputs is None:
+            bad.append((outcome.sample, why or "nothing was returned"))
+        else:
+            good.append(outcome)
+    arrays: dict[str, np.ndarray] = {}
+    for name, shape in (form.shapes if form is not None else {}).items():
+        assert form is not None
+        rows = [x.outputs[name] for x in good if x.outputs is not None]
+        arrays[name] = np.array(rows, dtype=form.kind(name)).reshape(len(rows), *shape)
+    samples = np.array([x.sample for x in good], dtype=np.int64)
+    return ResultBlock(samples, arrays, np.array([k for k, _ in bad], dtype=np.int64), tuple(why for _, why in bad))

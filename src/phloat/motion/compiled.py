@@ -6,12 +6,12 @@ import numpy as np
 
 from phloat.bodies.rigid import RigidBody
 from phloat.joints.pairs import Revolute
-from phloat.motion.notice import is_compiled
-from phloat.motion.place import place
+from phloat.motion.initial.place import place
+from phloat.motion.run.compilation import is_compiled
+from phloat.motion.run.task import Scheme
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.motion.schemes.radau import RadauIIA
 from phloat.motion.simulate import simulate
-from phloat.motion.task import Scheme
 from phloat.system.system import connect
 
 

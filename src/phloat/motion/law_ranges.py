@@ -9,18 +9,15 @@ from typing import Any
 import numpy as np
 
 from phloat.errors import CurveRangeWarning, LargeTurnWarning
-from phloat.joints.rows import RotationVector, Skew, turn_cosine
+from phloat.joints.rows import SMALL_TURN, turn_cosine
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import Packed
-from phloat.motion.kernel.rows import HALF_TURN, SLACK, SMALL_TURN
-from phloat.system.connection import held
+from phloat.motion.kernel.rows import SLACK
+from phloat.system.connection import port_state
 from phloat.system.elements import Element
 from phloat.system.forces import coordinate
 from phloat.system.state import State
 from phloat.system.system import System
-
-TURNING = (t.SKEW, t.ROTATION)
-
 
 # --- in a run --------------------------------------------------------------------------------------------------------
 
@@ -29,7 +26,7 @@ def watched_places(packed: Packed) -> np.ndarray:
     """Where in w the kernel writes at which step a law was first asked beyond its range."""
     rows = packed.model.rows
     compliant = rows[rows[:, t.R_MODE] == t.COMPLIANT]
-    turning = np.isin(compliant[:, t.R_KIND], TURNING)
+    turning = packed.w[compliant[:, t.R_COEF] + t.TURN_COSINE] > -1.0
     springs = compliant[turning | (compliant[:, t.R_N_SPRING] > 0), t.R_COEF] + t.LEFT
     dampers = compliant[compliant[:, t.R_N_DAMPER] > 0, t.R_COEF] + t.LEFT_RATE
     return np.concatenate([springs, dampers]).astype(np.int64)
@@ -68,8 +65,8 @@ def found_ranges(packed: Packed) -> dict[str, Any]:
             if row[t.R_MODE] != t.COMPLIANT:
                 continue
             memory = w[row[t.R_COEF] : row[t.R_COEF] + t.ROW_SIZE]
-            if row[t.R_KIND] in TURNING:
-                limit = SMALL_TURN if row[t.R_KIND] == t.SKEW else HALF_TURN
+            if memory[t.TURN_COSINE] > -1.0:
+                limit = float(np.arccos(memory[t.TURN_COSINE]))
                 most = float(np.arccos(np.clip(memory[t.LEAST], -1.0, 1.0)))
                 here["turn"] = (most, limit, _time(memory[t.LEFT]))
             for what, place, count, low, high, left in (
@@ -113,7 +110,7 @@ def warn_of_ranges(info: Mapping[str, Any], stacklevel: int = 5) -> None:
 def warn_of_ranges_at(system: System, state: State, stacklevel: int = 4) -> None:
     """The same for the springs and bushings of a state at rest."""
     for name, element in system.elements.items():
-        first, second = held(element.first, state), held(element.second, state)
+        first, second = port_state(element.first, state), port_state(element.second, state)
         for row, law in zip(element.rows, element.laws, strict=True):
             if not law.spring.empty:
                 x = coordinate(element, row, first, second, state) - law.rest
@@ -127,9 +124,8 @@ def warn_of_ranges_at(system: System, state: State, stacklevel: int = 4) -> None
 
 
 def _limit(element: Element) -> float | None:
-    if any(isinstance(row, Skew) for row in element.rows):
-        return SMALL_TURN
-    return HALF_TURN if any(isinstance(row, RotationVector) for row in element.rows) else None
+    limit = min(row.turn_limit for row in element.rows)
+    return limit if limit < np.inf else None
 
 
 def _warn_range(name: str, what: str, numbers: tuple[float, ...], when: str, stacklevel: int) -> None:
@@ -146,7 +142,7 @@ def _warn_range(name: str, what: str, numbers: tuple[float, ...], when: str, sta
 def _warn_turn(name: str, turn: float, limit: float, when: str, stacklevel: int) -> None:
     cure = (
         'it takes turns as sines, which is for small ones; give rotation="vector"'
-        if limit == SMALL_TURN
+        if limit <= SMALL_TURN
         else "its rotation vector jumps at half a turn; use a joint and a JointSpring"
     )
     warnings.warn(

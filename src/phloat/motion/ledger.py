@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.joints.rows import Along, Coincide, Distance, InPlane
-from phloat.motion.inputs import Inputs, given_inputs
+from phloat.joints.rows import gap_units
+from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.motion.result import COMPONENTS, Books, Result
-from phloat.system.connection import held
+from phloat.system.connection import port_state
 from phloat.system.energy import body_energy
 from phloat.system.forces import element_energies
 from phloat.system.jointed import in_rows, joint_rows, port_columns
@@ -19,7 +19,6 @@ from phloat.system.state import State
 from phloat.system.system import System
 
 Line = np.ndarray  # (times,), J
-LENGTHS = (Along, Coincide, Distance, InPlane)  # rows whose multipliers are forces; those of others are moments
 LEAST = 1.5e-8  # √ε
 
 
@@ -156,7 +155,7 @@ def _carried(result: Result) -> float:
     most = 0.0
     for name in system.multipliers:
         rows = system.joints[name].rows
-        arm = np.concatenate([np.full(len(row.labels), extent if isinstance(row, LENGTHS) else 1.0) for row in rows])
+        arm = gap_units(rows, extent)  # forces have an arm, moments none
         most = max(most, float((np.abs(result[f"{name}.lam"]) @ arm).max(initial=0.0)))
     return most
 
@@ -230,11 +229,11 @@ def summed(t: np.ndarray, power: np.ndarray) -> np.ndarray:
 def damper_power(system: System, name: str, state: State) -> float:
     """What the dampers of an element take, Σ (c + D/ẋ) ẋ²."""
     element, power = system.elements[name], 0.0
-    first, second = held(element.first, state), held(element.second, state)
+    first, second = port_state(element.first, state), port_state(element.second, state)
     for row, law in zip(element.rows, element.laws, strict=True):
         if law.resists:
             ends = zip((element.first, element.second), row.rate(first, second), strict=True)
-            rate = sum(float(block[0] @ _velocities(state, end.body)) for end, block in ends if end.body)
+            rate = sum(float(block @ _velocities(state, end.body)) for end, block in ends if end.body)
             power += law.resistance(rate) * rate**2
     return power
 

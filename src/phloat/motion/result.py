@@ -10,10 +10,10 @@ import numpy as np
 
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
-from phloat.motion.between import between
-from phloat.motion.events import Happened
+from phloat.motion.run.events import Happened
+from phloat.motion.run.interpolation import interpolate_states
+from phloat.motion.run.turns import turning
 from phloat.motion.told import energy_tables, run_table
-from phloat.motion.turns import turning
 from phloat.system.jointed import joint_coordinates
 from phloat.system.pieces import located, pieces_of
 from phloat.system.state import DERIVED, State
@@ -90,7 +90,7 @@ class Result:
         if time in (self.t[k], self.t[-1]):
             return self.state(k if time == self.t[k] else -1)
         h = self.t[k + 1] - self.t[k]
-        return between(self.state(k), self.state(k + 1), h, (time - self.t[k]) / h)
+        return interpolate_states(self.state(k), self.state(k + 1), h, (time - self.t[k]) / h)
 
     # --- fields ------------------------------------------------------------------------------------------------------
 
@@ -252,7 +252,7 @@ class Result:
         return sum(i < 3 for i in self.system.bodies[body].active)
 
     def _coordinate_names(self) -> list[str]:
-        return [f"{c.name}.{row.labels[0]}" for c in self.system.joints.values() for row in c.coordinates]
+        return [f"{c.name}.{row.label}" for c in self.system.joints.values() for row in c.coordinates]
 
     def __repr__(self) -> str:
         return f"Result({len(self)} times from {self.t[0]:g} to {self.t[-1]:g} s of {', '.join(self.system.bodies)})"
@@ -280,7 +280,7 @@ class Result:
         return float(np.abs(missing - missing[0]).max()) / largest if largest else 0.0
 
 
-def happened(
+def past_events(
     system: System, events: Sequence[tuple[float, str]], states: Sequence[tuple[np.ndarray, np.ndarray]]
 ) -> tuple[Happened, ...]:
     """Events with their states; those whose states are not known are left out."""

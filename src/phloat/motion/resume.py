@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 
 from phloat.errors import InputError, finite
-from phloat.motion.events import Event
-from phloat.motion.files import held
-from phloat.motion.forms import memory_or_said, rows_of
-from phloat.motion.inputs import Inputs, given_inputs
-from phloat.motion.progress import bar
-from phloat.motion.rank import repeated_rows
-from phloat.motion.record import Recorder
+from phloat.motion.initial.velocities import repeated_rows
+from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.motion.result import Result
-from phloat.motion.saved import Arrays, Description, Folder, Span, same_layout
+from phloat.motion.run.events import Event
+from phloat.motion.run.progress import bar
+from phloat.motion.run.task import Begins, Controller, Scheme, Task
+from phloat.motion.saving.files import held
+from phloat.motion.saving.forms import memory_or_said, rows_of
+from phloat.motion.saving.record import Recorder
+from phloat.motion.saving.saved import Arrays, Description, Folder, Span, same_layout
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.motion.simulate import run, said, shared_by
-from phloat.motion.task import Begins, Controller, Scheme, Task
 from phloat.system.state import State
 from phloat.system.system import System
 

@@ -14,19 +14,18 @@ from phloat.errors import ConvergenceError, InputError, finite, finite_row, posi
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.march import LinearOutputs, LinearResult, march
 from phloat.motion.deformation import watched, watched_linear
-from phloat.motion.events import Event
-from phloat.motion.files import held
-from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.initial.velocities import agreed, closed_or_said, repeated_rows, velocity_rows
+from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.motion.law_ranges import warn_of_ranges
-from phloat.motion.nodes import on_time_or_said
-from phloat.motion.progress import bar
-from phloat.motion.rank import repeated_rows
-from phloat.motion.record import begun
 from phloat.motion.result import Result, at_times
-from phloat.motion.saved import Description
+from phloat.motion.run.events import Event
+from phloat.motion.run.nodes import on_time_or_said
+from phloat.motion.run.progress import bar
+from phloat.motion.run.task import Begins, Controller, Scheme, Task
+from phloat.motion.saving.files import held
+from phloat.motion.saving.record import begun
+from phloat.motion.saving.saved import Description
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
-from phloat.motion.task import Begins, Controller, Scheme, Task
-from phloat.motion.velocities import agreed, closed_or_said, velocity_rows
 from phloat.system.state import State
 from phloat.system.system import System, fits
 

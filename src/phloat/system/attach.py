@@ -11,24 +11,18 @@ from phloat.algebra.sparse import csr
 from phloat.bodies.body import Body, Port
 from phloat.errors import InputError, JointError, PortError, unknown
 from phloat.fem.interval import GAUSS_POINTS, gauss
-from phloat.joints.curves import curve, resistance
 from phloat.joints.elements import (
     Acting,
-    Bushing,
-    Damper,
     Force,
-    JointDamper,
-    JointSpring,
     Load,
     OnJoint,
     Passive,
-    Spring,
     Torque,
 )
 from phloat.joints.pieces import breaks
-from phloat.joints.rows import Distance, InPlane, RotationVector, Row, Skew, in_plane
-from phloat.system.connection import Connection, End
-from phloat.system.elements import Actuator, Element, Law
+from phloat.joints.rows import Row, in_the_plane
+from phloat.system.connection import Connection
+from phloat.system.elements import Actuator, Element
 from phloat.system.resolve import ends_of, of_points, port_of, shown, turned_in_plane
 
 FOLLOWING = (
@@ -40,29 +34,21 @@ def attached(
     recipe: Passive, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
 ) -> Element:
     """A spring, damper or bushing between ports of these bodies, or on a free axis of one of these joints."""
-    if isinstance(recipe, (JointSpring, JointDamper)):
+    if isinstance(recipe, OnJoint):
         c, row = _axis(recipe, joints)
-        return Element(recipe.label, recipe, c.first, c.second, (row,), (_law(recipe),))
+        return Element(recipe.label, recipe, c.first, c.second, (row,), (recipe.law(),))
     first, second = ends_of(recipe, bodies)
-    if not isinstance(recipe, Bushing):
-        return Element(recipe.label, recipe, first, second, (Distance(),), (_law(recipe),))
-    kept = _bushing(recipe, first, second, plane)
+    kept = recipe.row_laws()
+    if plane:
+        turned_in_plane(recipe.label, getattr(recipe, "turned", (0.0, 0.0, 0.0)))
+        kept = {row: law for row, law in kept.items() if in_the_plane(row, first.triad, second.triad) is not None}
     without = [end.body for end in (first, second) if end.body and not bodies[end.body].rotates]
     if without and not all(of_points(row, first, bodies) for row in kept):
         raise JointError(
-            f"Bushing {recipe.label!r} needs an orientation, and {without[0]!r} is a point mass; "
+            f"{type(recipe).__name__} {recipe.label!r} needs an orientation, and {without[0]!r} is a point mass; "
             "write its port second, with no stiffness and damping about axes, or take a RigidBody"
         )
     return Element(recipe.label, recipe, first, second, tuple(kept), tuple(kept.values()))
-
-
-def _law(recipe: Spring | Damper | JointSpring | JointDamper) -> Law:
-    if isinstance(recipe, (Spring, JointSpring)):
-        rest = recipe.length if isinstance(recipe, Spring) else recipe.rest
-        stiffness, spring = curve(f"stiffness of {recipe.label}", recipe.stiffness, recipe.over)
-        return Law(stiffness=stiffness, rest=float(rest), spring=spring)
-    damping, damper = resistance(f"damping of {recipe.label}", recipe.damping, recipe.over)
-    return Law(damping=damping, damper=damper)
 
 
 def _axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection, Row]:
@@ -71,7 +57,7 @@ def _axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection
     if recipe.joint not in joints:
         raise PortError(f"{said}: {unknown('joint', recipe.joint, joints)}")
     c = joints[recipe.joint]
-    axes = {row.labels[0]: row for row in c.coordinates}
+    axes = {row.label: row for row in c.coordinates}
     if not axes:
         raise JointError(f"{said} {recipe.label!r}: joint {recipe.joint!r} has no angle and no slide to act on")
     if recipe.axis and recipe.axis not in axes:
@@ -80,20 +66,6 @@ def _axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection
         names = ", ".join(map(repr, axes))
         raise JointError(f"{said} {recipe.label!r}: joint {recipe.joint!r} has the axes {names}; say which: axis=…")
     return c, axes[recipe.axis or next(iter(axes))]
-
-
-def _bushing(recipe: Bushing, first: End, second: End, plane: str | None) -> dict[Row, Law]:
-    """The rows of a bushing in which it does anything, with their laws; in a plane those of the plane."""
-    turning = RotationVector if recipe.rotation == "vector" else Skew
-    rows: tuple[Row, ...] = (*(InPlane(i) for i in range(3)), *(turning(i) for i in range(3)))
-    if plane:
-        turned_in_plane(recipe.label, recipe.turned)
-    out = {}
-    for row, k, c in zip(rows, recipe.stiffness, recipe.damping, strict=True):
-        there = not plane or in_plane(row, first.triad, second.triad) is not None
-        if there and (k or c):
-            out[row] = Law(stiffness=float(k), damping=float(c))
-    return out
 
 
 def nested_element(prefix: str, e: Element) -> Element:

@@ -12,7 +12,8 @@ from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.point_ports import PointPort, compliance, point_port
 from phloat.errors import JointError, PointPortWarning
 from phloat.joints.elements import Force, Load
-from phloat.joints.rows import Along, Distance, Held, Row
+from phloat.joints.port_state import PortState
+from phloat.joints.rows import Row, rates
 from phloat.system.connection import Connection, End
 from phloat.system.elements import Actuator, Element
 
@@ -23,7 +24,7 @@ AXES = np.array(["x", "y", "z"])
 
 def check_connection(c: Connection, bodies: Mapping[str, Body], rows: Sequence[Row] | None = None) -> None:
     """Raises where a joint puts a moment on a point that does not carry it, warns where compliance grows with the mesh."""
-    slid = sum((np.eye(3)[row.i] for row in c.coordinates if isinstance(row, Along)), np.zeros(3))
+    slid = sum((np.eye(3)[row.slide_axis] for row in c.coordinates if row.slide_axis is not None), np.zeros(3))
     _check(c.name, (c.first, c.second), c.rows if rows is None else rows, bodies, slid)
 
 
@@ -98,18 +99,16 @@ def _check(who: str, ends: tuple[End, End], rows: Sequence[Row], bodies: Mapping
 def _wrenches(ends: tuple[End, End], rows: Sequence[Row], slid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What unit multipliers of the rows put on the two ports, (f, m) in body axes, the joint closed but for what it slides by."""
     first, second = _held(ends[0], np.zeros(3)), _held(ends[1], slid)
-    out: tuple[list[np.ndarray], list[np.ndarray]] = ([np.zeros((0, 6))], [np.zeros((0, 6))])
-    for row in rows:
-        rates = (np.eye(3, 6),) * 2 if isinstance(row, Distance) else row.rate(first, second)
-        for some, rate in zip(out, rates, strict=True):
-            some.append(rate)
-    return np.vstack(out[0]), np.vstack(out[1])
+    along = tuple(row for row in rows if row.function != "length")  # the direction of a distance may be any
+    forces = np.eye(3 * (len(along) < len(rows)), 6)
+    on_first, on_second = (np.vstack([forces, some]) for some in rates(along, first, second))
+    return on_first, on_second
 
 
-def _held(end: End, c: np.ndarray) -> Held:
+def _held(end: End, c: np.ndarray) -> PortState:
     """A port whose joint triad is that of the space, with its own translation and rotation in body axes as velocities."""
     Phi, Psi = np.eye(3, 6), np.eye(3, 6, k=3)
-    return Held(c, end.triad.T, np.zeros(3), Phi, Psi, np.zeros(6), end.triad, 6 + np.arange(6))
+    return PortState(c, end.triad.T, np.zeros(3), Phi, Psi, np.zeros(6), end.triad, 6 + np.arange(6))
 
 
 def _span(rows: np.ndarray) -> np.ndarray:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from phloat.joints.pairs import Joint
-from phloat.joints.rows import Along, Held, Row, Turn, held_ground
+from phloat.joints.port_state import PortState, ground_port
+from phloat.joints.rows import Row
 from phloat.system.state import State, once
 
 
@@ -39,7 +39,7 @@ class Connection:
     @property
     def coordinates(self) -> tuple[Row, ...]:
         """The angle or slide of this joint, free or not."""
-        return tuple(row for row in self.free + self.locked + self.driven if isinstance(row, (Turn, Along)))
+        return tuple(row for row in self.free + self.locked + self.driven if row.coordinate)
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -47,20 +47,15 @@ class Connection:
         return self.closed + self.locked + self.driven
 
 
-def count(rows: Sequence[Row]) -> int:
-    """The number of scalar rows."""
-    return sum(len(row.labels) for row in rows)
-
-
-def held(end: End, state: State) -> Held:
+def port_state(end: End, state: State) -> PortState:
     """One side of a joint at a state, with the columns of the velocities that its body has."""
-    return once(state, end, lambda: _held(end, state))
+    return once(state, end, lambda: _port_state(end, state))
 
 
-def _held(end: End, state: State) -> Held:
+def _port_state(end: End, state: State) -> PortState:
     if not end.body:
-        return held_ground(end.at, end.triad)
+        return ground_port(end.at, end.triad)
     body, pose = state.bodies[end.body], state.pose(end.body)
     port = body.port(end.port)
     y = port.x + port.Phi @ pose.eta
-    return Held(pose.r_P, pose.A, y, port.Phi, port.Psi, pose.eta, end.triad, body.columns)
+    return PortState(pose.r_P, pose.A, y, port.Phi, port.Psi, pose.eta, end.triad, body.columns)

@@ -8,63 +8,11 @@ import numpy as np
 
 from phloat.bodies.body import Body, Port
 from phloat.joints.elements import Acting, Passive
-from phloat.joints.pieces import ABSOLUTE, NONE, Pieces
-from phloat.joints.rows import Row, section_axes
+from phloat.joints.laws import Law
+from phloat.joints.port_state import section_axes
+from phloat.joints.rows import Row
 from phloat.system.connection import End
 from phloat.system.state import Pose
-
-PLACES = 1e-14  # of a place: by so much it is unknown
-
-
-@dataclass(frozen=True, eq=False)
-class Law:
-    """The effort on a coordinate x of a row: −k (x − x₀) − S(x − x₀) − c ẋ − D(ẋ), with piecewise polynomials S and D."""
-
-    stiffness: float = 0.0
-    rest: float = 0.0
-    damping: float = 0.0
-    spring: Pieces = NONE
-    damper: Pieces = NONE
-
-    def force(self, gap: float, rate: float) -> float:
-        """The effort along the row on its coordinate."""
-        return self.pull(gap) - self.damping * rate - self.damper.value(rate)
-
-    def pull(self, gap: float) -> float:
-        """The effort of the spring alone, −∂U/∂x."""
-        x = gap - self.rest
-        return -self.stiffness * x - self.spring.value(x)
-
-    def energy(self, gap: float) -> float:
-        """U = ½ k (x − x₀)² + ∫S: zero at rest."""
-        x = gap - self.rest
-        return 0.5 * self.stiffness * x**2 + self.spring.integral(x)
-
-    def slope(self, gap: float) -> float:
-        """∂²U/∂x²: the stiffness at x."""
-        return self.stiffness + self.spring.slope(gap - self.rest)
-
-    def round_off(self, gap: float, far: float) -> float:
-        """What the effort of the spring is unknown by: round-off of places at the distance `far`, and the fit of a function."""
-        return PLACES * abs(self.slope(gap)) * (abs(gap) + abs(self.rest) + far) + ABSOLUTE * self.spring.largest
-
-    def resistance(self, rate: float) -> float:
-        """Damping effort over rate, never negative; the slope at no rate."""
-        return self.damping + self.damper.secant(rate)
-
-    def damping_at(self, rate: float) -> float:
-        """∂ of the damping effort by the rate: what small motion about this rate feels."""
-        return self.damping + self.damper.slope(rate)
-
-    @property
-    def stores(self) -> bool:
-        """Whether there is a spring in it."""
-        return self.stiffness != 0.0 or not self.spring.zero
-
-    @property
-    def resists(self) -> bool:
-        """Whether there is a damper in it."""
-        return self.damping != 0.0 or not self.damper.zero
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from phloat.algebra.sparse import Matrix, csr, zeros
-from phloat.joints.rows import Held, Row, Turn, by_entries
-from phloat.system.connection import held
+from phloat.joints.port_state import PortState, port_entries
+from phloat.joints.rows import Row, gradient
+from phloat.system.connection import port_state
 from phloat.system.elements import Element
 from phloat.system.jointed import Places, scattered, unwrapped
 from phloat.system.state import State
@@ -23,25 +24,25 @@ def element_energies(system: System, state: State) -> dict[str, float]:
     return out
 
 
-def coordinate(element: Element, row: Row, first: Held, second: Held, state: State) -> float:
+def coordinate(element: Element, row: Row, first: PortState, second: PortState, state: State) -> float:
     """What a law of an element sees: the gap of its row, an angle with the turns that the state knows."""
-    gap = float(row.gap(first, second)[0])
-    return unwrapped(element, state, gap) if isinstance(row, Turn) else gap
+    gap = row.gap(first, second)
+    return unwrapped(element, state, gap) if row.is_angle else gap
 
 
 def potential_gradient(system: System, state: State) -> dict[str, np.ndarray]:
     """∂U/∂(r_P, A row by row, η) of the springs, for every body that one of them holds: what they add to z."""
     out: dict[str, np.ndarray] = {}
     for element in system.elements.values():
-        first, second = (by_entries(side) for side in _sides(element, state))
+        first, second = _sides(element, state)
         for row, law in zip(element.rows, element.laws, strict=True):
             if not law.stores:
                 continue
             effort = -law.pull(coordinate(element, row, first, second, state))
-            rates = row.rate(first, second)
-            for end, side, rate in zip((element.first, element.second), (first, second), rates, strict=True):
+            parts = effort * gradient((row,), first, second).reshape(2, 12)
+            for end, side, part in zip((element.first, element.second), (first, second), parts, strict=True):
                 if end.body:
-                    out[end.body] = out.get(end.body, 0.0) + side.by_state(effort * rate[0])
+                    out[end.body] = out.get(end.body, 0.0) + port_entries(side).by_state(part)
     return out
 
 
@@ -61,5 +62,5 @@ def dissipation(system: System, state: State, places: Places, velocities: np.nda
     return csr(R)
 
 
-def _sides(element: Element, state: State) -> tuple[Held, Held]:
-    return held(element.first, state), held(element.second, state)
+def _sides(element: Element, state: State) -> tuple[PortState, PortState]:
+    return port_state(element.first, state), port_state(element.second, state)

@@ -9,11 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, diagonal, zeros
+from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.bodies.body import Port
-from phloat.joints.pairs import Drive
-from phloat.joints.rows import Aligned, Coincide, Held, Perpendicular, Spin, Turn, held_ground, section_axes
-from phloat.system.connection import Connection, held
+from phloat.joints.port_state import PortState, ground_port, section_axes
+from phloat.joints.rows import SECOND, Row, rates
+from phloat.joints.rows import gaps as row_gaps
+from phloat.system.connection import Connection, port_state
 from phloat.system.elements import Element
 from phloat.system.state import State
 from phloat.system.system import System, fits
@@ -48,7 +49,8 @@ def joint_rows(system: System, state: State, places: Places) -> tuple[Matrix, Ma
     blocks, drives = [], []
     for name, c in system.joints.items():
         first, second = ends(c, state)
-        blocks += [(c, row.rate(first, second)) for row in c.rows]
+        if c.rows:
+            blocks.append((c, rates(c.rows, first, second)))
         if c.driven:
             drives.append((system.multipliers[name].stop, system.ports[name], _driving(c, second)))
     B_lam = zeros(system.multipliers.size, system.ports.size)
@@ -81,10 +83,10 @@ def port_blocks(system: System, state: State, name: str) -> list[tuple[str, np.n
     """What a port shows per velocity of each of its bodies: (body, components × velocities)."""
     if name in system.joints:
         c = system.joints[name]
-        sides = ends(c, state) if c.free else ()
-        rates = [row.rate(*sides) for row in c.free]
-        there = [(k, end.body) for k, end in enumerate((c.first, c.second)) if end.body and rates]
-        return [(body, np.vstack([rate[k] for rate in rates])) for k, body in there]
+        if not c.free:
+            return []
+        both = zip((c.first, c.second), rates(c.free, *ends(c, state)), strict=True)
+        return [(end.body, rate) for end, rate in both if end.body]
     if name in system.actuators:
         a = system.actuators[name]
         body = system.bodies[a.body]
@@ -106,24 +108,25 @@ def gaps(system: System, state: State) -> dict[str, np.ndarray]:
     return {name: closed_gap(c, *ends(c, state)) for name, c in system.joints.items() if c.closed}
 
 
-def closed_gap(c: Connection, first: Held, second: Held) -> np.ndarray:
+def closed_gap(c: Connection, first: PortState, second: PortState) -> np.ndarray:
     """The gaps of the rows that a joint closes by itself (not those locked or driven wherever they stand)."""
-    return np.concatenate([row.gap(first, second) for row in c.closed])
+    return row_gaps(c.closed, first, second)
 
 
-def half_turned(c: Connection, first: Held, second: Held) -> bool:
-    """Whether directions that should agree point apart: perpendicular and aligned rows vanish there too."""
-    if any(isinstance(row, Aligned) for row in c.closed):
+def half_turned(c: Connection, first: PortState, second: PortState) -> bool:
+    """Whether directions that should agree point apart: products of directions vanish there too."""
+    closed = [term for row in c.closed if row.length_power == 0 for term in row.terms]
+    if any(factor < 0.0 for factor, _, _ in closed):  # differences of products: the whole triads agree
         return float(np.trace(first.D.T @ second.D)) < 1.0
-    if any(isinstance(row, Perpendicular) and row.j == 2 for row in c.closed):  # an axis of B along that of A
+    if any(b == SECOND + 2 for _, _, b in closed):  # an axis of B along that of A
         return float(first.D[:, 2] @ second.D[:, 2]) < 0.0
     return False
 
 
-def ball_joints(system: System) -> dict[str, Spin]:
-    """The joints that leave all three rotations to one row: spherical ones in space."""
-    rows = ((name, row) for name, c in system.joints.items() for row in c.free + c.locked + c.driven)
-    return {name: row for name, row in rows if isinstance(row, Spin) and len(row.axes) == 3}
+def ball_joints(system: System) -> tuple[str, ...]:
+    """The joints whose three rotations have no angles: spherical ones in space."""
+    rows = {name: c.free + c.locked + c.driven for name, c in system.joints.items()}
+    return tuple(name for name, some in rows.items() if sum(row.function == "spin" for row in some) == 3)
 
 
 def joint_coordinates(system: System, state: State) -> dict[str, float]:
@@ -140,8 +143,8 @@ def coordinates_of(system: System, state: State, joint: str) -> dict[str, float]
     first, second = ends(c, state)
     out = {}
     for row in c.coordinates:
-        value = float(row.gap(first, second)[0])
-        out[f"{joint}.{row.labels[0]}"] = unwrapped(c, state, value) if isinstance(row, Turn) else value
+        value = row.gap(first, second)
+        out[f"{joint}.{row.label}"] = unwrapped(c, state, value) if row.is_angle else value
     return out
 
 
@@ -161,40 +164,42 @@ def sense(c: Connection | Element) -> float:
     return float(np.sign(c.first.triad[2, 2]))
 
 
-def ends(c: Connection, state: State) -> tuple[Held, Held]:
+def ends(c: Connection, state: State) -> tuple[PortState, PortState]:
     """Both sides of a joint at a state; a drive's ground frame moves, and stands where the driven port does."""
-    second = held(c.second, state)
-    return held_ground(second.c, second.D) if isinstance(c.joint, Drive) else held(c.first, state), second
+    second = port_state(c.second, state)
+    return ground_port(second.c, second.D) if c.joint.moves_ground else port_state(c.first, state), second
 
 
-def _driving(c: Connection, second: Held) -> np.ndarray:
-    """B_λ of a driven joint: the rate of a free axis is its input; a drive moves its ground frame."""
-    size = sum(len(row.labels) for row in c.driven)
-    if not isinstance(c.joint, Drive):
-        return np.eye(size)
-    parts = []
-    for row in c.driven:
-        if isinstance(row, Coincide):
-            parts.append(np.eye(len(row.axes)))
-        else:
-            assert isinstance(row, Aligned)
-            D = second.D  # a frame that turns by u changes the i-th skew product by u · (d_j × d_k)
-            turned = np.array([np.cross(D[:, (i + 1) % 3], D[:, (i + 2) % 3]) for i in row.axes])
-            parts.append(turned if len(row.axes) == 3 else turned[:, 2:])
-    return diagonal(parts).toarray()
+def _driving(c: Connection, second: PortState) -> np.ndarray:
+    """B_λ of a driven joint: the rate of a free axis is its input; a drive moves its ground frame by (v, ω)."""
+    if not c.joint.moves_ground:
+        return np.eye(len(c.driven))
+    frame = PortState(second.c, np.eye(3), np.zeros(3), _NONE, _NONE, np.zeros(0), second.D, np.arange(6))
+    return -rates(c.driven, frame, second)[0][:, _frame_inputs(c.driven)]
+
+
+def _frame_inputs(driven: tuple[Row, ...]) -> list[int]:
+    """Which of the velocities (v, ω) of a frame are inputs of a drive: v_x, v_y in a plane, and ω_z, or all."""
+    linear = sum(row.is_length for row in driven)
+    turning = len(driven) - linear
+    return [*range(linear), *range(6 - turning, 6)]
+
+
+_NONE = np.zeros((3, 0))
 
 
 def scattered(blocks: Iterable[tuple[Connection | Element, tuple[np.ndarray, np.ndarray]]], places: Places) -> Matrix:
     """Rows of joints or elements, each with its columns for two bodies, as one sparse matrix."""
     row, column, value, start = [], [], [], 0
-    for c, rates in blocks:
-        for end, rate in zip((c.first, c.second), rates, strict=True):
+    for c, both in blocks:
+        for end, some in zip((c.first, c.second), both, strict=True):
             if end.body:
+                rate = np.atleast_2d(some)
                 i, j = np.nonzero(rate)
                 row.append(start + i)
                 column.append(places.columns[end.body][j])
                 value.append(rate[i, j])
-        start += rates[0].shape[0]
+        start += len(np.atleast_2d(both[0]))
     if not value:
         return csr(sp.csr_array((start, places.size)))
     entries = (np.concatenate(value), (np.concatenate(row), np.concatenate(column)))

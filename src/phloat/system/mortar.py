@@ -11,8 +11,9 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, csr
-from phloat.bodies.body import Shape
-from phloat.bodies.continua.continuum import Held, Trace
+from phloat.bodies.continua.continuum import SupportedShape
+from phloat.bodies.continua.meshed import Trace
+from phloat.bodies.shape import Shape
 from phloat.errors import InputError, JointError
 from phloat.fem.overlap import measure, shared
 from phloat.joints.tie import Tie
@@ -89,7 +90,7 @@ def _curved(edge: Edge) -> bool:
 def _unheld(edge: Edge) -> tuple[Shape, np.ndarray]:
     """The shape of the body before anything was held, and which of its coordinates are free."""
     shape, free = edge.body.shape, np.arange(edge.body.coordinates)
-    while isinstance(shape, Held):
+    while isinstance(shape, SupportedShape):
         free = shape.free[free]
         shape = shape.shape
     return shape, free

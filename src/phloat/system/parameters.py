@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from phloat.algebra.numbers import Numbers, numbers, with_numbers
-from phloat.bodies.alike import same_geometry, same_size
 from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body
+from phloat.bodies.variation import same_ports, same_size
 from phloat.errors import AccuracyError, InputError, finite, mapping, unknown
 from phloat.joints.pairs import Weld
 from phloat.system.remade import remade_actuator, remade_body, remade_connection, remade_element
@@ -158,7 +158,7 @@ def _put_together(system: System, fresh: Mapping[str, Mapping[str, Change]], mak
                 elements[name] = remade_element(element, recipe, bodies, joints, plane)
     for name, actuator in system.actuators.items():
         recipe, said = fresh.get("actuator", none).get(name, (actuator.recipe, ""))
-        if said or not same_geometry(bodies[actuator.body], system.bodies[actuator.body]):
+        if said or not same_ports(bodies[actuator.body], system.bodies[actuator.body]):
             with _said(said):
                 actuators[name] = remade_actuator(actuator, recipe, bodies, plane)
     gravity = system.gravity.copy()
@@ -211,7 +211,7 @@ def _owners(system: System) -> Iterator[Owner]:
     for name, body in system.bodies.items():
         pieces.setdefault(name.rpartition(".")[0] if body.pieces else name, []).append(name)
     for name, members in pieces.items():
-        made = system.bodies[members[0]].made
+        made = system.bodies[members[0]].construction
         if made is not None:
             yield Owner("body", name, made.recipe, tuple(members))
     for name, c in system.joints.items():

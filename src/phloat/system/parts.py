@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from phloat.bodies.made import Made
+from phloat.bodies.construction import Construction
 from phloat.errors import InputError
-from phloat.joints.pairs import Drive, Weld
+from phloat.joints.pairs import Weld
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.system import System, connect, drive, lock
 
-Part: TypeAlias = "Made | Parts"
+Part: TypeAlias = "Construction | Parts"
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Parts:
     def body(self, name: str) -> Any:
         """The body, pieces of a beam, or system of that name."""
         part = self.bodies[name]
-        return replace(part, plane=self.plane).connected() if isinstance(part, Parts) else part.again(part.recipe)
+        return replace(part, plane=self.plane).connected() if isinstance(part, Parts) else part.repeat(part.recipe)
 
     def connected(self, bodies: Mapping[str, Any] | None = None) -> System | LinearPHDAE:
         """The system; `bodies` are those made already."""
@@ -51,7 +51,7 @@ def parts(system: System) -> Parts:
             f"{type(system).__name__} is no System; connect(…) makes one, and a linear system does not know what it was made of"
         )
     whole = _inside(system, "")
-    closed = {name: c for name, c in system.joints.items() if not isinstance(c.joint, Drive)}
+    closed = {name: c for name, c in system.joints.items() if not c.joint.moves_ground}
     return replace(
         whole,
         gravity=tuple(map(float, system.gravity)) if np.any(system.gravity) else None,
@@ -72,13 +72,13 @@ def _inside(system: System, prefix: str) -> Parts:
             continue
         if rest and not (body.pieces and "." not in rest):
             bodies[first] = _inside(system, f"{prefix}{first}.")
-        elif body.made is None or (body.pieces and not rest):
+        elif body.construction is None or (body.pieces and not rest):
             raise InputError(
                 f"body {name!r} does not know how it was made, so no file can say it; use a recipe of phloat"
             )
         else:
-            bodies[first] = body.made
-    welds = tuple(f"{name}.weld " for name, part in bodies.items() if isinstance(part, Made))
+            bodies[first] = body.construction
+    welds = tuple(f"{name}.weld " for name, part in bodies.items() if isinstance(part, Construction))
     joints = [
         recipe
         for name, recipe in _recipes(system).items()

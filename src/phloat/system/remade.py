@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from phloat.bodies.alike import aligned
 from phloat.bodies.body import Body
+from phloat.bodies.variation import align_signs
 from phloat.joints.elements import Acting, OnJoint, Passive
-from phloat.joints.pairs import Drive, Joint
+from phloat.joints.pairs import Joint
 from phloat.system.attach import acting, attached, nested_actuator, nested_element
 from phloat.system.connection import Connection
 from phloat.system.elements import Actuator, Element
@@ -25,9 +25,9 @@ def remade_body(old: Body, recipe: Any, known: dict[tuple[Any, ...], Any]) -> Bo
     """The body from another recipe, made as the old one was; `known` keeps what several bodies share."""
     key = (id(old), id(recipe))
     if key not in known:
-        assert old.made is not None
+        assert old.construction is not None
         unchecked = replace(recipe, mass=None) if "mass" in getattr(recipe, "not_numbers", ()) else recipe
-        known[key] = aligned(old.made.again(unchecked, known), old)
+        known[key] = align_signs(old.construction.repeat(unchecked, known), old)
     return known[key]
 
 
@@ -40,7 +40,7 @@ def remade_connection(old: Connection, joint: Joint, bodies: Mapping[str, Body],
     new = connected(joint, _inside(prefix, bodies), plane)
     if old.locked:
         new = replace(new, free=(), locked=new.free)
-    elif old.driven and not isinstance(joint, Drive):
+    elif old.driven and not joint.moves_ground:
         new = replace(new, free=(), driven=new.free)
     return nested_connection(prefix, new) if prefix else new
 

@@ -11,8 +11,8 @@ import numpy as np
 from phloat.bodies.body import Body
 from phloat.errors import JointError, PortError, unknown
 from phloat.joints.ends import GROUND, Between
-from phloat.joints.pairs import Drive, Joint, Weld, driven_rows
-from phloat.joints.rows import Along, Coincide, Distance, InPlane, Row, in_plane
+from phloat.joints.pairs import Joint, Weld
+from phloat.joints.rows import FIRST, SECOND, Row, in_the_plane
 from phloat.system.connection import Connection, End
 from phloat.system.pieces import other_names
 
@@ -20,14 +20,10 @@ from phloat.system.pieces import other_names
 def connected(joint: Joint, bodies: Mapping[str, Body], plane: str | None) -> Connection:
     """A joint between ports of these bodies, with the rows that make sense for them."""
     first, second = ends_of(joint, bodies)
-    rows = {
-        "closed": joint.closed,
-        "free": joint.free,
-        "driven": driven_rows(joint) if isinstance(joint, Drive) else (),
-    }
+    rows = {"closed": joint.closed, "free": joint.free, "driven": joint.driven}
     if plane:
         _fits_plane(joint)
-        flat = {key: [in_plane(row, first.triad, second.triad) for row in some] for key, some in rows.items()}
+        flat = {key: [in_the_plane(row, first.triad, second.triad) for row in some] for key, some in rows.items()}
         rows = {key: tuple(row for row in some if row is not None) for key, some in flat.items()}
     without = [end.body for end in (first, second) if end.body and not bodies[end.body].rotates]
     if without:
@@ -60,7 +56,8 @@ def welded(name: str, pieces: Mapping[str, Body], plane: str | None) -> dict[str
 def of_points(row: Row, first: End, bodies: Mapping[str, Body]) -> bool:
     """Whether a row needs no orientation but that of a ground or turning first body."""
     turns = not first.body or bodies[first.body].rotates
-    return isinstance(row, (Coincide, Distance)) or (isinstance(row, (InPlane, Along)) and turns)
+    of_first, of_second = (any(low <= a < low + 3 for a in row.vectors) for low in (FIRST, SECOND))
+    return row.is_length and not of_second and (turns or not of_first)
 
 
 def _fits_plane(joint: Joint) -> None:

@@ -35,7 +35,7 @@ from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.attach import acting, attached, nested_actuator, nested_element
 from phloat.system.carried import check_actuator, check_connection, check_element
-from phloat.system.connection import Connection, End, count, held
+from phloat.system.connection import Connection, End, port_state
 from phloat.system.elements import Actuator, Element
 from phloat.system.pieces import other_names
 from phloat.system.resolve import connected, nested_connection, welded
@@ -46,7 +46,7 @@ from phloat.system.wired import wired_together
 
 THICK = 0.01  # of the tip deflection of a cantilever: what shear may add where a theory leaves it out
 
-__all__ = ["Connection", "End", "System", "connect", "count", "drive", "fits", "held", "lock"]
+__all__ = ["Connection", "End", "System", "connect", "drive", "fits", "lock", "port_state"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +72,14 @@ class System:
         for name, body in self.bodies.items():
             shapes |= {f"{name}.{port}": (len(body.active),) for port in body.ports}
         for name, joint in self.joints.items():
-            if size := count(joint.free) + count(joint.driven):
+            if size := len(joint.free + joint.driven):
                 shapes[name] = (size,)
         return Layout(shapes | dict.fromkeys(self.actuators, (1,)), "port", other_names(self.bodies))
 
     @cached_property
     def multipliers(self) -> Layout:
         """Names of λ: the rows of each joint."""
-        sizes = {name: count(joint.rows) for name, joint in self.joints.items()}
+        sizes = {name: len(joint.rows) for name, joint in self.joints.items()}
         return Layout({name: (size,) for name, size in sizes.items() if size}, "joint")
 
     @cached_property

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from phloat.algebra.tables import grid, listed
 from phloat.bodies.body import Body
-from phloat.system.connection import Connection, End, count
+from phloat.system.connection import Connection, End
 from phloat.system.elements import Actuator, Element
 
 
@@ -21,7 +21,7 @@ def bodies_table(bodies: Mapping[str, Body]) -> str:
 
 def joints_table(joints: Mapping[str, Connection]) -> str:
     """Name, type, the two ports, rows closed, and what is left as a port."""
-    rows = ((name, type(c.joint).__name__, between(c), count(c.rows), _open(c)) for name, c in joints.items())
+    rows = ((name, type(c.joint).__name__, between(c), len(c.rows), _open(c)) for name, c in joints.items())
     return grid("joints", ("name", "type", "between", "rows closed", "open port"), rows)
 
 
@@ -40,7 +40,7 @@ def between(c: Connection | Element) -> str:
 def free_velocities(bodies: Mapping[str, Body], joints: Iterable[Connection]) -> str:
     """How many velocities the joints leave, if they do not repeat each other."""
     moving = sum(len(b.active) + b.coordinates for b in bodies.values())
-    closed = sum(count(c.rows) for c in joints)
+    closed = sum(len(c.rows) for c in joints)
     return f"{moving} velocities − {closed} rows closed = {moving - closed} (more where joints repeat each other)"
 
 
@@ -49,5 +49,5 @@ def _end(end: End) -> str:
 
 
 def _open(c: Connection) -> str:
-    into = [f"{row.labels[0]}: effort" if len(row.labels) == 1 else f"{len(row.labels)} efforts" for row in c.free]
-    return ", ".join(into + ([f"{count(c.driven)} rates"] if c.driven else []))
+    into = [f"{row.label}: effort" for row in c.free]
+    return ", ".join(into + ([f"{len(c.driven)} rates"] if c.driven else []))

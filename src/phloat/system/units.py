@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from phloat.joints.elements import Load
-from phloat.joints.rows import Along, Coincide, Distance, InPlane, Row
+from phloat.joints.rows import Row
 from phloat.system.system import System
 
 QUANTITIES = {"r_P": "m", "A_IB": "1", "theta": "rad", "v_P": "m/s", "omega": "rad/s", "u_f": "m", "v_f": "m/s"}
 MIXED = "mixed"  # coordinates η and stress states σ: of nodes, of modes, of cells; fields made of them have units
 RESULTANTS = {"N": "N", "Q_y": "N", "Q_z": "N", "T": "N m", "M_y": "N m", "M_z": "N m"}
-LINEAR = (Coincide, InPlane, Along, Distance)
 
 
 def unit_of(quantity: str) -> str:
@@ -34,11 +33,11 @@ def coordinate_unit(name: str) -> str:
 
 def efforts(rows: Iterable[Row]) -> list[str]:
     """What multipliers of these rows, and efforts along them, are measured in."""
-    return ["N" if isinstance(row, LINEAR) else "N m" for row in rows for _ in row.labels]
+    return ["N" if row.is_length else "N m" for row in rows]
 
 
 def rates(rows: Iterable[Row]) -> list[str]:
-    return ["m/s" if isinstance(row, LINEAR) else "rad/s" for row in rows for _ in row.labels]
+    return ["m/s" if row.is_length else "rad/s" for row in rows]
 
 
 def units(system: System) -> dict[str, Any]:
@@ -47,7 +46,7 @@ def units(system: System) -> dict[str, Any]:
     out |= {name: unit_of(name.rpartition(".")[2]) for name in system.layout}
     out |= {f"{name}.lam": efforts(system.joints[name].rows) for name in system.multipliers}
     for joint in system.joints.values():
-        named = [f"{joint.name}.{row.labels[0]}" for row in joint.coordinates]
+        named = [f"{joint.name}.{row.label}" for row in joint.coordinates]
         out |= {name: coordinate_unit(name) for name in named}
     return out | {"ports": _ports(system)}
 

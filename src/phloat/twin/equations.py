@@ -1,14 +1,14 @@
 """The equations of a step for a whole system: F of every body, c of every row, at the unknowns x and λ.
 
 Bodies of one shape stand in one group, stacked, so that the compiled program does not grow with their number; rows stand together
-by kind. A model is a dict of arrays (E ends: those of bodies, group by group, body by body, slot by slot; then those of the
+by function. A model is a dict of arrays (E ends: those of bodies, group by group, body by body, slot by slot; then those of the
 ground; M rows: m with unknown λ, then those that are given):
 
     groups   [ constants {…} (bodies, or 1 where all share them)     ends {x, Phi, Psi} (bodies, slots, …)     turns (1 or 0)
                rows, pulls, slots (bodies, k): the unknown rows that touch a body, which pull of all, and at which slot ]
     frames   (E, 4, 3): place (of the ground) and directions of each end           targets (M): of closed rows
     moves    (12 E + M): where frames and targets are found among (frames, targets, moving numbers of the step)
-    rows     {kind: A, B (k), i (k, 4), along (k, 3), number (k)}       order (M): of the rows by kind
+    rows     {function: A, B, number (k), S, S_q (k, 10, 10) or along (k, 10)}       order (M): of the rows by function
     on_ends  (E, k): which pulls act on an end        mode (M)        laws {…} (compliant rows, …), compliant (…): their numbers
     touching (m, k), crossing (m², k): where what bodies add to rows, and to pairs of rows, stands
 
@@ -28,7 +28,7 @@ from jax import Array
 from phloat.twin import body as of_body
 from phloat.twin.body import Tree
 from phloat.twin.ports import between, felt, ground, port, velocity_map
-from phloat.twin.rows import BY_KIND, coefficients, resistance
+from phloat.twin.rows import coefficients, law_over_step, pull, resistance
 
 CLOSED, COMPLIANT, GIVEN, DROPPED = range(4)
 
@@ -107,18 +107,18 @@ def pulls(model: Tree, start: Tree, end: Tree, gaps: Array, *, at_end: bool) -> 
     """Pulls of all rows in the mean or at the end of a step, (2 M, 1 or 5, 3), and their gaps at its end, (M)."""
     mean, parts = between(start, end), 5 if any(map(turns, model["groups"])) else 1
     made, after = [], []
-    for kind, rows in sorted(model["rows"].items()):
+    for function, rows in sorted(model["rows"].items()):
 
-        def one(row: Tree, gap: Array, kind: str = kind) -> tuple[Array, Array]:
+        def one(row: Tree, gap: Array, function: str = function) -> tuple[Array, Array]:
             (A_0, A_1, A), (B_0, B_1, B) = (
                 [jax.tree.map(lambda a, e=e: a[e], ports) for ports in (start, end, mean)] for e in (row["A"], row["B"])
             )
-            in_mean, in_end, gap_end = coefficients(kind, row, (A_0, A_1, B_0, B_1), gap)
+            in_mean, in_end, gap_end = coefficients(function, row, (A_0, A_1, B_0, B_1), gap)
             held = (A_1, B_1, in_end) if at_end else (A, B, in_mean)
-            return BY_KIND[kind](row, *held)[1], gap_end
+            return pull(function, row, *held), gap_end
 
-        pull, gap_end = jax.vmap(one)(rows, gaps[rows["number"]])
-        made.append(pull)
+        some, gap_end = jax.vmap(one)(rows, gaps[rows["number"]])
+        made.append(some)
         after.append(gap_end)
     all_pulls = jnp.concatenate(made)[model["order"]][:, :, :parts]
     return all_pulls.reshape(-1, *all_pulls.shape[2:]), jnp.concatenate(after)[model["order"]]
@@ -133,6 +133,12 @@ def row_equations(model: Tree, gaps: Array, gaps_end: Array, targets: Array, lam
     c, by_gap, by_lam = jnp.where(dropped, lam, c), jnp.where(dropped, 0.0, by_gap), jnp.where(dropped, 1.0, by_lam)
     if (k := model["compliant"]).shape[0]:
         force, slope = jax.vmap(resistance, (0, 0, 0, None))(model["laws"], gaps[k], gaps_end[k], h)
+        for name, laws in model.get("law_functions", {}).items():
+            own = k[laws["rows"]]
+            add = jax.vmap(lambda n, a, b, name=name: law_over_step(name, n, a, b, h))(
+                laws["numbers"], gaps[own], gaps_end[own]
+            )
+            force, slope = force.at[laws["rows"]].add(add[0]), slope.at[laws["rows"]].add(add[1])
         c, by_gap, by_lam = c.at[k].set(lam[k] + force), by_gap.at[k].set(slope), by_lam.at[k].set(1.0)
     return {"c": c, "by_gap": by_gap, "by_lam": by_lam}
 
@@ -156,9 +162,9 @@ def equations(model: Tree, state: Tree, before: Tree, x: list[Array], lam: Array
     ]
     frames, targets = arrived(model, inputs["moving"])
     after = ports_of(model, [end for end, _ in ends], frames)
-    pull, gaps = pulls(model, joined(before["ports"]), joined(after), state["gaps"], at_end=False)
+    forces_on, gaps = pulls(model, joined(before["ports"]), joined(after), state["gaps"], at_end=False)
     every = jnp.concatenate([lam, inputs["given"]])
-    forces = sliced(model, gathered(pull * jnp.repeat(every, 2)[:, None, None], model["on_ends"]))
+    forces = sliced(model, gathered(forces_on * jnp.repeat(every, 2)[:, None, None], model["on_ends"]))
     F, power = [], jnp.zeros(())
     for k, g in enumerate(groups):
         done = ports_feel(g, before["ports"][k], after[k], ends[k][1], forces[k])

@@ -11,20 +11,19 @@ import numpy as np
 from phloat.bodies.body import Body
 from phloat.errors import positive
 from phloat.joints.pieces import Pieces
-from phloat.motion.assembled import Assembled
-from phloat.motion.inputs import Inputs, given_inputs
+from phloat.joints.rows import FIRST, SECOND, VECTORS, Row, product_matrices
+from phloat.motion.initial.velocities import agreed, closed_or_said, repeated_rows
+from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays
 from phloat.motion.kernel.pack import Scalar, Side
-from phloat.motion.rank import repeated_rows
-from phloat.motion.runner import Runner
-from phloat.motion.task import Task
-from phloat.motion.velocities import agreed, closed_or_said
+from phloat.motion.run.assembled import Assembled
+from phloat.motion.run.kernel_run import KernelRun
+from phloat.motion.run.task import Task
 from phloat.system.state import State
 from phloat.system.system import System, fits
 from phloat.twin.equations import DROPPED
 from phloat.twin.model import Model, Places
-from phloat.twin.rows import KINDS, TURNING
 
 Tree = dict[str, Any]
 
@@ -52,8 +51,8 @@ def exported(
     closed_or_said(system, state)
     state = agreed(system, state, inputs.at(t_start))
     task = Task(system, state, t_start, t_end, dt, inputs, dropped=repeated_rows(system, state))
-    runner = Runner(task)
-    export = Export(runner.run, set(task.dropped), apart)
+    runner = KernelRun(task)
+    export = Export(runner.assembly, set(task.dropped), apart)
     series = {"given": runner.efforts(times), "moving": runner.driven(times)}
     series |= {"h": np.array(times[1] - times[0]), "t_0": np.array(float(t_start))}
     arrays = {"model": export.model(), "state": export.state(), "inputs": series, **export.outside(watch or {})}
@@ -129,6 +128,7 @@ class Export:
             "mode": np.array(mode, int),
             "compliant": np.array(compliant, int),
             "laws": self._laws(compliant),
+            "law_functions": self._law_functions(compliant),
             "touching": listing(felt, m),
             "crossing": listing(crossed, m * m),
         }
@@ -174,9 +174,10 @@ class Export:
         ]
 
     def _turned(self, j: int, side: int) -> bool:
-        """Whether rows of an entry pull at directions of this end: those of an in-plane row only at the first."""
-        kinds = {KINDS[row.kind] for row in self.entries[j].rows}
-        return bool(kinds & (set(TURNING) - {"in_plane"})) or ("in_plane" in kinds and side == 0)
+        """Whether rows of an entry pull at directions of this end, or turn it."""
+        first = SECOND if side else FIRST
+        rows = [one.row for one in self.entries[j].rows]
+        return any(row.function == "spin" or any(first <= a < first + 3 for a in row.vectors) for row in rows)
 
     def _constants(self, i: int) -> Tree:
         arrays: Arrays = self.bodies[i][1]
@@ -234,20 +235,17 @@ class Export:
         return moves
 
     def _rows(self) -> tuple[Tree, np.ndarray]:
-        kinds: dict[str, list[tuple[int, int, Scalar]]] = {}
-        for r, (j, row) in enumerate(self._scalars()):
-            kinds.setdefault(KINDS[row.kind], []).append((r, j, row))
+        functions: dict[str, list[tuple[int, int, Row]]] = {}
+        for r, (j, one) in enumerate(self._scalars()):
+            function = f"following {one.row.function}" if one.row.follows else one.row.function
+            functions.setdefault(function, []).append((r, j, one.row))
         out: Tree = {}
-        for kind, mine in sorted(kinds.items()):
-            i = np.zeros((len(mine), 4), int)
-            for k, (_, _, row) in enumerate(mine):
-                i[k, : len(row.indices)] = row.indices
-            out[kind] = {
+        for function, mine in sorted(functions.items()):
+            out[function] = {
                 "number": np.array([r for r, _, _ in mine]),
                 "A": np.array([self.number[j, 0] for _, j, _ in mine]),
                 "B": np.array([self.number[j, 1] for _, j, _ in mine]),
-                "i": i,
-                "along": np.array([row.direction for _, _, row in mine], float),
+                **factors_of([row for _, _, row in mine]),
             }
         numbers = np.concatenate([np.zeros(0, int), *(rows["number"] for rows in out.values())])
         return out, np.argsort(numbers)
@@ -260,6 +258,17 @@ class Export:
         for name in ("spring", "damper"):
             out[name] = side_by_side([getattr(law, name) for law in laws])
         return out
+
+    def _law_functions(self, compliant: list[int]) -> Tree:
+        """Laws that are written as functions: {name: which of the compliant rows, and their numbers}."""
+        laws, out = [self._scalars()[r][1].law for r in compliant], dict[str, list[int]]()
+        for k, law in enumerate(laws):
+            if law.function is not None:
+                out.setdefault(law.function.name, []).append(k)
+        return {
+            name: {"rows": np.array(mine), "numbers": np.array([laws[k].numbers for k in mine]).reshape(len(mine), -1)}
+            for name, mine in out.items()
+        }
 
     # --- states and names --------------------------------------------------------------------------------------------
 
@@ -320,6 +329,18 @@ class Export:
         inputs = [(name, first - self.unknown, count) for name, first, count in entries if first >= self.unknown]
         watched = tuple((name, body) for name, (body, _) in watch.items())
         return Places(tuple(bodies), tuple(entries), tuple(inputs), tuple(ports), watched)
+
+
+def factors_of(rows: list[Row]) -> Tree:
+    """Factors of the products of rows of one function, or of the vectors that velocity and spin rows are along."""
+    if rows[0].has_gap:
+        out = {"S": product_matrices([row.terms for row in rows])}
+        return out | ({"S_q": product_matrices([row.other_terms for row in rows])} if rows[0].other_terms else {})
+    along = np.zeros((len(rows), VECTORS))
+    for k, row in enumerate(rows):
+        for factor, a, _ in row.terms:
+            along[k, a] += factor
+    return {"along": along}
 
 
 def touched(body: Body, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from phloat.errors import InputError, finite
-from phloat.motion.inputs import Inputs
+from phloat.motion.inputs.inputs import Inputs
 from phloat.system.parameters import changed
 from phloat.system.state import State
 from phloat.system.system import System

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.motion.inputs import Inputs
+from phloat.motion.inputs.inputs import Inputs
 from phloat.system.parameters import changed, parameters
 from phloat.system.state import State
 from phloat.system.system import System

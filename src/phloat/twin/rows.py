@@ -1,185 +1,92 @@
-"""Rows between two ports, by kind: the gap, and the pulls that λ = 1 puts on both ports.
+"""Rows between two ports, evaluated from their table: gaps, and the pulls that λ = 1 puts on both ports.
 
-A row is written once, for ports held somewhere: with mean ports its pulls are the discrete row, with end ports the derivative of
-the gap. Pulls act on the place, on the three directions and as a torque, (2 ports, 5, 3). Motion is that of B seen from A.
-`i` (4) are the directions a row is about, `along` (3) a fixed direction, `coef` (3) what hinges and distances need beside.
+A row is g = f(p, q) with p and q sums of products of vectors (joints.rows); rows stand together by function. A symmetric matrix
+S (10, 10) has the factors of the products, so p = ½ Σ V·SV with the vectors V (10, 3) of the two ports, and ∂p/∂V = SV. With mean
+ports the pulls are the discrete row, with end ports the derivative of the gap. They act on the point, on the three directions and
+as a torque, (2 ports, 5, 3). Motion is that of B seen from A.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from phloat.joints.law_functions import LAWS, mean_effort
+from phloat.joints.rows import FIRST, SECOND, VECTORS
 from phloat.twin.body import Tree
 
-KINDS = (
-    *("coincide", "perpendicular", "in_plane", "skew", "turn", "distance"),
-    *("spin", "wrench_v", "wrench_w", "push", "twist", "rotation"),
-)
-TURNING = (
-    "perpendicular",
-    "in_plane",
-    "skew",
-    "turn",
-    "spin",
-    "wrench_v",
-    "wrench_w",
-    "twist",
-    "rotation",
-)  # their pulls may turn a port
-Row = Callable[[Tree, Tree, Tree, Array], tuple[Array, Array]]
+Ports = tuple[Tree, Tree, Tree, Tree]  # A₀, A₁, B₀, B₁
 
 
-def _pulls(on_A: tuple[Array, Array, Array], on_B: tuple[Array, Array, Array]) -> Array:
-    """Force, forces on directions (3, 3), torque, of both ports."""
-    return jnp.stack([jnp.concatenate([f[None], g, tau[None]]) for f, g, tau in (on_A, on_B)])
+def vectors(A: Tree, B: Tree, axes: str = "d") -> Array:
+    """c_B − c_A, the directions of A and of B and the inertial axes, (10, 3)."""
+    of_B = B["d"] if axes == "d" else B["axes"].T
+    return jnp.concatenate([(B["c"] - A["c"])[None], A["d"], of_B, jnp.eye(3)])
 
 
-def _at(i: Array, vector: Array) -> Array:
-    """A vector as row i of a (3, 3)."""
-    return (jnp.arange(3) == i)[:, None] * vector[None]
+def product_sum(S: Array, V: Array) -> Array:
+    """Σ α (a · b)."""
+    return 0.5 * jnp.sum(V * (S @ V))
 
 
-def _none() -> tuple[Array, Array, Array]:
-    return jnp.zeros(3), jnp.zeros((3, 3)), jnp.zeros(3)
+def pulls_of(force: Array, torque: Array) -> Array:
+    """Forces on the vectors (10, 3) and a torque between the ports as pulls on both ports, (2, 5, 3)."""
+    on_A = jnp.concatenate([-force[:1], force[FIRST:SECOND], -torque[None]])
+    on_B = jnp.concatenate([force[:1], force[SECOND : SECOND + 3], torque[None]])
+    return jnp.stack([on_A, on_B])
 
 
-def _product(A: Tree, B: Tree, i: Array, j: Array) -> tuple[Array, Array]:
-    """d_Ai · d_Bj."""
-    a, b = A["d"][i], B["d"][j]
-    zero = jnp.zeros(3)
-    return a @ b, _pulls((zero, _at(i, b), zero), (zero, _at(j, a), zero))
-
-
-def coincide(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
-    i = row["i"][0]
-    e = (jnp.arange(3) == i) * 1.0
-    zero, none = jnp.zeros(3), jnp.zeros((3, 3))
-    return (B["c"] - A["c"])[i], _pulls((-e, none, zero), (e, none, zero))
-
-
-def perpendicular(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
-    return _product(A, B, row["i"][0], row["i"][1])
-
-
-def in_plane(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
-    i = row["i"][0]
-    d, g, zero = A["d"][i], B["c"] - A["c"], jnp.zeros(3)
-    return d @ g, _pulls((-d, _at(i, g), zero), (d, jnp.zeros((3, 3)), zero))
-
-
-def skew(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
-    a, b = (row["i"][0] + 1) % 3, (row["i"][0] + 2) % 3
-    (first, pull_1), (second, pull_2) = _product(A, B, b, a), _product(A, B, a, b)
-    return 0.5 * (first - second), 0.5 * (pull_1 - pull_2)
-
-
-def rotation(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
-    """A component of the rotation vector, κ s; `coef` has κ and what acts on the three products d_Ai · d_Bi."""
-    s, on_s = skew(row, A, B, coef)
-    on_all = sum(_product(A, B, jnp.array(i), jnp.array(i))[1] for i in range(3))
-    return angle_ratio(_versine(A, B)) * s, coef[0] * on_s + coef[1] * on_all
-
-
-def _versine(A: Tree, B: Tree) -> Array:
-    """1 − cos ϑ of the turn between two triads."""
-    return 1.5 - 0.5 * jnp.sum(A["d"] * B["d"])
-
-
-def turn(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
-    """The angle of a hinge, without its turns."""
-    (p, on_p), (q, on_q) = _product(A, B, row["i"][0], row["i"][1]), _product(A, B, row["i"][2], row["i"][3])
-    return jnp.arctan2(p, q), coef[0] * on_p + coef[1] * on_q
-
-
-def distance(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
-    d, zero, none = B["c"] - A["c"], jnp.zeros(3), jnp.zeros((3, 3))
-    return jnp.sqrt(d @ d), _pulls((-coef, none, zero), (coef, none, zero))
-
-
-def spin(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
-    d, zero, none = A["d"][row["i"][0]], jnp.zeros(3), jnp.zeros((3, 3))
-    return jnp.zeros(()), _pulls((zero, none, -d), (zero, none, d))
-
-
-def push(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
-    return jnp.zeros(()), _pulls(_none(), (row["along"], jnp.zeros((3, 3)), jnp.zeros(3)))
-
-
-def twist(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
-    return jnp.zeros(()), _pulls(_none(), (jnp.zeros(3), jnp.zeros((3, 3)), row["along"]))
-
-
-def _followed(row: Tree, B: Tree) -> Tree:
-    """The direction of a force in the axes of a section, of the length that it has there."""
-    along, there = row["along"], B["axes"] @ row["along"]
-    return {"along": jnp.sqrt((along @ along) / (there @ there)) * there}
-
-
-def wrench_v(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
-    return push(_followed(row, B), A, B, coef)
-
-
-def wrench_w(row: Tree, A: Tree, B: Tree, coef: Array) -> tuple[Array, Array]:
-    return twist(_followed(row, B), A, B, coef)
-
-
-BY_KIND: dict[str, Row] = {
-    "coincide": coincide,
-    "perpendicular": perpendicular,
-    "in_plane": in_plane,
-    "skew": skew,
-    "turn": turn,
-    "distance": distance,
-    "spin": spin,
-    "push": push,
-    "twist": twist,
-    "wrench_v": wrench_v,
-    "wrench_w": wrench_w,
-    "rotation": rotation,
-}
-
-
-def coefficients(kind: str, row: Tree, ports: tuple[Tree, Tree, Tree, Tree], gap: Array) -> tuple[Array, Array, Array]:
-    """Coefficients of a row in the mean and at the end of a step, and its gap there; ports are A₀, A₁, B₀, B₁."""
-    A_0, A_1, B_0, B_1 = ports
+def pull(function: str, row: Tree, A: Tree, B: Tree, slopes: Array) -> Array:
+    """The pulls of λ = 1; `slopes` (2) are those of f by p and q."""
     none = jnp.zeros(3)
-    if kind == "turn":
-        return _hinge(row, A_0, A_1, B_0, B_1, gap)
-    if kind == "distance":
-        d_0, d_1 = B_0["c"] - A_0["c"], B_1["c"] - A_1["c"]
-        l_1 = jnp.sqrt(d_1 @ d_1)
-        return (d_0 + d_1) / (gap + l_1), d_1 / l_1, l_1
-    if kind == "rotation":
-        return _turned(row, A_0, A_1, B_0, B_1)
-    return none, none, BY_KIND[kind](row, A_1, B_1, none)[0]
+    if "S" in row:
+        force = slopes[0] * (row["S"] @ vectors(A, B))
+        if "S_q" in row:
+            force = force + slopes[1] * (row["S_q"] @ vectors(A, B))
+        return pulls_of(force, none)
+    along = row["along"] @ vectors(A, B, "axes" if "following" in function else "d")
+    if "following" in function:
+        along = jnp.sqrt((row["along"] @ row["along"]) / (along @ along)) * along
+    if "spin" in function:
+        return pulls_of(jnp.zeros((VECTORS, 3)), along)
+    return pulls_of(jnp.zeros((VECTORS, 3)).at[0].set(along), none)
 
 
-def _hinge(row: Tree, A_0: Tree, A_1: Tree, B_0: Tree, B_1: Tree, gap: Array) -> tuple[Array, Array, Array]:
+def coefficients(function: str, row: Tree, ports: Ports, gap: Array) -> tuple[Array, Array, Array]:
+    """Slopes of f over a step and at its end, and the gap there."""
+    A_0, A_1, B_0, B_1 = ports
+    if "S" not in row:
+        return jnp.zeros(2), jnp.zeros(2), jnp.zeros(())
+    V_0, V_1 = vectors(A_0, B_0), vectors(A_1, B_1)
+    p_1 = product_sum(row["S"], V_1)
+    if function == "product":
+        return jnp.ones(2), jnp.ones(2), p_1
+    if function == "length":
+        length = jnp.sqrt(p_1)
+        return jnp.full(2, 1.0 / (gap + length)), jnp.full(2, 0.5 / length), length
+    p_0, q_0, q_1 = product_sum(row["S"], V_0), product_sum(row["S_q"], V_0), product_sum(row["S_q"], V_1)
+    return _angle(p_0, q_0, p_1, q_1, gap) if function == "angle" else _rotation(p_0, q_0, p_1, q_1)
+
+
+def _angle(p_0: Array, q_0: Array, p_1: Array, q_1: Array, gap: Array) -> tuple[Array, Array, Array]:
     """κ(q̄, −p̄) with κ = Δϑ/(p₁q₀ − q₁p₀), (q₁, −p₁)/(p₁² + q₁²), and the angle with its turns."""
-    i, j, k, l = (row["i"][n] for n in range(4))
-    p_0, p_1 = A_0["d"][i] @ B_0["d"][j], A_1["d"][i] @ B_1["d"][j]
-    q_0, q_1 = A_0["d"][k] @ B_0["d"][l], A_1["d"][k] @ B_1["d"][l]
     sine, cosine = p_1 * q_0 - q_1 * p_0, q_0 * q_1 + p_0 * p_1
     turned = jnp.arctan2(sine, cosine)
     small = jnp.abs(sine) <= 1e-9 * jnp.abs(cosine)
     ratio = jnp.where(small, 1.0 / cosine, turned / jnp.where(small, 1.0, sine))
     angle, size = jnp.arctan2(p_1, q_1), p_1 * p_1 + q_1 * q_1
     turns = jnp.round((gap + turned - angle) / (2.0 * jnp.pi))
-    mean = 0.5 * ratio * jnp.array([q_0 + q_1, -(p_0 + p_1), 0.0])
-    return mean, jnp.array([q_1, -p_1, 0.0]) / size, angle + 2.0 * jnp.pi * turns
+    mean = 0.5 * ratio * jnp.array([q_0 + q_1, -(p_0 + p_1)])
+    return mean, jnp.array([q_1, -p_1]) / size, angle + 2.0 * jnp.pi * turns
 
 
-def _turned(row: Tree, A_0: Tree, A_1: Tree, B_0: Tree, B_1: Tree) -> tuple[Array, Array, Array]:
-    """Δφ = κ̄ Δs − s̄ κ[x₀, x₁] ½ Σ Δ(d_Ai · d_Bi), the same at the end, and φ there."""
-    x_0, x_1 = _versine(A_0, B_0), _versine(A_1, B_1)
-    s_0, s_1 = skew(row, A_0, B_0, jnp.zeros(3))[0], skew(row, A_1, B_1, jnp.zeros(3))[0]
+def _rotation(p_0: Array, q_0: Array, p_1: Array, q_1: Array) -> tuple[Array, Array, Array]:
+    """Δ(κp) = κ̄ Δp − p̄ ½ κ[x₀, x₁] Δq with x = (3 − q)/2, the same at the end, and κp there."""
+    x_0, x_1 = 1.5 - 0.5 * q_0, 1.5 - 0.5 * q_1
     k_0, k_1 = angle_ratio(x_0), angle_ratio(x_1)
-    mean = jnp.array([0.5 * (k_0 + k_1), -0.25 * (s_0 + s_1) * ratio_slope(x_0, x_1), 0.0])
-    return mean, jnp.array([k_1, -0.5 * s_1 * ratio_slope(x_1, x_1), 0.0]), k_1 * s_1
+    mean = jnp.array([0.5 * (k_0 + k_1), -0.25 * (p_0 + p_1) * ratio_slope(x_0, x_1)])
+    return mean, jnp.array([k_1, -0.5 * p_1 * ratio_slope(x_1, x_1)]), k_1 * p_1
 
 
 SERIES, TERMS = 0.25, 20  # 1 − cos ϑ up to which series are summed
@@ -282,3 +189,16 @@ def potential(law: Tree, gap: Array) -> Array:
     if law["spring"]["bounds"].size:
         energy = energy + x * mean_value(law["spring"], jnp.zeros_like(x), x)
     return energy
+
+
+def law_over_step(name: str, numbers: Array, x_0: Array, x_1: Array, h: Array) -> tuple[Array, Array]:
+    """What `resistance` returns, of a law that is written as functions."""
+    law = LAWS[name]
+    mean, slope, _ = mean_effort(law.spring, x_0, x_1, *numbers)
+    effort, steep = law.damper((x_1 - x_0) / h, *numbers)
+    return mean + effort, 0.5 * h * slope + steep
+
+
+def law_energy(name: str, numbers: Array, gap: Array) -> Array:
+    """What is stored by a law that is written as functions."""
+    return jnp.asarray(LAWS[name].spring(gap, *numbers)[2])

@@ -12,7 +12,7 @@ from jax import Array, lax
 from phloat.twin import body as of_body
 from phloat.twin.body import Tree
 from phloat.twin.equations import arrived, each, equations, joined, opened, ports_of, pulls
-from phloat.twin.rows import potential
+from phloat.twin.rows import law_energy, potential
 from phloat.twin.solve import differentiable, solved, tangents
 
 Feedback = Callable[[Tree, Array, Array], Array]
@@ -83,6 +83,9 @@ def energies(model: Tree, state: Tree) -> Tree:
     springs = jnp.zeros(())
     if (k := model["compliant"]).shape[0]:
         springs = jnp.sum(jax.vmap(potential)(model["laws"], state["gaps"][k]))
+        for name, laws in model.get("law_functions", {}).items():
+            gaps = state["gaps"][k[laws["rows"]]]
+            springs += jnp.sum(jax.vmap(lambda n, x, name=name: law_energy(name, n, x))(laws["numbers"], gaps))
     return {"kinetic": three[0], "elastic": three[1], "potential": three[2], "springs": springs}
 
 

@@ -88,7 +88,7 @@ def _joint(x: Result, name: str) -> list[Panel]:
 def _forces(x: Result, name: str) -> list[Panel]:
     """λ of the rows of a joint: forces in one panel, moments in another."""
     rows, lam = x.system.joints[name].rows, x[f"{name}.lam"]
-    labels, units = [label for row in rows for label in row.labels], efforts(rows)
+    labels, units = [row.label for row in rows], efforts(rows)
     out = []
     for unit, word in (("N", "joint force"), ("N m", "joint moment")):
         lines = {f"{name}, {labels[k]}": lam[:, k] for k, this in enumerate(units) if this == unit}

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phloat.joints.ends import GROUND
-from phloat.system.connection import count
 from phloat.system.system import System
 from phloat.view.colours import COLOURS
 from phloat.view.figures import new_figure, spelled
@@ -82,7 +81,7 @@ def lines_of(x: System) -> list[Line]:
 
 def _title(x: System) -> str:
     moving = sum(len(b.active) + b.coordinates for b in x.bodies.values())
-    elastic, rows = sum(b.coordinates for b in x.bodies.values()), sum(count(c.rows) for c in x.joints.values())
+    elastic, rows = sum(b.coordinates for b in x.bodies.values()), sum(len(c.rows) for c in x.joints.values())
     where = f" in the plane {x.plane}" if x.plane else ""
     return f"{len(x.bodies)} bodies{where}\n{moving} velocities ({elastic} of deformation), {rows} rows closed"
 

@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.kept import Kept
+from phloat.bodies.continua.reduced_shape import ReducedShape
 from phloat.system.stresses import stress_field
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ LINE = 1e-6  # of its length: how far points of a line lie off it
 def facets(body: Body) -> np.ndarray | None:
     """By which places a body on a mesh is drawn, (facets, corners): the cells of a plate, the outside of a solid."""
     shape = body.shape
-    while not isinstance(shape, Kept):
+    while not isinstance(shape, ReducedShape):
         if not hasattr(shape, "shape"):
             return None
         shape = shape.shape

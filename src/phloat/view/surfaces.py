@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat.bodies.beams.beam import Beam
-from phloat.bodies.beams.section import Circle, Rectangle, Section, Tube, rotation
+from phloat.bodies.beams.section import Circle, Rectangle, Section, Tube, axes_rotation
 from phloat.fem import cells as cell
 from phloat.fem.mesh import Mesh
 
@@ -30,14 +30,14 @@ def outline(section: Section) -> tuple[np.ndarray, bool]:
     if isinstance(section, (Circle, Tube)):
         return _circle(0.5 * section.diameter), True
     if isinstance(section, Rectangle):
-        return _corners(section.h, section.b) @ rotation(section.angle).T, False
+        return _corners(section.h, section.b) @ axes_rotation(section.angle).T, False
     I, I_y, I_yz = section.I, section.I_y or section.I, section.I_yz
     sign, half, mean = np.copysign(1.0, I - I_y), 0.5 * np.hypot(I - I_y, 2.0 * I_yz), 0.5 * (I + I_y)
     if half <= 5e-7 * mean:
         return _circle(2.0 * np.sqrt(mean / section.A)), True
     principal = 0.5 * np.arctan2(sign * 2.0 * I_yz, abs(I - I_y))
     h, b = np.sqrt(12.0 * (mean + np.array([sign, -sign]) * half) / section.A)
-    return _corners(h, b) @ rotation(section.angle + principal).T, False
+    return _corners(h, b) @ axes_rotation(section.angle + principal).T, False
 
 
 def outlines(beam: Beam, s: np.ndarray) -> tuple[np.ndarray, bool]:

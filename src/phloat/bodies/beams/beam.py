@@ -12,16 +12,14 @@ import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, block_inverse, csr, diagonal, weighted, zeros
-from phloat.bodies.beams.fields import BeamShape, Fields, fraction
-from phloat.bodies.beams.frame import FRAMES, OF_PIECE, Frame, kept
-from phloat.bodies.beams.jumps import MOST_JUMPS, SAMPLES, cut, jumps
-from phloat.bodies.beams.section import Section
+from phloat.bodies.beams.fields import FRAMES, OF_PIECE, BeamFields, BeamShape, Frame, fraction, free_coordinates
+from phloat.bodies.beams.jumps import MOST_JUMPS, SAMPLES, cut_elements, jumps
+from phloat.bodies.beams.section import Section, Taper
 from phloat.bodies.beams.split import Split
-from phloat.bodies.beams.taper import Taper
 from phloat.bodies.body import Body, ports_at
-from phloat.bodies.damping import damped
+from phloat.bodies.construction import Construction
+from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import Inertia, Sections, rigid_sections, six_arrays
-from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, Material, Rayleigh, a_damping
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import InputError, JumpsWarning, finite_row, mapping, port_name, positive, unknown
@@ -80,16 +78,18 @@ class Beam:
         """
         fractions = _fractions(elements)
         stated = self.frame if isinstance(self.frame, Mapping) else ()
-        nodes = self.length * cut(fractions, [*self.ports.values(), *self.masses], stated, self.breaks(fractions))
-        fields = Fields(nodes, self.theory, torsion=self._twists(gauss(nodes)[0]))
-        held = kept(fields, self.frame, self.length)
+        nodes = self.length * cut_elements(
+            fractions, [*self.ports.values(), *self.masses], stated, self.breaks(fractions)
+        )
+        fields = BeamFields(nodes, self.theory, torsion=self._twists(gauss(nodes)[0]))
+        held = free_coordinates(fields, self.frame, self.length)
         shape = BeamShape(self.length, fields, held, self.sections, self.torsion_shares)
         inertia = _inertia(self, fields, held)
         ports = ports_at(shape, {"P": 0.0, "C": 1.0, **self.ports})
         return Body(
             recipe=self,
             inertia=inertia,
-            elastic=damped(_elastic(self, fields, held), self.damping, inertia, ports),
+            elastic=with_damping(_elastic(self, fields, held), self.damping, inertia, ports),
             ports=ports,
             shape=shape,
             planar=(
@@ -98,7 +98,7 @@ class Beam:
             ),
             needs="" if fields.torsion else "the torsion constant of its section: Section(…, J=…)",
             skew=self._skew(fields.nodes),
-            made=Made(self).then("discretise", elements),
+            construction=Construction(self).then("discretise", elements),
         )
 
     def split(self, pieces: int) -> Split:
@@ -221,7 +221,7 @@ class Stretch:
         return self.function((self.k + s) / self.of)
 
 
-def _elastic(beam: Beam, fields: Fields, keep: np.ndarray) -> Elastic:
+def _elastic(beam: Beam, fields: BeamFields, keep: np.ndarray) -> Elastic:
     """C, D and Q. σ is the projection of stiffness times strain: ∫τσ = ∫τ S ε, so C = N S⁻¹N and DᵀC⁻¹D is the
     stiffness of displacement elements for any section (∫τσ/S = ∫τε goes limp at the tip of a wedge: ω₂ 55 % low).
 
@@ -268,7 +268,7 @@ def radius(number: dict[str, np.ndarray]) -> np.ndarray:
     return (number["rhoI"] + number["rhoI_y"]) / number["rhoA"]
 
 
-def _membrane(fields: Fields, x: np.ndarray, w: np.ndarray, radius: np.ndarray, keep: np.ndarray) -> Quadratic:
+def _membrane(fields: BeamFields, x: np.ndarray, w: np.ndarray, radius: np.ndarray, keep: np.ndarray) -> Quadratic:
     """½ ∫ τ (u_y'² + u_z'² + I_p/A θ_x'²), tested with the axial forces τ of the element: those of u_x' and no more (a richer
     space locks). The last part is that of fibres winding around the axis: by it tension stiffens torsion."""
     n, points, space = len(keep), len(x) // (len(fields.nodes) - 1), fields.stress_spaces["N"][0]
@@ -289,7 +289,7 @@ def _membrane(fields: Fields, x: np.ndarray, w: np.ndarray, radius: np.ndarray, 
     return Quadratic(*(np.concatenate(part) for part in (strain, row, column, value)))
 
 
-def _inertia(beam: Beam, fields: Fields, keep: np.ndarray) -> Inertia:
+def _inertia(beam: Beam, fields: BeamFields, keep: np.ndarray) -> Inertia:
     x, w = gauss(fields.nodes)
     number = beam.numbers(x)
     lumps = beam.length * np.array(list(beam.masses), dtype=float)
@@ -301,7 +301,7 @@ def _inertia(beam: Beam, fields: Fields, keep: np.ndarray) -> Inertia:
 
 
 def _sections(
-    beam: Beam, fields: Fields, x: np.ndarray, w: np.ndarray, number: dict[str, np.ndarray], keep: np.ndarray
+    beam: Beam, fields: BeamFields, x: np.ndarray, w: np.ndarray, number: dict[str, np.ndarray], keep: np.ndarray
 ) -> Sections:
     """Rotary inertia of whole sections; without it in bending only ρI_p about x, for spin and twist alike (else M is singular)."""
     given = [w * number[name] for name in ("rhoI", "rhoI_y", "rhoI_yz")]

@@ -19,7 +19,7 @@ import numpy as np
 
 from phloat.algebra.sparse import Matrix
 from phloat.bodies.beams.beam import Beam, radius
-from phloat.bodies.beams.frame import Frame, conditions
+from phloat.bodies.beams.fields import Frame, conditions
 from phloat.bodies.beams.section import Section
 from phloat.bodies.body import Body
 

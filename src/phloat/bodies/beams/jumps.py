@@ -40,7 +40,9 @@ def jumps(values: Callable[[np.ndarray], np.ndarray], s: np.ndarray) -> np.ndarr
     return found if len(found) <= MOST_JUMPS else None
 
 
-def cut(nodes: np.ndarray, fixed: Sequence[float], held: Iterable[object], breaks: Iterable[float]) -> np.ndarray:
+def cut_elements(
+    nodes: np.ndarray, fixed: Sequence[float], held: Iterable[object], breaks: Iterable[float]
+) -> np.ndarray:
     """Nodes with one more at every fixed place and break that has none; a node that is nearly at a break moves there, unless held.
 
     Breaks nearer to each other, or to a fixed place, than a thousandth of the shortest element are one.

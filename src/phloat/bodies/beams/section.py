@@ -8,12 +8,15 @@ from y towards z. An angle that varies along the beam is a pretwist: material fi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from math import cos, pi, sin, tanh
+from typing import Any
 
 import numpy as np
 
-from phloat.errors import InputError, finite, positive
+from phloat.bodies.material import Material
+from phloat.errors import InputError, finite, mapping, positive
 
 RIM = 32  # points around a section where stress is looked for
 CLOSE = 1e-6  # of a dimension: how far a point may lie off the rim
@@ -58,7 +61,7 @@ class Section:
         I, I_y, I_yz = self.I, self.I_y or self.I, self.I_yz
         if self.angle == 0.0:
             return I, I_y, I_yz
-        c, s = direction(self.angle)
+        c, s = cosine_and_sine(self.angle)
         turned = 2.0 * s * c * I_yz
         return I * c**2 + I_y * s**2 - turned, I * s**2 + I_y * c**2 + turned, (I - I_y) * s * c + I_yz * (c**2 - s**2)
 
@@ -186,7 +189,7 @@ class Rectangle(Shaped):
 
     def shear(self, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         assert self.J is not None
-        R = rotation(self.angle)
+        R = axes_rotation(self.angle)
         y, z = R.T @ [y, z]
         out = rectangle_shear(y, z, self.h, self.b, self.J)
         out[:, :, :2] = out[:, :, :2] @ R.T  # of V_y, V_z in own axes
@@ -196,24 +199,24 @@ class Rectangle(Shaped):
         side = np.linspace(-0.5, 0.5, RIM // 4 + 1)
         half = np.full_like(side, 0.5)
         around = np.vstack([np.column_stack(p) for p in ((side, half), (side, -half), (half, side), (-half, side))])
-        return np.unique(around * [self.h, self.b], axis=0) @ rotation(self.angle).T
+        return np.unique(around * [self.h, self.b], axis=0) @ axes_rotation(self.angle).T
 
     def outside(self, y: float, z: float) -> str:
-        y, z = rotation(self.angle).T @ [y, z]
+        y, z = axes_rotation(self.angle).T @ [y, z]
         wrong = abs(y) > 0.5 * self.h * (1 + CLOSE) or abs(z) > 0.5 * self.b * (1 + CLOSE)
         turned = f" in axes turned by angle = {self.angle:g}" if self.angle else ""
         return f"it ends at y = ±{0.5 * self.h:g} and z = ±{0.5 * self.b:g}{turned}" if wrong else ""
 
 
-def direction(angle: float) -> tuple[float, float]:
+def cosine_and_sine(angle: float) -> tuple[float, float]:
     """Cosine and sine, exact for quarter turns."""
     c, s = cos(angle), sin(angle)
     return 0.0 if abs(c) < ROUND_OFF else c, 0.0 if abs(s) < ROUND_OFF else s
 
 
-def rotation(angle: float) -> np.ndarray:
+def axes_rotation(angle: float) -> np.ndarray:
     """(y, z) in the axes of the beam from those in axes that are turned by the angle."""
-    c, s = direction(angle)
+    c, s = cosine_and_sine(angle)
     return np.array([[c, -s], [s, c]])
 
 
@@ -268,3 +271,63 @@ def _prandtl(p: np.ndarray, q: np.ndarray, long: float, short: float) -> tuple[n
     by_p = -np.sign(p) * (sign * far * odd * np.cos(angle)).sum(axis=1)
     by_q = -2.0 * q + (sign * far * even * np.sin(angle)).sum(axis=1)
     return by_p, by_q
+
+
+# --- tapers -----------------------------------------------------------------------------------------------------------
+#
+# Sections and materials that vary along a beam by a few stations, with straight lines between them.
+
+
+@dataclass(frozen=True)
+class Taper:
+    """{s: section} or {s: material} at fractions of the length; between them dimensions go in straight lines.
+
+    Stations of one shape taper in its dimensions and its angle (a cone from two circles, a pretwisted blade from two rectangles),
+    others in A, I, I_y, I_yz, J and kappa in the axes of the beam, without pretwist. Beyond the first and the last nothing changes.
+    """
+
+    stations: Mapping[float, Any]
+
+    def __post_init__(self) -> None:
+        if not mapping("stations", self.stations, "{s: section}"):
+            raise InputError(
+                "a taper has no stations; give at least one: Taper({0.0: Circle(0.01), 1.0: Circle(0.02)})"
+            )
+        for s, value in self.stations.items():
+            if not 0.0 <= finite("a station of a taper", s, ()) <= 1.0:
+                raise InputError(f"a station of a taper is at s = {s:g}; it must lie between 0 and 1")
+            if not isinstance(value, (Section, Material)):
+                raise InputError(f"the station at s = {s:g} is {value!r}; it must be a section or a material")
+        if len({isinstance(value, Section) for value in self.stations.values()}) > 1:
+            raise InputError("the stations of a taper are sections and materials; make a taper of each")
+        object.__setattr__(self, "stations", {float(s): self.stations[s] for s in sorted(self.stations)})
+
+    def __call__(self, s: float) -> Any:
+        places = list(self.stations)
+        k = sum(place <= s for place in places)
+        if k == 0 or k == len(places):
+            return self.stations[places[max(k - 1, 0)]]
+        a, b = places[k - 1], places[k]
+        return _between(self.stations[a], self.stations[b], (s - a) / (b - a))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.stations.items()))
+
+
+def _between(first: Any, second: Any, part: float) -> Any:
+    """The value at a part of the way."""
+    kind: Any = type(first)
+    if kind is not type(second):
+        kind, first, second = Section, _numbers(first), _numbers(second)
+    out = {}
+    for f in fields(kind):
+        if f.init:
+            a, b = getattr(first, f.name), getattr(second, f.name)
+            out[f.name] = None if a is None or b is None else (1.0 - part) * a + part * b
+    return kind(**out)
+
+
+def _numbers(section: Section) -> Section:
+    """The section by its numbers in the axes of the beam."""
+    I, I_y, I_yz = section.moments
+    return Section(section.A, I, I_y, section.J, section.kappa, I_yz=I_yz)

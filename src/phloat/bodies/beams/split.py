@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from phloat.bodies.body import Body
-from phloat.bodies.made import Made
+from phloat.bodies.construction import Construction
 from phloat.bodies.material import ModalDamping, Rayleigh
 from phloat.errors import InputError
 
@@ -76,12 +76,14 @@ class Split:
     def discretise(self, elements: int | Sequence[float]) -> Assembly:
         """Every piece with so many elements, or with elements between the given fractions 0 … 1 of its length."""
         known: list[tuple[Divisible, Body]] = []  # equal pieces are one and the same body
-        bodies, made = [], Made(self).then("discretise", elements)
+        bodies, construction = [], Construction(self).then("discretise", elements)
         for k in range(self.pieces):
             piece = self.beam.piece(k, self.pieces)
             body = next((body for recipe, body in known if recipe == piece), None)
             if body is None:
-                body = replace(piece.discretise(elements), pieces=int(self.pieces), made=made.then("piece", k))
+                body = replace(
+                    piece.discretise(elements), pieces=int(self.pieces), construction=construction.then("piece", k)
+                )
                 known.append((piece, body))
             bodies.append(body)
         return Assembly(self, tuple(bodies))

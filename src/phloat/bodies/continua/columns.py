@@ -10,13 +10,13 @@ from phloat.algebra.sparse import Matrix
 LOOSE = 1e-9  # of unit columns: what counts as a motion that is not held
 
 
-def span(rigid: np.ndarray) -> np.ndarray:
+def orthonormal_span(rigid: np.ndarray) -> np.ndarray:
     """Orthonormal columns of the same span (a plate without membrane has three rigid motions, not six)."""
     u, size, _ = la.svd(rigid / norms(rigid), full_matrices=False) if rigid.size else (rigid, np.zeros(0), None)
     return np.asarray(u[:, size > LOOSE])
 
 
-def independent(R: np.ndarray) -> np.ndarray:
+def independent_motions(R: np.ndarray) -> np.ndarray:
     """Which motions (columns) the columns of R can tell apart: unit motions, or combinations where it takes some."""
     felt = np.flatnonzero(np.abs(R).max(axis=0, initial=0.0) > LOOSE * max(np.abs(R).max(initial=0.0), 1e-300))
     _, size, turn = la.svd(R[:, felt] / norms(R[:, felt]), full_matrices=False)
@@ -39,6 +39,6 @@ def norms(a: np.ndarray) -> np.ndarray:
     return np.where(size > 0, size, 1.0)
 
 
-def lengths(V: np.ndarray, M: Matrix) -> np.ndarray:
+def mass_norms(V: np.ndarray, M: Matrix) -> np.ndarray:
     """√(vᵀM v) of every column."""
     return np.sqrt(np.einsum("ik,ik->k", V, M @ V))

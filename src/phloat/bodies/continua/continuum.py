@@ -18,22 +18,21 @@ import scipy.sparse as sp
 from phloat.algebra.eigen import lowest
 from phloat.algebra.layout import Layout, joined
 from phloat.algebra.sparse import Matrix, csr, stacked, zeros
-from phloat.bodies.body import Body, Recipe, Shape
+from phloat.bodies.body import Body, Recipe
+from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import reduced
-from phloat.bodies.continua.interfaces import Place, interface, interfaces, moved
-from phloat.bodies.continua.meshed import Samples, Strains, Trace
+from phloat.bodies.continua.interfaces import Place, interface, interfaces, rigid_shift
+from phloat.bodies.continua.meshed import MassSamples, Strains, Trace
 from phloat.bodies.continua.patches import Patch
 from phloat.bodies.damping import BODY, GROUND
 from phloat.bodies.inertia import Sections
-from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, ModalDamping
+from phloat.bodies.shape import DerivedShape, Shape
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.fem.mesh import Mesh
 from phloat.linear.analysis.modes import modes
 from phloat.linear.form.phdae import Field, LinearPHDAE
 from phloat.linear.reduction.basis import Basis
-
-__all__ = ["Continuum", "Samples", "Strains", "Trace"]
 
 MOST_DENSE = 3000  # coordinates that may all be coupled
 
@@ -51,7 +50,7 @@ class Continuum:
 
     recipe: Recipe
     mesh: Mesh
-    samples: Samples
+    samples: MassSamples
     sections: Sections | None
     M: Matrix
     K: Matrix | None
@@ -67,7 +66,7 @@ class Continuum:
     stiffening: bool = True
     stretch: Callable[[np.ndarray], np.ndarray] | None = None
     held: str = ""
-    made: Made | None = None
+    construction: Construction | None = None
 
     def __repr__(self) -> str:
         held = f"; held: {self.held}" if self.held else ""
@@ -120,7 +119,7 @@ class Continuum:
         if reference not in self.ports:
             raise InputError(unknown("reference of damping (relative_to)", reference, [*self.ports, BODY, GROUND]))
         port = interface(self, reference, self.ports[reference])
-        A = csr(moved(port.x) @ port.L)
+        A = csr(rigid_shift(port.x) @ port.L)
         mixed = A.T @ csr(heavy.T)
         return csr(self.M - mixed - mixed.T + A.T @ csr(self.rigid.T @ heavy) @ A)
 
@@ -175,7 +174,7 @@ class Continuum:
             kinds=self.kinds[free],
             parts={name: place[on][place[on] >= 0] for name, on in self.parts.items()},
             make_trace=fewer_trace,
-            shape=Held(self.shape, free),
+            shape=SupportedShape(self.shape, free),
             held=f"{self.held}, {words}" if self.held else words,
         )
 
@@ -199,13 +198,15 @@ class Continuum:
         """
         count, given = stiffened if self.stiffening else 0, self._given(basis, modes)
         options = {"basis": basis, "modes": modes, "stiffened": stiffened, "inertial": inertial}
-        made = self.made and self.made.then("reduced", **options)
+        construction = self.construction and self.construction.then("reduced", **options)
         if given is not None:
             body = reduced(self, self.ports, modes=0, stiffened=count, inertial=False, given=given)
-            return replace(body, made=made)
+            return replace(body, construction=construction)
         if modes is None:
             raise InputError("modes is None; it must be a whole number, 0 or more")
-        return replace(reduced(self, self.ports, modes=modes, stiffened=count, inertial=inertial), made=made)
+        return replace(
+            reduced(self, self.ports, modes=modes, stiffened=count, inertial=inertial), construction=construction
+        )
 
     def _given(self, basis: Basis | None, modes: int | None) -> np.ndarray | None:
         """The velocities of a basis."""
@@ -274,35 +275,17 @@ class Continuum:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
-    """A shape with some of its coordinates held at zero."""
+class SupportedShape(DerivedShape):
+    """A shape with some of its coordinates fixed at zero."""
 
     shape: Shape
     free: np.ndarray
 
-    def places(self) -> np.ndarray:
-        return self.shape.places()
+    def of_coordinates(self, rows: Matrix) -> Matrix:
+        return csr(rows[:, self.free])
 
-    def points(self, s: np.ndarray) -> np.ndarray:
-        return self.shape.points(s)
-
-    def displacement(self, s: np.ndarray) -> Matrix:
-        return csr(self.shape.displacement(s)[:, self.free])
-
-    def rotation(self, s: np.ndarray) -> Matrix:
-        return csr(self.shape.rotation(s)[:, self.free])
-
-    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        return self.shape.stress(s)
-
-    def material(self, x: np.ndarray) -> Matrix:
-        return self.displacement(x)
-
-    def cauchy(self, x: np.ndarray) -> Matrix:
-        return self.shape.cauchy(x)
-
-    def stress_points(self) -> np.ndarray:
-        return self.shape.stress_points()
+    def of_stresses(self, rows: Matrix) -> Matrix:
+        return rows
 
 
 # --- open ports ------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ import scipy.linalg as la
 import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, csr, factorised, stacked, zeros
-from phloat.bodies.continua.columns import LOOSE, independent, lengths, norms, null, span
+from phloat.bodies.continua.columns import LOOSE, independent_motions, mass_norms, norms, null, orthonormal_span
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.linear.analysis.shift_invert import ShiftInvert
 
@@ -42,7 +42,7 @@ class Averaged(NamedTuple):
     L: Matrix | np.ndarray
 
 
-class Mixed(NamedTuple):
+class NonlocalStiffness(NamedTuple):
     """A stiffness K = DᵀC⁻¹D whose compliance is not local, so that K itself would be dense."""
 
     C: Matrix
@@ -50,7 +50,7 @@ class Mixed(NamedTuple):
 
 
 Interface = Tied | Averaged
-Stiffness = Matrix | Mixed
+Stiffness = Matrix | NonlocalStiffness
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class CraigBampton:
     columns: Mapping[str, slice]
     motions: Mapping[str, np.ndarray]
     leaves: Mapping[str, int]
-    held: Held
+    held: FixedInterfaces
 
     def held_at(self, frame: str) -> np.ndarray:
         """The columns that do not move one interface: deformation as seen from there."""
@@ -84,15 +84,15 @@ class CraigBampton:
 
     def mean_axes(self, M: Matrix, rigid: np.ndarray) -> np.ndarray:
         """Columns of unit mass that span all deformation without momentum: rigidᵀM V = 0."""
-        V, rigid = self.V / lengths(self.V, M), span(rigid)
+        V, rigid = self.V / mass_norms(self.V, M), orthonormal_span(rigid)
         for _ in range(2):  # the second sweep takes what round-off left
             V = V - rigid @ la.solve(rigid.T @ (M @ rigid), rigid.T @ (M @ V), assume_a="pos")
         _, turn = la.eigh(V.T @ (M @ V))
         V = V @ turn[:, rigid.shape[1] :]  # the rigid motions were in the span: exactly they are gone
-        return V / lengths(V, M)
+        return V / mass_norms(V, M)
 
 
-def craig_bampton(
+def craig_bampton_basis(
     K: Stiffness,
     M: Matrix,
     interfaces: Mapping[str, Interface],
@@ -109,7 +109,7 @@ def craig_bampton(
     and 0.002 % with 20 modes and the 12 inertial ones.
     """
     _check(M.shape[0], interfaces, modes)
-    held = Held(K, M, interfaces, rigid)
+    held = FixedInterfaces(K, M, interfaces, rigid)
     omega, Phi = held.modes(modes)
     Psi = {name: held.static(name) for name in interfaces}
     if inertial is not None:
@@ -126,7 +126,7 @@ def craig_bampton(
     return out
 
 
-class Held:
+class FixedInterfaces:
     """A body with all its interfaces held: static motions and modes from one factorisation.
 
     Solves K x + Gᵀλ = f, G x = g on the coordinates no tie holds; G are the averaged rows, and the momenta of motions that no
@@ -142,16 +142,16 @@ class Held:
         self.leaves: dict[str, int] = {}
         self.pulled: dict[str, np.ndarray] = {}  # the ties' columns, zero inside
         self.rows: dict[str, slice] = {}
-        G, rigid = [np.zeros((0, self.n))], span(rigid)
+        G, rigid = [np.zeros((0, self.n))], orthonormal_span(rigid)
         for name, interface in interfaces.items():
             if isinstance(interface, Tied):
-                self.motions[name] = independent(np.asarray(interface.R))
+                self.motions[name] = independent_motions(np.asarray(interface.R))
                 self.pulled[name] = np.zeros((self.n, self.motions[name].shape[1]))
                 self.pulled[name][interface.coordinates] = interface.R @ self.motions[name]
                 self.leaves[name] = null(rigid[interface.coordinates]).shape[1]
             else:
                 L = csr(interface.L).toarray()
-                self.motions[name] = independent(L.T)
+                self.motions[name] = independent_motions(L.T)
                 start = sum(len(g) for g in G)
                 G.append(self.motions[name].T @ L)
                 self.rows[name] = slice(start, start + len(G[-1]))
@@ -192,7 +192,7 @@ class Held:
         """The same, corrected: pins may bend the body far more than means do, and x is then a small difference."""
         x, lam = self._solved(f, g)
         for _ in range(2 if self.small.size else 0):
-            left = f - times(self.K, self._spread(x))[self.inside] - self.G_inside.T @ lam
+            left = f - apply_stiffness(self.K, self._spread(x))[self.inside] - self.G_inside.T @ lam
             more = self._solved(left, g - self.G_inside @ x)
             x, lam = x + more[0], lam + more[1]
         return x
@@ -212,7 +212,7 @@ class Held:
         """The motion of the whole body for unit motions of one interface, the others held."""
         if name in self.pulled:
             Q = self.pulled[name]
-            f, g = -times(self.K, Q)[self.inside], -(self.G @ Q)
+            f, g = -apply_stiffness(self.K, Q)[self.inside], -(self.G @ Q)
         else:
             Q = np.zeros((self.n, self.motions[name].shape[1]))
             f, g = np.zeros((len(self.inside), Q.shape[1])), np.zeros((len(self.G), Q.shape[1]))
@@ -225,7 +225,7 @@ class Held:
         """The motion of the whole body under forces f (columns), its interfaces held, or its ties moved by Q (zero inside)."""
         if Q is None:
             return self._spread(self.solve_again(f[self.inside], np.zeros((len(self.G), f.shape[1]))))
-        return Q + self._spread(self.solve_again((f - times(self.K, Q))[self.inside], -(self.G @ Q)))
+        return Q + self._spread(self.solve_again((f - apply_stiffness(self.K, Q))[self.inside], -(self.G @ Q)))
 
     def modes(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The lowest frequencies and modes of unit mass."""
@@ -244,16 +244,16 @@ class Held:
         """K⁻¹ forces without the modes Φ, as Ritz modes of unit mass: what the modes left out do in slow motion."""
         forces = self._unbalanced(forces)
         V = self.under(forces) if forces.size else forces
-        whole = lengths(V, self.M)
+        whole = mass_norms(V, self.M)
         for _ in range(2):
             V = V - Phi @ (Phi.T @ (self.M @ V))
-        V = V[:, lengths(V, self.M) > 1e-6 * whole]  # else the modes say it all
-        V = V / lengths(V, self.M)
+        V = V[:, mass_norms(V, self.M) > 1e-6 * whole]  # else the modes say it all
+        V = V / mass_norms(V, self.M)
         size, turn = la.eigh(V.T @ (self.M @ V)) if V.size else (np.zeros(0), np.zeros((0, 0)))
         V = V @ (turn / np.sqrt(np.maximum(size, 1e-300)))[:, size > 1e-9]
         for name, rows in self.rows.items():  # small remainders were made large: take what moves the means out again
             V = V - self.static(name) @ (self.G[rows] @ V)
-        mu, turn = la.eigh(V.T @ times(self.K, V)) if V.size else (np.zeros(0), np.zeros((0, 0)))
+        mu, turn = la.eigh(V.T @ apply_stiffness(self.K, V)) if V.size else (np.zeros(0), np.zeros((0, 0)))
         return np.sqrt(mu), V @ turn
 
     def _unbalanced(self, forces: np.ndarray) -> np.ndarray:
@@ -276,13 +276,13 @@ class Held:
         if inverse[0] <= 1e-14 * inverse[-1]:
             raise InputError(f"modes is {count}, but fewer have mass; ask for fewer")
         v = F @ (root @ y) / inverse
-        return 1.0 / inverse[::-1], (v / lengths(v, M))[:, ::-1]
+        return 1.0 / inverse[::-1], (v / mass_norms(v, M))[:, ::-1]
 
     def _lanczos(self, M: Matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
         inverted = _Inverted(self, M)
         value, v = inverted.run(count + 4)
         v = inverted.completed(value, v)
-        K_v = np.asarray(times(self.K, self._spread(v))[self.inside])
+        K_v = np.asarray(apply_stiffness(self.K, self._spread(v))[self.inside])
         mu = np.einsum("ik,ik->k", v, K_v)
         order = np.argsort(mu)[:count]
         mu, v = mu[order], v[:, order]
@@ -303,7 +303,7 @@ class Held:
 class _Inverted(ShiftInvert):
     """Shift-invert at zero with a factorisation that is there already."""
 
-    def __init__(self, held: Held, M: Matrix):
+    def __init__(self, held: FixedInterfaces, M: Matrix):
         self.held, self.factor = held, self
         self.M, self.mass, self.shift, self.n = M, M, 0.0, M.shape[0]
         self.size, self.free = self.n, self.n - len(held.G)
@@ -313,9 +313,9 @@ class _Inverted(ShiftInvert):
         return self.held.solve(f, np.zeros((len(self.held.G), f.shape[1]))).reshape(b.shape)
 
 
-def times(K: Stiffness, V: np.ndarray) -> np.ndarray:
+def apply_stiffness(K: Stiffness, V: np.ndarray) -> np.ndarray:
     """K V."""
-    if isinstance(K, Mixed):
+    if isinstance(K, NonlocalStiffness):
         return np.asarray(K.D.T @ spla.splu(K.C.tocsc()).solve(np.ascontiguousarray(K.D @ V)))
     return np.asarray(K @ V)
 
@@ -323,7 +323,7 @@ def times(K: Stiffness, V: np.ndarray) -> np.ndarray:
 def _factored(K: Stiffness, free: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """The solution of K x = f on some coordinates, all others at zero."""
     try:
-        if isinstance(K, Mixed):
+        if isinstance(K, NonlocalStiffness):
             m, D = K.C.shape[0], csr(K.D[:, free])
             saddle = spla.splu(stacked([[-K.C, D], [D.T, zeros(len(free), len(free))]]).tocsc())
             return lambda f: saddle.solve(np.vstack([np.zeros((m, f.shape[1])), f]))[m:]
@@ -358,7 +358,7 @@ def _coupling(K: Stiffness, basis: CraigBampton) -> float:
     """The largest cosine of a mode with a static motion, in the product of K: zero in exact numbers, here beyond round-off."""
     stop = basis.loose + len(basis.omega)
     Phi, Psi = basis.V[:, basis.loose : stop], basis.V[:, stop:]
-    K_Psi = times(K, Psi)
+    K_Psi = apply_stiffness(K, Psi)
     # a lone interface moves the body rigidly: then there is no energy to compare with, and K Ψ is round-off
     noise = ROUND_OFF * norms(Phi)[:, None] * norms(_sizes(K, Psi))
     size = np.sqrt(np.maximum(np.einsum("ik,ik->k", Psi, K_Psi), 1e-300))
@@ -368,6 +368,6 @@ def _coupling(K: Stiffness, basis: CraigBampton) -> float:
 
 def _sizes(K: Stiffness, V: np.ndarray) -> np.ndarray:
     """|K| |V|, what K V is a difference of."""
-    if isinstance(K, Mixed):
-        return times(Mixed(abs(K.C), abs(K.D)), np.abs(V))
+    if isinstance(K, NonlocalStiffness):
+        return apply_stiffness(NonlocalStiffness(abs(K.C), abs(K.D)), np.abs(V))
     return np.asarray(abs(K) @ np.abs(V))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from phloat.bodies.body import Body, Shape
+from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.kept import Kept
+from phloat.bodies.continua.reduced_shape import ReducedShape
+from phloat.bodies.shape import Shape
 from phloat.fem.mesh import Mesh
 
 
@@ -31,7 +32,7 @@ def innermost(shape: Shape) -> Shape:
 
 def _continuum(body: Body) -> Continuum | None:
     shape = body.shape
-    while not isinstance(shape, Kept):
+    while not isinstance(shape, ReducedShape):
         if not hasattr(shape, "shape"):
             return None
         shape = shape.shape

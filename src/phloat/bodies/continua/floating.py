@@ -27,21 +27,21 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body, Port
-from phloat.bodies.continua.columns import lengths
+from phloat.bodies.continua.columns import mass_norms
 from phloat.bodies.continua.craig_bampton import (
     Averaged,
     CraigBampton,
-    Mixed,
+    NonlocalStiffness,
     Stiffness,
     Tied,
-    craig_bampton,
-    times,
+    apply_stiffness,
+    craig_bampton_basis,
 )
 from phloat.bodies.continua.interfaces import Interface, Mean, Place, Rigid, interfaces, mean_motion
-from phloat.bodies.continua.kept import Fields, Kept, pair_of, stress_of
 from phloat.bodies.continua.meshed import Meshed
-from phloat.bodies.continua.parity import FLAT, by_parity, mirrored
-from phloat.bodies.damping import damped
+from phloat.bodies.continua.parity import FLAT, by_parity, mirror_images
+from phloat.bodies.continua.reduced_shape import ReducedFields, ReducedShape, pair_of, stress_of
+from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import six_arrays
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import AccuracyError, InputError
@@ -81,10 +81,12 @@ def reduced(
         )
     count = _stiffened(stiffened)
     found = interfaces(continuum, ports)
-    K: Stiffness = continuum.K if continuum.K is not None else Mixed(continuum.strains.C, continuum.strains.D)
+    K: Stiffness = (
+        continuum.K if continuum.K is not None else NonlocalStiffness(continuum.strains.C, continuum.strains.D)
+    )
     tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in found.items()}
     forces = _inertial(continuum) if inertial else None
-    basis = craig_bampton(K, continuum.M, tied, modes=modes, rigid=continuum.rigid, inertial=forces)
+    basis = craig_bampton_basis(K, continuum.M, tied, modes=modes, rigid=continuum.rigid, inertial=forces)
     rows = frame_rows(continuum, continuum.frame, ports)
     framed = seen_from(continuum, basis, continuum.frame, ports, rows)
     framed = framed if given is None else given_from(continuum, given, continuum.frame, ports, found)
@@ -128,8 +130,8 @@ def _ritz(V: np.ndarray, K: Stiffness, M: Matrix) -> tuple[np.ndarray, np.ndarra
     """In the span of V: fields of unit mass that K makes orthogonal, and their frequencies, ascending."""
     if not V.shape[1]:
         return V, np.zeros(0)
-    V = V / lengths(V, M)
-    squared, turn = la.eigh(V.T @ times(K, V), V.T @ (M @ V))
+    V = V / mass_norms(V, M)
+    squared, turn = la.eigh(V.T @ apply_stiffness(K, V), V.T @ (M @ V))
     if squared[0] <= 0.0:
         raise AccuracyError(f"a kept field takes no energy: ω² is {squared[0]:.1e} beside {squared[-1]:.1e}; {LOOSE}")
     V = V @ turn
@@ -142,7 +144,7 @@ def _resolved(v: np.ndarray, omega: float, K: Stiffness) -> None:
 
     The bound is some 50 times what is seen: a bar of 10 cells, 3000 times as long as thick, has 1.4 here and frequencies 2 % off.
     """
-    if isinstance(K, Mixed):
+    if isinstance(K, NonlocalStiffness):
         return
     noise = np.finfo(float).eps * np.abs(v) @ (abs(K) @ np.abs(v)) / omega**2
     if noise > RESOLVED:
@@ -159,7 +161,7 @@ def _with_companions(
     primary: list[tuple[np.ndarray, np.ndarray]],
     found: Mapping[str, Interface],
     count: int,
-) -> Fields:
+) -> ReducedFields:
     """Pairs of the `count` softest fields, and their companions, even pairs and odd ones apart."""
     (V_even, omega_even), (V_odd, omega_odd) = primary
     omega = np.concatenate([omega_even, omega_odd])
@@ -197,7 +199,7 @@ def _with_companions(
     moved = np.concatenate(
         [np.arange(len(o)) + start for o, start in ((omega_even, 0), (omega_odd, len(omegas[0])))]
     ).tolist()
-    return Fields(
+    return ReducedFields(
         V,
         omega,
         np.arange(len(omega)) < len(omegas[0]),
@@ -245,12 +247,12 @@ def _companions(
     if not a.shape[1]:
         return np.zeros((len(V), 0)), np.zeros(0)
     for _ in range(2):
-        a = a - V @ (V.T @ times(K, a) / omega[:, None] ** 2)
+        a = a - V @ (V.T @ apply_stiffness(K, a) / omega[:, None] ** 2)
     scale = 1.0 / np.sqrt(np.maximum(np.einsum("ek,ek->k", s, tension), 1e-300))
     if sign:
-        image = mirrored(continuum, a)
+        image = mirror_images(continuum, a)
         a = a if image is None else 0.5 * (a + sign * image)
-    value, turn = la.eigh(scale[:, None] * (a.T @ times(K, a)) * scale)
+    value, turn = la.eigh(scale[:, None] * (a.T @ apply_stiffness(K, a)) * scale)
     return _ritz(a @ (scale[:, None] * turn[:, value > DEPENDENT]), K, continuum.M)
 
 
@@ -265,7 +267,7 @@ def _root(gram: np.ndarray, energy: np.ndarray) -> np.ndarray:
 # --- the body ---------------------------------------------------------------------------------------------------------
 
 
-def _body(continuum: Meshed, fields: Fields, found: dict[str, Interface]) -> Body:
+def _body(continuum: Meshed, fields: ReducedFields, found: dict[str, Interface]) -> Body:
     V, r, rest = fields.V, fields.V.shape[1], len(fields.left)
     x, mass, Phi, *_ = continuum.samples
     sections = continuum.sections and continuum.sections.projected(V)
@@ -289,14 +291,14 @@ def _body(continuum: Meshed, fields: Fields, found: dict[str, Interface]) -> Bod
     return Body(
         recipe=continuum.recipe,
         inertia=inertia,
-        elastic=damped(elastic, continuum.damping, inertia, ports),
+        elastic=with_damping(elastic, continuum.damping, inertia, ports),
         ports=ports,
-        shape=Kept(continuum, fields),
+        shape=ReducedShape(continuum, fields),
         planar=(fields.even, np.concatenate([fields.even, fields.even_left])),
     )
 
 
-def _named(fields: Fields) -> Layout:
+def _named(fields: ReducedFields) -> Layout:
     """Blocks of σ: those of fields and of pairs, in the plane xy and out of it."""
     sizes = {
         "fields in plane": fields.even.sum(),
@@ -307,7 +309,7 @@ def _named(fields: Fields) -> Layout:
     return Layout({name: (int(size),) for name, size in sizes.items() if size}, "stress")
 
 
-def _quadratic(fields: Fields) -> Quadratic:
+def _quadratic(fields: ReducedFields) -> Quadratic:
     """Q as a list: every pair of fields into every stress it strains."""
     if not fields.pairs:
         return no_quadratic()
@@ -347,7 +349,7 @@ def seen_from(
         port = _port_on(frame, ports)
         return basis.held_at(port) if port is not None else basis.mean_axes(continuum.M, continuum.rigid)
     # unit fields first: what is left of a rigid one is round-off, and must stay that
-    V, rigid = basis.V / lengths(basis.V, continuum.M), continuum.rigid[:, continuum.rigid.any(axis=0)]
+    V, rigid = basis.V / mass_norms(basis.V, continuum.M), continuum.rigid[:, continuum.rigid.any(axis=0)]
     for _ in range(2):  # the second sweep takes what round-off left
         V = V - rigid @ la.lstsq(rows @ rigid, rows @ V)[0]
     _, turn = la.eigh(V.T @ (continuum.M @ V))
@@ -361,7 +363,7 @@ def given_from(
     moved = continuum.rigid[:, continuum.rigid.any(axis=0)]
     rigid = orthonormal(moved, continuum.M)
     V = V[:, V.any(axis=0)]
-    V = orthonormal(orthogonal_to(V / lengths(V, continuum.M), rigid, continuum.M), continuum.M, np.ones(V.shape[1]))
+    V = orthonormal(orthogonal_to(V / mass_norms(V, continuum.M), rigid, continuum.M), continuum.M, np.ones(V.shape[1]))
     port = _port_on(frame, ports)
     rows = frame_rows(continuum, frame, ports) if port is None else found[port].L
     if rows is None:  # mean axes

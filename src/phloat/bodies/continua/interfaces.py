@@ -79,7 +79,7 @@ def interface(continuum: Meshed, name: str, patch: Place) -> Interface:
         boundary = patch if isinstance(patch, str) else patch.boundary
         x, L = mean_motion(continuum.trace(boundary), f"port {name!r} on {boundary!r}")
         tied = continuum.on(boundary)
-        rigid = continuum.rigid[tied] @ moved(x)
+        rigid = continuum.rigid[tied] @ rigid_shift(x)
         return Interface(x, _by_ties(L, tied, rigid), tied, rigid)
     if isinstance(patch, Mean):
         x, L = mean_motion(continuum.trace(patch.boundary), f"port {name!r} on {patch.boundary!r}")
@@ -87,7 +87,7 @@ def interface(continuum: Meshed, name: str, patch: Place) -> Interface:
     if isinstance(patch, Patch):
         at = np.array(patch.at)
         x, L = mean_motion(_disc(continuum, name, patch), f"port {name!r}")
-        return Interface(at, csr(csr(moved(x - at)) @ L), *_untied())
+        return Interface(at, csr(csr(rigid_shift(x - at)) @ L), *_untied())
     x = finite(f"port {name!r}, which names no boundary,", patch, (3,))
     places = x[None, :]
     L = csr(sp.vstack([continuum.shape.displacement(places), continuum.shape.rotation(places)]))
@@ -112,7 +112,7 @@ def _untied() -> tuple[np.ndarray, np.ndarray]:
     return np.zeros(0, dtype=int), np.zeros((0, 6))
 
 
-def moved(x: np.ndarray) -> np.ndarray:
+def rigid_shift(x: np.ndarray) -> np.ndarray:
     """The motion (v, ω) at the origin for unit motions at x: v = v_x − ω × x."""
     out = np.eye(6)
     out[:3, 3:] = skew(x)

@@ -9,13 +9,14 @@ import numpy as np
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix
-from phloat.bodies.body import Recipe, Shape
+from phloat.bodies.body import Recipe
 from phloat.bodies.continua.patches import Patch
 from phloat.bodies.inertia import Sections
 from phloat.bodies.material import Damping
+from phloat.bodies.shape import Shape
 
 
-class Samples(NamedTuple):
+class MassSamples(NamedTuple):
     """Where the mass is: T = ½ Σ_a (Φ_a q̇)ᵀ mass (Φ_a q̇), with Φ_a (samples × coordinates) for a = x, y, z.
 
     Samples are quadrature points (mass diagonal) or nodes (mass consistent): x, too, is a field of samples, (samples, 3).
@@ -60,7 +61,7 @@ class Meshed(Protocol):
     @property
     def recipe(self) -> Recipe: ...
     @property
-    def samples(self) -> Samples: ...
+    def samples(self) -> MassSamples: ...
     @property
     def sections(self) -> Sections | None: ...
     @property

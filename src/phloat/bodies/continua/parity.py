@@ -9,7 +9,7 @@ import scipy.linalg as la
 from scipy.spatial import cKDTree
 
 from phloat.algebra.sparse import Matrix
-from phloat.bodies.continua.craig_bampton import Stiffness, times
+from phloat.bodies.continua.craig_bampton import Stiffness, apply_stiffness
 from phloat.bodies.continua.meshed import Meshed
 
 MIRRORED = 1e-6  # of the size of the body, and of a field
@@ -22,8 +22,10 @@ def by_parity(continuum: Meshed, K: Stiffness, V: np.ndarray, felt: Sequence[Mat
     V are fields that M and K make orthogonal, `felt` the motions (v, ω) = L q of ports and frame, which must be their own images,
     too: a frame that follows one face would else see the images of its fields move with the other.
     """
-    image = mirrored(continuum, V)
-    if image is None or any(not _alike(V.T @ times(A, V), image.T @ times(A, image)) for A in (continuum.M, K)):
+    image = mirror_images(continuum, V)
+    if image is None or any(
+        not _alike(V.T @ apply_stiffness(A, V), image.T @ apply_stiffness(A, image)) for A in (continuum.M, K)
+    ):
         return V[:, :0], V
     if any((np.abs(L @ image - FLAT[:, None] * (L @ V)) > MIRRORED * _sizes(L, V)).any() for L in felt):
         return V[:, :0], V
@@ -48,7 +50,7 @@ def _independent(V: np.ndarray, M: Matrix) -> np.ndarray:
     return V @ (turn[:, size > MIRRORED] / np.sqrt(size[size > MIRRORED]))
 
 
-def mirrored(continuum: Meshed, V: np.ndarray) -> np.ndarray | None:
+def mirror_images(continuum: Meshed, V: np.ndarray) -> np.ndarray | None:
     """The mirror images of fields in the plane of the mass centre normal to z; None where the body is not its own image."""
     kinds, x, mass = continuum.kinds, continuum.samples.x, continuum.samples.mass
     flat = {"u_x": 1.0, "u_y": 1.0, "theta_z": 1.0}

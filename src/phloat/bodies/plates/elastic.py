@@ -14,10 +14,10 @@ import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, weighted
-from phloat.bodies.continua.continuum import Strains
-from phloat.bodies.plates.fields import Fields
+from phloat.bodies.continua.meshed import Strains
+from phloat.bodies.plates.fields import PlateFields
 from phloat.bodies.plates.laminate import Through
-from phloat.bodies.plates.shape import fitted
+from phloat.bodies.plates.shape import fit_in_cells
 from phloat.fem.plate_cells import Points
 
 NAMES = {"N": ("N_xx", "N_yy", "N_xy"), "M": ("M_xx", "M_yy", "M_xy"), "Q": ("Q_x", "Q_y")}
@@ -38,10 +38,10 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Local:
+class LocalStresses:
     """Stresses at the quadrature points of a plate."""
 
-    fields: Fields
+    fields: PlateFields
     through: Callable[[np.ndarray], Through]
     coupled: bool
     stiffening: bool
@@ -98,14 +98,14 @@ class Local:
             return None
         slopes = [(b, self.fields.slopes(b.points)) for b in self.blocks if "N" in b.groups]
         total = sum(len(b.names) * len(b.points.cell) for b in self.blocks)
-        return Pair(tuple((b.points.weight, *along) for b, along in slopes), total)
+        return VonKarmanStrain(tuple((b.points.weight, *along) for b, along in slopes), total)
 
     def resultants(self, at: Points) -> dict[str, Matrix]:
         """Each resultant at points, per σ."""
         total = sum(len(b.names) * len(b.points.cell) for b in self.blocks)
         out, start = {}, 0
         for b in self.blocks:
-            values = fitted(self.fields.cells, b.rule, at).tocoo()
+            values = fit_in_cells(self.fields.cells, b.rule, at).tocoo()
             for name in b.names:
                 where = (values.row, values.col + start)
                 out[name] = csr(sp.coo_array((values.data, where), shape=(len(at.cell), total)))
@@ -114,7 +114,7 @@ class Local:
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class VonKarmanStrain:
     """w_,x v_,x, w_,y v_,y, w_,x v_,y + w_,y v_,x from weights and slopes of the points of N, which come first of all strains."""
 
     slopes: tuple[tuple[np.ndarray, Matrix, Matrix], ...]

@@ -14,9 +14,17 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.errors import InputError
-from phloat.fem.plate_cells import ALIGNED, Cells, Points
-from phloat.fem.plate_edges import carried, frames, vanishing
-from phloat.fem.plate_space import Space, argyris, bfs, lagrange, morley
+from phloat.fem.plate_cells import ALIGNED, PlateCells, Points
+from phloat.fem.plate_space import (
+    Space,
+    argyris_space,
+    bfs_space,
+    lagrange_space,
+    morley_space,
+    moving_unknowns,
+    vanishing_unknowns,
+    vertex_frames,
+)
 
 Three = tuple[Matrix, Matrix, Matrix]
 
@@ -25,11 +33,11 @@ RULES = {"bfs": (4, 4, 3), "argyris": (6, 3, 4), "morley": (3, 2, 1)}
 MEMBRANE = {"bfs": 3, "argyris": 3, "morley": 2}  # degree of u_x and u_y
 
 
-class Fields(Protocol):
+class PlateFields(Protocol):
     """What a plate theory knows about motion and strain at points in cells."""
 
     @property
-    def cells(self) -> Cells: ...
+    def cells(self) -> PlateCells: ...
     @property
     def membrane(self) -> Membrane: ...
     @property
@@ -66,7 +74,7 @@ class Membrane:
         """A component or one of its derivatives, points × columns."""
         if self.space is None:
             return zeros(len(points.cell), columns)
-        return placed(self.space.at(points, derivative), component * self.space.size, columns)
+        return pad_columns(self.space.at(points, derivative), component * self.space.size, columns)
 
     def strains(self, points: Points, columns: int) -> list[Matrix]:
         """ε_xx, ε_yy, γ_xy."""
@@ -96,7 +104,7 @@ class Membrane:
         """Clamped: both; symmetric: the component across; supported: none."""
         if self.space is None or how == "supported" or not len(edges):
             return np.zeros(0, dtype=int)
-        zero = vanishing(self.space, edges, first, value=True, slope=False)
+        zero = vanishing_unknowns(self.space, edges, first, value=True, slope=False)
         if how == "clamped":
             return np.concatenate([zero, zero + self.space.size])
         out = []
@@ -104,7 +112,7 @@ class Membrane:
             across = np.abs(self.space.cells.normals[edge])
             if across.min() > ALIGNED:
                 raise InputError("a plane of symmetry must be along x or y where the plate has a membrane")
-            on = vanishing(self.space, np.array([edge]), first, value=True, slope=False)
+            on = vanishing_unknowns(self.space, np.array([edge]), first, value=True, slope=False)
             out.append(on + int(across.argmax()) * self.space.size)
         return np.concatenate(out)
 
@@ -115,11 +123,11 @@ class Membrane:
             raise InputError(
                 f"held is {axes!r} on a side of a plate; it must be 'x', 'y' or 'xy': w is held where it is supported"
             )
-        zero = vanishing(self.space, edges, edges, value=True, slope=False)
+        zero = vanishing_unknowns(self.space, edges, edges, value=True, slope=False)
         return np.concatenate([zero + "xy".index(a) * self.space.size for a in sorted(set(axes))])
 
 
-def placed(a: Matrix, first: int, columns: int) -> Matrix:
+def pad_columns(a: Matrix, first: int, columns: int) -> Matrix:
     """The matrix with zero columns before and behind."""
     return csr(sp.hstack([zeros(a.shape[0], first), a, zeros(a.shape[0], columns - first - a.shape[1])]))
 
@@ -128,7 +136,7 @@ def placed(a: Matrix, first: int, columns: int) -> Matrix:
 class Kirchhoff:
     """w in a space of bfs, argyris or morley elements, u_x and u_y in one of Lagrange's."""
 
-    cells: Cells
+    cells: PlateCells
     elements: str
     membrane_too: bool
     first: np.ndarray  # edges that corners are turned along
@@ -136,12 +144,16 @@ class Kirchhoff:
     @cached_property
     def w(self) -> Space:
         if self.elements == "bfs":
-            return bfs(self.cells)
-        return morley(self.cells) if self.elements == "morley" else argyris(self.cells, frames(self.cells, self.first))
+            return bfs_space(self.cells)
+        return (
+            morley_space(self.cells)
+            if self.elements == "morley"
+            else argyris_space(self.cells, vertex_frames(self.cells, self.first))
+        )
 
     @cached_property
     def membrane(self) -> Membrane:
-        return Membrane(lagrange(self.cells, MEMBRANE[self.elements], "u") if self.membrane_too else None)
+        return Membrane(lagrange_space(self.cells, MEMBRANE[self.elements], "u") if self.membrane_too else None)
 
     @property
     def size(self) -> int:
@@ -163,7 +175,7 @@ class Kirchhoff:
         return np.vstack([self.membrane.rigid(), out])
 
     def _w(self, points: Points, i: int, j: int) -> Matrix:
-        return placed(self.w.at(points, (i, j)), self.membrane.size, self.size)
+        return pad_columns(self.w.at(points, (i, j)), self.membrane.size, self.size)
 
     def displacement(self, points: Points) -> Three:
         u_x, u_y = (self.membrane.of(c, points, (0, 0), self.size) for c in (0, 1))
@@ -184,9 +196,9 @@ class Kirchhoff:
     def held(self, edges: np.ndarray, how: str) -> np.ndarray:
         """Clamped: w and its slope; supported: w; symmetric: the slope."""
         value, slope = how != "symmetric", how != "supported"
-        w = vanishing(self.w, edges, self.first, value=value, slope=slope, curves=how == "supported")
+        w = vanishing_unknowns(self.w, edges, self.first, value=value, slope=slope, curves=how == "supported")
         return np.concatenate([self.membrane.held(edges, self.first, how), self.membrane.size + w])
 
     def on(self, edges: np.ndarray) -> np.ndarray:
-        w = self.membrane.size + carried(self.w, edges, self.first, turning=True)
+        w = self.membrane.size + moving_unknowns(self.w, edges, self.first, turning=True)
         return np.concatenate([self.membrane.held(edges, self.first, "clamped"), w])

@@ -13,14 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, zeros
-from phloat.bodies.continua.continuum import Strains
+from phloat.algebra.sparse import Matrix, csr, weighted, zeros
+from phloat.bodies.continua.meshed import Strains
 from phloat.bodies.plates.fields import Membrane, Three
 from phloat.bodies.plates.laminate import Through
-from phloat.fem.plate_cells import Cells, Points
-from phloat.fem.plate_edges import vanishing
-from phloat.fem.plate_moments import UNKNOWNS, Moments
-from phloat.fem.plate_space import Space, lagrange
+from phloat.fem.plate_cells import EDGES, PlateCells, Points
+from phloat.fem.plate_space import Space, lagrange_space, vanishing_unknowns
 
 COMPLIANCE = 4  # rule of degree 6: moments squared times a compliance that varies
 
@@ -29,12 +27,12 @@ COMPLIANCE = 4  # rule of degree 6: moments squared times a compliance that vari
 class Deflection:
     """w of a plate with moments of its own."""
 
-    cells: Cells
+    cells: PlateCells
     first: np.ndarray
 
     @cached_property
     def w(self) -> Space:
-        return lagrange(self.cells, 2, "w")
+        return lagrange_space(self.cells, 2, "w")
 
     @property
     def membrane(self) -> Membrane:
@@ -71,14 +69,14 @@ class Deflection:
     def held(self, edges: np.ndarray, how: str) -> np.ndarray:
         if how == "symmetric":
             return np.zeros(0, dtype=int)
-        return vanishing(self.w, edges, self.first, value=True, slope=False, curves=how == "supported")
+        return vanishing_unknowns(self.w, edges, self.first, value=True, slope=False, curves=how == "supported")
 
     def on(self, edges: np.ndarray) -> np.ndarray:
-        return vanishing(self.w, edges, self.first, value=True, slope=False)
+        return vanishing_unknowns(self.w, edges, self.first, value=True, slope=False)
 
 
 @dataclass(frozen=True, eq=False)
-class Mixed:
+class MixedStresses:
     """Moments of a plate; `turned` are the sides whose slope is held, where M_nn may act."""
 
     fields: Deflection
@@ -86,8 +84,8 @@ class Mixed:
     turned: np.ndarray
 
     @cached_property
-    def moments(self) -> Moments:
-        return Moments(self.fields.cells)
+    def moments(self) -> MomentSpace:
+        return MomentSpace(self.fields.cells)
 
     @cached_property
     def kept(self) -> np.ndarray:
@@ -127,3 +125,93 @@ class Mixed:
     def resultants(self, at: Points) -> dict[str, Matrix]:
         names = ("M_xx", "M_yy", "M_xy")
         return {name: csr(m[:, self.kept]) for name, m in zip(names, self.moments.at(at), strict=True)}
+
+
+# --- moments ----------------------------------------------------------------------------------------------------------
+#
+# Moments of Hellan, Herrmann and Johnson: linear symmetric matrices on triangles whose normal-normal part is continuous.
+#
+# Unknowns are M_nn at two Gauss points of each edge and the three components at the centre of each triangle. Against a continuous w
+# the bending strain −∇²w has a part on the edges, where slopes jump:
+#
+# ⟨m, −∇²w⟩ = −Σ_T ( ∫_T m : ∇²w − ∫_∂T m_nn ∂w/∂n )
+
+
+EDGE = 2  # unknowns on each edge
+UNKNOWNS = 9  # of each cell
+
+
+@dataclass(frozen=True, eq=False)
+class MomentSpace:
+    """All unknowns, those of edges first; which of them a plate has depends on how its sides are held."""
+
+    cells: PlateCells
+
+    @property
+    def size(self) -> int:
+        return EDGE * len(self.cells.edges) + 3 * len(self.cells.corners)
+
+    def on(self, edges: np.ndarray) -> np.ndarray:
+        """The unknowns M_nn of some edges."""
+        return (EDGE * edges[:, None] + np.arange(EDGE)).ravel()
+
+    @cached_property
+    def dofs(self) -> np.ndarray:
+        count = len(self.cells.corners)
+        edges = (EDGE * self.cells.cell_edges[:, :, None] + np.arange(EDGE)).reshape(count, -1)
+        inside = EDGE * len(self.cells.edges) + 3 * np.arange(count)[:, None] + np.arange(3)
+        return np.hstack([edges, inside])
+
+    @cached_property
+    def coefficients(self) -> np.ndarray:
+        """Of the components xx, yy, xy of each basis function in 1, X, Y: (cells, 9, 3, 3)."""
+        cells, count = self.cells, len(self.cells.corners)
+        V = np.zeros((count, 9, 3, 3))
+        edges = cells.cell_edges.ravel()
+        on_edges = cells.along(edges, EDGE)
+        cell = np.repeat(np.arange(count), 3 * EDGE)
+        one = self._linear(cell, on_edges.x).reshape(count, 3 * EDGE, 3)
+        n = np.repeat(cells.normals[edges], EDGE, axis=0).reshape(count, 3 * EDGE, 2)
+        nn = np.stack([n[:, :, 0] ** 2, n[:, :, 1] ** 2, 2.0 * n[:, :, 0] * n[:, :, 1]], axis=2)
+        V[:, : 3 * EDGE] = nn[:, :, :, None] * one[:, :, None, :]
+        middle = self._linear(np.arange(count), cells.centers)
+        for k in range(3):
+            V[:, 3 * EDGE + k, k] = middle
+        return np.swapaxes(np.linalg.inv(V.reshape(count, 9, 9)), 1, 2).reshape(count, 9, 3, 3)
+
+    def _linear(self, cell: np.ndarray, x: np.ndarray) -> np.ndarray:
+        X = (x - self.cells.centers[cell]) / self.cells.extents[cell]
+        return np.column_stack([np.ones(len(x)), X])
+
+    def local(self, points: Points) -> np.ndarray:
+        """Components of the basis functions of the cell of each point, (points, 3, 9)."""
+        return np.einsum("pm,pkcm->pck", self._linear(points.cell, points.x), self.coefficients[points.cell])
+
+    def at(self, points: Points) -> list[Matrix]:
+        """M_xx, M_yy, M_xy: points × unknowns each."""
+        values = self.local(points).transpose(1, 0, 2)
+        start, column = UNKNOWNS * np.arange(len(points.cell) + 1), self.dofs[points.cell].ravel()
+        return [csr(sp.csr_array((v.ravel(), column, start), shape=(len(points.cell), self.size))) for v in values]
+
+    def strains(self, w: Space) -> Matrix:
+        """⟨m, −∇²w⟩, moments × unknowns of w."""
+        inside = self.cells.quadrature(2)
+        m = self.at(inside)
+        second = [w.at(inside, d) for d in ((2, 0), (0, 2), (1, 1))]
+        terms = [csr(-f * m[k].T @ weighted(second[k], inside.weight)) for k, f in enumerate((1.0, 1.0, 2.0))]
+        return csr(sum(terms, zeros(self.size, w.size)) + self._jumps(w))
+
+    def _jumps(self, w: Space) -> Matrix:
+        """Σ_T ∫_∂T m_nn ∂w/∂n."""
+        cells, out = self.cells, zeros(self.size, w.size)
+        for k, (a, b) in enumerate(EDGES["triangle"]):
+            edges = cells.along(cells.cell_edges[:, k], EDGE)
+            points = edges._replace(cell=np.repeat(np.arange(len(cells.corners)), EDGE))
+            along = cells.vertices[cells.corners[:, b]] - cells.vertices[cells.corners[:, a]]
+            along = along / np.linalg.norm(along, axis=1)[:, None]
+            n = np.repeat(np.column_stack([along[:, 1], -along[:, 0]]), EDGE, axis=0)
+            xx, yy, xy = self.at(points)
+            nn = weighted(xx, n[:, 0] ** 2) + weighted(yy, n[:, 1] ** 2) + weighted(xy, 2.0 * n[:, 0] * n[:, 1])
+            slope = weighted(w.at(points, (1, 0)), n[:, 0]) + weighted(w.at(points, (0, 1)), n[:, 1])
+            out = out + csr(nn.T @ weighted(csr(slope), points.weight))
+        return csr(out)

@@ -4,49 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import ClassVar, TypedDict, Unpack
+from typing import Any, ClassVar
 
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.algebra.sparse import csr
 from phloat.algebra.threads import one_thread
+from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import PORTS, Place
-from phloat.bodies.made import Made
+from phloat.bodies.continua.meshed import MassSamples, Trace
+from phloat.bodies.continua.patches import Patch, beyond
+from phloat.bodies.inertia import Sections, rigid_sections
 from phloat.bodies.material import Damping, Material, Rayleigh, a_damping
-from phloat.bodies.plates.assembled import Sides, assembled
-from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, Ply
-from phloat.bodies.plates.outline import Oblong, Round
-from phloat.bodies.plates.section import PlateSection, Thickness
+from phloat.bodies.outlines import PlateDisc, PlateRectangle
+from phloat.bodies.plates.elastic import LocalStresses
+from phloat.bodies.plates.fields import Kirchhoff, PlateFields
+from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection, Ply, Thickness
+from phloat.bodies.plates.mindlin import Mindlin
+from phloat.bodies.plates.mixed import Deflection, MixedStresses
+from phloat.bodies.plates.shape import ABOVE, PlateShape
 from phloat.errors import InputError, mapping, port_name, positive, unknown
 from phloat.fem.mesh import Mesh
 from phloat.fem.mesh_files import read_mesh
-from phloat.fem.plate_cells import are_rectangles
+from phloat.fem.plate_cells import ALIGNED, PlateCells, Points, are_rectangles, cells_of
 
 THEORIES = ("kirchhoff", "mindlin")
 ELEMENTS = {"kirchhoff": ("bfs", "argyris", "morley", "hhj"), "mindlin": ("mitc",)}
 SUPPORTS = ("hard", "soft")
+SIDES = ("clamped", "supported", "symmetric")
 UNIT_SLIP = 0.01  # of the expected mass
+EDGE_POINTS = 5  # of Gauss on each edge: exact to degree 9
 
-
-class Options(TypedDict, total=False):
-    """The keywords that all plates share; see Plate."""
-
-    thickness: Thickness | None
-    material: Material | Ply | Laminate
-    theory: str
-    elements: str | None
-    angle: float
-    clamped: Sides
-    supported: Sides
-    symmetric: Sides
-    support: str
-    frame: str | None
-    ports: Mapping[str, Place]
-    damping: Damping
-    stiffening: bool
-    membrane: bool | None
-    mass: float | None
-    held: Mapping[str, str]
-    shear_factor: float | None
+Sides = str | tuple[str, ...] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +62,7 @@ class Plate:
     "y" or "xy"}. `shear_factor` is that of Mindlin's theory, 5/6 unless given (π²/12 is Mindlin's own).
     """
 
-    outline: Mesh | Oblong | Round
+    outline: Mesh | PlateRectangle | PlateDisc
     material: Material | Ply | Laminate
     thickness: Thickness | None = None
     theory: str = "kirchhoff"
@@ -90,7 +83,7 @@ class Plate:
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
-        if not isinstance(self.outline, (Mesh, Oblong, Round)):
+        if not isinstance(self.outline, (Mesh, PlateRectangle, PlateDisc)):
             raise InputError(f"the outline is {type(self.outline).__name__}; use Plate.rectangle, Plate.disc or a Mesh")
         if self.theory not in THEORIES:
             raise InputError(unknown("theory", self.theory, THEORIES))
@@ -120,17 +113,17 @@ class Plate:
             )
 
     @classmethod
-    def rectangle(cls, a: float, b: float, **options: Unpack[Options]) -> Plate:
+    def rectangle(cls, a: float, b: float, **options: Any) -> Plate:
         """0 ≤ x ≤ a, 0 ≤ y ≤ b; sides left (x = 0), right, bottom (y = 0), top."""
-        return cls(outline=Oblong(a, b), **options)
+        return cls(outline=PlateRectangle(a, b), **options)
 
     @classmethod
-    def disc(cls, radius: float, inner: float = 0.0, **options: Unpack[Options]) -> Plate:
+    def disc(cls, radius: float, inner: float = 0.0, **options: Any) -> Plate:
         """A disc about the origin, or a ring with an inner radius; sides rim and bore."""
-        return cls(outline=Round(radius, inner), **options)
+        return cls(outline=PlateDisc(radius, inner), **options)
 
     @classmethod
-    def from_mesh(cls, path: str | Path, unit: float = 1.0, **options: Unpack[Options]) -> Plate:
+    def from_mesh(cls, path: str | Path, unit: float = 1.0, **options: Any) -> Plate:
         """From a mesh file of triangles or quadrilaterals; `unit` in metres (1e-3 for a file in millimetres)."""
         return cls(outline=read_mesh(path, unit=unit), **options)
 
@@ -152,7 +145,7 @@ class Plate:
         A plate with a mesh of its own takes no n, and may `refine` it, each time to half the size.
         """
         mesh = self._mesh(n).refined(refine) if refine else self._mesh(n)
-        continuum = assembled(self, mesh, self._elements(mesh))
+        continuum = _assembled(self, mesh, self._elements(mesh))
         if self.mass is not None:
             found = float(continuum.samples.mass.diagonal().sum())
             if abs(found / self.mass - 1.0) > UNIT_SLIP:
@@ -160,7 +153,7 @@ class Plate:
                     f"the plate weighs {found:.4g} kg, {found / self.mass:.4g} times the expected {self.mass:g} kg; "
                     "look at its units (a mesh in millimetres wants unit=1e-3), thickness and density"
                 )
-        return replace(continuum, made=Made(self).then("discretise", n, refine=refine))
+        return replace(continuum, construction=Construction(self).then("discretise", n, refine=refine))
 
     def _mesh(self, n: int | tuple[int, int] | None) -> Mesh:
         if isinstance(self.outline, Mesh):
@@ -169,8 +162,10 @@ class Plate:
             return self.outline
         if n is None:
             raise InputError("how many cells? discretise(16) makes 16 along the longer side")
-        rectangles = isinstance(self.outline, Oblong) and self.theory == "kirchhoff" and self.elements in (None, "bfs")
-        if isinstance(self.outline, Round):  # a support acts at the vertices, which are then on the circle
+        rectangles = (
+            isinstance(self.outline, PlateRectangle) and self.theory == "kirchhoff" and self.elements in (None, "bfs")
+        )
+        if isinstance(self.outline, PlateDisc):  # a support acts at the vertices, which are then on the circle
             return self.outline.mesh(n, "triangle", inscribed=self.supported is not None)
         return self.outline.mesh(n, "quadrilateral" if rectangles else "triangle")
 
@@ -180,3 +175,132 @@ class Plate:
         if self.theory == "mindlin":
             return "mitc"
         return "bfs" if are_rectangles(mesh) else "argyris"
+
+
+# --- assembly ---------------------------------------------------------------------------------------------------------
+#
+# A plate on a mesh: mass, stresses, boundaries, and what is held.
+
+
+def _assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
+    """The plate with its sides held as the recipe says."""
+    cells = cells_of(mesh, "rectangle" if elements == "bfs" else "triangle")
+    sides = {way: _edges(cells, getattr(plate, way), way) for way in SIDES}
+    fields, stresses = _theory(plate, cells, elements, sides)
+    samples, sections = _masses(plate, fields)
+    M = sum((csr(p.T @ samples.mass @ p) for p in samples.Phi), 0.0 * csr(samples.Phi[2].T @ samples.Phi[2]))
+    if sections is not None:
+        M = M + sections.M_s
+    nodes = np.ascontiguousarray(mesh.points, dtype=float)
+    free = Continuum(
+        recipe=plate,
+        mesh=mesh,
+        samples=samples,
+        sections=sections,
+        M=csr(M),
+        K=stresses.stiffness(),
+        make_strains=stresses.strains,
+        rigid=fields.rigid,
+        kinds=fields.kinds,
+        parts={name: np.unique(fields.on(cells.edges_on(name))) for name in cells.boundaries},
+        make_trace=partial(_trace, plate, fields, _regions(mesh, len(cells.corners))),
+        shape=PlateShape(fields, nodes, plate.section, stresses.resultants, stresses.rule),
+        damping=plate.damping,
+        frame=plate.frame,
+        ports=plate.ports,
+        stiffening=plate.stiffening,
+        stretch=partial(_stretched, fields),
+    )
+    held = [fields.held(edges, way) for way, edges in sides.items() if len(edges)]
+    held += [fields.membrane.along(_edges(cells, side, "held"), axes) for side, axes in plate.held.items()]
+    words = [f"{_said(getattr(plate, way))} {way}" for way in SIDES if getattr(plate, way)]
+    words += [f"{side} held along {axes}" for side, axes in plate.held.items()]
+    return free.holding(np.unique(np.concatenate(held)), ", ".join(words)) if held else free
+
+
+def _theory(
+    plate: Plate, cells: PlateCells, elements: str, sides: dict[str, np.ndarray]
+) -> tuple[PlateFields, LocalStresses | MixedStresses]:
+    """Fields and stresses of the plate's theory; corners are turned along sides that are held."""
+    first, section = np.unique(np.concatenate(list(sides.values()))), plate.section
+    if elements == "hhj":
+        turned = np.union1d(sides["clamped"], sides["symmetric"])
+        deflection = Deflection(cells, first)
+        return deflection, MixedStresses(deflection, section.through, turned)
+    fields: PlateFields
+    if elements == "mitc":
+        fields = Mindlin(cells, plate.with_membrane, plate.support == "hard", first)
+    else:
+        fields = Kirchhoff(cells, elements, plate.with_membrane, first)
+    return fields, LocalStresses(fields, section.through, section.coupled, plate.stiffening)
+
+
+def _said(sides: Sides) -> str:
+    return sides if isinstance(sides, str) else " and ".join(sides or ())
+
+
+def _edges(cells: PlateCells, sides: Sides, way: str) -> np.ndarray:
+    """The edges of a name, of several, or of the whole boundary."""
+    if sides is None:
+        return np.zeros(0, dtype=int)
+    if sides == "all" and "all" not in cells.boundaries:
+        return cells.outside
+    names = (sides,) if isinstance(sides, str) else sides
+    if not isinstance(names, (tuple, list)):
+        raise InputError(f"{way} is {sides!r}; it must be the name of a side, a tuple of names, or 'all'")
+    for name in names:
+        if name not in cells.boundaries:
+            raise InputError(unknown("side", name, (*cells.boundaries, "all")))
+    return np.unique(np.concatenate([np.zeros(0, dtype=int), *(cells.edges_on(name) for name in names)]))
+
+
+def _masses(plate: Plate, fields: PlateFields) -> tuple[MassSamples, Sections | None]:
+    """Mass at quadrature points, and rotary inertia where the theory has it."""
+    points = fields.cells.quadrature(fields.rules["mass"])
+    through = plate.section.through(points.x)
+    x = np.column_stack([points.x, np.zeros(len(points.x))])
+    mass = csr(sp.diags_array(through.rho_0 * points.weight))
+    samples = MassSamples(x, mass, fields.displacement(points), points.weight)
+    if plate.theory != "mindlin":
+        return samples, None
+    rotary = through.rho_2 * points.weight
+    none = np.zeros_like(rotary)
+    return samples, rigid_sections((none, none, rotary), fields.turn(points))
+
+
+def _trace(plate: Plate, fields: PlateFields, regions: Mapping[str, np.ndarray], where: str | Patch) -> Trace:
+    """A side, a region or a disc as quadrature points."""
+    if isinstance(where, Patch):
+        points, half = _disc(fields.cells, where), 0.5 * float(plate.section.height(np.array([where.at[:2]]))[0])
+        if abs(where.at[2]) > half * (1.0 + ABOVE):
+            raise InputError(f"the point z = {where.at[2]:g} lies off the plate, whose faces are at ±{half:g} there")
+    elif where in fields.cells.boundaries:
+        points = fields.cells.along(fields.cells.edges_on(where), EDGE_POINTS)
+    else:
+        points = fields.cells.quadrature(fields.rules["mass"])
+        points = Points(*(part[np.isin(points.cell, regions[where])] for part in points))
+    x = np.column_stack([points.x, np.zeros(len(points.x))])
+    h = plate.section.height(points.x)
+    gyration = float(points.weight @ h**2 / points.weight.sum() / 12.0)
+    return Trace(x, points.weight, fields.displacement(points), fields.turn(points), gyration)
+
+
+def _disc(cells: PlateCells, patch: Patch) -> Points:
+    """Points of a disc in the plane of the plate."""
+    middle = np.array([patch.at[:2]])
+    offset, weight = patch.disc(float(np.sqrt(cells.areas[cells.find(middle).cell[0]])))
+    try:
+        return cells.find(middle + offset, beyond=ALIGNED)._replace(weight=weight)
+    except InputError:
+        raise beyond(patch, "the plate") from None
+
+
+def _regions(mesh: Mesh, cells: int) -> dict[str, np.ndarray]:
+    """The cells of regions; quadrilaterals may have been halved, all first halves before all second ones."""
+    halves = len(mesh.cells) * np.arange(cells // len(mesh.cells))
+    return {name: (halves[:, None] + numbers).ravel() for name, numbers in mesh.regions.items()}
+
+
+def _stretched(fields: PlateFields, G: np.ndarray) -> np.ndarray:
+    """The coordinates of the field u = G x."""
+    return fields.membrane.stretched(G, len(fields.kinds) - fields.membrane.size)

@@ -10,10 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, weighted
-from phloat.bodies.plates.fields import Fields
-from phloat.bodies.plates.section import PlateSection
+from phloat.bodies.plates.fields import PlateFields
+from phloat.bodies.plates.laminate import PlateSection
 from phloat.errors import InputError
-from phloat.fem.plate_cells import Cells, Points, rule
+from phloat.fem.plate_cells import PlateCells, Points, plate_rule
 
 RESULTANTS = ("N_xx", "N_yy", "N_xy", "M_xx", "M_yy", "M_xy", "Q_x", "Q_y")
 ABOVE = 1e-6  # of the thickness: how far a point may lie off the faces
@@ -23,7 +23,7 @@ ABOVE = 1e-6  # of the thickness: how far a point may lie off the faces
 class PlateShape:
     """Places are points (x, y, z) in body axes; z is the height above the middle plane, at most half the thickness there."""
 
-    fields: Fields
+    fields: PlateFields
     nodes: np.ndarray
     section: PlateSection
     resultants: Callable[[Points], dict[str, Matrix]]
@@ -105,9 +105,9 @@ def _in_turn(rows: list[Matrix]) -> Matrix:
     return csr(csr(sp.vstack(rows))[order])
 
 
-def fitted(cells: Cells, points: int, at: Points) -> Matrix:
+def fit_in_cells(cells: PlateCells, points: int, at: Points) -> Matrix:
     """Values at points in cells from those at the points of a rule: the polynomial through them, or nearest to them."""
-    xi, _ = rule(cells.kind, points)
+    xi, _ = plate_rule(cells.kind, points)
     each = len(xi)
     if cells.kind == "triangle":
         degree = {1: 0, 3: 1, 6: 2, 12: 3}[each]

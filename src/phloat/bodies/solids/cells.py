@@ -6,10 +6,10 @@ Cσ = w A⁻¹σ,   D q = w ε(u),   so σ are the stresses themselves and DᵀC
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,26 +17,22 @@ from scipy.spatial import cKDTree
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, weighted, zeros
-from phloat.bodies.body import Recipe
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.interfaces import Place
-from phloat.bodies.continua.meshed import Samples, Strains, Trace
+from phloat.bodies.continua.meshed import MassSamples, Strains, Trace
 from phloat.bodies.continua.patches import Patch, beyond
-from phloat.bodies.material import Damping
 from phloat.bodies.solids.shape import MeshShape
 from phloat.errors import InputError
-from phloat.fem.assembly import VOIGT, Cells, for_each_axis
-from phloat.fem.cells import FACET
+from phloat.fem.assembly import VOIGT, ElasticCells, for_each_axis
+from phloat.fem.cells import FACET, Reference, rule
 from phloat.fem.locate import Locator
 from phloat.fem.mesh import Mesh
-from phloat.fem.reference import Reference, rule
 
 AXES = "xyz"
 Thickness = Callable[[np.ndarray], np.ndarray]  # at points (…, dim)
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class MaterialPart:
     """Cells of one material: their numbers, elasticity matrix (Voigt), density, and for sheets all six stresses of the three."""
 
     cells: np.ndarray
@@ -45,19 +41,9 @@ class Part:
     whole: np.ndarray | None = None
 
 
-def elastic(
-    recipe: Recipe,
-    mesh: Mesh,
-    parts: Sequence[Part],
-    *,
-    thickness: Thickness | None,
-    damping: Damping,
-    frame: str | None,
-    ports: Mapping[str, Place],
-    stiffening: bool,
-) -> Continuum:
+def elastic(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickness: Thickness | None) -> Continuum:
     """The free body."""
-    cells = Cells.of(mesh)
+    cells = ElasticCells.of(mesh)
     d, count = cells.dim, len(mesh.points)
     at_mass, at_stress = (
         np.ones((1, 1)) if thickness is None else thickness(cells.at(points))
@@ -71,7 +57,7 @@ def elastic(
     return Continuum(
         recipe=recipe,
         mesh=mesh,
-        samples=Samples(
+        samples=MassSamples(
             x=mesh.points,
             mass=mass,
             Phi=(
@@ -84,21 +70,21 @@ def elastic(
         sections=None,
         M=for_each_axis(mass, d),
         K=cells.stiffness([(part.cells, part.A) for part in parts], at_stress),
-        make_strains=partial(_strains, cells, parts, cells.stress_weights * at_stress, names, stiffening),
+        make_strains=partial(_strains, cells, parts, cells.stress_weights * at_stress, names, recipe.stiffening),
         rigid=_rigid(mesh.points, d),
         kinds=np.tile([f"u_{a}" for a in AXES[:d]], count),
         parts={name: _coordinates(mesh.node_numbers(name), d) for name in mesh.boundaries},
         make_trace=partial(_trace, mesh, cells),
         shape=MeshShape(mesh.points, cells, names, _whole(parts, len(cells.nodes))),
-        damping=damping,
-        frame=frame,
-        ports=ports,
-        stiffening=stiffening,
+        damping=recipe.damping,
+        frame=recipe.frame,
+        ports=recipe.ports,
+        stiffening=recipe.stiffening,
         stretch=partial(_stretched, mesh.points, d),
     )
 
 
-def _whole(parts: Sequence[Part], count: int) -> np.ndarray | None:
+def _whole(parts: Sequence[MaterialPart], count: int) -> np.ndarray | None:
     out = np.zeros((count, 6, 3))
     for part in parts:
         if part.whole is None:
@@ -129,7 +115,7 @@ def _rigid(x: np.ndarray, d: int) -> np.ndarray:
 
 
 def _strains(
-    cells: Cells, parts: Sequence[Part], weight: np.ndarray, names: tuple[str, ...], stiffening: bool
+    cells: ElasticCells, parts: Sequence[MaterialPart], weight: np.ndarray, names: tuple[str, ...], stiffening: bool
 ) -> Strains:
     pairs, d, w = VOIGT[cells.dim], cells.dim, weight.ravel()
     slope = [csr(weighted(g, w)) for g in cells.derivatives()]
@@ -148,12 +134,12 @@ def _strains(
     C = [[sp.diags_array(S[:, k, l]) if used[k, l] else None for l in range(len(pairs))] for k in range(len(pairs))]
 
     layout = Layout(dict.fromkeys(names, weight.shape), "stress")
-    pair = Pair(tuple(slope), w, d) if stiffening else None
+    pair = GreenStrain(tuple(slope), w, d) if stiffening else None
     return Strains(csr(sp.block_array(C, format="csr")), csr(sp.vstack(D)), layout, pair)
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class GreenStrain:
     """∇uᵀ∇v and its transpose, from weighted slopes: twice the mean on the diagonal, the sum off it."""
 
     slope: tuple[Matrix, ...]
@@ -175,10 +161,10 @@ def _stretched(x: np.ndarray, d: int, G: np.ndarray) -> np.ndarray:
     return np.asarray((x @ G.T)[:, :d].ravel())
 
 
-def _trace(mesh: Mesh, cells: Cells, where: str | Patch) -> Trace:
+def _trace(mesh: Mesh, cells: ElasticCells, where: str | Patch) -> Trace:
     """A boundary, a region or a disc as quadrature points."""
     if isinstance(where, Patch):
-        nodes, values, x, weight = Surface(mesh).disc(where) if mesh.dimension == 3 else _disc(cells, where)
+        nodes, values, x, weight = SolidSurface(mesh).disc(where) if mesh.dimension == 3 else _disc(cells, where)
     elif where in mesh.boundaries:
         nodes, values, x, weight = _on_facets(mesh, where)
     else:
@@ -198,7 +184,7 @@ def _trace(mesh: Mesh, cells: Cells, where: str | Patch) -> Trace:
 Spread: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # nodes and values of each point, x, weight
 
 
-def _disc(cells: Cells, patch: Patch) -> Spread:
+def _disc(cells: ElasticCells, patch: Patch) -> Spread:
     """Points of a disc in a sheet."""
     middle, locator = np.array([patch.at[:2]]), Locator(cells)
     size = float(np.sqrt(cells.mass_weights[locator.find(middle)[0][0]].sum()))
@@ -235,7 +221,7 @@ SAME_FACE = 0.5  # cosine: facets that turn further away belong to another face
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class SolidSurface:
     """The whole boundary of a solid."""
 
     mesh: Mesh

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
 from phloat.errors import InputError
-from phloat.fem.assembly import Cells
+from phloat.fem.assembly import ElasticCells
 from phloat.fem.locate import Locator
 
 
@@ -23,7 +23,7 @@ class MeshShape:
     """
 
     nodes: np.ndarray
-    cells: Cells
+    cells: ElasticCells
     stresses: tuple[str, ...]
     whole: np.ndarray | None = None
 

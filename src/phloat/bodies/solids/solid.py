@@ -1,37 +1,24 @@
-"""Solids: three-dimensional elasticity on tetrahedra or hexahedra."""
+"""Elastic bodies on meshes: solids on tetrahedra or hexahedra, sheets in the plane xy on triangles or quadrilaterals."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, TypedDict, Unpack
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
 
 from phloat.algebra.threads import one_thread
+from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import PORTS, Place
-from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, Rayleigh, a_damping
-from phloat.bodies.solids.cells import Part, elastic
-from phloat.bodies.solids.outlines import Box, Bracket, Outline, Tube, meshed
+from phloat.bodies.outlines import BoxOutline, BracketOutline, Outline, RectangleOutline, TubeOutline, mesh_outline
+from phloat.bodies.solids.cells import MaterialPart, Thickness, elastic
 from phloat.bodies.solids.supports import Elastic, Line, Sides, of_regions, supported, weighed
-from phloat.errors import InputError, mapping, positive
+from phloat.errors import InputError, mapping, positive, unknown
 from phloat.fem.mesh import Mesh
-
-
-class Options(TypedDict, total=False):
-    """What every solid can be told by name: see `Solid`."""
-
-    material: Elastic | Mapping[str, Elastic]
-    clamped: Sides
-    symmetric: Sides
-    held: Mapping[str, str]
-    lines: Mapping[str, Line]
-    frame: str | None
-    ports: Mapping[str, Place]
-    damping: Damping
-    stiffening: bool
-    mass: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,33 +48,30 @@ class Solid:
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
-        if not isinstance(self.mesh, Mesh) and not hasattr(self.mesh, "meshed"):
+        if not isinstance(self.mesh, Mesh) and not hasattr(self.mesh, "mesh"):
             raise InputError(f"mesh is {self.mesh!r}; it must be a Mesh, or use Solid.from_mesh(path) or Solid.box(…)")
         if isinstance(self.mesh, Mesh) and self.mesh.dimension != 3:
             raise InputError(f"a solid needs tetrahedra or hexahedra; these are {self.mesh.kind}s: use Sheet or Plate")
-        a_damping(self.damping)
-        mapping("ports", self.ports, PORTS)
-        if self.mass is not None:
-            positive("mass", self.mass)
+        _check_options(self)
 
     @classmethod
-    def from_mesh(cls, path: str | Path, *, unit: float = 1.0, **options: Unpack[Options]) -> Solid:
+    def from_mesh(cls, path: str | Path, *, unit: float = 1.0, **options: Any) -> Solid:
         """A mesh read from a file; `unit` is the length of its unit in metres, 1e-3 for millimetres."""
         from phloat.fem.mesh_files import read_mesh
 
         return cls(read_mesh(path, unit=unit), **options)
 
     @classmethod
-    def box(cls, a: float, b: float, c: float, *, cells: str = "hexahedron", **options: Unpack[Options]) -> Solid:
+    def box(cls, a: float, b: float, c: float, *, cells: str = "hexahedron", **options: Any) -> Solid:
         """0 ≤ x ≤ a, 0 ≤ y ≤ b, 0 ≤ z ≤ c; sides left, right (x = 0, a), bottom, top (y), back, front (z)."""
-        return cls(Box(a, b, c, cells), **options)
+        return cls(BoxOutline(a, b, c, cells), **options)
 
     @classmethod
     def tube(
-        cls, length: float, outer: float, inner: float = 0.0, *, cells: str = "hexahedron", **options: Unpack[Options]
+        cls, length: float, outer: float, inner: float = 0.0, *, cells: str = "hexahedron", **options: Any
     ) -> Solid:
         """A tube about the x axis between two radii, a full bar where inner is 0; sides left, right, outer, inner."""
-        return cls(Tube(length, outer, inner, cells), **options)
+        return cls(TubeOutline(length, outer, inner, cells), **options)
 
     @classmethod
     def bracket(
@@ -98,10 +82,10 @@ class Solid:
         width: float,
         *,
         cells: str = "hexahedron",
-        **options: Unpack[Options],
+        **options: Any,
     ) -> Solid:
         """An L of two legs, a along x and b along y, width along z; its ends are A (x = a) and B (y = b)."""
-        return cls(Bracket(a, b, thickness, width, cells), **options)
+        return cls(BracketOutline(a, b, thickness, width, cells), **options)
 
     @one_thread()
     def discretise(self, n: int | Sequence[int] | None = None, *, order: int = 2, refine: int = 0) -> Continuum:
@@ -111,18 +95,115 @@ class Solid:
         `refine` times. Cells of order 1 are stiff in bending and near incompressibility: they take many layers where those of
         order 2 take one or two.
         """
-        mesh = meshed(self.mesh, n, order, refine)
-        parts = [Part(cells, m.elasticity(), m.rho) for cells, m in of_regions(mesh, self.material)]
-        free = elastic(
-            self,
-            mesh,
-            parts,
-            thickness=None,
-            damping=self.damping,
-            frame=self.frame,
-            ports=self.ports,
-            stiffening=self.stiffening,
-        )
-        weighed(float(free.samples.mass.sum()), self.mass)
-        body = supported(free, self.clamped, self.symmetric, self.held, self.lines)
-        return replace(body, made=Made(self).then("discretise", n, order=order, refine=refine))
+        mesh = mesh_outline(self.mesh, n, order, refine)
+        parts = [MaterialPart(cells, m.elasticity(), m.rho) for cells, m in of_regions(mesh, self.material)]
+        construction = Construction(self).then("discretise", n, order=order, refine=refine)
+        return _assembled(self, mesh, parts, construction=construction)
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+
+def _check_options(body: Solid | Sheet) -> None:
+    a_damping(body.damping)
+    mapping("ports", body.ports, PORTS)
+    if body.mass is not None:
+        positive("mass", body.mass)
+
+
+def _assembled(
+    body: Solid | Sheet,
+    mesh: Mesh,
+    parts: list[MaterialPart],
+    thickness: Thickness | None = None,
+    *,
+    construction: Construction,
+) -> Continuum:
+    """The body on a mesh, held where its recipe says so."""
+    free = elastic(body, mesh, parts, thickness)
+    weighed(float(free.samples.mass.sum()), body.mass)
+    held = supported(free, body.clamped, body.symmetric, body.held, body.lines)
+    return replace(held, construction=construction)
+
+
+# --- sheets -----------------------------------------------------------------------------------------------------------
+#
+# Elasticity in a plane: sheets that move and stretch in the plane xy.
+
+
+PLANES = ("stress", "strain")
+WITHIN = (0, 1, 5)  # the strains xx, yy, xy
+SheetThickness: TypeAlias = "float | Callable[[np.ndarray, np.ndarray], np.ndarray | float]"
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A sheet in the plane xy on triangles or quadrilaterals; displacements u_x, u_y, stresses xx, yy, xy.
+
+    plane="stress": nothing pulls across it, a thin sheet; "strain": nothing moves across it, a slice of a long body.
+    `thickness` (m) is constant or a function of arrays x, y. The other options are those of `Solid`.
+    """
+
+    mesh: Mesh | Outline
+    material: Elastic | Mapping[str, Elastic]
+    thickness: SheetThickness = 1.0
+    plane: str = "stress"
+    clamped: Sides = None
+    symmetric: Sides = None
+    held: Mapping[str, str] = field(default_factory=dict)
+    frame: str | None = None
+    ports: Mapping[str, Place] = field(default_factory=dict)
+    damping: Damping = Rayleigh()
+    stiffening: bool = True
+    mass: float | None = None
+    lines: Mapping[str, Line] = field(default_factory=dict)
+    not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.mesh, Mesh) and not hasattr(self.mesh, "mesh"):
+            raise InputError(f"mesh is {self.mesh!r}; it must be a Mesh, or use Sheet.rectangle(a, b, …)")
+        if isinstance(self.mesh, Mesh) and self.mesh.dimension != 2:
+            raise InputError(
+                f"a sheet needs triangles or quadrilaterals; these cells are of kind {self.mesh.kind}: use Solid"
+            )
+        if self.plane not in PLANES:
+            raise InputError(unknown("plane", self.plane, PLANES))
+        if not callable(self.thickness):
+            object.__setattr__(self, "thickness", positive("thickness", self.thickness))
+        _check_options(self)
+
+    @classmethod
+    def from_mesh(cls, path: str | Path, *, unit: float = 1.0, **options: Any) -> Sheet:
+        """A mesh read from a file; `unit` is the length of its unit in metres, 1e-3 for millimetres."""
+        from phloat.fem.mesh_files import read_mesh
+
+        return cls(read_mesh(path, unit=unit), **options)
+
+    @classmethod
+    def rectangle(cls, a: float, b: float, *, cells: str = "quadrilateral", **options: Any) -> Sheet:
+        """0 ≤ x ≤ a, 0 ≤ y ≤ b; sides left, right (x = 0, a), bottom, top (y = 0, b)."""
+        return cls(RectangleOutline(a, b, cells), **options)
+
+    @one_thread()
+    def discretise(self, n: int | Sequence[int] | None = None, *, order: int = 2, refine: int = 0) -> Continuum:
+        """The body with displacements of order 1 or 2, n cells along the longest side or along each; see `Solid.discretise`."""
+        mesh = mesh_outline(self.mesh, n, order, refine)
+        parts = [MaterialPart(cells, *self.elasticity(m)) for cells, m in of_regions(mesh, self.material)]
+        construction = Construction(self).then("discretise", n, order=order, refine=refine)
+        return _assembled(self, mesh, parts, self.thickness_at, construction=construction)
+
+    def elasticity(self, material: Elastic) -> tuple[np.ndarray, float, np.ndarray]:
+        """Stress from strain in the plane, density, and all six stresses from those in the plane."""
+        if self.plane == "stress":
+            return material.plane_stress(), material.rho, np.eye(6)[:, WITHIN]
+        A = material.elasticity()[:, WITHIN]
+        return A[list(WITHIN)], material.rho, A @ np.linalg.inv(A[list(WITHIN)])
+
+    def thickness_at(self, x: np.ndarray) -> np.ndarray:
+        h = self.thickness(x[..., 0], x[..., 1]) if callable(self.thickness) else self.thickness
+        h = np.broadcast_to(np.asarray(h, dtype=float), x.shape[:-1])
+        if not (np.isfinite(h) & (h > 0.0)).all():
+            worst = np.unravel_index(np.where(np.isfinite(h), h, -np.inf).argmin(), h.shape)
+            place = ", ".join(f"{v:.4g}" for v in x[worst])
+            raise InputError(f"the thickness is {h[worst]:g} at ({place}); it must be positive all over the sheet")
+        return h

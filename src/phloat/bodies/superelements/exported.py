@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.body import Recipe
-from phloat.bodies.continua.meshed import Samples, Strains, Trace
+from phloat.bodies.continua.meshed import MassSamples, Strains, Trace
 from phloat.bodies.continua.patches import Patch
 from phloat.bodies.inertia import Sections
 from phloat.bodies.material import Damping
@@ -82,7 +82,7 @@ class Exported:
     """A body from matrices (`Meshed`): `parts` are the coordinates of every interface, `interfaces` its nodes."""
 
     recipe: Recipe
-    samples: Samples
+    samples: MassSamples
     sections: Sections | None
     M: Matrix
     K: Matrix
@@ -136,7 +136,7 @@ class Exported:
         return Trace(x, np.ones(len(at)), (u[0], u[1], u[2]), (turn[0], turn[1], turn[2]), gyration)
 
 
-def rigid_motions(nodes: np.ndarray, dofs: np.ndarray) -> np.ndarray:
+def rigid_motions_of_nodes(nodes: np.ndarray, dofs: np.ndarray) -> np.ndarray:
     """Unit translations and rotations about the origin in the coordinates of nodes, (coordinates, 6)."""
     out = np.zeros((len(dofs), 6))
     node, component = dofs.T

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
 from phloat.errors import InputError
-from phloat.fem.decks import Card, cards, read_text
+from phloat.fem.decks import Card, cards, read_deck
 
 FORMS = {"1": "square", "2": "rectangular", "6": "symmetric"}
 REAL = ("1", "2")
@@ -41,7 +41,7 @@ class Labelled(NamedTuple):
 def read_matrix(path: str | Path, name: str | None = None) -> Labelled:
     """The matrix of a file; `name` says which one of a file that holds several (DMIG)."""
     path = Path(path)
-    text = read_text(path)
+    text = read_deck(path)
     head = _first_line(text)
     try:
         if head.startswith("%%MatrixMarket"):
@@ -95,7 +95,7 @@ def _calculix(text: str, path: Path) -> Labelled:
     beside = path.with_suffix(".dof")
     if not beside.exists():
         raise InputError(f"the file {beside.name} with the nodes and directions of the rows must lie beside it")
-    table = [line.split(".") for line in read_text(beside).split()]
+    table = [line.split(".") for line in read_deck(beside).split()]
     try:
         dofs = np.array([[int(node), int(direction)] for node, direction in table], dtype=int).reshape(-1, 2)
     except ValueError:
@@ -166,7 +166,7 @@ def _dmig(text: str, name: str | None) -> Labelled:
 
 def matrix_names(path: str | Path) -> list[str]:
     """The names of the DMIG matrices in a file, in order; empty for other formats."""
-    text = read_text(Path(path))
+    text = read_deck(Path(path))
     if "DMIG" not in text.upper():
         return []
     return list(

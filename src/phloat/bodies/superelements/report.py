@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.body import Body
-from phloat.bodies.continua.craig_bampton import Averaged, CraigBampton, Tied, craig_bampton
+from phloat.bodies.continua.craig_bampton import Averaged, CraigBampton, Tied, craig_bampton_basis
 from phloat.bodies.continua.interfaces import Mean, Place, Rigid, interfaces
-from phloat.bodies.continua.kept import Kept
+from phloat.bodies.continua.reduced_shape import ReducedShape
 from phloat.bodies.superelements.checks import MOTIONS, rigid_mass
 from phloat.bodies.superelements.exported import Exported
 from phloat.errors import InputError
@@ -75,7 +75,7 @@ def report(
     K, M, rigid = _with_rigid_interfaces(exported, [t for t in tied.values() if isinstance(t, Tied)])
     coordinates = body.coordinates
     few = min(count, coordinates)
-    full_free = craig_bampton(K, M, {}, modes=min(few, K.shape[0] - 6), rigid=rigid).omega
+    full_free = craig_bampton_basis(K, M, {}, modes=min(few, K.shape[0] - 6), rigid=rigid).omega
     full_held = _held(exported, tied, count, coordinates)
     mass, centre, inertia = rigid_mass(exported.M, exported.rigid)
     own = modes(body.linear())
@@ -96,7 +96,7 @@ def report(
 
 def _unexplained(body: Body, exported: Exported, w: np.ndarray) -> float:
     """1 − Σ_a (Φ_a q̇)ᵀ mass (Φ_a q̇) of motions of unit mass, the largest."""
-    if not isinstance(body.shape, Kept):
+    if not isinstance(body.shape, ReducedShape):
         raise InputError("this body is a part of a superelement; ask for the report of the whole")
     q = exported.rigid @ w[:6] + body.shape.fields.V @ w[6:]
     _, mass, Phi, _ = exported.samples
@@ -125,7 +125,9 @@ def _with_rigid_interfaces(exported: Exported, ties: list[Tied]) -> tuple[Matrix
 
 
 def _held(exported: Exported, tied: dict[str, Tied | Averaged], count: int, most: int) -> np.ndarray:
-    basis: CraigBampton = craig_bampton(exported.K, exported.M, tied, modes=min(count, most), rigid=exported.rigid)
+    basis: CraigBampton = craig_bampton_basis(
+        exported.K, exported.M, tied, modes=min(count, most), rigid=exported.rigid
+    )
     return basis.omega
 
 

@@ -15,21 +15,22 @@ import scipy.sparse as sp
 from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
+from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import MEAN_AXES, reduced
 from phloat.bodies.continua.interfaces import Mean, Place, Rigid
-from phloat.bodies.made import Made
 from phloat.bodies.material import Damping, Rayleigh, a_damping
 from phloat.bodies.superelements.checks import (
     MOTIONS,
+    NodalMass,
     free_to_move,
+    nodal_mass,
     positive_semidefinite,
     rigid_forces,
     rigid_mass,
     symmetric,
 )
-from phloat.bodies.superelements.exported import Exported, NodeShape, rigid_motions
+from phloat.bodies.superelements.exported import Exported, NodeShape, rigid_motions_of_nodes
 from phloat.bodies.superelements.matrix_files import Labelled, matched, matrix_names, read_matrix
-from phloat.bodies.superelements.nodal_mass import NodalMass, nodal_mass
 from phloat.bodies.superelements.report import Report, report
 from phloat.errors import InputError, finite, mapping, port_name, positive, unknown
 from phloat.fem.decks import read_nodes
@@ -182,7 +183,7 @@ class Superelement:
             inertial=self.inertial,
         )
         self._soft_ground(float(modes_of(body.linear()).elastic[0]))
-        return replace(body, made=Made(self).then("discretise", modes))
+        return replace(body, construction=Construction(self).then("discretise", modes))
 
     def report(self, body: Body, count: int = 10) -> Report:
         """What was kept, beside the full matrices: frequencies with interfaces free and held, mass, rigid-body check."""
@@ -195,7 +196,7 @@ class Superelement:
     @cached_property
     def rigid(self) -> np.ndarray:
         """The six rigid motions about the origin, (rows, 6)."""
-        return rigid_motions(self.nodes, self.dofs)
+        return rigid_motions_of_nodes(self.nodes, self.dofs)
 
     @cached_property
     def numbers(self) -> np.ndarray:

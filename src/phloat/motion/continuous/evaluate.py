@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phloat.motion.kernel.body import momenta
+from phloat.motion.kernel.law_calls import EFFORT, call_law
 from phloat.motion.kernel.machine.compiler import jit
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, fill
 from phloat.motion.kernel.ports import carry, clear, port_at
@@ -24,10 +25,8 @@ from phloat.motion.kernel.rows import coefficients, looked_up, pull
 from phloat.motion.kernel.tables import (
     CLOSED,
     COEF_END,
-    COEF_MEAN,
     COMPLIANT,
     DIR,
-    DISTANCE,
     E_BODY,
     E_END,
     E_FRAME1,
@@ -39,23 +38,23 @@ from phloat.motion.kernel.tables import (
     J_ROW,
     J_ROWS,
     LAM,
+    LAW_OUT,
+    LAW_SIZE,
     N_ETA,
     N_LIN,
     N_ROT,
     ON_DIR,
     OUT_A,
     OUT_B,
+    R_CALL,
     R_COEF,
     R_DAMPER,
-    R_KIND,
     R_LAW,
     R_MODE,
     R_N_DAMPER,
     R_N_SPRING,
     R_SPRING,
-    ROTATION,
     SIZE,
-    TURN,
     W_GAM,
     W_Q,
     W_THETA,
@@ -165,12 +164,10 @@ def row(m, w, p, y, j, r):
     """One row: its gap, G for both bodies, and its rate: by A, by B, and with what drives do."""
     B, E, R = m.bodies, m.ends, m.rows
     a, b, o = m.entries[j, J_A], m.entries[j, J_B], R[r, R_COEF]
-    coefficients(R, r, w, E[a, E_END], E[a, E_END], E[b, E_END], E[b, E_END])
+    coefficients(R, m.terms, r, m.data, w, E[a, E_END], E[a, E_END], E[b, E_END], E[b, E_END])
     clear(w, OUT_A)
     clear(w, OUT_B)
-    kind = R[r, R_KIND]
-    coef = o + (COEF_END if kind == TURN or kind == DISTANCE or kind == ROTATION else COEF_MEAN)
-    pull(R, r, 1.0, w, E[a, E_END], E[b, E_END], coef, OUT_A, OUT_B)
+    pull(R, m.terms, r, 1.0, m.data, w, E[a, E_END], E[b, E_END], o + COEF_END, OUT_A, OUT_B)
     at = p.rows[r, R_RATE]
     total = -w[at + TARGET_RATE]
     for side in range(2):
@@ -197,6 +194,10 @@ def law(m, w, r, rate):
         force -= looked_up(m.data, R[r, R_SPRING], R[r, R_N_SPRING], x)[0]
     if R[r, R_N_DAMPER]:
         force -= looked_up(m.data, R[r, R_DAMPER], R[r, R_N_DAMPER], rate)[0]
+    if R[r, R_CALL] >= 0:
+        out = R[r, R_COEF] + LAW_OUT
+        call_law(m.indices[R[r, R_CALL]], x, x, rate, 1.0, w, o + LAW_SIZE, out)
+        force -= w[out + EFFORT]
     return force
 
 

@@ -11,20 +11,20 @@ import scipy.sparse as sp
 from scipy.spatial.transform import Rotation
 
 from phloat.algebra.sparse import csr
-from phloat.motion.assembled import Assembled, assembled, load, unload
 from phloat.motion.continuous import evaluate as at
 from phloat.motion.continuous import residual as compiled
 from phloat.motion.continuous.factors import DENSE, factored
 from phloat.motion.continuous.pattern import Pattern
 from phloat.motion.continuous.tables import by_velocity, places, velocity_map
-from phloat.motion.drives import Moving
+from phloat.motion.initial.saddle import Saddle
+from phloat.motion.inputs.drives import Moving
+from phloat.motion.inputs.signals import FIRST, Signal
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.step import snapshot
 from phloat.motion.kernel.tables import LAM
-from phloat.motion.least import Saddle
-from phloat.motion.notice import compile_apart
-from phloat.motion.signals import FIRST, Signal
-from phloat.motion.task import Task
+from phloat.motion.run.assembled import Assembled, load, unload
+from phloat.motion.run.compilation import compile_apart
+from phloat.motion.run.task import Task
 from phloat.system.state import State
 
 CLOSING, CLOSED = 4, 1e-13  # corrections of gaps at most, and what counts as closed
@@ -39,21 +39,18 @@ class Flow:
 
     task: Task
     signals: dict[str, Signal]
+    assembly: Assembled
     evaluations: int = 0
     jacobians: int = 0
-    run: Assembled = field(init=False)
     places: at.Places = field(init=False)
     pattern: Pattern = field(init=False)
 
     def __post_init__(self) -> None:
         compile_apart(compiled.differences, "the equations in continuous time", "warm_continuous")
         task = self.task
-        self.run = assembled(task.system, task.state, self.signals, task.t_0)
-        for row in task.dropped:
-            self.run.packed.model.rows[row, t.R_DROPPED] = 1
-        self.places = places(self.run)
-        self.pattern = Pattern(self.run.packed.model, self.places)
-        self.maps = [velocity_map(motion, task.system.ports.shape(motion.name)[0]) for motion in self.run.moving]
+        self.places = places(self.assembly)
+        self.pattern = Pattern(self.assembly.packed.model, self.places)
+        self.maps = [velocity_map(motion, task.system.ports.shape(motion.name)[0]) for motion in self.assembly.moving]
         whole = self.saddle(self.inputs(task.t_0), self.start()).diagonal()
         self.masses = whole[: self.v.stop - self.v.start]
         self.places.scale[:] = 1.0 / (self.masses + SLOW**2 * self._stiffness())
@@ -88,7 +85,7 @@ class Flow:
     def kinds(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Numbers of y that are of one kind and one body, so of one size, and their rates: places, turns, deformations."""
         out = []
-        for b, q, v in zip(self.run.packed.model.bodies, self.pattern.q, self.pattern.v, strict=True):
+        for b, q, v in zip(self.assembly.packed.model.bodies, self.pattern.q, self.pattern.v, strict=True):
             lin, rigid, n = int(b[t.N_LIN]), int(b[t.N_LIN] + b[t.N_ROT]), int(b[t.N_ETA])
             out += [(q[:lin], v[:lin]), (q[lin : len(q) - n], v[lin:rigid]), (q[len(q) - n :], v[rigid:])]
         out += [(numbers, numbers[:0]) for numbers, _ in self.pattern.d]
@@ -99,16 +96,16 @@ class Flow:
     def inputs(self, time: float, rates: bool = False) -> np.ndarray:
         """s at t: given efforts, then of every drive (v, ω) and, unless it is integrated, where it is. Or their rates."""
         of = {name: signal.rate(time) if rates else signal.at(time) for name, signal in self.signals.items()}
-        parts = [np.array([of[name][k] for name, k in self.run.given])]
-        for motion, L in zip(self.run.moving, self.maps, strict=True):
+        parts = [np.array([of[name][k] for name, k in self.assembly.given])]
+        for motion, L in zip(self.assembly.moving, self.maps, strict=True):
             parts.append(L @ of[motion.name] if motion.name in of else np.zeros(6))
-            if not by_velocity(self.run, motion):
+            if not by_velocity(self.assembly, motion):
                 parts.append(motion.moved(motion.start, self.signals, np.array([time, time]))[0])
         return np.concatenate(parts)
 
     def integrated(self) -> Iterator[tuple[Moving, slice]]:
         """The drives whose motion is part of y, and where."""
-        for motion, row in zip(self.run.moving, self.places.drives, strict=True):
+        for motion, row in zip(self.assembly.moving, self.places.drives, strict=True):
             if row[at.V_Y] >= 0:
                 yield motion, slice(int(row[at.V_Y]), int(row[at.V_Y]) + len(motion.start))
 
@@ -116,14 +113,14 @@ class Flow:
 
     def residual(self, s: np.ndarray, y: np.ndarray, yd: np.ndarray, out: np.ndarray) -> np.ndarray:
         """F(t, y, ẏ) into `out`."""
-        packed = self.run.packed
+        packed = self.assembly.packed
         self.evaluations += 1
         compiled.residual(packed.model, packed.w, self.places, packed.gravity, s, y, yd, out)
         return out
 
     def derivatives(self, s: np.ndarray, y: np.ndarray, yd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """∂F/∂y and ∂F/∂ẏ, as the data of matrices of the pattern."""
-        packed, template = self.run.packed, self.pattern.template
+        packed, template = self.assembly.packed, self.pattern.template
         self.jacobians += 1
         by_y, by_yd = np.zeros(template.nnz), np.zeros(template.nnz)
         start, groups = self.pattern.groups
@@ -155,7 +152,7 @@ class Flow:
         return sp.csc_array((sign * self._blocks(s, y)[which], matrix.indices, matrix.indptr), shape=matrix.shape)
 
     def _blocks(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
-        packed = self.run.packed
+        packed = self.assembly.packed
         at.evaluate(packed.model, packed.w, self.places, s, y)
         out = np.empty(len(self.pattern.places_of_blocks[0]))
         compiled.blocks(packed.model, packed.w, self.places, out)
@@ -164,7 +161,7 @@ class Flow:
     def _stiffness(self) -> np.ndarray:
         """The stiffness of every coordinate alone."""
         parts = []
-        for arrays in self.run.packed.arrays.values():
+        for arrays in self.assembly.packed.arrays.values():
             rigid = np.zeros(arrays.linear + arrays.turning)
             parts += [rigid, np.diagonal(arrays.K) + (arrays.membrane[0] ** 2).sum(axis=0)]
         return np.concatenate(parts)
@@ -180,8 +177,8 @@ class Flow:
 
     def start(self) -> np.ndarray:
         """y from the buffers: positions and velocities; multipliers are zero."""
-        w, y = self.run.packed.w, np.zeros(self.size)
-        for b, q, v in zip(self.run.packed.model.bodies, self.pattern.q, self.pattern.v, strict=True):
+        w, y = self.assembly.packed.w, np.zeros(self.size)
+        for b, q, v in zip(self.assembly.packed.model.bodies, self.pattern.q, self.pattern.v, strict=True):
             n, lin, rot, Q, V = (int(b[c]) for c in (t.N_ETA, t.N_LIN, t.N_ROT, t.W_Q, t.W_V))
             turn = np.zeros(0)
             if rot == 1:
@@ -227,9 +224,9 @@ class Flow:
     def _stepped(self, s: np.ndarray, step: float) -> np.ndarray:
         """Given positions of drives moved along their velocities."""
         out, zero = s.copy(), np.zeros(self.size)
-        packed = self.run.packed
+        packed = self.assembly.packed
         at.steer(packed.model, packed.w, self.places, s, zero)
-        for motion, row in zip(self.run.moving, self.places.drives, strict=True):
+        for motion, row in zip(self.assembly.moving, self.places.drives, strict=True):
             if row[at.V_Y] < 0:
                 n, o, rate = len(motion.start), row[at.V_VALUE], row[at.V_RATE]
                 out[o : o + n] += step * packed.w[rate : rate + n]
@@ -264,7 +261,7 @@ class Flow:
             if np.abs(gap).max() < CLOSED:
                 break
             compiled.moved(
-                self.run.packed.model, self.places, out.copy(), -nearer @ np.linalg.solve(G @ nearer, gap), out
+                self.assembly.packed.model, self.places, out.copy(), -nearer @ np.linalg.solve(G @ nearer, gap), out
             )
         for _ in range(2):  # the second for round-off
             miss = self.residual(s, out, zero, F)[self.lam]
@@ -275,7 +272,7 @@ class Flow:
 
     def powers(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Of every entry on its two bodies, then the losses of bodies."""
-        packed = self.run.packed
+        packed = self.assembly.packed
         out = np.empty(2 * len(packed.model.entries) + len(packed.model.bodies))
         at.evaluate(packed.model, packed.w, self.places, s, y)
         compiled.powers(packed.model, packed.w, self.places, y, out, 0)
@@ -285,7 +282,7 @@ class Flow:
         self, time: float, s: np.ndarray, y: np.ndarray, done: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Kept numbers, multipliers of all entries and energies of springs, with the works done up to here."""
-        packed = self.run.packed
+        packed = self.assembly.packed
         model, w = packed.model, packed.w
         at.evaluate(model, w, self.places, s, y)
         compiled.settle(model, w, self.places, time)
@@ -299,15 +296,15 @@ class Flow:
 
     def state(self, s: np.ndarray, y: np.ndarray) -> State:
         """y as a state."""
-        packed = self.run.packed
+        packed = self.assembly.packed
         at.evaluate(packed.model, packed.w, self.places, s, y)
         kept = packed.w[packed.first : packed.first + packed.kept][None]
-        return State(self.task.system.bodies, self.task.system.layout, unload(self.run, kept)[0])
+        return State(self.task.system.bodies, self.task.system.layout, unload(self.assembly, kept)[0])
 
     def reload(self, state: State) -> np.ndarray:
         """y from another state; drives go on from where they are."""
-        w, E = self.run.packed.w, self.run.packed.model.ends
+        w, E = self.assembly.packed.w, self.assembly.packed.model.ends
         for end in E:
             w[end[t.E_FRAME0] :][: t.FRAME_SIZE] = w[end[t.E_FRAME1] :][: t.FRAME_SIZE]
-        load(self.run, state)
+        load(self.assembly, state)
         return self.start()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from phloat.motion.assembled import Assembled
 from phloat.motion.continuous import evaluate as at
-from phloat.motion.drives import Coordinate, Frame, Moving, Swivel
+from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Swivel
+from phloat.motion.inputs.positions import Path
 from phloat.motion.kernel import tables as t
-from phloat.motion.positions import Path
+from phloat.motion.run.assembled import Assembled
 
 KINDS = {Coordinate: at.COORDINATE, Frame: at.FRAME, Swivel: at.SWIVEL}
 

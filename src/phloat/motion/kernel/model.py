@@ -7,7 +7,7 @@ import numpy as np
 from phloat.motion.kernel.machine.block_solve import OPERATION
 from phloat.motion.kernel.machine.compiler import hot
 from phloat.motion.kernel.machine.pointers import pointer, table
-from phloat.motion.kernel.tables import BODY_COLUMNS, END_COLUMNS, ENTRY_COLUMNS, INC_COLUMNS, ROW_COLUMNS
+from phloat.motion.kernel.tables import BODY_COLUMNS, END_COLUMNS, ENTRY_COLUMNS, INC_COLUMNS, ROW_COLUMNS, TERM_COLUMNS
 
 
 class Model(NamedTuple):
@@ -17,6 +17,7 @@ class Model(NamedTuple):
     ends: np.ndarray
     entries: np.ndarray
     rows: np.ndarray
+    terms: np.ndarray
     incidences: np.ndarray
     data: np.ndarray
     indices: np.ndarray
@@ -41,6 +42,7 @@ def placed(m):
         table(m.ends, END_COLUMNS),
         table(m.entries, ENTRY_COLUMNS),
         table(m.rows, ROW_COLUMNS),
+        table(m.terms, TERM_COLUMNS),
         table(m.incidences, INC_COLUMNS),
         pointer(m.data),
         pointer(m.indices),

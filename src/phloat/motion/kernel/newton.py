@@ -29,7 +29,6 @@ from phloat.motion.kernel.tables import (
     CLOSED,
     COEF_END,
     COEF_MEAN,
-    COINCIDE,
     DELTA,
     E_BODY,
     E_END,
@@ -64,10 +63,9 @@ from phloat.motion.kernel.tables import (
     OUT_A,
     OUT_B,
     PIVOTS,
+    R_AXIS,
     R_COEF,
     R_DROPPED,
-    R_I,
-    R_KIND,
     R_MODE,
     RIGHT,
     S_AT,
@@ -130,17 +128,19 @@ def act(m, w, j, h):
     for k in range(J[j, J_ROWS]):
         r = J[j, J_ROW] + k
         o = R[r, R_COEF]
-        if R[r, R_KIND] == COINCIDE and R[r, R_MODE] == CLOSED and not R[r, R_DROPPED]:  # most rows, so without detours
-            i = R[r, R_I]
+        i = R[r, R_AXIS]
+        if i >= 0 and R[r, R_MODE] == CLOSED and not R[r, R_DROPPED]:  # most rows, so without detours
             w[o + GAP1] = w[E[b, E_END] + C + i] - w[E[a, E_END] + C + i]
             w[E[a, E_OUT] + FORCE + i] -= w[at + k]
             w[E[b, E_OUT] + FORCE + i] += w[at + k]
             w[right + k] = (w[o + GAP1] - w[o + TARGET1]) / h
             w[o + ALPHA] = 1.0
             continue
-        coefficients(R, r, w, E[a, E_START], E[a, E_END], E[b, E_START], E[b, E_END])
+        coefficients(R, m.terms, r, m.data, w, E[a, E_START], E[a, E_END], E[b, E_START], E[b, E_END])
         if w[at + k] != 0.0:
-            pull(R, r, w[at + k], w, E[a, E_MEAN], E[b, E_MEAN], o + COEF_MEAN, E[a, E_OUT], E[b, E_OUT])
+            pull(
+                R, m.terms, r, w[at + k], m.data, w, E[a, E_MEAN], E[b, E_MEAN], o + COEF_MEAN, E[a, E_OUT], E[b, E_OUT]
+            )
         if R[r, R_MODE] == GIVEN:
             continue
         if R[r, R_DROPPED]:
@@ -149,7 +149,7 @@ def act(m, w, j, h):
             w[right + k] = (w[o + GAP1] - w[o + TARGET1]) / h
             w[o + ALPHA] = 1.0
         else:
-            force, weight = resistance(R, r, m.data, w, h)
+            force, weight = resistance(R, r, m.data, m.indices, w, h)
             w[right + k] = w[at + k] + force
             w[o + ALPHA] = weight
 
@@ -187,22 +187,22 @@ def linear_rows(m, w, j, h):
     a, b = J[j, J_A], J[j, J_B]
     for k in range(J[j, J_ROWS]):
         r = J[j, J_ROW] + k
-        point = R[r, R_KIND] == COINCIDE
+        i = R[r, R_AXIS]
         for hat in range(2):
-            if not point:
+            if i < 0:
                 clear(w, OUT_A)
                 clear(w, OUT_B)
                 side = E_END if hat else E_MEAN
                 coef = R[r, R_COEF] + (COEF_END if hat else COEF_MEAN)
-                pull(R, r, 1.0, w, E[a, side], E[b, side], coef, OUT_A, OUT_B)
+                pull(R, m.terms, r, 1.0, m.data, w, E[a, side], E[b, side], coef, OUT_A, OUT_B)
             for which in range(2):
                 e, inc, out = (b, J[j, J_INC_B], OUT_B) if which else (a, J[j, J_INC_A], OUT_A)
                 if inc < 0:
                     continue
                 wide = B[E[e, E_BODY], WIDE]
                 to = G[inc, G_HAT if hat else G_MEAN] + k * wide
-                if point:
-                    carry_point(B, E, e, m.data, w, hat, R[r, R_I], 1.0 if which else -1.0, to, h)
+                if i >= 0:
+                    carry_point(B, E, e, m.data, w, hat, i, 1.0 if which else -1.0, to, h)
                     continue
                 fill(wide, 0.0, w, to)
                 if hat:

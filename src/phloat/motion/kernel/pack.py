@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from phloat.bodies.body import Body, Port
-from phloat.joints.rows import (
-    Aligned,
-    Along,
-    Coincide,
-    Distance,
-    InPlane,
-    Perpendicular,
-    RotationVector,
-    Row,
-    Skew,
-    Spin,
-    Turn,
-)
+from phloat.joints.laws import Law
+from phloat.joints.rows import FIRST, FUNCTIONS, INERTIAL, SECOND, SEPARATION, Row
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import Arrays, arrays_of
+from phloat.motion.kernel.law_calls import law_address
 from phloat.motion.kernel.machine.elimination_order import eliminated
 from phloat.motion.kernel.machine.factors import factors
 from phloat.motion.kernel.machine.padding import fours, padded, short, strips
@@ -32,12 +23,11 @@ from phloat.motion.kernel.machine.workspace import Buffer, ranges, room, share
 from phloat.motion.kernel.model import Model
 from phloat.motion.kernel.newton import ROUND_OFF
 from phloat.system.connection import End
-from phloat.system.elements import Law
 from phloat.system.state import State
 from phloat.system.system import System
 
 NO_LAW = Law()
-FOLLOWING = (t.WRENCH_V, t.WRENCH_W)  # forces and torques in the axes of the section they act on
+FIRSTS, SECONDS = range(FIRST, FIRST + 3), range(SECOND, SECOND + 3)
 COST = 1.2  # new factors of bodies with up to so many unknowns, in iterations with old ones …
 SMALL, MORE = 15, 6.0  # … and one more for every so many of the largest beyond that
 
@@ -54,14 +44,25 @@ class Side:
 
 @dataclass(eq=False)
 class Scalar:
-    """One scalar row: its kind and indices, how λ comes about, its law, its target at the start, a fixed direction."""
+    """One row of an entry: how its λ comes about, its law, and its gap at the start (of an angle with its turns)."""
 
-    kind: int
-    indices: tuple[int, ...]
+    row: Row
     mode: int
     law: Law = NO_LAW
     gap: float = 0.0
-    direction: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+
+@cache
+def turns(row: Row) -> bool:
+    """Whether a row acts on directions of its ports."""
+    return row.function == "spin" or any(FIRST <= a < INERTIAL for a in row.vectors)
+
+
+@cache
+def changes(row: Row) -> bool:
+    """Whether the forces of a row on a body change as that body moves: both vectors of a term move with it."""
+    movable = [(a, b) for _, a, b in row.terms + row.other_terms if max(a, b) < INERTIAL]
+    return row.follows or (row.has_gap and any(min(a, b) not in FIRSTS or max(a, b) not in SECONDS for a, b in movable))
 
 
 @dataclass(eq=False)
@@ -94,23 +95,11 @@ class Packed:
         return slice(int(B[t.W_Q]), int(B[t.W_Q]) + 18 + 2 * int(B[t.N_ETA]))
 
 
-def scalars(row: Row, mode: int, law: Law = NO_LAW) -> list[Scalar]:
-    """A row of a joint as scalar rows of the kernel."""
-    if isinstance(row, (Coincide, Aligned, Spin)):
-        kind = {Coincide: t.COINCIDE, Aligned: t.SKEW, Spin: t.SPIN}[type(row)]
-        return [Scalar(kind, (i,), mode, law) for i in row.axes]
-    if isinstance(row, Perpendicular):
-        return [Scalar(t.PERPENDICULAR, (row.i, row.j), mode, law)]
-    if isinstance(row, (InPlane, Along)):
-        return [Scalar(t.IN_PLANE, (row.i,), mode, law)]
-    if isinstance(row, Skew):
-        return [Scalar(t.SKEW, (row.i,), mode, law)]
-    if isinstance(row, RotationVector):
-        return [Scalar(t.ROTATION, (row.i,), mode, law)]
-    if isinstance(row, Turn):
-        return [Scalar(t.TURN, (*row.p, *row.q), mode, law)]
-    assert isinstance(row, Distance), row
-    return [Scalar(t.DISTANCE, (), mode, law)]
+@cache
+def coincides(row: Row) -> int:
+    """i if a row is c · e_i, else −1: most rows are, and have a quick path."""
+    (factor, a, b), one = row.terms[0], len(row.terms) == 1 and row.function == "product"
+    return b - INERTIAL if one and factor == 1.0 and a == SEPARATION and b >= INERTIAL else -1
 
 
 def side(system: System, end: End) -> Side:
@@ -208,10 +197,12 @@ class _Tables:
     made: list[Entry]
     arrays: dict[str, Arrays]
     bodies: np.ndarray
+    factors: dict[float, int] = field(default_factory=dict)  # of terms, in data
 
     def filled(self, data: Buffer, index: Buffer, w: Buffer, iw: Buffer, works: int) -> Model:
         ends: list[np.ndarray] = []
         rows: list[np.ndarray] = []
+        terms: list[tuple[int, int, int]] = []
         incidences: list[np.ndarray] = []
         entries = np.zeros((len(self.made), t.ENTRY_COLUMNS), dtype=np.int64)
         lam = 0
@@ -220,19 +211,19 @@ class _Tables:
             unknown = entry.rows[0].mode != t.GIVEN
             entries[j, [t.J_ROW, t.J_ROWS, t.J_LAM, t.J_UNKNOWN]] = len(rows), len(entry.rows), lam, unknown
             entries[j, t.J_WORK] = works + 2 * j
-            entries[j, t.J_EXTRA] = any(row.kind in (t.IN_PLANE, t.DISTANCE, *FOLLOWING) for row in entry.rows)
+            entries[j, t.J_EXTRA] = any(changes(one.row) for one in entry.rows)
             lam += len(entry.rows)
-            turns = t.PLAIN_TRIAD * any(row.kind not in (t.COINCIDE, t.DISTANCE, t.PUSH) for row in entry.rows)
-            turns = t.ORTHONORMAL if any(row.kind in FOLLOWING for row in entry.rows) else turns
+            triads = t.PLAIN_TRIAD * any(turns(one.row) for one in entry.rows)
+            triads = t.ORTHONORMAL if any(one.row.follows for one in entry.rows) else triads
             for column, inc, one in ((t.J_A, t.J_INC_A, entry.first), (t.J_B, t.J_INC_B, entry.second)):
                 entries[j, column], entries[j, inc] = len(ends), -1
-                ends.append(self._end(one, turns, data, w))
+                ends.append(self._end(one, triads, data, w))
                 ends[-1][t.E_ENTRY] = j
                 if unknown and one.body >= 0:
                     touching.setdefault(one.body, []).append(len(incidences))
                     entries[j, inc] = len(incidences)
                     incidences.append(self._incidence(one, j, entry, len(ends) - 1, w))
-            rows += [self._row(row, data, w) for row in entry.rows]
+            rows += [self._row(row, terms, data, index, w) for row in entry.rows]
         order = [g for i in sorted(touching) for g in touching[i]]
         place = {g: k for k, g in enumerate(order)}
         for j in range(len(entries)):
@@ -254,13 +245,14 @@ class _Tables:
         self.bodies[:, t.N_END] = [len(mine) for mine in by_body]
         self.bodies[:, t.FIRST_END] = np.cumsum(self.bodies[:, t.N_END]) - self.bodies[:, t.N_END]
         held = [e for mine in by_body for e in mine]
-        return self._model(entries, np.array(ends), rows, table, lam, data, index, w, held)
+        return self._model(entries, np.array(ends), rows, terms, table, lam, data, index, w, held)
 
     def _model(
         self,
         entries: np.ndarray,
         ends: np.ndarray,
         rows: list[np.ndarray],
+        terms: list[tuple[int, int, int]],
         table: np.ndarray,
         lam: int,
         data: Buffer,
@@ -291,6 +283,7 @@ class _Tables:
             ends=short(ends, t.END_COLUMNS),
             entries=short(entries, t.ENTRY_COLUMNS),
             rows=short(rows, t.ROW_COLUMNS),
+            terms=short(terms, t.TERM_COLUMNS),
             incidences=short(table, t.INC_COLUMNS),
             data=data.made(float),
             indices=index.made(np.int64),
@@ -307,7 +300,7 @@ class _Tables:
             crew=np.zeros(CREW_SIZE, dtype=np.int64),
         )
 
-    def _end(self, one: Side, turns: int, data: Buffer, w: Buffer) -> np.ndarray:
+    def _end(self, one: Side, triads: int, data: Buffer, w: Buffer) -> np.ndarray:
         row = np.zeros(t.END_COLUMNS, dtype=np.int64)
         row[t.E_BODY] = one.body
         if one.body >= 0:
@@ -318,7 +311,7 @@ class _Tables:
             row[column] = w.room(t.PORT_SIZE)
         frame = np.concatenate([one.at, one.triad.ravel()])
         row[t.E_FRAME0], row[t.E_FRAME1], row[t.E_OUT] = w.put(frame), w.put(frame), w.room(t.OUT_SIZE)
-        row[t.E_TURNS] = turns
+        row[t.E_TURNS] = triads
         return row
 
     def _incidence(self, one: Side, j: int, entry: Entry, end: int, w: Buffer) -> np.ndarray:
@@ -329,17 +322,32 @@ class _Tables:
         row[t.G_MEAN], row[t.G_HAT] = w.room(size), w.room(size)
         return row
 
-    def _row(self, one: Scalar, data: Buffer, w: Buffer) -> np.ndarray:
-        row = np.zeros(t.ROW_COLUMNS, dtype=np.int64)
-        row[t.R_KIND], row[t.R_MODE] = one.kind, one.mode
-        row[t.R_I : t.R_I + len(one.indices)] = one.indices
+    def _factor(self, factor: float, data: Buffer) -> int:
+        if factor not in self.factors:
+            self.factors[factor] = data.put(factor)
+        return self.factors[factor]
+
+    def _row(
+        self, one: Scalar, terms: list[tuple[int, int, int]], data: Buffer, index: Buffer, w: Buffer
+    ) -> np.ndarray:
+        row, of = np.zeros(t.ROW_COLUMNS, dtype=np.int64), one.row
+        row[[t.R_FUNCTION, t.R_TERM, t.R_P, t.R_Q]] = (
+            FUNCTIONS.index(of.function),
+            len(terms),
+            len(of.terms),
+            len(of.other_terms),
+        )
+        row[[t.R_AXIS, t.R_POWER, t.R_FOLLOWS, t.R_MODE]] = coincides(of), of.length_power, of.follows, one.mode
+        terms += [(a, b, self._factor(factor, data)) for factor, a, b in of.terms + of.other_terms]
         memory = np.zeros(t.ROW_SIZE)
-        memory[t.COEF_MEAN : t.COEF_MEAN + 3] = one.direction
+        memory[[t.COEF_MEAN, t.COEF_END]] = 1.0  # of products; those of other functions change
+        memory[t.TURN_COSINE] = np.cos(of.turn_limit) if of.turn_limit < np.pi else -1.0
         memory[[t.GAP0, t.GAP1, t.TARGET0, t.TARGET1]] = one.gap
         memory[[t.LEAST, t.SLOWEST, t.LEFT, t.LEFT_RATE]] = np.inf
         memory[[t.MOST, t.FASTEST]] = -np.inf
         row[t.R_COEF] = w.put(memory)
-        row[t.R_LAW] = w.put([one.law.stiffness, one.law.rest, one.law.damping])
+        row[t.R_LAW] = w.put([one.law.stiffness, one.law.rest, one.law.damping, *one.law.numbers])
+        row[t.R_CALL] = -1 if one.law.function is None else index.put(law_address(one.law.function))
         for pieces, place, count in (
             (one.law.spring, t.R_SPRING, t.R_N_SPRING),
             (one.law.damper, t.R_DAMPER, t.R_N_DAMPER),

@@ -26,6 +26,7 @@ from phloat.motion.kernel.tables import (
     PORT_SIZE,
     R_COEF,
     ROW_COLUMNS,
+    TERM_COLUMNS,
     W_Q,
     W_QT,
     W_V,
@@ -37,7 +38,7 @@ from phloat.motion.kernel.tables import (
 
 
 @jit
-def read(bodies, ends, entries, rows, data, w, gaps, rates):
+def read(bodies, ends, entries, rows, terms, data, w, gaps, rates):
     """The gap and the rate of every row at the state in w, as in a step of length zero: its mean is the state itself."""
     B, E, J, R = (
         table(bodies, BODY_COLUMNS),
@@ -45,7 +46,7 @@ def read(bodies, ends, entries, rows, data, w, gaps, rates):
         table(entries, ENTRY_COLUMNS),
         table(rows, ROW_COLUMNS),
     )
-    data, w = pointer(data), pointer(w)
+    terms, data, w = table(terms, TERM_COLUMNS), pointer(data), pointer(w)
     for j in range(len(J)):
         a, b = J[j, J_A], J[j, J_B]
         for side in range(2):
@@ -61,11 +62,11 @@ def read(bodies, ends, entries, rows, data, w, gaps, rates):
                 copy(B[i, N_ETA], w, v + 6, w, x + lin + rot)
         for r in range(J[j, J_ROW], J[j, J_ROW] + J[j, J_ROWS]):
             A, other, coef = E[a, E_START], E[b, E_START], R[r, R_COEF]
-            gaps[r] = w[coef + GAP0] = gap_at(R, r, w, A, other)
-            coefficients(R, r, w, A, A, other, other)
+            gaps[r] = w[coef + GAP0] = gap_at(R, terms, r, data, w, A, other)
+            coefficients(R, terms, r, data, w, A, A, other, other)
             clear(w, OUT_A)
             clear(w, OUT_B)
-            pull(R, r, 1.0, w, E[a, E_MEAN], E[b, E_MEAN], coef + COEF_MEAN, OUT_A, OUT_B)
+            pull(R, terms, r, 1.0, data, w, E[a, E_MEAN], E[b, E_MEAN], coef + COEF_MEAN, OUT_A, OUT_B)
             rates[r] = 0.0
             for side in range(2):
                 e, out = (b, OUT_B) if side else (a, OUT_A)

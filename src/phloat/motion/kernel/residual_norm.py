@@ -8,15 +8,12 @@ from phloat.motion.kernel.tables import (
     ALPHA,
     ARM,
     CLOSED,
-    COINCIDE,
-    DISTANCE,
     E_END,
     FLOOR,
     GAP0,
     GAP1,
     I_WORST_BODY,
     I_WORST_ENTRY,
-    IN_PLANE,
     J_A,
     J_B,
     J_LAM,
@@ -27,8 +24,8 @@ from phloat.motion.kernel.tables import (
     N_ROT,
     ON_DIR,
     R_COEF,
-    R_KIND,
     R_MODE,
+    R_POWER,
     RIGHT,
     SIZE,
     W_F,
@@ -85,12 +82,13 @@ def entry_off(m, w, iw, j, h, worst):
         length += abs(w[E[a, E_END] + ARM + k]) + abs(w[E[b, E_END] + ARM + k])
     for k in range(J[j, J_ROWS]):
         r = J[j, J_ROW] + k
-        kind, size = R[r, R_KIND], abs(w[m.where[RIGHT] + J[j, J_LAM] + k])
+        size, power = abs(w[m.where[RIGHT] + J[j, J_LAM] + k]), R[r, R_POWER]
+        unit = length if power == 1 else 1.0 if power == 0 else length**power
         if R[r, R_MODE] == CLOSED:
-            scale = (length if kind == COINCIDE or kind == IN_PLANE else 1.0) / abs(h)
+            scale = unit / abs(h)
         else:
             law = abs(w[R[r, R_COEF] + GAP0]) + abs(w[R[r, R_COEF] + GAP1])
-            law += length if kind == IN_PLANE or kind == DISTANCE else 1.0  # a gap near zero has the round-off of these
+            law += unit  # a gap near zero has the round-off of what it is made of
             scale = abs(w[m.where[LAM] + J[j, J_LAM] + k]) + abs(w[R[r, R_COEF] + ALPHA]) * law / abs(h)
         if not size <= 1e300:
             iw[I_WORST_ENTRY], iw[I_WORST_BODY] = j, -1

@@ -1,16 +1,17 @@
-"""What in-plane and distance rows, and forces that follow their section, add to the tangent of a body by its own motion."""
+"""What rows add to the tangent of a body whose motion changes the forces of these rows on itself: products of vectors that
+both move with it, lengths, and forces that follow their section."""
 
+from phloat.joints.rows import FIRST, SECOND, SEPARATION
 from phloat.motion.kernel.body import axis
-from phloat.motion.kernel.machine.compiler import inner, jit
+from phloat.motion.kernel.machine.compiler import hot, inner, jit
 from phloat.motion.kernel.machine.dense import cross_add, rotate
 from phloat.motion.kernel.ports import bent_by, carry_mean, clear
-from phloat.motion.kernel.rows import followed
+from phloat.motion.kernel.rows import direction, vector
 from phloat.motion.kernel.tables import (
     ARM,
     COEF_END,
     COEF_MEAN,
     DIR,
-    DISTANCE,
     E_BODY,
     E_END,
     E_ENTRY,
@@ -18,24 +19,31 @@ from phloat.motion.kernel.tables import (
     E_PHI,
     E_PSI,
     FORCE,
-    GAP0,
-    GAP1,
-    IN_PLANE,
+    J_A,
     J_B,
     J_LAM,
     J_ROW,
     J_ROWS,
+    LENGTH,
     LONG,
     N_LIN,
     N_ROT,
     ON_DIR,
     R_COEF,
-    R_I,
-    R_KIND,
+    R_FOLLOWS,
+    R_FUNCTION,
+    R_P,
+    R_Q,
+    R_TERM,
     SIZE,
+    SPIN,
+    T_A,
+    T_B,
+    T_FACTOR,
     TORQUE,
     TRIAD,
     TURNED,
+    VELOCITY,
     W_D,
     W_Q1,
     W_QT,
@@ -43,8 +51,6 @@ from phloat.motion.kernel.tables import (
     W_X,
     W_Y,
     WIDE,
-    WRENCH_V,
-    WRENCH_W,
 )
 
 
@@ -105,51 +111,100 @@ def moved(m, w, e, column, h, t, to):
             rotate(w, A1, w, t + 6, w, to + 3 + 3 * c)
 
 
+@hot
+def shift(w, a, side, moved):
+    """δ of the mean of a vector by the motion of one side."""
+    if a == SEPARATION:
+        half = 0.5 if side else -0.5
+        return half * w[moved], half * w[moved + 1], half * w[moved + 2]
+    first = SECOND if side else FIRST
+    if a < first or a >= first + 3:
+        return 0.0, 0.0, 0.0
+    o = moved + 3 + 3 * (a - first)
+    return w[o], w[o + 1], w[o + 2]
+
+
+@hot
+def push_side(w, a, side, x, y, z, out):
+    """+ a force on a vector, at one side."""
+    first = SECOND if side else FIRST
+    if a == SEPARATION:
+        sign = 1.0 if side else -1.0
+        w[out + FORCE] += sign * x
+        w[out + FORCE + 1] += sign * y
+        w[out + FORCE + 2] += sign * z
+    elif a >= first and a < first + 3:
+        o = out + ON_DIR + 3 * (a - first)
+        w[o] += x
+        w[o + 1] += y
+        w[o + 2] += z
+
+
 @inner
-def _follow(w, port, coef, lam, moved, out):
-    """δ(λ |c| u/|u|) of a force that follows its section, u = Σ c_i d̄_i."""
-    x, y, z, scale = followed(w, port, coef)
+def follow(m, w, j, r, lam, side, out, moved):
+    """δ(λ |α| u/|u|) of a force that follows its section, u = Σ α d̄."""
+    A, B, T = m.ends[m.entries[j, J_A], E_MEAN], m.ends[m.entries[j, J_B], E_MEAN], m.terms
+    x, y, z, scale = direction(m.rows, T, r, m.data, w, A, B)
     d0, d1, d2, size = 0.0, 0.0, 0.0, x * x + y * y + z * z
-    for i in range(3):
-        c, d = w[coef + i], moved + 3 + 3 * i
-        d0, d1, d2 = d0 + c * w[d], d1 + c * w[d + 1], d2 + c * w[d + 2]
-    part = (x * d0 + y * d1 + z * d2) / size
-    w[out] += lam * scale * (d0 - part * x)
-    w[out + 1] += lam * scale * (d1 - part * y)
-    w[out + 2] += lam * scale * (d2 - part * z)
+    for k in range(m.rows[r, R_TERM], m.rows[r, R_TERM] + m.rows[r, R_P]):
+        factor = m.data[T[k, T_FACTOR]]
+        u, v, s = shift(w, T[k, T_A], side, moved)
+        d0, d1, d2 = d0 + factor * u, d1 + factor * v, d2 + factor * s
+    part, force = (x * d0 + y * d1 + z * d2) / size, lam * scale
+    o = out + (TORQUE if m.rows[r, R_FUNCTION] == SPIN else FORCE)
+    w[o] += force * (d0 - part * x)
+    w[o + 1] += force * (d1 - part * y)
+    w[o + 2] += force * (d2 - part * z)
+
+
+@inner
+def end_slope(m, w, j, r, side, moved):
+    """δp at the end of the step."""
+    A, B, T, total = m.ends[m.entries[j, J_A], E_END], m.ends[m.entries[j, J_B], E_END], m.terms, 0.0
+    for k in range(m.rows[r, R_TERM], m.rows[r, R_TERM] + m.rows[r, R_P]):
+        a, b = T[k, T_A], T[k, T_B]
+        x, y, z = vector(w, A, B, a)
+        u, v, s = shift(w, b, side, moved)
+        change = x * u + y * v + z * s
+        x, y, z = vector(w, A, B, b)
+        u, v, s = shift(w, a, side, moved)
+        total += 2.0 * m.data[T[k, T_FACTOR]] * (change + x * u + y * v + z * s)
+    return total
 
 
 @inner
 def changed(m, w, j, side, out, moved):
-    """Forces at one side, in w from `out` on, that change with its own motion: δ(λ ḡ), δ(λ d̄_A), δ(λ e)."""
-    J, R = m.entries, m.rows
+    """Forces at one side, in w from `out` on, that change with its own motion: δ(λ f_p α b̄) on a and δ(λ f_p α ā) on b.
+
+    The slopes f_p and f_q are held, but for lengths: their change is what keeps a taut string from being pushed sideways.
+    """
+    J, R, T = m.entries, m.rows, m.terms
     any_row = False
-    for k in range(J[j, J_ROWS]):
-        r, lam = J[j, J_ROW] + k, w[m.where[0] + J[j, J_LAM] + k]
+    for n in range(J[j, J_ROWS]):
+        r, lam = J[j, J_ROW] + n, w[m.where[0] + J[j, J_LAM] + n]
         if lam == 0.0:
             continue
-        if R[r, R_KIND] == IN_PLANE and side == 0:
-            d = 3 * R[r, R_I]
-            for c in range(3):
-                w[out + FORCE + c] -= lam * w[moved + 3 + d + c]
-                w[out + ON_DIR + d + c] -= 0.5 * lam * w[moved + c]
-            any_row = True
-        elif (R[r, R_KIND] == WRENCH_V or R[r, R_KIND] == WRENCH_W) and side == 1:
-            _follow(
-                w,
-                m.ends[J[j, J_B], E_MEAN],
-                R[r, R_COEF],
-                lam,
-                moved,
-                out + (FORCE if R[r, R_KIND] == WRENCH_V else TORQUE),
-            )
-            any_row = True
-        elif R[r, R_KIND] == DISTANCE:
-            o, inner = R[r, R_COEF], 0.0
-            for c in range(3):
-                inner += w[o + COEF_END + c] * w[moved + c]
-            for c in range(3):
-                change = (w[moved + c] - w[o + COEF_MEAN + c] * inner) / (w[o + GAP0] + w[o + GAP1])
-                w[out + FORCE + c] += lam * change
-            any_row = True
+        function, o = R[r, R_FUNCTION], R[r, R_COEF] + COEF_MEAN
+        if function == VELOCITY or function == SPIN:
+            if R[r, R_FOLLOWS] and side == 1:
+                follow(m, w, j, r, lam, side, out, moved)
+                any_row = True
+            continue
+        sharper = 0.0
+        if function == LENGTH:  # f_p = 1/(l₀ + l₁)
+            sharper = -lam * w[o] * w[o] * w[R[r, R_COEF] + COEF_END] * end_slope(m, w, j, r, side, moved)
+        A, B = m.ends[J[j, J_A], E_MEAN], m.ends[J[j, J_B], E_MEAN]
+        for k in range(R[r, R_TERM], R[r, R_TERM] + R[r, R_P] + R[r, R_Q]):
+            a, b, factor = T[k, T_A], T[k, T_B], m.data[T[k, T_FACTOR]]
+            force = lam * factor * w[o if k < R[r, R_TERM] + R[r, R_P] else o + 1]
+            x, y, z = shift(w, b, side, moved)
+            push_side(w, a, side, force * x, force * y, force * z, out)
+            x, y, z = shift(w, a, side, moved)
+            push_side(w, b, side, force * x, force * y, force * z, out)
+            if sharper != 0.0:
+                x, y, z = vector(w, A, B, b)
+                push_side(w, a, side, sharper * factor * x, sharper * factor * y, sharper * factor * z, out)
+                x, y, z = vector(w, A, B, a)
+                push_side(w, b, side, sharper * factor * x, sharper * factor * y, sharper * factor * z, out)
+        any_row = True
     return any_row

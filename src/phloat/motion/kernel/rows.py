@@ -1,87 +1,104 @@
-"""Rows between two ports: gaps, the forces that a multiplier puts on the ports, laws of springs and dampers.
+"""Rows between two ports, evaluated from their table: gaps, the forces that a multiplier puts on the ports, laws.
 
-A row is written once, as the forces that λ = 1 puts on places and directions of its ports; `ports.carry` turns them into the
-discrete row (mean ports) or the derivative of the gap (end ports). Motion is that of B seen from A.
+A row is g = f(p, q) with p and q sums of products of vectors (joints.rows). Over a step Δp = Σ α (Δa · b̄ + ā · Δb) exactly, bars
+are means of end values, so with slopes of f that give Δg = f_p Δp + f_q Δq exactly the forces f_p α b̄ on a and f_p α ā on b
+do the work λ Δg. `ports.carry` turns forces on points and directions into the discrete row (mean ports) or the derivative of the
+gap (end ports). Motion is that of B seen from A.
 """
 
 import math
 
-from phloat.motion.kernel.machine.compiler import inner, jit
+from phloat.joints.rows import FIRST, INERTIAL, SECOND, SEPARATION
+from phloat.motion.kernel.law_calls import EFFORT, ENERGY, WEIGHT, call_law
+from phloat.motion.kernel.machine.compiler import hot, inner, jit
 from phloat.motion.kernel.tables import (
+    ANGLE,
     COEF_END,
     COEF_MEAN,
-    COINCIDE,
     DIR,
-    DISTANCE,
     FASTEST,
     FORCE,
     GAP0,
     GAP1,
-    IN_PLANE,
+    LAW_OUT,
+    LAW_SIZE,
     LEAST,
     LEFT,
     LEFT_RATE,
+    LENGTH,
     MOST,
     ON_DIR,
     P_AREA,
     P_FIRST,
     P_ORIGIN,
-    PERPENDICULAR,
+    PRODUCT,
+    R_CALL,
     R_COEF,
     R_DAMPER,
-    R_I,
-    R_J,
-    R_K,
-    R_KIND,
-    R_L,
+    R_FOLLOWS,
+    R_FUNCTION,
     R_LAW,
     R_N_DAMPER,
     R_N_SPRING,
+    R_P,
+    R_Q,
     R_SPRING,
-    ROTATION,
-    SKEW,
+    R_TERM,
     SLOWEST,
     SPIN,
+    T_A,
+    T_B,
+    T_FACTOR,
     TORQUE,
-    TURN,
-    TWIST,
-    WRENCH_V,
-    WRENCH_W,
+    TURN_COSINE,
+    VELOCITY,
     C,
 )
 
-SMALL_TURN, HALF_TURN = 0.5, 3.0  # radians up to which skew rows and rotation vectors are meant
-COS_SMALL, COS_HALF_TURN = math.cos(SMALL_TURN), math.cos(HALF_TURN)
 SLACK = 1e-9  # of a range: no further beyond it is round-off
 SERIES, TERMS = 0.25, 20  # 1 − cos ϑ up to which series are summed
 
 
-@inner
-def along(w, a, b):
-    return w[a] * w[b] + w[a + 1] * w[b + 1] + w[a + 2] * w[b + 2]
+@hot
+def vector(w, A, B, a):
+    """A vector of two ports, by its number: c_B − c_A, a direction of A or of B, or an inertial axis."""
+    if a == SEPARATION:
+        return w[B + C] - w[A + C], w[B + C + 1] - w[A + C + 1], w[B + C + 2] - w[A + C + 2]
+    if a >= INERTIAL:
+        return 1.0 if a == INERTIAL else 0.0, 1.0 if a == INERTIAL + 1 else 0.0, 1.0 if a == INERTIAL + 2 else 0.0
+    o = B + DIR + 3 * (a - SECOND) if a >= SECOND else A + DIR + 3 * (a - FIRST)
+    return w[o], w[o + 1], w[o + 2]
 
 
-@inner
-def distance(w, a, b):
-    x, y, z = w[b] - w[a], w[b + 1] - w[a + 1], w[b + 2] - w[a + 2]
-    return math.sqrt(x * x + y * y + z * z)
+@hot
+def products(T, first, count, data, w, A, B):
+    """Σ α (a · b) over some terms."""
+    total = 0.0
+    for k in range(first, first + count):
+        x, y, z = vector(w, A, B, T[k, T_A])
+        u, v, s = vector(w, A, B, T[k, T_B])
+        total += data[T[k, T_FACTOR]] * (x * u + y * v + z * s)
+    return total
 
 
-# --- the rotation vector φ = κ s of B seen from A: s the skew products of the triads, κ = ϑ / sin ϑ, a function of 1 − cos ϑ ----
+@hot
+def push(w, a, x, y, z, on_A, on_B):
+    """+ a force on a vector of two ports."""
+    if a == SEPARATION:
+        w[on_A + FORCE] -= x
+        w[on_A + FORCE + 1] -= y
+        w[on_A + FORCE + 2] -= z
+        w[on_B + FORCE] += x
+        w[on_B + FORCE + 1] += y
+        w[on_B + FORCE + 2] += z
+    elif a < INERTIAL:
+        o = on_B + ON_DIR + 3 * (a - SECOND) if a >= SECOND else on_A + ON_DIR + 3 * (a - FIRST)
+        w[o] += x
+        w[o + 1] += y
+        w[o + 2] += z
 
 
-@inner
-def _cosine(w, A, B):
-    """½ (Σ d_Ai · d_Bi − 1): the cosine of the turn between two triads."""
-    total = along(w, A + DIR, B + DIR) + along(w, A + DIR + 3, B + DIR + 3) + along(w, A + DIR + 6, B + DIR + 6)
-    return 0.5 * (total - 1.0)
-
-
-@inner
-def _skew_product(w, A, B, i):
-    """½ (d_Ak · d_Bj − d_Aj · d_Bk)."""
-    j, k = (i + 1) % 3, (i + 2) % 3
-    return 0.5 * (along(w, A + DIR + 3 * k, B + DIR + 3 * j) - along(w, A + DIR + 3 * j, B + DIR + 3 * k))
+# --- the rotation vector ϑ/sin ϑ · p: κ = ϑ/sin ϑ is a function of 1 − cos ϑ --------------------------------------------------
 
 
 @inner
@@ -117,38 +134,42 @@ def ratio_slope(x, y):
 
 
 @jit
-def gap_at(R, r, w, A, B):
-    """The gap of a row between two ports held somewhere; the angle of a hinge without its turns."""
-    kind, i, j = R[r, R_KIND], R[r, R_I], R[r, R_J]
-    if kind == COINCIDE:
-        return w[B + C + i] - w[A + C + i]
-    if kind == PERPENDICULAR:
-        return along(w, A + DIR + 3 * i, B + DIR + 3 * j)
-    if kind == IN_PLANE:
-        d = A + DIR + 3 * i
-        gap = w[d] * (w[B + C] - w[A + C]) + w[d + 1] * (w[B + C + 1] - w[A + C + 1])
-        return gap + w[d + 2] * (w[B + C + 2] - w[A + C + 2])
-    if kind == SKEW:
-        return _skew_product(w, A, B, i)
-    if kind == ROTATION:
-        return angle_ratio(1.0 - _cosine(w, A, B)) * _skew_product(w, A, B, i)
-    if kind == TURN:
-        p = along(w, A + DIR + 3 * i, B + DIR + 3 * j)
-        q = along(w, A + DIR + 3 * R[r, R_K], B + DIR + 3 * R[r, R_L])
-        return math.atan2(p, q)
-    if kind == DISTANCE:
-        return distance(w, A + C, B + C)
-    return 0.0
+def gap_at(R, T, r, data, w, A, B):
+    """The gap of a row between two ports; an angle without its whole turns; zero of a row without a gap."""
+    function, first, n = R[r, R_FUNCTION], R[r, R_TERM], R[r, R_P]
+    if function == VELOCITY or function == SPIN:
+        return 0.0
+    p = products(T, first, n, data, w, A, B)
+    if function == PRODUCT:
+        return p
+    if function == LENGTH:
+        return math.sqrt(p)
+    q = products(T, first + n, R[r, R_Q], data, w, A, B)
+    return math.atan2(p, q) if function == ANGLE else angle_ratio(1.5 - 0.5 * q) * p
 
 
 @inner
-def coefficients(R, r, w, A0, A1, B0, B1):
-    """What a hinge or a distance needs beside its ports, in the mean and at the end; and the gap at the end."""
-    kind, o = R[r, R_KIND], R[r, R_COEF]
-    if kind == TURN:
-        i, j, k, m = R[r, R_I], R[r, R_J], R[r, R_K], R[r, R_L]
-        p0, p1 = along(w, A0 + DIR + 3 * i, B0 + DIR + 3 * j), along(w, A1 + DIR + 3 * i, B1 + DIR + 3 * j)
-        q0, q1 = along(w, A0 + DIR + 3 * k, B0 + DIR + 3 * m), along(w, A1 + DIR + 3 * k, B1 + DIR + 3 * m)
+def coefficients(R, T, r, data, w, A0, A1, B0, B1):
+    """Slopes of f by p and q, those over the whole step and those at its end; and the gap at the end.
+
+    They are constant where f = p, and rows without a gap have none.
+    """
+    function, o, first, n = R[r, R_FUNCTION], R[r, R_COEF], R[r, R_TERM], R[r, R_P]
+    if function == VELOCITY or function == SPIN:
+        return
+    p1 = products(T, first, n, data, w, A1, B1)
+    if function == PRODUCT:
+        w[o + GAP1] = p1
+        return
+    if function == LENGTH:  # Δ√p = Δp / (√p₀ + √p₁)
+        length = math.sqrt(p1)
+        w[o + COEF_MEAN], w[o + COEF_END] = 1.0 / (w[o + GAP0] + length), 0.5 / length
+        w[o + GAP1] = length
+        return
+    first_q, m = first + n, R[r, R_Q]
+    p0, q0 = products(T, first, n, data, w, A0, B0), products(T, first_q, m, data, w, A0, B0)
+    q1 = products(T, first_q, m, data, w, A1, B1)
+    if function == ANGLE:
         sine, cosine = p1 * q0 - q1 * p0, q0 * q1 + p0 * p1
         turned = math.atan2(sine, cosine)
         ratio = turned / sine if abs(sine) > 1e-9 * abs(cosine) else 1.0 / cosine
@@ -158,87 +179,56 @@ def coefficients(R, r, w, A0, A1, B0, B1):
         angle = math.atan2(p1, q1)
         turns = round((w[o + GAP0] + turned - angle) / (2.0 * math.pi))
         w[o + GAP1] = angle + 2.0 * math.pi * turns
-    elif kind == DISTANCE:
-        l0, l1 = w[o + GAP0], distance(w, A1 + C, B1 + C)
-        for a in range(3):
-            d0, d1 = w[B0 + C + a] - w[A0 + C + a], w[B1 + C + a] - w[A1 + C + a]
-            w[o + COEF_MEAN + a], w[o + COEF_END + a] = (d0 + d1) / (l0 + l1), d1 / l1
-        w[o + GAP1] = l1
-    elif kind == ROTATION:
-        i = R[r, R_I]
-        x0, x1 = 1.0 - _cosine(w, A0, B0), 1.0 - _cosine(w, A1, B1)
-        s0, s1 = _skew_product(w, A0, B0, i), _skew_product(w, A1, B1, i)
-        k0, k1 = angle_ratio(x0), angle_ratio(x1)
-        # Δφ = κ̄ Δs + s̄ Δκ,  Δκ = −κ[x₀, x₁] ½ Σ Δ(d_Ai · d_Bi)
-        w[o + COEF_MEAN], w[o + COEF_MEAN + 1] = 0.5 * (k0 + k1), -0.25 * (s0 + s1) * ratio_slope(x0, x1)
-        w[o + COEF_END], w[o + COEF_END + 1] = k1, -0.5 * s1 * ratio_slope(x1, x1)
-        w[o + GAP1] = k1 * s1
-    else:
-        w[o + GAP1] = gap_at(R, r, w, A1, B1)
+        return
+    # rotation: Δ(κp) = κ̄ Δp + p̄ Δκ,  Δκ = −½ κ[x₀, x₁] Δq,  x = 1 − cos ϑ = (3 − q)/2
+    x0, x1 = 1.5 - 0.5 * q0, 1.5 - 0.5 * q1
+    k0, k1 = angle_ratio(x0), angle_ratio(x1)
+    w[o + COEF_MEAN], w[o + COEF_MEAN + 1] = 0.5 * (k0 + k1), -0.25 * (p0 + p1) * ratio_slope(x0, x1)
+    w[o + COEF_END], w[o + COEF_END + 1] = k1, -0.5 * p1 * ratio_slope(x1, x1)
+    w[o + GAP1] = k1 * p1
 
 
 @inner
-def _on_directions(w, A, i, B, j, lam, on_A, on_B):
-    """λ on the product d_Ai · d_Bj."""
-    for a in range(3):
-        w[on_A + ON_DIR + 3 * i + a] += lam * w[B + DIR + 3 * j + a]
-        w[on_B + ON_DIR + 3 * j + a] += lam * w[A + DIR + 3 * i + a]
-
-
-@inner
-def followed(w, B, coef):
-    """The direction Σ c_i d_i of a force in the axes of port B, with the length of c, and the inverse of its own length."""
+def direction(R, T, r, data, w, A, B):
+    """Σ α a of a velocity or spin row, and the factor that makes it as long as α where a are directions of a section."""
     x, y, z, size = 0.0, 0.0, 0.0, 0.0
-    for i in range(3):
-        c, d = w[coef + i], B + DIR + 3 * i
-        x, y, z, size = x + c * w[d], y + c * w[d + 1], z + c * w[d + 2], size + c * c
-    scale = math.sqrt(size / (x * x + y * y + z * z))
-    return x, y, z, scale
+    for k in range(R[r, R_TERM], R[r, R_TERM] + R[r, R_P]):
+        factor = data[T[k, T_FACTOR]]
+        u, v, s = vector(w, A, B, T[k, T_A])
+        x, y, z, size = x + factor * u, y + factor * v, z + factor * s, size + factor * factor
+    return x, y, z, math.sqrt(size / (x * x + y * y + z * z)) if R[r, R_FOLLOWS] else 1.0
 
 
 @inner
-def pull(R, r, lam, w, A, B, coef, on_A, on_B):
+def pull(R, T, r, lam, data, w, A, B, coef, on_A, on_B):
     """+ the forces of λ on the ports A and B."""
-    kind, i, j = R[r, R_KIND], R[r, R_I], R[r, R_J]
-    if kind == COINCIDE:
-        w[on_A + FORCE + i] -= lam
-        w[on_B + FORCE + i] += lam
-    elif kind == PERPENDICULAR:
-        _on_directions(w, A, i, B, j, lam, on_A, on_B)
-    elif kind == IN_PLANE:
-        for a in range(3):
-            w[on_A + ON_DIR + 3 * i + a] += lam * (w[B + C + a] - w[A + C + a])
-            w[on_A + FORCE + a] -= lam * w[A + DIR + 3 * i + a]
-            w[on_B + FORCE + a] += lam * w[A + DIR + 3 * i + a]
-    elif kind == SKEW:
-        a, b = (i + 1) % 3, (i + 2) % 3
-        _on_directions(w, A, b, B, a, 0.5 * lam, on_A, on_B)
-        _on_directions(w, A, a, B, b, -0.5 * lam, on_A, on_B)
-    elif kind == TURN:
-        _on_directions(w, A, i, B, j, lam * w[coef], on_A, on_B)
-        _on_directions(w, A, R[r, R_K], B, R[r, R_L], lam * w[coef + 1], on_A, on_B)
-    elif kind == DISTANCE:
-        for a in range(3):
-            w[on_A + FORCE + a] -= lam * w[coef + a]
-            w[on_B + FORCE + a] += lam * w[coef + a]
-    elif kind == ROTATION:
-        a, b = (i + 1) % 3, (i + 2) % 3
-        _on_directions(w, A, b, B, a, 0.5 * lam * w[coef], on_A, on_B)
-        _on_directions(w, A, a, B, b, -0.5 * lam * w[coef], on_A, on_B)
-        for k in range(3):
-            _on_directions(w, A, k, B, k, lam * w[coef + 1], on_A, on_B)
-    elif kind == SPIN:
-        for a in range(3):
-            w[on_A + TORQUE + a] -= lam * w[A + DIR + 3 * i + a]
-            w[on_B + TORQUE + a] += lam * w[A + DIR + 3 * i + a]
-    else:
-        o = TORQUE if kind == WRENCH_W or kind == TWIST else FORCE
-        x, y, z, scale = w[coef], w[coef + 1], w[coef + 2], 1.0
-        if kind == WRENCH_V or kind == WRENCH_W:
-            x, y, z, scale = followed(w, B, coef)
-        w[on_B + o] += lam * scale * x
-        w[on_B + o + 1] += lam * scale * y
-        w[on_B + o + 2] += lam * scale * z
+    function, first, n = R[r, R_FUNCTION], R[r, R_TERM], R[r, R_P]
+    if function == VELOCITY or function == SPIN:
+        x, y, z, scale = direction(R, T, r, data, w, A, B)
+        o, force = TORQUE if function == SPIN else FORCE, lam * scale
+        w[on_A + o] -= force * x
+        w[on_A + o + 1] -= force * y
+        w[on_A + o + 2] -= force * z
+        w[on_B + o] += force * x
+        w[on_B + o + 1] += force * y
+        w[on_B + o + 2] += force * z
+        return
+    for k in range(first, first + n + R[r, R_Q]):
+        a, b = T[k, T_A], T[k, T_B]
+        force = lam * data[T[k, T_FACTOR]] * w[coef if k < first + n else coef + 1]
+        x, y, z = vector(w, A, B, b)
+        push(w, a, force * x, force * y, force * z, on_A, on_B)
+        x, y, z = vector(w, A, B, a)
+        push(w, b, force * x, force * y, force * z, on_A, on_B)
+
+
+@inner
+def turn_cosine(w, A, B):
+    """½ (Σ d_Ai · d_Bi − 1): the cosine of the turn between two triads."""
+    total = -1.0
+    for k in range(9):
+        total += w[A + DIR + k] * w[B + DIR + k]
+    return 0.5 * total
 
 
 # --- laws ------------------------------------------------------------------------------------------------------------
@@ -310,11 +300,11 @@ def _beyond(data, at, n, x):
 @inner
 def noted(R, r, data, w, rate, now, A, B):
     """Keep the extremes of what the law of a row is asked for, and when it was first asked beyond what it knows."""
-    o, kind = R[r, R_COEF], R[r, R_KIND]
-    if kind == SKEW or kind == ROTATION:
-        cosine = _cosine(w, A, B)
+    o = R[r, R_COEF]
+    if w[o + TURN_COSINE] > -1.0:
+        cosine = turn_cosine(w, A, B)
         w[o + LEAST] = min(w[o + LEAST], cosine)
-        if cosine < (COS_SMALL if kind == SKEW else COS_HALF_TURN) and w[o + LEFT] == math.inf:
+        if cosine < w[o + TURN_COSINE] and w[o + LEFT] == math.inf:
             w[o + LEFT] = now
         return
     n = R[r, R_N_SPRING]
@@ -332,18 +322,21 @@ def noted(R, r, data, w, rate, now, A, B):
 
 
 @inner
-def potential(R, r, data, w, gap):
+def potential(R, r, data, indices, w, gap):
     """Energy of the spring of a row."""
     law = R[r, R_LAW]
     x = gap - w[law + 1]
     energy = 0.5 * w[law] * x * x
     if R[r, R_N_SPRING]:
         energy += looked_up(data, R[r, R_SPRING], R[r, R_N_SPRING], x)[2]
+    if R[r, R_CALL] >= 0:
+        call_law(indices[R[r, R_CALL]], x, x, 0.0, 1.0, w, law + LAW_SIZE, R[r, R_COEF] + LAW_OUT)
+        energy += w[R[r, R_COEF] + LAW_OUT + ENERGY]
     return energy
 
 
 @inner
-def resistance(R, r, data, w, h):
+def resistance(R, r, data, indices, w, h):
     """What the law of a row holds against its motion over the step, and its derivative by the gap at the end, times h.
 
     Springs give the slope of their potential between both gaps (exact in energy), dampers act on Δg/h.
@@ -360,4 +353,8 @@ def resistance(R, r, data, w, h):
     if n > 0:
         value, slope, _ = looked_up(data, R[r, R_DAMPER], n, rate)
         force, stiff = force + value, stiff + slope
+    if R[r, R_CALL] >= 0:
+        out = o + LAW_OUT
+        call_law(indices[R[r, R_CALL]], g0 - w[law + 1], g1 - w[law + 1], rate, h, w, law + LAW_SIZE, out)
+        force, stiff = force + w[out + EFFORT], stiff + w[out + WEIGHT]
     return force, stiff

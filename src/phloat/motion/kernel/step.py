@@ -263,7 +263,7 @@ def kept(m, w, gravity, first, out, potentials):
         potentials[j] = 0.0
         for r in range(J[j, J_ROW], J[j, J_ROW] + J[j, J_ROWS]):
             if R[r, R_MODE] == COMPLIANT:
-                potentials[j] += potential(R, r, m.data, w, w[R[r, R_COEF] + GAP0])
+                potentials[j] += potential(R, r, m.data, m.indices, w, w[R[r, R_COEF] + GAP0])
 
 
 @jit

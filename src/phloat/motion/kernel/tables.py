@@ -56,16 +56,26 @@ J_A, J_B, J_ROW, J_ROWS, J_LAM, J_UNKNOWN, J_WORK, J_INC_A, J_INC_B, J_BLOCK, J_
 ENTRY_COLUMNS = 11
 
 # --- rows ------------------------------------------------------------------------------------------------------------
-R_KIND, R_I, R_J, R_K, R_L, R_MODE, R_COEF, R_LAW, R_SPRING, R_N_SPRING, R_DAMPER, R_N_DAMPER, R_DROPPED = range(13)
-ROW_COLUMNS = 13
-COINCIDE, PERPENDICULAR, IN_PLANE, SKEW, TURN, DISTANCE, SPIN, WRENCH_V, WRENCH_W, PUSH, TWIST, ROTATION = range(12)
+# g = f(p, q): the function, in terms the first of p and how many, of q how many; i where the row is just c · e_i, else −1; the
+# power of a length that its gap has; whether a velocity or spin row is along directions of B; then how its λ comes about
+R_FUNCTION, R_TERM, R_P, R_Q, R_AXIS, R_POWER, R_FOLLOWS, R_MODE, R_COEF, R_LAW = range(10)
+R_SPRING, R_N_SPRING, R_DAMPER, R_N_DAMPER, R_DROPPED = range(10, 15)
+R_CALL = 15  # in index: the address of a law that is written as functions; −1: none
+ROW_COLUMNS = 16
+PRODUCT, LENGTH, ANGLE, ROTATION, VELOCITY, SPIN = range(6)  # as in joints.rows.FUNCTIONS
 CLOSED, COMPLIANT, GIVEN = range(3)
-# of a row in w: coefficients in the mean and at the end (4 + 4), gap and target at start and end, weight of the row in S
-COEF_MEAN, COEF_END, GAP0, GAP1, TARGET0, TARGET1, ALPHA = 0, 4, 8, 9, 10, 11, 12
+# a term α (a · b): numbers of the two vectors, as in joints.rows, and where in data α stands
+T_A, T_B, T_FACTOR = range(3)
+TERM_COLUMNS = 3
+# of a row in w: slopes of f by p and q in the mean and at the end (2 + 2), gap and target at start and end, weight of the row in S,
+# the cosine of the turn up to which it is meant (−1: any)
+COEF_MEAN, COEF_END, GAP0, GAP1, TARGET0, TARGET1, ALPHA, TURN_COSINE = 0, 2, 4, 5, 6, 7, 8, 9
 # and what its law was asked for: least and most elongation (rotations: least cosine of the turn), least and most rate, and when
 # each first left the range that the law knows (infinity: never)
-LEAST, MOST, SLOWEST, FASTEST, LEFT, LEFT_RATE, ROW_SIZE = 13, 14, 15, 16, 17, 18, 19
-# of a law in w: stiffness, rest, damping
+LEAST, MOST, SLOWEST, FASTEST, LEFT, LEFT_RATE = 10, 11, 12, 13, 14, 15
+# and what a law that is written as functions returned: effort, weight, energy
+LAW_OUT, ROW_SIZE = 16, 19
+# of a law in w: stiffness, rest, damping, then the numbers of its functions
 LAW_SIZE = 3
 # of piecewise polynomials in data: count of coefficients, bounds, then origin, area up to it and coefficients of each piece
 P_ORIGIN, P_AREA, P_FIRST = 0, 1, 2

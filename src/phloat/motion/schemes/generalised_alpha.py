@@ -20,14 +20,14 @@ import numpy as np
 from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix
 from phloat.errors import ConvergenceError, InputError, not_negative
-from phloat.motion.between import hermite
 from phloat.motion.continuous import residual as compiled
-from phloat.motion.continuous.course import Piece, course
 from phloat.motion.continuous.factors import Factors, bordered, factored
-from phloat.motion.continuous.flow import Flow
+from phloat.motion.continuous.stepper import ContinuousStepper, DenseStep
 from phloat.motion.kernel import tables as t
 from phloat.motion.result import Result
-from phloat.motion.task import Task
+from phloat.motion.run.driver import drive
+from phloat.motion.run.interpolation import hermite
+from phloat.motion.run.task import Task
 
 ITERATIONS = 15
 SMALL = 1e-10  # the last correction beside the motion of a step …
@@ -49,30 +49,31 @@ class GeneralisedAlpha:
     def run(self, task: Task) -> Result:
         if task.dt is None:
             raise InputError("the step is missing: give dt=… (GeneralisedAlpha does not adapt it)")
-        dt = task.dt
-        return course(task, lambda flow: Steps(flow, self.rho, dt), name="GeneralisedAlpha", adapts=False)
+        return drive(AlphaSteps(task, self.rho, task.dt))
 
 
-class Steps:
+class AlphaSteps(ContinuousStepper):
     """Steps of generalised-α."""
 
-    name, adapts, agrees = "GeneralisedAlpha", False, False
+    name, adaptive, consistent_rates = "GeneralisedAlpha", False, False
 
-    def __init__(self, flow: Flow, rho: float, dt: float) -> None:
-        self.flow, self.dt = flow, dt
+    def __init__(self, task: Task, rho: float, dt: float) -> None:
+        super().__init__(task)
+        self.dt = dt
         self.alpha_m, self.alpha_f = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
         self.gamma = 0.5 + self.alpha_f - self.alpha_m
         self.beta = 0.25 * (self.gamma + 0.5) ** 2
         self.steps = self.iterations = self.factorisations = self.halved = 0
         self.factors: tuple[float, Factors] | None = None
         self.h = dt
+        self.prepare()
 
     def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
         self.time, self.y, self.yd, self.done = time, y, yd, done
         self.a = yd[self.flow.v].copy()
         self.power = self.flow.powers(self.flow.inputs(time), y)
 
-    def step(self, limit: float) -> Piece:
+    def step(self, limit: float) -> DenseStep:
         """To the next node, at a multiple of dt, or to the limit if it comes before; in parts where Newton's method fails."""
         start = self.flow.task.t_0
         end = start + (np.floor((self.time - start) / self.dt + 1e-9) + 1.0) * self.dt
@@ -93,13 +94,13 @@ class Steps:
             y[self.flow.d.stop :] = ((1.0 - x) * y_0 + x * y_1)[self.flow.d.stop :]
             return y, (1.0 - x) * done_0 + x * done_1
 
-        return Piece(t_0, end, at)
+        return DenseStep(t_0, end, at)
 
     def parted(self, end: float, depth: int) -> None:
         """To the end: with the factors there are, with new ones, or in two halves."""
         start, fresh = self.time, self.factors is None
         try:
-            self.advance(end)
+            self.solve(end)
         except ConvergenceError:
             self.factors = None
             if not fresh:
@@ -110,7 +111,7 @@ class Steps:
             self.parted(0.5 * (start + end), depth + 1)
             self.parted(end, depth + 1)
 
-    def advance(self, end: float) -> None:
+    def solve(self, end: float) -> None:
         """Newton's method on the motion x of the step and λ."""
         flow, h = self.flow, end - self.time
         s, v_0, a_0 = flow.inputs(end), self.y[flow.v], self.a
@@ -122,7 +123,7 @@ class Steps:
         weight = np.sqrt(flow.masses)
         reach = ROUND_OFF * float(np.linalg.norm(weight)) * max(1.0, float(np.abs(base[flow.q]).max()))
         before = change = np.inf
-        model, places = flow.run.packed.model, flow.places
+        model, places = flow.assembly.packed.model, flow.places
         for k in range(ITERATIONS):
             a = (x / h - v_0 - (0.5 - self.beta) * h * a_0) / (self.beta * h)
             compiled.moved(model, places, base, x, y)
@@ -146,7 +147,7 @@ class Steps:
             self.iterations += 1
         else:
             raise self.stuck()
-        self.accept(end, s, y, yd, a)
+        self.finish(end, s, y, yd, a)
 
     def stuck(self) -> ConvergenceError:
         return ConvergenceError(
@@ -179,7 +180,7 @@ class Steps:
         """∂q/∂x from ∂q/∂v: times T(x) with exp(x + δ) = exp(x) exp(T δ), which is the identity but for rotations in space."""
         out = along if isinstance(along, np.ndarray) else along.tolil()
         for body, q, v in zip(
-            self.flow.run.packed.model.bodies, *(self.flow.pattern.q, self.flow.pattern.v), strict=True
+            self.flow.assembly.packed.model.bodies, *(self.flow.pattern.q, self.flow.pattern.v), strict=True
         ):
             if body[t.N_ROT] == 3:
                 own = v[0] - self.flow.v.start + int(body[t.N_LIN]) + np.arange(3)
@@ -189,17 +190,17 @@ class Steps:
                 out[np.ix_(q, own)] = out[np.ix_(q, own)] @ T
         return out if isinstance(out, np.ndarray) else out.tocsc()
 
-    def accept(self, end: float, s: np.ndarray, y: np.ndarray, yd: np.ndarray, a: np.ndarray) -> None:
+    def finish(self, end: float, s: np.ndarray, y: np.ndarray, yd: np.ndarray, a: np.ndarray) -> None:
         flow, h = self.flow, end - self.time
-        compiled.normalised(flow.run.packed.model, flow.places, y)
+        compiled.normalised(flow.assembly.packed.model, flow.places, y)
         rest = flow.residual(s, y, np.zeros(flow.size), np.empty(flow.size))
         yd[flow.q], yd[flow.d] = -rest[flow.q], -rest[flow.d]
-        compiled.settle(flow.run.packed.model, flow.run.packed.w, flow.places, end)
+        compiled.settle(flow.assembly.packed.model, flow.assembly.packed.w, flow.places, end)
         power = flow.powers(s, y)
         self.done = self.done + 0.5 * h * (self.power + power)
         self.time, self.y, self.yd, self.a, self.power = end, y.copy(), yd.copy(), a, power
 
-    def info(self) -> dict[str, object]:
+    def report(self) -> dict[str, object]:
         return {
             "steps": self.steps,
             "iterations": self.iterations,

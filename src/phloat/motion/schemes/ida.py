@@ -16,13 +16,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.errors import ConvergenceError, InputError, positive
-from phloat.motion.between import hermite
 from phloat.motion.continuous import residual as compiled
-from phloat.motion.continuous.course import Piece, course
 from phloat.motion.continuous.factors import DENSE
-from phloat.motion.continuous.flow import Flow
+from phloat.motion.continuous.stepper import ContinuousStepper, DenseStep
 from phloat.motion.result import Result
-from phloat.motion.task import Task
+from phloat.motion.run.driver import drive
+from phloat.motion.run.interpolation import hermite
+from phloat.motion.run.task import Task
 
 FREE = 1e12  # absolute tolerance of what follows from the rest: the multipliers
 RATES = 100.0  # absolute tolerance of rates beside that of positions, 1/s
@@ -45,12 +45,11 @@ class IDA:
         positive("atol", self.atol)
 
     def run(self, task: Task) -> Result:
-        package = sundials()
-        return course(task, lambda flow: Steps(flow, self, package), name="IDA", adapts=True)
+        return drive(IDASteps(task, self, sundials()))
 
 
 def sundials() -> ModuleType:
-    """scikit-sundae, or a sentence."""
+    """scikit-sundae; raises InputError if it is not installed."""
     try:
         from sksundae import ida
     except ImportError:
@@ -58,17 +57,19 @@ def sundials() -> ModuleType:
     return ida
 
 
-class Steps:
+class IDASteps(ContinuousStepper):
     """Steps of IDA, one at a time."""
 
-    name, adapts, agrees = "IDA", True, True
+    name, adaptive, consistent_rates = "IDA", True, True
 
-    def __init__(self, flow: Flow, scheme: IDA, package: ModuleType) -> None:
-        self.flow, self.scheme, self.package = flow, scheme, package
+    def __init__(self, task: Task, scheme: IDA, package: ModuleType) -> None:
+        super().__init__(task)
+        self.scheme, self.package, flow = scheme, package, self.flow
         self.steps = 0
         self.known: tuple[float, np.ndarray] | None = None
         self.y, self.yd, self.F = (np.zeros(flow.size) for _ in range(3))
-        self.dense = flow.size <= DENSE
+        self.small = flow.size <= DENSE
+        self.prepare()
 
     def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
         flow = self.flow
@@ -85,7 +86,7 @@ class Steps:
                 atol=atol,
                 first_step=(flow.task.dt or 0.0) if not self.steps else 0.0,
                 algebraic_idx=np.arange(flow.lam.start, flow.mu.stop),
-                **({"linsolver": "dense"} if self.dense else {"linsolver": "sparse", "sparsity": self.entries()}),
+                **({"linsolver": "dense"} if self.small else {"linsolver": "sparse", "sparsity": self.entries()}),
             )
         self.time, self.done, self.node = time, done, (y, yd, flow.powers(self.inputs(time), y))
         self.solver.init_step(time, y, yd)
@@ -96,7 +97,7 @@ class Steps:
         parts = np.ones(t.nnz), t.indices.astype(np.int32), t.indptr.astype(np.int32)
         return sp.csc_array(parts, shape=t.shape)
 
-    def step(self, limit: float) -> Piece:
+    def step(self, limit: float) -> DenseStep:
         """One step of IDA's own, not beyond the limit."""
         t_0 = self.time
         answer = self.asked(limit, "onestep", limit)
@@ -110,7 +111,7 @@ class Steps:
         h, middle = end - t_0, 0.5 * (t_0 + end)
         between = self.flow.powers(self.flow.inputs(middle), hermite(y_0, y_1, h * yd_0, h * yd_1, 0.5))
         power_1 = self.flow.powers(self.inputs(end), y_1)
-        compiled.settle(self.flow.run.packed.model, self.flow.run.packed.w, self.flow.places, end)
+        compiled.settle(self.flow.assembly.packed.model, self.flow.assembly.packed.w, self.flow.places, end)
         done_1 = done_0 + h / 6 * (power_0 + 4 * between + power_1)
         self.time, self.node, self.done = end, (y_1, yd_1, power_1), done_1
 
@@ -120,7 +121,7 @@ class Steps:
             y = np.array(self.asked(time, "normal", None).y).ravel()
             return y, hermite(done_0, done_1, h * power_0, h * power_1, (time - t_0) / h)
 
-        return Piece(t_0, end, at)
+        return DenseStep(t_0, end, at)
 
     def asked(self, time: float, method: str, stop: float | None) -> Any:
         answer = self.solver.step(time, method=method, tstop=stop)
@@ -144,7 +145,7 @@ class Steps:
         self.y[:], self.yd[:] = y, yd
         by_y, by_yd = self.flow.derivatives(self.inputs(time), self.y, self.yd)
         data = by_y + c * by_yd
-        out[:] = self.flow.matrix(data) if self.dense else data
+        out[:] = self.flow.matrix(data) if self.small else data
 
-    def info(self) -> dict[str, object]:
+    def report(self) -> dict[str, object]:
         return {"steps": self.steps}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phloat.errors import InputError, not_negative, positive
-from phloat.motion.march import fixed
-from phloat.motion.pace import adaptive
-from phloat.motion.parts import Parts
 from phloat.motion.result import Result
-from phloat.motion.runner import Runner
-from phloat.motion.task import Task
+from phloat.motion.run.driver import drive
+from phloat.motion.run.kernel_run import KernelRun, Parts
+from phloat.motion.run.task import Task
+from phloat.motion.schemes.adaptive import AdaptiveSteps
+from phloat.motion.schemes.fixed import FixedSteps
 from phloat.system.system import System
 
 FIRST = 1e-3  # of the run: the first step that an adaptive run tries
@@ -38,22 +38,18 @@ class Midpoint:
         if self.rtol is not None:
             positive("rtol", self.rtol)
         not_negative("atol", self.atol)
-        loose(self.newton)
+        _require_tolerance(self.newton)
 
     def run(self, task: Task) -> Result:
         if self.rtol is None and task.dt is None:
             raise InputError("the step is missing: give dt=…, or scheme=Midpoint(rtol=…) to let it adapt")
-        runner = Runner(task, tolerance=self.newton)
-        if self.rtol is None:
-            assert task.dt is not None
-            fixed(runner, task.dt)
-        else:
-            adaptive(runner, task.dt or FIRST * (task.t_end - task.t_0), self.rtol, self.atol)
-        return runner.result()
+        run = KernelRun(task, tolerance=self.newton)
+        dt = task.dt or FIRST * (task.t_end - task.t_0)
+        return drive(FixedSteps(run, dt) if self.rtol is None else AdaptiveSteps(run, dt, self.rtol, self.atol))
 
 
-def loose(newton: float | None) -> None:
-    """Where Newton's method may stop, or a sentence."""
+def _require_tolerance(newton: float | None) -> None:
+    """Raises InputError if Newton's method would stop too early."""
     if newton is not None and positive("newton", newton) > 1e-3:
         raise InputError(f"newton={newton:g} is no solution of a step; 1e-8 is loose, None is round-off")
 
@@ -78,7 +74,7 @@ class Composition4:
     newton: float | None = None
 
     def __post_init__(self) -> None:
-        loose(self.newton)
+        _require_tolerance(self.newton)
 
     def run(self, task: Task) -> Result:
         if task.dt is None:
@@ -87,9 +83,7 @@ class Composition4:
             raise InputError(
                 f"{damped!r} is damped, and Composition4 takes steps back in time, where damping feeds; use Midpoint"
             )
-        runner = Runner(task, tolerance=self.newton, parts=PARTS)
-        fixed(runner, task.dt)
-        return runner.result()
+        return drive(FixedSteps(KernelRun(task, tolerance=self.newton, parts=PARTS), task.dt))
 
 
 def _damped(system: System) -> str:

@@ -15,11 +15,11 @@ import numpy as np
 
 from phloat.errors import ConvergenceError, not_negative, positive
 from phloat.motion.continuous import residual as compiled
-from phloat.motion.continuous.course import Piece, course
 from phloat.motion.continuous.factors import Factors, factored
-from phloat.motion.continuous.flow import Flow
+from phloat.motion.continuous.stepper import ContinuousStepper, DenseStep
 from phloat.motion.result import Result
-from phloat.motion.task import Task
+from phloat.motion.run.driver import drive
+from phloat.motion.run.task import Task
 
 R6 = np.sqrt(6.0)
 C = np.array([(4.0 - R6) / 10.0, (4.0 + R6) / 10.0, 1.0])
@@ -64,18 +64,20 @@ class RadauIIA:
         not_negative("atol", self.atol)
 
     def run(self, task: Task) -> Result:
-        return course(task, lambda flow: Steps(flow, self.rtol, self.atol), name="RadauIIA", adapts=True)
+        return drive(RadauSteps(task, self.rtol, self.atol))
 
 
-class Steps:
+class RadauSteps(ContinuousStepper):
     """Steps of Radau IIA."""
 
-    name, adapts, agrees = "RadauIIA", True, True
+    name, adaptive, consistent_rates = "RadauIIA", True, True
 
-    def __init__(self, flow: Flow, rtol: float, atol: float) -> None:
-        self.flow, self.rtol, self.atol = flow, rtol, atol
+    def __init__(self, task: Task, rtol: float, atol: float) -> None:
+        super().__init__(task)
+        self.rtol, self.atol = rtol, atol
         self.newton = max(1e-14 / rtol, min(0.03, rtol**0.5))
         self.steps = self.rejected = self.iterations = self.factorisations = 0
+        self.prepare()
 
     def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
         self.time, self.y, self.done = time, y.copy(), done
@@ -106,7 +108,7 @@ class Steps:
 
     # --- one step ----------------------------------------------------------------------------------------------------
 
-    def step(self, limit: float) -> Piece:
+    def step(self, limit: float) -> DenseStep:
         """The next step that keeps the tolerance."""
         flow, whole = self.flow, self.flow.task.t_end - self.flow.task.t_0
         s_0 = flow.inputs(self.time)
@@ -146,7 +148,7 @@ class Steps:
                 turned_down = True
                 self.h = h * max(0.2, min(factor, 0.9))
                 continue
-            return self.accept(h, end, y, Z, stages, factor, error, count > 2 and rate > 1e-3)
+            return self.finish(h, end, y, Z, stages, factor, error, count > 2 and rate > 1e-3)
 
     def factorised(self, h: float) -> tuple[float, Factors, Factors] | None:
         """The factors for a step, those there are if they serve; none where the equations are singular."""
@@ -220,7 +222,7 @@ class Steps:
         h_0, error_0 = self.before
         return min(plain, h / h_0 * (error_0 / error) ** 0.25 * plain)
 
-    def accept(
+    def finish(
         self,
         h: float,
         end: float,
@@ -230,11 +232,11 @@ class Steps:
         factor: float,
         error: float,
         slow: bool,
-    ) -> Piece:
+    ) -> DenseStep:
         flow, t_0, y_0, done_0 = self.flow, self.time, self.y, self.done
-        model = flow.run.packed.model
+        model = flow.assembly.packed.model
         powers = np.array([flow.powers(s, y_0 + z) for s, z in zip(stages, Z, strict=True)])
-        compiled.settle(model, flow.run.packed.w, flow.places, end)
+        compiled.settle(model, flow.assembly.packed.w, flow.places, end)
         self.done = done_0 + h * A[2] @ powers
         self.yd = A_INVERSE[2] @ Z / h
         self.time, self.y, self.last, self.before = end, y.copy(), (h, Z), (h, max(error, 1e-2))
@@ -252,9 +254,9 @@ class Steps:
                 return y_1, done_1
             return y_0 + interpolated(Z, x), done_0 + h * summed(powers, x)
 
-        return Piece(t_0, end, at)
+        return DenseStep(t_0, end, at)
 
-    def info(self) -> dict[str, object]:
+    def report(self) -> dict[str, object]:
         return {
             "steps": self.steps,
             "rejected": self.rejected,

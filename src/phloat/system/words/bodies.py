@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from phloat.bodies.beams.beam import THEORIES, Beam
-from phloat.bodies.beams.frame import FRAMES, OF_PIECE
+from phloat.bodies.beams.fields import FRAMES, OF_PIECE
 from phloat.bodies.beams.split import Split
-from phloat.bodies.made import Made, Step
+from phloat.bodies.construction import Construction, ConstructionStep
 from phloat.bodies.material import Rayleigh
 from phloat.bodies.rigid import PointMass, RigidBody
 from phloat.errors import InputError
@@ -69,13 +69,15 @@ REDUCED_BEAM = Record(
 )
 
 
-def made_beam(beam: Beam, elements: Any, split: int | None = None, reduced: Mapping[str, Any] | None = None) -> Made:
+def made_beam(
+    beam: Beam, elements: Any, split: int | None = None, reduced: Mapping[str, Any] | None = None
+) -> Construction:
     """A beam with elements, split into pieces, reduced."""
-    made = Made(beam if split is None else Split(beam, split)).then("discretise", elements)
+    made = Construction(beam if split is None else Split(beam, split)).then("discretise", elements)
     return made if reduced is None else made.then("reduced", **{k: v for k, v in reduced.items() if v is not None})
 
 
-def said_beam(made: Made) -> Parts | None:
+def said_beam(made: Construction) -> Parts | None:
     """The beam and how it was made."""
     recipe = made.recipe
     whole = recipe.beam if isinstance(recipe, Split) else recipe
@@ -93,20 +95,20 @@ def said_beam(made: Made) -> Parts | None:
     return whole, {"elements": steps["discretise"]["0"], "split": pieces, "reduced": reduced}
 
 
-def taken(made: Made, *verbs: str) -> dict[str, dict[str, Any]]:
+def taken(made: Construction, *verbs: str) -> dict[str, dict[str, Any]]:
     """What each step was given, by the names of these verbs; the plane and the pieces come by themselves."""
     out: dict[str, dict[str, Any]] = {}
     for step in made.steps:
-        if step.verb in ("in_plane", "piece"):
+        if step.method in ("in_plane", "piece"):
             continue
-        if step.verb not in verbs or step.verb in out:
+        if step.method not in verbs or step.method in out:
             raise InputError(f"no file can say {step!r}")
-        out[step.verb] = _given(step)
+        out[step.method] = _given(step)
     return out
 
 
-def _given(step: Step) -> dict[str, Any]:
-    given = {str(k): value for k, value in enumerate(step.given)} | dict(step.options)
+def _given(step: ConstructionStep) -> dict[str, Any]:
+    given = {str(k): value for k, value in enumerate(step.arguments)} | dict(step.options)
     if any(isinstance(value, Basis) for value in given.values()):
         raise InputError(
             "a basis from krylov_basis, modal_basis or pod_basis is known to Python alone; reduce the body by modes"
@@ -115,12 +117,12 @@ def _given(step: Step) -> dict[str, Any]:
 
 
 def rigid_case(word: str, record: Record, kind: type, doc: str) -> Case:
-    def parts(made: Made) -> Parts | None:
+    def parts(made: Construction) -> Parts | None:
         return (
             (made.recipe, {}) if isinstance(made.recipe, kind) and not taken(made, "discretise")["discretise"] else None
         )
 
-    return Case(word, record, lambda recipe: Made(recipe).then("discretise"), parts, doc=doc)
+    return Case(word, record, lambda recipe: Construction(recipe).then("discretise"), parts, doc=doc)
 
 
 BEAM_CASE = Case(

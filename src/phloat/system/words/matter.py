@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from phloat.bodies.beams.section import Circle, Rectangle, Section, Tube
-from phloat.bodies.beams.taper import Taper
+from phloat.bodies.beams.section import Circle, Rectangle, Section, Taper, Tube
 from phloat.bodies.material import KelvinVoigt, Material, ModalDamping, Orthotropic, Rayleigh
 from phloat.bodies.plates.laminate import Laminate
 from phloat.system.words.choices import Case, Choice, Named

@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from phloat.bodies import outlines
+from phloat.bodies.construction import Construction
 from phloat.bodies.continua.interfaces import Mean, Rigid
 from phloat.bodies.continua.patches import Patch
-from phloat.bodies.made import Made
 from phloat.bodies.material import Rayleigh
-from phloat.bodies.plates import outline as plate_outlines
 from phloat.bodies.plates.plate import ELEMENTS, SUPPORTS, THEORIES, Plate
-from phloat.bodies.solids import outlines
-from phloat.bodies.solids.sheet import PLANES, Sheet
-from phloat.bodies.solids.solid import Solid
+from phloat.bodies.solids.solid import PLANES, Sheet, Solid
 from phloat.errors import InputError
 from phloat.fem.mesh import Mesh
 from phloat.system.words.beside import File, mesh_in, stored_mesh
@@ -118,15 +116,15 @@ def shape(what: str, kind: type, *keys: str, cells: tuple[str, ...] = (), **defa
 
 SOLID_CELLS, FLAT_CELLS = ("hexahedron", "tetrahedron"), ("quadrilateral", "triangle")
 PLATE_SHAPES = {
-    "rectangle": shape("a rectangle", plate_outlines.Oblong, "a", "b"),
-    "disc": shape("a disc", plate_outlines.Round, "radius", "inner", inner=0.0),
+    "rectangle": shape("a rectangle", outlines.PlateRectangle, "a", "b"),
+    "disc": shape("a disc", outlines.PlateDisc, "radius", "inner", inner=0.0),
 }
 SOLID_SHAPES = {
-    "box": shape("a box", outlines.Box, "a", "b", "c", cells=SOLID_CELLS),
-    "tube": shape("a tube", outlines.Tube, "length", "outer", "inner", cells=SOLID_CELLS, inner=0.0),
-    "bracket": shape("a bracket", outlines.Bracket, "a", "b", "thickness", "width", cells=SOLID_CELLS),
+    "box": shape("a box", outlines.BoxOutline, "a", "b", "c", cells=SOLID_CELLS),
+    "tube": shape("a tube", outlines.TubeOutline, "length", "outer", "inner", cells=SOLID_CELLS, inner=0.0),
+    "bracket": shape("a bracket", outlines.BracketOutline, "a", "b", "thickness", "width", cells=SOLID_CELLS),
 }
-SHEET_SHAPES = {"rectangle": shape("a rectangle", outlines.Rectangle, "a", "b", cells=FLAT_CELLS)}
+SHEET_SHAPES = {"rectangle": shape("a rectangle", outlines.RectangleOutline, "a", "b", cells=FLAT_CELLS)}
 
 
 def shaped(shapes: Mapping[str, Record]) -> tuple[Field, ...]:
@@ -246,11 +244,11 @@ REDUCED = Record(
 def on_mesh(word: str, record: Record, kind: type, *options: Field, doc: str) -> Case:
     """The case of a body on a mesh."""
 
-    def make(recipe: Any, cells: Any = None, reduced: Mapping[str, Any] | None = None, **more: Any) -> Made:
-        made = Made(recipe).then("discretise", cells, **({f.key: f.default for f in options} | more))
+    def make(recipe: Any, cells: Any = None, reduced: Mapping[str, Any] | None = None, **more: Any) -> Construction:
+        made = Construction(recipe).then("discretise", cells, **({f.key: f.default for f in options} | more))
         return made if reduced is None else made.then("reduced", **reduced)
 
-    def parts(made: Made) -> Parts | None:
+    def parts(made: Construction) -> Parts | None:
         if not isinstance(made.recipe, kind):
             return None
         steps = taken(made, "discretise", "reduced")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from phloat.bodies.made import Made
+from phloat.bodies.construction import Construction
 from phloat.errors import InputError, unknown
 from phloat.system.parts import Part, Parts
 from phloat.system.words.bodies import BEAM_CASE, RIGID_CASES
@@ -94,7 +94,7 @@ class Bodies:
             except InputError as error:
                 raise InputError(f"body {name!r}: {error}") from None
             text = json.dumps(said)
-            out[name] = {LIKE: known[text]} if text in known and isinstance(part, Made) else said
+            out[name] = {LIKE: known[text]} if text in known and isinstance(part, Construction) else said
             known.setdefault(text, name)
         return out
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from phloat.bodies.made import Made
+from phloat.bodies.construction import Construction
 from phloat.bodies.material import Rayleigh
 from phloat.bodies.superelements.superelement import Superelement
 from phloat.errors import InputError
@@ -93,11 +93,11 @@ SUPERELEMENT = Record(
 )
 
 
-def made_superelement(body: Superelement) -> Made:
-    return Made(body).then("discretise", None)
+def made_superelement(body: Superelement) -> Construction:
+    return Construction(body).then("discretise", None)
 
 
-def said_superelement(made: Made) -> Parts | None:
+def said_superelement(made: Construction) -> Parts | None:
     if not isinstance(made.recipe, Superelement):
         return None
     modes = taken(made, "discretise")["discretise"].get("0")

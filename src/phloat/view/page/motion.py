@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from phloat.bodies.body import Body
 from phloat.joints.elements import Damper, Spring
-from phloat.motion.inputs import Inputs
+from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.ledger import Ledger
 from phloat.motion.result import Result
 from phloat.motion.told import deformation_said

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phloat.joints.rows import Along, Coincide, InPlane, Row, Turn
+from phloat.joints.rows import FIRST, SECOND, Row
 from phloat.linear.time.march import LinearResult
-from phloat.motion.inputs import Inputs, given_inputs
+from phloat.motion.inputs.inputs import Inputs, given_inputs
 from phloat.motion.ledger import Ledger, energy_ledger
 from phloat.motion.result import COMPONENTS, Result
-from phloat.system.connection import Connection, End, count
+from phloat.system.connection import Connection, End
 from phloat.view.scene import Course, Drawn, course
 
 Lines = dict[str, np.ndarray]
@@ -151,18 +151,16 @@ def largest_stress(drawn: Drawn, sigma: np.ndarray) -> np.ndarray:
 def _of_joint(result: Result, at: np.ndarray, joint: Connection) -> list[Quantity]:
     out, found = [], coordinates(result, joint)
     for row in joint.coordinates:
-        label, unit = row.labels[0], "rad" if isinstance(row, Turn) else "m"
+        label, unit = row.label, "rad" if row.is_angle else "m"
         out.append(Quantity(joint.name, f"{joint.name}.{label}", unit, {label: found[label][at]}))
-    if not count(joint.rows):
+    if not len(joint.rows):
         return out
-    lam, first = result[f"{joint.name}.lam"][at], 0
+    lam = result[f"{joint.name}.lam"][at]
     efforts: dict[str, Lines] = {"N": {}, "N m": {}}
-    for row in joint.rows:
-        unit = "N" if isinstance(row, (Coincide, InPlane, Along)) else "N m"
-        for label in row.labels:
-            short = label.removeprefix("coincide ").removeprefix("aligned ")
-            efforts[unit][short if short not in efforts[unit] else f"{short} ({first + 1})"] = lam[:, first]
-            first += 1
+    for k, row in enumerate(joint.rows):
+        unit = "N" if row.is_length else "N m"
+        short = row.label.removeprefix("coincide ").removeprefix("aligned ")
+        efforts[unit][short if short not in efforts[unit] else f"{short} ({k + 1})"] = lam[:, k]
     return out + [
         Quantity(joint.name, f"{joint.name}.lam, {'force' if unit == 'N' else 'moment'}", unit, lines)
         for unit, lines in efforts.items()
@@ -194,8 +192,8 @@ def _input_unit(result: Result, name: str) -> str:
         return ""
     rows = joint.driven or joint.free
     turning, moving = (
-        all(isinstance(r, Turn) for r in rows),
-        all(isinstance(r, (Along, Coincide, InPlane)) for r in rows),
+        all(r.is_angle for r in rows),
+        all(r.is_length for r in rows),
     )
     units = ("rad/s", "m/s") if joint.driven else ("N m", "N")
     return units[0] if turning else units[1] if moving else ""
@@ -232,16 +230,15 @@ def coordinates(result: Result, joint: Connection) -> dict[str, np.ndarray]:
     if not rows:
         return {}
     first, second = _held(result, joint.first), _held(result, joint.second)
-    return {row.labels[0]: _coordinate(result, joint, row, first, second) for row in rows}
+    return {row.label: _coordinate(result, joint, row, first, second) for row in rows}
 
 
 def _coordinate(result: Result, joint: Connection, row: Row, first: Held, second: Held) -> np.ndarray:
     (c_A, D_A), (c_B, D_B) = first, second
-    if isinstance(row, Along):
-        return np.einsum("ti,ti->t", D_A[:, :, row.i], c_B - c_A)
-    assert isinstance(row, Turn)
-    (i, j), (k, l) = row.p, row.q
-    angle = np.arctan2(*(np.einsum("ti,ti->t", D_A[:, :, a], D_B[:, :, b]) for a, b in ((i, j), (k, l))))
+    if row.slide_axis is not None:
+        return np.einsum("ti,ti->t", D_A[:, :, row.slide_axis], c_B - c_A)
+    pairs = [(a - FIRST, b - SECOND) for _, a, b in (row.terms[0], row.other_terms[0])]
+    angle = np.arctan2(*(np.einsum("ti,ti->t", D_A[:, :, a], D_B[:, :, b]) for a, b in pairs))
     if f"{joint.second.body}.theta" not in result.system.layout:
         return np.unwrap(angle)
     turned = result[f"{joint.second.body}.theta"] - _theta(result, joint.first)

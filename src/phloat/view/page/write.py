@@ -18,7 +18,7 @@ from phloat.algebra.version import __version__
 from phloat.errors import InputError, positive
 from phloat.linear.analysis.modes import Modes
 from phloat.linear.time.march import LinearResult
-from phloat.motion.inputs import Inputs
+from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.result import Result
 from phloat.view.colours import COLOURS
 from phloat.view.page.linear import of_linear_motion, of_modes

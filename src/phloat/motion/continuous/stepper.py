@@ -1,0 +1,168 @@
+"""Schemes that step through F(t, y, ẏ) = 0, for the driver: consistent starts, dense output, rows, works."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from phloat.errors import ConvergenceError, InputError
+from phloat.motion.continuous.flow import Flow
+from phloat.motion.inputs.corners import stops
+from phloat.motion.result import Result
+from phloat.motion.run.driver import Dense, Memory
+from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.run import Run
+from phloat.motion.run.task import Task
+from phloat.system.state import State
+
+AHEAD = 0.25  # of a step: how far ẏ is followed to look ahead
+
+
+@dataclass(frozen=True, eq=False)
+class DenseStep:
+    """One step: y and the works done, at any time of it."""
+
+    start: float
+    end: float
+    at: Callable[[float], tuple[np.ndarray, np.ndarray]]
+
+
+class ContinuousStepper(ABC):
+    """A scheme that begins at a consistent (t, y, ẏ) and takes steps with dense output.
+
+    `consistent_rates`: its velocities satisfy the joints at the ends of steps.
+    """
+
+    name: str
+    adaptive: bool
+    consistent_rates: bool
+    resumable = False
+
+    def __init__(self, task: Task) -> None:
+        self.task, self.run = task, Run(task)
+        self._require_loads_only()
+        self.flow = Flow(task, self.run.signals, self.run.assembly)
+        dt = np.inf if self.adaptive or task.dt is None else task.dt
+        self.at_node, self.corners = not self.adaptive, stops(self.run.signals, task.t_0, task.t_end, task.corners, dt)
+        self.start, self.accepted = task.t_0, 0
+        self.wanted = [] if isinstance(task.output, int) else [float(x) for x in task.output if x > task.t_0]
+
+    def _require_loads_only(self) -> None:
+        """Raises InputError if the controller drives a joint: drives may not jump here."""
+        joints = self.task.system.joints
+        for name in self.run.controlled():
+            if name in joints and joints[name].driven:
+                raise InputError(
+                    f"{self.name} cannot follow the jumps of a controller that drives {name!r}; use Midpoint()"
+                )
+
+    # --- the scheme --------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
+        """Starts at a consistent (t, y, ẏ), with the works done up to there."""
+
+    @abstractmethod
+    def step(self, limit: float) -> DenseStep:
+        """The next step, at most to the limit."""
+
+    @abstractmethod
+    def report(self) -> dict[str, object]:
+        """What goes to `info` of the result."""
+
+    # --- the driver --------------------------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Begins at the start of the task and writes the first row."""
+        model = self.run.packed.model
+        self._begin(self.flow.start(), np.zeros(2 * len(model.entries) + len(model.bodies)))
+        self.write_row()
+
+    def _begin(self, y: np.ndarray, done: np.ndarray) -> None:
+        """Begins at the time reached with consistent multipliers and rates."""
+        y, self.rates = self.flow.consistent(self.run.t, y)
+        self.here = y, done
+        self.begin(self.run.t, y, self.rates, done)
+
+    def advance(self, limit: float) -> bool:
+        if self.run.t >= self.task.t_end:
+            return False
+        try:
+            self.dense = self.step(limit)
+        except ConvergenceError as stuck:
+            raise ConvergenceError(str(stuck), self.result()) from None
+        self.start = self.dense.start
+        self.move_to(self.dense.end)
+        return True
+
+    def move_to(self, time: float) -> None:
+        self.run.t, self.here = time, self.dense.at(time)
+
+    def accept(self) -> None:
+        run, end = self.run, self.run.t
+        self.accepted += 1
+        if run.turns is not None:
+            self.flow.state(self.flow.inputs(end), self.here[0])  # into the buffers of the run
+            run.count_turns()
+        while self.wanted and self.wanted[0] <= end:
+            run.t = self.wanted.pop(0)
+            self._write(*self.dense.at(run.t))
+        run.t = end
+        cut = end != self.dense.end
+        if end >= self.task.t_end:
+            self.write_row()
+        elif not cut and isinstance(self.task.output, int) and self.accepted % self.task.output == 0:
+            self._write(*self.here, closed=self.consistent_rates)
+        if self.adaptive and end in self.corners.breaks and not cut:
+            self.restart()
+
+    def restart(self, state: State | None = None) -> None:
+        y, done = self.here
+        y = y if state is None else self.flow.reload(state)
+        self._begin(self.flow.closed(self.flow.inputs(self.run.t), y), done)
+
+    def look_ahead(self, h: float) -> Dense | None:
+        now, (y, _), yd = self.run.t, self.here, self.rates
+        return lambda x: (now + x * AHEAD * h, self._outputs(now + x * AHEAD * h, y + x * AHEAD * h * yd))
+
+    # --- states and rows ---------------------------------------------------------------------------------------------
+
+    def _state(self, time: float, y: np.ndarray) -> State:
+        """The state for a controller or an event, with joints closed to round-off."""
+        s = self.flow.inputs(time)
+        return self.flow.state(s, self.flow.closed(s, y))
+
+    def _outputs(self, time: float, y: np.ndarray) -> Outputs:
+        return Outputs(self.task.system, self._state(time, y))
+
+    def state(self) -> State:
+        return self._state(self.run.t, self.here[0])
+
+    def outputs(self) -> Outputs:
+        return self._outputs(self.run.t, self.here[0])
+
+    def interpolate(self, x: float) -> Outputs:
+        time = self.dense.start + x * (self.dense.end - self.dense.start)
+        return self._outputs(time, self.dense.at(time)[0])
+
+    def write_row(self) -> None:
+        self._write(*self.here)
+
+    def _write(self, y: np.ndarray, done: np.ndarray, *, closed: bool = False) -> None:
+        """Writes a row; `closed`: joints are closed as well as the tolerance of the scheme asks."""
+        run, flow = self.run, self.flow
+        if run.rows.t and run.rows.t[-1] == run.t:
+            return
+        s = flow.inputs(run.t)
+        run.add_row(*flow.snapshot(run.t, s, y if closed else flow.closed(s, y), done))
+
+    def memory(self) -> Memory:
+        raise NotImplementedError(f"runs of {self.name} cannot be resumed")
+
+    def result(self, count: int | None = None) -> Result:
+        n, flow = self.run.rows.count if count is None else count, self.flow
+        info = {**self.report(), "evaluations": flow.evaluations, "jacobians": flow.jacobians}
+        return self.run.result_of(n, self.run.rows.lam[:n], info)

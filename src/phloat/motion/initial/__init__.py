@@ -1,0 +1,1 @@
+"""Initial states: positions, velocities, equilibrium, settled deformation."""

@@ -1,0 +1,168 @@
+"""Velocities that agree with the joints and drives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from phloat.algebra.layout import Layout, joined
+from phloat.algebra.sparse import Matrix, csr, stacked
+from phloat.algebra.threads import one_thread
+from phloat.errors import JointError, PortError, finite, mapping, unknown
+from phloat.joints.rows import Row, rates, spins
+from phloat.motion.initial.saddle import Saddle
+from phloat.motion.initial.velocities import (
+    closed_or_said,
+    mass,
+    places_of,
+    rigid_columns,
+    velocity_rows,
+    with_velocities,
+)
+from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.system.connection import Connection
+from phloat.system.jointed import ball_joints, ends, in_velocities, scattered
+from phloat.system.state import State, checked
+from phloat.system.system import System, fits
+
+FEASIBLE = 1e-10  # beside the largest velocity, rows and velocities scaled
+NOTHING = 1e-14  # m/s or rad/s: round-off of velocities that are zero, as those of a mechanism that is locked
+LIGHT = 1e-6  # weight of rigid motion while deformation is made least
+VELOCITIES = ("v_P", "omega", "eta_dot")
+
+
+@one_thread()
+def set_moving(
+    system: System,
+    state: State,
+    given: Mapping[str, object] | None = None,
+    *,
+    u: Mapping[str, object] | Inputs | None = None,
+    t: float = 0.0,
+) -> State:
+    """The state with velocities that satisfy joints and drives, G w = B_λ u(t): what is `given` by name is held.
+
+    Names: "body.v_P", "body.omega" (body axes), "body.eta_dot", "joint.angle_rate", "joint.slide_rate", and "joint.omega" of a
+    spherical joint in space, the angular velocity of the second port seen from the first, in the joint frame of the first.
+    Deformation rates are zero where that is possible, else the least there are, ‖η̇‖ in the mass norm; rigid velocities have the
+    least kinetic energy.
+    """
+    state = fits(system, state)
+    closed_or_said(system, state)
+    drives = given_inputs(system, u).driving().at(float(finite("t", t, ())))
+    task = _task(system, state, mapping("given", {} if given is None else given, "{name: value}"), drives)
+    return with_velocities(system, state, task.velocities())
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """min ½ wᵀM w with G w = b and some of w held."""
+
+    M: Matrix
+    G: Matrix
+    b: np.ndarray
+    w: np.ndarray  # what is held, zero elsewhere
+    held: np.ndarray
+    rigid: np.ndarray
+    owners: Layout  # whose each row of G is
+    said: str
+    beside: float = 0.0  # √(w·Mw) of velocities that these are to be added to
+
+    def velocities(self) -> np.ndarray:
+        """w: with no deformation rates but the held ones, or with the least."""
+        w, miss = self.least(self.rigid & ~self.held, self.w)
+        if self.feasible(w, miss) or self.rigid.all():
+            return self.fitting(w, miss)
+        w, miss = self.bent()
+        self.fitting(w, miss)
+        return self.fitting(*self.least(self.rigid & ~self.held, np.where(self.rigid & ~self.held, 0.0, w)))
+
+    def least(self, free: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The free ones of least kinetic energy beside the others as they are."""
+        saddle = Saddle(csr(self.M[free][:, free]), csr(self.G[:, free]))
+        right = self.b - self.G @ w
+        x, _ = saddle.solve(-(self.M @ w)[free], right)
+        out = w.copy()
+        out[free] = x
+        return out, Saddle(self.M, self.G).miss(out, self.b, self.beside)
+
+    def bent(self) -> tuple[np.ndarray, np.ndarray]:
+        """Deformation rates of least ‖η̇‖: rigid motion costs nothing (it is light, and drawn to where it last was)."""
+        free = ~self.held
+        flexible = sp.diags_array((~self.rigid).astype(float))
+        light = sp.diags_array(self.rigid.astype(float))
+        M_f, M_r = flexible @ self.M @ flexible, LIGHT * (light @ self.M @ light)
+        saddle = Saddle(csr((M_f + M_r)[free][:, free]), csr(self.G[:, free]))
+        out, right = self.w.copy(), self.b - self.G @ self.w
+        for _ in range(6):
+            pull = M_r @ np.where(free, out, 0.0)  # η̇ of a body is held as a whole or not at all: it pulls no other
+            out[free], _ = saddle.solve(pull[free], right)
+        return out, Saddle(self.M, self.G).miss(out, self.b, self.beside)
+
+    def feasible(self, w: np.ndarray, miss: np.ndarray) -> bool:
+        """Whether the velocities satisfy joints and drives."""
+        return bool(
+            np.abs(miss).max(initial=0.0) <= FEASIBLE or np.abs(self.G @ w - self.b).max(initial=0.0) <= NOTHING
+        )
+
+    def fitting(self, w: np.ndarray, miss: np.ndarray) -> np.ndarray:
+        if self.feasible(w, miss):
+            return w
+        worst = int(np.argmax(np.abs(miss)))
+        size = abs(float((self.G @ w - self.b)[worst]))
+        raise JointError(
+            f"{self.said} contradict the joints: the nearest velocities miss {self.owners.owner(worst)!r} by {size:.3g}; "
+            "give less, or other values"
+        )
+
+
+def _task(system: System, state: State, given: Mapping[str, object], drives: np.ndarray) -> Task:
+    values, given_rates = _sorted(system, given)
+    places = in_velocities(system)
+    G, B_lam = velocity_rows(system, state)
+    wanted, right = [], [B_lam @ drives]
+    for c, some, rate in given_rates.values():
+        wanted.append((c, rates(some, *ends(c, state))))
+        right.append(rate)
+    e, held = np.zeros(system.layout.size), np.zeros(system.layout.size, dtype=bool)
+    for name, value in values.items():
+        e[system.layout[name]], held[system.layout[name]] = value, True
+    where = places_of(system)
+    rows = Layout({name: rate.shape for name, (_, _, rate) in given_rates.items()}, "joint")
+    return Task(
+        M=mass(system, state),
+        G=stacked([[G], [scattered(wanted, places)]]),
+        b=np.concatenate(right),
+        w=e[where],
+        held=held[where],
+        rigid=rigid_columns(system),
+        owners=joined([system.multipliers, rows], "joint"),
+        said=" and ".join([f"the given {', '.join(given)}"] * bool(given) + ["the drives"] * bool(drives.any()))
+        or "velocities",
+    )
+
+
+Rates = dict[str, tuple[Connection, tuple[Row, ...], np.ndarray]]
+
+
+def _sorted(system: System, given: Mapping[str, object]) -> tuple[dict[str, np.ndarray], Rates]:
+    """What is given: velocities of bodies to hold, and joint rates to reach."""
+    rows: dict[str, tuple[Connection, tuple[Row, ...]]] = {
+        f"{c.name}.{row.label}_rate": (c, (row,)) for c in system.joints.values() for row in c.coordinates
+    }
+    names = [name for name in system.layout if name.rpartition(".")[2] in VELOCITIES]
+    rows |= {f"{name}.omega": (system.joints[name], spins()) for name in ball_joints(system)}
+    values: dict[str, np.ndarray] = {}
+    wanted: Rates = {}
+    for name, value in given.items():
+        if name in rows:
+            shape = (3,) if name.endswith(".omega") else ()
+            wanted[name] = (*rows[name], np.atleast_1d(finite(name, value, shape)))
+        elif name in names:
+            values[name] = checked(system.layout, name, value)
+        else:
+            raise PortError(unknown("velocity", name, [*names, *rows]))
+    return values, wanted

@@ -1,0 +1,216 @@
+"""Deformation that goes with a motion: quasi-static, so that nothing rings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+
+from phloat.algebra.sparse import Matrix, csr, dependencies, diagonal, row_lengths, stacked, zeros
+from phloat.algebra.threads import one_thread
+from phloat.errors import AccuracyError, finite
+from phloat.motion.deformation import watched_state
+from phloat.motion.initial.relax import BALANCED, CLOSED, GOOD_ENOUGH
+from phloat.motion.initial.saddle import refined
+from phloat.motion.initial.set_moving import Task
+from phloat.motion.initial.statics import Statics, statics
+from phloat.motion.initial.stiffness import momentum_slope, slopes
+from phloat.motion.initial.velocities import (
+    agreed,
+    closed_or_said,
+    convective,
+    mass,
+    rigid_columns,
+    velocity_rows,
+    with_velocities,
+)
+from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.motion.law_ranges import warn_of_ranges_at
+from phloat.system.state import State
+from phloat.system.system import System, fits
+from phloat.system.terms import terms
+
+NEWTON = 40
+LOAD_STEPS = (1, 8, 40)
+
+
+@one_thread()
+def settle(system: System, state: State, *, u: Mapping[str, object] | Inputs | None = None, t: float = 0.0) -> State:
+    """The state with the deformation that its motion, loads and inputs at t cause when nothing rings: η̇ = η̈ = 0.
+
+    Rigid motion stays as it is, but for what keeps joints closed and velocities in agreement with them. Unknown are η, the
+    accelerations of the frames and λ; M(η) (a, 0) = (J − R) z + Gᵀλ + B u with gaps closed and G a = B_λ u̇ + Ḃ_λ u − Ġ w.
+    σ = C⁻¹ε(η), with the pre-stress that the given state has.
+    """
+    state = fits(system, state)
+    inputs, now = given_inputs(system, u), float(finite("t", t, ()))
+    closed_or_said(system, state)
+    state = agreed(system, state, inputs.at(now))
+    best = (np.inf, "")
+    for steps in LOAD_STEPS:
+        found = state
+        for k in range(1, steps + 1):
+            motion = _motion(system, state, inputs, now, k / steps)
+            found, residual, body = motion.settled(found)
+            if residual > GOOD_ENOUGH:
+                break
+        else:
+            warn_of_ranges_at(system, found)
+            return watched_state(system, found, t=now)
+        best = min(best, (residual, body))
+    raise AccuracyError(
+        f"no settled deformation was found: forces stay out of balance by {best[0]:.1e} of their size, most on {best[1]!r}; "
+        "the motion may be too fast for a steady shape"
+    )
+
+
+class Loads(NamedTuple):
+    """At a state: forces f on w without those of joints and a, their size, M, G, and the right side of G a."""
+
+    f: np.ndarray
+    size: np.ndarray
+    M: Matrix
+    G: Matrix
+    right: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """A part of a motion (velocities by √part, loads by part) as equations for η, a and λ."""
+
+    task: Statics
+    w: np.ndarray
+    u: np.ndarray
+    u_rate: np.ndarray
+
+    @property
+    def system(self) -> System:
+        return self.task.system
+
+    @cached_property
+    def rigid(self) -> np.ndarray:
+        return rigid_columns(self.system)
+
+    def settled(self, state: State) -> tuple[State, float, str]:
+        """Newton's method; the state, what is left out of balance, and the body with most of it."""
+        state = foreseen = self.moving(state)
+        loads = self.loads(state)
+        a, lam = np.zeros(int(self.rigid.sum())), np.zeros(loads.G.shape[0])
+        best: tuple[float, State, str] = (np.inf, state, "")
+        since = 0
+        for _ in range(NEWTON):
+            step, a, lam = self.solved(foreseen, loads, a, lam, -self.task.gap(state))
+            if not np.isfinite(step).all():
+                break
+            state, foreseen = self.task.foreseen(state, foreseen, step, 1.0)
+            state = self.moving(state)
+            loads = self.loads(state)
+            residual, body = self.residual(state, loads, a, lam)
+            since = 0 if residual < 0.5 * best[0] else since + 1
+            best = min(best, (residual, state, body), key=lambda found: found[0])
+            if residual < BALANCED or since > 3:
+                break
+        return best[1], best[0], best[2]
+
+    def moving(self, state: State) -> State:
+        """The state with the velocities nearest to the given ones that agree with the joints; η̇ = 0 where that can be."""
+        G, B_lam = velocity_rows(self.system, state)
+        w = np.where(self.rigid, self.w, 0.0)
+        M = mass(self.system, state)
+        task = Task(
+            M=M,
+            G=G,
+            b=B_lam @ self.u - G @ w,
+            w=np.zeros_like(w),
+            held=np.zeros_like(self.rigid),
+            rigid=self.rigid,
+            owners=self.system.multipliers,
+            said="the motion and the drives",
+            beside=float(np.sqrt(w @ (M @ w))),
+        )
+        return with_velocities(self.system, state, w + task.velocities())
+
+    def loads(self, state: State) -> Loads:
+        where = self.task.where
+        at = terms(self.system, state)
+        push = at.B @ self.u
+        f = ((at.J - at.R) @ at.z + push)[where]
+        size = (abs(at.J) @ np.abs(at.z) + np.abs(push))[where]
+        right = at.B_lam @ self.u_rate + convective(self.system, state, self.u)
+        return Loads(f, size, csr(at.E[where][:, where]), csr(at.G[:, where]), right)
+
+    def residual(self, state: State, loads: Loads, a: np.ndarray, lam: np.ndarray) -> tuple[float, str]:
+        """The largest force out of balance beside what it is the balance of; accelerations and gaps that miss count too."""
+        M_r = loads.M[:, self.rigid]
+        left = np.abs(loads.f + loads.G.T @ lam - M_r @ a) / self.task.stiff
+        size = (loads.size + abs(loads.G).T @ np.abs(lam) + abs(M_r) @ np.abs(a)) / self.task.stiff
+        relative = left / (size + 1e-3 * max(size.max(initial=0.0), self.task.force, 1e-300))
+        open_by = self.task.open_by(state)
+        worst = float(relative.max(initial=0.0))
+        return max(worst, open_by * BALANCED / CLOSED), self.task.body_of(int(np.argmax(relative)))
+
+    def solved(
+        self, foreseen: State, loads: Loads, a: np.ndarray, lam: np.ndarray, b: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """K δ + M_r a − Gᵀλ = f,  G δ = b,  G_r a = right,  M_rr δ_r − G_rᵀ ν = 0: frames move as little as the gaps ask for."""
+        G, M_r = loads.G, csr(loads.M[:, self.rigid])
+        G_r, M_rr = csr(G[:, self.rigid]), csr(M_r[self.rigid])
+        n, r, m = M_r.shape[0], len(a), G.shape[0]
+        K = self.task.stiffness(foreseen, lam) + inertial_stiffness(self.system, foreseen, a)
+        keep = independent_rows(G_r)
+        G_I, k = csr(G_r[keep]), len(keep)
+        onto = csr(sp.eye_array(n, format="csr")[self.rigid])
+        A = stacked(
+            [
+                [K, M_r, -G.T, zeros(n, k)],
+                [G, zeros(m, r), zeros(m, m), zeros(m, k)],
+                [zeros(k, n), G_I, zeros(k, m), zeros(k, k)],
+                [M_rr @ onto, zeros(r, r), zeros(r, m), -G_I.T],
+            ]
+        )
+        unit, rate = 1.0 / self.task.stiff, self.task.rate
+        weight = 1.0 / row_lengths(csr(G @ sp.diags_array(unit)))
+        rows = np.concatenate([unit, weight, weight[keep] / rate, rate * unit[self.rigid]])
+        columns = np.concatenate([unit, rate * unit[self.rigid], weight, weight[keep] / rate])
+        right = np.concatenate([loads.f, b, loads.right[keep], np.zeros(r)])
+        x = refined(A, right, rows, columns, soft=(np.arange(n, n + m), np.arange(n + r, n + r + m)))
+        return x[:n], x[n : n + r], x[n + r : n + r + m]
+
+
+def independent_rows(G: Matrix) -> np.ndarray:
+    """Rows of which none follows from the others."""
+    mu = dependencies(G)
+    if not mu.shape[1]:
+        return np.arange(G.shape[0])
+    _, _, pivots = la.qr(mu.T, pivoting=True, mode="economic")
+    return np.setdiff1d(np.arange(G.shape[0]), pivots[: mu.shape[1]])
+
+
+def inertial_stiffness(system: System, state: State, a: np.ndarray) -> Matrix:
+    """−∂/∂η of what inertia does at η̇ = η̈ = 0, accelerations a of the frames held."""
+    blocks, start = [], 0
+    for name, body in system.bodies.items():
+        pose, own = state.pose(name), np.zeros(6)
+        own[list(body.active)] = a[start : start + len(body.active)]
+        start += len(body.active)
+        K = -slopes(body, pose)[1]
+        K[:, 6:] += momentum_slope(body, pose.eta, own[:3], own[3:])
+        blocks.append(K[np.ix_(body.columns, body.columns)])
+    return diagonal(blocks)
+
+
+def _motion(system: System, state: State, inputs: Inputs, t: float, part: float) -> Motion:
+    """Part of the loads: velocities by the square root of it, so that what they cause grows with the rest."""
+    driven = np.zeros(system.ports.size, dtype=bool)
+    for name, joint in system.joints.items():
+        if joint.driven:
+            driven[system.ports[name]] = True
+    lighter = system if part == 1.0 else replace(system, gravity=part * system.gravity)
+    u = inputs.at(t) * np.where(driven, np.sqrt(part), part)
+    task = statics(lighter, state, u)
+    return Motion(task, np.sqrt(part) * state.e[task.where], u, part * inputs.rate(t))

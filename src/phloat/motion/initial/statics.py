@@ -1,0 +1,237 @@
+"""A system that stands still as equations for its bodies' places and deformations: f + Gᵀλ + B u = 0, gaps closed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from phloat.algebra.cross import skews
+from phloat.algebra.sparse import Matrix, csr, diagonal
+from phloat.bodies.body import Body
+from phloat.errors import InputError
+from phloat.joints.port_state import PortState, ground_port
+from phloat.joints.rows import FIRST, Row, gap_units, gaps
+from phloat.motion.initial.stiffness import body_stiffness, stiffness
+from phloat.motion.initial.velocities import mass, moved, places_of, velocity_rows, with_velocities
+from phloat.system.connection import Connection, End, port_state
+from phloat.system.energy import energy
+from phloat.system.forces import potential_gradient
+from phloat.system.jointed import in_velocities, port_columns
+from phloat.system.state import State, Still, once
+from phloat.system.system import System
+
+
+class Balance(NamedTuple):
+    """Forces on (v_P, ω, η̇) at a state, those of inputs among them, the joint rows, and the size of what makes up each force."""
+
+    f: np.ndarray
+    push: np.ndarray
+    G: Matrix
+    size: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Statics:
+    """Standing still under gravity, springs and held inputs; locked and driven axes stay where they start."""
+
+    system: System
+    start: State
+    u: np.ndarray
+
+    @cached_property
+    def length(self) -> float:
+        """The extent of the system as it starts, by its ports and joints."""
+        points = [self._of_ground(c) for c in self.system.joints.values() if not c.first.body]
+        for name, body in self.system.bodies.items():
+            pose = self.start.pose(name)
+            points += [pose.r_P + pose.A @ (port.x + port.Phi @ pose.eta) for port in body.ports.values()]
+        spread = float(np.ptp(points, axis=0).max()) if points else 0.0
+        return max([spread, *(body.extent for body in self.system.bodies.values())]) or self.system.size
+
+    def _of_ground(self, c: Connection) -> np.ndarray:
+        return port_state(c.second, self.start).c if c.joint.moves_ground else c.first.at
+
+    @cached_property
+    def where(self) -> np.ndarray:
+        return places_of(self.system)
+
+    @cached_property
+    def units(self) -> np.ndarray:
+        """The unit of every motion: lengths for translations, radians, and what moves a body by about a length for η."""
+        parts = []
+        for body in self.system.bodies.values():
+            most = body.reach if body.coordinates else np.zeros(0)
+            eta = self.length / np.where(most > 0, most, max(most.max(initial=0.0), 1e-300))
+            rigid = [self.length if i < 3 else 1.0 for i in body.active]
+            parts.append(np.concatenate([rigid, eta]))
+        return np.concatenate(parts)
+
+    @cached_property
+    def rigid(self) -> np.ndarray:
+        return np.concatenate([np.arange(len(b.columns)) < len(b.active) for b in self.system.bodies.values()])
+
+    @cached_property
+    def prestress(self) -> dict[str, np.ndarray]:
+        """σ − C⁻¹ε(η), which no motion changes."""
+        out = {}
+        for name, body in self.system.bodies.items():
+            if body.stresses:
+                pose = self.start.pose(name)
+                out[name] = pose.sigma - body.elastic.stress(pose.eta)
+        return out
+
+    @cached_property
+    def mass(self) -> Matrix:
+        return mass(self.system, self.start)
+
+    @cached_property
+    def rate(self) -> float:
+        """A squared frequency of the loads: forces on frames over mass, in lengths and radians; where there are none, 1."""
+        size, rigid = self.balance(self.start).size, self.rigid
+        pulled = size[rigid] / (self.mass.diagonal()[rigid] * self.units[rigid])
+        return float(pulled.max(initial=0.0)) or 1.0
+
+    @cached_property
+    def soft(self) -> Matrix:
+        """K + rate M of the bodies by themselves, positive definite: what it costs to move them."""
+        still = self.start.with_values({f"{n}.eta": np.zeros(b.coordinates) for n, b in self._flexible.items()})
+        own = [body_stiffness(b, still.pose(n), np.zeros(3)) for n, b in self.system.bodies.items()]
+        columns = [np.ix_(b.columns, b.columns) for b in self.system.bodies.values()]
+        return csr(diagonal([K[c] for K, c in zip(own, columns, strict=True)]) + self.rate * self.mass)
+
+    @property
+    def _flexible(self) -> dict[str, Body]:
+        return {name: body for name, body in self.system.bodies.items() if body.coordinates}
+
+    @cached_property
+    def stiff(self) -> np.ndarray:
+        """√(K_ii + rate M_ii): over this, forces of all kinds are in units of √J."""
+        return np.sqrt(self.soft.diagonal())
+
+    @cached_property
+    def force(self) -> float:
+        """The largest force at the start, in units of √J."""
+        return float((self.balance(self.start).size / self.stiff).max(initial=0.0))
+
+    def body_of(self, index: int) -> str:
+        """Whose velocity stands at this place."""
+        return self.system.layout.owner(int(self.where[index])).rpartition(".")[0]
+
+    def balance(self, state: State) -> Balance:
+        """f(q) + B u at rest, and G."""
+        return once(state, (self, "balance"), lambda: self._balance(state))
+
+    def _balance(self, state: State) -> Balance:
+        f, size = forces_at_rest(self.system, state)
+        ports = [name for name, where in self.system.ports.slices.items() if self.u[where].any()]
+        columns = port_columns(self.system, state, in_velocities(self.system), ports)
+        push = columns @ self.u[self.system.ports.indices(ports)]
+        return Balance(f + push, push, velocity_rows(self.system, state)[0], size + np.abs(push))
+
+    def stiffness(self, state: State, lam: np.ndarray) -> Matrix:
+        return stiffness(self.system, state, lam, self.u)
+
+    def energy(self, state: State) -> float:
+        return energy(self.system, state)
+
+    def moved(self, state: State, step: np.ndarray) -> State:
+        """Bodies moved, σ = C⁻¹ε(η) and its pre-stress with them."""
+        out = moved(self.system, state, step)
+        e = out.e
+        for name, stress in self.prestress.items():
+            eta = e[out.layout[f"{name}.eta"]]
+            e[out.layout[f"{name}.sigma"]] = self.system.bodies[name].elastic.stress(eta) + stress
+        return replace(out, e=e)
+
+    def foreseen(self, state: State, foreseen: State, step: np.ndarray, part: float) -> tuple[State, State]:
+        """The state after a step, and the same with the stress that its tangent foresees: σ̂ + part (σ(η) − σ̂) + C⁻¹(∂ε/∂η) δη."""
+        after = self.moved(state, step)
+        e, places = after.e.copy(), in_velocities(self.system)
+        for name in self.prestress:
+            body, where, pose = self.system.bodies[name], after.layout[f"{name}.sigma"], state.pose(name)
+            own, B = step[places.columns[name][len(body.active) :]], body.elastic.gradient(pose.eta)
+            known = foreseen.e[where]
+            e[where] = known + part * (pose.sigma - known) + body.elastic.C_inverse @ (B @ own)
+        same = replace(after, e=e)
+        if isinstance(same, Still) and isinstance(after, Still):
+            same.known.update(
+                {key: it for key, it in after.known.items() if isinstance(key, End)}
+            )  # ports feel no stress
+        return after, same
+
+    def held_or_said(self, state: State) -> None:
+        """A sentence where a body runs away."""
+        far = 20 * (self.length + sum(body.extent for body in self.system.bodies.values()))
+        for name in self.system.bodies:
+            if np.linalg.norm(state.pose(name).r_P - self.start.pose(name).r_P) > far:
+                raise InputError(
+                    f"{name!r} runs away: nothing holds it against its loads; join it, or put a spring to it"
+                )
+
+    def gap(self, state: State) -> np.ndarray:
+        """What is open of closed rows, and how far locked and driven ones have left where they started; as rows of G."""
+        parts: list[np.ndarray | list[float]] = [np.zeros(0)]
+        for name, c in self.system.joints.items():
+            first, second = self._ends(c, state)
+            parts.append(gaps(c.closed, first, second))
+            parts += [[_left(row, first, second, *self._starts[name])] for row in c.locked + c.driven]
+        return np.concatenate(parts)
+
+    def open_by(self, state: State) -> float:
+        """The largest gap, beside the extent of the system where it is a length."""
+        return float(np.abs(self.gap(state) / self._gap_units).max(initial=0.0))
+
+    @cached_property
+    def _gap_units(self) -> np.ndarray:
+        rows = [row for c in self.system.joints.values() for row in (*c.closed, *c.locked, *c.driven)]
+        return gap_units(rows, self.length)
+
+    @cached_property
+    def _starts(self) -> dict[str, tuple[PortState, PortState]]:
+        return {name: self._ends(c, self.start) for name, c in self.system.joints.items()}
+
+    def _ends(self, c: Connection, state: State) -> tuple[PortState, PortState]:
+        """As `ends`, but the frame of a drive stands where it started."""
+        if c.joint.moves_ground:
+            there = port_state(c.second, self.start)
+            return ground_port(there.c, there.D), port_state(c.second, state)
+        return port_state(c.first, state), port_state(c.second, state)
+
+
+def forces_at_rest(system: System, state: State) -> tuple[np.ndarray, np.ndarray]:
+    """J z of (12) on (v_P, ω, η̇) with nothing moving: gravity, springs and stresses, and the size of what they are sums of."""
+    pulls, f, size = potential_gradient(system, state), [], []
+    for name, body in system.bodies.items():
+        pose, I, g = state.pose(name), body.inertia, system.gravity
+        n, s_u = body.coordinates, I.s0 + I.S @ pose.eta
+        z = np.concatenate([-I.m * g, -np.outer(g, s_u).ravel(), -I.S.T @ (pose.A.T @ g)]) + pulls.get(name, 0.0)
+        turned = skews(pose.A).reshape(9, 3)
+        parts = [(pose.A, z[:3]), (turned, z[3:12]), (np.eye(n), z[12:])]
+        own = np.concatenate([-(J.T @ part) for J, part in parts])
+        most = np.concatenate([np.abs(J).T @ np.abs(part) for J, part in parts])
+        if body.stresses:
+            B = body.elastic.gradient(pose.eta)
+            own[6:] -= B.T @ pose.sigma
+            most[6:] += np.abs(B).T @ np.abs(pose.sigma)
+        f.append(own[body.columns])
+        size.append(most[body.columns])
+    return np.concatenate(f), np.concatenate(size)
+
+
+def statics(system: System, state: State, u: np.ndarray) -> Statics:
+    """The equations of a system at rest, from a state (whose velocities do not count)."""
+    start = with_velocities(system, state, np.zeros(len(places_of(system))))
+    return Statics(system, Still(start.bodies, start.layout, start.e), u)
+
+
+def _left(row: Row, first: PortState, second: PortState, first_0: PortState, second_0: PortState) -> float:
+    """How far a row has left where it started."""
+    if row.function == "spin":
+        S, i = first.D.T @ second.D @ np.linalg.inv(first_0.D.T @ second_0.D), row.terms[0][1] - FIRST
+        j, k = (i + 1) % 3, (i + 2) % 3
+        return float(0.5 * (S[k, j] - S[j, k]))
+    gap = row.gap(first, second) - row.gap(first_0, second_0)
+    return float(np.arctan2(np.sin(gap), np.cos(gap))) if row.is_angle else gap

@@ -1,0 +1,1 @@
+"""Inputs of a run over time: signals, driven joints, corners."""

@@ -1,0 +1,1 @@
+"""A run: its task, the driver, events, outputs."""

@@ -1,0 +1,339 @@
+"""A run by the midpoint steps of the kernel: halving, threads, composed steps, and snapshots to which it can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Thread
+from typing import Any
+
+import numpy as np
+
+from phloat.errors import ConvergenceError, InputError
+from phloat.motion.inputs.signals import Constant, means
+from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.machine.threads import HANDS, LEAVE, NEXT
+from phloat.motion.kernel.machine.uncompiled import PLAIN
+from phloat.motion.kernel.newton import ROUND_OFF
+from phloat.motion.kernel.pack import Packed
+from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, exchange, set_step, snapshot
+from phloat.motion.kernel.tables import LAM
+from phloat.motion.law_ranges import stamp_times, watched_places
+from phloat.motion.result import Result
+from phloat.motion.run.assembled import Assembled
+from phloat.motion.run.compilation import compile_apart
+from phloat.motion.run.run import Run
+from phloat.motion.run.task import Task
+
+DEEPEST = 12  # halvings of a step before it is given up
+NONE = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A step made of shorter ones, forward and backward in time: fractions of at most two sizes, whose sum is one."""
+
+    fractions: tuple[float, ...] = (1.0,)
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """The different fractions, in order of appearance."""
+        return np.array(list(dict.fromkeys(self.fractions)))
+
+    @cached_property
+    def sets(self) -> np.ndarray:
+        """The index of its size for every part."""
+        return np.array([self.sizes.tolist().index(part) for part in self.fractions])
+
+    @cached_property
+    def guesses(self) -> np.ndarray:
+        """For every part, the weights of the three before it, the last first: a parabola through their midpoints.
+
+        The weights of a whole step are right for what grows evenly and for what changes its sign at each step, as stiff modes do.
+        """
+        count = len(self.fractions)
+        if count == 1:
+            return np.array([[1.0, 1.0, -1.0]])
+        middles = np.cumsum(self.fractions) - 0.5 * np.array(self.fractions)
+        middles = np.concatenate([middles - 1.0, middles])
+        return np.array([_parabola(middles[k - 3 : k][::-1], middles[k]) for k in range(count, 2 * count)])
+
+    def within(self, times: np.ndarray) -> np.ndarray:
+        """The ends of all parts of the steps between the times."""
+        before = np.append(0.0, np.cumsum(self.fractions)[:-1])
+        return np.append((times[:-1, None] + np.diff(times)[:, None] * before).ravel(), times[-1])
+
+
+def _parabola(nodes: np.ndarray, at: float) -> list[float]:
+    """Weights of the values at three nodes in the parabola through them."""
+    return [float(np.prod([(at - o) / (x - o) for o in nodes if o != x])) for x in nodes]
+
+
+WHOLE = Parts()
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """All of a run that its steps change. A restored run goes on bit for bit."""
+
+    t: float
+    h: float
+    sizes: np.ndarray
+    w: np.ndarray
+    iw: np.ndarray
+    bank: np.ndarray
+    moved: np.ndarray
+    turned: np.ndarray
+    rows: int
+    pending: int
+
+
+class KernelRun(Run):
+    """A run by the kernel, from `assembly` where its buffers exist already.
+
+    `tolerance` is where Newton's method stops, as a fraction of the terms of an equation (None: at their round-off).
+    """
+
+    def __init__(
+        self, task: Task, assembly: Assembled | None = None, tolerance: float | None = None, parts: Parts = WHOLE
+    ) -> None:
+        compile_apart()
+        super().__init__(task, assembly)
+        self.parts, self.h, self.sizes = parts, 0.0, np.zeros(0)
+        self.halvings: list[float] = []
+        p = self.packed
+        if tolerance is not None:
+            p.w[t.TOLERATED] = max(ROUND_OFF, tolerance / np.finfo(float).eps)
+        self.left = watched_places(p)
+        self.bank = np.zeros(int(p.model.factors[:, 1].sum()) if len(parts.sizes) > 1 else 0)
+        self.write_row()
+        self.missing = Missing(self)
+
+    # --- steps -------------------------------------------------------------------------------------------------------
+
+    def go(self, times: np.ndarray, marks: np.ndarray = NONE) -> None:
+        """Steps from time to time, halved where Newton's method fails; output rows after the steps numbered in marks."""
+        at = 0
+        while at < len(times) - 1:
+            done, status = self.steps(times[at:], marks[marks > at] - at, self.parts)
+            at += done
+            if status != SOLVED:
+                if self.parts is not WHOLE:
+                    self._give_up(self.t, status)
+                self._halve(times[at], times[at + 1], status, 1)
+                at += 1
+                if at in marks:
+                    self.write_row()
+
+    def steps(self, times: np.ndarray, marks: np.ndarray, parts: Parts = WHOLE) -> tuple[int, int]:
+        """Steps of one size until one fails: how many were made, and the status of the last."""
+        p, run, rows, count = self.packed, self.assembly, self.rows, len(parts.fractions)
+        self.set_step(float(times[1] - times[0]), parts)
+        wanted, before = marks, rows.count
+        if self.turns is not None:
+            marks = np.arange(1, len(times))
+        times, marks = (parts.within(times), marks * count) if count > 1 else (times, marks)
+        given, moving = self.efforts(times), self.driven(times)
+        rows.reserve(len(marks))
+        earlier, inside = int(p.iw[t.I_STEPS]), p.w[self.left] == np.inf
+        status, done, made, rows.pending = advance_shared(
+            *(p, self.task.threads, (self.sizes, parts.sets, parts.guesses), self.bank),
+            *(given, run.given_at, moving, run.moving_at, marks),
+            *(p.first, rows.kept, rows.lam, rows.springs, rows.count, rows.pending),
+        )
+        rows.t += [float(times[k]) for k in marks[: made - rows.count]]
+        if inside.any():
+            stamp_times(p, self.left[inside], times, earlier)
+        if done:
+            self.t, run.moved = float(times[done]), moving[done - 1]
+        if self.turns is not None and rows.count > before:
+            angles = self.turns.onward(self.turned, rows.kept[before : rows.count])
+            self.turned = angles[-1]
+            rows.turned += list(angles)
+            rows.select(before, wanted[wanted <= rows.count - before] - 1)
+        return done // count, status
+
+    def set_step(self, h: float, parts: Parts = WHOLE) -> None:
+        """Sets the sizes of the parts of a step of size h; factors are lost where they change."""
+        if abs(h - self.h) > 1e-9 * abs(h) or len(self.sizes) != len(parts.fractions):
+            p = self.packed
+            for size in h * parts.sizes[1:]:
+                set_step(p.model, p.w, p.iw, size)
+                exchange(p.model, p.w, p.iw, self.bank)
+            set_step(p.model, p.w, p.iw, h * parts.sizes[0])
+            p.iw[t.I_SET] = 0
+            self.h, self.sizes = h, h * np.array(parts.fractions)
+
+    def _halve(self, start: float, end: float, status: int, depth: int) -> None:
+        """Makes a step that failed as two of half the size, and these again if they fail."""
+        if depth > DEEPEST:
+            self._give_up(start, status)
+        self.halvings.append(start)
+        middle = 0.5 * (start + end)
+        for a, b in ((start, middle), (middle, end)):
+            self.packed.iw[t.I_STARTED] = 0
+            done, status = self.steps(np.array([a, b]), NONE)
+            if not done:
+                self._halve(a, b, status, depth + 1)
+
+    def _give_up(self, at: float, status: int) -> None:
+        """Raises ConvergenceError with the motion up to here."""
+        p = self.packed
+        body, entry = int(p.iw[t.I_WORST_BODY]), int(p.iw[t.I_WORST_ENTRY])
+        names = list(self.task.system.bodies)
+        where = (
+            f"body {names[body]!r}" if body >= 0 else f"joint {p.entries[entry].name!r}" if entry >= 0 else "a joint"
+        )
+        what = "has a singular mass matrix" if status == SINGULAR else "does not converge"
+        self.write_row()
+        raise ConvergenceError(
+            f"Newton's method fails at t = {at:g} s: {where} {what}, though the step was halved to {abs(self.h):.2g} s; "
+            "look at the motion before (`result` of this error), try a smaller dt, or check stiffnesses and drives there",
+            self.result(),
+        )
+
+    # --- inputs ------------------------------------------------------------------------------------------------------
+
+    def efforts(self, times: np.ndarray) -> np.ndarray:
+        """Means of the given efforts over each step."""
+        out = np.zeros((len(times) - 1, len(self.assembly.given)))
+        for name, (columns, components) in self.assembly.given_columns.items():
+            signal = self.signals[name]
+            if isinstance(signal, Constant):
+                out[:, columns] = signal.value[components]
+            else:
+                out[:, columns] = means(signal, times)[:, components]
+        return out
+
+    def driven(self, times: np.ndarray) -> np.ndarray:
+        """Positions of the drives at the end of each step."""
+        run = self.assembly
+        out, at = np.zeros((len(times) - 1, len(run.moving_at))), 0
+        for motion in run.moving:
+            to = at + len(motion.start)
+            out[:, at:to] = motion.moved(run.moved[at:to], self.signals, times)
+            at = to
+        return out
+
+    # --- snapshots ---------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        p, rows = self.packed, self.rows
+        arrays = (self.sizes.copy(), p.w.copy(), p.iw.copy(), self.bank.copy(), self.assembly.moved.copy(), self.turned)
+        return Snapshot(self.t, self.h, *arrays, rows.count, rows.pending)
+
+    def restore(self, there: Snapshot) -> None:
+        """Takes the run back; output rows that were written since stay."""
+        p = self.packed
+        self.t, self.h, self.sizes, self.turned = there.t, there.h, there.sizes, there.turned
+        p.w[: len(there.w)], p.iw[:], self.bank[:] = there.w, there.iw, there.bank
+        self.assembly.moved, self.rows.pending = there.moved.copy(), there.pending
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Steps in this context are taken back at its end."""
+        before = self.snapshot()
+        self.rows.pending = -1
+        try:
+            yield
+        finally:
+            self.restore(before)
+
+    # --- rows and results --------------------------------------------------------------------------------------------
+
+    def write_row(self) -> None:
+        """Writes the present state as an output row, unless that is one already."""
+        p, rows = self.packed, self.rows
+        if rows.t and rows.t[-1] == self.t:
+            return
+        kept, springs = np.zeros(p.kept), np.zeros(len(p.entries))
+        snapshot(p.model, p.w, p.gravity, p.first, kept, springs)
+        self.add_row(kept, self.lam, springs)
+        rows.pending = rows.count - 1
+
+    @property
+    def lam(self) -> np.ndarray:
+        """The multipliers of the last step."""
+        p = self.packed
+        return p.w[p.model.where[LAM] :][: p.multipliers]
+
+    def result(self, count: int | None = None) -> Result:
+        """All rows (or the first so many) as a Result."""
+        n, iw = self.rows.count if count is None else count, self.packed.iw
+        info = {
+            "steps": int(iw[t.I_STEPS]),
+            "iterations": int(iw[t.I_ITERATIONS]),
+            "factorisations": int(iw[t.I_FACTORISATIONS]),
+            "most iterations": int(iw[t.I_MOST]),
+            "stalled": int(iw[t.I_STALLED]),
+            "halved": tuple(self.halvings),
+        }
+        return self.result_of(n, self._multipliers(n), info)
+
+    def _multipliers(self, n: int) -> np.ndarray:
+        """λ at n rows: means of the steps before and after. After the last row a step is tried."""
+        rows = self.rows
+        lam = rows.lam[:n].copy()
+        if rows.dropped + rows.count > 1 and self.h and n:
+            if rows.dropped == 0:
+                lam[0] = 2 * lam[0]  # there was nothing before the first step, so half of it is zero
+            if rows.pending == n - 1:
+                lam[-1] = 0.5 * (lam[-1] + self._next_multipliers(lam[-1]))
+        return lam
+
+    def _next_multipliers(self, otherwise: np.ndarray) -> np.ndarray:
+        """λ of a step beyond the time reached."""
+        with self.trial():
+            try:
+                done, _ = self.steps(np.array([self.t, self.t + self.sizes[-1]]), NONE)
+            except InputError:  # a table of inputs that ends here
+                done = 0
+            return self.lam.copy() if done else otherwise
+
+
+class Missing:
+    """ΔH of the bodies + Σ losses − Σ works, relative to the largest of these so far; called at any time of a run."""
+
+    def __init__(self, run: KernelRun) -> None:
+        self.run, self.largest = run, 0.0
+        self.start = self._lines()
+
+    def __call__(self) -> float:
+        now = self._lines()
+        changed = sum(change for _, _, change in self.run.changes)
+        residual = float(np.sum(now - self.start)) - changed
+        self.largest = max(self.largest, float(np.abs(now).max(initial=0.0)), abs(changed))
+        return abs(residual) / self.largest if self.largest else 0.0
+
+    def _lines(self) -> np.ndarray:
+        """Energies and losses of bodies, and works on them with a negative sign."""
+        p = self.run.packed
+        row, springs = np.zeros(p.kept), np.zeros(len(p.entries))
+        snapshot(p.model, p.w, p.gravity, p.first, row, springs)
+        energies = [row[b[t.W_ENERGY] - p.first :][:3] for b in p.model.bodies]
+        losses = [row[b[t.W_LOSS] - p.first] for b in p.model.bodies]
+        at = int(p.model.entries[0, t.J_WORK]) - p.first if len(p.entries) else 0
+        works = row[at : at + 2 * len(p.entries)]
+        return np.concatenate([np.ravel(energies), self.run.assembly.constant, losses, -works])
+
+
+def advance_shared(packed: Packed, threads: int, *how: Any) -> tuple[int, int, int, int]:
+    """Steps as `advance` makes them, by so many threads; never by more than there are ranges of bodies."""
+    given = (packed.model, packed.w, packed.iw, packed.gravity, *how)
+    crew, count = packed.model.crew, len(packed.model.ranges)
+    hands = 1 if PLAIN else min(threads, count)
+    if hands == 1:
+        return advance(*given, True)
+    crew[HANDS], crew[NEXT], crew[LEAVE] = hands, count, 0
+    others = [Thread(target=advance, args=(*given, False)) for _ in range(hands - 1)]
+    for other in others:
+        other.start()
+    try:
+        return advance(*given, True)
+    finally:
+        crew[LEAVE] = 1
+        for other in others:
+            other.join()
+        crew[HANDS] = 1

@@ -1,0 +1,224 @@
+"""A run whatever its scheme: inputs, controller, output rows, the events that took place, and the result made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from phloat.errors import InputError
+from phloat.motion.inputs.signals import Constant, Signal, vector
+from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.pack import Packed
+from phloat.motion.law_ranges import begin_ranges, found_ranges
+from phloat.motion.result import Books, Result, past_events
+from phloat.motion.run.assembled import Assembled, assembled, unload
+from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.reader import Reader
+from phloat.motion.run.task import Task
+from phloat.motion.run.turns import counted
+from phloat.system.state import State
+
+
+@dataclass(eq=False)
+class Rows:
+    """Output rows in arrays that grow; λ of the row `pending` is complete after the next step only."""
+
+    kept: np.ndarray
+    lam: np.ndarray
+    springs: np.ndarray
+    t: list[float] = field(default_factory=list)
+    pending: int = -1
+    dropped: int = 0  # rows before the first one here, which are saved already
+    turned: list[np.ndarray] = field(default_factory=list)  # angles with their turns, where they are counted
+
+    @property
+    def count(self) -> int:
+        return len(self.t)
+
+    def reserve(self, more: int) -> None:
+        """Makes space for so many rows more."""
+        missing = self.count + more - len(self.kept)
+        if missing > 0:
+            grow = max(missing, len(self.kept) // 2)
+            self.kept, self.lam, self.springs = (
+                np.vstack([old, np.zeros((grow, old.shape[1]))]) for old in (self.kept, self.lam, self.springs)
+            )
+
+    def drop(self, count: int) -> None:
+        """Removes the first rows, which are saved."""
+        self.kept, self.lam, self.springs = (
+            old[count : self.count].copy() for old in (self.kept, self.lam, self.springs)
+        )
+        del self.t[:count], self.turned[:count]
+        self.dropped, self.pending = self.dropped + count, max(self.pending - count, -1)
+
+    def truncate(self, count: int) -> None:
+        """Removes all rows but the first so many."""
+        del self.t[count:], self.turned[count:]
+
+    def select(self, first: int, chosen: np.ndarray) -> None:
+        """Keeps, of the rows from `first` on, those with these numbers (counted from `first`)."""
+        last = self.count - 1
+        for array in (self.kept, self.lam, self.springs):
+            array[first : first + len(chosen)] = array[first + chosen]
+        self.t[first:] = [self.t[first + k] for k in chosen]
+        if len(self.turned) > first:
+            self.turned[first:] = [self.turned[first + k] for k in chosen]
+        if self.pending == last:
+            self.pending = self.count - 1 if last - first in chosen else -1
+
+
+class Run:
+    """A task with its buffers; `t` is the time reached."""
+
+    missing: Callable[[], float] | None = None  # the energy residual so far, where the scheme counts works exactly
+
+    def __init__(self, task: Task, assembly: Assembled | None = None) -> None:
+        self.task, self.t = task, task.t_0
+        also = task.system.ports.also
+        self.given = {also.get(name, name): signal for name, signal in task.inputs.signals.items()}
+        self.signals: dict[str, Signal] = dict(self.given)
+        self.sampled = -np.inf  # when the controller was called last
+        self.happened: list[tuple[float, str]] = []
+        self.changes: list[tuple[float, int, float]] = []  # time, number of the event, its change of H
+        self.records: list[tuple[np.ndarray, np.ndarray]] = []  # e before and after each event
+        self.info: dict[str, object] = {}  # what a stepper reports
+        if task.memory is not None:
+            self.signals |= self._saved_signals(task.memory)
+        elif task.controller is not None:
+            self.control(Outputs(task.system, task.state))
+        self.assembly = assembled(task.system, task.state, self.signals, task.t_0) if assembly is None else assembly
+        p = self.packed
+        for row in task.dropped:
+            p.model.rows[row, t.R_DROPPED] = 1
+        begin_ranges(p, task.t_0)
+        self.turns = counted(task.system, p, task.output)
+        self.turned = np.zeros(0) if self.turns is None else self.turns.wrapped(self.numbers[None])[0]
+        self.rows = Rows(np.zeros((0, p.kept)), np.zeros((0, p.multipliers)), np.zeros((0, len(p.entries))))
+
+    @property
+    def packed(self) -> Packed:
+        return self.assembly.packed
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The numbers of the present state that an output row has."""
+        p = self.packed
+        return p.w[p.first : p.first + p.kept]
+
+    # --- controller --------------------------------------------------------------------------------------------------
+
+    @property
+    def due(self) -> float:
+        """When the controller wants to be called next; infinite if it is called at every step, or there is none."""
+        if self.task.every is not None and self.sampled > -np.inf:
+            return self.sampled + self.task.every
+        return getattr(self.task.controller, "due", np.inf)
+
+    def control(self, y: Outputs) -> None:
+        """Calls the controller, if its sample time has come, for new inputs."""
+        task, first = self.task, self.sampled == -np.inf
+        assert task.controller is not None
+        if self.sampled == self.t:
+            return
+        if not first and task.every is not None and self.t < self.sampled + task.every * (1 - 1e-9):
+            return
+        self.sampled = self.t if first or task.every is None else self.sampled + task.every
+        answer = task.controller(self.t, y)
+        if not isinstance(answer, Mapping):
+            raise InputError(f"the controller returned {answer!r} at t = {self.t:g} s; it must return {{port: value}}")
+        for name, value in answer.items():
+            there = task.system.ports if first else self.signals
+            port = task.system.ports.also.get(name, name)
+            if port not in there:
+                raise InputError(
+                    f"the controller answers for {name!r} at t = {self.t:g} s; "
+                    f"there {'are' if first else 'were at the start'}: {', '.join(there)}"
+                )
+            shape = task.system.ports.shape(name)
+            self.signals[port] = Constant(vector(f"controller, {name!r} at t = {self.t:g} s", value, shape))
+
+    def controlled(self) -> dict[str, np.ndarray]:
+        """The present values of the inputs that the controller has set."""
+        changed = {name: s for name, s in self.signals.items() if s is not self.given.get(name)}
+        return {name: signal.at(self.t) for name, signal in changed.items()}
+
+    def _saved_signals(self, memory: Mapping[str, np.ndarray]) -> dict[str, Signal]:
+        names = memory["inputs"].tolist()
+        ends = np.cumsum([self.task.system.ports.shape(name)[0] for name in names], dtype=int)
+        values = np.split(memory["values"], ends[:-1])
+        return {name: Constant(value) for name, value in zip(names, values, strict=False)}
+
+    def inputs(self) -> np.ndarray:
+        """u at the time reached, over all ports."""
+        u = np.zeros(self.task.system.ports.size)
+        for name, signal in self.signals.items():
+            u[self.task.system.ports[name]] = signal.at(self.t)
+        return u
+
+    # --- states and results ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def reader(self) -> Reader:
+        return Reader(self.assembly)
+
+    def outputs(self) -> Outputs:
+        """The outputs of the system now, computed when they are read."""
+        return self.reader.outputs()
+
+    def state(self) -> State:
+        system = self.task.system
+        return State(system.bodies, system.layout, unload(self.assembly, self.numbers[None])[0])
+
+    def count_turns(self) -> None:
+        """Counts the turns of joints in space up to the present state."""
+        if self.turns is not None:
+            self.turned = self.turns.onward(self.turned, self.numbers[None])[0]
+
+    def add_row(self, kept: np.ndarray, lam: np.ndarray, springs: np.ndarray) -> None:
+        """Appends an output row at the time reached."""
+        rows, k = self.rows, self.rows.count
+        rows.reserve(1)
+        rows.kept[k], rows.lam[k], rows.springs[k] = kept, lam, springs
+        rows.t.append(self.t)
+        if self.turns is not None:
+            rows.turned.append(self.turned)
+
+    def result_of(self, n: int, lam: np.ndarray, info: Mapping[str, object]) -> Result:
+        """The first n rows as a Result."""
+        p, rows, system = self.packed, self.rows, self.task.system
+        kept, times, entries = rows.kept[:n], np.array(rows.t[:n]), len(p.entries)
+        energies = np.stack([kept[:, b[t.W_ENERGY] - p.first :][:, :3] for b in p.model.bodies], axis=1)
+        energies[:, :, 1] += self.assembly.constant
+        losses = np.stack([kept[:, b[t.W_LOSS] - p.first] for b in p.model.bodies], axis=1)
+        at = int(p.model.entries[0, t.J_WORK]) - p.first if entries else 0
+        works = kept[:, at : at + 2 * entries].reshape(n, entries, 2)
+        names, changes = self._works_of_events(times)
+        accounts = Books(
+            (*(entry.name for entry in p.entries), *names),
+            energies,
+            losses,
+            np.concatenate([works, changes], axis=1),
+            np.concatenate([rows.springs[:n], np.zeros((n, len(names)))], axis=1),
+        )
+        return Result(
+            system,
+            times,
+            unload(self.assembly, kept),
+            lam[:, : system.multipliers.size],
+            accounts,
+            {**info, "events": tuple(self.happened), **found_ranges(p), **self.info},
+            past_events(system, self.happened, self.records),
+            np.array(rows.turned[:n]).reshape(n, len(self.turns.joints)) if self.turns is not None else None,
+        )
+
+    def _works_of_events(self, times: np.ndarray) -> tuple[list[str], np.ndarray]:
+        """What events have done to H up to these times, as works of entries of their own."""
+        acting = {i: k for k, i in enumerate(i for i, e in enumerate(self.task.events) if e.do is not None)}
+        out = np.zeros((len(times), len(acting), 2))
+        for time, which, change in self.changes:
+            out[times > time, acting[which], 1] += change  # the row at an event is of the state before it
+        return [f"event {self.task.events[i].name}" for i in acting], out

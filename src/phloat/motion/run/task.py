@@ -1,0 +1,58 @@
+"""What a scheme is asked to do, and the rows it fills."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from phloat.motion.inputs.inputs import Inputs
+from phloat.motion.result import Books, Result
+from phloat.motion.run.events import Event
+from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.progress import Progress
+from phloat.motion.saving.record import Recorder
+from phloat.system.state import State
+from phloat.system.system import System
+
+Controller = Callable[[float, Outputs], Mapping[str, object]]
+
+
+@runtime_checkable
+class Begins(Protocol):
+    """A controller that is a value: a run begins it afresh, on a System or a LinearPHDAE, with steps of dt (None: they vary)."""
+
+    def begun(self, model: Any, dt: float | None) -> tuple[Any, Callable[[float, Any], Mapping[str, object]]]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A motion to be found: from `state` at t_0 to t_end with inputs, a controller, events; outputs where they are wanted."""
+
+    system: System
+    state: State
+    t_0: float
+    t_end: float
+    dt: float | None
+    inputs: Inputs
+    output: int | np.ndarray = 1  # every so many steps, or at these times
+    controller: Controller | None = None
+    every: float | None = None
+    events: tuple[Event, ...] = ()
+    progress: Progress = field(default=lambda t, missing: None)
+    dropped: tuple[int, ...] = ()  # joint rows that repeat others
+    recorder: Recorder | None = None  # takes what is finished, from time to time
+    threads: int = 1  # that share the bodies of a step
+    memory: Mapping[str, np.ndarray] | None = None  # of the stepper of a run that goes on
+    corners: tuple[float, ...] = ()  # times that no step should pass
+
+
+class Scheme(Protocol):
+    """A way from a task to a result."""
+
+    def run(self, task: Task) -> Result: ...
+
+
+__all__ = ["Begins", "Books", "Controller", "Event", "Scheme", "Task"]

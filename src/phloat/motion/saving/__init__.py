@@ -1,0 +1,1 @@
+"""Saved runs: files, formats, the recorder."""

@@ -1,0 +1,139 @@
+"""Midpoint steps of the kernel for the driver, and fixed steps from node to node."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phloat.motion.inputs.corners import NO_STOPS, Stops
+from phloat.motion.kernel.step import SOLVED
+from phloat.motion.result import Result
+from phloat.motion.run.assembled import load
+from phloat.motion.run.driver import ROUND_OFF, Dense, Memory
+from phloat.motion.run.interpolation import interpolate_states
+from phloat.motion.run.kernel_run import NONE, KernelRun, Snapshot
+from phloat.motion.run.memory import memory_of, recall
+from phloat.motion.run.nodes import Marks, Nodes
+from phloat.motion.run.outputs import Outputs
+from phloat.system.state import State
+
+CHUNK = 256  # steps between looks at the clock
+NEAR = 1e-6  # of a step: a controller that is due so near a node is called there
+
+
+class KernelStepper:
+    """What steppers of the kernel share: an end of a step within it is reached by another step from its start."""
+
+    name, resumable = "Midpoint", True
+    corners: Stops = NO_STOPS
+    parts = 1  # equal steps to a time within the last step
+
+    def __init__(self, run: KernelRun) -> None:
+        self.run, self.start, self.end = run, run.t, run.t
+        self.watched = bool(run.task.events)
+        self.after: Snapshot | None = None  # the end of the last step, where another end was tried
+
+    def outputs(self) -> Outputs:
+        return self.run.outputs()
+
+    def state(self) -> State:
+        return self.run.state()
+
+    def write_row(self) -> None:
+        self.run.write_row()
+
+    def result(self, count: int | None = None) -> Result:
+        return self.run.result(count)
+
+    def memory(self) -> Memory:
+        return memory_of(self.run)
+
+    def begin_step(self) -> None:
+        """Remembers what is needed to look for events within the next step."""
+        self.start = self.run.t
+        if self.watched:
+            self.before, self.first = self.run.snapshot(), self.run.outputs()
+
+    def end_step(self) -> None:
+        self.end = self.run.t
+        if self.watched:
+            self.after, self.last = None, self.run.outputs()
+
+    def interpolate(self, x: float) -> Outputs:
+        state = interpolate_states(self.first.state, self.last.state, self.end - self.start, x)
+        return Outputs(self.run.task.system, state)
+
+    def move_to(self, time: float) -> None:
+        run = self.run
+        self.after = run.snapshot() if self.after is None else self.after
+        if time == self.end:
+            run.restore(self.after)
+            return
+        run.restore(self.before)
+        run.rows.pending = -1  # its λ is complete by the whole step
+        if time - run.t > ROUND_OFF * abs(time):
+            run.go(np.linspace(run.t, time, self.parts + 1))
+
+    def look_ahead(self, h: float) -> Dense | None:
+        run, start, now = self.run, self.run.state(), self.run.t
+        with run.trial():
+            _, status = run.steps(np.array([now, now + h]), NONE, run.parts)
+            end = run.state()
+        if status != SOLVED:
+            return None
+        return lambda x: (now + x * h, Outputs(run.task.system, interpolate_states(start, end, h, x)))
+
+    def restart(self, state: State | None = None) -> None:
+        if state is not None:
+            load(self.run.assembly, state)
+            self.run.count_turns()
+
+
+class FixedSteps(KernelStepper):
+    """Steps of dt; the last is shorter where dt does not divide the time, and one is cut where a sample lies within it."""
+
+    adaptive = False
+
+    def __init__(self, run: KernelRun, dt: float) -> None:
+        super().__init__(run)
+        recall(run)
+        task, self.dt = run.task, dt
+        nodes = Nodes(task.t_0, task.t_end, dt)
+        at = nodes.not_before(np.array([run.t - 1e-9 * dt]))
+        self.nodes, self.node = nodes, int(at[0])
+        if nodes.at(at)[0] - run.t > 1e-9 * dt:  # a run that ended between nodes resumes
+            self.nodes, self.node = Nodes(run.t, task.t_end, dt), 0
+        self.marks = Marks(self.nodes, task.output)
+        self.single = self.watched or task.controller is not None
+        self.at_node = True
+
+    def advance(self, limit: float) -> bool:
+        if self.node >= self.nodes.last:
+            return False
+        if not self.single:
+            self._chunk()
+            return True
+        run, near = self.run, NEAR * self.dt
+        self.to = float(self.nodes.within(self.node, self.node + 1)[1])
+        self.begin_step()
+        run.go(np.array([run.t, limit if run.t + near < limit < self.to - near else self.to]))
+        self.end_step()
+        return True
+
+    def _chunk(self) -> None:
+        """Many steps at once."""
+        k, last = self.node, self.nodes.last
+        stop = min(k + CHUNK, last)
+        if stop == last and stop > k + 1:
+            stop -= 1  # the last one alone: it may be shorter
+        self.run.go(self.nodes.within(k, stop), self.marks.within(k, stop) - k)
+        self.node = stop
+
+    def accept(self) -> None:
+        if not self.single:
+            return
+        left = self.to - self.run.t
+        self.at_node = left <= (1e-9 * abs(self.to - self.run.task.t_0) if self.watched else 0.0)
+        if self.at_node:
+            self.node += 1
+            if len(self.marks.within(self.node - 1, self.node)):
+                self.run.write_row()
