@@ -45,7 +45,7 @@ from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import six_arrays
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import AccuracyError, InputError
-from phloat.linear.reduction.basis import apart, orthonormal
+from phloat.linear.reduction.basis import orthogonal_to, orthonormal
 
 SOFTEST = 6  # fields whose pairs get companions unless said otherwise
 MOST = 200  # coordinates of a body that moves
@@ -363,7 +363,7 @@ def given_from(
     moved = continuum.rigid[:, continuum.rigid.any(axis=0)]
     rigid = orthonormal(moved, continuum.M)
     V = V[:, V.any(axis=0)]
-    V = orthonormal(apart(V / mass_norms(V, continuum.M), rigid, continuum.M), continuum.M, np.ones(V.shape[1]))
+    V = orthonormal(orthogonal_to(V / mass_norms(V, continuum.M), rigid, continuum.M), continuum.M, np.ones(V.shape[1]))
     port = _port_on(frame, ports)
     rows = frame_rows(continuum, frame, ports) if port is None else found[port].L
     if rows is None:  # mean axes
