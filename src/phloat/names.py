@@ -88,7 +88,19 @@ from phloat.files.model_files import load_model, read_model, save_model
 from phloat.files.results import load_result, to_netcdf
 from phloat.files.urdf import load_urdf
 from phloat.format.node import FileError
-from phloat.joints.elements import Bushing, Damper, Force, JointDamper, JointSpring, Load, Spring, Torque
+from phloat.joints.elements import (
+    Bushing,
+    Damper,
+    Force,
+    JointDamper,
+    JointFriction,
+    JointLaw,
+    JointSpring,
+    Load,
+    PortLaw,
+    Spring,
+    Torque,
+)
 from phloat.joints.pairs import Cylindrical, Drive, Planar, Prismatic, Revolute, Slide, Spherical, Universal, Weld
 from phloat.joints.tie import Pressure, Tie, Traction
 from phloat.linear.analysis.modes import Modes, modes
@@ -120,13 +132,13 @@ from phloat.motion.initial.equilibrium import equilibrium, reactions
 from phloat.motion.initial.place import place
 from phloat.motion.initial.set_moving import set_moving
 from phloat.motion.initial.settle import settle
-from phloat.motion.inputs.positions import position
+from phloat.motion.inputs.drives import position
 from phloat.motion.inputs.signals import piecewise
 from phloat.motion.ledger import Ledger, energy_ledger
-from phloat.motion.result import Books, Result
+from phloat.motion.result import EnergyAccounts, Result
 from phloat.motion.resume import resume
 from phloat.motion.run.events import Event
-from phloat.motion.saving.saved import load_run, save
+from phloat.motion.saving.folder import load_run, save
 from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha
 from phloat.motion.schemes.ida import IDA
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
@@ -151,7 +163,6 @@ __all__ = [
     "Basis",
     "Beam",
     "Body",
-    "Books",
     "Bushing",
     "Campbell",
     "Circle",
@@ -166,6 +177,7 @@ __all__ = [
     "Damper",
     "Drive",
     "EffectiveMasses",
+    "EnergyAccounts",
     "Ensemble",
     "Event",
     "FailedSamplesWarning",
@@ -179,6 +191,8 @@ __all__ = [
     "InputError",
     "JointDamper",
     "JointError",
+    "JointFriction",
+    "JointLaw",
     "JointSpring",
     "JumpsWarning",
     "KelvinVoigt",
@@ -217,6 +231,7 @@ __all__ = [
     "Polynomials",
     "Port",
     "PortError",
+    "PortLaw",
     "PortsReport",
     "PowerBalance",
     "Pressure",

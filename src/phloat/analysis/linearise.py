@@ -31,8 +31,8 @@ from phloat.errors import InputError, JointError, RedundancyWarning, finite
 from phloat.linear.form.phdae import Field, LinearPHDAE
 from phloat.motion.deformation import warn_of_frequencies
 from phloat.motion.initial.stiffness import nonconservative, spring_rows
-from phloat.motion.initial.velocities import closed_or_said, places_of
-from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.motion.initial.velocities import require_closed, velocity_indices
+from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.system.forces import dissipation
 from phloat.system.jointed import in_rows, in_velocities, joint_rows, port_columns
 from phloat.system.state import Pose, State
@@ -56,8 +56,8 @@ def linearise(
     inertial axes are closed: they would turn.
     """
     state = fits(system, state)
-    closed_or_said(system, state)
-    now = given_inputs(system, u).at(float(finite("t", t, ())))
+    require_closed(system, state)
+    now = as_inputs(system, u).at(float(finite("t", t, ())))
     small = tangent(system, state, now)
     warn_of_frequencies(system, state, level=3)
     loose = system.loose
@@ -68,7 +68,7 @@ def linearise(
         name: (int(np.isin(np.arange(w.start, w.stop), keep).sum()),) for name, w in system.multipliers.slices.items()
     }
     velocities = np.zeros(places.size)
-    velocities[: loose.split] = state.e[places_of(system)]
+    velocities[: loose.split] = state.e[velocity_indices(system)]
     linear = replace(
         loose,
         E=_with_mass(loose, small.M),

@@ -18,7 +18,7 @@ from phloat.cli.console import Console, width
 from phloat.errors import InputError, RedundancyWarning
 from phloat.files.locate import errors_at
 from phloat.files.model import Model
-from phloat.motion.initial.velocities import repeated_rows, rigid_columns, velocity_rows
+from phloat.motion.initial.velocities import redundant_rows, rigid_columns, velocity_rows
 from phloat.system.told import between
 
 HEIGHT = 14  # lines of a drawing, at most
@@ -105,7 +105,7 @@ def _freedom(model: Model) -> Freedom:
     G = velocity_rows(system, state)[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RedundancyWarning)  # the table has it
-        again = len(repeated_rows(system, state, G))
+        again = len(redundant_rows(system, state, G))
     named: tuple[str, ...] = ()
     if again:
         mu = dependencies(G)

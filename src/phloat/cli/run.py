@@ -19,9 +19,9 @@ from phloat.cli.console import Console, Interrupted, as_json, six_digits
 from phloat.errors import ConvergenceError, InputError
 from phloat.files.model import Model, require_request
 from phloat.files.requests import ModesRequest
-from phloat.motion.saving.files import held
-from phloat.motion.saving.saved import Folder
-from phloat.motion.told import deformation_said
+from phloat.motion.saving.files import locked
+from phloat.motion.saving.folder import RunFolder
+from phloat.motion.summary import describe_deformation
 
 PAGE, TABLE, SUMMARY = "page.html", "outputs.csv", "summary.json"
 TEXT_BROWSERS = ("www-browser", "links", "elinks", "lynx", "w3m")
@@ -76,8 +76,8 @@ def _has_run(folder: Path) -> bool:
 
 def _clear(folder: Path) -> None:
     """Removes the run and the files made of it."""
-    with held(folder):  # not while another process writes there
-        Folder(folder).emptied()
+    with locked(folder):  # not while another process writes there
+        RunFolder(folder).clear()
     for name in (PAGE, TABLE, SUMMARY):
         (folder / name).unlink(missing_ok=True)
 
@@ -112,7 +112,7 @@ def _simulate(model: Model, args: argparse.Namespace, folder: Path, linear: bool
 
 def _interrupted(model: Model, path: str, folder: Path) -> str:
     """The message of an interrupted run: what was kept, and how to continue."""
-    where = Folder(folder)
+    where = RunFolder(folder)
     if not where.taken:
         if folder.is_dir() and not any(folder.iterdir()):
             os.rmdir(folder)
@@ -197,7 +197,7 @@ def _print_summary(console: Console, data: dict[str, Any], took: float) -> None:
         "energy": f"{energy['start']:.6g} J → {energy['end']:.6g} J, relative residual of the balance {energy['residual']:.0e}",
     }
     if far := data["deformation"]:
-        facts["deformation"] = deformation_said(far)
+        facts["deformation"] = describe_deformation(far)
     console.facts(facts)
     for name, value in data["outputs"].items():
         console.say(f"  {name} = {_value(value)}")

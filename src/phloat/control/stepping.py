@@ -15,8 +15,8 @@ from phloat.errors import InputError, PortError, finite, positive, unknown
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.march import agreed, started
 from phloat.linear.time.midpoint import MidpointSolver
-from phloat.motion.initial.velocities import agreed as velocities_agreed
-from phloat.motion.initial.velocities import closed_or_said, repeated_rows
+from phloat.motion.initial.velocities import consistent_state as velocities_agreed
+from phloat.motion.initial.velocities import redundant_rows, require_closed
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.inputs.signals import Constant
 from phloat.motion.kernel.tables import LAM
@@ -54,7 +54,7 @@ class MovedSystem:
         outputs: Sequence[str] = (),
     ) -> None:
         self.system, self.state, self.dt = system, fits(system, state), positive("dt", dt)
-        closed_or_said(system, self.state)
+        require_closed(system, self.state)
         self.driven = {name for name, joint in system.joints.items() if joint.driven}
         self.ports = _known(system.ports, _joints_and_forces(system) if inputs is None else inputs)
         self.more = tuple(outputs)
@@ -69,7 +69,7 @@ class MovedSystem:
         """At the start, with the velocities that the drives have at first."""
         u = Inputs(self.system, {p: self._held(p) for p in self.ports})
         state = velocities_agreed(self.system, self.state, u.at(t))
-        dropped = repeated_rows(self.system, state)
+        dropped = redundant_rows(self.system, state)
         self.runner = KernelRun(Task(self.system, state, t, np.inf, self.dt, u, dropped=dropped))
 
     def advance(self, t: float, length: float) -> None:

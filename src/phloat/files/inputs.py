@@ -13,7 +13,7 @@ from phloat.errors import InputError, positive
 from phloat.format.derive import record, variant, wrapper
 from phloat.format.kinds import ANY_NUMBER, TIME, Converted, Plain, Recursive, Vector, Writer
 from phloat.format.records import Key, ListOf, MapOf, OneOf, Record, Variant, Variants
-from phloat.motion.inputs.positions import Position
+from phloat.motion.inputs.drives import Position
 from phloat.motion.inputs.signals import Piecewise, piecewise
 
 Value = float | Sequence[float]

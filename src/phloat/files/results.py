@@ -18,7 +18,7 @@ from phloat.files.model_files import load_model
 from phloat.many.results import dataset, to_file
 from phloat.motion.ledger import energy_ledger
 from phloat.motion.result import COMPONENTS, Result
-from phloat.motion.saving.saved import Folder, load_run, loaded, rebuilt
+from phloat.motion.saving.folder import RunFolder, load_rows, load_run, rebuild_description
 from phloat.system.parts import Part, Parts
 from phloat.system.system import System
 from phloat.system.units import coordinate_unit, efforts, resultant_unit, unit_of
@@ -32,7 +32,7 @@ def load_result(folder: str | Path) -> Result:
     `result.info` has its scheme, and whether it is finished. Runs of systems that a model file cannot hold, and runs of early
     versions of phloat, are opened with `load_run(folder, system)`.
     """
-    where = Folder(Path(folder))
+    where = RunFolder(Path(folder))
     if not where.path.is_dir():
         raise InputError(f"there is no saved run in {str(where.path)!r}: it is not a folder")
     try:
@@ -49,7 +49,7 @@ def load_result(folder: str | Path) -> Result:
     return load_run(where.path, _system(where))
 
 
-def _system(where: Folder) -> System:
+def _system(where: RunFolder) -> System:
     file = where.path / "model.json"
     if not file.exists():
         raise InputError(f"{str(file)!r} is missing; give the system: load_run(folder, system)")
@@ -71,13 +71,13 @@ def _with_old_frames(parts: Parts) -> Parts:
     return replace(parts, bodies=bodies)
 
 
-def _without_description(where: Folder, error: InputError) -> Result:
+def _without_description(where: RunFolder, error: InputError) -> Result:
     """The run without run.json, which is damaged; energies are then computed from the states."""
     system = _system(where)
     warnings.warn(
         f"{error}; the pieces in the folder are read, without the energy accounts", DamagedRunWarning, stacklevel=3
     )
-    return loaded(where, rebuilt(where), system)
+    return load_rows(where, rebuild_description(where), system)
 
 
 # --- NetCDF ----------------------------------------------------------------------------------------------------------
@@ -159,14 +159,14 @@ def _body(table: _Table, result: Result, name: str) -> None:
 
 
 def _energies(table: _Table, result: Result) -> None:
-    if result.books is None:
+    if result.accounts is None:
         table.add("energy", ("t",), result.energy, "J", "H, springs included")
         return
     ledger = energy_ledger(result)
     table.add("energy", ("t",), ledger.energy, "J", "H, springs included")
     table.coordinate("body", np.array(list(result.system.bodies)))
     table.coordinate("part", np.array(COMPONENTS))
-    table.add("energy.bodies", ("t", "body", "part"), result.books.bodies, "J", "energies of the bodies")
+    table.add("energy.bodies", ("t", "body", "part"), result.accounts.bodies, "J", "energies of the bodies")
     for kind, lines in (("supplied", ledger.supplied), ("dissipated", ledger.dissipated)):
         for name, line in lines.items():
             table.add(f"energy.{kind}.{name}", ("t",), line, "J", f"{kind} since the start")

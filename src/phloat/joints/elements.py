@@ -10,12 +10,13 @@ import numpy as np
 
 from phloat.algebra.cross import rotation
 from phloat.algebra.metadata import describe
-from phloat.errors import InputError, PortError, finite, not_negative
+from phloat.errors import InputError, PortError, finite, not_negative, positive
 from phloat.joints.curves import Curve, Range, curve, resistance
 from phloat.joints.ends import TURNED, Between, Vector, unit, word
 from phloat.joints.law_functions import LAWS, LawFunction, no_damper, no_spring
 from phloat.joints.laws import Law
 from phloat.joints.rows import Row, distance, in_plane, rotation_vector, small_rotation
+from phloat.joints.scalar import tanh
 
 AXES = ("inertial", "body")
 ROTATIONS = ("small", "vector")
@@ -243,6 +244,28 @@ class PortLaw(Between, _Registered):
 
     def row_laws(self) -> dict[Row, Law]:
         return {self.row: law_of(self)}
+
+
+@dataclass(frozen=True)
+class JointFriction(JointLaw):
+    """Dry friction on a free axis of a joint, −effort tanh(rate/speed): N or N m, m/s or rad/s.
+
+    Below `speed` it is a damper, so a joint that should stick creeps at a fraction of that speed.
+    """
+
+    effort: float = field(kw_only=True)
+    speed: float = field(kw_only=True)
+    suffix: ClassVar[str] = ".friction"
+
+    def __post_init__(self) -> None:
+        not_negative(f"effort of {self.label}", self.effort)
+        positive(f"speed of {self.label}", self.speed)
+        super().__post_init__()
+
+    @staticmethod
+    def damper(v: Any, effort: Any, speed: Any) -> Any:
+        slip = tanh(v / speed)
+        return effort * slip, effort * (1.0 - slip * slip) / speed
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.result import Result
 from phloat.motion.run.events import Event
 from phloat.motion.run.progress import Bar
-from phloat.motion.run.task import Begins, Controller, Scheme
+from phloat.motion.run.task import Controller, LibraryController, Scheme
 from phloat.motion.schemes.midpoint import Midpoint
 from phloat.system.state import State
 from phloat.system.system import System
@@ -47,7 +47,7 @@ def ensemble(
     start: Start = None,
     output: Callable[[Result], object] | None = None,
     u: Mapping[str, object] | Any = None,
-    controller: Controller | Begins | Any = None,
+    controller: Controller | LibraryController | Any = None,
     every: Any = None,
     scheme: Scheme | Any = Midpoint(),
     keep: int | Sequence[float] | np.ndarray | Any = 1,

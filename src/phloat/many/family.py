@@ -18,13 +18,13 @@ import numpy as np
 from phloat.bodies.body import Body
 from phloat.bodies.variation import Maker, fast_maker, same_ports, same_size
 from phloat.errors import InputError
-from phloat.motion.initial.velocities import agreed, closed_or_said, repeated_rows
-from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.motion.initial.velocities import consistent_state, redundant_rows, require_closed
+from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.inputs.signals import Function
 from phloat.motion.result import Result, at_times
 from phloat.motion.run.kernel_run import KernelRun
-from phloat.motion.run.nodes import Marks, Nodes
 from phloat.motion.run.task import Task
+from phloat.motion.run.time_grid import OutputNodes, TimeGrid
 from phloat.motion.schemes.midpoint import Midpoint
 from phloat.motion.simulate import simulate
 from phloat.system.parameters import Names, Table, number, table, with_given
@@ -115,7 +115,7 @@ class FamilyRuns:
         if u is not None:
             if not self._same_drives(system, u):
                 return None
-            task, first = replace(task, inputs=given_inputs(system, u)), replace(first, efforts=None)
+            task, first = replace(task, inputs=as_inputs(system, u)), replace(first, efforts=None)
         runner = InputsKnown(task, first)
         runner.run_all()
         result = runner.result()
@@ -179,11 +179,11 @@ def _first_run(
     if not (0.0 < dt <= t_end - t_0) or not _valid_output(output, t_0, t_end):
         raise InputError(f"steps of {dt:g} s from {t_0:g} to {t_end:g} s, output {output!r}")
     state = fits(system, start)
-    closed_or_said(system, state)
-    if agreed(system, state, inputs.at(t_0)) is not state:
+    require_closed(system, state)
+    if consistent_state(system, state, inputs.at(t_0)) is not state:
         raise InputError("the velocities of the initial state need a correction, which depends on masses")
-    task = Task(system, state, t_0, t_end, dt, inputs, output, dropped=repeated_rows(system, state))
-    runner, nodes = KernelRun(task), Nodes(t_0, t_end, dt)
+    task = Task(system, state, t_0, t_end, dt, inputs, output, dropped=redundant_rows(system, state))
+    runner, nodes = KernelRun(task), TimeGrid(t_0, t_end, dt)
     times = nodes.within(0, nodes.last)
     times = np.append(times, times[-1] + (times[-1] - times[-2]))
     try:
@@ -212,8 +212,8 @@ class InputsKnown(KernelRun):
     def run_all(self) -> None:
         """All steps, as `FixedSteps` takes them; the last one may be shorter."""
         assert self.task.dt is not None
-        nodes = Nodes(self.task.t_0, self.task.t_end, self.task.dt)
-        marks, last = Marks(nodes, self.task.output), nodes.last
+        nodes = TimeGrid(self.task.t_0, self.task.t_end, self.task.dt)
+        marks, last = OutputNodes(nodes, self.task.output), nodes.last
         for at in (*range(0, last - 1, CHUNK), last - 1):
             to = min(at + CHUNK, last - 1) if at < last - 1 else last
             self.go(nodes.within(at, to), marks.within(at, to) - at)

@@ -26,16 +26,25 @@ import numpy as np
 from phloat.algebra.array_files import DAMAGED, read_npy, read_npz
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.many.question import Outcome
-from phloat.motion.saving.files import LOCK, Check, description, held, names, shapes, whole_number, write_whole
+from phloat.motion.saving.files import (
+    LOCK,
+    Check,
+    is_count,
+    is_names,
+    is_shapes,
+    locked,
+    read_description,
+    write_atomically,
+)
 
 VERSION = 1
 WORDS: dict[str, Check] = {
     "finished": lambda x: isinstance(x, bool),
-    "parameters": names,
-    "outputs": lambda x: x is None or shapes(x),
+    "parameters": is_names,
+    "outputs": lambda x: x is None or is_shapes(x),
     "sampling": lambda x: isinstance(x, str),
     "levels": lambda x: isinstance(x, list) and all(_level(y) for y in x),
-    "complex": names,
+    "complex": is_names,
     "single": lambda x: isinstance(x, bool),
 }
 
@@ -43,7 +52,7 @@ Description = dict[str, Any]
 
 
 def _level(x: object) -> bool:
-    return isinstance(x, list) and len(x) == 2 and isinstance(x[0], str) and whole_number(x[1])
+    return isinstance(x, list) and len(x) == 2 and isinstance(x[0], str) and is_count(x[1])
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,7 @@ class EnsembleFolder:
         if not self.taken and self.path.is_dir() and any(file.name != LOCK for file in self.path.iterdir()):
             raise InputError(f"{str(self.path)!r} holds other files; give an ensemble a folder of its own")
         try:
-            with held(self.path, "ensemble"):
+            with locked(self.path, "ensemble"):
                 yield
         finally:
             if not self.taken:  # nothing came of it
@@ -93,12 +102,12 @@ class EnsembleFolder:
         self._write(self._piece(number).name, lambda file: np.savez(file, **arrays))
 
     def _write(self, name: str, put: Callable[[BinaryIO], object]) -> None:
-        write_whole(self.path / name, put)
+        write_atomically(self.path / name, put)
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def description(self) -> Description:
-        return description(self.path / "ensemble.json", "ensemble", VERSION, WORDS)
+        return read_description(self.path / "ensemble.json", "ensemble", VERSION, WORDS)
 
     def table(self, said: Description) -> np.ndarray:
         table = self._array("parameters.npy")

@@ -103,10 +103,10 @@ def _positions(x: Result) -> dict[str, np.ndarray]:
 
 
 def _energies(x: Result) -> dict[str, np.ndarray]:
-    if x.books is None:
+    if x.accounts is None:
         return {"all": x.energy}
-    parts = {part: x.books.bodies[:, :, k].sum(axis=1) for k, part in enumerate(COMPONENTS)}
-    parts["springs"] = x.books.springs.sum(axis=1)
+    parts = {part: x.accounts.bodies[:, :, k].sum(axis=1) for k, part in enumerate(COMPONENTS)}
+    parts["springs"] = x.accounts.springs.sum(axis=1)
     return {name: line for name, line in parts.items() if np.any(line)} | {"all": x.energy}
 
 

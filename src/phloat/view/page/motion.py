@@ -14,7 +14,7 @@ from phloat.joints.elements import Damper, Spring
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.ledger import Ledger
 from phloat.motion.result import Result
-from phloat.motion.told import deformation_said
+from phloat.motion.summary import describe_deformation
 from phloat.system.connection import Connection, End
 from phloat.system.elements import Element
 from phloat.system.system import System
@@ -252,7 +252,7 @@ def _summary(result: Result, ledger: Ledger, frames: np.ndarray) -> list[list[st
     if steps:
         rows.append(["steps", ", ".join(steps)])
     if isinstance(far := info.get("deformation"), Mapping) and far:
-        rows.append(["deformation", deformation_said(far)])
+        rows.append(["deformation", describe_deformation(far)])
     largest = float(np.abs(ledger.residual).max(initial=0.0))
     rows.append(["energy residual", f"{largest:.2g} J at most, {ledger.relative:.1e} of the largest energy"])
     return rows + ([["note", ledger.note]] if ledger.note else [])

@@ -9,7 +9,7 @@ import numpy as np
 
 from phloat.joints.rows import FIRST, SECOND, Row
 from phloat.linear.time.march import LinearResult
-from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.ledger import Ledger, energy_ledger
 from phloat.motion.result import COMPONENTS, Result
 from phloat.system.connection import Connection, End
@@ -48,7 +48,7 @@ def result_quantities(
     for joint in result.system.joints.values():
         out += _of_joint(result, at, joint)
     if u is not None:
-        out += _inputs(result, at, given_inputs(result.system, u))
+        out += _inputs(result, at, as_inputs(result.system, u))
     return out, ledger
 
 

@@ -1,4 +1,4 @@
-"""A run on its way to a folder: pieces of rows as they are finished, each with the memory of the stepper."""
+"""Recording of a run while it goes on: pieces of output rows, each with the memory of the stepper."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ import numpy as np
 
 from phloat.errors import SaveError
 from phloat.motion.result import Result
-from phloat.motion.saving.saved import Description, Folder, Span, columns, counted, described, entries, loaded
+from phloat.motion.saving.folder import (
+    Description,
+    RunFolder,
+    Span,
+    account_names,
+    constant_entries,
+    load_rows,
+    progress_entries,
+    result_arrays,
+)
 from phloat.system.system import System
 
 SECONDS = 10.0  # between pieces, at most
@@ -21,9 +30,9 @@ BYTES = 2**25  # of a piece, at most
 
 @dataclass(eq=False)
 class Recorder:
-    """Writes pieces of a run; rows that were written need not be kept."""
+    """Writes a run piece by piece, so that written rows need not stay in memory."""
 
-    where: Folder
+    where: RunFolder
     system: System
     constant: Description
     pieces: int = 0
@@ -31,29 +40,29 @@ class Recorder:
     written: float = field(default_factory=time.monotonic)
 
     def due(self, size: int) -> bool:
-        """Whether so many bytes of rows should go now."""
+        """Whether it is time to write so many bytes of rows."""
         return size >= BYTES or time.monotonic() - self.written >= SECONDS
 
     def piece(self, rows: Result, memory: Mapping[str, np.ndarray] | None, *, finished: bool = False) -> None:
-        """Rows that come after those before, and the stepper that goes on from them."""
-        with self._kept():
-            self.where.piece(self.pieces, columns(rows), memory)
+        """Writes the next rows, and the memory of the stepper after them."""
+        with self._explain():
+            self.where.piece(self.pieces, result_arrays(rows), memory)
             self.where.write_events(rows)
         self.pieces += 1
         if len(rows):
             count, first, _ = self.rows
             self.rows = count + len(rows), first if count else float(rows.t[0]), float(rows.t[-1])
-        self.constant |= entries(rows)
-        self.say(finished, rows.info)
+        self.constant |= account_names(rows)
+        self.describe(finished, rows.info)
         self.written = time.monotonic()
 
-    def say(self, finished: bool, info: Mapping[str, object]) -> None:
-        with self._kept():
-            self.where.describe(self.constant | counted(self.pieces, self.rows, finished, info))
+    def describe(self, finished: bool, info: Mapping[str, object]) -> None:
+        with self._explain():
+            self.where.describe(self.constant | progress_entries(self.pieces, self.rows, finished, info))
 
     @contextmanager
-    def _kept(self) -> Iterator[None]:
-        """What cannot be written is said with what was."""
+    def _explain(self) -> Iterator[None]:
+        """Adds to a SaveError how much of the run has been written."""
         try:
             yield
         except SaveError as error:
@@ -61,19 +70,21 @@ class Recorder:
             kept = f"{there}; go on with resume(folder, system, …) when it can" if self.rows[0] else "nothing is kept"
             raise SaveError(f"{error}; {kept}") from error
 
-    def ended(self, rest: Result, *, finished: bool = True) -> Result:
-        """The last rows, which no stepper goes on from; and all of the run."""
+    def finish(self, rest: Result, *, finished: bool = True) -> Result:
+        """Writes the last rows and returns the whole run."""
         self.piece(rest, None, finished=finished)
-        return loaded(self.where, self.where.description(), self.system)
+        return load_rows(self.where, self.where.description(), self.system)
 
 
-def begun(folder: str | Path, system: System, e: np.ndarray, task: Description, output: int | np.ndarray) -> Recorder:
-    """A recorder in a fresh folder, which says at once what will come."""
-    where = Folder(Path(folder)).made()
+def start_recording(
+    folder: str | Path, system: System, e: np.ndarray, task: Description, output: int | np.ndarray
+) -> Recorder:
+    """Starts recording in a new folder, with a description of the task."""
+    where = RunFolder(Path(folder)).require_empty()
     where.write("start", e)
     if not isinstance(output, int):
         where.write("output", output)
-    constant = described(system, task) | {"model": where.write_model(system), "entries": None}
+    constant = constant_entries(system, task) | {"model": where.write_model(system), "entries": None}
     out = Recorder(where, system, constant)
-    out.say(False, {})
+    out.describe(False, {})
     return out

@@ -3,7 +3,7 @@
     run.json          what the columns are and their units, the task, how many pieces there are, whether the run is finished
     model.json        the system that moved, where a model file can say it
     start.npy         the state e at the start
-    t.000000.npy      times;  e.… states;  lam.… multipliers;  bodies.… losses.… works.… springs.… the books
+    t.000000.npy      times;  e.… states;  lam.… multipliers;  bodies.… losses.… works.… springs.… the accounts
     memory.000000.npz the stepper after the last row of its piece: what `resume` goes on from
     events.npy        states before and after each event;  turned.… angles of joints in space with their turns
     lock              while a process writes here: which one
@@ -32,15 +32,20 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.version import __version__
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.format.system import plain
-from phloat.motion.result import Books, Result, at_times, past_events
-from phloat.motion.run.events import Happened
-from phloat.motion.saving.files import PARTIAL, description, held, write_whole
-from phloat.motion.saving.forms import RUN, columns_of, rows_of
+from phloat.motion.result import EnergyAccounts, Result, at_times, past_events
+from phloat.motion.run.events import PastEvent
+from phloat.motion.saving.files import (
+    PARTIAL,
+    locked,
+    read_description,
+    write_atomically,
+)
+from phloat.motion.saving.format import RUN, column_shapes, has_rows
 from phloat.system.system import System
 from phloat.system.units import units
 
 VERSION = 1
-BOOKS = ("bodies", "losses", "works", "springs")
+ACCOUNTS = ("bodies", "losses", "works", "springs")
 
 Description = dict[str, Any]
 Arrays = Mapping[str, np.ndarray]
@@ -48,7 +53,7 @@ Span = tuple[int, float, float]  # rows, from, to
 
 
 @dataclass(frozen=True)
-class Folder:
+class RunFolder:
     """The files of a run."""
 
     path: Path
@@ -57,19 +62,19 @@ class Folder:
     def taken(self) -> bool:
         return (self.path / "run.json").exists()
 
-    def made(self) -> Folder:
-        """The folder without a run in it."""
+    def require_empty(self) -> RunFolder:
+        """Raises InputError if the folder has a run."""
         if self.taken:
-            said = self.description()
-            how = "a finished run" if said["finished"] else "a run that was cut short"
+            saved = self.description()
+            how = "a finished run" if saved["finished"] else "a run that was cut short"
             raise InputError(
-                f"{str(self.path)!r} holds {how} of {said['rows']} times already; give another folder, or go on with it: "
+                f"{str(self.path)!r} holds {how} of {saved['rows']} times already; give another folder, or go on with it: "
                 "resume(folder, system, …)"
             )
         return self
 
-    def emptied(self) -> None:
-        """Without the run that was in it: first that there is one, then its pieces."""
+    def clear(self) -> None:
+        """Removes the run: first its description, then its pieces."""
         (self.path / "run.json").unlink(missing_ok=True)
         for pattern in ("model.json", "*.npy", "*.npz", f"*{PARTIAL}"):
             for file in self.path.glob(pattern):
@@ -82,7 +87,7 @@ class Folder:
         self._write("run.json", lambda file: file.write(text))
 
     def write_model(self, system: System) -> Description:
-        """The system as model.json, with its meshes beside it, or why no file can say it; what run.json tells of that."""
+        """Writes the system as model.json with its meshes, where a model file can describe it. Returns the entry for run.json."""
         beside: dict[str, Arrays] = {}
 
         def arrays(name: str, given: Arrays) -> str:
@@ -104,12 +109,12 @@ class Folder:
         self._write(f"{name}.npy", lambda file: np.save(file, rows, allow_pickle=False))
 
     def write_events(self, result: Result) -> None:
-        """The states before and after each event."""
+        """Writes the states before and after each event."""
         if result.events:
             self.write("events", np.array([[*event.before.e, *event.after.e] for event in result.events]))
 
     def piece(self, k: int, arrays: Arrays, memory: Arrays | None = None) -> None:
-        """The k-th piece; the memories of the last two are kept."""
+        """Writes the k-th piece; only the last two memories are kept."""
         for name, array in arrays.items():
             self.write(f"{name}.{k:06d}", array)
         if memory is not None:
@@ -117,61 +122,61 @@ class Folder:
             (self.path / f"memory.{k - 2:06d}.npz").unlink(missing_ok=True)
 
     def _write(self, name: str, put: Callable[[BinaryIO], object]) -> None:
-        write_whole(self.path / name, put)
+        write_atomically(self.path / name, put)
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def description(self) -> Description:
-        return description(self.path / "run.json", "run", VERSION, RUN)
+        return read_description(self.path / "run.json", "run", VERSION, RUN)
 
     def read(self, name: str) -> np.ndarray:
-        """An array that a run cannot be without."""
+        """Reads an array. Raises InputError if it cannot be read."""
         file = self.path / f"{name}.npy"
         try:
             return read_npy(file)
         except DAMAGED as error:
             raise InputError(f"{str(file)!r} cannot be read ({error}); what is left opens with load_run") from error
 
-    def pieces(self, said: Description, system: System) -> tuple[list[Arrays], str]:
-        """All pieces that are whole, up to the first that is not, and what is wrong with that one."""
+    def pieces(self, saved: Description, system: System) -> tuple[list[Arrays], str]:
+        """All complete pieces up to the first that is not, and what is wrong with that one."""
         out: list[Arrays] = []
-        for k in range(said["pieces"]):
+        for k in range(saved["pieces"]):
             arrays: dict[str, np.ndarray] = {}
-            for name, shape in columns_of(system, said["entries"]).items():
+            for name, shape in column_shapes(system, saved["entries"]).items():
                 file = f"{name}.{k:06d}"
                 try:
                     arrays[name] = read_npy(self.path / f"{file}.npy")
                 except DAMAGED as error:
                     return out, f"{file}.npy cannot be read ({error})"
-                if not rows_of(arrays[name], shape) or len(arrays[name]) != len(arrays["t"]):
+                if not has_rows(arrays[name], shape) or len(arrays[name]) != len(arrays["t"]):
                     return out, f"{file}.npy has shape {arrays[name].shape}, which does not fit the run"
             out.append(arrays)
         return out, ""
 
-    def beside(
+    def events_and_turns(
         self, system: System, info: Mapping[str, Any], pieces: list[Arrays]
-    ) -> tuple[tuple[Happened, ...], np.ndarray | None]:
-        """States at the events, and turns of joints, where the run has them."""
+    ) -> tuple[tuple[PastEvent, ...], np.ndarray | None]:
+        """States at the events, and angles of joints with their turns, where the run has them."""
         states: list[tuple[np.ndarray, np.ndarray]] = []
         turns: list[np.ndarray] = []
         with suppress(*DAMAGED):
             rows = read_npy(self.path / "events.npy")
             size = system.layout.size
-            states = [(row[:size], row[size:]) for row in rows] if rows_of(rows, (2 * size,)) else []
+            states = [(row[:size], row[size:]) for row in rows] if has_rows(rows, (2 * size,)) else []
         with suppress(*DAMAGED):
             turns = [read_npy(self.path / f"turned.{k:06d}.npy") for k in range(len(pieces))]
         fit = turns and [len(part) for part in turns] == [len(piece["t"]) for piece in pieces]
         return past_events(system, info.get("events", ()), states), np.concatenate(turns) if fit else None
 
-    def rest(self, said: Description, k: int, system: System) -> Arrays | None:
-        """The rows of a piece that is not whole, as far as all of its files have them."""
-        wanted = columns_of(system, said["entries"])
+    def partial_piece(self, saved: Description, k: int, system: System) -> Arrays | None:
+        """The rows of an incomplete piece that all of its files have."""
+        wanted = column_shapes(system, saved["entries"])
         try:
             arrays = {name: whole_rows(self.path / f"{name}.{k:06d}.npy") for name in wanted}
         except DAMAGED:
             return None
         rows = min(map(len, arrays.values()))
-        fit = all(rows_of(arrays[name], shape) for name, shape in wanted.items())
+        fit = all(has_rows(arrays[name], shape) for name, shape in wanted.items())
         return {name: array[:rows] for name, array in arrays.items()} if fit else None
 
     def memory(self, pieces: int) -> tuple[int, dict[str, np.ndarray]] | None:
@@ -191,37 +196,37 @@ def save(result: Result, folder: str | Path, *, overwrite: bool = False) -> None
     """
     if not isinstance(result, Result):
         raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one")
-    where = Folder(Path(folder))
-    with held(where.path):
+    where = RunFolder(Path(folder))
+    with locked(where.path):
         if overwrite and where.taken:
-            where.emptied()
-        where.made()
+            where.clear()
+        where.require_empty()
         finished = bool(result.info.get("finished", True))
-        where.piece(0, columns(result))
+        where.piece(0, result_arrays(result))
         where.write_events(result)
-        constant = described(result.system) | {"model": where.write_model(result.system)}
-        where.describe(constant | entries(result) | counted(1, span(result), finished, result.info))
+        constant = constant_entries(result.system) | {"model": where.write_model(result.system)}
+        where.describe(constant | account_names(result) | progress_entries(1, time_span(result), finished, result.info))
 
 
 def load_run(folder: str | Path, system: System) -> Result:
-    """The run in a folder, as far as it went: `result.info["finished"]` says whether that is to its end.
+    """Load the run in a folder, as far as it went; `result.info["finished"]` is True if it reached its end.
 
     The system is the one that moved; that its quantities, joints and ports are the same is checked. `load_result(folder)` makes
     it from the folder itself, where it can.
     """
-    where = Folder(Path(folder))
-    said = where.description()
-    same_layout(said, system)
-    result = loaded(where, said, system)
-    task = said["task"]
+    where = RunFolder(Path(folder))
+    saved = where.description()
+    require_same_layout(saved, system)
+    result = load_rows(where, saved, system)
+    task = saved["task"]
     return at_times(result, where.read("output")) if task and task["output"] is None else result
 
 
-def loaded(where: Folder, said: Description, system: System) -> Result:
-    """All rows of the pieces that are whole."""
-    pieces, wrong = where.pieces(said, system)
+def load_rows(where: RunFolder, saved: Description, system: System) -> Result:
+    """All rows of the complete pieces. Warns if pieces are damaged."""
+    pieces, wrong = where.pieces(saved, system)
     if wrong:
-        rest = where.rest(said, len(pieces), system)
+        rest = where.partial_piece(saved, len(pieces), system)
         pieces += [rest] if rest is not None and len(rest["t"]) else []
         ends = [piece["t"][-1] for piece in pieces if len(piece["t"])]
         there = f"the run is opened up to t = {ends[-1]:g} s" if ends else "nothing of it is left"
@@ -229,18 +234,20 @@ def loaded(where: Folder, said: Description, system: System) -> Result:
     if not sum(len(piece["t"]) for piece in pieces):
         raise InputError(f"the run in {str(where.path)!r} was cut short before its first piece was written")
     joined = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
-    books = None
-    if said["entries"] is not None:
-        books = Books(tuple(said["entries"]), *(joined[name] for name in BOOKS))
-    info = {name: _tuples(value) for name, value in said["info"].items()}
-    if said["task"] is not None:
-        info |= {name: said["task"][name] for name in ("scheme", "dt")}
-    info["finished"] = said["finished"] and not wrong
-    return Result(system, joined["t"], joined["e"], joined["lam"], books, info, *where.beside(system, info, pieces))
+    accounts = None
+    if saved["entries"] is not None:
+        accounts = EnergyAccounts(tuple(saved["entries"]), *(joined[name] for name in ACCOUNTS))
+    info = {name: _tuples(value) for name, value in saved["info"].items()}
+    if saved["task"] is not None:
+        info |= {name: saved["task"][name] for name in ("scheme", "dt")}
+    info["finished"] = saved["finished"] and not wrong
+    return Result(
+        system, joined["t"], joined["e"], joined["lam"], accounts, info, *where.events_and_turns(system, info, pieces)
+    )
 
 
-def rebuilt(where: Folder) -> Description:
-    """What run.json would say of the pieces that lie there, where it cannot be read; the names of the books are lost with it."""
+def rebuild_description(where: RunFolder) -> Description:
+    """A description of the pieces in a folder whose run.json cannot be read; the names of the energy accounts are lost."""
     there = {file.name.split(".")[1] for file in where.path.glob("t.??????.npy")}
     pieces = next(k for k in range(len(there) + 1) if f"{k:06d}" not in there)
     return {"entries": None, "pieces": pieces, "task": None, "info": {}, "finished": False}
@@ -249,39 +256,39 @@ def rebuilt(where: Folder) -> Description:
 # --- what run.json says ----------------------------------------------------------------------------------------------
 
 
-def columns(result: Result) -> dict[str, np.ndarray]:
+def result_arrays(result: Result) -> dict[str, np.ndarray]:
     """The arrays of a result by the names of their files."""
     out = {"t": result.t, "e": result.e, "lam": result.lam}
     out |= {} if result.turned is None else {"turned": result.turned}
-    return out | ({name: getattr(result.books, name) for name in BOOKS} if result.books is not None else {})
+    return out | ({name: getattr(result.accounts, name) for name in ACCOUNTS} if result.accounts is not None else {})
 
 
-def described(system: System, task: Description | None = None) -> Description:
-    """What does not change while a run goes on; without a task it cannot be resumed."""
+def constant_entries(system: System, task: Description | None = None) -> Description:
+    """The entries of run.json that stay the same during a run; without a task it cannot be resumed."""
     about = {"format": "phloat run", "version": VERSION, "phloat": __version__, "written": _now()}
     named = {"bodies": list(system.bodies), **_layouts(system), "units": units(system)}
     return about | named | {"task": task}
 
 
-def counted(pieces: int, rows: Span, finished: bool, info: Mapping[str, object]) -> Description:
-    """How far a run is."""
+def progress_entries(pieces: int, rows: Span, finished: bool, info: Mapping[str, object]) -> Description:
+    """The entries of run.json that change during a run."""
     return {"finished": finished, "pieces": pieces, "rows": rows[0], "times": rows[1:], "info": dict(info)}
 
 
-def span(result: Result) -> Span:
+def time_span(result: Result) -> Span:
     return len(result), float(result.t[0]), float(result.t[-1])
 
 
-def entries(result: Result) -> Description:
-    return {"entries": None if result.books is None else list(result.books.names)}
+def account_names(result: Result) -> Description:
+    return {"entries": None if result.accounts is None else list(result.accounts.names)}
 
 
-def same_layout(said: Description, system: System) -> None:
-    """The system has the quantities, ports and multipliers of the run, or a sentence on what differs."""
+def require_same_layout(saved: Description, system: System) -> None:
+    """Raises InputError if quantities, ports or multipliers of the system are not those of the run."""
     if not isinstance(system, System):
         raise InputError(f"{type(system).__name__} is no System; connect(…) makes one")
     for kind, mine in _layouts(system).items():
-        there = {name: tuple(shape) for name, shape in said[kind].items()}
+        there = {name: tuple(shape) for name, shape in saved[kind].items()}
         if list(there.items()) == list(mine.items()):
             continue
         if there == mine:
@@ -301,7 +308,7 @@ def _layouts(system: System) -> dict[str, dict[str, tuple[int, ...]]]:
 
 
 def _zip(file: BinaryIO, arrays: Arrays) -> None:
-    """As np.savez does, for any names."""
+    """Like np.savez, for any names."""
     with ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -313,7 +320,7 @@ def _now() -> str:
 
 
 def _plain(value: object) -> object:
-    """Numbers of NumPy as those of Python; anything else by its words."""
+    """NumPy numbers as Python numbers; anything else as a string."""
     return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else str(value)
 
 

@@ -13,28 +13,28 @@ from phloat.algebra.tables import facts, grid, listed
 def run_table(
     title: str, info: Mapping[str, Any], energy: np.ndarray, missing: float | None, names: Sequence[str]
 ) -> str:
-    """What was run and how, where the energy went, and what there is to ask for."""
-    said: dict[str, object] = {"scheme": _scheme(info), "steps": info.get("steps")}
+    """An HTML table of scheme, steps, events, energy and names of a run."""
+    lines: dict[str, object] = {"scheme": _scheme(info), "steps": info.get("steps")}
     if info.get("events"):
-        said["events"] = listed(f"{name} at {time:.4g} s" for time, name in info["events"])
+        lines["events"] = listed(f"{name} at {time:.4g} s" for time, name in info["events"])
     left = [
         name for name, kinds in info.get("ranges", {}).items() if any(found[-1] is not None for found in kinds.values())
     ]
     if left:
-        said["beyond its range"] = listed(left)
+        lines["beyond its range"] = listed(left)
     if far := info.get("deformation"):
-        said["deformation"] = deformation_said(far)
+        lines["deformation"] = describe_deformation(far)
     if info.get("finished") is False:
-        said["finished"] = "no: cut short"
-    said["energy (J)"] = f"{energy[0]:.6g} → {energy[-1]:.6g}" if len(energy) else ""
-    said["energy residual"] = "" if missing is None else f"{missing:.1e} of the largest energy or work"
-    said["quantities"] = listed(names)
-    said["look"] = "plot(result), show(result) in 3-D, energy_ledger(result)"
-    return facts(title, said)
+        lines["finished"] = "no: cut short"
+    lines["energy (J)"] = f"{energy[0]:.6g} → {energy[-1]:.6g}" if len(energy) else ""
+    lines["energy residual"] = "" if missing is None else f"{missing:.1e} of the largest energy or work"
+    lines["quantities"] = listed(names)
+    lines["look"] = "plot(result), show(result) in 3-D, energy_ledger(result)"
+    return facts(title, lines)
 
 
-def deformation_said(far: Mapping[str, Mapping[str, float]]) -> str:
-    """How far the body with the largest estimated error deforms in its frame, in words."""
+def describe_deformation(far: Mapping[str, Mapping[str, float]]) -> str:
+    """A sentence on the body with the largest estimated error of deformation."""
     name = max(far, key=lambda body: far[body]["error"])
     it = far[name]
     strain = f", strain {it['strain']:.2g}" if "strain" in it else ""

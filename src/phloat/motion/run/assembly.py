@@ -1,4 +1,4 @@
-"""A system with its inputs, ready to step: entries of the kernel, given efforts, driven frames."""
+"""The buffers of a run: entries of the kernel, given efforts, driven frames; states in and out."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ EFFORTS = {"force": "velocity", "torque": "spin"}  # rows along which efforts ac
 
 
 @dataclass(eq=False)
-class Assembled:
-    """The buffers of a run, which of them take inputs, and which move by themselves."""
+class Assembly:
+    """The buffers of a run, and where its inputs and drives are in them."""
 
     system: System
     signals: dict[str, Signal]  # by port; a controller changes them
@@ -57,7 +57,7 @@ class Assembled:
         return out
 
 
-def assembled(system: System, state: State, signals: dict[str, Signal], t0: float) -> Assembled:
+def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: float) -> Assembly:
     """Entries for joints, elements and every port that has a signal."""
     angles = joint_coordinates(system, state)
     entries: list[Entry] = []
@@ -86,7 +86,7 @@ def assembled(system: System, state: State, signals: dict[str, Signal], t0: floa
         for motion, kind, row in moves.get(entry.name, []):
             moving.append(motion)
             moving_at += _places(model, j, kind, row)
-    run = Assembled(
+    run = Assembly(
         system,
         signals,
         out,
@@ -99,14 +99,14 @@ def assembled(system: System, state: State, signals: dict[str, Signal], t0: floa
         [np.zeros(body.stresses) for body in system.bodies.values()],
         [entry.name for entry in out.entries],
     )
-    load(run, state)
+    load_state(run, state)
     for motion in moving:
         motion.check(signals, t0)
     return run
 
 
 def _places(model: Model, j: int, kind: str, row: int) -> list[int]:
-    """Where in w a driven thing writes: a target, a frame of the ground, directions of the first port."""
+    """Indices in w of what a drive moves: a target, a frame of the ground, or directions of the first port."""
     entries, rows, end = model.entries, model.rows, model.ends
     if kind == "target":
         return [int(rows[entries[j, t.J_ROW] + row, t.R_COEF]) + t.TARGET1]
@@ -117,7 +117,7 @@ def _places(model: Model, j: int, kind: str, row: int) -> list[int]:
 def _closed(
     system: System, c: Connection, state: State, angles: dict[str, float]
 ) -> tuple[Entry, list[tuple[Moving, str, int]]]:
-    """The closed, locked and driven rows of a joint, and what moves of it."""
+    """The entry of a joint (closed, locked and driven rows), and its drives."""
     first, second = side(system, c.first), side(system, c.second)
     motions: list[tuple[Moving, str, int]] = []
     port = port_state(c.second, state)
@@ -162,7 +162,7 @@ def _owner(system: System, element: Element) -> str:
 
 
 def _element(system: System, element: Element, state: State, angles: dict[str, float]) -> list[Entry]:
-    """Springs and dampers that do something."""
+    """The entry of an element, without rows that neither store nor dissipate."""
     rows = []
     for row, law in zip(element.rows, element.laws, strict=True):
         if law.stores or law.resists:
@@ -215,8 +215,8 @@ def _side(body: int, port: Port) -> Side:
 # --- states in and out -----------------------------------------------------------------------------------------------
 
 
-def load(run: Assembled, state: State) -> None:
-    """The state into the buffers: r and V of the mass centre, pre-stress, ports at the start, targets of closed rows."""
+def load_state(run: Assembly, state: State) -> None:
+    """Writes a state to the buffers: r and V of the mass centre, pre-stress, ports at the start, targets of closed rows."""
     w, model = run.packed.w, run.packed.model
     for i, (name, arrays) in enumerate(run.packed.arrays.items()):
         pose, B = state.pose(name), model.bodies[i]
@@ -244,7 +244,7 @@ def load(run: Assembled, state: State) -> None:
     _measure_gaps(run)
 
 
-def _measure_gaps(run: Assembled) -> None:
+def _measure_gaps(run: Assembly) -> None:
     """Gaps at the start: closed rows stay where they are (they were checked to be closed); hinges keep their turns."""
     w, model = run.packed.w, run.packed.model
     for entry in model.entries:
@@ -259,7 +259,7 @@ def _measure_gaps(run: Assembled) -> None:
                 w[row[t.R_COEF] + t.TARGET0] = w[row[t.R_COEF] + t.TARGET1] = gap
 
 
-def unload(run: Assembled, kept: np.ndarray, only: str | None = None) -> np.ndarray:
+def unload_states(run: Assembly, kept: np.ndarray, only: str | None = None) -> np.ndarray:
     """Snapshots (times × kept numbers) as vectors e of the state (times × layout); of `only` one body, and zero elsewhere.
 
     A row comes out the same, bit for bit, whatever rows stand beside it: BLAS would not do that.
@@ -295,7 +295,7 @@ def unload(run: Assembled, kept: np.ndarray, only: str | None = None) -> np.ndar
     return e
 
 
-def _stresses(run: Assembled, i: int, arrays: Arrays, eta: np.ndarray) -> np.ndarray:
+def _stresses(run: Assembly, i: int, arrays: Arrays, eta: np.ndarray) -> np.ndarray:
     """σ = C⁻¹ε(η) + pre-stress, which is an invariant."""
     elastic = arrays.body.elastic
     Q = elastic.Q

@@ -1,4 +1,4 @@
-"""What the files of a saved run must look like to be one: words of run.json, shapes of arrays, the memory of a stepper."""
+"""Format of saved runs: keys of run.json, shapes of arrays, the memory of a stepper."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.motion.saving.files import Check, names, shapes, whole_number
+from phloat.motion.saving.files import Check, is_count, is_names, is_shapes
 from phloat.system.system import System
 
 
-def number(x: object) -> bool:
+def is_number(x: object) -> bool:
     return isinstance(x, (int, float)) and not isinstance(x, bool) and bool(np.isfinite(x))
 
 
-def above_zero(x: object) -> bool:
-    return isinstance(x, (int, float)) and number(x) and x > 0
+def is_positive(x: object) -> bool:
+    return isinstance(x, (int, float)) and is_number(x) and x > 0
 
 
 def _or_none(check: Check) -> Check:
@@ -25,33 +25,33 @@ def _or_none(check: Check) -> Check:
 
 
 TASK: dict[str, Check] = {
-    "t_0": number,
-    "t_end": number,
-    "dt": _or_none(above_zero),
-    "output": _or_none(lambda x: whole_number(x) and x != 0),
-    "every": _or_none(above_zero),
-    "inputs": names,
+    "t_0": is_number,
+    "t_end": is_number,
+    "dt": _or_none(is_positive),
+    "output": _or_none(lambda x: is_count(x) and x != 0),
+    "every": _or_none(is_positive),
+    "inputs": is_names,
     "controller": lambda x: isinstance(x, bool),
-    "events": names,
+    "events": is_names,
     "scheme": lambda x: isinstance(x, dict) and isinstance(x.get("name"), str),
 }
 RUN: dict[str, Check] = {
-    "pieces": whole_number,
-    "rows": whole_number,
+    "pieces": is_count,
+    "rows": is_count,
     "finished": lambda x: isinstance(x, bool),
     "info": lambda x: isinstance(x, dict),
-    "entries": _or_none(names),
-    "quantities": shapes,
-    "ports": shapes,
-    "multipliers": shapes,
+    "entries": _or_none(is_names),
+    "quantities": is_shapes,
+    "ports": is_shapes,
+    "multipliers": is_shapes,
     "task": _or_none(
         lambda x: isinstance(x, dict) and all(word in x and check(x[word]) for word, check in TASK.items())
     ),
 }
 
 
-def columns_of(system: System, entries: list[str] | None) -> dict[str, tuple[int, ...]]:
-    """What follows the rows in each array of a piece."""
+def column_shapes(system: System, entries: list[str] | None) -> dict[str, tuple[int, ...]]:
+    """The shape of one row in each array of a piece."""
     out: dict[str, tuple[int, ...]] = {"t": (), "e": (system.layout.size,), "lam": (system.multipliers.size,)}
     if entries is None:
         return out
@@ -59,12 +59,12 @@ def columns_of(system: System, entries: list[str] | None) -> dict[str, tuple[int
     return out | {"bodies": (bodies, 3), "losses": (bodies,), "works": (lines, 2), "springs": (lines,)}
 
 
-def rows_of(array: np.ndarray, shape: tuple[int, ...]) -> bool:
-    """Whether it is rows of numbers of this shape."""
+def has_rows(array: np.ndarray, shape: tuple[int, ...]) -> bool:
+    """Whether an array has rows of this shape."""
     return array.dtype == float and array.ndim > 0 and array.shape[1:] == shape
 
 
-# of the memory: kind of numbers and axes
+# arrays of the memory: kind of numbers and number of axes
 MEMORY = {
     **dict.fromkeys(("now", "w", "bank", "sizes", "moved", "constant", "before", "values"), ("f", 1)),
     **dict.fromkeys(("halvings", "happened", "row.t"), ("f", 1)),
@@ -75,8 +75,8 @@ MEMORY = {
 }
 
 
-def memory_or_said(memory: Mapping[str, np.ndarray], task: Mapping[str, Any], ports: Mapping[str, Any]) -> None:
-    """The memory of a stepper that stands somewhere in this task, or a sentence."""
+def require_memory(memory: Mapping[str, np.ndarray], task: Mapping[str, Any], ports: Mapping[str, Any]) -> None:
+    """Raises InputError if the memory of a stepper is incomplete, damaged, or not of this task."""
     for name in MEMORY:
         if name not in memory:
             raise InputError(

@@ -1,4 +1,4 @@
-"""Where the steps of a run begin and end, and which of these places are kept: found as they are needed, however many there are."""
+"""Nodes of equal steps, and which of them are output, computed when they are needed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phloat.errors import SampleTimeWarning, steps_or_said
 
 
 @dataclass(frozen=True)
-class Nodes:
+class TimeGrid:
     """Times start + k dt up to the end; the last one is the end itself, its step shorter where dt does not divide the time."""
 
     start: float
@@ -45,15 +45,15 @@ class Nodes:
 
 
 @dataclass(frozen=True, eq=False)
-class Marks:
-    """The nodes to keep: every so many and the last, or those around the wanted times."""
+class OutputNodes:
+    """The nodes that are output: every so many and the last, or those around given times."""
 
-    nodes: Nodes
+    nodes: TimeGrid
     output: int | np.ndarray
 
     @cached_property
     def around(self) -> np.ndarray:
-        """Numbers of the nodes around the wanted times, ascending."""
+        """Numbers of the nodes around the output times, ascending."""
         nodes, output = self.nodes, np.asarray(self.output)
         near = 1e-9 * float(np.diff(nodes.within(0, 1))[0])
         after = np.minimum(nodes.not_before(output - near), nodes.last)
@@ -61,15 +61,15 @@ class Marks:
         return np.unique(np.clip(np.concatenate([after, after[~hit] - 1]), 0, nodes.last))
 
     def within(self, first: int, last: int) -> np.ndarray:
-        """Those after the first node, up to the last."""
+        """Output nodes after the first node, up to the last."""
         if not isinstance(self.output, int):
             return self.around[slice(*np.searchsorted(self.around, [first, last], side="right"))]
         every = np.arange(self.output * (first // self.output + 1), last + 1, self.output)
         return every if last < self.nodes.last or self.nodes.last in every[-1:] else np.append(every, self.nodes.last)
 
 
-def on_time_or_said(name: str, time: float, dt: float) -> None:
-    """A time of a controller that equal steps of dt do not hit: how late it is."""
+def warn_if_late(name: str, time: float, dt: float) -> None:
+    """Warns if equal steps of dt do not meet a sample time or delay of a controller."""
     late = (np.ceil(time / dt * (1 - 1e-9)) - time / dt) * dt
     if late > 1e-6 * dt:
         warnings.warn(
