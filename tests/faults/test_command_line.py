@@ -15,9 +15,7 @@ import pytest
 import phloat as ph
 from phloat.cli import console, examples, main
 from phloat.cli import run as running
-from phloat.format.derive import record
 from phloat.motion.saving import recorder as record
-from phloat.twin import running
 
 MODELS = Path(__file__).resolve().parents[2] / "examples" / "models"
 CRANK, BAR = str(MODELS / "crank_slider.yaml"), str(MODELS / "four_bar.yaml")
