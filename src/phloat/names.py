@@ -102,7 +102,7 @@ from phloat.linear.state_space import StateSpace, descriptor, state_space
 from phloat.linear.zeros import PoleZeros, poles, poles_zeros, zeros
 from phloat.many.distributions import choice, lognormal, normal, triangular, truncated, uniform
 from phloat.many.ensemble import ensemble
-from phloat.many.question import varied
+from phloat.many.parametric_run import varied
 from phloat.many.results import Ensemble, load_ensemble
 from phloat.motion.equilibrium import equilibrium, reactions
 from phloat.motion.events import Event

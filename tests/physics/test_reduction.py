@@ -8,7 +8,7 @@ from reduction_zoo import BAND, alu, jointed_arm, plate
 
 import phloat as ph
 from phloat.analysis.pod import pod
-from phloat.bodies.reduced import quadratic_strain
+from phloat.bodies.bases import quadratic_strain
 from phloat.linear.balanced import balanced
 from phloat.linear.bases import Basis
 from phloat.linear.error import error

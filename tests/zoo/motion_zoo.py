@@ -6,7 +6,7 @@ import numpy as np
 from bodies_zoo import beam
 
 import phloat as ph
-from phloat.bodies.reduced import members
+from phloat.bodies.bases import members
 from phloat.joints.rows import Along, Turn
 
 SOFT = ph.Material(E=2.0e9, rho=1200.0, nu=0.3)

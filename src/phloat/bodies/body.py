@@ -14,9 +14,9 @@ from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
 from phloat.algebra.tables import facts, grid
+from phloat.bodies.bases import beam_basis, fields_basis, members, pair_basis
 from phloat.bodies.construction import Construction
 from phloat.bodies.inertia import Inertia
-from phloat.bodies.reduced import beam_basis, fields_basis, members, pair_basis
 from phloat.bodies.shape import Combined, Selected, Shape
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, PortError, unknown

@@ -194,7 +194,7 @@ class ModalDamping:
 Damping = Rayleigh | KelvinVoigt | ModalDamping
 
 
-def a_damping(damping: object, more: str = "") -> None:
+def require_damping(damping: object, more: str = "") -> None:
     """It is one, or a sentence."""
     if not isinstance(damping, Damping):
         raise InputError(f"damping is {damping!r}; it must be Rayleigh(…), KelvinVoigt(…) or ModalDamping(…){more}")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.fem.mesh_parts import MeshData
+from phloat.fem.mesh_data import MeshData
 
 # the beginning of an element's type and its number of nodes: CPS3, S4R, C3D10M, …
 _ABAQUS = (

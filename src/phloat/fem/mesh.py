@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 from phloat.errors import InputError, positive, unknown
 from phloat.fem import cells as cell
 from phloat.fem.cells import CORNERS, DIMENSION, NODES
-from phloat.fem.mesh_checks import checked_cells, checked_points, checked_regions, one_orientation, point_text
+from phloat.fem.mesh_checks import checked_cells, checked_points, checked_regions, consistent_orientation, point_text
 
 __all__ = ["CORNERS", "NODES", "Mesh"]
 
@@ -44,7 +44,7 @@ class Mesh:
         points = checked_points(self.kind, self.points)
         cells = checked_cells(self.kind, self.cells, points)
         object.__setattr__(self, "points", points)
-        object.__setattr__(self, "cells", one_orientation(self.kind, points, cells))
+        object.__setattr__(self, "cells", consistent_orientation(self.kind, points, cells))
         object.__setattr__(self, "regions", checked_regions(self.regions, len(cells)))
         turned = {name: self._turned(name, facets) for name, facets in self.boundaries.items()}
         object.__setattr__(self, "boundaries", turned)

@@ -55,7 +55,7 @@ def checked_cells(kind: str, cells: object, points: np.ndarray) -> np.ndarray:
     return array
 
 
-def one_orientation(kind: str, points: np.ndarray, cells: np.ndarray) -> np.ndarray:
+def consistent_orientation(kind: str, points: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """The cells, renumbered if all of them have negative volume; cells without volume or of both signs are refused."""
     low, high = jacobians(kind, points, cells)
     flat = (high <= 0.0) & (low >= 0.0)

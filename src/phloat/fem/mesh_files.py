@@ -13,7 +13,7 @@ from phloat.errors import InputError, positive, unknown
 from phloat.fem.cells import FACET
 from phloat.fem.decks import abaqus, nastran
 from phloat.fem.mesh import Mesh
-from phloat.fem.mesh_parts import MeshData, mesh_from_data
+from phloat.fem.mesh_data import MeshData, mesh_from_data
 
 FORMATS = {
     ".msh": "gmsh",

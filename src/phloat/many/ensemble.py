@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.many.by_value import global_names, installed
+from phloat.many.collect import Collector
 from phloat.many.dask import on_cluster
-from phloat.many.gather import Gatherer
-from phloat.many.processes import cores, here, in_processes, in_threads
-from phloat.many.question import Outcome, Question, Start, Varied
+from phloat.many.parametric_run import Outcome, ParametricRun, Start, Varied
+from phloat.many.pickling import global_names, installed
+from phloat.many.processes import available_cores, in_processes, in_threads, run_here
 from phloat.many.results import Ensemble
 from phloat.many.samples import Key, Samples, sampled
 from phloat.many.store import VERSION, Description, EnsembleFolder
@@ -90,50 +90,50 @@ def ensemble(
         keep = np.array(keep)
     arguments |= {"output": keep, "events": events, "t_start": t_start}
     drawn = sampled(parameters, samples, sampling, seed)
-    question = Question(system, drawn.keys, start, arguments, output)
+    run = ParametricRun(system, drawn.keys, start, arguments, output)
     begin, folder = time.perf_counter(), None if save is None else EnsembleFolder(Path(save))
     with nullcontext() if folder is None else folder.held():
-        gatherer = _gatherer(question, drawn, folder)
-        if len(gatherer.missing):
-            _run(question, gatherer, workers, scheduler, counting(len(drawn), progress))
-    gatherer.warn()
+        collector = _collector(run, drawn, folder)
+        if len(collector.missing):
+            _run(run, collector, workers, scheduler, progress_display(len(drawn), progress))
+    collector.warn()
     info = {"seconds": time.perf_counter() - begin, "finished": True}
-    return Ensemble(drawn, gatherer.pieces, question, info)
+    return Ensemble(drawn, collector.pieces, run, info)
 
 
-def _gatherer(question: Question, drawn: Samples, folder: EnsembleFolder | None) -> Gatherer:
-    """Empty, or with what a folder holds of the same question."""
-    description = description_of(question, drawn)
+def _collector(run: ParametricRun, drawn: Samples, folder: EnsembleFolder | None) -> Collector:
+    """Empty, or with what a folder holds of the same ensemble."""
+    description = description_of(run, drawn)
     if folder is None or not folder.taken:
-        return Gatherer(drawn.values, description, folder)
+        return Collector(drawn.values, description, folder)
     there = folder.description()
     if differing := changed_parts(there, description):
         raise InputError(
             f"{str(folder.path)!r} holds another ensemble: {', '.join(differing)} {'is' if len(differing) == 1 else 'are'} "
             "not the same; call it as it was, or give another folder"
         )
-    out = Gatherer(drawn.values, there, folder)
+    out = Collector(drawn.values, there, folder)
     out.go_on()
     return out
 
 
 def _run(
-    question: Question, gatherer: Gatherer, workers: int | None, scheduler: Any, show: Callable[[int, int], None]
+    run: ParametricRun, collector: Collector, workers: int | None, scheduler: Any, show: Callable[[int, int], None]
 ) -> None:
     """All samples that are missing; what was finished is kept, whatever happens."""
-    missing = gatherer.missing
-    outcomes = _outcomes(question, gatherer.table, missing, workers, scheduler)
+    missing = collector.missing
+    outcomes = _outcomes(run, collector.table, missing, workers, scheduler)
     try:
-        for some in _not_in_vain(question, outcomes, len(missing)):
-            gatherer.take(some)
-            show(gatherer.done, gatherer.failures)
+        for some in _stop_if_all_fail(run, outcomes, len(missing)):
+            collector.take(some)
+            show(collector.done, collector.failures)
     finally:
         outcomes.close()
-        gatherer.flush()
-    gatherer.finish()
+        collector.flush()
+    collector.finish()
 
 
-def _not_in_vain(question: Question, outcomes: Iterator[list[Outcome]], total: int) -> Iterator[list[Outcome]]:
+def _stop_if_all_fail(run: ParametricRun, outcomes: Iterator[list[Outcome]], total: int) -> Iterator[list[Outcome]]:
     """The same outcomes; but where all fail at first, and the system as it is fails alike, that is an error of the call."""
     held: list[Outcome] = []
     for some in outcomes:
@@ -142,7 +142,7 @@ def _not_in_vain(question: Question, outcomes: Iterator[list[Outcome]], total: i
             if len(held) < min(DOUBTFUL, total):
                 continue
             why = {outcome.error for outcome in held}
-            if len(why) == 1 and question.as_it_is().error in why:
+            if len(why) == 1 and run.run_base().error in why:
                 raise InputError(f"every sample fails, and so does the system as it is: {why.pop()}")
         yield held
         break
@@ -150,17 +150,17 @@ def _not_in_vain(question: Question, outcomes: Iterator[list[Outcome]], total: i
 
 
 def _outcomes(
-    question: Question, table: np.ndarray, numbers: np.ndarray, workers: int | None, scheduler: Any
+    run: ParametricRun, table: np.ndarray, numbers: np.ndarray, workers: int | None, scheduler: Any
 ) -> Generator[list[Outcome]]:
     """By the way that suits the work."""
     if scheduler is not None:
-        yield from on_cluster(question, table, numbers, scheduler)
+        yield from on_cluster(run, table, numbers, scheduler)
         return
-    count = min(cores() if workers is None else workers, len(numbers))
+    count = min(available_cores() if workers is None else workers, len(numbers))
     if workers is None:
         begin = time.perf_counter()
         taken: list[float] = []
-        for some in here(question, table, numbers):
+        for some in run_here(run, table, numbers):
             yield some
             taken.append(time.perf_counter() - begin - sum(taken))
             if sum(taken) > TRIAL:
@@ -168,28 +168,28 @@ def _outcomes(
         numbers = numbers[len(taken) :]
         count = 1 if min(taken) * len(numbers) < WORTH else count  # the first one has the step compiled, or loaded
     if count == 1 or not len(numbers):
-        yield from here(question, table, numbers)
+        yield from run_here(run, table, numbers)
         return
     try:
-        shared = in_processes(question, table, numbers, count)
+        shared = in_processes(run, table, numbers, count)
     except InputError:  # something of it is known to this process alone
-        shared = in_threads(question, table, numbers, count)
+        shared = in_threads(run, table, numbers, count)
     yield from shared
 
 
-# --- the question ----------------------------------------------------------------------------------------------------
+# --- the ensemble ----------------------------------------------------------------------------------------------------
 #
-# What an ensemble asks, in words and as fingerprints: a sweep goes on only with the question that it began with.
+# The arguments of an ensemble as fingerprints: a sweep is resumed only with the arguments that it began with.
 
 
 DIGITS = 6  # to which two starts are the same: they were found by iterations, perhaps on two machines
 
 
-def description_of(question: Question, drawn: Samples) -> Description:
+def description_of(run: ParametricRun, drawn: Samples) -> Description:
     """The description of an ensemble of which nothing has been run."""
-    arguments = {("keep" if name == "output" else name): value for name, value in question.arguments.items()}
-    parts: dict[str, Any] = {"system": _written(question.system), "parameters": (drawn.keys, drawn.values)}
-    parts |= {"start": _start(question.start), "output": question.output, **arguments}
+    arguments = {("keep" if name == "output" else name): value for name, value in run.arguments.items()}
+    parts: dict[str, Any] = {"system": _system_parts(run.system), "parameters": (drawn.keys, drawn.values)}
+    parts |= {"start": _start(run.start), "output": run.output, **arguments}
     plain = {name: value for name, value in arguments.items() if isinstance(value, (int, float, str))}
     return {
         "format": "phloat ensemble",
@@ -208,12 +208,12 @@ def description_of(question: Question, drawn: Samples) -> Description:
 
 
 def changed_parts(there: Description, here: Description) -> list[str]:
-    """The parts of two questions that are not the same."""
+    """The parts of two ensembles that are not the same."""
     a, b = there["question"], here["question"]
     return [name for name in dict.fromkeys((*a, *b)) if a.get(name) != b.get(name)]
 
 
-def _written(system: System) -> object:
+def _system_parts(system: System) -> object:
     """What a system was written with: its arrays follow from that, to round-off, which machines do not share."""
     bodies = {name: (body.construction or body) for name, body in system.bodies.items()}
     joints = {name: (c.joint, len(c.free), len(c.locked), len(c.driven)) for name, c in system.joints.items()}
@@ -234,7 +234,7 @@ def _start(start: object) -> object:
 # How far an ensemble is, on the terminal or in a notebook.
 
 
-def counting(total: int, wanted: bool | None) -> Callable[[int, int], None]:
+def progress_display(total: int, wanted: bool | None) -> Callable[[int, int], None]:
     """A bar once it takes more than a second; never where nobody looks, unless asked for.
 
     Called with the samples done and those that failed; it goes away when all are done.
@@ -257,19 +257,27 @@ def counting(total: int, wanted: bool | None) -> Callable[[int, int], None]:
 
 # --- fingerprints ----------------------------------------------------------------------------------------------------
 #
-# Whether two questions are the same: a digest of any value, by what it says and not by where it stands in memory.
+# Whether two ensembles are the same: a digest of any value, by what it says and not by where it stands in memory.
+
+
+FIRST_NAMES = {  # of classes and fields, as in fingerprints of saved ensembles
+    **{"Construction": "Made", "ConstructionStep": "Step"},
+    **{"ConstructionStep.method": "verb", "ConstructionStep.arguments": "given"},
+    **{"PlateRectangle": "Oblong", "PlateDisc": "Round", "RectangleOutline": "Rectangle"},
+    **{"BoxOutline": "Box", "TubeOutline": "Tube", "BracketOutline": "Bracket"},
+}
 
 
 def fingerprint(thing: object) -> str:
     """The same for equal values in any process: numbers, arrays, frozen values, mappings, functions by their code."""
     digest = hashlib.sha256()
-    for part in _said(thing, ()):
+    for part in _encoded(thing, ()):
         digest.update(part)
         digest.update(b"\0")
     return digest.hexdigest()[:16]
 
 
-def _said(x: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
+def _encoded(x: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
     if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufcSU":
         yield from (x.dtype.str.encode(), str(x.shape).encode(), np.ascontiguousarray(x).tobytes())
     elif x is None or isinstance(x, (bool, int, float, complex, str, bytes)):
@@ -277,10 +285,10 @@ def _said(x: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
     elif id(x) in inside:
         yield b"again"
     else:
-        yield type(x).__qualname__.encode()
+        yield FIRST_NAMES.get(type(x).__qualname__, type(x).__qualname__).encode()
         inside = (*inside, id(x))
         for part in (*_methods(type(x)), *_parts(x)):
-            yield from _said(part, inside)
+            yield from _encoded(part, inside)
 
 
 def _methods(kind: type) -> list[object]:
@@ -310,7 +318,8 @@ def _parts(x: Any) -> Iterator[object]:
         yield from sorted(x, key=repr)
     elif is_dataclass(x):
         for field in fields(x):
-            yield from (field.name, getattr(x, field.name))
+            name = FIRST_NAMES.get(f"{type(x).__name__}.{field.name}", field.name)
+            yield from (name, getattr(x, field.name))
     elif hasattr(x, "tocoo"):  # a sparse matrix
         entries = x.tocoo()
         yield from (entries.shape, entries.row, entries.col, entries.data)

@@ -23,12 +23,20 @@ from typing import IO, Any
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.many.by_value import dumps
-from phloat.many.question import Outcome, Question
+from phloat.many.parametric_run import Outcome, ParametricRun
+from phloat.many.pickling import dumps
 
-BEGIN = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from phloat.many.processes import run_worker; run_worker()"
-ALONE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-AGAIN = 3  # times that processes may fail to begin
+WORKER_COMMAND = (
+    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); import phloat.many.processes as p; p.run_worker()"
+)
+SINGLE_THREAD = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+START_ATTEMPTS = 3  # times that processes may fail to begin
 
 
 class GoneError(Exception):
@@ -38,16 +46,16 @@ class GoneError(Exception):
 class Process:
     """A worker at the other end of two pipes."""
 
-    def __init__(self, question: bytes) -> None:
-        environment = os.environ | dict.fromkeys(ALONE, "1")
+    def __init__(self, run: bytes) -> None:
+        environment = os.environ | dict.fromkeys(SINGLE_THREAD, "1")
         path = [entry or os.getcwd() for entry in sys.path]
         self.process = subprocess.Popen(
-            [sys.executable, "-c", BEGIN, json.dumps(path)],
+            [sys.executable, "-c", WORKER_COMMAND, json.dumps(path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
         )
-        self.refusal = pickle.loads(self.ask(question))
+        self.refusal = pickle.loads(self.ask(run))
 
     def ask(self, data: bytes) -> bytes:
         """The answer to a message."""
@@ -73,17 +81,17 @@ class Process:
                 pipe.close()
 
 
-def in_processes(question: Question, table: np.ndarray, numbers: np.ndarray, workers: int) -> Iterator[list[Outcome]]:
-    """All samples in processes. InputError, before anything is run, where the question cannot be sent."""
-    return _Pool(dumps("the question", question), table, numbers, workers).outcomes()
+def in_processes(run: ParametricRun, table: np.ndarray, numbers: np.ndarray, workers: int) -> Iterator[list[Outcome]]:
+    """All samples in processes. InputError, before anything is run, where the ensemble cannot be sent."""
+    return _Pool(dumps("the ensemble", run), table, numbers, workers).outcomes()
 
 
 class _Pool:
-    def __init__(self, question: bytes, table: np.ndarray, numbers: np.ndarray, workers: int) -> None:
-        self.question, self.table = question, table
+    def __init__(self, run: bytes, table: np.ndarray, numbers: np.ndarray, workers: int) -> None:
+        self.run, self.table = run, table
         self.left, self.workers = len(numbers), max(1, min(workers, len(numbers)))
         self.waiting: queue.LifoQueue[np.ndarray | None] = queue.LifoQueue()
-        for some in list(shares(numbers, fair(len(numbers), workers)))[::-1]:
+        for some in list(split_shares(numbers, share_size(len(numbers), workers)))[::-1]:
             self.waiting.put(some)
         self.answers: queue.Queue[list[Outcome] | BaseException] = queue.Queue(maxsize=2 * self.workers)
         self.processes: list[Process | None] = [None] * self.workers
@@ -126,7 +134,7 @@ class _Pool:
                 self.answers.put(error)
 
     def _share(self, i: int, some: np.ndarray) -> None:
-        process = self.processes[i] or self._begun(i)
+        process = self.processes[i] or self._start_process(i)
         try:
             answer = process.ask(dumps("a share", (some, self.table[some])))
         except GoneError as gone:
@@ -144,17 +152,17 @@ class _Pool:
             self.waiting.put(some[len(outcomes) :])
         self.answers.put(outcomes)
 
-    def _begun(self, i: int) -> Process:
+    def _start_process(self, i: int) -> Process:
         said: Any = ""
-        for _ in range(AGAIN):
+        for _ in range(START_ATTEMPTS):
             try:
-                process = Process(self.question)
+                process = Process(self.run)
             except GoneError as gone:
                 said = gone
                 continue
             if process.refusal:
                 process.end()
-                raise InputError(f"the question cannot be opened in another process: {process.refusal}")
+                raise InputError(f"the ensemble cannot be opened in another process: {process.refusal}")
             self.processes[i] = process
             if self.closing:
                 process.end()
@@ -166,7 +174,7 @@ class _Pool:
 #
 # A process that works on shares of an ensemble: it reads them from its input and writes what it found to its output.
 #
-# Messages are pickles, each with its length before it. The first one is the question; an empty one, or the end of the input, is
+# Messages are pickles, each with its length before it. The first one is the ensemble; an empty one, or the end of the input, is
 # the end.
 
 
@@ -198,13 +206,13 @@ def run_worker() -> None:
     os.open(os.devnull, os.O_RDONLY)
     sys.stdin = open(os.devnull)
     try:
-        question: Any = pickle.loads(receive(source))
+        run: Any = pickle.loads(receive(source))
     except Exception as error:
         send(sink, pickle.dumps(f"{type(error).__name__}: {error}"))
         return
     send(sink, pickle.dumps(""))
     while data := receive(source):
-        send(sink, pickle.dumps(work(question, *pickle.loads(data)), protocol=5))
+        send(sink, pickle.dumps(run_samples(run, *pickle.loads(data)), protocol=5))
 
 
 # --- samples in this process ------------------------------------------------------------------------------------------
@@ -212,41 +220,41 @@ def run_worker() -> None:
 # Samples one after the other, here or in threads; what other processes do with their share is the same.
 
 
-SECONDS = 2.0  # after which a share of the work is handed in
-BYTES = 16e6  # or when so much has come together
-SHARE = 256  # samples that are given out at once, at most
+SHARE_SECONDS = 2.0  # after which a share of the work is handed in
+SHARE_BYTES = 16e6  # or when so much has come together
+MOST_SAMPLES = 256  # samples that are given out at once, at most
 
 
-def work(question: Question, numbers: np.ndarray, rows: np.ndarray, *, watched: bool = True) -> list[Outcome]:
+def run_samples(run: ParametricRun, numbers: np.ndarray, rows: np.ndarray, *, watched: bool = True) -> list[Outcome]:
     """Some samples: at least one, and as many of the others as time and memory allow. Of runs alike one has its times."""
     begin, size = time.perf_counter(), 0
     out: list[Outcome] = []
     timed = False
     for k, values in zip(numbers, rows, strict=True):
-        outcome = question.asked(int(k), values, watched=watched)
+        outcome = run.run_sample(int(k), values, watched=watched)
         size += 0 if outcome.outputs is None else sum(x.nbytes for x in outcome.outputs.values())
         out.append(outcome if not timed else outcome._replace(t=None))
         timed = timed or outcome.t is not None
-        if time.perf_counter() - begin > SECONDS or size > BYTES:
+        if time.perf_counter() - begin > SHARE_SECONDS or size > SHARE_BYTES:
             break
     return out
 
 
-def here(question: Question, table: np.ndarray, numbers: np.ndarray) -> Iterator[list[Outcome]]:
+def run_here(run: ParametricRun, table: np.ndarray, numbers: np.ndarray) -> Iterator[list[Outcome]]:
     """All samples in this process, one at a time."""
     for k in numbers:
-        yield [question.asked(int(k), table[k])]
+        yield [run.run_sample(int(k), table[k])]
 
 
-def in_threads(question: Question, table: np.ndarray, numbers: np.ndarray, workers: int) -> Iterator[list[Outcome]]:
+def in_threads(run: ParametricRun, table: np.ndarray, numbers: np.ndarray, workers: int) -> Iterator[list[Outcome]]:
     """All samples in threads of this process: compiled code runs side by side, Python in turn."""
-    waiting = list(shares(numbers, fair(len(numbers), workers)))[::-1]
+    waiting = list(split_shares(numbers, share_size(len(numbers), workers)))[::-1]
     running: dict[Future[list[Outcome]], np.ndarray] = {}
     with ThreadPoolExecutor(workers) as pool:
         while waiting or running:
             while waiting and len(running) < workers:
                 some = waiting.pop()
-                running[pool.submit(work, question, some, table[some], watched=False)] = some
+                running[pool.submit(run_samples, run, some, table[some], watched=False)] = some
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 some, done = running.pop(future), future.result()
                 if len(done) < len(some):
@@ -254,15 +262,15 @@ def in_threads(question: Question, table: np.ndarray, numbers: np.ndarray, worke
                 yield done
 
 
-def shares(numbers: np.ndarray, size: int) -> Iterator[np.ndarray]:
+def split_shares(numbers: np.ndarray, size: int) -> Iterator[np.ndarray]:
     return (numbers[at : at + size] for at in range(0, len(numbers), size))
 
 
-def fair(samples: int, workers: int) -> int:
+def share_size(samples: int, workers: int) -> int:
     """Samples to a share: many shares for each worker, so that none waits long at the end."""
-    return int(np.clip(samples // (32 * workers), 1, SHARE))
+    return int(np.clip(samples // (32 * workers), 1, MOST_SAMPLES))
 
 
-def cores() -> int:
+def available_cores() -> int:
     """Processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

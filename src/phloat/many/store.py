@@ -25,11 +25,11 @@ import numpy as np
 
 from phloat.algebra.array_files import DAMAGED, read_npy, read_npz
 from phloat.errors import DamagedRunWarning, InputError
-from phloat.many.question import Outcome
+from phloat.many.parametric_run import Outcome
 from phloat.motion.files import LOCK, Check, description, held, names, shapes, whole_number, write_whole
 
 VERSION = 1
-WORDS: dict[str, Check] = {
+CHECKS: dict[str, Check] = {
     "finished": lambda x: isinstance(x, bool),
     "parameters": names,
     "outputs": lambda x: x is None or shapes(x),
@@ -98,11 +98,11 @@ class EnsembleFolder:
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def description(self) -> Description:
-        return description(self.path / "ensemble.json", "ensemble", VERSION, WORDS)
+        return description(self.path / "ensemble.json", "ensemble", VERSION, CHECKS)
 
-    def table(self, said: Description) -> np.ndarray:
+    def table(self, description: Description) -> np.ndarray:
         table = self._array("parameters.npy")
-        if table.dtype != float or table.ndim != 2 or table.shape[1] != len(said["parameters"]):
+        if table.dtype != float or table.ndim != 2 or table.shape[1] != len(description["parameters"]):
             raise InputError(
                 f"parameters.npy in {str(self.path)!r} has shape {table.shape}, which does not fit ensemble.json"
             )
@@ -116,13 +116,13 @@ class EnsembleFolder:
                 f"{str(self.path / name)!r} cannot be read ({error}); the pieces beside it may be"
             ) from error
 
-    def form(self, said: Description) -> OutputForm | None:
-        if said["outputs"] is None:
+    def form(self, description: Description) -> OutputForm | None:
+        if description["outputs"] is None:
             return None
-        shapes = {name: tuple(shape) for name, shape in said["outputs"].items()}
+        shapes = {name: tuple(shape) for name, shape in description["outputs"].items()}
         file = self.path / "t.npy"
         t = self._array(file.name) if file.exists() else None
-        return OutputForm(shapes, tuple(said["complex"]), said["single"], t)
+        return OutputForm(shapes, tuple(description["complex"]), description["single"], t)
 
     def numbers(self) -> list[int]:
         """Of the pieces there are."""
@@ -218,7 +218,7 @@ class OutputForm:
         return complex if name in self.complex else float
 
 
-def form_of(outcome: Outcome) -> OutputForm:
+def output_form(outcome: Outcome) -> OutputForm:
     assert outcome.outputs is not None
     shapes = {name: value.shape for name, value in outcome.outputs.items()}
     odd = tuple(name for name, value in outcome.outputs.items() if value.dtype.kind == "c")
@@ -239,7 +239,7 @@ class ResultBlock:
         return np.concatenate([self.samples, self.failed])
 
 
-def piece_of(outcomes: Sequence[Outcome], form: OutputForm | None) -> ResultBlock:
+def result_block(outcomes: Sequence[Outcome], form: OutputForm | None) -> ResultBlock:
     """Outcomes side by side, by number; those that do not fit the form have failed."""
     good: list[Outcome] = []
     bad: list[tuple[int, str]] = []

@@ -18,7 +18,7 @@ import numpy as np
 
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
-from phloat.bodies.watched import Deformation, largest_deformation
+from phloat.bodies.deformation import Deformation, largest_deformation
 from phloat.errors import LargeStretchWarning, LateralTorsionWarning
 from phloat.system.state import State
 from phloat.system.system import System

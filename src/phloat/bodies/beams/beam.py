@@ -20,7 +20,7 @@ from phloat.bodies.body import Body, ports_at
 from phloat.bodies.construction import Construction
 from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import Inertia, Sections, rigid_sections, six_arrays
-from phloat.bodies.material import Damping, Material, Rayleigh, a_damping
+from phloat.bodies.material import Damping, Material, Rayleigh, require_damping
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import InputError, JumpsWarning, finite_row, mapping, port_name, positive, unknown
 from phloat.fem.interval import gauss, slope
@@ -68,7 +68,7 @@ class Beam:
             fraction(f"port {name!r}", s)
             if name in ("P", "C"):
                 raise InputError(f"port {name!r} is an end of every beam; give the port at s = {s:g} another name")
-        a_damping(self.damping)
+        require_damping(self.damping)
 
     def discretise(self, elements: int | Sequence[float]) -> Body:
         """The body with so many equal elements, or with elements between the given fractions 0 … 1 of the length.

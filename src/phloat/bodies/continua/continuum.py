@@ -20,9 +20,9 @@ from phloat.algebra.layout import Layout, joined
 from phloat.algebra.sparse import Matrix, csr, stacked, zeros
 from phloat.bodies.body import Body, Recipe
 from phloat.bodies.construction import Construction
-from phloat.bodies.continua.floating import reduced
+from phloat.bodies.continua.floating import floating_body
 from phloat.bodies.continua.interfaces import Place, interface, interfaces, rigid_shift
-from phloat.bodies.continua.meshed import MassSamples, Strains, Trace
+from phloat.bodies.continua.mesh_body import MassSamples, Strains, Trace
 from phloat.bodies.continua.patches import Patch
 from phloat.bodies.damping import BODY, GROUND
 from phloat.bodies.inertia import Sections
@@ -200,12 +200,12 @@ class Continuum:
         options = {"basis": basis, "modes": modes, "stiffened": stiffened, "inertial": inertial}
         construction = self.construction and self.construction.then("reduced", **options)
         if given is not None:
-            body = reduced(self, self.ports, modes=0, stiffened=count, inertial=False, given=given)
+            body = floating_body(self, self.ports, modes=0, stiffened=count, inertial=False, given=given)
             return replace(body, construction=construction)
         if modes is None:
             raise InputError("modes is None; it must be a whole number, 0 or more")
         return replace(
-            reduced(self, self.ports, modes=modes, stiffened=count, inertial=inertial), construction=construction
+            floating_body(self, self.ports, modes=modes, stiffened=count, inertial=inertial), construction=construction
         )
 
     def _given(self, basis: Basis | None, modes: int | None) -> np.ndarray | None:

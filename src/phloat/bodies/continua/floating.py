@@ -38,9 +38,9 @@ from phloat.bodies.continua.craig_bampton import (
     craig_bampton_basis,
 )
 from phloat.bodies.continua.interfaces import Interface, Mean, Place, Rigid, interfaces, mean_motion
-from phloat.bodies.continua.meshed import Meshed
+from phloat.bodies.continua.mesh_body import MeshBody
 from phloat.bodies.continua.parity import FLAT, by_parity, mirror_images
-from phloat.bodies.continua.reduced_shape import ReducedFields, ReducedShape, pair_of, stress_of
+from phloat.bodies.continua.reduced_shape import ReducedFields, ReducedShape, inverse_compliance, quadratic_strain_of
 from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import six_arrays
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
@@ -56,8 +56,8 @@ LOOSE = "some part of the body is loose, or its stiffnesses are too far apart fo
 
 
 @one_thread()
-def reduced(
-    continuum: Meshed,
+def floating_body(
+    continuum: MeshBody,
     ports: Mapping[str, Place],
     *,
     modes: int,
@@ -88,8 +88,8 @@ def reduced(
     forces = _inertial(continuum) if inertial else None
     basis = craig_bampton_basis(K, continuum.M, tied, modes=modes, rigid=continuum.rigid, inertial=forces)
     rows = frame_rows(continuum, continuum.frame, ports)
-    framed = seen_from(continuum, basis, continuum.frame, ports, rows)
-    framed = framed if given is None else given_from(continuum, given, continuum.frame, ports, found)
+    framed = fields_in_frame(continuum, basis, continuum.frame, ports, rows)
+    framed = framed if given is None else given_fields_in_frame(continuum, given, continuum.frame, ports, found)
     if not framed.shape[1]:
         raise InputError("no deformation is left: modes is 0 and the body has no second port; ask for modes=1 or more")
     framed, omega = _ritz(framed, K, continuum.M)
@@ -118,7 +118,7 @@ def _stiffened(count: int | None) -> int:
 # --- fields -----------------------------------------------------------------------------------------------------------
 
 
-def _inertial(continuum: Meshed) -> np.ndarray:
+def _inertial(continuum: MeshBody) -> np.ndarray:
     """The body's own inertia in any rigid acceleration and spin: forces ρ (a + B x), 12 of them; x from its middle."""
     x, mass, Phi, *_ = continuum.samples
     arm = x - x.mean(axis=0)
@@ -155,7 +155,7 @@ def _resolved(v: np.ndarray, omega: float, K: Stiffness) -> None:
 
 
 def _with_companions(
-    continuum: Meshed,
+    continuum: MeshBody,
     K: Stiffness,
     basis: CraigBampton,
     primary: list[tuple[np.ndarray, np.ndarray]],
@@ -167,8 +167,8 @@ def _with_companions(
     omega = np.concatenate([omega_even, omega_odd])
     V, even = np.hstack([V_even, V_odd]), np.arange(len(omega)) < len(omega_even)
     pairs = list(combinations_with_replacement(np.sort(np.argsort(omega)[:count]).tolist(), 2))
-    s = np.column_stack([pair_of(continuum, V[:, i], V[:, j]) for i, j in pairs]) if pairs else V[:0, :0]
-    tension = stress_of(continuum.strains)(s) if pairs else s
+    s = np.column_stack([quadratic_strain_of(continuum, V[:, i], V[:, j]) for i, j in pairs]) if pairs else V[:0, :0]
+    tension = inverse_compliance(continuum.strains)(s) if pairs else s
     energy = np.einsum("ek,ek->k", s, tension)
     felt = np.flatnonzero(energy > NOTHING * energy.max(initial=0.0))  # fields of a plane may strain nothing together
     pairs, s, tension = [pairs[p] for p in felt], s[:, felt], tension[:, felt]
@@ -211,7 +211,7 @@ def _with_companions(
 
 
 def _turned_ties(
-    continuum: Meshed, V: np.ndarray, pairs: list[tuple[int, int]], found: Mapping[str, Interface]
+    continuum: MeshBody, V: np.ndarray, pairs: list[tuple[int, int]], found: Mapping[str, Interface]
 ) -> np.ndarray:
     """How rigid interfaces move to second order when they turn, ½ (ψ_i × (ψ_j × d) + ψ_j × (ψ_i × d)) for every pair.
 
@@ -234,7 +234,7 @@ def _turned_ties(
 
 
 def _companions(
-    continuum: Meshed,
+    continuum: MeshBody,
     sign: float,
     K: Stiffness,
     V: np.ndarray,
@@ -267,7 +267,7 @@ def _root(gram: np.ndarray, energy: np.ndarray) -> np.ndarray:
 # --- the body ---------------------------------------------------------------------------------------------------------
 
 
-def _body(continuum: Meshed, fields: ReducedFields, found: dict[str, Interface]) -> Body:
+def _body(continuum: MeshBody, fields: ReducedFields, found: dict[str, Interface]) -> Body:
     V, r, rest = fields.V, fields.V.shape[1], len(fields.left)
     x, mass, Phi, *_ = continuum.samples
     sections = continuum.sections and continuum.sections.projected(V)
@@ -334,15 +334,15 @@ def _quadratic(fields: ReducedFields) -> Quadratic:
 MEAN_AXES = "mean axes"
 
 
-def frame_rows(continuum: Meshed, frame: str, ports: Mapping[str, Place]) -> Matrix | None:
+def frame_rows(continuum: MeshBody, frame: str, ports: Mapping[str, Place]) -> Matrix | None:
     """The mean motion (v, ω) = F q of a frame that is no port; None of ports and of mean axes."""
     if frame == MEAN_AXES or _port_on(frame, ports) is not None:
         return None
     return mean_motion(continuum.trace(frame), f"frame {frame!r}")[1]
 
 
-def seen_from(
-    continuum: Meshed, basis: CraigBampton, frame: str, ports: Mapping[str, Place], rows: Matrix | None
+def fields_in_frame(
+    continuum: MeshBody, basis: CraigBampton, frame: str, ports: Mapping[str, Place], rows: Matrix | None
 ) -> np.ndarray:
     """The fields of a basis without the rigid motion of the frame, whose `rows` are those of `frame_rows`."""
     if rows is None:
@@ -356,8 +356,8 @@ def seen_from(
     return V @ turn[:, rigid.shape[1] :]  # the rigid motions were in the span: exactly they are gone
 
 
-def given_from(
-    continuum: Meshed, V: np.ndarray, frame: str, ports: Mapping[str, Place], found: Mapping[str, Interface]
+def given_fields_in_frame(
+    continuum: MeshBody, V: np.ndarray, frame: str, ports: Mapping[str, Place], found: Mapping[str, Interface]
 ) -> np.ndarray:
     """Given fields without the rigid motion of the frame; of those that depend on others, or are rigid, nothing is left."""
     moved = continuum.rigid[:, continuum.rigid.any(axis=0)]

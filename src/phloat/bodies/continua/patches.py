@@ -52,7 +52,7 @@ class Patch:
         return x.reshape(-1, 2), np.repeat(each, around)
 
 
-def beyond(patch: Patch, what: str) -> InputError:
+def disc_error(patch: Patch, what: str) -> InputError:
     """The error for a disc that is not inside what carries it."""
     where = ", ".join(f"{x:g}" for x in patch.at)
     return InputError(

@@ -16,10 +16,10 @@ from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import PORTS, Place
-from phloat.bodies.continua.meshed import MassSamples, Trace
-from phloat.bodies.continua.patches import Patch, beyond
+from phloat.bodies.continua.mesh_body import MassSamples, Trace
+from phloat.bodies.continua.patches import Patch, disc_error
 from phloat.bodies.inertia import Sections, rigid_sections
-from phloat.bodies.material import Damping, Material, Rayleigh, a_damping
+from phloat.bodies.material import Damping, Material, Rayleigh, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
 from phloat.bodies.plates.elastic import LocalStresses
 from phloat.bodies.plates.fields import Kirchhoff, PlateFields
@@ -92,7 +92,7 @@ class Plate:
         if self.support not in SUPPORTS:
             raise InputError(unknown("support", self.support, SUPPORTS))
         section = self.section
-        a_damping(self.damping)
+        require_damping(self.damping)
         for name in mapping("ports", self.ports, PORTS):
             port_name(name)
         if self.mass is not None:
@@ -292,7 +292,7 @@ def _disc(cells: PlateCells, patch: Patch) -> Points:
     try:
         return cells.find(middle + offset, beyond=ALIGNED)._replace(weight=weight)
     except InputError:
-        raise beyond(patch, "the plate") from None
+        raise disc_error(patch, "the plate") from None
 
 
 def _regions(mesh: Mesh, cells: int) -> dict[str, np.ndarray]:

@@ -73,7 +73,7 @@ def _nodes_along(mesh: Mesh, name: str, line: Line) -> np.ndarray:
     return on
 
 
-def supported(
+def with_supports(
     free: Continuum, clamped: Sides, symmetric: Sides, held: Mapping[str, str], lines: Mapping[str, Line] | None = None
 ) -> Continuum:
     """The body with boundaries clamped, free to slide in their own plane (symmetric), or held along some axes; lines likewise."""
@@ -110,7 +110,7 @@ def _across(mesh: Mesh, name: str) -> int:
     return int(flat[0])
 
 
-def of_regions(mesh: Mesh, material: object) -> list[tuple[np.ndarray, Elastic]]:
+def cells_by_material(mesh: Mesh, material: object) -> list[tuple[np.ndarray, Elastic]]:
     """Which cells are made of what: one material for all, or {region: material}."""
     if isinstance(material, (Material, Orthotropic)):
         return [(np.arange(len(mesh.cells)), material)]
@@ -133,7 +133,7 @@ def of_regions(mesh: Mesh, material: object) -> list[tuple[np.ndarray, Elastic]]
     return [(np.flatnonzero(of == k), one) for k, one in enumerate(material.values())]
 
 
-def weighed(found: float, expected: float | None) -> None:
+def require_mass(found: float, expected: float | None) -> None:
     """A sentence where a body does not weigh what it should, within 1 %."""
     if expected is None or abs(found / expected - 1.0) <= 0.01:
         return

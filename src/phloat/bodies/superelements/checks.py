@@ -10,7 +10,7 @@ import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, csr, largest
 from phloat.bodies.continua.interfaces import rigid_shift
-from phloat.bodies.continua.meshed import MassSamples
+from phloat.bodies.continua.mesh_body import MassSamples
 from phloat.bodies.inertia import Sections, coupling
 from phloat.errors import InputError, finite
 
@@ -37,7 +37,7 @@ def symmetric(what: str, a: Matrix) -> tuple[Matrix, float]:
     return (a, 0.0) if not defect else (csr((a + a.T) / 2), defect)
 
 
-def positive_semidefinite(what: str, a: Matrix) -> None:
+def require_positive_semidefinite(what: str, a: Matrix) -> None:
     """A sentence if vᵀa v < 0 for some v: a pivot of the scaled matrix is negative."""
     diagonal = a.diagonal()
     if diagonal.min() < 0.0:
@@ -64,7 +64,7 @@ def rigid_forces(K: Matrix, rigid: np.ndarray, centre: np.ndarray) -> np.ndarray
     return np.asarray(np.sqrt(np.einsum("ik,ik->k", force, force)) / np.where(size > 0, size, 1.0))
 
 
-def free_to_move(numbers: np.ndarray) -> None:
+def require_free_motions(numbers: np.ndarray) -> None:
     """A sentence with the six numbers if some rigid motion meets force."""
     if numbers.max() <= GROUNDED:
         return

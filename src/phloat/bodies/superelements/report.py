@@ -15,7 +15,7 @@ from phloat.bodies.continua.craig_bampton import Averaged, CraigBampton, Tied, c
 from phloat.bodies.continua.interfaces import Mean, Place, Rigid, interfaces
 from phloat.bodies.continua.reduced_shape import ReducedShape
 from phloat.bodies.superelements.checks import MOTIONS, rigid_mass
-from phloat.bodies.superelements.exported import Exported
+from phloat.bodies.superelements.matrix_body import MatrixBody
 from phloat.errors import InputError
 from phloat.linear.modes import modes
 
@@ -65,7 +65,7 @@ class Report:
 
 
 def report(
-    body: Body, exported: Exported, mean: Collection[str], count: int, numbers: np.ndarray, masses: str
+    body: Body, exported: MatrixBody, mean: Collection[str], count: int, numbers: np.ndarray, masses: str
 ) -> Report:
     """The lowest `count` frequencies of both kinds, and what the checks found."""
     if count < 1:
@@ -94,7 +94,7 @@ def report(
     )
 
 
-def _unexplained(body: Body, exported: Exported, w: np.ndarray) -> float:
+def _unexplained(body: Body, exported: MatrixBody, w: np.ndarray) -> float:
     """1 − Σ_a (Φ_a q̇)ᵀ mass (Φ_a q̇) of motions of unit mass, the largest."""
     if not isinstance(body.shape, ReducedShape):
         raise InputError("this body is a part of a superelement; ask for the report of the whole")
@@ -108,7 +108,7 @@ def _patch(name: str, mean: Collection[str]) -> Place:
     return Mean(name) if name in mean else Rigid(name)
 
 
-def _with_rigid_interfaces(exported: Exported, ties: list[Tied]) -> tuple[Matrix, Matrix, np.ndarray]:
+def _with_rigid_interfaces(exported: MatrixBody, ties: list[Tied]) -> tuple[Matrix, Matrix, np.ndarray]:
     """K, M and the rigid motions with the nodes of every rigid interface moving as one piece."""
     n = exported.coordinates
     bound = np.concatenate([np.zeros(0, dtype=int), *(t.coordinates for t in ties)])
@@ -124,7 +124,7 @@ def _with_rigid_interfaces(exported: Exported, ties: list[Tied]) -> tuple[Matrix
     return csr(T.T @ exported.K @ T), csr(T.T @ exported.M @ T), np.vstack(rigid)
 
 
-def _held(exported: Exported, tied: dict[str, Tied | Averaged], count: int, most: int) -> np.ndarray:
+def _held(exported: MatrixBody, tied: dict[str, Tied | Averaged], count: int, most: int) -> np.ndarray:
     basis: CraigBampton = craig_bampton_basis(
         exported.K, exported.M, tied, modes=min(count, most), rigid=exported.rigid
     )

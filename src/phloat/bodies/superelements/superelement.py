@@ -16,20 +16,20 @@ from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
 from phloat.bodies.construction import Construction
-from phloat.bodies.continua.floating import MEAN_AXES, reduced
+from phloat.bodies.continua.floating import MEAN_AXES, floating_body
 from phloat.bodies.continua.interfaces import Mean, Place, Rigid
-from phloat.bodies.material import Damping, Rayleigh, a_damping
+from phloat.bodies.material import Damping, Rayleigh, require_damping
 from phloat.bodies.superelements.checks import (
     MOTIONS,
     NodalMass,
-    free_to_move,
     nodal_mass,
-    positive_semidefinite,
+    require_free_motions,
+    require_positive_semidefinite,
     rigid_forces,
     rigid_mass,
     symmetric,
 )
-from phloat.bodies.superelements.exported import Exported, NodeShape, rigid_motions_of_nodes
+from phloat.bodies.superelements.matrix_body import MatrixBody, NodeShape, rigid_motions_of_nodes
 from phloat.bodies.superelements.matrix_files import Labelled, matched, matrix_names, read_matrix
 from phloat.bodies.superelements.report import Report, report
 from phloat.errors import InputError, finite, mapping, port_name, positive, unknown
@@ -73,7 +73,7 @@ class Superelement:
         for name in self.mean:
             if name not in self.interfaces:
                 raise InputError(unknown("interface", name, self.interfaces))
-        a_damping(self.damping, ", and a matrix is R=…")
+        require_damping(self.damping, ", and a matrix is R=…")
 
     @classmethod
     def from_matrices(
@@ -175,7 +175,7 @@ class Superelement:
     def discretise(self, modes: int | None = None) -> Body:
         """The floating body, checked: symmetric and positive matrices, six rigid motions that meet no force, one mass."""
         patches: dict[str, Place] = {n: Mean(n) if n in self.mean else Rigid(n) for n in self.interfaces}
-        body = reduced(
+        body = floating_body(
             self.exported,
             patches,
             modes=self.modes if modes is None else modes,
@@ -212,16 +212,16 @@ class Superelement:
         )
 
     @cached_property
-    def exported(self) -> Exported:
+    def exported(self) -> MatrixBody:
         """The body as its matrices say, after all checks."""
         M, K = symmetric("M", self.M)[0], symmetric("K", self.K)[0]
-        positive_semidefinite("M", M)
-        free_to_move(rigid_forces(K, self.rigid, self.nodes.mean(axis=0)))
+        require_positive_semidefinite("M", M)
+        require_free_motions(rigid_forces(K, self.rigid, self.nodes.mean(axis=0)))
         rigid_mass(M, self.rigid)
         shape = NodeShape(self.nodes, self.dofs)
         frame = self.frame or next(iter(self.interfaces), MEAN_AXES)
         nodal = self.nodal
-        return Exported(
+        return MatrixBody(
             self,
             nodal.samples,
             nodal.sections,
@@ -240,7 +240,7 @@ class Superelement:
         if self.R is None:
             return None
         R = symmetric("R", self.R)[0]
-        positive_semidefinite("R", R)
+        require_positive_semidefinite("R", R)
         if (worst := rigid_forces(R, self.rigid, self.nodes.mean(axis=0)).max()) > 1e-4:
             raise InputError(
                 f"rigid motions meet damping forces, relatively {worst:.1e}: R is tied to the ground; put a damper there instead"

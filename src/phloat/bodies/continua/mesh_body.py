@@ -55,7 +55,7 @@ class Trace(NamedTuple):
     gyration: float = 0.0
 
 
-class Meshed(Protocol):
+class MeshBody(Protocol):
     """An elastic body on a mesh, as what makes ports and floating bodies of it sees it (`Continuum` is one)."""
 
     @property

@@ -106,7 +106,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class ParametricRun:
     """A run with open parameters; `arguments` are those of simulate by name."""
 
     system: System
@@ -125,7 +125,7 @@ class Question:
         return table(self.system)
 
     @cached_property
-    def others(self) -> dict[str, tuple[str, str]]:
+    def other_numbers(self) -> dict[str, tuple[str, str]]:
         """Numbers that are not of the system, "u.motor" or "controller.every": whose they are, and how called there."""
         u = self.arguments.get("u")
         owners = {f"u.{name}": value for name, value in u.items()} if isinstance(u, Mapping) else {}
@@ -134,9 +134,9 @@ class Question:
         return {_joined(owner, name): (owner, name) for owner, some in found.items() for name in some}
 
     @cached_property
-    def wanted(self) -> dict[str, object]:
+    def function_arguments(self) -> dict[str, object]:
         """Arguments of functions in varied(…), and their values unless told."""
-        return {name: default for x in self._varied() for name, default in x.names.items()}
+        return {name: default for x in self._varied_arguments() for name, default in x.names.items()}
 
     @cached_property
     def targets(self) -> tuple[tuple[tuple[str, str], ...], ...]:
@@ -147,32 +147,36 @@ class Question:
             raise InputError(f"parameter {twice[1]!r} is given twice; name it once")
         told = {name for kind, name in named if kind == "argument"}
         empty = inspect.Parameter.empty
-        if missing := [name for name, default in self.wanted.items() if default is empty and name not in told]:
+        if missing := [
+            name for name, default in self.function_arguments.items() if default is empty and name not in told
+        ]:
             raise InputError(f"a function in varied(…) takes {missing[0]!r}, which is not among the parameters")
         return out
 
     def _meant(self, key: Key) -> list[tuple[str, str]]:
         if isinstance(key, tuple):
             return [target for name in key for target in self._meant(name)]
-        if key in self.others:
+        if key in self.other_numbers:
             return [("other", key)]
-        if key in self.wanted:
+        if key in self.function_arguments:
             return [("argument", key)]
         try:
             return [("system", name) for name in self.table.named(key)]
         except InputError as error:
             if key in self.table.functions or any(key.startswith(name) for name in self.table.functions):
                 raise
-            raise InputError(unknown("parameter", key, (*self.table.places, *self.others, *self.wanted))) from error
+            raise InputError(
+                unknown("parameter", key, (*self.table.places, *self.other_numbers, *self.function_arguments))
+            ) from error
 
-    def _varied(self) -> list[Varied]:
+    def _varied_arguments(self) -> list[Varied]:
         u = self.arguments.get("u")
         inside = u.values() if isinstance(u, Mapping) else ()
         return [x for x in (self.start, *self.arguments.values(), *inside) if isinstance(x, Varied)]
 
     # --- one sample --------------------------------------------------------------------------------------------------
 
-    def asked(self, k: int, values: np.ndarray, *, watched: bool = True) -> Outcome:
+    def run_sample(self, k: int, values: np.ndarray, *, watched: bool = True) -> Outcome:
         """The k-th sample, whatever becomes of it; `watched` keeps its warnings (one thread at a time can do that)."""
         if not watched:
             return self._outcome(k, values)
@@ -182,7 +186,7 @@ class Question:
         warned = dict.fromkeys((w.category.__name__, str(w.message)) for w in said)
         return outcome._replace(warned=tuple(warned))
 
-    def as_it_is(self) -> Outcome:
+    def run_base(self) -> Outcome:
         """What becomes of the system with the numbers it has."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -202,26 +206,28 @@ class Question:
 
     def result(self, values: np.ndarray | None) -> Result:
         """The run with these parameters; None: as the system is."""
-        given: dict[str, dict[str, float]] = {"system": self._as_is, "other": {}, "argument": {}}
-        if values is None and (empty := [n for n, d in self.wanted.items() if d is inspect.Parameter.empty]):
+        given: dict[str, dict[str, float]] = {"system": self._base_values, "other": {}, "argument": {}}
+        if values is None and (
+            empty := [n for n, d in self.function_arguments.items() if d is inspect.Parameter.empty]
+        ):
             raise InputError(f"{empty[0]!r} has no value of its own")
         if values is not None:
             given["system"] = {}
             for targets, value in zip(self.targets, values.tolist(), strict=True):
                 for kind, name in targets:
                     given[kind][name] = value
-        system = self.prepared.family.system(list(given["system"].values()))
-        other = self._other(system, given["other"], given["argument"])
-        return self.prepared.run_system(system, start=self._begun(system, given["argument"]), **other)
+        system = self.family_runs.family.system(list(given["system"].values()))
+        other = self._sample_arguments(system, given["other"], given["argument"])
+        return self.family_runs.run_system(system, start=self._start_state(system, given["argument"]), **other)
 
     @cached_property
-    def _as_is(self) -> dict[str, float]:
-        """The numbers that the system has where samples have others, in the order of `prepared`."""
+    def _base_values(self) -> dict[str, float]:
+        """The numbers that the system has where samples have others, in the order of `family_runs`."""
         named = [name for targets in self.targets for kind, name in targets if kind == "system"]
         return {name: self.table.places[name].value for name in named}
 
     @cached_property
-    def prepared(self) -> FamilyRuns:
+    def family_runs(self) -> FamilyRuns:
         """What runs of samples have in common."""
         options = {n: x for n, x in self.arguments.items() if not isinstance(x, Varied)}
         if isinstance(u := options.get("u"), Mapping):
@@ -229,11 +235,11 @@ class Question:
         start: Any = self.start
         if not isinstance(start, State):
             with suppress(Exception):  # samples say what is wrong
-                start = self._begun(self.system, {})
+                start = self._start_state(self.system, {})
         t_end = options.pop("t_end", np.nan)
-        return FamilyRuns(system_family(self.system, tuple(self._as_is)), start, t_end, options)
+        return FamilyRuns(system_family(self.system, tuple(self._base_values)), start, t_end, options)
 
-    def _begun(self, system: System, values: Mapping[str, float]) -> State | None:
+    def _start_state(self, system: System, values: Mapping[str, float]) -> State | None:
         """Where the run of a sample begins; None where that is where the one before it began."""
         if self.start is None:
             return place(system)
@@ -241,16 +247,18 @@ class Question:
             return fits(system, self.start.made(values, system))
         if not isinstance(self.start, State):
             return fits(system, self.start(system))
-        if not self._bent:
+        if not self._bent_bodies:
             return None
         state = fits(system, self.start)
-        return state.with_values({f"{name}.eta": state[f"{name}.eta"] for name in self._bent})
+        return state.with_values({f"{name}.eta": state[f"{name}.eta"] for name in self._bent_bodies})
 
-    def _other(self, system: System, other: Mapping[str, float], values: Mapping[str, float]) -> dict[str, Any]:
+    def _sample_arguments(
+        self, system: System, other: Mapping[str, float], values: Mapping[str, float]
+    ) -> dict[str, Any]:
         """The arguments of simulate that this sample has for itself."""
         changes: dict[str, dict[str, float]] = {}
         for name, value in other.items():
-            owner, inner = self.others[name]
+            owner, inner = self.other_numbers[name]
             changes.setdefault(owner, {})[inner] = value
         out = {n: x.made(values, system) for n, x in self.arguments.items() if isinstance(x, Varied)}
         u = out.get("u", self.arguments.get("u"))
@@ -263,7 +271,7 @@ class Question:
         return out
 
     @cached_property
-    def _bent(self) -> list[str]:
+    def _bent_bodies(self) -> list[str]:
         """Bodies of the start whose stress is that of their deformation: it has to follow the stiffness."""
         assert isinstance(self.start, State)
         state, out = self.start, []

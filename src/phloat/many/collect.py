@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat import errors
-from phloat.many.question import Outcome
-from phloat.many.store import Description, EnsembleFolder, OutputForm, ResultBlock, form_of, piece_of
+from phloat.many.parametric_run import Outcome
+from phloat.many.store import Description, EnsembleFolder, OutputForm, ResultBlock, output_form, result_block
 
 SAMPLES = 4096  # to a piece at most
 BYTES = 32e6
@@ -50,7 +50,7 @@ class SeenWarning:
     text: str
 
 
-class Gatherer:
+class Collector:
     """Takes outcomes, and writes a piece when enough have come together."""
 
     def __init__(self, table: np.ndarray, description: Description, folder: EnsembleFolder | None) -> None:
@@ -85,7 +85,7 @@ class Gatherer:
             self.known[outcome.sample] = True
             self.done += 1
             if outcome.outputs is not None and self.pieces.form is None:
-                self.pieces.form = form_of(outcome)
+                self.pieces.form = output_form(outcome)
             self.size += 0 if outcome.outputs is None else sum(x.nbytes for x in outcome.outputs.values())
             for kind, text in outcome.warned:
                 seen = self.seen.setdefault(kind, SeenWarning(0, outcome.sample, text))
@@ -99,7 +99,7 @@ class Gatherer:
         """What has come together as a piece."""
         if not self.waiting:
             return
-        piece = piece_of(self.waiting, self.pieces.form)
+        piece = result_block(self.waiting, self.pieces.form)
         self.failures += len(piece.failed)
         if self.folder is None:
             self.pieces.kept.append(piece)

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.beams.beam import Beam
-from phloat.bodies.beams.hypothesis import FREE, BeamWatch, Far, beam_watch
+from phloat.bodies.beams.deformation_error import FREE, BeamWatch, Far, beam_watch
 from phloat.bodies.body import Body
 from phloat.bodies.plates.plate import Plate
 from phloat.errors import InputError

@@ -86,7 +86,7 @@ def _found(thing: Any) -> bool:
 
 
 def _function(code: bytes, name: str, qualname: str, closure: tuple[CellType, ...] | None) -> FunctionType:
-    scope: dict[str, object] = {"__builtins__": builtins, "__name__": "phloat.many.by_value"}
+    scope: dict[str, object] = {"__builtins__": builtins, "__name__": "phloat.many.pickling"}
     out = FunctionType(marshal.loads(code), scope, name, None, closure)
     out.__qualname__ = qualname
     return out
