@@ -235,8 +235,8 @@ class Body:
         return {name: len(columns) for name, (_, columns) in members(self.elastic).items()}
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{size} {name}" for name, size in self.families.items()) or str(self.coordinates)
-        return f"Body({type(self.recipe).__name__}; coordinates: {said}; ports {', '.join(self.ports)})"
+        counts = ", ".join(f"{size} {name}" for name, size in self.families.items()) or str(self.coordinates)
+        return f"Body({type(self.recipe).__name__}; coordinates: {counts}; ports {', '.join(self.ports)})"
 
     def _repr_html_(self) -> str:
         return facts(repr(self), {"mass (kg)": f"{self.inertia.m:.6g}", "stresses": self.stresses}) + grid(

@@ -45,7 +45,9 @@ class Moving(Protocol):
 def with_damping(elastic: Elastic, damping: Damping, inertia: Inertia, ports: Mapping[str, Moving]) -> Elastic:
     """The elasticity of a body with its damping; a `drag` that it has already stays."""
     if isinstance(damping, ModalDamping):
-        return replace(elastic, viscosity=_modal(elastic, damping, inertia, ports)) if damping.ratio else elastic
+        return (
+            replace(elastic, viscosity=_modal_viscosity(elastic, damping, inertia, ports)) if damping.ratio else elastic
+        )
     drag = elastic.drag
     if isinstance(damping, Rayleigh) and damping.mass:
         drag = csr(drag + damping.mass * relative_mass(inertia, ports, str(damping.relative_to)))
@@ -80,7 +82,7 @@ def _about_mean_motion(inertia: Inertia) -> Matrix:
     return csr(inertia.M_ff - rigid.T @ rigid)
 
 
-def _modal(elastic: Elastic, damping: ModalDamping, inertia: Inertia, ports: Mapping[str, Moving]) -> Matrix:
+def _modal_viscosity(elastic: Elastic, damping: ModalDamping, inertia: Inertia, ports: Mapping[str, Moving]) -> Matrix:
     """2ζ Σ s_k s_kᵀ/ω_k with the stresses s_k = C⁻¹Dφ_k of modes of unit strain energy: R_d(0) = M_rel Φ diag(2ζω) ΦᵀM_rel."""
     M, K = relative_mass(inertia, ports, damping.relative_to), elastic.K
     if K.shape[0] > MOST:

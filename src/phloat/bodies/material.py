@@ -60,9 +60,9 @@ class Orthotropic:
     not_numbers: ClassVar[tuple[str, ...]] = ("axes",)  # they turn together
 
     def __post_init__(self) -> None:
-        for name, said in (("E", "Young's moduli E"), ("nu", "Poisson's ratios nu"), ("G", "shear moduli G")):
-            row = finite(said, getattr(self, name), (3,))
-            object.__setattr__(self, name, tuple(positive(said, x) if name != "nu" else float(x) for x in row))
+        for name, text in (("E", "Young's moduli E"), ("nu", "Poisson's ratios nu"), ("G", "shear moduli G")):
+            row = finite(text, getattr(self, name), (3,))
+            object.__setattr__(self, name, tuple(positive(text, x) if name != "nu" else float(x) for x in row))
         object.__setattr__(self, "rho", positive("density rho", self.rho))
         if self.axes is not None:
             axes = finite("axes", self.axes, (3, 3))
@@ -195,7 +195,7 @@ Damping = Rayleigh | KelvinVoigt | ModalDamping
 
 
 def require_damping(damping: object, more: str = "") -> None:
-    """It is one, or a sentence."""
+    """Raises InputError if this is not a damping."""
     if not isinstance(damping, Damping):
         raise InputError(f"damping is {damping!r}; it must be Rayleigh(…), KelvinVoigt(…) or ModalDamping(…){more}")
 

@@ -49,7 +49,7 @@ def sweep(asked: argparse.Namespace, talk: Talk) -> dict[str, Any]:
 def _emptied(folder: Path) -> None:
     """Without the sweep that is in it."""
     where = EnsembleFolder(folder)
-    if not where.taken:
+    if not where.exists:
         raise InputError(f"{str(folder)!r} is there and holds no sweep; --overwrite replaces sweeps only")
     for pattern in ("ensemble.json", "*.npy", "*.npz", TABLE, SUMMARY):
         for file in folder.glob(pattern):

@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 from phloat.errors import InputError, positive, unknown
 from phloat.fem import cells as cell
 from phloat.fem.cells import CORNERS, DIMENSION, NODES
-from phloat.fem.mesh_checks import checked_cells, checked_points, checked_regions, consistent_orientation, point_text
+from phloat.fem.mesh_checks import consistent_orientation, point_text, require_cells, require_points, require_regions
 
 __all__ = ["CORNERS", "NODES", "Mesh"]
 
@@ -41,12 +41,12 @@ class Mesh:
     def __post_init__(self) -> None:
         if self.kind not in NODES:
             raise InputError(unknown("kind of cells", self.kind, NODES))
-        points = checked_points(self.kind, self.points)
-        cells = checked_cells(self.kind, self.cells, points)
+        points = require_points(self.kind, self.points)
+        cells = require_cells(self.kind, self.cells, points)
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "cells", consistent_orientation(self.kind, points, cells))
-        object.__setattr__(self, "regions", checked_regions(self.regions, len(cells)))
-        turned = {name: self._turned(name, facets) for name, facets in self.boundaries.items()}
+        object.__setattr__(self, "regions", require_regions(self.regions, len(cells)))
+        turned = {name: self._outward(name, facets) for name, facets in self.boundaries.items()}
         object.__setattr__(self, "boundaries", turned)
 
     # --- sizes -------------------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class Mesh:
             )
         return np.divmod(origin[at], len(cell.FACETS[self.kind]))
 
-    def _turned(self, name: str, facets: object) -> np.ndarray:
+    def _outward(self, name: str, facets: object) -> np.ndarray:
         corners, array = len(cell.FACETS[self.kind][0]), np.asarray(facets)
         if array.ndim != 2 or array.shape[1] != corners or array.dtype.kind not in "iu" or not len(array):
             raise InputError(

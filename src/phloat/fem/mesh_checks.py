@@ -11,7 +11,7 @@ MOST = 2_000_000  # points: three node numbers still fit in one of 64 bits
 FLAT = 1e-12  # of a cube of the extent of the cell: below, a cell has no volume
 
 
-def checked_points(kind: str, points: object) -> np.ndarray:
+def require_points(kind: str, points: object) -> np.ndarray:
     """Points as floats (points, 3); planar ones are put in the plane z = 0."""
     array = np.asarray(points)
     d = cell.DIMENSION[kind]
@@ -32,7 +32,7 @@ def checked_points(kind: str, points: object) -> np.ndarray:
     return out
 
 
-def checked_cells(kind: str, cells: object, points: np.ndarray) -> np.ndarray:
+def require_cells(kind: str, cells: object, points: np.ndarray) -> np.ndarray:
     """Cells as node numbers, all in range, and no point left over."""
     array = np.asarray(cells)
     allowed = cell.NODES[kind]
@@ -92,7 +92,7 @@ def jacobians(kind: str, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndar
     return low, high
 
 
-def checked_regions(regions: object, cells: int) -> dict[str, np.ndarray]:
+def require_regions(regions: object, cells: int) -> dict[str, np.ndarray]:
     """Regions as numbers of cells; a mask of all cells is one too."""
     out = {}
     for name, chosen in mapping("regions", regions, "{name: numbers of cells}").items():

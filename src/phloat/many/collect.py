@@ -62,17 +62,17 @@ class Collector:
         self.waiting: list[Outcome] = []
         self.size, self.since = 0, time.perf_counter()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """With what an earlier call has left in the folder."""
         assert self.folder is not None
         self.pieces.form = self.folder.form(self.description)
-        for number, piece in self.folder.whole(self.pieces.form, len(self.table)):
+        for number, piece in self.folder.readable_blocks(self.pieces.form, len(self.table)):
             self.known[piece.done] = True
             self.done += len(piece.done)
             self.failures += len(piece.failed)
             self.pieces.numbers.append(number)
         for number in set(self.folder.numbers()) - set(self.pieces.numbers):
-            self.folder.put_aside(number)
+            self.folder.set_aside(number)
 
     @property
     def missing(self) -> np.ndarray:
@@ -117,7 +117,7 @@ class Collector:
         if form is not None:
             shapes = {name: list(shape) for name, shape in form.shapes.items()}
             self.description |= {"outputs": shapes, "complex": list(form.complex), "single": form.single}
-        if not self.folder.taken:
+        if not self.folder.exists:
             self.folder.begin(self.description, self.table)
         elif before != self.description:
             self.folder.describe(self.description)

@@ -111,7 +111,7 @@ def _blamed(some: np.ndarray, error: BaseException) -> list[Outcome]:
 
 
 def _workers(client: Any) -> dict[str, int]:
-    """Workers and their threads; a sentence where there are none."""
+    """Workers and their threads. Raises InputError if there are none."""
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError as error:

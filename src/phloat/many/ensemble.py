@@ -66,8 +66,8 @@ def ensemble(
     ("*.material.E") or tuples of them; "u.motor", "controller.proportional"; or arguments of functions in `varied(…)`.
     Distributions are sampled "random", "latin" or "sobol", lists are a "grid" of all combinations, or "rows".
 
-    `start` is a state or a function of the system (the assembled system at rest unless told); `output(result)` returns a number,
-    an array, or a mapping of them (the last state unless told). `keep` are the steps or times a run keeps; the other arguments
+    `start` is a state or a function of the system (default: the assembled system at rest); `output(result)` returns a number,
+    an array, or a mapping of them (default: the last state). `keep` are the steps or times a run keeps; the other arguments
     are those of simulate, and each may be `varied(…)`.
 
     Runs share all cores (`workers`), or a Dask cluster (`scheduler="tcp://…"`). With `save` results go to that folder as they
@@ -92,7 +92,7 @@ def ensemble(
     drawn = sampled(parameters, samples, sampling, seed)
     run = ParametricRun(system, drawn.keys, start, arguments, output)
     begin, folder = time.perf_counter(), None if save is None else EnsembleFolder(Path(save))
-    with nullcontext() if folder is None else folder.held():
+    with nullcontext() if folder is None else folder.lock():
         collector = _collector(run, drawn, folder)
         if len(collector.missing):
             _run(run, collector, workers, scheduler, progress_display(len(drawn), progress))
@@ -104,7 +104,7 @@ def ensemble(
 def _collector(run: ParametricRun, drawn: Samples, folder: EnsembleFolder | None) -> Collector:
     """Empty, or with what a folder holds of the same ensemble."""
     description = description_of(run, drawn)
-    if folder is None or not folder.taken:
+    if folder is None or not folder.exists:
         return Collector(drawn.values, description, folder)
     there = folder.description()
     if differing := changed_parts(there, description):
@@ -113,7 +113,7 @@ def _collector(run: ParametricRun, drawn: Samples, folder: EnsembleFolder | None
             "not the same; call it as it was, or give another folder"
         )
     out = Collector(drawn.values, there, folder)
-    out.go_on()
+    out.resume()
     return out
 
 

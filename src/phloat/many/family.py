@@ -216,9 +216,9 @@ class SystemFamily:
                 f"{len(values)} values for {len(self.names)} parameters: {', '.join(map(str, self.names))}"
             )
         given = {name: number(name, values[k]) for name, k in self.meant.items()}
-        return with_given(self.base, self.there, given, self._made)
+        return with_given(self.base, self.there, given, self._make_body)
 
-    def _made(self, old: Body, recipe: Any, known: dict[tuple[Any, ...], Any]) -> Body:
+    def _make_body(self, old: Body, recipe: Any, known: dict[tuple[Any, ...], Any]) -> Body:
         maker, key = self.makers.get(old), (id(old), id(recipe))
         if maker is not None and key not in known and (body := maker(recipe)) is not None:
             known[key] = body

@@ -35,10 +35,10 @@ class Varied:
 
     @property
     def names(self) -> dict[str, object]:
-        """The parameters it takes, and their values unless told (`inspect.Parameter.empty`: there is none)."""
+        """The parameters it takes, and their defaults (`inspect.Parameter.empty`: there is none)."""
         return {n: p.default for n, p in inspect.signature(self.function).parameters.items() if n != SYSTEM}
 
-    def made(self, values: Mapping[str, float], system: object) -> Any:
+    def evaluate(self, values: Mapping[str, float], system: object) -> Any:
         """What the function makes of one sample."""
         known = {**values, SYSTEM: system}
         wanted = inspect.signature(self.function).parameters
@@ -135,7 +135,7 @@ class ParametricRun:
 
     @cached_property
     def function_arguments(self) -> dict[str, object]:
-        """Arguments of functions in varied(…), and their values unless told."""
+        """Arguments of functions in varied(…), and their defaults."""
         return {name: default for x in self._varied_arguments() for name, default in x.names.items()}
 
     @cached_property
@@ -180,10 +180,10 @@ class ParametricRun:
         """The k-th sample, whatever becomes of it; `watched` keeps its warnings (one thread at a time can do that)."""
         if not watched:
             return self._outcome(k, values)
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             outcome = self._outcome(k, values)
-        warned = dict.fromkeys((w.category.__name__, str(w.message)) for w in said)
+        warned = dict.fromkeys((w.category.__name__, str(w.message)) for w in caught)
         return outcome._replace(warned=tuple(warned))
 
     def run_base(self) -> Outcome:
@@ -244,7 +244,7 @@ class ParametricRun:
         if self.start is None:
             return place(system)
         if isinstance(self.start, Varied):
-            return fits(system, self.start.made(values, system))
+            return fits(system, self.start.evaluate(values, system))
         if not isinstance(self.start, State):
             return fits(system, self.start(system))
         if not self._bent_bodies:
@@ -260,11 +260,11 @@ class ParametricRun:
         for name, value in other.items():
             owner, inner = self.other_numbers[name]
             changes.setdefault(owner, {})[inner] = value
-        out = {n: x.made(values, system) for n, x in self.arguments.items() if isinstance(x, Varied)}
+        out = {n: x.evaluate(values, system) for n, x in self.arguments.items() if isinstance(x, Varied)}
         u = out.get("u", self.arguments.get("u"))
         inside = isinstance(u, Mapping) and any(isinstance(x, Varied) for x in u.values())
         if isinstance(u, Mapping) and (inside or changes.keys() - {"controller"}):
-            made = {n: x.made(values, system) if isinstance(x, Varied) else x for n, x in u.items()}
+            made = {n: x.evaluate(values, system) if isinstance(x, Varied) else x for n, x in u.items()}
             out["u"] = {n: with_numbers_of(x, changes.get(f"u.{n}", {})) for n, x in made.items()}
         if "controller" in changes:
             out["controller"] = with_numbers_of(self.arguments["controller"], changes["controller"])
@@ -284,7 +284,7 @@ class ParametricRun:
 
 
 def error_text(error: Exception) -> str:
-    """An error as a sentence."""
+    """The message of an error, with a hint where one helps."""
     if isinstance(error, (InputError, ConvergenceError)):
         hint = ""
         if isinstance(error, ClosureError | JointError) or "close it with place" in str(error):
@@ -294,7 +294,7 @@ def error_text(error: Exception) -> str:
 
 
 def final_state(result: Result) -> dict[str, np.ndarray]:
-    """The last state by name: what is kept of a run unless told."""
+    """The last state by name: the default output of a run."""
     return {name: result.system.layout.of(result.e[-1], name) for name in result.system.layout}
 
 

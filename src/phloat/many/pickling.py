@@ -57,12 +57,12 @@ def global_names(code: CodeType) -> Iterator[str]:
 
 class _Pickler(pickle.Pickler):
     def reducer_override(self, thing: Any) -> Any:
-        if isinstance(thing, FunctionType) and not (installed(thing.__module__) and _found(thing)):
+        if isinstance(thing, FunctionType) and not (installed(thing.__module__) and _importable(thing)):
             code = thing.__code__
             named = {n: thing.__globals__[n] for n in dict.fromkeys(global_names(code)) if n in thing.__globals__}
             state = (thing.__defaults__, thing.__kwdefaults__, named)
             made = (marshal.dumps(code), thing.__name__, thing.__qualname__, thing.__closure__)
-            return _function, made, state, None, None, _filled
+            return _function, made, state, None, None, _set_state
         if isinstance(thing, CellType):
             try:
                 return _cell, (), thing.cell_contents, None, None, _set_cell
@@ -77,7 +77,7 @@ class _Pickler(pickle.Pickler):
         return NotImplemented
 
 
-def _found(thing: Any) -> bool:
+def _importable(thing: Any) -> bool:
     """Whether its name leads to it."""
     at: Any = sys.modules.get(thing.__module__)
     for name in thing.__qualname__.split("."):
@@ -92,7 +92,7 @@ def _function(code: bytes, name: str, qualname: str, closure: tuple[CellType, ..
     return out
 
 
-def _filled(function: FunctionType, state: tuple[Any, Any, dict[str, object]]) -> None:
+def _set_state(function: FunctionType, state: tuple[Any, Any, dict[str, object]]) -> None:
     """After the function is there: what it names may be itself."""
     function.__defaults__, function.__kwdefaults__ = state[0], state[1]
     function.__globals__.update(state[2])

@@ -153,12 +153,12 @@ class _Pool:
         self.answers.put(outcomes)
 
     def _start_process(self, i: int) -> Process:
-        said: Any = ""
+        reason: Any = ""
         for _ in range(START_ATTEMPTS):
             try:
                 process = Process(self.run)
             except GoneError as gone:
-                said = gone
+                reason = gone
                 continue
             if process.refusal:
                 process.end()
@@ -167,7 +167,7 @@ class _Pool:
             if self.closing:
                 process.end()
             return process
-        raise InputError(f"no process for samples can be begun: it {said}; try workers=1")
+        raise InputError(f"no process for samples can be started: it {reason}; try workers=1")
 
 
 # --- the worker ------------------------------------------------------------------------------------------------------

@@ -252,7 +252,7 @@ def load_ensemble(folder: str | Path) -> Ensemble:
     table = where.table(description)
     form, levels = where.form(description), tuple((name, size) for name, size in description["levels"])
     samples = Samples(tuple(description["parameters"]), table, description["sampling"], levels)
-    numbers = [number for number, _ in where.whole(form, len(table))]
+    numbers = [number for number, _ in where.readable_blocks(form, len(table))]
     return Ensemble(samples, ResultBlocks(form, where, numbers), None, {"finished": description["finished"]})
 
 

@@ -53,19 +53,19 @@ class EnsembleFolder:
     path: Path
 
     @property
-    def taken(self) -> bool:
+    def exists(self) -> bool:
         return (self.path / "ensemble.json").exists()
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """The folder for one process at a time; the system lets go of it when that one ends, however it ends."""
-        if not self.taken and self.path.is_dir() and any(file.name != LOCK for file in self.path.iterdir()):
+        if not self.exists and self.path.is_dir() and any(file.name != LOCK for file in self.path.iterdir()):
             raise InputError(f"{str(self.path)!r} holds other files; give an ensemble a folder of its own")
         try:
             with held(self.path, "ensemble"):
                 yield
         finally:
-            if not self.taken:  # nothing came of it
+            if not self.exists:  # nothing came of it
                 with suppress(OSError):
                     self.path.rmdir()
 
@@ -156,7 +156,7 @@ class EnsembleFolder:
     def _piece(self, number: int) -> Path:
         return self.path / f"piece.{number:06d}.npz"
 
-    def whole(self, form: OutputForm | None, samples: int) -> Iterator[tuple[int, ResultBlock]]:
+    def readable_blocks(self, form: OutputForm | None, samples: int) -> Iterator[tuple[int, ResultBlock]]:
         """The pieces that can be read, each with its number; a warning where one cannot."""
         known = np.zeros(samples, dtype=bool)
         for number in self.numbers():
@@ -172,7 +172,7 @@ class EnsembleFolder:
             known[done] = True
             yield number, piece
 
-    def put_aside(self, number: int) -> None:
+    def set_aside(self, number: int) -> None:
         """A piece that cannot be read, out of the way of others."""
         file = self._piece(number)
         os.replace(file, file.with_name(file.name + ".damaged"))

@@ -208,7 +208,7 @@ def beam_watch(body: Body, beam: Beam) -> BeamWatch:
         element=np.repeat(np.arange(len(nodes) - 1), parts),
         **_elasticity(beam, nodes, s),
         fibre=np.stack([np.hypot(y, z), z, y], axis=1),
-        held=_held(conditions(beam.frame), s),
+        held=_frame_moments(conditions(beam.frame), s),
         stiffening=beam.stiffening,
         rotation=body.shape.rotation(s),
         stress=body.shape.stress(s),
@@ -229,7 +229,7 @@ def _elasticity(beam: Beam, nodes: np.ndarray, s: np.ndarray) -> dict[str, np.nd
     return {"compliance": compliance, "winding": radius(number) * number["pretwist"]}
 
 
-def _held(frame: Frame, s: np.ndarray) -> np.ndarray:
+def _frame_moments(frame: Frame, s: np.ndarray) -> np.ndarray:
     """What the places that a frame holds take of a moment that is missing before them: a step where the turn is held, else a
     ramp between two places whose deflections are."""
     out = np.zeros((len(s), 3))

@@ -172,7 +172,7 @@ class BeamShape:
         share[:, 0, :3] = np.column_stack([1.0 / A, (z * I - y * I_yz) / det, (z * I_yz - y * I_y) / det])
         for section in dict.fromkeys(sections):
             mine = [k for k, other in enumerate(sections) if other is section or other == section]
-            share[mine, :, 3:] += _placed(section.shear(x[mine, 1], x[mine, 2]))
+            share[mine, :, 3:] += _shear_rows(section.shear(x[mine, 1], x[mine, 2]))
         by_shear, by_fibres = self.torsion_shares(x[:, 0], self.fields.nodes)
         share[:, :, 5] *= by_shear[:, None]
         share[:, 0, 5] = (y**2 + z**2 - (I + I_y) / A) * by_fibres
@@ -219,7 +219,7 @@ def fraction(what: str, s: float) -> float:
     return float(s)
 
 
-def _placed(shear: np.ndarray) -> np.ndarray:
+def _shear_rows(shear: np.ndarray) -> np.ndarray:
     """(τ_xy, τ_xz) among xx, yy, zz, yz, xz, xy."""
     out = np.zeros((len(shear), 6, 3))
     out[:, 5], out[:, 4] = shear[:, 0], shear[:, 1]

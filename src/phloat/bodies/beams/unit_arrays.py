@@ -280,12 +280,12 @@ def _turns(
     T = np.einsum("abdecc,cs->sabde", turned_moments(), E)
     for k, own in enumerate(W):
         i, j = own.places
-        rows.append(_turned(turn[:, :, i], turn[:, :, j], T[:, k // 3, k % 3]))
+        rows.append(_section_products(turn[:, :, i], turn[:, :, j], T[:, k // 3, k % 3]))
         powers.append(power[i] + power[j] - 2.0)
     return pattern, _stacked(rows, 2 * count), np.concatenate(powers)
 
 
-def _turned(left: np.ndarray, right: np.ndarray, T: np.ndarray) -> np.ndarray:
+def _section_products(left: np.ndarray, right: np.ndarray, T: np.ndarray) -> np.ndarray:
     """Σ T_de ψ_d χ_e, (entries, (ρy², ρz²), points)."""
     out = np.zeros((left.shape[2], 2, left.shape[1]))
     for s, d, e in zip(*np.nonzero(T), strict=True):

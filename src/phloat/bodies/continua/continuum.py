@@ -136,7 +136,7 @@ class Continuum:
             raise InputError(unknown("boundary", where, [*self.parts, *self.mesh.regions]))
         return self.make_trace(where)
 
-    def holding(self, coordinates: np.ndarray, words: str) -> Continuum:
+    def with_supports(self, coordinates: np.ndarray, words: str) -> Continuum:
         """The same body with some coordinates held at zero; `words` say which, for errors and reports."""
         free = np.setdiff1d(np.arange(self.coordinates), coordinates)
         place = np.full(self.coordinates, -1)
@@ -193,10 +193,10 @@ class Continuum:
         `inertial` keeps the static responses to inertia as well, of rigid motion, of spin and of every port's own motion: without
         them a spinning blade does not stretch, and free frequencies converge slowly with the number of modes.
 
-        With stiffening, every pair of the `stiffened` softest of these fields (6 unless said, at most all) brings a companion
+        With stiffening, every pair of the `stiffened` softest of these fields (6 by default, at most all) brings a companion
         that lets it shorten as it bends, m (m + 1) / 2 of them. `body.coordinates` says what came out.
         """
-        count, given = stiffened if self.stiffening else 0, self._given(basis, modes)
+        count, given = stiffened if self.stiffening else 0, self._basis_velocities(basis, modes)
         options = {"basis": basis, "modes": modes, "stiffened": stiffened, "inertial": inertial}
         construction = self.construction and self.construction.then("reduced", **options)
         if given is not None:
@@ -208,7 +208,7 @@ class Continuum:
             floating_body(self, self.ports, modes=modes, stiffened=count, inertial=inertial), construction=construction
         )
 
-    def _given(self, basis: Basis | None, modes: int | None) -> np.ndarray | None:
+    def _basis_velocities(self, basis: Basis | None, modes: int | None) -> np.ndarray | None:
         """The velocities of a basis."""
         if basis is None:
             return None

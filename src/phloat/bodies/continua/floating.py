@@ -47,7 +47,7 @@ from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import AccuracyError, InputError
 from phloat.linear.bases import apart, orthonormal
 
-SOFTEST = 6  # fields whose pairs get companions unless said otherwise
+SOFTEST = 6  # fields whose pairs get companions by default
 MOST = 200  # coordinates of a body that moves
 DEPENDENT = 1e-10  # of the energy of a pair: what is left of it counts as nothing
 NOTHING = 1e-14  # of the largest energy of a pair
@@ -67,7 +67,7 @@ def floating_body(
 ) -> Body:
     """The floating body with so many modes besides the motions of its ports, or with the fields that are given.
 
-    `stiffened` is how many of the softest fields carry quadratic strain (their pairs get companions): 6 at most when not said,
+    `stiffened` is how many of the softest fields carry quadratic strain (their pairs get companions): 6 by default,
     0 for none. `inertial` keeps the static response to the inertia of rigid motion, of spin, and of every port's own motion, too.
     """
     if continuum.held:
@@ -140,7 +140,7 @@ def _ritz(V: np.ndarray, K: Stiffness, M: Matrix) -> tuple[np.ndarray, np.ndarra
 
 
 def _resolved(v: np.ndarray, omega: float, K: Stiffness) -> None:
-    """The energy of the softest field is a small difference in slender solids: a sentence where round-off is all of it.
+    """The energy of the softest field is a small difference in slender solids. Raises AccuracyError if it is mostly round-off.
 
     The bound is some 50 times what is seen: a bar of 10 cells, 3000 times as long as thick, has 1.4 here and frequencies 2 % off.
     """

@@ -55,7 +55,7 @@ class Plate:
     Sides that are `clamped`, `supported` (w = 0) or `symmetric` are a name, a tuple of names, or "all". A hard `support` keeps
     Mindlin's sections from turning along the side as well, a soft one does not.
 
-    `membrane` adds stretching in the plane: unless said, where a frame is given (so that the plate can float and stiffen) and
+    `membrane` adds stretching in the plane: by default, where a frame is given (so that the plate can float and stiffen) and
     where a laminate couples it with bending. `mass` (kg), if given, is checked.
 
     In its plane a clamped side is held, a supported one is free to slide; `held` holds sides along axes of the plane, {side: "x",
@@ -213,9 +213,9 @@ def _assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
     )
     held = [fields.held(edges, way) for way, edges in sides.items() if len(edges)]
     held += [fields.membrane.along(_edges(cells, side, "held"), axes) for side, axes in plate.held.items()]
-    words = [f"{_said(getattr(plate, way))} {way}" for way in SIDES if getattr(plate, way)]
+    words = [f"{_side_names(getattr(plate, way))} {way}" for way in SIDES if getattr(plate, way)]
     words += [f"{side} held along {axes}" for side, axes in plate.held.items()]
-    return free.holding(np.unique(np.concatenate(held)), ", ".join(words)) if held else free
+    return free.with_supports(np.unique(np.concatenate(held)), ", ".join(words)) if held else free
 
 
 def _theory(
@@ -235,7 +235,7 @@ def _theory(
     return fields, LocalStresses(fields, section.through, section.coupled, plate.stiffening)
 
 
-def _said(sides: Sides) -> str:
+def _side_names(sides: Sides) -> str:
     return sides if isinstance(sides, str) else " and ".join(sides or ())
 
 

@@ -75,7 +75,7 @@ def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickne
         kinds=np.tile([f"u_{a}" for a in AXES[:d]], count),
         parts={name: _coordinates(mesh.node_numbers(name), d) for name in mesh.boundaries},
         make_trace=partial(_trace, mesh, cells),
-        shape=MeshShape(mesh.points, cells, names, _whole(parts, len(cells.nodes))),
+        shape=MeshShape(mesh.points, cells, names, _stress_maps(parts, len(cells.nodes))),
         damping=recipe.damping,
         frame=recipe.frame,
         ports=recipe.ports,
@@ -84,7 +84,7 @@ def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickne
     )
 
 
-def _whole(parts: Sequence[MaterialPart], count: int) -> np.ndarray | None:
+def _stress_maps(parts: Sequence[MaterialPart], count: int) -> np.ndarray | None:
     out = np.zeros((count, 6, 3))
     for part in parts:
         if part.whole is None:

@@ -95,7 +95,7 @@ def with_supports(
     coordinates = [
         nodes_on(mesh, lines, name) * len(axes) + axes.index(a) for name, along in wanted.items() for a in set(along)
     ]
-    return free.holding(np.unique(np.concatenate(coordinates)), ", ".join(words))
+    return free.with_supports(np.unique(np.concatenate(coordinates)), ", ".join(words))
 
 
 def _across(mesh: Mesh, name: str) -> int:
@@ -134,7 +134,7 @@ def cells_by_material(mesh: Mesh, material: object) -> list[tuple[np.ndarray, El
 
 
 def require_mass(found: float, expected: float | None) -> None:
-    """A sentence where a body does not weigh what it should, within 1 %."""
+    """Raises InputError if a body does not weigh what it should, within 1 %."""
     if expected is None or abs(found / expected - 1.0) <= 0.01:
         return
     ratio = found / expected

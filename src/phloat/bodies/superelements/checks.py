@@ -38,7 +38,7 @@ def symmetric(what: str, a: Matrix) -> tuple[Matrix, float]:
 
 
 def require_positive_semidefinite(what: str, a: Matrix) -> None:
-    """A sentence if vᵀa v < 0 for some v: a pivot of the scaled matrix is negative."""
+    """Raises InputError if vᵀa v < 0 for some v: a pivot of the scaled matrix is negative."""
     diagonal = a.diagonal()
     if diagonal.min() < 0.0:
         k = int(diagonal.argmin())
@@ -65,7 +65,7 @@ def rigid_forces(K: Matrix, rigid: np.ndarray, centre: np.ndarray) -> np.ndarray
 
 
 def require_free_motions(numbers: np.ndarray) -> None:
-    """A sentence with the six numbers if some rigid motion meets force."""
+    """Raises InputError, with the six numbers, if a rigid motion meets force."""
     if numbers.max() <= GROUNDED:
         return
     listed = ", ".join(f"{name} {number:.1e}" for name, number in zip(MOTIONS, numbers, strict=True))

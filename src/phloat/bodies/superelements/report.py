@@ -76,15 +76,15 @@ def report(
     coordinates = body.coordinates
     few = min(count, coordinates)
     full_free = craig_bampton_basis(K, M, {}, modes=min(few, K.shape[0] - 6), rigid=rigid).omega
-    full_held = _held(exported, tied, count, coordinates)
+    full_held = _full_fixed_frequencies(exported, tied, count, coordinates)
     mass, centre, inertia = rigid_mass(exported.M, exported.rigid)
     own = modes(body.linear())
     w = own.vectors[:, own.rigid : own.rigid + count]  # (v_P, ω, η̇) of the listed modes, of unit mass
     return Report(
         rows=exported.coordinates,
         coordinates=coordinates,
-        free=_beside(full_free, own.elastic),
-        held=_beside(full_held, _reduced_held(body)),
+        free=_columns(full_free, own.elastic),
+        held=_columns(full_held, _reduced_fixed_frequencies(body)),
         mass=mass,
         centre=centre,
         inertia=inertia,
@@ -124,14 +124,16 @@ def _with_rigid_interfaces(exported: MatrixBody, ties: list[Tied]) -> tuple[Matr
     return csr(T.T @ exported.K @ T), csr(T.T @ exported.M @ T), np.vstack(rigid)
 
 
-def _held(exported: MatrixBody, tied: dict[str, Tied | Averaged], count: int, most: int) -> np.ndarray:
+def _full_fixed_frequencies(
+    exported: MatrixBody, tied: dict[str, Tied | Averaged], count: int, most: int
+) -> np.ndarray:
     basis: CraigBampton = craig_bampton_basis(
         exported.K, exported.M, tied, modes=min(count, most), rigid=exported.rigid
     )
     return basis.omega
 
 
-def _reduced_held(body: Body) -> np.ndarray:
+def _reduced_fixed_frequencies(body: Body) -> np.ndarray:
     """Frequencies of the reduced body with all its ports held."""
     n = 6 + body.coordinates
     rows = np.vstack([np.zeros((0, n)), *(p.twist(np.zeros(n - 6)) for p in body.ports.values())])
@@ -142,7 +144,7 @@ def _reduced_held(body: Body) -> np.ndarray:
     return np.sqrt(np.maximum(squared[0 if len(rows) else 6 :], 0.0))
 
 
-def _beside(full: np.ndarray, kept: np.ndarray) -> np.ndarray:
+def _columns(full: np.ndarray, kept: np.ndarray) -> np.ndarray:
     few = min(len(full), len(kept))
     return np.column_stack([full[:few], kept[:few]])
 

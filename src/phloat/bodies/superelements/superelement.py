@@ -48,7 +48,7 @@ class Superelement:
     `dofs` (rows, 2) are the node (counted from 0) and the component of every row: 1 2 3 displacements, 4 5 6 rotations, 0 a
     scalar that is no motion of a node (a mode of an earlier reduction). Every interface is a port; its nodes move as one rigid
     piece, or are felt in the mean where `mean` names it. `frame` is the interface that the floating frame follows (the first
-    unless said), or "mean axes". `modes` with all interfaces held are kept, the static motions of the interfaces and, with
+    by default), or "mean axes". `modes` with all interfaces held are kept, the static motions of the interfaces and, with
     `inertial`, the responses to their inertia. `R` is a viscous damping matrix, `damping` a proportional one. `masses` at nodes
     say where the mass is; without, they are found from M. There is no geometric stiffening: matrices do not know it.
     """
@@ -150,7 +150,7 @@ class Superelement:
         for name, chosen in sets.items():
             if isinstance(chosen, str):
                 raise InputError(f"interface {name!r}: {unknown('node set', chosen, there.sets)}")
-        table = _dofs(None, len(points), M.shape[0]) if labels is None else _placed(labels, place)
+        table = _dofs(None, len(points), M.shape[0]) if labels is None else _node_table(labels, place)
         if labels is not None:  # nodes that no row knows would be places without motion
             used = np.unique(table[:, 0])
             points, table[:, 0] = points[used], np.searchsorted(used, table[:, 0])
@@ -191,7 +191,7 @@ class Superelement:
             raise InputError("this body was not made from this superelement; ask body.recipe.report(body)")
         return report(body, self.exported, self.mean, count, self.numbers, self.nodal.kind)
 
-    # --- made once and kept -------------------------------------------------------------------------------------------
+    # --- cached -------------------------------------------------------------------------------------------------------
 
     @cached_property
     def rigid(self) -> np.ndarray:
@@ -343,7 +343,7 @@ def _read(file: File, letter: str) -> Labelled:
     return read_matrix(Path(file), named[0] if len(named) == 1 else None)
 
 
-def _placed(labels: np.ndarray, place: dict[int, int]) -> np.ndarray:
+def _node_table(labels: np.ndarray, place: dict[int, int]) -> np.ndarray:
     """(node number, component) as (node, component)."""
     unknown_nodes = [n for n, c in labels.tolist() if n not in place and c > 0]
     if unknown_nodes:
