@@ -199,12 +199,7 @@ def _there(part: np.ndarray, M: Matrix, whole: np.ndarray) -> np.ndarray:
 
 
 # the stress resultants that belong together; in the order of the coordinates of a beam
-RESULTANTS = {
-    "axial": ("N",),
-    "bending along y": ("M_z", "Q_y"),
-    "bending along z": ("M_y", "Q_z"),
-    "torsion": ("T",),
-}
+RESULTANTS = {"axial": ("N",), "bending along y": ("M_z", "Q_y"), "bending along z": ("M_y", "Q_z"), "torsion": ("T",)}
 BENDING = ("bending along y", "bending along z")
 SHORTENING = (*BENDING, "torsion")  # families whose fields shorten the beam to second order
 AND = " and "  # between the names of families that are one

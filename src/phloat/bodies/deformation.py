@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,26 +24,6 @@ TIMES = 16  # with the largest rotations, where strains and errors are looked at
 # errors of the tip of a cantilever beside its length: with the quadratic strain 0.25 to 0.45 θ³ of the largest rotation in a
 # frame that is held at the root, 0.03 to 0.15 θ³ in mean axes; without it the tip is not drawn in, by 0.25 θ²
 CUBIC, MEAN_CUBIC, SQUARE = 0.3, 0.15, 0.25
-
-
-class DeformationWatch(Protocol):
-    """Rotations, strains, deflections and errors of a body over time."""
-
-    def rotations(self, eta: np.ndarray) -> np.ndarray:
-        """Of sections within the frame, (times, places, 3)."""
-        ...
-
-    def strains(self, sigma: np.ndarray) -> np.ndarray:
-        """The largest at every place, (times, places)."""
-        ...
-
-    def deflections(self, eta: np.ndarray) -> np.ndarray:
-        """The largest displacement within the frame beside the size of the body, (times,)."""
-        ...
-
-    def errors(self, eta: np.ndarray, sigma: np.ndarray) -> np.ndarray:
-        """How far the model puts points of the body wrong, beside its size, (times,)."""
-        ...
 
 
 class Deformation(NamedTuple):
@@ -69,15 +49,17 @@ class MeshWatch:
     cubic: float
 
     def rotations(self, eta: np.ndarray) -> np.ndarray:
+        """Of sections within the frame, (times, places, 3)."""
         return (self.rotation @ eta.T).T.reshape(len(eta), -1, 3)
 
     def strains(self, sigma: np.ndarray) -> np.ndarray:
-        """S σ of the material, where there is one for all of the body."""
+        """The largest strain S σ of the material at every place, (times, places); zero if there are several materials."""
         if self._strain is None:
             return np.zeros((len(sigma), 1))
         return np.abs((self._strain @ sigma.T).T)
 
     def deflections(self, eta: np.ndarray) -> np.ndarray:
+        """The largest displacement within the frame relative to the size of the body, (times,)."""
         u = (self.displacement @ eta.T).T.reshape(len(eta), -1, 3)
         return np.linalg.norm(u, axis=-1).max(axis=1, initial=0.0) / self.body.extent
 
@@ -99,16 +81,16 @@ class MeshWatch:
         return csr(sp.kron(sp.eye_array(len(x)), np.linalg.inv(law()), format="csr") @ rows)
 
 
-def watch(body: Body) -> DeformationWatch | None:
+def watch(body: Body) -> BeamWatch | MeshWatch | None:
     """What looks at a body, made once; nothing of a rigid one."""
     if not body.coordinates:
         return None
-    if body not in _MADE:
-        _MADE[body] = beam_watch(body, body.recipe) if isinstance(body.recipe, Beam) else _mesh_watch(body)
-    return _MADE[body]
+    if body not in _WATCHES:
+        _WATCHES[body] = beam_watch(body, body.recipe) if isinstance(body.recipe, Beam) else _mesh_watch(body)
+    return _WATCHES[body]
 
 
-_MADE: WeakKeyDictionary[Body, DeformationWatch] = WeakKeyDictionary()
+_WATCHES: WeakKeyDictionary[Body, BeamWatch | MeshWatch] = WeakKeyDictionary()
 
 
 def _mesh_watch(body: Body) -> MeshWatch:

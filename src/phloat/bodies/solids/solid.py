@@ -75,14 +75,7 @@ class Solid:
 
     @classmethod
     def bracket(
-        cls,
-        a: float,
-        b: float,
-        thickness: float,
-        width: float,
-        *,
-        cells: str = "hexahedron",
-        **options: Any,
+        cls, a: float, b: float, thickness: float, width: float, *, cells: str = "hexahedron", **options: Any
     ) -> Solid:
         """An L of two legs, a along x and b along y, width along z; its ends are A (x = a) and B (y = b)."""
         return cls(BracketOutline(a, b, thickness, width, cells), **options)

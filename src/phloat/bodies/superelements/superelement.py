@@ -176,11 +176,7 @@ class Superelement:
         """The floating body, checked: symmetric and positive matrices, six rigid motions that meet no force, one mass."""
         patches: dict[str, Place] = {n: Mean(n) if n in self.mean else Rigid(n) for n in self.interfaces}
         body = floating_body(
-            self.exported,
-            patches,
-            modes=self.modes if modes is None else modes,
-            stiffened=0,
-            inertial=self.inertial,
+            self.exported, patches, modes=self.modes if modes is None else modes, stiffened=0, inertial=self.inertial
         )
         self._soft_ground(float(modes_of(body.linear()).elastic[0]))
         return replace(body, construction=Construction(self).then("discretise", modes))
