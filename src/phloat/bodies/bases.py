@@ -261,7 +261,7 @@ class BeamFamily:
         return V, omega, self.stress(V) / omega
 
     def lowest(self, count: int) -> np.ndarray:
-        """The lowest eigenmodes of (K, M), by subspace iteration v ← K⁻¹Mv: equal frequencies are no trouble to it."""
+        """The lowest eigenmodes of (K, M), by subspace iteration v ← K⁻¹Mv: it copes with equal frequencies."""
         if count == 0:
             return np.zeros((self.size, 0))
         V, omega, _ = self.ritz(np.random.default_rng(0).normal(size=(self.size, min(self.size, 2 * count + 8))))

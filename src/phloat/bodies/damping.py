@@ -32,7 +32,7 @@ ROUND_OFF = 1e-13  # of √(M_ii M_jj): couplings that are none
 
 
 class Moving(Protocol):
-    """What is asked of a port: its place, displacement and rotation per coordinate."""
+    """A port: its place, displacement and rotation per coordinate."""
 
     @property
     def x(self) -> np.ndarray: ...

@@ -108,7 +108,7 @@ def require_regions(regions: object, cells: int) -> dict[str, np.ndarray]:
 
 
 def point_text(x: np.ndarray) -> str:
-    """A point in words."""
+    """A point as text."""
     return "(" + ", ".join(f"{c:g}" for c in x) + ")"
 
 

@@ -1,4 +1,4 @@
-"""Outcomes as they come in, from wherever: each sample once, in pieces that go to disk or stay in memory."""
+"""Collects the outcomes of samples, each once, into blocks on disk or in memory."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from phloat import errors
 from phloat.many.parametric_run import Outcome
 from phloat.many.store import Description, EnsembleFolder, OutputForm, ResultBlock, output_form, result_block
 
-SAMPLES = 4096  # to a piece at most
+SAMPLES = 4096  # of a block, at most
 BYTES = 32e6
-SECONDS = 10.0  # of work that a sweep may lose when it is ended by force
+SECONDS = 10.0  # of work that is lost at most if a sweep is killed
 
 
 class ResultBlocks:
-    """Where the results are: in memory, or some of the pieces in a folder, which are read one at a time."""
+    """Results in memory, or in files of a folder, which are read one at a time."""
 
     def __init__(
         self, form: OutputForm | None, folder: EnsembleFolder | None = None, numbers: Sequence[int] = ()
@@ -43,7 +43,7 @@ class ResultBlocks:
 
 @dataclass
 class SeenWarning:
-    """A warning that samples gave: how many, which one first, and its words."""
+    """A warning that samples gave: how many samples, which one first, and its message."""
 
     count: int
     first: int
@@ -51,7 +51,7 @@ class SeenWarning:
 
 
 class Collector:
-    """Takes outcomes, and writes a piece when enough have come together."""
+    """Takes outcomes and writes a block when there are enough of them."""
 
     def __init__(self, table: np.ndarray, description: Description, folder: EnsembleFolder | None) -> None:
         self.table, self.description, self.folder = table, description, folder
@@ -63,7 +63,7 @@ class Collector:
         self.size, self.since = 0, time.perf_counter()
 
     def resume(self) -> None:
-        """With what an earlier call has left in the folder."""
+        """Reads the blocks that an earlier call has written to the folder."""
         assert self.folder is not None
         self.pieces.form = self.folder.form(self.description)
         for number, piece in self.folder.readable_blocks(self.pieces.form, len(self.table)):
@@ -96,7 +96,7 @@ class Collector:
             self.flush()
 
     def flush(self) -> None:
-        """What has come together as a piece."""
+        """Writes the outcomes since the last block as a block."""
         if not self.waiting:
             return
         piece = result_block(self.waiting, self.pieces.form)

@@ -1,4 +1,4 @@
-"""An ensemble on a Dask cluster (extra `sweep`): shares of the samples as tasks, of which a few are under way at a time.
+"""Samples on a Dask cluster (extra `sweep`): shares of the samples as tasks, of which a few run at a time.
 
 A worker that dies is Dask's business: its tasks go to others. A share that takes every worker down with it is tried sample by
 sample, so that the one to blame is found and recorded.
@@ -19,7 +19,7 @@ from phloat.many.pickling import dumps
 from phloat.many.processes import run_samples, share_size, split_shares
 
 PATIENCE = 5.0  # seconds to reach a scheduler, and a worker
-AHEAD = 3  # shares under way for every thread of the cluster
+AHEAD = 3  # shares submitted for every thread of the cluster
 
 
 def on_cluster(run: ParametricRun, table: np.ndarray, numbers: np.ndarray, scheduler: Any) -> Iterator[list[Outcome]]:
@@ -87,7 +87,7 @@ def _shared(client: Any, sent: bytes, table: np.ndarray, numbers: np.ndarray) ->
 
 
 def run_share(sent: bytes, numbers: np.ndarray, rows: np.ndarray) -> list[Outcome] | str:
-    """What a worker does, or why it cannot. Threads of one worker cannot tell their warnings apart: those are let go."""
+    """Outcomes of a share, or why it cannot be unpickled. Warnings are recorded only by workers with one thread."""
     import distributed
 
     try:

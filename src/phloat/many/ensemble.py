@@ -1,4 +1,4 @@
-"""Many runs with one verb: parameters by name, all cores, results on disk."""
+"""Many runs of a system whose parameters vary: on all cores or a cluster, with results in memory or on disk."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from phloat.motion.task import Begins, Controller, Scheme
 from phloat.system.state import State
 from phloat.system.system import System
 
-TRIAL = 0.5  # seconds of samples that are run here before processes are begun
-WORTH = 4.0  # seconds of samples left: less is done here before others have begun
-DOUBTFUL = 8  # samples that all fail before the system itself is asked
+TRIAL = 0.5  # seconds of samples in this process before others are started
+WORTH = 4.0  # seconds of remaining samples from which on processes are started
+DOUBTFUL = 8  # failed samples after which the system is run with its own numbers
 
 
 def ensemble(
@@ -60,7 +60,7 @@ def ensemble(
     scheduler: Any = None,
     progress: bool | None = None,
 ) -> Ensemble:
-    """Many runs of a system whose parameters vary, and what `output` makes of each.
+    """Runs of a system whose parameters vary; `output` is evaluated for each.
 
     `parameters` {name: normal(…) | uniform(…) | … | list of values | number}: names are those of `parameters(system)`, patterns
     ("*.material.E") or tuples of them; "u.motor", "controller.proportional"; or arguments of functions in `varied(…)`.
@@ -71,7 +71,7 @@ def ensemble(
     are those of simulate, and each may be `varied(…)`.
 
     Runs share all cores (`workers`), or a Dask cluster (`scheduler="tcp://…"`). With `save` results go to that folder as they
-    come; the same call goes on where it was stopped. A sample that fails is recorded with its parameters, and the rest goes on.
+    come; the same call resumes an interrupted ensemble. A sample that fails is recorded with its parameters.
     """
     if output is not None and not callable(output):
         raise InputError(
@@ -102,7 +102,7 @@ def ensemble(
 
 
 def _collector(run: ParametricRun, drawn: Samples, folder: EnsembleFolder | None) -> Collector:
-    """Empty, or with what a folder holds of the same ensemble."""
+    """A collector with the results that a folder already has. Raises InputError if they are of another ensemble."""
     description = description_of(run, drawn)
     if folder is None or not folder.exists:
         return Collector(drawn.values, description, folder)
@@ -120,7 +120,7 @@ def _collector(run: ParametricRun, drawn: Samples, folder: EnsembleFolder | None
 def _run(
     run: ParametricRun, collector: Collector, workers: int | None, scheduler: Any, show: Callable[[int, int], None]
 ) -> None:
-    """All samples that are missing; what was finished is kept, whatever happens."""
+    """Runs the missing samples; finished ones are written whatever happens."""
     missing = collector.missing
     outcomes = _outcomes(run, collector.table, missing, workers, scheduler)
     try:
@@ -134,7 +134,7 @@ def _run(
 
 
 def _stop_if_all_fail(run: ParametricRun, outcomes: Iterator[list[Outcome]], total: int) -> Iterator[list[Outcome]]:
-    """The same outcomes; but where all fail at first, and the system as it is fails alike, that is an error of the call."""
+    """The same outcomes. Raises InputError if the first ones all fail and the system with its own numbers fails alike."""
     held: list[Outcome] = []
     for some in outcomes:
         held += some
@@ -152,7 +152,7 @@ def _stop_if_all_fail(run: ParametricRun, outcomes: Iterator[list[Outcome]], tot
 def _outcomes(
     run: ParametricRun, table: np.ndarray, numbers: np.ndarray, workers: int | None, scheduler: Any
 ) -> Generator[list[Outcome]]:
-    """By the way that suits the work."""
+    """Outcomes of samples run here, in processes, in threads or on a cluster."""
     if scheduler is not None:
         yield from on_cluster(run, table, numbers, scheduler)
         return
@@ -166,13 +166,15 @@ def _outcomes(
             if sum(taken) > TRIAL:
                 break
         numbers = numbers[len(taken) :]
-        count = 1 if min(taken) * len(numbers) < WORTH else count  # the first one has the step compiled, or loaded
+        count = (
+            1 if min(taken) * len(numbers) < WORTH else count
+        )  # the first one includes compiling or loading the step
     if count == 1 or not len(numbers):
         yield from run_here(run, table, numbers)
         return
     try:
         shared = in_processes(run, table, numbers, count)
-    except InputError:  # something of it is known to this process alone
+    except InputError:  # something in it cannot be pickled
         shared = in_threads(run, table, numbers, count)
     yield from shared
 
@@ -182,11 +184,11 @@ def _outcomes(
 # The arguments of an ensemble as fingerprints: a sweep is resumed only with the arguments that it began with.
 
 
-DIGITS = 6  # to which two starts are the same: they were found by iterations, perhaps on two machines
+DIGITS = 6  # of initial states, which iterations on two machines find slightly different
 
 
 def description_of(run: ParametricRun, drawn: Samples) -> Description:
-    """The description of an ensemble of which nothing has been run."""
+    """The description of an ensemble before its first sample."""
     arguments = {("keep" if name == "output" else name): value for name, value in run.arguments.items()}
     parts: dict[str, Any] = {"system": _system_parts(run.system), "parameters": (drawn.keys, drawn.values)}
     parts |= {"start": _start(run.start), "output": run.output, **arguments}
@@ -214,7 +216,7 @@ def changed_parts(there: Description, here: Description) -> list[str]:
 
 
 def _system_parts(system: System) -> object:
-    """What a system was written with: its arrays follow from that, to round-off, which machines do not share."""
+    """The recipes of a system; its arrays follow from them up to round-off, which differs between machines."""
     bodies = {name: (body.construction or body) for name, body in system.bodies.items()}
     joints = {name: (c.joint, len(c.free), len(c.locked), len(c.driven)) for name, c in system.joints.items()}
     elements = {name: element.recipe for name, element in system.elements.items()}
@@ -235,7 +237,7 @@ def _start(start: object) -> object:
 
 
 def progress_display(total: int, wanted: bool | None) -> Callable[[int, int], None]:
-    """A bar once it takes more than a second; never where nobody looks, unless asked for.
+    """A progress bar, shown after a second on a terminal or in a notebook, or if it is wanted.
 
     Called with the samples done and those that failed; it goes away when all are done.
     """
@@ -243,7 +245,7 @@ def progress_display(total: int, wanted: bool | None) -> Callable[[int, int], No
 
     def show(done: int, failed: int) -> None:
         if first[0] < 0:
-            first[0] = done  # a sweep that goes on has some already
+            first[0] = done  # a resumed sweep has some already
         if done >= total:
             drawn.clear()
         elif drawn.due():
@@ -257,7 +259,7 @@ def progress_display(total: int, wanted: bool | None) -> Callable[[int, int], No
 
 # --- fingerprints ----------------------------------------------------------------------------------------------------
 #
-# Whether two ensembles are the same: a digest of any value, by what it says and not by where it stands in memory.
+# Digests of values, equal for equal values in any process.
 
 
 FIRST_NAMES = {  # of classes and fields, as in fingerprints of saved ensembles
@@ -292,13 +294,13 @@ def _encoded(x: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
 
 
 def _methods(kind: type) -> list[object]:
-    """What values of a class that is the user's own can do."""
+    """The functions of a class that is not installed."""
     own = not installed(kind.__module__)
     return [f for _, f in sorted(vars(kind).items()) if isinstance(f, FunctionType)] if own else []
 
 
 def _parts(x: Any) -> Iterator[object]:
-    """What a value is made of."""
+    """The parts of a value, in a fixed order."""
     if isinstance(x, ModuleType):
         yield x.__name__
     elif isinstance(x, FunctionType):
@@ -329,7 +331,7 @@ def _parts(x: Any) -> Iterator[object]:
 
 
 def _function_parts(x: FunctionType) -> Iterator[object]:
-    """A function of a package by its name, one of the user by what it does and with what."""
+    """A function of an installed package by its name, another one by its code, defaults, closure and globals."""
     if installed(x.__module__) and "<" not in x.__qualname__:
         yield from (x.__module__, x.__qualname__)
         return

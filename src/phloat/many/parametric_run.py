@@ -1,4 +1,4 @@
-"""What an ensemble asks of every sample: the system with these numbers, from where, for how long, and what of the run."""
+"""One run of an ensemble: parameters by name, the initial state, the arguments of `simulate`, and the outputs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SYSTEM = "system"  # an argument that is the system of the sample
 
 @dataclass(frozen=True, eq=False)
 class Varied:
-    """An argument of a run that is made for every sample, from the parameters that its function names."""
+    """An argument of a run that a function computes for every sample from the parameters that it names."""
 
     function: Callable[..., Any]
 
@@ -39,7 +39,7 @@ class Varied:
         return {n: p.default for n, p in inspect.signature(self.function).parameters.items() if n != SYSTEM}
 
     def evaluate(self, values: Mapping[str, float], system: object) -> Any:
-        """What the function makes of one sample."""
+        """The value of the function for one sample."""
         known = {**values, SYSTEM: system}
         wanted = inspect.signature(self.function).parameters
         return self.function(**{name: known[name] for name in wanted if name in known})
@@ -67,7 +67,9 @@ def numbers_of(argument: object) -> dict[str, float]:
         own = numbers({"every": argument.every, "delay": argument.delay, "saturation": argument.saturation}).values
         return own | numbers_of(argument.controller)
     found = numbers(argument).values
-    ours = type(argument).__module__.startswith("phloat.control")  # it holds models, whose numbers are not its own
+    ours = type(argument).__module__.startswith(
+        "phloat.control"
+    )  # controllers contain models, whose numbers are not listed
     return {name: value for name, value in found.items() if "." not in name and "[" not in name} if ours else found
 
 
@@ -91,11 +93,11 @@ def _changed(value: Any, changes: Mapping[str, float]) -> Any:
 
 Start = State | Callable[[System], State] | Varied | None
 Outputs = dict[str, np.ndarray]
-ONE = "output"  # what the one number or array is called that an output function returns
+ONE = "output"  # name of an output that has none
 
 
 class Outcome(NamedTuple):
-    """One sample: its outputs, or what went wrong; what was warned of, and the times of the run."""
+    """One sample: its outputs or its error, its warnings, and the output times of the run."""
 
     sample: int
     outputs: Outputs | None
@@ -116,7 +118,7 @@ class ParametricRun:
     output: Callable[[Result], object] | None = None
 
     def __post_init__(self) -> None:
-        assert self.targets is not None  # names that are not there are found here
+        assert self.targets is not None  # raises InputError for unknown names
 
     # --- names -------------------------------------------------------------------------------------------------------
 
@@ -177,7 +179,7 @@ class ParametricRun:
     # --- one sample --------------------------------------------------------------------------------------------------
 
     def run_sample(self, k: int, values: np.ndarray, *, watched: bool = True) -> Outcome:
-        """The k-th sample, whatever becomes of it; `watched` keeps its warnings (one thread at a time can do that)."""
+        """Runs the k-th sample and catches its errors; `watched` records its warnings, which only one thread at a time can do."""
         if not watched:
             return self._outcome(k, values)
         with warnings.catch_warnings(record=True) as caught:
@@ -187,7 +189,7 @@ class ParametricRun:
         return outcome._replace(warned=tuple(warned))
 
     def run_base(self) -> Outcome:
-        """What becomes of the system with the numbers it has."""
+        """Runs the system with its own numbers."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self._outcome(-1, None)
@@ -205,7 +207,7 @@ class ParametricRun:
         return Outcome(k, outputs, t=result.t, single=not isinstance(found, Mapping))
 
     def result(self, values: np.ndarray | None) -> Result:
-        """The run with these parameters; None: as the system is."""
+        """The run with these parameters, or with those of the system if None."""
         given: dict[str, dict[str, float]] = {"system": self._base_values, "other": {}, "argument": {}}
         if values is None and (
             empty := [n for n, d in self.function_arguments.items() if d is inspect.Parameter.empty]
@@ -222,25 +224,25 @@ class ParametricRun:
 
     @cached_property
     def _base_values(self) -> dict[str, float]:
-        """The numbers that the system has where samples have others, in the order of `family_runs`."""
+        """The system's own values of the parameters that vary, in the order of `family_runs`."""
         named = [name for targets in self.targets for kind, name in targets if kind == "system"]
         return {name: self.table.places[name].value for name in named}
 
     @cached_property
     def family_runs(self) -> FamilyRuns:
-        """What runs of samples have in common."""
+        """The runs of all samples, with what they share."""
         options = {n: x for n, x in self.arguments.items() if not isinstance(x, Varied)}
         if isinstance(u := options.get("u"), Mapping):
             options["u"] = {n: x for n, x in u.items() if not isinstance(x, Varied)}
         start: Any = self.start
         if not isinstance(start, State):
-            with suppress(Exception):  # samples say what is wrong
+            with suppress(Exception):  # samples report the error
                 start = self._start_state(self.system, {})
         t_end = options.pop("t_end", np.nan)
         return FamilyRuns(system_family(self.system, tuple(self._base_values)), start, t_end, options)
 
     def _start_state(self, system: System, values: Mapping[str, float]) -> State | None:
-        """Where the run of a sample begins; None where that is where the one before it began."""
+        """The initial state of a sample; None if it is that of `family_runs`."""
         if self.start is None:
             return place(system)
         if isinstance(self.start, Varied):
@@ -255,7 +257,7 @@ class ParametricRun:
     def _sample_arguments(
         self, system: System, other: Mapping[str, float], values: Mapping[str, float]
     ) -> dict[str, Any]:
-        """The arguments of simulate that this sample has for itself."""
+        """The arguments of simulate that differ for this sample."""
         changes: dict[str, dict[str, float]] = {}
         for name, value in other.items():
             owner, inner = self.other_numbers[name]
@@ -272,7 +274,7 @@ class ParametricRun:
 
     @cached_property
     def _bent_bodies(self) -> list[str]:
-        """Bodies of the start whose stress is that of their deformation: it has to follow the stiffness."""
+        """Bodies whose initial stress is that of their deformation, so that it has to follow the stiffness."""
         assert isinstance(self.start, State)
         state, out = self.start, []
         for name, body in self.system.bodies.items():

@@ -46,7 +46,7 @@ def installed(module: str | None) -> bool:
 
 
 def global_names(code: CodeType) -> Iterator[str]:
-    """The globals that a function and those inside it ask for."""
+    """The globals that a function and those inside it use."""
     for instruction in dis.get_instructions(code):
         if instruction.opname in GLOBAL:
             yield str(instruction.argval)
@@ -78,7 +78,7 @@ class _Pickler(pickle.Pickler):
 
 
 def _importable(thing: Any) -> bool:
-    """Whether its name leads to it."""
+    """Whether importing its qualified name gives this function."""
     at: Any = sys.modules.get(thing.__module__)
     for name in thing.__qualname__.split("."):
         at = getattr(at, name, None)
@@ -93,7 +93,7 @@ def _function(code: bytes, name: str, qualname: str, closure: tuple[CellType, ..
 
 
 def _set_state(function: FunctionType, state: tuple[Any, Any, dict[str, object]]) -> None:
-    """After the function is there: what it names may be itself."""
+    """Sets defaults and globals after the function exists, since it may refer to itself."""
     function.__defaults__, function.__kwdefaults__ = state[0], state[1]
     function.__globals__.update(state[2])
 

@@ -1,4 +1,4 @@
-"""An ensemble on all cores: processes of our own, fed share by share. One that dies takes no sample with it.
+"""Samples on all cores: worker processes that are given shares of the samples, and threads. No sample is lost if a worker dies.
 
 They are fresh Pythons rather than copies of this one: whatever threads, notebooks and devices this process has, they start
 clean, do not run the user's script again, and keep their linear algebra to one thread each.
@@ -36,7 +36,7 @@ SINGLE_THREAD = (
     "NUMEXPR_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-START_ATTEMPTS = 3  # times that processes may fail to begin
+START_ATTEMPTS = 3  # to start a process
 
 
 class GoneError(Exception):
@@ -82,7 +82,7 @@ class Process:
 
 
 def in_processes(run: ParametricRun, table: np.ndarray, numbers: np.ndarray, workers: int) -> Iterator[list[Outcome]]:
-    """All samples in processes. InputError, before anything is run, where the ensemble cannot be sent."""
+    """All samples in processes. Raises InputError, before anything is run, if the ensemble cannot be pickled."""
     return _Pool(dumps("the ensemble", run), table, numbers, workers).outcomes()
 
 
@@ -120,12 +120,12 @@ class _Pool:
             self.waiting.put(None)
         while any(thread.is_alive() for thread in threads):
             try:
-                self.answers.get(timeout=0.02)  # so that none waits to hand in
+                self.answers.get(timeout=0.02)  # so that no thread blocks
             except queue.Empty:
                 continue
 
     def _serve(self, i: int) -> None:
-        """Feed one process, and another one when it dies."""
+        """Sends shares to one process, and to another one if it dies."""
         try:
             while not self.closing and (some := self.waiting.get()) is not None:
                 self._share(i, some)
@@ -144,7 +144,7 @@ class _Pool:
                 return
             if len(some) == 1:
                 self.answers.put([Outcome(int(some[0]), None, f"the process that ran this sample {gone}")])
-            for k in some if len(some) > 1 else ():  # one of them did it; the others shall not suffer
+            for k in some if len(some) > 1 else ():  # one of them ended the process: run each alone
                 self.waiting.put(np.array([k]))
             return
         outcomes = pickle.loads(answer)
@@ -172,7 +172,7 @@ class _Pool:
 
 # --- the worker ------------------------------------------------------------------------------------------------------
 #
-# A process that works on shares of an ensemble: it reads them from its input and writes what it found to its output.
+# A worker reads shares of an ensemble from its input and writes outcomes to its output.
 #
 # Messages are pickles, each with its length before it. The first one is the ensemble; an empty one, or the end of the input, is
 # the end.
@@ -198,7 +198,7 @@ def receive(file: IO[bytes]) -> bytes:
 
 
 def run_worker() -> None:
-    """Work until there is no more. What users print goes to the other stream; an interrupt is for the process that asked."""
+    """Runs shares until the input ends. Output of users goes to stderr; SIGINT is left to the parent process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -217,16 +217,16 @@ def run_worker() -> None:
 
 # --- samples in this process ------------------------------------------------------------------------------------------
 #
-# Samples one after the other, here or in threads; what other processes do with their share is the same.
+# Samples one after the other or in threads; worker processes use `run_samples` too.
 
 
-SHARE_SECONDS = 2.0  # after which a share of the work is handed in
-SHARE_BYTES = 16e6  # or when so much has come together
-MOST_SAMPLES = 256  # samples that are given out at once, at most
+SHARE_SECONDS = 2.0  # after which a share is returned, complete or not
+SHARE_BYTES = 16e6  # of outputs, likewise
+MOST_SAMPLES = 256  # of a share
 
 
 def run_samples(run: ParametricRun, numbers: np.ndarray, rows: np.ndarray, *, watched: bool = True) -> list[Outcome]:
-    """Some samples: at least one, and as many of the others as time and memory allow. Of runs alike one has its times."""
+    """The first samples of a share: at least one, and as many as time and memory allow. Only the first has output times."""
     begin, size = time.perf_counter(), 0
     out: list[Outcome] = []
     timed = False

@@ -1,4 +1,4 @@
-"""What an ensemble leaves: parameters and outputs of all samples by name, statistics, and what failed."""
+"""Results of an ensemble: parameters and outputs of all samples by name, statistics, failed samples."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Ensemble:
     """Many runs: `runs["rod.material.E"]` and `runs["peak"]` with the sample first; NaN where a sample failed.
 
     Statistics are of the samples that succeeded, in the form that the output function returns: a number, an array, or a
-    mapping by name. Saved ensembles stay on disk; what is asked for is read.
+    mapping by name. Saved ensembles stay on disk and are read as needed.
     """
 
     samples: Samples
@@ -168,7 +168,7 @@ class Ensemble:
     # --- other forms -------------------------------------------------------------------------------------------------
 
     def rerun(self, sample: int) -> Result:
-        """The whole run of one sample, made again; of one that failed, its error."""
+        """Runs one sample again and returns its Result, or raises its error."""
         if self.run is None:
             raise InputError("a loaded ensemble does not know its system; call ensemble(…, save=folder) as it was made")
         k = int(finite("sample", sample, ()))
@@ -263,7 +263,7 @@ def _plain(x: Any) -> Any:
 
 # --- statistics ------------------------------------------------------------------------------------------------------
 #
-# What many samples say together: moments piece by piece, quantiles, and which parameter matters.
+# Moments over blocks of samples, ranks, correlations and regression.
 
 
 def moments(pieces: Iterable[np.ndarray]) -> tuple[int, np.ndarray, np.ndarray]:

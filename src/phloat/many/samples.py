@@ -1,4 +1,4 @@
-"""Which values the parameters take: a table with a row for every sample, the same on every machine."""
+"""Samples of parameters: a table with a row for every sample, the same on every machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phloat.many.distributions import Distribution, as_distribution
 Key = str | tuple[str, ...]
 SAMPLINGS = ("random", "latin", "sobol", "grid", "rows")
 DRAWN = SAMPLINGS[:3]
-MOST = 50_000_000  # samples: beyond, a grid was not meant
+MOST = 50_000_000  # samples of a grid
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,9 @@ def _points(how: str, n: int, names: list[str], seed: int) -> np.ndarray:
         return np.asarray(sequence.random_base2(int(n - 1).bit_length())[:n])
     points = np.empty((n, len(names)))
     for j, name in enumerate(names):
-        stream = np.random.default_rng([seed, *name.encode()])  # its own: other parameters do not change it
+        stream = np.random.default_rng(
+            [seed, *name.encode()]
+        )  # one for each parameter, so that others do not change it
         points[:, j] = stream.random(n) if how == "random" else (stream.permutation(n) + stream.random(n)) / n
     return points
 

@@ -1,13 +1,13 @@
 """Ensembles on disk: a folder of `ensemble.json` and numbered pieces, which NumPy opens without phloat.
 
-    ensemble.json     what was asked (in words and as fingerprints), the names of parameters and outputs, whether all is done
+    ensemble.json     the arguments (as text and as fingerprints), the names of parameters and outputs, whether all is done
     parameters.npy    (samples, parameters): every sample, done or not
     t.npy             the times of a run, where outputs may be over time
     piece.000000.npz  `sample` numbers, `output_0` … rows of the outputs in the order of ensemble.json, `failed` numbers, `errors`
     lock              while a process writes here: which one
 
 A piece is written under another name and renamed, so what bears its own name was whole when it was written. Which samples are
-done is in the pieces alone: a sweep that is cut short at any instant goes on with the samples that are in none.
+done is in the pieces alone: a sweep that was interrupted at any instant is resumed with the samples that are in none.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class EnsembleFolder:
     # --- writing -----------------------------------------------------------------------------------------------------
 
     def begin(self, description: Description, table: np.ndarray) -> None:
-        """What is asked."""
+        """Writes the parameters and the description."""
         self._write("parameters.npy", lambda file: np.save(file, table, allow_pickle=False))
         self.describe(description)
 
@@ -126,8 +126,8 @@ class EnsembleFolder:
 
     def numbers(self) -> list[int]:
         """Of the pieces there are."""
-        words = (file.name.split(".")[1] for file in self.path.glob("piece.*.npz"))
-        return sorted(int(word) for word in words if word.isdecimal())
+        numbers = (file.name.split(".")[1] for file in self.path.glob("piece.*.npz"))
+        return sorted(int(number) for number in numbers if number.isdecimal())
 
     def read(self, number: int, form: OutputForm | None) -> ResultBlock:
         """A piece; an error where it is not whole."""

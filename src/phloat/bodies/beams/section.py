@@ -86,7 +86,7 @@ class Section:
         return np.zeros((1, 2))
 
     def outside(self, y: float, z: float) -> str:
-        """Where the section ends, as words, if the point lies outside it; else nothing."""
+        """Where the section ends, as text, if the point lies outside it; else an empty string."""
         return ""
 
 

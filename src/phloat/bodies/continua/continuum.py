@@ -41,8 +41,8 @@ MOST_DENSE = 3000  # coordinates that may all be coupled
 class Continuum:
     """An elastic body on a mesh in coordinates q, n of them.
 
-    `M` and `K` (None where the stresses are not local to elements) are the classical matrices; `strains()` makes C and D when they
-    are asked for. `rigid` (n × 6) are the coordinates of unit translations and of unit rotations about the origin. `kinds` says
+    `M` and `K` (None where the stresses are not local to elements) are the classical matrices; `strains` computes C and D when
+    they are needed. `rigid` (n × 6) are the coordinates of unit translations and of unit rotations about the origin. `kinds` says
     what each coordinate is ("u_x", "w", "theta_y"…), `parts` which coordinates lie on each named boundary, `trace(name)` the
     boundary as quadrature points. `held` says in words what is held to the ground. `frame`, `ports` and `stiffening` are for the
     body once it floats, and `stretch(G)`, the coordinates of the field u = G x.

@@ -1,4 +1,4 @@
-"""Craig and Bampton's coordinates: modes with all interfaces held, and the static motion that each interface asks for.
+"""Craig and Bampton's coordinates: modes with all interfaces held, and the static motion of each interface.
 
     K_ii Φ = M_ii Φ Ω²,      K_ii Ψ = −K_ib R,      q = Φ a + Ψ r
 

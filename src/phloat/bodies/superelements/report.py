@@ -1,4 +1,4 @@
-"""What a superelement kept, beside the matrices it came from."""
+"""A superelement compared with the matrices it came from."""
 
 from __future__ import annotations
 

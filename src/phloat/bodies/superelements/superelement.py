@@ -182,7 +182,7 @@ class Superelement:
         return replace(body, construction=Construction(self).then("discretise", modes))
 
     def report(self, body: Body, count: int = 10) -> Report:
-        """What was kept, beside the full matrices: frequencies with interfaces free and held, mass, rigid-body check."""
+        """The reduced body compared with the full matrices: frequencies with interfaces free and held, mass, rigid-body check."""
         if body.recipe is not self:
             raise InputError("this body was not made from this superelement; ask body.recipe.report(body)")
         return report(body, self.exported, self.mean, count, self.numbers, self.nodal.kind)
