@@ -1,4 +1,4 @@
-"""Few coordinates for a beam that keep what it does: bending modes, their axial companions, some axial and torsion modes.
+"""Reduction bases of a beam: bending modes, their axial companions, some axial and torsion modes.
 
 Fields may be given, too (`fields_basis`): those of a basis made by `krylov`, `modal` or `pod`, parted into families.
 """

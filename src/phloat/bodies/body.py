@@ -1,4 +1,4 @@
-"""One value for everything that moves."""
+"""Floating bodies: rigid, beams, plates, solids and superelements as one class."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PLANE = (0, 1, 5)
 
 
 class Recipe(Protocol):
-    """What a body is made from: a beam, a rigid body… Frozen, so that a number can be changed and the body made again."""
+    """The description of a body: a beam, a rigid body… Frozen, so that a number can be replaced and the body made again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Port:
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A floating body: M(η) and its momenta, σ and its strains, ports where others take hold.
+    """A floating body: M(η) and its momenta, σ and its strains, ports for joints and forces.
 
     `active` are the velocities of (v_P, ω) that exist: all six in space, three in a plane, the first for a point mass.
     `planar` marks the coordinates and stresses that move in the plane xy; `needs` says what space motion still wants;
@@ -193,7 +193,7 @@ class Body:
         )
 
     def _completed(self, basis: Basis) -> Basis:
-        """The deformation of given velocities, with what it takes to shorten as it bends."""
+        """The deformation of given velocities, with the companions that let it shorten as it bends."""
         if not isinstance(basis, Basis):
             raise InputError(
                 f"{type(basis).__name__} is not a Basis; make one with krylov, modal or pod, or say modes=…"

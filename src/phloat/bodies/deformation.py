@@ -1,4 +1,4 @@
-"""How far a body is from deforming little in its frame: rotations, strains, and the error that the model makes of it."""
+"""How well a body satisfies small deformation in its frame: rotations, strains, and the estimated error of the model."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ CUBIC, MEAN_CUBIC, SQUARE = 0.3, 0.15, 0.25
 
 
 class Deformation(NamedTuple):
-    """The largest rotation (rad), strain and deflection beside the size of a body, the estimated error beside its size, the
-    time of that; of a beam the largest stretch N/EA, and M² L² |1/EI_y − 1/EI| / GJ, by which it would turn sideways."""
+    """The largest rotation (rad), strain and deflection of a body, the estimated error and the time of that; deflection and error
+    relative to the size of the body. Of a beam the largest stretch N/EA, and M² L² |1/EI_y − 1/EI| / GJ, by which it would turn sideways."""
 
     rotation: float
     strain: float
@@ -82,7 +82,7 @@ class MeshWatch:
 
 
 def watch(body: Body) -> BeamWatch | MeshWatch | None:
-    """What looks at a body, made once; nothing of a rigid one."""
+    """The watch of a body, built once; None for a rigid one."""
     if not body.coordinates:
         return None
     if body not in _WATCHES:
@@ -106,7 +106,7 @@ def _mesh_watch(body: Body) -> MeshWatch:
 def largest_deformation(
     body: Body, t: np.ndarray, eta: np.ndarray, sigma: np.ndarray, *, far: Far = FREE
 ) -> Deformation | None:
-    """The largest of it over time: eta (times, coordinates), sigma (times, stresses); `far` is what joints hold of a beam."""
+    """The largest deformation over time; eta (times, coordinates), sigma (times, stresses), `far` as in `BeamWatch.errors`."""
     found = largest_deformations(body, t, [(eta, sigma)], far=far)
     return found[0] if found else None
 

@@ -1,4 +1,4 @@
-"""What a body is made of, and how it loses energy."""
+"""Materials and damping."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Material:
         return out
 
     def plane_stress(self) -> np.ndarray:
-        """Stress from strain in the plane where nothing pulls across it, 3 × 3: xx, yy, xy."""
+        """Plane stress: stress from strain in the plane, 3 × 3: xx, yy, xy."""
         nu = self.nu
         return self.E / (1.0 - nu**2) * np.array([[1.0, nu, 0.0], [nu, 1.0, 0.0], [0.0, 0.0, 0.5 * (1.0 - nu)]])
 
@@ -104,7 +104,7 @@ class Orthotropic:
         return np.linalg.inv(self._compliance)
 
     def plane_stress(self) -> np.ndarray:
-        """Stress from strain in the plane xy where nothing pulls across it, 3 × 3: xx, yy, xy."""
+        """Plane stress: stress from strain in the plane xy, 3 × 3: xx, yy, xy."""
         plane = [0, 1, 5]
         return np.linalg.inv(self._compliance[np.ix_(plane, plane)])
 
@@ -142,7 +142,7 @@ class Rayleigh:
 
     @property
     def not_numbers(self) -> tuple[str, ...]:
-        """Damping by mass is no parameter where nothing says what it is relative to."""
+        """Damping by mass is no parameter without `relative_to`."""
         return ("mass",) if self.relative_to is None else ()
 
 

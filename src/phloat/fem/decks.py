@@ -141,7 +141,7 @@ class Card(NamedTuple):
 
 
 def real(text: str) -> float:
-    """A number as Nastran writes it: 1.5, 1.5E+3, 1.5D+3, 1.5+3; blank is zero. Raises ValueError where it is none."""
+    """A number as Nastran writes it: 1.5, 1.5E+3, 1.5D+3, 1.5+3; blank is zero. Raises ValueError if it is not a number."""
     text = text.strip().upper().replace("D", "E")
     if short := _SHORT.match(text):
         text = f"{short[1]}E{short[2]}"

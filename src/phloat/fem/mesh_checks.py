@@ -1,4 +1,4 @@
-"""What a mesh must be: numbers in range, every point used, cells that are neither flat nor turned inside out."""
+"""Checks of meshes: numbers in range, every point used, cells neither flat nor inverted."""
 
 from __future__ import annotations
 

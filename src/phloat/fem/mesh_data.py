@@ -1,4 +1,4 @@
-"""What a file of a mesh holds, whatever its format: points, blocks of cells, named sets; and the mesh made of it."""
+"""The content of a mesh file of any format (points, blocks of cells, named sets), and the mesh made from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mixed spaces of a beam and its kinematics: what moves, what turns, what strains, at any place along it."""
+"""The mixed spaces of a beam and its kinematics: displacements, rotations and strains at any place along it."""
 
 from __future__ import annotations
 
@@ -242,12 +242,12 @@ OF_WHOLE, OF_PIECE = "cantilever", "chord"  # where none is stated
 
 
 def conditions(frame: str | Frame | None) -> Frame:
-    """What a frame of this name, or the one of a whole beam, holds at which fraction of the length."""
+    """The conditions of a frame, {fraction of the length: names held there}; None is that of a whole beam."""
     return FRAMES[frame or OF_WHOLE] if frame is None or isinstance(frame, str) else frame
 
 
 def free_coordinates(fields: BeamFields, frame: str | Frame | None, length: float) -> np.ndarray:
-    """The coordinates that remain when the frame holds its six; rigid motion must be gone, and nothing else.
+    """The coordinates that remain when the frame holds six. Raises InputError unless exactly the rigid motions are removed.
 
     A named frame holds the coordinate nearest to its place: the middle of a beam need not be a node.
     """

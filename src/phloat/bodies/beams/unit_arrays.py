@@ -208,7 +208,7 @@ def _dense(rows: list[Any], columns: np.ndarray) -> np.ndarray:
 def _powers(
     fields: BeamFields, points: np.ndarray, columns: np.ndarray, Phi: np.ndarray, turn: np.ndarray
 ) -> np.ndarray:
-    """The power of λ in every column of Φ: seen in Φ, or, where that is nothing, in the rotations, which have one less."""
+    """The power of λ in every column of Φ: from Φ, or, where that is zero, from the rotations, which have one less."""
     twice = BeamFields(2.0 * fields.nodes, fields.theory, fields.torsion)
     moved = _power(Phi, _dense(twice.displacement(2.0 * points), columns)).max(axis=(0, 1))
     at = 2.0 * gauss(fields.nodes)[0]
@@ -217,7 +217,7 @@ def _powers(
 
 
 def _power(once: np.ndarray, twice: np.ndarray) -> np.ndarray:
-    """The power of λ in entries of a beam, from those of one twice as long; 0 where there is nothing."""
+    """The power of λ in entries of a beam, from those of one twice as long; 0 for zero entries."""
     there = (once != 0.0) & (twice != 0.0)
     ratio = np.divide(twice, once, out=np.ones_like(once), where=there)
     return np.round(np.log2(ratio))
@@ -295,7 +295,7 @@ def _windings(
 
 
 def _stacked(rows: list[np.ndarray], columns: int) -> np.ndarray | Matrix:
-    """Blocks of rows under each other; sparse where there are many, since an entry knows the points of two elements at most."""
+    """Blocks of rows under each other; sparse if large, since an entry depends on the points of two elements at most."""
     blocks = [row.reshape(-1, columns) for row in rows]
     if sum(block.size for block in blocks) <= DENSE_ENTRIES:
         return np.vstack(blocks)
@@ -326,7 +326,7 @@ def _blocks(sizes: list[tuple[int, int]]) -> Pattern:
 
 
 def _longer(body: Body) -> Body:
-    """The same body, made from a beam twice as long."""
+    """The same body from a beam twice as long."""
     assert body.construction is not None
     recipe: Any = body.construction.recipe
     if isinstance(recipe, Split):

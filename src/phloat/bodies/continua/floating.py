@@ -65,7 +65,7 @@ def floating_body(
     inertial: bool = True,
     given: np.ndarray | None = None,
 ) -> Body:
-    """The floating body with so many modes besides the motions of its ports, or with the fields that are given.
+    """The floating body with so many modes and the motions of its ports, or with given fields.
 
     `stiffened` is how many of the softest fields carry quadratic strain (their pairs get companions): 6 by default,
     0 for none. `inertial` keeps the static response to the inertia of rigid motion, of spin, and of every port's own motion, too.
@@ -119,7 +119,7 @@ def _stiffened(count: int | None) -> int:
 
 
 def _inertial(continuum: MeshBody) -> np.ndarray:
-    """The body's own inertia in any rigid acceleration and spin: forces ρ (a + B x), 12 of them; x from its middle."""
+    """Inertia forces of any rigid acceleration and spin: forces ρ (a + B x), 12 of them; x from its middle."""
     x, mass, Phi, *_ = continuum.samples
     arm = x - x.mean(axis=0)
     fields = np.column_stack([np.ones(len(x)), arm / np.abs(arm).max()])
@@ -243,7 +243,7 @@ def _companions(
     s: np.ndarray,
     tension: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What is new of the companions a beside the fields V there are, in the product of K."""
+    """The part of the companions a that is K-orthogonal to the fields V, as fields of unit mass and their frequencies."""
     if not a.shape[1]:
         return np.zeros((len(V), 0)), np.zeros(0)
     for _ in range(2):
@@ -257,7 +257,7 @@ def _companions(
 
 
 def _root(gram: np.ndarray, energy: np.ndarray) -> np.ndarray:
-    """Rows with rowsᵀrows = gram, beside the energies of the whole pairs: what is left of them."""
+    """Rows with rowsᵀrows = gram; parts that are small compared with the energies of the pairs are dropped."""
     scale = 1.0 / np.sqrt(np.maximum(energy, 1e-300))
     value, turn = la.eigh(scale[:, None] * gram * scale)
     kept = value > DEPENDENT
@@ -328,7 +328,7 @@ def _quadratic(fields: ReducedFields) -> Quadratic:
 
 # --- the floating frame ----------------------------------------------------------------------------------------------
 #
-# What a floating frame follows: a port, another part of the boundary in the mean, or mean axes.
+# A floating frame follows a port, the mean motion of another part of the boundary, or the mean axes.
 
 
 MEAN_AXES = "mean axes"
@@ -359,7 +359,7 @@ def fields_in_frame(
 def given_fields_in_frame(
     continuum: MeshBody, V: np.ndarray, frame: str, ports: Mapping[str, Place], found: Mapping[str, Interface]
 ) -> np.ndarray:
-    """Given fields without the rigid motion of the frame; of those that depend on others, or are rigid, nothing is left."""
+    """Given fields without the rigid motion of the frame; rigid and dependent ones are dropped."""
     moved = continuum.rigid[:, continuum.rigid.any(axis=0)]
     rigid = orthonormal(moved, continuum.M)
     V = V[:, V.any(axis=0)]

@@ -1,4 +1,4 @@
-"""What a body on a mesh knows of itself: where its mass is, how it strains, how its boundary moves."""
+"""An elastic body on a mesh: its mass, its strains and the motion of its boundary."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Trace(NamedTuple):
 
 
 class MeshBody(Protocol):
-    """An elastic body on a mesh, as what makes ports and floating bodies of it sees it (`Continuum` is one)."""
+    """An elastic body on a mesh, as ports and floating bodies need it: a `Continuum`, or a `MatrixBody`."""
 
     @property
     def recipe(self) -> Recipe: ...

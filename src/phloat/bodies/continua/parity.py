@@ -1,4 +1,4 @@
-"""Bodies that are their own mirror image in z: their fields are even (motion in the plane xy) or odd, and do not mix."""
+"""Bodies that are symmetric in z: their fields are even (motion in the plane xy) or odd, and do not mix."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def by_parity(
 
 
 def _alike(A: np.ndarray, B: np.ndarray) -> bool:
-    """Two Gram matrices, beside their diagonals."""
+    """Whether two Gram matrices are equal, relative to their diagonals."""
     size = np.sqrt(np.abs(np.diag(A)))
     return bool((np.abs(A - B) <= MIRRORED * np.outer(size, size)).all())
 
@@ -47,13 +47,13 @@ def _sizes(L: Matrix, V: np.ndarray) -> np.ndarray:
 
 
 def _independent(V: np.ndarray, M: Matrix) -> np.ndarray:
-    """Fields of unit mass in the span of V, without what is near nothing: the even part of an odd field."""
+    """Fields of unit mass in the span of V, without those that nearly vanish, as the even part of an odd field does."""
     size, turn = la.eigh(V.T @ (M @ V))
     return V @ (turn[:, size > MIRRORED] / np.sqrt(size[size > MIRRORED]))
 
 
 def mirror_images(continuum: MeshBody, V: np.ndarray) -> np.ndarray | None:
-    """The mirror images of fields in the plane of the mass centre normal to z; None where the body is not its own image."""
+    """The mirror images of fields in the plane of the mass centre normal to z; None if the body is not symmetric."""
     kinds, x, mass = continuum.kinds, continuum.samples.x, continuum.samples.mass
     flat = {"u_x": 1.0, "u_y": 1.0, "theta_z": 1.0}
     if "w" in kinds:  # of a plate, which is its own image

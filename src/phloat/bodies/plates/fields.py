@@ -34,7 +34,7 @@ MEMBRANE = {"bfs": 3, "argyris": 3, "morley": 2}  # degree of u_x and u_y
 
 
 class PlateFields(Protocol):
-    """What a plate theory knows about motion and strain at points in cells."""
+    """Motion and strain of a plate theory at points in cells."""
 
     @property
     def cells(self) -> PlateCells: ...

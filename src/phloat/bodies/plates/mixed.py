@@ -1,4 +1,4 @@
-"""Kirchhoff plates with moments as unknowns of their own: w quadratic and continuous, M by Hellan, Herrmann and Johnson.
+"""Kirchhoff plates with moments as further unknowns: w quadratic and continuous, M by Hellan, Herrmann and Johnson.
 
 A clamped side leaves the slope to the moments; a side that is free or supported has no M_nn. The compliance is not local.
 """
@@ -25,7 +25,7 @@ COMPLIANCE = 4  # rule of degree 6: moments squared times a compliance that vari
 
 @dataclass(frozen=True, eq=False)
 class Deflection:
-    """w of a plate with moments of its own."""
+    """w of a plate whose moments are unknowns."""
 
     cells: PlateCells
     first: np.ndarray

@@ -106,7 +106,7 @@ def _in_turn(rows: list[Matrix]) -> Matrix:
 
 
 def fit_in_cells(cells: PlateCells, points: int, at: Points) -> Matrix:
-    """Values at points in cells from those at the points of a rule: the polynomial through them, or nearest to them."""
+    """Values at points in cells from those at the points of a rule: the polynomial through them, or the least-squares fit."""
     xi, _ = plate_rule(cells.kind, points)
     each = len(xi)
     if cells.kind == "triangle":

@@ -1,4 +1,4 @@
-"""What holds an elastic body to the ground, what it is made of, and whether it weighs what it should."""
+"""Supports, materials by region and the mass check of solids and sheets."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _across(mesh: Mesh, name: str) -> int:
 
 
 def cells_by_material(mesh: Mesh, material: object) -> list[tuple[np.ndarray, Elastic]]:
-    """Which cells are made of what: one material for all, or {region: material}."""
+    """Cells and their material: one material for all, or {region: material}."""
     if isinstance(material, (Material, Orthotropic)):
         return [(np.arange(len(mesh.cells)), material)]
     if not isinstance(material, Mapping):
@@ -134,7 +134,7 @@ def cells_by_material(mesh: Mesh, material: object) -> list[tuple[np.ndarray, El
 
 
 def require_mass(found: float, expected: float | None) -> None:
-    """Raises InputError if a body does not weigh what it should, within 1 %."""
+    """Raises InputError if the mass of a body differs from the expected one by more than 1 %."""
     if expected is None or abs(found / expected - 1.0) <= 0.01:
         return
     ratio = found / expected

@@ -1,4 +1,4 @@
-"""What exported matrices must satisfy before a body is made of them: symmetry, positivity, six free rigid motions."""
+"""Checks of exported matrices: symmetry, positivity, six free rigid motions; and the mass at nodes."""
 
 from __future__ import annotations
 
@@ -185,5 +185,5 @@ def _shifted(move: Matrix, lacking: np.ndarray, total: float) -> Matrix:
 
 
 def _small(a: np.ndarray, size: float) -> np.ndarray:
-    """Without what is round-off beside `size`."""
+    """With round-off relative to `size` set to zero."""
     return np.where(np.abs(a) > 1e-13 * size, a, 0.0)

@@ -1,4 +1,4 @@
-"""An elastic body known by exported matrices and the places of its nodes, as `floating` sees bodies on meshes."""
+"""An elastic body given by exported matrices and the places of its nodes."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class NodeShape:
 
 @dataclass(frozen=True, eq=False)
 class MatrixBody:
-    """A body from matrices (`Meshed`): `parts` are the coordinates of every interface, `interfaces` its nodes."""
+    """A body from matrices (a `MeshBody`): `parts` are the coordinates of every interface, `interfaces` its nodes."""
 
     recipe: Recipe
     samples: MassSamples

@@ -58,7 +58,7 @@ def read_matrix(path: str | Path, name: str | None = None) -> Labelled:
 
 
 def matched(a: Labelled, b: Labelled) -> tuple[Matrix, Matrix, np.ndarray | None]:
-    """Two matrices on the same rows: those of the first, then what only the second has."""
+    """Two matrices on the same rows: those of the first, then those that only the second has."""
     if a.dofs is None or b.dofs is None:
         dofs = a.dofs if b.dofs is None else b.dofs
         if a.matrix.shape != b.matrix.shape:

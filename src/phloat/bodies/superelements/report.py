@@ -67,7 +67,7 @@ class Report:
 def report(
     body: Body, exported: MatrixBody, mean: Collection[str], count: int, numbers: np.ndarray, masses: str
 ) -> Report:
-    """The lowest `count` frequencies of both kinds, and what the checks found."""
+    """The lowest `count` frequencies of both kinds, and the results of the checks."""
     if count < 1:
         raise InputError(f"count is {count}; ask for at least one frequency")
     found = interfaces(exported, {n: _patch(n, mean) for n in exported.interfaces})
@@ -157,5 +157,5 @@ def _line(table: np.ndarray, k: int) -> str:
 
 
 def _row(numbers: np.ndarray, size: float) -> str:
-    """Numbers without what is round-off beside `size`."""
+    """Numbers as text; round-off relative to `size` is written as 0."""
     return ", ".join(f"{n if abs(n) > 1e-12 * size else 0.0:.6g}" for n in numbers)

@@ -50,7 +50,7 @@ class Superelement:
     piece, or are felt in the mean where `mean` names it. `frame` is the interface that the floating frame follows (the first
     by default), or "mean axes". `modes` with all interfaces held are kept, the static motions of the interfaces and, with
     `inertial`, the responses to their inertia. `R` is a viscous damping matrix, `damping` a proportional one. `masses` at nodes
-    say where the mass is; without, they are found from M. There is no geometric stiffening: matrices do not know it.
+    say where the mass is; without, they are found from M. There is no geometric stiffening: it is not in the matrices.
     """
 
     M: Matrix
@@ -244,7 +244,7 @@ class Superelement:
         return R
 
     def _soft_ground(self, lowest: float) -> None:
-        """Rigid motions must cost nothing beside the softest deformation, too."""
+        """Raises InputError if rigid motions store energy compared with the softest deformation."""
         r, M, K = self.rigid, self.exported.M, self.exported.K
         energy, mass = (np.einsum("ik,ik->k", r, a @ r) for a in (K, M))
         omega = np.sqrt(np.abs(energy) / mass)
