@@ -28,7 +28,10 @@ CUBIC, MEAN_CUBIC, SQUARE = 0.3, 0.15, 0.25
 
 class Deformation(NamedTuple):
     """The largest rotation (rad), strain and deflection of a body, the estimated error and the time of that; deflection and error
-    relative to the size of the body. Of a beam the largest stretch N/EA, and M² L² |1/EI_y − 1/EI| / GJ, by which it would turn sideways."""
+    relative to the size of the body.
+
+    Of a beam the largest stretch N/EA, and M² L² |1/EI_y − 1/EI| / GJ, by which it would turn sideways.
+    """
 
     rotation: float
     strain: float

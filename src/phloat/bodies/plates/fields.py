@@ -29,7 +29,7 @@ from phloat.fem.plate_space import (
 Three = tuple[Matrix, Matrix, Matrix]
 
 # points of the rules (see Cells.quadrature) for mass, membrane, bending; None: the element has no membrane of its own
-RULES = {"bfs": (4, 4, 3), "argyris": (6, 3, 4), "morley": (3, 2, 1)}
+RULES = {"bfs": (4, 4, 3), "argyris": (6, 3, 4), "morley": (3, 2, 1), "hhj": (3, 0, 0)}
 MEMBRANE = {"bfs": 3, "argyris": 3, "morley": 2}  # degree of u_x and u_y
 
 
@@ -134,7 +134,7 @@ def pad_columns(a: Matrix, first: int, columns: int) -> Matrix:
 
 @dataclass(frozen=True, eq=False)
 class Kirchhoff:
-    """w in a space of bfs, argyris or morley elements, u_x and u_y in one of Lagrange's."""
+    """w in a space of bfs, argyris, morley or hhj elements, u_x and u_y in one of Lagrange's."""
 
     cells: PlateCells
     elements: str
@@ -145,11 +145,11 @@ class Kirchhoff:
     def w(self) -> Space:
         if self.elements == "bfs":
             return bfs_space(self.cells)
-        return (
-            morley_space(self.cells)
-            if self.elements == "morley"
-            else argyris_space(self.cells, vertex_frames(self.cells, self.first))
-        )
+        if self.elements == "morley":
+            return morley_space(self.cells)
+        if self.elements == "hhj":  # slopes are left to the moments
+            return lagrange_space(self.cells, 2, "w")
+        return argyris_space(self.cells, vertex_frames(self.cells, self.first))
 
     @cached_property
     def membrane(self) -> Membrane:

@@ -25,7 +25,7 @@ from phloat.bodies.plates.elastic import LocalStresses
 from phloat.bodies.plates.fields import Kirchhoff, PlateFields
 from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection, Ply, Thickness
 from phloat.bodies.plates.mindlin import Mindlin
-from phloat.bodies.plates.mixed import Deflection, MixedStresses
+from phloat.bodies.plates.mixed import MixedStresses
 from phloat.bodies.plates.shape import ABOVE, PlateShape
 from phloat.errors import InputError, mapping, port_name, positive, unknown
 from phloat.fem.mesh import Mesh
@@ -225,7 +225,7 @@ def _theory(
     first, section = np.unique(np.concatenate(list(sides.values()))), plate.section
     if elements == "hhj":
         turned = np.union1d(sides["clamped"], sides["symmetric"])
-        deflection = Deflection(cells, first)
+        deflection = Kirchhoff(cells, elements, False, first)
         return deflection, MixedStresses(deflection, section.through, turned)
     fields: PlateFields
     if elements == "mitc":
