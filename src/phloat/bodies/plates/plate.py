@@ -22,9 +22,9 @@ from phloat.bodies.inertia import Sections, rigid_sections
 from phloat.bodies.material import Damping, Material, Rayleigh, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
 from phloat.bodies.plates.elastic import LocalStresses
-from phloat.bodies.plates.fields import Kirchhoff, PlateFields
+from phloat.bodies.plates.fields import Kirchhoff
 from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection, Ply, Thickness
-from phloat.bodies.plates.mindlin import Mindlin
+from phloat.bodies.plates.mindlin import Mindlin, PlateFields
 from phloat.bodies.plates.mixed import MixedStresses
 from phloat.bodies.plates.shape import ABOVE, PlateShape
 from phloat.errors import InputError, mapping, port_name, positive, unknown
