@@ -19,9 +19,11 @@ import numpy as np
 from phloat.bodies.body import Body
 from phloat.bodies.variation import Maker, fast_maker, same_ports, same_size
 from phloat.errors import InputError
+from phloat.motion.deformation import check_run
 from phloat.motion.initial.velocities import consistent_state, redundant_rows, require_closed
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.inputs.signals import Function
+from phloat.motion.law_ranges import warn_of_ranges
 from phloat.motion.result import Result, at_times
 from phloat.motion.run.task import Task
 from phloat.motion.schemes.midpoint import Midpoint
@@ -115,6 +117,8 @@ class FamilyRuns:
                 return None
             task = replace(task, inputs=as_inputs(system, u))
         result = Midpoint().run(task)
+        warn_of_ranges(result.info)
+        result = replace(result, info={**result.info, "deformation": check_run(result)})
         return result if isinstance(task.output, int) else at_times(result, task.output)
 
     def _same_drives(self, system: System, u: object) -> bool:
