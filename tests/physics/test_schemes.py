@@ -9,6 +9,7 @@ import phloat as ph
 from phloat.algebra.cross import rotation
 
 ALPHA, RADAU, IDA = ph.GeneralisedAlpha(0.9), ph.RadauIIA(), ph.IDA()
+FINE = ph.IDA(1e-7, 1e-9)  # energy over a whole turn: 5e-7 is lost; with the default tolerances 2.3e-5 in 1e5 steps
 ALU = ph.Material(E=7.1016e10, rho=2714.4716, nu=0.33)
 
 
@@ -151,7 +152,7 @@ def test_the_crank_slider_bends_as_with_the_default_scheme(scheme, tolerance):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("scheme", "tolerance", "lost"), [(ALPHA, 1e-3, 1e-3), (RADAU, 1e-4, 1e-6), (IDA, 1e-4, 1e-5)])
+@pytest.mark.parametrize(("scheme", "tolerance", "lost"), [(ALPHA, 1e-3, 1e-3), (RADAU, 1e-4, 1e-6), (FINE, 1e-4, 1e-5)])
 def test_the_whole_crank_slider_bends_as_with_the_default_scheme(scheme, tolerance, lost):
     miss, result = bending_miss(scheme, 2e-5, 8 / 150)
     assert miss < tolerance
