@@ -46,6 +46,29 @@ def mesh_from_data(parts: MeshData, source: str) -> Mesh:
     A set of nodes is the boundary of all facets whose corners are in it, if there are any. Points without a cell are left out;
     cells that are there twice (once for each of their sets, in some formats) are one.
     """
+    name, kind, top, listed = _cell_kind(parts, source)
+    points = np.asarray(parts.points, dtype=float)
+    points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
+    cells, place = _unique_cells(parts, top)
+    if top == 2 and np.ptp(points[cells, 2]) > 1e-9 * np.ptp(points[cells, :2]):
+        raise InputError(
+            f"{source} holds surfaces only, which are not in one plane: {listed}; a solid needs tetrahedra or hexahedra "
+            "inside (gmsh saves only what is in a physical group, if there are groups: put the volume in one too)"
+        )
+    if name in ("quad8", "hexahedron20"):
+        points, cells = _with_middles(kind, points, cells)
+    regions, facets = _regions_and_facets(parts, place, top)
+    used, numbers = np.unique(cells, return_inverse=True)
+    new = np.full(len(points), -1)
+    new[used] = np.arange(len(used))
+    boundaries = {label: _require_known(label, new[nodes], source) for label, nodes in facets.items()}
+    mesh = Mesh(kind, points[used], numbers.reshape(cells.shape), boundaries, regions)
+    named = boundaries.keys() | regions.keys()  # gmsh writes sets of nodes under the same names
+    return _with_node_sets(mesh, {label: new[ids] for label, ids in parts.node_sets.items() if label not in named})
+
+
+def _cell_kind(parts: MeshData, source: str) -> tuple[str, str, int, str]:
+    """The cells of the highest dimension: their name, kind and dimension, and a list of all cells for errors."""
     top = max((_dimension(name) for name, _ in parts.blocks), default=0)
     count = Counter({name: 0 for name, _ in parts.blocks})
     for name, nodes in parts.blocks:
@@ -63,18 +86,14 @@ def mesh_from_data(parts: MeshData, source: str) -> Mesh:
     kind = KINDS.get(name, (None, top))[0]
     if kind is None:
         raise InputError(f"{source} has cells of kind {name}: {listed}; there are {', '.join(cell.NODES)}")
-    points = np.asarray(parts.points, dtype=float)
-    points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
-    cells, place = _unique_cells(parts, top)
-    if top == 2 and np.ptp(points[cells, 2]) > 1e-9 * np.ptp(points[cells, :2]):
-        raise InputError(
-            f"{source} holds surfaces only, which are not in one plane: {listed}; a solid needs tetrahedra or hexahedra "
-            "inside (gmsh saves only what is in a physical group, if there are groups: put the volume in one too)"
-        )
-    if name in ("quad8", "hexahedron20"):
-        points, cells = _with_middles(kind, points, cells)
-    regions = {}
-    facets = {}
+    return name, kind, top, listed
+
+
+def _regions_and_facets(
+    parts: MeshData, place: dict[int, np.ndarray], top: int
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Sets of cells by their new numbers, and sets of facets by their corner nodes."""
+    regions, facets = {}, {}
     for label, members in parts.sets.items():
         inside = [place[block][ids] for block, ids in members.items() if block in place and len(ids)]
         below = [
@@ -84,13 +103,7 @@ def mesh_from_data(parts: MeshData, source: str) -> Mesh:
             regions[label] = np.unique(np.concatenate(inside))
         if sum(map(len, below)):
             facets[label] = _distinct(np.vstack([f for f in below if len(f)]))
-    used, numbers = np.unique(cells, return_inverse=True)
-    new = np.full(len(points), -1)
-    new[used] = np.arange(len(used))
-    boundaries = {label: _require_known(label, new[nodes], source) for label, nodes in facets.items()}
-    mesh = Mesh(kind, points[used], numbers.reshape(cells.shape), boundaries, regions)
-    named = boundaries.keys() | regions.keys()  # gmsh writes sets of nodes under the same names
-    return _with_node_sets(mesh, {label: new[ids] for label, ids in parts.node_sets.items() if label not in named})
+    return regions, facets
 
 
 def _dimension(name: str) -> int:

@@ -3,8 +3,8 @@
     runs = FamilyRuns(system_family(system, ("rod.material.E",)), state, 1.0, {"dt": 1e-3, "u": …})
     runs.run((1.9e11,))        what simulate(changed(system, …), state, …) returns, to round-off
 
-A sample of the crank-slider of benchmarks/ensembles.py (500 steps) takes 7 ms this way and 14 ms with `simulate`, most of it for
-the estimate of deformation errors and the checks.
+A sample of the crank-slider of benchmarks/ensembles.py (500 steps) takes 7 ms this way and 14 ms with `simulate`, which also checks
+the initial state and estimates the error of small deformation.
 """
 
 from __future__ import annotations

@@ -166,12 +166,7 @@ def _with_companions(
     (V_even, omega_even), (V_odd, omega_odd) = primary
     omega = np.concatenate([omega_even, omega_odd])
     V, even = np.hstack([V_even, V_odd]), np.arange(len(omega)) < len(omega_even)
-    pairs = list(combinations_with_replacement(np.sort(np.argsort(omega)[:count]).tolist(), 2))
-    s = np.column_stack([quadratic_strain_of(continuum, V[:, i], V[:, j]) for i, j in pairs]) if pairs else V[:0, :0]
-    tension = inverse_compliance(continuum.strains)(s) if pairs else s
-    energy = np.einsum("ek,ek->k", s, tension)
-    felt = np.flatnonzero(energy > NOTHING * energy.max(initial=0.0))  # fields of a plane may strain nothing together
-    pairs, s, tension = [pairs[p] for p in felt], s[:, felt], tension[:, felt]
+    pairs, s, tension = _straining_pairs(continuum, V, np.sort(np.argsort(omega)[:count]).tolist())
     force = continuum.strains.D.T @ tension if pairs else np.zeros((len(V), 0))
     a = basis.held.under(-force, _turned_ties(continuum, V, pairs, found)) if pairs else force
     groups = [[p for p, (i, j) in enumerate(pairs) if (even[i] == even[j]) == same] for same in (True, False)]
@@ -208,6 +203,18 @@ def _with_companions(
         np.vstack(left),
         np.array(even_left, dtype=bool),
     )
+
+
+def _straining_pairs(
+    continuum: MeshBody, V: np.ndarray, softest: list[int]
+) -> tuple[list[tuple[int, int]], np.ndarray, np.ndarray]:
+    """Pairs of the softest fields that strain together, their strains s and stresses C⁻¹s in columns."""
+    pairs = list(combinations_with_replacement(softest, 2))
+    s = np.column_stack([quadratic_strain_of(continuum, V[:, i], V[:, j]) for i, j in pairs]) if pairs else V[:0, :0]
+    tension = inverse_compliance(continuum.strains)(s) if pairs else s
+    energy = np.einsum("ek,ek->k", s, tension)
+    felt = np.flatnonzero(energy > NOTHING * energy.max(initial=0.0))  # fields of a plane may strain nothing together
+    return [pairs[p] for p in felt], s[:, felt], tension[:, felt]
 
 
 def _turned_ties(
