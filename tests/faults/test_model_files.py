@@ -171,6 +171,11 @@ READ = [
     ("from: 1 Hz", "from: 1 m", "response.omega.from"),
     ("{normal: {mean: 200 GPa, std: 4 GPa}}", "{norml: {}}", "sweep.parameters.upper.material.E.norml"),
     ("std: 4 GPa", "std: -4 GPa", "sweep.parameters.upper.material.E.normal.std"),
+    (
+        "upper.material.E: {normal: {mean: 200 GPa, std: 4 GPa}}",
+        "grip.stiffness: [2 kN/m, 3 kg]",
+        "sweep.parameters.grip.stiffness[1]",
+    ),
     ("take: max", "take: maximum", "outputs.bent.take"),
     ("s: 0.5", "s: 1.5", "outputs.bent.s"),
     ("s: 0.5", "s: 0.5, at: [0, 0, 0]", "outputs.bent.s"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import is_dataclass
 from functools import cache
 from typing import Any
@@ -81,6 +81,6 @@ def _quantities(kind: Any, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield from _quantities(kind.kind, kind.argument)
     elif isinstance(kind, MapOf):  # its values, not its keys
         yield from _quantities(kind.of, name)
-    elif isinstance(kind, tuple) or is_dataclass(kind):
-        for inner in kind if isinstance(kind, tuple) else vars(kind).values():
+    elif is_dataclass(kind) or (isinstance(kind, Sequence) and not isinstance(kind, str)):
+        for inner in vars(kind).values() if is_dataclass(kind) else kind:
             yield from _quantities(inner, name)

@@ -5,7 +5,7 @@ A new class needs a place in `JOINTS`, and `describe` for the units of its field
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any
@@ -92,12 +92,14 @@ def tabulated(value: Any, name: str) -> Any:
 class JointVariants(Sequence[Variant]):
     """All that stands in a list of joints: the classes of `JOINTS`, and the laws that users have written."""
 
+    def __iter__(self) -> Iterator[Variant]:
+        return map(joint, (*JOINTS, *user_laws(elements.JointLaw), *user_laws(elements.PortLaw)))
+
     def __getitem__(self, k: Any) -> Any:
-        own = (*user_laws(elements.JointLaw), *user_laws(elements.PortLaw))
-        return [joint(cls) for cls in (*JOINTS, *own)][k]
+        return list(self)[k]
 
     def __len__(self) -> int:
-        return len(self[:])
+        return len(list(self))
 
 
 def user_laws(base: type) -> list[type]:
