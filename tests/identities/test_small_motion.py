@@ -394,8 +394,8 @@ def test_driven_rows_that_repeat_must_be_driven_alike(scale, off, refused, unit_
     B_lam = csr(unit_of_input * np.array([[1.0], [scale * (1.0 + off)], [0.0]]))
     if refused:
         with pytest.raises(ph.JointError, match="joints 'one', 'two' contradict each other"):
-            linearising.independent_rows(G, B_lam, layout)
+            linearising.independent_joint_rows(G, B_lam, layout)
         return
     with pytest.warns(ph.RedundancyWarning, match="joints 'one', 'two' repeat each other in 1 rows"):
-        keep = linearising.independent_rows(G, B_lam, layout)
+        keep = linearising.independent_joint_rows(G, B_lam, layout)
     assert len(keep) == 2 and 2 in keep

@@ -34,7 +34,7 @@ class Kinematics:
         return self.Z.shape[1] - self.held - self.lifted
 
 
-def kinematics(G: np.ndarray, strains: np.ndarray, mass: np.ndarray, first: int | None = None) -> Kinematics:
+def strain_kinematics(G: np.ndarray, strains: np.ndarray, mass: np.ndarray, first: int | None = None) -> Kinematics:
     """Free motions of joints G (joints × n) with strains Lᵀ (strains × n), those with strains first.
 
     `mass` (n) are weights of the columns: light coordinates are expressed by heavy ones. `first` is the number of strains that

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.eigen import lowest
-from phloat.algebra.layout import Layout, joined
+from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, stacked, zeros
 from phloat.bodies.body import Body, Recipe
 from phloat.bodies.construction import Construction
@@ -308,4 +308,4 @@ def open_ports(
     ]
     blocks = [b for some in columns for b in some.values()]
     layouts = [Layout({name: (b.shape[1],) for name, b in some.items()}) for some in columns]
-    return csr(sp.hstack([zeros(coordinates, 0), *blocks])), joined(layouts, "port")
+    return csr(sp.hstack([zeros(coordinates, 0), *blocks])), joined_layouts(layouts, "port")

@@ -124,9 +124,7 @@ def poles_zeros(system: LinearPHDAE, inputs: Ports, outputs: Ports | None = None
 
 def _require_few_rows(system: LinearPHDAE) -> None:
     if system.rows.size > MOST_ROWS:
-        raise InputError(
-            f"{system.rows.size} rows are too many for dense matrices (at most {MOST_ROWS}); reduce the system first"
-        )
+        raise InputError(f"{system.rows.size} rows are too many (at most {MOST_ROWS}); reduce the system first")
 
 
 def _zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray | None:
@@ -196,9 +194,7 @@ def _energy_coordinates(system: LinearPHDAE) -> tuple[np.ndarray, np.ndarray, np
     try:
         root, sign, _ = signed_root(system.E)
     except la.LinAlgError:
-        raise InputError(
-            "E is singular: some row stores no energy; eliminate it before asking for poles and zeros"
-        ) from None
+        raise InputError("E is singular: some row stores no energy; eliminate it first") from None
     inverse = root.toarray()
     return inverse, sign, sign[:, None] * (inverse @ (inverse @ system.dynamics.toarray()).T).T
 

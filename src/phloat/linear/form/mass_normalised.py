@@ -22,7 +22,7 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from phloat.algebra.elimination import CANCELLED, free_motions, kinematics, signed_factor
+from phloat.algebra.elimination import CANCELLED, free_motions, signed_factor, strain_kinematics
 from phloat.algebra.sparse import Matrix, csr, largest, signed_root
 from phloat.errors import InputError
 
@@ -56,7 +56,7 @@ class MassNormalised:
         one = sp.eye_array(len(sign))
         # strains of positive blocks enter unscaled, so that cancellation is seen; their roots are applied afterwards
         strain = ((early + (one - early) @ root) @ J[n:, :n]).toarray()[order]
-        moves = kinematics(G[:, :n].toarray(), strain, M.diagonal(), felt)
+        moves = strain_kinematics(G[:, :n].toarray(), strain, M.diagonal(), felt)
         elastic = moves.held + moves.lifted
         late = csr((one - early) + early @ root)[order][:, order]
         F = late @ moves.F[:, :elastic]

@@ -19,7 +19,7 @@ from phloat.linear.analysis.modes import Modes, modes
 from phloat.linear.analysis.modes import modes as modes_of
 from phloat.linear.form.phdae import LinearPHDAE, Ports, channels
 from phloat.linear.form.second_order import Factor, SecondOrder
-from phloat.linear.reduction.basis import Basis, mass_norms, orthogonal_to, rigid_modes, split_basis, undamped
+from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to, rigid_modes, split_basis, undamped
 
 
 @one_thread()
@@ -117,7 +117,7 @@ def craig_bampton_basis(system: LinearPHDAE, *, modes: int, ports: Ports | None 
     fixed = SecondOrder.of(held)
     Psi = fixed.at(0.0, fixed.M @ inside).solve(np.zeros((model.size, rows.shape[1])), unit)
     rigid = rigid_modes(system)
-    V = np.hstack([Phi, Psi / mass_norms(Psi, model.M)])
+    V = np.hstack([Phi, Psi / mass_lengths(Psi, model.M)])
     return split_basis(model, rigid, V, static_drives(model, rigid), most=V.shape[1] - rigid.shape[1])
 
 

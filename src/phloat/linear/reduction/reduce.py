@@ -61,7 +61,7 @@ def reduced_basis(system: LinearPHDAE, *, tolerance: float, band: tuple[float, f
         worst = float(known.omega[miss.argmax()])
     else:
         raise AccuracyError(
-            f"the error is still {miss.max():.1e} after {ROUNDS} points of the band; use a narrower band or a larger tolerance"
+            f"the error is {miss.max():.1e} after {ROUNDS} points; use a narrower band or a larger tolerance"
         )
     return _smallest(system, model, rigid, basis, known, tolerance)
 

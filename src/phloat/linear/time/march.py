@@ -218,9 +218,7 @@ class _Control:
             raise InputError(f"the controller returned {answer!r} at t = {t:g} s; it must return {{port: value}}")
         for name, value in answer.items():
             if name not in self.system.ports:
-                raise InputError(
-                    f"the controller returns {name!r} at t = {t:g} s; there are: {', '.join(self.system.ports)}"
-                )
+                raise InputError(f"the controller returns {name!r}; there are: {', '.join(self.system.ports)}")
             shape = self.system.ports.shape(name)
             number = np.ndim(np.asarray(value, dtype=object)) == 0 and shape == (1,)
             what = f"controller, {name!r} at t = {t:g} s"
