@@ -135,10 +135,10 @@ def _geometric(
     if not small.K_g.nnz:
         return zeros(n, 0), np.zeros(0), zeros(n, 0), ()
     # at rest a driven base moves the rest
-    held = linear.G if small.spin.any() else linear.G[np.diff(linear.B_lam.indptr) == 0]
-    if (count := n - held.shape[0]) > MOST:
+    joints = linear.G if small.spin.any() else linear.G[np.diff(linear.B_lam.indptr) == 0]
+    if (count := n - joints.shape[0]) > MOST:
         raise InputError(f"{count} free motions under load are too many (at most {MOST}); reduce the bodies")
-    Z, free = free_motions(held[:, :n].toarray(), small.M.diagonal())
+    Z, free = free_motions(joints[:, :n].toarray(), small.M.diagonal())
     K, size = Z.T @ (small.K_g @ Z), np.abs(Z).T @ (small.K_size @ np.abs(Z))
     mass = np.einsum("ik,ik->k", Z, small.M @ Z)
     root = 1.0 / np.sqrt(mass)
@@ -148,7 +148,7 @@ def _geometric(
     if (followers := nonconservative(system, u)) and (np.abs(K - K.T) > BALANCED * (size + size.T)).any():
         mu, factor, left = _circulating(np.where(np.abs(K) > CANCELLED * size, K, 0.0), Z.T @ (small.M @ Z))
     elif defect > SYMMETRIC:
-        raise InputError(f"the stiffness of the loads is not symmetric ({defect:.1e}): the state is no equilibrium")
+        raise InputError(f"the stiffness of the loads is not symmetric (relative defect {defect:.1e}): no equilibrium")
     else:
         followers = ()
         factor, mu = signed_factor(0.5 * (K + K.T), CANCELLED * size, mass)

@@ -156,11 +156,11 @@ def _without_algebra(A: np.ndarray, F: np.ndarray, C: np.ndarray, D: np.ndarray)
             break
         C, D = U.T @ C, (U.T @ D)[:rank]
         _, size, V = la.svd(C[rank:])
-        held = int((size > RANK).sum())
-        S, N = V[:held].T, V[held:].T
+        fixed = int((size > RANK).sum())
+        S, N = V[:fixed].T, V[fixed:].T
         C, D = np.vstack([C[:rank] @ N, S.T @ A @ N]), np.vstack([D, S.T @ F])
         A, F = N.T @ A @ N, N.T @ F
-        if not held:
+        if not fixed:
             break
     return A.T, C.T, F.T, D.T
 
