@@ -60,7 +60,7 @@ def measure(links, plane, modes, steps, seconds, h=1e-3, angle=None):
     """Steps of a chain from rest: seconds of the processor a step, and what Newton's method did."""
     import phloat as ph
     from phloat.motion.inputs.inputs import Inputs
-    from phloat.motion.run.driver import drive
+    from phloat.motion.run.driver import run_to_end
     from phloat.motion.run.kernel_run import KernelRun
     from phloat.motion.run.task import Task
     from phloat.motion.schemes.fixed import FixedSteps
@@ -72,12 +72,12 @@ def measure(links, plane, modes, steps, seconds, h=1e-3, angle=None):
     def ready(count):
         return KernelRun(Task(system, state, 0.0, count * h, h, Inputs(system), output=count))
 
-    drive(FixedSteps(ready(2), h))  # loads the kernel
+    run_to_end(FixedSteps(ready(2), h))  # loads the kernel
     taken = []
     while len(taken) < 3 or sum(taken) < seconds:
         runner = ready(steps)
         begin = time.process_time()
-        drive(FixedSteps(runner, h))
+        run_to_end(FixedSteps(runner, h))
         taken.append(time.process_time() - begin)
     info = runner.result().info
     return {

@@ -19,7 +19,7 @@ def measure(steps):
         lambda: kept.append(ph.simulate(system, state, t_end=steps * 1e-3, dt=1e-3, output=100, progress=False))
     )
     peak, (result,) = peak_MB(), kept
-    books = result.books
+    books = result.accounts
     held = (result.t, result.e, result.lam, books.bodies, books.losses, books.works, books.springs)
     return {
         "peak": peak,

@@ -18,7 +18,7 @@ def measure(links, plane, steps, turns):
     """Seconds a step with one thread and with several."""
     import phloat as ph
     from phloat.motion.inputs.inputs import Inputs
-    from phloat.motion.run.driver import drive
+    from phloat.motion.run.driver import run_to_end
     from phloat.motion.run.kernel_run import KernelRun
     from phloat.motion.run.task import Task
     from phloat.motion.schemes.fixed import FixedSteps
@@ -30,12 +30,12 @@ def measure(links, plane, steps, turns):
         return KernelRun(Task(system, state, 0.0, count * h, h, Inputs(system), output=count, threads=threads))
 
     best = dict.fromkeys((1, THREADS), float("inf"))
-    drive(FixedSteps(ready(2, THREADS), h))  # loads the kernel
+    run_to_end(FixedSteps(ready(2, THREADS), h))  # loads the kernel
     for _ in range(turns):
         for threads in best:
             runner = ready(steps, threads)
             begin = time.perf_counter()
-            drive(FixedSteps(runner, h))
+            run_to_end(FixedSteps(runner, h))
             best[threads] = min(best[threads], (time.perf_counter() - begin) / steps)
     return {"alone": best[1], "shared": best[THREADS]}
 

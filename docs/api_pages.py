@@ -30,7 +30,7 @@ GROUPS = (
     Group("Initial states", "States are computed: each of these gives one that the joints allow.",
           ("phloat.motion.initial", "phloat.analysis.steady_spin")),
     Group("Motion", "Running a mechanism, its inputs and events, what comes out, and where the energy went.",
-          ("phloat.motion.simulate", "phloat.motion.inputs.signals", "phloat.motion.inputs.positions", "phloat.motion.run.events",
+          ("phloat.motion.simulate", "phloat.motion.inputs.signals", "phloat.motion.inputs.drives", "phloat.motion.run.events",
            "phloat.motion.result", "phloat.motion.ledger", "phloat.linear.time.march")),
     Group("Schemes", "How `simulate` steps: `scheme=…`.", ("phloat.motion.schemes",)),
     Group("Files and saved runs", "Models as files, runs on disk.", ("phloat.files", "phloat.motion")),

@@ -121,7 +121,7 @@ def test_every_page_is_in_the_contents():
 def test_a_name_without_a_page_is_seen():
     assert api_pages.group_of("phloat.elsewhere") is None
     assert api_pages.group_of("phloat.motion.ledger").title == "Motion"
-    assert api_pages.group_of("phloat.motion.saving.saved").title == "Files and saved runs"
+    assert api_pages.group_of("phloat.motion.saving.folder").title == "Files and saved runs"
 
 
 def test_docstrings_are_plain_text_to_sphinx():

@@ -7,7 +7,7 @@ from workers import clocked
 
 import phloat as ph
 from phloat.motion.inputs.inputs import Inputs
-from phloat.motion.run.driver import drive
+from phloat.motion.run.driver import run_to_end
 from phloat.motion.run.kernel_run import KernelRun
 from phloat.motion.run.task import Task
 from phloat.motion.schemes.fixed import FixedSteps
@@ -49,7 +49,7 @@ def moved(build, t_end, steps, every, look, scheme="midpoint", u=None, alone=Fal
         "iterations": result.info["iterations"] / n,
         "factorisations": result.info["factorisations"] / n,
         "drift": float(np.abs(ph.energy_ledger(result).residual).max()),
-        "kinetic": float(result.books.bodies[:, :, 0].sum(axis=1).max()),
+        "kinetic": float(result.accounts.bodies[:, :, 0].sum(axis=1).max()),
     }
 
 
@@ -57,7 +57,7 @@ def stepped(system, state, t_end, steps):
     """The steps alone, as ../chains.py has them: neither checks before nor results after."""
     runner = KernelRun(Task(system, state, 0.0, t_end, t_end / steps, Inputs(system), output=steps))
     begin = time.process_time()
-    drive(FixedSteps(runner, t_end / steps))
+    run_to_end(FixedSteps(runner, t_end / steps))
     return {"seconds": time.process_time() - begin, "steps": steps}
 
 

@@ -83,11 +83,11 @@ from phloat.errors import (
 from phloat.fem import shapes
 from phloat.fem.mesh import Mesh
 from phloat.fem.mesh_files import read_mesh, write_mesh
-from phloat.files.answers import ModesAlong, run_modes, run_response, run_sweep
-from phloat.files.model import Model, run
-from phloat.files.reading import load_model, read_model, save_model
+from phloat.files.model import Model, ModesAlong, run, run_modes, run_response, run_sweep
+from phloat.files.model_files import load_model, read_model, save_model
 from phloat.files.results import load_result, to_netcdf
 from phloat.files.urdf import load_urdf
+from phloat.format.node import FileError
 from phloat.joints.elements import (
     Bushing,
     Damper,
@@ -126,19 +126,19 @@ from phloat.linear.reduction.reduce import BandError, reduce_to_tolerance, reduc
 from phloat.linear.time.march import LinearResult
 from phloat.many.distributions import choice, lognormal, normal, triangular, truncated, uniform
 from phloat.many.ensemble import ensemble
-from phloat.many.question import varied
+from phloat.many.parametric_run import varied
 from phloat.many.results import Ensemble, load_ensemble
 from phloat.motion.initial.equilibrium import equilibrium, reactions
 from phloat.motion.initial.place import place
 from phloat.motion.initial.set_moving import set_moving
 from phloat.motion.initial.settle import settle
-from phloat.motion.inputs.positions import position
+from phloat.motion.inputs.drives import position
 from phloat.motion.inputs.signals import piecewise
 from phloat.motion.ledger import Ledger, energy_ledger
-from phloat.motion.result import Books, Result
+from phloat.motion.result import EnergyAccounts, Result
 from phloat.motion.resume import resume
 from phloat.motion.run.events import Event
-from phloat.motion.saving.saved import load_run, save
+from phloat.motion.saving.folder import load_run, save
 from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha
 from phloat.motion.schemes.ida import IDA
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
@@ -151,7 +151,6 @@ from phloat.system.state import State
 from phloat.system.stresses import StressField
 from phloat.system.system import System, connect, drive, lock
 from phloat.system.terms import Terms, terms
-from phloat.system.words.node import FileError
 from phloat.view.film import animate
 from phloat.view.page.write import show, to_html
 from phloat.view.plot import plot
@@ -164,7 +163,6 @@ __all__ = [
     "Basis",
     "Beam",
     "Body",
-    "Books",
     "Bushing",
     "Campbell",
     "Circle",
@@ -179,6 +177,7 @@ __all__ = [
     "Damper",
     "Drive",
     "EffectiveMasses",
+    "EnergyAccounts",
     "Ensemble",
     "Event",
     "FailedSamplesWarning",

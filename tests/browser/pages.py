@@ -108,7 +108,7 @@ def hostile(path: Path):
 def one_state(path: Path):
     """What a run that was cut short at once leaves."""
     result = run_of_pendulum()
-    short = replace(result, t=result.t[:1], e=result.e[:1], lam=result.lam[:1], books=None)
+    short = replace(result, t=result.t[:1], e=result.e[:1], lam=result.lam[:1], accounts=None)
     return ph.to_html(short, path), short
 
 

@@ -44,7 +44,7 @@ def test_a_file_that_cannot_be_written(tmp_path, result):
 
 
 def test_a_result_without_times(result):
-    empty = replace(result, t=result.t[:0], e=result.e[:0], lam=result.lam[:0], books=None)
+    empty = replace(result, t=result.t[:0], e=result.e[:0], lam=result.lam[:0], accounts=None)
     with raises(ph.InputError):
         page_text(empty)
 
@@ -119,8 +119,8 @@ def test_a_long_run_of_a_fast_wheel_keeps_frames_enough_to_see_it_turn():
 
 
 def test_runs_without_books_are_shown_with_a_note(result):
-    text = page_text(replace(result, books=None))
-    assert "keeps no books" in dict(parts(text)[0]["summary"])["note"]
+    text = page_text(replace(result, accounts=None))
+    assert "keeps no energy accounts" in dict(parts(text)[0]["summary"])["note"]
 
 
 def test_the_summary_says_what_was_done(result):

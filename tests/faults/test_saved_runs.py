@@ -13,14 +13,14 @@ import pytest
 from messages import raises, warns
 
 import phloat as ph
-from phloat.motion.saving import record
+from phloat.motion.saving import recorder
 
 MODEL = """
 import numpy as np
 import phloat as ph
-from phloat.motion.saving import record
+from phloat.motion.saving import recorder
 
-record.SECONDS = 0.0
+recorder.SECONDS = 0.0
 steel = ph.Material(E=2.1e11, rho=7800.0, nu=0.3)
 link = ph.Beam(0.5, ph.Rectangle(0.02, 0.004), steel).discretise(2)
 hinges = [ph.Revolute("ground", "a.P", name="m"), ph.Revolute("a.C", "b.P", name="j")]
@@ -33,7 +33,7 @@ u = {"j": lambda t: 0.5 * np.sin(30 * t)}
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
     """A piece after every 256 steps."""
-    monkeypatch.setattr(record, "SECONDS", 0.0)
+    monkeypatch.setattr(recorder, "SECONDS", 0.0)
 
 
 def pendulum() -> dict:
@@ -81,7 +81,7 @@ def test_a_killed_run_opens_and_goes_on_bit_for_bit(tmp_path):
     plain = ph.simulate(p["system"], p["state"], 40.0, dt=1e-3, output=10, u=p["u"])
     for name in ("t", "e", "lam"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(plain, name))
-    np.testing.assert_array_equal(whole.books.works, plain.books.works)
+    np.testing.assert_array_equal(whole.accounts.works, plain.accounts.works)
 
 
 def test_half_written_files_are_no_part_of_a_run(tmp_path):

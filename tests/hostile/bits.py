@@ -42,7 +42,7 @@ def moved(system: ph.System, start: dict, **task) -> ph.Result:
 
 
 def of_result(result: ph.Result) -> Bits:
-    books = result.books
+    books = result.accounts
     return [
         result.t,
         result.e,
@@ -159,7 +159,7 @@ def two_workers(where: Path) -> Bits:
 
 
 def ended(result: ph.Result) -> dict:
-    return {"e": result.e[-1], "work": result.books.works[-1]}
+    return {"e": result.e[-1], "work": result.accounts.works[-1]}
 
 
 CASES = {

@@ -20,7 +20,7 @@ import numpy as np
 import yaml
 
 import phloat as ph
-from phloat.files.reading import read_model
+from phloat.files.model_files import read_model
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "models"
 SENTENCES = (ph.InputError, ph.AccuracyError, ph.ConvergenceError)
@@ -68,9 +68,9 @@ class Runs:
     """Folders of a run with files that were changed, exchanged or taken away."""
 
     def __init__(self, folder: Path) -> None:
-        from phloat.motion.saving import record
+        from phloat.motion.saving import recorder
 
-        record.SECONDS = 0.0
+        recorder.SECONDS = 0.0
         self.folder, good = folder / "run", folder / "good"
         body = ph.RigidBody(1.0, 0.1 * np.eye(3), center=(0.3, 0, 0)).discretise()
         self.system = ph.connect(

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 import phloat as ph
-from phloat.motion.saving import record
+from phloat.motion.saving import recorder
 
-record.SECONDS = 0.0  # a piece after every 256 steps: half of the kills fall into writing
+recorder.SECONDS = 0.0  # a piece after every 256 steps: half of the kills fall into writing
 steel = ph.Material(E=2.1e11, rho=7800.0, nu=0.3)
 link = ph.Beam(0.5, ph.Rectangle(0.02, 0.004), steel, damping=ph.KelvinVoigt(1e-5)).discretise(2)
 ideal = ph.Beam(0.5, ph.Rectangle(0.02, 0.004), steel).discretise(2)
@@ -47,7 +47,7 @@ CASES = {
 
 
 def arrays(result: ph.Result) -> dict[str, np.ndarray]:
-    books = {name: getattr(result.books, name) for name in ("bodies", "losses", "works", "springs")}
+    books = {name: getattr(result.accounts, name) for name in ("bodies", "losses", "works", "springs")}
     return {"t": result.t, "e": result.e, "lam": result.lam, **books}
 
 

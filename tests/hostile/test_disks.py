@@ -13,7 +13,7 @@ import pytest
 from messages import raises
 
 import phloat as ph
-from phloat.motion.saving import files, record
+from phloat.motion.saving import files, recorder
 
 STEEL = ph.Material(E=2.1e11, rho=7800.0, nu=0.3)
 LINK = ph.Beam(0.5, ph.Rectangle(0.02, 0.004), STEEL).discretise(2)
@@ -25,7 +25,7 @@ TASK = {"t_end": 1.5, "dt": 1e-3, "output": 5}
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
     """A piece after every 256 steps."""
-    monkeypatch.setattr(record, "SECONDS", 0.0)
+    monkeypatch.setattr(recorder, "SECONDS", 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_a_disk_that_fills_up_keeps_what_was_written_and_goes_on_later(tmp_path,
         ph.resume(folder, SYSTEM)
     whole = ph.resume(folder, SYSTEM)
     np.testing.assert_array_equal(whole.e, plain.e)
-    np.testing.assert_array_equal(whole.books.works, plain.books.works)
+    np.testing.assert_array_equal(whole.accounts.works, plain.accounts.works)
 
 
 @pytest.mark.parametrize("room", range(0, 12, 3))
@@ -83,7 +83,7 @@ LIMITED = """
 import resource, sys
 import test_disks as t
 import phloat as ph
-t.record.SECONDS = 0.0
+t.recorder.SECONDS = 0.0
 ph.simulate(t.SYSTEM, t.STATE, t_end=0.01, dt=1e-3)  # what is compiled is there
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
@@ -156,7 +156,7 @@ def waits(time, y):
         sys.stdin.read()
     return {}
 
-t.record.SECONDS = 0.0
+t.recorder.SECONDS = 0.0
 ph.simulate(t.SYSTEM, t.STATE, t_end=0.1, dt=1e-3, controller=waits, save=sys.argv[1])
 """
 
@@ -182,7 +182,7 @@ def test_two_processes_do_not_write_one_folder_and_the_lock_of_a_dead_one_is_non
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
     assert (folder / "lock").exists()  # of the dead
-    monkeypatch.setattr(record, "SECONDS", 10.0)
+    monkeypatch.setattr(recorder, "SECONDS", 10.0)
     whole = ph.resume(folder, SYSTEM, controller=lambda t, y: {})
     assert not (folder / "lock").exists()
     np.testing.assert_array_equal(whole.e[:100:5], plain.e[:20])

@@ -200,7 +200,7 @@ def test_nan_from_a_function_is_said_with_its_name_and_time(way, bad):
 
 
 def test_what_was_saved_before_a_nan_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("phloat.motion.saving.record.SECONDS", 0.0)
+    monkeypatch.setattr("phloat.motion.saving.recorder.SECONDS", 0.0)
     system, good = arm(bar(), bar()), {"m": lambda t: 0.1}
     with raises(ph.InputError):
         moved(system, t_end=1.0, u={"m": lambda t: 0.1 if t < 0.8 else np.nan}, save=tmp_path / "run")

@@ -17,7 +17,7 @@ H = 4e-3
 
 def balance(result: ph.Result) -> float:
     """H − H₀ − Σ works + Σ losses of the books, beside the largest energy stored, supplied or lost."""
-    books = result.books
+    books = result.accounts
     H = books.bodies.sum(axis=(1, 2)) + books.springs.sum(axis=1)
     elements = [name in result.system.elements for name in books.names]
     stored = np.diff(books.springs[:, elements], axis=0, prepend=books.springs[:1, elements]).cumsum(axis=0)
@@ -47,7 +47,7 @@ def every_invariant(joint: str, kind: str, plane: str | None, steps: int) -> Non
     system = pair(joint, kind, plane)
     result = ph.simulate(system, random_motion(system, 11, stressed=0.5), steps * H, dt=H, output=max(1, steps // 500))
     H_0 = [ph.energy(system, result.state(k)) for k in (0, -1)]
-    largest = np.abs(result.books.bodies).max()
+    largest = np.abs(result.accounts.bodies).max()
     assert balance(result) < ROUND_OFF
     assert np.ptp(result.energy) < ROUND_OFF * largest
     assert abs(H_0[1] - H_0[0]) < ROUND_OFF * largest  # the energy of the state, not of the kernel
@@ -167,7 +167,10 @@ def test_a_hinge_spring_counts_its_turns(plane):
     speed = 21 * np.pi * np.sqrt(0.05 / 0.2)
     state = ph.set_moving(system, ph.place(system, {"hub.angle": 0.3}), {"hub.angle_rate": speed})
     result = ph.simulate(system, state, 40.0, dt=5e-3, output=10)
-    angle, stored = result["hub.angle"] - 0.3, result.books.springs[:, list(result.books.names).index("hub.spring")]
+    angle, stored = (
+        result["hub.angle"] - 0.3,
+        result.accounts.springs[:, list(result.accounts.names).index("hub.spring")],
+    )
     assert angle.max() > 20 * np.pi
     assert angle.min() < -20 * np.pi
     np.testing.assert_allclose(stored, 0.5 * 0.05 * angle**2, atol=ROUND_OFF * stored.max())
@@ -201,8 +204,8 @@ def test_the_books_of_springs_and_dampers_close(element, plane):
         assert np.diff(lost).min() > -ROUND_OFF * np.abs(result.energy).max()
         assert lost[-1] > 0.01
     else:
-        assert np.abs(lost).max() < ROUND_OFF * np.abs(result.books.bodies).max()
-        assert np.ptp(result.books.springs.sum(axis=1)) > 1e-3
+        assert np.abs(lost).max() < ROUND_OFF * np.abs(result.accounts.bodies).max()
+        assert np.ptp(result.accounts.springs.sum(axis=1)) > 1e-3
 
 
 @BOTH
@@ -227,9 +230,9 @@ def test_damping_of_bodies_takes_what_is_missing(damping, plane):
     body = beam(material=SOFT, damping=damping).discretise(2)
     system = ph.connect({"a": body}, [ph.Revolute("ground", "a.P")], gravity=(0, -9.81, 0), plane=plane)
     result = ph.simulate(system, ph.place(system, {}), 1.0, dt=2e-3)
-    lost = result.books.losses.sum(axis=1)
+    lost = result.accounts.losses.sum(axis=1)
     np.testing.assert_allclose(
-        result.energy[0] - result.energy, lost, atol=ROUND_OFF * np.abs(result.books.bodies).max()
+        result.energy[0] - result.energy, lost, atol=ROUND_OFF * np.abs(result.accounts.bodies).max()
     )
     assert np.diff(lost).min() >= 0.0
     assert lost[-1] > 1e-5

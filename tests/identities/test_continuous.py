@@ -5,7 +5,7 @@ import pytest
 
 import phloat as ph
 from phloat.motion.continuous.flow import Flow
-from phloat.motion.initial.velocities import accelerations, places_of
+from phloat.motion.initial.velocities import accelerations, velocity_indices
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.run.run import Run
 from phloat.motion.run.task import Task
@@ -59,7 +59,7 @@ def test_accelerations_and_multipliers_are_those_of_the_papers_equations(joint):
     assert np.abs(flow.residual(flow.inputs(T), y, yd, np.empty(flow.size))[flow.v]).max() < 1e-7 * np.abs(lam).max()
     step = 1e-7
     after, before = (flow.state(flow.inputs(T), y + k * step * yd).e for k in (1, -1))
-    where = places_of(flow.task.system)
+    where = velocity_indices(flow.task.system)
     size = np.abs(e_dot[where]).max()
     assert np.abs((after - before)[where] / (2 * step) - e_dot[where]).max() < 1e-6 * size
     _, found, _ = flow.snapshot(T, flow.inputs(T), y, np.zeros(2 * len(flow.assembly.packed.entries) + 2))

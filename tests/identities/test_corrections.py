@@ -13,7 +13,7 @@ from phloat.motion.kernel import body as of_body
 from phloat.motion.kernel import partition as ranges
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine import threads as crew
-from phloat.motion.run.assembled import assembled
+from phloat.motion.run.assembly import assemble_run
 
 H = 0.01
 
@@ -37,7 +37,7 @@ class Halfway:
         ]
         system = ph.connect({"a": BODY, "b": BODY}, joints, gravity=(0.7, -9.81, 1.3))
         state = ph.set_moving(system, ph.place(system), {"hinge.angle_rate": 2.0, "b.omega": (0.3, -1.0, 2.0)})
-        self.p = assembled(system, state, Inputs(system, {"push": force}).signals, 0.0).packed
+        self.p = assemble_run(system, state, Inputs(system, {"push": force}).signals, 0.0).packed
         self.m, self.w, self.iw = self.p.model, self.p.w, self.p.iw
         step.set_step(self.m, self.w, self.iw, H)
         for i in range(2):

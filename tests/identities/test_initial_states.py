@@ -6,9 +6,16 @@ from bodies_zoo import Cloud, beam, bodies, random_state
 
 import phloat as ph
 from phloat.algebra.cross import cross
-from phloat.motion.initial.relax import point
+from phloat.motion.initial.relax import balance_point
 from phloat.motion.initial.statics import statics
-from phloat.motion.initial.velocities import accelerations, convective, mass, places_of, rigid_columns, velocity_rows
+from phloat.motion.initial.velocities import (
+    accelerations,
+    convective,
+    mass,
+    rigid_columns,
+    velocity_indices,
+    velocity_rows,
+)
 from phloat.motion.inputs.inputs import Inputs
 
 SEEDS = (0, 1)
@@ -64,7 +71,7 @@ def test_velocities_satisfy_joints_and_drives_with_least_energy(name, seed):
     system, u = SYSTEMS[name], inputs(SYSTEMS[name], seed)
     state = ph.set_moving(system, bent(system, seed), u=u)
     G, B_lam = velocity_rows(system, state)
-    w, rigid = state.e[places_of(system)], rigid_columns(system)
+    w, rigid = state.e[velocity_indices(system)], rigid_columns(system)
     np.testing.assert_allclose(G @ w, B_lam @ Inputs(system, u).at(0.0), atol=1e-11)
     assert not w[~rigid].any()
     left = (mass(system, state) @ w)[rigid]  # M w = Gᵀμ for the rigid ones
@@ -81,7 +88,7 @@ def test_what_is_given_is_held_to_the_last_bit():
     for name, value in given.items():
         np.testing.assert_array_equal(state[name], value)
     G, _ = velocity_rows(system, state)
-    np.testing.assert_allclose(G @ state.e[places_of(system)], 0, atol=1e-11)
+    np.testing.assert_allclose(G @ state.e[velocity_indices(system)], 0, atol=1e-11)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -100,9 +107,9 @@ def test_accelerations_keep_the_joints_and_the_balance(name):
     for e in moved:
         there = ph.State(state.bodies, state.layout, e)
         G, B_lam = velocity_rows(system, there)
-        miss.append(G @ e[places_of(system)] - B_lam @ Inputs(system, u).at(0.0))
+        miss.append(G @ e[velocity_indices(system)] - B_lam @ Inputs(system, u).at(0.0))
     rate = (miss[1] - miss[0]) / (2 * h)
-    np.testing.assert_allclose(rate, 0, atol=1e-5 * max(1.0, np.abs(e_dot[places_of(system)]).max()))
+    np.testing.assert_allclose(rate, 0, atol=1e-5 * max(1.0, np.abs(e_dot[velocity_indices(system)]).max()))
 
 
 def test_the_convective_part_of_joints_is_that_of_calculus():
@@ -167,13 +174,13 @@ def test_an_equilibrium_balances_all_forces(name):
     system = ph.connect({"b": body}, joints=joints, gravity=(0, 0, -9.81 * part))
     state = ph.equilibrium(system, ph.place(system))
     at = ph.terms(system, state)
-    where = places_of(system)
+    where = velocity_indices(system)
     force, G = (at.J @ at.z)[where], at.G[:, where].toarray()
     lam = np.linalg.lstsq(G.T, -force, rcond=None)[0]
     size = (abs(at.J) @ np.abs(at.z))[where] + np.abs(G.T) @ np.abs(lam)
     np.testing.assert_allclose(force + G.T @ lam, 0, atol=1e-8 * size.max())
     assert max(np.abs(gap).max() for gap in ph.gaps(system, state).values()) < 1e-12
-    assert point(statics(system, state, np.zeros(system.ports.size)), state).residual < 1e-8
+    assert balance_point(statics(system, state, np.zeros(system.ports.size)), state).residual < 1e-8
     np.testing.assert_allclose(state["b.sigma"], body.elastic.stress(state["b.eta"]), rtol=1e-12)
 
 
@@ -187,7 +194,9 @@ def test_a_settled_state_has_no_deformation_rates_to_speak_of(name):
         system, ph.set_moving(system, start, {} if drives else {"motor.angle_rate": 2.0}, u=drives), u=drives
     )
     G, B_lam = velocity_rows(system, state)
-    np.testing.assert_allclose(G @ state.e[places_of(system)], B_lam @ Inputs(system, drives).at(0.0), atol=1e-10)
+    np.testing.assert_allclose(
+        G @ state.e[velocity_indices(system)], B_lam @ Inputs(system, drives).at(0.0), atol=1e-10
+    )
     assert max((np.abs(gap).max() for gap in ph.gaps(system, state).values()), default=0.0) < 1e-11
     before, after = (
         np.abs(accelerations(system, s, Inputs(system, drives), 0.0)[0][system.layout["a.eta_dot"]]).max()

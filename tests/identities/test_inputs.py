@@ -75,7 +75,7 @@ def test_a_function_of_time_is_not_asked_before_zero():
 
 def test_positions_count_as_velocities():
     u = Inputs(DRIVEN, {"motor": ph.position(lambda t: np.sin(2 * t))})
-    assert list(u.positions) == ["motor"]
+    assert list(u.paths) == ["motor"]
     where = DRIVEN.ports["motor"]
     assert u.at(0.4)[where][0] == pytest.approx(2 * np.cos(0.8), rel=1e-10)
     assert u.mean(0.1, 0.7)[where][0] == pytest.approx((np.sin(1.4) - np.sin(0.2)) / 0.6, rel=1e-14)

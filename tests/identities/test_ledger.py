@@ -101,7 +101,7 @@ def test_what_is_dissipated_never_comes_back(plane):
 def test_a_scheme_without_books_is_summed_up_to_the_same(plane, motor):
     system, u = pair("rigid body", plane, motor)
     fine = run(system, u, t_end=0.02, dt=2e-4)
-    counted, summed = ph.energy_ledger(fine), ph.energy_ledger(replace(fine, books=None), u)
+    counted, summed = ph.energy_ledger(fine), ph.energy_ledger(replace(fine, accounts=None), u)
     assert "trapezoidal" in summed.note
     scale = max(np.abs(line).max() for line in [*counted.supplied.values(), *counted.stored.values()])
     for kind in ("stored", "supplied", "dissipated"):
@@ -111,7 +111,7 @@ def test_a_scheme_without_books_is_summed_up_to_the_same(plane, motor):
             np.testing.assert_allclose(other[name], one[name], atol=2e-3 * scale, err_msg=f"{kind} {name}")
     np.testing.assert_allclose(summed.lost, -summed.residual)
     assert 0.0 < summed.relative < 1e-2
-    assert "not known" in ph.energy_ledger(replace(fine, books=None)).note
+    assert "not known" in ph.energy_ledger(replace(fine, accounts=None)).note
 
 
 def test_the_ledger_closes_at_given_times_and_for_the_composition():

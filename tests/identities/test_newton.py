@@ -10,7 +10,7 @@ import phloat as ph
 from phloat.errors import InputError
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.kernel import tables as t
-from phloat.motion.run.driver import drive
+from phloat.motion.run.driver import run_to_end
 from phloat.motion.run.kernel_run import KernelRun
 from phloat.motion.run.task import Task
 from phloat.motion.schemes.fixed import FixedSteps
@@ -63,7 +63,7 @@ def test_a_correction_that_was_no_number_leaves_nothing_behind():
             assert body[t.WIDE] > body[t.SIZE]
             if poison:
                 runner.packed.w[body[t.W_X] + body[t.SIZE] : body[t.W_X] + body[t.WIDE]] = np.nan
-        drive(FixedSteps(runner, 1e-3))
+        run_to_end(FixedSteps(runner, 1e-3))
         assert not runner.halvings
         states.append(runner.state().e)
     assert np.array_equal(*states)

@@ -8,7 +8,7 @@ import pytest
 from motion_zoo import pair, random_motion
 
 import phloat as ph
-from phloat.motion.run.nodes import Marks, Nodes
+from phloat.motion.run.time_grid import OutputNodes, TimeGrid
 
 RUNS = [
     (0.0, 1.0, 1e-3),
@@ -42,7 +42,7 @@ def around(times, output):
 
 @pytest.mark.parametrize("run", RUNS)
 def test_times_are_those_of_the_whole_row_bit_for_bit(run):
-    nodes, times = Nodes(*run), all_at_once(*run)
+    nodes, times = TimeGrid(*run), all_at_once(*run)
     assert nodes.last == len(times) - 1
     np.testing.assert_array_equal(nodes.within(0, nodes.last), times)
     for first in range(0, nodes.last, 7):
@@ -53,7 +53,7 @@ def test_times_are_those_of_the_whole_row_bit_for_bit(run):
 
 @pytest.mark.parametrize("run", RUNS)
 def test_the_first_node_that_is_not_before_a_time(run, rng=np.random.default_rng(3)):
-    nodes, times = Nodes(*run), all_at_once(*run)
+    nodes, times = TimeGrid(*run), all_at_once(*run)
     some = np.concatenate(
         [times, np.nextafter(times, -np.inf), np.nextafter(times, np.inf), rng.uniform(times[0], times[-1], 300)]
     )
@@ -64,10 +64,10 @@ def test_the_first_node_that_is_not_before_a_time(run, rng=np.random.default_rng
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("chunk", [1, 2, 5, 256])
 def test_marks_are_those_of_the_whole_row(run, chunk):
-    nodes, times = Nodes(*run), all_at_once(*run)
+    nodes, times = TimeGrid(*run), all_at_once(*run)
     wanted = [1, 2, 3, 100, 5000, times[[0, 1, -1]], np.linspace(times[0], times[-1], 23)]
     for output in wanted:
-        marks = Marks(nodes, output)
+        marks = OutputNodes(nodes, output)
         ends = [*range(0, nodes.last, chunk), nodes.last]
         found = np.concatenate([marks.within(a, b) for a, b in pairwise(ends)])
         known = around(times, output)
@@ -75,10 +75,10 @@ def test_marks_are_those_of_the_whole_row(run, chunk):
 
 
 def test_a_thousand_million_steps_cost_nothing_to_count():
-    nodes = Nodes(0.0, 1e6, 1e-3)
+    nodes = TimeGrid(0.0, 1e6, 1e-3)
     assert nodes.last == 10**9
     np.testing.assert_array_equal(nodes.within(10**9 - 1, 10**9), [1e-3 * (10**9 - 1), 1e6])
-    np.testing.assert_array_equal(Marks(nodes, 10**8).within(10**9 - 256, 10**9), [10**9])
+    np.testing.assert_array_equal(OutputNodes(nodes, 10**8).within(10**9 - 256, 10**9), [10**9])
 
 
 def test_memory_does_not_grow_with_the_number_of_steps():

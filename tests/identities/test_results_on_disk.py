@@ -14,7 +14,7 @@ from looking_zoo import HOSTILE, crank_slider, falling, sliding, turning, v_pin
 from messages import warns
 
 import phloat as ph
-from phloat.motion.saving import record
+from phloat.motion.saving import recorder
 from phloat.system.stresses import von_mises
 from phloat.system.units import units
 
@@ -28,7 +28,7 @@ def test_a_result_comes_back_from_its_folder_alone(run, tmp_path):
     back = ph.load_result(tmp_path / "run")
     for name in ("t", "e", "lam"):
         np.testing.assert_array_equal(getattr(back, name), getattr(result, name))
-    np.testing.assert_array_equal(back.books.works, result.books.works)
+    np.testing.assert_array_equal(back.accounts.works, result.accounts.works)
     assert (
         back.info["scheme"] == result.info["scheme"] == {"name": "Midpoint", "rtol": None, "atol": 0.0, "newton": None}
     )
@@ -87,12 +87,12 @@ def test_rows_before_the_damage_are_read(tmp_path):
         part = ph.load_result(tmp_path / "run")
     assert len(part) == len(result) - 11
     np.testing.assert_array_equal(part.e, result.e[:-11])
-    np.testing.assert_array_equal(part.books.works, result.books.works[:-11])
+    np.testing.assert_array_equal(part.accounts.works, result.accounts.works[:-11])
     assert part.info["finished"] is False
 
 
 def test_a_damaged_description_leaves_the_states(tmp_path, monkeypatch):
-    monkeypatch.setattr(record, "SECONDS", 0.0)
+    monkeypatch.setattr(recorder, "SECONDS", 0.0)
     system = crank_slider()
     state = ph.set_moving(system, ph.place(system, {"rod.r_P": (0.15, 0.0)}), u={"crank pin": v_pin})
     plain = ph.simulate(system, state, 0.03, dt=5e-5, output=10, u={"crank pin": v_pin}, save=tmp_path / "run")

@@ -10,7 +10,7 @@ from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.kernel import newton
 from phloat.motion.kernel import residual_norm as off
 from phloat.motion.kernel import tables as t
-from phloat.motion.run.assembled import assembled
+from phloat.motion.run.assembly import assemble_run
 
 EPS = float(np.finfo(float).eps)
 CENTER, CORNER = np.array([0.1, -0.2, 0.3]), np.array([0.5, 0.2, -0.1])
@@ -34,7 +34,7 @@ class Still:
     """The buffers of a system that stands where it is: ports at the end of a step are those at its start."""
 
     def __init__(self, system: ph.System, state: ph.State, u=None) -> None:
-        self.packed = assembled(system, state, Inputs(system, u).signals, 0.0).packed
+        self.packed = assemble_run(system, state, Inputs(system, u).signals, 0.0).packed
         self.m, self.w, self.iw = self.packed.model, self.packed.w, self.packed.iw
         for end in self.m.ends:
             self.w[end[t.E_END] : end[t.E_END] + t.PORT_SIZE] = self.w[end[t.E_START] : end[t.E_START] + t.PORT_SIZE]
@@ -296,7 +296,7 @@ def test_a_body_whose_residual_is_no_number_is_named(residual):
 def test_a_free_body_that_moves_at_no_number_is_not_solved():
     """Without a joint nothing else would tell: its residual had counted as zero."""
     system = ph.connect({"a": ph.RigidBody(1.0, np.eye(3)).discretise()}, [])
-    p = assembled(system, ph.place(system), {}, 0.0).packed
+    p = assemble_run(system, ph.place(system), {}, 0.0).packed
     body = p.model.bodies[0]
     p.w[body[t.W_UNIT] : body[t.W_UNIT] + 6] = 1.0
     p.w[body[t.W_X] : body[t.W_X] + 6] = np.nan

@@ -8,7 +8,7 @@ from bodies_zoo import steel
 from messages import raises
 
 import phloat as ph
-from phloat.motion.saving import record
+from phloat.motion.saving import recorder
 
 ARRAYS = ("t", "e", "lam")
 BOOKS = ("bodies", "losses", "works", "springs")
@@ -33,8 +33,8 @@ def same(one: ph.Result, other: ph.Result) -> None:
     for name in ARRAYS:
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
     for name in BOOKS:
-        np.testing.assert_array_equal(getattr(one.books, name), getattr(other.books, name), err_msg=name)
-    assert one.books.names == other.books.names
+        np.testing.assert_array_equal(getattr(one.accounts, name), getattr(other.accounts, name), err_msg=name)
+    assert one.accounts.names == other.accounts.names
     assert {name: one.info[name] for name in COUNTERS} == {name: other.info[name] for name in COUNTERS}
 
 
@@ -50,7 +50,7 @@ def cut_short(monkeypatch: pytest.MonkeyPatch, files: int, *task, **options) -> 
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", dying)
-        patch.setattr(record.Folder, "emptied", lambda self: None)  # the dead tidy nothing up
+        patch.setattr(recorder.RunFolder, "clear", lambda self: None)  # the dead tidy nothing up
         with pytest.raises(Died):
             ph.simulate(*task, **options)
     return done[0]
@@ -63,7 +63,7 @@ class Died(BaseException):
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
     """A piece after every 256 steps (every one of a run with a controller or events)."""
-    monkeypatch.setattr(record, "SECONDS", 0.0)
+    monkeypatch.setattr(recorder, "SECONDS", 0.0)
 
 
 def steered(t: float, y) -> dict:

@@ -9,7 +9,7 @@ import pytest
 
 import phloat as ph
 from phloat.algebra.sparse import csr
-from phloat.motion.inputs.inputs import given_inputs
+from phloat.motion.inputs.inputs import as_inputs
 
 linearising = importlib.import_module("phloat.analysis.linearise")
 SOFT = ph.Material(E=2e9, rho=1200.0, nu=0.3)
@@ -187,7 +187,7 @@ def two_points() -> tuple[ph.System, ph.LinearPHDAE, linearising.SmallMotion, np
         ph.Spring("ground", "a.P", at=(0, 1, 0), stiffness=1.0, length=1.0),
     ]
     system = ph.connect(bodies, joints, plane="xy")
-    now = given_inputs(system, None).at(0.0)
+    now = as_inputs(system, None).at(0.0)
     state = ph.place(system)
     return system, ph.linearise(system, state), linearising.small_motion(system, state, now), now
 

@@ -16,7 +16,7 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.port_tangent import own_tangent
 from phloat.motion.kernel.row_tangent import geometric
 from phloat.motion.kernel.tangent import tangent
-from phloat.motion.run.assembled import assembled
+from phloat.motion.run.assembly import assemble_run
 
 pytestmark = pytest.mark.filterwarnings(  # springs and bushings go beyond what they are meant for on purpose
     "ignore::phloat.errors.CurveRangeWarning", "ignore::phloat.errors.LargeTurnWarning"
@@ -120,7 +120,7 @@ class Iterate:
     """A step of the kernel half-way: unknowns and multipliers are anything, residuals and tangents are looked at."""
 
     def __init__(self, system: ph.System, state: ph.State, u=None, h: float = 0.01) -> None:
-        self.run, self.h = assembled(system, state, Inputs(system, u).signals, 0.0), h
+        self.run, self.h = assemble_run(system, state, Inputs(system, u).signals, 0.0), h
         p = self.run.packed
         self.m, self.w, self.iw, self.gravity = p.model, p.w, p.iw, p.gravity
         step.set_step(self.m, self.w, self.iw, h)

@@ -9,7 +9,7 @@ from phloat.algebra.cross import cross
 from phloat.bodies import inertia as formulas
 from phloat.joints.port_state import bent, section_axes, section_axes_rate
 from phloat.motion.initial.statics import statics
-from phloat.motion.initial.stiffness import momentum_slope, slopes, stiffness
+from phloat.motion.initial.stiffness import inertia_slopes, momentum_slope, stiffness
 
 RUBBER = ph.Material(E=2e6, rho=1000.0, nu=0.3)  # so soft that loads count
 BETWEEN = {
@@ -79,7 +79,7 @@ def test_slopes_of_inertial_forces_are_their_derivatives(theory, plane):
             by_w[:, k] = 0.5 * (inertial(body, pose.eta, w + step) - inertial(body, pose.eta, w - step))
         for k, step in enumerate(np.eye(body.coordinates)):
             by_eta[:, 6 + k] = 0.5 * (inertial(body, pose.eta + step, w) - inertial(body, pose.eta - step, w))
-        for made, found in zip(slopes(body, pose), (by_w, by_eta), strict=False):
+        for made, found in zip(inertia_slopes(body, pose), (by_w, by_eta), strict=False):
             np.testing.assert_allclose(made[there], found[there], rtol=0, atol=1e-12 * max(np.abs(by_w).max(), 1.0))
 
 

@@ -8,7 +8,7 @@ from twin_zoo import side_by_side
 
 import phloat as ph
 from phloat.motion.run import kernel_run
-from phloat.motion.run.assembled import assembled
+from phloat.motion.run.assembly import assemble_run
 
 STEEL = ph.Material(E=2e11, rho=7800.0, nu=0.3)
 
@@ -40,7 +40,7 @@ def driven(threads, system=None, **options):
 def equal(first, second):
     """Whether two runs have the same bits in all that they say."""
     same = np.array_equal(first.t, second.t) and first.info["iterations"] == second.info["iterations"]
-    numbers = [(first.e, second.e), (first.lam, second.lam), (first.books.works, second.books.works)]
+    numbers = [(first.e, second.e), (first.lam, second.lam), (first.accounts.works, second.accounts.works)]
     return same and all(np.array_equal(a, b) for a, b in numbers)
 
 
@@ -54,7 +54,7 @@ def test_a_run_has_the_same_bits(threads, monkeypatch):
 
     monkeypatch.setattr(kernel_run, "advance", counted)
     system = web()
-    ranges = len(assembled(system, ph.place(system), {}, 0.0).packed.model.ranges)
+    ranges = len(assemble_run(system, ph.place(system), {}, 0.0).packed.model.ranges)
     assert ranges >= 3
     alone = driven(1, system)
     assert all(begun)

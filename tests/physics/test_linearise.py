@@ -5,7 +5,7 @@ import pytest
 
 import phloat as ph
 from phloat.algebra.sparse import csr, null_space
-from phloat.motion.initial.velocities import places_of, with_velocities
+from phloat.motion.initial.velocities import velocity_indices, with_velocities
 
 G = 9.81
 
@@ -197,7 +197,7 @@ def test_the_nonlinear_motion_comes_to_the_linear_one_with_the_amplitude(case):
     error = []
     scale = 0.002 / np.abs(reached).max()
     for amplitude in (scale, scale / 2, scale / 4):
-        moving = with_velocities(system, state, state.e[places_of(system)] + amplitude * w)
+        moving = with_velocities(system, state, state.e[velocity_indices(system)] + amplitude * w)
         result = ph.simulate(system, moving, t_end=t_end, dt=dt)
         shape = system.bodies[body].shape
         places = shape.places()

@@ -92,7 +92,7 @@ def test_a_parallelogram_goes_on_from_its_dead_point():
     np.testing.assert_allclose(result["b.theta"], 0.0, atol=1e-10)
     np.testing.assert_allclose(result["c.theta"], result["a.theta"], atol=1e-10)
     np.testing.assert_allclose(np.linalg.norm(result.position("a", at=(1.0, 0, 0)), axis=1), 1.0, atol=1e-12)
-    assert np.ptp(result.energy) < 1e-11 * np.abs(result.books.bodies).max()
+    assert np.ptp(result.energy) < 1e-11 * np.abs(result.accounts.bodies).max()
     assert max(np.abs(gap).max() for gap in ph.gaps(system, result.state()).values()) < 1e-12
     # one pendulum: (J_a + J_c + m_b) a'' = −(m_a/2 + m_c/2 + m_b) g cos a
     inertia, weight = 1 / 3 + 1 / 3 + 2, (0.5 + 0.5 + 2) * g
@@ -134,7 +134,7 @@ def test_a_free_beam_that_rings_goes_nowhere():
     rng = np.random.default_rng(0)
     state = ph.place(system, {"b.eta": 3e-4 * rng.normal(size=body.coordinates)})
     result = ph.simulate(system, state, 0.2, dt=5e-4)
-    moving = result.books.bodies[:, 0, 0].max()
+    moving = result.accounts.bodies[:, 0, 0].max()
     assert moving > 1.0
     assert np.abs(result.momentum).max() < 1e-12 * np.sqrt(2 * body.inertia.m * moving)
     assert np.abs(result.angular_momentum).max() < 1e-11
@@ -220,7 +220,7 @@ def test_eight_links_fall_at_twenty_milliseconds(plane):
     assert not result.info["halved"]
     assert result.info["most iterations"] <= 12
     assert result.info["iterations"] < 8 * 200
-    assert np.ptp(result.energy) < 1e-11 * np.abs(result.books.bodies).max()
+    assert np.ptp(result.energy) < 1e-11 * np.abs(result.accounts.bodies).max()
 
 
 # --- controllers -----------------------------------------------------------------------------------------------------
@@ -380,7 +380,7 @@ def test_an_adaptive_step_is_short_where_it_must_be():
         off.append(np.abs(place - exact).max())
         steps.append(result.info["steps"])
         assert result.t[-1] == 2.0
-        assert np.ptp(result.energy) < 1e-11 * np.abs(result.books.bodies).max()
+        assert np.ptp(result.energy) < 1e-11 * np.abs(result.accounts.bodies).max()
         pace = np.diff(result.t)
         assert pace.max() > 7 * pace[:-1].min()
         assert off[-1] < rtol  # of about a metre

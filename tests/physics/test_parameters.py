@@ -229,7 +229,7 @@ def test_nothing_is_damped_unless_told_and_then_it_is():
     system, state = crank_slider()
     assert not system.bodies["rod"].elastic.R_d.nnz
     runs = runs_of(system_family(system, ("rod.damping.stiffness",)), state, 0.01, dt=1e-4, u={"crank pin": pin})
-    assert runs.run((1e-5,)).books.losses[-1].sum() > 0.0 == runs.run((0.0,)).books.losses[-1].sum()
+    assert runs.run((1e-5,)).accounts.losses[-1].sum() > 0.0 == runs.run((0.0,)).accounts.losses[-1].sum()
     damped = replace(system.bodies["rod"].recipe, damping=ph.Rayleigh(stiffness=1e-5))
     back = runs_of(
         system_family(ph.changed(system, {"rod.damping.stiffness": 1e-5}), ("rod.damping.stiffness",)),
@@ -237,4 +237,4 @@ def test_nothing_is_damped_unless_told_and_then_it_is():
         dt=1e-4,
         u={"crank pin": pin},
     )
-    assert damped.damping.stiffness == 1e-5 and back.run((0.0,)).books.losses[-1].sum() == 0.0
+    assert damped.damping.stiffness == 1e-5 and back.run((0.0,)).accounts.losses[-1].sum() == 0.0

@@ -42,7 +42,7 @@ def test_a_first_step_that_is_far_too_long_is_only_a_first_guess():
     problem = tolerances.pendulum_from_the_side()
     result = ph.simulate(problem.system, problem.state, 1.0, dt=0.5, scheme=ph.Midpoint(rtol=1e-6))
     assert problem.off(result) < 1e-6 and result.info["steps"] > 500
-    assert np.ptp(result.energy) < 1e-12 * np.abs(result.books.bodies).max()
+    assert np.ptp(result.energy) < 1e-12 * np.abs(result.accounts.bodies).max()
 
 
 @pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8])

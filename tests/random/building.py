@@ -12,9 +12,9 @@ from worlds import HERE, Push, World, joint_in, swappable, vector
 
 import phloat as ph
 from phloat.algebra.cross import rotation
-from phloat.motion.initial.saddle import Saddle
+from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.initial.velocities import mass, velocity_rows, with_velocities
-from phloat.motion.inputs.inputs import given_inputs
+from phloat.motion.inputs.inputs import as_inputs
 
 MADE = {"revolute": ph.Revolute, "prismatic": ph.Prismatic, "universal": ph.Universal, "cylindrical": ph.Cylindrical}
 MADE |= {"planar": ph.Planar, "spherical": ph.Spherical, "weld": ph.Weld, "slide": ph.Slide}
@@ -256,8 +256,8 @@ def moving(system: ph.System, state: ph.State, u: dict, rng: np.random.Generator
         parts += [rigid, (plan.where != "flat") * 20.0 * loaded(body, rng) if body.coordinates else np.zeros(0)]
     G, B = velocity_rows(system, state)
     M = mass(system, state)
-    driven = B @ given_inputs(system, u).driving().at(0.0)
-    w, _ = Saddle(M, G).solve(M @ np.concatenate(parts), driven)
+    driven = B @ as_inputs(system, u).driving().at(0.0)
+    w, _ = SaddleSystem(M, G).solve(M @ np.concatenate(parts), driven)
     if np.abs(G @ w - driven).max(initial=0.0) > 1e-9:  # a loop may not let its drives move
         reject()
     wanted = with_velocities(system, state, w)

@@ -9,10 +9,10 @@ from worlds import HERE, World
 
 import phloat as ph
 from phloat.algebra.cross import rotation
-from phloat.motion.initial.velocities import repeated_rows
-from phloat.motion.inputs.inputs import given_inputs
+from phloat.motion.initial.velocities import redundant_rows
+from phloat.motion.inputs.inputs import as_inputs
 from phloat.motion.run.task import Task
-from phloat.motion.simulate import run
+from phloat.motion.simulate import run_task
 
 STEPS, DT = 20, 1e-3
 NOTHING = 1e-9  # m/s, rad/s or N
@@ -179,10 +179,10 @@ def back_in_time(mechanism: Mechanism, state: ph.State, here: ph.Result) -> dict
         return {}
     system, end = mechanism.system(), reversed_state(here.state())
     t_end = float(here.t[-1])
-    inputs = given_inputs(system, mechanism.inputs(t_end=t_end))
+    inputs = as_inputs(system, mechanism.inputs(t_end=t_end))
     with quiet():
-        task = Task(system, end, 0.0, t_end, DT, inputs, dropped=repeated_rows(system, end))
-        back = run(task, ph.Midpoint())
+        task = Task(system, end, 0.0, t_end, DT, inputs, dropped=redundant_rows(system, end))
+        back = run_task(task, ph.Midpoint())
     e = np.array([reversed_state(back.state(k)).e for k in range(len(back))])[::-1]
     return {"time reversal": apart(mechanism, here, replace(back, e=e), HERE)}
 

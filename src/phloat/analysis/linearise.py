@@ -31,8 +31,8 @@ from phloat.errors import InputError, JointError, RedundancyWarning, finite
 from phloat.linear.form.phdae import Field, LinearPHDAE
 from phloat.motion.deformation import warn_of_frequencies
 from phloat.motion.initial.stiffness import nonconservative, spring_rows
-from phloat.motion.initial.velocities import closed_or_said, places_of
-from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.motion.initial.velocities import require_closed, velocity_indices
+from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.system.forces import dissipation
 from phloat.system.jointed import in_rows, in_velocities, joint_rows, port_columns
 from phloat.system.state import Pose, State
@@ -55,8 +55,8 @@ def linearise(
     and R, and a system that is not passive. In a spin, driven ports and forces in inertial axes are closed, as they would rotate.
     """
     state = fits(system, state)
-    closed_or_said(system, state)
-    now = given_inputs(system, u).at(float(finite("t", t, ())))
+    require_closed(system, state)
+    now = as_inputs(system, u).at(float(finite("t", t, ())))
     small = small_motion(system, state, now)
     warn_of_frequencies(system, state, level=3)
     loose = system.loose
@@ -66,7 +66,7 @@ def linearise(
     sizes = {name: int(((w.start <= keep) & (keep < w.stop)).sum()) for name, w in system.multipliers.slices.items()}
     damping = _strained_damping(system, state, loose)
     velocities = np.zeros(places.size)
-    velocities[: loose.split] = state.e[places_of(system)]
+    velocities[: loose.split] = state.e[velocity_indices(system)]
     linear = replace(
         loose,
         E=_with_mass(loose, small.M),

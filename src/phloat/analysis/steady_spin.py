@@ -11,12 +11,12 @@ from phloat.algebra.sparse import csr, diagonal
 from phloat.analysis.tangent import warn_of_sections
 from phloat.errors import AccuracyError, InputError, finite
 from phloat.joints.ends import unit
-from phloat.motion.deformation import STRETCHED_LITTLE, watched_state
+from phloat.motion.deformation import STRETCHED_LITTLE, check_state
 from phloat.motion.initial.place import place
 from phloat.motion.initial.statics import statics
-from phloat.motion.initial.stiffness import slopes, stiffness
-from phloat.motion.initial.velocities import closed_or_said, places_of, velocity_rows, with_velocities
-from phloat.motion.inputs.inputs import given_inputs
+from phloat.motion.initial.stiffness import inertia_slopes, stiffness
+from phloat.motion.initial.velocities import require_closed, velocity_indices, velocity_rows, with_velocities
+from phloat.motion.inputs.inputs import as_inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
 from phloat.system.state import State
 from phloat.system.system import System, fits
@@ -51,8 +51,8 @@ def steady_spin(
             "spin is steady; connect without gravity, or spin about it"
         )
     start = place(system, {} if near is None else near) if not isinstance(near, State) else fits(system, near)
-    closed_or_said(system, start)
-    inputs = given_inputs(system, u).at(0.0)
+    require_closed(system, start)
+    inputs = as_inputs(system, u).at(0.0)
     best = np.inf
     for steps in LOAD_STEPS:
         state = start
@@ -61,7 +61,7 @@ def steady_spin(
         if left < CONVERGED:
             warn_of_ranges_at(system, state, stacklevel=3)
             warn_of_sections(system, state)
-            return watched_state(system, state, level=4, stretch=STRETCHED_LITTLE)
+            return check_state(system, state, level=4, stretch=STRETCHED_LITTLE)
         best = min(best, left)
     raise AccuracyError(
         f"no steady spin at {rate:g} rad/s was found: the residual of the forces is {best:.1e} of their size; start nearer with "
@@ -86,7 +86,7 @@ def _newton(system: System, state: State, spin: np.ndarray, about: np.ndarray, u
     left = np.inf
     for _ in range(NEWTON):
         moving = _with_spin(system, state, spin, about)
-        at, where = terms(system, moving), places_of(system)
+        at, where = terms(system, moving), velocity_indices(system)
         f = ((at.J - at.R) @ at.z + at.B @ u)[where]
         size = (abs(at.J) @ np.abs(at.z) + abs(at.B) @ np.abs(u))[where]
         G = velocity_rows(system, moving)[0].toarray()
@@ -109,7 +109,7 @@ def _stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> 
     K = stiffness(system, state, lam, u)
     more = []
     for name, body in system.bodies.items():
-        by_w, by_eta, N = slopes(body, state.pose(name))
+        by_w, by_eta, N = inertia_slopes(body, state.pose(name))
         more.append(-(by_eta + by_w @ N)[np.ix_(body.columns, body.columns)])
     return csr(K + diagonal(more)).toarray()
 

@@ -21,9 +21,9 @@ from phloat.algebra.sparse import Matrix, csr, diagonal, largest, zeros
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.errors import InputError, SectionInertiaWarning
-from phloat.motion.initial.saddle import Saddle
-from phloat.motion.initial.stiffness import grouped, kinds, loads_stiffness, slopes, spring_round_off
-from phloat.motion.initial.velocities import mass, places_of, velocity_rows
+from phloat.motion.initial.saddle import SaddleSystem
+from phloat.motion.initial.stiffness import grouped, inertia_slopes, kinds, loads_stiffness, spring_round_off
+from phloat.motion.initial.velocities import mass, velocity_indices, velocity_rows
 from phloat.system.state import Pose, State
 from phloat.system.system import System
 from phloat.system.terms import terms
@@ -57,12 +57,12 @@ def small_motion(system: System, state: State, u: np.ndarray) -> SmallMotion:
     M, lam = mass(system, state), balancing_multipliers(system, state, u)
     K, sizes = loads_stiffness(system, state, lam, u)
     size = M.shape[0]
-    if not spin.any() and not np.any(state.e[places_of(system)]):
+    if not spin.any() and not np.any(state.e[velocity_indices(system)]):
         return SmallMotion(M, zeros(size, size), K, sizes, lam, spin)
     gammas, more, most = [], [], []
     for name, body in system.bodies.items():
         pose, c = state.pose(name), np.ix_(body.columns, body.columns)
-        by_w, by_eta, N = slopes(body, pose)
+        by_w, by_eta, N = inertia_slopes(body, pose)
         M_b = body.inertia.at(pose.eta).M
         gamma = M_b @ N - by_w
         more.append(-(by_eta + by_w @ N)[c])
@@ -89,7 +89,7 @@ def _unloaded(system: System, state: State, u: np.ndarray) -> bool:
 def _require_joints(system: System, state: State) -> None:
     """Raises InputError if the velocities violate a joint that is not driven."""
     G, B_lam = velocity_rows(system, state)
-    w = state.e[places_of(system)]
+    w = state.e[velocity_indices(system)]
     miss = np.abs(G @ w)
     miss[np.unique(B_lam.tocoo().row)] = 0.0
     if miss.max(initial=0.0) > STEADY * max(np.abs(w).max(initial=0.0), 1e-300) * max(1.0, largest(G)):
@@ -101,11 +101,11 @@ def _require_joints(system: System, state: State) -> None:
 
 def balancing_multipliers(system: System, state: State, u: np.ndarray) -> np.ndarray:
     """λ with which all forces balance; raises InputError with the largest residual if there is none."""
-    at, where = terms(system, state), places_of(system)
+    at, where = terms(system, state), velocity_indices(system)
     f = ((at.J - at.R) @ at.z + at.B @ u)[where]
     size = (abs(at.J) @ np.abs(at.z) + abs(at.B) @ np.abs(u))[where]
     G, M = csr(at.G[:, where]), csr(at.E[where][:, where])
-    saddle = Saddle(M, G)
+    saddle = SaddleSystem(M, G)
     x, lam = saddle.solve(f, np.zeros(G.shape[0]))
     lam = np.where(np.abs(lam) > _round_off(saddle, size), lam, 0.0)
     left = np.maximum(np.abs(M @ x) - spring_round_off(system, state), 0.0)
@@ -121,7 +121,7 @@ def balancing_multipliers(system: System, state: State, u: np.ndarray) -> np.nda
     return lam
 
 
-def _round_off(saddle: Saddle, size: np.ndarray) -> np.ndarray:
+def _round_off(saddle: SaddleSystem, size: np.ndarray) -> np.ndarray:
     """The round-off of each multiplier for forces of these sizes."""
     signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(3, len(size)))
     none = np.zeros(saddle.G.shape[0])
@@ -131,7 +131,7 @@ def _round_off(saddle: Saddle, size: np.ndarray) -> np.ndarray:
 
 def common_spin(system: System, state: State) -> np.ndarray:
     """The spin of all bodies; raises InputError if they do not move as one rigid body."""
-    w = state.e[places_of(system)]
+    w = state.e[velocity_indices(system)]
     fastest = np.abs(w).max(initial=0.0)
     if not fastest:
         return np.zeros(3)

@@ -22,7 +22,7 @@ from phloat.control.passive import PassiveController, combine_controllers, passi
 from phloat.errors import InputError, finite, not_negative, positive
 from phloat.motion.initial.equilibrium import equilibrium, reactions
 from phloat.motion.initial.place import place
-from phloat.motion.initial.relax import point
+from phloat.motion.initial.relax import balance_point
 from phloat.motion.initial.statics import statics
 from phloat.system.state import State
 from phloat.system.system import System, lock
@@ -71,7 +71,7 @@ def energy_shaping(
 def _require_minimum(loop: System, still: State, springs: Mapping[str, float]) -> None:
     """Raises InputError if the curvature of H_d at the target, relative to bodies and mass, is negative on a free motion."""
     task = statics(loop, still, np.zeros(loop.ports.size))
-    here = point(task, task.start)
+    here = balance_point(task, task.start)
     B = terms(loop, still).B[task.where]
     pulled = sum(k * np.abs(B[:, loop.ports[joint]].toarray()[:, 0]) ** 2 for joint, k in springs.items())
     rate = float((pulled / task.mass.diagonal())[task.rigid].max())  # a squared frequency of the springs

@@ -11,7 +11,7 @@ import numpy as np
 from phloat.control.coupling import Model, port_numbers, warn_of_sample_time
 from phloat.errors import InputError, not_negative, positive
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.motion.run.nodes import on_time_or_said
+from phloat.motion.run.time_grid import warn_if_late
 
 
 @runtime_checkable
@@ -53,8 +53,8 @@ class Sampled:
         if dt is not None and self.every < dt * (1 - 1e-9):
             raise InputError(f"the sample time {self.every:g} s is shorter than the step of {dt:g} s; use a smaller dt")
         if isinstance(model, LinearPHDAE) and dt is not None:
-            on_time_or_said("sample time", self.every, dt)
-            on_time_or_said("delay", self.delay, dt)
+            warn_if_late("sample time", self.every, dt)
+            warn_if_late("delay", self.delay, dt)
         if isinstance(self.controller, Digital):
             warn_of_sample_time(self.every, self.controller.fastest(model))
         return model, _Clock(self, model, dt)

@@ -15,7 +15,7 @@ from phloat.errors import InputError, PortError, positive, unknown
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.march import consistent_start, start_rows
 from phloat.linear.time.midpoint import MidpointSolver
-from phloat.motion.initial.velocities import agreed, closed_or_said, repeated_rows
+from phloat.motion.initial.velocities import consistent_state, redundant_rows, require_closed
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.inputs.signals import Constant
 from phloat.motion.kernel.tables import LAM
@@ -66,7 +66,7 @@ class SystemStepper(ExternalStepper):
         driven = [name for name, joint in system.joints.items() if joint.driven]
         super().__init__(system.ports, dt, _joints_and_forces(system) if inputs is None else inputs, driven, outputs)
         self.system, self.state = system, fits(system, state)
-        closed_or_said(system, self.state)
+        require_closed(system, self.state)
         self.runner: KernelRun | None = None
         self.angles = tuple(joint_coordinates(system, self.state))
         known = Outputs(system, self.state)
@@ -75,8 +75,8 @@ class SystemStepper(ExternalStepper):
 
     def begin(self, t: float) -> None:
         u = Inputs(self.system, {p: self.inputs[self._input(p)].copy() for p in self.ports})
-        state = agreed(self.system, self.state, u.at(t))
-        dropped = repeated_rows(self.system, state)
+        state = consistent_state(self.system, self.state, u.at(t))
+        dropped = redundant_rows(self.system, state)
         self.runner = KernelRun(Task(self.system, state, t, np.inf, self.dt, u, dropped=dropped))
 
     def advance(self, t: float, length: float) -> None:

@@ -1,1 +1,1 @@
-"""How a system comes to stand and to move."""
+"""Initial states, simulation, results and saved runs."""

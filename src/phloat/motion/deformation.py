@@ -1,4 +1,4 @@
-"""A watch on the hypothesis of floating frames: every body deforms little within its frame."""
+"""Checks of the hypothesis of floating frames, that every body deforms little within its frame."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from scipy.sparse.linalg import lsqr
 
 from phloat.bodies.beams.beam import Beam
-from phloat.bodies.beams.hypothesis import FREE, Far
+from phloat.bodies.beams.deformation_error import FREE, Far
 from phloat.bodies.body import Body
-from phloat.bodies.watched import Deformation, largest_deformation, largest_deformations
+from phloat.bodies.deformation import Deformation, largest_deformation, largest_deformations
 from phloat.errors import LargeDeformationError, LargeDeformationWarning, LargeStretchWarning, LateralTorsionWarning
 from phloat.linear.time.march import LinearResult
 from phloat.motion.initial.velocities import velocity_rows
@@ -21,8 +21,8 @@ from phloat.system.jointed import in_velocities
 from phloat.system.state import State
 from phloat.system.system import System
 
-STRETCHED, STRETCHED_LITTLE = 1e-2, 1e-3  # off by 1 % is said of motions, 0.1 % where frequencies are asked for
-LARGE = 2.5e-3  # of the length: the estimated error from which on it is said
+STRETCHED, STRETCHED_LITTLE = 1e-2, 1e-3  # errors reported: 1 % of motions, 0.1 % of frequencies
+LARGE = 2.5e-3  # of the length: estimated errors from here on are reported
 LARGE_UNSTIFFENED = 1e-2
 LINEAR = 0.4  # error of a linear tip beside its length, by the square of its turn: 0.38 of a cantilever, ½ of a hinge
 SAMPLES = 200  # times and points at which a linear motion is looked at, at most
@@ -30,12 +30,12 @@ MOST = 32  # bodies whose joints are looked at
 AIM = 1e-4  # of the length: the error that the advised number of pieces is for
 
 
-def watched(result: Result) -> dict[str, dict[str, float]]:
+def check_run(result: Result) -> dict[str, dict[str, float]]:
     """The largest rotation, strain, deflection and error of every flexible body over a run; warns where the error is large."""
-    return _said(result.system, _over_time(result.system, result.t, result.e), level=6)
+    return _warn(result.system, _over_time(result.system, result.t, result.e), level=6)
 
 
-def watched_linear(result: LinearResult) -> dict[str, dict[str, float]]:
+def check_linear_run(result: LinearResult) -> dict[str, dict[str, float]]:
     """How far the fields of a linear system turn, and the error ½ θ² of what is linear in it; warns where that is large."""
     times = np.unique(np.linspace(0, len(result) - 1, min(len(result), SAMPLES)).astype(int))
     out = {}
@@ -64,8 +64,8 @@ def watched_linear(result: LinearResult) -> dict[str, dict[str, float]]:
     return out
 
 
-def watched_state(system: System, state: State, *, t: float = 0.0, level: int = 5, stretch: float = STRETCHED) -> State:
-    """The state, after a warning where a body deforms too far; an error where no body of that size could."""
+def check_state(system: System, state: State, *, t: float = 0.0, level: int = 5, stretch: float = STRETCHED) -> State:
+    """Returns the state. Warns if a body deforms too far, raises LargeDeformationError if it deforms impossibly far."""
     found = _over_time(system, np.array([t]), state.e[None])
     for name, it in found.items():
         if it.deflection > 1.0 or it.strain > 1.0:
@@ -73,12 +73,12 @@ def watched_state(system: System, state: State, *, t: float = 0.0, level: int = 
                 f"this is no equilibrium of body {name!r}: it is deflected by {it.deflection:.3g} of its length within its "
                 f"frame, and strained by {it.strain:.3g}; {_cure(system.bodies[name], it)}, or load it less"
             )
-    _said(system, found, level, stretch)
+    _warn(system, found, level, stretch)
     return state
 
 
 def _over_time(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deformation]:
-    """Every flexible body as if its far end were free; those beyond the hypothesis by that once more, as joints hold them."""
+    """The largest deformation of every flexible body; of those too large, once more with ends restrained by joints."""
     layout, out = system.layout, dict[str, Deformation]()
 
     def motion(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -92,14 +92,14 @@ def _over_time(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deform
         it, body = out[name], system.bodies[name]
         if isinstance(body.recipe, Beam) and np.isfinite(it.error) and not it.error < _limit(body):
             k = int(np.searchsorted(t, it.t))
-            far = held_ends(system, State(system.bodies, layout, e[k]), name)
+            far = restrained_ends(system, State(system.bodies, layout, e[k]), name)
             again = largest_deformation(body, t, *motion(name), far=far) if far.any() else None
             out[name] = it if again is None else again
     return out
 
 
 def _alike(system: System) -> list[list[str]]:
-    """The flexible bodies, those that are copies of one together."""
+    """Names of flexible bodies, in groups of equal bodies."""
     groups: dict[int, list[str]] = {}
     for name, body in system.bodies.items():
         if body.coordinates:
@@ -107,7 +107,7 @@ def _alike(system: System) -> list[list[str]]:
     return list(groups.values())
 
 
-def _said(
+def _warn(
     system: System, found: Mapping[str, Deformation], level: int, stretch: float = STRETCHED
 ) -> dict[str, dict[str, float]]:
     """Plain numbers by body; one warning for all bodies beyond the hypothesis, about the worst of them; of the others, what
@@ -130,7 +130,7 @@ def _said(
 
 
 def _limit(body: Body) -> float:
-    """From where on it is said: later of a body without stiffening, whose user has chosen to neglect the shortening."""
+    """The error that is reported: larger for a body without stiffening, whose user has chosen to neglect shortening."""
     return LARGE if getattr(body.recipe, "stiffening", True) else LARGE_UNSTIFFENED
 
 
@@ -155,8 +155,8 @@ HELD = 0.1  # of the row: what joints may leave of it; the frame of a bent beam 
 ITERATIONS = 400
 
 
-def held_ends(system: System, state: State, name: str) -> Far:
-    """(first or last end taken as held; about y, z; the other may not turn, not move across)."""
+def restrained_ends(system: System, state: State, name: str) -> Far:
+    """Restraints (first or last end fixed; about y, z; the other cannot turn, cannot move across)."""
     body, out = system.bodies[name], FREE.copy()
     if not system.multipliers.size:
         return out
@@ -180,7 +180,9 @@ def held_ends(system: System, state: State, name: str) -> Far:
     return out
 
 
-# --- Says where a beam in one frame misses what its strains leave out: the coupling of bending to torsion, and large stretch.
+# --- limits of beams --------------------------------------------------------------------------------------------------
+#
+# Says where a beam in one frame misses what its strains leave out: the coupling of bending to torsion, and large stretch.
 #
 # Coupling: x² = M² L² |1/EI_y − 1/EI| / GJ. Without it there is no lateral–torsional buckling (a cantilever under a tip force
 # buckles at x = 4.01). The first frequency of cantilevers was off by 1 % at x² = 0.23 to 0.29 under an end moment and 0.48 under a
@@ -190,7 +192,7 @@ def held_ends(system: System, state: State, name: str) -> Far:
 # Both errors fall with the square of the number of pieces.
 
 
-COUPLED = 0.2  # x², from which on it is said
+COUPLED = 0.2  # x², from here on reported
 FAR = 5.0  # x²: half the force at which a cantilever buckles
 PIECE = 0.25  # x of a piece that is advised: frequencies off by 0.1 to 0.3 %
 FREQUENCY_ERROR = 1e-4  # of a frequency, by stretch
@@ -198,7 +200,7 @@ MOST_PIECES = 64  # pieces
 
 
 def warn_of_frequencies(system: System, state: State, *, level: int) -> None:
-    """Of the beams that the state loads, where frequencies about it are asked for."""
+    """Warns of beams whose frequencies about a loaded state are inaccurate."""
     found: dict[str, Deformation] = {}
     for name, body in system.bodies.items():
         pose = state.pose(name)

@@ -1,4 +1,4 @@
-"""What the laws of springs, dampers and bushings were asked for in a run, beside the range that they know."""
+"""Ranges of tabulated springs and dampers and of bushings, and warnings where a run leaves them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from phloat.system.system import System
 
 
 def watched_places(packed: Packed) -> np.ndarray:
-    """Where in w the kernel writes at which step a law was first asked beyond its range."""
+    """Indices in w where the kernel writes the first step at which a law left its range."""
     rows = packed.model.rows
     compliant = rows[rows[:, t.R_MODE] == t.COMPLIANT]
     turning = packed.w[compliant[:, t.R_COEF] + t.TURN_COSINE] > -1.0
@@ -33,13 +33,13 @@ def watched_places(packed: Packed) -> np.ndarray:
 
 
 def stamp_times(packed: Packed, places: np.ndarray, times: np.ndarray, before: int) -> None:
-    """Numbers of steps at which ranges were left become times; `before` steps had been made at times[0]."""
+    """Converts step numbers at which ranges were left to times; `before` steps had been made at times[0]."""
     for at in places[packed.w[places] < np.inf]:
         packed.w[at] = times[int(packed.w[at]) - before]
 
 
 def begin_ranges(packed: Packed, now: float) -> None:
-    """The extremes of a new run: where the springs stand at its start."""
+    """Initialises the extremes of a run with its start."""
     w = packed.w
     for row in packed.model.rows[packed.model.rows[:, t.R_MODE] == t.COMPLIANT]:
         o = int(row[t.R_COEF])
@@ -92,7 +92,7 @@ def _time(left: float) -> float | None:
 
 
 def warn_of_ranges(info: Mapping[str, Any], stacklevel: int = 5) -> None:
-    """One warning for every law that was asked beyond what it knows."""
+    """Warns of every law that left its range."""
     for name, kinds in info.get("ranges", {}).items():
         for what, numbers in kinds.items():
             if numbers[-1] is None:
@@ -108,7 +108,7 @@ def warn_of_ranges(info: Mapping[str, Any], stacklevel: int = 5) -> None:
 
 
 def warn_of_ranges_at(system: System, state: State, stacklevel: int = 4) -> None:
-    """The same for the springs and bushings of a state at rest."""
+    """Warns of every spring and bushing beyond its range at a state."""
     for name, element in system.elements.items():
         first, second = port_state(element.first, state), port_state(element.second, state)
         for row, law in zip(element.rows, element.laws, strict=True):

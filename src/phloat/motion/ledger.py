@@ -1,16 +1,16 @@
-"""Where the energy of a run came from and where it went: H − H(0) = Σ supplied − Σ dissipated − what the scheme lost."""
+"""Energy ledger of a run: H − H(0) = Σ supplied − Σ dissipated − residual of the scheme."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from phloat.errors import InputError
 from phloat.joints.rows import gap_units
-from phloat.motion.inputs.inputs import Inputs, given_inputs
-from phloat.motion.result import COMPONENTS, Books, Result
+from phloat.motion.inputs.inputs import Inputs, as_inputs
+from phloat.motion.result import COMPONENTS, EnergyAccounts, Result
 from phloat.system.connection import port_state
 from phloat.system.energy import body_energy
 from phloat.system.forces import element_energies
@@ -85,34 +85,37 @@ class Ledger:
 
 
 def energy_ledger(result: Result, u: Mapping[str, object] | Inputs | None = None) -> Ledger:
-    """The ledger of a run, from its books.
+    """The ledger of a run, from its accounts.
 
     Schemes that keep none are summed up from their states by the trapezoidal rule over the outputs; `u` is needed then, as it
     was given to `simulate`, and is ignored otherwise.
     """
     if not isinstance(result, Result):
         raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one")
-    if result.books is not None:
-        return _counted(result, result.books)
-    return _summed(result, given_inputs(result.system, u), given=u is not None)
+    if result.accounts is not None:
+        return _counted(result, result.accounts)
+    return _integrated(result, as_inputs(result.system, u), given=u is not None)
 
 
-def _counted(result: Result, books: Books) -> Ledger:
+def _counted(result: Result, accounts: EnergyAccounts) -> Ledger:
     """From works that the scheme counted."""
     system = result.system
     parts = {
-        name: {part: books.bodies[:, i, k] for k, part in enumerate(COMPONENTS)} for i, name in enumerate(system.bodies)
+        name: {part: accounts.bodies[:, i, k] for k, part in enumerate(COMPONENTS)}
+        for i, name in enumerate(system.bodies)
     }
-    stored = {name: books.bodies[:, i].sum(axis=1) for i, name in enumerate(system.bodies)}
+    stored = {name: accounts.bodies[:, i].sum(axis=1) for i, name in enumerate(system.bodies)}
     dissipated = {
-        name: books.losses[:, i] - books.losses[0, i] for i, name in enumerate(system.bodies) if _damped(system, name)
+        name: accounts.losses[:, i] - accounts.losses[0, i]
+        for i, name in enumerate(system.bodies)
+        if _damped(system, name)
     }
     supplied: dict[str, Line] = {}
     exchanged: dict[str, np.ndarray] = {}
-    for j, name in enumerate(books.names):
-        works = books.works[:, j] - books.works[0, j]
+    for j, name in enumerate(accounts.names):
+        works = accounts.works[:, j] - accounts.works[0, j]
         if name in system.elements:
-            spring, key, laws = books.springs[:, j], _element(system, name), system.elements[name].laws
+            spring, key, laws = accounts.springs[:, j], _element(system, name), system.elements[name].laws
             if any(law.stores for law in laws):
                 stored[key] = spring
             if any(law.resists for law in laws):
@@ -124,27 +127,6 @@ def _counted(result: Result, books: Books) -> Ledger:
         else:
             supplied[name] = supplied.get(name, 0.0) + works.sum(axis=1)
     return Ledger(result.t, stored, parts, supplied, dissipated, exchanged, carried=_carried(result))
-
-
-def _summed(result: Result, inputs: Inputs, *, given: bool) -> Ledger:
-    """From states, multipliers and inputs at the outputs."""
-    system = result.system
-    at = sums(result, inputs)
-    note = "this scheme keeps no books: works are sums by the trapezoidal rule over the outputs"
-    note += "" if given else ", and inputs are not known; give them as energy_ledger(result, u=…) if there were any"
-    elements = {_element(system, name): line for name, line in at.springs.items()}
-    dampers = {_element(system, name): line for name, line in at.dampers.items()}
-    stored = {name: sum(part.values(), np.zeros(len(result))) for name, part in at.parts.items()}
-    return Ledger(
-        result.t,
-        stored | elements,
-        at.parts,
-        at.supplied,
-        at.losses | dampers,
-        at.exchanged,
-        note=note,
-        carried=_carried(result),
-    )
 
 
 def _carried(result: Result) -> float:
@@ -173,54 +155,42 @@ def _sum(lines: Mapping[str, Line], t: Line) -> Line:
     return sum(lines.values(), np.zeros(len(t)))
 
 
-# --- energies and powers of a run without books ----------------------------------------------------------------------
-#
-# Energies and powers at the outputs of a run, and works as their sums: for schemes that keep no books.
+# --- runs without energy accounts ------------------------------------------------------------------------------------
 
 
 NONE = np.zeros(0, dtype=int)
 
 
-@dataclass(eq=False)
-class Sums:
-    """Energies (times,) of bodies by part and of springs; works (times,) of dampers, of inputs, of joints on their bodies."""
-
-    parts: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
-    springs: dict[str, np.ndarray] = field(default_factory=dict)
-    losses: dict[str, np.ndarray] = field(default_factory=dict)
-    dampers: dict[str, np.ndarray] = field(default_factory=dict)
-    supplied: dict[str, np.ndarray] = field(default_factory=dict)
-    exchanged: dict[str, np.ndarray] = field(default_factory=dict)
-
-
-def sums(result: Result, inputs: Inputs) -> Sums:
-    """By the trapezoidal rule over the outputs: Ḣ = yᵀu − zᵀR z, with y = Bᵀz + B_λᵀλ."""
-    system, t, out = result.system, result.t, Sums()
-    states = [result.state(k) for k in range(len(result))]
+def _integrated(result: Result, inputs: Inputs, *, given: bool) -> Ledger:
+    """From states, multipliers and inputs at the outputs: Ḣ = yᵀu − zᵀR z, with y = Bᵀz + B_λᵀλ, by the trapezoidal rule."""
+    system, t, states = result.system, result.t, [result.state(k) for k in range(len(result))]
+    parts: dict[str, dict[str, Line]] = {}
+    stored: dict[str, Line] = {}
+    dissipated: dict[str, Line] = {}
     for name, body in system.bodies.items():
         energies = np.array([body_energy(body, state.pose(name), system.gravity) for state in states])
-        out.parts[name] = {part: energies[:, k] for k, part in enumerate(COMPONENTS)}
+        parts[name], stored[name] = {part: energies[:, k] for k, part in enumerate(COMPONENTS)}, energies.sum(axis=1)
         if body.elastic.damped:
             poses = [state.pose(name) for state in states]
-            out.losses[name] = summed(t, np.array([p.rates @ body.elastic.damping(p.eta) @ p.rates for p in poses]))
+            dissipated[name] = integrate(t, np.array([p.rates @ body.elastic.damping(p.eta) @ p.rates for p in poses]))
     springs = [element_energies(system, state) for state in states]
     for name, element in system.elements.items():
         if any(law.stores for law in element.laws):
-            out.springs[name] = np.array([row[name] for row in springs])
+            stored[_element(system, name)] = np.array([row[name] for row in springs])
         if any(law.resists for law in element.laws):
-            out.dampers[name] = summed(t, np.array([damper_power(system, name, state) for state in states]))
+            power = np.array([damper_power(system, name, state) for state in states])
+            dissipated[_element(system, name)] = integrate(t, power)
     powers = [joint_powers(system, state, lam) for state, lam in zip(states, result.lam, strict=True)]
-    out.exchanged = {name: summed(t, np.array([row[name] for row in powers])) for name in system.multipliers}
-    supplied = summed(t, np.array([port_powers(system, inputs, *row) for row in zip(t, states, strict=True)]))
-    for name in inputs.signals:
-        out.supplied[name] = supplied[:, system.ports[name]].sum(axis=1)
-    for name, c in system.joints.items():
-        if c.driven:
-            out.supplied[name] = out.exchanged[name].sum(axis=1)
-    return out
+    exchanged = {name: integrate(t, np.array([row[name] for row in powers])) for name in system.multipliers}
+    works = integrate(t, np.array([port_powers(system, inputs, *row) for row in zip(t, states, strict=True)]))
+    supplied = {name: works[:, system.ports[name]].sum(axis=1) for name in inputs.signals}
+    supplied |= {name: exchanged[name].sum(axis=1) for name, c in system.joints.items() if c.driven}
+    note = "this scheme keeps no energy accounts: works are sums by the trapezoidal rule over the outputs"
+    note += "" if given else ", and inputs are not known; give them as energy_ledger(result, u=…) if there were any"
+    return Ledger(t, stored, parts, supplied, dissipated, exchanged, note, _carried(result))
 
 
-def summed(t: np.ndarray, power: np.ndarray) -> np.ndarray:
+def integrate(t: np.ndarray, power: np.ndarray) -> np.ndarray:
     """∫ power dt up to each time, by trapezoids."""
     steps = 0.5 * (power[1:] + power[:-1]) * np.diff(t).reshape(-1, *[1] * (power.ndim - 1))
     return np.concatenate([np.zeros((1, *power.shape[1:])), np.cumsum(steps, axis=0)])

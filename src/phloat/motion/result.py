@@ -1,4 +1,4 @@
-"""What a simulation leaves: states over time by name, multipliers, and the books of its energy."""
+"""Results of simulations: states over time by name, multipliers, energy accounts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
-from phloat.motion.run.events import Happened
+from phloat.motion.run.events import PastEvent
 from phloat.motion.run.interpolation import interpolate_states
-from phloat.motion.run.turns import turning
-from phloat.motion.told import energy_tables, run_table
+from phloat.motion.run.turns import spatial_angles
+from phloat.motion.summary import energy_tables, run_table
 from phloat.system.jointed import joint_coordinates
 from phloat.system.pieces import located, pieces_of
 from phloat.system.state import DERIVED, State
@@ -25,7 +25,7 @@ COMPONENTS = ("kinetic", "elastic", "potential")
 
 
 @dataclass(frozen=True, eq=False)
-class Books:
+class EnergyAccounts:
     """Energies at the output times and works up to them (J): what the ledger is made of.
 
     `bodies` (times, bodies, 3) kinetic, elastic, potential; `losses` (times, bodies) taken by damping of bodies; `works`
@@ -51,9 +51,9 @@ class Result:
     t: np.ndarray
     e: np.ndarray
     lam: np.ndarray
-    books: Books | None = None
+    accounts: EnergyAccounts | None = None
     info: Mapping[str, object] = field(default_factory=dict)
-    events: tuple[Happened, ...] = ()
+    events: tuple[PastEvent, ...] = ()
     turned: np.ndarray | None = None  # angles of joints in space with their turns, counted at every step
 
     def __len__(self) -> int:
@@ -78,7 +78,7 @@ class Result:
     # --- states ------------------------------------------------------------------------------------------------------
 
     def state(self, k: int = -1) -> State:
-        """The state at the k-th output time (the last unless told)."""
+        """The state at the k-th output time (by default the last)."""
         return State(self.system.bodies, self.system.layout, self.e[k].copy())
 
     def at(self, t: float) -> State:
@@ -164,8 +164,8 @@ class Result:
     @cached_property
     def energy(self) -> np.ndarray:
         """H, springs included, (times,)."""
-        if self.books is not None:
-            return self.books.bodies.sum(axis=(1, 2)) + self.books.springs.sum(axis=1)
+        if self.accounts is not None:
+            return self.accounts.bodies.sum(axis=(1, 2)) + self.accounts.springs.sum(axis=1)
         from phloat.system.energy import energy
 
         return np.array([energy(self.system, self.state(k)) for k in range(len(self))])
@@ -188,7 +188,7 @@ class Result:
             return {}
         rows = [joint_coordinates(self.system, self.state(k)) for k in range(len(self))]
         out = {name: np.array([row[name] for row in rows]) for name in names}
-        for k, name in enumerate(turning(self.system)):
+        for k, name in enumerate(spatial_angles(self.system)):
             if self.turned is None:
                 out[name] = np.unwrap(out[name])
             else:
@@ -260,9 +260,9 @@ class Result:
     def _repr_html_(self) -> str:
         names = [*self.system.layout, *(f"{j}.lam" for j in self.system.multipliers), *self._coordinate_names()]
         table = run_table(repr(self), self.info, self.energy, self._missing(), names)
-        if self.books is None or not len(self):
+        if self.accounts is None or not len(self):
             return table
-        b = self.books
+        b = self.accounts
         works, losses = (part[-1] - part[0] for part in (b.works.sum(axis=2), b.losses))
         done = [
             *zip(b.names, works, strict=True),
@@ -272,9 +272,9 @@ class Result:
 
     def _missing(self) -> float | None:
         """The largest energy residual, beside the largest energy or work; energy_ledger(result) has it line by line."""
-        if self.books is None:
+        if self.accounts is None:
             return None
-        b = self.books
+        b = self.accounts
         missing = b.bodies.sum(axis=(1, 2)) + b.losses.sum(axis=1) - b.works.sum(axis=(1, 2))
         largest = max(float(np.abs(part).max(initial=0.0)) for part in (b.bodies, b.losses, b.works))
         return float(np.abs(missing - missing[0]).max()) / largest if largest else 0.0
@@ -282,10 +282,10 @@ class Result:
 
 def past_events(
     system: System, events: Sequence[tuple[float, str]], states: Sequence[tuple[np.ndarray, np.ndarray]]
-) -> tuple[Happened, ...]:
+) -> tuple[PastEvent, ...]:
     """Events with their states; those whose states are not known are left out."""
     return tuple(
-        Happened(time, name, *(State(system.bodies, system.layout, np.array(e)) for e in pair))
+        PastEvent(time, name, *(State(system.bodies, system.layout, np.array(e)) for e in pair))
         for (time, name), pair in zip(events, states, strict=False)
     )
 
@@ -302,15 +302,17 @@ def _place(s: float | None) -> np.ndarray:
 
 
 def at_times(result: Result, times: np.ndarray) -> Result:
-    """A result at other times, by dense output; its books are lines between the steps."""
+    """A result at other times, by dense output; its accounts are lines between the steps."""
     times = times[times <= result.t[-1] * (1 + 1e-12)]
     e = np.array([result.at(min(time, result.t[-1])).e for time in times]).reshape(len(times), -1)
-    books = result.books
-    if books is not None:
-        lines = [_lines(times, result.t, v) for v in (books.bodies, books.losses, books.works, books.springs)]
-        books = Books(books.names, *lines)
+    accounts = result.accounts
+    if accounts is not None:
+        lines = [
+            _lines(times, result.t, v) for v in (accounts.bodies, accounts.losses, accounts.works, accounts.springs)
+        ]
+        accounts = EnergyAccounts(accounts.names, *lines)
     turned = None if result.turned is None else _lines(times, result.t, result.turned)
-    return replace(result, t=times, e=e, lam=_lines(times, result.t, result.lam), books=books, turned=turned)
+    return replace(result, t=times, e=e, lam=_lines(times, result.t, result.lam), accounts=accounts, turned=turned)
 
 
 def _lines(times: np.ndarray, t: np.ndarray, values: np.ndarray) -> np.ndarray:

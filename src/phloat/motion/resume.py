@@ -1,4 +1,4 @@
-"""A saved run goes on from where it was cut short, or beyond its end."""
+"""Resume a saved run from where it was interrupted, or beyond its end."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 
 from phloat.errors import InputError, finite
-from phloat.motion.initial.velocities import repeated_rows
-from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.motion.initial.velocities import redundant_rows
+from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.result import Result
 from phloat.motion.run.events import Event
-from phloat.motion.run.progress import bar
-from phloat.motion.run.task import Begins, Controller, Scheme, Task
-from phloat.motion.saving.files import held
-from phloat.motion.saving.forms import memory_or_said, rows_of
-from phloat.motion.saving.record import Recorder
-from phloat.motion.saving.saved import Arrays, Description, Folder, Span, same_layout
+from phloat.motion.run.progress import progress_bar
+from phloat.motion.run.task import Controller, LibraryController, Scheme, Task
+from phloat.motion.saving.files import locked
+from phloat.motion.saving.folder import Arrays, Description, RunFolder, Span, require_same_layout
+from phloat.motion.saving.format import has_rows, require_memory
+from phloat.motion.saving.recorder import Recorder
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
-from phloat.motion.simulate import run, said, shared_by
+from phloat.motion.simulate import describe_task, require_threads, run_task
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -42,79 +42,75 @@ def resume(
     Functions are not saved: give inputs, controller and events as they were. The motion is then that of a run that was never
     cut short, bit for bit (of a controller without a memory of its own), with any number of `threads`.
     """
-    where = Folder(Path(folder))
-    where.description()  # there is a run to go on with
-    with held(where.path):
-        return _gone_on(where, system, u, controller, events, t_end, progress, threads)
-
-
-def _gone_on(
-    where: Folder,
-    system: System,
-    u: Mapping[str, object] | Inputs | None,
-    controller: Controller | None,
-    events: Sequence[Event],
-    t_end: float | None,
-    progress: bool | None,
-    threads: int,
-) -> Result:
-    """The same, of a folder that nobody else writes to."""
-    told = where.description()
-    same_layout(told, system)
-    task = told["task"]
-    if task is None:
-        raise InputError(
-            f"the run in {str(where.path)!r} was saved when it had ended; simulate(…, save=folder) makes runs to resume"
+    where = RunFolder(Path(folder))
+    where.description()  # raises InputError where there is no run
+    with locked(where.path):
+        saved = where.description()
+        require_same_layout(saved, system)
+        task = saved["task"]
+        if task is None:
+            raise InputError(
+                f"the run in {str(where.path)!r} was saved when it had ended; simulate(…, save=folder) makes runs to resume"
+            )
+        inputs = as_inputs(system, u)
+        _require_same_task(task, inputs, controller, events)
+        pieces, _ = where.pieces(saved, system)
+        number, memory = _last_memory(where, len(pieces), saved, system)
+        now = float(memory["now"][0]) if memory is not None else task["t_0"]
+        end = _end_time(where, saved, now, t_end)
+        scheme, state = _scheme(task["scheme"]), _start(where, system)
+        recorder = Recorder(where, system, dict(saved), number + 1, _row_span(pieces[: number + 1]))
+        resumed = Task(
+            *(system, state, task["t_0"], end, task["dt"], inputs),
+            output=where.read("output") if task["output"] is None else task["output"],
+            controller=controller,
+            every=task["every"],
+            events=tuple(events),
+            dropped=redundant_rows(system, state),
+            progress=progress_bar(now, end, progress),
+            recorder=recorder,
+            memory=memory,
+            threads=require_threads(threads, scheme),
         )
-    inputs = given_inputs(system, u)
-    _same_task(task, inputs, controller, events)
-    pieces, _ = where.pieces(told, system)
-    number, memory = where.memory(len(pieces)) or (-1, None)
-    if memory is None and told["finished"]:
+        recorder.constant["task"] = describe_task(resumed, scheme)
+        recorder.describe(False, saved["info"])
+        return run_task(resumed, scheme)
+
+
+def _last_memory(where: RunFolder, pieces: int, saved: Description, system: System) -> tuple[int, Arrays | None]:
+    """The number of the last piece with a readable memory, and that memory; (-1, None) begins from the start of the run."""
+    number, memory = where.memory(pieces) or (-1, None)
+    if memory is not None:
+        require_memory(memory, saved["task"], system.ports.shapes)
+    elif saved["finished"]:
         raise InputError(
-            f"the run in {str(where.path)!r} has no memory of its stepper ({task['scheme']['name']} keeps none); "
+            f"the run in {str(where.path)!r} has no memory of its stepper ({saved['task']['scheme']['name']} keeps none); "
             "simulate on from result.state()"
         )
-    if memory is not None:
-        memory_or_said(memory, task, system.ports.shapes)
-    now = float(memory["now"][0]) if memory is not None else task["t_0"]
-    end = task["t_end"] if t_end is None else float(finite("t_end", t_end, ()))
-    if end < now or (told["finished"] and (t_end is None or end == now)):
-        stands = "is finished at" if told["finished"] else "stands at"
+    return number, memory
+
+
+def _end_time(where: RunFolder, saved: Description, now: float, t_end: float | None) -> float:
+    end = saved["task"]["t_end"] if t_end is None else float(finite("t_end", t_end, ()))
+    if end < now or (saved["finished"] and (t_end is None or end == now)):
+        stands = "is finished at" if saved["finished"] else "stands at"
         raise InputError(
             f"the run in {str(where.path)!r} {stands} t = {now:g} s; give a later t_end to go on, or open it with load_run"
         )
-    scheme = _scheme(task["scheme"])
-    start = where.read("start")
-    if not rows_of(start[None], (system.layout.size,)):
-        raise InputError(f"start.npy in {str(where.path)!r} is no state of this system: it has shape {start.shape}")
-    state = State(system.bodies, system.layout, start)
-    rows = _counted(pieces[: number + 1])
-    going = Task(
-        system,
-        state,
-        task["t_0"],
-        end,
-        task["dt"],
-        inputs,
-        output=where.read("output") if task["output"] is None else task["output"],
-        controller=controller,
-        every=task["every"],
-        events=tuple(events),
-        dropped=repeated_rows(system, state),
-        progress=bar(now, end, progress),
-        recorder=Recorder(where, system, dict(told), number + 1, rows),
-        memory=memory,
-        threads=shared_by(threads, scheme),
-    )
-    assert going.recorder is not None
-    going.recorder.constant["task"] = said(going, scheme)
-    going.recorder.say(False, told["info"])
-    return run(going, scheme)
+    return end
 
 
-def _same_task(task: Description, inputs: Inputs, controller: Controller | None, events: Sequence[Event]) -> None:
-    """What cannot be saved is given again."""
+def _start(where: RunFolder, system: System) -> State:
+    e = where.read("start")
+    if not has_rows(e[None], (system.layout.size,)):
+        raise InputError(f"start.npy in {str(where.path)!r} is no state of this system: it has shape {e.shape}")
+    return State(system.bodies, system.layout, e)
+
+
+def _require_same_task(
+    task: Description, inputs: Inputs, controller: Controller | None, events: Sequence[Event]
+) -> None:
+    """Raises InputError if inputs, events or controller are not those of the saved run."""
     for what, there, here in (
         ("inputs", set(task["inputs"]), set(inputs.signals)),
         ("events", task["events"], [event.name for event in events]),
@@ -124,7 +120,7 @@ def _same_task(task: Description, inputs: Inputs, controller: Controller | None,
                 f"the run had the {what} {', '.join(sorted(there)) or 'none'}, and is given {', '.join(sorted(here)) or 'none'}; "
                 "give them as they were to simulate"
             )
-    if isinstance(controller, Begins):
+    if isinstance(controller, LibraryController):
         raise InputError(
             "a controller with a state of its own cannot go on where a run was cut short: its state was not saved"
         )
@@ -133,18 +129,18 @@ def _same_task(task: Description, inputs: Inputs, controller: Controller | None,
         raise InputError(f"the run {had}")
 
 
-def _scheme(told: Description) -> Scheme:
-    options = {name: value for name, value in told.items() if name != "name"}
-    if told["name"] not in KNOWN:
-        raise InputError(f"runs of {told['name']} cannot be resumed; those of {' and '.join(KNOWN)} can")
+def _scheme(saved: Description) -> Scheme:
+    options = {name: value for name, value in saved.items() if name != "name"}
+    if saved["name"] not in KNOWN:
+        raise InputError(f"runs of {saved['name']} cannot be resumed; those of {' and '.join(KNOWN)} can")
     try:
-        return KNOWN[told["name"]](**options)
+        return KNOWN[saved["name"]](**options)
     except TypeError as error:
         raise InputError(
-            f"run.json says that {told['name']} has the options {', '.join(options)}, which it has not"
+            f"run.json says that {saved['name']} has the options {', '.join(options)}, which it has not"
         ) from error
 
 
-def _counted(pieces: Sequence[Arrays]) -> Span:
+def _row_span(pieces: Sequence[Arrays]) -> Span:
     t = np.concatenate([np.zeros(0), *(piece["t"] for piece in pieces)])
     return (len(t), float(t[0]), float(t[-1])) if len(t) else (0, 0.0, 0.0)

@@ -12,12 +12,12 @@ from phloat.bodies.body import Body
 from phloat.errors import positive
 from phloat.joints.pieces import Pieces
 from phloat.joints.rows import FIRST, SECOND, VECTORS, Row, product_matrices
-from phloat.motion.initial.velocities import agreed, closed_or_said, repeated_rows
-from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.motion.initial.velocities import consistent_state, redundant_rows, require_closed
+from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays
 from phloat.motion.kernel.pack import Scalar, Side
-from phloat.motion.run.assembled import Assembled
+from phloat.motion.run.assembly import Assembly
 from phloat.motion.run.kernel_run import KernelRun
 from phloat.motion.run.task import Task
 from phloat.system.state import State
@@ -47,10 +47,10 @@ def exported(
     state = fits(system, state)
     steps = max(1, int(np.ceil((t_end - t_start) / positive("dt", dt) * (1 - 1e-9))))
     times = np.linspace(t_start, t_end, steps + 1)
-    inputs = given_inputs(system, u)
-    closed_or_said(system, state)
-    state = agreed(system, state, inputs.at(t_start))
-    task = Task(system, state, t_start, t_end, dt, inputs, dropped=repeated_rows(system, state))
+    inputs = as_inputs(system, u)
+    require_closed(system, state)
+    state = consistent_state(system, state, inputs.at(t_start))
+    task = Task(system, state, t_start, t_end, dt, inputs, dropped=redundant_rows(system, state))
     runner = KernelRun(task)
     export = Export(runner.assembly, set(task.dropped), apart)
     series = {"given": runner.efforts(times), "moving": runner.driven(times)}
@@ -63,7 +63,7 @@ def exported(
 class Export:
     """The buffers of the kernel, sorted by shape and kind."""
 
-    run: Assembled
+    run: Assembly
     dropped: set[int]
     apart: bool = False
 

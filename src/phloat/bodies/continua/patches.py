@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from phloat.algebra.metadata import describe
 from phloat.errors import CoarsePatchWarning, InputError, finite, positive
 
 COARSE = 0.5  # of the size of a cell: with smaller radii frequencies that bend the patch are more than 2 % high
@@ -26,15 +27,15 @@ class Patch:
     fixed there; cells should not be larger than it.
     """
 
-    at: Sequence[float]
-    radius: float
+    at: Sequence[float] = field(metadata=describe("the middle of the disc", "length"))
+    radius: float = field(metadata=describe("about that of what is fixed there", "length", above=0.0))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "at", tuple(finite("at of a Patch", self.at, (3,)).tolist()))
         object.__setattr__(self, "radius", positive("radius of a Patch", self.radius))
 
     def disc(self, cell: float) -> tuple[np.ndarray, np.ndarray]:
-        """Points (points, 2) about the middle and weights whose sum is the area, fine beside cells of the given size."""
+        """Points (points, 2) about the middle and weights whose sum is the area, fine compared with cells of the given size."""
         if self.radius < COARSE * cell:
             where = ", ".join(f"{x:g}" for x in self.at)
             warnings.warn(
@@ -52,8 +53,8 @@ class Patch:
         return x.reshape(-1, 2), np.repeat(each, around)
 
 
-def beyond(patch: Patch, what: str) -> InputError:
-    """The error for a disc that is not inside what carries it."""
+def disc_error(patch: Patch, what: str) -> InputError:
+    """The error for a disc that reaches beyond the body."""
     where = ", ".join(f"{x:g}" for x in patch.at)
     return InputError(
         f"the disc of radius {patch.radius:g} about ({where}) reaches beyond {what}; take a smaller radius, or move it inwards"

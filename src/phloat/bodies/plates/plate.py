@@ -11,21 +11,22 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from phloat.algebra.metadata import describe
 from phloat.algebra.sparse import csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import PORTS, Place
-from phloat.bodies.continua.meshed import MassSamples, Trace
-from phloat.bodies.continua.patches import Patch, beyond
+from phloat.bodies.continua.mesh_body import MassSamples, Trace
+from phloat.bodies.continua.patches import Patch, disc_error
 from phloat.bodies.inertia import Sections, rigid_sections
-from phloat.bodies.material import Damping, Material, Rayleigh, a_damping
+from phloat.bodies.material import Damping, Material, Rayleigh, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
 from phloat.bodies.plates.elastic import LocalStresses
-from phloat.bodies.plates.fields import Kirchhoff, PlateFields
+from phloat.bodies.plates.fields import Kirchhoff
 from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection, Ply, Thickness
-from phloat.bodies.plates.mindlin import Mindlin
-from phloat.bodies.plates.mixed import Deflection, MixedStresses
+from phloat.bodies.plates.mindlin import Mindlin, PlateFields
+from phloat.bodies.plates.mixed import MixedStresses
 from phloat.bodies.plates.shape import ABOVE, PlateShape
 from phloat.errors import InputError, mapping, port_name, positive, unknown
 from phloat.fem.mesh import Mesh
@@ -55,7 +56,7 @@ class Plate:
     Sides that are `clamped`, `supported` (w = 0) or `symmetric` are a name, a tuple of names, or "all". A hard `support` keeps
     Mindlin's sections from turning along the side as well, a soft one does not.
 
-    `membrane` adds stretching in the plane: unless said, where a frame is given (so that the plate can float and stiffen) and
+    `membrane` adds stretching in the plane: by default, where a frame is given (so that the plate can float and stiffen) and
     where a laminate couples it with bending. `mass` (kg), if given, is checked.
 
     In its plane a clamped side is held, a supported one is free to slide; `held` holds sides along axes of the plane, {side: "x",
@@ -63,23 +64,43 @@ class Plate:
     """
 
     outline: Mesh | PlateRectangle | PlateDisc
-    material: Material | Ply | Laminate
-    thickness: Thickness | None = None
-    theory: str = "kirchhoff"
-    elements: str | None = None
-    angle: float = 0.0
-    clamped: Sides = None
-    supported: Sides = None
-    symmetric: Sides = None
-    support: str = "hard"
-    frame: str | None = None
-    ports: Mapping[str, Place] = field(default_factory=dict)
-    damping: Damping = Rayleigh()
-    stiffening: bool = True
-    membrane: bool | None = None
-    mass: float | None = None
-    held: Mapping[str, str] = field(default_factory=dict)
-    shear_factor: float | None = None
+    material: Material | Ply | Laminate = field(metadata=describe("material, or a laminate"))
+    thickness: Thickness | None = field(
+        default=None, metadata=describe("a length, or a polynomial of x and y; a laminate has its own")
+    )
+    theory: str = field(
+        default="kirchhoff", metadata=describe("with shear deformation (mindlin) or without", choices=THEORIES)
+    )
+    elements: str | None = field(
+        default=None, metadata=describe("finite elements", choices=[e for some in ELEMENTS.values() for e in some])
+    )
+    angle: float = field(default=0.0, metadata=describe("of the material's axis 1 from x", "angle"))
+    clamped: Sides = field(default=None, metadata=describe("held and not rotated: a boundary, several, or all"))
+    supported: Sides = field(default=None, metadata=describe("w = 0: a boundary, several, or all"))
+    symmetric: Sides = field(default=None, metadata=describe("not rotated across: a boundary, several, or all"))
+    support: str = field(
+        default="hard", metadata=describe("whether Mindlin's sections may rotate along a support", choices=SUPPORTS)
+    )
+    frame: str | None = field(
+        default=None,
+        metadata=describe("the boundary that the floating frame follows, or mean axes; none for small motions"),
+    )
+    ports: Mapping[str, Place] = field(
+        default_factory=dict,
+        metadata=describe("{name: boundary, {mean: boundary or region}, {patch: {at, radius}} or point}"),
+    )
+    damping: Damping = field(default=Rayleigh(), metadata=describe("how it loses energy"))
+    stiffening: bool = field(default=True, metadata=describe("whether stress stiffens it"))
+    membrane: bool | None = field(default=None, metadata=describe("whether it stretches in its plane"))
+    mass: float | None = field(
+        default=None, metadata=describe("what it should weigh: a check of units", "mass", above=0.0)
+    )
+    held: Mapping[str, str] = field(
+        default_factory=dict, metadata=describe("{side: axes of the plane that are held, x, y or xy}")
+    )
+    shear_factor: float | None = field(
+        default=None, metadata=describe("of Mindlin's theory; 5/6 by default", above=0.0)
+    )
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
@@ -92,7 +113,7 @@ class Plate:
         if self.support not in SUPPORTS:
             raise InputError(unknown("support", self.support, SUPPORTS))
         section = self.section
-        a_damping(self.damping)
+        require_damping(self.damping)
         for name in mapping("ports", self.ports, PORTS):
             port_name(name)
         if self.mass is not None:
@@ -213,9 +234,9 @@ def _assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
     )
     held = [fields.held(edges, way) for way, edges in sides.items() if len(edges)]
     held += [fields.membrane.along(_edges(cells, side, "held"), axes) for side, axes in plate.held.items()]
-    words = [f"{_said(getattr(plate, way))} {way}" for way in SIDES if getattr(plate, way)]
+    words = [f"{_side_names(getattr(plate, way))} {way}" for way in SIDES if getattr(plate, way)]
     words += [f"{side} held along {axes}" for side, axes in plate.held.items()]
-    return free.holding(np.unique(np.concatenate(held)), ", ".join(words)) if held else free
+    return free.with_supports(np.unique(np.concatenate(held)), ", ".join(words)) if held else free
 
 
 def _theory(
@@ -225,7 +246,7 @@ def _theory(
     first, section = np.unique(np.concatenate(list(sides.values()))), plate.section
     if elements == "hhj":
         turned = np.union1d(sides["clamped"], sides["symmetric"])
-        deflection = Deflection(cells, first)
+        deflection = Kirchhoff(cells, elements, False, first)
         return deflection, MixedStresses(deflection, section.through, turned)
     fields: PlateFields
     if elements == "mitc":
@@ -235,7 +256,7 @@ def _theory(
     return fields, LocalStresses(fields, section.through, section.coupled, plate.stiffening)
 
 
-def _said(sides: Sides) -> str:
+def _side_names(sides: Sides) -> str:
     return sides if isinstance(sides, str) else " and ".join(sides or ())
 
 
@@ -292,7 +313,7 @@ def _disc(cells: PlateCells, patch: Patch) -> Points:
     try:
         return cells.find(middle + offset, beyond=ALIGNED)._replace(weight=weight)
     except InputError:
-        raise beyond(patch, "the plate") from None
+        raise disc_error(patch, "the plate") from None
 
 
 def _regions(mesh: Mesh, cells: int) -> dict[str, np.ndarray]:

@@ -9,14 +9,15 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from phloat.algebra.metadata import describe
 from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import PORTS, Place
-from phloat.bodies.material import Damping, Rayleigh, a_damping
+from phloat.bodies.material import Damping, Rayleigh, require_damping
 from phloat.bodies.outlines import BoxOutline, BracketOutline, Outline, RectangleOutline, TubeOutline, mesh_outline
-from phloat.bodies.solids.cells import MaterialPart, Thickness, elastic
-from phloat.bodies.solids.supports import Elastic, Line, Sides, of_regions, supported, weighed
+from phloat.bodies.solids.cells import MaterialPart, Thickness, elastic_body
+from phloat.bodies.solids.supports import Elastic, Line, Sides, cells_by_material, require_mass, with_supports
 from phloat.errors import InputError, mapping, positive, unknown
 from phloat.fem.mesh import Mesh
 
@@ -35,16 +36,29 @@ class Solid:
     """
 
     mesh: Mesh | Outline
-    material: Elastic | Mapping[str, Elastic]
-    clamped: Sides = None
-    symmetric: Sides = None
-    held: Mapping[str, str] = field(default_factory=dict)
-    frame: str | None = None
-    ports: Mapping[str, Place] = field(default_factory=dict)
-    damping: Damping = Rayleigh()
-    stiffening: bool = True
-    mass: float | None = None
-    lines: Mapping[str, Line] = field(default_factory=dict)
+    material: Elastic | Mapping[str, Elastic] = field(metadata=describe("material"))
+    clamped: Sides = field(default=None, metadata=describe("held: a boundary, several, or all"))
+    symmetric: Sides = field(
+        default=None, metadata=describe("free to slide in its own plane: a boundary, several, or all")
+    )
+    held: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata=describe("{boundary, edge (left & bottom) or line: axes that are held, such as xz}"),
+    )
+    frame: str | None = field(
+        default=None,
+        metadata=describe("the boundary that the floating frame follows, or mean axes; none for small motions"),
+    )
+    ports: Mapping[str, Place] = field(
+        default_factory=dict,
+        metadata=describe("{name: boundary, {mean: boundary or region}, {patch: {at, radius}} or point}"),
+    )
+    damping: Damping = field(default=Rayleigh(), metadata=describe("how it loses energy"))
+    stiffening: bool = field(default=True, metadata=describe("whether stress stiffens it"))
+    mass: float | None = field(
+        default=None, metadata=describe("what it should weigh: a check of units", "mass", above=0.0)
+    )
+    lines: Mapping[str, Line] = field(default_factory=dict, metadata=describe("straight lines by name: their two ends"))
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
@@ -75,14 +89,7 @@ class Solid:
 
     @classmethod
     def bracket(
-        cls,
-        a: float,
-        b: float,
-        thickness: float,
-        width: float,
-        *,
-        cells: str = "hexahedron",
-        **options: Any,
+        cls, a: float, b: float, thickness: float, width: float, *, cells: str = "hexahedron", **options: Any
     ) -> Solid:
         """An L of two legs, a along x and b along y, width along z; its ends are A (x = a) and B (y = b)."""
         return cls(BracketOutline(a, b, thickness, width, cells), **options)
@@ -96,7 +103,7 @@ class Solid:
         order 2 take one or two.
         """
         mesh = mesh_outline(self.mesh, n, order, refine)
-        parts = [MaterialPart(cells, m.elasticity(), m.rho) for cells, m in of_regions(mesh, self.material)]
+        parts = [MaterialPart(cells, m.elasticity(), m.rho) for cells, m in cells_by_material(mesh, self.material)]
         construction = Construction(self).then("discretise", n, order=order, refine=refine)
         return _assembled(self, mesh, parts, construction=construction)
 
@@ -105,7 +112,7 @@ class Solid:
 
 
 def _check_options(body: Solid | Sheet) -> None:
-    a_damping(body.damping)
+    require_damping(body.damping)
     mapping("ports", body.ports, PORTS)
     if body.mass is not None:
         positive("mass", body.mass)
@@ -120,9 +127,9 @@ def _assembled(
     construction: Construction,
 ) -> Continuum:
     """The body on a mesh, held where its recipe says so."""
-    free = elastic(body, mesh, parts, thickness)
-    weighed(float(free.samples.mass.sum()), body.mass)
-    held = supported(free, body.clamped, body.symmetric, body.held, body.lines)
+    free = elastic_body(body, mesh, parts, thickness)
+    require_mass(float(free.samples.mass.sum()), body.mass)
+    held = with_supports(free, body.clamped, body.symmetric, body.held, body.lines)
     return replace(held, construction=construction)
 
 
@@ -145,18 +152,33 @@ class Sheet:
     """
 
     mesh: Mesh | Outline
-    material: Elastic | Mapping[str, Elastic]
-    thickness: SheetThickness = 1.0
-    plane: str = "stress"
-    clamped: Sides = None
-    symmetric: Sides = None
-    held: Mapping[str, str] = field(default_factory=dict)
-    frame: str | None = None
-    ports: Mapping[str, Place] = field(default_factory=dict)
-    damping: Damping = Rayleigh()
-    stiffening: bool = True
-    mass: float | None = None
-    lines: Mapping[str, Line] = field(default_factory=dict)
+    material: Elastic | Mapping[str, Elastic] = field(metadata=describe("material"))
+    thickness: SheetThickness = field(default=1.0, metadata=describe("a length, or a polynomial of x and y"))
+    plane: str = field(
+        default="stress", metadata=describe("nothing pulls (stress) or moves (strain) across it", choices=PLANES)
+    )
+    clamped: Sides = field(default=None, metadata=describe("held: a boundary, several, or all"))
+    symmetric: Sides = field(
+        default=None, metadata=describe("free to slide in its own plane: a boundary, several, or all")
+    )
+    held: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata=describe("{boundary, edge (left & bottom) or line: axes that are held, such as xz}"),
+    )
+    frame: str | None = field(
+        default=None,
+        metadata=describe("the boundary that the floating frame follows, or mean axes; none for small motions"),
+    )
+    ports: Mapping[str, Place] = field(
+        default_factory=dict,
+        metadata=describe("{name: boundary, {mean: boundary or region}, {patch: {at, radius}} or point}"),
+    )
+    damping: Damping = field(default=Rayleigh(), metadata=describe("how it loses energy"))
+    stiffening: bool = field(default=True, metadata=describe("whether stress stiffens it"))
+    mass: float | None = field(
+        default=None, metadata=describe("what it should weigh: a check of units", "mass", above=0.0)
+    )
+    lines: Mapping[str, Line] = field(default_factory=dict, metadata=describe("straight lines by name: their two ends"))
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
@@ -188,7 +210,7 @@ class Sheet:
     def discretise(self, n: int | Sequence[int] | None = None, *, order: int = 2, refine: int = 0) -> Continuum:
         """The body with displacements of order 1 or 2, n cells along the longest side or along each; see `Solid.discretise`."""
         mesh = mesh_outline(self.mesh, n, order, refine)
-        parts = [MaterialPart(cells, *self.elasticity(m)) for cells, m in of_regions(mesh, self.material)]
+        parts = [MaterialPart(cells, *self.elasticity(m)) for cells, m in cells_by_material(mesh, self.material)]
         construction = Construction(self).then("discretise", n, order=order, refine=refine)
         return _assembled(self, mesh, parts, self.thickness_at, construction=construction)
 

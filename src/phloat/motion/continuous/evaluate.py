@@ -16,53 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import momenta
 from phloat.motion.kernel.law_calls import EFFORT, call_law
 from phloat.motion.kernel.machine.compiler import jit
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, fill
+from phloat.motion.kernel.machine.pointers import pointer
 from phloat.motion.kernel.ports import carry, clear, port_at
 from phloat.motion.kernel.rows import coefficients, looked_up, pull
-from phloat.motion.kernel.tables import (
-    CLOSED,
-    COEF_END,
-    COMPLIANT,
-    DIR,
-    E_BODY,
-    E_END,
-    E_FRAME1,
-    FORCE,
-    GAP1,
-    J_A,
-    J_B,
-    J_LAM,
-    J_ROW,
-    J_ROWS,
-    LAM,
-    LAW_OUT,
-    LAW_SIZE,
-    N_ETA,
-    N_LIN,
-    N_ROT,
-    ON_DIR,
-    OUT_A,
-    OUT_B,
-    R_CALL,
-    R_COEF,
-    R_DAMPER,
-    R_LAW,
-    R_MODE,
-    R_N_DAMPER,
-    R_N_SPRING,
-    R_SPRING,
-    SIZE,
-    W_GAM,
-    W_Q,
-    W_THETA,
-    W_V,
-    W_Y,
-    C,
-    T,
-)
 
 # places of y: bodies' (q, v); rows' λ, μ (−1: none), G on both bodies in w, and (rate, its parts by A and B, target rate)
 Y_Q, Y_V = range(2)
@@ -88,7 +49,7 @@ class Places(NamedTuple):
 
 
 @jit
-def attitude(y, o, w, A):
+def quaternion_rotation(y, o, w, A):
     """The rotation of a quaternion (scalar first), whatever its length."""
     a, b, c, d = y[o], y[o + 1], y[o + 2], y[o + 3]
     f = 2.0 / (a * a + b * b + c * c + d * d)
@@ -102,18 +63,18 @@ def configure(m, w, p, y):
     """q and v of every body into the buffers of the kernel."""
     B = m.bodies
     for i in range(len(B)):
-        n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
-        q, v, o, u = B[i, W_Q], B[i, W_V], p.bodies[i, Y_Q], p.bodies[i, Y_V]
+        n, lin, rot = B[i, t.N_ETA], B[i, t.N_LIN], B[i, t.N_ROT]
+        q, v, o, u = B[i, t.W_Q], B[i, t.W_V], p.bodies[i, Y_Q], p.bodies[i, Y_V]
         copy(lin, y, o, w, q)
         copy(lin, y, u, w, v)
         o, u = o + lin, u + lin
         if rot == 1:
             cosine, sine = math.cos(y[o]), math.sin(y[o])
             w[q + 3], w[q + 4], w[q + 6], w[q + 7] = cosine, -sine, sine, cosine
-            w[B[i, W_THETA]], w[v + 5] = y[o], y[u]
+            w[B[i, t.W_THETA]], w[v + 5] = y[o], y[u]
             o, u = o + 1, u + 1
         elif rot == 3:
-            attitude(y, o, w, q + 3)
+            quaternion_rotation(y, o, w, q + 3)
             copy(3, y, u, w, v + 3)
             o, u = o + 4, u + 3
         copy(n, y, o, w, q + 12)
@@ -150,53 +111,55 @@ def hold(m, w, p):
     """Every end where its body is, and how drives move it."""
     B, E = m.bodies, m.ends
     for e in range(len(E)):
-        i = E[e, E_BODY]
-        q = B[i, W_Q] if i >= 0 else 0
-        port_at(B, E, e, m.data, w, q, E[e, E_FRAME1], E[e, E_END], T)
+        i = E[e, t.E_BODY]
+        q = B[i, t.W_Q] if i >= 0 else 0
+        port_at(B, E, e, m.data, w, q, E[e, t.E_FRAME1], E[e, t.E_END], t.T)
         if p.ends[e, 0] >= 0:
-            port_at(B, E, e, m.data, w, q, p.ends[e, 0], p.ends[e, 1], T)
+            port_at(B, E, e, m.data, w, q, p.ends[e, 0], p.ends[e, 1], t.T)
             if i >= 0:
-                fill(DIR, 0.0, w, p.ends[e, 1])
+                fill(t.DIR, 0.0, w, p.ends[e, 1])
 
 
 @jit
 def row(m, w, p, y, j, r):
     """One row: its gap, G for both bodies, and its rate: by A, by B, and with what drives do."""
     B, E, R = m.bodies, m.ends, m.rows
-    a, b, o = m.entries[j, J_A], m.entries[j, J_B], R[r, R_COEF]
-    coefficients(R, m.terms, r, m.data, w, E[a, E_END], E[a, E_END], E[b, E_END], E[b, E_END])
-    clear(w, OUT_A)
-    clear(w, OUT_B)
-    pull(R, m.terms, r, 1.0, m.data, w, E[a, E_END], E[b, E_END], o + COEF_END, OUT_A, OUT_B)
+    a, b, o = m.entries[j, t.J_A], m.entries[j, t.J_B], R[r, t.R_COEF]
+    coefficients(R, m.terms, r, m.data, w, E[a, t.E_END], E[a, t.E_END], E[b, t.E_END], E[b, t.E_END])
+    clear(w, t.OUT_A)
+    clear(w, t.OUT_B)
+    pull(R, m.terms, r, 1.0, m.data, w, E[a, t.E_END], E[b, t.E_END], o + t.COEF_END, t.OUT_A, t.OUT_B)
     at = p.rows[r, R_RATE]
     total = -w[at + TARGET_RATE]
     for side in range(2):
-        e, out, g = (b, OUT_B, p.rows[r, G_B]) if side else (a, OUT_A, p.rows[r, G_A])
-        i = E[e, E_BODY]
+        e, out, g = (b, t.OUT_B, p.rows[r, G_B]) if side else (a, t.OUT_A, p.rows[r, G_A])
+        i = E[e, t.E_BODY]
         w[at + RATE_A + side] = 0.0
         if i >= 0:
-            size, A = B[i, SIZE], B[i, W_Q] + 3
+            size, A = B[i, t.SIZE], B[i, t.W_Q] + 3
             fill(size, 0.0, w, g)
-            carry(B, E, e, m.data, w, E[e, E_END], A, 1.0, A, out, g)
+            carry(B, E, e, m.data, w, E[e, t.E_END], A, 1.0, A, out, g)
             w[at + RATE_A + side] = dot(w, g, y, p.bodies[i, Y_V], size)
         if p.ends[e, 0] >= 0:
-            total += dot(w, out + FORCE, w, p.ends[e, 1] + C, 3) + dot(w, out + ON_DIR, w, p.ends[e, 1] + DIR, 9)
+            total += dot(w, out + t.FORCE, w, p.ends[e, 1] + t.C, 3) + dot(
+                w, out + t.ON_DIR, w, p.ends[e, 1] + t.DIR, 9
+            )
     w[at + RATE] = total + w[at + RATE_A] + w[at + RATE_B]
 
 
 @jit
 def law(m, w, r, rate):
     """The effort of springs and dampers: −k (g − g₀) − S(g − g₀) − c ġ − D(ġ)."""
-    R, o = m.rows, m.rows[r, R_LAW]
-    x = w[R[r, R_COEF] + GAP1] - w[o + 1]
+    R, o = m.rows, m.rows[r, t.R_LAW]
+    x = w[R[r, t.R_COEF] + t.GAP1] - w[o + 1]
     force = -w[o] * x - w[o + 2] * rate
-    if R[r, R_N_SPRING]:
-        force -= looked_up(m.data, R[r, R_SPRING], R[r, R_N_SPRING], x)[0]
-    if R[r, R_N_DAMPER]:
-        force -= looked_up(m.data, R[r, R_DAMPER], R[r, R_N_DAMPER], rate)[0]
-    if R[r, R_CALL] >= 0:
-        out = R[r, R_COEF] + LAW_OUT
-        call_law(m.indices[R[r, R_CALL]], x, x, rate, 1.0, w, o + LAW_SIZE, out)
+    if R[r, t.R_N_SPRING]:
+        force -= looked_up(m.data, R[r, t.R_SPRING], R[r, t.R_N_SPRING], x)[0]
+    if R[r, t.R_N_DAMPER]:
+        force -= looked_up(m.data, R[r, t.R_DAMPER], R[r, t.R_N_DAMPER], rate)[0]
+    if R[r, t.R_CALL] >= 0:
+        out = R[r, t.R_COEF] + t.LAW_OUT
+        call_law(m.indices[R[r, t.R_CALL]], x, x, rate, 1.0, pointer(w), o + t.LAW_SIZE, out)
         force -= w[out + EFFORT]
     return force
 
@@ -209,22 +172,22 @@ def evaluate(m, w, p, s, y):
     steer(m, w, p, s, y)
     for i in range(len(B)):
         momenta(B, i, m.data, m.indices, w)
-        fill(B[i, SIZE], 0.0, w, B[i, W_GAM])
-        fill(B[i, SIZE], 0.0, w, B[i, W_Y])
+        fill(B[i, t.SIZE], 0.0, w, B[i, t.W_GAM])
+        fill(B[i, t.SIZE], 0.0, w, B[i, t.W_Y])
     hold(m, w, p)
     for j in range(len(J)):
-        for k in range(J[j, J_ROWS]):
-            r = J[j, J_ROW] + k
+        for k in range(J[j, t.J_ROWS]):
+            r = J[j, t.J_ROW] + k
             row(m, w, p, y, j, r)
-            at, mu = m.where[LAM] + J[j, J_LAM] + k, 0.0
-            if R[r, R_MODE] == CLOSED:
+            at, mu = m.where[t.LAM] + J[j, t.J_LAM] + k, 0.0
+            if R[r, t.R_MODE] == t.CLOSED:
                 w[at] = y[p.rows[r, Y_LAM]] if p.rows[r, Y_LAM] >= 0 else 0.0
                 mu = y[p.rows[r, Y_MU]] if p.rows[r, Y_MU] >= 0 else 0.0
-            elif R[r, R_MODE] == COMPLIANT:
+            elif R[r, t.R_MODE] == t.COMPLIANT:
                 w[at] = law(m, w, r, w[p.rows[r, R_RATE] + RATE])
             for side in range(2):
-                i, g = E[J[j, J_B if side else J_A], E_BODY], p.rows[r, G_B if side else G_A]
+                i, g = E[J[j, t.J_B if side else t.J_A], t.E_BODY], p.rows[r, G_B if side else G_A]
                 if i >= 0:
-                    axpy(B[i, SIZE], w[at], w, g, w, B[i, W_GAM])
+                    axpy(B[i, t.SIZE], w[at], w, g, w, B[i, t.W_GAM])
                     if mu != 0.0:
-                        axpy(B[i, SIZE], mu, w, g, w, B[i, W_Y])
+                        axpy(B[i, t.SIZE], mu, w, g, w, B[i, t.W_Y])

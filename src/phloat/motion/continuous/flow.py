@@ -13,16 +13,15 @@ from scipy.spatial.transform import Rotation
 from phloat.algebra.sparse import csr
 from phloat.motion.continuous import evaluate as at
 from phloat.motion.continuous import residual as compiled
-from phloat.motion.continuous.factors import DENSE, factored
-from phloat.motion.continuous.pattern import Pattern
-from phloat.motion.continuous.tables import by_velocity, places, velocity_map
-from phloat.motion.initial.saddle import Saddle
+from phloat.motion.continuous.factors import DENSE, factorise
+from phloat.motion.continuous.pattern import JacobianPattern, by_velocity, drive_map, y_layout
+from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.inputs.drives import Moving
 from phloat.motion.inputs.signals import FIRST, Signal
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.step import snapshot
 from phloat.motion.kernel.tables import LAM
-from phloat.motion.run.assembled import Assembled, load, unload
+from phloat.motion.run.assembly import Assembly, load_state, unload_states
 from phloat.motion.run.compilation import compile_apart
 from phloat.motion.run.task import Task
 from phloat.system.state import State
@@ -39,18 +38,20 @@ class Flow:
 
     task: Task
     signals: dict[str, Signal]
-    assembly: Assembled
+    assembly: Assembly
     evaluations: int = 0
     jacobians: int = 0
-    places: at.Places = field(init=False)
-    pattern: Pattern = field(init=False)
+    y_layout: at.Places = field(init=False)
+    pattern: JacobianPattern = field(init=False)
 
     def __post_init__(self) -> None:
-        compile_apart(compiled.differences, "the equations in continuous time", "warm_continuous")
+        compile_apart(compiled.jacobian, "the equations in continuous time", "warm_continuous")
         task = self.task
-        self.places = places(self.assembly)
-        self.pattern = Pattern(self.assembly.packed.model, self.places)
-        self.maps = [velocity_map(motion, task.system.ports.shape(motion.name)[0]) for motion in self.assembly.moving]
+        self.places = y_layout(self.assembly)
+        edges = [0, *self.places.sizes.tolist()]
+        self.q, self.v, self.d, self.lam, self.mu = map(slice, edges[:-1], edges[1:])  # parts of y
+        self.pattern = JacobianPattern(self.assembly.packed.model, self.places)
+        self.maps = [drive_map(motion, task.system.ports.shape(motion.name)[0]) for motion in self.assembly.moving]
         whole = self.saddle(self.inputs(task.t_0), self.start()).diagonal()
         self.masses = whole[: self.v.stop - self.v.start]
         self.places.scale[:] = 1.0 / (self.masses + SLOW**2 * self._stiffness())
@@ -60,26 +61,6 @@ class Flow:
     @property
     def size(self) -> int:
         return int(self.places.sizes[at.LENGTH])
-
-    @cached_property
-    def q(self) -> slice:
-        return slice(0, int(self.places.sizes[at.AT_V]))
-
-    @cached_property
-    def v(self) -> slice:
-        return slice(int(self.places.sizes[at.AT_V]), int(self.places.sizes[at.AT_D]))
-
-    @cached_property
-    def d(self) -> slice:
-        return slice(int(self.places.sizes[at.AT_D]), int(self.places.sizes[at.AT_LAM]))
-
-    @cached_property
-    def lam(self) -> slice:
-        return slice(int(self.places.sizes[at.AT_LAM]), int(self.places.sizes[at.AT_MU]))
-
-    @cached_property
-    def mu(self) -> slice:
-        return slice(int(self.places.sizes[at.AT_MU]), self.size)
 
     @cached_property
     def kinds(self) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -124,7 +105,7 @@ class Flow:
         self.jacobians += 1
         by_y, by_yd = np.zeros(template.nnz), np.zeros(template.nnz)
         start, groups = self.pattern.groups
-        compiled.differences(
+        compiled.jacobian(
             *(packed.model, packed.w, self.places, packed.gravity, s, y, yd, self._units(y)),
             *(start, groups, template.indptr, template.indices, by_y),
         )
@@ -202,7 +183,9 @@ class Flow:
         yd[self.v] = 0.0
         matrix, count = csr(self.saddle(s, y)), self.v.stop - self.v.start
         right = -self._along(s, y, yd) - self._by_inputs(self.inputs(time, rates=True), s, y)
-        yd[self.v], y[self.lam] = Saddle(matrix[:count, :count], matrix[count:, :count]).solve(-at_rest[self.v], right)
+        yd[self.v], y[self.lam] = SaddleSystem(matrix[:count, :count], matrix[count:, :count]).solve(
+            -at_rest[self.v], right
+        )
         return y, yd
 
     def _along(self, s: np.ndarray, y: np.ndarray, yd: np.ndarray) -> np.ndarray:
@@ -251,7 +234,7 @@ class Flow:
             return y
         zero, F, out = np.zeros(self.size), np.empty(self.size), y.copy()
         saddle = self.saddle(s, y)
-        factor = factored(saddle.toarray() if self.size <= DENSE else saddle)
+        factor = factorise(saddle.toarray() if self.size <= DENSE else saddle)
         G = saddle[count:, :count].toarray()
         nearer = self.places.scale[:, None] * G.T
         if factor is None or np.linalg.cond(G @ nearer) > SINGULAR:  # a dead point, where rows repeat each other
@@ -260,7 +243,7 @@ class Flow:
             gap = self.residual(s, out, zero, F)[self.mu].copy()
             if np.abs(gap).max() < CLOSED:
                 break
-            compiled.moved(
+            compiled.displace(
                 self.assembly.packed.model, self.places, out.copy(), -nearer @ np.linalg.solve(G @ nearer, gap), out
             )
         for _ in range(2):  # the second for round-off
@@ -285,7 +268,7 @@ class Flow:
         packed = self.assembly.packed
         model, w = packed.model, packed.w
         at.evaluate(model, w, self.places, s, y)
-        compiled.settle(model, w, self.places, time)
+        compiled.settle_gaps(model, w, self.places, time)
         entries = 2 * len(model.entries)
         if entries:
             w[model.entries[0, t.J_WORK] :][:entries] = done[:entries]
@@ -299,12 +282,12 @@ class Flow:
         packed = self.assembly.packed
         at.evaluate(packed.model, packed.w, self.places, s, y)
         kept = packed.w[packed.first : packed.first + packed.kept][None]
-        return State(self.task.system.bodies, self.task.system.layout, unload(self.assembly, kept)[0])
+        return State(self.task.system.bodies, self.task.system.layout, unload_states(self.assembly, kept)[0])
 
     def reload(self, state: State) -> np.ndarray:
         """y from another state; drives go on from where they are."""
         w, E = self.assembly.packed.w, self.assembly.packed.model.ends
         for end in E:
             w[end[t.E_FRAME0] :][: t.FRAME_SIZE] = w[end[t.E_FRAME1] :][: t.FRAME_SIZE]
-        load(self.assembly, state)
+        load_state(self.assembly, state)
         return self.start()

@@ -4,75 +4,18 @@ import math
 
 import numpy as np
 
-from phloat.motion.continuous.evaluate import (
-    AT_V,
-    FRAME,
-    G_A,
-    G_B,
-    R_RATE,
-    RATE,
-    RATE_A,
-    RATE_B,
-    V_KIND,
-    V_RATE,
-    V_Y,
-    Y_LAM,
-    Y_MU,
-    Y_Q,
-    Y_V,
-    evaluate,
-)
+from phloat.motion.continuous import evaluate as ev
+from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis, coupled_stresses, gradient, loss, pair
 from phloat.motion.kernel.machine.compiler import jit, making
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, dot_4, fill
 from phloat.motion.kernel.rows import noted
-from phloat.motion.kernel.tables import (
-    COMPLIANT,
-    COUPLED,
-    D_K,
-    D_MASS,
-    D_MFF,
-    D_RD,
-    DAMPED,
-    E_BODY,
-    E_END,
-    GAP0,
-    GAP1,
-    J_A,
-    J_B,
-    J_LAM,
-    J_ROW,
-    J_ROWS,
-    LAM,
-    LONG,
-    N_ETA,
-    N_LIN,
-    N_ROT,
-    N_STRAIN,
-    R_COEF,
-    R_MODE,
-    SIZE,
-    TARGET1,
-    W_BM,
-    W_C,
-    W_DJ,
-    W_EPS,
-    W_FPRE,
-    W_G0,
-    W_GAM,
-    W_J,
-    W_P,
-    W_Q,
-    W_SBAR,
-    W_V,
-    W_Y,
-)
 
 NUDGE = 1e-6  # of a difference, beside the size of a number: 1e-12 is lost, and 1e-10 by round-off
 
 
 @jit
-def turned(y, o, x, a, b, c):
+def quaternion_rate(y, o, x, a, b, c):
     """x = ½ quaternion ⊗ (0, a, b, c)."""
     x[0] = -0.5 * (y[o + 1] * a + y[o + 2] * b + y[o + 3] * c)
     x[1] = 0.5 * (y[o] * a + y[o + 2] * c - y[o + 3] * b)
@@ -81,13 +24,13 @@ def turned(y, o, x, a, b, c):
 
 
 @jit
-def kinematics(m, w, p, y, i, yd, out, rate):
+def kinematic_residual(m, w, p, y, i, yd, out, rate):
     """q̇ − K(q) (v + s Gᵀμ) of one body."""
     B = m.bodies
-    n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
-    o, u, add = p.bodies[i, Y_Q], p.bodies[i, Y_V], B[i, W_Y]
-    s = u - p.sizes[AT_V]
-    for k in range(B[i, SIZE]):
+    n, lin, rot = B[i, t.N_ETA], B[i, t.N_LIN], B[i, t.N_ROT]
+    o, u, add = p.bodies[i, ev.Y_Q], p.bodies[i, ev.Y_V], B[i, t.W_Y]
+    s = u - p.sizes[ev.AT_V]
+    for k in range(B[i, t.SIZE]):
         w[add + k] = y[u + k] + p.scale[s + k] * w[add + k]
     for k in range(lin):
         out[o + k] = yd[o + k] - w[add + k]
@@ -96,7 +39,7 @@ def kinematics(m, w, p, y, i, yd, out, rate):
         out[o] = yd[o] - w[add]
         o += 1
     elif rot == 3:
-        turned(y, o, rate, w[add], w[add + 1], w[add + 2])
+        quaternion_rate(y, o, rate, w[add], w[add + 1], w[add + 2])
         for k in range(4):
             out[o + k] = yd[o + k] - rate[k]
         o += 4
@@ -105,53 +48,60 @@ def kinematics(m, w, p, y, i, yd, out, rate):
 
 
 @jit
-def dynamics(m, w, p, gravity, i, yd, out):
+def dynamic_residual(m, w, p, gravity, i, yd, out):
     """M v̇ − f − Gᵀλ of one body."""
     B, data = m.bodies, m.data
-    n, long, lin, rot = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, N_ROT]
-    o, V, mass = p.bodies[i, Y_V], B[i, W_V], data[B[i, D_MASS]]
+    n, long, lin, rot = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
+    o, V, mass = p.bodies[i, ev.Y_V], B[i, t.W_V], data[B[i, t.D_MASS]]
     for k in range(lin):
         out[o + k] = mass * (yd[o + k] - gravity[k])
-    at, acc, rate, eta = o + lin + rot, o + lin + rot, V + 6, B[i, W_Q] + 12
+    at, acc, rate, eta = o + lin + rot, o + lin + rot, V + 6, B[i, t.W_Q] + 12
     for k in range(n):
         o_k = k * long
-        out[at + k] = dot(data, B[i, D_MFF] + o_k, yd, acc, n) + dot(data, B[i, D_K] + o_k, w, eta, n)
-        if B[i, DAMPED]:
-            out[at + k] += dot(data, B[i, D_RD] + o_k, w, rate, n)
-    axpy(n, 1.0, w, B[i, W_FPRE], out, at)
-    membrane(m, w, i, out, at)
+        out[at + k] = dot(data, B[i, t.D_MFF] + o_k, yd, acc, n) + dot(data, B[i, t.D_K] + o_k, w, eta, n)
+        if B[i, t.DAMPED]:
+            out[at + k] += dot(data, B[i, t.D_RD] + o_k, w, rate, n)
+    axpy(n, 1.0, w, B[i, t.W_FPRE], out, at)
+    membrane_forces(m, w, i, out, at)
     for a in range(rot):
         omega_a = w[V + 3 + axis(a, rot)]
-        axpy(n, yd[o + lin + a], w, B[i, W_C] + a * long, out, at)
-        axpy(n, 2.0 * omega_a, w, B[i, W_G0] + a * long, out, at)
-        total = dot(w, B[i, W_C] + a * long, yd, acc, n)
+        axpy(n, yd[o + lin + a], w, B[i, t.W_C] + a * long, out, at)
+        axpy(n, 2.0 * omega_a, w, B[i, t.W_G0] + a * long, out, at)
+        total = dot(w, B[i, t.W_C] + a * long, yd, acc, n)
         for b in range(rot):
-            omega_b, dJ = w[V + 3 + axis(b, rot)], B[i, W_DJ] + pair(a, b) * long
-            total += w[B[i, W_J] + pair(a, b)] * yd[o + lin + b] + omega_b * dot(w, dJ, w, rate, n)
+            omega_b, dJ = w[V + 3 + axis(b, rot)], B[i, t.W_DJ] + pair(a, b) * long
+            total += w[B[i, t.W_J] + pair(a, b)] * yd[o + lin + b] + omega_b * dot(w, dJ, w, rate, n)
             axpy(n, -0.5 * omega_a * omega_b, w, dJ, out, at)
         out[o + lin + a] = total
     if rot == 3:
-        P, W, r = B[i, W_P], V + 3, o + lin
+        P, W, r = B[i, t.W_P], V + 3, o + lin
         out[r] -= w[P + 1] * w[W + 2] - w[P + 2] * w[W + 1]
         out[r + 1] -= w[P + 2] * w[W] - w[P] * w[W + 2]
         out[r + 2] -= w[P] * w[W + 1] - w[P + 1] * w[W]
-    axpy(B[i, SIZE], -1.0, w, B[i, W_GAM], out, o)
+    axpy(B[i, t.SIZE], -1.0, w, B[i, t.W_GAM], out, o)
 
 
 @jit
-def membrane(m, w, i, out, at):
+def membrane_forces(m, w, i, out, at):
     """+ Bᵀ(ε(η) + T Bη̇) with B = D + Qη, unit compliance."""
     B = m.bodies
-    n, s, long, BM, eta, rate = B[i, N_ETA], B[i, N_STRAIN], B[i, LONG], B[i, W_BM], B[i, W_Q] + 12, B[i, W_V] + 6
+    n, s, long, BM, eta, rate = (
+        B[i, t.N_ETA],
+        B[i, t.N_STRAIN],
+        B[i, t.LONG],
+        B[i, t.W_BM],
+        B[i, t.W_Q] + 12,
+        B[i, t.W_V] + 6,
+    )
     if s == 0:
         return
     gradient(B, i, m.data, m.indices, w, eta, eta, 0.0)
-    time, stress = m.data[B[i, D_MASS] + 1], B[i, W_SBAR]
+    time, stress = m.data[B[i, t.D_MASS] + 1], B[i, t.W_SBAR]
     for a in range(s):
-        w[stress + a] = w[B[i, W_EPS] + a]
+        w[stress + a] = w[B[i, t.W_EPS] + a]
         if time:
             w[stress + a] += time * dot_4(long, w, BM + a * long, w, rate)
-    if B[i, DAMPED] == COUPLED:
+    if B[i, t.DAMPED] == t.COUPLED:
         coupled_stresses(B, i, m.data, w, rate, stress)
     for a in range(s):
         axpy(n, w[stress + a], w, BM + a * long, out, at)
@@ -163,16 +113,16 @@ def powers(m, w, p, y, out, at):
     B, J = m.bodies, m.entries
     for j in range(len(J)):
         out[at + 2 * j], out[at + 2 * j + 1] = 0.0, 0.0
-        for k in range(J[j, J_ROWS]):
-            lam, rate = w[m.where[LAM] + J[j, J_LAM] + k], p.rows[J[j, J_ROW] + k, R_RATE]
-            out[at + 2 * j] += lam * w[rate + RATE_A]
-            out[at + 2 * j + 1] += lam * w[rate + RATE_B]
+        for k in range(J[j, t.J_ROWS]):
+            lam, rate = w[m.where[t.LAM] + J[j, t.J_LAM] + k], p.rows[J[j, t.J_ROW] + k, ev.R_RATE]
+            out[at + 2 * j] += lam * w[rate + ev.RATE_A]
+            out[at + 2 * j + 1] += lam * w[rate + ev.RATE_B]
     at += 2 * len(J)
     for i in range(len(B)):
         out[at + i] = 0.0
-        if B[i, DAMPED]:
-            eta, v = B[i, W_Q] + 12, B[i, W_V] + 6
-            if B[i, N_STRAIN]:
+        if B[i, t.DAMPED]:
+            eta, v = B[i, t.W_Q] + 12, B[i, t.W_V] + 6
+            if B[i, t.N_STRAIN]:
                 gradient(B, i, m.data, m.indices, w, eta, eta, 0.0)
             out[at + i] = loss(B, i, m.data, w, v)
 
@@ -180,27 +130,27 @@ def powers(m, w, p, y, out, at):
 @making
 def residual(m, w, p, gravity, s, y, yd, out):
     """F(t, y, ẏ), with the inputs s at t."""
-    evaluate(m, w, p, s, y)
+    ev.evaluate(m, w, p, s, y)
     rate = np.empty(4)
     for i in range(len(m.bodies)):
-        dynamics(m, w, p, gravity, i, yd, out)
-        kinematics(m, w, p, y, i, yd, out, rate)
+        dynamic_residual(m, w, p, gravity, i, yd, out)
+        kinematic_residual(m, w, p, y, i, yd, out, rate)
     for k in range(len(p.drives)):
         D = p.drives[k]
-        if D[V_Y] >= 0:
-            n = 1 if D[V_KIND] == 0 else 12 if D[V_KIND] == FRAME else 9
+        if D[ev.V_Y] >= 0:
+            n = 1 if D[ev.V_KIND] == 0 else 12 if D[ev.V_KIND] == ev.FRAME else 9
             for c in range(n):
-                out[D[V_Y] + c] = yd[D[V_Y] + c] - w[D[V_RATE] + c]
+                out[D[ev.V_Y] + c] = yd[D[ev.V_Y] + c] - w[D[ev.V_RATE] + c]
     for r in range(len(m.rows)):
-        o = m.rows[r, R_COEF]
-        if p.rows[r, Y_LAM] >= 0:
-            out[p.rows[r, Y_LAM]] = w[p.rows[r, R_RATE] + RATE]
-        if p.rows[r, Y_MU] >= 0:
-            out[p.rows[r, Y_MU]] = w[o + GAP1] - w[o + TARGET1]
+        o = m.rows[r, t.R_COEF]
+        if p.rows[r, ev.Y_LAM] >= 0:
+            out[p.rows[r, ev.Y_LAM]] = w[p.rows[r, ev.R_RATE] + ev.RATE]
+        if p.rows[r, ev.Y_MU] >= 0:
+            out[p.rows[r, ev.Y_MU]] = w[o + t.GAP1] - w[o + t.TARGET1]
 
 
 @making
-def differences(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, data):
+def jacobian(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, data):
     """∂F/∂y in the entries of a sparse matrix: columns of one group share no row, so they are nudged together, back and forth."""
     before, after, x = np.empty(len(y)), np.empty(len(y)), y.copy()
     for g in range(len(start) - 1):
@@ -223,39 +173,39 @@ def blocks(m, w, p, out):
     """M of every body, then G of every row on both of its bodies, one block after the other; after `evaluate`."""
     B, E, J, at = m.bodies, m.ends, m.entries, 0
     for i in range(len(B)):
-        n, lin, rot, size = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT], B[i, SIZE]
+        n, lin, rot, size = B[i, t.N_ETA], B[i, t.N_LIN], B[i, t.N_ROT], B[i, t.SIZE]
         fill(size * size, 0.0, out, at)
         for k in range(lin):
-            out[at + k * size + k] = m.data[B[i, D_MASS]]
+            out[at + k * size + k] = m.data[B[i, t.D_MASS]]
         for a in range(rot):
             for b in range(rot):
-                out[at + (lin + a) * size + lin + b] = w[B[i, W_J] + pair(a, b)]
+                out[at + (lin + a) * size + lin + b] = w[B[i, t.W_J] + pair(a, b)]
             for k in range(n):
-                c = w[B[i, W_C] + a * B[i, LONG] + k]
+                c = w[B[i, t.W_C] + a * B[i, t.LONG] + k]
                 out[at + (lin + a) * size + lin + rot + k] = c
                 out[at + (lin + rot + k) * size + lin + a] = c
         for k in range(n):
             for c in range(n):
-                out[at + (lin + rot + k) * size + lin + rot + c] = m.data[B[i, D_MFF] + k * B[i, LONG] + c]
+                out[at + (lin + rot + k) * size + lin + rot + c] = m.data[B[i, t.D_MFF] + k * B[i, t.LONG] + c]
         at += size * size
     for j in range(len(J)):
-        for r in range(J[j, J_ROW], J[j, J_ROW] + J[j, J_ROWS]):
+        for r in range(J[j, t.J_ROW], J[j, t.J_ROW] + J[j, t.J_ROWS]):
             for side in range(2):
-                i = E[J[j, J_B if side else J_A], E_BODY]
-                if i >= 0 and p.rows[r, Y_LAM] >= 0:
-                    copy(B[i, SIZE], w, p.rows[r, G_B if side else G_A], out, at)
-                    at += B[i, SIZE]
+                i = E[J[j, t.J_B if side else t.J_A], t.E_BODY]
+                if i >= 0 and p.rows[r, ev.Y_LAM] >= 0:
+                    copy(B[i, t.SIZE], w, p.rows[r, ev.G_B if side else ev.G_A], out, at)
+                    at += B[i, t.SIZE]
 
 
 @making
-def moved(m, p, y, x, out):
+def displace(m, p, y, x, out):
     """q moved by x in the directions of v, rotations by their vectors; everything else as it is."""
     B = m.bodies
     for k in range(len(y)):
         out[k] = y[k]
     for i in range(len(B)):
-        n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
-        o, u = p.bodies[i, Y_Q], p.bodies[i, Y_V] - p.sizes[AT_V]
+        n, lin, rot = B[i, t.N_ETA], B[i, t.N_LIN], B[i, t.N_ROT]
+        o, u = p.bodies[i, ev.Y_Q], p.bodies[i, ev.Y_V] - p.sizes[ev.AT_V]
         axpy(lin, 1.0, x, u, out, o)
         o, u = o + lin, u + lin
         if rot == 1:
@@ -266,7 +216,7 @@ def moved(m, p, y, x, out):
             c = math.cos(0.5 * angle)
             s = math.sin(0.5 * angle) / (0.5 * angle) if angle > 1e-8 else 1.0
             change = np.empty(4)
-            turned(y, o, change, s * x[u], s * x[u + 1], s * x[u + 2])
+            quaternion_rate(y, o, change, s * x[u], s * x[u + 1], s * x[u + 2])
             for k in range(4):
                 out[o + k] = c * y[o + k] + change[k]
             o += 4
@@ -274,23 +224,23 @@ def moved(m, p, y, x, out):
 
 
 @jit
-def normalised(m, p, y):
+def normalise(m, p, y):
     """Quaternions of length one, in place."""
     for i in range(len(m.bodies)):
-        if m.bodies[i, N_ROT] == 3:
-            o = p.bodies[i, Y_Q] + m.bodies[i, N_LIN]
+        if m.bodies[i, t.N_ROT] == 3:
+            o = p.bodies[i, ev.Y_Q] + m.bodies[i, t.N_LIN]
             size = math.sqrt(y[o] ** 2 + y[o + 1] ** 2 + y[o + 2] ** 2 + y[o + 3] ** 2)
             for k in range(4):
                 y[o + k] /= size
 
 
 @jit
-def settle(m, w, p, time):
+def settle_gaps(m, w, p, time):
     """Gaps as they stand after `evaluate` become those from which turns are counted; laws note what they were asked for."""
     J, R, E = m.entries, m.rows, m.ends
     for j in range(len(J)):
-        for r in range(J[j, J_ROW], J[j, J_ROW] + J[j, J_ROWS]):
-            if R[r, R_MODE] == COMPLIANT:
-                rate = w[p.rows[r, R_RATE] + RATE]
-                noted(R, r, m.data, w, rate, time, E[J[j, J_A], E_END], E[J[j, J_B], E_END])
-            w[R[r, R_COEF] + GAP0] = w[R[r, R_COEF] + GAP1]
+        for r in range(J[j, t.J_ROW], J[j, t.J_ROW] + J[j, t.J_ROWS]):
+            if R[r, t.R_MODE] == t.COMPLIANT:
+                rate = w[p.rows[r, ev.R_RATE] + ev.RATE]
+                noted(R, r, m.data, w, rate, time, E[J[j, t.J_A], t.E_END], E[J[j, t.J_B], t.E_END])
+            w[R[r, t.R_COEF] + t.GAP0] = w[R[r, t.R_COEF] + t.GAP1]

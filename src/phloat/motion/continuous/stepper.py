@@ -10,7 +10,7 @@ import numpy as np
 
 from phloat.errors import ConvergenceError, InputError
 from phloat.motion.continuous.flow import Flow
-from phloat.motion.inputs.corners import stops
+from phloat.motion.inputs.corners import find_stops
 from phloat.motion.result import Result
 from phloat.motion.run.driver import Dense, Memory
 from phloat.motion.run.outputs import Outputs
@@ -46,7 +46,10 @@ class ContinuousStepper(ABC):
         self._require_loads_only()
         self.flow = Flow(task, self.run.signals, self.run.assembly)
         dt = np.inf if self.adaptive or task.dt is None else task.dt
-        self.at_node, self.corners = not self.adaptive, stops(self.run.signals, task.t_0, task.t_end, task.corners, dt)
+        self.at_node, self.corners = (
+            not self.adaptive,
+            find_stops(self.run.signals, task.t_0, task.t_end, task.corners, dt),
+        )
         self.start, self.accepted = task.t_0, 0
         self.wanted = [] if isinstance(task.output, int) else [float(x) for x in task.output if x > task.t_0]
 

@@ -1,4 +1,4 @@
-"""Where a system comes to stand: statics with joints, gravity, springs and held inputs."""
+"""Static equilibrium under gravity, springs and constant inputs."""
 
 from __future__ import annotations
 
@@ -10,21 +10,27 @@ import numpy as np
 
 from phloat.algebra.sparse import Matrix, dependencies, row_lengths
 from phloat.algebra.threads import one_thread
-from phloat.errors import AccuracyError, InputError, RedundancyWarning, UnstableEquilibriumWarning, finite
-from phloat.motion.deformation import watched_state
-from phloat.motion.initial.relax import GOOD_ENOUGH, Point, curvature, descended, newton, point
+from phloat.errors import AccuracyError, InputError, UnstableEquilibriumWarning, finite
+from phloat.motion.deformation import check_state
+from phloat.motion.initial.relax import GOOD_ENOUGH, BalancePoint, balance_point, descend, lowest_curvature, newton
 from phloat.motion.initial.statics import Statics, statics
 from phloat.motion.initial.stiffness import nonconservative
-from phloat.motion.initial.velocities import accelerations, agreed, closed_or_said, velocity_rows
-from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.motion.initial.velocities import (
+    accelerations,
+    consistent_state,
+    require_closed,
+    velocity_rows,
+    warn_of_redundancy,
+)
+from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
 from phloat.system.state import State
 from phloat.system.system import System, fits
 
 # load steps and method, one after the other: of what stands by itself, and of what can move
-STRUCTURE = ((1, newton), (8, newton), (1, descended), (40, newton))
+STRUCTURE = ((1, newton), (8, newton), (1, descend), (40, newton))
 UNSTABLE = -1e-9  # lowest stiffness, beside that of the bodies and their loads
-MECHANISM = ((1, descended), (1, newton), (8, newton), (40, newton))
+MECHANISM = ((1, descend), (1, newton), (8, newton), (40, newton))
 
 
 @one_thread()
@@ -39,16 +45,16 @@ def equilibrium(
     σ = C⁻¹ε(η), with the pre-stress that the given state has.
     """
     state = fits(system, state)
-    closed_or_said(system, state)
-    inputs, now = given_inputs(system, u), float(finite("t", t, ()))
-    _at_rest(system, inputs, now)
+    require_closed(system, state)
+    inputs, now = as_inputs(system, u), float(finite("t", t, ()))
+    _require_rest(system, inputs, now)
     task = statics(system, state, inputs.at(now))
-    best: Point | None = None
+    best: BalancePoint | None = None
     any_balance = bool(nonconservative(system, task.u))
-    for load_steps, method in MECHANISM if _unstable(point(task, task.start), 1e-6) else STRUCTURE:
-        found = _found(task, load_steps, method)
+    for load_steps, method in MECHANISM if _is_unstable(balance_point(task, task.start), 1e-6) else STRUCTURE:
+        found = _solve_in_load_steps(task, load_steps, method)
         best = found if best is None or found.residual < best.residual else best
-        if found.residual < GOOD_ENOUGH and (any_balance or method is descended or not _unstable(found)):
+        if found.residual < GOOD_ENOUGH and (any_balance or method is descend or not _is_unstable(found)):
             best = found
             break
     assert best is not None
@@ -57,15 +63,17 @@ def equilibrium(
             _warn_if_unstable(best)
         state = replace(state, e=best.state.e)
         warn_of_ranges_at(system, state)
-        return watched_state(system, state, t=now)
+        return check_state(system, state, t=now)
     raise AccuracyError(
         f"no equilibrium was found: the best try leaves forces out of balance by {best.residual:.1e} of their size, most on "
         f"{task.body_of(int(np.argmax(best.left)))!r}; start nearer with place(system, …), or load it less"
     )
 
 
-def _found(task: Statics, load_steps: int, method: Callable[[Statics, State], Point]) -> Point:
-    """The loads put on in equal parts, one after the other."""
+def _solve_in_load_steps(
+    task: Statics, load_steps: int, method: Callable[[Statics, State], BalancePoint]
+) -> BalancePoint:
+    """Applies the loads in equal steps."""
     state = task.start
     for k in range(1, load_steps + 1):
         part = k / load_steps
@@ -77,12 +85,12 @@ def _found(task: Statics, load_steps: int, method: Callable[[Statics, State], Po
     return found
 
 
-def _unstable(here: Point, least: float = UNSTABLE) -> bool:
-    return curvature(here, here.task.stiffness(here.state, here.lam)) < least
+def _is_unstable(here: BalancePoint, least: float = UNSTABLE) -> bool:
+    return lowest_curvature(here, here.task.stiffness(here.state, here.lam)) < least
 
 
-def _warn_if_unstable(here: Point) -> None:
-    if _unstable(here):
+def _warn_if_unstable(here: BalancePoint) -> None:
+    if _is_unstable(here):
         warnings.warn(
             "forces balance at this equilibrium, but any disturbance leaves it (an inverted pendulum, a column beyond its buckling "
             "load); start from a slightly disturbed state to find a stable one, or see how fast it is left: poles(linearise(…))",
@@ -91,10 +99,10 @@ def _warn_if_unstable(here: Point) -> None:
         )
 
 
-def _at_rest(system: System, inputs: Inputs, t: float) -> None:
+def _require_rest(system: System, inputs: Inputs, t: float) -> None:
     drives = inputs.driving()
     for name in drives.signals:
-        if name not in drives.positions and np.any(rate := drives.at(t)[system.ports[name]]):
+        if name not in drives.paths and np.any(rate := drives.at(t)[system.ports[name]]):
             raise InputError(
                 f"{name!r} is driven at {', '.join(f'{x:g}' for x in rate)}; an equilibrium is at rest, settle(…) is for motion"
             )
@@ -102,7 +110,7 @@ def _at_rest(system: System, inputs: Inputs, t: float) -> None:
 
 # --- reactions -------------------------------------------------------------------------------------------------------
 #
-# What joints carry at a state.
+# Multipliers of joints at a state.
 
 
 def reactions(
@@ -114,27 +122,20 @@ def reactions(
     the least ones are given (in rows of unit length), with a RedundancyWarning.
     """
     state = fits(system, state)
-    inputs, now = given_inputs(system, u), float(finite("t", t, ()))
-    closed_or_said(system, state)
-    state = agreed(system, state, inputs.at(now))
+    inputs, now = as_inputs(system, u), float(finite("t", t, ()))
+    require_closed(system, state)
+    state = consistent_state(system, state, inputs.at(now))
     _, lam = accelerations(system, state, inputs, now)
-    lam = least_multipliers(system, velocity_rows(system, state)[0], lam)
+    lam = minimal_multipliers(system, velocity_rows(system, state)[0], lam)
     return {name: lam[system.multipliers[name]] for name in system.multipliers}
 
 
-def least_multipliers(system: System, G: Matrix, lam: np.ndarray) -> np.ndarray:
-    """λ without what Gᵀ does not feel, and a warning with the joints that it is of."""
+def minimal_multipliers(system: System, G: Matrix, lam: np.ndarray) -> np.ndarray:
+    """λ without its component in the null space of Gᵀ, with a warning that names the joints."""
     mu = dependencies(G)
     if not mu.shape[1]:
         return lam
-    owners = np.repeat(list(system.multipliers), [w.stop - w.start for w in system.multipliers.slices.values()])
-    names = sorted({str(name) for name in owners[np.abs(mu).max(axis=1) > 1e-6]})
-    said = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-    warnings.warn(
-        f"joints {said} repeat each other in {mu.shape[1]} rows: the motion is right, their multipliers are not unique",
-        RedundancyWarning,
-        stacklevel=3,
-    )
+    warn_of_redundancy(system, mu, stacklevel=4)
     length = row_lengths(G)
     scaled = length * lam
     return (scaled - mu @ (mu.T @ scaled)) / length

@@ -1,20 +1,24 @@
-"""Positions that close the joints: Newton on the gaps, from a guess that walks along the joints."""
+"""Positions that close the joints: Newton's method on the gaps, from a guess made joint by joint."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
 
 from phloat.algebra.cross import rot, rotation
+from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
 from phloat.errors import ClosureError, PortError, finite, mapping, unknown
 from phloat.joints.attitude import Attitude, attitude
 from phloat.joints.port_state import PortState
 from phloat.joints.rows import Row
-from phloat.motion.initial.closure import Closure
-from phloat.system.jointed import ball_joints, ends, half_turned, sense, unwrapped
+from phloat.motion.initial.velocities import displaced
+from phloat.system.jointed import ball_joints, ends, half_turned, in_velocities, scattered, sense, unwrapped
 from phloat.system.state import State, checked, resting
 from phloat.system.system import Connection, End, System, port_state
 
@@ -38,7 +42,7 @@ def place(system: System, given: Given | None = None, *, near: State | Given | N
     task = Closure(system, frozenset(values), wanted)
     tries: list[tuple[float, State]] = []
     for attempt in range(RESTARTS):
-        start, _ = started(task, values, guess if attempt == 0 else {}, wander=max(0, attempt - 1))
+        start, _ = initial_guess(task, values, guess if attempt == 0 else {}, wander=max(0, attempt - 1))
         state, gap = task.closed(start)
         apart = task.pointing_apart(state)
         if gap < CLOSED and not apart:
@@ -62,8 +66,8 @@ def _with_turns(task: Closure, state: State) -> State:
 
 
 def _complaint(task: Closure, values: dict[str, np.ndarray], best: State) -> str:
-    """What stays open: bodies are set up joint by joint, and the joints that close loops take the whole gap."""
-    _, tree = started(task, values, {}, wander=0)
+    """The error message for joints that do not close: joints that close loops get the whole gap."""
+    _, tree = initial_guess(task, values, {}, wander=0)
     firm = replace(task, firm=frozenset(tree))
     for _ in range(4):
         best, _ = firm.closed(best)
@@ -73,12 +77,12 @@ def _complaint(task: Closure, values: dict[str, np.ndarray], best: State) -> str
         metres = isinstance(row, Row) and row.is_length
         open_by.setdefault((c.name, "m" if metres else "rad"), []).extend(gap / unit)
     size: dict[str, float] = {}
-    said: dict[str, str] = {}
+    gaps_in_words: dict[str, str] = {}
     for (name, unit_name), gaps in open_by.items():
         relative = float(np.linalg.norm(gaps))
         if relative >= size.get(name, -1.0):
             size[name] = relative
-            said[name] = f"{relative * (task.size if unit_name == 'm' else 1.0):.3g} {unit_name}"
+            gaps_in_words[name] = f"{relative * (task.size if unit_name == 'm' else 1.0):.3g} {unit_name}"
     for name in size:
         if half_turned(c := task.system.joints[name], *ends(c, best)):
             size[name] += APART
@@ -87,7 +91,7 @@ def _complaint(task: Closure, values: dict[str, np.ndarray], best: State) -> str
     if size[where] >= APART:
         return f"joint {where!r} closes only half a turn away{held_too}; give another guess with near=…"
     return (
-        f"the joints do not close{held_too}: the best try leaves a gap of {said[where]} at {where!r}; "
+        f"the joints do not close{held_too}: the best try leaves a gap of {gaps_in_words[where]} at {where!r}; "
         "check lengths and at=…, hold less, or give another guess with near=…"
     )
 
@@ -95,7 +99,7 @@ def _complaint(task: Closure, values: dict[str, np.ndarray], best: State) -> str
 def _sorted(
     system: System, given: Given
 ) -> tuple[dict[str, np.ndarray], tuple[tuple[Connection, Row | Attitude, float], ...]]:
-    """What is given: quantities of bodies to hold, and joint coordinates to reach."""
+    """Sorts given values into quantities of bodies to hold and joint coordinates to reach."""
     positions = ("r_P", "theta", "A_IB", "eta")
     angles = {f"{c.name}.{row.label}": (c, row) for c in system.joints.values() for row in c.coordinates}
     names = [name for name in system.layout if name.rpartition(".")[2] in positions]
@@ -131,7 +135,7 @@ def _guess(system: System, near: State | Given | None) -> dict[str, np.ndarray]:
 # Where Newton's method starts: bodies set one against the other along the joints.
 
 
-def started(
+def initial_guess(
     task: Closure, values: dict[str, np.ndarray], guess: dict[str, np.ndarray], wander: int
 ) -> tuple[State, list[str]]:
     """Bodies set one against the other along the joints, with joints at zero (or at what is wanted); and those joints."""
@@ -142,7 +146,7 @@ def started(
     wanted: dict[str, list[tuple[Row | Attitude, float]]] = {c.name: [] for c in system.joints.values()}
     for c, row, value in task.wanted:
         wanted[c.name].append((row, value))
-    placed = {""} | {name for name in system.bodies if f"{name}.r_P" in known and _oriented(system, name, known)}
+    placed = {""} | {name for name in system.bodies if f"{name}.r_P" in known and _is_oriented(system, name, known)}
     waiting, tree = list(system.joints.values()), []
     while waiting:
         ready = [c for c in waiting if (c.first.body in placed) != (c.second.body in placed)]
@@ -157,19 +161,19 @@ def started(
         tree.append(c.name)
         forward = c.first.body in placed
         there, mine = (c.first, c.second) if forward else (c.second, c.first)
-        turn, slide = _opened(c, wanted[c.name], random if wander else None)
+        turn, slide = _joint_opening(c, wanted[c.name], random if wander else None)
         if not forward:
             turn, slide = turn.T, -turn.T @ slide
-        state = _against(system, state, port_state(there, state), mine, turn, slide, known)
-        if not _oriented(system, mine.body, known):
+        state = _set_against(system, state, port_state(there, state), mine, turn, slide, known)
+        if not _is_oriented(system, mine.body, known):
             near = [d for d in waiting if mine.body in (d.first.body, d.second.body)]
             others = [d for d in near if {d.first.body, d.second.body} <= placed | {mine.body}]
-            state = state if wander else _pointed(system, state, c, others, mine.body, known)
+            state = state if wander else _turned_to_joints(system, state, c, others, mine.body, known)
         placed.add(mine.body)
     return state, tree
 
 
-def _pointed(
+def _turned_to_joints(
     system: System, state: State, c: Connection, others: list[Connection], name: str, known: Mapping[str, object]
 ) -> State:
     """A body that hangs on one joint turned so that its other ports point to where their joints want them (Kabsch)."""
@@ -200,7 +204,7 @@ def _pointed(
     return state.with_values(changes)
 
 
-def _against(
+def _set_against(
     system: System,
     state: State,
     there: PortState,
@@ -213,7 +217,7 @@ def _against(
     name = end.body
     body = system.bodies[name]
     changes: dict[str, np.ndarray] = {}
-    if body.rotates and not _oriented(system, name, known):
+    if body.rotates and not _is_oriented(system, name, known):
         mine = port_state(end, state)
         A = there.D @ turn @ mine.D.T @ state.pose(name).A
         u, _, vt = np.linalg.svd(A)  # triads of bent sections are orthonormal to first order only
@@ -230,7 +234,7 @@ def _against(
     return state
 
 
-def _opened(
+def _joint_opening(
     c: Connection, wanted: list[tuple[Row | Attitude, float]], random: np.random.Generator | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The triad and the point of the second end seen from the first: wanted coordinates, else zero or random turns."""
@@ -246,5 +250,109 @@ def _opened(
     return next((row.R for row, _ in wanted if isinstance(row, Attitude)), turn), slide
 
 
-def _oriented(system: System, name: str, known: Mapping[str, object]) -> bool:
+def _is_oriented(system: System, name: str, known: Mapping[str, object]) -> bool:
     return not system.bodies[name].rotates or f"{name}.theta" in known or f"{name}.A_IB" in known
+
+
+# --- gaps of joints ---------------------------------------------------------------------------------------------------
+#
+# The gaps of joints as equations for rigid motions, and Newton's method on them.
+
+
+STEPS = 60
+FIRM = 1e4
+DAMPING = (1e-12, 1e-3, 1e-1, 1e1)  # of the rows, tried in turn until the gap shrinks
+
+
+@dataclass(frozen=True, eq=False)
+class Closure:
+    """The gaps of a system as equations for the rigid motions that are not held."""
+
+    system: System
+    held: frozenset[str]
+    wanted: tuple[tuple[Connection, Row | Attitude, float], ...]
+    firm: frozenset[str] = frozenset()  # joints whose gaps weigh so much that the others take what is left
+
+    @property
+    def size(self) -> float:
+        """A length of the mechanism."""
+        return self.system.size
+
+    @cached_property
+    def unknowns(self) -> tuple[np.ndarray, np.ndarray]:
+        """Columns of the rigid velocities that may move, and the unit of each (lengths by size)."""
+        places, columns, units = in_velocities(self.system), [], []
+        for name, body in self.system.bodies.items():
+            for i, kind in enumerate(body.active):
+                fixed = f"{name}.r_P" if kind < 3 else f"{name}.theta" if len(body.active) == 3 else f"{name}.A_IB"
+                if fixed not in self.held:
+                    columns.append(places.columns[name][i])
+                    units.append(self.size if kind < 3 else 1.0)
+        return np.array(columns, dtype=int), np.array(units)
+
+    def rows(self) -> Iterable[tuple[Connection, Row | Attitude, float]]:
+        for c in self.system.joints.values():
+            for row in c.closed:
+                yield c, row, 0.0
+        yield from self.wanted
+
+    def equations(self, state: State) -> tuple[np.ndarray, Matrix]:
+        """Scaled gaps, and how they change with the unknowns."""
+        gaps, blocks = [], []
+        at = {name: ends(c, state) for name, c in self.system.joints.items()}
+        for c, row, value in self.rows():
+            first, second = at[c.name]
+            gap, unit = self.scaled_gap(row, first, second, value)
+            unit /= FIRM if c.name in self.firm else 1.0
+            gaps.append(gap / unit)
+            on_first, on_second = row.rate(first, second)
+            blocks.append((c, (on_first / unit, on_second / unit)))
+        columns, units = self.unknowns
+        G = scattered(blocks, in_velocities(self.system))
+        return np.concatenate(gaps) if gaps else np.zeros(0), csr(G[:, columns] @ sp.diags_array(units))
+
+    def scaled_gap(
+        self, row: Row | Attitude, first: PortState, second: PortState, value: float
+    ) -> tuple[np.ndarray, float]:
+        gap = np.atleast_1d(row.gap(first, second) - value)
+        if isinstance(row, Attitude):
+            return gap, 1.0
+        return np.arctan2(np.sin(gap), np.cos(gap)) if row.is_angle else gap, self.size**row.length_power
+
+    def closed(self, state: State) -> tuple[State, float]:
+        """The state after Newton's method, and its largest scaled gap: shortest steps that close the linearised gaps."""
+        gap, G = self.equations(state)
+        slow = 0  # steps in a row that hardly helped
+        for _ in range(STEPS):
+            worst = np.abs(gap).max(initial=0.0)
+            if worst < 1e-14 or slow > 4 or not self.unknowns[0].size:
+                break
+            for damping in DAMPING:
+                step = _shortest(G, -gap, damping)
+                step *= min(1.0, 0.7 / max(np.abs(step).max(), 1e-300))
+                trial = self.moved(state, step)
+                new_gap, new_G = self.equations(trial)
+                if np.linalg.norm(new_gap) < np.linalg.norm(gap):
+                    break
+            else:
+                break
+            slow = slow + 1 if np.linalg.norm(new_gap) > 0.99 * np.linalg.norm(gap) else 0
+            state, gap, G = trial, new_gap, new_G
+        return state, float(np.abs(gap).max(initial=0.0))
+
+    def moved(self, state: State, step: np.ndarray) -> State:
+        """The state with bodies moved by the unknowns."""
+        columns, units = self.unknowns
+        whole = np.zeros(in_velocities(self.system).size)
+        whole[columns] = step * units
+        return displaced(self.system, state, whole)
+
+    def pointing_apart(self, state: State) -> bool:
+        return any(half_turned(c, *ends(c, state)) for c in self.system.joints.values())
+
+
+def _shortest(G: Matrix, right: np.ndarray, damping: float) -> np.ndarray:
+    """The least x with G x = right, also where rows repeat each other; shorter with damping (Levenberg, Marquardt)."""
+    rows, columns = G.shape
+    saddle = sp.block_array([[sp.eye_array(columns), G.T], [G, -damping * sp.eye_array(rows)]], format="csc")
+    return spla.splu(saddle).solve(np.concatenate([np.zeros(columns), right]))[:columns]

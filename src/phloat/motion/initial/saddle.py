@@ -1,4 +1,4 @@
-"""One solve for velocities, accelerations and statics: M x = f + Gᵀλ, G x = b, also where rows repeat each other."""
+"""Saddle-point systems M x = f + Gᵀλ, G x = b, for velocities, accelerations and statics, also with redundant rows."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, csr, row_lengths
 
-SOFT = 1e-9  # of scaled rows: how far a multiplier gives way before it is asked again
+SOFT = 1e-9  # δ of scaled rows, before refinement
 AGAIN = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Saddle:
+class SaddleSystem:
     """M x = f + Gᵀλ, G x = b, factorised once. M need not be symmetric.
 
     Scaled to unit diagonal of M and unit rows of G, with −δ in the empty block, and repeated for what is left: then repeated
@@ -58,7 +58,7 @@ class Saddle:
         x, lam = np.zeros(n), np.zeros(self.G.shape[0])
         left = self._left(x, lam, f, b)
         for _ in range(AGAIN):
-            # what is left of both equations, solved again: refinement of round-off and of the softness in one
+            # iterative refinement, of round-off and of the softness δ
             step = self.factor.solve(left)
             x_1, lam_1 = x + self.scale * step[:n], lam + self.weight * step[n:]
             after = self._left(x_1, lam_1, f, b)
@@ -70,9 +70,9 @@ class Saddle:
     def _left(self, x: np.ndarray, lam: np.ndarray, f: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.concatenate([self.scale * (f + self.G.T @ lam - self.M @ x), self.weight * (b - self.G @ x)])
 
-    def miss(self, x: np.ndarray, b: np.ndarray, beside: float = 0.0) -> np.ndarray:
+    def miss(self, x: np.ndarray, b: np.ndarray, background: float = 0.0) -> np.ndarray:
         """G x − b in scaled rows, beside the size of all x and b (and of what else they come from)."""
-        size = self.size(x) + float(np.abs(self.weight * b).max(initial=0.0)) + beside
+        size = self.size(x) + float(np.abs(self.weight * b).max(initial=0.0)) + background
         return self.weight * (self.G @ x - b) / max(size, 1e-300)
 
     def size(self, x: np.ndarray) -> float:
@@ -80,10 +80,10 @@ class Saddle:
         return float(np.linalg.norm(x / self.scale))
 
 
-def refined(
+def solve_refined(
     A: Matrix, b: np.ndarray, rows: np.ndarray, columns: np.ndarray, soft: tuple[np.ndarray, np.ndarray]
 ) -> np.ndarray:
-    """x with A x = b, rows and columns scaled; softened at the entries `soft` and repeated for what is left, as in `Saddle`."""
+    """x with A x = b, rows and columns scaled; softened at the entries `soft` and repeated as in `SaddleSystem`."""
     scaled = csr(sp.diags_array(rows) @ A @ sp.diags_array(columns))
     give = sp.coo_array((np.full(len(soft[0]), SOFT), soft), shape=A.shape)
     factor = spla.splu((scaled + give).tocsc())

@@ -13,16 +13,16 @@ from phloat.algebra.sparse import Matrix, csr, stacked
 from phloat.algebra.threads import one_thread
 from phloat.errors import JointError, PortError, finite, mapping, unknown
 from phloat.joints.rows import Row, rates, spins
-from phloat.motion.initial.saddle import Saddle
+from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.initial.velocities import (
-    closed_or_said,
     mass,
-    places_of,
+    require_closed,
     rigid_columns,
+    velocity_indices,
     velocity_rows,
     with_velocities,
 )
-from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.system.connection import Connection
 from phloat.system.jointed import ball_joints, ends, in_velocities, scattered
 from phloat.system.state import State, checked
@@ -51,14 +51,14 @@ def set_moving(
     least kinetic energy.
     """
     state = fits(system, state)
-    closed_or_said(system, state)
-    drives = given_inputs(system, u).driving().at(float(finite("t", t, ())))
-    task = _task(system, state, mapping("given", {} if given is None else given, "{name: value}"), drives)
+    require_closed(system, state)
+    drives = as_inputs(system, u).driving().at(float(finite("t", t, ())))
+    task = _velocity_problem(system, state, mapping("given", {} if given is None else given, "{name: value}"), drives)
     return with_velocities(system, state, task.velocities())
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class VelocityProblem:
     """min ½ wᵀM w with G w = b and some of w held."""
 
     M: Matrix
@@ -68,39 +68,41 @@ class Task:
     held: np.ndarray
     rigid: np.ndarray
     owners: Layout  # whose each row of G is
-    said: str
-    beside: float = 0.0  # √(w·Mw) of velocities that these are to be added to
+    cause: str
+    background: float = 0.0  # √(w·Mw) of velocities that these are to be added to
 
     def velocities(self) -> np.ndarray:
         """w: with no deformation rates but the held ones, or with the least."""
-        w, miss = self.least(self.rigid & ~self.held, self.w)
+        w, miss = self.least_energy(self.rigid & ~self.held, self.w)
         if self.feasible(w, miss) or self.rigid.all():
-            return self.fitting(w, miss)
-        w, miss = self.bent()
-        self.fitting(w, miss)
-        return self.fitting(*self.least(self.rigid & ~self.held, np.where(self.rigid & ~self.held, 0.0, w)))
+            return self.require_feasible(w, miss)
+        w, miss = self.least_deformation()
+        self.require_feasible(w, miss)
+        return self.require_feasible(
+            *self.least_energy(self.rigid & ~self.held, np.where(self.rigid & ~self.held, 0.0, w))
+        )
 
-    def least(self, free: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def least_energy(self, free: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The free ones of least kinetic energy beside the others as they are."""
-        saddle = Saddle(csr(self.M[free][:, free]), csr(self.G[:, free]))
+        saddle = SaddleSystem(csr(self.M[free][:, free]), csr(self.G[:, free]))
         right = self.b - self.G @ w
         x, _ = saddle.solve(-(self.M @ w)[free], right)
         out = w.copy()
         out[free] = x
-        return out, Saddle(self.M, self.G).miss(out, self.b, self.beside)
+        return out, SaddleSystem(self.M, self.G).miss(out, self.b, self.background)
 
-    def bent(self) -> tuple[np.ndarray, np.ndarray]:
+    def least_deformation(self) -> tuple[np.ndarray, np.ndarray]:
         """Deformation rates of least ‖η̇‖: rigid motion costs nothing (it is light, and drawn to where it last was)."""
         free = ~self.held
         flexible = sp.diags_array((~self.rigid).astype(float))
         light = sp.diags_array(self.rigid.astype(float))
         M_f, M_r = flexible @ self.M @ flexible, LIGHT * (light @ self.M @ light)
-        saddle = Saddle(csr((M_f + M_r)[free][:, free]), csr(self.G[:, free]))
+        saddle = SaddleSystem(csr((M_f + M_r)[free][:, free]), csr(self.G[:, free]))
         out, right = self.w.copy(), self.b - self.G @ self.w
         for _ in range(6):
             pull = M_r @ np.where(free, out, 0.0)  # η̇ of a body is held as a whole or not at all: it pulls no other
             out[free], _ = saddle.solve(pull[free], right)
-        return out, Saddle(self.M, self.G).miss(out, self.b, self.beside)
+        return out, SaddleSystem(self.M, self.G).miss(out, self.b, self.background)
 
     def feasible(self, w: np.ndarray, miss: np.ndarray) -> bool:
         """Whether the velocities satisfy joints and drives."""
@@ -108,18 +110,18 @@ class Task:
             np.abs(miss).max(initial=0.0) <= FEASIBLE or np.abs(self.G @ w - self.b).max(initial=0.0) <= NOTHING
         )
 
-    def fitting(self, w: np.ndarray, miss: np.ndarray) -> np.ndarray:
+    def require_feasible(self, w: np.ndarray, miss: np.ndarray) -> np.ndarray:
         if self.feasible(w, miss):
             return w
         worst = int(np.argmax(np.abs(miss)))
         size = abs(float((self.G @ w - self.b)[worst]))
         raise JointError(
-            f"{self.said} contradict the joints: the nearest velocities miss {self.owners.owner(worst)!r} by {size:.3g}; "
+            f"{self.cause} contradict the joints: the nearest velocities miss {self.owners.owner(worst)!r} by {size:.3g}; "
             "give less, or other values"
         )
 
 
-def _task(system: System, state: State, given: Mapping[str, object], drives: np.ndarray) -> Task:
+def _velocity_problem(system: System, state: State, given: Mapping[str, object], drives: np.ndarray) -> VelocityProblem:
     values, given_rates = _sorted(system, given)
     places = in_velocities(system)
     G, B_lam = velocity_rows(system, state)
@@ -130,9 +132,9 @@ def _task(system: System, state: State, given: Mapping[str, object], drives: np.
     e, held = np.zeros(system.layout.size), np.zeros(system.layout.size, dtype=bool)
     for name, value in values.items():
         e[system.layout[name]], held[system.layout[name]] = value, True
-    where = places_of(system)
+    where = velocity_indices(system)
     rows = Layout({name: rate.shape for name, (_, _, rate) in given_rates.items()}, "joint")
-    return Task(
+    return VelocityProblem(
         M=mass(system, state),
         G=stacked([[G], [scattered(wanted, places)]]),
         b=np.concatenate(right),
@@ -140,7 +142,7 @@ def _task(system: System, state: State, given: Mapping[str, object], drives: np.
         held=held[where],
         rigid=rigid_columns(system),
         owners=joined_layouts([system.multipliers, rows], "joint"),
-        said=" and ".join([f"the given {', '.join(given)}"] * bool(given) + ["the drives"] * bool(drives.any()))
+        cause=" and ".join([f"the given {', '.join(given)}"] * bool(given) + ["the drives"] * bool(drives.any()))
         or "velocities",
     )
 
@@ -149,7 +151,7 @@ Rates = dict[str, tuple[Connection, tuple[Row, ...], np.ndarray]]
 
 
 def _sorted(system: System, given: Mapping[str, object]) -> tuple[dict[str, np.ndarray], Rates]:
-    """What is given: velocities of bodies to hold, and joint rates to reach."""
+    """Sorts given values into velocities of bodies to hold and joint rates to reach."""
     rows: dict[str, tuple[Connection, tuple[Row, ...]]] = {
         f"{c.name}.{row.label}_rate": (c, (row,)) for c in system.joints.values() for row in c.coordinates
     }

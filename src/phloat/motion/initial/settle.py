@@ -1,4 +1,4 @@
-"""Deformation that goes with a motion: quasi-static, so that nothing rings."""
+"""Quasi-static deformation in a given motion, so that no oscillations start."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ import scipy.sparse as sp
 from phloat.algebra.sparse import Matrix, csr, dependencies, diagonal, row_lengths, stacked, zeros
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, finite
-from phloat.motion.deformation import watched_state
+from phloat.motion.deformation import check_state
 from phloat.motion.initial.relax import BALANCED, CLOSED, GOOD_ENOUGH
-from phloat.motion.initial.saddle import refined
-from phloat.motion.initial.set_moving import Task
+from phloat.motion.initial.saddle import solve_refined
+from phloat.motion.initial.set_moving import VelocityProblem
 from phloat.motion.initial.statics import Statics, statics
-from phloat.motion.initial.stiffness import momentum_slope, slopes
+from phloat.motion.initial.stiffness import inertia_slopes, momentum_slope
 from phloat.motion.initial.velocities import (
-    agreed,
-    closed_or_said,
+    consistent_state,
     convective,
     mass,
+    require_closed,
     rigid_columns,
     velocity_rows,
     with_velocities,
 )
-from phloat.motion.inputs.inputs import Inputs, given_inputs
+from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
 from phloat.system.state import State
 from phloat.system.system import System, fits
@@ -48,20 +48,20 @@ def settle(system: System, state: State, *, u: Mapping[str, object] | Inputs | N
     σ = C⁻¹ε(η), with the pre-stress that the given state has.
     """
     state = fits(system, state)
-    inputs, now = given_inputs(system, u), float(finite("t", t, ()))
-    closed_or_said(system, state)
-    state = agreed(system, state, inputs.at(now))
+    inputs, now = as_inputs(system, u), float(finite("t", t, ()))
+    require_closed(system, state)
+    state = consistent_state(system, state, inputs.at(now))
     best = (np.inf, "")
     for steps in LOAD_STEPS:
         found = state
         for k in range(1, steps + 1):
-            motion = _motion(system, state, inputs, now, k / steps)
+            motion = _steady_motion(system, state, inputs, now, k / steps)
             found, residual, body = motion.settled(found)
             if residual > GOOD_ENOUGH:
                 break
         else:
             warn_of_ranges_at(system, found)
-            return watched_state(system, found, t=now)
+            return check_state(system, found, t=now)
         best = min(best, (residual, body))
     raise AccuracyError(
         f"no settled deformation was found: forces stay out of balance by {best[0]:.1e} of their size, most on {best[1]!r}; "
@@ -80,7 +80,7 @@ class Loads(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class SteadyMotion:
     """A part of a motion (velocities by √part, loads by part) as equations for η, a and λ."""
 
     task: Statics
@@ -122,7 +122,7 @@ class Motion:
         G, B_lam = velocity_rows(self.system, state)
         w = np.where(self.rigid, self.w, 0.0)
         M = mass(self.system, state)
-        task = Task(
+        task = VelocityProblem(
             M=M,
             G=G,
             b=B_lam @ self.u - G @ w,
@@ -130,8 +130,8 @@ class Motion:
             held=np.zeros_like(self.rigid),
             rigid=self.rigid,
             owners=self.system.multipliers,
-            said="the motion and the drives",
-            beside=float(np.sqrt(w @ (M @ w))),
+            cause="the motion and the drives",
+            background=float(np.sqrt(w @ (M @ w))),
         )
         return with_velocities(self.system, state, w + task.velocities())
 
@@ -178,7 +178,7 @@ class Motion:
         rows = np.concatenate([unit, weight, weight[keep] / rate, rate * unit[self.rigid]])
         columns = np.concatenate([unit, rate * unit[self.rigid], weight, weight[keep] / rate])
         right = np.concatenate([loads.f, b, loads.right[keep], np.zeros(r)])
-        x = refined(A, right, rows, columns, soft=(np.arange(n, n + m), np.arange(n + r, n + r + m)))
+        x = solve_refined(A, right, rows, columns, soft=(np.arange(n, n + m), np.arange(n + r, n + r + m)))
         return x[:n], x[n : n + r], x[n + r : n + r + m]
 
 
@@ -198,13 +198,13 @@ def inertial_stiffness(system: System, state: State, a: np.ndarray) -> Matrix:
         pose, own = state.pose(name), np.zeros(6)
         own[list(body.active)] = a[start : start + len(body.active)]
         start += len(body.active)
-        K = -slopes(body, pose)[1]
+        K = -inertia_slopes(body, pose)[1]
         K[:, 6:] += momentum_slope(body, pose.eta, own[:3], own[3:])
         blocks.append(K[np.ix_(body.columns, body.columns)])
     return diagonal(blocks)
 
 
-def _motion(system: System, state: State, inputs: Inputs, t: float, part: float) -> Motion:
+def _steady_motion(system: System, state: State, inputs: Inputs, t: float, part: float) -> SteadyMotion:
     """Part of the loads: velocities by the square root of it, so that what they cause grows with the rest."""
     driven = np.zeros(system.ports.size, dtype=bool)
     for name, joint in system.joints.items():
@@ -213,4 +213,4 @@ def _motion(system: System, state: State, inputs: Inputs, t: float, part: float)
     lighter = system if part == 1.0 else replace(system, gravity=part * system.gravity)
     u = inputs.at(t) * np.where(driven, np.sqrt(part), part)
     task = statics(lighter, state, u)
-    return Motion(task, np.sqrt(part) * state.e[task.where], u, part * inputs.rate(t))
+    return SteadyMotion(task, np.sqrt(part) * state.e[task.where], u, part * inputs.rate(t))

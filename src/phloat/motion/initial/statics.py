@@ -1,4 +1,4 @@
-"""A system that stands still as equations for its bodies' places and deformations: f + Gᵀλ + B u = 0, gaps closed."""
+"""Equations of static equilibrium for positions and deformations: f + Gᵀλ + B u = 0, gaps closed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from phloat.errors import InputError
 from phloat.joints.port_state import PortState, ground_port
 from phloat.joints.rows import FIRST, Row, gap_units, gaps
 from phloat.motion.initial.stiffness import body_stiffness, stiffness
-from phloat.motion.initial.velocities import mass, moved, places_of, velocity_rows, with_velocities
+from phloat.motion.initial.velocities import (
+    displaced,
+    mass,
+    rigid_columns,
+    velocity_indices,
+    velocity_rows,
+    with_velocities,
+)
 from phloat.system.connection import Connection, End, port_state
 from phloat.system.energy import energy
 from phloat.system.forces import potential_gradient
@@ -35,7 +42,7 @@ class Balance(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Statics:
-    """Standing still under gravity, springs and held inputs; locked and driven axes stay where they start."""
+    """Static equilibrium under gravity, springs and constant inputs; locked and driven axes stay at their start."""
 
     system: System
     start: State
@@ -56,7 +63,7 @@ class Statics:
 
     @cached_property
     def where(self) -> np.ndarray:
-        return places_of(self.system)
+        return velocity_indices(self.system)
 
     @cached_property
     def units(self) -> np.ndarray:
@@ -71,7 +78,7 @@ class Statics:
 
     @cached_property
     def rigid(self) -> np.ndarray:
-        return np.concatenate([np.arange(len(b.columns)) < len(b.active) for b in self.system.bodies.values()])
+        return rigid_columns(self.system)
 
     @cached_property
     def prestress(self) -> dict[str, np.ndarray]:
@@ -117,7 +124,7 @@ class Statics:
         return float((self.balance(self.start).size / self.stiff).max(initial=0.0))
 
     def body_of(self, index: int) -> str:
-        """Whose velocity stands at this place."""
+        """The body that a velocity belongs to."""
         return self.system.layout.owner(int(self.where[index])).rpartition(".")[0]
 
     def balance(self, state: State) -> Balance:
@@ -139,7 +146,7 @@ class Statics:
 
     def moved(self, state: State, step: np.ndarray) -> State:
         """Bodies moved, σ = C⁻¹ε(η) and its pre-stress with them."""
-        out = moved(self.system, state, step)
+        out = displaced(self.system, state, step)
         e = out.e
         for name, stress in self.prestress.items():
             eta = e[out.layout[f"{name}.eta"]]
@@ -162,8 +169,8 @@ class Statics:
             )  # ports feel no stress
         return after, same
 
-    def held_or_said(self, state: State) -> None:
-        """A sentence where a body runs away."""
+    def require_bounded(self, state: State) -> None:
+        """Raises InputError if a body moves away without bound."""
         far = 20 * (self.length + sum(body.extent for body in self.system.bodies.values()))
         for name in self.system.bodies:
             if np.linalg.norm(state.pose(name).r_P - self.start.pose(name).r_P) > far:
@@ -223,7 +230,7 @@ def forces_at_rest(system: System, state: State) -> tuple[np.ndarray, np.ndarray
 
 def statics(system: System, state: State, u: np.ndarray) -> Statics:
     """The equations of a system at rest, from a state (whose velocities do not count)."""
-    start = with_velocities(system, state, np.zeros(len(places_of(system))))
+    start = with_velocities(system, state, np.zeros(len(velocity_indices(system))))
     return Statics(system, Still(start.bodies, start.layout, start.e), u)
 
 

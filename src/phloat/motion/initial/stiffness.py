@@ -297,7 +297,9 @@ def spring_round_off(system: System, state: State) -> np.ndarray:
     return np.asarray(abs(scattered(rates, places)).T @ np.array(noise))
 
 
-# --- Derivatives of what inertia does in a steady motion w = (v_P, ω, 0), in closed form.
+# --- inertia ----------------------------------------------------------------------------------------------------------
+#
+# Derivatives of what inertia does in a steady motion w = (v_P, ω, 0), in closed form.
 #
 # With p = M(η) w the forces of inertia on (v_P, ω, η̇) besides −M ẇ are
 #
@@ -307,7 +309,7 @@ def spring_round_off(system: System, state: State) -> np.ndarray:
 # y(η) = s₀/m + Sη/m it is J(η) = j0 + j1·η + ½ηNη and c(η) = c0 + Γη, the arrays of the kernel.
 
 
-def slopes(body: Body, pose: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def inertia_slopes(body: Body, pose: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """∂h/∂w, ∂h/∂q (of η only) and N of a body that moves steadily, 6 + n rows and columns each."""
     n, v, omega = body.coordinates, pose.v_P, pose.omega
     M = body.inertia.at(pose.eta).M

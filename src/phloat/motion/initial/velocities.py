@@ -12,7 +12,7 @@ from phloat.algebra.cross import rotation
 from phloat.algebra.sparse import Matrix, csr, dependencies, diagonal
 from phloat.errors import InputError, JointError, RedundancyWarning
 from phloat.joints.rows import gap_units
-from phloat.motion.initial.saddle import Saddle
+from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.inputs.signals import FIRST
 from phloat.system.jointed import ends, gaps, half_turned, in_rows, in_velocities, joint_rows
@@ -39,8 +39,8 @@ def velocity_rows(system: System, state: State) -> tuple[Matrix, Matrix]:
     return joint_rows(system, state, in_velocities(system))
 
 
-def places_of(system: System) -> np.ndarray:
-    """Where w stands in e."""
+def velocity_indices(system: System) -> np.ndarray:
+    """Indices of w in e."""
     columns = in_rows(system, system.layout).columns
     return np.concatenate([columns[name] for name in system.bodies])
 
@@ -54,11 +54,11 @@ def rigid_columns(system: System) -> np.ndarray:
 def with_velocities(system: System, state: State, w: np.ndarray) -> State:
     """The state with these velocities."""
     e = state.e.copy()
-    e[places_of(system)] = w
+    e[velocity_indices(system)] = w
     return State(state.bodies, state.layout, e)
 
 
-def closed_or_said(system: System, state: State) -> None:
+def require_closed(system: System, state: State) -> None:
     """Raises InputError where a joint is open: lengths beside the size of the mechanism, directions beside one."""
     for name, gap in gaps(system, state).items():
         if (np.abs(gap) > CLOSED * gap_units(system.joints[name].closed, system.size)).any():
@@ -68,16 +68,16 @@ def closed_or_said(system: System, state: State) -> None:
             raise InputError(f"joint {name!r} is half a turn away from closed; close it with place(system, …)")
 
 
-def agreed(system: System, state: State, u: np.ndarray, rows: tuple[Matrix, Matrix] | None = None) -> State:
+def consistent_state(system: System, state: State, u: np.ndarray, rows: tuple[Matrix, Matrix] | None = None) -> State:
     """The state with velocities that satisfy joints and drives: nodes of a run miss them by O(h²), which is projected away with
-    the least change of kinetic energy; a miss that is no such remainder gets a sentence. `rows`: `velocity_rows`, where known."""
+    the least change of kinetic energy; raises JointError if they miss by more. `rows`: `velocity_rows`, where known."""
     G, B_lam = rows or velocity_rows(system, state)
-    w, right = state.e[places_of(system)], B_lam @ u
+    w, right = state.e[velocity_indices(system)], B_lam @ u
     off = np.abs(G @ w - right) / gap_units([row for c in system.joints.values() for row in c.rows], system.size)
     if off.max(initial=0.0) <= NOISE:
         return state
     M = mass(system, state)
-    saddle = Saddle(M, G)
+    saddle = SaddleSystem(M, G)
     miss = np.abs(saddle.miss(w, right))
     worst = int(np.argmax(miss))
     # a drive by position has its velocity from differences, so at rest there is no more than their noise to compare with
@@ -91,7 +91,9 @@ def agreed(system: System, state: State, u: np.ndarray, rows: tuple[Matrix, Matr
     return with_velocities(system, state, saddle.solve(M @ w, right)[0])
 
 
-# --- Rates ė and multipliers λ at a state, at the continuous level: index reduction by G ẇ = B_λ u̇ + Ḃ_λ u − Ġ w.
+# --- accelerations ----------------------------------------------------------------------------------------------------
+#
+# Rates ė and multipliers λ at a state, at the continuous level: index reduction by G ẇ = B_λ u̇ + Ḃ_λ u − Ġ w.
 
 
 TURN = 0.02  # radians between the configurations of the difference: (0.02)⁶/140 is lost, and 1e-14 by round-off
@@ -101,14 +103,16 @@ FEASIBLE = 1e-7  # of scaled rows beside the largest acceleration
 def accelerations(system: System, state: State, u: Inputs, t: float) -> tuple[np.ndarray, np.ndarray]:
     """ė and λ: E ė = (J − R) z + Gᵀλ + B u with G ẇ = B_λ u̇ + Ḃ_λ u − Ġ w. Velocities must agree with the joints."""
     at = terms(system, state)
-    where = places_of(system)
+    where = velocity_indices(system)
     M, G = csr(at.E[where][:, where]), csr(at.G[:, where])
     force = (at.J - at.R) @ at.z + at.B @ u.at(t)
     right = at.B_lam @ u.rate(t) + convective(system, state, u.at(t))
-    saddle = Saddle(M, G)
+    saddle = SaddleSystem(M, G)
     w_dot, lam = saddle.solve(force[where], right)
-    beside = _turning(system, state) * saddle.size(state.e[where]) + float(np.linalg.norm(saddle.scale * force[where]))
-    _followed(system, saddle.miss(w_dot, right, beside))
+    beside = _fastest_turn(system, state) * saddle.size(state.e[where]) + float(
+        np.linalg.norm(saddle.scale * force[where])
+    )
+    _require_feasible(system, saddle.miss(w_dot, right, beside))
     rates = force + at.G.T @ lam
     e_dot = _stress_rates(system, at, rates)
     e_dot[where] = w_dot
@@ -121,19 +125,19 @@ def convective(system: System, state: State, u: np.ndarray) -> np.ndarray:
     A difference of sixth order of the rows themselves, so that it holds for every kind of row; the step is a small turn, and
     what rows depend on besides turning they depend on as polynomials, which the difference takes exactly.
     """
-    w = state.e[places_of(system)]
+    w = state.e[velocity_indices(system)]
     if not system.multipliers.size or not np.any(w):
         return np.zeros(system.multipliers.size)
-    step = TURN / max(_turning(system, state), 1e-300)
+    step = TURN / max(_fastest_turn(system, state), 1e-300)
     step = min(step, 1.0 / np.abs(w).max())
     out = np.zeros(system.multipliers.size)
     for k, weight in FIRST.items():
-        G, B_lam = velocity_rows(system, moved(system, state, k * step * w))
+        G, B_lam = velocity_rows(system, displaced(system, state, k * step * w))
         out += weight / step * (B_lam @ u - G @ w)
     return out
 
 
-def moved(system: System, state: State, step: np.ndarray) -> State:
+def displaced(system: System, state: State, step: np.ndarray) -> State:
     """Bodies moved by a small motion along w: r_P by A δx, A by the rotation δφ in body axes, η by δη; σ is left alone."""
     places, e = in_velocities(system), state.e.copy()
     for name, body in system.bodies.items():
@@ -150,7 +154,7 @@ def moved(system: System, state: State, step: np.ndarray) -> State:
     return replace(state, e=e)
 
 
-def _turning(system: System, state: State) -> float:
+def _fastest_turn(system: System, state: State) -> float:
     """The fastest turn of a frame or section."""
     speeds = [0.0]
     for name, body in system.bodies.items():
@@ -170,8 +174,8 @@ def _stress_rates(system: System, at: Terms, rates: np.ndarray) -> np.ndarray:
     return out
 
 
-def _followed(system: System, miss: np.ndarray) -> None:
-    """A sentence where no accelerations satisfy the joints: a mechanism that moves through a dead point."""
+def _require_feasible(system: System, miss: np.ndarray) -> None:
+    """Raises JointError if no accelerations satisfy the joints, as at a dead point."""
     if (size := np.abs(miss)).max(initial=0.0) > FEASIBLE:
         name = system.multipliers.owner(int(np.argmax(size)))
         raise JointError(
@@ -180,7 +184,9 @@ def _followed(system: System, miss: np.ndarray) -> None:
         )
 
 
-# --- Joints that repeat each other: which rows follow from others wherever the mechanism moves.
+# --- redundant rows ---------------------------------------------------------------------------------------------------
+#
+# Rows of joints that follow from others wherever the mechanism moves.
 #
 # A rank that is lost at one place only (a dead point) comes back right after it, so nothing is dropped for it: the step takes its
 # rows away from that place. So the rank is looked at where the mechanism stands and again a little further on.
@@ -190,7 +196,7 @@ AWAY = 1e-2  # metres or radians
 STEPS = 30
 
 
-def repeated_rows(system: System, state: State, G: Matrix | None = None) -> tuple[int, ...]:
+def redundant_rows(system: System, state: State, G: Matrix | None = None) -> tuple[int, ...]:
     """Numbers of the joint rows (G of `velocity_rows`) that always follow from others, with a warning that names their joints."""
     if not system.multipliers.size:
         return ()
@@ -198,28 +204,32 @@ def repeated_rows(system: System, state: State, G: Matrix | None = None) -> tupl
     here = dependencies(G)
     if not here.shape[1]:
         return ()
-    mu = dependencies(velocity_rows(system, _elsewhere(system, state, G))[0])
+    mu = dependencies(velocity_rows(system, _nearby_state(system, state, G))[0])
     if not mu.shape[1]:
         return ()
     rows = la.qr(mu.T, pivoting=True, mode="economic")[2][: mu.shape[1]]
-    owners = {system.multipliers.owner(int(k)) for k in np.flatnonzero(np.abs(mu).max(axis=1) > 1e-6)}
-    named = sorted(owners)
-    said = ", ".join(map(repr, named[:8])) + (f" and {len(named) - 8} more" if len(named) > 8 else "")
-    warnings.warn(
-        f"joints {said} repeat each other in {mu.shape[1]} rows: the motion is right, their multipliers are not unique",
-        RedundancyWarning,
-        stacklevel=4,
-    )
+    warn_of_redundancy(system, mu, stacklevel=5)
     return tuple(int(k) for k in sorted(rows))
 
 
-def _elsewhere(system: System, state: State, G: Matrix) -> State:
-    """A state a little away from this one that still closes the joints: along a random feasible motion, then Newton."""
+def warn_of_redundancy(system: System, mu: np.ndarray, stacklevel: int) -> None:
+    """Warns of the joints whose rows depend on each other, μᵀG = 0."""
+    names = sorted({system.multipliers.owner(int(k)) for k in np.flatnonzero(np.abs(mu).max(axis=1) > 1e-6)})
+    joints = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    warnings.warn(
+        f"joints {joints} repeat each other in {mu.shape[1]} rows: the motion is right, their multipliers are not unique",
+        RedundancyWarning,
+        stacklevel,
+    )
+
+
+def _nearby_state(system: System, state: State, G: Matrix) -> State:
+    """A nearby state that closes the joints: along a random feasible motion, then by Newton's method."""
     M = mass(system, state)
     random = np.random.default_rng(0).normal(size=M.shape[0])
     random[~rigid_columns(system)] = 0.0
-    along, _ = Saddle(M, G).solve(M @ random, np.zeros(G.shape[0]))
-    away = moved(system, state, AWAY * along / max(float(np.abs(along).max(initial=0.0)), 1e-300))
+    along, _ = SaddleSystem(M, G).solve(M @ random, np.zeros(G.shape[0]))
+    away = displaced(system, state, AWAY * along / max(float(np.abs(along).max(initial=0.0)), 1e-300))
     for _ in range(STEPS):
         gap = np.zeros(G.shape[0])
         for name, value in gaps(system, away).items():
@@ -228,5 +238,5 @@ def _elsewhere(system: System, state: State, G: Matrix) -> State:
         if np.abs(gap).max() < 1e-12:
             break
         G = velocity_rows(system, away)[0]
-        away = moved(system, away, Saddle(M, G).solve(np.zeros(M.shape[0]), -gap)[0])
+        away = displaced(system, away, SaddleSystem(M, G).solve(np.zeros(M.shape[0]), -gap)[0])
     return away

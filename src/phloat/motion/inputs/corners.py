@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from phloat.motion.inputs.positions import Path
-from phloat.motion.inputs.signals import Corners, Function, Signal, vectors
+from phloat.motion.inputs.drives import Path
+from phloat.motion.inputs.signals import Corners, Function, Signal, as_vectors
 
 SCAN = 8192  # places of a run where a function is looked at
 CLOSE = 0.02  # of the range of a function: how far it may be from a parabola in a piece
@@ -26,13 +26,13 @@ PULSE = 16  # fixed steps between two corners that are nearer than one step
 
 @dataclass(frozen=True, eq=False)
 class Stops:
-    """Times that no step passes, ascending, and those of them where a scheme that looks back begins anew."""
+    """Times that no step passes, ascending, and those of them at which multistep schemes restart."""
 
     times: np.ndarray
     breaks: frozenset[float]
 
     def after(self, t: float) -> float:
-        """The next one after t; infinite if there is none."""
+        """The first stop after t; infinite if there is none."""
         k = int(self.times.searchsorted(t, side="right"))
         return float(self.times[k]) if k < len(self.times) else np.inf
 
@@ -40,7 +40,7 @@ class Stops:
 NO_STOPS = Stops(np.zeros(0), frozenset())
 
 
-def stops(
+def find_stops(
     signals: Mapping[str, Signal], start: float, end: float, more: Iterable[float] = (), dt: float = np.inf
 ) -> Stops:
     """The corners of inputs between start and end; of functions only what steps of dt would not see."""
@@ -67,7 +67,7 @@ def _inside(times: np.ndarray, start: float, end: float) -> np.ndarray:
 
 
 def _pieces(signal: Function | Path, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
-    """Where the pieces of a function end, and its jumps."""
+    """Ends of the pieces in which a function is nearly a parabola, and its jumps."""
     times = np.linspace(start, end, SCAN + 1)
     values = _values(signal, times)
     span = np.ptp(values, axis=0)
@@ -78,7 +78,7 @@ def _pieces(signal: Function | Path, start: float, end: float) -> tuple[np.ndarr
         a, b = waiting.pop()
         if b - a == 1 or (_parabolic(values[a : b + 1]) and np.abs(np.diff(values[a : b + 1], axis=0)).max() < ABRUPT):
             if b - a == 1 and np.abs(values[b] - values[a]).max() > ABRUPT:
-                jumps += _narrowed(signal, float(times[a]), float(times[b]), span)
+                jumps += _locate_jump(signal, float(times[a]), float(times[b]), span)
             cuts.append(b)
         else:
             waiting += [((a + b) // 2, b), (a, (a + b) // 2)]
@@ -97,7 +97,7 @@ def _parabolic(values: np.ndarray) -> bool:
     return bool(np.abs(values - line - (1.0 - x**2) * bow).max() <= CLOSE)
 
 
-def _narrowed(signal: Function | Path, a: float, b: float, span: np.ndarray) -> list[float]:
+def _locate_jump(signal: Function | Path, a: float, b: float, span: np.ndarray) -> list[float]:
     """A jump in an interval: halved as long as one half has nearly all of the change."""
     f_a, f_b = _values(signal, np.array([a, b])) / span
     for _ in range(NARROWING):
@@ -115,4 +115,4 @@ def _narrowed(signal: Function | Path, a: float, b: float, span: np.ndarray) -> 
 def _values(signal: Function | Path, times: np.ndarray) -> np.ndarray:
     if isinstance(signal, Path):
         return signal.places(times)
-    return vectors(f"input {signal.name!r}", signal.function, times, signal.shape)
+    return as_vectors(f"input {signal.name!r}", signal.function, times, signal.shape)

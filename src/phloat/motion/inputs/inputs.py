@@ -10,11 +10,9 @@ import numpy as np
 
 from phloat.errors import InputError, PortError, finite_row, mapping, unknown
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.motion.inputs.positions import Path, Position, path, position
-from phloat.motion.inputs.signals import Constant, Corners, Function, Piecewise, Signal, piecewise, vector
+from phloat.motion.inputs.drives import Path, Position, path
+from phloat.motion.inputs.signals import Constant, Corners, Function, Piecewise, Signal, as_vector
 from phloat.system.system import System
-
-__all__ = ["Inputs", "Piecewise", "Position", "given_inputs", "piecewise", "position"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +40,9 @@ class Inputs:
                 )
         return out
 
-    @cached_property
-    def positions(self) -> dict[str, Position]:
-        """The ports whose positions are given; `at`, `mean` and `rate` hold their velocities."""
-        return {name: signal.position for name, signal in self.signals.items() if isinstance(signal, Path)}
-
     @property
     def paths(self) -> dict[str, Path]:
-        """The same ports as paths: `path.place(t)` is the checked position at t."""
+        """The inputs that are positions; `at`, `mean` and `rate` hold their velocities, `path.place(t)` the position."""
         return {name: signal for name, signal in self.signals.items() if isinstance(signal, Path)}
 
     def at(self, t: float) -> np.ndarray:
@@ -68,7 +61,7 @@ class Inputs:
         return out
 
     def driving(self) -> Inputs:
-        """Of these inputs those that drive a joint: the others do no more than load."""
+        """The inputs that drive joints, without loads."""
         joints = self.system.joints if isinstance(self.system, System) else {}
         given = {} if self.u is None else self.u
         return Inputs(self.system, {n: v for n, v in given.items() if n in joints and joints[n].driven})
@@ -92,8 +85,8 @@ class Inputs:
         return out
 
 
-def given_inputs(system: System | LinearPHDAE, u: Mapping[str, object] | Inputs | None) -> Inputs:
-    """Inputs as they were given: checked already, by name, or none."""
+def as_inputs(system: System | LinearPHDAE, u: Mapping[str, object] | Inputs | None) -> Inputs:
+    """Inputs of a system, from a mapping, from None, or checked already."""
     return u if isinstance(u, Inputs) else Inputs(system, u)
 
 
@@ -111,7 +104,7 @@ def _signal(system: System | LinearPHDAE, name: object, value: object) -> Signal
         return Function(name, value, shape)
     if isinstance(value, (tuple, list)) and len(value) == 2 and np.ndim(value[0]) == 1:
         return _corners(name, _table(name, *value), shape, bounded=True)
-    return Constant(vector(f"input {name!r}", value, shape))
+    return Constant(as_vector(f"input {name!r}", value, shape))
 
 
 def _table(name: str, times: object, values: object) -> Piecewise:
@@ -137,5 +130,5 @@ def _numbers(values: object) -> bool:
 
 
 def _corners(name: str, lines: Piecewise, shape: tuple[int, ...], *, bounded: bool) -> Corners:
-    vector(f"input {name!r}", lines.values[0], shape)
+    as_vector(f"input {name!r}", lines.values[0], shape)
     return Corners(name, lines, bounded)

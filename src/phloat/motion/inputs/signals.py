@@ -157,14 +157,14 @@ class Corners:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function of t, checked whenever it is asked."""
+    """A function of t whose values are checked."""
 
     name: str
     function: Callable[[float], object]
     shape: tuple[int, ...]
 
     def at(self, t: float) -> np.ndarray:
-        return vector(f"input {self.name!r} at t = {t:g} s", self.function(t), self.shape)
+        return as_vector(f"input {self.name!r} at t = {t:g} s", self.function(t), self.shape)
 
     def mean(self, t0: float, t1: float) -> np.ndarray:
         """By three Gauss points."""
@@ -178,12 +178,12 @@ class Function:
         """The means over intervals, as rows."""
         middle, half = 0.5 * (starts + ends), 0.5 * (ends - starts)
         points = np.stack([middle + half * x for x, _ in GAUSS], axis=1)
-        values = vectors(f"input {self.name!r}", self.function, points.ravel(), self.shape)
+        values = as_vectors(f"input {self.name!r}", self.function, points.ravel(), self.shape)
         values = values.reshape(len(middle), len(GAUSS), -1)
         return sum((weight * values[:, k] for k, (_, weight) in enumerate(GAUSS)), np.zeros(self.shape))
 
     def rate(self, t: float) -> np.ndarray:
-        return difference(self.at, t)
+        return derivative(self.at, t)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,20 +223,20 @@ class Resolved(Function):
         return out + 0.5**depth * better[off].sum(axis=0)
 
 
-def difference(f: Callable[[float], np.ndarray], t: float, step: float = STEP) -> np.ndarray:
+def derivative(f: Callable[[float], np.ndarray], t: float, step: float = STEP) -> np.ndarray:
     """f'(t) to sixth order. Runs begin at t = 0: from there no value before it is asked for."""
     weights = ONWARD if 0.0 <= t < 3 * step else FIRST
     return sum((w * f(t + k * step) for k, w in weights.items() if k), weights.get(0, 0.0) * f(t)) / step
 
 
-def vector(what: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
+def as_vector(what: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
     """`value` as floats of this shape; a port of one component takes a number too."""
     if shape == (1,) and not isinstance(value, (list, tuple)) and getattr(value, "ndim", 0) == 0:
         return finite(what, value, ()).reshape(1)
     return finite(what, value, shape)
 
 
-def vectors(what: str, function: Callable[[float], object], times: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def as_vectors(what: str, function: Callable[[float], object], times: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """A function at many times, as rows; all of them are checked at once, and one by one only to say which is wrong."""
     given = [function(t) for t in times]
     try:
@@ -246,7 +246,7 @@ def vectors(what: str, function: Callable[[float], object], times: np.ndarray, s
     fits = rows.shape == (len(times), *shape) or (shape == (1,) and rows.shape == (len(times),))
     if fits and rows.dtype.kind in "biuf" and np.isfinite(rows).all():
         return rows.astype(float).reshape(len(times), *shape)
-    return np.array([vector(f"{what} at t = {t:g} s", value, shape) for t, value in zip(times, given, strict=True)])
+    return np.array([as_vector(f"{what} at t = {t:g} s", value, shape) for t, value in zip(times, given, strict=True)])
 
 
 def means(signal: Signal, times: np.ndarray) -> np.ndarray:

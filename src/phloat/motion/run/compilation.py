@@ -1,4 +1,4 @@
-"""The step is compiled by a process of its own, the first time on a machine; what takes so long is said on the terminal.
+"""Compilation of the time step, in a process of its own; a message on the terminal announces it.
 
 A process that compiles does not run what it writes to Numba's cache: its functions call those that were compiled one by one
 before, those of the cache carry copies that were compiled together. They round differently. With a process of its own for the
@@ -22,14 +22,14 @@ BEGIN = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from phloat.mo
 
 
 def is_compiled(entry: Callable = advance) -> bool:
-    """Whether a compiled function is in this process or in the cache on disk; or whether nothing is to be compiled."""
+    """Whether a function is compiled in this process or in the cache on disk, or compilation is switched off."""
     if PLAIN:
         return True
     return bool(vars(entry)["overloads"]) or bool(vars(entry)["_cache"]._cache_file._load_index())
 
 
 def compile_apart(entry: Callable = advance, what: str = "the time step", warm: str = "warm") -> None:
-    """A compiled function on disk, with one line the first time; where no other process can make it, this one will."""
+    """Compiles a function in another process if it is not in the cache; if that fails, this process will compile it."""
     if is_compiled(entry) or COMPILING in os.environ:
         return
     sys.stderr.write(f"phloat: compiling {what}, once per installation; this takes a minute …\n")

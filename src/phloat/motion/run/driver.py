@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from phloat.errors import ConvergenceError, InputError
-from phloat.motion.initial.velocities import agreed, closed_or_said
+from phloat.motion.initial.velocities import consistent_state, require_closed
 from phloat.motion.inputs.corners import Stops
 from phloat.motion.result import Result
 from phloat.motion.run.events import (
@@ -17,12 +17,12 @@ from phloat.motion.run.events import (
     RESTING,
     ZERO,
     Crossing,
-    Pile,
     Point,
-    begun,
-    bracket,
-    onward,
-    together,
+    Recurrence,
+    bracket_crossing,
+    first_group,
+    next_level,
+    start_level,
 )
 from phloat.motion.run.outputs import Outputs
 from phloat.motion.run.run import Run
@@ -91,7 +91,7 @@ class Stepper(Protocol):
         """All output rows, or the first so many."""
 
 
-def drive(stepper: Stepper) -> Result:
+def run_to_end(stepper: Stepper) -> Result:
     """Runs the task of a stepper to its end, or to an event that stops it."""
     run, task = stepper.run, stepper.run.task
     if stepper.adaptive and task.controller is not None and run.due == np.inf:
@@ -153,7 +153,7 @@ class EventSearch:
 
     def __init__(self, stepper: Stepper, memory: Mapping[str, np.ndarray]) -> None:
         self.stepper, self.run, self.events = stepper, stepper.run, stepper.run.task.events
-        self.piles = [Pile() for _ in self.events]
+        self.recurrences = [Recurrence() for _ in self.events]
         self.fresh = "levels" not in memory  # no event has been looked for yet
         self.travel, self.length = [0.0] * len(self.events), 0.0  # of values in the last step, and that of the step
         self.levels = memory["levels"].tolist() if "levels" in memory else self._levels()
@@ -169,7 +169,7 @@ class EventSearch:
         start, end, levels = self.stepper.start, self.run.t, self._levels()
         if self.fresh:
             changes = np.subtract(levels, self.levels).tolist()
-            self.levels, self.fresh = list(map(begun, self.events, self.levels, changes)), False
+            self.levels, self.fresh = list(map(start_level, self.events, self.levels, changes)), False
         self.travel = [max(abs(a), abs(b)) for a, b in zip(self.levels, levels, strict=True)]
         self.length = end - start
         found: dict[int, Crossing] = {}
@@ -178,9 +178,9 @@ class EventSearch:
                 crossing = self._within(i, levels[i], start, end)
                 found |= {} if crossing is None else {i: crossing}
         if found:
-            group, part = together(found, max(SAME, ROUND_OFF * abs(end) / self.length))
+            group, part = first_group(found, max(SAME, ROUND_OFF * abs(end) / self.length))
             return group, start + part * self.length
-        self.before, self.levels = self.levels, list(map(onward, self.levels, levels))
+        self.before, self.levels = self.levels, list(map(next_level, self.levels, levels))
         return None
 
     def act(self, group: dict[int, Crossing], at: float) -> bool:
@@ -211,8 +211,8 @@ class EventSearch:
             run.records.append((before.e, before.e))
             return False
         after = fits(system, after)
-        closed_or_said(system, after)
-        after = agreed(system, after, run.inputs())
+        require_closed(system, after)
+        after = consistent_state(system, after, run.inputs())
         run.changes.append((run.t, which, energy(system, after) - energy(system, before)))
         run.records.append((before.e, after.e))
         self.stepper.restart(after)
@@ -222,7 +222,7 @@ class EventSearch:
         """Raises ConvergenceError where infinitely many events lie just ahead."""
         task = self.run.task
         for k in group:
-            complaint = self.piles[k].grown(self.run.t, self.events[k].name, task.t_end - task.t_0)
+            complaint = self.recurrences[k].add(self.run.t, self.events[k].name, task.t_end - task.t_0)
             if complaint is not None:
                 raise ConvergenceError(complaint, self.stepper.result())
 
@@ -253,7 +253,9 @@ class EventSearch:
             self.stepper.move_to(start + x * h)
             return event.value(self.run.t, self.stepper.outputs())
 
-        ends = bracket(event, lambda x: event.value(start + x * h, self.stepper.interpolate(x)), self.levels[i], level)
+        ends = bracket_crossing(
+            event, lambda x: event.value(start + x * h, self.stepper.interpolate(x)), self.levels[i], level
+        )
         if ends is None:
             return None
         first, second = ((x, value(x) if 0.0 < x < 1.0 else f) for x, f in ends)

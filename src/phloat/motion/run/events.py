@@ -60,8 +60,8 @@ class Event:
 
 
 @dataclass(frozen=True, eq=False)
-class Happened:
-    """An event that took place: its time and name, and the states just before and just after it (the same where it stopped)."""
+class PastEvent:
+    """An event that took place: its time and name, and the states just before and after it (equal if the run stopped there)."""
 
     t: float
     name: str
@@ -72,19 +72,17 @@ class Happened:
 Point = tuple[float, float]  # a part of a step, and the value there
 
 
-def bracket(event: Event, value: Callable[[float], float], first: float, last: float) -> tuple[Point, Point] | None:
-    """Two parts of a step between which an event crosses zero for the first time: by its values at eighths and at its extrema.
+def bracket_crossing(
+    event: Event, value: Callable[[float], float], first: float, last: float
+) -> tuple[Point, Point] | None:
+    """Two fractions of a step between which an event first crosses zero, by its values at eighths and at its extrema.
 
     Those are the extrema of the cubic through the values and slopes at both ends.
     """
     early, late = value(DELTA), value(1.0 - DELTA)
     slope_0 = (4.0 * early - 3.0 * first - value(2.0 * DELTA)) / (2.0 * DELTA)
     slope_1 = -(4.0 * late - 3.0 * last - value(1.0 - 2.0 * DELTA)) / (2.0 * DELTA)
-    cubic = [
-        slope_0 + slope_1 + 2.0 * (first - last),
-        3.0 * (last - first) - 2.0 * slope_0 - slope_1,
-        slope_0,
-    ]
+    cubic = [slope_0 + slope_1 + 2.0 * (first - last), 3.0 * (last - first) - 2.0 * slope_0 - slope_1, slope_0]
     turns = np.roots([3.0 * cubic[0], 2.0 * cubic[1], cubic[2]])
     inside = [float(x.real) for x in turns if abs(x.imag) < 1e-9 and AT_ONCE < x.real < 1.0]
     points = [(0.0, first), *((x, value(x)) for x in sorted({*LOOKED, *inside})), (1.0, last)]
@@ -94,13 +92,13 @@ def bracket(event: Event, value: Callable[[float], float], first: float, last: f
 # --- zeros at the start and after `do` -----------------------------------------------------------------------------------
 
 
-def begun(event: Event, level: float, change: float) -> float:
-    """The value at the start of a run: from a zero the watched direction is a crossing; neither is where both are watched."""
+def start_level(event: Event, level: float, change: float) -> float:
+    """The value of an event at the start of a run: a zero counts as being before a crossing in the direction of the event."""
     return level if abs(level) > ZERO * abs(change) else -event.direction * HELD
 
 
-def onward(before: float, after: float) -> float:
-    """The value after a step: a held zero that has not moved is still held."""
+def next_level(before: float, after: float) -> float:
+    """The value of an event after a step: a zero with a sign keeps it while it stays zero."""
     return before if after == 0.0 and abs(before) == HELD else after
 
 
@@ -112,22 +110,22 @@ class Crossing:
     side: float
 
 
-def together(found: dict[int, Crossing], same: float) -> tuple[dict[int, Crossing], float]:
-    """The first crossings, those no more than `same` apart, and where all of them are past zero."""
+def first_group(found: dict[int, Crossing], same: float) -> tuple[dict[int, Crossing], float]:
+    """The first crossings, no more than `same` apart, and the fraction of the step where all of them are past zero."""
     first = min(crossing.at for crossing in found.values())
     group = {k: crossing for k, crossing in found.items() if crossing.at - first <= same}
     return group, max(crossing.at for crossing in group.values())
 
 
 @dataclass(eq=False)
-class Pile:
-    """The times of one event: whether they pile up at a point."""
+class Recurrence:
+    """The times of one event, to find whether they accumulate at a point."""
 
     times: list[float] = field(default_factory=list)
     count: int = 0
 
-    def grown(self, t: float, name: str, span: float) -> str | None:
-        """One time more; a sentence where infinitely many lie just ahead."""
+    def add(self, t: float, name: str, span: float) -> str | None:
+        """Adds a time. Returns an error message if infinitely many lie just ahead."""
         self.count += 1
         self.times = [*self.times[-SHRINKING - 1 :], t]
         gaps = np.diff(self.times)

@@ -10,7 +10,7 @@ from phloat.system.state import State
 
 
 def interpolate_states(start: State, end: State, h: float, part: float) -> State:
-    """The state at a part (0 … 1) of the step from start to end: positions cubic, velocities linear, σ as η asks.
+    """The state at a fraction of the step from start to end: positions cubic, velocities linear, σ from η.
 
     Velocities at nodes alternate about the joints by O(h²), so a line through them is as good as they are.
     """

@@ -22,7 +22,7 @@ from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, exchange, set_s
 from phloat.motion.kernel.tables import LAM
 from phloat.motion.law_ranges import stamp_times, watched_places
 from phloat.motion.result import Result
-from phloat.motion.run.assembled import Assembled
+from phloat.motion.run.assembly import Assembly
 from phloat.motion.run.compilation import compile_apart
 from phloat.motion.run.run import Run
 from phloat.motion.run.task import Task
@@ -97,7 +97,7 @@ class KernelRun(Run):
     """
 
     def __init__(
-        self, task: Task, assembly: Assembled | None = None, tolerance: float | None = None, parts: Parts = WHOLE
+        self, task: Task, assembly: Assembly | None = None, tolerance: float | None = None, parts: Parts = WHOLE
     ) -> None:
         compile_apart()
         super().__init__(task, assembly)
@@ -149,7 +149,7 @@ class KernelRun(Run):
         if done:
             self.t, run.moved = float(times[done]), moving[done - 1]
         if self.turns is not None and rows.count > before:
-            angles = self.turns.onward(self.turned, rows.kept[before : rows.count])
+            angles = self.turns.unwrapped(self.turned, rows.kept[before : rows.count])
             self.turned = angles[-1]
             rows.turned += list(angles)
             rows.select(before, wanted[wanted <= rows.count - before] - 1)

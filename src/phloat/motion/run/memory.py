@@ -11,7 +11,7 @@ from phloat.errors import InputError
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.workspace import unranged
 from phloat.motion.run.kernel_run import KernelRun, Snapshot
-from phloat.motion.saving.forms import damaged_memory
+from phloat.motion.saving.format import damaged_memory
 
 Memory = Mapping[str, np.ndarray]
 

@@ -1,4 +1,4 @@
-"""Bars for what takes long: on a terminal, in a notebook, and nowhere else unless asked for."""
+"""Progress bars, on a terminal and in a notebook; elsewhere only on request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Progress = Callable[[float, Missing | None], None]
 
 
 class Bar:
-    """Drawn once something takes more than a second, a few times a second, and gone at the end."""
+    """A bar that appears after a second, is drawn a few times a second, and disappears at the end."""
 
     def __init__(self, wanted: bool | None) -> None:
         self.begun, self.shown = time.perf_counter(), 0.0
@@ -39,7 +39,7 @@ class Bar:
         return not self.hidden and now - self.begun > PATIENCE and now - self.shown > PAUSE
 
     def draw(self, part: float, words: str) -> None:
-        """So much is done; the words stand behind the bar, as far as there is room."""
+        """Draws the bar at this fraction, with as much of the text behind it as fits."""
         self.shown = time.perf_counter()
         if self.notebook:
             self._put(f'<progress value="{part:.4f}" max="1"></progress> <code>{html.escape(words)}</code>', words)
@@ -70,8 +70,8 @@ class Bar:
             self.handle.update(data, raw=True)
 
 
-def bar(start: float, end: float, wanted: bool | None) -> Progress:
-    """How far a run is: called with the time reached and how to find the energy residual; with infinity it goes away."""
+def progress_bar(start: float, end: float, wanted: bool | None) -> Progress:
+    """A function to call with the time reached and a function for the energy residual; infinity clears the bar."""
     drawn = Bar(wanted)
 
     def show(t: float, missing: Missing | None) -> None:
@@ -87,6 +87,6 @@ def bar(start: float, end: float, wanted: bool | None) -> Progress:
 
 
 def _notebook() -> Any:
-    """IPython's display module where a notebook looks on; nothing is imported that is not there already."""
+    """IPython's display module if this is a notebook; nothing is imported that is not imported already."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return sys.modules.get("IPython.display") if type(shell).__name__ == "ZMQInteractiveShell" else None

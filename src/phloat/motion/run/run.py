@@ -9,16 +9,15 @@ from functools import cached_property
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.motion.inputs.signals import Constant, Signal, vector
+from phloat.motion.inputs.signals import Constant, Signal, as_vector
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import Packed
 from phloat.motion.law_ranges import begin_ranges, found_ranges
-from phloat.motion.result import Books, Result, past_events
-from phloat.motion.run.assembled import Assembled, assembled, unload
-from phloat.motion.run.outputs import Outputs
-from phloat.motion.run.reader import Reader
+from phloat.motion.result import EnergyAccounts, Result, past_events
+from phloat.motion.run.assembly import Assembly, assemble_run, unload_states
+from phloat.motion.run.outputs import Outputs, Reader
 from phloat.motion.run.task import Task
-from phloat.motion.run.turns import counted
+from phloat.motion.run.turns import turn_counter
 from phloat.system.state import State
 
 
@@ -76,7 +75,7 @@ class Run:
 
     missing: Callable[[], float] | None = None  # the energy residual so far, where the scheme counts works exactly
 
-    def __init__(self, task: Task, assembly: Assembled | None = None) -> None:
+    def __init__(self, task: Task, assembly: Assembly | None = None) -> None:
         self.task, self.t = task, task.t_0
         also = task.system.ports.also
         self.given = {also.get(name, name): signal for name, signal in task.inputs.signals.items()}
@@ -90,12 +89,12 @@ class Run:
             self.signals |= self._saved_signals(task.memory)
         elif task.controller is not None:
             self.control(Outputs(task.system, task.state))
-        self.assembly = assembled(task.system, task.state, self.signals, task.t_0) if assembly is None else assembly
+        self.assembly = assemble_run(task.system, task.state, self.signals, task.t_0) if assembly is None else assembly
         p = self.packed
         for row in task.dropped:
             p.model.rows[row, t.R_DROPPED] = 1
         begin_ranges(p, task.t_0)
-        self.turns = counted(task.system, p, task.output)
+        self.turns = turn_counter(task.system, p, task.output)
         self.turned = np.zeros(0) if self.turns is None else self.turns.wrapped(self.numbers[None])[0]
         self.rows = Rows(np.zeros((0, p.kept)), np.zeros((0, p.multipliers)), np.zeros((0, len(p.entries))))
 
@@ -139,7 +138,7 @@ class Run:
                     f"there {'are' if first else 'were at the start'}: {', '.join(there)}"
                 )
             shape = task.system.ports.shape(name)
-            self.signals[port] = Constant(vector(f"controller, {name!r} at t = {self.t:g} s", value, shape))
+            self.signals[port] = Constant(as_vector(f"controller, {name!r} at t = {self.t:g} s", value, shape))
 
     def controlled(self) -> dict[str, np.ndarray]:
         """The present values of the inputs that the controller has set."""
@@ -171,12 +170,12 @@ class Run:
 
     def state(self) -> State:
         system = self.task.system
-        return State(system.bodies, system.layout, unload(self.assembly, self.numbers[None])[0])
+        return State(system.bodies, system.layout, unload_states(self.assembly, self.numbers[None])[0])
 
     def count_turns(self) -> None:
         """Counts the turns of joints in space up to the present state."""
         if self.turns is not None:
-            self.turned = self.turns.onward(self.turned, self.numbers[None])[0]
+            self.turned = self.turns.unwrapped(self.turned, self.numbers[None])[0]
 
     def add_row(self, kept: np.ndarray, lam: np.ndarray, springs: np.ndarray) -> None:
         """Appends an output row at the time reached."""
@@ -197,7 +196,7 @@ class Run:
         at = int(p.model.entries[0, t.J_WORK]) - p.first if entries else 0
         works = kept[:, at : at + 2 * entries].reshape(n, entries, 2)
         names, changes = self._works_of_events(times)
-        accounts = Books(
+        accounts = EnergyAccounts(
             (*(entry.name for entry in p.entries), *names),
             energies,
             losses,
@@ -207,7 +206,7 @@ class Run:
         return Result(
             system,
             times,
-            unload(self.assembly, kept),
+            unload_states(self.assembly, kept),
             lam[:, : system.multipliers.size],
             accounts,
             {**info, "events": tuple(self.happened), **found_ranges(p), **self.info},

@@ -1,4 +1,4 @@
-"""What a scheme is asked to do, and the rows it fills."""
+"""The task of a run, and the protocols of schemes and controllers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from phloat.motion.inputs.inputs import Inputs
-from phloat.motion.result import Books, Result
+from phloat.motion.result import Result
 from phloat.motion.run.events import Event
 from phloat.motion.run.outputs import Outputs
 from phloat.motion.run.progress import Progress
-from phloat.motion.saving.record import Recorder
+from phloat.motion.saving.recorder import Recorder
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -21,15 +21,15 @@ Controller = Callable[[float, Outputs], Mapping[str, object]]
 
 
 @runtime_checkable
-class Begins(Protocol):
-    """A controller that is a value: a run begins it afresh, on a System or a LinearPHDAE, with steps of dt (None: they vary)."""
+class LibraryController(Protocol):
+    """A controller of this library: a run starts it on a System or a LinearPHDAE, with steps of dt (None: they vary)."""
 
     def begun(self, model: Any, dt: float | None) -> tuple[Any, Callable[[float, Any], Mapping[str, object]]]: ...
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A motion to be found: from `state` at t_0 to t_end with inputs, a controller, events; outputs where they are wanted."""
+    """What a run is to compute: from `state` at t_0 to t_end, with inputs, controller, events and output times."""
 
     system: System
     state: State
@@ -50,9 +50,6 @@ class Task:
 
 
 class Scheme(Protocol):
-    """A way from a task to a result."""
+    """A method of time integration."""
 
     def run(self, task: Task) -> Result: ...
-
-
-__all__ = ["Begins", "Books", "Controller", "Event", "Scheme", "Task"]

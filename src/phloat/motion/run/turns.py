@@ -1,4 +1,4 @@
-"""Whole turns of joints in space, counted step by step: rows that are kept may be many turns apart.
+"""Whole turns of joints in space, counted at every step, because output rows may be many turns apart.
 
 In a plane absolute angles count them; in space an angle is read from directions, which say it up to whole turns.
 """
@@ -17,7 +17,7 @@ from phloat.system.system import System
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class TurnCounter:
     """The angles of joints in space, from the kept numbers of steps."""
 
     packed: Packed
@@ -27,7 +27,7 @@ class Counted:
         """Angles between −π and π, (rows, joints)."""
         return np.stack([self._angle(kept, *joint) for joint in self.joints], axis=1)
 
-    def onward(self, before: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    def unwrapped(self, before: np.ndarray, kept: np.ndarray) -> np.ndarray:
         """Angles with their turns, from those of the step before."""
         return np.unwrap(np.vstack([before, self.wrapped(kept)]), axis=0)[1:]
 
@@ -51,18 +51,18 @@ class Counted:
         return bent @ np.swapaxes(A, 1, 2)
 
 
-def turning(system: System) -> dict[str, tuple[Connection, Row]]:
+def spatial_angles(system: System) -> dict[str, tuple[Connection, Row]]:
     """The angles of joints in space by name."""
     if system.plane:
         return {}
     return {f"{c.name}.{row.label}": (c, row) for c in system.joints.values() for row in c.coordinates if row.is_angle}
 
 
-def counted(system: System, packed: Packed, output: object) -> Counted | None:
-    """What counts turns, where there are joints in space that turn and not every step is kept."""
-    there = turning(system)
+def turn_counter(system: System, packed: Packed, output: object) -> TurnCounter | None:
+    """A counter of turns, if there are joints in space that turn and not every step is output."""
+    there = spatial_angles(system)
     if not there or (isinstance(output, int) and output == 1):
         return None
     joints = [c for c, _ in there.values()]
     sides = [(side(system, c.first), side(system, c.second)) for c in joints]
-    return Counted(packed, tuple((*ends, row) for ends, (_, row) in zip(sides, there.values(), strict=True)))
+    return TurnCounter(packed, tuple((*ends, row) for ends, (_, row) in zip(sides, there.values(), strict=True)))

@@ -17,8 +17,8 @@ PARTIAL = ".part"  # at the end of the name of a file that is being written
 Check = Callable[[object], bool]
 
 
-def write_whole(file: Path, put: Callable[[BinaryIO], object]) -> None:
-    """Under another name first: what bears its own name is whole. A sentence where it cannot be written."""
+def write_atomically(file: Path, put: Callable[[BinaryIO], object]) -> None:
+    """Writes a file under another name and renames it, so that it is never partial. Raises SaveError if that fails."""
     partial = file.with_name(file.name + PARTIAL)
     try:
         with open(partial, "wb") as opened:
@@ -37,38 +37,38 @@ def write_whole(file: Path, put: Callable[[BinaryIO], object]) -> None:
         raise SaveError(f"{str(file)!r} cannot be written: {why}") from error
 
 
-def description(file: Path, kind: str, version: int, words: Mapping[str, Check]) -> dict[str, Any]:
-    """What a JSON file says of a saved "run" or "ensemble"; a sentence where it is none of this phloat, or says nonsense."""
+def read_description(file: Path, kind: str, version: int, words: Mapping[str, Check]) -> dict[str, Any]:
+    """Reads the JSON description of a saved "run" or "ensemble". Raises InputError if it is not valid."""
     if not file.exists():
         there = "is not there" if not file.parent.exists() else f"holds no {file.name}"
         raise InputError(f"there is no saved {kind} in {str(file.parent)!r}: it {there}")
     try:
-        said = json.loads(file.read_text(encoding="utf-8"))
+        found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise _unread(file, str(error)) from error
-    if not isinstance(said, dict) or said.get("format") != f"phloat {kind}":
+    if not isinstance(found, dict) or found.get("format") != f"phloat {kind}":
         raise InputError(f"{str(file)!r} does not describe {_article(kind)} {kind} of phloat")
-    if whole_number(said.get("version")) and said["version"] > version:
+    if is_count(found.get("version")) and found["version"] > version:
         raise InputError(
-            f"{str(file)!r} has version {said['version']}, and this phloat reads up to {version}; use a newer phloat"
+            f"{str(file)!r} has version {found['version']}, and this phloat reads up to {version}; use a newer phloat"
         )
-    for word, check in {"version": whole_number, **words}.items():
-        if word not in said or not check(said[word]):
-            raise _unread(file, f"{word!r} is {_short(said.get(word, 'not there'))}")
-    return said
+    for word, check in {"version": is_count, **words}.items():
+        if word not in found or not check(found[word]):
+            raise _unread(file, f"{word!r} is {_short(found.get(word, 'not there'))}")
+    return found
 
 
-def whole_number(x: object) -> bool:
+def is_count(x: object) -> bool:
     return isinstance(x, int) and not isinstance(x, bool) and x >= 0
 
 
-def names(x: object) -> bool:
+def is_names(x: object) -> bool:
     return isinstance(x, list) and all(isinstance(name, str) for name in x)
 
 
-def shapes(x: object) -> bool:
+def is_shapes(x: object) -> bool:
     """{name: (number, …)}"""
-    return isinstance(x, dict) and all(isinstance(row, list) and all(map(whole_number, row)) for row in x.values())
+    return isinstance(x, dict) and all(isinstance(row, list) and all(map(is_count, row)) for row in x.values())
 
 
 def _unread(file: Path, why: str) -> InputError:
@@ -76,28 +76,28 @@ def _unread(file: Path, why: str) -> InputError:
 
 
 def _short(value: object) -> str:
-    return said if len(said := repr(value)) < 60 else f"{said[:60]}…"
+    return text if len(text := repr(value)) < 60 else f"{text[:60]}…"
 
 
 # --- one writer at a time --------------------------------------------------------------------------------------------
 #
-# The system lets go of a lock when its holder ends, however that ends: none grows stale.
+# The operating system releases the lock when its process ends, in whatever way, so that no lock is left behind.
 
 
-LOCK = "lock"  # the file; it says which process is at work, and is gone when that has ended in peace
+LOCK = "lock"  # name of the lock file; it has the process that writes, and is removed when that ends normally
 
 
 @contextmanager
-def held(folder: Path, of: str = "run") -> Iterator[None]:
-    """The folder, made where it is not there, for this writer alone; a sentence where another is at work in it."""
+def locked(folder: Path, of: str = "run") -> Iterator[None]:
+    """Locks a folder, which is created if needed, for this writer. Raises SaveError if another process has the lock."""
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise InputError(f"{str(folder)!r} is a file; {_article(of)} {of} is saved in a folder of its own")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = _taken(folder)
+        file = _open_lock(folder)
     except SaveError:
         raise
-    except (OSError, ValueError) as error:  # ValueError: names that cannot be
+    except (OSError, ValueError) as error:  # ValueError: impossible names
         why = getattr(error, "strerror", None) or error
         raise SaveError(f"nothing can be written to {str(folder)!r}: {why}; give another folder") from error
     try:
@@ -105,16 +105,16 @@ def held(folder: Path, of: str = "run") -> Iterator[None]:
     finally:
         with suppress(OSError):
             (folder / LOCK).unlink()
-        with suppress(OSError):  # a full disk may not even take the name of the holder
+        with suppress(OSError):  # the disk may be full
             file.close()
 
 
-def _taken(folder: Path) -> IO[str]:
-    """The file of the lock, open and held."""
+def _open_lock(folder: Path) -> IO[str]:
+    """Opens the lock file and acquires the lock."""
     while True:
         file = open(folder / LOCK, "a+")
         try:
-            _hold(file, folder)
+            _acquire(file, folder)
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(file.fileno()), os.stat(folder / LOCK)):
                     with suppress(OSError):
@@ -125,11 +125,11 @@ def _taken(folder: Path) -> IO[str]:
         except BaseException:
             file.close()
             raise
-        file.close()  # the holder before took the file away with it: once more
+        file.close()  # the process before removed the file: try again
 
 
-def _hold(file: IO[str], folder: Path) -> None:
-    if os.name != "posix":  # elsewhere nobody looks
+def _acquire(file: IO[str], folder: Path) -> None:
+    if os.name != "posix":  # no locks there
         return
     import fcntl
 

@@ -18,12 +18,12 @@ from itertools import pairwise
 import numpy as np
 
 from phloat.errors import ConvergenceError
-from phloat.motion.inputs.corners import Stops, stops
+from phloat.motion.inputs.corners import Stops, find_stops
 from phloat.motion.inputs.signals import Function, Resolved
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, PAIRS, Arrays
 from phloat.motion.kernel.step import SOLVED
-from phloat.motion.run.assembled import unload
+from phloat.motion.run.assembly import unload_states
 from phloat.motion.run.driver import Memory
 from phloat.motion.run.kernel_run import KernelRun, Snapshot
 from phloat.motion.run.memory import recall
@@ -55,7 +55,7 @@ class AdaptiveSteps(KernelStepper):
                 run.given[name] = run.signals[name] = resolved
         self.rtol, self.atol = rtol, atol
         self.distances = Distances(run)
-        self.corners = stops(run.given, task.t_0, task.t_end, task.corners)
+        self.corners = find_stops(run.given, task.t_0, task.t_end, task.corners)
         memory = recall(run)
         self.h, self.count, self.pairs, self.span, self.rejected = dt, 0, 1, task.t_end - task.t_0, 0
         self.reach = self.spent = np.zeros(len(self.distances.bodies))
@@ -92,7 +92,7 @@ class AdaptiveSteps(KernelStepper):
         task = self.run.task
         if not task.events:
             return len(rows)
-        states = (State(task.system.bodies, task.system.layout, e) for e in unload(self.run.assembly, rows))
+        states = (State(task.system.bodies, task.system.layout, e) for e in unload_states(self.run.assembly, rows))
         first: list[float] | None = None
         for k, state in enumerate(states):
             signs = [np.sign(e.value(task.t_0, Outputs(task.system, state))) for e in task.events]

@@ -7,13 +7,13 @@ import numpy as np
 from phloat.motion.inputs.corners import NO_STOPS, Stops
 from phloat.motion.kernel.step import SOLVED
 from phloat.motion.result import Result
-from phloat.motion.run.assembled import load
+from phloat.motion.run.assembly import load_state
 from phloat.motion.run.driver import ROUND_OFF, Dense, Memory
 from phloat.motion.run.interpolation import interpolate_states
 from phloat.motion.run.kernel_run import NONE, KernelRun, Snapshot
 from phloat.motion.run.memory import memory_of, recall
-from phloat.motion.run.nodes import Marks, Nodes
 from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.time_grid import OutputNodes, TimeGrid
 from phloat.system.state import State
 
 CHUNK = 256  # steps between looks at the clock
@@ -84,7 +84,7 @@ class KernelStepper:
 
     def restart(self, state: State | None = None) -> None:
         if state is not None:
-            load(self.run.assembly, state)
+            load_state(self.run.assembly, state)
             self.run.count_turns()
 
 
@@ -97,12 +97,12 @@ class FixedSteps(KernelStepper):
         super().__init__(run)
         recall(run)
         task, self.dt = run.task, dt
-        nodes = Nodes(task.t_0, task.t_end, dt)
+        nodes = TimeGrid(task.t_0, task.t_end, dt)
         at = nodes.not_before(np.array([run.t - 1e-9 * dt]))
         self.nodes, self.node = nodes, int(at[0])
         if nodes.at(at)[0] - run.t > 1e-9 * dt:  # a run that ended between nodes resumes
-            self.nodes, self.node = Nodes(run.t, task.t_end, dt), 0
-        self.marks = Marks(self.nodes, task.output)
+            self.nodes, self.node = TimeGrid(run.t, task.t_end, dt), 0
+        self.marks = OutputNodes(self.nodes, task.output)
         self.single = self.watched or task.controller is not None
         self.at_node = True
 

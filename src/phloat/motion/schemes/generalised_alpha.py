@@ -21,11 +21,11 @@ from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix
 from phloat.errors import ConvergenceError, InputError, not_negative
 from phloat.motion.continuous import residual as compiled
-from phloat.motion.continuous.factors import Factors, bordered, factored
+from phloat.motion.continuous.factors import Factors, bordered, factorise
 from phloat.motion.continuous.stepper import ContinuousStepper, DenseStep
 from phloat.motion.kernel import tables as t
 from phloat.motion.result import Result
-from phloat.motion.run.driver import drive
+from phloat.motion.run.driver import run_to_end
 from phloat.motion.run.interpolation import hermite
 from phloat.motion.run.task import Task
 
@@ -49,7 +49,7 @@ class GeneralisedAlpha:
     def run(self, task: Task) -> Result:
         if task.dt is None:
             raise InputError("the step is missing: give dt=… (GeneralisedAlpha does not adapt it)")
-        return drive(AlphaSteps(task, self.rho, task.dt))
+        return run_to_end(AlphaSteps(task, self.rho, task.dt))
 
 
 class AlphaSteps(ContinuousStepper):
@@ -82,7 +82,7 @@ class AlphaSteps(ContinuousStepper):
         if abs(end - t_0 - self.h) > 1e-6 * self.h:  # a belongs to a time that the step before has set
             self.a = self.yd[self.flow.v].copy()
         self.h = end - t_0
-        self.parted(end, 0)
+        self.step_in_parts(end, 0)
         self.steps += 1
         h, y_1, yd_1, done_1 = end - t_0, self.y, self.yd, self.done
 
@@ -96,7 +96,7 @@ class AlphaSteps(ContinuousStepper):
 
         return DenseStep(t_0, end, at)
 
-    def parted(self, end: float, depth: int) -> None:
+    def step_in_parts(self, end: float, depth: int) -> None:
         """To the end: with the factors there are, with new ones, or in two halves."""
         start, fresh = self.time, self.factors is None
         try:
@@ -104,12 +104,12 @@ class AlphaSteps(ContinuousStepper):
         except ConvergenceError:
             self.factors = None
             if not fresh:
-                return self.parted(end, depth)
+                return self.step_in_parts(end, depth)
             if depth == DEEPEST:
                 raise
             self.halved += 1
-            self.parted(0.5 * (start + end), depth + 1)
-            self.parted(end, depth + 1)
+            self.step_in_parts(0.5 * (start + end), depth + 1)
+            self.step_in_parts(end, depth + 1)
 
     def solve(self, end: float) -> None:
         """Newton's method on the motion x of the step and λ."""
@@ -126,7 +126,7 @@ class AlphaSteps(ContinuousStepper):
         model, places = flow.assembly.packed.model, flow.places
         for k in range(ITERATIONS):
             a = (x / h - v_0 - (0.5 - self.beta) * h * a_0) / (self.beta * h)
-            compiled.moved(model, places, base, x, y)
+            compiled.displace(model, places, base, x, y)
             y[flow.v] = v_0 + h * ((1.0 - self.gamma) * a_0 + self.gamma * a)
             yd[flow.v] = ((1.0 - self.alpha_m) * a + self.alpha_m * a_0 - self.alpha_f * self.yd[flow.v]) / (
                 1.0 - self.alpha_f
@@ -143,13 +143,13 @@ class AlphaSteps(ContinuousStepper):
             lam = lam + inertial * step[len(x) :]
             before, change = change, float(np.linalg.norm(weight * step[: len(x)]))
             if not change < np.inf:
-                raise self.stuck()
+                raise self.failure()
             self.iterations += 1
         else:
-            raise self.stuck()
+            raise self.failure()
         self.finish(end, s, y, yd, a)
 
-    def stuck(self) -> ConvergenceError:
+    def failure(self) -> ConvergenceError:
         return ConvergenceError(
             f"Newton's method of GeneralisedAlpha fails at t = {self.time:g} s, though the step was halved {DEEPEST} times; "
             "look at the motion before (it is in `result` of this error), or try a smaller dt"
@@ -171,9 +171,9 @@ class AlphaSteps(ContinuousStepper):
         self.factorisations += 1
         along = self.turned(-by_y[flow.q, flow.v], x)
         tangent = by_yd[flow.v, flow.v] + (rate * by_y[flow.v, flow.v] + by_y[flow.v, flow.q] @ along) / inertial
-        factors = factored(bordered(tangent, by_y[flow.v, flow.lam], by_y[flow.mu, flow.q] @ along))
+        factors = factorise(bordered(tangent, by_y[flow.v, flow.lam], by_y[flow.mu, flow.q] @ along))
         if factors is None:
-            raise self.stuck()
+            raise self.failure()
         return factors
 
     def turned(self, along: np.ndarray | Matrix, x: np.ndarray) -> np.ndarray | Matrix:
@@ -192,10 +192,10 @@ class AlphaSteps(ContinuousStepper):
 
     def finish(self, end: float, s: np.ndarray, y: np.ndarray, yd: np.ndarray, a: np.ndarray) -> None:
         flow, h = self.flow, end - self.time
-        compiled.normalised(flow.assembly.packed.model, flow.places, y)
+        compiled.normalise(flow.assembly.packed.model, flow.places, y)
         rest = flow.residual(s, y, np.zeros(flow.size), np.empty(flow.size))
         yd[flow.q], yd[flow.d] = -rest[flow.q], -rest[flow.d]
-        compiled.settle(flow.assembly.packed.model, flow.assembly.packed.w, flow.places, end)
+        compiled.settle_gaps(flow.assembly.packed.model, flow.assembly.packed.w, flow.places, end)
         power = flow.powers(s, y)
         self.done = self.done + 0.5 * h * (self.power + power)
         self.time, self.y, self.yd, self.a, self.power = end, y.copy(), yd.copy(), a, power

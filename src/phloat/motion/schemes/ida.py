@@ -20,7 +20,7 @@ from phloat.motion.continuous import residual as compiled
 from phloat.motion.continuous.factors import DENSE
 from phloat.motion.continuous.stepper import ContinuousStepper, DenseStep
 from phloat.motion.result import Result
-from phloat.motion.run.driver import drive
+from phloat.motion.run.driver import run_to_end
 from phloat.motion.run.interpolation import hermite
 from phloat.motion.run.task import Task
 
@@ -45,7 +45,7 @@ class IDA:
         positive("atol", self.atol)
 
     def run(self, task: Task) -> Result:
-        return drive(IDASteps(task, self, sundials()))
+        return run_to_end(IDASteps(task, self, sundials()))
 
 
 def sundials() -> ModuleType:
@@ -78,7 +78,7 @@ class IDASteps(ContinuousStepper):
         atol[flow.v] *= RATES
         atol[flow.lam.start :] = FREE
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # it is said that our derivatives are used, not its own
+            warnings.simplefilter("ignore", UserWarning)  # it warns that our derivatives are used
             self.solver = self.package.IDA(
                 self.residual,
                 jacfn=self.jacobian,
@@ -111,7 +111,7 @@ class IDASteps(ContinuousStepper):
         h, middle = end - t_0, 0.5 * (t_0 + end)
         between = self.flow.powers(self.flow.inputs(middle), hermite(y_0, y_1, h * yd_0, h * yd_1, 0.5))
         power_1 = self.flow.powers(self.inputs(end), y_1)
-        compiled.settle(self.flow.assembly.packed.model, self.flow.assembly.packed.w, self.flow.places, end)
+        compiled.settle_gaps(self.flow.assembly.packed.model, self.flow.assembly.packed.w, self.flow.places, end)
         done_1 = done_0 + h / 6 * (power_0 + 4 * between + power_1)
         self.time, self.node, self.done = end, (y_1, yd_1, power_1), done_1
 

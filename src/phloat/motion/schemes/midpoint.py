@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from phloat.errors import InputError, not_negative, positive
 from phloat.motion.result import Result
-from phloat.motion.run.driver import drive
+from phloat.motion.run.driver import run_to_end
 from phloat.motion.run.kernel_run import KernelRun, Parts
 from phloat.motion.run.task import Task
 from phloat.motion.schemes.adaptive import AdaptiveSteps
@@ -45,7 +45,7 @@ class Midpoint:
             raise InputError("the step is missing: give dt=…, or scheme=Midpoint(rtol=…) to let it adapt")
         run = KernelRun(task, tolerance=self.newton)
         dt = task.dt or FIRST * (task.t_end - task.t_0)
-        return drive(FixedSteps(run, dt) if self.rtol is None else AdaptiveSteps(run, dt, self.rtol, self.atol))
+        return run_to_end(FixedSteps(run, dt) if self.rtol is None else AdaptiveSteps(run, dt, self.rtol, self.atol))
 
 
 def _require_tolerance(newton: float | None) -> None:
@@ -83,7 +83,7 @@ class Composition4:
             raise InputError(
                 f"{damped!r} is damped, and Composition4 takes steps back in time, where damping feeds; use Midpoint"
             )
-        return drive(FixedSteps(KernelRun(task, tolerance=self.newton, parts=PARTS), task.dt))
+        return run_to_end(FixedSteps(KernelRun(task, tolerance=self.newton, parts=PARTS), task.dt))
 
 
 def _damped(system: System) -> str:

@@ -15,10 +15,10 @@ import numpy as np
 
 from phloat.errors import ConvergenceError, not_negative, positive
 from phloat.motion.continuous import residual as compiled
-from phloat.motion.continuous.factors import Factors, factored
+from phloat.motion.continuous.factors import Factors, factorise
 from phloat.motion.continuous.stepper import ContinuousStepper, DenseStep
 from phloat.motion.result import Result
-from phloat.motion.run.driver import drive
+from phloat.motion.run.driver import run_to_end
 from phloat.motion.run.task import Task
 
 R6 = np.sqrt(6.0)
@@ -64,7 +64,7 @@ class RadauIIA:
         not_negative("atol", self.atol)
 
     def run(self, task: Task) -> Result:
-        return drive(RadauSteps(task, self.rtol, self.atol))
+        return run_to_end(RadauSteps(task, self.rtol, self.atol))
 
 
 class RadauSteps(ContinuousStepper):
@@ -157,7 +157,7 @@ class RadauSteps(ContinuousStepper):
             return self.factors
         by_y, by_yd = self.derivatives
         self.factorisations += 1
-        real, pair = (factored(self.flow.matrix(by_y + value / h * by_yd)) for value in (GAMMA, MU))
+        real, pair = (factorise(self.flow.matrix(by_y + value / h * by_yd)) for value in (GAMMA, MU))
         return None if real is None or pair is None else (h, real, pair)
 
     def newton_solved(self, h: float, stages: list[np.ndarray]) -> tuple[np.ndarray, int, float] | None:
@@ -199,7 +199,7 @@ class RadauSteps(ContinuousStepper):
         if self.last is None:
             return np.outer(C * h, np.where(np.arange(self.flow.size) < self.flow.lam.start, self.yd, 0.0))
         h_0, Z = self.last
-        return np.array([interpolated(Z, 1.0 + c * h / h_0) for c in C]) - Z[2]
+        return np.array([_interpolated(Z, 1.0 + c * h / h_0) for c in C]) - Z[2]
 
     def error(self, h: float, s_0: np.ndarray, Z: np.ndarray, scale: np.ndarray, *, again: bool) -> float:
         """(γ/h ∂F/∂ẏ + ∂F/∂y)⁻¹ applied to −F(t₀, y₀, −Σ e_i Z_i / h); filtered once more where it would turn a step down."""
@@ -236,11 +236,11 @@ class RadauSteps(ContinuousStepper):
         flow, t_0, y_0, done_0 = self.flow, self.time, self.y, self.done
         model = flow.assembly.packed.model
         powers = np.array([flow.powers(s, y_0 + z) for s, z in zip(stages, Z, strict=True)])
-        compiled.settle(model, flow.assembly.packed.w, flow.places, end)
+        compiled.settle_gaps(model, flow.assembly.packed.w, flow.places, end)
         self.done = done_0 + h * A[2] @ powers
         self.yd = A_INVERSE[2] @ Z / h
         self.time, self.y, self.last, self.before = end, y.copy(), (h, Z), (h, max(error, 1e-2))
-        compiled.normalised(model, flow.places, self.y)
+        compiled.normalise(model, flow.places, self.y)
         self.steps += 1
         factor = min(8.0, max(0.2, factor))
         if slow:
@@ -252,7 +252,7 @@ class RadauSteps(ContinuousStepper):
             x = (time - t_0) / h
             if time == end:
                 return y_1, done_1
-            return y_0 + interpolated(Z, x), done_0 + h * summed(powers, x)
+            return y_0 + _interpolated(Z, x), done_0 + h * _integral(powers, x)
 
         return DenseStep(t_0, end, at)
 
@@ -265,13 +265,13 @@ class RadauSteps(ContinuousStepper):
         }
 
 
-def interpolated(Z: np.ndarray, x: float) -> np.ndarray:
+def _interpolated(Z: np.ndarray, x: float) -> np.ndarray:
     """The cubic through 0 and the stages, at x."""
     weights = [np.prod([(x - d) / (c - d) for d in (0.0, *C) if d != c]) for c in C]
     return np.array(weights) @ Z
 
 
-def summed(powers: np.ndarray, x: float) -> np.ndarray:
+def _integral(powers: np.ndarray, x: float) -> np.ndarray:
     """The integral from 0 to x of the parabola through the stages."""
     vandermonde = np.vander(C, 3, increasing=True)
     weights = np.linalg.solve(vandermonde.T, np.array([x, x**2 / 2, x**3 / 3]))

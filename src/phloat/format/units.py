@@ -1,0 +1,183 @@
+"""Numbers with units: "6 mm", "200 GPa", "1200 rpm", "2 kN/m" as SI numbers with their dimension.
+
+Decimals and units are multiplied as fractions, so that "33.4 g" is the number that 0.0334 is. Hz is one turn in a second, 2π rad/s.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import astuple, dataclass
+from fractions import Fraction
+
+from phloat.errors import InputError, unknown
+
+NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
+MAX_CHARACTERS = 60  # of a number with its unit
+FACTOR = re.compile(r"\s*([*·/]?)\s*([A-Za-zµμ°%]+|1)\s*(?:(?:\^|\*\*)?\s*([+-]?\d|[²³⁴])|([⁻]?[¹²³⁴]))?")
+SUPERSCRIPTS = {"¹": 1, "²": 2, "³": 3, "⁴": 4, "⁻¹": -1, "⁻²": -2, "⁻³": -3, "⁻⁴": -4}
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """Powers of kilogram, metre, second and radian."""
+
+    kg: int = 0
+    m: int = 0
+    s: int = 0
+    rad: int = 0
+
+    def times(self, other: Dimension, power: int = 1) -> Dimension:
+        """This dimension times a power of another."""
+        return Dimension(*(a + power * b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def fits(self, wanted: Dimension) -> bool:
+        """Whether it is the wanted dimension; radians may be left out, as in "N m" for "N m/rad"."""
+        return (self.kg, self.m, self.s) == (wanted.kg, wanted.m, wanted.s) and self.rad in (0, wanted.rad)
+
+
+NONE = Dimension()
+FORCE, STRESS, ENERGY = Dimension(1, 1, -2), Dimension(1, -1, -2), Dimension(1, 2, -2)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """`factor` times a power of π of the SI unit of a dimension."""
+
+    dimension: Dimension
+    factor: Fraction = Fraction(1)
+    pi: int = 0
+
+
+def _units() -> dict[str, Unit]:
+    mass, length, time, angle = Dimension(kg=1), Dimension(m=1), Dimension(s=1), Dimension(rad=1)
+    of = {
+        "m": (length, {"n": -9, "u": -6, "µ": -6, "μ": -6, "m": -3, "c": -2, "d": -1, "": 0, "k": 3}),
+        "g": (mass, {"m": -6, "": -3, "k": 0}),
+        "t": (mass, {"": 3}),
+        "s": (time, {"n": -9, "u": -6, "µ": -6, "μ": -6, "m": -3, "": 0}),
+        "N": (FORCE, {"m": -3, "": 0, "k": 3, "M": 6}),
+        "Pa": (STRESS, {"": 0, "h": 2, "k": 3, "M": 6, "G": 9}),
+        "bar": (STRESS, {"m": 2, "": 5}),
+        "J": (ENERGY, {"m": -3, "": 0, "k": 3}),
+        "W": (ENERGY.times(time, -1), {"m": -3, "": 0, "k": 3}),
+        "rad": (angle, {"m": -3, "": 0}),
+    }
+    out = {
+        f"{prefix}{name}": Unit(dimension, Fraction(10) ** power)
+        for name, (dimension, prefixes) in of.items()
+        for prefix, power in prefixes.items()
+    }
+    inch, pound, rate = Fraction("0.0254"), Fraction("0.45359237"), angle.times(time, -1)
+    weight, degree, turn = pound * Fraction("9.80665"), Unit(angle, Fraction(1, 180), 1), Unit(angle, Fraction(2), 1)
+    return out | {
+        **{
+            "in": Unit(length, inch),
+            "ft": Unit(length, 12 * inch),
+            "lb": Unit(mass, pound),
+            "lbf": Unit(FORCE, weight),
+        },
+        **{"psi": Unit(STRESS, weight / inch**2), "min": Unit(time, Fraction(60)), "h": Unit(time, Fraction(3600))},
+        **{"%": Unit(NONE, Fraction(1, 100)), "1": Unit(NONE)},
+        **{"deg": degree, "°": degree, "rev": turn, "turn": turn, "turns": turn},
+        **{
+            "rpm": Unit(rate, Fraction(2, 60), 1),
+            "Hz": Unit(rate, Fraction(2), 1),
+            "kHz": Unit(rate, Fraction(2000), 1),
+        },
+    }
+
+
+UNITS = _units()
+COMMON = ("m", "mm", "cm", "kg", "g", "s", "ms", "N", "kN", "Pa", "MPa", "GPa", "J", "W", "rad", "deg", "rpm", "Hz")
+LENGTHS, MASSES = (tuple(n for n, unit in UNITS.items() if unit.dimension == UNITS[si].dimension) for si in ("m", "kg"))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number in SI units; `dimension` is None where no unit was written."""
+
+    value: float
+    dimension: Dimension | None
+
+
+def parse_number(text: str) -> Measured:
+    """The number in a text. Raises InputError if it is no number or has an unknown unit."""
+    parts = re.fullmatch(rf"\s*({NUMBER})(.*)", text, re.DOTALL) if len(text) <= MAX_CHARACTERS else None
+    if parts is None:
+        raise InputError(f"{abbreviated(text)!r} is not a number")
+    number, unit = parts[1], parts[2].strip()
+    if not math.isfinite(float(number)):
+        raise InputError(f"{number!r} is too large for a number")
+    if not unit:
+        return Measured(float(number), None)
+    whole = parse_unit(unit)
+    if whole.factor == 1 and not whole.pi:
+        return Measured(float(number), whole.dimension)
+    try:
+        return Measured(float(Fraction(number) * whole.factor) * math.pi**whole.pi, whole.dimension)
+    except OverflowError:
+        raise InputError(f"{abbreviated(text)!r} is too large for a number") from None
+
+
+def parse_unit(text: str) -> Unit:
+    """The product of the units in a text; each / divides by the one unit after it."""
+    dimension, factor, pi, place = NONE, Fraction(1), 0, 0
+    while place < len(text):
+        found = FACTOR.match(text, place)
+        if found is None:
+            raise InputError(f"{abbreviated(text)!r} is not a unit; write units as in 'kg/m^3', 'N m', 'N s/m'")
+        sign, name, power, superscript = found.groups()
+        if name not in UNITS:
+            raise InputError(unknown("unit", name, dict.fromkeys((*COMMON, *UNITS))))
+        times = SUPERSCRIPTS[superscript or power] if (superscript or power) in SUPERSCRIPTS else int(power or 1)
+        times = -times if sign == "/" else times
+        unit = UNITS[name]
+        dimension, factor, pi = (
+            dimension.times(unit.dimension, times),
+            factor * unit.factor**times,
+            pi + times * unit.pi,
+        )
+        place = found.end()
+    return Unit(dimension, factor, pi)
+
+
+def abbreviated(text: str) -> str:
+    """The text, cut to 40 characters for messages."""
+    return text if len(text) <= 40 else f"{text[:37]}…"
+
+
+# quantities by name: dimension and an example
+QUANTITIES: dict[str, tuple[Dimension, str]] = {
+    "number": (NONE, "0.3"),
+    "length": (Dimension(m=1), "6 mm"),
+    "area": (Dimension(m=2), "20 mm^2"),
+    "second moment of area": (Dimension(m=4), "160 mm^4"),
+    "mass": (Dimension(kg=1), "250 g"),
+    "inertia": (Dimension(kg=1, m=2), "0.2 kg m^2"),
+    "density": (Dimension(kg=1, m=-3), "7870 kg/m^3"),
+    "time": (Dimension(s=1), "20 ms"),
+    "rate": (Dimension(s=-1), "0.1 1/s"),
+    "angle": (Dimension(rad=1), "30 deg"),
+    "angular rate": (Dimension(s=-1, rad=1), "1200 rpm"),
+    "angular acceleration": (Dimension(s=-2, rad=1), "2 rad/s^2"),
+    "velocity": (Dimension(m=1, s=-1), "2 m/s"),
+    "acceleration": (Dimension(m=1, s=-2), "9.81 m/s^2"),
+    "force": (FORCE, "200 N"),
+    "torque": (ENERGY, "5 N m"),
+    "stress": (STRESS, "200 GPa"),
+    "force per length": (Dimension(kg=1, s=-2), "2 kN/m"),
+    "stiffness": (Dimension(kg=1, s=-2), "2 kN/m"),
+    "torsional stiffness": (Dimension(kg=1, m=2, s=-2, rad=-1), "5 N m/rad"),
+    "damping": (Dimension(kg=1, s=-1), "3 N s/m"),
+    "torsional damping": (Dimension(kg=1, m=2, s=-1, rad=-1), "3 N m s/rad"),
+}
+
+
+def dimension_name(dimension: Dimension) -> str:
+    """The name of a dimension: "a length", or its powers where it has none."""
+    for name, (known, _) in QUANTITIES.items():
+        if known == dimension and dimension != NONE:
+            return f"a {name}" if name[0] not in "aeiou" else f"an {name}"
+    powers = {"kg": dimension.kg, "m": dimension.m, "s": dimension.s, "rad": dimension.rad}
+    return " ".join(n if p == 1 else f"{n}^{p}" for n, p in powers.items() if p) or "a plain number"

@@ -1,0 +1,327 @@
+"""One run of an ensemble: parameters by name, the initial state, the arguments of `simulate`, and the outputs."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phloat.algebra.numbers import numbers, with_numbers
+from phloat.control.passive import PassiveController
+from phloat.control.sampled import Sampled
+from phloat.errors import ClosureError, ConvergenceError, InputError, JointError, unknown
+from phloat.many.family import FamilyRuns, system_family
+from phloat.many.samples import Key
+from phloat.motion.initial.place import place
+from phloat.motion.result import Result
+from phloat.system.parameters import Table, table
+from phloat.system.state import State
+from phloat.system.system import System, fits
+
+SYSTEM = "system"  # an argument that is the system of the sample
+
+
+@dataclass(frozen=True, eq=False)
+class Varied:
+    """An argument of a run that a function computes for every sample from the parameters that it names."""
+
+    function: Callable[..., Any]
+
+    @property
+    def names(self) -> dict[str, object]:
+        """The parameters it takes, and their defaults (`inspect.Parameter.empty`: there is none)."""
+        return {n: p.default for n, p in inspect.signature(self.function).parameters.items() if n != SYSTEM}
+
+    def evaluate(self, values: Mapping[str, float], system: object) -> Any:
+        """The value of the function for one sample."""
+        known = {**values, SYSTEM: system}
+        wanted = inspect.signature(self.function).parameters
+        return self.function(**{name: known[name] for name in wanted if name in known})
+
+
+def varied(function: Callable[..., Any]) -> Varied:
+    """An argument of `ensemble` that depends on parameters by the names of its own arguments.
+
+    `controller=varied(lambda k: pid("motor", proportional=k))` with {"k": uniform(1.0, 5.0)} among the parameters; so may an
+    input, the whole of u, events, t_end …; an argument called `system` is the system of the sample.
+    """
+    if not callable(function):
+        raise InputError(f"{function!r} is no function; write varied(lambda k: pid('motor', proportional=k))")
+    kinds = {p.kind for p in inspect.signature(function).parameters.values()}
+    if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY}:
+        raise InputError("a function in varied(…) must name its arguments: they are the names of the parameters")
+    return Varied(function)
+
+
+def numbers_of(argument: object) -> dict[str, float]:
+    """The numbers of an input or a controller by name; of a number itself, under the name ''."""
+    if isinstance(argument, PassiveController):
+        return numbers(argument.made.keywords).values if argument.made is not None else {}
+    if isinstance(argument, Sampled):
+        own = numbers({"every": argument.every, "delay": argument.delay, "saturation": argument.saturation}).values
+        return own | numbers_of(argument.controller)
+    found = numbers(argument).values
+    ours = type(argument).__module__.startswith(
+        "phloat.control"
+    )  # controllers contain models, whose numbers are not listed
+    return {name: value for name, value in found.items() if "." not in name and "[" not in name} if ours else found
+
+
+def with_numbers_of(argument: Any, changes: Mapping[str, float]) -> Any:
+    """The same with other numbers."""
+    if isinstance(argument, PassiveController):
+        assert argument.made is not None
+        return argument.made.func(*argument.made.args, **_changed(argument.made.keywords, changes))
+    if isinstance(argument, Sampled):
+        inside = {name: value for name, value in changes.items() if name in numbers_of(argument.controller)}
+        own = {"every": argument.every, "delay": argument.delay, "saturation": argument.saturation}
+        own = _changed(own, {name: value for name, value in changes.items() if name not in inside})
+        return replace(argument, **own, controller=with_numbers_of(argument.controller, inside))
+    return _changed(argument, changes) if changes else argument
+
+
+def _changed(value: Any, changes: Mapping[str, float]) -> Any:
+    paths = numbers(value).paths
+    return with_numbers(value, {paths[name]: number for name, number in changes.items()})
+
+
+Start = State | Callable[[System], State] | Varied | None
+Outputs = dict[str, np.ndarray]
+ONE = "output"  # name of an output that has none
+
+
+class Outcome(NamedTuple):
+    """One sample: its outputs or its error, its warnings, and the output times of the run."""
+
+    sample: int
+    outputs: Outputs | None
+    error: str = ""
+    warned: tuple[tuple[str, str], ...] = ()
+    t: np.ndarray | None = None
+    single: bool = True  # the output is one number or array, without a name of its own
+
+
+@dataclass(frozen=True, eq=False)
+class ParametricRun:
+    """A run with open parameters; `arguments` are those of simulate by name."""
+
+    system: System
+    keys: tuple[Key, ...]
+    start: Start
+    arguments: Mapping[str, Any]
+    output: Callable[[Result], object] | None = None
+
+    def __post_init__(self) -> None:
+        assert self.targets is not None  # raises InputError for unknown names
+
+    # --- names -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def table(self) -> Table:
+        return table(self.system)
+
+    @cached_property
+    def other_numbers(self) -> dict[str, tuple[str, str]]:
+        """Numbers that are not of the system, "u.motor" or "controller.every": whose they are, and how called there."""
+        u = self.arguments.get("u")
+        owners = {f"u.{name}": value for name, value in u.items()} if isinstance(u, Mapping) else {}
+        owners["controller"] = self.arguments.get("controller")
+        found = {owner: numbers_of(value) for owner, value in owners.items() if not isinstance(value, Varied)}
+        return {_joined(owner, name): (owner, name) for owner, some in found.items() for name in some}
+
+    @cached_property
+    def function_arguments(self) -> dict[str, object]:
+        """Arguments of functions in varied(…), and their defaults."""
+        return {name: default for x in self._varied_arguments() for name, default in x.names.items()}
+
+    @cached_property
+    def targets(self) -> tuple[tuple[tuple[str, str], ...], ...]:
+        """For every key what it sets: ("system" | "other" | "argument", full name)."""
+        out = tuple(tuple(self._meant(key)) for key in self.keys)
+        named = [target for some in out for target in some]
+        if twice := next((target for target in named if named.count(target) > 1), None):
+            raise InputError(f"parameter {twice[1]!r} is given twice; name it once")
+        told = {name for kind, name in named if kind == "argument"}
+        empty = inspect.Parameter.empty
+        if missing := [
+            name for name, default in self.function_arguments.items() if default is empty and name not in told
+        ]:
+            raise InputError(f"a function in varied(…) takes {missing[0]!r}, which is not among the parameters")
+        return out
+
+    def _meant(self, key: Key) -> list[tuple[str, str]]:
+        if isinstance(key, tuple):
+            return [target for name in key for target in self._meant(name)]
+        if key in self.other_numbers:
+            return [("other", key)]
+        if key in self.function_arguments:
+            return [("argument", key)]
+        try:
+            return [("system", name) for name in self.table.named(key)]
+        except InputError as error:
+            if key in self.table.functions or any(key.startswith(name) for name in self.table.functions):
+                raise
+            raise InputError(
+                unknown("parameter", key, (*self.table.places, *self.other_numbers, *self.function_arguments))
+            ) from error
+
+    def _varied_arguments(self) -> list[Varied]:
+        u = self.arguments.get("u")
+        inside = u.values() if isinstance(u, Mapping) else ()
+        return [x for x in (self.start, *self.arguments.values(), *inside) if isinstance(x, Varied)]
+
+    # --- one sample --------------------------------------------------------------------------------------------------
+
+    def run_sample(self, k: int, values: np.ndarray, *, watched: bool = True) -> Outcome:
+        """Runs the k-th sample and catches its errors; `watched` records its warnings, which only one thread at a time can do."""
+        if not watched:
+            return self._outcome(k, values)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            outcome = self._outcome(k, values)
+        warned = dict.fromkeys((w.category.__name__, str(w.message)) for w in caught)
+        return outcome._replace(warned=tuple(warned))
+
+    def run_base(self) -> Outcome:
+        """Runs the system with its own numbers."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self._outcome(-1, None)
+
+    def _outcome(self, k: int, values: np.ndarray | None) -> Outcome:
+        try:
+            result = self.result(values)
+        except Exception as error:
+            return Outcome(k, None, error_text(error))
+        try:
+            found = final_state(result) if self.output is None else self.output(result)
+            outputs = as_outputs(found)
+        except Exception as error:
+            return Outcome(k, None, f"output: {error_text(error)}")
+        return Outcome(k, outputs, t=result.t, single=not isinstance(found, Mapping))
+
+    def result(self, values: np.ndarray | None) -> Result:
+        """The run with these parameters, or with those of the system if None."""
+        given: dict[str, dict[str, float]] = {"system": self._base_values, "other": {}, "argument": {}}
+        if values is None and (
+            empty := [n for n, d in self.function_arguments.items() if d is inspect.Parameter.empty]
+        ):
+            raise InputError(f"{empty[0]!r} has no value of its own")
+        if values is not None:
+            given["system"] = {}
+            for targets, value in zip(self.targets, values.tolist(), strict=True):
+                for kind, name in targets:
+                    given[kind][name] = value
+        system = self.family_runs.family.system(list(given["system"].values()))
+        other = self._sample_arguments(system, given["other"], given["argument"])
+        return self.family_runs.run_system(system, start=self._start_state(system, given["argument"]), **other)
+
+    @cached_property
+    def _base_values(self) -> dict[str, float]:
+        """The system's own values of the parameters that vary, in the order of `family_runs`."""
+        named = [name for targets in self.targets for kind, name in targets if kind == "system"]
+        return {name: self.table.places[name].value for name in named}
+
+    @cached_property
+    def family_runs(self) -> FamilyRuns:
+        """The runs of all samples, with what they share."""
+        options = {n: x for n, x in self.arguments.items() if not isinstance(x, Varied)}
+        if isinstance(u := options.get("u"), Mapping):
+            options["u"] = {n: x for n, x in u.items() if not isinstance(x, Varied)}
+        start: Any = self.start
+        if not isinstance(start, State):
+            with suppress(Exception):  # samples report the error
+                start = self._start_state(self.system, {})
+        t_end = options.pop("t_end", np.nan)
+        return FamilyRuns(system_family(self.system, tuple(self._base_values)), start, t_end, options)
+
+    def _start_state(self, system: System, values: Mapping[str, float]) -> State | None:
+        """The initial state of a sample; None if it is that of `family_runs`."""
+        if self.start is None:
+            return place(system)
+        if isinstance(self.start, Varied):
+            return fits(system, self.start.evaluate(values, system))
+        if not isinstance(self.start, State):
+            return fits(system, self.start(system))
+        if not self._bent_bodies:
+            return None
+        state = fits(system, self.start)
+        return state.with_values({f"{name}.eta": state[f"{name}.eta"] for name in self._bent_bodies})
+
+    def _sample_arguments(
+        self, system: System, other: Mapping[str, float], values: Mapping[str, float]
+    ) -> dict[str, Any]:
+        """The arguments of simulate that differ for this sample."""
+        changes: dict[str, dict[str, float]] = {}
+        for name, value in other.items():
+            owner, inner = self.other_numbers[name]
+            changes.setdefault(owner, {})[inner] = value
+        out = {n: x.evaluate(values, system) for n, x in self.arguments.items() if isinstance(x, Varied)}
+        u = out.get("u", self.arguments.get("u"))
+        inside = isinstance(u, Mapping) and any(isinstance(x, Varied) for x in u.values())
+        if isinstance(u, Mapping) and (inside or changes.keys() - {"controller"}):
+            made = {n: x.evaluate(values, system) if isinstance(x, Varied) else x for n, x in u.items()}
+            out["u"] = {n: with_numbers_of(x, changes.get(f"u.{n}", {})) for n, x in made.items()}
+        if "controller" in changes:
+            out["controller"] = with_numbers_of(self.arguments["controller"], changes["controller"])
+        return out
+
+    @cached_property
+    def _bent_bodies(self) -> list[str]:
+        """Bodies whose initial stress is that of their deformation, so that it has to follow the stiffness."""
+        assert isinstance(self.start, State)
+        state, out = self.start, []
+        for name, body in self.system.bodies.items():
+            if body.stresses and np.any(eta := state[f"{name}.eta"]):
+                sigma, follows = state[f"{name}.sigma"], body.elastic.stress(eta)
+                if np.allclose(sigma, follows, rtol=1e-9, atol=1e-12 * float(np.abs(follows).max())):
+                    out.append(name)
+        return out
+
+
+def error_text(error: Exception) -> str:
+    """The message of an error, with a hint where one helps."""
+    if isinstance(error, (InputError, ConvergenceError)):
+        hint = ""
+        if isinstance(error, ClosureError | JointError) or "close it with place" in str(error):
+            hint = " (a start that depends on parameters is a function: start=lambda system: place(system, …))"
+        return f"{error}{hint}"
+    return f"{type(error).__name__}: {error}"
+
+
+def final_state(result: Result) -> dict[str, np.ndarray]:
+    """The last state by name: the default output of a run."""
+    return {name: result.system.layout.of(result.e[-1], name) for name in result.system.layout}
+
+
+def as_outputs(found: object) -> Outputs:
+    """What an output function returned, as arrays by name."""
+    if isinstance(found, Result):
+        raise InputError("the whole Result was returned; return a number, an array or a dict of them")
+    items = found.items() if isinstance(found, Mapping) else [(ONE, found)]
+    return {str(name): _array(str(name), value) for name, value in items}
+
+
+def _array(name: str, value: object) -> np.ndarray:
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different length
+        array = np.asarray(None)
+    if array.dtype.kind not in "biufc":
+        raise InputError(
+            f"{name!r} is {type(value).__name__} {str(value)[:60]!r}; it must be a number or an array of numbers"
+        )
+    array = array.astype(complex if array.dtype.kind == "c" else float)
+    if np.isnan(array).any():
+        raise InputError(f"{name!r} is NaN" if not array.ndim else f"{name!r} holds NaN")
+    return array
+
+
+def _joined(owner: str, name: str) -> str:
+    return owner + ("" if not name or name.startswith("[") else ".") + name

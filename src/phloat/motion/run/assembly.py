@@ -1,0 +1,315 @@
+"""The buffers of a run: entries of the kernel, given efforts, driven frames; states in and out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from phloat.algebra.cross import skew
+from phloat.bodies.body import Port
+from phloat.errors import InputError
+from phloat.joints.rows import FIRST, INERTIAL, SECOND, aligned, effort_row
+from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Swivel
+from phloat.motion.inputs.signals import Signal
+from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.arrays import AXES, Arrays
+from phloat.motion.kernel.model import Model
+from phloat.motion.kernel.pack import Entry, Packed, Scalar, Side, packed, side
+from phloat.motion.kernel.rows import gap_at
+from phloat.motion.kernel.step import arrive
+from phloat.motion.kernel.tables import LAM
+from phloat.system.connection import Connection, port_state
+from phloat.system.elements import Element
+from phloat.system.jointed import joint_coordinates
+from phloat.system.state import State
+from phloat.system.system import System
+
+GROUND = Side(-1, None, np.eye(3), np.zeros(3))
+EFFORTS = {"force": "velocity", "torque": "spin"}  # rows along which efforts act
+
+
+@dataclass(eq=False)
+class Assembly:
+    """The buffers of a run, and where its inputs and drives are in them."""
+
+    system: System
+    signals: dict[str, Signal]  # by port; a controller changes them
+    packed: Packed
+    given: list[tuple[str, int]]  # for every given row: port and component …
+    given_at: np.ndarray  # … and its place in w
+    moving: list[Moving]
+    moving_at: np.ndarray
+    moved: np.ndarray  # where the drives stand
+    constant: np.ndarray  # energy of pre-stress, per body
+    before: list[np.ndarray]  # σ − C⁻¹ε(η), per body
+    names: list[str] = field(default_factory=list)  # of the entries
+
+    @cached_property
+    def given_columns(self) -> dict[str, tuple[list[int], list[int]]]:
+        """Of every port with a given effort: its columns among the given rows, and the component in each."""
+        out: dict[str, tuple[list[int], list[int]]] = {}
+        for k, (name, component) in enumerate(self.given):
+            columns, components = out.setdefault(name, ([], []))
+            columns.append(k)
+            components.append(component)
+        return out
+
+
+def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: float) -> Assembly:
+    """Entries for joints, elements and every port that has a signal."""
+    angles = joint_coordinates(system, state)
+    entries: list[Entry] = []
+    moving: list[Moving] = []
+    moves: dict[str, list[tuple[Moving, str, int]]] = {}
+    for c in system.joints.values():
+        if c.rows:
+            entry, motions = _closed(system, c, state, angles)
+            entries.append(entry)
+            moves[entry.name] = motions
+    for element in system.elements.values():
+        entries += _element(system, element, state, angles)
+    for name in [n for n in system.ports if n in signals]:
+        entries += effort_entries(system, name, angles)
+    out = packed(system, state, entries)
+    model = out.model
+    given: list[tuple[str, int]] = []
+    given_at: list[int] = []
+    moving_at: list[int] = []
+    for j, entry in enumerate(out.entries):
+        lam = int(model.where[LAM] + model.entries[j, t.J_LAM])
+        if not model.entries[j, t.J_UNKNOWN]:
+            given += [(entry.name, k) for k in range(len(entry.rows))]
+            given_at += list(range(lam, lam + len(entry.rows)))
+            continue
+        for motion, kind, row in moves.get(entry.name, []):
+            moving.append(motion)
+            moving_at += _places(model, j, kind, row)
+    run = Assembly(
+        system,
+        signals,
+        out,
+        given,
+        np.array(given_at, dtype=np.int64),
+        moving,
+        np.array(moving_at, dtype=np.int64),
+        np.concatenate([np.zeros(0), *(motion.start for motion in moving)]),
+        np.zeros(len(system.bodies)),
+        [np.zeros(body.stresses) for body in system.bodies.values()],
+        [entry.name for entry in out.entries],
+    )
+    load_state(run, state)
+    for motion in moving:
+        motion.check(signals, t0)
+    return run
+
+
+def _places(model: Model, j: int, kind: str, row: int) -> list[int]:
+    """Indices in w of what a drive moves: a target, a frame of the ground, or directions of the first port."""
+    entries, rows, end = model.entries, model.rows, model.ends
+    if kind == "target":
+        return [int(rows[entries[j, t.J_ROW] + row, t.R_COEF]) + t.TARGET1]
+    frame = int(end[entries[j, t.J_A], t.E_FRAME1])
+    return list(range(frame, frame + 12)) if kind == "frame" else list(range(frame + 3, frame + 12))
+
+
+def _closed(
+    system: System, c: Connection, state: State, angles: dict[str, float]
+) -> tuple[Entry, list[tuple[Moving, str, int]]]:
+    """The entry of a joint (closed, locked and driven rows), and its drives."""
+    first, second = side(system, c.first), side(system, c.second)
+    motions: list[tuple[Moving, str, int]] = []
+    port = port_state(c.second, state)
+    if c.joint.moves_ground:
+        first = Side(-1, None, port.D.T.copy(), port.c.copy())
+        linear = 2 if system.plane else 3
+        turning = sum(not row.is_length for row in c.driven)
+        start = np.concatenate([port.c, port.D.T.ravel()])
+        motions.append((Frame(c.name, start, c.second.triad.T, linear, turning), "frame", 0))
+    rows: list[Scalar] = []
+    component = 0
+    if spun := tuple(row.terms[0][1] - FIRST for row in c.rows if row.function == "spin"):
+        here = port_state(c.first, state)  # a ball joint is held by triads that agree where it starts
+        second.triad = np.array([_unbent(port.A, port.Psi @ port.eta, d) for d in here.D.T])
+        if c.driven:
+            motions.append((Swivel(c.name, first.triad, spun), "directions", 0))
+    for row in c.rows:
+        made = Scalar(aligned()[row.terms[0][1] - FIRST] if row.function == "spin" else row, t.CLOSED)
+        if row.coordinate:
+            made.gap = angles[f"{c.name}.{row.label}"]
+            if row in c.driven:
+                motions.append((Coordinate(c.name, component, np.array([made.gap])), "target", len(rows)))
+                component += 1
+        rows.append(made)
+    return Entry(c.name, first, second, rows), motions
+
+
+def _unbent(A: np.ndarray, turn: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """The direction t of a section that bends to d: A bent(ψ, t) = d."""
+    return np.linalg.solve(A @ (np.eye(3) + skew(turn) + skew(turn) @ skew(turn) / 3.0), d)
+
+
+def _at_one_point(element: Element, state: State) -> bool:
+    return bool(np.linalg.norm(port_state(element.second, state).c - port_state(element.first, state).c) == 0.0)
+
+
+def _owner(system: System, element: Element) -> str:
+    """The joint whose free axis an element acts on."""
+    ends = [(end.body, end.port) for end in (element.first, element.second)]
+    there = (c for c in system.joints.values() if [(end.body, end.port) for end in (c.first, c.second)] == ends)
+    return next((c.name for c in there if set(element.rows) <= set(c.coordinates)), "")
+
+
+def _element(system: System, element: Element, state: State, angles: dict[str, float]) -> list[Entry]:
+    """The entry of an element, without rows that neither store nor dissipate."""
+    rows = []
+    for row, law in zip(element.rows, element.laws, strict=True):
+        if law.stores or law.resists:
+            made = Scalar(row, t.COMPLIANT, law)
+            if row.function == "length" and _at_one_point(element, state):
+                raise InputError(
+                    f"the ends of {element.name!r} stand at one point, so it pulls nowhere; start it stretched"
+                )
+            if row.is_angle:
+                made.gap = angles.get(f"{_owner(system, element)}.{row.label}", 0.0)
+            rows.append(made)
+    return [Entry(element.name, side(system, element.first), side(system, element.second), rows)] if rows else []
+
+
+def effort_entries(system: System, name: str, angles: dict[str, float]) -> list[Entry]:
+    """The rows that a given effort acts along; drives have none."""
+    if name in system.actuators:
+        actuator = system.actuators[name]
+        follows = actuator.axes == "body" and system.bodies[actuator.body].rotates  # a point has no axes of its own
+        function, axes = EFFORTS[actuator.kind], SECOND if follows else INERTIAL
+        number = list(system.bodies).index(actuator.body)
+        return [
+            Entry(name, GROUND, _side(number, port), [_given(function, weight * actuator.direction, axes)])
+            for weight, port in actuator.ports
+        ]
+    if name in system.joints:
+        c = system.joints[name]
+        if not c.free:
+            return []
+        rows: list[Scalar] = []
+        for row in c.free:
+            gap = angles.get(f"{name}.{row.label}", 0.0) if row.coordinate else 0.0
+            rows.append(Scalar(row, t.GIVEN, gap=gap))
+        return [Entry(name, side(system, c.first), side(system, c.second), rows)]
+    owner, _, port_name = name.rpartition(".")
+    body = system.bodies[owner]
+    axes = SECOND if body.rotates else INERTIAL
+    rows = [_given("velocity" if i < 3 else "spin", np.eye(3)[i % 3], axes) for i in body.active]
+    return [Entry(name, GROUND, _side(list(system.bodies).index(owner), body.port(port_name)), rows)]
+
+
+def _given(function: str, direction: np.ndarray, axes: int) -> Scalar:
+    return Scalar(effort_row(function, direction, axes), t.GIVEN)
+
+
+def _side(body: int, port: Port) -> Side:
+    return Side(body, port, np.eye(3), np.zeros(3))
+
+
+# --- states in and out -----------------------------------------------------------------------------------------------
+
+
+def load_state(run: Assembly, state: State) -> None:
+    """Writes a state to the buffers: r and V of the mass centre, pre-stress, ports at the start, targets of closed rows."""
+    w, model = run.packed.w, run.packed.model
+    for i, (name, arrays) in enumerate(run.packed.arrays.items()):
+        pose, B = state.pose(name), model.bodies[i]
+        n = int(B[t.N_ETA])
+        at, along = arrays.shift
+        y = at + along @ pose.eta
+        r = pose.r_P + pose.A @ y
+        V = pose.A @ (pose.v_P + np.cross(pose.omega, y) + along @ pose.rates)
+        w[B[t.W_Q] : B[t.W_Q] + 12 + n] = np.concatenate([r, pose.A.ravel(), pose.eta])
+        w[B[t.W_Q1] : B[t.W_Q1] + 12] = np.concatenate([r, pose.A.ravel()])
+        w[B[t.W_QT] : B[t.W_QT] + 9] = np.eye(3).ravel()
+        w[B[t.W_V] : B[t.W_V] + 6 + n] = np.concatenate([V, pose.omega, pose.rates])
+        if f"{name}.theta" in state.layout:
+            w[B[t.W_THETA]] = float(state[f"{name}.theta"])
+        run.before[i] = pose.sigma - arrays.body.elastic.stress(pose.eta) if n else pose.sigma
+        if run.before[i].any():
+            strain, force, run.constant[i] = arrays.prestress(run.before[i])
+            w[B[t.W_PRE] : B[t.W_PRE] + len(strain)] = strain
+            w[B[t.W_FPRE] : B[t.W_FPRE] + n] = force
+        else:
+            w[B[t.W_PRE] : B[t.W_PRE] + np.count_nonzero(arrays.quadratic)] = 0.0
+            w[B[t.W_FPRE] : B[t.W_FPRE] + n] = run.constant[i] = 0.0
+    run.packed.iw[t.I_STARTED] = run.packed.iw[t.I_FACTORED] = 0
+    arrive(model, w)
+    _measure_gaps(run)
+
+
+def _measure_gaps(run: Assembly) -> None:
+    """Gaps at the start: closed rows stay where they are (they were checked to be closed); hinges keep their turns."""
+    w, model = run.packed.w, run.packed.model
+    for entry in model.entries:
+        a, b = model.ends[entry[t.J_A]], model.ends[entry[t.J_B]]
+        for r in range(entry[t.J_ROW], entry[t.J_ROW] + entry[t.J_ROWS]):
+            row = model.rows[r]
+            gap = gap_at(model.rows, model.terms, r, model.data, w, int(a[t.E_START]), int(b[t.E_START]))
+            if row[t.R_FUNCTION] == t.ANGLE:
+                gap += 2 * np.pi * np.round((w[row[t.R_COEF] + t.GAP0] - gap) / (2 * np.pi))
+            w[row[t.R_COEF] + t.GAP0] = gap
+            if row[t.R_MODE] == t.CLOSED:
+                w[row[t.R_COEF] + t.TARGET0] = w[row[t.R_COEF] + t.TARGET1] = gap
+
+
+def unload_states(run: Assembly, kept: np.ndarray, only: str | None = None) -> np.ndarray:
+    """Snapshots (times × kept numbers) as vectors e of the state (times × layout); of `only` one body, and zero elsewhere.
+
+    A row comes out the same, bit for bit, whatever rows stand beside it: BLAS would not do that.
+    """
+    system, first = run.system, run.packed.first
+    e = np.zeros((len(kept), system.layout.size))
+    for i, (name, arrays) in enumerate(run.packed.arrays.items()):
+        if only is not None and name != only:
+            continue
+        body, B = arrays.body, run.packed.model.bodies[i]
+        n, q, v = int(B[t.N_ETA]), int(B[t.W_Q]) - first, int(B[t.W_V]) - first
+        r, A, eta = kept[:, q : q + 3], kept[:, q + 3 : q + 12].reshape(-1, 3, 3), kept[:, q + 12 : q + 12 + n]
+        V, omega, rates = kept[:, v : v + 3], kept[:, v + 3 : v + 6], kept[:, v + 6 : v + 6 + n]
+        at, along = arrays.shift
+        y = at + _times(along, eta)
+        linear, turning = list(range(arrays.linear)), AXES[arrays.turning]
+        back = np.einsum("tji,tj->ti", A, V)
+        values = {
+            "r_P": (r - np.einsum("tij,tj->ti", A, y))[:, linear],
+            "A_IB": A.reshape(-1, 9),
+            "theta": kept[:, int(B[t.W_THETA]) - first][:, None],
+            "eta": eta,
+            "v_P": (back - _crossed(omega, y) - _times(along, rates))[:, linear],
+            "omega": omega[:, turning],
+            "eta_dot": rates,
+        }
+        for quantity, value in values.items():
+            if f"{name}.{quantity}" in system.layout:
+                e[:, system.layout[f"{name}.{quantity}"]] = value
+        if body.stresses:
+            where = system.layout[f"{name}.sigma"]
+            e[:, where] = _stresses(run, i, arrays, eta)
+    return e
+
+
+def _stresses(run: Assembly, i: int, arrays: Arrays, eta: np.ndarray) -> np.ndarray:
+    """σ = C⁻¹ε(η) + pre-stress, which is an invariant."""
+    elastic = arrays.body.elastic
+    Q = elastic.Q
+    strain = (elastic.D @ eta.T).T
+    for s, row, column, value in zip(Q.strain, Q.row, Q.column, Q.value, strict=True):
+        strain[:, s] += 0.5 * value * eta[:, row] * eta[:, column]
+    return (elastic.C_inverse @ strain.T).T + run.before[i]
+
+
+def _times(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return np.einsum("ik,tk->ti", matrix, rows)
+
+
+def _crossed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a × b, row by row (np.cross takes five times as long)."""
+    a, b = a.T, b.T
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], axis=1)

@@ -1,0 +1,330 @@
+"""Saved runs: a folder of `run.json` and numbered pieces, which NumPy opens without phloat.
+
+    run.json          what the columns are and their units, the task, how many pieces there are, whether the run is finished
+    model.json        the system that moved, where a model file can say it
+    start.npy         the state e at the start
+    t.000000.npy      times;  e.… states;  lam.… multipliers;  bodies.… losses.… works.… springs.… the accounts
+    memory.000000.npz the stepper after the last row of its piece: what `resume` goes on from
+    events.npy        states before and after each event;  turned.… angles of joints in space with their turns
+    lock              while a process writes here: which one
+
+Every file is written under another name and renamed, and `run.json` counts a piece when all of it is there: a run that is cut
+short at any instant opens with the pieces that were finished, and of a damaged piece the rows before the damage.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+from zipfile import ZipFile
+
+import numpy as np
+
+from phloat.algebra.array_files import DAMAGED, read_npy, read_npz, whole_rows
+from phloat.algebra.layout import Layout
+from phloat.algebra.version import __version__
+from phloat.errors import DamagedRunWarning, InputError
+from phloat.format.system import plain
+from phloat.motion.result import EnergyAccounts, Result, at_times, past_events
+from phloat.motion.run.events import PastEvent
+from phloat.motion.saving.files import (
+    PARTIAL,
+    locked,
+    read_description,
+    write_atomically,
+)
+from phloat.motion.saving.format import RUN, column_shapes, has_rows
+from phloat.system.system import System
+from phloat.system.units import units
+
+VERSION = 1
+ACCOUNTS = ("bodies", "losses", "works", "springs")
+
+Description = dict[str, Any]
+Arrays = Mapping[str, np.ndarray]
+Span = tuple[int, float, float]  # rows, from, to
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The files of a run."""
+
+    path: Path
+
+    @property
+    def taken(self) -> bool:
+        return (self.path / "run.json").exists()
+
+    def require_empty(self) -> RunFolder:
+        """Raises InputError if the folder has a run."""
+        if self.taken:
+            saved = self.description()
+            how = "a finished run" if saved["finished"] else "a run that was cut short"
+            raise InputError(
+                f"{str(self.path)!r} holds {how} of {saved['rows']} times already; give another folder, or go on with it: "
+                "resume(folder, system, …)"
+            )
+        return self
+
+    def clear(self) -> None:
+        """Removes the run: first its description, then its pieces."""
+        (self.path / "run.json").unlink(missing_ok=True)
+        for pattern in ("model.json", "*.npy", "*.npz", f"*{PARTIAL}"):
+            for file in self.path.glob(pattern):
+                file.unlink()
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    def describe(self, description: Description) -> None:
+        text = json.dumps(description, indent=1, default=_plain).encode()
+        self._write("run.json", lambda file: file.write(text))
+
+    def write_model(self, system: System) -> Description:
+        """Writes the system as model.json with its meshes, where a model file can describe it. Returns the entry for run.json."""
+        beside: dict[str, Arrays] = {}
+
+        def arrays(name: str, given: Arrays) -> str:
+            file = f"model.{len(beside)}.npz"
+            beside[file] = given
+            return file
+
+        try:
+            text = json.dumps(plain(system, arrays=arrays), indent=1, ensure_ascii=False).encode()
+        except InputError as error:
+            return {"file": None, "why": str(error)}
+        for file, given in beside.items():
+            self._write(file, partial(_zip, arrays=given))
+        self._write("model.json", lambda opened: opened.write(text))
+        return {"file": "model.json", "why": None}
+
+    def write(self, name: str, array: np.ndarray) -> None:
+        rows = np.asarray(array, order="C")  # row by row, so that the first ones can be read of a file cut short
+        self._write(f"{name}.npy", lambda file: np.save(file, rows, allow_pickle=False))
+
+    def write_events(self, result: Result) -> None:
+        """Writes the states before and after each event."""
+        if result.events:
+            self.write("events", np.array([[*event.before.e, *event.after.e] for event in result.events]))
+
+    def piece(self, k: int, arrays: Arrays, memory: Arrays | None = None) -> None:
+        """Writes the k-th piece; only the last two memories are kept."""
+        for name, array in arrays.items():
+            self.write(f"{name}.{k:06d}", array)
+        if memory is not None:
+            self._write(f"memory.{k:06d}.npz", lambda file: _zip(file, memory))
+            (self.path / f"memory.{k - 2:06d}.npz").unlink(missing_ok=True)
+
+    def _write(self, name: str, put: Callable[[BinaryIO], object]) -> None:
+        write_atomically(self.path / name, put)
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def description(self) -> Description:
+        return read_description(self.path / "run.json", "run", VERSION, RUN)
+
+    def read(self, name: str) -> np.ndarray:
+        """Reads an array. Raises InputError if it cannot be read."""
+        file = self.path / f"{name}.npy"
+        try:
+            return read_npy(file)
+        except DAMAGED as error:
+            raise InputError(f"{str(file)!r} cannot be read ({error}); what is left opens with load_run") from error
+
+    def pieces(self, saved: Description, system: System) -> tuple[list[Arrays], str]:
+        """All complete pieces up to the first that is not, and what is wrong with that one."""
+        out: list[Arrays] = []
+        for k in range(saved["pieces"]):
+            arrays: dict[str, np.ndarray] = {}
+            for name, shape in column_shapes(system, saved["entries"]).items():
+                file = f"{name}.{k:06d}"
+                try:
+                    arrays[name] = read_npy(self.path / f"{file}.npy")
+                except DAMAGED as error:
+                    return out, f"{file}.npy cannot be read ({error})"
+                if not has_rows(arrays[name], shape) or len(arrays[name]) != len(arrays["t"]):
+                    return out, f"{file}.npy has shape {arrays[name].shape}, which does not fit the run"
+            out.append(arrays)
+        return out, ""
+
+    def events_and_turns(
+        self, system: System, info: Mapping[str, Any], pieces: list[Arrays]
+    ) -> tuple[tuple[PastEvent, ...], np.ndarray | None]:
+        """States at the events, and angles of joints with their turns, where the run has them."""
+        states: list[tuple[np.ndarray, np.ndarray]] = []
+        turns: list[np.ndarray] = []
+        with suppress(*DAMAGED):
+            rows = read_npy(self.path / "events.npy")
+            size = system.layout.size
+            states = [(row[:size], row[size:]) for row in rows] if has_rows(rows, (2 * size,)) else []
+        with suppress(*DAMAGED):
+            turns = [read_npy(self.path / f"turned.{k:06d}.npy") for k in range(len(pieces))]
+        fit = turns and [len(part) for part in turns] == [len(piece["t"]) for piece in pieces]
+        return past_events(system, info.get("events", ()), states), np.concatenate(turns) if fit else None
+
+    def partial_piece(self, saved: Description, k: int, system: System) -> Arrays | None:
+        """The rows of an incomplete piece that all of its files have."""
+        wanted = column_shapes(system, saved["entries"])
+        try:
+            arrays = {name: whole_rows(self.path / f"{name}.{k:06d}.npy") for name in wanted}
+        except DAMAGED:
+            return None
+        rows = min(map(len, arrays.values()))
+        fit = all(has_rows(arrays[name], shape) for name, shape in wanted.items())
+        return {name: array[:rows] for name, array in arrays.items()} if fit else None
+
+    def memory(self, pieces: int) -> tuple[int, dict[str, np.ndarray]] | None:
+        """The last memory that can be read after at most so many pieces, and its number."""
+        for k in range(pieces - 1, -1, -1):
+            try:
+                return k, read_npz(self.path / f"memory.{k:06d}.npz")
+            except DAMAGED:  # not there, or not whole
+                continue
+        return None
+
+
+def save(result: Result, folder: str | Path, *, overwrite: bool = False) -> None:
+    """Write a result to a folder, where `load_result(folder)` finds it; one that holds a run already is refused.
+
+    `simulate(…, save=folder)` writes while it runs, and can be resumed.
+    """
+    if not isinstance(result, Result):
+        raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one")
+    where = RunFolder(Path(folder))
+    with locked(where.path):
+        if overwrite and where.taken:
+            where.clear()
+        where.require_empty()
+        finished = bool(result.info.get("finished", True))
+        where.piece(0, result_arrays(result))
+        where.write_events(result)
+        constant = constant_entries(result.system) | {"model": where.write_model(result.system)}
+        where.describe(constant | account_names(result) | progress_entries(1, time_span(result), finished, result.info))
+
+
+def load_run(folder: str | Path, system: System) -> Result:
+    """Load the run in a folder, as far as it went; `result.info["finished"]` is True if it reached its end.
+
+    The system is the one that moved; that its quantities, joints and ports are the same is checked. `load_result(folder)` makes
+    it from the folder itself, where it can.
+    """
+    where = RunFolder(Path(folder))
+    saved = where.description()
+    require_same_layout(saved, system)
+    result = load_rows(where, saved, system)
+    task = saved["task"]
+    return at_times(result, where.read("output")) if task and task["output"] is None else result
+
+
+def load_rows(where: RunFolder, saved: Description, system: System) -> Result:
+    """All rows of the complete pieces. Warns if pieces are damaged."""
+    pieces, wrong = where.pieces(saved, system)
+    if wrong:
+        rest = where.partial_piece(saved, len(pieces), system)
+        pieces += [rest] if rest is not None and len(rest["t"]) else []
+        ends = [piece["t"][-1] for piece in pieces if len(piece["t"])]
+        there = f"the run is opened up to t = {ends[-1]:g} s" if ends else "nothing of it is left"
+        warnings.warn(f"in {str(where.path)!r}, {wrong}; {there}", DamagedRunWarning, stacklevel=3)
+    if not sum(len(piece["t"]) for piece in pieces):
+        raise InputError(f"the run in {str(where.path)!r} was cut short before its first piece was written")
+    joined = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    accounts = None
+    if saved["entries"] is not None:
+        accounts = EnergyAccounts(tuple(saved["entries"]), *(joined[name] for name in ACCOUNTS))
+    info = {name: _tuples(value) for name, value in saved["info"].items()}
+    if saved["task"] is not None:
+        info |= {name: saved["task"][name] for name in ("scheme", "dt")}
+    info["finished"] = saved["finished"] and not wrong
+    return Result(
+        system, joined["t"], joined["e"], joined["lam"], accounts, info, *where.events_and_turns(system, info, pieces)
+    )
+
+
+def rebuild_description(where: RunFolder) -> Description:
+    """A description of the pieces in a folder whose run.json cannot be read; the names of the energy accounts are lost."""
+    there = {file.name.split(".")[1] for file in where.path.glob("t.??????.npy")}
+    pieces = next(k for k in range(len(there) + 1) if f"{k:06d}" not in there)
+    return {"entries": None, "pieces": pieces, "task": None, "info": {}, "finished": False}
+
+
+# --- what run.json says ----------------------------------------------------------------------------------------------
+
+
+def result_arrays(result: Result) -> dict[str, np.ndarray]:
+    """The arrays of a result by the names of their files."""
+    out = {"t": result.t, "e": result.e, "lam": result.lam}
+    out |= {} if result.turned is None else {"turned": result.turned}
+    return out | ({name: getattr(result.accounts, name) for name in ACCOUNTS} if result.accounts is not None else {})
+
+
+def constant_entries(system: System, task: Description | None = None) -> Description:
+    """The entries of run.json that stay the same during a run; without a task it cannot be resumed."""
+    about = {"format": "phloat run", "version": VERSION, "phloat": __version__, "written": _now()}
+    named = {"bodies": list(system.bodies), **_layouts(system), "units": units(system)}
+    return about | named | {"task": task}
+
+
+def progress_entries(pieces: int, rows: Span, finished: bool, info: Mapping[str, object]) -> Description:
+    """The entries of run.json that change during a run."""
+    return {"finished": finished, "pieces": pieces, "rows": rows[0], "times": rows[1:], "info": dict(info)}
+
+
+def time_span(result: Result) -> Span:
+    return len(result), float(result.t[0]), float(result.t[-1])
+
+
+def account_names(result: Result) -> Description:
+    return {"entries": None if result.accounts is None else list(result.accounts.names)}
+
+
+def require_same_layout(saved: Description, system: System) -> None:
+    """Raises InputError if quantities, ports or multipliers of the system are not those of the run."""
+    if not isinstance(system, System):
+        raise InputError(f"{type(system).__name__} is no System; connect(…) makes one")
+    for kind, mine in _layouts(system).items():
+        there = {name: tuple(shape) for name, shape in saved[kind].items()}
+        if list(there.items()) == list(mine.items()):
+            continue
+        if there == mine:
+            raise InputError(
+                f"the saved run has the {kind} {', '.join(there)} in this order, the system {', '.join(mine)}"
+            )
+        name = next(name for name in [*mine, *there] if mine.get(name) != there.get(name))
+        raise InputError(
+            f"the saved run is of another system: of its {kind}, {name!r} has shape {there.get(name, 'none')} there, "
+            f"{mine.get(name, 'none')} here"
+        )
+
+
+def _layouts(system: System) -> dict[str, dict[str, tuple[int, ...]]]:
+    layouts: dict[str, Layout] = {"quantities": system.layout, "ports": system.ports, "multipliers": system.multipliers}
+    return {kind: dict(layout.shapes) for kind, layout in layouts.items()}
+
+
+def _zip(file: BinaryIO, arrays: Arrays) -> None:
+    """Like np.savez, for any names."""
+    with ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _plain(value: object) -> object:
+    """NumPy numbers as Python numbers; anything else as a string."""
+    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else str(value)
+
+
+def _tuples(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _tuples(inner) for name, inner in value.items()}
+    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
