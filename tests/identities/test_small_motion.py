@@ -227,7 +227,7 @@ def test_a_stiffness_of_loads_that_is_not_symmetric_is_refused_with_its_defect(s
         L, mu, _, _ = loaded(K)
         np.testing.assert_allclose((L.toarray() * mu) @ L.toarray().T, 0.5 * (K + K.T), atol=1e-12)
         return
-    with pytest.raises(ph.InputError, match=r"not symmetric \(relative defect 1\.1e-05\): .* not quite an equilibrium"):
+    with pytest.raises(ph.InputError, match=r"not symmetric \(relative defect 1\.1e-05\): no equilibrium"):
         loaded(K)
 
 
@@ -263,7 +263,7 @@ def test_too_many_free_motions_under_load_are_refused(monkeypatch):
     monkeypatch.setattr(linearising, "MOST", 3)
     assert loaded(K)[0].shape[1] == 3
     monkeypatch.setattr(linearising, "MOST", 2)
-    with pytest.raises(ph.InputError, match=r"3 free motions under load are too many .* \(at most 2\)"):
+    with pytest.raises(ph.InputError, match=r"3 free motions under load are too many \(at most 2\)"):
         loaded(K)
 
 
@@ -394,8 +394,8 @@ def test_driven_rows_that_repeat_must_be_driven_alike(scale, off, refused, unit_
     B_lam = csr(unit_of_input * np.array([[1.0], [scale * (1.0 + off)], [0.0]]))
     if refused:
         with pytest.raises(ph.JointError, match="joints 'one', 'two' contradict each other"):
-            linearising.independent_rows(G, B_lam, layout)
+            linearising.independent_joint_rows(G, B_lam, layout)
         return
     with pytest.warns(ph.RedundancyWarning, match="joints 'one', 'two' repeat each other in 1 rows"):
-        keep = linearising.independent_rows(G, B_lam, layout)
+        keep = linearising.independent_joint_rows(G, B_lam, layout)
     assert len(keep) == 2 and 2 in keep

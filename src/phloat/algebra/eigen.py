@@ -6,7 +6,7 @@ Uses one factorisation of K − sM with s < 0, which is positive definite; known
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg as la
@@ -64,7 +64,7 @@ def _determined(K: Matrix, value: np.ndarray, v: np.ndarray, zeros: int) -> tupl
     if len(open_):
         k = open_[0]
         raise AccuracyError(
-            f"mode {zeros + k} is not determined by K: its energy is {value[zeros + k] / terms[k]:.0e} of the terms of its sum"
+            f"mode {zeros + k} is not determined by K: its energy is {value[zeros + k] / terms[k]:.0e} of its terms"
         )
     return value, v
 
@@ -88,25 +88,37 @@ def _unfelt(K: Matrix, M: Matrix, motions: np.ndarray) -> np.ndarray:
 def _lanczos(
     M: Matrix, solve: Solve, known: np.ndarray, count: int, shift: float, tolerance: float = 1e-12
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The lowest eigenvalues on what is M-orthogonal to the known motions, and their vectors of unit mass."""
-    n, weighted = M.shape[0], M @ known
     if count < 1:
-        return np.zeros(0), np.zeros((n, 0))
+        return np.zeros(0), np.zeros((len(known), 0))
+    try:
+        return unit_mass(M, *lanczos(M, M, solve, known, count, -shift, tol=tolerance, maxiter=RESTARTS))
+    except spla.ArpackError as trouble:
+        raise AccuracyError(f"the {count} lowest modes did not converge ({trouble}); ask for more or fewer") from None
+
+
+def lanczos(
+    mass: Matrix, M: Matrix, solve: Solve, known: np.ndarray, count: int, shift: float, free: int = 0, **options: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues nearest to the shift on the complement of the known motions, M-orthogonal to them, and their vectors.
+
+    `mass` is M, or M extended by zeros for more unknowns; `free` is the number of free motions if it is less than that of M.
+    """
+    n, size, weighted = M.shape[0], mass.shape[0], M @ known
 
     def inverted(b: np.ndarray) -> np.ndarray:
-        x = solve(b)
-        return np.asarray(x - known @ (weighted.T @ x))
+        x = np.array(solve(b))
+        x[:n] -= known @ (weighted.T @ x[:n])
+        return x
 
-    operator = spla.LinearOperator((n, n), inverted, dtype=float)
-    start = inverted(M @ random_start(n, known.shape[1]))
-    krylov = min(max(2 * count + 1, 20), n - known.shape[1])
-    options = {"v0": start, "ncv": krylov, "tol": tolerance, "maxiter": RESTARTS, **SEEDED}
-    try:
-        value, v = spla.eigsh(M, k=count, M=M, sigma=-shift, OPinv=operator, **options)
-    except spla.ArpackError as trouble:
-        raise AccuracyError(
-            f"the {count} lowest modes did not converge ({trouble}); ask for a few more or fewer of them"
-        ) from None
-    v = v / np.sqrt(np.einsum("ik,ik->k", v, M @ v))
+    operator = spla.LinearOperator((size, size), inverted, dtype=float)
+    options |= {"v0": inverted(mass @ random_start(size, known.shape[1])), **SEEDED}
+    options["ncv"] = min(max(2 * count + 1, 20), (free or n) - known.shape[1])
+    value, vector = spla.eigsh(mass, k=count, M=mass, sigma=shift, OPinv=operator, **options)
+    return value, vector[:n]
+
+
+def unit_mass(M: Matrix, value: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ascending eigenvalues, and their vectors of unit mass."""
     order = np.argsort(value)
-    return value[order], v[:, order]
+    v = v[:, order]
+    return value[order], v / np.sqrt(np.einsum("ik,ik->k", v, M @ v))

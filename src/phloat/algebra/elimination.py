@@ -20,21 +20,21 @@ ROUNDED = 2e-15  # of the largest entry of its row, each over the root of its ma
 class Kinematics:
     """The motions v = Z x that G v = 0 allows, and their strains F = Lᵀ Z.
 
-    The first `held` columns of Z have independent strains in the first rows of Lᵀ, the next `lifted` ones in the other rows, and
-    the rest of Z has none: F is zero there.
+    The first `strained` columns of Z have independent strains in the first rows of Lᵀ, the next `loaded` ones in the other rows,
+    and the rest of Z has none: F is zero there.
     """
 
     Z: np.ndarray
     F: np.ndarray
-    held: int
-    lifted: int
+    strained: int
+    loaded: int
 
     @property
     def rigid(self) -> int:
-        return self.Z.shape[1] - self.held - self.lifted
+        return self.Z.shape[1] - self.strained - self.loaded
 
 
-def kinematics(G: np.ndarray, strains: np.ndarray, mass: np.ndarray, first: int | None = None) -> Kinematics:
+def strain_kinematics(G: np.ndarray, strains: np.ndarray, mass: np.ndarray, first: int | None = None) -> Kinematics:
     """Free motions of joints G (joints × n) with strains Lᵀ (strains × n), those with strains first.
 
     `mass` (n) are weights of the columns: light coordinates are expressed by heavy ones. `first` is the number of strains that
@@ -50,10 +50,10 @@ def kinematics(G: np.ndarray, strains: np.ndarray, mass: np.ndarray, first: int 
     B, left = F.copy(), np.ones(F.shape[1], dtype=bool)
     rows, pivots = _eliminated(B, T, unit[free], left, len(F))
     rigid = _null_basis(B[rows], np.array(pivots, dtype=int), np.flatnonzero(left))
-    held = len(rows) if first is None else int(sum(row < first for row in rows))
-    strained = np.zeros((len(F), F.shape[1]))
-    strained[:, : len(pivots)] = F[:, pivots]
-    return Kinematics(np.hstack([Z[:, pivots], _product(Z, rigid)]), strained, held, len(pivots) - held)
+    count = len(rows) if first is None else int(sum(row < first for row in rows))
+    strains = np.zeros((len(F), F.shape[1]))
+    strains[:, : len(pivots)] = F[:, pivots]
+    return Kinematics(np.hstack([Z[:, pivots], _product(Z, rigid)]), strains, count, len(pivots) - count)
 
 
 def free_motions(G: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

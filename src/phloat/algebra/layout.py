@@ -78,7 +78,7 @@ class Layout:
         return Layout({f"{prefix}.{name}": shape for name, shape in self.shapes.items()}, self.kind, also)
 
 
-def joined(layouts: Iterable[Layout], kind: str) -> Layout:
+def joined_layouts(layouts: Iterable[Layout], kind: str) -> Layout:
     """Layouts one after the other; raises PortError if a name is repeated."""
     shapes: dict[str, Shape] = {}
     also: dict[str, str] = {}

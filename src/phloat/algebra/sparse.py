@@ -206,13 +206,13 @@ def row_lengths(G: Matrix) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Pattern:
+class SparsePattern:
     """The places of the entries of a sparse matrix."""
 
     matrix: Matrix
 
     @classmethod
-    def of(cls, there: np.ndarray) -> Pattern:
+    def of(cls, there: np.ndarray) -> SparsePattern:
         return cls(sp.csr_array(there.astype(float)))
 
     @cached_property

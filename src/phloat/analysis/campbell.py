@@ -81,15 +81,15 @@ def campbell(
     if not given.size:
         raise InputError("there are no rates; give at least one, in rad/s")
     whole_number("count", count, 1)
-    rows, held, last = [], None, near
+    rows, tracked, last = [], None, near
     for rate in given:
         state = steady_spin(system, axis=axis, rate=float(rate), about=about, near=last, u=u)
         found = modes(linearise(system, state, u=u))
-        chosen, alike, sign = _first(found, count) if held is None else _followed(held, found)
+        chosen, alike, sign = _first(found, count) if tracked is None else _tracked(tracked, found)
         growth = np.zeros(len(found)) if found.growth is None else found.growth
         rows.append((found.omega[chosen], growth[chosen], _whirl(found, chosen, axis, rate), alike))
         shapes = found.vectors[:, chosen]
-        held, last = (sign * found.omega[chosen], np.where(sign < 0.0, shapes.conj(), shapes)), state
+        tracked, last = (sign * found.omega[chosen], np.where(sign < 0.0, shapes.conj(), shapes)), state
     return Campbell(given, *(np.array(part) for part in zip(*rows, strict=True)))
 
 
@@ -100,12 +100,12 @@ def _first(found: Modes, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return chosen, np.ones(len(chosen)), np.ones(len(chosen))
 
 
-def _followed(held: tuple[np.ndarray, np.ndarray], found: Modes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _tracked(before: tuple[np.ndarray, np.ndarray], found: Modes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The modes most similar to those before: the assignment with the largest sum of |φᴴM ψ|² for unit masses.
 
     (ω, ψ) and (−ω, ψ̄) are one mode; a frequency that passes zero continues below it, with −1 in the last result.
     """
-    omega, shapes = held
+    omega, shapes = before
     n = found.system.split
     M = csr(found.system.E[:n, :n])
     there = np.arange(found.rigid, min(found.rigid + 2 * len(omega) + SPARE, len(found)))
@@ -115,7 +115,7 @@ def _followed(held: tuple[np.ndarray, np.ndarray], found: Modes) -> tuple[np.nda
     value = signs[:, None] * found.omega[there]
     new = np.array([found.vectors[:, there], found.vectors[:, there].conj()])
     lengths = np.sqrt(np.outer(_masses(M, shapes), _masses(M, new[0])))
-    alike = np.array([(np.abs(shapes.conj().T @ (M @ v)) / lengths) ** 2 for v in new])  # sign × held × new
+    alike = np.array([(np.abs(shapes.conj().T @ (M @ v)) / lengths) ** 2 for v in new])  # sign × before × new
     apart = np.abs(omega[:, None] - value[:, None, :])
     apart = apart / np.maximum(np.abs(omega)[:, None] + np.abs(value)[:, None, :], 1e-300)
     cost = NEARBY * apart - alike

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
 from phloat.algebra.elimination import CANCELLED, free_motions, signed_factor
-from phloat.algebra.layout import Layout, joined
+from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, dependencies, largest, row_lengths, stacked, weighted, zeros
 from phloat.analysis.tangent import SmallMotion, small_motion
 from phloat.bodies.continua.facets import facets_of
@@ -62,7 +62,7 @@ def linearise(
     loose = system.loose
     places = in_rows(system, loose.rows)
     G, B_lam = joint_rows(system, state, places)
-    keep = independent_rows(G, B_lam, system.multipliers)
+    keep = independent_joint_rows(G, B_lam, system.multipliers)
     sizes = {name: int(((w.start <= keep) & (keep < w.stop)).sum()) for name, w in system.multipliers.slices.items()}
     damping = _strained_damping(system, state, loose)
     velocities = np.zeros(places.size)
@@ -135,13 +135,10 @@ def _geometric(
     if not small.K_g.nnz:
         return zeros(n, 0), np.zeros(0), zeros(n, 0), ()
     # at rest a driven base moves the rest
-    held = linear.G if small.spin.any() else linear.G[np.diff(linear.B_lam.indptr) == 0]
-    if n - held.shape[0] > MOST:
-        raise InputError(
-            f"{n - held.shape[0]} free motions under load are too many to factorise their stiffness (at most {MOST}); reduce the "
-            "bodies"
-        )
-    Z, free = free_motions(held[:, :n].toarray(), small.M.diagonal())
+    joints = linear.G if small.spin.any() else linear.G[np.diff(linear.B_lam.indptr) == 0]
+    if (count := n - joints.shape[0]) > MOST:
+        raise InputError(f"{count} free motions under load are too many (at most {MOST}); reduce the bodies")
+    Z, free = free_motions(joints[:, :n].toarray(), small.M.diagonal())
     K, size = Z.T @ (small.K_g @ Z), np.abs(Z).T @ (small.K_size @ np.abs(Z))
     mass = np.einsum("ik,ik->k", Z, small.M @ Z)
     root = 1.0 / np.sqrt(mass)
@@ -151,9 +148,7 @@ def _geometric(
     if (followers := nonconservative(system, u)) and (np.abs(K - K.T) > BALANCED * (size + size.T)).any():
         mu, factor, left = _circulating(np.where(np.abs(K) > CANCELLED * size, K, 0.0), Z.T @ (small.M @ Z))
     elif defect > SYMMETRIC:
-        raise InputError(
-            f"the stiffness of the loads is not symmetric (relative defect {defect:.1e}): the state is not quite an equilibrium"
-        )
+        raise InputError(f"the stiffness of the loads is not symmetric (relative defect {defect:.1e}): no equilibrium")
     else:
         followers = ()
         factor, mu = signed_factor(0.5 * (K + K.T), CANCELLED * size, mass)
@@ -180,7 +175,7 @@ def _with_stresses(
         followers=followers,
         B=csr(sp.vstack([linear.B, zeros(more, linear.B.shape[1])])),
         G=csr(sp.hstack([linear.G, zeros(linear.G.shape[0], more)])),
-        rows=joined([linear.rows, Layout({"loads": (more,)})], "row"),
+        rows=joined_layouts([linear.rows, Layout({"loads": (more,)})], "row"),
         fields={
             name: replace(f, motion=csr(sp.hstack([f.motion, zeros(f.motion.shape[0], more)])))
             for name, f in linear.fields.items()
@@ -227,7 +222,7 @@ def _field(system: System, loose: LinearPHDAE, name: str, pose: Pose) -> Field:
     return Field(pose.r_P + (field.points + u) @ pose.A.T, csr(turned @ motion), facets_of(body))
 
 
-def independent_rows(G: Matrix, B_lam: Matrix, multipliers: Layout) -> np.ndarray:
+def independent_joint_rows(G: Matrix, B_lam: Matrix, multipliers: Layout) -> np.ndarray:
     """Joint rows without those that depend on others, with a warning; raises JointError if these contradict the others."""
     owners = np.repeat(list(multipliers), [w.stop - w.start for w in multipliers.slices.values()])
     driven = csr(weighted(B_lam, 1.0 / row_lengths(G)))

@@ -168,16 +168,12 @@ def _lowest(system: LinearPHDAE, count: int | None) -> Modes:
         asked = found.rigid + wanted
         found = modes(system, asked)
     if found.unstable.size:
-        raise InputError(
-            f"the system is unstable: a mode grows with {found.unstable.max():.3g} 1/s; gradients need modes that oscillate"
-        )
+        raise InputError(f"a mode grows with {found.unstable.max():.3g} 1/s; gradients need a stable system")
     there = len(found.elastic)
     if not there:
         raise InputError("all modes are rigid, and a frequency of zero has no gradient")
     if count is not None and there < count:
-        raise InputError(
-            f"count is {count}, and there are {there} elastic modes; the {found.rigid} rigid ones have no gradient"
-        )
+        raise InputError(f"count is {count}; there are {there} elastic modes, and rigid ones have no gradient")
     return found
 
 
@@ -270,8 +266,7 @@ def with_steps(system: System | Make, names: object, state: StateOf, step: float
         return _of_system(system, names, state, step)
     if isinstance(system, LinearPHDAE) or not callable(system):
         raise InputError(
-            f"{type(system).__name__} has no parameters; give the System it comes from, or a function {{name: value}} → "
-            "LinearPHDAE"
+            f"{type(system).__name__} has no parameters; give a System, or f({{name: value}}) → LinearPHDAE"
         )
     if state is not None:
         raise InputError("a function that makes the linear system chooses its state; omit state=")
@@ -323,9 +318,7 @@ def _of_function(make: Make, names: object, step: float) -> Stepped:
     def made(p: dict[str, float]) -> LinearPHDAE:
         linear = make(p)
         if not isinstance(linear, LinearPHDAE):
-            raise InputError(
-                f"the function returns {type(linear).__name__}, not a LinearPHDAE; use linearise(…) or body.linear() in it"
-            )
+            raise InputError(f"the function returns {type(linear).__name__}; it must return a LinearPHDAE")
         return linear
 
     def moved(k: int, by: float) -> LinearPHDAE:

@@ -1,6 +1,6 @@
 """Reduction bases of a beam: bending modes, their axial companions, some axial and torsion modes.
 
-Fields may be given, too (`fields_basis`): those of a basis made by `krylov`, `modal` or `pod`, parted into families.
+Given fields (`fields_basis`): those of a basis from `krylov_basis`, `modal_basis` or `pod_basis`, parted into families.
 """
 
 from __future__ import annotations

@@ -162,8 +162,8 @@ class Body:
     ) -> Body:
         """The beam with few coordinates: so many bending modes in each plane, axial modes and torsion modes.
 
-        Or, of any body, those of a basis: of velocities of `body.linear()` (from `krylov`, `modal`, …; their deformation is kept)
-        or of the coordinates alone (from `pod`).
+        Or, of any body, those of a basis: of velocities of `body.linear()` (of `modal_basis` …; their deformation is kept)
+        or of the coordinates alone (from `pod_basis`).
 
         Modes are those of the body in its own frame (K, M_ff): pinned at both ends in a pinned frame, with a free end C in a
         cantilever frame. With stiffening, every pair of bending fields of a plane brings its axial companion as well, as many
@@ -196,7 +196,7 @@ class Body:
         """The deformation of given velocities, with the companions that let it shorten as it bends."""
         if not isinstance(basis, Basis):
             raise InputError(
-                f"{type(basis).__name__} is not a Basis; make one with krylov, modal or pod, or say modes=…"
+                f"{type(basis).__name__} is not a Basis; make one with krylov_basis, modal_basis or pod_basis, or say modes=…"
             )
         rows, rigid = basis.V_v.shape[0], len(self.active)
         if rows not in (self.coordinates, rigid + self.coordinates):

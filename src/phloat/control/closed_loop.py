@@ -45,9 +45,9 @@ def closed_loop(plant: LinearPHDAE | System, *controllers: PassiveController | L
         return controllers[0].loop(plant)
     for controller in controllers:
         if not isinstance(controller, PassiveController):
+            name = type(controller).__name__
             raise InputError(
-                f"{type(controller).__name__} is not passive and closes loops of linear plants only, alone; "
-                "use it as simulate(…, controller=…)"
+                f"{name} is not passive and closes loops of linear plants only; use simulate(…, controller=…)"
             )
     passive = [c for c in controllers if isinstance(c, PassiveController)]
     if isinstance(plant, System):
@@ -68,9 +68,7 @@ def _wired(plant: LinearPHDAE, controller: PassiveController) -> LinearPHDAE:
     mine = controller.system.prefixed(controller.name)
     T = wiring(controller.name, controller.system.ports, controller.wires, controller.ports, plant.ports)
     if largest(mine.B_lam):
-        raise JointError(
-            f"controller {controller.name!r} has a port that takes a flow through a multiplier; swap it back"
-        )
+        raise JointError(f"controller {controller.name!r} has a port that takes a flow; use one that takes an effort")
     n, ports = plant.ports.size, tuple(plant.ports)
     both = append_systems(plant, mine)
     J_12 = csr(both.B[:, where] @ csr(T.T) @ both.B[:, n:].T)
@@ -105,9 +103,7 @@ def _without(system: LinearPHDAE, names: list[str]) -> LinearPHDAE:
 
 def _with_elements(system: System, controller: PassiveController) -> System:
     if controller.elements is None:
-        raise InputError(
-            f"{controller.name!r} is more than springs and dampers; use it as simulate(…, controller=…), where it is exact too"
-        )
+        raise InputError(f"{controller.name!r} is more than springs and dampers; use simulate(…, controller=…)")
     elements, left = dict(system.elements), dict(controller.bias)
     for part in controller.elements:
         joint_axis(system, part.joint)
@@ -201,8 +197,7 @@ def loop_ledger(result: Result, controller: PassiveController) -> LoopLedger:
     """The ledger of a run simulate(…, controller=controller) with output of every step; the controller is simulated again."""
     if not isinstance(result, Result) or not isinstance(controller, PassiveController):
         raise InputError(
-            f"the ledger of a loop needs a Result and its passive controller, not {type(result).__name__} and "
-            f"{type(controller).__name__}"
+            f"not a Result and its passive controller: {type(result).__name__}, {type(controller).__name__}"
         )
     ports = controller.ports
     names = [f"{port}.{controller.name}" for port in ports]

@@ -46,9 +46,7 @@ def joint_axis(system: System, port: str) -> Row:
     joint = system.joints.get(port)
     if joint is None or joint.driven or not _one_axis(joint.free):
         names = ", ".join(name for name, joint in system.joints.items() if _one_axis(joint.free))
-        raise PortError(
-            f"port {port!r} is not the one free axis of a joint, which has a position; there are: {names or 'none'}"
-        )
+        raise PortError(f"port {port!r} is not the one free axis of a joint; there are: {names or 'none'}")
     return joint.free[0]
 
 
@@ -121,9 +119,7 @@ def wiring(name: str, mine: Layout, wires: Sequence[Wire], ports: Sequence[str],
     for wire in wires:
         a, b = mine.shape(wire.controller)[0], used.shape(wire.plant)[0]
         if a != b:
-            raise InputError(
-                f"a wire of {name!r} goes from {wire.controller!r} with {a} components to {wire.plant!r} with {b}"
-            )
+            raise InputError(f"{name!r}: port {wire.controller!r} has {a} components, {wire.plant!r} has {b}")
         T[mine[wire.controller], used[wire.plant]] += wire.gain * np.eye(a)
     return T
 

@@ -13,11 +13,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from numpy.typing import ArrayLike
-
 from phloat.algebra.sparse import Matrix
 from phloat.errors import InputError
-from phloat.linear.form.passive import from_state_space
+from phloat.linear.form.passive import Given, PortSizes, from_state_space
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.form.state_space import state_space
 
@@ -55,12 +53,7 @@ def to_control(system: LinearPHDAE, *, name: str | None = None) -> StateSpace:
     return control.ss(plant.A, plant.B, plant.C, plant.D, inputs=inputs, outputs=outputs, name=name)
 
 
-def from_control(
-    system: StateSpace,
-    *,
-    ports: Mapping[str, int] | Sequence[str] | None = None,
-    energy: ArrayLike | Matrix | None = None,
-) -> LinearPHDAE:
+def from_control(system: StateSpace, *, ports: PortSizes = None, energy: Given | None = None) -> LinearPHDAE:
     """A passive system or controller of python-control as a `LinearPHDAE`; raises InputError if it is not passive.
 
     Ports are named by the signals: "elbow_effort" with "elbow_flow" are the port "elbow", others are named as the input; `ports`
@@ -74,7 +67,7 @@ def from_control(
         raise InputError(f"{type(system).__name__} is not a state space of python-control; control.ss(…) makes one")
     if system.isdtime(strict=True):
         raise InputError(
-            f"the system is sampled every {system.dt} s; use the continuous design, or a controller f(t, y) with every="
+            f"the system is sampled every {system.dt} s; use the continuous design, or f(t, y) with every="
         )
     named = _ports_of(system.input_labels, system.output_labels) if ports is None else ports
     return from_state_space(system.A, system.B, system.C, system.D, ports=named, energy=energy)
@@ -122,12 +115,7 @@ def to_scipy(system: LinearPHDAE) -> signal.StateSpace:
     return signal.StateSpace(plant.A, plant.B, plant.C, plant.D)
 
 
-def from_scipy(
-    system: signal.lti,
-    *,
-    ports: Mapping[str, int] | Sequence[str] | None = None,
-    energy: ArrayLike | Matrix | None = None,
-) -> LinearPHDAE:
+def from_scipy(system: signal.lti, *, ports: PortSizes = None, energy: Given | None = None) -> LinearPHDAE:
     """A passive continuous system of SciPy as a `LinearPHDAE`, like `from_control`."""
     import scipy.signal as signal
 
@@ -170,9 +158,7 @@ def from_matlab(path: str | Path) -> LinearPHDAE:
     missing = [name for name in ("E", "J", "B") if name not in there]
     if missing:
         names = ", ".join(name for name in there if not name.startswith("__"))
-        raise InputError(
-            f"{str(file)!r} has no {' and no '.join(missing)} of a linear system; there are: {names or 'none'}"
-        )
+        raise InputError(f"{str(file)!r} has no {' and no '.join(missing)}; there are: {names or 'none'}")
     if "phloat_version" in there and (version := int(there["phloat_version"].item())) > VERSION:
         raise InputError(f"{str(file)!r} has version {version}; this phloat reads up to {VERSION}: use a newer one")
     given = {name: _matrix(file, name, there[name]) for name in MATRICES if name in there}

@@ -152,9 +152,7 @@ class Regulator:
     def loop(self, plant: LinearPHDAE) -> LinearPHDAE:
         """The loop of plant and state feedback: port-Hamiltonian with the energy ½ xᵀP x and the collocated output R K x."""
         if plant is not self.design.plant:
-            raise InputError(
-                "state feedback needs the plant it was designed on; use lqg(regulator, observer) on others"
-            )
+            raise InputError("state feedback needs the plant of its design; use lqg(regulator, observer) on others")
         B = self.design.inputs(self.ports)
         R = 0.5 * (self.Q + self.K.T @ self.R @ self.K)
         return self.design.loop(self.P, self.design.A - B @ self.K, B, R, self.ports)
@@ -277,8 +275,7 @@ def passive_observer(
     observer = replace(observer, L=L, error=closed_loop(plant, *parts))
     if (slowest := observer.poles.real.max()) >= -1e-12 * max(observer.design.fastest, 1.0):
         raise InputError(
-            f"the error of the estimate does not decay: a pole at {slowest:.3g} 1/s; measure at a port that moves with it, or "
-            "damp the plant"
+            f"the error does not decay: a pole at {slowest:.3g} 1/s; measure at other ports, or damp the plant"
         )
     return observer
 
@@ -288,9 +285,7 @@ def _measured(
 ) -> tuple[Observer, np.ndarray]:
     """An observer without gain, and the numbers of its measurements in order."""
     if not rates and not positions:
-        raise InputError(
-            f"nothing is measured; give rate={{port: …}} or position={{port: …}}: {', '.join(plant.ports)}"
-        )
+        raise InputError(f"nothing is measured; give rate={{port: …}} or position=…: {', '.join(plant.ports)}")
     design = DesignModel(plant, _in_order(plant, positions))
     observer = Observer(design, _in_order(plant, rates), design.positions, np.zeros((len(design.A), 0)))
     return observer, np.array([*(rates[p] for p in observer.rates), *(positions[p] for p in observer.positions)])

@@ -27,7 +27,7 @@ from phloat.system.state import State
 from phloat.system.system import System, fits
 
 
-class Stepper:
+class ExternalStepper:
     """A system in motion. `inputs` are set before `advance`; `outputs()` are those at the time reached.
 
     "elbow.effort" is an input and "elbow.flow" an output; for a driven joint the flow is the input, and "motor.effort" is the
@@ -57,7 +57,7 @@ class Stepper:
         raise NotImplementedError
 
 
-class SystemStepper(Stepper):
+class SystemStepper(ExternalStepper):
     """A nonlinear system by the midpoint rule; joint coordinates ("elbow.angle") are outputs."""
 
     def __init__(
@@ -106,7 +106,7 @@ class SystemStepper(Stepper):
         return {p: y[self.system.ports[p]] for p in driven}
 
 
-class LinearStepper(Stepper):
+class LinearStepper(ExternalStepper):
     """A linear system by the midpoint rule; the integral of a flow ("elbow.way") is an output."""
 
     def __init__(
@@ -168,9 +168,7 @@ def stepper(
     if not isinstance(system, LinearPHDAE):
         return SystemStepper(system, fits(system, state), dt, inputs, outputs)
     if isinstance(state, State):
-        raise InputError(
-            "a linear system starts from rows: {name: values}, a vector, or None for rest; not from a State"
-        )
+        raise InputError("a linear system starts from {row: values}, a vector, or None for rest; not from a State")
     return LinearStepper(system, state, dt, inputs, outputs)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.layout import Layout, joined
+from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, stacked, weighted, zeros
 from phloat.errors import JointError
 from phloat.joints.tie import Tie
@@ -64,7 +64,7 @@ def _with_stresses(whole: LinearPHDAE, name: str, D: Matrix, C: np.ndarray) -> L
         R=stacked([[whole.R, None], [None, none]]),
         G=csr(sp.hstack([whole.G, zeros(whole.G.shape[0], count)])),
         B=csr(sp.vstack([whole.B, zeros(count, whole.B.shape[1])])),
-        rows=joined([whole.rows, Layout({name: (count,)})], "row"),
+        rows=joined_layouts([whole.rows, Layout({name: (count,)})], "row"),
         fields=fields,
     )
 

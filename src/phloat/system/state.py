@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from phloat.algebra.cross import orthonormality_defect, rot
-from phloat.algebra.layout import Layout, Shape, joined
+from phloat.algebra.layout import Layout, Shape, joined_layouts
 from phloat.algebra.tables import grid
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
@@ -44,7 +44,7 @@ def body_layout(body: Body) -> Layout:
 
 
 def state_layout(bodies: Mapping[str, Body]) -> Layout:
-    return joined((body_layout(body).prefixed(name) for name, body in bodies.items()), "quantity")
+    return joined_layouts((body_layout(body).prefixed(name) for name, body in bodies.items()), "quantity")
 
 
 @dataclass(frozen=True, eq=False)

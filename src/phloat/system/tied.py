@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.csgraph as graph
 
-from phloat.algebra.layout import Layout, joined
+from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.bodies.beams.split import Assembly
 from phloat.bodies.body import Body
@@ -143,7 +143,7 @@ def _with_tie(whole: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> tup
         whole,
         G=csr(sp.vstack([whole.G, rows])),
         B_lam=csr(sp.vstack([whole.B_lam, zeros(rows.shape[0], whole.ports.size)])),
-        multipliers=joined([whole.multipliers, Layout({tie.label: (rows.shape[0],)})], "multiplier"),
+        multipliers=joined_layouts([whole.multipliers, Layout({tie.label: (rows.shape[0],)})], "multiplier"),
     ), origin
 
 
@@ -244,7 +244,7 @@ def _with_push(
         whole,
         B=csr(sp.hstack([whole.B, csr(column[:, None])])),
         B_lam=csr(sp.hstack([whole.B_lam, zeros(whole.multipliers.size, 1)])),
-        ports=joined([whole.ports, Layout({push.label: (1,)})], "port"),
+        ports=joined_layouts([whole.ports, Layout({push.label: (1,)})], "port"),
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.sparse import Matrix, Pattern, zeros
+from phloat.algebra.sparse import Matrix, SparsePattern, zeros
 from phloat.bodies.beams.beam import STIFFNESSES, Beam, radius, second_moments
 from phloat.bodies.beams.fields import BeamFields, BeamShape
 from phloat.bodies.beams.split import Split
@@ -39,12 +39,12 @@ class UnitArrays:
     w: np.ndarray
     mass: np.ndarray | Matrix  # (m, Σx, Σx², S, X, W) per mass at a point
     mass_power: np.ndarray  # of λ, entry by entry
-    W: tuple[Pattern, ...]
+    W: tuple[SparsePattern, ...]
     turn: np.ndarray | Matrix  # (J₀, X, M_s, W) per ρI and ρI_y at a point
     turn_power: np.ndarray
-    M_s: Pattern
+    M_s: SparsePattern
     stiff: tuple[tuple[str, int, np.ndarray], ...]  # name of the number, size of blocks, C⁻¹ per number at a point
-    C: Pattern
+    C: SparsePattern
     D_power: np.ndarray
     Q_power: np.ndarray
     wound: np.ndarray  # entries of Q that belong to twist
@@ -115,7 +115,7 @@ class UnitArrays:
         value = Q.value.copy()
         value[self.wound] = self.winding @ radius(number)
         if scale != 1.0:
-            D = Pattern(old.D).filled(old.D.data * scale**self.D_power)
+            D = SparsePattern(old.D).filled(old.D.data * scale**self.D_power)
             value *= scale**self.Q_power
         Q = Quadratic(Q.strain, Q.row, Q.column, value)
         return with_damping(Elastic(C, D, Q, zeros(*old.drag.shape), old.stresses), beam.damping, inertia, ports)
@@ -223,7 +223,7 @@ def _power(once: np.ndarray, twice: np.ndarray) -> np.ndarray:
     return np.round(np.log2(ratio))
 
 
-def _patterns(Phi: np.ndarray, turn: np.ndarray, T: np.ndarray) -> tuple[Pattern, ...]:
+def _patterns(Phi: np.ndarray, turn: np.ndarray, T: np.ndarray) -> tuple[SparsePattern, ...]:
     """Where the nine W_ab of points and of sections may have entries."""
     felt = np.abs(T).sum(axis=0) > 0.0
     pairs = [[np.abs(left).T @ np.abs(right) for right in turn] for left in turn]
@@ -233,12 +233,12 @@ def _patterns(Phi: np.ndarray, turn: np.ndarray, T: np.ndarray) -> tuple[Pattern
             there = np.abs(Phi[a]).T @ np.abs(Phi[b])
             for d, e in zip(*np.nonzero(felt[a, b]), strict=True):
                 there = there + pairs[d][e]
-            out.append(Pattern.of(there > 0.0))
+            out.append(SparsePattern.of(there > 0.0))
     return tuple(out)
 
 
 def _masses(
-    points: np.ndarray, Phi: np.ndarray, power: np.ndarray, W: tuple[Pattern, ...]
+    points: np.ndarray, Phi: np.ndarray, power: np.ndarray, W: tuple[SparsePattern, ...]
 ) -> tuple[np.ndarray | Matrix, np.ndarray]:
     rows = [np.ones((1, len(points))), points[None], points[None] ** 2]
     rows += [Phi[a].T for a in range(3)] + [Phi[b].T * points for b in range(3)]
@@ -251,8 +251,8 @@ def _masses(
 
 
 def _turns(
-    E: np.ndarray, turn: np.ndarray, power: np.ndarray, W: tuple[Pattern, ...]
-) -> tuple[Pattern, np.ndarray | Matrix, np.ndarray]:
+    E: np.ndarray, turn: np.ndarray, power: np.ndarray, W: tuple[SparsePattern, ...]
+) -> tuple[SparsePattern, np.ndarray | Matrix, np.ndarray]:
     """Rotary inertia per ∫ρy² and ∫ρz² at every point, as `rigid_sections` has it: J₀, X = E[ψ]ᵀ, M_s and W."""
     n, count = len(power), turn.shape[1]
     J = E.sum(axis=0) - E  # axis, (ρy², ρz²)
@@ -261,7 +261,7 @@ def _turns(
         b, c = (a + 1) % 3, (a + 2) % 3
         for s in range(2):
             X[a, b, :, s], X[a, c, :, s] = E[a, s] * turn[c].T, -E[a, s] * turn[b].T
-    pattern = Pattern.of(sum(np.abs(t).T @ np.abs(t) for t in turn) > 0.0)
+    pattern = SparsePattern.of(sum(np.abs(t).T @ np.abs(t) for t in turn) > 0.0)
     i, j = pattern.places
     M_s = np.einsum("aqk,aqk,as->ksq", turn[:, :, i], turn[:, :, j], J)
     rows = [np.repeat(J[:, :, None], count, axis=2), X.reshape(9 * n, 2, count), M_s]
@@ -319,10 +319,10 @@ def _stiff(fields: BeamFields, name: str, x: np.ndarray, w: np.ndarray) -> tuple
     return STIFFNESSES[name], size, unit.reshape(elements * size**2, len(x))
 
 
-def _blocks(sizes: list[tuple[int, int]]) -> Pattern:
+def _blocks(sizes: list[tuple[int, int]]) -> SparsePattern:
     """Dense blocks along the diagonal: so many of each size."""
     blocks = [sp.coo_array(np.ones((size, size))) for size, count in sizes for _ in range(count)]
-    return Pattern(sp.csr_array(sp.block_diag(blocks, format="csr")) if blocks else zeros(0, 0))
+    return SparsePattern(sp.csr_array(sp.block_diag(blocks, format="csr")) if blocks else zeros(0, 0))
 
 
 def _longer(body: Body) -> Body:

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.eigen import lowest
-from phloat.algebra.layout import Layout, joined
+from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, stacked, zeros
 from phloat.bodies.body import Body, Recipe
 from phloat.bodies.construction import Construction
@@ -188,7 +188,7 @@ class Continuum:
     ) -> Body:
         """The floating body with few coordinates: so many modes with its ports held, and the static motions of the ports.
 
-        Or the velocities of a basis of `linear()`, from `krylov` or `modal`; rigid motions go to the frame.
+        Or the velocities of a basis of `linear()`, from `krylov_basis` or `modal_basis`; rigid motions go to the frame.
 
         `inertial` keeps the static responses to inertia as well, of rigid motion, of spin and of every port's own motion: without
         them a spinning blade does not stretch, and free frequencies converge slowly with the number of modes.
@@ -213,7 +213,9 @@ class Continuum:
         if basis is None:
             return None
         if not isinstance(basis, Basis):
-            raise InputError(f"{type(basis).__name__} is not a Basis; make one with krylov or modal, or say modes=…")
+            raise InputError(
+                f"{type(basis).__name__} is not a Basis; make one with krylov_basis or modal_basis, or say modes=…"
+            )
         if modes is not None:
             raise InputError("give a basis, or modes=…, not both")
         if basis.V_v.shape[0] != self.coordinates:
@@ -308,4 +310,4 @@ def open_ports(
     ]
     blocks = [b for some in columns for b in some.values()]
     layouts = [Layout({name: (b.shape[1],) for name, b in some.items()}) for some in columns]
-    return csr(sp.hstack([zeros(coordinates, 0), *blocks])), joined(layouts, "port")
+    return csr(sp.hstack([zeros(coordinates, 0), *blocks])), joined_layouts(layouts, "port")

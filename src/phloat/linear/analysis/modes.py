@@ -136,9 +136,7 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
     gyroscopic = bool(largest(system.J[:n, :n]))
     loaded = gyroscopic or negativity_defect(csr(system.E[n:, n:])) > INDEFINITE
     if loaded and n > MOST_LOADED:
-        raise InputError(
-            f"{n} velocities under load or in a spin are too many (at most {MOST_LOADED}); reduce the bodies first"
-        )
+        raise InputError(f"{n} velocities under load or in a spin are more than {MOST_LOADED}; reduce the bodies first")
     small = n <= DENSE_VELOCITIES or n == system.rows.size  # no stress, no stiffness
     if loaded or small or (count or DEFAULT_COUNT) > n // 4:
         return _first(count, system, *_dense(system, gyroscopic))
@@ -170,9 +168,7 @@ def _circulatory(system: LinearPHDAE) -> tuple[int, np.ndarray, np.ndarray, bool
     """The same under nonconservative loads: of the pencil (J + N, E) without damping."""
     free, n = eliminate(system.with_ports()), system.split
     if free.rows.size > MOST_LOADED:
-        raise InputError(
-            f"{free.rows.size} rows under such loads are too many (at most {MOST_LOADED}); use fewer elements"
-        )
+        raise InputError(f"{free.rows.size} rows under such loads are more than {MOST_LOADED}; use fewer elements")
     size, A, back = energy_form(replace(free, R=zeros(0, 0)))
     value, vector = la.eig(A)
     value = np.where(np.abs(value.real) <= ZERO, 0.0, value.real) + 1j * np.where(
@@ -337,6 +333,6 @@ def _newton_poles(system: LinearPHDAE, poles: np.ndarray, shapes: np.ndarray) ->
     far = np.abs(out - poles) > 0.2 * np.abs(poles)
     if far.any() or (out.imag < 0).any() or (distance < 1e-9 * np.abs(moving).max(initial=0.0)).any():
         raise AccuracyError(
-            "damping couples the modes of this large system too strongly to separate their poles; ask for more modes, or reduce it"
+            "damping couples the modes too strongly to separate their poles; ask for more modes, or reduce it"
         )
     return out

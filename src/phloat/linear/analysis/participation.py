@@ -115,9 +115,7 @@ def _carried(modes: Modes, columns: np.ndarray, names: tuple[str, ...]) -> np.nd
     system = modes.system
     free = [name for name, c in zip(names, columns, strict=True) if not largest(system.B_lam[:, [c]])]
     if free:
-        raise InputError(
-            f"{', '.join(free)} takes an effort: a base is a driven port (drive, Drive, swap_causality); use participation(…)"
-        )
+        raise InputError(f"{', '.join(free)} takes an effort; a base is a driven port (drive, Drive, swap_causality)")
     s = SLOW * (modes.elastic[0] if len(modes.elastic) else 1.0)
     G = system.G
     slow = sp.block_array([[s * system.E - system.J, -G.T], [G, None]], format="csc")
@@ -237,10 +235,7 @@ def _pencil(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> tuple[np.
     if largest(system.B_lam[:, np.union1d(into, out)]):
         raise InputError("driven ports of a damped or spinning system have no report; use ports that take an effort")
     if system.rows.size > MOST_ROWS:
-        raise InputError(
-            f"damping couples the modes, or something spins, and {system.rows.size} rows are more than {MOST_ROWS}; reduce the "
-            "system first"
-        )
+        raise InputError(f"modes are coupled, and {system.rows.size} rows are more than {MOST_ROWS}; reduce the system")
     names = {system.ports.owner(int(c)) for c in np.union1d(into, out)}
     free = eliminate(system.with_ports(*(name for name in system.ports if name in names)))
     shift = {name: free.ports[name].start - system.ports[name].start for name in free.ports}

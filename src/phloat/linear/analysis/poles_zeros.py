@@ -124,9 +124,7 @@ def poles_zeros(system: LinearPHDAE, inputs: Ports, outputs: Ports | None = None
 
 def _require_few_rows(system: LinearPHDAE) -> None:
     if system.rows.size > MOST_ROWS:
-        raise InputError(
-            f"{system.rows.size} rows are too many for dense matrices (at most {MOST_ROWS}); reduce the system first"
-        )
+        raise InputError(f"{system.rows.size} rows are too many (at most {MOST_ROWS}); reduce the system first")
 
 
 def _zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray | None:
@@ -158,11 +156,11 @@ def _without_algebra(A: np.ndarray, F: np.ndarray, C: np.ndarray, D: np.ndarray)
             break
         C, D = U.T @ C, (U.T @ D)[:rank]
         _, size, V = la.svd(C[rank:])
-        held = int((size > RANK).sum())
-        S, N = V[:held].T, V[held:].T
+        fixed = int((size > RANK).sum())
+        S, N = V[:fixed].T, V[fixed:].T
         C, D = np.vstack([C[:rank] @ N, S.T @ A @ N]), np.vstack([D, S.T @ F])
         A, F = N.T @ A @ N, N.T @ F
-        if not held:
+        if not fixed:
             break
     return A.T, C.T, F.T, D.T
 
@@ -196,9 +194,7 @@ def _energy_coordinates(system: LinearPHDAE) -> tuple[np.ndarray, np.ndarray, np
     try:
         root, sign, _ = signed_root(system.E)
     except la.LinAlgError:
-        raise InputError(
-            "E is singular: some row stores no energy; eliminate it before asking for poles and zeros"
-        ) from None
+        raise InputError("E is singular: some row stores no energy; eliminate it first") from None
     inverse = root.toarray()
     return inverse, sign, sign[:, None] * (inverse @ (inverse @ system.dynamics.toarray()).T).T
 

@@ -15,7 +15,8 @@ import scipy.linalg as la
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import SEEDED, Matrix, csr, largest, random_start, stacked, symmetric_lu, zeros
+from phloat.algebra.eigen import lanczos, unit_mass
+from phloat.algebra.sparse import Matrix, csr, largest, random_start, stacked, symmetric_lu, zeros
 
 BLOCK_STEPS = 200
 CORRECTIONS = 4
@@ -173,38 +174,23 @@ class ShiftInvert:
     def run(self, count: int, known: np.ndarray | None = None, tolerance: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Lanczos on what is M-orthogonal to the known modes: eigenvalues, ascending, and velocities of unit mass."""
         known = np.zeros((self.n, 0)) if known is None else known
-        count = min(count, self.free - known.shape[1] - 1)
-        weighted = self.M @ known
-
-        def solve(b: np.ndarray) -> np.ndarray:
-            x = self.factor.solve(b)
-            x[: self.n] -= known @ (weighted.T @ x[: self.n])
-            return x
-
-        operator = spla.LinearOperator((self.size, self.size), solve, dtype=float)
-        start = solve(self.mass @ random_start(self.size, known.shape[1]))
-        krylov = min(max(2 * count + 1, 20), self.free - known.shape[1])
-        options = {"sigma": self.shift, "OPinv": operator, "v0": start, "ncv": krylov, "tol": tolerance, **SEEDED}
+        left = self.free - known.shape[1]
+        count = min(count, left - 1)
         try:
-            value, vector = spla.eigsh(self.mass, k=count, M=self.mass, **options)
+            found = lanczos(self.mass, self.M, self.factor.solve, known, count, self.shift, self.free, tol=tolerance)
         except spla.ArpackError:  # fewer distinct eigenvalues than required: one sequence cannot span their modes
-            value, vector = self._by_blocks(solve, count, min(count + 8, krylov))
-        v = vector[: self.n]
-        v = v / np.sqrt(np.einsum("ik,ik->k", v, self.M @ v))
-        order = np.argsort(value)
-        self.found = value[order], v[:, order]
+            found = self._by_blocks(known, count, min(count + 8, max(2 * count + 1, 20), left))
+        self.found = unit_mass(self.M, *found)
         return self.found
 
-    def _by_blocks(
-        self, solve: Callable[[np.ndarray], np.ndarray], count: int, size: int
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _by_blocks(self, known: np.ndarray, count: int, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Subspace iteration: slower than Lanczos, but independent of multiplicities."""
         unit = np.sqrt(self.M.diagonal())[:, None]
         x = np.random.default_rng(1).normal(size=(self.n, size))
         last = np.full(count, np.inf)
         for _ in range(BLOCK_STEPS):
-            x = np.linalg.qr(unit * self._applied(x, solve))[0] / unit
-            y = self._applied(x, solve)
+            x = np.linalg.qr(unit * self._applied(x, known))[0] / unit
+            y = self._applied(x, known)
             energy, kinetic = y.T @ (self.M @ x), y.T @ (self.M @ y)  # yᵀ(K − sM)y and yᵀM y
             size_of = np.diag(energy)
             scale = 1.0 / np.sqrt(np.maximum(size_of, 1e-30 * size_of.max()))  # the last of a full space is round-off
@@ -216,9 +202,11 @@ class ShiftInvert:
             last = now
         return self.shift + 1.0 / now, x[:, -count:]
 
-    def _applied(self, v: np.ndarray, solve: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """(K − sM)⁻¹ M v on the free motions."""
-        return solve(np.vstack([self.M @ v, np.zeros((self.size - self.n, v.shape[1]))]))[: self.n]
+    def _applied(self, v: np.ndarray, known: np.ndarray | None = None) -> np.ndarray:
+        """(K − sM)⁻¹ M v on the free motions, M-orthogonal to the known ones."""
+        right = np.vstack([self.M @ v, np.zeros((self.size - self.n, v.shape[1]))])
+        x = self.factor.solve(right)[: self.n]
+        return x if known is None else x - known @ (known.T @ (self.M @ x))
 
     def residual(self, value: np.ndarray, v: np.ndarray) -> float:
         """The largest error of the modes of unit mass, in the norm of M.
@@ -226,7 +214,7 @@ class ShiftInvert:
         From r = v − (μ − s)(K − sM)⁻¹M v, in which a part δ along another mode appears (μ − s) / (μ_other − s) times as large.
         """
         far = value - self.shift
-        rest = v - self._applied(v, self.factor.solve) * far
+        rest = v - self._applied(v) * far
         along = v.T @ (self.M @ rest)
         rest = rest - v @ along
         along = along / np.maximum(1.0, np.abs(1.0 - far / far[:, None]))

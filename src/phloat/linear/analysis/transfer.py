@@ -32,7 +32,7 @@ Solve: TypeAlias = Callable[[np.ndarray], np.ndarray]
 FEW = 24  # values of s that are computed one by one
 SMALL = 300  # unknowns up to which a Schur form pays
 
-BATCH = 4_000_000  # numbers held at once in a back substitution
+BATCH = 4_000_000  # numbers at once in a back substitution
 LOST = 1e5  # growth of round-off up to which the Schur form is used
 SWEPT = 1e-10  # of |x|: residual of a sweep that is accepted
 FIRST = 6  # solutions before the first residual

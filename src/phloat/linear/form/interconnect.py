@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from phloat.algebra.layout import Layout, joined
+from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, diagonal, largest, zeros
 from phloat.errors import InputError, JointError, finite
 from phloat.linear.form.phdae import Field, LinearPHDAE
@@ -16,7 +16,7 @@ from phloat.linear.form.phdae import Field, LinearPHDAE
 
 def append_systems(*systems: LinearPHDAE) -> LinearPHDAE:
     """Several systems as one, not connected; the rows are sorted into (v | σ) again."""
-    whole = joined((s.rows for s in systems), "row")
+    whole = joined_layouts((s.rows for s in systems), "row")
     split = sum(s.split for s in systems) if all(s.split >= 0 for s in systems) else -1
     names = list(whole)
     if split >= 0:
@@ -40,8 +40,8 @@ def append_systems(*systems: LinearPHDAE) -> LinearPHDAE:
         B=diagonal([s.B for s in systems])[order],
         B_lam=diagonal([s.B_lam for s in systems]),
         rows=whole.only(names),
-        ports=joined((s.ports for s in systems), "port"),
-        multipliers=joined((s.multipliers for s in systems), "multiplier"),
+        ports=joined_layouts((s.ports for s in systems), "port"),
+        multipliers=joined_layouts((s.multipliers for s in systems), "multiplier"),
         split=split,
         fields=fields,
     )
@@ -92,7 +92,7 @@ def _with_joint_rows(system: LinearPHDAE, name: str, G: Matrix, B_lam: Matrix) -
         system,
         G=csr(sp.vstack([system.G, G])),
         B_lam=csr(sp.vstack([system.B_lam, B_lam])),
-        multipliers=joined([system.multipliers, Layout({name: (G.shape[0],)})], "multiplier"),
+        multipliers=joined_layouts([system.multipliers, Layout({name: (G.shape[0],)})], "multiplier"),
     )
 
 

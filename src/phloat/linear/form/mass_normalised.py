@@ -22,7 +22,7 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from phloat.algebra.elimination import CANCELLED, free_motions, kinematics, signed_factor
+from phloat.algebra.elimination import CANCELLED, free_motions, signed_factor, strain_kinematics
 from phloat.algebra.sparse import Matrix, csr, largest, signed_root
 from phloat.errors import InputError
 
@@ -56,8 +56,8 @@ class MassNormalised:
         one = sp.eye_array(len(sign))
         # strains of positive blocks enter unscaled, so that cancellation is seen; their roots are applied afterwards
         strain = ((early + (one - early) @ root) @ J[n:, :n]).toarray()[order]
-        moves = kinematics(G[:, :n].toarray(), strain, M.diagonal(), felt)
-        elastic = moves.held + moves.lifted
+        moves = strain_kinematics(G[:, :n].toarray(), strain, M.diagonal(), felt)
+        elastic = moves.strained + moves.loaded
         late = csr((one - early) + early @ root)[order][:, order]
         F = late @ moves.F[:, :elastic]
         Z = np.hstack([moves.Z[:, elastic:], moves.Z[:, :elastic]])  # rigid motions first
@@ -68,9 +68,9 @@ class MassNormalised:
             terms = np.linalg.norm(np.abs(late @ strain) @ np.abs(V), axis=0)
             strained = _strained(strain, V, M.diagonal(), size, terms)
             return cls(np.hstack([rigid, V[:, ~strained]]), V[:, strained], size[strained], None, M.diagonal())
-        size[moves.held :] = np.linalg.norm(pull[:, moves.held :], axis=0)
+        size[moves.strained :] = np.linalg.norm(pull[:, moves.strained :], axis=0)
         B = pull / size
-        own = np.diag((np.arange(elastic) < moves.held).astype(float))
+        own = np.diag((np.arange(elastic) < moves.strained).astype(float))
         return cls(rigid, V, size, own - B.T @ B, M.diagonal())
 
     @property

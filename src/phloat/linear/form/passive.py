@@ -9,6 +9,7 @@ as feedthrough. With feedthrough of full rank it is a Riccati equation.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg as la
@@ -22,6 +23,11 @@ from phloat.errors import AccuracyError, InputError, finite
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.form.state_space import descriptor
 
+Given: TypeAlias = ArrayLike | Matrix
+PortSizes: TypeAlias = (
+    Mapping[str, int] | Sequence[str] | None
+)  # {port: components}, or names of ports of one component
+
 AGREES = 1e-9  # relative error up to which a matrix is the energy
 SAME = 1e-8  # relative error of the transfer function that is accepted
 AXIS = 1e-9  # of the size of A: distance of a pole from the imaginary axis up to which it is on it
@@ -31,13 +37,7 @@ PASSIVE = 1e-9  # of the size of the matrix: negative eigenvalues that are round
 
 @one_thread()
 def from_state_space(
-    A: ArrayLike,
-    B: ArrayLike,
-    C: ArrayLike,
-    D: ArrayLike | None = None,
-    *,
-    ports: Mapping[str, int] | Sequence[str] | None = None,
-    energy: ArrayLike | Matrix | None = None,
+    A: Any, B: Any, C: Any, D: Any = None, *, ports: PortSizes = None, energy: Given | None = None
 ) -> LinearPHDAE:
     """ẋ = A x + B u, y = C x + D u as a `LinearPHDAE` with the rows "x"; raises InputError if it is not passive.
 
@@ -70,22 +70,14 @@ def _require_same_transfer(system: LinearPHDAE, A: np.ndarray, B: np.ndarray, C:
     expected = D + C @ la.solve(s * np.eye(len(A)) - A, B)
     E, F, b = (descriptor(system)[name].toarray() for name in "EAB")
     if (error := la.norm(b.T @ la.solve(s * E - F, b) - expected)) > SAME * la.norm(expected):
+        error /= la.norm(expected)
         raise AccuracyError(
-            f"the transfer function has a relative error of {error / la.norm(expected):.1e}: the states are badly scaled; "
-            "balance them first"
+            f"relative error {error:.1e} of the transfer function: the states are badly scaled; balance them"
         )
 
 
 def with_feedthrough(
-    *,
-    E: ArrayLike | Matrix,
-    J: ArrayLike | Matrix,
-    R: ArrayLike | Matrix,
-    B: ArrayLike | Matrix,
-    P: ArrayLike | Matrix,
-    S: ArrayLike | Matrix,
-    N: ArrayLike | Matrix,
-    ports: Layout,
+    *, E: Given, J: Given, R: Given, B: Given, P: Given, S: Given, N: Given, ports: Layout
 ) -> LinearPHDAE:
     """E ẋ = (J − R) x + (B − P) u, y = (B + P)ᵀx + (S − N) u.
 
@@ -149,15 +141,11 @@ def _computed(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> np.
 def _given(energy: ArrayLike | Matrix, A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> np.ndarray:
     X = finite("energy", csr(energy).toarray() if sp.issparse(energy) else energy, A.shape)
     if len(X) and (la.norm(X - X.T) > AGREES * la.norm(X) or la.eigvalsh(X)[0] <= 0.0):
-        raise InputError(
-            f"energy is not symmetric and positive: its smallest eigenvalue is {la.eigvalsh(_symmetric(X))[0]:.3g}"
-        )
+        raise InputError(f"energy is not symmetric and positive: its lowest eigenvalue is {la.eigvalsh(X)[0]:.3g}")
     X = _symmetric(X)
     if not _is_storage(X, A, B, C, W):
         worst = la.eigvalsh(_power(X, A, B, C, W))[0]
-        raise InputError(
-            f"the system is not passive with this energy: its power has the eigenvalue {worst:.3g}; omit energy="
-        )
+        raise InputError(f"not passive with this energy: the power has the eigenvalue {worst:.3g}; omit energy=")
     return X
 
 
@@ -173,7 +161,7 @@ def _matrices(
     return A, finite("B", B, (n, inputs)), finite("C", C, (inputs, n)), finite("D", D, (inputs, inputs))
 
 
-def _ports(ports: Mapping[str, int] | Sequence[str] | None, inputs: int) -> Layout:
+def _ports(ports: PortSizes, inputs: int) -> Layout:
     if ports is None:
         return Layout({"u": (inputs,)}, "port")
     sizes = (

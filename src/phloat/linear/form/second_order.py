@@ -54,8 +54,7 @@ class SecondOrder:
             raise InputError("the rows must be ordered (v | σ), velocities first; set split=…")
         if not system.separable:
             raise InputError(
-                "velocities and stresses share mass, or stresses are damped, held by joints or coupled with each other; the "
-                "second-order form needs them separate"
+                "velocities and stresses share mass, or stresses are damped, jointed or coupled with each other"
             )
         D = R[:n, :n] - J[:n, :n] if damped else -J[:n, :n]
         blocks = (E[:n, :n], D, -J[:n, n:], E[n:, n:], system.G[:, :n], system.B[:n], system.B[n:], system.B_lam)

@@ -115,7 +115,5 @@ def kept_velocities(form: ModalForm, order: int) -> int:
     """The number of velocities besides the rigid and the driven ones for so many states."""
     fixed = form.rigid.shape[1] + 2 * int(form.model.drives.any(axis=0).sum())
     if (count := (whole_number("order", order, 1) - fixed) // 2) < 1:
-        raise InputError(
-            f"order is {order}, but rigid and driven motions need {fixed} states; take {fixed + 2} or more"
-        )
+        raise InputError(f"order is {order}, but rigid and driven motions need {fixed} states; use {fixed + 2} or more")
     return min(count, len(form.omega))

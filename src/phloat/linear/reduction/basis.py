@@ -77,7 +77,7 @@ def split_basis(
     N = np.zeros((model.size, 0)) if driven is None else driven
     if N.shape[1]:
         N = orthogonal_to(orthogonal_to(N, rigid, model.M), V, model.M)
-        N = N / mass_norms(N, model.M)
+        N = N / mass_lengths(N, model.M)
         Q = _with_stresses(model, Q, model.L.T @ N)
     if model.S.shape[1]:
         Q = _with_stresses(model, Q, model.C @ model.S)
@@ -103,7 +103,7 @@ def rigid_modes(system: LinearPHDAE) -> np.ndarray:
 
 def orthonormal(V: np.ndarray, M: Matrix, size: np.ndarray | None = None) -> np.ndarray:
     """The span of V with VᵀM V = I, without columns that depend on those before them relative to `size` (their length)."""
-    whole = mass_norms(V, M) if size is None else size
+    whole = mass_lengths(V, M) if size is None else size
     kept, count = np.empty((len(V), V.shape[1]), order="F"), 0
     for v, long in zip(V.T, whole, strict=True):
         if not long > 0.0:
@@ -127,7 +127,7 @@ def orthogonal_to(V: np.ndarray, W: np.ndarray, M: Matrix) -> np.ndarray:
     return V
 
 
-def mass_norms(V: np.ndarray, M: Matrix) -> np.ndarray:
+def mass_lengths(V: np.ndarray, M: Matrix) -> np.ndarray:
     """√(vᵀM v) of every column."""
     squared = np.einsum("ik,ik->k", V, M @ V)
     if (squared < 0.0).any() or ((squared == 0.0) & (V != 0.0).any(axis=0)).any():
@@ -261,11 +261,8 @@ def _joints(system: LinearPHDAE, basis: Basis) -> tuple[Matrix, Matrix, Layout]:
     B_lam = system.B_lam.toarray()
     missed = B_lam - U @ (U.T @ B_lam)
     if np.abs(missed).max(initial=0.0) > HELD * max(np.abs(B_lam).max(initial=0.0), 1e-300):
-        still = [p for p in system.ports if np.abs(missed[:, system.ports[p]]).max(initial=0.0) > HELD]
-        raise InputError(
-            f"ports {', '.join(map(repr, still))} prescribe a motion that is not in the basis; use a basis of this system, or "
-            "close them with with_ports(…)"
-        )
+        lost = ", ".join(repr(p) for p in system.ports if np.abs(missed[:, system.ports[p]]).max(initial=0.0) > HELD)
+        raise InputError(f"ports {lost} prescribe a motion that is not in the basis; close them with with_ports(…)")
     if not U.shape[1]:
         return zeros(0, 0), zeros(0, 0), Layout({}, "multiplier")
     names = system.multipliers if U.shape[1] == count else Layout({"joints": (U.shape[1],)}, "multiplier")
@@ -275,16 +272,13 @@ def _joints(system: LinearPHDAE, basis: Basis) -> tuple[Matrix, Matrix, Layout]:
 
 def _require_fit(system: LinearPHDAE, basis: Basis) -> None:
     if not isinstance(basis, Basis):
-        raise InputError(
-            f"{type(basis).__name__} is not a Basis; make one with modal_basis, krylov_basis or balanced_basis"
-        )
+        raise InputError(f"{type(basis).__name__} is not a Basis; make one with modal_basis or krylov_basis")
     if system.split < 0:
         raise InputError("projection needs rows in the order (v | σ), velocities first; set split=…")
     rows, expected = (basis.V_v.shape[0], basis.V_sigma.shape[0]), (system.split, system.rows.size - system.split)
     if rows != expected:
         raise InputError(
-            f"the basis has {rows[0]} rows of velocities and {rows[1]} of stresses; the system has {expected[0]} and "
-            f"{expected[1]}: make the basis from this system"
+            f"the basis has {rows} rows of velocities and stresses, the system {expected}; make another basis"
         )
     if largest(system.G[:, system.split :]):
         raise InputError("joint rows act on stresses; only those on velocities can be projected")

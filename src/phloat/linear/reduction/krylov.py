@@ -18,7 +18,7 @@ from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, whole_number
 from phloat.linear.form.phdae import LinearPHDAE, Ports, channels
 from phloat.linear.form.second_order import Factor, SecondOrder
-from phloat.linear.reduction.basis import Basis, mass_norms, orthogonal_to, rigid_modes, split_basis
+from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to, rigid_modes, split_basis
 
 NEAR = 1e-7  # of |s|: a pole so near leaves too few figures for the rest
 FAINT = 1e-11  # of a complex response: an imaginary part that is round-off
@@ -86,7 +86,7 @@ class PortMoments:
             self.driven = np.ascontiguousarray(moved.real)
         self._keep(first)
         if self.driven is not None:
-            self._keep(moved - self.driven, mass_norms(np.abs(moved), abs(model.M)))
+            self._keep(moved - self.driven, mass_lengths(np.abs(moved), abs(model.M)))
         now, before = np.hstack([first, moved]), np.zeros((model.size, 1))
         for _ in range(order - 1):
             far = model.M @ before if mass else model.stiffness(before)
@@ -99,7 +99,7 @@ class PortMoments:
             return
         M = self.model.M
         parts = [orthogonal_to(part, self.rigid, M) for part in ((X.real, X.imag) if np.iscomplexobj(X) else (X,))]
-        sizes = [mass_norms(part, M) for part in parts]
+        sizes = [mass_lengths(part, M) for part in parts]
         whole = np.sqrt(sum(size**2 for size in sizes)) if whole is None else whole
         for part, size in zip(parts, sizes, strict=True):
             there = size > FAINT * whole
@@ -107,9 +107,7 @@ class PortMoments:
 
     def _factor(self, s: complex) -> Factor:
         if s == 0 and self.rigid.shape[1]:
-            raise InputError(
-                f"shift 0 is a pole: there are {self.rigid.shape[1]} rigid motions; use a small positive one"
-            )
+            raise InputError(f"shift 0 is a pole of {self.rigid.shape[1]} rigid motions; use a small positive one")
         try:
             return self.model.at(s)
         except RuntimeError:

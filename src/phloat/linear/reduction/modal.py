@@ -19,7 +19,7 @@ from phloat.linear.analysis.modes import Modes, modes
 from phloat.linear.analysis.modes import modes as modes_of
 from phloat.linear.form.phdae import LinearPHDAE, Ports, channels
 from phloat.linear.form.second_order import Factor, SecondOrder
-from phloat.linear.reduction.basis import Basis, mass_norms, orthogonal_to, rigid_modes, split_basis, undamped
+from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to, rigid_modes, split_basis, undamped
 
 
 @one_thread()
@@ -109,19 +109,19 @@ def craig_bampton_basis(system: LinearPHDAE, *, modes: int, ports: Ports | None 
     count, model = whole_number("modes", modes, 0), SecondOrder.of(system)
     columns = np.arange(system.ports.size) if ports is None else channels(system, ports)[0]
     rows = _independent(system, model.F[:, columns])
-    held = _held(system, rows)
-    inside = rigid_modes(held)
+    constrained = _constrained(system, rows)
+    inside = rigid_modes(constrained)
     count += inside.shape[1]
-    Phi = modes_of(undamped(held), max(count, 1)).vectors[:, :count]
+    Phi = modes_of(undamped(constrained), max(count, 1)).vectors[:, :count]
     unit = np.vstack([np.zeros((system.multipliers.size, rows.shape[1])), np.eye(rows.shape[1])])
-    fixed = SecondOrder.of(held)
+    fixed = SecondOrder.of(constrained)
     Psi = fixed.at(0.0, fixed.M @ inside).solve(np.zeros((model.size, rows.shape[1])), unit)
     rigid = rigid_modes(system)
-    V = np.hstack([Phi, Psi / mass_norms(Psi, model.M)])
+    V = np.hstack([Phi, Psi / mass_lengths(Psi, model.M)])
     return split_basis(model, rigid, V, static_drives(model, rigid), most=V.shape[1] - rigid.shape[1])
 
 
-def _held(system: LinearPHDAE, rows: np.ndarray) -> LinearPHDAE:
+def _constrained(system: LinearPHDAE, rows: np.ndarray) -> LinearPHDAE:
     """The system with the constraint rowsᵀv = 0."""
     whole = csr(np.vstack([rows, np.zeros((system.rows.size - system.split, rows.shape[1]))]).T)
     count = system.multipliers.size + rows.shape[1]
@@ -131,7 +131,7 @@ def _held(system: LinearPHDAE, rows: np.ndarray) -> LinearPHDAE:
         B=zeros(system.rows.size, 0),
         B_lam=zeros(count, 0),
         ports=Layout({}, "port"),
-        multipliers=Layout({"held": (count,)}, "multiplier"),
+        multipliers=Layout({"joints": (count,)}, "multiplier"),
     )
 
 

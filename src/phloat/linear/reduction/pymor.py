@@ -57,16 +57,9 @@ def from_pymor(model: PHLTIModel, *, like: LinearPHDAE | None = None) -> LinearP
         P = None if P is None else csr(Q.T @ P)
     if P is None and S is None and N is None:
         return _named(like, E=E, J=J, R=R, B=B)
-    return with_feedthrough(
-        E=E,
-        J=J,
-        R=R,
-        B=B,
-        P=zeros(n, inputs) if P is None else P,
-        S=zeros(inputs, inputs) if S is None else S,
-        N=zeros(inputs, inputs) if N is None else N,
-        ports=_ports(like, inputs),
-    )
+    P = zeros(n, inputs) if P is None else P
+    S, N = (zeros(inputs, inputs) if m is None else m for m in (S, N))
+    return with_feedthrough(E=E, J=J, R=R, B=B, P=P, S=S, N=N, ports=_ports(like, inputs))
 
 
 def _named(like: LinearPHDAE | None, *, E: Matrix, J: Matrix, R: Matrix, B: Matrix) -> LinearPHDAE:
@@ -138,9 +131,9 @@ def irka_basis(
         reductor = PHIRKAReductor(PHLTIModel.from_matrices(form.J, form.R, form.B))
         reductor.reduce(_start(form, count), tol=tolerance, maxit=iterations)
     if not reductor.conv_crit or not reductor.conv_crit[-1] < tolerance:
+        change = reductor.conv_crit[-1] if reductor.conv_crit else np.inf
         raise ConvergenceError(
-            f"pH-IRKA has not converged after {iterations} iterations (change {reductor.conv_crit[-1]:.1e}); use another order, or "
-            "more iterations"
+            f"no convergence after {iterations} iterations (change {change:.1e}); use another order, or more"
         )
     V = reductor.V.to_numpy()
     V = V if len(V) == len(form.J) else V.T

@@ -61,7 +61,7 @@ def reduced_basis(system: LinearPHDAE, *, tolerance: float, band: tuple[float, f
         worst = float(known.omega[miss.argmax()])
     else:
         raise AccuracyError(
-            f"the error is still {miss.max():.1e} after {ROUNDS} points of the band; use a narrower band or a larger tolerance"
+            f"the error is {miss.max():.1e} after {ROUNDS} points; use a narrower band or a larger tolerance"
         )
     return _smallest(system, model, rigid, basis, known, tolerance)
 
@@ -88,7 +88,7 @@ def _smallest(
     V, first = basis.V_v.toarray(), rigid.shape[1]
     driven = int(rom.multipliers.size)
     free = V[:, first : V.shape[1] - driven]
-    held = V[:, V.shape[1] - driven :] if driven else None
+    driven_columns = V[:, V.shape[1] - driven :] if driven else None
     seen = _velocities(rom, known)[first : V.shape[1] - driven]
     _, turn = la.eigh(seen @ seen.T)
     turn = turn[:, ::-1]
@@ -96,7 +96,7 @@ def _smallest(
     best = basis
     while many - few > 1:  # `many` satisfies the tolerance
         middle = (few + many) // 2
-        trial = split_basis(model, rigid, free @ turn[:, :middle], held)
+        trial = split_basis(model, rigid, free @ turn[:, :middle], driven_columns)
         if known.miss(project(system, trial)).max() <= tolerance:
             many, best = middle, trial
         else:

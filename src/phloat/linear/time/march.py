@@ -202,7 +202,7 @@ class _Control:
         every: float | None,
     ) -> None:
         self.system, self.controller, self.every = system, controller, every
-        self.held: dict[str, np.ndarray] = {}
+        self.values: dict[str, np.ndarray] = {}
         self.sampled = -np.inf
 
     def update(self, t: float, e: np.ndarray, way: np.ndarray) -> None:
@@ -218,18 +218,16 @@ class _Control:
             raise InputError(f"the controller returned {answer!r} at t = {t:g} s; it must return {{port: value}}")
         for name, value in answer.items():
             if name not in self.system.ports:
-                raise InputError(
-                    f"the controller returns {name!r} at t = {t:g} s; there are: {', '.join(self.system.ports)}"
-                )
+                raise InputError(f"the controller returns {name!r}; there are: {', '.join(self.system.ports)}")
             shape = self.system.ports.shape(name)
             number = np.ndim(np.asarray(value, dtype=object)) == 0 and shape == (1,)
             what = f"controller, {name!r} at t = {t:g} s"
-            self.held[name] = finite(what, value, () if number else shape).reshape(shape)
+            self.values[name] = finite(what, value, () if number else shape).reshape(shape)
 
     def applied(self, u: np.ndarray) -> np.ndarray:
         """The given inputs, replaced by those of the controller."""
         out = u.copy()
-        for name, value in self.held.items():
+        for name, value in self.values.items():
             out[self.system.ports[name]] = value
         return out
 

@@ -45,9 +45,7 @@ class SaddleFactor:
         try:
             self.factor = symmetric_lu(whole, pivot=1e-3)
         except RuntimeError:
-            raise InputError(
-                "the matrix is singular: a motion has no mass and stiffness, or joints are redundant"
-            ) from None
+            raise InputError("singular: a motion has no mass and stiffness, or joints are redundant") from None
 
     def solve(self, b: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         x, lam = self._once(b, c)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.layout import Layout, joined
+from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, stacked
 from phloat.algebra.threads import one_thread
 from phloat.errors import JointError, PortError, finite, mapping, unknown
@@ -141,7 +141,7 @@ def _velocity_problem(system: System, state: State, given: Mapping[str, object],
         w=e[where],
         held=held[where],
         rigid=rigid_columns(system),
-        owners=joined([system.multipliers, rows], "joint"),
+        owners=joined_layouts([system.multipliers, rows], "joint"),
         cause=" and ".join([f"the given {', '.join(given)}"] * bool(given) + ["the drives"] * bool(drives.any()))
         or "velocities",
     )
