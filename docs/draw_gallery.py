@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import phloat as ph
-from phloat.view.colours import COLOURS
+from phloat.view.figures import COLOURS
 
 FOLDER = ROOT / "docs/pictures/gallery"
 SIZE = (4.0, 2.6)  # inches, at 120 dots each

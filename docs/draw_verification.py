@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 import phloat as ph
-from phloat.view.colours import COLOURS
+from phloat.view.figures import COLOURS
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))

@@ -21,7 +21,7 @@ SRC = ROOT / "src"
 
 # A package may import from itself and from those before it.
 ORDER = (
-    *("errors", "algebra", "linear", "fem", "bodies", "joints", "system", "motion"),
+    *("errors", "algebra", "linear", "fem", "bodies", "joints", "system", "format", "motion"),
     *("analysis", "control", "many", "twin", "files", "view", "cli"),
 )
 USERS = {"cli"}  # uses phloat by its public names

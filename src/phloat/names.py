@@ -83,12 +83,24 @@ from phloat.errors import (
 from phloat.fem import shapes
 from phloat.fem.mesh import Mesh
 from phloat.fem.mesh_files import read_mesh, write_mesh
-from phloat.files.answers import ModesAlong, run_modes, run_response, run_sweep
-from phloat.files.model import Model, run
-from phloat.files.reading import load_model, read_model, save_model
+from phloat.files.model import Model, ModesAlong, run, run_modes, run_response, run_sweep
+from phloat.files.model_files import load_model, read_model, save_model
 from phloat.files.results import load_result, to_netcdf
 from phloat.files.urdf import load_urdf
-from phloat.joints.elements import Bushing, Damper, Force, JointDamper, JointSpring, Load, Spring, Torque
+from phloat.format.node import FileError
+from phloat.joints.elements import (
+    Bushing,
+    Damper,
+    Force,
+    JointDamper,
+    JointFriction,
+    JointLaw,
+    JointSpring,
+    Load,
+    PortLaw,
+    Spring,
+    Torque,
+)
 from phloat.joints.pairs import Cylindrical, Drive, Planar, Prismatic, Revolute, Slide, Spherical, Universal, Weld
 from phloat.joints.tie import Pressure, Tie, Traction
 from phloat.linear.analysis.modes import Modes, modes
@@ -139,7 +151,6 @@ from phloat.system.state import State
 from phloat.system.stresses import StressField
 from phloat.system.system import System, connect, drive, lock
 from phloat.system.terms import Terms, terms
-from phloat.system.words.node import FileError
 from phloat.view.film import animate
 from phloat.view.page.write import show, to_html
 from phloat.view.plot import plot
@@ -180,6 +191,8 @@ __all__ = [
     "InputError",
     "JointDamper",
     "JointError",
+    "JointFriction",
+    "JointLaw",
     "JointSpring",
     "JumpsWarning",
     "KelvinVoigt",
@@ -218,6 +231,7 @@ __all__ = [
     "Polynomials",
     "Port",
     "PortError",
+    "PortLaw",
     "PortsReport",
     "PowerBalance",
     "Pressure",

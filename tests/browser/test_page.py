@@ -8,8 +8,8 @@ from chromium import Chromium, found
 from pages import HOSTILE, TITLE
 
 import phloat as ph
-from phloat.view.page.motion import pictured
-from phloat.view.scene import course
+from phloat.view.page.motion import body_drawings
+from phloat.view.scene import body_motion
 
 PREFIX = {"G": 1e9, "M": 1e6, "k": 1e3, "": 1.0, "m": 1e-3, "µ": 1e-6, "n": 1e-9}
 UNIT = re.compile(r"^([GMkmµn]?)(rad/s|rad|m/s|N m|Pa|J|N|m|s)$")
@@ -88,7 +88,7 @@ def test_bodies_are_drawn_where_the_run_has_them(shared, written, name):
     for frame in (0, 37, 101):
         k = output(result, go(page, frame))
         for body, part in result.system.bodies.items():
-            move = course(result, body, np.array([k])).pose(0)
+            move = body_motion(result, body, np.array([k])).pose(0)
             for port, point in part.ports.items():
                 expected = move.r_P + move.A @ (point.x + point.Phi @ move.eta)
                 assert np.abs(np.subtract(page(f"window.phloat.place({body!r}, {port!r})"), expected)).max() < 2e-5
@@ -107,7 +107,7 @@ def test_plots_show_the_numbers_of_the_run(shared, written):
     result, page = written("crank_slider")[1], shared("crank_slider")
     ledger = ph.energy_ledger(result)
     k = output(result, go(page, 123))
-    stress = pictured(result)[0]["rod"].stress(result["rod.sigma"][k]).max()
+    stress = body_drawings(result)[0]["rod"].stress(result["rod.sigma"][k]).max()
     expected = {
         "energy of the whole": {"kinetic": sum(p["kinetic"][k] for p in ledger.parts.values()), "H": ledger.energy[k]},
         "energy balance": {"supplied by crank pin": ledger.supplied["crank pin"][k]},
@@ -138,11 +138,11 @@ def test_inputs_are_shown_where_they_are_given(shared, written):
 def test_colours_by_stress_and_speed_have_a_bar_with_numbers(shared, written):
     result, page = written("arm")[1], shared("arm")
     k = output(result, go(page, 80))
-    drawings, _ = pictured(result)
+    drawings, _ = body_drawings(result)
     assert page("document.getElementById('bar').hidden")
     page.choose("#colour", "stress")
     page.settled()
-    poses = {name: course(result, name, np.array([k])).pose(0) for name in drawings}
+    poses = {name: body_motion(result, name, np.array([k])).pose(0) for name in drawings}
     for name in ("plate", "solid"):
         expected = drawings[name].stress(poses[name].sigma)
         assert page(f"window.phloat.shades({name!r})") == pytest.approx(expected, abs=2e-3 * expected.max())

@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 
 import phloat as ph
-from phloat.cli import faults, gallery, main, running
+from phloat.cli import console, examples, main
+from phloat.cli import run as running
+from phloat.format.derive import record
 from phloat.motion.saving import recorder as record
+from phloat.twin import running
 
 MODELS = Path(__file__).resolve().parents[2] / "examples" / "models"
 CRANK, BAR = str(MODELS / "crank_slider.yaml"), str(MODELS / "four_bar.yaml")
@@ -50,42 +53,45 @@ WRONG = {
     "a file of another kind": (["check", "file.txt"], "file.txt"),
     "a time that is no number": (
         ["run", CRANK, "--t-end", "soon"],
-        "--t-end: 'soon' is no number; write 2, 2s or 500ms",
+        "--t-end: 'soon' is not a number; write 2, 2s or 500ms",
     ),
-    "a time that is a mass": (["run", CRANK, "--dt", "5kg"], "--dt is '5kg', and no time"),
+    "a time that is a mass": (["run", CRANK, "--dt", "5kg"], "--dt is '5kg', which is not a time"),
     "an end before the start": (["run", CRANK, "--t-end=-1s"], "t_end = -1 s is not after the start"),
     "a step longer than the run": (["run", CRANK, "--dt", "1s"], "dt = 1 s is longer than the run"),
     "no threads at all": (["run", CRANK, "--threads", "0"], "threads=0: it must be 1 or more"),
     "threads of a linear model": (["run", PLATE, "--threads", "2"], "a linear system takes no threads"),
     "resumed elsewhere": (["run", CRANK, "--resume", "folder", "-o", "x"], "--resume goes on in its folder"),
     "resumed from nothing": (["run", CRANK, "--resume", "folder"], "folder"),
-    "resumed and linear": (["run", PLATE, "--resume", "folder"], "is linear, and its runs are not saved"),
+    "resumed and linear": (["run", PLATE, "--resume", "folder"], "is linear, and its runs cannot be resumed"),
     "a run into a file": (["run", CRANK, "-o", "file.txt"], "'file.txt' is a file; a run is saved in a folder"),
     "overwriting what is no run": (
         ["run", CRANK, "-o", "folder", "--overwrite"],
-        "holds no run; --overwrite replaces runs",
+        "has no run in it; --overwrite replaces runs",
     ),
-    "no mode": (["modes", CRANK, "--count", "0"], "--count is 0; ask for at least one mode"),
+    "no mode": (["modes", CRANK, "--count", "0"], "--count is 0; give at least one mode"),
     "a joint that is not there": (["modes", BAR, "--lock", "motr"], "no joint 'motr' (did you mean 'motor'?)"),
-    "shapes along a quantity": (["modes", BAR, "-o", "x.html"], "asks for modes along a quantity"),
+    "shapes along a quantity": (["modes", BAR, "-o", "x.html"], "has modes along a quantity"),
     "an unknown ending": (["modes", BAR, "-o", "x.foo"], "'x.foo' ends in .foo; it can end in .html, .png"),
     "no ending": (["response", BAR, "-o", "x"], "'x' ends in nothing; it can end in .png"),
     "a folder that is not there": (["modes", BAR, "-o", "no/x.csv"], "there is no folder 'no' for 'x.csv'"),
-    "no response asked for": (["response", BAR], "four_bar.yaml does not ask for response; write response:"),
-    "no sweep asked for": (["sweep", BAR], "four_bar.yaml does not ask for sweep; write sweep:"),
+    "no response asked for": (["response", BAR], "four_bar.yaml has no response; write response:"),
+    "no sweep asked for": (["sweep", BAR], "four_bar.yaml has no sweep; write sweep:"),
     "no run asked for": (
         ["run", "still.yaml"],
-        "still.yaml does not ask for simulate; write simulate: {t_end: 1 s, dt: 1 ms}",
+        "still.yaml has no simulate; write simulate: {t_end: 1 s, dt: 1 ms}",
     ),
-    "a step without an end": (["run", "still.yaml", "--dt", "1ms"], "give --t-end beside --dt"),
-    "no samples": (["sweep", CRANK, "--samples", "0"], "--samples is 0; ask for at least one run"),
+    "a step without an end": (["run", "still.yaml", "--dt", "1ms"], "give --t-end too"),
+    "no samples": (["sweep", CRANK, "--samples", "0"], "--samples is 0; give at least one run"),
     "no workers": (["sweep", CRANK, "--workers", "0"], "workers is 0; it must be a whole number, 1 or more"),
-    "overwriting what is no sweep": (["sweep", CRANK, "-o", "folder", "--overwrite"], "holds no sweep"),
+    "overwriting what is no sweep": (["sweep", CRANK, "-o", "folder", "--overwrite"], "has no sweep in it"),
     "one picture of two": (["check", BAR, TOP, "-o", "x.png"], "2 models and one picture; draw them one by one"),
-    "a picture of a linear model": (["check", PLATE, "-o", "x.png"], "is linear; its modes can be drawn: phloat modes"),
+    "a picture of a linear model": (
+        ["check", PLATE, "-o", "x.png"],
+        "is linear; its modes can be plotted: phloat modes",
+    ),
     "nothing to view": (["view", "nowhere"], "there is no 'nowhere'; give a folder with a run, a model file or a page"),
-    "a folder without a run": (["view", "folder"], "'folder' holds no run and no page"),
-    "modes of a folder": (["view", "folder", "--modes"], "--modes is for model files, and 'folder' is none"),
+    "a folder without a run": (["view", "folder"], "'folder' has no run and no page"),
+    "modes of a folder": (["view", "folder", "--modes"], "--modes is for model files, and 'folder' is not one"),
     "a page that is none": (["view", TOP, "-o", "x.png"], "'x.png' ends in .png; it can end in .html"),
     "an unknown example": (["examples", "carburettor"], "no example 'carburettor'; there are: crank_slider.yaml"),
     "half a name": (
@@ -154,7 +160,7 @@ def test_check_looks_at_requests(said):
     crank = Path(CRANK).read_text(encoding="utf-8")
     Path("out.yaml").write_text(crank.replace("  outputs: largest bending", "  outputs: largest"), encoding="utf-8")
     code, err = said("check", "out.yaml")
-    assert code == 2 and "sweep asks for the output 'largest'; outputs are bending, largest bending" in err
+    assert code == 2 and "sweep names the output 'largest'; outputs are bending, largest bending" in err
 
 
 def test_a_run_is_not_overwritten_unless_told(said):
@@ -162,14 +168,16 @@ def test_a_run_is_not_overwritten_unless_told(said):
     assert said("run", CRANK, *short) == (0, "")
     code, err = said("run", CRANK, *short)
     assert (
-        code == 2 and "'mine' holds a run already; give another folder, --overwrite it, or go on: --resume mine" in err
+        code == 2
+        and "there is a run in 'mine' already; give another folder, --overwrite it, or continue it: --resume mine"
+        in err
     )
     assert said("run", CRANK, *short, "--overwrite") == (0, "")
     code, err = said("run", CRANK, "--resume", "mine")
     assert code == 0 or "finished" in err
     Path("four_bar.yaml").write_text("mine")
     code, err = said("examples", "four_bar")
-    assert code == 2 and "four_bar.yaml is there already; --overwrite, or -o elsewhere" in err
+    assert code == 2 and "four_bar.yaml exists already; --overwrite, or -o elsewhere" in err
     assert Path("four_bar.yaml").read_text() == "mine"
 
 
@@ -190,17 +198,17 @@ def test_newton_that_stalls_ends_with_three_and_keeps_the_motion(said, monkeypat
     code, err = said("run", CRANK)
     assert code == 3
     assert (
-        "Newton stalled at t = 0.001 s; try dt = 5e-06; the motion up to there is kept: phloat view crank_slider.run"
+        "Newton stalled at t = 0.001 s; try dt = 5e-06; the motion up to then is kept: phloat view crank_slider.run"
         in err
     )
     assert said("view", "crank_slider.run", "--no-browser", "-q") == (0, "")
 
 
 def test_a_fault_of_ours_says_how_to_report_it(said, monkeypatch):
-    monkeypatch.setattr(gallery, "catalogue", lambda: 1 / 0)
+    monkeypatch.setattr(examples, "catalogue", lambda: 1 / 0)
     code, err = said("examples")
     assert code == 1
-    assert "this is a fault of phloat and not of your model: ZeroDivisionError: division by zero" in err
+    assert "this is an error in phloat, not in your model: ZeroDivisionError: division by zero" in err
     file = Path(err.split(" and ")[-1].split(", which")[0])
     told = file.read_text(encoding="utf-8")
     file.unlink()
@@ -208,11 +216,11 @@ def test_a_fault_of_ours_says_how_to_report_it(said, monkeypatch):
 
 
 def test_other_errors_have_their_codes(tmp_path):
-    assert faults.judged(MemoryError())[0] == 3
-    assert faults.judged(ph.AccuracyError("missed"))[0] == 3
-    code, text = faults.judged(PermissionError(13, "Permission denied", "there"))
+    assert console.classify(MemoryError())[0] == 3
+    assert console.classify(ph.AccuracyError("missed"))[0] == 3
+    code, text = console.classify(PermissionError(13, "Permission denied", "there"))
     assert (code, text) == (2, "there: Permission denied")
-    assert faults.judged(KeyboardInterrupt()) == (130, "interrupted; nothing was written")
+    assert console.classify(KeyboardInterrupt()) == (130, "interrupted; nothing was written")
 
 
 def test_a_missing_extra_is_named(said, monkeypatch):
@@ -236,7 +244,7 @@ def test_warnings_are_notes_without_places_in_the_code(capsys):
 
 
 def test_an_installation_without_examples_says_where_they_are(said, monkeypatch, tmp_path):
-    monkeypatch.setattr(gallery.phloat, "__file__", str(tmp_path / "a" / "b" / "phloat" / "__init__.py"))
+    monkeypatch.setattr(examples.phloat, "__file__", str(tmp_path / "a" / "b" / "phloat" / "__init__.py"))
     code, err = said("examples")
     assert code == 2 and "they are in the source of phloat, in examples/" in err
 
@@ -258,7 +266,7 @@ def test_an_interrupted_run_is_kept_and_goes_on_to_the_same_end(said, monkeypatc
     monkeypatch.setattr(record.Recorder, "piece", interrupted)
     code, err = said("run", CRANK, *step, "-o", "part")
     assert code == 130
-    assert "are kept in part; go on with: phloat run" in err and "--resume part" in err
+    assert "are kept in part; continue with: phloat run" in err and "--resume part" in err
     cut = ph.load_result("part")
     assert not cut.info["finished"] and 0 < len(cut) < 1001
     monkeypatch.setattr(record.Recorder, "piece", written)
@@ -279,7 +287,7 @@ def test_a_run_interrupted_at_once_leaves_nothing(said, monkeypatch):
 
 
 def test_an_interrupted_sweep_says_how_many_are_kept(said, monkeypatch):
-    from phloat.cli import sweeping
+    from phloat.cli import sweep as sweeping
 
     def interrupted(model, **options):
         raise KeyboardInterrupt
@@ -331,7 +339,7 @@ def test_control_c_that_python_would_drop_counts(said, heard, monkeypatch):
         Dropped()
         return [time.sleep(0.001) for _ in range(1000)]
 
-    monkeypatch.setattr(gallery, "catalogue", catalogue)
+    monkeypatch.setattr(examples, "catalogue", catalogue)
     assert said("examples") == (130, "phloat: interrupted; nothing was written\n")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -344,7 +352,7 @@ def test_control_c_that_a_library_turns_into_another_error_counts(said, heard, m
             pass
         raise ImportError("half of a library")
 
-    monkeypatch.setattr(gallery, "catalogue", catalogue)
+    monkeypatch.setattr(examples, "catalogue", catalogue)
     assert said("examples") == (130, "phloat: interrupted\n")
 
 

@@ -10,8 +10,8 @@ import pytest
 from messages import raises
 
 import phloat as ph
-from phloat.files.reading import from_plain, plain_model
-from phloat.files.text import DEEPEST, LARGEST, MOST
+from phloat.files.model_files import from_plain, plain_model
+from phloat.files.text import MAX_DEPTH, MAX_NODES, MAX_SIZE
 
 MODELS = Path(__file__).parents[2] / "examples" / "models"
 GOOD = """\
@@ -339,7 +339,7 @@ def test_what_is_no_model_is_refused(text, name):
 def test_aliases_that_multiply_are_counted():
     lines = ["phloat: 1", "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
     lines += [f"a{k + 1}: &a{k + 1} [{', '.join([f'*a{k}'] * 10)}]" for k in range(9)]  # ten thousand million
-    with raises(ph.FileError, MOST) as caught:
+    with raises(ph.FileError, MAX_NODES) as caught:
         ph.read_model("\n".join(lines))
     assert caught.value.line > 1
 
@@ -347,20 +347,20 @@ def test_aliases_that_multiply_are_counted():
 @pytest.mark.parametrize("name", ["deep.yaml", "deep.json"])
 def test_what_is_too_deep_is_refused(name):
     deep = '{"phloat": 1, "bodies": ' + "[" * 5000 + "]" * 5000 + "}"
-    with raises(ph.FileError, DEEPEST):
+    with raises(ph.FileError, MAX_DEPTH):
         ph.read_model(deep, name)
 
 
 @pytest.mark.parametrize("name", ["many.yaml", "many.json"])
 def test_what_holds_too_much_is_refused(name):
-    many = '{"phloat": 1, "bodies": [' + ", ".join(["1"] * (MOST + 1)) + "]}"
-    with raises(ph.FileError, MOST):
+    many = '{"phloat": 1, "bodies": [' + ", ".join(["1"] * (MAX_NODES + 1)) + "]}"
+    with raises(ph.FileError, MAX_NODES):
         ph.read_model(many, name)
 
 
 def test_what_is_too_large_is_refused(tmp_path):
     path = tmp_path / "large.yaml"
-    path.write_text("phloat: 1\n" + "#" * LARGEST)
+    path.write_text("phloat: 1\n" + "#" * MAX_SIZE)
     with raises(ph.FileError, "large.yaml"):
         ph.load_model(path)
     with raises(ph.FileError, "model.yaml"):

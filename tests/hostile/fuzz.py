@@ -20,7 +20,7 @@ import numpy as np
 import yaml
 
 import phloat as ph
-from phloat.files.reading import read_model
+from phloat.files.model_files import read_model
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "models"
 SENTENCES = (ph.InputError, ph.AccuracyError, ph.ConvergenceError)

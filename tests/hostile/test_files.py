@@ -13,7 +13,7 @@ from messages import raises
 
 import phloat as ph
 from phloat.algebra.array_files import read_npy, read_npz
-from phloat.files.text import MOST
+from phloat.files.text import MAX_NODES
 from phloat.motion.saving import recorder
 from phloat.system.parts import Parts
 
@@ -94,7 +94,7 @@ def test_a_wrong_joint_among_thousands_is_found_soon(monkeypatch):
 def test_yaml_bombs_end_at_a_number_of_values():
     lines = ["phloat: 1", "a: &a [x, x, x, x, x, x, x, x, x]"]
     lines += [f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in zip("abcdefgh", "bcdefghi", strict=True)]
-    with raises(ph.FileError, MOST):
+    with raises(ph.FileError, MAX_NODES):
         ph.read_model("\n".join(lines))
     merged = "phloat: 1\na: &a {x: 1}\n" + "".join(
         f"m{k}: &m{k} {{<<: [{', '.join(['*a'] * 500)}]}}\n" for k in range(900)

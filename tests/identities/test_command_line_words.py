@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import phloat as ph
-from phloat.cli import talk
+from phloat.cli import console
 from phloat.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,12 +32,12 @@ def elsewhere(tmp_path, monkeypatch):
 
 def test_tables_fit_narrow_terminals():
     rows = [("crank_slider.yaml", "How far does the rod of a fast crank-slider bend, and where?"), ("b", "short")]
-    wide = talk.columns(("file", "about"), rows, 200)
+    wide = console.table_lines(("file", "about"), rows, 200)
     assert len(wide) == 3 and wide[1].startswith("  crank_slider.yaml  How far")
-    narrow = talk.columns(("file", "about"), rows, 40)
+    narrow = console.table_lines(("file", "about"), rows, 40)
     assert all(len(line) <= 40 for line in narrow)
     assert "".join(narrow).replace(" ", "") == "".join(wide).replace(" ", "")
-    numbers = talk.columns(("name", "x"), [("a", 1.5), ("b", -22.25)], 80)
+    numbers = console.table_lines(("name", "x"), [("a", 1.5), ("b", -22.25)], 80)
     assert numbers == ["  name       x", "  a        1.5", "  b     -22.25"]
 
 
@@ -52,14 +52,16 @@ def test_colours_are_for_terminals_that_want_them(monkeypatch, settings, coloure
         monkeypatch.delenv(name, raising=False)
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    assert ("\033[" in talk.styled("word", "bold", Terminal)) == coloured
-    assert talk.styled("word", "bold", sys.__stdin__ if not sys.__stdin__.isatty() else Terminal).endswith(
+    assert ("\033[" in console.styled("word", "bold", Terminal)) == coloured
+    assert console.styled("word", "bold", sys.__stdin__ if not sys.__stdin__.isatty() else Terminal).endswith(
         ("word", "m")
     )
 
 
 def test_json_has_no_numbers_that_json_does_not_know():
-    said = talk.as_json({"a": np.array([1.0, np.nan, np.inf]), "b": 1 + 2j, "c": Path("x"), 3: np.int64(4), "d": None})
+    said = console.as_json(
+        {"a": np.array([1.0, np.nan, np.inf]), "b": 1 + 2j, "c": Path("x"), 3: np.int64(4), "d": None}
+    )
     assert json.loads(said) == {"a": [1.0, None, None], "b": {"re": 1.0, "im": 2.0}, "c": "x", "3": 4, "d": None}
 
 
@@ -132,4 +134,5 @@ def test_a_wheel_has_the_examples_and_the_schema(tmp_path):
         out = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True).stdout
         assert said in out
     copy = (tmp_path / "copy" / "robot_link.yaml").read_text(encoding="utf-8")
-    assert (tmp_path / "there").as_uri() in copy.splitlines()[0]
+    assert copy.splitlines()[0].endswith("$schema=model.schema.json")
+    assert (tmp_path / "copy" / "model.schema.json").is_file()

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from messages import raises
 
 import phloat as ph
-from phloat.files.signals import Circling, InTime, Move, Pulse, Sine, SpinUp, Sum
-from phloat.system.words.units import FORCE, QUANTITIES, STRESS, Dimension, measured, unit_of
+from phloat.files.inputs import Circling, InTime, Move, Pulse, Sine, SpinUp, Sum
+from phloat.format.units import FORCE, QUANTITIES, STRESS, Dimension, parse_number, parse_unit
 
 PI = np.pi
 
@@ -53,7 +53,7 @@ PI = np.pi
     ],
 )
 def test_a_unit_makes_the_si_number(text, value):
-    found = measured(text).value
+    found = parse_number(text).value
     assert found == pytest.approx(value, rel=4e-16, abs=0.0)
 
 
@@ -63,14 +63,16 @@ def test_a_unit_makes_the_si_number(text, value):
 )
 def test_decimals_lose_nothing_in_a_unit(number, unit):
     name, power = unit
-    assert measured(f"{number} {name}").value == float(number.scaleb(-power)) == float(Decimal(number).scaleb(-power))
+    assert (
+        parse_number(f"{number} {name}").value == float(number.scaleb(-power)) == float(Decimal(number).scaleb(-power))
+    )
 
 
 def test_units_have_their_dimensions():
-    assert unit_of("N").dimension == FORCE == unit_of("kg m/s^2").dimension
-    assert unit_of("N/mm^2").dimension == STRESS
-    assert unit_of("N m/rad").dimension == QUANTITIES["torsional stiffness"][0]
-    assert unit_of("W").dimension == unit_of("N m/s").dimension
+    assert parse_unit("N").dimension == FORCE == parse_unit("kg m/s^2").dimension
+    assert parse_unit("N/mm^2").dimension == STRESS
+    assert parse_unit("N m/rad").dimension == QUANTITIES["torsional stiffness"][0]
+    assert parse_unit("W").dimension == parse_unit("N m/s").dimension
     assert Dimension(kg=1, m=2, s=-2).fits(QUANTITIES["torsional stiffness"][0])  # N m for N m/rad
     assert not Dimension(rad=1).fits(QUANTITIES["number"][0])
 
@@ -80,7 +82,7 @@ def test_units_have_their_dimensions():
 )
 def test_what_is_no_number_is_said(text):
     with raises(ph.InputError):
-        measured(text)
+        parse_number(text)
 
 
 def inputs(text: str, plane: str = "plane: xy\n") -> dict:

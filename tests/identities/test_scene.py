@@ -12,9 +12,9 @@ from scipy.spatial.transform import Rotation
 import phloat as ph
 from phloat.view.page.motion import quaternions
 from phloat.view.page.pack import Pack, compressed
-from phloat.view.page.quantities import coordinates, largest_stress
-from phloat.view.scene import Drawn, ball, block, course, drawn, scene
-from phloat.view.surfaces import box, cylinder, mesh_surface, sphere
+from phloat.view.page.quantities import coordinate_histories, largest_stress
+from phloat.view.scene import Drawing, ball, block, body_drawing, body_motion, scene
+from phloat.view.surfaces import box_surface, cylinder, mesh_surface, sphere
 
 SIZE = 1e-6  # of a whole that is small: nothing is drawn thicker than it is
 
@@ -59,7 +59,7 @@ BODIES = {
 @pytest.mark.parametrize("name", BODIES)
 def test_a_drawing_is_a_closed_surface_with_the_volume_of_the_body(name):
     body, expected = BODIES[name]
-    found = drawn(body, SIZE)
+    found = body_drawing(body, SIZE)
     points, triangles = merged(found.points, found.triangles)
     assert is_closed(triangles)
     assert volume(points, triangles) == pytest.approx(expected, rel=1e-6)
@@ -73,7 +73,9 @@ def test_curved_cells_are_drawn_through_their_middles():
     assert np.isin(np.abs(MESH.points[edges][:, :, 2]).max(axis=1).round(9), 0.015).all()  # the rims of both faces
 
 
-@pytest.mark.parametrize("surface", [box(np.ones(3), np.eye(3), np.array([1.0, 2, 3])), sphere(np.ones(3), 2.0)])
+@pytest.mark.parametrize(
+    "surface", [box_surface(np.ones(3), np.eye(3), np.array([1.0, 2, 3])), sphere(np.ones(3), 2.0)]
+)
 def test_boxes_and_balls_are_closed(surface):
     points, triangles = merged(surface.points, surface.triangles)
     assert is_closed(triangles)
@@ -122,7 +124,7 @@ def test_a_point_mass_is_a_ball_of_steel_within_bounds():
 
 def test_thin_sections_are_drawn_thicker_but_stressed_as_they_are():
     body = beam(section=ph.Circle(1e-3)).discretise(2)
-    thin, thicker, stout = drawn(body, SIZE), drawn(body, 10.0), drawn(body, 100.0)
+    thin, thicker, stout = body_drawing(body, SIZE), body_drawing(body, 10.0), body_drawing(body, 100.0)
     assert np.ptp(thin.points[:, 1]) == pytest.approx(1e-3)
     assert np.ptp(thicker.points[:, 1]) == pytest.approx(10.0 / 160)
     assert np.ptp(stout.points[:, 1]) == pytest.approx(0.2 * 1.3)
@@ -133,7 +135,7 @@ def test_thin_sections_are_drawn_thicker_but_stressed_as_they_are():
 # --- motion ----------------------------------------------------------------------------------------------------------
 
 
-def moved(kind: str, plane: str | None = None) -> tuple[ph.Result, dict[str, Drawn]]:
+def moved(kind: str, plane: str | None = None) -> tuple[ph.Result, dict[str, Drawing]]:
     system = pair("revolute", kind, plane, gravity=True)
     state = ph.place(system)
     result = ph.simulate(system, state, t_end=0.2, dt=0.01)
@@ -147,7 +149,7 @@ def test_ports_and_material_points_are_drawn_where_they_are(kind, plane):
     result, drawings = moved(kind, plane)
     k, rng = 13, np.random.default_rng(1)
     for name, found in drawings.items():
-        body, pose = result.system.bodies[name], course(result, name, np.arange(len(result))).pose(k)
+        body, pose = result.system.bodies[name], body_motion(result, name, np.arange(len(result))).pose(k)
         x = found.at(pose)
         for port, number in found.ports.items():
             y = pose.r_P + pose.A @ (body.ports[port].x + body.ports[port].Phi @ pose.eta)
@@ -159,7 +161,7 @@ def test_ports_and_material_points_are_drawn_where_they_are(kind, plane):
 
 
 def speeds_by_difference(result, name, found, k):
-    whole = course(result, name, np.arange(len(result)))
+    whole = body_motion(result, name, np.arange(len(result)))
     way = found.at(whole.pose(k + 1)) - found.at(whole.pose(k - 1))
     return np.linalg.norm(way, axis=1) / (result.t[k + 1] - result.t[k - 1])
 
@@ -197,7 +199,7 @@ def test_joint_coordinates_of_all_times_at_once_are_those_of_each(joint, kind, p
     system = pair(joint, kind, plane)
     result = ph.simulate(system, ph.place(system), t_end=0.1, dt=0.01)
     for c in system.joints.values():
-        for label, line in coordinates(result, c).items():
+        for label, line in coordinate_histories(result, c).items():
             assert np.abs(line - result.coordinates[f"{c.name}.{label}"]).max() < 1e-12
 
 
@@ -265,6 +267,6 @@ def test_compressed_coordinates_say_the_same_with_fewer():
 
 
 def test_the_largest_stress_is_that_of_the_points_drawn():
-    found = drawn(thing("plate"), 1.0)
+    found = body_drawing(thing("plate"), 1.0)
     sigma = np.random.default_rng(4).normal(size=(5, found.cauchy.shape[1]))
     assert largest_stress(found, sigma) == pytest.approx([found.stress(one).max() for one in sigma])

@@ -10,9 +10,9 @@ from scipy.interpolate import CubicSpline, PPoly
 from scipy.spatial.transform import Rotation
 
 import phloat as ph
-from phloat.files.reading import from_plain
+from phloat.files.model_files import from_plain
+from phloat.format.system import plain
 from phloat.joints.curves import curve, resistance
-from phloat.system.plain import plain
 
 POINT = ph.PointMass(1.0).discretise()
 BLOCK = ph.RigidBody(1.0, np.diag([0.5, 0.8, 1.0])).discretise()

@@ -8,8 +8,8 @@ from messages import raises
 from scipy.spatial.transform import Rotation
 
 import phloat as ph
-from phloat.files.reading import from_plain
-from phloat.system.plain import plain
+from phloat.files.model_files import from_plain
+from phloat.format.system import plain
 
 BLOCK = ph.RigidBody(2.0, np.diag([0.5, 0.8, 1.0]), ports={"tip": (0.3, 0.1, -0.2)}).discretise()
 

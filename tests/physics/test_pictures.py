@@ -6,8 +6,8 @@ from bodies_zoo import steel
 from looking_zoo import HOSTILE, falling, hostile, satellite, sliding, turning
 
 import phloat as ph
-from phloat.view.diagram import lines_of, places
-from phloat.view.film import frames, staged
+from phloat.view.diagram import block_positions, diagram_lines
+from phloat.view.film import film_frames, stage
 
 # --- chosen lines ----------------------------------------------------------------------------------------------------
 
@@ -130,7 +130,7 @@ def test_a_diagram_names_bodies_joints_elements_and_inputs(tmp_path):
 
 def test_a_diagram_tells_free_axes_from_driven_ones():
     system = sliding().system
-    lines = {(line.kind, line.open) for line in lines_of(system)}
+    lines = {(line.kind, line.open) for line in diagram_lines(system)}
     assert lines == {("Drive", "driven"), ("Revolute", ""), ("Slide", "free")}  # no angle of a point mass
     labels = [text.get_text() for text in ph.plot(system).axes[0].get_legend().get_texts()]
     assert labels == ["joint", "open port: effort in, rate out", "driven: rate in, effort out"]
@@ -143,18 +143,20 @@ def test_blocks_do_not_lie_on_each_other():
     tree = [(str(k // 3), str(k)) for k in range(1, 30)]
     for pairs in (chain, tree, [*chain, ("29", "ground")], []):
         blocks = dict.fromkeys(["ground", *map(str, range(30))])
-        at = places(blocks, pairs)
+        at = block_positions(blocks, pairs)
         assert set(at) == set(blocks)
         found = np.array(list(at.values()))
         apart = np.abs(found[:, None] - found[None]).max(axis=2) + np.eye(len(found))
         assert apart.min() >= 1.0
     for a, b in chain:
-        far = np.abs(np.subtract(places(["ground", *map(str, range(30))], chain)[a], places(blocks, chain)[b]))
+        far = np.abs(
+            np.subtract(block_positions(["ground", *map(str, range(30))], chain)[a], block_positions(blocks, chain)[b])
+        )
         assert far.max() == 1.0  # neighbours stand side by side
 
 
 def test_a_closed_loop_stands_in_a_ring():
-    at = places(["ground", "a", "b", "c"], [("ground", "a"), ("a", "b"), ("b", "c"), ("c", "ground")])
+    at = block_positions(["ground", "a", "b", "c"], [("ground", "a"), ("a", "b"), ("b", "c"), ("c", "ground")])
     assert {x for x, _ in at.values()} == {0.0, 1.0}
     assert len({y for _, y in at.values()}) == 2
 
@@ -183,13 +185,13 @@ def test_plates_are_shaded_in_their_modes():
 
 def test_the_frames_of_a_film_are_where_the_bodies_are():
     run = sliding()
-    film = frames(run, speed=0.01, fps=10.0, magnify=1.0)
+    film = film_frames(run, speed=0.01, fps=10.0, magnify=1.0)
     np.testing.assert_allclose(film.t, np.arange(9) * 1e-3, atol=1e-15)
     for k in (0, 3, 8):
         state = run.at(film.t[k])
         np.testing.assert_allclose(film.points["rod"][k, -1, :2], state.position("rod", s=1.0), atol=1e-14)
         np.testing.assert_allclose(film.points["slider"][k, 0, :2], state.position("slider", s=0), atol=1e-14)
-    figure, frame = staged(film)
+    figure, frame = stage(film)
     pixels = frame(5)
     assert pixels.shape == (500, 700, 4)
     assert np.abs(pixels.astype(int) - frame(6)).max() > 100
@@ -200,10 +202,10 @@ def test_the_frames_of_a_film_are_where_the_bodies_are():
 
 def test_plates_and_solids_move_in_a_film_of_space():
     run = turning()
-    film = frames(run, speed=1.0, fps=50.0, magnify=1.0)
+    film = film_frames(run, speed=1.0, fps=50.0, magnify=1.0)
     corner = film.drawn["box"].points[7]
     np.testing.assert_allclose(film.points["box"][5, 7], run.at(film.t[5]).position("box", at=corner), atol=1e-12)
-    figure, frame = staged(film)
+    figure, frame = stage(film)
     put = []
     for surface in figure.axes[0].collections:
         surface.set_verts = put.append
@@ -214,7 +216,7 @@ def test_plates_and_solids_move_in_a_film_of_space():
 
 def test_deformation_can_be_magnified_in_a_film():
     run = sliding()
-    plain, large = (frames(run, speed=0.01, fps=10.0, magnify=m).points["rod"][4] for m in (1.0, 20.0))
+    plain, large = (film_frames(run, speed=0.01, fps=10.0, magnify=m).points["rod"][4] for m in (1.0, 20.0))
     moved = np.linalg.norm(large - plain, axis=1)
     bent = np.linalg.norm(run.at(4e-3)["rod.u_f"], axis=1)
     np.testing.assert_allclose(moved, 19.0 * bent, atol=1e-12)
@@ -239,10 +241,10 @@ def test_an_mp4_has_its_frames(tmp_path):
 
 
 def test_short_runs_are_slowed_down_and_long_ones_are_not():
-    assert frames(sliding(), speed=None, fps=1.0, magnify=1.0).speed == pytest.approx(8e-3 / 8.0)
+    assert film_frames(sliding(), speed=None, fps=1.0, magnify=1.0).speed == pytest.approx(8e-3 / 8.0)
     system = hostile()
     swing = ph.simulate(system, ph.place(system), 2.5, dt=5e-3, output=100)
-    assert frames(swing, speed=None, fps=1.0, magnify=1.0).speed == 1.0
+    assert film_frames(swing, speed=None, fps=1.0, magnify=1.0).speed == 1.0
 
 
 def test_a_rigid_body_in_a_plane_is_drawn_flat_by_its_block():
@@ -252,6 +254,6 @@ def test_a_rigid_body_in_a_plane_is_drawn_flat_by_its_block():
     assert not hasattr(ax, "get_zlim")
     assert len(ax.collections[0].get_paths()) > 8
     run = ph.simulate(system, ph.place(system), 0.02, dt=1e-2)
-    figure, frame = staged(frames(run, speed=1.0, fps=100.0, magnify=1.0))
+    figure, frame = stage(film_frames(run, speed=1.0, fps=100.0, magnify=1.0))
     assert not hasattr(figure.axes[0], "get_zlim")
     assert np.any(frame(0) != frame(2))

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 import phloat as ph
 from phloat.bodies.beams.hypothesis import beam_watch
 from phloat.bodies.variation import fast_maker
-from phloat.view.surfaces import outline
+from phloat.view.surfaces import section_outline
 
 steel = ph.Material(E=210e9, rho=7800.0, nu=0.3)
 alu = ph.Material(E=70e9, rho=2700.0, nu=0.33)
@@ -437,7 +437,7 @@ def test_the_estimated_error_of_small_deformation_does_not_depend_on_the_angle(f
 def test_a_section_by_numbers_is_drawn_about_its_principal_axes():
     """As the rectangle with its moments."""
     section = ph.Section(1e-3, 2e-7, 3e-8, I_yz=4e-8, angle=0.2)
-    ring, is_round = outline(section)
+    ring, is_round = section_outline(section)
     I, I_y, I_yz = section.moments
     corners = ring.T @ ring / 4  # of a rectangle: three times its second moments over the area
     assert not is_round and corners == pytest.approx(3.0 / section.A * np.array([[I, I_yz], [I_yz, I_y]]))

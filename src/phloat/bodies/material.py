@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from phloat.algebra.metadata import describe
 from phloat.errors import InputError, finite, not_negative, positive
 
 
@@ -15,9 +16,9 @@ from phloat.errors import InputError, finite, not_negative, positive
 class Material:
     """Young's modulus E, density rho, Poisson's ratio nu; isotropic, so that G = E / 2(1 + ν)."""
 
-    E: float
-    rho: float
-    nu: float = 0.3
+    E: float = field(metadata=describe("Young's modulus", "stress", above=0.0))
+    rho: float = field(metadata=describe("density", "density", above=0.0))
+    nu: float = field(default=0.3, metadata=describe("Poisson's ratio"))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "E", positive("Young's modulus E", self.E))
@@ -52,11 +53,15 @@ class Orthotropic:
     directions in body axes; None: x, y, z.
     """
 
-    E: tuple[float, float, float]
-    nu: tuple[float, float, float]
-    G: tuple[float, float, float]
-    rho: float
-    axes: tuple[tuple[float, ...], ...] | np.ndarray | None = None
+    E: tuple[float, float, float] = field(
+        metadata=describe("Young's moduli along the axes 1, 2, 3 of the material", "stress")
+    )
+    nu: tuple[float, float, float] = field(metadata=describe("Poisson's ratios 12, 13, 23"))
+    G: tuple[float, float, float] = field(metadata=describe("shear moduli 12, 13, 23", "stress"))
+    rho: float = field(metadata=describe("density", "density", above=0.0))
+    axes: tuple[tuple[float, ...], ...] | np.ndarray | None = field(
+        default=None, metadata=describe("columns: directions of the material's axes in body axes")
+    )
     not_numbers: ClassVar[tuple[str, ...]] = ("axes",)  # they turn together
 
     def __post_init__(self) -> None:
@@ -130,9 +135,15 @@ class Rayleigh:
     Rigid motion is never damped. Small-motion systems of meshes may also say "ground".
     """
 
-    mass: float = 0.0
-    stiffness: float = 0.0
-    relative_to: str | None = None
+    mass: float = field(
+        default=0.0, metadata=describe("by mass, 1/s: twice the decay rate of every mode", "rate", least=0.0)
+    )
+    stiffness: float = field(
+        default=0.0, metadata=describe("by stiffness, s: of the rate of the whole strain", "time", least=0.0)
+    )
+    relative_to: str | None = field(
+        default=None, metadata=describe("what damping by mass is relative to: a port, or body")
+    )
 
     def __post_init__(self) -> None:
         not_negative("Rayleigh mass coefficient", self.mass)
@@ -150,7 +161,7 @@ class Rayleigh:
 class KelvinVoigt:
     """Stress E (ε + time · ε̇) of the whole strain, its quadratic part included, with the retardation time in seconds."""
 
-    time: float
+    time: float = field(metadata=describe("retardation time", "time", least=0.0))
 
     def __post_init__(self) -> None:
         not_negative("Kelvin-Voigt retardation time", self.time)
@@ -173,8 +184,8 @@ class ModalDamping:
     It acts on the rate of the whole strain, so bending that shortens the axis is not damped as axial motion.
     """
 
-    ratio: float
-    relative_to: str
+    ratio: float = field(metadata=describe("damping ratio of all modes", least=0.0))
+    relative_to: str = field(metadata=describe("whose modes: clamped at this port, or body for free-free ones"))
 
     def __post_init__(self) -> None:
         not_negative("modal damping ratio", self.ratio)

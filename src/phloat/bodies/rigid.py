@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from phloat.algebra.metadata import describe
 from phloat.algebra.sparse import Matrix, symmetry_defect, zeros
 from phloat.bodies.body import Body, Port, Recipe
 from phloat.bodies.construction import Construction
@@ -21,10 +22,12 @@ Point = Sequence[float]
 class RigidBody:
     """Axes start at port P; `center` and `ports` in those axes, `inertia` (3 × 3) about the mass centre."""
 
-    mass: float
-    inertia: np.ndarray
-    center: Point = (0.0, 0.0, 0.0)
-    ports: Mapping[str, Point] = field(default_factory=dict)
+    mass: float = field(metadata=describe("mass", "mass", above=0.0))
+    inertia: np.ndarray = field(metadata=describe("about the mass centre: the diagonal, or three rows", "inertia"))
+    center: Point = field(default=(0.0, 0.0, 0.0), metadata=describe("mass centre, seen from port P", "length"))
+    ports: Mapping[str, Point] = field(
+        default_factory=dict, metadata=describe("further ports, {name: place seen from port P}", "length")
+    )
 
     def __post_init__(self) -> None:
         positive("mass", self.mass)
@@ -56,7 +59,7 @@ class RigidBody:
 class PointMass:
     """A mass with a position and no orientation; its one port is P."""
 
-    mass: float
+    mass: float = field(metadata=describe("mass", "mass", above=0.0))
 
     def __post_init__(self) -> None:
         positive("mass", self.mass)

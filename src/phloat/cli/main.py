@@ -1,4 +1,4 @@
-"""phloat: the command, from its words to its exit code."""
+"""The command phloat, from its arguments to its exit code."""
 
 from __future__ import annotations
 
@@ -16,99 +16,100 @@ from types import FrameType
 from typing import NoReturn
 
 from phloat.algebra.version import __version__
-from phloat.cli.faults import FINE, PIPE, failed
+from phloat.cli.console import PIPE, SUCCESS, Console, report_error
 from phloat.cli.parser import parser
-from phloat.cli.talk import Talk
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do what the words ask for; see phloat --help."""
-    with noticed() as interrupts:
-        return _done(argv, interrupts)
+    """Runs the command and returns its exit code; see phloat --help."""
+    with recorded_interrupts() as interrupts:
+        return _run(argv, interrupts)
 
 
-def _done(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
-    talk = Talk()
+def _run(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
+    console = Console()
     try:
-        _spelled()
-        words = parser()
-        asked = words.parse_args(argv)
-        if asked.command is None:
-            words.print_help()
-            return _flushed()
-        talk = Talk(quiet=asked.quiet, json=asked.json)
-        with _warnings_as_notes(talk):
-            command = getattr(import_module(f"phloat.cli.{asked.module}"), asked.command)
-            data = command(asked, talk)
-        talk.answer({"phloat": __version__, "command": asked.command, **data, "notes": talk.notes})
-        return _flushed()
-    except BrokenPipeError:  # whoever read this has read enough
+        _replace_unprintable()
+        arguments = parser()
+        args = arguments.parse_args(argv)
+        if args.command is None:
+            arguments.print_help()
+            return _flush()
+        console = Console(quiet=args.quiet, json=args.json)
+        with _warnings_as_notes(console):
+            command = getattr(import_module(f"phloat.cli.{args.module}"), f"{args.command}_command")
+            data = command(args, console)
+        console.answer({"phloat": __version__, "command": args.command, **data, "notes": console.notes})
+        return _flush()
+    except BrokenPipeError:  # the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE
     except (Exception, KeyboardInterrupt) as error:
-        if interrupts.came and not isinstance(error, KeyboardInterrupt):  # a library that was loading says it otherwise
+        if interrupts.occurred and not isinstance(
+            error, KeyboardInterrupt
+        ):  # a library that was loading raised another error
             error = KeyboardInterrupt("interrupted")
-        return failed(error, talk)
+        return report_error(error, console)
 
 
-def _spelled() -> None:
-    """Letters that a terminal does not have become question marks."""
+def _replace_unprintable() -> None:
+    """Makes terminals without UTF-8 show question marks for characters that they do not have."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
             stream.reconfigure(errors="replace")
 
 
-def _flushed() -> int:
-    """Everything is out, or a broken pipe shows now."""
+def _flush() -> int:
+    """Flushes stdout, so that a broken pipe raises now."""
     sys.stdout.flush()
-    return FINE
+    return SUCCESS
 
 
 @contextmanager
-def _warnings_as_notes(talk: Talk) -> Iterator[None]:
-    """Warnings of the library are sentences for the user, without the place in the code."""
+def _warnings_as_notes(console: Console) -> Iterator[None]:
+    """Prints warnings without their place in the code."""
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=UserWarning)
-        warnings.showwarning = lambda message, *place, **more: talk.note(str(message))
+        warnings.showwarning = lambda message, *place, **more: console.note(str(message))
         yield
 
 
 # --- Control-C -------------------------------------------------------------------------------------------------------
 #
-# Control-C counts whenever it comes: Python drops it inside callbacks, and libraries that load make another error of it.
+# Python drops Control-C inside callbacks, and libraries that are loading turn it into other errors.
 
 
-SOON = 0.01  # seconds
+DELAY = 0.01  # seconds
 
 
 class Interrupts:
-    """Whether there was one."""
+    """Whether there was an interrupt."""
 
-    came = False
+    occurred = False
 
-    def notice(self, number: int, frame: FrameType | None) -> NoReturn:
-        self.came = True
+    def record(self, number: int, frame: FrameType | None) -> NoReturn:
+        self.occurred = True
         raise KeyboardInterrupt
 
 
 @contextmanager
-def noticed() -> Iterator[Interrupts]:
-    """Interrupts are noted meanwhile, and come again where Python would have dropped them."""
+def recorded_interrupts() -> Iterator[Interrupts]:
+    """Records interrupts, and repeats those that Python drops."""
     out = Interrupts()
     before, hook = signal.getsignal(signal.SIGINT), sys.unraisablehook
     if threading.current_thread() is not threading.main_thread() or before is not signal.default_int_handler:
-        yield out  # whoever calls has a way of his own
+        yield out  # the caller handles interrupts
         return
 
-    def dropped(what: sys.UnraisableHookArgs) -> None:
+    def repeat(what: sys.UnraisableHookArgs) -> None:
         if issubclass(what.exc_type, KeyboardInterrupt):
-            threading.Timer(SOON, interrupt_main).start()  # at once it would be dropped again, with this hook
+            threading.Timer(DELAY, interrupt_main).start()  # at once it would be dropped again
         else:
             hook(what)
 
     try:
-        signal.signal(signal.SIGINT, out.notice)
-        sys.unraisablehook = dropped
+        signal.signal(signal.SIGINT, out.record)
+        sys.unraisablehook = repeat
         yield out
     finally:
         signal.signal(signal.SIGINT, before)

@@ -1,4 +1,4 @@
-"""Model files as commands take them: read, with a few words of the command line in place of theirs."""
+"""Model files for the commands: reading with options of the command line, outputs, tables."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import numpy as np
 
 import phloat as ph
 from phloat.errors import InputError
-from phloat.files.asked import Simulate
-from phloat.files.locate import located
+from phloat.files.locate import errors_at
 from phloat.files.model import Model
-from phloat.files.outputs import Output
-from phloat.system.words.units import Dimension, measured
+from phloat.files.requests import Simulate
+from phloat.format.node import child
+from phloat.format.units import Dimension, parse_number
 
 TIME = Dimension(s=1)
 PICTURES = (".png", ".svg", ".pdf")
 
 
-def loaded(path: str) -> Model:
-    """The model in a file; a folder is something else."""
+def load_file(path: str) -> Model:
+    """The model in a file. Raises InputError for a folder."""
     if Path(path).is_dir():
-        raise InputError(f"{path!r} is a folder, and a model is a file; `phloat view {path}` looks at a run")
+        raise InputError(f"{path!r} is a folder, and a model is a file; `phloat view {path}` shows a run")
     return ph.load_model(path)
 
 
-def timed(model: Model, t_end: str | None, dt: str | None) -> Model:
-    """The model with another end, or another step."""
+def with_times(model: Model, t_end: str | None, dt: str | None) -> Model:
+    """The model with another end or another step."""
     given: dict[str, Any] = {
         name: seconds(f"--{name.replace('_', '-')}", text) for name, text in (("t_end", t_end), ("dt", dt)) if text
     }
@@ -37,23 +37,23 @@ def timed(model: Model, t_end: str | None, dt: str | None) -> Model:
     if model.simulate is not None:
         return replace(model, simulate=replace(model.simulate, **given))
     if "t_end" not in given:
-        raise InputError(f"{model.called} does not ask for simulate; give --t-end beside --dt")
+        raise InputError(f"{model.label} has no simulate; give --t-end too")
     return replace(model, simulate=Simulate(given.pop("t_end"), **given))
 
 
 def seconds(what: str, text: str) -> float:
-    """A time with its unit, or in seconds."""
+    """A time with a unit, or in seconds."""
     try:
-        found = measured(text)
+        found = parse_number(text)
     except InputError as error:
         raise InputError(f"{what}: {error}; write 2, 2s or 500ms") from error
     if found.dimension not in (None, TIME):
-        raise InputError(f"{what} is {text!r}, and no time; write 2, 2s or 500ms")
+        raise InputError(f"{what} is {text!r}, which is not a time; write 2, 2s or 500ms")
     return found.value
 
 
 def stem(model: Model) -> str:
-    """What files made of a model are called after."""
+    """The name of the model file without its suffix, for files made of it."""
     assert model.path is not None
     return model.path.stem
 
@@ -62,34 +62,24 @@ def stem(model: Model) -> str:
 
 
 def try_outputs(model: Model) -> None:
-    """Ask for the outputs of a run that has just begun: a wrong name shows now, and not after the run."""
+    """Computes the outputs of the initial state, so that a wrong name raises before the run and not after it."""
     if isinstance(model.system, ph.System) and model.outputs:
         lam = np.zeros((1, model.system.multipliers.size))
-        begun = ph.Result(model.system, np.zeros(1), model.state.e[None], lam)
-        outputs(model, begun)
+        initial = ph.Result(model.system, np.zeros(1), model.state.e[None], lam)
+        outputs(model, initial)
 
 
 def outputs(model: Model, result: Any) -> dict[str, np.ndarray]:
-    """The outputs by name; an error points at the output."""
+    """The outputs by name. Raises FileError at an output that cannot be computed."""
     found = {}
     for name, output in model.outputs.items():
-        with located(_at(model, name)):
+        with errors_at(child(child(model.root, "outputs"), name) or model.root):
             found[name] = output.value(result)
     return found
 
 
-def _at(model: Model, name: str) -> Any:
-    entries = getattr(model.root, "entries", None) or {}
-    inside = getattr(entries.get("outputs"), "entries", None) or {}
-    return inside.get(name) or model.root
-
-
-def over_time(output: Output) -> bool:
-    return output.take is None
-
-
-def names_of(name: str, shape: tuple[int, ...]) -> list[str]:
-    """The columns of an output over time: its name, or that with x, y, z behind it."""
+def column_names(name: str, shape: tuple[int, ...]) -> list[str]:
+    """The names of the columns of an output over time: its name, with x, y, z for vectors."""
     if not shape:
         return [name]
     if len(shape) == 1 and shape[0] <= 3:
@@ -98,17 +88,17 @@ def names_of(name: str, shape: tuple[int, ...]) -> list[str]:
 
 
 def write_table(path: Path, heads: list[str], table: np.ndarray) -> None:
-    """Numbers with all their digits, as CSV."""
+    """Writes numbers with all their digits as CSV."""
     quoted = ['"' + head.replace('"', '""') + '"' if any(c in head for c in ',"\n') else head for head in heads]
     rows = (",".join(map(repr, row)) for row in np.asarray(table, dtype=float).tolist())
     path.write_text("\n".join([",".join(quoted), *rows]) + "\n", encoding="utf-8")
 
 
-def ending(path: str, known: tuple[str, ...]) -> str:
-    """How a file to be written ends, or a sentence."""
+def require_suffix(path: str, known: tuple[str, ...]) -> str:
+    """The suffix of a file to be written. Raises InputError if it is not among the known, or the folder is missing."""
     found = Path(path).suffix.lower()
     if found not in known:
         raise InputError(f"{path!r} ends in {found or 'nothing'}; it can end in {', '.join(known)}")
     if not Path(path).absolute().parent.is_dir():
-        raise InputError(f"there is no folder {str(Path(path).parent)!r} for {Path(path).name!r}; make it first")
+        raise InputError(f"there is no folder {str(Path(path).parent)!r} for {Path(path).name!r}; create it first")
     return found

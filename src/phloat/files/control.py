@@ -1,48 +1,49 @@
-"""Controllers as a file says them: passive ones by their gains, energy shaping by its target; sampled if asked."""
+"""Controllers of a model: passive ones by their gains, energy shaping by its target; continuous or sampled."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from phloat.algebra.layout import Layout
+from phloat.algebra.metadata import describe
 from phloat.control.coupling import Wire
 from phloat.control.energy_shaping import energy_shaping
 from phloat.control.passive import combine_controllers, passive_controller, passive_pid
 from phloat.control.sampled import Sampled
 from phloat.errors import InputError
 from phloat.files.start import VALUES
+from phloat.format.attached import File, load_arrays, require_arrays, store_arrays
+from phloat.format.derive import record, variant, wrapper
+from phloat.format.kinds import Converted, Number, Recursive, Text, Writer
+from phloat.format.records import ListOf, MapOf, OneOf, Variants
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.motion.initial.place import place
 from phloat.system.system import System
-from phloat.system.words.beside import File, arrays_in
-from phloat.system.words.choices import Case, Choice
-from phloat.system.words.groups import Field, ListOf, MapOf, OneOf, Record
-from phloat.system.words.kinds import NAME, Known, Pen, Plain, Schema, Word
-from phloat.system.words.matter import itself, of_type
-from phloat.system.words.node import Node
-from phloat.system.words.numbers import Quantity, not_negative, positive
 
-EFFORT = Quantity(("torsional stiffness", "stiffness"), least=0.0)
-LOSS = Quantity(("torsional damping", "damping"), least=0.0)
-PLACE = Quantity(("angle", "length"))
+STIFFNESS = Number(("torsional stiffness", "stiffness"), least=0.0)
+DAMPING = Number(("torsional damping", "damping"), least=0.0)
+POSITION = Number(("angle", "length"))
+EFFORT = Number(("force", "torque"), above=0.0)
 
 
 @dataclass(frozen=True)
 class Pid:
     """Damper, spring about a target and inertia at a port."""
 
-    port: str
-    damping: float = 0.0
-    stiffness: float = 0.0
-    inertia: float = 0.0
-    filter: float = 0.0
-    target: float = 0.0
-    name: str = ""
+    port: str = field(metadata=describe("where it acts"))
+    damping: float = field(default=0.0, metadata=describe("on the rate: a damper"))
+    stiffness: float = field(default=0.0, metadata=describe("on the position: a spring about its target"))
+    inertia: float = field(
+        default=0.0, metadata=describe("on the acceleration: an inertia", "inertia", "mass", least=0.0)
+    )
+    filter: float = field(default=0.0, metadata=describe("the time constant of the inertia", "time", least=0.0))
+    target: float = field(default=0.0, metadata=describe("where the spring is relaxed"))
+    name: str = field(default="", metadata=describe("its name; that of its port by default"))
 
     def __call__(self, system: System) -> Any:
         gains = {name: value for name, value in vars(self).items() if name != "port"}
@@ -50,13 +51,13 @@ class Pid:
 
 
 @dataclass(frozen=True, eq=False)
-class Shaping:
-    """The energy of joints shaped so that their targets are its least."""
+class EnergyShaping:
+    """Shapes the energy of joints so that it is least at their targets, bent links and gravity included."""
 
-    target: Mapping[str, float]
-    stiffness: float | Mapping[str, float]
-    damping: float | Mapping[str, float]
-    near: Mapping[str, Any] | None = None
+    target: Mapping[str, float] = field(metadata=describe("{joint: angle or slide}"))
+    stiffness: float | Mapping[str, float] = field(metadata=describe("of all joints, or {joint: …}"))
+    damping: float | Mapping[str, float] = field(metadata=describe("of all joints, or {joint: …}"))
+    near: Mapping[str, Any] | None = field(default=None, metadata=describe("a guess that selects the branch"))
 
     def __call__(self, system: System) -> Any:
         near = None if self.near is None else place(system, {}, near=self.near)
@@ -64,7 +65,7 @@ class Shaping:
 
 
 @dataclass(frozen=True, eq=False)
-class Together:
+class JointControllers:
     """Several passive controllers as one."""
 
     parts: tuple[Callable[[System], Any], ...]
@@ -74,25 +75,27 @@ class Together:
 
 
 @dataclass(frozen=True, eq=False)
-class Timed:
-    """A controller in a computer: asked every so many seconds, late, and limited."""
+class SampledController:
+    """A controller in a computer: sampled, with a delay and limited efforts."""
 
-    of: Callable[[System], Any]
-    every: float
-    delay: float = 0.0
-    saturation: float | Mapping[str, float] | None = None
+    of: Callable[[System], Any] = field(metadata=describe("the controller"))
+    every: float = field(metadata=describe("sample time", "time", above=0.0))
+    delay: float = field(default=0.0, metadata=describe("from a sample to its effort", "time", least=0.0))
+    saturation: float | Mapping[str, float] | None = field(
+        default=None, metadata=describe("the largest effort, or {port: …}")
+    )
 
     def __call__(self, system: System) -> Any:
         return Sampled(self.of(system), every=self.every, delay=self.delay, saturation=self.saturation)
 
 
 @dataclass(frozen=True, eq=False)
-class Wired:
-    """Any passive port-Hamiltonian controller by its matrices E, J, R, B, each port wired to one of the plant's."""
+class WiredController:
+    """A passive port-Hamiltonian controller by its matrices E, J, R, B, each port wired to one of the plant's."""
 
-    matrices: Mapping[str, np.ndarray]
-    wires: Mapping[str, str]
-    gain: float = 1.0
+    matrices: Mapping[str, np.ndarray] = field(metadata=describe("E, J, R and B as NumPy arrays, .npz"))
+    wires: Mapping[str, str] = field(metadata=describe("{port of the controller: port of the plant}"))
+    gain: float = field(default=1.0, metadata=describe("of every wire"))
 
     def __post_init__(self) -> None:
         B = np.atleast_2d(self.matrices["B"])
@@ -108,111 +111,47 @@ class Wired:
         return passive_controller(controller, *(Wire(mine, plant, self.gain) for mine, plant in self.wires.items()))
 
 
-def matrices_of(path: Path) -> dict[str, np.ndarray]:
+# --- in files ---------------------------------------------------------------------------------------------------------
+
+
+def controller_matrices(path: Path) -> dict[str, np.ndarray]:
     """E, J, R and B of a file."""
-    arrays = arrays_in(path)
-    if lacking := [name for name in "EJRB" if name not in arrays]:
-        raise InputError(f"{path.name} holds no {lacking[0]}; matrices of a controller are E, J, R and B")
-    return {name: arrays[name] for name in "EJRB"}
+    return dict(zip("EJRB", require_arrays(path, load_arrays(path), *"EJRB"), strict=True))
 
 
-def each(kind: Quantity) -> OneOf:
+def store_controller(arrays: Any, writer: Writer) -> str:
+    return store_arrays(replace(writer, body="controller"), "the matrices of a controller", arrays)
+
+
+def for_each(kind: Number) -> OneOf:
     """A number for all joints, or one for each."""
     return OneOf((kind, MapOf(kind, what="joint")), lambda v: int(isinstance(v, Mapping)))
 
 
-PID = Record(
-    "a PID controller",
-    (
-        Field("port", Word(what="a port"), "where it acts"),
-        Field("damping", LOSS, "on the rate: a damper", 0.0),
-        Field("stiffness", EFFORT, "on the position: a spring about its target", 0.0),
-        Field("inertia", not_negative("inertia", "mass"), "on the acceleration: an inertia", 0.0),
-        Field("filter", not_negative("time"), "the time constant of the inertia", 0.0),
-        Field("target", PLACE, "where the spring is relaxed", 0.0),
-        Field("name", NAME, "its name; that of its port unless said", ""),
-    ),
-    Pid,
-)
-SHAPING = Record(
+INNER = Recursive("controller", lambda: CONTROLLER)
+PID = record(Pid, "a PID controller", damping=DAMPING, stiffness=STIFFNESS, target=POSITION)
+ENERGY_SHAPING = record(
+    EnergyShaping,
     "energy shaping",
-    (
-        Field("target", MapOf(PLACE, least=1, what="joint"), "{joint: angle or slide}"),
-        Field("stiffness", each(EFFORT), "of all joints, or {joint: …}"),
-        Field("damping", each(LOSS), "likewise"),
-        Field("near", VALUES, "a guess that picks the branch", None),
-    ),
-    Shaping,
+    target=MapOf(POSITION, least=1, what="joint"),
+    stiffness=for_each(STIFFNESS),
+    damping=for_each(DAMPING),
+    near=VALUES,
 )
-
-
-class Later:
-    """A controller inside another."""
-
-    said = "a controller"
-
-    def takes(self, node: Node) -> bool:
-        return node.entries is not None
-
-    def read(self, node: Node, known: Known) -> Any:
-        return CONTROLLER.read(node, known)
-
-    def write(self, value: Any, pen: Pen) -> Plain:
-        return CONTROLLER.write(value, pen)
-
-    def schema(self) -> Schema:
-        return {"$ref": "#/$defs/controller"}
-
-
-TIMED = Record(
-    "a sampled controller",
-    (
-        Field("of", Later(), "the controller"),
-        Field("every", positive("time"), "its sample time"),
-        Field("delay", not_negative("time"), "from a sample to its effort", 0.0),
-        Field("saturation", each(positive("force", "torque")), "the largest effort, or {port: …}", None),
-    ),
-    Timed,
-)
-
-
-class MatrixFile(File):
-    """The matrices of a controller, read from and written to a file."""
-
-    def write(self, value: Any, pen: Pen) -> Plain:
-        if pen.arrays is None:
-            raise InputError("the matrices of a controller need a file beside the model: save_model(…) writes one")
-        return pen.arrays("controller", value)
-
-
-WIRED = Record(
+SAMPLED = record(SampledController, "a sampled controller", of=INNER, saturation=for_each(EFFORT))
+WIRED = record(
+    WiredController,
     "a wired controller",
-    (
-        Field("matrices", MatrixFile("a file of matrices"), "E, J, R and B as arrays of NumPy, .npz"),
-        Field("wires", MapOf(Word(what="a port of the plant"), least=1), "{port of the controller: port of the plant}"),
-        Field("gain", Quantity(("number",)), "of every wire", 1.0),
-    ),
-    lambda matrices, **options: Wired(matrices_of(matrices), **options),
+    matrices=Converted(File("a file of matrices", store_controller), controller_matrices, lambda matrices: matrices),
+    wires=MapOf(Text(what="a port of the plant"), least=1),
 )
-CONTROLLER = Choice(
+CONTROLLER: Variants = Variants(
     "a controller",
     (
-        Case("pid", PID, itself, of_type(Pid), doc="damper, spring and inertia at a port"),
-        Case(
-            "energy shaping",
-            SHAPING,
-            itself,
-            of_type(Shaping),
-            doc="brings joints to their targets, bent links and gravity included",
-        ),
-        Case(
-            "together",
-            ListOf(Later(), least=1),
-            Together,
-            lambda v: (v.parts, {}) if isinstance(v, Together) else None,
-            doc="several passive ones",
-        ),
-        Case("wired", WIRED, itself, of_type(Wired), doc="any port-Hamiltonian controller, by its matrices"),
-        Case("sampled", TIMED, itself, of_type(Timed), doc="in a computer"),
+        variant(Pid, PID),
+        variant(EnergyShaping, ENERGY_SHAPING),
+        wrapper(JointControllers, ListOf(INNER, least=1), "together"),
+        variant(WiredController, WIRED, "wired"),
+        variant(SampledController, SAMPLED, "sampled"),
     ),
 )

@@ -1,36 +1,36 @@
-"""Whether the units of inputs and parameters are those of what they enter: known only when the system is there."""
+"""Checks the units of inputs and parameters, which are known only when the system is connected."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import is_dataclass
 from functools import cache
 from typing import Any
 
+from phloat.format.joints import JOINT
+from phloat.format.kinds import Matrix3, Number, Vector
+from phloat.format.materials import ANY_MATERIAL, BEAM_SECTION
+from phloat.format.node import Node
+from phloat.format.records import Key, MapOf
+from phloat.format.system import BODY
+from phloat.format.units import QUANTITIES, Dimension, dimension_name
 from phloat.joints.elements import Force, Torque
 from phloat.system.system import System
-from phloat.system.words.choices import Case, Choice, Named
-from phloat.system.words.groups import ListOf, MapOf, OneOf, Record
-from phloat.system.words.joints import JOINT
-from phloat.system.words.matter import ANY_MATERIAL, BEAM_SECTION
-from phloat.system.words.node import Node
-from phloat.system.words.numbers import Quantity, Square, Vector
-from phloat.system.words.parts import BODY
-from phloat.system.words.units import QUANTITIES, Dimension, called
 
-Met = tuple[Node, Dimension]
+UnitAt = tuple[Node, Dimension]
 
 
-def check_inputs(system: System, met: Iterable[Met]) -> None:
-    """An error where an input has a unit that its port does not take."""
-    for node, dimension in met:
+def check_inputs(system: System, units: Iterable[UnitAt]) -> None:
+    """Raises FileError if an input has a unit that its port does not take."""
+    for node, dimension in units:
         port = node.path[1].partition("[")[0] if len(node.path) > 1 else ""
         if node.path[0] != "inputs" or "polynomial" in node.path or port not in system.ports:
             continue
-        _check(node, dimension, taken(system, port, position="position" in node.path), f"{port!r} takes")
+        _check(node, dimension, port_quantities(system, port, position="position" in node.path), f"{port!r} takes")
 
 
-def taken(system: System, port: str, *, position: bool = False) -> set[str]:
-    """What a port takes, by name."""
+def port_quantities(system: System, port: str, *, position: bool = False) -> set[str]:
+    """The names of the quantities that a port takes."""
     if port in system.actuators:
         recipe = system.actuators[port].recipe
         return {"force"} if isinstance(recipe, Force) else {"torque"} if isinstance(recipe, Torque) else {"number"}
@@ -48,45 +48,39 @@ def taken(system: System, port: str, *, position: bool = False) -> set[str]:
     return {name for name, there in zip(names, (any(straight), turning), strict=True) if there}
 
 
-def check_parameters(met: Iterable[Met]) -> None:
-    """An error where a parameter of a sweep has a unit of something else."""
-    for node, dimension in met:
+def check_parameters(units: Iterable[UnitAt]) -> None:
+    """Raises FileError if a parameter of a sweep has the unit of another quantity."""
+    for node, dimension in units:
         if node.path[:2] == ("sweep", "parameters"):
             name = node.path[2].partition("[")[0].rpartition(".")[2]
-            if known := measured().get(name):
-                _check(node, dimension, known, f"{name!r} is")
+            if quantities := parameter_quantities().get(name):
+                _check(node, dimension, quantities, f"{name!r} is")
 
 
-def _check(node: Node, dimension: Dimension, names: set[str], said: str) -> None:
+def _check(node: Node, dimension: Dimension, names: set[str], what: str) -> None:
     if not any(dimension.fits(QUANTITIES[name][0]) for name in names):
-        what = " or ".join(called(QUANTITIES[name][0]) for name in sorted(names))
-        node.wrong(f"found {(node.text or '').strip()!r}, {called(dimension)}; {said} {what}")
+        wanted = " or ".join(dimension_name(QUANTITIES[name][0]) for name in sorted(names))
+        node.fail(f"found {(node.text or '').strip()!r}, {dimension_name(dimension)}; {what} {wanted}")
 
 
 @cache
-def measured() -> dict[str, set[str]]:
-    """What the numbers of recipes measure, by their names."""
+def parameter_quantities() -> dict[str, set[str]]:
+    """The quantities of the fields of recipes, by field name."""
     out: dict[str, set[str]] = {"gravity": {"acceleration"}}
     for kind in (BODY, JOINT, ANY_MATERIAL, BEAM_SECTION):
-        for name, of in _walked(kind, ""):
+        for name, of in _quantities(kind, ""):
             out.setdefault(name, set()).update(of)
     return out
 
 
-def _walked(kind: Any, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    if isinstance(kind, Quantity | Vector | Square):
+def _quantities(kind: Any, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The names of all fields inside a kind, with their quantities."""
+    if isinstance(kind, Number | Vector | Matrix3):
         yield name, kind.of
-    elif isinstance(kind, Record):
-        for f in kind.fields:
-            yield from _walked(f.kind, f.argument)
-    elif isinstance(kind, Choice):
-        for inner in (*kind.cases, kind.alone):
-            yield from _walked(inner, name)
-    elif isinstance(kind, Case):
-        yield from _walked(kind.lead, name)
-        yield from _walked(kind.record, name)
-    elif isinstance(kind, OneOf):
-        for inner in kind.kinds:
-            yield from _walked(inner, name)
-    elif isinstance(kind, ListOf | MapOf | Named):
-        yield from _walked(kind.of, name)
+    elif isinstance(kind, Key):
+        yield from _quantities(kind.kind, kind.argument)
+    elif isinstance(kind, MapOf):  # its values, not its keys
+        yield from _quantities(kind.of, name)
+    elif isinstance(kind, tuple) or is_dataclass(kind):
+        for inner in kind if isinstance(kind, tuple) else vars(kind).values():
+            yield from _quantities(inner, name)

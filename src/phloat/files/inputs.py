@@ -1,104 +1,155 @@
-"""Inputs as a file says them: a constant, corners, a table, or a signal of a named kind. No expression is ever run."""
+"""Inputs over time: a constant, corners, a table, or a signal of a named kind. No expression is ever run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from phloat.errors import InputError
-from phloat.files.signals import Circling, InTime, Move, Pulse, Sine, SpinUp, Sum
+from phloat.algebra.metadata import describe
+from phloat.errors import InputError, positive
+from phloat.format.derive import record, variant, wrapper
+from phloat.format.kinds import ANY_NUMBER, TIME, Converted, Plain, Recursive, Vector, Writer
+from phloat.format.records import Key, ListOf, MapOf, OneOf, Record, Variant, Variants
 from phloat.motion.inputs.drives import Position
 from phloat.motion.inputs.signals import Piecewise, piecewise
-from phloat.system.words.choices import Case, Choice
-from phloat.system.words.groups import Field, ListOf, MapOf, OneOf, Record
-from phloat.system.words.kinds import Kind, Known, Pen, Plain, Schema
-from phloat.system.words.matter import itself, of_type
-from phloat.system.words.node import Node
-from phloat.system.words.numbers import Quantity, Vector, positive, quantity
 
-ANY = Quantity(())
-VALUE = OneOf((ANY, Vector((), ())), lambda value: int(np.ndim(value) > 0))
-TIME = quantity("time")
+Value = float | Sequence[float]
 
-SINE = Record(
-    "a sine",
-    (
-        Field("amplitude", VALUE, "its amplitude"),
-        Field("rate", quantity("angular rate"), "rad/s, or with a unit: 50 Hz, 1200 rpm"),
-        Field("phase", quantity("angle"), "at t = 0", 0.0),
-        Field("offset", VALUE, "added to it", 0.0),
-    ),
-    Sine,
+# --- signals: frozen values that are called with t ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sine:
+    """offset + amplitude sin(rate t + phase)."""
+
+    amplitude: Value = field(metadata=describe("amplitude"))
+    rate: float = field(metadata=describe("rad/s, or with a unit: 50 Hz, 1200 rpm", "angular rate"))
+    phase: float = field(default=0.0, metadata=describe("at t = 0", "angle"))
+    offset: Value = field(default=0.0, metadata=describe("constant that is added"))
+
+    def __call__(self, t: float) -> Any:
+        return np.asarray(self.offset) + np.asarray(self.amplitude) * np.sin(self.rate * t + self.phase)
+
+
+@dataclass(frozen=True)
+class Circling:
+    """The velocity of a point on a circle in the plane xy, as of a crank pin: v = rate radius (−sin, cos); in space (…, 0)."""
+
+    radius: float = field(metadata=describe("of the circle", "length", above=0.0))
+    rate: float = field(metadata=describe("angular velocity", "angular rate"))
+    phase: float = field(default=0.0, metadata=describe("from the x axis at t = 0", "angle"))
+    space: bool = False
+
+    def __call__(self, t: float) -> np.ndarray:
+        angle = self.rate * t + self.phase
+        v = self.rate * self.radius * np.array([-np.sin(angle), np.cos(angle)])
+        return np.array([*v, 0.0]) if self.space else v
+
+
+@dataclass(frozen=True)
+class InTime:
+    """A polynomial of time, Σ c_k (t − start)ᵏ from `start` to `end`; constant before and after."""
+
+    coefficients: tuple[Value, ...] = field(metadata=describe("of 1, t, t² … in SI units"))
+    start: float = field(default=0.0, metadata=describe("where t is counted from; constant before", "time"))
+    end: float | None = field(default=None, metadata=describe("constant from here on", "time"))
+
+    def __post_init__(self) -> None:
+        if not self.coefficients:
+            raise InputError("the polynomial has no coefficients; give at least one: [1.0]")
+        if self.end is not None and not self.end > self.start:
+            raise InputError(f"the end {self.end:g} s is not after the start {self.start:g} s")
+
+    def __call__(self, t: float) -> Any:
+        last = np.inf if self.end is None else self.end
+        x, out = min(max(t, self.start), last) - self.start, np.asarray(self.coefficients[-1])
+        for c in self.coefficients[-2::-1]:
+            out = np.asarray(c) + x * out
+        return out
+
+
+@dataclass(frozen=True)
+class Pulse:
+    """A value from `start` until just before `end`, zero otherwise."""
+
+    value: Value = field(metadata=describe("value of the pulse"))
+    start: float = field(default=0.0, metadata=describe("when it begins", "time"))
+    end: float = field(default=np.inf, metadata=describe("when it ends", "time"))
+
+    def __post_init__(self) -> None:
+        if not self.end > self.start:
+            raise InputError(f"the end {self.end:g} s is not after the start {self.start:g} s")
+
+    def __call__(self, t: float) -> Any:
+        return np.asarray(self.value) * float(self.start <= t < self.end)
+
+
+@dataclass(frozen=True)
+class SpinUp:
+    """The angle of a hub whose rate rises smoothly from 0 to `rate` in the time `over`, and stays (Simo and Vu-Quoc, 1986)."""
+
+    rate: float = field(metadata=describe("at its end", "angular rate"))
+    over: float = field(metadata=describe("duration", "time", above=0.0))
+
+    def __post_init__(self) -> None:
+        positive("over", self.over)
+
+    def __call__(self, t: float) -> float:
+        rate, ramp = self.rate, self.over
+        if t > ramp:
+            return rate * (t - ramp / 2)
+        return rate / ramp * (t**2 / 2 + (ramp / (2 * np.pi)) ** 2 * (np.cos(2 * np.pi * t / ramp) - 1))
+
+
+@dataclass(frozen=True)
+class Move:
+    """From rest at one value to rest at another in the time `over`, with continuous acceleration: 10 x³ − 15 x⁴ + 6 x⁵."""
+
+    to: float = field(metadata=describe("final value"))
+    over: float = field(metadata=describe("duration", "time", above=0.0))
+    origin: float = field(default=0.0, metadata=describe("initial value", key="from"))
+    start: float = field(default=0.0, metadata=describe("when it begins", "time"))
+
+    def __post_init__(self) -> None:
+        positive("over", self.over)
+
+    def __call__(self, t: float) -> float:
+        x = min(max((t - self.start) / self.over, 0.0), 1.0)
+        return self.origin + (self.to - self.origin) * float(np.polyval((6, -15, 10, 0, 0, 0), x))
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The sum of several signals."""
+
+    parts: tuple[Callable[[float], Any], ...]
+
+    def __call__(self, t: float) -> Any:
+        return sum((np.asarray(part(t)) for part in self.parts), np.zeros(()))
+
+
+# --- in files ---------------------------------------------------------------------------------------------------------
+
+VALUE = OneOf((ANY_NUMBER, Vector((), ())), lambda value: int(np.ndim(value) > 0))
+
+
+def corners(found: Mapping[float, Any]) -> Piecewise:
+    """Straight lines between the corners {t: value}."""
+    if len({np.shape(value) for value in found.values()}) > 1:
+        raise InputError("its values have different numbers of components")
+    return piecewise(found)
+
+
+PIECEWISE = Converted(
+    MapOf(VALUE, keys=TIME, least=1), corners, lambda p: dict(zip(p.times.tolist(), p.values.tolist(), strict=True))
 )
-CIRCLING = Record(
-    "a velocity on a circle",
-    (
-        Field("radius", positive("length"), "of the circle"),
-        Field("rate", quantity("angular rate"), "how fast it turns"),
-        Field("phase", quantity("angle"), "from the x axis at t = 0", 0.0),
-    ),
-    Circling,
-)
-IN_TIME = Record(
-    "a polynomial of time",
-    (
-        Field("coefficients", ListOf(VALUE, least=1), "of 1, t, t² … in SI units"),
-        Field("start", TIME, "where t is counted from; before it stands still", 0.0),
-        Field("end", TIME, "from where on it stands still", None),
-    ),
-    InTime,
-    short="coefficients",
-)
-PULSE = Record(
-    "a pulse",
-    (
-        Field("value", VALUE, "while it lasts"),
-        Field("start", TIME, "when it begins", 0.0),
-        Field("end", TIME, "when it ends"),
-    ),
-    Pulse,
-)
-SPIN_UP = Record(
-    "a spin-up",
-    (
-        Field("rate", quantity("angular rate"), "at its end"),
-        Field("over", positive("time"), "how long it takes"),
-    ),
-    SpinUp,
-)
-MOVE = Record(
-    "a move",
-    (
-        Field("to", ANY, "where it ends"),
-        Field("over", positive("time"), "how long it takes"),
-        Field("from", ANY, "where it begins", 0.0, "origin"),
-        Field("start", TIME, "when it begins", 0.0),
-    ),
-    Move,
-)
 
 
-class _Corners:
-    """{t: value}."""
-
-    of = MapOf(VALUE, keys=TIME, least=1)
-    said, takes, schema = of.said, of.takes, of.schema
-
-    def read(self, node: Node, known: Known) -> Piecewise:
-        found = self.of.read(node, known)
-        sizes = {np.shape(value) for value in found.values()}
-        if len(sizes) > 1:
-            node.wrong("its values have different numbers of components")
-        return piecewise(found)
-
-    def write(self, value: Piecewise, pen: Pen) -> Plain:
-        return self.of.write(dict(zip(value.times.tolist(), value.values.tolist(), strict=True)), pen)
-
-
-def _table(times: tuple[float, ...], values: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
+def time_table(times: tuple[float, ...], values: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The arrays of a table."""
     if len(times) < 2 or len(times) != len(values):
         raise InputError(
             f"{len(times)} times and {len(values)} values; there must be a value for each of two times or more"
@@ -110,63 +161,38 @@ def _table(times: tuple[float, ...], values: tuple[Any, ...]) -> tuple[np.ndarra
     return np.array(times), np.array(values)
 
 
-TABLE = Record(
-    "a table",
-    (
-        Field("times", ListOf(TIME, least=2), "ascending times"),
-        Field("values", ListOf(VALUE, least=2), "a value at each"),
-    ),
-    _table,
-    says=lambda pair: {"times": np.asarray(pair[0]).tolist(), "values": np.asarray(pair[1]).tolist()},
-)
-
-
 def is_table(value: Any) -> bool:
     return isinstance(value, (tuple, list)) and len(value) == 2 and np.ndim(value[0]) == 1
 
 
-CASES = (
-    Case("piecewise", _Corners(), itself, of_type(Piecewise), doc="corners {time: value}, straight lines between them"),
-    Case(
+TABLE = Record(
+    "a table",
+    (
+        Key("times", ListOf(TIME, least=2), "ascending times"),
+        Key("values", ListOf(VALUE, least=2), "a value at each"),
+    ),
+    time_table,
+    parts=lambda pair: {"times": np.asarray(pair[0]).tolist(), "values": np.asarray(pair[1]).tolist()},
+)
+SIGNALS = (
+    variant(Piecewise, PIECEWISE, doc="corners {time: value}, straight lines between them"),
+    Variant(
         "table",
         TABLE,
-        itself,
+        lambda pair: pair,
         lambda v: (v, {}) if is_table(v) else None,
         doc="values at times; no run may go beyond them",
     ),
-    Case("sine", SINE, itself, of_type(Sine), doc="offset + amplitude sin(rate t + phase)"),
-    Case("circle", CIRCLING, itself, of_type(Circling), doc="the velocity of a crank pin"),
-    Case("polynomial", IN_TIME, itself, of_type(InTime), doc="of time"),
-    Case("pulse", PULSE, itself, of_type(Pulse), doc="a value for a while"),
-    Case("spin up", SPIN_UP, itself, of_type(SpinUp), doc="the angle of a hub whose rate rises smoothly"),
-    Case("move", MOVE, itself, of_type(Move), doc="smoothly from one value to another"),
-)
-
-
-class _Later:
-    """A signal inside a signal."""
-
-    said = "a signal"
-
-    def takes(self, node: Node) -> bool:
-        return SIGNAL.takes(node)
-
-    def read(self, node: Node, known: Known) -> Any:
-        found = SIGNAL.read(node, known)
-        if not callable(found):
-            node.expected("a signal over time, such as {sine: …}")
-        return found
-
-    def write(self, value: Any, pen: Pen) -> Plain:
-        return SIGNAL.write(value, pen)
-
-    def schema(self) -> Schema:
-        return {"$ref": "#/$defs/signal"}
-
-
-LATER: Kind = _Later()
-SUM = Case(
-    "sum", ListOf(LATER, least=1), Sum, lambda v: (v.parts, {}) if isinstance(v, Sum) else None, doc="several at once"
+    variant(Sine, record(Sine, "a sine", amplitude=VALUE, offset=VALUE)),
+    variant(Circling, record(Circling, "a velocity on a circle", omit=("space",)), "circle"),
+    variant(
+        InTime,
+        record(InTime, "a polynomial of time", coefficients=ListOf(VALUE, least=1), short="coefficients"),
+        "polynomial",
+    ),
+    variant(Pulse, record(Pulse, "a pulse", value=VALUE)),
+    variant(SpinUp, record(SpinUp, "a spin-up")),
+    variant(Move, record(Move, "a move", to=ANY_NUMBER, origin=ANY_NUMBER)),
 )
 
 
@@ -174,16 +200,26 @@ def is_constant(value: Any) -> bool:
     return not callable(value) and not is_table(value) and not isinstance(value, Position)
 
 
-SIGNAL = Choice("a signal", (*CASES, SUM), alone=VALUE, is_alone=is_constant)
-POSITION = Case(
+def require_signal(value: Any) -> Any:
+    """The value, if it is a function of time. Raises InputError if it is a constant or a table."""
+    if not callable(value):
+        raise InputError("found no function of time; expected a signal such as {sine: …}")
+    return value
+
+
+INNER = Converted(Recursive("signal", lambda: SIGNAL), require_signal, lambda signal: signal)
+SIGNAL: Variants = Variants(
+    "a signal", (*SIGNALS, wrapper(Sum, ListOf(INNER, least=1))), alone=VALUE, is_alone=is_constant
+)
+POSITION = Variant(
     "position",
-    LATER,
+    INNER,
     lambda f, rate=None: Position(f, rate),
     lambda v: (v.function, {"rate": v.rate}) if isinstance(v, Position) else None,
-    rest=(Field("rate", LATER, "its velocity; differences unless given", None),),
+    (Key("rate", INNER, "its velocity; differences by default", None),),
     doc="of a driven joint, instead of its velocity",
 )
-INPUT = Choice("an input", (*SIGNAL.cases, POSITION), alone=VALUE, is_alone=is_constant)
+INPUT = Variants("an input", (*SIGNAL.variants, POSITION), alone=VALUE, is_alone=is_constant)
 INPUTS = MapOf(INPUT, what="port")
 
 
@@ -198,14 +234,14 @@ def in_space(value: Any, space: bool) -> Any:
     return value
 
 
-def written_inputs(inputs: Mapping[str, Any]) -> Plain:
-    """Inputs in plain data, or a sentence where one is a function of Python."""
+def write_inputs(inputs: Mapping[str, Any]) -> Plain:
+    """Inputs as plain data. Raises InputError if one is a Python function."""
     out = {}
     for name, value in inputs.items():
         try:
-            out[name] = INPUT.write(value, Pen())
+            out[name] = INPUT.write(value, Writer())
         except InputError:
             raise InputError(
-                f"input {name!r} is a function that Python alone knows; a file says {', '.join(INPUT.words)}"
+                f"input {name!r} is a Python function, which a file cannot hold; use one of {', '.join(INPUT.words)}"
             ) from None
     return out

@@ -1,4 +1,4 @@
-"""Where in a file an error has its cause, which shows only when bodies are made and connected."""
+"""Finds the place in a file that causes an error when bodies are made and connected."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from typing import Any
 
 from phloat.bodies.construction import Construction
 from phloat.errors import AccuracyError, InputError, computable
+from phloat.format.kinds import Writer
+from phloat.format.node import FileError, Node, child
+from phloat.format.system import BODY
 from phloat.joints.pairs import Joint
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.parts import Part, Parts
 from phloat.system.system import System
-from phloat.system.words.kinds import Pen
-from phloat.system.words.node import FileError, Node
-from phloat.system.words.parts import BODY
 
 
 @contextmanager
-def located(root: Node | None, *sections: str) -> Iterator[None]:
-    """Errors inside point at the key of these sections that they speak of, or at the first section."""
+def errors_at(root: Node | None, *sections: str) -> Iterator[None]:
+    """Raises errors of the block as FileError at the key of these sections that they mention, or at the first section."""
     try:
         with computable("the model"):
             yield
     except FileError:
         raise
     except InputError as error:
-        there = [node for name in sections if (node := _child(root, name)) is not None]
-        node = _spoken_of(there, str(error)) or root
+        there = [node for name in sections if (node := child(root, name)) is not None]
+        node = _mentioned_node(there, str(error)) or root
         if node is None:
             raise
         raise FileError(str(error), node.file, node.line, node.key) from error
 
 
-def _spoken_of(sections: Sequence[Node], message: str) -> Node | None:
-    """What a message speaks of first among the keys and texts of these sections, or the first section."""
+def _mentioned_node(sections: Sequence[Node], message: str) -> Node | None:
+    """The key or text of these sections that a message mentions first, or the first section."""
     keys = [(key, k, node) for k, section in enumerate(sections) for key, node in _walked(section)]
     found = [((at.start(), k, -len(key)), node) for key, k, node in keys if (at := _mentioned(key, message))]
     return min(found, key=lambda f: f[0])[1] if found else next(iter(sections), None)
 
 
 def _walked(node: Node) -> Iterator[tuple[str, Node]]:
-    """Its key, and keys and texts inside, each with where it stands."""
+    """Its key, and all keys and texts inside, with their nodes."""
     if node.path:
         yield node.path[-1], node
     if node.text:
@@ -59,8 +59,8 @@ def _mentioned(key: str, message: str) -> re.Match[str] | None:
     return re.search(rf"(?<![\w.]){re.escape(key)}(?![\w])", message) if there else None
 
 
-def connected_or_said(parts: Parts, root: Node | None) -> System | LinearPHDAE:
-    """The system; an error points at the body or the joint that it comes from."""
+def connect_parts(parts: Parts, root: Node | None) -> System | LinearPHDAE:
+    """The system. Raises FileError at the body or joint that cannot be made or connected."""
     bodies = _bodies(parts, root)
     try:
         with computable("the model"):
@@ -68,19 +68,19 @@ def connected_or_said(parts: Parts, root: Node | None) -> System | LinearPHDAE:
     except InputError as error:
         node = _joint_at_fault(parts, bodies, root)
         if node is None:
-            with located(root, "gravity", "lock", "drive", "plane", "joints"):
+            with errors_at(root, "gravity", "lock", "drive", "plane", "joints"):
                 raise
         raise FileError(str(error), node.file, node.line, node.key) from error
 
 
 def _bodies(parts: Parts, root: Node | None) -> dict[str, Any]:
-    """Bodies by name; those of one recipe are made once."""
+    """Bodies by name; equal recipes are made once."""
     known: dict[str, Any] = {}
     out: dict[str, Any] = {}
     for name, part in parts.bodies.items():
-        node = _child(_child(root, "bodies"), name)
+        node = child(child(root, "bodies"), name)
         if isinstance(part, Parts):
-            out[name] = connected_or_said(replace(part, plane=parts.plane), _child(node, "system"))
+            out[name] = connect_parts(replace(part, plane=parts.plane), child(node, "system"))
             continue
         key = _key(part)
         if key not in known:
@@ -90,28 +90,23 @@ def _bodies(parts: Parts, root: Node | None) -> dict[str, Any]:
             except (InputError, AccuracyError) as error:
                 if node is None:
                     raise
-                at = _spoken_of([node], str(error)) or node
-                raise FileError(str(error), at.file, at.line, at.key) from error
+                (_mentioned_node([node], str(error)) or node).fail(str(error))
         out[name] = known[key]
     return out
 
 
 def _key(part: Part) -> str:
-    """Equal for what is made in the same way."""
+    """A text that is equal for bodies made in the same way."""
     assert isinstance(part, Construction)
     try:
-        return json.dumps(BODY.write(part, Pen()))
+        return json.dumps(BODY.write(part, Writer()))
     except InputError:  # it has a mesh of its own
         return str(id(part))
 
 
-def _child(node: Node | None, key: str) -> Node | None:
-    return node.entries.get(key) if node is not None and node.entries is not None else None
-
-
 def _joint_at_fault(parts: Parts, bodies: dict[str, Any], root: Node | None) -> Node | None:
-    """The first joint without which all before it can be connected."""
-    listed = _child(root, "joints")
+    """The first joint that cannot be connected together with all joints before it."""
+    listed = child(root, "joints")
     if listed is None:
         return None
     nodes = list((listed.entries or {}).values()) if listed.items is None else list(listed.items)
@@ -134,4 +129,4 @@ def _joint_at_fault(parts: Parts, bodies: dict[str, Any], root: Node | None) -> 
         while bad - good > 1:  # halved: a file may have thousands of them
             middle = (good + bad) // 2
             good, bad = (good, middle) if wrong(middle) else (middle, bad)
-        return _spoken_of([nodes[order[bad - 1]]], wrong(bad))
+        return _mentioned_node([nodes[order[bad - 1]]], wrong(bad))

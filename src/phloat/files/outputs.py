@@ -1,20 +1,20 @@
-"""Numbers of a run by name, as a file asks for them: quantities, displacements, stresses, and the largest of each."""
+"""Outputs of a run by name: quantities, displacements, stresses, and their extreme values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from phloat.algebra.metadata import describe
 from phloat.errors import InputError, unknown
+from phloat.format.derive import record_keys
+from phloat.format.kinds import Converted, Text
+from phloat.format.records import Key, Variant, Variants
 from phloat.linear.time.march import LinearResult
 from phloat.motion.result import Result
-from phloat.system.words.choices import Case, Choice
-from phloat.system.words.groups import Field
-from phloat.system.words.kinds import Word
-from phloat.system.words.numbers import FRACTION, Vector
 
 TAKES: dict[str, Callable[[np.ndarray], Any]] = {
     "max": lambda x: x.max(axis=0),
@@ -28,21 +28,26 @@ WHOLE = ("energy", "momentum", "angular momentum")
 
 @dataclass(frozen=True)
 class Output:
-    """A quantity of a run over time: of a body at a place, or by its name; one `component`; `take` makes a number of it."""
+    """A quantity of a run over time, by name or of a body at a place; `component` selects one, `take` reduces it to a number."""
 
     kind: str
     of: str
-    s: float | None = None
-    at: tuple[float, ...] | None = None
-    component: str | None = None
-    take: str | None = None
+    s: float | None = field(default=None, metadata=describe("fraction of the length of a beam", least=0.0, most=1.0))
+    at: tuple[float, ...] | None = field(default=None, metadata=describe("a material point in body axes", "length"))
+    component: str | None = field(default=None, metadata=describe("x, y, z, or the name of a stress"))
+    take: str | None = field(
+        default=None,
+        metadata=describe(
+            "one number of the series: its max, min, mean, last or largest absolute value", choices=TAKES
+        ),
+    )
 
     def __post_init__(self) -> None:
         if self.s is not None and self.at is not None:
             raise InputError("s and at are two places; give one of them")
 
     def series(self, result: Result | LinearResult) -> np.ndarray:
-        """Over time, time first."""
+        """Its values over time, (times, …)."""
         found = self._found(result)
         if isinstance(found, Mapping):
             if self.component not in found:
@@ -51,7 +56,7 @@ class Output:
         return self._component(np.asarray(found))
 
     def value(self, result: Result | LinearResult) -> np.ndarray:
-        """What it asks for: the series, or the number taken from it."""
+        """The series, or the number taken from it."""
         series = self.series(result)
         return series if self.take is None else np.asarray(TAKES[self.take](series))
 
@@ -68,7 +73,7 @@ class Output:
         return getattr(result, self.kind)(self.of, **place)
 
     def _of_linear(self, result: LinearResult) -> np.ndarray:
-        """Small motions: of all points that a body is drawn by, or of the one nearest to a point."""
+        """Small motions of all points that a body is drawn by, or of the one nearest to a point."""
         if self.kind != "displacement" or self.s is not None:
             where = "" if self.s is None else " at s"
             raise InputError(
@@ -89,37 +94,30 @@ class Output:
         return series[..., index]
 
 
-TAKE = Field(
-    "take", Word(tuple(TAKES)), "one number of the course: its max, min, mean, last or largest absolute value", None
-)
-COMPONENT = Field("component", Word(what="x, y, z, or the name of a stress"), "which of several", None)
-PLACE = (
-    Field("s", FRACTION, "the fraction of the length of a beam", None),
-    Field("at", Vector(("length",)), "a material point in body axes", None),
-)
+KEYS = record_keys(Output, ("kind", "of"))
+PARTS = tuple(k for k in KEYS if k.key in ("component", "take"))
+TAKE = tuple(k for k in KEYS if k.key == "take")
 
 
-def case(kind: str, what: str, *rest: Field, doc: str) -> Case:
+def output_variant(kind: str, what: str, keys: tuple[Key, ...], doc: str) -> Variant:
+    """The variant of outputs of one kind."""
+
     def parts(value: Output) -> tuple[Any, Mapping[str, Any]] | None:
         return (value.of, vars(value)) if value.kind == kind else None
 
-    return Case(kind, Word(what=what), lambda of, **options: Output(kind, of, **options), parts, rest, doc=doc)
+    return Variant(kind, Text(what=what), lambda of, **options: Output(kind, of, **options), parts, keys, doc=doc)
 
 
-OUTPUT = Choice(
+OUTPUT = Variants(
     "an output",
     (
-        case("quantity", "a name: motor.angle, rod.theta, energy", COMPONENT, TAKE, doc="of a result, by its name"),
-        case("displacement", "a body", *PLACE, COMPONENT, TAKE, doc="deformation in body axes"),
-        case("position", "a body", *PLACE, COMPONENT, TAKE, doc="inertial"),
-        case("stress", "a body", *PLACE, COMPONENT, TAKE, doc="resultants at s, or stress at a point"),
-        case("von mises", "a body", TAKE, doc="the largest of a body"),
+        output_variant("quantity", "a name: motor.angle, rod.theta, energy", PARTS, "of a result, by its name"),
+        output_variant("displacement", "a body", KEYS, "deformation in body axes"),
+        output_variant("position", "a body", KEYS, "in inertial axes"),
+        output_variant("stress", "a body", KEYS, "resultants at s, or stress at a point"),
+        output_variant("von mises", "a body", TAKE, "the largest of a body"),
     ),
-    alone=Word(what="the name of a quantity"),
-    is_alone=lambda value: False,
+    alone=Converted(
+        Text(what="the name of a quantity"), lambda name: Output("quantity", name), lambda output: output.of
+    ),
 )
-
-
-def read_output(value: Any) -> Output:
-    """An output, from its name alone too."""
-    return value if isinstance(value, Output) else Output("quantity", value)

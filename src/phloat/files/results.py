@@ -1,4 +1,4 @@
-"""Results from a folder alone, and as NetCDF."""
+"""Results from the folder of a saved run, and as NetCDF."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.fields import OF_WHOLE
 from phloat.bodies.beams.split import Split
 from phloat.errors import DamagedRunWarning, InputError
-from phloat.files.reading import load_model
+from phloat.files.model_files import load_model
 from phloat.many.results import dataset, to_file
 from phloat.motion.ledger import energy_ledger
 from phloat.motion.result import COMPONENTS, Result
@@ -27,24 +27,24 @@ AXES = ("x", "y", "z")
 
 
 def load_result(folder: str | Path) -> Result:
-    """The run in a folder, with its system made from the folder itself; as far as it went, and as far as it can be read.
+    """The run in a folder, with its system from the model in that folder; as much of it as was written and can be read.
 
-    `result.info` says whether it is finished, and with which scheme it was made. Runs of systems that no model file can say, and
-    those of phloat before this, open with `load_run(folder, system)`.
+    `result.info` has its scheme, and whether it is finished. Runs of systems that a model file cannot hold, and runs of early
+    versions of phloat, are opened with `load_run(folder, system)`.
     """
     where = RunFolder(Path(folder))
     if not where.path.is_dir():
         raise InputError(f"there is no saved run in {str(where.path)!r}: it is not a folder")
     try:
-        said = where.description()
+        description = where.description()
     except InputError as error:
         if not where.taken or "cannot be read" not in str(error):
             raise
         return _without_description(where, error)
-    model = said.get("model", {"file": None, "why": "it was saved by a phloat that kept none"})
+    model = description.get("model", {"file": None, "why": "it was saved by an early version of phloat"})
     if model["file"] is None:
         raise InputError(
-            f"the run in {str(where.path)!r} holds no model ({model['why']}); give its system: load_run(folder, system)"
+            f"the run in {str(where.path)!r} has no model ({model['why']}); give its system: load_run(folder, system)"
         )
     return load_run(where.path, _system(where))
 
@@ -52,29 +52,31 @@ def load_result(folder: str | Path) -> Result:
 def _system(where: RunFolder) -> System:
     file = where.path / "model.json"
     if not file.exists():
-        raise InputError(f"{str(file)!r} is gone; give the system that moved: load_run(folder, system)")
+        raise InputError(f"{str(file)!r} is missing; give the system: load_run(folder, system)")
     model = load_model(file)
-    system = replace(model, parts=_as_split_then(model.parts)).system
+    system = replace(model, parts=_with_old_frames(model.parts)).system
     if not isinstance(system, System):
-        raise InputError(f"{str(file)!r} describes no mechanism; give the system that moved: load_run(folder, system)")
+        raise InputError(f"{str(file)!r} is a linear model; give the system: load_run(folder, system)")
     return system
 
 
-def _as_split_then(parts: Parts) -> Parts:
-    """Split beams of earlier phloats, which left away the frame "cantilever" of their pieces; later ones state every frame."""
+def _with_old_frames(parts: Parts) -> Parts:
+    """Sets the frame of split beams of early versions, which did not write the frame "cantilever" of their pieces."""
     bodies: dict[str, Part] = dict(parts.bodies)
     for name, part in parts.bodies.items():
         if isinstance(part, Parts):
-            bodies[name] = _as_split_then(part)
+            bodies[name] = _with_old_frames(part)
         elif isinstance(part.recipe, Split) and isinstance(beam := part.recipe.beam, Beam) and beam.frame is None:
             bodies[name] = replace(part, recipe=replace(part.recipe, beam=replace(beam, frame=OF_WHOLE)))
     return replace(parts, bodies=bodies)
 
 
 def _without_description(where: RunFolder, error: InputError) -> Result:
-    """The pieces that lie there, where run.json is damaged; energies are then made of the states."""
+    """The run without run.json, which is damaged; energies are then computed from the states."""
     system = _system(where)
-    warnings.warn(f"{error}; the pieces that are there are read, without the books", DamagedRunWarning, stacklevel=3)
+    warnings.warn(
+        f"{error}; the pieces in the folder are read, without the energy accounts", DamagedRunWarning, stacklevel=3
+    )
     return load_rows(where, rebuild_description(where), system)
 
 
@@ -82,16 +84,16 @@ def _without_description(where: RunFolder, error: InputError) -> Result:
 
 
 def to_netcdf(result: Result, path: str | Path) -> Path:
-    """Write a result as NetCDF (extra `io`), to be read with xarray: every quantity by name over `t`, with its unit.
+    """Writes a result as NetCDF (extra `io`), to be read with xarray: every quantity by name over `t`, with its unit.
 
-    Beside the states: deformation `u_f` and stress resultants of beams along `s`, forces and coordinates of joints, and the
-    books of the energy.
+    Besides the states: deformation `u_f` and stress resultants of beams along `s`, forces and coordinates of joints, and the
+    energy accounts.
     """
     if not isinstance(result, Result):
-        raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one")
+        raise InputError(f"{type(result).__name__} is not a Result; simulate(…) makes one")
     where = Path(path)
     if not where.parent.is_dir():
-        raise InputError(f"the folder {str(where.parent)!r} is not there")
+        raise InputError(f"the folder {str(where.parent)!r} does not exist")
     table = _Table()
     table.coordinate("t", result.t, "s")
     for name in result.system.bodies:
@@ -107,13 +109,13 @@ def to_netcdf(result: Result, path: str | Path) -> Path:
         table.add(name, ("t",), values, coordinate_unit(name), "coordinate of a joint")
     _energies(table, result)
     about = {"title": repr(result), "source": f"phloat {__version__}", "bodies": ", ".join(result.system.bodies)}
-    said = {name: str(value) for name, value in result.info.items()}
-    to_file(dataset(table.data, table.coords, about | {"info": str(said)}), where)
+    info = {name: str(value) for name, value in result.info.items()}
+    to_file(dataset(table.data, table.coords, about | {"info": str(info)}), where)
     return where
 
 
 class _Table:
-    """Variables and coordinates with units, as xarray takes them; names that NetCDF does not allow are mended."""
+    """Variables and coordinates with units, as xarray takes them, under names that NetCDF allows."""
 
     def __init__(self) -> None:
         self.data: dict[str, Any] = {}
@@ -147,8 +149,8 @@ def _body(table: _Table, result: Result, name: str) -> None:
         table.coordinate(at, places if places.ndim == 1 else np.arange(len(places)), "1")
         if places.ndim > 1:
             table.add(f"{name}.points", (at, "xyz"), body.shape.points(places), "m", "undeformed points, body axes")
-        for quantity, said in (("u_f", "deformation, body axes"), ("v_f", "its rate")):
-            table.add(f"{name}.{quantity}", ("t", at, axis), result[f"{name}.{quantity}"], unit_of(quantity), said)
+        for quantity, doc in (("u_f", "deformation, body axes"), ("v_f", "its rate")):
+            table.add(f"{name}.{quantity}", ("t", at, axis), result[f"{name}.{quantity}"], unit_of(quantity), doc)
         if places.ndim == 1:
             sigma = result[f"{name}.sigma"]
             for key, rows in body.shape.stress(places).items():
@@ -168,9 +170,9 @@ def _energies(table: _Table, result: Result) -> None:
     for kind, lines in (("supplied", ledger.supplied), ("dissipated", ledger.dissipated)):
         for name, line in lines.items():
             table.add(f"energy.{kind}.{name}", ("t",), line, "J", f"{kind} since the start")
-    table.add("energy.residual", ("t",), ledger.residual, "J", "what does not balance")
+    table.add("energy.residual", ("t",), ledger.residual, "J", "residual of the balance")
 
 
 def _legal(name: str) -> str:
-    """NetCDF keeps the slash for groups."""
+    """The name without slashes, which NetCDF uses for groups."""
     return name.replace("/", "∕")

@@ -1,4 +1,4 @@
-"""The state that a model starts from, as a file says it."""
+"""The initial state of a model."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from phloat.algebra.metadata import describe
 from phloat.analysis.steady_spin import steady_spin
 from phloat.errors import InputError
+from phloat.format.derive import record
+from phloat.format.kinds import ANY_NUMBER, Context, Kind, Matrix3, Number, Plain, Schema, Vector, Writer
+from phloat.format.node import Node
+from phloat.format.records import OneOf
 from phloat.motion.initial.equilibrium import equilibrium
 from phloat.motion.initial.place import place
 from phloat.motion.initial.set_moving import set_moving
@@ -17,122 +22,93 @@ from phloat.motion.initial.settle import settle
 from phloat.motion.inputs.inputs import Inputs
 from phloat.system.state import State
 from phloat.system.system import System
-from phloat.system.words.groups import Field, OneOf, Record
-from phloat.system.words.kinds import Flag, Known, Pen, Plain, Schema
-from phloat.system.words.node import Node
-from phloat.system.words.numbers import Direction, Quantity, Square, Vector, quantity
 
 MEASURES = {
-    **{"r_P": ("length",), "theta": ("angle",), "v_P": ("velocity",), "omega": ("angular rate",)},
     **{
-        "angle": ("angle",),
-        "angle_2": ("angle",),
-        "slide": ("length",),
-        "slide_x": ("length",),
-        "slide_y": ("length",),
+        "r_P": "length",
+        "theta": "angle",
+        "v_P": "velocity",
+        "omega": "angular rate",
+        "eta": "number",
+        "eta_dot": "number",
     },
-    **{f"{name}_rate": ("angular rate",) for name in ("angle", "angle_2")},
-    **{f"{name}_rate": ("velocity",) for name in ("slide", "slide_x", "slide_y")},
-    **{"eta": ("number",), "eta_dot": ("number",)},
+    **dict.fromkeys(("angle", "angle_2"), "angle"),
+    **dict.fromkeys(("slide", "slide_x", "slide_y"), "length"),
+    **{f"{name}_rate": "angular rate" for name in ("angle", "angle_2")},
+    **{f"{name}_rate": "velocity" for name in ("slide", "slide_x", "slide_y")},
 }
 
 
-def measures(name: str) -> tuple[str, ...]:
-    """What a quantity of a state measures; any unit where its name does not say."""
-    return MEASURES.get(name.rpartition(".")[2], ())
-
-
-class Values:
+class StateValues:
     """Quantities of a state by name: {rod.theta: 30 deg, rod.r_P: [15 cm, 0]}."""
 
-    said = "quantities by name: {rod.theta: 30 deg}"
+    expected = "quantities by name: {rod.theta: 30 deg}"
 
-    def takes(self, node: Node) -> bool:
+    def matches(self, node: Node) -> bool:
         return node.entries is not None
 
-    def read(self, node: Node, known: Known) -> dict[str, Any]:
+    def read(self, node: Node, context: Context) -> dict[str, Any]:
         if node.entries is None:
-            node.expected(self.said)
-        return {name: self._one(name, inner, known) for name, inner in (node.entries or {}).items()}
+            node.fail_expected(self.expected)
+        return {name: self._kind(name, inner).read(inner, context) for name, inner in node.entries.items()}
 
     @staticmethod
-    def _one(name: str, node: Node, known: Known) -> Any:
-        of = measures(name)
+    def _kind(name: str, node: Node) -> Kind:
+        """Its kind; any unit is allowed where the name does not say what it measures."""
+        quantity = MEASURES.get(name.rpartition(".")[2])
+        of = () if quantity is None else (quantity,)
         if name.endswith(".A_IB"):
-            return Square().read(node, known)
-        return Vector(of, ()).read(node, known) if node.items is not None else Quantity(of).read(node, known)
+            return Matrix3()
+        return Vector(of, ()) if node.items is not None else Number(of)
 
-    def write(self, value: Mapping[str, Any], pen: Pen) -> Plain:
-        return {name: _plain(x) for name, x in value.items()}
+    def write(self, value: Mapping[str, Any], writer: Writer) -> Plain:
+        return {name: np.asarray(x, dtype=float).tolist() for name, x in value.items()}
 
     def schema(self) -> Schema:
-        inner = OneOf((Quantity(()), Vector((), ()), Square()), lambda v: 0).schema()
+        inner = OneOf((ANY_NUMBER, Vector((), ()), Matrix3()), lambda v: 0).schema()
         return {"type": "object", "additionalProperties": inner}
 
 
-def _plain(value: Any) -> Plain:
-    array = np.asarray(value, dtype=float)
-    return float(array) if array.ndim == 0 else array.tolist()
-
-
 @dataclass(frozen=True, eq=False)
-class Spin:
-    """A turn of the whole about an axis."""
+class SteadySpin:
+    """A rotation of the whole about an axis."""
 
-    rate: float
-    axis: tuple[float, ...] = (0.0, 0.0, 1.0)
-    about: tuple[float, ...] = (0.0, 0.0, 0.0)
+    rate: float = field(metadata=describe("angular velocity", "angular rate"))
+    axis: tuple[float, ...] = field(default=(0.0, 0.0, 1.0), metadata=describe("inertial axis", "direction"))
+    about: tuple[float, ...] = field(default=(0.0, 0.0, 0.0), metadata=describe("a point on the axis", "length"))
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Where everything stands and how it moves: `place`, `set_moving`, then `settle` or `equilibrium`, or a steady spin."""
+    """The initial state: `place`, `set_moving`, then `settle` or `equilibrium`; or a steady spin."""
 
-    place: Mapping[str, Any] = field(default_factory=dict)
-    near: Mapping[str, Any] = field(default_factory=dict)
-    moving: Mapping[str, Any] | None = None
-    settle: bool = False
-    equilibrium: bool = False
-    spin: Spin | None = None
+    place: Mapping[str, Any] = field(
+        default_factory=dict, metadata=describe("prescribed quantities; all joints are closed")
+    )
+    near: Mapping[str, Any] = field(
+        default_factory=dict, metadata=describe("a guess for the rest, which selects the branch")
+    )
+    moving: Mapping[str, Any] | None = field(
+        default=None, metadata=describe("prescribed velocities; the others follow from joints and drives")
+    )
+    settle: bool = field(default=False, metadata=describe("deformation that goes with the motion, without vibration"))
+    equilibrium: bool = field(default=False, metadata=describe("the state at rest in which all forces balance"))
+    spin: SteadySpin | None = field(default=None, metadata=describe("the whole rotates steadily, balanced"))
 
     def __post_init__(self) -> None:
         if self.spin is not None and (self.place or self.moving is not None or self.settle or self.equilibrium):
-            raise InputError("spin is a start of its own; beside it stands near at most")
+            raise InputError("spin is a start of its own; beside it only near is allowed")
         if self.equilibrium and (self.settle or self.moving):
-            raise InputError("equilibrium is a state at rest; leave moving and settle away")
+            raise InputError("equilibrium is a state at rest; leave out moving and settle")
 
 
-VALUES = Values()
-START = Record(
-    "a start",
-    (
-        Field("place", VALUES, "quantities that are held; all joints are closed", {}),
-        Field("near", VALUES, "a guess for the rest, which picks the branch", {}),
-        Field("moving", VALUES, "velocities that are held; the others agree with joints and drives", None),
-        Field("settle", Flag(), "deformation that goes with the motion, so that nothing rings", False),
-        Field("equilibrium", Flag(), "the state at rest in which all forces balance", False),
-        Field(
-            "spin",
-            Record(
-                "a spin",
-                (
-                    Field("rate", quantity("angular rate"), "how fast it turns"),
-                    Field("axis", Direction(), "inertial axis", (0.0, 0.0, 1.0)),
-                    Field("about", Vector(("length",)), "a point on the axis", (0.0, 0.0, 0.0)),
-                ),
-                Spin,
-                short="rate",
-            ),
-            "the whole turns steadily, balanced",
-            None,
-        ),
-    ),
-    Start,
-)
+VALUES = StateValues()
+SPIN = record(SteadySpin, "a spin", short="rate")
+START = record(Start, "a start", place=VALUES, near=VALUES, moving=VALUES, spin=SPIN)
 
 
-def started(system: System, start: Start, inputs: Mapping[str, Any], t: float) -> State:
-    """The state that a start asks for."""
+def initial_state(system: System, start: Start, inputs: Mapping[str, Any], t: float) -> State:
+    """The state that a start describes."""
     near = start.near or None
     if start.spin is not None:
         spin = start.spin

@@ -1,51 +1,52 @@
-"""Text of a model file as nodes with lines: YAML by the safe nodes of PyYAML, JSON by itself. Nothing in it is ever run."""
+"""Text of a model file as nodes with lines, and back. YAML is parsed by PyYAML, to nodes without types: nothing in it is run.
+
+JSON has its own small reader, because PyYAML is optional, and saved runs hold their model as JSON.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from phloat.errors import InputError
-from phloat.system.words.node import FileError, Node
+from phloat.format.node import FileError, Node
 
-LARGEST = 10_000_000  # characters
-MOST = 200_000  # nodes, aliases counted as often as they stand there
-DEEPEST = 50
+MAX_SIZE = 10_000_000  # characters
+MAX_NODES = 200_000  # aliases counted each time they are used
+MAX_DEPTH = 50
 PLAIN_TAGS = ("str", "int", "float", "bool", "null", "map", "seq", "merge", "timestamp", "value")
 STANDARD = "tag:yaml.org,2002:"
 
 
-def read_text(path: str | Path) -> str:
-    """The text of a file, or a sentence."""
+def read_model_text(path: str | Path) -> str:
+    """The text of a file. Raises InputError if it is missing, too large or not UTF-8."""
     path = Path(path)
     if not path.is_file():
         suffixes = (".yaml", ".yml", ".json")
         near = sorted(p.name for p in path.parent.glob("*") if p.suffix in suffixes) if path.parent.is_dir() else []
         raise InputError(f"no file {str(path)!r}; models in that folder: {', '.join(near[:12]) or 'none'}")
-    if path.stat().st_size > LARGEST:
-        raise FileError(f"the file has {path.stat().st_size} bytes; a model has at most {LARGEST}", path.name)
+    if path.stat().st_size > MAX_SIZE:
+        raise FileError(f"the file has {path.stat().st_size} bytes; a model has at most {MAX_SIZE}", path.name)
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileError(f"no text: byte {error.start} is not UTF-8; save it as UTF-8", path.name) from None
+        raise FileError(f"byte {error.start} is not UTF-8; save the file as UTF-8", path.name) from None
 
 
-def parsed(text: str, file: str, *, json_only: bool | None = None) -> Node:
-    """The root of a model's text; JSON where the file is called so, else YAML."""
-    if len(text) > LARGEST:
-        raise FileError(f"the text has {len(text)} characters; a model has at most {LARGEST}", file)
-    as_json = file.lower().endswith(".json") if json_only is None else json_only
-    root = _Json(text, file).root() if as_json else _yaml_root(text, file)
+def parse(text: str, file: str) -> Node:
+    """The root node of a model: JSON if the name of the file ends so, else YAML."""
+    if len(text) > MAX_SIZE:
+        raise FileError(f"the text has {len(text)} characters; a model has at most {MAX_SIZE}", file)
+    root = _Json(text, file).root() if file.lower().endswith(".json") else _yaml_root(text, file)
     if root.empty:
-        raise FileError("there is nothing in it; begin with 'phloat: 1'", file, 1)
+        raise FileError("the file is empty; begin with 'phloat: 1'", file, 1)
     if root.entries is None:
-        root.expected("a mapping that begins with 'phloat: 1'")
+        root.fail_expected("a mapping that begins with 'phloat: 1'")
     return root
 
 
@@ -57,7 +58,7 @@ def _package(file: str) -> ModuleType:
         import yaml
     except ImportError:
         raise FileError(
-            "YAML is read by PyYAML, which is not there: pip install phloat[files], or write JSON", file
+            "YAML is read by PyYAML, which is not installed: pip install phloat[files], or write JSON", file
         ) from None
     return yaml
 
@@ -66,7 +67,7 @@ def _yaml_root(text: str, file: str) -> Node:
     yaml = _package(file)
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        _depth_of_events(yaml, text, loader, file)
+        _check_size(yaml, text, loader, file)
         found = list(yaml.compose_all(text, Loader=loader))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -75,199 +76,262 @@ def _yaml_root(text: str, file: str) -> Node:
     except (RecursionError, ValueError) as error:
         raise FileError(f"no YAML: {error}", file) from None
     if len(found) > 1:
-        raise FileError("there are two documents in it; a model is one", file, found[1].start_mark.line + 1)
+        raise FileError("the file has two documents; a model is one", file, found[1].start_mark.line + 1)
     if not found or found[0] is None:
-        raise FileError("there is nothing in it; begin with 'phloat: 1'", file, 1)
+        raise FileError("the file is empty; begin with 'phloat: 1'", file, 1)
     return _Yaml(file).node(found[0], (), ())
 
 
-def _depth_of_events(yaml: ModuleType, text: str, loader: Any, file: str) -> None:
-    """An error where it is nested too deeply or holds too much, before anything recursive sees it."""
+def _check_size(yaml: ModuleType, text: str, loader: Any, file: str) -> None:
+    """Raises FileError if the text is nested too deeply or has too many values, before recursive code reads it."""
     depth = count = 0
     for event in yaml.parse(text, Loader=loader):
         kind = type(event).__name__
         depth += kind.endswith("StartEvent") - kind.endswith("EndEvent")
         count += kind.endswith("StartEvent") or kind == "ScalarEvent"
-        if depth > DEEPEST + 2:  # the stream and the document are two
-            raise FileError(f"nested more than {DEEPEST} deep", file, event.start_mark.line + 1)
-        if count > MOST:
-            raise FileError(f"more than {MOST} values in it", file, event.start_mark.line + 1)
+        if depth > MAX_DEPTH + 2:  # the stream and the document are two
+            raise FileError(f"nested more than {MAX_DEPTH} deep", file, event.start_mark.line + 1)
+        if count > MAX_NODES:
+            raise FileError(f"more than {MAX_NODES} values", file, event.start_mark.line + 1)
 
 
 @dataclass
 class _Yaml:
-    """Nodes of PyYAML as ours, counted."""
+    """Converts and counts the nodes of PyYAML."""
 
     file: str
     count: int = 0
 
     def node(self, found: Any, path: tuple[str, ...], above: tuple[int, ...]) -> Node:
-        line = found.start_mark.line + 1
+        here = Node("", found.start_mark.line + 1, self.file, path)
         self.count += 1
-        if self.count > MOST:
-            raise FileError(f"more than {MOST} values in it, aliases counted", self.file, line, ".".join(path))
+        if self.count > MAX_NODES:
+            here.fail(f"more than {MAX_NODES} values, aliases counted")
         if id(found) in above:
-            raise FileError("an alias holds itself", self.file, line, ".".join(path))
-        if len(above) > DEEPEST:
-            raise FileError(f"nested more than {DEEPEST} deep", self.file, line, ".".join(path))
+            here.fail("an alias contains itself")
+        if len(above) > MAX_DEPTH:
+            here.fail(f"nested more than {MAX_DEPTH} deep")
         if found.tag.removeprefix(STANDARD) not in PLAIN_TAGS:
-            shown = found.tag.replace(STANDARD, "!!")
-            raise FileError(
-                f"the tag {shown} is refused: a model holds text, numbers, lists and mappings",
-                self.file,
-                line,
-                ".".join(path),
-            )
+            tag = found.tag.replace(STANDARD, "!!")
+            here.fail(f"the tag {tag} is refused: a model consists of text, numbers, lists and mappings")
         above = (*above, id(found))
         if found.id == "scalar":
-            return Node(found.value, line, self.file, path, quoted=found.style in ("'", '"', "|", ">"))
+            return replace(here, value=found.value, quoted=found.style in ("'", '"', "|", ">"))
         if found.id == "sequence":
-            items = tuple(
-                self.node(item, (*path[:-1], f"{path[-1] if path else ''}[{k}]"), above)
-                for k, item in enumerate(found.value)
-            )
-            return Node(items, line, self.file, path)
-        return self._mapping(found, line, path, above)
+            items = (self.node(item, _item_path(path, k), above) for k, item in enumerate(found.value))
+            return replace(here, value=tuple(items))
+        return self._mapping(found, here, above)
 
-    def _mapping(self, found: Any, line: int, path: tuple[str, ...], above: tuple[int, ...]) -> Node:
+    def _mapping(self, found: Any, here: Node, above: tuple[int, ...]) -> Node:
         entries: dict[str, Node] = {}
         merged: dict[str, Node] = {}
         lines: dict[str, int] = {}
         for key, value in found.value:
-            at = key.start_mark.line + 1
+            at = replace(here, line=key.start_mark.line + 1)
             if key.id != "scalar":
-                raise FileError("a key is a list or a mapping; keys are words", self.file, at, ".".join(path))
+                at.fail("a key is a list or a mapping; keys are words")
             if key.tag == f"{STANDARD}merge":
-                for other in self._merged(value, at, path, above):
+                for other in self._merged(value, at, above):
                     for name, inner in (other.entries or {}).items():
                         merged.setdefault(name, inner)
                         lines.setdefault(name, inner.line)
                 continue
+            path = (*here.path, key.value)
             if key.value in entries:
-                where = ".".join((*path, key.value))
-                raise FileError(
-                    f"{key.value!r} stands there twice, first in line {lines[key.value]}; give each its own name",
-                    self.file,
-                    at,
-                    where,
-                )
-            lines[key.value] = at
-            entries[key.value] = replace(self.node(value, (*path, key.value), above), line=at)
+                replace(at, path=path).fail(_repeated(key.value, lines[key.value]))
+            lines[key.value] = at.line
+            entries[key.value] = replace(self.node(value, path, above), line=at.line)
         rest = {name: inner for name, inner in merged.items() if name not in entries}
-        return Node(rest | entries, line, self.file, path, keys=lines)
+        return replace(here, value=rest | entries, key_lines=lines)
 
-    def _merged(self, value: Any, line: int, path: tuple[str, ...], above: tuple[int, ...]) -> Iterator[Node]:
+    def _merged(self, value: Any, at: Node, above: tuple[int, ...]) -> Iterator[Node]:
         for one in value.value if value.id == "sequence" else [value]:
             if one.id != "mapping":
-                raise FileError("<< takes a mapping, or a list of them", self.file, line, ".".join(path))
-            yield self.node(one, path, above)
+                at.fail("<< takes a mapping, or a list of them")
+            yield self.node(one, at.path, above)
+
+
+def _item_path(path: tuple[str, ...], k: int) -> tuple[str, ...]:
+    return (*path[:-1], f"{path[-1] if path else ''}[{k}]")
+
+
+def _repeated(key: str, line: int) -> str:
+    return f"{key!r} is there twice, first in line {line}; give each its own name"
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
-_SPACE = re.compile(r"[ \t\r\n]*")
-_SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|NaN|-?Infinity")
+SPACE = re.compile(r"[ \t\r\n]*")
+SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|NaN|-?Infinity")
 
 
 class _Json:
-    """JSON with lines."""
+    """A reader of JSON that knows its lines; without `lines` all of them are 0."""
 
-    def __init__(self, text: str, file: str) -> None:
-        self.text, self.file, self.count = text, file, 0
-        self.starts = [m.end() for m in re.finditer("\n", text)]
+    def __init__(self, text: str, file: str, *, lines: bool = True) -> None:
+        self.text, self.file, self.lines, self.count, self.at = text, file, lines, 0, 0
+        self.line, self.counted = int(lines), 0
 
     def root(self) -> Node:
-        node, end = self.value(self.skip(0), (), 0)
-        if self.skip(end) != len(self.text):
-            self.wrong(self.skip(end), (), "something stands after its end")
+        node = self.value((), 0)
+        if self.next():
+            self.fail((), "there is text after its end")
         return node
 
-    def line(self, place: int) -> int:
-        return bisect_right(self.starts, place) + 1
+    def next(self) -> str:
+        """The next character after white space."""
+        found = SPACE.match(self.text, self.at)
+        self.at = found.end() if found else self.at
+        return self.text[self.at : self.at + 1]
 
-    def wrong(self, place: int, path: tuple[str, ...], message: str) -> None:
-        raise FileError(f"no JSON: {message}", self.file, self.line(place), ".".join(path))
+    def here(self, path: tuple[str, ...]) -> Node:
+        if self.lines:
+            self.line += self.text.count("\n", self.counted, self.at)
+            self.counted = self.at
+        return Node("", self.line, self.file, path)
 
-    def skip(self, place: int) -> int:
-        found = _SPACE.match(self.text, place)
-        return found.end() if found else place
+    def fail(self, path: tuple[str, ...], message: str) -> NoReturn:
+        self.here(path).fail(f"not JSON: {message}")
 
-    def value(self, at: int, path: tuple[str, ...], depth: int) -> tuple[Node, int]:
+    def require(self, character: str, path: tuple[str, ...], message: str) -> None:
+        if self.next() != character:
+            self.fail(path, message)
+        self.at += 1
+
+    def value(self, path: tuple[str, ...], depth: int) -> Node:
+        first = self.next()
+        here = self.here(path)
         self.count += 1
-        if self.count > MOST:
-            raise FileError(f"more than {MOST} values in it", self.file, self.line(at), ".".join(path))
-        if depth > DEEPEST:
-            raise FileError(f"nested more than {DEEPEST} deep", self.file, self.line(at), ".".join(path))
-        line, first = self.line(at), self.text[at : at + 1]
+        if self.count > MAX_NODES:
+            here.fail(f"more than {MAX_NODES} values")
+        if depth > MAX_DEPTH:
+            here.fail(f"nested more than {MAX_DEPTH} deep")
         if first == "{":
-            return self.mapping(at, line, path, depth)
+            return self.mapping(here, depth)
         if first == "[":
-            return self.sequence(at, line, path, depth)
+            return self.sequence(here, depth)
         if first == '"':
-            text, end = self.string(at, path)
-            return Node(text, line, self.file, path, quoted=True), end
-        found = _SCALAR.match(self.text, at)
+            return replace(here, value=self.string(path), quoted=True)
+        found = SCALAR.match(self.text, self.at)
         if found is None:
-            self.wrong(
-                at, path, f"found {self.text[at : at + 12]!r}; expected a value" if first else "it ends too early"
-            )
-        assert found is not None
-        return Node(found[0], line, self.file, path), found.end()
+            start = self.text[self.at : self.at + 12]
+            self.fail(path, f"found {start!r}; expected a value" if first else "it ends too early")
+        self.at = found.end()
+        return replace(here, value=found[0])
 
-    def string(self, at: int, path: tuple[str, ...]) -> tuple[str, int]:
+    def string(self, path: tuple[str, ...]) -> str:
         try:
-            return json.decoder.scanstring(self.text, at + 1, True)  # type: ignore[attr-defined]
+            text, self.at = json.decoder.scanstring(self.text, self.at + 1, True)  # type: ignore[attr-defined]
         except json.JSONDecodeError as error:
-            self.wrong(at, path, error.msg)
-            raise
+            self.fail(path, error.msg)
+        return str(text)
 
-    def mapping(self, at: int, line: int, path: tuple[str, ...], depth: int) -> tuple[Node, int]:
+    def mapping(self, here: Node, depth: int) -> Node:
         entries: dict[str, Node] = {}
         lines: dict[str, int] = {}
-        at = self.skip(at + 1)
-        while self.text[at : at + 1] != "}":
+        self.at += 1
+        while self.next() != "}":
             if entries:
-                if self.text[at : at + 1] != ",":
-                    self.wrong(at, path, "a comma or } is missing")
-                at = self.skip(at + 1)
-            if self.text[at : at + 1] != '"':
-                self.wrong(at, path, "a key in quotation marks is missing")
-            key, end = self.string(at, path)
+                self.require(",", here.path, "a comma or } is missing")
+            if self.next() != '"':
+                self.fail(here.path, "a key in quotation marks is missing")
+            line = self.here(()).line
+            key = self.string(here.path)
+            path = (*here.path, key)
             if key in entries:
-                message = f"{key!r} stands there twice, first in line {lines[key]}; give each its own name"
-                raise FileError(message, self.file, self.line(at), ".".join((*path, key)))
-            lines[key] = self.line(at)
-            at = self.skip(end)
-            if self.text[at : at + 1] != ":":
-                self.wrong(at, path, f"a colon is missing after {key!r}")
-            entries[key], end = self.value(self.skip(at + 1), (*path, key), depth + 1)
-            at = self.skip(end)
-        return Node(entries, line, self.file, path, keys=lines), at + 1
+                replace(here, line=line, path=path).fail(_repeated(key, lines[key]))
+            self.require(":", here.path, f"a colon is missing after {key!r}")
+            lines[key], entries[key] = line, self.value(path, depth + 1)
+        self.at += 1
+        return replace(here, value=entries, key_lines=lines)
 
-    def sequence(self, at: int, line: int, path: tuple[str, ...], depth: int) -> tuple[Node, int]:
+    def sequence(self, here: Node, depth: int) -> Node:
         items: list[Node] = []
-        at = self.skip(at + 1)
-        while self.text[at : at + 1] != "]":
+        self.at += 1
+        while self.next() != "]":
             if items:
-                if self.text[at : at + 1] != ",":
-                    self.wrong(at, path, "a comma or ] is missing")
-                at = self.skip(at + 1)
-            item, end = self.value(at, (*path[:-1], f"{path[-1] if path else ''}[{len(items)}]"), depth + 1)
-            items.append(item)
-            at = self.skip(end)
-        return Node(tuple(items), line, self.file, path), at + 1
+                self.require(",", here.path, "a comma or ] is missing")
+            items.append(self.value(_item_path(here.path, len(items)), depth + 1))
+        self.at += 1
+        return replace(here, value=tuple(items))
 
 
-def of_plain(value: Any, file: str = "") -> Node:
+def plain_nodes(value: Any) -> Node:
     """Plain data as nodes, without lines."""
-    root = _Json(json.dumps(value), file).root()
-    return _unlined(root)
+    return _Json(json.dumps(value), "", lines=False).root()
 
 
-def _unlined(node: Node) -> Node:
-    inside: Any = node.value
-    if node.entries is not None:
-        inside = {key: _unlined(inner) for key, inner in node.entries.items()}
-    elif node.items is not None:
-        inside = tuple(map(_unlined, node.items))
-    return replace(node, value=inside, line=0, keys=dict.fromkeys(node.keys, 0))
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+WIDTH = 110
+BARE = re.compile(r"[A-Za-zµ][\w .()/^%-]*[\w)%]|[A-Za-zµ]")
+RESERVED = {"true", "false", "null", "yes", "no", "on", "off", "nan", "inf"}
+
+
+def to_yaml(data: dict[str, Any]) -> str:
+    """Plain data as YAML in blocks, with short values on one line; the same text for the same data."""
+    out: list[str] = []
+    for key, value in data.items():
+        if out and isinstance(value, (dict, list)) and value:
+            out.append("")
+        out += _entry(key, value, 0)
+    return "\n".join(out) + "\n"
+
+
+def to_json(data: dict[str, Any]) -> str:
+    """Plain data as JSON."""
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _entry(key: str, value: Any, depth: int) -> list[str]:
+    pad, name = "  " * depth, _word(key, is_key=True)
+    flat = _flat(value)
+    top = depth == 0 and isinstance(value, (dict, list)) and value and not _plain_list(value)
+    if not top and len(pad) + len(name) + 2 + len(flat) <= WIDTH:
+        return [f"{pad}{name}: {flat}"]
+    if isinstance(value, dict) and value:
+        return [f"{pad}{name}:", *(line for k, v in value.items() for line in _entry(k, v, depth + 1))]
+    if isinstance(value, list) and value and not _plain_list(value):
+        return [f"{pad}{name}:", *(line for item in value for line in _item(item, depth + 1))]
+    return [f"{pad}{name}: {flat}"]
+
+
+def _item(value: Any, depth: int) -> list[str]:
+    pad, flat = "  " * depth, _flat(value)
+    if len(pad) + 2 + len(flat) <= WIDTH or not isinstance(value, dict) or not value:
+        return [f"{pad}- {flat}"]
+    lines = [line for k, v in value.items() for line in _entry(k, v, depth + 1)]
+    return [f"{pad}- {lines[0].lstrip()}", *lines[1:]]
+
+
+def _plain_list(value: Any) -> bool:
+    return isinstance(value, list) and not any(isinstance(x, (dict, list)) for x in value)
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_word(k, is_key=True)}: {_flat(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flat, value)) + "]"
+    if isinstance(value, str):
+        return _word(value)
+    if isinstance(value, float):
+        return _number(value)
+    return json.dumps(value, allow_nan=False)
+
+
+def _number(value: float) -> str:
+    """All digits, in few characters."""
+    text = json.dumps(value, allow_nan=False)
+    if "e" in text or not text.endswith(".0"):
+        return text
+    digits = text[:-2].rstrip("0")
+    zeros = len(text) - 2 - len(digits)
+    return text if zeros < 5 else f"{digits or '0'}e{zeros}"
+
+
+def _word(text: str, *, is_key: bool = False) -> str:
+    if is_key and re.fullmatch(r"-?\d+(\.\d+)?(e[+-]?\d+)?", text):
+        return text
+    bare = BARE.fullmatch(text) and text.lower() not in RESERVED and "  " not in text
+    return text if bare else json.dumps(text, ensure_ascii=False)

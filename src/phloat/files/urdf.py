@@ -1,7 +1,7 @@
-"""Robots described in URDF: links become rigid bodies, or beams where asked; joints become joints.
+"""Robots from URDF files: links become rigid bodies, or beams if requested; joints become joints.
 
-The frame of a link is that of the joint which moves it: its port P. Every joint further on has a port there, called as that joint.
-A fixed link without mass is a part of the link that holds it.
+The frame of a link is that of the joint which moves it: its port P. Every joint that the link carries has a port of its name.
+A fixed link without mass is a part of the link that carries it.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ def load_urdf(
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     fixed: bool = True,
 ) -> System:
-    """The robot in a URDF file, its root held by the ground (`fixed`) or free.
+    """The robot in a URDF file, its root fixed to the ground (`fixed`) or free.
 
     `beams` {link: Beam(…) or its arguments} are links that bend: straight from the link's joint to that of its child, whose
     distance is the length; beside the arguments of Beam stand `elements` (4), `reduced` (modes) and `y`, the beam's y axis in
-    axes of the link. Damping of joints is kept. Limits, friction, mimicry, meshes and whatever else is there is named in a warning.
+    axes of the link. Damping of joints is used. Limits, friction, mimic joints and meshes are ignored with a warning.
     """
     robot = Robot.read(read_tags(Path(path), "robot"))
     wanted = mapping("beams", {} if beams is None else beams, "{link: Beam(…)}")
@@ -47,42 +47,42 @@ def load_urdf(
         if name not in robot.links:
             raise InputError(f"beams: {unknown('link', name, robot.links)}")
         if name == robot.root:
-            raise InputError(f"beams: {name!r} is the root of the robot, which no joint moves; it stays rigid")
+            raise InputError(f"beams: {name!r} is the root of the robot, which no joint moves; it must be rigid")
     if ignored := robot.ignored():
         warnings.warn(f"{Path(path).name}: {'; '.join(ignored)}", IgnoredWarning, stacklevel=2)
     return _System(robot, wanted, fixed).connected(gravity)
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
-    """What holds a joint: a body's port (or the ground), and the frame of the joint's parent link seen in the body's axes."""
+class Holder:
+    """What carries a joint: a body (or the ground), and the frame of the joint's parent link in the body's axes."""
 
     body: str
-    link: Frame
+    link: LinkFrame
 
 
 class _System:
-    """The bodies and joints of a robot, from its root on."""
+    """Builds the bodies and joints of a robot, starting from its root."""
 
     def __init__(self, robot: Robot, beams: Mapping[str, Any], fixed: bool) -> None:
         self.robot, self.beams = robot, beams
         self.bodies: dict[str, Body] = {}
         self.joints: list[Any] = []
-        root, here = robot.links[robot.root], Frame(np.zeros(3), np.eye(3))
+        root, here = robot.links[robot.root], LinkFrame(np.zeros(3), np.eye(3))
         if fixed:
-            self.walk(root.name, Held("", here), {})
+            self.walk(root.name, Holder("", here), {})
         else:
             own, ends = self.body(root)
-            self.walk(root.name, Held(root.name, own), ends)
+            self.walk(root.name, Holder(root.name, own), ends)
 
     def connected(self, gravity: Sequence[float]) -> System:
         if not self.bodies:
-            raise InputError(f"nothing moves in the robot: its one link {self.robot.root!r} is held by the ground")
+            raise InputError(f"nothing moves in the robot: its only link {self.robot.root!r} is fixed to the ground")
         return connect(self.bodies, self.joints, gravity=gravity)
 
-    def carried(self, link: str) -> list[tuple[Movable, Frame]]:
-        """The joints that a link carries, and those of what is fixed to it without mass, with the frames of their parents."""
-        out, here = [], [(link, Frame(np.zeros(3), np.eye(3)))]
+    def carried(self, link: str) -> list[tuple[UrdfJoint, LinkFrame]]:
+        """The joints that a link carries, and those of massless links fixed to it, with the frames of their parents."""
+        out, here = [], [(link, LinkFrame(np.zeros(3), np.eye(3)))]
         for name, frame in here:
             for joint in self.robot.below(name):
                 if joint.kind == "fixed" and not self.robot.links[joint.child].mass and joint.child not in self.beams:
@@ -91,23 +91,23 @@ class _System:
                     out.append((joint, frame.then(joint.at)))
         return out
 
-    def walk(self, link: str, held: Held, ends: Mapping[str, str]) -> None:
-        """All joints that a link carries, and what they move."""
+    def walk(self, link: str, held: Holder, ends: Mapping[str, str]) -> None:
+        """Adds all joints that a link carries, and the links that they move."""
         for joint, frame in self.carried(link):
             own, others = self.body(self.robot.links[joint.child])
             self.join(joint, held, held.link.then(frame), ends.get(joint.name, joint.name), own)
-            self.walk(joint.child, Held(joint.child, own), others)
+            self.walk(joint.child, Holder(joint.child, own), others)
 
-    def body(self, link: Link) -> tuple[Frame, Mapping[str, str]]:
-        """The link as a body; the frame of the link in the axes of the body, and the ports of the joints it carries."""
+    def body(self, link: Link) -> tuple[LinkFrame, Mapping[str, str]]:
+        """Adds the link as a body; returns the link's frame in the body's axes, and the ports of the joints it carries."""
         if link.name in self.beams:
-            self.bodies[link.name], own, ends = self.bent(link)
+            self.bodies[link.name], own, ends = self.beam(link)
             return own, ends
         self.bodies[link.name] = self.rigid(link)
-        return Frame(np.zeros(3), np.eye(3)), {}
+        return LinkFrame(np.zeros(3), np.eye(3)), {}
 
-    def join(self, joint: Movable, held: Held, frame: Frame, port: str, own: Frame) -> None:
-        """A joint at a frame in the holding body's axes; `own` is the moved link's frame in its body's axes."""
+    def join(self, joint: UrdfJoint, held: Holder, frame: LinkFrame, port: str, own: LinkFrame) -> None:
+        """Adds a joint at a frame in the carrier's axes; `own` is the moved link's frame in its body's axes."""
         kind = TYPES[joint.kind]
         if kind is None:
             return
@@ -123,14 +123,14 @@ class _System:
 
     def rigid(self, link: Link) -> Body:
         if not link.mass:
-            link.tag.wrong(f"link {link.name!r} moves and has no mass; give it an <inertial>")
+            link.tag.fail(f"link {link.name!r} moves but has no mass; give it an <inertial>")
         ports = {joint.name: tuple(frame.x) for joint, frame in self.carried(link.name)}
         try:
             return RigidBody(link.mass, link.inertia, tuple(link.center), ports).discretise()
         except InputError as error:
-            link.tag.wrong(f"link {link.name!r}: {error}")
+            link.tag.fail(f"link {link.name!r}: {error}")
 
-    def bent(self, link: Link) -> tuple[Body, Frame, dict[str, str]]:
+    def beam(self, link: Link) -> tuple[Body, LinkFrame, dict[str, str]]:
         """A link as a beam, the link's frame in its axes, and the ports of the joints that it carries."""
         carried = {joint.name: frame.x for joint, frame in self.carried(link.name)}
         given = self.beams[link.name]
@@ -140,16 +140,14 @@ class _System:
         elements, reduced, y = options.pop("elements", ELEMENTS), options.pop("reduced", None), options.pop("y", None)
         far = max(carried.values(), key=lambda x: float(np.linalg.norm(x)), default=link.center)
         if not far.any():
-            raise InputError(
-                f"beams: {link.name!r} has no length: neither a joint nor its mass centre lies away from its own joint"
-            )
+            raise InputError(f"beams: {link.name!r} has no length: its joints and its mass centre are all at one point")
         along = far / np.linalg.norm(far)
         if not carried and options.get("length") is None:
             raise InputError(f"beams: {link.name!r} carries no joint, so its length must be given: {{length: …}}")
         length = float(np.linalg.norm(far)) if carried else positive("length", options["length"])
         if abs(float(options.get("length") or length) - length) > LINE * length:
             raise InputError(
-                f"beams: {link.name!r} has length {options['length']:g}, but its joints are {length:g} m apart; leave length away"
+                f"beams: {link.name!r} has length {options['length']:g}, but its joints are {length:g} m apart; leave out length"
             )
         ends = self.on_beam(link, carried, along, length)
         try:
@@ -161,7 +159,7 @@ class _System:
         if reduced is not None:
             body = body.reduced(**({"modes": reduced} if isinstance(reduced, int) else reduced))
         A = _axes(along, y)
-        return body, Frame(np.zeros(3), A.T), {name: port for name, (port, _) in ends.items()}
+        return body, LinkFrame(np.zeros(3), A.T), {name: port for name, (port, _) in ends.items()}
 
     @staticmethod
     def on_beam(
@@ -173,7 +171,7 @@ class _System:
             s = float(x @ along) / length
             if np.linalg.norm(x - s * length * along) > LINE * length or not -LINE <= s <= 1.0 + LINE:
                 raise InputError(
-                    f"beams: joint {name!r} lies beside the straight beam {link.name!r}; leave that link rigid"
+                    f"beams: joint {name!r} is not on the straight beam {link.name!r}; make that link rigid"
                 )
             out[name] = ("C", 1.0) if s > 1.0 - LINE else ("P", 0.0) if s < LINE else (name, s)
         return out
@@ -184,7 +182,7 @@ def _vector(A: np.ndarray) -> np.ndarray:
 
 
 def _axes(along: np.ndarray, y: Any) -> np.ndarray:
-    """Axes of a beam as columns: x along it, y as given or the least turn away from the link's own."""
+    """Axes of a beam as columns: x along it, y as given or by the smallest rotation from the link's axes."""
     if y is None:
         turn = np.cross((1.0, 0.0, 0.0), along)
         if along[0] < -1.0 + 1e-12:
@@ -198,9 +196,7 @@ def _axes(along: np.ndarray, y: Any) -> np.ndarray:
     return np.column_stack([along, np.cross(z, along), z])
 
 
-# --- what the file says ----------------------------------------------------------------------------------------------
-#
-# What a URDF file says: links, joints, and how they hang together.
+# --- links and joints of the file --------------------------------------------------------------------------------------
 
 
 TYPES: dict[str, type[Joint] | None] = {
@@ -214,20 +210,20 @@ TYPES: dict[str, type[Joint] | None] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
-    """Where something stands: a place, and its axes as columns."""
+class LinkFrame:
+    """A place, and axes as columns."""
 
     x: np.ndarray
     A: np.ndarray
 
-    def then(self, other: Frame) -> Frame:
-        """A frame given in this one."""
-        return Frame(self.x + self.A @ other.x, self.A @ other.A)
+    def then(self, other: LinkFrame) -> LinkFrame:
+        """A frame given relative to this one."""
+        return LinkFrame(self.x + self.A @ other.x, self.A @ other.A)
 
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """A link; `mass` is 0 where it has none."""
+    """A link; `mass` is 0 if it has none."""
 
     name: str
     tag: Tag
@@ -237,36 +233,36 @@ class Link:
 
 
 @dataclass(frozen=True, eq=False)
-class Movable:
-    """A joint of the file: where it stands in its parent, and its axis in its own frame."""
+class UrdfJoint:
+    """A joint: its frame in its parent link, and its axis in its own frame."""
 
     name: str
     kind: str
     tag: Tag
     parent: str
     child: str
-    at: Frame
+    at: LinkFrame
     axis: np.ndarray
     damping: float
 
 
-def _frame(tag: Tag | None) -> Frame:
+def _frame(tag: Tag | None) -> LinkFrame:
     """An <origin>: xyz, and rpy about the fixed axes x, y, z in turn."""
     if tag is None:
-        return Frame(np.zeros(3), np.eye(3))
+        return LinkFrame(np.zeros(3), np.eye(3))
     roll, pitch, yaw = tag.numbers("rpy", (0.0, 0.0, 0.0))
-    return Frame(tag.numbers("xyz", (0.0, 0.0, 0.0)), Rotation.from_euler("xyz", [roll, pitch, yaw]).as_matrix())
+    return LinkFrame(tag.numbers("xyz", (0.0, 0.0, 0.0)), Rotation.from_euler("xyz", [roll, pitch, yaw]).as_matrix())
 
 
 def _link(tag: Tag) -> Link:
-    name, inertial = tag.word("name"), tag.first("inertial")
+    name, inertial = tag.text("name"), tag.first("inertial")
     if inertial is None:
         return Link(name, tag, 0.0, np.zeros(3), np.zeros((3, 3)))
     origin, mass, moments = _frame(inertial.first("origin")), inertial.first("mass"), inertial.first("inertia")
     if mass is None:
-        inertial.wrong(f"link {name!r} has no <mass value=…/>")
+        inertial.fail(f"link {name!r} has no <mass value=…/>")
     if mass.number("value") < 0.0:
-        mass.wrong(f"the mass of link {name!r} is {mass.number('value'):g}; it must not be negative")
+        mass.fail(f"the mass of link {name!r} is {mass.number('value'):g}; it must not be negative")
     J = np.zeros((3, 3))
     for a, one in enumerate("xyz"):
         for b, two in enumerate("xyz"):
@@ -275,31 +271,31 @@ def _link(tag: Tag) -> Link:
     return Link(name, tag, mass.number("value"), origin.x, origin.A @ J @ origin.A.T)
 
 
-def _joint(tag: Tag) -> Movable:
-    name, kind = tag.word("name"), tag.word("type")
+def _joint(tag: Tag) -> UrdfJoint:
+    name, kind = tag.text("name"), tag.text("type")
     if kind not in TYPES:
-        tag.wrong(unknown("type of joint", kind, TYPES))
+        tag.fail(unknown("type of joint", kind, TYPES))
     ends = []
     for end in ("parent", "child"):
         if (there := tag.first(end)) is None:
-            tag.wrong(f"joint {name!r} has no <{end} link=…/>")
-        ends.append(there.word("link"))
+            tag.fail(f"joint {name!r} has no <{end} link=…/>")
+        ends.append(there.text("link"))
     axis, dynamics = tag.first("axis"), tag.first("dynamics")
     direction = np.array([1.0, 0.0, 0.0]) if axis is None else axis.numbers("xyz", (1.0, 0.0, 0.0))
     if axis is not None and not direction.any():
-        axis.wrong(f"the axis of joint {name!r} is zero; it must point somewhere")
+        axis.fail(f"the axis of joint {name!r} is zero")
     damping = 0.0 if dynamics is None else dynamics.number("damping", 0.0)
     if damping < 0.0:
-        tag.wrong(f"the damping of joint {name!r} is {damping:g}; it must not be negative")
-    return Movable(name, kind, tag, ends[0], ends[1], _frame(tag.first("origin")), direction, damping)
+        tag.fail(f"the damping of joint {name!r} is {damping:g}; it must not be negative")
+    return UrdfJoint(name, kind, tag, ends[0], ends[1], _frame(tag.first("origin")), direction, damping)
 
 
 @dataclass(frozen=True, eq=False)
 class Robot:
-    """Links and joints by name; a tree."""
+    """Links and joints by name, which form a tree."""
 
     links: dict[str, Link]
-    joints: dict[str, Movable]
+    joints: dict[str, UrdfJoint]
     root: str
 
     @classmethod
@@ -309,40 +305,40 @@ class Robot:
         for joint in joints.values():
             for end in (joint.parent, joint.child):
                 if end not in links:
-                    joint.tag.wrong(f"joint {joint.name!r}: {unknown('link', end, links)}")
+                    joint.tag.fail(f"joint {joint.name!r}: {unknown('link', end, links)}")
             if joint.child in moved:
-                joint.tag.wrong(f"link {joint.child!r} has two parents, by {moved[joint.child]!r} and {joint.name!r}")
+                joint.tag.fail(f"link {joint.child!r} has two parents, by {moved[joint.child]!r} and {joint.name!r}")
             moved[joint.child] = joint.name
         roots = [name for name in links if name not in moved]
         if len(roots) != 1:
-            tag.wrong(f"links that no joint moves are {', '.join(roots) or 'none'}; a robot has one, its root")
+            tag.fail(f"links that no joint moves: {', '.join(roots) or 'none'}; a robot has one, its root")
         robot = cls(links, joints, roots[0])
         reached = [roots[0]]
         for name in reached:
             reached += [joint.child for joint in robot.below(name)]
         if ring := [name for name in links if name not in reached]:
-            tag.wrong(f"the links {', '.join(ring)} hold each other in a ring; a robot is one tree")
+            tag.fail(f"the links {', '.join(ring)} form a loop; a robot is a tree")
         return robot
 
-    def below(self, link: str) -> list[Movable]:
+    def below(self, link: str) -> list[UrdfJoint]:
         return [joint for joint in self.joints.values() if joint.parent == link]
 
     def ignored(self) -> list[str]:
-        """What is there and not used, in words."""
-        limits, said = [], []
+        """What the file has that is not used, for a warning."""
+        limits, other = [], []
         for joint in self.joints.values():
             limit, dynamics = joint.tag.first("limit"), joint.tag.first("dynamics")
             if limit is not None and joint.kind in ("revolute", "prismatic"):
                 low, high = limit.number("lower", 0.0), limit.number("upper", 0.0)
                 limits.append(f"{joint.name} {low:g} … {high:g} {'m' if joint.kind == 'prismatic' else 'rad'}")
             if joint.tag.first("mimic") is not None:
-                said.append(f"joint {joint.name!r} mimics no other here, it is free")
+                other.append(f"mimic joint {joint.name!r} is free")
             if dynamics is not None and dynamics.number("friction", 0.0):
-                said.append(f"the friction of joint {joint.name!r} is left out")
+                other.append(f"the friction of joint {joint.name!r} is ignored")
         meshes = [link.name for link in self.links.values() if any(tag.name == "mesh" for tag in _all(link.tag))]
         if limits:
-            said.insert(0, f"limits are not enforced: {', '.join(limits)}")
-        return said + ([f"meshes are not read, of {', '.join(meshes)}"] if meshes else [])
+            other.insert(0, f"limits are not enforced: {', '.join(limits)}")
+        return other + ([f"meshes are not read, of {', '.join(meshes)}"] if meshes else [])
 
 
 def _all(tag: Tag) -> Iterator[Tag]:
@@ -351,13 +347,13 @@ def _all(tag: Tag) -> Iterator[Tag]:
         yield from _all(inner)
 
 
-def _by_name(word: str, tag: Tag, made: Any) -> dict[str, Any]:
+def _by_name(word: str, tag: Tag, make: Any) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for inner in tag.all(word):
-        one = made(inner)
+        one = make(inner)
         if one.name in out:
-            inner.wrong(f"two of <{word}> are called {one.name!r}; give each its own name")
+            inner.fail(f"two of <{word}> have the name {one.name!r}; give each its own")
         if "." in one.name or one.name in ("ground", "P", "C"):
-            inner.wrong(f"{one.name!r} cannot name a {word} here: it holds a dot, or is one of ground, P and C")
+            inner.fail(f"{one.name!r} is no name of a {word}: names have no dot, and are not ground, P or C")
         out[one.name] = one
     return out

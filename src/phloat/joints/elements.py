@@ -9,15 +9,18 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from phloat.algebra.cross import rotation
-from phloat.errors import InputError, PortError, finite, not_negative
+from phloat.algebra.metadata import describe
+from phloat.errors import InputError, PortError, finite, not_negative, positive
 from phloat.joints.curves import Curve, Range, curve, resistance
-from phloat.joints.ends import Between, Vector, unit, word
+from phloat.joints.ends import TURNED, Between, Vector, unit, word
 from phloat.joints.law_functions import LAWS, LawFunction, no_damper, no_spring
 from phloat.joints.laws import Law
 from phloat.joints.rows import Row, distance, in_plane, rotation_vector, small_rotation
+from phloat.joints.scalar import tanh
 
 AXES = ("inertial", "body")
 ROTATIONS = ("small", "vector")
+IN_AXES = describe("in which axes the direction is given", choices=AXES)
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,8 @@ class Spring(Between):
     piecewise polynomials of SciPy (`CubicSpline` …). Beyond the range the slope at its end is assumed, and a run warns.
     """
 
-    stiffness: Curve = field(kw_only=True)
-    length: float = field(default=0.0, kw_only=True)
+    stiffness: Curve = field(kw_only=True, metadata=describe("a number, or a table {elongation: force}", "stiffness"))
+    length: float = field(default=0.0, kw_only=True, metadata=describe("where it is relaxed", "length", least=0.0))
     over: Range = field(default=None, kw_only=True)
     suffix: ClassVar[str] = ".spring"
 
@@ -51,7 +54,7 @@ class Damper(Between):
     polynomials of SciPy. Beyond the range the slope at its end is assumed, and a run warns.
     """
 
-    damping: Curve = field(kw_only=True)
+    damping: Curve = field(kw_only=True, metadata=describe("a number, or a table {rate: force}", "damping"))
     over: Range = field(default=None, kw_only=True)
     suffix: ClassVar[str] = ".damper"
 
@@ -73,10 +76,19 @@ class Bushing(Between):
     `rotation="vector"` they are the components of the rotation vector φ, so that ½ Σ k_i φ_i² is stored at any turn below π.
     """
 
-    turned: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True)
-    stiffness: Sequence[float] = field(kw_only=True)
-    damping: Sequence[float] = field(default=(0.0,) * 6, kw_only=True)
-    rotation: str = field(default="small", kw_only=True)
+    turned: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True, metadata=TURNED)
+    stiffness: Sequence[float] = field(
+        kw_only=True,
+        metadata=describe("three along, three about the first frame", "stiffness", "torsional stiffness", size=6),
+    )
+    damping: Sequence[float] = field(
+        default=(0.0,) * 6, kw_only=True, metadata=describe("likewise", "damping", "torsional damping", size=6)
+    )
+    rotation: str = field(
+        default="small",
+        kw_only=True,
+        metadata=describe("small rotations as sines, or the rotation vector for angles below π", choices=ROTATIONS),
+    )
     suffix: ClassVar[str] = ".bushing"
 
     def __post_init__(self) -> None:
@@ -103,7 +115,7 @@ class OnJoint:
     """On a free axis of a joint, by the label of that axis ("angle", "slide" …) where there are several."""
 
     joint: str
-    axis: str = field(default="", kw_only=True)
+    axis: str = field(default="", kw_only=True, metadata=describe("of several free axes, which: angle, slide …"))
     name: str = field(default="", kw_only=True)
     suffix: ClassVar[str] = ""
 
@@ -128,8 +140,10 @@ class JointSpring(OnJoint):
     piecewise polynomials of SciPy. Beyond the range the slope at its end is assumed, and a run warns.
     """
 
-    stiffness: Curve = field(kw_only=True)
-    rest: float = field(default=0.0, kw_only=True)
+    stiffness: Curve = field(
+        kw_only=True, metadata=describe("a number, or a table {elongation: effort}", "torsional stiffness", "stiffness")
+    )
+    rest: float = field(default=0.0, kw_only=True, metadata=describe("where it is relaxed", "angle", "length"))
     over: Range = field(default=None, kw_only=True)
     suffix: ClassVar[str] = ".spring"
     not_numbers: ClassVar[tuple[str, ...]] = ("over",)
@@ -152,7 +166,9 @@ class JointDamper(OnJoint):
     polynomials of SciPy. Beyond the range the slope at its end is assumed, and a run warns.
     """
 
-    damping: Curve = field(kw_only=True)
+    damping: Curve = field(
+        kw_only=True, metadata=describe("a number, or a table {rate: effort}", "torsional damping", "damping")
+    )
     over: Range = field(default=None, kw_only=True)
     suffix: ClassVar[str] = ".damper"
     not_numbers: ClassVar[tuple[str, ...]] = ("over",)
@@ -231,6 +247,28 @@ class PortLaw(Between, _Registered):
 
 
 @dataclass(frozen=True)
+class JointFriction(JointLaw):
+    """Dry friction on a free axis of a joint, −effort tanh(rate/speed): N or N m, m/s or rad/s.
+
+    Below `speed` it is a damper, so a joint that should stick creeps at a fraction of that speed.
+    """
+
+    effort: float = field(kw_only=True)
+    speed: float = field(kw_only=True)
+    suffix: ClassVar[str] = ".friction"
+
+    def __post_init__(self) -> None:
+        not_negative(f"effort of {self.label}", self.effort)
+        positive(f"speed of {self.label}", self.speed)
+        super().__post_init__()
+
+    @staticmethod
+    def damper(v: Any, effort: Any, speed: Any) -> Any:
+        slip = tanh(v / speed)
+        return effort * slip, effort * (1.0 - slip * slip) / speed
+
+
+@dataclass(frozen=True)
 class Force:
     """A force at a port, one number as input, along a direction of inertial axes or of the port's own axes.
 
@@ -239,8 +277,8 @@ class Force:
     """
 
     port: str
-    along: Vector = field(kw_only=True)
-    axes: str = field(default="inertial", kw_only=True)
+    along: Vector = field(kw_only=True, metadata=describe("direction of the force", "direction"))
+    axes: str = field(default="inertial", kw_only=True, metadata=IN_AXES)
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -265,8 +303,8 @@ class Torque:
     """
 
     port: str
-    about: Vector = field(kw_only=True)
-    axes: str = field(default="inertial", kw_only=True)
+    about: Vector = field(kw_only=True, metadata=describe("axis of the torque", "direction"))
+    axes: str = field(default="inertial", kw_only=True, metadata=IN_AXES)
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -291,9 +329,11 @@ class Load:
     """
 
     body: str
-    along: Vector = field(kw_only=True)
-    per_length: float | Callable[[float], float] = field(default=1.0, kw_only=True)
-    axes: str = field(default="inertial", kw_only=True)
+    along: Vector = field(kw_only=True, metadata=describe("direction of the force", "direction"))
+    per_length: float | Callable[[float], float] = field(
+        default=1.0, kw_only=True, metadata=describe("force per length for an input of 1, or a table {s: …}")
+    )
+    axes: str = field(default="inertial", kw_only=True, metadata=IN_AXES)
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:

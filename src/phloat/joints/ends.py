@@ -8,10 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from phloat.algebra.metadata import describe
 from phloat.errors import InputError, JointError, PortError, finite
 
 Vector = Sequence[float]
 GROUND = "ground"
+DIRECTION = describe("direction in the frame of the first port", "direction")
+TURNED = describe("rotation vector from the first frame to the second at zero", "angle")
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,7 @@ class Between:
 
     first: str
     second: str
-    at: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True)
+    at: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True, metadata=describe("where it is on the ground", "length"))
     name: str = field(default="", kw_only=True)
 
     suffix: ClassVar[str] = ""  # of its label, where it has no name

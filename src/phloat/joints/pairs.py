@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from phloat.algebra.cross import nearest_triad, rotation, triad
+from phloat.algebra.metadata import describe
 from phloat.errors import InputError, JointError, finite
-from phloat.joints.ends import GROUND, Between, Vector, unit
+from phloat.joints.ends import DIRECTION, GROUND, TURNED, Between, Vector, unit
 from phloat.joints.rows import Row, aligned, coincide, hinge, in_plane, perpendicular, slide, spins
 
 
@@ -21,7 +22,7 @@ class Joint(Between):
     zero joint coordinate. Directions of a joint are given in the first port's frame.
     """
 
-    turned: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True)
+    turned: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True, metadata=TURNED)
 
     closed: ClassVar[tuple[Row, ...]] = ()
     free: ClassVar[tuple[Row, ...]] = ()
@@ -84,7 +85,7 @@ class Spherical(Joint):
 class Revolute(Joint):
     """The points coincide and turn about a common axis."""
 
-    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True)
+    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True, metadata=DIRECTION)
     closed: ClassVar[tuple[Row, ...]] = (*coincide(), perpendicular(0, 2), perpendicular(1, 2))
     free: ClassVar[tuple[Row, ...]] = (hinge(),)
     planar_axis: ClassVar[str] = "up"
@@ -97,7 +98,7 @@ class Revolute(Joint):
 class Prismatic(Joint):
     """Orientations agree; the second slides along an axis of the first."""
 
-    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True)
+    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True, metadata=DIRECTION)
     closed: ClassVar[tuple[Row, ...]] = (*aligned(), in_plane(0), in_plane(1))
     free: ClassVar[tuple[Row, ...]] = (slide(),)
     planar_axis: ClassVar[str] = "flat"
@@ -114,8 +115,14 @@ class Universal(Joint):
     the smallest rotation (x where the axis is z), which follows the axis continuously except at −z.
     """
 
-    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True)
-    second_axis: Vector | None = field(default=None, kw_only=True)
+    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True, metadata=DIRECTION)
+    second_axis: Vector | None = field(
+        default=None,
+        kw_only=True,
+        metadata=describe(
+            "the second axis at zero angles, normal to the axis; x turned with z into the axis by default", "direction"
+        ),
+    )
     closed: ClassVar[tuple[Row, ...]] = (*coincide(), perpendicular(2, 0))
     free: ClassVar[tuple[Row, ...]] = (hinge(), hinge((2, 1), (2, 2), "angle_2"))
     not_planar: ClassVar[str] = "turns about two axes, and only one of them can stand on the plane xy; use Revolute"
@@ -135,7 +142,7 @@ class Universal(Joint):
 class Cylindrical(Joint):
     """The second turns about an axis of the first and slides along it."""
 
-    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True)
+    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True, metadata=DIRECTION)
     closed: ClassVar[tuple[Row, ...]] = (perpendicular(0, 2), perpendicular(1, 2), in_plane(0), in_plane(1))
     free: ClassVar[tuple[Row, ...]] = (hinge(), slide())
     not_planar: ClassVar[str] = "turns and slides, and the plane xy allows one of the two; use Revolute or Prismatic"
@@ -152,8 +159,14 @@ class Planar(Joint):
     turned as z is turned into the axis by the smallest rotation, which follows the axis continuously except at −z.
     """
 
-    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True)
-    along: Vector | None = field(default=None, kw_only=True)
+    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True, metadata=DIRECTION)
+    along: Vector | None = field(
+        default=None,
+        kw_only=True,
+        metadata=describe(
+            "the direction of slide_x, normal to the axis; x turned with z into the axis by default", "direction"
+        ),
+    )
     closed: ClassVar[tuple[Row, ...]] = (perpendicular(0, 2), perpendicular(1, 2), in_plane(2))
     free: ClassVar[tuple[Row, ...]] = (slide(0, "slide_x"), slide(1, "slide_y"), hinge())
     not_planar: ClassVar[str] = "closes nothing where everything moves in the plane xy; leave it out"
@@ -173,7 +186,7 @@ class Planar(Joint):
 class Slide(Joint):
     """A point of the second on a line of the first; how the second turns is left alone."""
 
-    along: Vector = field(default=(1.0, 0.0, 0.0), kw_only=True)
+    along: Vector = field(default=(1.0, 0.0, 0.0), kw_only=True, metadata=DIRECTION)
     closed: ClassVar[tuple[Row, ...]] = (in_plane(0), in_plane(1))
     free: ClassVar[tuple[Row, ...]] = (slide(),)
     planar_axis: ClassVar[str] = "flat"
@@ -189,7 +202,11 @@ class Drive(Joint):
     The input is v, or (v, ω), in inertial axes; the output is the force, or wrench, that it takes.
     """
 
-    of: str = field(default="translation", kw_only=True)
+    of: str = field(
+        default="translation",
+        kw_only=True,
+        metadata=describe("what is prescribed: a point or a frame", choices=("translation", "pose")),
+    )
     moves_ground: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

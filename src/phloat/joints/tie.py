@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from phloat.algebra.metadata import describe
 from phloat.errors import InputError, JointError, PortError, finite, unknown
 from phloat.joints.ends import GROUND, word
 
@@ -32,9 +33,17 @@ class Tie:
 
     first: str
     second: str
-    of: str | Sequence[str] | None = field(default=None, kw_only=True)
-    stiffness: Sequence[float] | None = field(default=None, kw_only=True)
-    damping: Sequence[float] | None = field(default=None, kw_only=True)
+    of: str | Sequence[str] | None = field(
+        default=None, kw_only=True, metadata=describe("which motions; all by default", choices=(*OTHER_NAMES, *MOTIONS))
+    )
+    stiffness: Sequence[float] | None = field(
+        default=None,
+        kw_only=True,
+        metadata=describe("three along, three about; rigid by default", "stiffness", "torsional stiffness", size=6),
+    )
+    damping: Sequence[float] | None = field(
+        default=None, kw_only=True, metadata=describe("likewise", "damping", "torsional damping", size=6)
+    )
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -93,7 +102,9 @@ class Pressure:
     """
 
     body: str
-    per_area: float | Callable[..., object] = 1.0
+    per_area: float | Callable[..., object] = field(
+        default=1.0, metadata=describe("force along z per area for an input of 1")
+    )
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -119,7 +130,9 @@ class Traction:
     """
 
     boundary: str
-    per_area: Sequence[float] | Callable[..., object] = (0.0, 0.0, 1.0)
+    per_area: Sequence[float] | Callable[..., object] = field(
+        default=(0.0, 0.0, 1.0), metadata=describe("force per area for an input of 1")
+    )
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:

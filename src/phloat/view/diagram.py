@@ -1,4 +1,4 @@
-"""The interconnection as a block diagram: bodies, their ports, the joints and force elements between them, what is open."""
+"""Block diagrams of systems: bodies, ports, joints, force elements and open ports."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 
 from phloat.joints.ends import GROUND
 from phloat.system.system import System
-from phloat.view.colours import COLOURS
-from phloat.view.figures import new_figure, spelled
+from phloat.view.figures import COLOURS, label_text, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,16 +19,14 @@ if TYPE_CHECKING:
 
 STEP = np.array([2.5, -1.55])  # inches between blocks, to the right and down
 HALF = np.array([0.52, 0.26])  # half a block
-APART = np.array(
-    [1.15, 0.48]
-)  # inches between labels of lines that join the same two blocks, side by side and one above the other
+SPACING = np.array([1.15, 0.48])  # inches between labels of parallel lines, horizontally and vertically
 JOINT, ELEMENT, INPUT = COLOURS[0], COLOURS[2], COLOURS[1]
-LONGEST = 16  # letters of a name that have room
+MAX_LETTERS = 16  # of a name
 
 
 @dataclass(frozen=True)
 class Line:
-    """What joins two blocks at their ports: a joint or a force element; its name is empty where nobody gave it one."""
+    """A joint or force element between ports of two blocks; its name is empty if it was not given one."""
 
     name: str
     kind: str
@@ -40,17 +37,20 @@ class Line:
 
 
 def plot_diagram(x: System) -> Figure:
-    """Blocks for the bodies and the ground, a line for every joint (with its type and name) and force element; arrows are open
-    ports: efforts into free axes, rates into driven ones, forces and torques."""
-    lines = lines_of(x)
+    """Blocks for the bodies and the ground, a line for every joint (with its type and name) and force element; arrows mark
+    open ports: efforts of free axes, rates of driven ones, forces and torques."""
+    lines = diagram_lines(x)
     blocks = [*([GROUND] if any(GROUND in (n.first[0], n.second[0]) for n in lines) else []), *x.bodies]
-    at = {name: STEP * place for name, place in places(blocks, [(n.first[0], n.second[0]) for n in lines]).items()}
+    at = {
+        name: STEP * place
+        for name, place in block_positions(blocks, [(n.first[0], n.second[0]) for n in lines]).items()
+    }
     corners = np.array(list(at.values()))
     bends = _bends(lines)
-    aside = APART * max((abs(bend) for _, bend in bends), default=0.0)  # that a bent line may need
-    low, high = corners.min(axis=0) - HALF - vector(0.75, 0.5), corners.max(axis=0) + HALF + vector(0.75, 0.45)
+    aside = SPACING * max((abs(bend) for _, bend in bends), default=0.0)  # room for bent lines
+    low, high = corners.min(axis=0) - HALF - xy(0.75, 0.5), corners.max(axis=0) + HALF + xy(0.75, 0.45)
     low, high = low - 0.5 * aside, high + 0.5 * aside
-    figure = new_figure(*(np.maximum(high - low, (4.0, 2.0)) + vector(0.0, 0.5)))
+    figure = new_figure(*(np.maximum(high - low, (4.0, 2.0)) + xy(0.0, 0.5)))
     ax = figure.subplots()
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     ax.set_axis_off()
@@ -65,8 +65,8 @@ def plot_diagram(x: System) -> Figure:
     return figure
 
 
-def lines_of(x: System) -> list[Line]:
-    """Every joint and force element, by the blocks that it joins."""
+def diagram_lines(x: System) -> list[Line]:
+    """All joints and force elements, with their blocks."""
     out = []
     for name, c in x.joints.items():
         state = "driven" if c.driven else "free" if c.free else ""
@@ -87,7 +87,7 @@ def _title(x: System) -> str:
 
 
 def _bends(lines: list[Line]) -> list[tuple[Line, float]]:
-    """Each line with how far it is bent aside, in steps, where several join the same two blocks."""
+    """Each line with its offset to the side, for several lines between the same two blocks."""
     between: dict[frozenset[str], list[Line]] = defaultdict(list)
     for line in lines:
         between[frozenset((line.first[0], line.second[0]))].append(line)
@@ -102,10 +102,10 @@ def _bends(lines: list[Line]) -> list[tuple[Line, float]]:
 def _draw_line(ax: Axes, line: Line, a: np.ndarray, b: np.ndarray, bend: float) -> None:
     colour, style = (ELEMENT, "--") if line.element else (JOINT, "-")
     if line.first[0] == line.second[0]:
-        a, b, bend = a - vector(0.0, HALF[1]), b + vector(0.3, -HALF[1]), -1.0
+        a, b, bend = a - xy(0.0, HALF[1]), b + xy(0.3, -HALF[1]), -1.0
     along = b - a
     length = float(np.hypot(*along)) or 1.0
-    aside = APART * np.array([-along[1], along[0]]) / length * bend
+    aside = SPACING * np.array([-along[1], along[0]]) / length * bend
     middle = 0.5 * (a + b) + aside
     bow = 2.0 * middle - 0.5 * (a + b)  # the control point of a curve through the middle
     t = np.linspace(0.0, 1.0, 41)[:, None]
@@ -122,13 +122,13 @@ def _draw_line(ax: Axes, line: Line, a: np.ndarray, b: np.ndarray, bend: float) 
 
 
 def _label(ax: Axes, line: Line, middle: np.ndarray, colour: str, *, upright: bool) -> None:
-    said = line.kind + (f"\n{_short(line.name)}" if line.name else "")
+    text = line.kind + (f"\n{_short(line.name)}" if line.name else "")
     box = {"boxstyle": "round,pad=0.25", "fc": "white", "ec": colour, "lw": 1.2}
-    _write(ax, middle, said, bbox=box, zorder=3)
+    _write(ax, middle, text, bbox=box, zorder=3)
     if line.open:
         head = {"arrowstyle": "-|>,head_width=0.3" if line.open == "driven" else "->", "color": INPUT, "lw": 1.5}
-        wide, high = 0.034 * max(map(len, said.split("\n"))) + 0.07, 0.075 + 0.055 * (1 + bool(line.name))
-        side = vector(wide, 0.0) if upright else vector(0.0, high)
+        wide, high = 0.034 * max(map(len, text.split("\n"))) + 0.07, 0.075 + 0.055 * (1 + bool(line.name))
+        side = xy(wide, 0.0) if upright else xy(0.0, high)
         tail = middle + side * (1 + 0.3 / float(np.hypot(*side)))
         ax.annotate("", tuple(middle + side), tuple(tail), arrowprops=head | {"shrinkA": 0, "shrinkB": 0}, zorder=3)
 
@@ -146,12 +146,12 @@ def _draw_block(ax: Axes, x: System, name: str, at: np.ndarray) -> None:
         return
     body = x.bodies[name]
     kind = type(body.recipe).__name__ + (f", {body.coordinates}" if body.coordinates else "")
-    _write(ax, at + vector(0.0, 0.08), _short(name), fontsize=8.5, weight="bold", zorder=4)
-    _write(ax, at - vector(0.0, 0.11), kind, color="0.3", zorder=4)
+    _write(ax, at + xy(0.0, 0.08), _short(name), fontsize=8.5, weight="bold", zorder=4)
+    _write(ax, at - xy(0.0, 0.11), kind, color="0.3", zorder=4)
 
 
 def _draw_input(ax: Axes, name: str, at: np.ndarray) -> None:
-    start, tip = at - HALF - vector(0.42, 0.3), at - HALF
+    start, tip = at - HALF - xy(0.42, 0.3), at - HALF
     ax.annotate(
         _short(name),
         tip,
@@ -166,20 +166,20 @@ def _draw_input(ax: Axes, name: str, at: np.ndarray) -> None:
 
 
 def _legend(ax: Axes, lines: list[Line], acting: bool) -> None:
-    """What the marks mean, of those that are there."""
-    said: list[tuple[dict[str, Any], str]] = []
+    """A legend of the symbols that occur."""
+    entries: list[tuple[dict[str, Any], str]] = []
     if any(not line.element for line in lines):
-        said.append(({"color": JOINT, "lw": 1.6}, "joint"))
+        entries.append(({"color": JOINT, "lw": 1.6}, "joint"))
     if any(line.element for line in lines):
-        said.append(({"color": ELEMENT, "lw": 1.6, "ls": "--"}, "force element"))
+        entries.append(({"color": ELEMENT, "lw": 1.6, "ls": "--"}, "force element"))
     if any(line.open == "free" for line in lines) or acting:
-        said.append(({"color": INPUT, "marker": "$↓$", "ls": "", "ms": 9}, "open port: effort in, rate out"))
+        entries.append(({"color": INPUT, "marker": "$↓$", "ls": "", "ms": 9}, "open port: effort in, rate out"))
     if any(line.open == "driven" for line in lines):
-        said.append(({"color": INPUT, "marker": "v", "ls": "", "ms": 6}, "driven: rate in, effort out"))
-    for style, label in said:
+        entries.append(({"color": INPUT, "marker": "v", "ls": "", "ms": 6}, "driven: rate in, effort out"))
+    for style, label in entries:
         ax.plot([], [], label=label, **style)
-    if said:
-        ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(said), frameon=False)
+    if entries:
+        ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(entries), frameon=False)
 
 
 def _write(ax: Axes, at: np.ndarray, text: str, **look: Any) -> None:
@@ -187,37 +187,37 @@ def _write(ax: Axes, at: np.ndarray, text: str, **look: Any) -> None:
     ax.text(at[0], at[1], text, **centred | look)
 
 
-def vector(x: float, y: float) -> np.ndarray:
+def xy(x: float, y: float) -> np.ndarray:
     return np.array([x, y])
 
 
 def _short(name: str) -> str:
-    return spelled(name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…")
+    return label_text(name if len(name) <= MAX_LETTERS else f"{name[: MAX_LETTERS - 1]}…")
 
 
-# --- places of blocks ------------------------------------------------------------------------------------------------
+# --- positions of blocks ---------------------------------------------------------------------------------------------
 #
-# Places for the blocks of a diagram: in layers from the ground, layers in lines that turn around like a plough.
+# Blocks are placed in layers by their distance from the ground, the layers in lines of alternating direction.
 
 
-LINE = 7  # layers side by side before a line turns around
+LINE = 7  # layers in a line
 SWEEPS = 4
 
-Place = tuple[float, float]
+Position = tuple[float, float]
 Pairs = Sequence[tuple[str, str]]
 
 
-def places(blocks: Iterable[str], pairs: Pairs) -> dict[str, Place]:
-    """Where each block stands, in steps to the right and down: neighbours near each other, the ground first.
+def block_positions(blocks: Iterable[str], pairs: Pairs) -> dict[str, Position]:
+    """The position of each block, in steps to the right and down: neighbours near each other, the ground first.
 
-    One closed chain of blocks, such as a four-bar, stands in a ring.
+    A single closed chain of blocks, such as a four-bar, is placed in a ring.
     """
     names = list(blocks)
     near = _neighbours(names, pairs)
     if ring := _ring(names, near):
         return ring
     layers = _ordered(_layers(names, near), near)
-    out: dict[str, Place] = {}
+    out: dict[str, Position] = {}
     top = 0.0
     for line in range(0, len(layers), LINE):
         some = layers[line : line + LINE]
@@ -239,8 +239,8 @@ def _neighbours(names: list[str], pairs: Pairs) -> dict[str, list[str]]:
     return near
 
 
-def _ring(names: list[str], near: Mapping[str, list[str]]) -> dict[str, Place]:
-    """All blocks of one loop of four to eight: along the sides of a box, or nothing if it is none."""
+def _ring(names: list[str], near: Mapping[str, list[str]]) -> dict[str, Position]:
+    """Positions of one loop of four to eight blocks, along the sides of a box; empty if it is not one loop."""
     if not 4 <= len(names) <= 8 or any(len(others) != 2 for others in near.values()):
         return {}
     way = [names[0], near[names[0]][0]]
@@ -256,7 +256,7 @@ def _ring(names: list[str], near: Mapping[str, list[str]]) -> dict[str, Place]:
 
 
 def _layers(names: list[str], near: Mapping[str, list[str]]) -> list[list[str]]:
-    """By the number of joints from the ground; of parts that hang on nothing, from the block with most neighbours."""
+    """Layers by the number of joints from the ground; of unconnected parts, from the block with most neighbours."""
     left, layers = dict.fromkeys(names), []
     while left:
         first = GROUND if GROUND in left else max(left, key=lambda name: len(near[name]))
@@ -270,7 +270,7 @@ def _layers(names: list[str], near: Mapping[str, list[str]]) -> list[list[str]]:
 
 
 def _ordered(layers: list[list[str]], near: Mapping[str, list[str]]) -> list[list[str]]:
-    """Within a layer, beside those that each is joined to."""
+    """Sorts each layer so that blocks are near their neighbours."""
     out = [list(layer) for layer in layers]
     for sweep in range(SWEEPS):
         for k in range(1, len(out)) if sweep % 2 == 0 else range(len(out) - 2, -1, -1):

@@ -1,4 +1,4 @@
-"""What is drawn: each body as points in its own axes that its coordinates move, joined by triangles and lines."""
+"""Bodies as drawings: points in body axes that move with the body's coordinates, with triangles and lines between them."""
 
 from __future__ import annotations
 
@@ -24,35 +24,36 @@ from phloat.motion.result import Result
 from phloat.system.state import Pose, State
 from phloat.system.stresses import von_mises
 from phloat.system.system import System
-from phloat.view.drawn import is_cloud
 from phloat.view.surfaces import (
-    Surface,
-    box,
+    TriangleSurface,
+    box_surface,
     cylinder,
+    merge_surfaces,
     mesh_surface,
-    outlines,
+    plate_surface,
+    section_outlines,
     sharp_edges,
     sphere,
-    swept,
-    thick,
-    together,
+    sweep_sections,
 )
 
-THINNEST = 1 / 160  # of the size of the whole: sections thinner than that are drawn thicker
-SLENDER = 1 / 50  # of the size of the whole: the edges of thinner beams would cover them
-STOUT = 0.2  # of its length: a beam is not drawn thicker than that unless it is
-MOST_PLACES = 65  # along a beam
-INSIDE = 0.02  # of the way to the middle of a cell: where its stress near a node is asked for
+MIN_WIDTH = 1 / 160  # of the size of the scene: thinner sections are drawn thicker
+SLENDER = 1 / 50  # of the size of the scene: the edges of thinner beams would cover them
+STOUT = 0.2  # of its length: a beam is not drawn thicker than that unless it is thicker
+MAX_PLACES = 65  # along a beam
+INSIDE = 0.02  # of the way to the middle of a cell: where its stress near a node is evaluated
+FEW = 16  # points off a line that are still joined by one: ports of a rigid body
+ON_LINE = 1e-6  # of its length: how far points of a line lie off it
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
-    """A body to draw: points (n, 3) in body axes, moved by `rows` (3n, coordinates), joined by triangles and edges.
+class Drawing:
+    """A drawing of a body: points (n, 3) in body axes, moved by `rows` (3n, coordinates), with triangles and edges between them.
 
-    `normals` are there where it is round, None where facets are flat. `cauchy` (6n, stresses) is the stress at the points, xx,
-    yy, zz, yz, xz, xy of each in turn; no columns where there is none. `ports` says which point is each port. `kind` is "beam",
-    "plate", "solid", "rigid", "mass" or "nodes" (points that nothing joins). The one edge of a `thin` beam is a line along it, so
-    that it is seen from afar.
+    `normals` are None if the facets are flat. `cauchy` (6n, stresses) gives the stress at the points, xx, yy, zz, yz, xz, xy of
+    each in turn; it has no columns for a rigid body. `ports` are the numbers of the points of the ports. `kind` is "beam",
+    "plate", "solid", "rigid", "mass" or "nodes" (points without triangles). A `thin` beam has a line along it, so that it is
+    visible from afar.
     """
 
     kind: str
@@ -66,25 +67,25 @@ class Drawn:
     thin: bool = False
 
     def at(self, pose: Pose, magnified: float = 1.0) -> np.ndarray:
-        """Where the points are, (n, 3) in inertial axes."""
+        """The points in inertial axes, (n, 3)."""
         u = (self.rows @ pose.eta).reshape(-1, 3)
         return np.asarray(pose.r_P + (self.points + magnified * u) @ pose.A.T)
 
     def speed(self, pose: Pose) -> np.ndarray:
-        """How fast the points move, (n,)."""
+        """The speed of the points, (n,)."""
         x = self.points + (self.rows @ pose.eta).reshape(-1, 3)
         v = pose.v_P + np.cross(pose.omega, x) + (self.rows @ pose.rates).reshape(-1, 3)
         return np.asarray(np.linalg.norm(v, axis=1))
 
     def stress(self, sigma: np.ndarray) -> np.ndarray:
-        """Von Mises' stress at the points, (n,); zero where the body is rigid."""
+        """The von Mises stress at the points, (n,); zero for a rigid body."""
         if not self.cauchy.size:
             return np.zeros(len(self.points))
         return von_mises((self.cauchy @ sigma).reshape(-1, 6))
 
 
-class Course(NamedTuple):
-    """A body over time, in three dimensions: as `Pose`, with time first."""
+class BodyMotion(NamedTuple):
+    """The motion of a body in space: the fields of `Pose`, with time as first axis."""
 
     r: np.ndarray
     A: np.ndarray
@@ -95,39 +96,39 @@ class Course(NamedTuple):
     sigma: np.ndarray
 
     def pose(self, k: int) -> Pose:
-        """The body at the k-th time."""
+        """The pose at the k-th time."""
         return Pose(*(part[k] for part in self))
 
 
-def scene(system: System, state: State, size: float | None = None) -> dict[str, Drawn]:
-    """Every body of a system as a drawing; the state says how large the whole is. Equal bodies share one drawing."""
-    whole, known = size or size_of(system, state), {}
+def scene(system: System, state: State, size: float | None = None) -> dict[str, Drawing]:
+    """The drawings of all bodies of a system; its size is that in the state by default. Equal bodies share one drawing."""
+    size, known = size or scene_size(system, state), {}
     for body in system.bodies.values():
         if id(body) not in known:
-            known[id(body)] = drawn(body, whole)
+            known[id(body)] = body_drawing(body, size)
     return {name: known[id(body)] for name, body in system.bodies.items()}
 
 
-def size_of(system: System, *states: State) -> float:
-    """The diagonal of the box around all bodies where they stand, their ports and mass centres included."""
+def scene_size(system: System, *states: State) -> float:
+    """The diagonal of the box around all bodies, their ports and mass centres, in all of these states."""
     points = []
     for name, body in system.bodies.items():
-        own = [
+        local = [
             body.shape.points(body.shape.places()),
             np.array([port.x for port in body.ports.values()]).reshape(-1, 3),
         ]
-        own.append(body.inertia.s0[None, :] / body.inertia.m)
-        points += [pose.r_P + np.vstack(own) @ pose.A.T for pose in (state.pose(name) for state in states)]
+        local.append(body.inertia.s0[None, :] / body.inertia.m)
+        points += [pose.r_P + np.vstack(local) @ pose.A.T for pose in (state.pose(name) for state in states)]
     return float(np.linalg.norm(np.ptp(np.vstack(points), axis=0))) or 1.0
 
 
-def drawn(body: Body, size: float) -> Drawn:
-    """A body as a drawing, in a whole of that size."""
+def body_drawing(body: Body, size: float) -> Drawing:
+    """The drawing of a body in a scene of that size."""
     recipe, base = body.recipe, innermost(body.shape)
     if isinstance(recipe, PointMass):
-        return _rigid(body, "mass", ball(recipe, 1.5 * THINNEST * size, 0.04 * size))
+        return _rigid(body, "mass", ball(recipe, 1.5 * MIN_WIDTH * size, 0.04 * size))
     if isinstance(recipe, RigidBody):
-        return _rigid(body, "rigid", block(recipe, THINNEST * size, 0.6 * size))
+        return _rigid(body, "rigid", block(recipe, MIN_WIDTH * size, 0.6 * size))
     if isinstance(recipe, Beam):
         return _beam(body, recipe, size)
     mesh = mesh_of(body)
@@ -138,28 +139,28 @@ def drawn(body: Body, size: float) -> Drawn:
     return _nodes(body)
 
 
-def drawn_field(part: Field, size: float) -> tuple[Drawn, np.ndarray]:
-    """The points of a field of a linear system where they stand, without rows, and which of them each point drawn follows."""
+def field_drawing(part: Field, size: float) -> tuple[Drawing, np.ndarray]:
+    """The drawing of a field of a linear system, without rows, and the point of the field that each of its points follows."""
     x, n, none = part.points, len(part.points), np.zeros((0, 3), dtype=int)
     if part.facets is not None:
         triangles = (
             part.facets if part.facets.shape[1] == 3 else np.vstack([part.facets[:, :3], part.facets[:, [0, 2, 3]]])
         )
-        surface, kind, owner = Surface(x, triangles, sharp_edges(x, triangles)), "plate", np.arange(n)
+        surface, kind, owner = TriangleSurface(x, triangles, sharp_edges(x, triangles)), "plate", np.arange(n)
     elif n == 1:
         surface, kind, owner = (
-            (ball := sphere(x[0], 2 * THINNEST * size)),
+            (ball := sphere(x[0], 2 * MIN_WIDTH * size)),
             "mass",
             np.zeros(len(ball.points), dtype=int),
         )
     elif is_cloud(x):
-        surface, kind, owner = Surface(x, none, none[:, :2]), "nodes", np.arange(n)
+        surface, kind, owner = TriangleSurface(x, none, none[:, :2]), "nodes", np.arange(n)
     else:
-        bars = [cylinder(a, b, 0.5 * THINNEST * size) for a, b in pairwise(x) if np.any(a != b)]
-        surface, kind = together(*bars), "beam"
+        bars = [cylinder(a, b, 0.5 * MIN_WIDTH * size) for a, b in pairwise(x) if np.any(a != b)]
+        surface, kind = merge_surfaces(*bars), "beam"
         owner = cKDTree(x).query(surface.points)[1]
     rows = np.zeros((3 * len(owner), 0))
-    return Drawn(
+    return Drawing(
         kind,
         surface.points,
         rows,
@@ -169,8 +170,8 @@ def drawn_field(part: Field, size: float) -> tuple[Drawn, np.ndarray]:
     ), owner
 
 
-def course(result: Result, name: str, at: np.ndarray) -> Course:
-    """A body of a result at the output times with these numbers."""
+def body_motion(result: Result, name: str, at: np.ndarray) -> BodyMotion:
+    """The motion of a body at the output times with these numbers."""
     system = result.system
     body, layout = system.bodies[name], system.layout
 
@@ -189,17 +190,19 @@ def course(result: Result, name: str, at: np.ndarray) -> Course:
     elif f"{name}.theta" in layout:
         c, s = np.cos(of("theta")[:, 0]), np.sin(of("theta")[:, 0])
         A[:, 0, 0], A[:, 0, 1], A[:, 1, 0], A[:, 1, 1] = c, -s, s, c
-    return Course(filled("r_P", 0), A, of("eta"), filled("v_P", 0), filled("omega", 3), of("eta_dot"), of("sigma"))
+    return BodyMotion(filled("r_P", 0), A, of("eta"), filled("v_P", 0), filled("omega", 3), of("eta_dot"), of("sigma"))
 
 
-def _with_ports(body: Body, kind: str, surface: Surface, rows: np.ndarray, cauchy: np.ndarray | None = None) -> Drawn:
-    """The drawing with its ports as points that no triangle uses."""
+def _with_ports(
+    body: Body, kind: str, surface: TriangleSurface, rows: np.ndarray, cauchy: np.ndarray | None = None
+) -> Drawing:
+    """The drawing with the ports as further points."""
     names, n = list(body.ports), len(surface.points)
     x = np.array([body.ports[name].x for name in names]).reshape(-1, 3)
     moved = np.vstack([rows, *(body.ports[name].Phi for name in names)])
     normals = None if surface.normals is None else np.vstack([surface.normals, np.tile([0.0, 0.0, 1.0], (len(x), 1))])
     stress = np.zeros((0, 0)) if cauchy is None else np.vstack([cauchy, np.zeros((6 * len(x), cauchy.shape[1]))])
-    return Drawn(
+    return Drawing(
         kind,
         np.vstack([surface.points, x]),
         moved,
@@ -214,14 +217,14 @@ def _with_ports(body: Body, kind: str, surface: Surface, rows: np.ndarray, cauch
 # --- beams, plates, solids -------------------------------------------------------------------------------------------
 
 
-def _beam(body: Body, beam: Beam, size: float) -> Drawn:
+def _beam(body: Body, beam: Beam, size: float) -> Drawing:
     s = body.shape.places()
-    if len(s) > MOST_PLACES:
-        s = s[np.unique(np.linspace(0, len(s) - 1, MOST_PLACES).round().astype(int))]
-    rings, is_round = outlines(beam, s)
+    if len(s) > MAX_PLACES:
+        s = s[np.unique(np.linspace(0, len(s) - 1, MAX_PLACES).round().astype(int))]
+    rings, is_round = section_outlines(beam, s)
     width = float(np.ptp(rings, axis=1).max())
-    thicker, thin = max(1.0, min(THINNEST * size, STOUT * beam.length) / width), width < SLENDER * size
-    surface, owner = swept(beam.length * s, thicker * rings, is_round=is_round)
+    thicker, thin = max(1.0, min(MIN_WIDTH * size, STOUT * beam.length) / width), width < SLENDER * size
+    surface, owner = sweep_sections(beam.length * s, thicker * rings, is_round=is_round)
     if thin:
         line = rings.shape[1] * np.arange(len(s))
         surface = replace(surface, edges=np.column_stack([line[:-1], line[1:]]))
@@ -235,11 +238,11 @@ def _beam(body: Body, beam: Beam, size: float) -> Drawn:
     return replace(_with_ports(body, "beam", surface, rows.reshape(3 * len(owner), -1), cauchy), thin=thin)
 
 
-def _plate(body: Body, shape: PlateShape, mesh: Mesh) -> Drawn:
+def _plate(body: Body, shape: PlateShape, mesh: Mesh) -> Drawing:
     places = body.shape.places()
     triangles, _ = mesh_surface(mesh)
     half = 0.5 * shape.section.height(places[:, :2])
-    surface = thick(places, triangles, half)
+    surface = plate_surface(places, triangles, half)
     Phi, Psi = (
         part.toarray().reshape(len(places), 3, -1)
         for part in (body.shape.displacement(places), body.shape.rotation(places))
@@ -255,7 +258,7 @@ def _plate(body: Body, shape: PlateShape, mesh: Mesh) -> Drawn:
     return _with_ports(body, "plate", surface, rows.reshape(len(rows) * 3, -1), cauchy.reshape(-1, body.stresses))
 
 
-def _solid(body: Body, mesh: Mesh) -> Drawn:
+def _solid(body: Body, mesh: Mesh) -> Drawing:
     triangles, edges = mesh_surface(mesh)
     used, numbers = np.unique(triangles, return_inverse=True)
     new = np.zeros(len(mesh.points), dtype=int)
@@ -264,13 +267,13 @@ def _solid(body: Body, mesh: Mesh) -> Drawn:
     rows = body.shape.displacement(places).toarray().reshape(len(places), 3, -1)[used]
     node, x = _near(mesh, used)
     cauchy = _averaged(body.shape, node, x, used)
-    surface = Surface(places[used], numbers.reshape(triangles.shape), new[edges])
+    surface = TriangleSurface(places[used], numbers.reshape(triangles.shape), new[edges])
     kind = "solid" if mesh.dimension == 3 else "plate"
     return _with_ports(body, kind, surface, rows.reshape(3 * len(used), -1), cauchy.reshape(6 * len(used), -1))
 
 
 def _near(mesh: Mesh, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points a little inside every cell at every one of these nodes, and whose node each is."""
+    """Points slightly inside each cell near each of these nodes, with their nodes."""
     middle = mesh.points[mesh.corners].mean(axis=1)
     wanted = np.zeros(len(mesh.points), dtype=bool)
     wanted[nodes] = True
@@ -280,46 +283,54 @@ def _near(mesh: Mesh, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _averaged(shape: Shape, node: np.ndarray, x: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """The stress at nodes as the mean over the cells that meet there, (nodes, 6, stresses)."""
+    """The stress at nodes, averaged over the cells that meet there, (nodes, 6, stresses)."""
     row = np.searchsorted(nodes, node)
     weight = 1.0 / np.bincount(row, minlength=len(nodes))[row]
     mean = sp.csr_array((weight, (row, np.arange(len(node)))), shape=(len(nodes), len(node)))
     return (csr(sp.kron(mean, sp.eye_array(6))) @ shape.cauchy(x)).toarray().reshape(len(nodes), 6, -1)
 
 
-def _nodes(body: Body) -> Drawn:
+def is_cloud(points: np.ndarray) -> bool:
+    """Whether the points of an undeformed body are many and not on a line: nodes of a mesh without known facets."""
+    if len(points) <= FEW:
+        return False
+    sizes = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    return bool(sizes[1] > ON_LINE * sizes[0])
+
+
+def _nodes(body: Body) -> Drawing:
     places = body.shape.places()
     x, n = body.shape.points(places), len(places)
     empty, rows = np.zeros((0, 3), dtype=int), body.shape.displacement(places).toarray()
     edges = np.zeros((0, 2), dtype=int) if is_cloud(x) else np.column_stack([np.arange(n - 1), np.arange(1, n)])
-    return _with_ports(body, "nodes", Surface(x, empty, edges), rows)
+    return _with_ports(body, "nodes", TriangleSurface(x, empty, edges), rows)
 
 
 # --- rigid bodies ----------------------------------------------------------------------------------------------------
 
 
-def _rigid(body: Body, kind: str, surface: Surface) -> Drawn:
+def _rigid(body: Body, kind: str, surface: TriangleSurface) -> Drawing:
     return _with_ports(body, kind, surface, np.zeros((3 * len(surface.points), 0)))
 
 
 # --- rigid bodies ----------------------------------------------------------------------------------------------------
 #
-# What rigid bodies look like: balls, boxes and cylinders that weigh and turn as they do, with bars to their ports.
+# Rigid bodies are drawn as spheres, boxes and cylinders of the same mass and inertia, with bars to their ports.
 
 
 STEEL = 7850.0  # kg/m³
 
 
-def ball(recipe: PointMass, least: float, most: float) -> Surface:
-    """A point mass as a ball of steel, with a radius between the two."""
+def ball(recipe: PointMass, least: float, most: float) -> TriangleSurface:
+    """A point mass as a sphere of steel, with a radius between `least` and `most`."""
     radius = (3.0 * recipe.mass / (4.0 * np.pi * STEEL)) ** (1 / 3)
     return sphere(np.zeros(3), float(np.clip(radius, least, most)))
 
 
-def block(recipe: RigidBody, thin: float, most: float) -> Surface:
-    """The box, or round bar, of even density that has the mass and inertia of a rigid body, and bars to ports outside of it.
+def block(recipe: RigidBody, thin: float, most: float) -> TriangleSurface:
+    """The homogeneous box or round bar with the mass and inertia of a rigid body, with bars to ports outside of it.
 
-    It is made smaller where it would cover a port, and no side is thinner or longer than told.
+    It is made smaller where it would cover a port; no side is thinner than `thin` or longer than `most`.
     """
     center = np.asarray(recipe.center, dtype=float)
     J, axes = np.linalg.eigh(np.asarray(recipe.inertia, dtype=float))
@@ -331,18 +342,18 @@ def block(recipe: RigidBody, thin: float, most: float) -> Surface:
     sides = np.maximum(shrunk * sides, thin)
     k = _axis(J)
     if k is None:
-        body = box(center, axes, sides)
+        body = box_surface(center, axes, sides)
     else:
         half, radius = 0.5 * sides[k] * axes[:, k], shrunk * float(np.sqrt(2.0 * J[k] / recipe.mass))
         body = cylinder(center - half, center + half, max(radius, 0.5 * thin), 32)
     bars = [
         cylinder(center, center + x, 0.6 * thin, 12) for x, far in zip(ports, out, strict=True) if far > 1.02 * shrunk
     ]
-    return together(body, *bars)
+    return merge_surfaces(body, *bars)
 
 
 def _axis(J: np.ndarray) -> int | None:
-    """The axis about which a body is round: its other two moments are equal, and differ from that one."""
+    """The number of the axis of symmetry: the other two moments are equal and differ from that one; None if there is none."""
     for k in range(3):
         a, b = (float(value) for value in np.delete(J, k))
         if abs(a - b) <= 1e-6 * b and abs(float(J[k]) - a) > 1e-6 * b:

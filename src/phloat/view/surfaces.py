@@ -1,4 +1,4 @@
-"""Surfaces to draw bodies by: swept sections, both faces of a plate, the outside of a solid, boxes, cylinders, spheres."""
+"""Triangulated surfaces: swept sections, both faces of a plate, the outside of a solid, boxes, cylinders, spheres."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from phloat.fem import cells as cell
 from phloat.fem.mesh import Mesh
 
 SIDES = 16  # of a round section
-SHARP = 0.82  # the cosine of the angle between two facets that an edge is drawn for, 35 degrees
+SHARP = 0.82  # the cosine of the angle between facets from which on their edge is drawn, 35 degrees
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
-    """Triangles between points, edges to draw as lines, and normals where it is round (flat facets have none)."""
+class TriangleSurface:
+    """Triangles between points, edges to draw as lines, and normals at points of round surfaces (None for flat facets)."""
 
     points: np.ndarray
     triangles: np.ndarray
@@ -25,8 +25,8 @@ class Surface:
     normals: np.ndarray | None = None
 
 
-def outline(section: Section) -> tuple[np.ndarray, bool]:
-    """The fibres (y, z) around a section, and whether it is round; a section known by numbers looks like one of those."""
+def section_outline(section: Section) -> tuple[np.ndarray, bool]:
+    """Points (y, z) around a section, and whether it is round; a section given by numbers gets an equivalent shape."""
     if isinstance(section, (Circle, Tube)):
         return _circle(0.5 * section.diameter), True
     if isinstance(section, Rectangle):
@@ -40,20 +40,20 @@ def outline(section: Section) -> tuple[np.ndarray, bool]:
     return _corners(h, b) @ axes_rotation(section.angle + principal).T, False
 
 
-def outlines(beam: Beam, s: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The fibres (y, z) around the sections at places s, (places, fibres, 2)."""
+def section_outlines(beam: Beam, s: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Points (y, z) around the sections at places s, (places, points, 2), and whether they are round."""
     if not callable(beam.section):
-        ring, round_ = outline(beam.section)
+        ring, round_ = section_outline(beam.section)
         return np.broadcast_to(ring, (len(s), *ring.shape)), round_
-    rings = [outline(beam.section(float(x))) for x in s]
-    if len({len(ring) for ring, _ in rings}) > 1:  # of several kinds: as round bars
+    rings = [section_outline(beam.section(float(x))) for x in s]
+    if len({len(ring) for ring, _ in rings}) > 1:  # sections of several kinds are drawn as round bars
         sections = [beam.section(float(x)) for x in s]
         rings = [(_circle(2.0 * np.sqrt(section.I / section.A)), True) for section in sections]
     return np.array([ring for ring, _ in rings]), rings[0][1]
 
 
-def swept(x: np.ndarray, rings: np.ndarray, *, is_round: bool) -> tuple[Surface, np.ndarray]:
-    """Sections at x along a beam joined to a surface with caps, and which place each point belongs to."""
+def sweep_sections(x: np.ndarray, rings: np.ndarray, *, is_round: bool) -> tuple[TriangleSurface, np.ndarray]:
+    """The surface through sections at x along a beam, with caps, and the section that each point belongs to."""
     places, around = rings.shape[:2]
     grid = np.arange(places * around).reshape(places, around)
     here, next_ = grid[:-1], grid[1:]
@@ -65,7 +65,7 @@ def swept(x: np.ndarray, rings: np.ndarray, *, is_round: bool) -> tuple[Surface,
     ends = [grid[0], grid[-1]]
     edges = [np.column_stack([end, np.roll(end, -1)]) for end in ends]
     normals = None
-    if is_round:  # caps have points of their own, for their own normals
+    if is_round:  # caps have separate points, for their normals
         normals = np.concatenate([np.zeros((len(points), 1)), _unit(rings.reshape(-1, 2))], axis=1)
         caps = [len(points) + np.arange(around), len(points) + around + np.arange(around)]
         points, owner = (np.concatenate([part, part[ends[0]], part[ends[1]]]) for part in (points, owner))
@@ -76,56 +76,56 @@ def swept(x: np.ndarray, rings: np.ndarray, *, is_round: bool) -> tuple[Surface,
         caps = ends
         edges += [np.column_stack([grid[:-1, k], grid[1:, k]]) for k in range(around)]
     triangles = np.vstack([sides, _fan(caps[0])[:, ::-1], _fan(caps[1])])
-    return Surface(points, triangles, np.vstack(edges), normals), owner
+    return TriangleSurface(points, triangles, np.vstack(edges), normals), owner
 
 
 def mesh_surface(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
-    """Triangles between nodes of a mesh, and its boundary's edges: cells of a planar mesh, the outside of a solid one.
+    """Triangles between nodes of a mesh and the edges of its boundary: all cells of a planar mesh, the outside of a solid.
 
-    Curved cells are drawn through their middles as well.
+    Curved cells are also drawn through the nodes in the middle of their edges.
     """
     facets = mesh.corners if mesh.dimension == 2 else mesh.facets
     middle = _middles(mesh) if mesh.order == 2 else {}
-    triangles = np.vstack([_cut(facets, middle)])
+    triangles = np.vstack([_triangles(facets, middle)])
     if mesh.dimension == 3:
         return triangles, sharp_edges(mesh.points, triangles)
     return triangles, border(triangles)
 
 
-def thick(points: np.ndarray, triangles: np.ndarray, half: np.ndarray) -> Surface:
+def plate_surface(points: np.ndarray, triangles: np.ndarray, half: np.ndarray) -> TriangleSurface:
     """Both faces of a plate and the wall along its border; the upper face first."""
     n, rim = len(points), border(triangles)
     up = np.column_stack([np.zeros((n, 2)), half])
     a, b = rim.T
     wall = np.vstack([np.column_stack([a, a + n, b]), np.column_stack([b, a + n, b + n])])
-    return Surface(
+    return TriangleSurface(
         np.vstack([points + up, points - up]),
         np.vstack([triangles, triangles[:, ::-1] + n, wall]),
         np.vstack([rim, rim + n]),
     )
 
 
-def box(center: np.ndarray, axes: np.ndarray, sides: np.ndarray) -> Surface:
-    """A box by its middle, its axes (columns) and the lengths of its sides."""
+def box_surface(center: np.ndarray, axes: np.ndarray, sides: np.ndarray) -> TriangleSurface:
+    """A box, given by its middle, its axes (columns) and the lengths of its sides."""
     signs = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
     points = center + (signs * sides) @ axes.T
     quads = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
     triangles = np.vstack([quads[:, :3], quads[:, [0, 2, 3]]])
-    return Surface(points, triangles, sharp_edges(points, triangles))
+    return TriangleSurface(points, triangles, sharp_edges(points, triangles))
 
 
-def cylinder(start: np.ndarray, end: np.ndarray, radius: float, sides: int = SIDES) -> Surface:
+def cylinder(start: np.ndarray, end: np.ndarray, radius: float, sides: int = SIDES) -> TriangleSurface:
     """A round bar between two points."""
     axis = _unit((end - start)[None, :])[0]
     across = np.linalg.svd(axis[None, :])[2][1:]
     turn = np.vstack([axis, across if np.linalg.det(np.vstack([axis, across])) > 0 else across[::-1]])
     ring = _circle(radius, sides)
-    surface, _ = swept(np.array([0.0, np.linalg.norm(end - start)]), np.stack([ring, ring]), is_round=True)
+    surface, _ = sweep_sections(np.array([0.0, np.linalg.norm(end - start)]), np.stack([ring, ring]), is_round=True)
     assert surface.normals is not None
-    return Surface(start + surface.points @ turn, surface.triangles, surface.edges, surface.normals @ turn)
+    return TriangleSurface(start + surface.points @ turn, surface.triangles, surface.edges, surface.normals @ turn)
 
 
-def sphere(center: np.ndarray, radius: float) -> Surface:
+def sphere(center: np.ndarray, radius: float) -> TriangleSurface:
     """A sphere of 12 × 16 facets."""
     rise, turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 13), np.linspace(0.0, 2 * np.pi, SIDES, endpoint=False)
     up, around = np.meshgrid(rise, turn, indexing="ij")
@@ -133,14 +133,14 @@ def sphere(center: np.ndarray, radius: float) -> Surface:
     grid = np.arange(len(normals)).reshape(13, SIDES)
     a, b, c, d = (part.ravel() for part in (grid[:-1], np.roll(grid[:-1], -1, 1), np.roll(grid[1:], -1, 1), grid[1:]))
     triangles = np.vstack([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
-    return Surface(center + radius * normals, triangles, np.zeros((0, 2), dtype=int), normals)
+    return TriangleSurface(center + radius * normals, triangles, np.zeros((0, 2), dtype=int), normals)
 
 
-def together(*surfaces: Surface) -> Surface:
-    """Several surfaces as one; those without normals get those of their triangles, on points of their own."""
-    parts = surfaces if all(part.normals is None for part in surfaces) else tuple(map(_apart, surfaces))
+def merge_surfaces(*surfaces: TriangleSurface) -> TriangleSurface:
+    """Several surfaces as one; those without normals get separate points for each triangle, with its normal."""
+    parts = surfaces if all(part.normals is None for part in surfaces) else tuple(map(_with_normals, surfaces))
     starts = np.cumsum([0, *(len(part.points) for part in parts)])
-    return Surface(
+    return TriangleSurface(
         np.vstack([part.points for part in parts]),
         np.vstack([part.triangles + start for part, start in zip(parts, starts, strict=False)]),
         np.vstack([part.edges + start for part, start in zip(parts, starts, strict=False)]),
@@ -149,14 +149,14 @@ def together(*surfaces: Surface) -> Surface:
 
 
 def border(triangles: np.ndarray) -> np.ndarray:
-    """Edges that belong to one triangle only, in its direction."""
+    """Edges that belong to one triangle only, in the direction of that triangle."""
     edges = np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     _, where, count = np.unique(np.sort(edges, axis=1), axis=0, return_index=True, return_counts=True)
     return edges[where[count == 1]]
 
 
 def sharp_edges(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Edges where a surface ends or turns sharply."""
+    """Edges where a surface ends or bends sharply."""
     normal = _normals(points, triangles)
     edges = np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     owner = np.tile(np.arange(len(triangles)), 3)
@@ -170,13 +170,13 @@ def sharp_edges(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     return edges[first[(count != 2) | turned]]
 
 
-def _apart(part: Surface) -> Surface:
+def _with_normals(part: TriangleSurface) -> TriangleSurface:
     if part.normals is not None:
         return part
     normal = np.repeat(_normals(part.points, part.triangles), 3, axis=0)
     corners = part.points[part.triangles.ravel()]
     points = np.vstack([corners, part.points])  # the old ones for the edges
-    return Surface(
+    return TriangleSurface(
         points,
         np.arange(len(corners)).reshape(-1, 3),
         part.edges + len(corners),
@@ -207,7 +207,7 @@ def _fan(ring: np.ndarray) -> np.ndarray:
 
 
 def _middles(mesh: Mesh) -> dict[tuple[int, ...], int]:
-    """The node in the middle of each edge and face, by the corners of it."""
+    """The node in the middle of each edge and face, by its corners."""
     corners = cell.CORNERS[mesh.kind]
     out: dict[tuple[int, ...], int] = {}
     for k, of in enumerate(cell.middles(mesh.kind)):
@@ -216,8 +216,8 @@ def _middles(mesh: Mesh) -> dict[tuple[int, ...], int]:
     return out
 
 
-def _cut(facets: np.ndarray, middle: dict[tuple[int, ...], int]) -> np.ndarray:
-    """Facets as triangles: one or two each, or four or eight through the middles."""
+def _triangles(facets: np.ndarray, middle: dict[tuple[int, ...], int]) -> np.ndarray:
+    """Facets as triangles: one or two each, or four or eight through the middle nodes."""
     if not middle:
         return facets if facets.shape[1] == 3 else np.vstack([facets[:, :3], facets[:, [0, 2, 3]]])
     out = []

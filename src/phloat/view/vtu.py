@@ -1,4 +1,4 @@
-"""Runs for ParaView: a series of VTK files with the fields of all bodies."""
+"""Export of runs to ParaView: a series of VTK files with the fields of all bodies."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ import numpy as np
 
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
+from phloat.bodies.continua.facets import innermost, mesh_of
 from phloat.bodies.plates.shape import PlateShape
 from phloat.errors import InputError, finite
 from phloat.fem.mesh import Mesh
 from phloat.motion.result import Result
 from phloat.system.state import State
 from phloat.system.stresses import von_mises
-from phloat.view.scene import Drawn, mesh_of, scene
-from phloat.view.surfaces import outlines
+from phloat.view.scene import Drawing, scene
+from phloat.view.surfaces import section_outlines
 
 RESULTANTS = ("N", "Q_y", "Q_z", "T", "M_y", "M_z")
 VTK_ORDER = [0, 1, 2, 5, 3, 4]  # xx yy zz xy yz xz, of ours: xx yy zz yz xz xy
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """A body as a grid in its own axes: points moved by `rows`, cells of one type.
+class GridPart:
+    """A body as a grid in body axes: points moved by `rows`, cells of one type.
 
-    `cauchy` are stacks of rows of the stress in the cells, (6 cells, stresses) each: one for solids, both faces of a plate, the
-    fibres around a beam; `resultants` those of beams, (cells, stresses).
+    `cauchy` are rows of the stress in the cells, (6 cells, stresses) each: one array for solids, two for the faces of a plate,
+    one for each fibre around a beam; `resultants` are those of beams, (cells, stresses).
     """
 
     kind: str
@@ -48,22 +49,22 @@ class Part:
 
 
 def to_vtu(result: Result, folder: str | Path, *, frames: int | None = 200) -> Path:
-    """Write a run for ParaView into a folder: `run.pvd`, to be opened there, and a .vtu file for each of at most so many
+    """Writes a run for ParaView into a folder: `run.pvd`, which ParaView opens, and a .vtu file for each of at most `frames`
     output times (None: all).
 
-    Points are where they are; at them `displacement` (the deformation), `velocity`, both inertial, and `radius` (of a round bar
-    as thick as the beam, for the filter Tube). In cells `von_mises` (Pa; the largest of a beam's section, of a plate's faces),
-    `stress` (xx yy zz xy yz xz in body axes; of a plate its upper face, of a beam the fibre that bears most), the resultants
+    Data at points: `displacement` (the deformation) and `velocity`, both inertial, and `radius` (of a round bar as thick as the
+    beam, for the filter Tube). Data in cells: `von_mises` (Pa; the largest of a beam's section, of a plate's faces),
+    `stress` (xx yy zz xy yz xz in body axes; of a plate its upper face, of a beam the most loaded fibre), the resultants
     `N` … `M_z` of beams, and `body`, the number of a body in `bodies.csv`.
     """
     if not isinstance(result, Result):
-        raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one")
+        raise InputError(f"{type(result).__name__} is not a Result; simulate(…) makes one")
     where = Path(folder)
     if where.exists() and (not where.is_dir() or any(where.iterdir())):
-        raise InputError(f"{str(where)!r} is there and not an empty folder; give a new one")
-    chosen = _chosen(len(result), frames)
+        raise InputError(f"{str(where)!r} exists and is not an empty folder; give a new one")
+    chosen = _output_numbers(len(result), frames)
     drawn = scene(result.system, result.state(0))
-    parts = {name: part_of(body, drawn[name]) for name, body in result.system.bodies.items()}
+    parts = {name: grid_part(body, drawn[name]) for name, body in result.system.bodies.items()}
     where.mkdir(parents=True, exist_ok=True)
     files = {}
     for number, k in enumerate(chosen):
@@ -78,7 +79,7 @@ def to_vtu(result: Result, folder: str | Path, *, frames: int | None = 200) -> P
     return where / "run.pvd"
 
 
-def _chosen(times: int, frames: int | None) -> list[int]:
+def _output_numbers(times: int, frames: int | None) -> list[int]:
     if frames is None:
         return list(range(times))
     wanted = int(finite("frames", frames, ()))
@@ -87,37 +88,35 @@ def _chosen(times: int, frames: int | None) -> list[int]:
     return np.unique(np.linspace(0, times - 1, min(times, wanted)).round().astype(int)).tolist()
 
 
-def part_of(body: Body, drawn: Drawn) -> Part:
-    """A body as a grid: cells of its mesh, lines along a beam, the outside of a rigid body, nodes."""
+def grid_part(body: Body, drawn: Drawing) -> GridPart:
+    """A body as a grid: the cells of its mesh, lines along a beam, the surface of a rigid body, or nodes."""
     mesh = mesh_of(body)
     if isinstance(body.recipe, Beam):
         return _beam(body, body.recipe)
     if mesh is not None:
         return _meshed(body, mesh)
     if len(drawn.triangles):
-        return Part(drawn.kind, drawn.points, drawn.rows, [(TYPES["triangle", 3], drawn.triangles)])
+        return GridPart(drawn.kind, drawn.points, drawn.rows, [(TYPES["triangle", 3], drawn.triangles)])
     places = body.shape.places()
     points, rows = body.shape.points(places), body.shape.displacement(places).toarray()
-    return Part(drawn.kind, points, rows, [(VERTEX, np.arange(len(points))[:, None])])
+    return GridPart(drawn.kind, points, rows, [(VERTEX, np.arange(len(points))[:, None])])
 
 
-def _beam(body: Body, beam: Beam) -> Part:
+def _beam(body: Body, beam: Beam) -> GridPart:
     s = body.shape.places()
     between = 0.5 * (s[:-1] + s[1:])
-    rings, _ = outlines(beam, between)
+    rings, _ = section_outlines(beam, between)
     rows, lines = body.shape.displacement(s).toarray(), np.column_stack([np.arange(len(s) - 1), np.arange(1, len(s))])
     fibres = [np.column_stack([beam.length * between, rings[:, k]]) for k in range(rings.shape[1])]
     cauchy = tuple(body.shape.cauchy(x).toarray() for x in fibres)
     resultants = {name: row.toarray() for name, row in body.shape.stress(between).items()}
     radius = float(np.linalg.norm(rings, axis=2).mean())
-    return Part("beam", body.shape.points(s), rows, [(LINE, lines)], cauchy, resultants, radius)
+    return GridPart("beam", body.shape.points(s), rows, [(LINE, lines)], cauchy, resultants, radius)
 
 
-def _meshed(body: Body, mesh: Mesh) -> Part:
+def _meshed(body: Body, mesh: Mesh) -> GridPart:
     places = body.shape.places()
-    middle, base = mesh.points[mesh.corners].mean(axis=1), body.shape
-    while hasattr(base, "shape"):
-        base = base.shape
+    middle, base = mesh.points[mesh.corners].mean(axis=1), innermost(body.shape)
     at = [middle]
     if isinstance(base, PlateShape):
         up = np.zeros_like(middle)
@@ -126,14 +125,14 @@ def _meshed(body: Body, mesh: Mesh) -> Part:
     cauchy = tuple(body.shape.cauchy(x).toarray() for x in at)
     kind = TYPES[mesh.kind, mesh.cells.shape[1]]
     rows = body.shape.displacement(places).toarray()
-    return Part("solid" if mesh.dimension == 3 else "plate", places, rows, [(kind, mesh.cells)], cauchy)
+    return GridPart("solid" if mesh.dimension == 3 else "plate", places, rows, [(kind, mesh.cells)], cauchy)
 
 
 # --- one time --------------------------------------------------------------------------------------------------------
 
 
-def _write(path: Path, parts: dict[str, Part], state: State) -> None:
-    points, bent, fast, thick, blocks = [], [], [], [], []
+def _write(path: Path, parts: dict[str, GridPart], state: State) -> None:
+    points, displacements, velocities, radii, blocks = [], [], [], [], []
     cells: dict[str, list[np.ndarray]] = {name: [] for name in ("body", "von_mises", "stress", *RESULTANTS)}
     start = 0
     for number, (name, part) in enumerate(parts.items()):
@@ -141,9 +140,9 @@ def _write(path: Path, parts: dict[str, Part], state: State) -> None:
         u, v = ((part.rows @ x).reshape(-1, 3) for x in (pose.eta, pose.rates))
         y = part.points + u
         points.append(pose.r_P + y @ pose.A.T)
-        bent.append(u @ pose.A.T)
-        fast.append((pose.v_P + np.cross(pose.omega, y) + v) @ pose.A.T)
-        thick.append(np.full(len(y), part.radius))
+        displacements.append(u @ pose.A.T)
+        velocities.append((pose.v_P + np.cross(pose.omega, y) + v) @ pose.A.T)
+        radii.append(np.full(len(y), part.radius))
         blocks += [(kind, start + nodes) for kind, nodes in part.cells]
         start += len(y)
         cells["body"].append(np.full(part.count, number, dtype="i4"))
@@ -153,14 +152,18 @@ def _write(path: Path, parts: dict[str, Part], state: State) -> None:
         for key in RESULTANTS:
             row = part.resultants.get(key)
             cells[key].append(np.zeros(part.count) if row is None else row @ pose.sigma)
-    at_points = {"displacement": np.vstack(bent), "velocity": np.vstack(fast), "radius": np.concatenate(thick)}
+    at_points = {
+        "displacement": np.vstack(displacements),
+        "velocity": np.vstack(velocities),
+        "radius": np.concatenate(radii),
+    }
     in_cells = {name: np.concatenate(values) for name, values in cells.items()}
     there = {name: values for name, values in in_cells.items() if name not in RESULTANTS or np.any(values)}
     write_grid(path, _single(np.vstack(points)), blocks, _singles(at_points), _singles(there))
 
 
-def _stress(part: Part, sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The largest von Mises stress over the stacks of each cell, and the stress: of that fibre of a beam, else of the first."""
+def _stress(part: GridPart, sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The largest von Mises stress of each cell, and its stress: of the fibre where it is largest for a beam, else the first."""
     if not part.cauchy or not len(sigma):
         return np.zeros(part.count), np.zeros((part.count, 6))
     stacks = np.array([(rows @ sigma).reshape(-1, 6) for rows in part.cauchy])
@@ -170,7 +173,7 @@ def _stress(part: Part, sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _single(x: np.ndarray) -> np.ndarray:
-    """Half as many bytes, and more than a screen shows; whole numbers as they are."""
+    """Floats in single precision; integers as they are."""
     return x.astype("f4") if x.dtype.kind == "f" else x
 
 
@@ -201,7 +204,7 @@ Blocks = Sequence[tuple[int, np.ndarray]]  # type of cells, and their points (ce
 
 
 def write_grid(path: Path, points: np.ndarray, blocks: Blocks, at_points: Arrays, in_cells: Arrays) -> None:
-    """One grid: points (points, 3), cells by type, and fields at points and in cells, a row each."""
+    """Writes a grid: points (points, 3), cells by type, and fields at points and in cells, a row each."""
     connectivity = np.concatenate([nodes.ravel() for _, nodes in blocks])
     offsets = np.cumsum(np.concatenate([np.full(len(nodes), nodes.shape[1]) for _, nodes in blocks]))
     types = np.concatenate([np.full(len(nodes), kind) for kind, nodes in blocks])
@@ -222,7 +225,7 @@ def write_grid(path: Path, points: np.ndarray, blocks: Blocks, at_points: Arrays
 
 
 def write_series(path: Path, files: Mapping[str, float]) -> None:
-    """Which files make a series, and the time of each."""
+    """Writes the list of files of a series, with their times."""
     lines = [f'<DataSet timestep="{time!r}" group="" part="0" file={quoteattr(file)}/>' for file, time in files.items()]
     path.write_text(_file("Collection", "\n".join(lines)), encoding="utf-8")
 
@@ -233,7 +236,7 @@ def _file(kind: str, inside: str) -> str:
 
 
 def _array(name: str, array: np.ndarray) -> str:
-    """Base64 of the number of bytes and the bytes."""
+    """A data array: base64 of the number of bytes and the bytes."""
     kind = array.dtype.str[1:]
     data = np.ascontiguousarray(array, dtype=f"<{kind}").tobytes()
     text = base64.b64encode(np.array([len(data)], dtype="<u8").tobytes() + data).decode()

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from phloat.algebra.metadata import describe
 from phloat.bodies.material import Material
 from phloat.errors import InputError, finite, mapping, positive
 
@@ -32,13 +33,26 @@ class Section:
     `kappa` is one number, so that shear of the two directions is never coupled.
     """
 
-    A: float
-    I: float
-    I_y: float | None = None
-    J: float | None = None
-    kappa: float = 5.0 / 6.0
-    I_yz: float = field(default=0.0, kw_only=True)
-    angle: float = field(default=0.0, kw_only=True)
+    A: float = field(metadata=describe("area", "area", above=0.0))
+    I: float = field(
+        metadata=describe("second moment for bending along y, as in the plane xy", "second moment of area", above=0.0)
+    )
+    I_y: float | None = field(
+        default=None,
+        metadata=describe("second moment for bending along z; I by default", "second moment of area", above=0.0),
+    )
+    J: float | None = field(
+        default=None, metadata=describe("torsion constant; needed in space", "second moment of area", above=0.0)
+    )
+    kappa: float = field(default=5.0 / 6.0, metadata=describe("shear correction of Timoshenko's theory", above=0.0))
+    I_yz: float = field(
+        default=0.0,
+        kw_only=True,
+        metadata=describe("product of inertia: couples bending along y and z", "second moment of area"),
+    )
+    angle: float = field(
+        default=0.0, kw_only=True, metadata=describe("turns the axes of the section about x, from y towards z", "angle")
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "A", positive("section area A", self.A))
@@ -115,7 +129,7 @@ class Shaped(Section):
 class Circle(Shaped):
     """A solid round bar."""
 
-    diameter: float
+    diameter: float = field(metadata=describe("diameter", "length", above=0.0))
 
     def __post_init__(self) -> None:
         d = positive("diameter", self.diameter)
@@ -136,8 +150,8 @@ class Circle(Shaped):
 class Tube(Shaped):
     """A round tube of outer diameter and wall thickness."""
 
-    diameter: float
-    wall: float
+    diameter: float = field(metadata=describe("outer diameter", "length", above=0.0))
+    wall: float = field(metadata=describe("thickness of the wall", "length", above=0.0))
 
     def __post_init__(self) -> None:
         d, t = positive("diameter", self.diameter), positive("wall", self.wall)
@@ -166,9 +180,11 @@ class Tube(Shaped):
 class Rectangle(Shaped):
     """b along z, h along y: planar I = b h³ / 12; J from Saint-Venant's series. Turned by `angle` (rad), from y towards z."""
 
-    b: float
-    h: float
-    angle: float = field(default=0.0, kw_only=True)
+    b: float = field(metadata=describe("width, along z", "length", above=0.0))
+    h: float = field(metadata=describe("height, along y: the bending of the plane xy", "length", above=0.0))
+    angle: float = field(
+        default=0.0, kw_only=True, metadata=describe("turns the section about x, from y towards z", "angle")
+    )
 
     def __post_init__(self) -> None:
         b, h = positive("width b", self.b), positive("height h", self.h)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from phloat.algebra.metadata import describe
 from phloat.errors import CoarsePatchWarning, InputError, finite, positive
 
 COARSE = 0.5  # of the size of a cell: with smaller radii frequencies that bend the patch are more than 2 % high
@@ -26,8 +27,8 @@ class Patch:
     fixed there; cells should not be larger than it.
     """
 
-    at: Sequence[float]
-    radius: float
+    at: Sequence[float] = field(metadata=describe("the middle of the disc", "length"))
+    radius: float = field(metadata=describe("about that of what is fixed there", "length", above=0.0))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "at", tuple(finite("at of a Patch", self.at, (3,)).tolist()))

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from phloat.algebra.metadata import describe
 from phloat.algebra.sparse import csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
@@ -63,23 +64,43 @@ class Plate:
     """
 
     outline: Mesh | PlateRectangle | PlateDisc
-    material: Material | Ply | Laminate
-    thickness: Thickness | None = None
-    theory: str = "kirchhoff"
-    elements: str | None = None
-    angle: float = 0.0
-    clamped: Sides = None
-    supported: Sides = None
-    symmetric: Sides = None
-    support: str = "hard"
-    frame: str | None = None
-    ports: Mapping[str, Place] = field(default_factory=dict)
-    damping: Damping = Rayleigh()
-    stiffening: bool = True
-    membrane: bool | None = None
-    mass: float | None = None
-    held: Mapping[str, str] = field(default_factory=dict)
-    shear_factor: float | None = None
+    material: Material | Ply | Laminate = field(metadata=describe("material, or a laminate"))
+    thickness: Thickness | None = field(
+        default=None, metadata=describe("a length, or a polynomial of x and y; a laminate has its own")
+    )
+    theory: str = field(
+        default="kirchhoff", metadata=describe("with shear deformation (mindlin) or without", choices=THEORIES)
+    )
+    elements: str | None = field(
+        default=None, metadata=describe("finite elements", choices=[e for some in ELEMENTS.values() for e in some])
+    )
+    angle: float = field(default=0.0, metadata=describe("of the material's axis 1 from x", "angle"))
+    clamped: Sides = field(default=None, metadata=describe("held and not rotated: a boundary, several, or all"))
+    supported: Sides = field(default=None, metadata=describe("w = 0: a boundary, several, or all"))
+    symmetric: Sides = field(default=None, metadata=describe("not rotated across: a boundary, several, or all"))
+    support: str = field(
+        default="hard", metadata=describe("whether Mindlin's sections may rotate along a support", choices=SUPPORTS)
+    )
+    frame: str | None = field(
+        default=None,
+        metadata=describe("the boundary that the floating frame follows, or mean axes; none for small motions"),
+    )
+    ports: Mapping[str, Place] = field(
+        default_factory=dict,
+        metadata=describe("{name: boundary, {mean: boundary or region}, {patch: {at, radius}} or point}"),
+    )
+    damping: Damping = field(default=Rayleigh(), metadata=describe("how it loses energy"))
+    stiffening: bool = field(default=True, metadata=describe("whether stress stiffens it"))
+    membrane: bool | None = field(default=None, metadata=describe("whether it stretches in its plane"))
+    mass: float | None = field(
+        default=None, metadata=describe("what it should weigh: a check of units", "mass", above=0.0)
+    )
+    held: Mapping[str, str] = field(
+        default_factory=dict, metadata=describe("{side: axes of the plane that are held, x, y or xy}")
+    )
+    shear_factor: float | None = field(
+        default=None, metadata=describe("of Mindlin's theory; 5/6 by default", above=0.0)
+    )
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:

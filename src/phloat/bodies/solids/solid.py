@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from phloat.algebra.metadata import describe
 from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum
@@ -35,16 +36,29 @@ class Solid:
     """
 
     mesh: Mesh | Outline
-    material: Elastic | Mapping[str, Elastic]
-    clamped: Sides = None
-    symmetric: Sides = None
-    held: Mapping[str, str] = field(default_factory=dict)
-    frame: str | None = None
-    ports: Mapping[str, Place] = field(default_factory=dict)
-    damping: Damping = Rayleigh()
-    stiffening: bool = True
-    mass: float | None = None
-    lines: Mapping[str, Line] = field(default_factory=dict)
+    material: Elastic | Mapping[str, Elastic] = field(metadata=describe("material"))
+    clamped: Sides = field(default=None, metadata=describe("held: a boundary, several, or all"))
+    symmetric: Sides = field(
+        default=None, metadata=describe("free to slide in its own plane: a boundary, several, or all")
+    )
+    held: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata=describe("{boundary, edge (left & bottom) or line: axes that are held, such as xz}"),
+    )
+    frame: str | None = field(
+        default=None,
+        metadata=describe("the boundary that the floating frame follows, or mean axes; none for small motions"),
+    )
+    ports: Mapping[str, Place] = field(
+        default_factory=dict,
+        metadata=describe("{name: boundary, {mean: boundary or region}, {patch: {at, radius}} or point}"),
+    )
+    damping: Damping = field(default=Rayleigh(), metadata=describe("how it loses energy"))
+    stiffening: bool = field(default=True, metadata=describe("whether stress stiffens it"))
+    mass: float | None = field(
+        default=None, metadata=describe("what it should weigh: a check of units", "mass", above=0.0)
+    )
+    lines: Mapping[str, Line] = field(default_factory=dict, metadata=describe("straight lines by name: their two ends"))
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
@@ -145,18 +159,33 @@ class Sheet:
     """
 
     mesh: Mesh | Outline
-    material: Elastic | Mapping[str, Elastic]
-    thickness: SheetThickness = 1.0
-    plane: str = "stress"
-    clamped: Sides = None
-    symmetric: Sides = None
-    held: Mapping[str, str] = field(default_factory=dict)
-    frame: str | None = None
-    ports: Mapping[str, Place] = field(default_factory=dict)
-    damping: Damping = Rayleigh()
-    stiffening: bool = True
-    mass: float | None = None
-    lines: Mapping[str, Line] = field(default_factory=dict)
+    material: Elastic | Mapping[str, Elastic] = field(metadata=describe("material"))
+    thickness: SheetThickness = field(default=1.0, metadata=describe("a length, or a polynomial of x and y"))
+    plane: str = field(
+        default="stress", metadata=describe("nothing pulls (stress) or moves (strain) across it", choices=PLANES)
+    )
+    clamped: Sides = field(default=None, metadata=describe("held: a boundary, several, or all"))
+    symmetric: Sides = field(
+        default=None, metadata=describe("free to slide in its own plane: a boundary, several, or all")
+    )
+    held: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata=describe("{boundary, edge (left & bottom) or line: axes that are held, such as xz}"),
+    )
+    frame: str | None = field(
+        default=None,
+        metadata=describe("the boundary that the floating frame follows, or mean axes; none for small motions"),
+    )
+    ports: Mapping[str, Place] = field(
+        default_factory=dict,
+        metadata=describe("{name: boundary, {mean: boundary or region}, {patch: {at, radius}} or point}"),
+    )
+    damping: Damping = field(default=Rayleigh(), metadata=describe("how it loses energy"))
+    stiffening: bool = field(default=True, metadata=describe("whether stress stiffens it"))
+    mass: float | None = field(
+        default=None, metadata=describe("what it should weigh: a check of units", "mass", above=0.0)
+    )
+    lines: Mapping[str, Line] = field(default_factory=dict, metadata=describe("straight lines by name: their two ends"))
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from phloat.algebra.metadata import describe
 from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
@@ -56,15 +57,15 @@ class Superelement:
     M: Matrix
     K: Matrix
     nodes: np.ndarray
-    interfaces: Mapping[str, np.ndarray]
+    interfaces: Mapping[str, np.ndarray] = field(metadata=describe("{port: node numbers, or a set of the nodes' file}"))
     dofs: np.ndarray
     R: Matrix | None = None
-    damping: Damping = Rayleigh()
+    damping: Damping = field(default=Rayleigh(), metadata=describe("how it loses energy"))
     masses: np.ndarray | None = None
-    frame: str | None = None
-    modes: int = 10
-    mean: tuple[str, ...] = ()
-    inertial: bool = True
+    frame: str | None = field(default=None, metadata=describe("the interface that the frame follows, or mean axes"))
+    modes: int = field(default=10, metadata=describe("with all interfaces held"))
+    mean: tuple[str, ...] = field(default=(), metadata=describe("interfaces felt in the mean"))
+    inertial: bool = field(default=True, metadata=describe("with the responses to inertia"))
     not_numbers: ClassVar[tuple[str, ...]] = ("M", "K", "nodes", "interfaces", "dofs", "R", "masses")
 
     def __post_init__(self) -> None:

@@ -21,7 +21,6 @@ from phloat.motion.kernel.body import momenta
 from phloat.motion.kernel.law_calls import EFFORT, call_law
 from phloat.motion.kernel.machine.compiler import jit
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, fill
-from phloat.motion.kernel.machine.pointers import pointer
 from phloat.motion.kernel.ports import carry, clear, port_at
 from phloat.motion.kernel.rows import coefficients, looked_up, pull
 
@@ -159,7 +158,7 @@ def law(m, w, r, rate):
         force -= looked_up(m.data, R[r, t.R_DAMPER], R[r, t.R_N_DAMPER], rate)[0]
     if R[r, t.R_CALL] >= 0:
         out = R[r, t.R_COEF] + t.LAW_OUT
-        call_law(m.indices[R[r, t.R_CALL]], x, x, rate, 1.0, pointer(w), o + t.LAW_SIZE, out)
+        call_law(m.indices[R[r, t.R_CALL]], x, x, rate, 1.0, w, o + t.LAW_SIZE, out)
         force -= w[out + EFFORT]
     return force
 

@@ -71,19 +71,21 @@ def _complaint(task: Closure, values: dict[str, np.ndarray], best: State) -> str
     firm = replace(task, firm=frozenset(tree))
     for _ in range(4):
         best, _ = firm.closed(best)
+    open_by: dict[tuple[str, str], list[float]] = {}
+    for c, row, value in task.rows():
+        gap, unit = task.scaled_gap(row, *ends(c, best), value)
+        metres = isinstance(row, Row) and row.is_length
+        open_by.setdefault((c.name, "m" if metres else "rad"), []).extend(gap / unit)
     size: dict[str, float] = {}
     gaps_in_words: dict[str, str] = {}
-    for c, row, value in task.rows():
-        first, second = ends(c, best)
-        gap, unit = task.scaled_gap(row, first, second, value)
-        length = float(np.linalg.norm(gap))
-        if length / unit >= size.get(c.name, -1.0):
-            size[c.name], gaps_in_words[c.name] = (
-                length / unit,
-                f"{length:.3g} {'m' if isinstance(row, Row) and row.is_length else 'rad'}",
-            )
-        if half_turned(c, first, second):
-            size[c.name] = APART + size[c.name]
+    for (name, unit_name), gaps in open_by.items():
+        relative = float(np.linalg.norm(gaps))
+        if relative >= size.get(name, -1.0):
+            size[name] = relative
+            gaps_in_words[name] = f"{relative * (task.size if unit_name == 'm' else 1.0):.3g} {unit_name}"
+    for name in size:
+        if half_turned(c := task.system.joints[name], *ends(c, best)):
+            size[name] += APART
     where = max(size, key=lambda name: size[name])
     held_too = f" with {', '.join(sorted(task.held))} held" if task.held else ""
     if size[where] >= APART:

@@ -31,11 +31,16 @@ from phloat.algebra.array_files import DAMAGED, read_npy, read_npz, whole_rows
 from phloat.algebra.layout import Layout
 from phloat.algebra.version import __version__
 from phloat.errors import DamagedRunWarning, InputError
+from phloat.format.system import plain
 from phloat.motion.result import EnergyAccounts, Result, at_times, past_events
 from phloat.motion.run.events import PastEvent
-from phloat.motion.saving.files import PARTIAL, locked, read_description, write_atomically
+from phloat.motion.saving.files import (
+    PARTIAL,
+    locked,
+    read_description,
+    write_atomically,
+)
 from phloat.motion.saving.format import RUN, column_shapes, has_rows
-from phloat.system.plain import plain
 from phloat.system.system import System
 from phloat.system.units import units
 

@@ -1,4 +1,4 @@
-"""Modes and runs of linear systems as the page wants them: bodies where they stand, moved by a few shapes."""
+"""Contents of pages of modes and of linear runs: bodies in place, moved by a few shapes."""
 
 from __future__ import annotations
 
@@ -10,21 +10,30 @@ from phloat.errors import InputError
 from phloat.linear.analysis.modes import Modes
 from phloat.linear.form.phdae import Field
 from phloat.linear.time.march import LinearResult
-from phloat.view.page.motion import MOST_FRAMES, MOST_TIMES, WITHIN, Content, Document, look, said, thinned
+from phloat.view.page.motion import (
+    MAX_FRAMES,
+    MAX_TIMES,
+    TOLERANCE,
+    Content,
+    Document,
+    quantity_documents,
+    shape_document,
+    thin_out,
+)
 from phloat.view.page.pack import Pack, principal
-from phloat.view.page.quantities import of_linear
-from phloat.view.scene import Drawn, drawn_field
+from phloat.view.page.quantities import linear_quantities
+from phloat.view.scene import Drawing, field_drawing
 
-MOST_MODES = 24
-AMPLITUDE = 0.08  # of the size of the whole: how far a mode moves where it moves most
-NOTHING = np.zeros((0, 0))
+MAX_MODES = 24
+AMPLITUDE = 0.08  # of the size of the scene: the largest displacement of a mode
+EMPTY = np.zeros((0, 0))
 
 
-def of_modes(modes: Modes, title: str) -> Content:
-    """Mode shapes, the elastic ones; each of them is a coordinate."""
+def modes_content(modes: Modes, title: str) -> Content:
+    """The page of elastic mode shapes; each of them is a coordinate."""
     if not modes.system.fields:
         raise InputError("these modes have no bodies to draw")
-    shown = list(range(modes.rigid, len(modes)))[:MOST_MODES]
+    shown = list(range(modes.rigid, len(modes)))[:MAX_MODES]
     if not shown:
         raise InputError("there is no elastic mode to draw")
     pack, size = Pack(), _size(modes.system.fields)
@@ -33,12 +42,12 @@ def of_modes(modes: Modes, title: str) -> Content:
     spinning = np.iscomplexobj(modes.vectors)
     bodies, drawings, reach = [], [], np.zeros(3)
     for name, part in modes.system.fields.items():
-        drawn, owner = drawn_field(part, size)
+        drawn, owner = field_drawing(part, size)
         scaled = [AMPLITUDE * size / top * shape[owner].ravel() for shape, top in zip(shapes[name], tops, strict=True)]
         moved = np.column_stack(scaled)
         rows = np.hstack([moved.real, moved.imag]) if spinning else moved
         reach = np.maximum(reach, np.abs(rows).reshape(-1, 3, rows.shape[1]).max(axis=(0, 2)))
-        bodies.append(_standing(pack, name, drawn, rows, np.zeros((1, rows.shape[1]))))
+        bodies.append(_body_document(pack, name, drawn, rows, np.zeros((1, rows.shape[1]))))
         drawings.append(drawn)
     document = _document("modes", drawings, reach) | {
         "frames": pack.exact(np.zeros(1)),
@@ -51,28 +60,28 @@ def of_modes(modes: Modes, title: str) -> Content:
             ["bodies", ", ".join(modes.system.fields)],
             ["modes", f"{len(modes)} found, {modes.rigid} of them rigid; {len(shown)} shown here"],
             ["unknowns", f"{modes.system.split} velocities, {modes.system.rows.size - modes.system.split} stresses"],
-            ["shapes", "scaled to one size each; only their form counts"],
+            ["shapes", "each scaled to the same size"],
         ],
     }
     return Content(title, document, pack)
 
 
-def of_linear_motion(result: LinearResult, title: str) -> Content:
-    """A run of a linear system: its motion in the few shapes that it takes."""
+def linear_content(result: LinearResult, title: str) -> Content:
+    """The page of a linear run, its motion compressed to a few shapes."""
     if not result.system.fields:
         raise InputError("this linear system has no bodies to draw; plot(result) draws its lines")
     pack, size = Pack(), _size(result.system.fields)
-    at = thinned(np.arange(len(result)), MOST_TIMES)
-    frames = thinned(at, MOST_FRAMES)
+    at = thin_out(np.arange(len(result)), MAX_TIMES)
+    frames = thin_out(at, MAX_FRAMES)
     bodies, drawings, reach, speed = [], [], np.zeros(3), 0.0
     for name, part in result.system.fields.items():
         ways, rates = (
             motion(name)[frames].reshape(len(frames), -1) for motion in (result.displacement, result.velocity)
         )
-        shapes, (way, rate) = principal(ways, rates, within=WITHIN)
-        drawn, owner = drawn_field(part, size)
+        shapes, (way, rate) = principal(ways, rates, within=TOLERANCE)
+        drawn, owner = field_drawing(part, size)
         own = shapes.reshape(len(part.points), 3, -1)[owner].reshape(3 * len(owner), -1)
-        bodies.append(_standing(pack, name, drawn, own, way, rate))
+        bodies.append(_body_document(pack, name, drawn, own, way, rate))
         drawings.append(drawn)
         reach = np.maximum(reach, np.abs(ways.reshape(-1, 3)).max(axis=0, initial=0.0))
         speed = max(speed, float(np.linalg.norm(rates.reshape(-1, 3), axis=1).max(initial=0.0)))
@@ -82,12 +91,12 @@ def of_linear_motion(result: LinearResult, title: str) -> Content:
         "times": pack.exact(result.t[at]),
         "bodies": bodies,
         "range": {"stress": 0.0, "speed": speed},
-        "quantities": said(pack, of_linear(result, at)),
+        "quantities": quantity_documents(pack, linear_quantities(result, at)),
         "summary": [
             ["bodies", ", ".join(result.system.fields)],
             ["ties and joints", ", ".join(result.system.multipliers) or "none"],
             ["unknowns", f"{result.system.rows.size} rows, {result.system.multipliers.size} multipliers"],
-            ["motion", "small, about where the bodies stand"],
+            ["motion", "small, about the reference configuration"],
             [
                 "time",
                 f"{result.t[0]:g} to {result.t[-1]:g} s, {len(result)} outputs, {len(frames)} of them frames here",
@@ -102,7 +111,7 @@ def of_linear_motion(result: LinearResult, title: str) -> Content:
     return Content(title, document, pack)
 
 
-def _document(kind: str, drawings: list[Drawn], reach: np.ndarray) -> Document:
+def _document(kind: str, drawings: list[Drawing], reach: np.ndarray) -> Document:
     points = np.vstack([drawn.points for drawn in drawings])
     low, high = points.min(axis=0) - reach, points.max(axis=0) + reach
     plane = bool(high[2] - low[2] < 0.05 * (high - low).max()) and all(
@@ -119,14 +128,14 @@ def _document(kind: str, drawings: list[Drawn], reach: np.ndarray) -> Document:
     }
 
 
-def _standing(
-    pack: Pack, name: str, drawn: Drawn, rows: np.ndarray, eta: np.ndarray, rates: np.ndarray | None = None
+def _body_document(
+    pack: Pack, name: str, drawn: Drawing, rows: np.ndarray, eta: np.ndarray, rates: np.ndarray | None = None
 ) -> Document:
-    """A body that stands still but for its coordinates."""
+    """A body that only moves by its coordinates."""
     still = np.zeros((len(eta), 3))
     return {
         "name": name,
-        "look": look(pack, drawn, rows, NOTHING),
+        "look": shape_document(pack, drawn, rows, EMPTY),
         "r": pack.floats(still),
         "q": pack.floats(np.tile([0.0, 0.0, 0.0, 1.0], (len(eta), 1))),
         "v": pack.floats(still),

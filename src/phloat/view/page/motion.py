@@ -1,4 +1,4 @@
-"""A run as the page wants it: drawings, frames of every body, marks of joints and forces, lines to plot, a summary."""
+"""Content of the page of a run: drawings, frames of every body, symbols of joints and forces, quantities to plot, a summary."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from phloat.system.connection import Connection, End
 from phloat.system.elements import Element
 from phloat.system.system import System
 from phloat.view.page.pack import Pack, compressed
-from phloat.view.page.quantities import STRESS, Quantity, of_result
-from phloat.view.scene import Course, Drawn, course, scene, size_of
+from phloat.view.page.quantities import STRESS, PlotQuantity, result_quantities
+from phloat.view.scene import BodyMotion, Drawing, body_motion, scene, scene_size
 
-MOST_FRAMES = 600
-MOST_TIMES = 3000  # of a plot
-NUMBERS = 600_000  # of all plots
-TURN = 0.35  # rad: the most that a body turns between two frames
-FEW = 16  # coordinates that stay as they are, so that equal bodies share a drawing
-MARK = 0.012  # of the size of the whole: how large joints are drawn
-WITHIN = 2e-4  # of the largest deformation: what compressed coordinates may miss
+MAX_FRAMES = 600
+MAX_TIMES = 3000  # of a plot
+MAX_NUMBERS = 600_000  # of all plots
+MAX_TURN = 0.35  # rad, of a body between two frames
+FEW = 16  # coordinates that are not compressed, so that equal bodies share a drawing
+JOINT_SIZE = 0.012  # of the size of the scene
+TOLERANCE = 2e-4  # of compressed coordinates, relative to the largest deformation
 
 Document = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """A page before it is written: the document, and the numbers that it points to."""
+    """The content of a page: the document, and the arrays that it refers to."""
 
     title: str
     document: Document
     pack: Pack = field(default_factory=Pack)
 
 
-def of_motion(result: Result, u: Mapping[str, object] | Inputs | None, title: str) -> Content:
-    """A run."""
+def motion_content(result: Result, u: Mapping[str, object] | Inputs | None, title: str) -> Content:
+    """The page of a run."""
     system, pack = result.system, Pack()
-    drawings, size = pictured(result)
-    at = thinned(np.arange(len(result)), int(np.clip(NUMBERS // _lines(system), 200, MOST_TIMES)))
+    drawings, size = body_drawings(result)
+    at = thin_out(np.arange(len(result)), int(np.clip(MAX_NUMBERS // _lines(system), 200, MAX_TIMES)))
     quantities, ledger = _quantities(result, at, drawings, u)
     frames = at[_frames(result, at)]
-    courses = {name: course(result, name, frames) for name in system.bodies}
+    courses = {name: body_motion(result, name, frames) for name in system.bodies}
     bodies = [_body(pack, name, drawings[name], courses[name]) for name in system.bodies]
     document: Document = {
         "kind": "motion",
@@ -62,21 +62,21 @@ def of_motion(result: Result, u: Mapping[str, object] | Inputs | None, title: st
         "elements": [_element(drawings, e) for e in system.elements.values() if e.first.body or e.second.body],
         "range": {"stress": _largest_stress(quantities), "speed": _largest_speed(drawings, courses)},
         "box": _box(drawings, courses),
-        "quantities": said(pack, quantities),
+        "quantities": quantity_documents(pack, quantities),
         "summary": _summary(result, ledger, frames),
     }
     return Content(title, document, pack)
 
 
-def pictured(result: Result) -> tuple[dict[str, Drawn], float]:
-    """Its bodies as drawings, and the size of the whole that they move in."""
+def body_drawings(result: Result) -> tuple[dict[str, Drawing], float]:
+    """The drawings of all bodies, and the size of the scene."""
     some = np.unique(np.linspace(0, len(result) - 1, 12).round().astype(int))
-    size = size_of(result.system, *(result.state(k) for k in some))
+    size = scene_size(result.system, *(result.state(k) for k in some))
     return scene(result.system, result.state(0), size), size
 
 
-def said(pack: Pack, quantities: Sequence[Quantity]) -> list[Document]:
-    """Quantities for the chooser."""
+def quantity_documents(pack: Pack, quantities: Sequence[PlotQuantity]) -> list[Document]:
+    """Quantities as the page reads them."""
     return [
         {
             "group": q.group,
@@ -88,14 +88,14 @@ def said(pack: Pack, quantities: Sequence[Quantity]) -> list[Document]:
     ]
 
 
-def thinned(at: np.ndarray, most: int) -> np.ndarray:
-    """Every so many of them, and the last."""
+def thin_out(at: np.ndarray, most: int) -> np.ndarray:
+    """At most about `most` of them, evenly, and the last."""
     step = -(-len(at) // most)
     return at if step <= 1 else np.unique(np.append(at[::step], at[-1]))
 
 
-def look(pack: Pack, drawn: Drawn, rows: np.ndarray, cauchy: np.ndarray) -> Document:
-    """A drawing with given rows."""
+def shape_document(pack: Pack, drawn: Drawing, rows: np.ndarray, cauchy: np.ndarray) -> Document:
+    """A drawing as the page reads it, with these rows."""
     out: Document = {
         "kind": drawn.kind,
         "points": pack.floats(drawn.points),
@@ -114,38 +114,38 @@ def look(pack: Pack, drawn: Drawn, rows: np.ndarray, cauchy: np.ndarray) -> Docu
 
 
 def _lines(system: System) -> int:
-    """About how many lines the plots have."""
+    """The approximate number of lines of all plots."""
     return 12 + sum(6 + 4 * len(body.ports) for body in system.bodies.values()) + 2 * system.multipliers.size
 
 
 def _quantities(
-    result: Result, at: np.ndarray, drawings: Mapping[str, Drawn], u: Mapping[str, object] | Inputs | None
-) -> tuple[list[Quantity], Ledger]:
-    courses = {name: course(result, name, at) for name in result.system.bodies}
-    return of_result(result, at, courses, drawings, u)
+    result: Result, at: np.ndarray, drawings: Mapping[str, Drawing], u: Mapping[str, object] | Inputs | None
+) -> tuple[list[PlotQuantity], Ledger]:
+    courses = {name: body_motion(result, name, at) for name in result.system.bodies}
+    return result_quantities(result, at, courses, drawings, u)
 
 
 def _frames(result: Result, at: np.ndarray) -> np.ndarray:
-    """Which of these outputs are frames: so many that motion between them looks smooth, in space and as turning goes."""
+    """The outputs that are frames: enough for smooth motion, rotation included."""
     turned = np.zeros(max(len(at) - 1, 0))
     for name, body in result.system.bodies.items():
         if body.rotates and len(at) > 1:
-            rate = np.linalg.norm(course(result, name, at).omega, axis=1)
+            rate = np.linalg.norm(body_motion(result, name, at).omega, axis=1)
             turned = np.maximum(turned, 0.5 * (rate[1:] + rate[:-1]) * np.diff(result.t[at]))
-    wanted = max(MOST_FRAMES, int(turned.sum() / TURN))
-    return thinned(np.arange(len(at)), wanted)
+    wanted = max(MAX_FRAMES, int(turned.sum() / MAX_TURN))
+    return thin_out(np.arange(len(at)), wanted)
 
 
-def _body(pack: Pack, name: str, drawn: Drawn, move: Course) -> Document:
+def _body(pack: Pack, name: str, drawn: Drawing, move: BodyMotion) -> Document:
     rows, eta, rates = drawn.rows, move.eta, move.rates
     if rows.shape[1] > FEW:
-        rows, (eta, rates) = compressed(rows, eta, rates, within=WITHIN)
+        rows, (eta, rates) = compressed(rows, eta, rates, within=TOLERANCE)
     cauchy, sigma = drawn.cauchy, move.sigma if drawn.cauchy.size else np.zeros((len(move.r), 0))
     if cauchy.size and cauchy.shape[1] > FEW:
-        cauchy, (sigma,) = compressed(cauchy, sigma, within=WITHIN)
+        cauchy, (sigma,) = compressed(cauchy, sigma, within=TOLERANCE)
     return {
         "name": name,
-        "look": look(pack, drawn, rows, cauchy),
+        "look": shape_document(pack, drawn, rows, cauchy),
         "r": pack.floats(move.r),
         "q": pack.floats(quaternions(move.A)),
         "v": pack.floats(move.v),
@@ -157,31 +157,31 @@ def _body(pack: Pack, name: str, drawn: Drawn, move: Course) -> Document:
 
 
 def quaternions(A: np.ndarray) -> np.ndarray:
-    """x, y, z, w of each rotation, with signs that do not jump."""
+    """Quaternions x, y, z, w of rotations, with continuous signs."""
     q = Rotation.from_matrix(A).as_quat()
     jumps = np.einsum("ti,ti->t", q[1:], q[:-1]) < 0.0
     q[1:][np.cumsum(jumps) % 2 == 1] *= -1.0
     return q
 
 
-# --- marks -----------------------------------------------------------------------------------------------------------
+# --- joints and force elements -----------------------------------------------------------------------------------------
 
 
-def _end(drawings: Mapping[str, Drawn], end: End) -> Document:
-    """A place of a body, as one of its points, or of the ground."""
+def _end(drawings: Mapping[str, Drawing], end: End) -> Document:
+    """A point of a body, by its number, or of the ground."""
     if end.body:
         return {"body": end.body, "point": drawings[end.body].ports[end.port]}
     return {"at": [float(x) for x in end.at]}
 
 
-def _joint(system: System, drawings: Mapping[str, Drawn], c: Connection, size: float) -> Document:
+def _joint(system: System, drawings: Mapping[str, Drawing], c: Connection, size: float) -> Document:
     on = c.second if c.second.body else c.first
     ground = None if c.first.body and c.second.body else c.second if c.first.body else c.first
     extents = [system.bodies[end.body].extent for end in (c.first, c.second) if end.body]
     out: Document = {
         "name": c.name,
         "kind": type(c.joint).__name__,
-        "size": min([MARK * size, *(0.2 * extent for extent in extents if extent)]),
+        "size": min([JOINT_SIZE * size, *(0.2 * extent for extent in extents if extent)]),
         "on": _end(drawings, on),
         "axis": [float(x) for x in on.triad[:, 2]],
         "driven": bool(c.driven),
@@ -191,33 +191,33 @@ def _joint(system: System, drawings: Mapping[str, Drawn], c: Connection, size: f
     return out
 
 
-def _element(drawings: Mapping[str, Drawn], e: Element) -> Document:
+def _element(drawings: Mapping[str, Drawing], e: Element) -> Document:
     kind = "spring" if isinstance(e.recipe, Spring) else "damper" if isinstance(e.recipe, Damper) else "other"
     return {"name": e.name, "kind": kind, "first": _end(drawings, e.first), "second": _end(drawings, e.second)}
 
 
 def _up(system: System) -> list[float]:
-    """Against gravity; without it y in a plane and z in space."""
+    """The direction against gravity; without gravity y in a plane and z in space."""
     if np.any(system.gravity):
         return [float(x) for x in -system.gravity / np.linalg.norm(system.gravity)]
     return [0.0, 1.0, 0.0] if system.plane else [0.0, 0.0, 1.0]
 
 
-# --- ranges and words ------------------------------------------------------------------------------------------------
+# --- ranges and summary ------------------------------------------------------------------------------------------------
 
 
-def _largest_stress(quantities: Sequence[Quantity]) -> float:
+def _largest_stress(quantities: Sequence[PlotQuantity]) -> float:
     return max((float(q.lines["largest"].max()) for q in quantities if q.name.endswith(STRESS)), default=0.0)
 
 
-def _largest_speed(drawings: Mapping[str, Drawn], courses: Mapping[str, Course]) -> float:
-    """Of all points, at some of the frames."""
+def _largest_speed(drawings: Mapping[str, Drawing], courses: Mapping[str, BodyMotion]) -> float:
+    """The largest speed of all points, at some of the frames."""
     some = {name: np.unique(np.linspace(0, len(move.r) - 1, 60).round().astype(int)) for name, move in courses.items()}
     return max(float(drawings[name].speed(courses[name].pose(k)).max()) for name, ks in some.items() for k in ks)
 
 
-def _box(drawings: Mapping[str, Drawn], courses: Mapping[str, Course]) -> list[list[float]]:
-    """The corners of the box that the bodies stay in."""
+def _box(drawings: Mapping[str, Drawing], courses: Mapping[str, BodyMotion]) -> list[list[float]]:
+    """The corners of the box that contains the motion."""
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for name, move in courses.items():
         for k in np.unique(np.linspace(0, len(move.r) - 1, 40).round().astype(int)):
@@ -231,7 +231,7 @@ def _summary(result: Result, ledger: Ledger, frames: np.ndarray) -> list[list[st
     layout = system.layout
     velocities = sum(len(body.columns) for body in system.bodies.values())
     rows = [
-        ["bodies", ", ".join(f"{name} ({_called(body)})" for name, body in system.bodies.items())],
+        ["bodies", ", ".join(f"{name} ({_kind(body)})" for name, body in system.bodies.items())],
         ["joints", ", ".join(f"{name} ({type(c.joint).__name__})" for name, c in system.joints.items()) or "none"],
         ["forces", ", ".join([*system.elements, *system.actuators]) or "none"],
         ["moves in", "the plane xy" if system.plane else "space"],
@@ -258,6 +258,6 @@ def _summary(result: Result, ledger: Ledger, frames: np.ndarray) -> list[list[st
     return rows + ([["note", ledger.note]] if ledger.note else [])
 
 
-def _called(body: Body) -> str:
+def _kind(body: Body) -> str:
     kind = type(body.recipe).__name__
     return f"{kind}, {body.coordinates} coordinates" if body.coordinates else kind

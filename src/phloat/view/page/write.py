@@ -1,4 +1,4 @@
-"""to_html(result, path): one file with everything in it, for a browser that need not be online."""
+"""to_html(result, path): a self-contained page for a browser, which works offline."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from phloat.linear.analysis.modes import Modes
 from phloat.linear.time.march import LinearResult
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.result import Result
-from phloat.view.colours import COLOURS
-from phloat.view.page.linear import of_linear_motion, of_modes
-from phloat.view.page.motion import Content, of_motion
+from phloat.view.figures import COLOURS
+from phloat.view.page.linear import linear_content, modes_content
+from phloat.view.page.motion import Content, motion_content
 
 SCRIPTS = ("data.js", "numbers.js", "camera.js", "bodies.js", "marks.js", "plots.js", "stage.js", "page.js")
 
@@ -32,13 +32,13 @@ Shown = Result | LinearResult | Modes
 def to_html(
     x: Shown, path: str | Path, *, title: str | None = None, u: Mapping[str, object] | Inputs | None = None
 ) -> Path:
-    """A page of a run, or of modes, that works by itself in a browser: the mechanism moving in 3-D and plots beside it.
+    """Writes a self-contained page of a run or of modes for a browser: the moving mechanism in 3-D, and plots.
 
-    `title` stands above it (the name of the file unless given). `u` are the inputs, as given to `simulate`, to plot them too.
+    `title` is the name of the file by default. `u` are the inputs, as given to `simulate`, to plot them too.
     """
     file = Path(path)
     if not file.parent.is_dir():
-        raise InputError(f"there is no folder {str(file.parent)!r} for the page {file.name!r}; make it first")
+        raise InputError(f"there is no folder {str(file.parent)!r} for the page {file.name!r}; create it first")
     text = page_text(x, title=title or file.stem.replace("_", " "), u=u)
     try:
         file.write_text(text, encoding="utf-8")
@@ -51,18 +51,18 @@ def page_text(x: Shown, *, title: str = "", u: Mapping[str, object] | Inputs | N
     """The page as text."""
     if isinstance(x, Result):
         if not len(x):
-            raise InputError("the result holds no output times; there is nothing to show")
-        content = of_motion(x, u, title or "Motion")
+            raise InputError("the result has no output times")
+        content = motion_content(x, u, title or "Motion")
     elif isinstance(x, LinearResult):
-        content = of_linear_motion(x, title or "Motion")
+        content = linear_content(x, title or "Motion")
     elif isinstance(x, Modes):
-        content = of_modes(x, title or "Modes")
+        content = modes_content(x, title or "Modes")
     else:
-        raise InputError(f"there is no page of {type(x).__name__}; to_html takes a Result, a LinearResult or Modes")
-    return _written(content)
+        raise InputError(f"{type(x).__name__} has no page; to_html takes a Result, a LinearResult or Modes")
+    return _assemble(content)
 
 
-def _written(content: Content) -> str:
+def _assemble(content: Content) -> str:
     library, style = _part("three.min.js"), _part("page.css")
     script = "(() => {\n'use strict';\n" + "\n".join(_part(name) for name in SCRIPTS) + "\n})();\n"
     document = content.document | {
@@ -88,26 +88,23 @@ def _part(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """What a page says it may run, and nothing else."""
+    """The hash by which the page allows a script or style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
 def _json(document: dict[str, Any]) -> str:
-    """JSON that can stand inside a script element: no name in it can end that."""
+    """JSON that is safe inside a script element: no text in it can end that element."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 # --- in a notebook ---------------------------------------------------------------------------------------------------
-#
-# The result page inside a notebook.
 
-
-MOST = 20e6  # bytes of a page that a notebook bears
+MAX_BYTES = 20e6  # of a page in a notebook
 
 
 @dataclass(frozen=True)
-class Inline:
+class NotebookPage:
     """A page that a notebook shows: the mechanism in 3-D, with its plots. `text` is the page itself."""
 
     text: str
@@ -121,11 +118,11 @@ class Inline:
         return "Inline(a page for notebooks; to_html(x, path) writes it to a file)"
 
 
-def show(x: Result | Modes, *, height: int = 640) -> Inline:
+def show(x: Result | Modes, *, height: int = 640) -> NotebookPage:
     """A result or modes in 3-D inside a notebook, so many pixels high: the page that `to_html` writes."""
     text = page_text(x)
-    if len(text) > MOST:
+    if len(text) > MAX_BYTES:
         raise InputError(
             f"the page has {len(text) / 1e6:.0f} MB, too much for a notebook; write it to a file: to_html(x, 'run.html')"
         )
-    return Inline(text, int(positive("height", height)))
+    return NotebookPage(text, int(positive("height", height)))

@@ -1,4 +1,4 @@
-"""phloat examples and phloat schema: what comes with phloat to begin from."""
+"""phloat examples and phloat schema."""
 
 from __future__ import annotations
 
@@ -6,50 +6,48 @@ import argparse
 import ast
 import json
 import re
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import phloat
-from phloat.cli.talk import Talk
+from phloat.cli.console import Console
 from phloat.errors import InputError, unknown
+from phloat.files.schema import schema_text
 
 MODELS, SCRIPTS = (".yaml", ".json"), (".py",)
-SCHEMA_HERE = "../../src/phloat/files/model.schema.json"  # as examples name it, where they lie
+SCHEMA = "model.schema.json"
 NOT_FOR_COPYING = {"demo.py"}  # it needs the whole source
 
 
-def examples(asked: argparse.Namespace, talk: Talk) -> dict[str, Any]:
-    """List examples, or copy some."""
+def examples_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
+    """Lists examples, or copies some."""
     there = catalogue()
-    if not asked.names and not asked.all:
+    if not args.names and not args.all:
         for title, endings in (("models: phloat run FILE", MODELS), ("scripts: python FILE", SCRIPTS)):
-            talk.title(title)
-            talk.table(
-                ("file", "about"), [(name, said(path)) for name, path in there.items() if name.endswith(endings)]
+            console.title(title)
+            console.table(
+                ("file", "about"), [(name, question(path)) for name, path in there.items() if name.endswith(endings)]
             )
-        talk.say("copy one: phloat examples crank_slider; or all: phloat examples --all -o examples")
-        return {"examples": {name: said(path) for name, path in there.items()}}
-    names = list(there) if asked.all else [_named(name, there) for name in asked.names]
-    return {"copied": copied([there[name] for name in names], Path(asked.output), talk, overwrite=asked.overwrite)}
+        console.say("copy one: phloat examples crank_slider; or all: phloat examples --all -o examples")
+        return {"examples": {name: question(path) for name, path in there.items()}}
+    names = list(there) if args.all else [_find(name, there) for name in args.names]
+    return {
+        "copied": copy_examples([there[name] for name in names], Path(args.output), console, overwrite=args.overwrite)
+    }
 
 
-def schema(asked: argparse.Namespace, talk: Talk) -> dict[str, Any]:
-    """The JSON Schema of model files."""
-    path = schema_path()
-    talk.say(str(path) if asked.path else path.read_text(encoding="utf-8").rstrip())
-    return {"path": str(path), "schema": json.loads(path.read_text(encoding="utf-8"))}
+def schema_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
+    """Prints the JSON Schema of model files."""
+    text = schema_text()
+    console.say(text.rstrip())
+    return {"schema": json.loads(text)}
 
 
-def schema_path() -> Path:
-    return Path(str(files("phloat.files").joinpath("model.schema.json")))
-
-
-# --- what there is ---------------------------------------------------------------------------------------------------
+# --- the examples ---------------------------------------------------------------------------------------------------
 
 
 def folder() -> Path:
-    """Where examples lie: in the package as it is installed, or beside its source."""
+    """The folder of the examples: in the installed package, or in the source tree."""
     package = Path(phloat.__file__).parent
     for found in (package / "examples", package.parents[1] / "examples"):
         if (found / "models").is_dir():
@@ -58,15 +56,15 @@ def folder() -> Path:
 
 
 def catalogue() -> dict[str, Path]:
-    """Examples by the name of their file: models, then scripts."""
+    """Examples by file name: models, then scripts."""
     where = folder()
     models = [path for path in sorted((where / "models").iterdir()) if path.suffix in MODELS]
     scripts = [path for path in sorted(where.glob("*.py")) if path.name not in NOT_FOR_COPYING]
     return {path.name: path for path in (*models, *scripts)}
 
 
-def said(path: Path) -> str:
-    """What an example is about, in a sentence: its question, without reading it as a model."""
+def question(path: Path) -> str:
+    """The question that an example answers, from its text."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
@@ -76,8 +74,8 @@ def said(path: Path) -> str:
     return found[1] if found else ""
 
 
-def _named(name: str, there: dict[str, Path]) -> str:
-    """The file that is meant: a model where no ending is said."""
+def _find(name: str, there: dict[str, Path]) -> str:
+    """The file name of an example; a model if there is no suffix."""
     for ending in ("", *MODELS, *SCRIPTS):
         if name + ending in there:
             return name + ending
@@ -89,29 +87,30 @@ def _named(name: str, there: dict[str, Path]) -> str:
 # --- copies ----------------------------------------------------------------------------------------------------------
 
 
-def copied(sources: list[Path], target: Path, talk: Talk, *, overwrite: bool) -> list[str]:
-    """Files written, with what each needs beside it."""
+def copy_examples(sources: list[Path], target: Path, console: Console, *, overwrite: bool) -> list[str]:
+    """Copies examples and the files they need; returns the paths."""
     if target.exists() and not target.is_dir():
         raise InputError(f"{str(target)!r} is a file; give a folder to copy to")
     plan = {target / place: source for path in sources for place, source in needed(path).items()}
     taken = [str(path) for path in plan if path.exists()]
     if taken and not overwrite:
         raise InputError(
-            f"{', '.join(taken)} {'is' if len(taken) == 1 else 'are'} there already; --overwrite, or -o elsewhere"
+            f"{', '.join(taken)} {'exists' if len(taken) == 1 else 'exist'} already; --overwrite, or -o elsewhere"
         )
     for path, source in plan.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        if source.suffix in MODELS:
-            text = source.read_text(encoding="utf-8").replace(SCHEMA_HERE, schema_path().as_uri())
+        if source.suffix in MODELS:  # they name the schema at the root of the source
+            text = source.read_text(encoding="utf-8").replace(f"../../{SCHEMA}", SCHEMA)
             path.write_text(text, encoding="utf-8")
+            path.with_name(SCHEMA).write_text(schema_text(), encoding="utf-8")
         else:
             path.write_bytes(source.read_bytes())
-        talk.say(f"written: {path}")
+        console.say(f"written: {path}")
     return [str(path) for path in plan]
 
 
 def needed(path: Path) -> dict[str, Path]:
-    """An example and the files it names, by the place that each goes to."""
+    """An example and the files it uses, by their path in the copy."""
     text = path.read_text(encoding="utf-8")
     if path.suffix in MODELS:
         beside = [other for other in path.parent.iterdir() if other.suffix not in MODELS and other.name in text]

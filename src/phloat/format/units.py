@@ -1,4 +1,4 @@
-"""Numbers with units: "6 mm", "200 GPa", "1200 rpm", "2 kN/m" become SI numbers, and know what they measure.
+"""Numbers with units: "6 mm", "200 GPa", "1200 rpm", "2 kN/m" as SI numbers with their dimension.
 
 Decimals and units are multiplied as fractions, so that "33.4 g" is the number that 0.0334 is. Hz is one turn in a second, 2π rad/s.
 """
@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from fractions import Fraction
 
 from phloat.errors import InputError, unknown
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
-LONGEST = 60  # characters of a number with its unit
+MAX_CHARACTERS = 60  # of a number with its unit
 FACTOR = re.compile(r"\s*([*·/]?)\s*([A-Za-zµμ°%]+|1)\s*(?:(?:\^|\*\*)?\s*([+-]?\d|[²³⁴])|([⁻]?[¹²³⁴]))?")
-RAISED = {"¹": 1, "²": 2, "³": 3, "⁴": 4, "⁻¹": -1, "⁻²": -2, "⁻³": -3, "⁻⁴": -4}
+SUPERSCRIPTS = {"¹": 1, "²": 2, "³": 3, "⁴": 4, "⁻¹": -1, "⁻²": -2, "⁻³": -3, "⁻⁴": -4}
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,11 @@ class Dimension:
     rad: int = 0
 
     def times(self, other: Dimension, power: int = 1) -> Dimension:
-        """The product with a power of another."""
-        mine, theirs = (self.kg, self.m, self.s, self.rad), (other.kg, other.m, other.s, other.rad)
-        return Dimension(*(a + power * b for a, b in zip(mine, theirs, strict=True)))
+        """This dimension times a power of another."""
+        return Dimension(*(a + power * b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     def fits(self, wanted: Dimension) -> bool:
-        """Whether it is what was wanted; radians may be left out, as in "N m" for "N m/rad"."""
+        """Whether it is the wanted dimension; radians may be left out, as in "N m" for "N m/rad"."""
         return (self.kg, self.m, self.s) == (wanted.kg, wanted.m, wanted.s) and self.rad in (0, wanted.rad)
 
 
@@ -69,25 +68,24 @@ def _units() -> dict[str, Unit]:
         for name, (dimension, prefixes) in of.items()
         for prefix, power in prefixes.items()
     }
-    inch, pound = Fraction("0.0254"), Fraction("0.45359237")
-    weight = pound * Fraction("9.80665")
-    out |= {
-        "in": Unit(length, inch),
-        "ft": Unit(length, 12 * inch),
-        "lb": Unit(mass, pound),
-        "lbf": Unit(FORCE, weight),
+    inch, pound, rate = Fraction("0.0254"), Fraction("0.45359237"), angle.times(time, -1)
+    weight, degree, turn = pound * Fraction("9.80665"), Unit(angle, Fraction(1, 180), 1), Unit(angle, Fraction(2), 1)
+    return out | {
+        **{
+            "in": Unit(length, inch),
+            "ft": Unit(length, 12 * inch),
+            "lb": Unit(mass, pound),
+            "lbf": Unit(FORCE, weight),
+        },
+        **{"psi": Unit(STRESS, weight / inch**2), "min": Unit(time, Fraction(60)), "h": Unit(time, Fraction(3600))},
+        **{"%": Unit(NONE, Fraction(1, 100)), "1": Unit(NONE)},
+        **{"deg": degree, "°": degree, "rev": turn, "turn": turn, "turns": turn},
+        **{
+            "rpm": Unit(rate, Fraction(2, 60), 1),
+            "Hz": Unit(rate, Fraction(2), 1),
+            "kHz": Unit(rate, Fraction(2000), 1),
+        },
     }
-    out |= {"psi": Unit(STRESS, weight / inch**2), "min": Unit(time, Fraction(60)), "h": Unit(time, Fraction(3600))}
-    out |= {"%": Unit(NONE, Fraction(1, 100)), "1": Unit(NONE)}
-    out |= dict.fromkeys(("deg", "°"), Unit(angle, Fraction(1, 180), 1))
-    out |= dict.fromkeys(("rev", "turn", "turns"), Unit(angle, Fraction(2), 1))
-    rate = angle.times(time, -1)
-    out |= {
-        "rpm": Unit(rate, Fraction(2, 60), 1),
-        "Hz": Unit(rate, Fraction(2), 1),
-        "kHz": Unit(rate, Fraction(2000), 1),
-    }
-    return out
 
 
 UNITS = _units()
@@ -103,36 +101,36 @@ class Measured:
     dimension: Dimension | None
 
 
-def measured(text: str) -> Measured:
-    """The number that a text says, or a sentence."""
-    parts = re.fullmatch(rf"\s*({NUMBER})(.*)", text, re.DOTALL) if len(text) <= LONGEST else None
+def parse_number(text: str) -> Measured:
+    """The number in a text. Raises InputError if it is no number or has an unknown unit."""
+    parts = re.fullmatch(rf"\s*({NUMBER})(.*)", text, re.DOTALL) if len(text) <= MAX_CHARACTERS else None
     if parts is None:
-        raise InputError(f"{shortened(text)!r} is no number")
+        raise InputError(f"{abbreviated(text)!r} is not a number")
     number, unit = parts[1], parts[2].strip()
     if not math.isfinite(float(number)):
         raise InputError(f"{number!r} is too large for a number")
     if not unit:
         return Measured(float(number), None)
-    whole = unit_of(unit)
+    whole = parse_unit(unit)
     if whole.factor == 1 and not whole.pi:
         return Measured(float(number), whole.dimension)
     try:
         return Measured(float(Fraction(number) * whole.factor) * math.pi**whole.pi, whole.dimension)
     except OverflowError:
-        raise InputError(f"{shortened(text)!r} is too large for a number") from None
+        raise InputError(f"{abbreviated(text)!r} is too large for a number") from None
 
 
-def unit_of(text: str) -> Unit:
-    """The product of the units in a text: each / divides by the one after it."""
+def parse_unit(text: str) -> Unit:
+    """The product of the units in a text; each / divides by the one unit after it."""
     dimension, factor, pi, place = NONE, Fraction(1), 0, 0
     while place < len(text):
         found = FACTOR.match(text, place)
         if found is None:
-            raise InputError(f"no unit is written {shortened(text)!r}; write them as in 'kg/m^3', 'N m', 'N s/m'")
-        sign, name, power, raised = found.groups()
+            raise InputError(f"{abbreviated(text)!r} is not a unit; write units as in 'kg/m^3', 'N m', 'N s/m'")
+        sign, name, power, superscript = found.groups()
         if name not in UNITS:
             raise InputError(unknown("unit", name, dict.fromkeys((*COMMON, *UNITS))))
-        times = RAISED[raised or power] if (raised or power) in RAISED else int(power or 1)
+        times = SUPERSCRIPTS[superscript or power] if (superscript or power) in SUPERSCRIPTS else int(power or 1)
         times = -times if sign == "/" else times
         unit = UNITS[name]
         dimension, factor, pi = (
@@ -144,12 +142,12 @@ def unit_of(text: str) -> Unit:
     return Unit(dimension, factor, pi)
 
 
-def shortened(text: str) -> str:
-    """A text as a message shows it."""
+def abbreviated(text: str) -> str:
+    """The text, cut to 40 characters for messages."""
     return text if len(text) <= 40 else f"{text[:37]}…"
 
 
-# what keys ask for, by name: its dimension and an example
+# quantities by name: dimension and an example
 QUANTITIES: dict[str, tuple[Dimension, str]] = {
     "number": (NONE, "0.3"),
     "length": (Dimension(m=1), "6 mm"),
@@ -176,8 +174,8 @@ QUANTITIES: dict[str, tuple[Dimension, str]] = {
 }
 
 
-def called(dimension: Dimension) -> str:
-    """What a dimension is, in words."""
+def dimension_name(dimension: Dimension) -> str:
+    """The name of a dimension: "a length", or its powers where it has none."""
     for name, (known, _) in QUANTITIES.items():
         if known == dimension and dimension != NONE:
             return f"a {name}" if name[0] not in "aeiou" else f"an {name}"

@@ -1,0 +1,298 @@
+"""phloat run and phloat view: a motion in a folder, with its outputs, and its page in a browser."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+import webbrowser
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import phloat as ph
+from phloat.cli import models
+from phloat.cli.console import Console, Interrupted, as_json, six_digits
+from phloat.errors import ConvergenceError, InputError
+from phloat.files.model import Model, require_request
+from phloat.files.requests import ModesRequest
+from phloat.motion.saving.files import locked
+from phloat.motion.saving.folder import RunFolder
+from phloat.motion.summary import describe_deformation
+
+PAGE, TABLE, SUMMARY = "page.html", "outputs.csv", "summary.json"
+TEXT_BROWSERS = ("www-browser", "links", "elinks", "lynx", "w3m")
+
+
+def run_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
+    """Simulates a model."""
+    model = models.with_times(models.load_file(args.model), None if args.resume else args.t_end, args.dt)
+    if args.resume and (args.output or args.overwrite or args.dt):
+        raise InputError("--resume goes on in its folder with its step; leave out -o, --overwrite and --dt")
+    require_request(model, "simulate")
+    models.try_outputs(model)
+    linear = not isinstance(model.system, ph.System)
+    if args.resume and linear:
+        raise InputError(f"{model.label} is linear, and its runs cannot be resumed; run it again")
+    folder = Path(args.resume) if args.resume else _folder(model, args.output, args.overwrite)
+    console.title(model.name or model.label)
+    begin = time.perf_counter()
+    result = _simulate(model, args, folder, linear, console)
+    took = time.perf_counter() - begin
+    data = _write(model, result, folder, page=not args.no_page)
+    data = {"model": args.model, "name": model.name, "folder": str(folder), **data, "seconds": took}
+    (folder / SUMMARY).write_text(as_json(data) + "\n", encoding="utf-8")
+    _print_summary(console, data, took)
+    return data
+
+
+def _folder(model: Model, wanted: str | None, overwrite: bool) -> Path:
+    """The folder of the run: the one that was given, or the first free one with the name of the model."""
+    first = Path(wanted or f"{models.stem(model)}.run")
+    if overwrite and first.is_dir():
+        if not _has_run(first):
+            raise InputError(f"{str(first)!r} exists and has no run in it; --overwrite replaces runs only")
+        _clear(first)
+        return first
+    if wanted is None:
+        numbered = (Path(f"{models.stem(model)}.run-{k}") for k in range(2, 10_000))
+        while first.exists() and (not first.is_dir() or any(first.iterdir())):
+            first = next(numbered)
+    elif first.exists() and not first.is_dir():
+        raise InputError(f"{wanted!r} is a file; a run is saved in a folder")
+    elif first.is_dir() and _has_run(first):
+        raise InputError(
+            f"there is a run in {wanted!r} already; give another folder, --overwrite it, or continue it: --resume {wanted}"
+        )
+    return first
+
+
+def _has_run(folder: Path) -> bool:
+    return (folder / "run.json").exists() or (folder / SUMMARY).exists()
+
+
+def _clear(folder: Path) -> None:
+    """Removes the run and the files made of it."""
+    with locked(folder):  # not while another process writes there
+        RunFolder(folder).clear()
+    for name in (PAGE, TABLE, SUMMARY):
+        (folder / name).unlink(missing_ok=True)
+
+
+def _simulate(model: Model, args: argparse.Namespace, folder: Path, linear: bool, console: Console) -> Any:
+    """The motion; what was written is kept if it fails."""
+    progress = False if console.quiet else None
+    try:
+        if linear:
+            return ph.run(model, threads=args.threads)
+        if not args.resume:
+            return ph.run(model, save=folder, progress=progress, threads=args.threads)
+        t_end = models.seconds("--t-end", args.t_end) if args.t_end else None
+        return ph.resume(
+            folder,
+            model.system,  # type: ignore[arg-type]  # a mechanism, not a linear system
+            u=dict(model.inputs),
+            controller=model.controller,
+            t_end=t_end,
+            progress=progress,
+            threads=args.threads,
+        )
+    except KeyboardInterrupt as error:
+        raise Interrupted(_interrupted(model, args.model, folder)) from error
+    except ConvergenceError as error:
+        if error.result is not None and (folder / "run.json").exists():
+            raise ConvergenceError(
+                f"{error}; the motion up to then is kept: phloat view {folder}", error.result
+            ) from error
+        raise
+
+
+def _interrupted(model: Model, path: str, folder: Path) -> str:
+    """The message of an interrupted run: what was kept, and how to continue."""
+    where = RunFolder(folder)
+    if not where.taken:
+        if folder.is_dir() and not any(folder.iterdir()):
+            os.rmdir(folder)
+        return "interrupted before anything was written; nothing is left"
+    description = where.description()
+    if not description["pieces"]:
+        _clear(folder)
+        return "interrupted before anything was written; nothing is left"
+    _copy(model, folder)
+    return (
+        f"interrupted; {description['rows']} times up to t = {description['times'][1]:g} s are kept in {folder}; "
+        f"continue with: phloat run {path} --resume {folder}"
+    )
+
+
+# --- results ---------------------------------------------------------------------------------------------------------
+
+
+def _write(model: Model, result: Any, folder: Path, *, page: bool) -> dict[str, Any]:
+    """Writes outputs, page and model beside the run, and returns a summary."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = models.outputs(model, result)
+    single = {name: value for name, value in found.items() if model.outputs[name].take is not None}
+    series = {name: value for name, value in found.items() if name not in single}
+    if series:
+        heads = [head for name, value in series.items() for head in models.column_names(name, value.shape[1:])]
+        table = np.column_stack([result.t, *(value.reshape(len(result), -1) for value in series.values())])
+        models.write_table(folder / TABLE, ["t", *heads], table)
+    _copy(model, folder)
+    if page:
+        ph.to_html(result, folder / PAGE, title=model.name or models.stem(model), u=dict(model.inputs) or None)
+    about = {"times": len(result), "t_start": result.t[0], "t_end": result.t[-1], "dt": _dt(model, result)}
+    return {
+        **about,
+        "scheme": _scheme(result),
+        "energy": _energy(model, result),
+        "deformation": dict(result.info.get("deformation", {})),
+        "outputs": single,
+        "series": {name: _range(value) for name, value in series.items()},
+        "table": str(folder / TABLE) if series else None,
+        "page": str(folder / PAGE) if page else None,
+    }
+
+
+def _copy(model: Model, folder: Path) -> None:
+    """Copies the model file; model.json is the system as it was built."""
+    assert model.path is not None
+    name = model.path.name if model.path.name != "model.json" else "model-given.json"
+    (folder / name).write_text(model.text, encoding="utf-8")
+
+
+def _dt(model: Model, result: Any) -> float | None:
+    dt: Any = result.info.get("dt") if isinstance(result, ph.Result) else None
+    return dt if dt is not None or model.simulate is None else model.simulate.dt
+
+
+def _scheme(result: Any) -> str:
+    scheme: Any = result.info.get("scheme", {}) if isinstance(result, ph.Result) else {}
+    return str(scheme.get("name", "Midpoint"))
+
+
+def _energy(model: Model, result: Any) -> dict[str, Any]:
+    """The energy at both ends, and the residual of its balance relative to the largest energy or work."""
+    if isinstance(result, ph.Result):
+        ledger = ph.energy_ledger(result, u=dict(model.inputs))
+        missing, supplied = ledger.relative, float(sum(line[-1] for line in ledger.supplied.values()))
+    else:
+        largest = max(float(np.abs(x).max(initial=0.0)) for x in (result.energy, result.works, result.lost))
+        missing = float(np.abs(result.residual).max()) / largest if largest else 0.0
+        supplied = float(result.works[-1].sum())
+    return {"start": result.energy[0], "end": result.energy[-1], "supplied": supplied, "residual": missing}
+
+
+def _range(value: np.ndarray) -> dict[str, Any]:
+    return {"min": value.min(axis=0), "max": value.max(axis=0), "last": value[-1]}
+
+
+def _print_summary(console: Console, data: dict[str, Any], took: float) -> None:
+    energy = data["energy"]
+    facts = {
+        "motion": f"{data['times']} times to t = {data['t_end']:g} s by {data['scheme']}, in {took:.2g} s",
+        "energy": f"{energy['start']:.6g} J → {energy['end']:.6g} J, relative residual of the balance {energy['residual']:.0e}",
+    }
+    if far := data["deformation"]:
+        facts["deformation"] = describe_deformation(far)
+    console.facts(facts)
+    for name, value in data["outputs"].items():
+        console.say(f"  {name} = {_value(value)}")
+    for name, ends in data["series"].items():
+        console.say(f"  {name}: {_value(ends['min'])} … {_value(ends['max'])}, at the end {_value(ends['last'])}")
+    if data["page"]:
+        console.say(f"view it: phloat view {data['folder']}")
+    else:
+        console.say(f"written: {data['folder']}")
+
+
+def _value(value: Any) -> str:
+    array = np.asarray(value)
+    return (
+        six_digits(float(array))
+        if array.ndim == 0
+        else "(" + ", ".join(six_digits(float(x)) for x in array.ravel()[:3]) + ")"
+    )
+
+
+# --- view ------------------------------------------------------------------------------------------------------------
+
+
+def view_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
+    """Makes a page and opens it."""
+    what = Path(args.what)
+    if not what.exists():
+        raise InputError(f"there is no {args.what!r}; give a folder with a run, a model file or a page")
+    if args.modes and (what.is_dir() or what.suffix.lower() in (".html", ".htm")):
+        raise InputError(f"--modes is for model files, and {args.what!r} is not one")
+    if what.is_dir():
+        page = _run_page(what, args.output)
+    elif what.suffix.lower() in (".html", ".htm"):
+        page = what
+    else:
+        page = _model_page(args, console)
+    opened = not args.no_browser and open_page(page)
+    console.say(f"{'opened' if opened else 'open in a browser'}: {page.resolve().as_uri()}")
+    return {"what": args.what, "page": str(page), "opened": opened}
+
+
+def _run_page(folder: Path, output: str | None) -> Path:
+    """The page of a run: the one in its folder, unless the run is newer."""
+    page, run = folder / PAGE, folder / "run.json"
+    if not run.exists():
+        if page.exists() and output is None:
+            return page
+        raise InputError(f"{str(folder)!r} has no run and no page; `phloat run model.yaml -o {folder}` makes one")
+    if output is None and page.exists() and page.stat().st_mtime >= run.stat().st_mtime:
+        return page
+    target = _require_page(output) if output else page
+    title, inputs = _title_and_inputs(folder)
+    return ph.to_html(ph.load_result(folder), target, title=title or folder.stem, u=inputs)
+
+
+def _title_and_inputs(folder: Path) -> tuple[str, dict[str, Any] | None]:
+    """Name and inputs of the model that was run, if its file is in the folder."""
+    ours = ("run.json", "model.json", SUMMARY)
+    for file in sorted(folder.iterdir()):
+        if file.suffix in (".yaml", ".yml", ".json") and file.name not in ours:
+            try:
+                model = ph.load_model(file)
+            except (OSError, InputError):  # a mesh that it names is elsewhere
+                continue
+            return model.name, dict(model.inputs) or None
+    return "", None
+
+
+def _model_page(args: argparse.Namespace, console: Console) -> Path:
+    """The page of a model: its run, or else its modes."""
+    model = models.load_file(args.what)
+    page = _require_page(args.output or f"{models.stem(model)}.html")
+    title = model.name or models.stem(model)
+    if model.simulate is not None and not args.modes:
+        result = ph.run(model, progress=False if console.quiet else None)
+        return ph.to_html(result, page, title=title, u=dict(model.inputs) or None)
+    request = model.modes or ModesRequest()
+    found = ph.run_modes(replace(model, modes=replace(request, along=None)))
+    assert isinstance(found, ph.Modes)
+    return ph.to_html(found, page, title=title)
+
+
+def _require_page(path: str) -> Path:
+    models.require_suffix(path, (".html", ".htm"))
+    return Path(path)
+
+
+def open_page(page: Path) -> bool:
+    """Opens a page in a graphical browser; returns whether there is one."""
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return False
+    try:
+        browser = webbrowser.get()
+        if getattr(browser, "name", "") in TEXT_BROWSERS:
+            return False
+        return bool(browser.open(page.resolve().as_uri()))
+    except (webbrowser.Error, OSError):
+        return False

@@ -1,0 +1,204 @@
+"""Bodies: the recipe stands behind its word, and beside it how a body is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from phloat.bodies.beams.beam import Beam
+from phloat.bodies.beams.fields import FRAMES, OF_PIECE
+from phloat.bodies.beams.split import Split
+from phloat.bodies.construction import Construction, ConstructionStep
+from phloat.bodies.rigid import PointMass, RigidBody
+from phloat.bodies.superelements.superelement import Superelement
+from phloat.errors import InputError
+from phloat.format.attached import File, load_matrices, store_matrices
+from phloat.format.derive import file_word, record, record_keys, summary
+from phloat.format.kinds import FRACTION, NAME, Count, Text
+from phloat.format.materials import BEAM_MATERIAL, BEAM_SECTION, DAMPING
+from phloat.format.records import Key, ListOf, MapOf, OneOf, Record, Variant
+from phloat.format.units import LENGTHS, MASSES, UNITS
+from phloat.linear.reduction.basis import Basis
+
+Parts = tuple[Any, Mapping[str, Any]]
+
+
+def steps(made: Construction, *verbs: str) -> dict[str, dict[str, Any]]:
+    """The arguments of the steps by which a body was made, by method: {"discretise": {"0": 4}, "reduced": {"modes": 2}}.
+
+    Raises InputError if there are other methods than these. The plane and the pieces of a split beam are left out: they follow.
+    """
+    out: dict[str, dict[str, Any]] = {}
+    for step in made.steps:
+        if step.method in ("in_plane", "piece"):
+            continue
+        if step.method not in verbs or step.method in out:
+            raise InputError(f"a file cannot hold {step!r}")
+        out[step.method] = _arguments(step)
+    return out
+
+
+def _arguments(step: ConstructionStep) -> dict[str, Any]:
+    given = {str(k): value for k, value in enumerate(step.arguments)} | dict(step.options)
+    if any(isinstance(value, Basis) for value in given.values()):
+        raise InputError(
+            "a file cannot hold a basis from krylov_basis, modal_basis or pod_basis; reduce the body by modes"
+        )
+    return {name: value for name, value in given.items() if not (name == "basis" and value is None)}
+
+
+def options(what: str, *keys: Key) -> Record:
+    """The options of a reduction; a number stands for its modes."""
+    return Record(what, keys, lambda **given: given, short="modes", parts=lambda given: given)
+
+
+# --- beams ------------------------------------------------------------------------------------------------------------
+
+FRAME = OneOf((Text(tuple(FRAMES)), MapOf(ListOf(NAME), keys=FRACTION)), lambda v: int(not isinstance(v, str)))
+BEAM = record(Beam, "a beam", section=BEAM_SECTION, material=BEAM_MATERIAL, frame=FRAME, damping=DAMPING)
+ELEMENTS = OneOf((Count(1), ListOf(FRACTION, least=2)), lambda v: int(hasattr(v, "__len__")))
+REDUCED_BEAM = options(
+    "a reduced beam",
+    Key("modes", Count(1), "bending modes in each plane"),
+    Key("axial", Count(0), "axial modes", 2),
+    Key("torsion", Count(0), "torsion modes", 2),
+    Key("loaded", ListOf(NAME), "ports whose static response is kept too", None),
+)
+
+
+def make_beam(
+    beam: Beam, elements: Any, split: int | None = None, reduced: Mapping[str, Any] | None = None
+) -> Construction:
+    """A beam with elements, split into pieces, reduced."""
+    made = Construction(beam if split is None else Split(beam, split)).then("discretise", elements)
+    return made if reduced is None else made.then("reduced", **{k: v for k, v in reduced.items() if v is not None})
+
+
+def beam_parts(made: Construction) -> Parts | None:
+    """The beam and how the body was made of it."""
+    recipe = made.recipe
+    beam, pieces = (recipe.beam, recipe.pieces) if isinstance(recipe, Split) else (recipe, None)
+    if not isinstance(beam, Beam):
+        return None
+    taken = steps(made, "discretise", "reduced")
+    reduced, default = taken.get("reduced"), () if pieces is None else ("P", "C")
+    if reduced is not None:
+        loaded = tuple(reduced.get("loaded", default))
+        reduced = reduced | {"loaded": None if loaded == default else loaded}
+    if pieces is not None and beam.frame is None:
+        beam = replace(beam, frame=OF_PIECE)  # written out: a saved model stays the same if the default changes
+    return beam, {"elements": taken["discretise"]["0"], "split": pieces, "reduced": reduced}
+
+
+BEAM_VARIANT = Variant(
+    "beam",
+    BEAM,
+    make_beam,
+    beam_parts,
+    (
+        Key(
+            "elements",
+            ELEMENTS,
+            "how many equal elements (in each piece of a split beam), or the fractions between them",
+        ),
+        Key("split", Count(1), "into so many floating pieces, for large bending", None),
+        Key("reduced", REDUCED_BEAM, "to few coordinates", None),
+    ),
+    doc=summary(Beam),
+)
+
+# --- rigid bodies -----------------------------------------------------------------------------------------------------
+
+
+def rigid_variant(kind: Record) -> Variant:
+    """The variant of a body that is made without options."""
+    cls: Any = kind.make
+
+    def parts(made: Construction) -> Parts | None:
+        rigid = isinstance(made.recipe, cls) and not steps(made, "discretise")["discretise"]
+        return (made.recipe, {}) if rigid else None
+
+    return Variant(
+        file_word(cls), kind, lambda recipe: Construction(recipe).then("discretise"), parts, doc=summary(cls)
+    )
+
+
+RIGID_VARIANTS = (
+    rigid_variant(record(RigidBody, "a rigid body")),
+    rigid_variant(record(PointMass, "a point mass", short="mass")),
+)
+
+# --- superelements: matrices as NumPy arrays, or in the text files of other codes ---------------------------------------
+
+FILE_UNITS = Record(
+    "units",
+    (Key("length", Text(LENGTHS), "of length", "m"), Key("mass", Text(MASSES), "of mass", "kg")),
+    lambda length="m", mass="kg": (float(UNITS[length].factor), float(UNITS[mass].factor)),
+)
+NODES = OneOf((ListOf(Count(0), least=1), NAME), lambda v: int(isinstance(v, str)))
+
+
+def superelement(interfaces: Mapping[str, Any], **given: Any) -> Superelement:
+    """From arrays, or from the text files of other codes."""
+    files = {name: given.pop(name, None) for name in ("matrices", "mass", "stiffness", "nodes", "units")}
+    if files["matrices"] is not None:
+        for name, chosen in interfaces.items():
+            if isinstance(chosen, str):
+                raise InputError(
+                    f"interface {name!r} is {chosen!r}; with matrices in an .npz file it is a list of node numbers"
+                )
+        arrays = load_matrices(files["matrices"])
+        return Superelement.from_matrices(interfaces=interfaces, **arrays, **given)
+    if lacking := [name for name in ("mass", "stiffness", "nodes") if files[name] is None]:
+        raise InputError(f"give matrices (.npz), or mass, stiffness and nodes of other codes; there is no {lacking[0]}")
+    units = files["units"] or (1.0, 1.0)
+    return Superelement.from_files(files["mass"], files["stiffness"], files["nodes"], interfaces, units=units, **given)
+
+
+def superelement_arguments(body: Superelement) -> Mapping[str, Any]:
+    interfaces = {name: np.asarray(at).tolist() for name, at in body.interfaces.items()}
+    return {k.argument: getattr(body, k.argument) for k in OPTIONS} | {"matrices": body, "interfaces": interfaces}
+
+
+OPTIONS = record_keys(
+    Superelement, ("M", "K", "nodes", "dofs", "R", "masses"), interfaces=MapOf(NODES, least=1), damping=DAMPING
+)
+SUPERELEMENT = Record(
+    "a superelement",
+    (
+        Key(
+            "matrices",
+            File("a file of matrices", store_matrices),
+            "M, K, nodes (and dofs, R, masses) as NumPy arrays, .npz",
+            None,
+        ),
+        Key("mass", File("a matrix"), "the mass matrix of CalculiX, Abaqus, Nastran or Matrix Market", None),
+        Key("stiffness", File("a matrix"), "the stiffness matrix", None),
+        Key("nodes", File("a file of nodes"), "*NODE, GRID or a table", None),
+        Key("units", FILE_UNITS, "of these files", None),
+        *OPTIONS,
+    ),
+    superelement,
+    parts=superelement_arguments,
+)
+
+
+def superelement_parts(made: Construction) -> Parts | None:
+    if not isinstance(made.recipe, Superelement):
+        return None
+    modes = steps(made, "discretise")["discretise"].get("0")
+    if modes is not None and modes != made.recipe.modes:
+        raise InputError(f"discretise({modes}) of a superelement; give modes={modes} in its recipe")
+    return made.recipe, {}
+
+
+SUPERELEMENT_VARIANT = Variant(
+    "superelement",
+    SUPERELEMENT,
+    lambda body: Construction(body).then("discretise", None),
+    superelement_parts,
+    doc=summary(Superelement),
+)

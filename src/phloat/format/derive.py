@@ -1,0 +1,169 @@
+"""Kinds of model files derived from dataclasses.
+
+The annotation of a field says its kind; its metadata (`describe`) says what it means, which quantities it measures and its limits.
+Fields of other types get their kind by a keyword: record(Beam, "a beam", section=SECTION, …).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import PPoly
+
+from phloat.algebra.metadata import Description, description
+from phloat.errors import InputError
+from phloat.format.kinds import (
+    ANY_NUMBER,
+    FRACTION,
+    Boolean,
+    Converted,
+    Count,
+    Direction,
+    Kind,
+    Matrix3,
+    Number,
+    Text,
+    Vector,
+)
+from phloat.format.node import Node
+from phloat.format.records import REQUIRED, Key, ListOf, MapOf, OneOf, Record, Variant
+
+# what a curve is a function of, and its value, by the quantity of its slope
+CURVES = {
+    "stiffness": ("length", "force"),
+    "torsional stiffness": ("angle", "torque"),
+    "damping": ("velocity", "force"),
+    "torsional damping": ("angular rate", "torque"),
+}
+
+
+class PiecewisePolynomials(Record):
+    """{breaks, coefficients}; a mapping without breaks is a table {argument: value}."""
+
+    def matches(self, node: Node) -> bool:
+        return node.child("breaks") is not None
+
+
+def _polynomials(breaks: Any, coefficients: Any) -> PPoly:
+    c = np.array(coefficients, dtype=float) if len({len(row) for row in coefficients}) == 1 else np.zeros(0)
+    if c.ndim != 2 or len(c) != len(breaks) - 1:
+        raise InputError(
+            f"coefficients are {len(coefficients)} rows for {len(breaks)} breaks; one row of equal length is needed "
+            "between each two breaks"
+        )
+    return PPoly(c[:, ::-1].T.copy(), np.array(breaks, dtype=float))
+
+
+def curve_kind(d: Description) -> OneOf:
+    """A slope, piecewise polynomials, or a table {argument: value}."""
+    argument, value = (Number(tuple(names)) for names in zip(*(CURVES[name] for name in d.quantities), strict=True))
+    rows = "of 1, x − break, (x − break)² … in SI units, one row between each two breaks"
+    polynomials = PiecewisePolynomials(
+        "piecewise polynomials",
+        (
+            Key("breaks", ListOf(argument, least=2), "where they begin and end"),
+            Key("coefficients", ListOf(ListOf(ANY_NUMBER), least=1), rows),
+        ),
+        _polynomials,
+        parts=lambda value: {"breaks": value.x.tolist(), "coefficients": value.c[::-1].T.tolist()},
+    )
+    kinds = (Number(d.quantities, least=0.0), polynomials, MapOf(value, keys=argument, least=2))
+    return OneOf(kinds, lambda v: 2 if isinstance(v, Mapping) else int(isinstance(v, PPoly)))
+
+
+def number_kind(d: Description) -> Number:
+    return Number(d.quantities or ("number",), d.least, d.above, d.most)
+
+
+def vector_kind(d: Description) -> Kind:
+    return Direction() if d.quantities == ("direction",) else Vector(d.quantities or ("number",), (d.size,))
+
+
+def names_kind(d: Description) -> Kind:
+    """One name, or several."""
+    return ListOf(Text(d.choices), alone=True)
+
+
+VECTORS = ("Vector", "Point", "Sequence[float]", "tuple[float, float, float]", "tuple[float, ...]")
+KINDS: dict[str, Callable[[Description], Kind]] = {
+    "float": number_kind,
+    "int": lambda d: Count(int(d.least or 0), None if d.most is None else int(d.most)),
+    "bool": lambda d: Boolean(),
+    "str": lambda d: Text(d.choices),
+    "np.ndarray": lambda d: Matrix3(d.quantities or ("number",)),
+    "Curve": curve_kind,
+    **dict.fromkeys(VECTORS, vector_kind),
+    **dict.fromkeys(("Sides", "tuple[str, ...]", "str | Sequence[str]"), names_kind),
+}
+MAPPING = re.compile(r"Mapping\[(str|float), (.*)\]")
+
+
+def annotation(f: Field[Any]) -> str:
+    """The annotation of a field as text, whether or not its module has `from __future__ import annotations`."""
+    return f.type if isinstance(f.type, str) else getattr(f.type, "__name__", str(f.type))
+
+
+def derived_kind(text: str, d: Description) -> Kind:
+    """The kind of a field that is annotated so. Raises KeyError if there is none."""
+    if found := MAPPING.fullmatch(text):
+        return MapOf(derived_kind(found[2], d), keys=FRACTION if found[1] == "float" else None)
+    return KINDS[text.removesuffix(" | None")](d)
+
+
+def record_keys(cls: type, omit: tuple[str, ...] = (), **kinds: Kind) -> tuple[Key, ...]:
+    """A key for each field of a dataclass but those in `omit`, the required ones first."""
+    out = []
+    for f in fields(cls):
+        if not f.init or f.name in omit:
+            continue
+        default = REQUIRED if f.default is MISSING else f.default
+        if f.default_factory is not MISSING:
+            default = f.default_factory()
+        d = description(f)
+        try:
+            kind = kinds[f.name] if f.name in kinds else derived_kind(annotation(f), d)
+        except KeyError as error:
+            raise TypeError(
+                f"{cls.__name__}.{f.name} is annotated as {error.args[0]!r}, for which model files have no kind; give its kind "
+                f"by a keyword, or annotate it as {', '.join(KINDS)}"
+            ) from None
+        out.append(Key(d.key or f.name, kind, d.doc, default, f.name))
+    return tuple(sorted(out, key=lambda k: k.default is not REQUIRED))
+
+
+def record(cls: type, what: str, *, short: str = "", omit: tuple[str, ...] = (), **kinds: Kind) -> Record:
+    """The record of a dataclass."""
+    return Record(what, record_keys(cls, omit, **kinds), cls, short)
+
+
+def file_word(cls: type) -> str:
+    """The word of a class in model files: JointSpring → joint spring."""
+    return re.sub(r"(?<!^)(?=[A-Z])", " ", cls.__name__).lower()
+
+
+def summary(cls: type) -> str:
+    """The first sentence of the docstring of a class."""
+    return (cls.__doc__ or "").partition("\n")[0]
+
+
+def variant(cls: Any, kind: Kind, word: str = "", *, bare: bool = False, doc: str = "") -> Variant:
+    """The variant of a class whose values, of some kind, stand behind its word."""
+
+    def make(value: Any = None) -> Any:
+        return cls() if value is None else value
+
+    def parts(value: Any) -> tuple[Any, Mapping[str, Any]] | None:
+        return (value, {}) if type(value) is cls else None
+
+    return Variant(word or file_word(cls), kind, make, parts, bare=bare, doc=doc or summary(cls))
+
+
+def wrapper(cls: Any, kind: Kind, word: str = "", doc: str = "") -> Variant:
+    """The variant of a class whose only field stands behind its word."""
+    (only,) = fields(cls)
+    return variant(cls, Converted(kind, cls, attrgetter(only.name)), word, doc=doc)

@@ -1,0 +1,59 @@
+"""Numbers that may depend on the place: tables along a beam, polynomials over a plate."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from phloat.algebra.profiles import Polynomial, Polynomials, Profile
+from phloat.errors import InputError
+from phloat.format.kinds import ANY_NUMBER, FRACTION, Converted, Kind, Number, Vector
+from phloat.format.records import ListOf, MapOf, OneOf, Variant, Variants
+
+
+def function_data(value: Any, cls: type, what: str) -> Any:
+    """The only field of a value of a class. Raises InputError for other functions, which no file can hold."""
+    if not isinstance(value, cls):
+        raise InputError(f"{what} is a Python function, which a file cannot hold; write it as {cls.__name__}(…)")
+    (only,) = fields(cls)
+    return getattr(value, only.name)
+
+
+def function_variant(cls: Any, kind: Kind, what: str, doc: str) -> Variant:
+    """The variant of a class of functions: {polynomial: …}."""
+    word = {Polynomial: "polynomial", Polynomials: "components"}[cls]
+    return Variant(word, kind, cls, lambda value: (function_data(value, cls, what), {}), doc=doc)
+
+
+def over_surface(number: Number, coefficient: Number = ANY_NUMBER) -> Variants:
+    """A number, or a polynomial of x and y."""
+    kind = MapOf(coefficient, least=1, what="term such as 1, x, y^2, x y")
+    doc = "coefficients in SI units: {1: …, x: …, y^2: …, x y: …}"
+    polynomial = function_variant(Polynomial, kind, "a field over a surface", doc)
+    return Variants("a field", (polynomial,), alone=number, is_alone=lambda value: not callable(value))
+
+
+def along_line(number: Number) -> OneOf:
+    """A number, or a table {s: value}."""
+    table = MapOf(number, keys=FRACTION, least=1)
+    profile = Converted(table, Profile, lambda value: function_data(value, Profile, "a load along a beam"))
+    return OneOf((number, profile), lambda value: int(callable(value)))
+
+
+TRACTION = ("stress", "force per length", "number")
+LINE = along_line(Number(("force per length",)))
+SURFACE = over_surface(Number(("stress", "number")))
+THICKNESS = over_surface(Number(("length",)), Number(("length",)))
+VECTOR_FIELD = Variants(
+    "a field",
+    (
+        function_variant(
+            Polynomials,
+            ListOf(over_surface(Number(TRACTION)), least=3),
+            "a traction",
+            "three numbers or polynomials",
+        ),
+    ),
+    alone=Vector(TRACTION),
+    is_alone=lambda value: not callable(value),
+)

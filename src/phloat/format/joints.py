@@ -1,0 +1,89 @@
+"""Joints, springs, dampers and forces: what they act on stands behind the word, their other fields beside it.
+
+A new class needs a place in `JOINTS`, and `describe` for the units of its fields; nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any
+
+from scipy.interpolate import PPoly
+
+from phloat.format.derive import annotation, file_word, record_keys, summary
+from phloat.format.fields import LINE, SURFACE, VECTOR_FIELD
+from phloat.format.kinds import Context, Kind, Plain, Schema, Text, Writer
+from phloat.format.node import Node
+from phloat.format.records import Variant, Variants
+from phloat.joints import elements, pairs, tie
+from phloat.joints.curves import curve, resistance
+
+JOINTS = (
+    *(pairs.Revolute, pairs.Prismatic, pairs.Weld, pairs.Spherical, pairs.Universal, pairs.Cylindrical, pairs.Planar),
+    *(pairs.Slide, pairs.Drive),
+    *(elements.Spring, elements.Damper, elements.Bushing, elements.JointSpring, elements.JointDamper),
+    *(elements.Force, elements.Torque, elements.Load),
+    *(tie.Tie, tie.Pressure, tie.Traction),
+)
+FIELDS: Mapping[type, Mapping[str, Kind]] = {  # fields that may be functions of the place
+    elements.Load: {"per_length": LINE},
+    tie.Pressure: {"per_area": SURFACE},
+    tie.Traction: {"per_area": VECTOR_FIELD},
+}
+
+
+class Ends:
+    """Two ports, [ground, rod.P]."""
+
+    expected = "two ports: [ground, body.port] or [body.port, body.port]"
+
+    def matches(self, node: Node) -> bool:
+        return node.items is not None
+
+    def read(self, node: Node, context: Context) -> tuple[str, ...]:
+        if node.items is None or len(node.items) != 2:
+            node.fail_expected(self.expected)
+        return tuple(Text(what="a port: body.port or ground").read(item, context) for item in node.items)
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        return list(value)
+
+    def schema(self) -> Schema:
+        return {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
+
+
+def joint(cls: Any) -> Variant:
+    """The variant of a joint or force element.
+
+    What it acts on are its positional fields of type str: two ports, or one port, joint, body or boundary.
+    """
+    ends = [f for f in fields(cls) if annotation(f) == "str" and not f.kw_only and f.default is MISSING]
+    keys = record_keys(cls, (*(f.name for f in ends), "over"), **FIELDS.get(cls, {}))
+    curves = [f.name for f in fields(cls) if annotation(f) == "Curve"]
+    pair = len(ends) == 2
+
+    def make(acts_on: Any, **options: Any) -> Any:
+        return cls(*(acts_on if pair else (acts_on,)), **options)
+
+    def parts(value: Any) -> tuple[Any, Mapping[str, Any]] | None:
+        if type(value) is not cls:
+            return None
+        acts_on = tuple(getattr(value, f.name) for f in ends)
+        return acts_on if pair else acts_on[0], vars(value) | {name: tabulated(value, name) for name in curves}
+
+    kind = (
+        Ends() if pair else Text(what={"port": "a port: body.port"}.get(ends[0].name, f"the name of a {ends[0].name}"))
+    )
+    return Variant(file_word(cls), kind, make, parts, keys, doc=summary(cls))
+
+
+def tabulated(value: Any, name: str) -> Any:
+    """A stiffness or damping; a function is replaced by the piecewise polynomials that stand for it in runs."""
+    given = getattr(value, name)
+    if not callable(given) or isinstance(given, PPoly):
+        return given
+    return (curve if name == "stiffness" else resistance)(name, given, value.over)[1].polynomials()
+
+
+JOINT = Variants("a joint", tuple(map(joint, JOINTS)))

@@ -1,0 +1,351 @@
+"""Kinds of values in a model file. Each reads a node, writes a value as plain data, and describes itself as JSON Schema."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from phloat.errors import InputError, unknown
+from phloat.format.node import FileError, Node
+from phloat.format.units import QUANTITIES, Dimension, dimension_name, parse_number
+
+Plain = Any  # what JSON can express
+Schema = dict[str, Any]
+Arrays = Mapping[str, np.ndarray]
+
+INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+WITH_UNIT = {
+    "type": "string",
+    "pattern": r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*[A-Za-z0-9µμ°%/*^·²³⁴⁻¹ +-]*$",
+    "examples": ["6 mm", "200 GPa", "30 deg", "1200 rpm", "2 kN/m"],
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What is known while a file is read: its named materials and sections, its folder, and units still to be checked."""
+
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    folder: Path | None = None
+    units: list[tuple[Node, Dimension]] = field(default_factory=list)  # of numbers that may have any unit
+
+
+@dataclass(frozen=True, eq=False)
+class Writer:
+    """How values are written: `name` may replace a material or section by a name, `arrays` writes a file and returns its name."""
+
+    name: Callable[[str, Any, Plain], Plain] = lambda table, value, plain: plain
+    arrays: Callable[[str, Arrays], str] | None = None
+    body: str = ""  # the body that is being written
+
+
+class Kind(Protocol):
+    """A kind of value."""
+
+    @property
+    def expected(self) -> str:
+        """What it is, for messages: "expected …"."""
+        ...
+
+    def matches(self, node: Node) -> bool:
+        """Whether the node looks like a value of this kind."""
+        ...
+
+    def read(self, node: Node, context: Context) -> Any: ...
+    def write(self, value: Any, writer: Writer) -> Plain: ...
+    def schema(self) -> Schema: ...
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Boolean:
+    """true or false."""
+
+    expected = "true or false"
+
+    def matches(self, node: Node) -> bool:
+        return node.boolean is not None
+
+    def read(self, node: Node, context: Context) -> bool:
+        if node.boolean is None:
+            node.fail_expected(self.expected)
+        return node.boolean
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        return bool(value)
+
+    def schema(self) -> Schema:
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text; one of the `choices` if there are any."""
+
+    choices: tuple[str, ...] = ()
+    what: str = "a name"
+
+    @property
+    def expected(self) -> str:
+        return f"one of {', '.join(self.choices)}" if self.choices else self.what
+
+    def matches(self, node: Node) -> bool:
+        return node.text is not None and not node.empty
+
+    def read(self, node: Node, context: Context) -> str:
+        if node.text is None or node.empty:
+            node.fail_expected(self.expected)
+        if self.choices and node.text not in self.choices:
+            node.fail(unknown(node.path[-1] if node.path else "choice", node.text, self.choices))
+        return node.text
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        return str(value)
+
+    def schema(self) -> Schema:
+        return {"enum": list(self.choices)} if self.choices else {"type": "string"}
+
+
+NAME = Text()
+
+# --- numbers ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in SI units, or a text with a unit that measures one of the quantities `of`; any unit if there are none."""
+
+    of: tuple[str, ...] = ("number",)
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+
+    @property
+    def expected(self) -> str:
+        if not self.of:
+            return "a number, with a unit or in SI units"
+        limits = {"at least": self.least, "more than": self.above, "at most": self.most}
+        words = ", ".join(f"{word} {limit:g}" for word, limit in limits.items() if limit is not None)
+        names = " or ".join(f"a{'n' if n[0] in 'aeiou' else ''} {n}" for n in self.of if n != "number") or "a number"
+        examples = " or ".join(QUANTITIES[name][1] for name in self.of)
+        return f"{names}{f' {words}' if words else ''}, such as {examples}"
+
+    def matches(self, node: Node) -> bool:
+        return node.numeric
+
+    def read(self, node: Node, context: Context) -> float:
+        if node.text is None or node.empty or node.boolean is not None:
+            node.fail_expected(self.expected)
+        if not node.numeric:
+            infinite = node.text.strip().lower().lstrip("+-.") in ("nan", "inf", "infinity")
+            node.fail_expected(f"{'a finite number: ' if infinite else ''}{self.expected}")
+        try:
+            found = parse_number(node.text)
+        except InputError as error:
+            node.fail(f"{error}; expected {self.expected}" if not str(error).startswith("no unit") else str(error))
+        if found.dimension is not None:
+            if not self.of:
+                context.units.append((node, found.dimension))
+            elif not any(found.dimension.fits(QUANTITIES[name][0]) for name in self.of):
+                node.fail(f"found {node.text.strip()!r}, {dimension_name(found.dimension)}; expected {self.expected}")
+        if not self._allows(found.value):
+            node.fail_expected(self.expected)
+        return found.value
+
+    def _allows(self, value: float) -> bool:
+        low = (self.least is None or value >= self.least) and (self.above is None or value > self.above)
+        return math.isfinite(value) and low and (self.most is None or value <= self.most)
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        return float(value)
+
+    def schema(self) -> Schema:
+        limits = {"minimum": self.least, "exclusiveMinimum": self.above, "maximum": self.most}
+        number = {"type": "number"} | {name: limit for name, limit in limits.items() if limit is not None}
+        return {"anyOf": [number, {"$ref": "#/$defs/with unit"}]}
+
+
+ANY_NUMBER = Number(())
+FRACTION = Number(least=0.0, most=1.0)
+TIME = Number(("time",))
+
+
+@dataclass(frozen=True)
+class Count:
+    """A whole number."""
+
+    least: int = 0
+    most: int | None = None
+
+    @property
+    def expected(self) -> str:
+        return f"a whole number, {self.least} {'or more' if self.most is None else f'to {self.most}'}"
+
+    def matches(self, node: Node) -> bool:
+        return node.numeric
+
+    def read(self, node: Node, context: Context) -> int:
+        text = (node.text or "").strip()
+        if not INTEGER.fullmatch(text) or int(text) < self.least or (self.most is not None and int(text) > self.most):
+            node.fail_expected(self.expected)
+        return int(text)
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        return int(value)
+
+    def schema(self) -> Schema:
+        return {"type": "integer", "minimum": self.least} | ({} if self.most is None else {"maximum": self.most})
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A list of numbers of these quantities; of any length if `sizes` is empty."""
+
+    of: tuple[str, ...] = ("number",)
+    sizes: tuple[int, ...] = (3,)
+
+    @property
+    def expected(self) -> str:
+        of = f" of {self.of[0]}" if self.of and self.of != ("number",) else ""
+        return f"a list of {' or '.join(map(str, self.sizes))} numbers{of}" if self.sizes else f"a list of numbers{of}"
+
+    def matches(self, node: Node) -> bool:
+        return node.items is not None
+
+    def read(self, node: Node, context: Context) -> tuple[float, ...]:
+        if node.items is None or (self.sizes and len(node.items) not in self.sizes):
+            node.fail_expected(self.expected)
+        return tuple(Number(self.of).read(item, context) for item in node.items)
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        return [float(x) for x in value]
+
+    def schema(self) -> Schema:
+        size = {"minItems": min(self.sizes), "maxItems": max(self.sizes)} if self.sizes else {}
+        return {"type": "array", "items": Number(self.of).schema(), **size}
+
+
+AXES = {
+    f"{sign}{axis}": tuple(size * float(k == i) for k in range(3))
+    for i, axis in enumerate("xyz")
+    for sign, size in (("", 1.0), ("-", -1.0))
+}
+
+
+@dataclass(frozen=True)
+class Direction:
+    """x, y, z, -x, -y, -z, or three numbers."""
+
+    expected = "a direction: x, y, z, -x, -y, -z or three numbers"
+
+    def matches(self, node: Node) -> bool:
+        return node.items is not None or (node.text or "").strip() in AXES
+
+    def read(self, node: Node, context: Context) -> tuple[float, ...]:
+        if (word := (node.text or "").strip()) in AXES:
+            return AXES[word]
+        if node.items is None or len(node.items) != 3:
+            node.fail_expected(self.expected)
+        found = Vector().read(node, context)
+        if not any(found):
+            node.fail(f"found zeros; expected {self.expected}")
+        return found
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        given = tuple(map(float, value))
+        return next((word for word, axis in AXES.items() if axis == given), list(given))
+
+    def schema(self) -> Schema:
+        return {"anyOf": [{"enum": list(AXES)}, Vector().schema()]}
+
+
+@dataclass(frozen=True)
+class Matrix3:
+    """A matrix of 3 × 3 numbers, by its diagonal or by its rows."""
+
+    of: tuple[str, ...] = ("number",)
+    expected = "three numbers (a diagonal) or three rows of three"
+
+    def matches(self, node: Node) -> bool:
+        return node.items is not None
+
+    def read(self, node: Node, context: Context) -> np.ndarray:
+        if node.items is None or len(node.items) != 3:
+            node.fail_expected(self.expected)
+        row = Vector(self.of)
+        if all(item.items is None for item in node.items):
+            return np.diag(row.read(node, context))
+        return np.array([row.read(item, context) for item in node.items])
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        A = np.asarray(value, dtype=float)
+        return np.diag(A).tolist() if np.array_equal(A, np.diag(np.diag(A))) else A.tolist()
+
+    def schema(self) -> Schema:
+        row = Vector(self.of).schema()
+        return {"anyOf": [row, {"type": "array", "items": row, "minItems": 3, "maxItems": 3}]}
+
+
+# --- kinds made of others ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A value of another kind, converted by `make` after it is read and by `parts` before it is written."""
+
+    of: Kind
+    make: Callable[[Any], Any]
+    parts: Callable[[Any], Any]
+
+    @property
+    def expected(self) -> str:
+        return self.of.expected
+
+    def matches(self, node: Node) -> bool:
+        return self.of.matches(node)
+
+    def read(self, node: Node, context: Context) -> Any:
+        try:
+            return self.make(self.of.read(node, context))
+        except FileError:
+            raise
+        except InputError as error:
+            node.fail(str(error))
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        return self.of.write(self.parts(value), writer)
+
+    def schema(self) -> Schema:
+        return self.of.schema()
+
+
+@dataclass(frozen=True)
+class Recursive:
+    """A kind that contains itself: found when it is needed, and referred to by its name in the schema."""
+
+    name: str
+    kind: Callable[[], Kind]
+
+    @property
+    def expected(self) -> str:
+        return f"a {self.name}"
+
+    def matches(self, node: Node) -> bool:
+        return self.kind().matches(node)
+
+    def read(self, node: Node, context: Context) -> Any:
+        return self.kind().read(node, context)
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        return self.kind().write(value, writer)
+
+    def schema(self) -> Schema:
+        return {"$ref": f"#/$defs/{self.name}"}

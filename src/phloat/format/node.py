@@ -1,0 +1,113 @@
+"""Values of a file with their line and the keys that lead to them, so that errors say where they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from phloat.errors import InputError, unknown
+from phloat.format.units import NUMBER, abbreviated
+
+BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+
+
+class FileError(InputError):
+    """An error in a file; `file`, `line` and `key` say where it is."""
+
+    def __init__(self, message: str, file: str = "", line: int = 0, key: str = "") -> None:
+        place = [file or "the model", *([f"line {line}"] if line else []), *([key] if key else [])]
+        super().__init__(f"{', '.join(place)}: {message}")
+        self.message, self.file, self.line, self.key = message, file, line, key
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FileError, (self.message, self.file, self.line, self.key)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A scalar (its text, and whether that was quoted), a list of nodes or a mapping of nodes, with its place in the file."""
+
+    value: str | tuple[Node, ...] | Mapping[str, Node]
+    line: int
+    file: str = ""
+    path: tuple[str, ...] = ()
+    quoted: bool = False
+    key_lines: Mapping[str, int] = field(default_factory=dict)  # of a mapping
+
+    # --- what it is -------------------------------------------------------------------------------------------------
+
+    @property
+    def text(self) -> str | None:
+        return self.value if isinstance(self.value, str) else None
+
+    @property
+    def items(self) -> tuple[Node, ...] | None:
+        return self.value if isinstance(self.value, tuple) else None
+
+    @property
+    def entries(self) -> Mapping[str, Node] | None:
+        return self.value if isinstance(self.value, Mapping) else None
+
+    @property
+    def empty(self) -> bool:
+        """Whether it is null or has no text at all."""
+        return self.text is not None and not self.quoted and self.text in ("", "~", "null", "Null", "NULL")
+
+    @property
+    def boolean(self) -> bool | None:
+        """True, false, or None if it is neither."""
+        return BOOLEANS.get(self.text or "") if not self.quoted else None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it begins like a number."""
+        return self.text is not None and re.match(rf"\s*{NUMBER}", self.text) is not None
+
+    @property
+    def summary(self) -> str:
+        """A short form for messages."""
+        if self.entries is not None:
+            more = ", …" if len(self.entries) > 4 else ""
+            return f"a mapping of {', '.join(list(self.entries)[:4]) or 'nothing'}{more}"
+        if self.items is not None:
+            return f"a list of {len(self.items)}"
+        return "nothing" if self.empty else repr(abbreviated(self.text or ""))
+
+    def child(self, key: str) -> Node | None:
+        """The entry of a key; None if there is none."""
+        return None if self.entries is None else self.entries.get(key)
+
+    # --- errors -----------------------------------------------------------------------------------------------------
+
+    @property
+    def key(self) -> str:
+        """The keys that lead to this node, joined by dots."""
+        return ".".join(self.path)
+
+    def fail(self, message: str) -> NoReturn:
+        """Raises FileError at this node."""
+        raise FileError(message, self.file, self.line, self.key)
+
+    def fail_key(self, key: str, message: str) -> NoReturn:
+        """Raises FileError at a key of this mapping."""
+        raise FileError(message, self.file, self.key_lines.get(key, self.line), ".".join((*self.path, key)))
+
+    def fail_expected(self, expected: str) -> NoReturn:
+        """Raises FileError with what was found and what was expected."""
+        self.fail(f"found {self.summary}; expected {expected}")
+
+    def require_keys(self, keys: Sequence[str], what: str) -> Mapping[str, Node]:
+        """The entries of this mapping. Raises FileError if it is no mapping, or has a key that is not among `keys`."""
+        if self.entries is None:
+            self.fail_expected(f"{what}: a mapping of {', '.join(keys)}")
+        for key in self.entries:
+            if key not in keys:
+                self.fail_key(key, unknown(f"key of {what}", key, keys))
+        return self.entries
+
+
+def child(node: Node | None, key: str) -> Node | None:
+    """The entry of a key of a node that may be missing."""
+    return None if node is None else node.child(key)

@@ -1,0 +1,362 @@
+"""Kinds that contain others: lists, mappings, records with given keys, and choices among them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from phloat.errors import AccuracyError, InputError, computable, unknown
+from phloat.format.kinds import Context, Kind, Number, Plain, Schema, Writer
+from phloat.format.node import FileError, Node
+
+REQUIRED = object()
+OLD_KEYS: dict[str, Mapping[str, str]] = {  # {what a record is: {key of earlier versions: its key now}}
+    "a PID controller": {"proportional": "damping", "integral": "stiffness", "derivative": "inertia"},
+}
+
+
+@dataclass(frozen=True)
+class ListOf:
+    """A list; if `alone`, a single value may stand without brackets."""
+
+    of: Kind
+    alone: bool = False
+    least: int = 0
+
+    @property
+    def expected(self) -> str:
+        return f"{self.of.expected}, or a list of them" if self.alone else f"a list, each {self.of.expected}"
+
+    def matches(self, node: Node) -> bool:
+        return node.items is not None or (self.alone and self.of.matches(node))
+
+    def read(self, node: Node, context: Context) -> tuple[Any, ...]:
+        if self.alone and node.items is None:
+            return (self.of.read(node, context),)
+        if node.items is None or len(node.items) < self.least:
+            node.fail_expected(self.expected if node.items is None else f"at least {self.least} of them")
+        return tuple(self.of.read(item, context) for item in node.items)
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        items = [self.of.write(item, writer) for item in ((value,) if isinstance(value, str) else value)]
+        return items[0] if self.alone and len(items) == 1 else items
+
+    def schema(self) -> Schema:
+        many = {"type": "array", "items": self.of.schema(), **({"minItems": self.least} if self.least else {})}
+        return {"anyOf": [self.of.schema(), many]} if self.alone else many
+
+
+@dataclass(frozen=True)
+class MapOf:
+    """A mapping whose keys the user chooses: names, or numbers of a quantity."""
+
+    of: Kind
+    keys: Number | None = None
+    least: int = 0
+    what: str = "names"
+
+    @property
+    def expected(self) -> str:
+        return f"a mapping {{{self.keys.expected if self.keys else self.what}: {self.of.expected}}}"
+
+    def matches(self, node: Node) -> bool:
+        return node.entries is not None
+
+    def read(self, node: Node, context: Context) -> dict[Any, Any]:
+        if node.entries is None or len(node.entries) < self.least:
+            node.fail_expected(self.expected)
+        out: dict[Any, Any] = {}
+        for text, inner in node.entries.items():
+            key: Any = text
+            if self.keys is not None:
+                key = self.keys.read(Node(text, node.key_lines[text], node.file, inner.path), context)
+                if key in out:
+                    node.fail_key(text, f"{text!r} is {key:g}, which is there already; write each once")
+            out[key] = self.of.read(inner, context)
+        return out
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        return {repr(float(k)) if self.keys else str(k): self.of.write(v, writer) for k, v in value.items()}
+
+    def schema(self) -> Schema:
+        names = {"propertyNames": {"$ref": "#/$defs/with unit"}} if self.keys else {}
+        few = {"minProperties": self.least} if self.least else {}
+        return {"type": "object", "additionalProperties": self.of.schema(), **names, **few}
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """The first of several kinds that a node matches; `which` is the number of the kind of a value."""
+
+    kinds: tuple[Kind, ...]
+    which: Callable[[Any], int]
+
+    @property
+    def expected(self) -> str:
+        return ", or ".join(kind.expected for kind in self.kinds)
+
+    def matches(self, node: Node) -> bool:
+        return any(kind.matches(node) for kind in self.kinds)
+
+    def read(self, node: Node, context: Context) -> Any:
+        for kind in self.kinds:
+            if kind.matches(node):
+                return kind.read(node, context)
+        node.fail_expected(self.expected)
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        return self.kinds[self.which(value)].write(value, writer)
+
+    def schema(self) -> Schema:
+        return {"anyOf": [kind.schema() for kind in self.kinds]}
+
+
+# --- records ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a record: its kind, what it means, its default, and its argument where that has another name."""
+
+    key: str
+    kind: Kind
+    doc: str
+    default: Any = REQUIRED
+    name: str = ""
+
+    @property
+    def argument(self) -> str:
+        return self.name or self.key
+
+    def schema(self) -> Schema:
+        return {**self.kind.schema(), **({"description": self.doc} if self.doc else {})}
+
+
+@dataclass(frozen=True)
+class Record:
+    """A mapping with these keys, which are the arguments of `make`; a bare value may stand for the key `short`."""
+
+    what: str
+    keys: tuple[Key, ...]
+    make: Callable[..., Any]
+    short: str = ""
+    parts: Callable[[Any], Mapping[str, Any]] = vars  # the arguments of a value
+
+    @property
+    def expected(self) -> str:
+        return f"{self.what}: {{{', '.join(k.key for k in self.keys)}}}"
+
+    def matches(self, node: Node) -> bool:
+        return node.entries is not None or (bool(self.short) and self._short.kind.matches(node))
+
+    @property
+    def _short(self) -> Key:
+        return next(k for k in self.keys if k.key == self.short)
+
+    def read(self, node: Node, context: Context) -> Any:
+        return self.build(node, self.arguments(node, context))
+
+    def arguments(self, node: Node, context: Context, others: Sequence[str] = ()) -> dict[str, Any]:
+        """The values of the keys of a node by argument; `others` are keys that are read elsewhere."""
+        if self.short and node.entries is None:
+            return {self._short.argument: self._short.kind.read(node, context)}
+        old = OLD_KEYS.get(self.what, {})
+        entries = {
+            old.get(key, key): inner
+            for key, inner in node.require_keys([*others, *(k.key for k in self.keys), *old], self.what).items()
+        }
+        for k in self.keys:
+            if k.default is REQUIRED and k.key not in entries:
+                node.fail(f"{k.key!r} is missing{k.doc and f': {k.doc}'}; expected {k.kind.expected}")
+        return {k.argument: k.kind.read(entries[k.key], context) for k in self.keys if k.key in entries}
+
+    def build(self, node: Node, arguments: Mapping[str, Any], *first: Any) -> Any:
+        """The value. Errors of `make` become a FileError at the key that they mention."""
+        try:
+            with computable(self.expected):
+                return self.make(*first, **arguments)
+        except FileError:
+            raise
+        except (InputError, AccuracyError) as error:
+            mentioned(node, str(error), [k.key for k in self.keys]).fail(str(error))
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        out = self.write_arguments(self.parts(value), writer)
+        return out[self.short] if self.short and list(out) == [self.short] else out
+
+    def write_arguments(self, arguments: Mapping[str, Any], writer: Writer) -> dict[str, Plain]:
+        """The keys whose values differ from their defaults."""
+        values = [(k, arguments.get(k.argument, k.default)) for k in self.keys]
+        return {
+            k.key: k.kind.write(value, writer)
+            for k, value in values
+            if k.default is REQUIRED or not same(value, k.default)
+        }
+
+    def schema(self) -> Schema:
+        mapping = {
+            "type": "object",
+            "properties": {k.key: k.schema() for k in self.keys},
+            "required": [k.key for k in self.keys if k.default is REQUIRED],
+            "additionalProperties": False,
+        }
+        return {"anyOf": [self._short.schema(), mapping]} if self.short else mapping
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two values are equal; arrays and lists of numbers are compared by their entries."""
+    a, b = (x.tolist() if hasattr(x, "tolist") else x for x in (a, b))
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        return isinstance(a, bool) == isinstance(b, bool) and a == b
+    return type(a) is type(b) and bool(a == b)
+
+
+def mentioned(node: Node, message: str, keys: Sequence[str]) -> Node:
+    """The entry of a node whose key a message mentions first, or the node itself."""
+    if re.match(r"\S+ is missing", message):
+        return node
+    entries = node.entries or {}
+    places = {
+        key: re.search(rf"(?<!no )\b{re.escape(key.removesuffix('s'))}s?\b", message[:60])
+        for key in keys
+        if key in entries
+    }
+    found = [(at.start(), key) for key, at in places.items() if at]
+    return entries[min(found)[1]] if found else node
+
+
+# --- one of several ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One of several things that a mapping can be, identified by a word among its keys.
+
+    `kind` is that of the value behind the word; `keys` stand beside it. If `bare`, the word may stand alone.
+    `parts` returns the value behind the word and the arguments beside it, or None for values of another variant.
+    """
+
+    word: str
+    kind: Kind
+    make: Callable[..., Any]
+    parts: Callable[[Any], tuple[Any, Mapping[str, Any]] | None]
+    keys: tuple[Key, ...] = ()
+    bare: bool = False
+    doc: str = ""
+
+    @property
+    def record(self) -> Record:
+        return Record(self.word, self.keys, self.make)
+
+    def read(self, node: Node, context: Context) -> Any:
+        if node.entries is None:  # the bare word
+            return self.make()
+        value = self.kind.read(node.entries[self.word], context)
+        return self.record.build(node, self.record.arguments(node, context, [self.word]), value)
+
+    def schema(self) -> Schema:
+        keys = {self.word: {**self.kind.schema(), **({"description": self.doc} if self.doc else {})}}
+        keys |= {k.key: k.schema() for k in self.keys}
+        needed = [self.word, *(k.key for k in self.keys if k.default is REQUIRED)]
+        return {"type": "object", "properties": keys, "required": needed, "additionalProperties": False}
+
+
+@dataclass(frozen=True)
+class Variants:
+    """A mapping that is one of several variants; or a value of the kind `alone`, for values that `is_alone` accepts."""
+
+    what: str
+    variants: tuple[Variant, ...]
+    alone: Kind | None = None
+    is_alone: Callable[[Any], bool] = lambda value: False
+
+    @property
+    def words(self) -> list[str]:
+        return [variant.word for variant in self.variants]
+
+    @property
+    def expected(self) -> str:
+        other = f"{self.alone.expected}, or " if self.alone else ""
+        return f"{other}{self.what} with one of the keys {', '.join(self.words)}"
+
+    def matches(self, node: Node) -> bool:
+        bare = any(variant.bare and node.text == variant.word for variant in self.variants)
+        return node.entries is not None or bare or (self.alone is not None and self.alone.matches(node))
+
+    def read(self, node: Node, context: Context) -> Any:
+        for variant in self.variants:
+            if variant.bare and node.text == variant.word:
+                return variant.read(node, context)
+        if node.text and not node.empty and self.alone is None and any(variant.bare for variant in self.variants):
+            node.fail(unknown(self.what.partition(" ")[2], node.text, self.words))
+        worded = any(word in (node.entries or {}) for word in self.words)
+        if isinstance(self.alone, Record) and not worded and node.entries is not None:
+            node.require_keys([*(k.key for k in self.alone.keys), *self.words], self.what)
+        if self.alone is not None and not worded and (node.entries is None or self.alone.matches(node)):
+            return self.alone.read(node, context)
+        return self.variant(node).read(node, context)
+
+    def variant(self, node: Node) -> Variant:
+        """The variant that a node is."""
+        if node.entries is None:
+            node.fail_expected(self.expected)
+        found = [variant for variant in self.variants if variant.word in node.entries]
+        if len(found) > 1:
+            node.fail(f"{self.what} is both {found[0].word!r} and {found[1].word!r}; expected one of them")
+        if not found:
+            known = {k.key for variant in self.variants for k in variant.keys}
+            key = next((key for key in node.entries if key not in known), None)
+            if key is None:
+                node.fail_expected(self.expected)
+            node.fail_key(key, unknown(f"kind of {self.what}", key, self.words))
+        return found[0]
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        if self.alone is not None and self.is_alone(value):
+            return self.alone.write(value, writer)
+        for variant in self.variants:
+            if (parts := variant.parts(value)) is not None:
+                beside = variant.record.write_arguments(parts[1], writer)
+                return {variant.word: variant.kind.write(parts[0], writer), **beside}
+        raise InputError(
+            f"a file cannot hold {type(value).__name__} as {self.what}; it can hold {', '.join(self.words)}"
+        )
+
+    def schema(self) -> Schema:
+        bare = [variant.word for variant in self.variants if variant.bare]
+        kinds: list[Schema] = [{"enum": bare}] if bare else []
+        kinds += [self.alone.schema()] if self.alone is not None else []
+        return {"anyOf": [*kinds, *(variant.schema() for variant in self.variants)]}
+
+
+@dataclass(frozen=True)
+class Named:
+    """A value by its name in a table of the file, or written out."""
+
+    table: str
+    of: Kind
+
+    @property
+    def expected(self) -> str:
+        return f"a name of {self.table}, or {self.of.expected}"
+
+    def matches(self, node: Node) -> bool:
+        return (node.text is not None and not node.empty and not node.numeric) or self.of.matches(node)
+
+    def read(self, node: Node, context: Context) -> Any:
+        if node.text is None or self.of.matches(node):
+            return self.of.read(node, context)
+        names = context.tables.get(self.table, {})
+        if node.text not in names:
+            node.fail(unknown(self.table.removesuffix("s"), node.text, names))
+        return names[node.text]
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        return writer.name(self.table, value, self.of.write(value, writer))
+
+    def schema(self) -> Schema:
+        return {"anyOf": [{"type": "string"}, self.of.schema()]}

@@ -1,0 +1,209 @@
+"""Systems: bodies by name, joints, gravity, locked and driven joints; and systems as plain data."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from phloat.bodies.construction import Construction
+from phloat.errors import InputError, unknown
+from phloat.format.bodies import BEAM_VARIANT, RIGID_VARIANTS, SUPERELEMENT_VARIANT
+from phloat.format.joints import JOINT
+from phloat.format.kinds import NAME, Arrays, Context, Plain, Recursive, Schema, Text, Vector, Writer
+from phloat.format.materials import ANY_MATERIAL, BEAM_SECTION
+from phloat.format.meshes import MESH_VARIANTS
+from phloat.format.node import Node
+from phloat.format.records import Key, ListOf, MapOf, Record, Variant, Variants
+from phloat.system.parts import Part, Parts, parts
+from phloat.system.system import System
+
+VERSION = 1  # of the format of model files
+LIKE = "like"
+SYSTEM_VARIANT = Variant(
+    "system",
+    Recursive("system", lambda: SYSTEM),
+    lambda parts: parts,
+    lambda value: (value, {}) if isinstance(value, Parts) else None,
+    doc="a system inside this one; its bodies are called system.body",
+)
+BODY = Variants("a body", (BEAM_VARIANT, *RIGID_VARIANTS, *MESH_VARIANTS, SUPERELEMENT_VARIANT, SYSTEM_VARIANT))
+
+
+class Bodies:
+    """Bodies by name; {like: other} is a copy of another one above."""
+
+    expected = "bodies by name: {name: {beam: …} or {rigid body: …} …}"
+
+    def matches(self, node: Node) -> bool:
+        return node.entries is not None
+
+    def read(self, node: Node, context: Context) -> dict[str, Part]:
+        if not node.entries:
+            node.fail_expected(self.expected)
+        out: dict[str, Part] = {}
+        for name, inner in node.entries.items():
+            if not name or "." in name or name == "ground":
+                node.fail_key(
+                    name, f"{name!r} is no name of a body: names are not empty, have no dot, and are not 'ground'"
+                )
+            out[name] = self._body(inner, context, out)
+        return out
+
+    def _body(self, node: Node, context: Context, above: Mapping[str, Part]) -> Part:
+        like = node.child(LIKE)
+        if like is None:
+            return BODY.read(node, context)
+        node.require_keys([LIKE], "a body like another")
+        other = NAME.read(like, context)
+        if other not in above:
+            like.fail(unknown("body above this one", other, above))
+        return above[other]
+
+    def write(self, value: Mapping[str, Part], writer: Writer) -> Plain:
+        out: dict[str, Plain] = {}
+        known: dict[str, str] = {}
+        for name, part in value.items():
+            try:
+                plain = BODY.write(part, replace(writer, body=name))
+            except InputError as error:
+                raise InputError(f"body {name!r}: {error}") from None
+            text = json.dumps(plain)
+            out[name] = {LIKE: known[text]} if text in known and isinstance(part, Construction) else plain
+            known.setdefault(text, name)
+        return out
+
+    def schema(self) -> Schema:
+        like = Record("a body like another", (Key(LIKE, NAME, "a body above"),), dict).schema()
+        return {
+            "type": "object",
+            "additionalProperties": {"anyOf": [like, *BODY.schema()["anyOf"]]},
+            "minProperties": 1,
+        }
+
+
+class Joints:
+    """Joints by name, or in a list, where a name is one of the keys."""
+
+    expected = "joints: {name: {revolute: [ground, rod.P]}} or a list of them"
+
+    def matches(self, node: Node) -> bool:
+        return node.entries is not None or node.items is not None
+
+    def read(self, node: Node, context: Context) -> tuple[Any, ...]:
+        if node.items is not None:
+            return tuple(JOINT.read(item, context) for item in node.items)
+        if node.entries is None:
+            node.fail_expected(self.expected)
+        out = []
+        for name, inner in node.entries.items():
+            if (second := inner.child("name")) is not None:
+                second.fail(f"this joint has the name {name!r} already; leave out 'name', or write a list")
+            out.append(replace(JOINT.read(inner, context), name=name))
+        return tuple(out)
+
+    def write(self, value: tuple[Any, ...], writer: Writer) -> Plain:
+        listed = [JOINT.write(joint, writer) for joint in value]
+        if not all("name" in one for one in listed):
+            return listed
+        return {one.pop("name"): one for one in listed}
+
+    def schema(self) -> Schema:
+        ref = {"$ref": "#/$defs/joint"}
+        return {"anyOf": [{"type": "array", "items": ref}, {"type": "object", "additionalProperties": ref}]}
+
+
+BODIES = Bodies()
+NAMES = ListOf(NAME, alone=True)
+SYSTEM: Record = Record(
+    "a system",
+    (
+        Key("bodies", BODIES, "what moves, by name"),
+        Key("joints", Joints(), "joints, springs, dampers, forces: by name, or in a list", ()),
+        Key("lock", NAMES, "joints whose free axes stand still", (), "locked"),
+        Key("drive", NAMES, "joints whose free axes have a rate, or a position, as input", (), "driven"),
+    ),
+    Parts,
+)
+TABLES = {"materials": ANY_MATERIAL, "sections": BEAM_SECTION}
+HEAD = (
+    Key("plane", Text(("xy",)), "the plane of motion; space by default", None),
+    Key("gravity", Vector(("acceleration",)), "gravity, x, y, z", None),
+    Key("materials", MapOf(ANY_MATERIAL), "materials by name", {}),
+    Key("sections", MapOf(BEAM_SECTION), "cross-sections by name", {}),
+)
+
+
+def read_tables(node: Node, context: Context) -> Context:
+    """The context with the materials and sections of a file; each may use those above it."""
+    tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
+    context = replace(context, tables=tables)
+    for table, kind in TABLES.items():
+        if (inside := node.child(table)) is not None:
+            if inside.entries is None:
+                inside.fail_expected(f"{table} by name")
+            for name, inner in inside.entries.items():
+                tables[table][name] = kind.read(inner, context)
+    return context
+
+
+# --- plain data -------------------------------------------------------------------------------------------------------
+
+
+def plain(system: System, *, arrays: Callable[[str, Arrays], str] | None = None) -> dict[str, Any]:
+    """The system as plain data, as in a model file; `phloat.files` makes the same system of it.
+
+    Bodies with meshes or matrices need files beside the model: `arrays(name, arrays)` writes one and returns its name. Raises
+    InputError for what a file cannot hold: functions, bases, bodies without a recipe.
+    """
+    return plain_parts(parts(system), arrays=arrays)
+
+
+def plain_parts(
+    whole: Parts,
+    *,
+    arrays: Callable[[str, Arrays], str] | None = None,
+    names: Mapping[str, Mapping[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Parts as plain data; `names` are those of materials and sections, {table: {name: value}}."""
+    tables = _Tables({} if names is None else names)
+    SYSTEM.write(whole, Writer(tables.count, arrays and (lambda name, _: name)))
+    body = SYSTEM.write(whole, Writer(tables.name, arrays))
+    out: dict[str, Any] = {"phloat": VERSION}
+    if whole.plane is not None:
+        out["plane"] = whole.plane
+    if whole.gravity is not None:
+        out["gravity"] = Vector().write(whole.gravity, Writer())
+    return out | {table: entries for table, entries in tables.written.items() if entries} | body
+
+
+class _Tables:
+    """Names of materials and sections: those they had, and new ones for what occurs more than once."""
+
+    def __init__(self, names: Mapping[str, Mapping[str, Any]]) -> None:
+        self.written: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
+        self.names, self.counts = names, Counter[str]()
+
+    def count(self, table: str, value: Any, plain: Plain) -> Plain:
+        self.counts[json.dumps(plain)] += 1
+        return plain
+
+    def name(self, table: str, value: Any, plain: Plain) -> Plain:
+        written, names = self.written[table], self.names.get(table, {})
+        for name, other in written.items():
+            if other == plain:
+                return name
+        same = (n for n, other in names.items() if type(other) is type(value) and other == value and n not in written)
+        name = next(same, "")
+        if not name and self.counts[json.dumps(plain)] < 2:
+            return plain
+        name = name or _new_name(table.removesuffix("s"), {*written, *names})
+        written[name] = plain
+        return name
+
+
+def _new_name(word: str, taken: set[str]) -> str:
+    names = (word if k == 1 else f"{word} {k}" for k in range(1, 1_000_000))
+    return next(name for name in names if name not in taken)
