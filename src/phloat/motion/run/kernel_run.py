@@ -221,7 +221,7 @@ class KernelRun(Run):
 
     def snapshot(self) -> Snapshot:
         p, rows = self.packed, self.rows
-        arrays = (self.sizes.copy(), p.w.copy(), p.iw.copy(), self.bank.copy(), self.assembly.moved.copy(), self.turned)
+        arrays = (self.sizes, p.w.copy(), p.iw.copy(), self.bank.copy(), self.assembly.moved.copy(), self.turned)
         return Snapshot(self.t, self.h, *arrays, rows.count, rows.pending)
 
     def restore(self, there: Snapshot) -> None:

@@ -169,8 +169,13 @@ class Run:
         return self.reader.outputs()
 
     def state(self) -> State:
-        system = self.task.system
-        return State(system.bodies, system.layout, unload_states(self.assembly, self.numbers[None])[0])
+        return self.state_in(self.packed.w)
+
+    def state_in(self, w: np.ndarray) -> State:
+        """The state in a buffer w of this run."""
+        p, system = self.packed, self.task.system
+        kept = w[p.first : p.first + p.kept][None]
+        return State(system.bodies, system.layout, unload_states(self.assembly, kept)[0])
 
     def count_turns(self) -> None:
         """Counts the turns of joints in space up to the present state."""
