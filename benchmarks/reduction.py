@@ -42,16 +42,16 @@ def measure(side):
     }
     out["peak"] = peak_MB()
     omega = np.geomspace(10.0, 600.0, 12)
-    H, H_r = (looked_at(each, omega) for each in (system, kept[2]))
+    H, H_r = (port_response(each, omega) for each in (system, kept[2]))
     out["error"] = float((np.abs(H - H_r) / np.abs(H)).max())
     return out
 
 
-def looked_at(system, omega):
+def port_response(system, omega):
     """The deflection's rate for a force there."""
-    from phloat.linear.reduction.reduce import looked_at
+    from phloat.linear.reduction.reduce import port_response
 
-    return looked_at(system, ["tip"], omega, 0.0).values[:, 2, 2]
+    return port_response(system, ["tip"], omega, 0.0).values[:, 2, 2]
 
 
 def rows(quick=False):

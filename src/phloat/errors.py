@@ -170,6 +170,13 @@ def not_negative(what: str, value: float) -> float:
     return float(number)
 
 
+def whole_number(what: str, value: object, least: int) -> int:
+    """`value` as an int; raises InputError if it is not a whole number, or less than `least`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise InputError(f"{what} is {value!r}; it must be a whole number, {least} or more")
+    return int(value)
+
+
 def finite(what: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
     """`value` as a float array of the given shape, or a sentence if it is not one or holds NaN or infinity."""
     array = _array(value)

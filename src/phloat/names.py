@@ -126,7 +126,7 @@ from phloat.linear.reduction.reduce import BandError, reduce_to_tolerance, reduc
 from phloat.linear.time.march import LinearResult
 from phloat.many.distributions import choice, lognormal, normal, triangular, truncated, uniform
 from phloat.many.ensemble import ensemble
-from phloat.many.question import varied
+from phloat.many.parametric_run import varied
 from phloat.many.results import Ensemble, load_ensemble
 from phloat.motion.initial.equilibrium import equilibrium, reactions
 from phloat.motion.initial.place import place

@@ -12,7 +12,7 @@ from messages import raises
 import phloat as ph
 from phloat.control.exports import from_control, from_matlab, from_scipy, to_control, to_matlab, to_scipy
 from phloat.control.fmu import to_fmu
-from phloat.control.stepping import moved
+from phloat.control.stepping import stepper
 from phloat.linear.form.passive import from_state_space
 from phloat.linear.form.state_space import MOST, descriptor, state_space
 from phloat.linear.reduction.pymor import from_pymor, to_pymor
@@ -250,15 +250,15 @@ def test_an_fmu_starts_with_closed_joints(tmp_path):
 
 def test_a_linear_system_is_moved_from_rows():
     with raises(ph.InputError):
-        moved(PLANT, REST, 1e-3)
+        stepper(PLANT, REST, 1e-3)
     with raises(ph.InputError, "'rod.phi'"):
-        moved(PLANT, None, 1e-3, outputs=["rod.phi"])
+        stepper(PLANT, None, 1e-3, outputs=["rod.phi"])
 
 
 @pytest.mark.parametrize("length", [0.0, -1.0, np.nan])
 def test_time_goes_on(length):
     with raises(ph.InputError):
-        moved(PLANT, None, 1e-3).advance(0.0, length)
+        stepper(PLANT, None, 1e-3).advance(0.0, length)
 
 
 def test_a_system_that_cannot_be_written_is_said(tmp_path):

@@ -10,8 +10,8 @@ RUNS = {"eval", "exec", "compile", "__import__", "execfile"}
 MODULES = {"pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "subprocess", "pty", "commands", "code"}
 # why a module of these is there; everything else is an error
 ALLOWED = {
-    ("pickle", "many/by_value.py"): "what goes to processes that phloat itself has started",
-    ("marshal", "many/by_value.py"): "functions of the user on their way there",
+    ("pickle", "many/pickling.py"): "what goes to processes that phloat itself has started",
+    ("marshal", "many/pickling.py"): "functions of the user on their way there",
     ("pickle", "many/dask.py"): "the same, through a cluster of the user's own",
     ("pickle", "many/processes.py"): "the same, at both ends: through pipes of its own, never through a file",
     ("subprocess", "many/processes.py"): "Python itself, by a list of arguments, without a shell",

@@ -14,10 +14,10 @@ import pytest
 from messages import warns
 
 import phloat as ph
-from phloat.many.by_value import dumps
 from phloat.many.distributions import as_distribution
 from phloat.many.ensemble import fingerprint
-from phloat.many.processes import SECONDS, work
+from phloat.many.pickling import dumps
+from phloat.many.processes import SHARE_SECONDS, run_samples
 from phloat.many.results import moments
 from phloat.many.samples import sampled
 
@@ -120,7 +120,7 @@ def test_workers_change_nothing():
 
     def output(result):
         if os.getpid() != here and result.system.bodies["ball"].inertia.m == slow:
-            time.sleep(1.1 * SECONDS)  # the process hands in, and others have the rest of its share
+            time.sleep(1.1 * SHARE_SECONDS)  # the process hands in, and others have the rest of its share
         return {"way": zoo.way(result), "path": result["ball.r_P"]}
 
     alone = zoo.asked(BOTH, 128, output=output)
@@ -138,17 +138,19 @@ def test_what_other_processes_do_not_know_is_run_in_threads(monkeypatch):
         def __call__(self, result):
             return self.factor * zoo.way(result)
 
-    monkeypatch.setattr("phloat.many.processes.SECONDS", 0.0)  # so that shares are handed in early, and given out again
+    monkeypatch.setattr(
+        "phloat.many.processes.SHARE_SECONDS", 0.0
+    )  # so that shares are handed in early, and given out again
     threads = zoo.asked(BOTH, 128, output=Own(2.0), workers=2)
     np.testing.assert_array_equal(threads.values, 2.0 * zoo.asked(BOTH, 128).values)
 
 
 def test_a_share_of_large_outputs_is_handed_in_early(monkeypatch):
-    question = zoo.asked(BOTH, 10, output=lambda r: np.ones(1000)).question
+    run = zoo.asked(BOTH, 10, output=lambda r: np.ones(1000)).run
     table = np.tile([2.0, 3.0], (10, 1))
-    assert len(work(question, np.arange(10), table)) == 10
-    monkeypatch.setattr("phloat.many.processes.BYTES", 20_000)
-    found = work(question, np.arange(10), table)
+    assert len(run_samples(run, np.arange(10), table)) == 10
+    monkeypatch.setattr("phloat.many.processes.SHARE_BYTES", 20_000)
+    found = run_samples(run, np.arange(10), table)
     assert [outcome.sample for outcome in found] == [0, 1, 2]
     assert [outcome.t is None for outcome in found] == [False, True, True]  # of equal times one is sent
 
@@ -287,7 +289,7 @@ def test_a_stopped_sweep_goes_on_and_runs_nothing_twice(tmp_path):
 
 
 def test_pieces_that_were_cut_short_are_run_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("phloat.many.gather.SAMPLES", 4)
+    monkeypatch.setattr("phloat.many.collect.SAMPLES", 4)
     whole = zoo.asked(BOTH, 12, output=Counting(), save=tmp_path / "runs").values
     pieces = sorted((tmp_path / "runs").glob("piece.*.npz"))
     assert len(pieces) == 3
@@ -328,20 +330,20 @@ sys.path.insert(0, {zoo!r})
 import ensemble_zoo as zoo
 import numpy as np
 import phloat as ph
-import phloat.many.gather as gather
+import phloat.many.collect as collect
 import time
 
 def way(result):
     time.sleep(0.01)
     return zoo.way(result)
 
-gather.SECONDS, took, take = 0.2, [0], gather.Gatherer.take
+collect.SECONDS, took, take = 0.2, [0], collect.Collector.take
 
 def counting(self, outcomes):
     took[0] += len(outcomes)
     take(self, outcomes)
 
-gather.Gatherer.take = counting
+collect.Collector.take = counting
 zoo.asked({{"ball.mass": np.linspace(1.0, 5.0, 400)}}, output=way, workers=2, save={folder!r})
 print(took[0])
 """

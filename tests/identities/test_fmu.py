@@ -8,7 +8,7 @@ import pytest
 
 import phloat as ph
 from phloat.control.fmu import to_fmu
-from phloat.control.stepping import moved
+from phloat.control.stepping import stepper
 from phloat.linear.time.march import march
 from phloat.motion.run.outputs import Outputs
 
@@ -128,7 +128,7 @@ def test_an_fmu_runs_in_another_python_and_folder(tmp_path):
 
 
 def test_a_stretch_that_the_step_does_not_divide_has_equal_shorter_steps():
-    by_hand = moved(PLANT, None, DT)
+    by_hand = stepper(PLANT, None, DT)
     by_hand.inputs["elbow.effort"][:] = 0.1
     by_hand.begin(0.0)
     by_hand.advance(0.0, 2.5 * DT)

@@ -120,7 +120,8 @@ def test_other_schemes_and_a_saved_run_know_the_law(tmp_path):
     other = ph.simulate(system, start, 0.3, dt=1e-2, scheme=ph.RadauIIA(rtol=1e-8))
     np.testing.assert_allclose(other["b.r_P"][-1], fine["b.r_P"][-1], atol=1e-5)
     ph.save(fine, tmp_path / "run")
-    again = ph.load_run(tmp_path / "run", system).result()
+    again = ph.load_result(tmp_path / "run")
+    assert again.system.elements["h.law"].recipe == CASES["several"][0]
     np.testing.assert_array_equal(again["b.r_P"], fine["b.r_P"])
 
 

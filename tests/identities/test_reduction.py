@@ -9,7 +9,7 @@ from reduction_zoo import BAND, LINK, apart, driven_arm, jointed_arm, made, mark
 
 import phloat as ph
 from phloat.linear.reduction.balanced import balanced_basis
-from phloat.linear.reduction.basis import Basis, project, rigid_motions
+from phloat.linear.reduction.basis import Basis, project, rigid_modes
 from phloat.linear.reduction.krylov import krylov_basis
 from phloat.linear.reduction.modal import craig_bampton_basis, modal_basis
 from phloat.linear.reduction.reduce import reduce_to_tolerance, reduction_error
@@ -288,7 +288,7 @@ def test_the_error_is_that_of_the_definition():
 def test_rigid_motions_of_large_systems_are_found_too():
     system = plate(cells=12, clamped=(), damping=ph.Rayleigh())
     assert system.split > 2000
-    V = rigid_motions(system)
+    V = rigid_modes(system)
     n = system.split
     assert V.shape[1] == 3  # deflection and two slopes
     np.testing.assert_allclose(V.T @ system.E[:n, :n] @ V, np.eye(3), atol=1e-8)

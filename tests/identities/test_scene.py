@@ -203,6 +203,16 @@ def test_joint_coordinates_of_all_times_at_once_are_those_of_each(joint, kind, p
             assert np.abs(line - result.coordinates[f"{c.name}.{label}"]).max() < 1e-12
 
 
+@pytest.mark.parametrize("axis", [(0, 0, 1), (0, 0, -1)])
+def test_whole_turns_of_a_hinge_in_a_plane_are_counted_about_either_side(axis):
+    body = ph.RigidBody(1.0, np.diag([0.01, 0.1, 0.1]), center=(0.3, 0, 0)).discretise()
+    system = ph.connect({"a": body}, [ph.Revolute("ground", "a.P", axis=axis, name="hinge")], plane="xy")
+    result = ph.simulate(system, ph.set_moving(system, ph.place(system), {"a.omega": 9.0}), t_end=2.0, dt=0.02)
+    angle = coordinate_histories(result, system.joints["hinge"])["angle"]
+    np.testing.assert_allclose(angle, result["hinge.angle"], atol=1e-12)
+    assert abs(angle[-1]) > 4 * np.pi
+
+
 def test_turns_go_on_without_a_jump_of_sign():
     axis = np.array([0.6, 0.0, 0.8])
     turns = Rotation.from_rotvec(np.outer(np.linspace(0.0, 40.0, 400), axis)).as_matrix()

@@ -179,7 +179,7 @@ def test_a_symmetric_stiffness_circulates_nothing(unit_of_force):
     np.testing.assert_allclose(W @ np.diag(mu) @ W.T, K, atol=1e-14 * unit_of_force)
 
 
-def two_points() -> tuple[ph.System, ph.LinearPHDAE, linearising.Tangent, np.ndarray]:
+def two_points() -> tuple[ph.System, ph.LinearPHDAE, linearising.SmallMotion, np.ndarray]:
     """Masses of 1 and 4 kg in the plane; the second one's y is held."""
     bodies = {"a": ph.PointMass(1.0).discretise(), "b": ph.PointMass(4.0).discretise()}
     joints = [
@@ -189,7 +189,7 @@ def two_points() -> tuple[ph.System, ph.LinearPHDAE, linearising.Tangent, np.nda
     system = ph.connect(bodies, joints, plane="xy")
     now = as_inputs(system, None).at(0.0)
     state = ph.place(system)
-    return system, ph.linearise(system, state), linearising.tangent(system, state, now), now
+    return system, ph.linearise(system, state), linearising.small_motion(system, state, now), now
 
 
 def loaded(K: np.ndarray, followers: bool = False, monkeypatch=None, sizes: np.ndarray | None = None):
@@ -394,8 +394,8 @@ def test_driven_rows_that_repeat_must_be_driven_alike(scale, off, refused, unit_
     B_lam = csr(unit_of_input * np.array([[1.0], [scale * (1.0 + off)], [0.0]]))
     if refused:
         with pytest.raises(ph.JointError, match="joints 'one', 'two' contradict each other"):
-            linearising.independent(G, B_lam, layout)
+            linearising.independent_rows(G, B_lam, layout)
         return
     with pytest.warns(ph.RedundancyWarning, match="joints 'one', 'two' repeat each other in 1 rows"):
-        keep = linearising.independent(G, B_lam, layout)
+        keep = linearising.independent_rows(G, B_lam, layout)
     assert len(keep) == 2 and 2 in keep

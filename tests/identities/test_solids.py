@@ -13,7 +13,7 @@ from phloat.algebra.sparse import block_inverse
 from phloat.bodies.material import KelvinVoigt, Orthotropic, Rayleigh
 from phloat.bodies.solids.cells import VOIGT
 from phloat.errors import AccuracyError
-from phloat.fem.mesh import CORNERS
+from phloat.fem.cells import CORNERS
 from phloat.fem.shapes import box
 from phloat.linear.analysis.modes import modes
 

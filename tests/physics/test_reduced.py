@@ -10,7 +10,7 @@ from bodies_zoo import RECIPES, steel
 import phloat as ph
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import csr
-from phloat.bodies.reduced import Basis, families
+from phloat.bodies.bases import Basis, families
 from phloat.bodies.strain import strain_gradient
 
 SLENDER = ph.Beam(1.0, ph.Rectangle(0.01, 0.002), steel)

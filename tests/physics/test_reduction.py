@@ -8,7 +8,7 @@ from reduction_zoo import BAND, alu, jointed_arm, plate
 
 import phloat as ph
 from phloat.analysis.pod import pod_basis
-from phloat.bodies.reduced import quadratic_strain
+from phloat.bodies.bases import quadratic_strain
 from phloat.linear.form.second_order import SecondOrder
 from phloat.linear.reduction.balanced import balanced_basis
 from phloat.linear.reduction.basis import Basis, project

@@ -9,7 +9,7 @@ from messages import raises, warns
 from scipy.integrate import solve_bvp
 
 import phloat as ph
-from phloat.bodies.watched import largest_deformation
+from phloat.bodies.deformation import largest_deformation
 
 LENGTH, EI = 1.0, 1.0
 SOFT = ph.Material(E=1e6, rho=1.0, nu=0.3)

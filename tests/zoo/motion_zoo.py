@@ -6,7 +6,7 @@ import numpy as np
 from bodies_zoo import beam
 
 import phloat as ph
-from phloat.bodies.reduced import members
+from phloat.bodies.bases import members
 
 SOFT = ph.Material(E=2.0e9, rho=1200.0, nu=0.3)
 SKEW = {"axis": (0.6, 0.0, 0.8)}

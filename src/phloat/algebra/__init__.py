@@ -1,1 +1,1 @@
-"""Vectors, rotations, sparse matrices: what everything else is written in."""
+"""Linear algebra and small helpers that all other folders use."""

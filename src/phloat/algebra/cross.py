@@ -41,8 +41,8 @@ def rot(theta: float) -> np.ndarray:
 
 
 def triad(axis: np.ndarray) -> np.ndarray:
-    """A rotation whose third column is `axis` (a unit vector): the one nearest to the identity, or, where the axis lies in
-    the plane xy, the one with z as second column, so that what is normal to it lies in the plane or stands on it."""
+    """A rotation whose third column is `axis` (a unit vector): the one nearest to the identity or, for an axis in the plane xy,
+    the one with z as second column, so that the normals of the axis are in the plane or perpendicular to it."""
     z = np.array([0.0, 0.0, 1.0])
     if abs(axis[2]) < 1e-12:
         return np.column_stack([np.cross(z, axis), z, axis])
@@ -50,7 +50,7 @@ def triad(axis: np.ndarray) -> np.ndarray:
 
 
 def nearest_triad(axis: np.ndarray) -> np.ndarray:
-    """The rotation nearest to the identity whose third column is `axis`: it follows every axis continuously but −z."""
+    """The rotation nearest to the identity whose third column is `axis`: a continuous function of the axis, except at −z."""
     turn, cosine = np.cross([0.0, 0.0, 1.0], axis), float(axis[2])
     if cosine < -1.0 + 1e-12:
         return np.diag([1.0, -1.0, -1.0])
@@ -59,12 +59,12 @@ def nearest_triad(axis: np.ndarray) -> np.ndarray:
 
 
 def orthonormality_defect(A: np.ndarray) -> float:
-    """max |AᵀA − I|, and 2 where A is a reflection."""
+    """max |AᵀA − I|, or 2 if A is a reflection."""
     return float(np.abs(A.T @ A - np.eye(3)).max()) if np.linalg.det(A) > 0 else 2.0
 
 
 def angle_ratio(cosine: float) -> tuple[float, float]:
-    """κ = ϑ/sin ϑ and ∂κ/∂cos ϑ; by their series in 1 − cos ϑ where that is small."""
+    """κ = ϑ/sin ϑ and ∂κ/∂cos ϑ; by series for small 1 − cos ϑ."""
     x = 1.0 - cosine
     if x < 0.25:
         a = np.cumprod([1.0, *(n / (2.0 * n + 1.0) for n in range(1, 20))])

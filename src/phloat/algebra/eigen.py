@@ -1,6 +1,6 @@
 """The lowest eigenvalues of K v = μ M v for large sparse K and M, both symmetric, K positive or with rigid motions.
 
-One factorisation just below zero, K − sM with s < 0, which is positive definite; rigid motions that are known are kept out.
+Uses one factorisation of K − sM with s < 0, which is positive definite; known rigid motions are deflated.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError
 
 Solve: TypeAlias = Callable[[np.ndarray], np.ndarray]
-SHIFT = 1e-8  # of the largest K_ii / M_ii: where K is factorised below zero
-UNFELT = 1e-13  # of the terms of vᵀK v: what is left of it for a rigid motion v
-LOST = 1e-5  # of an eigenvalue: round-off of K beyond which it is not known from K
+SHIFT = 1e-8  # of the largest K_ii / M_ii: −s
+UNFELT = 1e-13  # of the terms of vᵀK v: its value for a rigid motion v
+LOST = 1e-5  # of an eigenvalue: round-off of K beyond which K does not determine it
 DENSE = 600
 RESTARTS = 30
 
@@ -28,8 +28,8 @@ RESTARTS = 30
 def lowest(K: Matrix, M: Matrix, count: int, rigid: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """μ, ascending, exactly 0 for rigid motions, and the columns v of unit mass, `count` of them or all there are.
 
-    `rigid` (n × any) are the motions that may be rigid: those combinations of them that K does not feel are the rigid modes.
-    Raises AccuracyError where an eigenvalue is so small beside the entries of K that they do not determine it to 1e-5.
+    `rigid` (n × any) are motions that may be rigid: their combinations without stiffness are the rigid modes.
+    Raises AccuracyError if an eigenvalue is so small relative to the entries of K that they do not determine it to 1e-5.
     """
     n = K.shape[0]
     known = np.zeros((n, 0)) if rigid is None else _unfelt(K, M, rigid)
@@ -41,7 +41,7 @@ def lowest(K: Matrix, M: Matrix, count: int, rigid: np.ndarray | None = None) ->
     size = float((K.diagonal() / M.diagonal()).max(initial=0.0))
     solve = factorised(K + SHIFT * size * M)
     value, v = _lanczos(M, solve, known, count - zeros, SHIFT * size)
-    while known.shape[1] + v.shape[1] < n // 2:  # those of a cluster that one Krylov sequence missed
+    while known.shape[1] + v.shape[1] < n // 2:  # modes of a cluster that one Krylov sequence missed
         found = np.hstack([known, v])
         more, w = _lanczos(M, solve, found, 1, SHIFT * size, tolerance=1e-2)
         if not v.shape[1] or more[0] > 0.98 * value[-1]:
@@ -53,19 +53,18 @@ def lowest(K: Matrix, M: Matrix, count: int, rigid: np.ndarray | None = None) ->
     value, v = value[: count - zeros], v[:, : count - zeros]
     rest = K @ v - (M @ v) * value
     if (miss := float(np.abs(rest).max(initial=0.0) / (size * np.abs(M @ v).max(initial=1e-300)))) > 1e-9:
-        raise AccuracyError(f"the lowest modes are off by {miss:.1e} in their shapes; ask for more of them")
+        raise AccuracyError(f"the shapes of the lowest modes have an error of {miss:.1e}; ask for more of them")
     return _determined(K, np.concatenate([np.zeros(zeros), value])[:count], np.hstack([known, v])[:, :count], zeros)
 
 
 def _determined(K: Matrix, value: np.ndarray, v: np.ndarray, zeros: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same, unless the entries of K, rounded, leave the elastic eigenvalues open."""
+    """Its arguments; raises AccuracyError if round-off of K does not determine an elastic eigenvalue."""
     terms = _terms(K, v[:, zeros:])
     open_ = np.flatnonzero(np.finfo(float).eps * terms > LOST * np.abs(value[zeros:]))
     if len(open_):
         k = open_[0]
         raise AccuracyError(
-            f"mode {zeros + k} is not determined by K: its energy is {value[zeros + k] / terms[k]:.0e} of the terms that it is "
-            "summed from"
+            f"mode {zeros + k} is not determined by K: its energy is {value[zeros + k] / terms[k]:.0e} of the terms of its sum"
         )
     return value, v
 
@@ -76,7 +75,7 @@ def _terms(K: Matrix, v: np.ndarray) -> np.ndarray:
 
 
 def _unfelt(K: Matrix, M: Matrix, motions: np.ndarray) -> np.ndarray:
-    """The combinations of some motions that K does not feel, of unit mass."""
+    """The combinations of some motions without stiffness, of unit mass."""
     kinetic = motions.T @ (M @ motions)
     weight, turn = la.eigh(kinetic)
     there = weight > 1e-12 * max(weight[-1], 1e-300)
@@ -106,7 +105,7 @@ def _lanczos(
         value, v = spla.eigsh(M, k=count, M=M, sigma=-shift, OPinv=operator, **options)
     except spla.ArpackError as trouble:
         raise AccuracyError(
-            f"the {count} lowest modes did not settle ({trouble}); ask for a few more or fewer of them"
+            f"the {count} lowest modes did not converge ({trouble}); ask for a few more or fewer of them"
         ) from None
     v = v / np.sqrt(np.einsum("ik,ik->k", v, M @ v))
     order = np.argsort(value)

@@ -1,8 +1,8 @@
-"""Ranks and null spaces decided entry by entry, whatever the units and however far stiffnesses, masses and lengths are apart.
+"""Ranks and null spaces that do not depend on units, nor on the ratios of stiffnesses, masses and lengths.
 
-Gaussian elimination carries beside every entry the sum of the magnitudes of the terms that it was made from. An entry that is
-small beside that sum is what round-off has left of a cancellation, and zero; an entry that is small beside the rest of the matrix
-is not. Multiplying rows or columns by numbers changes no decision.
+Gaussian elimination records for every entry the sum of the magnitudes of its terms. An entry that is small relative to that sum is
+the round-off of a cancellation, and set to zero; an entry that is small relative to the rest of the matrix is not. Scaling of rows
+or columns changes no decision.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg as la
 
-CANCELLED = 1e-10  # of the sum of the magnitudes of the terms of an entry: what is left of it is zero
+CANCELLED = 1e-10  # of the sum of the magnitudes of the terms of an entry: an entry that is zero
 ROUNDED = 2e-15  # of the largest entry of its row, each over the root of its mass: the cosine of a right angle
 
 
@@ -20,8 +20,8 @@ ROUNDED = 2e-15  # of the largest entry of its row, each over the root of its ma
 class Kinematics:
     """The motions v = Z x that G v = 0 allows, and their strains F = Lᵀ Z.
 
-    The first `held` columns of Z strain the first rows of L independently, the next `lifted` ones need the other rows, and the
-    rest of Z strains nothing at all: F is zero there.
+    The first `held` columns of Z have independent strains in the first rows of Lᵀ, the next `lifted` ones in the other rows, and
+    the rest of Z has none: F is zero there.
     """
 
     Z: np.ndarray
@@ -35,10 +35,10 @@ class Kinematics:
 
 
 def kinematics(G: np.ndarray, strains: np.ndarray, mass: np.ndarray, first: int | None = None) -> Kinematics:
-    """Free motions of joints G (joints × n) and strains Lᵀ (strains × n), sorted by whether they strain anything.
+    """Free motions of joints G (joints × n) with strains Lᵀ (strains × n), those with strains first.
 
-    `mass` (n) are the sizes by which columns are compared: light coordinates are expressed by heavy ones. `first` is how many
-    of the strains are looked at before the others.
+    `mass` (n) are weights of the columns: light coordinates are expressed by heavy ones. `first` is the number of strains that
+    are eliminated before the others.
     """
     unit = 1.0 / np.sqrt(mass)
     A, free = np.vstack([G, strains]), np.ones(G.shape[1], dtype=bool)
@@ -65,7 +65,7 @@ def free_motions(G: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _magnitudes(A: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """|A|, and what round-off in its row may have left of an entry."""
+    """|A|, and the round-off of an entry from its row."""
     row = (np.abs(A) * unit).max(axis=1, initial=0.0)
     return np.asarray(np.abs(A) + ROUNDED / CANCELLED * row[:, None] / unit)
 
@@ -73,7 +73,7 @@ def _magnitudes(A: np.ndarray, unit: np.ndarray) -> np.ndarray:
 def _eliminated(
     A: np.ndarray, T: np.ndarray, unit: np.ndarray, free: np.ndarray, count: int
 ) -> tuple[list[int], list[int]]:
-    """Rows 0 … count − 1 of A as an echelon form, in place; the rows that have a pivot, and its column, no longer free."""
+    """Transforms rows 0 … count − 1 of A to echelon form; returns the rows with pivots and their columns, no longer `free`."""
     rows, pivots = [], []
     for i in range(count):
         there = np.flatnonzero((A[i] != 0.0) & free)
@@ -112,12 +112,12 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def signed_factor(K: np.ndarray, size: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """L (n × rank) and μ with K = L diag(μ) Lᵀ for a symmetric K; what is within `size` of zero is zero.
+    """L (n × rank) and μ with K = L diag(μ) Lᵀ for a symmetric K; entries below `size` are zero.
 
-    By 1 × 1 and 2 × 2 pivots (Bunch and Parlett), the largest beside `mass` first.
+    By 1 × 1 and 2 × 2 pivots (Bunch and Parlett), the largest relative to `mass` first.
     """
     n, unit = len(K), 1.0 / np.sqrt(mass)
-    if not n:  # joints and drives leave nothing free
+    if not n:  # no free motion
         return np.zeros((0, 0)), np.zeros(0)
     A, T = unit[:, None] * K * unit, unit[:, None] * np.maximum(size, size.T) * unit
     A, left = np.where(np.abs(A) > T, A, 0.0), np.ones(n, dtype=bool)
@@ -133,7 +133,7 @@ def signed_factor(K: np.ndarray, size: np.ndarray, mass: np.ndarray) -> tuple[np
             columns.append(column)
             values.append(value)
         box = np.ix_(near, near)
-        A[box] -= _symmetric((ell * mu) @ ell.T)  # to the last bit: what is zero must be so on both sides
+        A[box] -= _symmetric((ell * mu) @ ell.T)  # to the last bit, so that zeros are symmetric
         T[box] += CANCELLED * _symmetric((np.abs(ell) * np.abs(mu)) @ np.abs(ell).T)
         A[box] = np.where(np.abs(A[box]) > T[box], A[box], 0.0)
         A[at], A[:, at] = 0.0, 0.0
@@ -145,7 +145,7 @@ def _symmetric(a: np.ndarray) -> np.ndarray:
 
 
 def _pivot(A: np.ndarray, left: np.ndarray) -> np.ndarray | None:
-    """One index, or two: of the largest entry of the diagonal, or of the whole where that is much larger."""
+    """One index, or two: of the largest entry of the diagonal, or of the whole matrix if that is much larger."""
     own = np.abs(np.diag(A))
     i = int(np.argmax(own))
     rest = np.abs(A[i])

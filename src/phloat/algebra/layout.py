@@ -15,7 +15,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Layout:
-    """Where each named block stands in a vector: name → slice and shape, in order; `also` holds other names of blocks."""
+    """The named blocks of a vector, in order: name → slice and shape; `also` are other names of blocks."""
 
     shapes: Mapping[str, Shape]
     kind: str = "entry"
@@ -57,7 +57,7 @@ class Layout:
         return self.shapes[self.also.get(name, name)]
 
     def of(self, vector: np.ndarray, name: str) -> np.ndarray:
-        """The block `name` of `vector` (last axis), in its own shape."""
+        """The block `name` of `vector` (last axis), in its shape."""
         return vector[..., self[name]].reshape(vector.shape[:-1] + self.shape(name))
 
     def indices(self, names: Iterable[str]) -> np.ndarray:
@@ -79,7 +79,7 @@ class Layout:
 
 
 def joined(layouts: Iterable[Layout], kind: str) -> Layout:
-    """Layouts one after the other; a name that stands twice is an error."""
+    """Layouts one after the other; raises PortError if a name is repeated."""
     shapes: dict[str, Shape] = {}
     also: dict[str, str] = {}
     for layout in layouts:

@@ -2,9 +2,9 @@
 
     Beam(…)  →  {"length": 0.3, "section.diameter": 0.006, "material.E": 2e11, "masses[0.5]": 0.1, …}
 
-Values are walked by the arguments of their dataclasses, by keys and by places. A class leaves fields out by naming them in
-`not_numbers`; whole numbers that count something (declared `int`), choices and functions are no numbers. A function that is a
-dataclass itself (a taper with its own numbers) is walked like any other.
+Values are searched by the fields of dataclasses, by keys and by indices. A class excludes fields by naming them in `not_numbers`;
+whole numbers that count something (declared `int`), choices and functions are no numbers. A function that is a dataclass itself (a
+taper with numbers) is searched like any other.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Key = Any  # a field, a key of a mapping, or a place (i,) or (i, j)
 
 @dataclass(frozen=True)
 class Numbers:
-    """What was found in a value: numbers by name, where each stands, and the functions, whose numbers are out of reach."""
+    """The numbers in a value by name, the path to each, and the functions, whose numbers are not accessible."""
 
     values: dict[str, float]
     paths: dict[str, tuple[Key, ...]]
@@ -43,7 +43,7 @@ def numbers(value: object) -> Numbers:
 
 
 def with_numbers(value: Any, changes: Mapping[tuple[Key, ...], float]) -> Any:
-    """The value with other numbers at these paths; it is made anew, so its own checks are made again."""
+    """A copy of the value with other numbers at these paths; its checks are made again."""
     if () in changes:
         return changes[()]
     inside: dict[Key, dict[tuple[Key, ...], float]] = {}
@@ -62,7 +62,7 @@ def with_numbers(value: Any, changes: Mapping[tuple[Key, ...], float]) -> Any:
 
 
 def _walked(value: Any, name: str, path: tuple[Key, ...]) -> Iterator[tuple[str, tuple[Key, ...], float | None]]:
-    """Name, path and number of everything inside; None for functions."""
+    """Name, path and number of all numbers inside; None for functions."""
     if is_dataclass(value) and not isinstance(value, type):
         left_out = getattr(value, "not_numbers", ())
         for f in fields(value):

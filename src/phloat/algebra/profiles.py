@@ -1,4 +1,4 @@
-"""Functions of place that have numbers instead of code: tables along a line, polynomials of x, y and z."""
+"""Functions of position that are data instead of code: tables along a line, polynomials of x, y and z."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MONOMIAL = re.compile(r"(?:[xyz](?:\^[1-9])?)(?: (?:[xyz](?:\^[1-9])?))*|1")
 
 @dataclass(frozen=True)
 class Profile:
-    """Values at places s in straight lines, constant beyond the first and the last."""
+    """Linear interpolation of values at positions s, constant beyond the first and the last."""
 
     stations: Mapping[float, float]
 
@@ -45,15 +45,15 @@ class Polynomial:
             raise InputError("a polynomial has no terms; give at least one: {'1': 2.5}")
         for term, value in self.terms.items():
             if not isinstance(term, str) or not MONOMIAL.fullmatch(term):
-                raise InputError(f"{term!r} is no term of a polynomial; write '1', 'x', 'y^2', 'x y' …")
+                raise InputError(f"{term!r} is not a term of a polynomial; write '1', 'x', 'y^2', 'x y' …")
             finite(f"the term {term!r}", value, ())
         powers = [tuple(row) for row in self.powers.tolist()]
         if len(set(powers)) < len(powers):
-            raise InputError(f"terms of a polynomial repeat each other: {', '.join(self.terms)}")
+            raise InputError(f"terms of a polynomial are repeated: {', '.join(self.terms)}")
 
     @cached_property
     def powers(self) -> np.ndarray:
-        """Of x, y and z, (terms, 3)."""
+        """The exponents of x, y and z, (terms, 3)."""
         out = np.zeros((len(self.terms), 3), dtype=int)
         for k, term in enumerate(self.terms):
             for factor in term.split(" ") if term != "1" else ():

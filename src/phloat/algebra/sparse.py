@@ -1,4 +1,4 @@
-"""Sparse matrices: formats, block-diagonal inverses, null spaces and rank."""
+"""Sparse matrices: formats, factors, block-diagonal inverses, null spaces and rank, defects of their structure."""
 
 from __future__ import annotations
 
@@ -20,9 +20,18 @@ from phloat.errors import AccuracyError
 
 Matrix: TypeAlias = sp.csr_array
 
-RANK_TOLERANCE = 1e-9  # of rows of unit length: what counts as zero among their singular values
-SINGULAR = 1e-14  # of the largest eigenvalue of a block scaled to unit diagonal: what counts as zero
-DENSE_ROWS = 600  # up to here a dense pivoted QR decides the rank
+RANK_TOLERANCE = 1e-9  # of rows of unit length: singular values that count as zero
+SINGULAR = 1e-14  # of the largest eigenvalue of a block scaled to unit diagonal: eigenvalues that count as zero
+DENSE_ROWS = 600  # rows up to which the rank is computed by a dense pivoted QR
+DENSE_BLOCK = 600  # rows of a block up to which its eigenvalues are computed
+LARGE = 20_000  # unknowns from which PARDISO is used if it is installed
+# From SciPy 1.17 on, an iteration that ends early continues at random, from this seed
+SEEDED: dict[str, Any] = {"rng": 0} if "rng" in signature(spla.eigsh).parameters else {}
+
+
+def random_start(size: int, seed: int = 0) -> np.ndarray:
+    """A vector to start an iteration, the same at every call: equal input gives equal bits."""
+    return np.random.default_rng(seed).normal(size=size)
 
 
 def csr(a: object) -> Matrix:
@@ -36,7 +45,7 @@ def csr(a: object) -> Matrix:
 
 
 def weighted(a: Matrix | np.ndarray, weight: np.ndarray) -> Matrix | np.ndarray:
-    """diag(weight) a, for sparse and dense a alike."""
+    """diag(weight) a, for sparse or dense a."""
     return weight[:, None] * a if isinstance(a, np.ndarray) else a.multiply(weight[:, None]).tocsr()
 
 
@@ -45,12 +54,12 @@ def zeros(rows: int, columns: int) -> Matrix:
 
 
 def diagonal(blocks: Sequence[object]) -> Matrix:
-    """Blocks along the diagonal; empty blocks count with their shape."""
+    """A block-diagonal matrix; empty blocks count with their shape."""
     return csr(sp.block_diag([csr(b) for b in blocks], format="csr")) if blocks else zeros(0, 0)
 
 
 def stacked(blocks: Sequence[Sequence[object]]) -> Matrix:
-    """A block matrix, `None` where a block is zero."""
+    """A block matrix; None is a zero block."""
     return csr(sp.block_array([[None if b is None else csr(b) for b in row] for row in blocks], format="csr"))
 
 
@@ -68,7 +77,7 @@ def components(a: Matrix) -> list[np.ndarray]:
 
 
 def small_blocks(a: Matrix, groups: list[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The decoupled diagonal blocks, dense, in batches of one size: indices (blocks, size), values (blocks, size, size)."""
+    """The decoupled diagonal blocks as dense arrays, by size: indices (blocks, size), values (blocks, size, size)."""
     entries = a.tocoo()
     by_size: dict[int, list[np.ndarray]] = {}
     for group in groups:
@@ -86,39 +95,37 @@ def small_blocks(a: Matrix, groups: list[np.ndarray]) -> Iterator[tuple[np.ndarr
 
 
 def block_inverse(a: Matrix, limit: int = 400) -> Matrix | None:
-    """The inverse of a matrix of small decoupled blocks, sparse; None where a block is larger than `limit`."""
+    """The inverse of a matrix of small decoupled blocks, sparse; None if a block is larger than `limit`."""
     groups = components(a)
     if any(len(g) > limit for g in groups):
         return None
-    if not groups:
-        return zeros(0, 0)
-    row, column, value = [], [], []
-    for index, block in small_blocks(a, groups):
-        size = index.shape[1]
-        row.append(np.repeat(index, size, axis=1).ravel())
-        column.append(np.tile(index, (1, size)).ravel())
-        value.append(np.linalg.inv(block).ravel())
-    return csr(sp.coo_array((np.concatenate(value), (np.concatenate(row), np.concatenate(column))), shape=a.shape))
+    return _from_blocks(a.shape, [(index, np.linalg.inv(block)) for index, block in small_blocks(a, groups)])
+
+
+def _from_blocks(shape: tuple[int, int], blocks: list[tuple[np.ndarray, np.ndarray]]) -> Matrix:
+    """The inverse of `small_blocks`."""
+    if not blocks:
+        return zeros(*shape)
+    row = np.concatenate([np.repeat(index, index.shape[1], axis=1).ravel() for index, _ in blocks])
+    column = np.concatenate([np.tile(index, (1, index.shape[1])).ravel() for index, _ in blocks])
+    return csr(sp.coo_array((np.concatenate([block.ravel() for _, block in blocks]), (row, column)), shape=shape))
 
 
 def signed_root(a: Matrix) -> tuple[Matrix, np.ndarray, np.ndarray]:
-    """R⁻¹ and the signs S with R S Rᵀ = a, for a regular symmetric matrix of blocks, and which rows are in positive ones."""
-    row, column, value, sign, positive = [], [], [], np.ones(a.shape[0]), np.ones(a.shape[0], dtype=bool)
+    """R⁻¹ and the signs S with R S Rᵀ = a for a symmetric matrix of blocks, and which rows are in positive blocks.
+
+    Raises LinAlgError if a block is singular.
+    """
+    blocks, sign, positive = [], np.ones(a.shape[0]), np.ones(a.shape[0], dtype=bool)
     for index, block in small_blocks(a, components(a)):
-        size = index.shape[1]
         roots, sign[index] = _signed_roots(block)
         positive[index] = (sign[index] > 0.0).all(axis=1)[:, None]
-        row.append(np.repeat(index, size, axis=1).ravel())
-        column.append(np.tile(index, (1, size)).ravel())
-        value.append(roots.ravel())
-    if not row:
-        return zeros(*a.shape), sign, positive
-    entries = (np.concatenate(value), (np.concatenate(row), np.concatenate(column)))
-    return csr(sp.coo_array(entries, shape=a.shape)), sign, positive
+        blocks.append((index, roots))
+    return _from_blocks(a.shape, blocks), sign, positive
 
 
 def _signed_roots(blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of many blocks at once where all are positive, each scaled to unit diagonal."""
+    """The roots of many blocks, scaled to unit diagonal; of all at once if they are positive."""
     size = np.abs(np.einsum("bii->bi", blocks))
     unit = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
     scaled = blocks * unit[:, :, None] * unit[:, None, :]
@@ -167,7 +174,7 @@ def null_space(G: Matrix) -> Matrix:
 
 @one_thread()
 def dependencies(G: Matrix) -> np.ndarray:
-    """Columns μ with μᵀG = 0 for rows scaled to unit length: the ways in which rows repeat each other."""
+    """Columns μ with μᵀG = 0 for rows scaled to unit length: the linear dependencies of the rows."""
     rows = G.shape[0]
     if rows == 0:
         return np.zeros((0, 0))
@@ -184,12 +191,12 @@ def dependencies(G: Matrix) -> np.ndarray:
     options = {"sigma": -1e-10, "OPinv": inverse, "v0": random_start(rows), **SEEDED}
     for count in (8, 64, 512):
         _, vector = spla.eigsh(gram, k=count, **options)
-        # the squares of the Gram matrix cannot tell 1e-9 from 0; the singular values on its lowest vectors can
+        # the Gram matrix squares, so 1e-9 looks like 0; the singular values on its lowest vectors do not
         _, size, turn = la.svd(scaled.T @ vector, full_matrices=False)
         null = size <= RANK_TOLERANCE
         if not null.all():
             return vector @ turn[null].T
-    raise AccuracyError(f"more than {count} rows of {rows} repeat others; take some of the joints out")
+    raise AccuracyError(f"more than {count} rows of {rows} depend on others; remove some of the joints")
 
 
 def row_lengths(G: Matrix) -> np.ndarray:
@@ -200,7 +207,7 @@ def row_lengths(G: Matrix) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """A sparse matrix whose entries may be other than zero, and where they stand in the dense one."""
+    """The places of the entries of a sparse matrix."""
 
     matrix: Matrix
 
@@ -214,18 +221,19 @@ class Pattern:
         return entries.row, entries.col
 
     def filled(self, data: np.ndarray) -> Matrix:
-        """With these entries: a copy that shares the places."""
-        out = sp.csr_array.__new__(sp.csr_array)  # as copy does, in a tenth of its time
+        """The matrix with these entries, which shares the places."""
+        out = sp.csr_array.__new__(sp.csr_array)  # like copy, in a tenth of its time
         vars(out).update(vars(self.matrix), data=data)
         return out
 
 
-# --- many solutions with one matrix ----------------------------------------------------------------------------------
-#
-# Solving with one sparse symmetric matrix many times.
+def symmetric_lu(a: Matrix, pivot: float = 0.0, order: str = "MMD_AT_PLUS_A") -> spla.SuperLU:
+    """The LU factors of a matrix of symmetric pattern with pivots near the diagonal, which keeps the fill low.
 
-
-LARGE = 20_000  # unknowns from which PARDISO is taken where it is installed
+    Half the fill and a tenth of the time of the default for solids; a tenth of the fill for mixed plates.
+    """
+    options = {"SymmetricMode": True}
+    return spla.splu(sp.csc_array(a), permc_spec=order, diag_pivot_thresh=pivot, options=options)
 
 
 def factorised(K: Matrix) -> Callable[[np.ndarray], np.ndarray]:
@@ -237,31 +245,7 @@ def factorised(K: Matrix) -> Callable[[np.ndarray], np.ndarray]:
         matrix = K.tocsr()
         solver.factorize(matrix)
         return lambda f: np.asarray(solver.solve(matrix, np.asfortranarray(f)))
-    # minimum degree on AᵀA + pivots on the diagonal: half the fill and a tenth of the time of the default for solids
-    factor = spla.splu(K.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    return factor.solve
-
-
-# --- iterations that begin at random begin at the same place every time: the same input gives t ----------------------
-#
-# Iterations that begin at random begin at the same place every time: the same input gives the same bits.
-
-
-# From SciPy 1.17 a sequence that ends early is gone on with by chance, unless told by which
-SEEDED: dict[str, Any] = {"rng": 0} if "rng" in signature(spla.eigsh).parameters else {}
-
-
-def random_start(size: int, seed: int = 0) -> np.ndarray:
-    """Numbers that lie along no direction of any problem."""
-    return np.random.default_rng(seed).normal(size=size)
-
-
-# --- relative numbers for how far matrices are from skew, symmetric, positive ----------------------------------------
-#
-# Relative numbers for how far matrices are from skew, symmetric, positive.
-
-
-DENSE_BLOCK = 600
+    return symmetric_lu(K).solve
 
 
 def skew_defect(a: object) -> float:
@@ -277,9 +261,9 @@ def symmetry_defect(a: object) -> float:
 
 
 def negativity_defect(a: object) -> float:
-    """How negative a symmetric matrix is: the largest of −λ_min / λ_max over its decoupled blocks, never below 0.
+    """The largest −λ_min / λ_max over the decoupled blocks of a symmetric matrix, at least 0.
 
-    Blocks are first scaled to unit diagonal, so that the sign of a light coordinate is not lost beside a heavy one.
+    Blocks are scaled to unit diagonal, so that the sign of a light coordinate is not lost beside a heavy one.
     """
     A = csr(a)
     size = A.diagonal()
@@ -300,8 +284,7 @@ def negativity_defect(a: object) -> float:
 def _large_negativity(a: Matrix) -> float:
     # a positive matrix needs no pivots off the diagonal, and the signs of U are then those of its eigenvalues (Sylvester)
     size = a.shape[0]
-    shifted = (a + 1e-13 * size**0.5 * sp.eye_array(size)).tocsc()
-    factor = spla.splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    factor = symmetric_lu(a + 1e-13 * size**0.5 * sp.eye_array(size))
     if (factor.perm_r != factor.perm_c).any():
         options = {"return_eigenvectors": False, "tol": 1e-6, "v0": random_start(size), **SEEDED}
         return -float(spla.eigsh(a, k=1, which="SA", **options)[0])

@@ -1,4 +1,4 @@
-"""Small tables for notebooks, in HTML; every word in them is escaped."""
+"""Small HTML tables for notebooks; all text is escaped."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 LEFT = ' style="text-align:left"'
-MOST = 40  # rows before a table is cut
+MOST = 40  # rows of a table
 
 
-def facts(title: str, said: Mapping[str, object]) -> str:
-    """Two columns: what, and how it is; what is empty is left out."""
+def facts(title: str, values: Mapping[str, object]) -> str:
+    """A table of names and values, without empty ones."""
     rows = [
         f"<tr><th{LEFT}>{escape(key)}</th><td{LEFT}>{escape(str(value))}</td></tr>"
-        for key, value in said.items()
+        for key, value in values.items()
         if value not in (None, "")
     ]
     return f"<p><strong>{escape(title)}</strong></p><table>{''.join(rows)}</table>"
 
 
 def grid(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], most: int = MOST) -> str:
-    """A table with a head; nothing where there are no rows, and the first ones where there are too many."""
+    """A table with a head, of at most `most` rows; an empty text if there are none."""
     every = list(rows)
     if not every:
         return ""
@@ -31,6 +31,6 @@ def grid(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], most
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names in one line, the first ones where there are too many."""
+    """Names in one line, at most MOST of them."""
     every = list(names)
     return ", ".join(every[:MOST]) + (f", … {len(every) - MOST} more" if len(every) > MOST else "")

@@ -1,10 +1,10 @@
-"""One thread for linear algebra: a sum that threads share is rounded differently with every number of them.
+"""One thread for linear algebra: the round-off of a parallel sum depends on the number of threads.
 
     @one_thread()
     def modes(...): ...
 
-holds OpenBLAS, which NumPy and SciPy bring, to one thread while the function runs, so that its bits do not depend on how many
-there are. Other libraries are left alone: with those, set their number to one before Python starts (MKL_NUM_THREADS=1).
+limits the OpenBLAS of NumPy and SciPy to one thread while the function runs, so that its bits do not depend on their number. For
+other libraries set the number of threads before Python starts (MKL_NUM_THREADS=1).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import scipy
 WORDS = [f"{prefix}openblas_{{}}_num_threads{end}" for prefix in ("scipy_", "") for end in ("64_", "")]
 
 _lock = threading.Lock()
-_inside = 0  # how many are in one_thread now
-_before: list[int] = []  # threads of each library when the first came in
+_inside = 0  # calls that are in one_thread now
+_before: list[int] = []  # threads of each library before the first of them
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Linear algebra by one thread in here; the last to leave, in any thread of Python, gives them back."""
+    """Linear algebra by one thread in this context; the last of all Python threads to leave it restores their number."""
     global _inside, _before
     with _lock:
         if not _inside:
@@ -52,11 +52,11 @@ def _set(counts: list[int]) -> None:
 
 @cache
 def _libraries() -> list[tuple[Callable[[], int], Callable[[int], object]]]:
-    """How every OpenBLAS in this process tells and takes its number of threads."""
+    """The functions that get and set the number of threads of every OpenBLAS in this process."""
     out = []
     for file in _files():
         with suppress(OSError):
-            library = ctypes.CDLL(file)  # loaded already: the same once more
+            library = ctypes.CDLL(file)  # the one that is loaded already
             word = next((word for word in WORDS if hasattr(library, word.format("set"))), None)
             if word is not None:
                 out.append((getattr(library, word.format("get")), getattr(library, word.format("set"))))
@@ -67,7 +67,7 @@ def _files() -> list[str]:
     homes = [Path(str(package.__file__)).parent for package in (np, scipy)]
     folders = [folder for home in homes for folder in (home.parent / f"{home.name}.libs", home / ".dylibs")]
     found = {str(file) for folder in folders for file in folder.glob("*openblas*")}
-    with suppress(OSError):  # where it was not brought by a wheel, Linux knows from where it is
+    with suppress(OSError):  # if it does not come with a wheel, Linux knows its file
         lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
         found |= {line.split(maxsplit=5)[5] for line in lines if "openblas" in line and line.endswith(".so")}
     return sorted(found)

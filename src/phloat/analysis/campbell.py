@@ -1,4 +1,4 @@
-"""Frequencies against the rate of a spin, each mode followed by its shape."""
+"""Campbell diagrams: frequencies over the rate of a spin, with modes tracked by their shapes."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from scipy.optimize import linear_sum_assignment
 from phloat.algebra.sparse import csr
 from phloat.analysis.linearise import linearise
 from phloat.analysis.steady_spin import steady_spin
-from phloat.errors import InputError, finite_row, positive
+from phloat.errors import InputError, finite_row, positive, whole_number
 from phloat.joints.ends import unit
 from phloat.linear.analysis.modes import Modes, modes
 from phloat.system.state import State
 from phloat.system.system import System
 
-SPARE = 8  # modes beside those followed, among which they may be found again
-NEARBY = 1e-2  # how much a frequency counts beside a shape where shapes are equally alike
+SPARE = 8  # more modes than tracked ones, among which they are found again
+NEARBY = 1e-2  # weight of the frequency relative to the shape
 
 
 @dataclass(frozen=True, eq=False)
 class Campbell:
-    """ω (rad/s, rates × modes) in the turning frame over the rates (rad/s); `growth` (1/s) where a mode grows.
+    """ω (rad/s, rates × modes) in the rotating frame over the rates (rad/s), and `growth` (1/s) of each mode.
 
-    `whirl` is 1 where the points of a mode circle with the spin, −1 against it, 0 where they swing on lines. `alike` is how much a
-    shape has in common with the one it was followed from (1: the same; the first are their own).
+    `whirl` is 1 if the points of a mode circle with the spin, −1 against it, and 0 if they move on lines. `alike` is the similarity
+    (MAC) of a shape with that at the rate before (1: the same; 1 at the first rate).
     """
 
     rates: np.ndarray
@@ -43,11 +43,11 @@ class Campbell:
 
     @property
     def growing(self) -> np.ndarray:
-        """Which modes grow, (rates, modes): by more than 1e-5 of their own frequency, and than round-off."""
+        """Which modes grow, (rates, modes): by more than 1e-5 of their frequency, and than round-off."""
         return self.growth > np.maximum(1e-5 * np.abs(self.omega), 1e-9 * np.abs(self.omega).max(initial=0.0))
 
     def critical(self, order: float = 1.0) -> np.ndarray:
-        """Rates Ω at which a mode meets ω = order · Ω, ascending; lines between the given rates."""
+        """Rates Ω with ω = order · Ω for a mode, ascending; interpolated linearly between the given rates."""
         order = positive("order", order)
         gap = self.omega - order * self.rates[:, None]
         found = []
@@ -73,15 +73,14 @@ def campbell(
     u: Mapping[str, object] | None = None,
     count: int = 6,
 ) -> Campbell:
-    """The `count` lowest modes at the first rate, followed through the others: steady_spin, linearise and modes at each.
+    """The `count` lowest modes at the first rate, tracked through the others: steady_spin, linearise and modes at each.
 
-    Rates so close that shapes change little between them keep lines apart that cross or turn away from each other.
+    Tracking through crossings and veerings needs rates so close that shapes change little between them.
     """
     given = finite_row("rates", rates)
     if not given.size:
         raise InputError("there are no rates; give at least one, in rad/s")
-    if not isinstance(count, (int, np.integer)) or count < 1:
-        raise InputError(f"count is {count!r}; follow at least one mode")
+    whole_number("count", count, 1)
     rows, held, last = [], None, near
     for rate in given:
         state = steady_spin(system, axis=axis, rate=float(rate), about=about, near=last, u=u)
@@ -97,21 +96,21 @@ def campbell(
 def _first(found: Modes, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     chosen = np.arange(found.rigid, min(found.rigid + count, len(found)))
     if not len(chosen):
-        raise InputError("nothing here vibrates: all modes are rigid; a Campbell diagram needs something that bends")
+        raise InputError("all modes are rigid; a Campbell diagram needs elastic ones")
     return chosen, np.ones(len(chosen)), np.ones(len(chosen))
 
 
 def _followed(held: tuple[np.ndarray, np.ndarray], found: Modes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The modes whose shapes have most in common with those held: |φᴴM ψ|² for unit masses, largest in all.
+    """The modes most similar to those before: the assignment with the largest sum of |φᴴM ψ|² for unit masses.
 
-    (ω, ψ) and (−ω, ψ̄) are one mode; a line that comes down to zero goes on below it, as −1 in the last result.
+    (ω, ψ) and (−ω, ψ̄) are one mode; a frequency that passes zero continues below it, with −1 in the last result.
     """
     omega, shapes = held
     n = found.system.split
     M = csr(found.system.E[:n, :n])
     there = np.arange(found.rigid, min(found.rigid + 2 * len(omega) + SPARE, len(found)))
     if len(there) < len(omega):
-        raise InputError(f"only {len(there)} of {len(omega)} modes are left at this rate; the others have become rigid")
+        raise InputError(f"only {len(there)} of {len(omega)} modes are elastic at this rate; the others are rigid")
     signs = np.array([1.0, -1.0])
     value = signs[:, None] * found.omega[there]
     new = np.array([found.vectors[:, there], found.vectors[:, there].conj()])
@@ -131,7 +130,7 @@ def _masses(M: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def _whirl(found: Modes, chosen: np.ndarray, axis: Sequence[float], rate: float) -> np.ndarray:
-    """How round the points of each mode go about the axis, and which way: ∓2 Im(ā b) / (|a|² + |b|²) in its plane."""
+    """The circularity and direction of the motion of the points about the axis: ∓2 Im(ā b) / (|a|² + |b|²) in its plane."""
     along = unit("axis", axis) * (1.0 if rate >= 0.0 else -1.0)
     first = unit("axis", np.cross(along, np.eye(3)[np.argmin(np.abs(along))]).tolist())
     second = np.cross(along, first)

@@ -15,7 +15,7 @@ import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, csr, row_lengths, weighted
 from phloat.linear.analysis.modes import Modes
-from phloat.linear.analysis.transfer import on_a_pole
+from phloat.linear.analysis.transfer import pole_error
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.form.second_order import SecondOrder, solve_real
 
@@ -120,11 +120,11 @@ def _fixed_response(at: SecondOrder, back: SecondOrder, into: np.ndarray, out: n
         factor = at.at(s)
         transposed = factor if back is at else back.at(s)
     except RuntimeError:
-        raise on_a_pole(s) from None
+        raise pole_error(s) from None
     v = s * factor.solve(forces, at.B_lam[:, into].toarray() / s)
     w = s * transposed.solve(adjoint, -at.B_lam[:, out].toarray() / s)
     if not (np.isfinite(v).all() and np.isfinite(w).all()):
-        raise on_a_pole(s)
+        raise pole_error(s)
     lam = _multipliers(at.G, factor.times(v) / s - forces)
     kappa = _multipliers(at.G, adjoint - transposed.times(w) / s)
     return FixedResponse(s, into, out, v, lam, w, kappa)

@@ -1,13 +1,13 @@
-"""The one bridge from a nonlinear system to a linear one: (45) about rest, an equilibrium under load, or a steady spin.
+"""Linearisation of a system: (45) about rest, an equilibrium under load, or a steady spin.
 
-Small motion q obeys M q̈ + (Γ + R) q̇ + (BᵀC⁻¹B + K_g) q = Gᵀλ + B u. The elastic stresses stay as they are, σ = C⁻¹B q; what
-loads and spin add to the stiffness is factorised on the motions that the joints allow, K_g = L_g S_g L_gᵀ, and its stresses
-σ_g = S_g L_gᵀq stand beside them:
+Small motion q satisfies M q̈ + (Γ + R) q̇ + (BᵀC⁻¹B + K_g) q = Gᵀλ + B u. The elastic stresses σ = C⁻¹B q are rows; the stiffness
+K_g of loads and spin is factorised on the motions that the joints allow, K_g = L_g S_g L_gᵀ, and its stresses σ_g = S_g L_gᵀq are
+more rows:
 
     E = diag(M, C, S_g⁻¹),   J = [[−Γ, −Bᵀ, −L_g], [B, 0, 0], [L_gᵀ, 0, 0]].
 
-Loads that turn with the sections they act on have a K_g that is not symmetric. What its symmetric part misses stands in N, a force
-on the velocities by σ_g, beside J and R.
+Loads that rotate with the sections they act on have a K_g that is not symmetric. Its antisymmetric part is in N, a force on the
+velocities by σ_g, beside J and R.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from phloat.algebra.cross import skew
 from phloat.algebra.elimination import CANCELLED, free_motions, signed_factor
 from phloat.algebra.layout import Layout, joined
 from phloat.algebra.sparse import Matrix, csr, dependencies, largest, row_lengths, stacked, weighted, zeros
-from phloat.analysis.tangent import Tangent, tangent
+from phloat.analysis.tangent import SmallMotion, small_motion
 from phloat.bodies.continua.facets import facets_of
 from phloat.bodies.strain import strain_gradient
 from phloat.errors import InputError, JointError, RedundancyWarning, finite
@@ -38,11 +38,11 @@ from phloat.system.jointed import in_rows, in_velocities, joint_rows, port_colum
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 
-SYMMETRIC = 1e-5  # of the stiffness of loads: forces need balance to 1e-6 only
-ROUND_OFF = 1e-13  # of the largest singular value of the stiffness of loads that are not conservative, per unit mass
-BALANCED = 1e-9  # of the terms of a stiffness: what may be asymmetric because forces balance only nearly
-LEAST = 1e-3  # of the largest stiffness of loads that are not conservative
-MOST = 3000
+SYMMETRIC = 1e-5  # of the stiffness of loads: its asymmetry, as forces balance to 1e-6 only
+ROUND_OFF = 1e-13  # of the largest singular value of the stiffness of nonconservative loads, per unit mass
+BALANCED = 1e-9  # of the terms of a stiffness: its asymmetry, as forces balance only approximately
+LEAST = 1e-3  # of the largest stiffness of nonconservative loads: the smallest energy of a stress
+MOST = 3000  # free motions under load
 
 
 def linearise(
@@ -50,43 +50,37 @@ def linearise(
 ) -> LinearPHDAE:
     """(45) for small motion about a state at rest in equilibrium, or in steady spin; rows (v_P, ω, η̇ | σ) in body axes.
 
-    `u` are the inputs that hold the state. Rigid motion is kept. Where loads or a spin stiffen or soften the system, a block
-    "loads" of stresses carries that; `passive` says whether the energy is definite. Loads that follow their sections are not
-    conservative: they give a matrix N beside J and R, and a system that is not passive. In a spin driven ports and forces in
-    inertial axes are closed: they would turn.
+    `u` are the inputs of the state. Rigid motions are included. If loads or a spin change the stiffness, there is a block "loads"
+    of stresses; `passive` says whether the energy is definite. Follower loads are not conservative: they give a matrix N beside J
+    and R, and a system that is not passive. In a spin, driven ports and forces in inertial axes are closed, as they would rotate.
     """
     state = fits(system, state)
     require_closed(system, state)
     now = as_inputs(system, u).at(float(finite("t", t, ())))
-    small = tangent(system, state, now)
+    small = small_motion(system, state, now)
     warn_of_frequencies(system, state, level=3)
     loose = system.loose
     places = in_rows(system, loose.rows)
     G, B_lam = joint_rows(system, state, places)
-    keep = independent(G, B_lam, system.multipliers)
-    sizes = {
-        name: (int(np.isin(np.arange(w.start, w.stop), keep).sum()),) for name, w in system.multipliers.slices.items()
-    }
+    keep = independent_rows(G, B_lam, system.multipliers)
+    sizes = {name: int(((w.start <= keep) & (keep < w.stop)).sum()) for name, w in system.multipliers.slices.items()}
+    damping = _strained_damping(system, state, loose)
     velocities = np.zeros(places.size)
     velocities[: loose.split] = state.e[velocity_indices(system)]
     linear = replace(
         loose,
         E=_with_mass(loose, small.M),
         J=_with_strains(system, state, loose, small.gamma),
-        R=csr(
-            loose.R
-            + _strained_damping(system, state, loose)
-            + dissipation(system, state, places, velocities, small=True)
-        ),
+        R=csr(loose.R + damping + dissipation(system, state, places, velocities, small=True)),
         G=G[keep],
         B=port_columns(system, state, places),
         B_lam=B_lam[keep],
         ports=system.ports,
-        multipliers=Layout({name: size for name, size in sizes.items() if size[0]}, "joint"),
-        fields={name: _where_it_stands(system, loose, name, state.pose(name)) for name in system.bodies},
+        multipliers=Layout({name: (size,) for name, size in sizes.items() if size}, "joint"),
+        fields={name: _field(system, loose, name, state.pose(name)) for name in system.bodies},
     )
     linear = _with_loads(system, state, now, linear, small)
-    return _without_turning_ports(system, linear) if small.spin.any() else linear
+    return _without_inertial_ports(system, linear) if small.spin.any() else linear
 
 
 def _with_mass(loose: LinearPHDAE, M: Matrix) -> Matrix:
@@ -125,8 +119,8 @@ def _strained_damping(system: System, state: State, loose: LinearPHDAE) -> Matri
     return csr(more)
 
 
-def _with_loads(system: System, state: State, u: np.ndarray, linear: LinearPHDAE, small: Tangent) -> LinearPHDAE:
-    """With the stresses of springs, one a law, and those of K_g on the motions that the joints allow."""
+def _with_loads(system: System, state: State, u: np.ndarray, linear: LinearPHDAE, small: SmallMotion) -> LinearPHDAE:
+    """With the stresses of springs, one for each law, and those of K_g on the motions that the joints allow."""
     rates, slopes = spring_rows(system, state, in_velocities(system))
     L, mu, circulation, followers = _geometric(system, u, linear, small)
     circulation = csr(sp.hstack([zeros(linear.split, len(slopes)), circulation]))
@@ -134,19 +128,18 @@ def _with_loads(system: System, state: State, u: np.ndarray, linear: LinearPHDAE
 
 
 def _geometric(
-    system: System, u: np.ndarray, linear: LinearPHDAE, small: Tangent
+    system: System, u: np.ndarray, linear: LinearPHDAE, small: SmallMotion
 ) -> tuple[Matrix, np.ndarray, Matrix, tuple[str, ...]]:
-    """L, μ and N of K_g = (L − N) diag(μ) Lᵀ on the motions that the joints allow, and the loads to blame for N."""
+    """L, μ and N of K_g = (L − N) diag(μ) Lᵀ on the motions that the joints allow, and the loads that cause N."""
     n = linear.split
     if not small.K_g.nnz:
         return zeros(n, 0), np.zeros(0), zeros(n, 0), ()
-    held = (
-        linear.G if small.spin.any() else linear.G[np.diff(linear.B_lam.indptr) == 0]
-    )  # a driven base moves what hangs on it
+    # at rest a driven base moves the rest
+    held = linear.G if small.spin.any() else linear.G[np.diff(linear.B_lam.indptr) == 0]
     if n - held.shape[0] > MOST:
         raise InputError(
-            f"{n - held.shape[0]} free motions under load are too many to factorise their stiffness (at most {MOST}); reduce "
-            "the bodies"
+            f"{n - held.shape[0]} free motions under load are too many to factorise their stiffness (at most {MOST}); reduce the "
+            "bodies"
         )
     Z, free = free_motions(held[:, :n].toarray(), small.M.diagonal())
     K, size = Z.T @ (small.K_g @ Z), np.abs(Z).T @ (small.K_size @ np.abs(Z))
@@ -172,22 +165,16 @@ def _geometric(
 def _with_stresses(
     linear: LinearPHDAE, L: Matrix, mu: np.ndarray, circulation: Matrix, followers: tuple[str, ...]
 ) -> LinearPHDAE:
-    """With stresses μ Lᵀq, a block "loads" after the others, and what they do beyond −L: `circulation`."""
+    """With stresses μ Lᵀq, a block "loads" after the others, and `circulation`, their forces besides −L."""
     if not len(mu):
         return linear
     n, S = linear.split, csr(sp.diags_array(1.0 / mu))
     rest, more = linear.rows.size - n, len(mu)
-    blocks = linear.J
-    J = stacked(
-        [
-            [blocks, stacked([[-L], [zeros(rest, more)]]) if rest else -L],
-            [stacked([[L.T, zeros(more, rest)]]) if rest else L.T, zeros(more, more)],
-        ]
-    )
+    down = sp.vstack([-L, zeros(rest, more)])
     return replace(
         linear,
         E=stacked([[linear.E, None], [None, S]]),
-        J=J,
+        J=stacked([[linear.J, down], [-down.T, zeros(more, more)]]),
         R=stacked([[linear.R, None], [None, zeros(more, more)]]),
         N=csr(sp.block_array([[zeros(n, n + rest), circulation], [zeros(rest + more, n + rest), None]])),
         followers=followers,
@@ -204,8 +191,8 @@ def _with_stresses(
 def _circulating(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """K q = W diag(μ) Wᵀq − N σ with σ = diag(μ) Wᵀq: μ, W (motions × stresses) and N of a K that is not symmetric.
 
-    Stresses are only of what K looks at, the row space of K with unit mass: where a body stands need not be known. The symmetric
-    part of K there has the energies μ; they are at least LEAST of the largest (any μ is right, N is the difference).
+    The stresses are those of the row space of K with unit mass, so that positions without effect have none. Their energies μ are
+    those of the symmetric part of K there, at least LEAST of the largest (any μ is right, N is the difference).
     """
     root = la.cholesky(M, lower=True)
     unit = la.solve_triangular(root, la.solve_triangular(root, K, lower=True).T, lower=True).T
@@ -219,15 +206,15 @@ def _circulating(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     return mu, root @ V, root @ (V - unit @ V / mu)
 
 
-def _without_turning_ports(system: System, linear: LinearPHDAE) -> LinearPHDAE:
-    """Only ports that turn with the bodies."""
-    turning = {name for name, joint in system.joints.items() if joint.driven}
-    turning |= {name for name, a in system.actuators.items() if a.axes == "inertial"}
-    return linear.with_ports(*(name for name in linear.ports if name not in turning))
+def _without_inertial_ports(system: System, linear: LinearPHDAE) -> LinearPHDAE:
+    """Only ports that rotate with the bodies."""
+    inertial = {name for name, joint in system.joints.items() if joint.driven}
+    inertial |= {name for name, a in system.actuators.items() if a.axes == "inertial"}
+    return linear.with_ports(*(name for name in linear.ports if name not in inertial))
 
 
-def _where_it_stands(system: System, loose: LinearPHDAE, name: str, pose: Pose) -> Field:
-    """The field of a body from where it is, deformed, seen in inertial axes."""
+def _field(system: System, loose: LinearPHDAE, name: str, pose: Pose) -> Field:
+    """The field of a body at its position, deformed, in inertial axes."""
     field, body = loose.fields[f"{name}.body"], system.bodies[name]
     u = (body.shape.displacement(body.shape.places()) @ pose.eta).reshape(-1, 3)
     motion = field.motion
@@ -235,42 +222,37 @@ def _where_it_stands(system: System, loose: LinearPHDAE, name: str, pose: Pose) 
         turning = [i - 3 for i in body.active if i >= 3]
         arms = np.vstack([-skew(one) for one in u])[:, turning]  # ω × u
         where = loose.rows[f"{name}.omega"]
-        onto = sp.csr_array(
-            (np.ones(len(turning)), (np.arange(len(turning)), np.arange(where.start, where.stop))),
-            shape=(len(turning), motion.shape[1]),
-        )
-        motion = motion + csr(arms) @ onto
+        motion = motion + csr(arms) @ sp.eye_array(motion.shape[1], format="csr")[where.start : where.stop]
     turned = sp.kron(sp.eye_array(len(field.points)), pose.A, format="csr")
     return Field(pose.r_P + (field.points + u) @ pose.A.T, csr(turned @ motion), facets_of(body))
 
 
-def independent(G: Matrix, B_lam: Matrix, multipliers: Layout) -> np.ndarray:
-    """Joint rows that do not follow from others; the rest is named, or refused where it contradicts them."""
+def independent_rows(G: Matrix, B_lam: Matrix, multipliers: Layout) -> np.ndarray:
+    """Joint rows without those that depend on others, with a warning; raises JointError if these contradict the others."""
     owners = np.repeat(list(multipliers), [w.stop - w.start for w in multipliers.slices.values()])
     driven = csr(weighted(B_lam, 1.0 / row_lengths(G)))
     keep, repeated = np.arange(G.shape[0]), 0
     involved: set[str] = set()
-    while (mu := dependencies(csr(G[keep]))).shape[1]:  # again: a large system may show its dependencies in parts
+    while (mu := dependencies(csr(G[keep]))).shape[1]:  # a large system may show its dependencies in parts
         names = {str(name) for name in owners[keep[np.abs(mu).max(axis=1) > 1e-6]]}
         if largest(csr(mu).T @ driven[keep]) > 1e-9 * max(largest(driven), 1e-300):
-            raise JointError(f"joints {_said(names)} contradict each other: they prescribe one motion in two ways")
+            raise JointError(f"joints {_listed(names)} contradict each other: they prescribe one motion in two ways")
         keep, repeated, involved = keep[_without(mu)], repeated + mu.shape[1], involved | names
     if repeated:
         warnings.warn(
-            f"joints {_said(involved)} repeat each other in {repeated} rows: the motion is right, "
-            "their multipliers are not unique",
+            f"joints {_listed(involved)} repeat each other in {repeated} rows: the motion is right, but the multipliers not unique",
             RedundancyWarning,
             stacklevel=3,
         )
     return keep
 
 
-def _said(names: set[str]) -> str:
+def _listed(names: set[str]) -> str:
     first = ", ".join(map(repr, sorted(names)[:8]))
     return first + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 
 def _without(mu: np.ndarray) -> np.ndarray:
-    """Rows to keep: for each dependency one row is dropped, the one that weighs most in it."""
+    """The rows without one for each dependency, that of the largest weight."""
     _, _, pivots = la.qr(mu.T, pivoting=True, mode="economic")
     return np.setdiff1d(np.arange(mu.shape[0]), pivots[: mu.shape[1]])

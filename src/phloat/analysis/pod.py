@@ -1,8 +1,8 @@
-"""Bases from runs: the motions that a simulation has been through, in order of how much they were used (POD).
+"""Bases from simulations by proper orthogonal decomposition (POD).
 
-The fields are the leading ones of the snapshots in the norm of the mass, X = Σ a_k φ_kᵀ with ΦᵀM Φ = I. A projection on them, with
-the stresses C⁻¹Lᵀ Φ, is port-Hamiltonian again, of a linear system (`project`) as of a body of a nonlinear one
-(`body.reduced(basis)`, which adds companions where the body stiffens).
+The fields are the leading left singular vectors of the snapshots in the norm of the mass, X = Σ a_k φ_kᵀ with ΦᵀM Φ = I. The
+projection on them, with the stresses C⁻¹Lᵀ Φ, is port-Hamiltonian, for a linear system (`project`) and for a body of a nonlinear
+one (`body.reduced(basis)`, which adds companions if the body stiffens).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import scipy.linalg as la
 from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
-from phloat.errors import InputError, PortError, positive, unknown
+from phloat.errors import InputError, PortError, positive, unknown, whole_number
 from phloat.linear.form.second_order import SecondOrder
-from phloat.linear.reduction.basis import Basis, rigid_motions, split_basis
+from phloat.linear.reduction.basis import Basis, rigid_modes, split_basis
 from phloat.linear.time.march import LinearResult
 from phloat.motion.result import Result
 from phloat.system.state import State
@@ -33,15 +33,15 @@ def pod_basis(
     order: int | None = None,
     tolerance: float | None = None,
 ) -> Basis:
-    """The `order` leading fields of a run, or as many as leave out less than `tolerance` of it (in the root mean square).
+    """The `order` leading fields of a run, or as many as give a relative error below `tolerance` (in the root mean square).
 
-    Of a nonlinear run, or of a sequence of states, say which body: its deformation η is what is looked at. Of a linear run the
-    velocities are, and `order` counts them without the rigid ones, which are kept in any case.
+    The snapshots of a nonlinear run, or of a sequence of states, are the deformations η of a `body`. Those of a linear run are the
+    velocities; `order` does not count rigid motions, which are always included.
     """
     if (order is None) == (tolerance is None):
-        raise InputError("say one of order=… and tolerance=…")
+        raise InputError("give one of order=… and tolerance=…")
     if isinstance(run, LinearResult):
-        model, rigid = SecondOrder.of(run.system), rigid_motions(run.system)
+        model, rigid = SecondOrder.of(run.system), rigid_modes(run.system)
         X = run.e[:, : run.system.split].T
         X = X - rigid @ (rigid.T @ (model.M @ X))
         return split_basis(model, rigid, _leading(X, model.M, order, tolerance))
@@ -64,7 +64,7 @@ def _deformation(run: Result | Sequence[State], name: str | None) -> tuple[Body,
         raise PortError(unknown("body", name, bodies))
     part = bodies[name]
     if not part.coordinates:
-        raise InputError(f"body {name!r} is rigid: there is no deformation to look at")
+        raise InputError(f"body {name!r} is rigid: it has no deformation")
     if isinstance(run, Result):
         return part, run[f"{name}.eta"].reshape(len(run), -1)
     return part, np.array([state.e[state.layout[f"{name}.eta"]] for state in run])
@@ -76,14 +76,11 @@ def _leading(X: np.ndarray, M: Matrix, order: int | None, tolerance: float | Non
     U, size, _ = la.svd(root @ X, full_matrices=False)
     there = int((size > NOTHING * size.max(initial=0.0)).sum())
     if not there:
-        raise InputError("the run does not deform it: all snapshots are zero")
+        raise InputError("all snapshots are zero: there is no deformation in this run")
     if order is not None:
-        if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or order < 1:
-            raise InputError(f"order is {order!r}; it must be a whole number, 1 or more")
-        if order > there:
-            raise InputError(f"order is {order}, but the run has only {there} independent fields; take more snapshots")
-        count = int(order)
+        if (count := whole_number("order", order, 1)) > there:
+            raise InputError(f"order is {order}, but the run has only {there} independent fields; use more snapshots")
     else:
-        left = np.sqrt(np.append(np.cumsum(size[::-1] ** 2)[::-1], 0.0) / (size**2).sum())
-        count = max(1, int(np.argmax(left <= positive("tolerance", tolerance or 0.0))))
+        error = np.sqrt(np.append(np.cumsum(size[::-1] ** 2)[::-1], 0.0) / (size**2).sum())
+        count = max(1, int(np.argmax(error <= positive("tolerance", tolerance or 0.0))))
     return np.asarray(la.solve_triangular(root, U[:, : min(count, there)]))

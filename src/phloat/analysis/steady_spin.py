@@ -1,4 +1,4 @@
-"""Steady spin: the whole turns about an axis, and nothing moves in the turning frame."""
+"""Steady spin: the system rotates about an axis as a whole, at rest in the rotating frame."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def steady_spin(
     near: State | Mapping[str, object] | None = None,
     u: Mapping[str, object] | None = None,
 ) -> State:
-    """The state that turns at `rate` (rad/s) about an inertial axis through the point `about`, as a whole.
+    """The state that rotates at `rate` (rad/s) about an inertial axis through the point `about`, as a whole.
 
-    Deformation, joint angles and multipliers are those at which centrifugal and all other forces balance; `near` picks one of
-    several. Driven joints follow the spin. The state is what linearise takes.
+    Its deformation, joint angles and multipliers balance centrifugal and all other forces; `near` selects one of several. Driven
+    joints rotate with the system. linearise accepts this state.
     """
     if system.plane and np.abs(np.cross(np.asarray(axis, dtype=float), (0, 0, 1))).max() > 0:
         raise InputError(f"axis is {axis!r}; a system in the plane xy spins about z only")
@@ -47,7 +47,7 @@ def steady_spin(
     across = np.linalg.norm(np.cross(system.gravity, spin))
     if across > 1e-12 * np.linalg.norm(system.gravity) * abs(rate):
         raise InputError(
-            f"gravity {tuple(map(float, system.gravity))} is not along the axis: in the turning frame it would turn, and no "
+            f"gravity {tuple(map(float, system.gravity))} is not along the axis: it would rotate in the rotating frame, and no "
             "spin is steady; connect without gravity, or spin about it"
         )
     start = place(system, {} if near is None else near) if not isinstance(near, State) else fits(system, near)
@@ -64,13 +64,13 @@ def steady_spin(
             return check_state(system, state, level=4, stretch=STRETCHED_LITTLE)
         best = min(best, left)
     raise AccuracyError(
-        f"no steady spin at {rate:g} rad/s was found: forces stay out of balance by {best:.1e} of their size; start nearer with "
-        "near=…, or spin slower"
+        f"no steady spin at {rate:g} rad/s was found: the residual of the forces is {best:.1e} of their size; start nearer with "
+        "near=…, or reduce the rate"
     )
 
 
-def spinning(system: System, state: State, spin: np.ndarray, about: np.ndarray) -> State:
-    """The state with the velocities of a rigid turn."""
+def _with_spin(system: System, state: State, spin: np.ndarray, about: np.ndarray) -> State:
+    """The state with the velocities of a rigid rotation."""
     parts = []
     for name, body in system.bodies.items():
         pose = state.pose(name)
@@ -80,12 +80,12 @@ def spinning(system: System, state: State, spin: np.ndarray, about: np.ndarray) 
 
 
 def _newton(system: System, state: State, spin: np.ndarray, about: np.ndarray, u: np.ndarray) -> tuple[State, float]:
-    """[K −Gᵀ; G 0] (δq, λ) = (f, −gap), the shortest δq in scaled units where the spin leaves some of them free."""
+    """Newton's method for [K −Gᵀ; G 0] (δq, λ) = (f, −gap), with the shortest δq in scaled units if it is not unique."""
     task = statics(system, state, u)
     unit_of = 1.0 / task.stiff
     left = np.inf
     for _ in range(NEWTON):
-        moving = spinning(system, state, spin, about)
+        moving = _with_spin(system, state, spin, about)
         at, where = terms(system, moving), velocity_indices(system)
         f = ((at.J - at.R) @ at.z + at.B @ u)[where]
         size = (abs(at.J) @ np.abs(at.z) + abs(at.B) @ np.abs(u))[where]
@@ -100,9 +100,9 @@ def _newton(system: System, state: State, spin: np.ndarray, about: np.ndarray, u
         K = _stiffness(system, moving, lam, u)
         step = _solved(unit_of[:, None] * K * unit_of, scaled, residual, gap)
         state = task.moved(state, unit_of * step)
-        if left < CONVERGED:  # the last step is for what is soft beside the rest, as the twist of a thin blade
+        if left < CONVERGED:  # the last step improves soft motions, such as the twist of a thin blade
             break
-    return spinning(system, state, spin, about), left
+    return _with_spin(system, state, spin, about), left
 
 
 def _stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -115,7 +115,7 @@ def _stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> 
 
 
 def _solved(K: np.ndarray, G: np.ndarray, f: np.ndarray, gap: np.ndarray) -> np.ndarray:
-    """K δ = f on the motions that keep the gaps, which are closed first; free motions are left alone."""
+    """The shortest δ that closes the gaps and solves K δ = f on the other motions."""
     particular = -la.lstsq(G, gap, cond=1e-12)[0] if len(G) else np.zeros(len(f))
     Z = la.null_space(G, rcond=1e-12) if len(G) else np.eye(len(f))
     reduced = Z.T @ K @ Z

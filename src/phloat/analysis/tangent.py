@@ -34,8 +34,8 @@ STEADY = 1e-9  # of the largest velocity
 
 
 @dataclass(frozen=True, eq=False)
-class Tangent:
-    """Matrices for the velocities of all bodies: Γ (skew up to round-off), K_g, and the multipliers that hold the state."""
+class SmallMotion:
+    """Matrices for the velocities of all bodies: Γ (skew up to round-off), K_g, and the multipliers of the steady state."""
 
     M: Matrix
     gamma: Matrix
@@ -45,20 +45,20 @@ class Tangent:
     spin: np.ndarray  # inertial, zero at rest
 
 
-def tangent(system: System, state: State, u: np.ndarray) -> Tangent:
-    """At a steady state under inputs u, or a sentence that says where it is none."""
-    if _unloaded(system, state, u):  # nothing to find, however fine the bodies
+def small_motion(system: System, state: State, u: np.ndarray) -> SmallMotion:
+    """About a steady state under inputs u; raises InputError if the state is not steady."""
+    if _unloaded(system, state, u):  # no stiffness of loads, whatever the size of the bodies
         n = system.loose.split
-        still = zeros(n, n)
-        return Tangent(csr(system.loose.E[:n, :n]), still, still, still, np.zeros(system.multipliers.size), np.zeros(3))
-    spin = steady(system, state)
+        none, M = zeros(n, n), csr(system.loose.E[:n, :n])
+        return SmallMotion(M, none, none, none, np.zeros(system.multipliers.size), np.zeros(3))
+    spin = common_spin(system, state)
     warn_of_sections(system, state)
-    _joints_followed(system, state)
+    _require_joints(system, state)
     M, lam = mass(system, state), balancing_multipliers(system, state, u)
     K, sizes = loads_stiffness(system, state, lam, u)
     size = M.shape[0]
     if not spin.any() and not np.any(state.e[velocity_indices(system)]):
-        return Tangent(M, zeros(size, size), K, sizes, lam, spin)
+        return SmallMotion(M, zeros(size, size), K, sizes, lam, spin)
     gammas, more, most = [], [], []
     for name, body in system.bodies.items():
         pose, c = state.pose(name), np.ix_(body.columns, body.columns)
@@ -69,25 +69,25 @@ def tangent(system: System, state: State, u: np.ndarray) -> Tangent:
         by_w, by_eta, N, M_b = (grouped(a, kinds(np.arange(len(N)))) for a in (by_w, by_eta, N, M_b))
         most.append((by_eta + by_w @ N)[c] + _differenced(body, pose)[c])
         gammas.append(np.where(np.abs(gamma) > ROUND_OFF * (M_b @ N + by_w), gamma, 0.0)[c])
-    return Tangent(M, diagonal(gammas), csr(K + diagonal(more)), csr(sizes + diagonal(most)), lam, spin)
+    return SmallMotion(M, diagonal(gammas), csr(K + diagonal(more)), csr(sizes + diagonal(most)), lam, spin)
 
 
 def _differenced(body: Body, pose: Pose) -> np.ndarray:
-    """The round-off of the terms of inertia, as a part of what cancels: of Ω²√(m_i m_j), or Ω√(m_i m_j) for steps of one."""
+    """The round-off of the terms of inertia, relative to those that cancel: Ω²√(m_i m_j), or Ω√(m_i m_j) for unit steps."""
     rate = float(np.linalg.norm(pose.omega))
     root = np.sqrt(np.diag(body.inertia.at(pose.eta).M))
     return np.asarray(ROUNDED / CANCELLED * max(rate, rate**2) * np.outer(root, root))
 
 
 def _unloaded(system: System, state: State, u: np.ndarray) -> bool:
-    """At rest, undeformed, and nothing that could pull."""
+    """Whether the system is at rest, undeformed, and without loads and springs."""
     moved = [n for n in system.layout if n.rpartition(".")[2] in ("v_P", "omega", "eta_dot", "eta", "sigma")]
     springs = any(law.stores for element in system.elements.values() for law in element.laws)
     return not (springs or np.any(u) or np.any(system.gravity) or any(state.e[system.layout[n]].any() for n in moved))
 
 
-def _joints_followed(system: System, state: State) -> None:
-    """A sentence where velocities miss a joint that nothing drives."""
+def _require_joints(system: System, state: State) -> None:
+    """Raises InputError if the velocities violate a joint that is not driven."""
     G, B_lam = velocity_rows(system, state)
     w = state.e[velocity_indices(system)]
     miss = np.abs(G @ w)
@@ -95,12 +95,12 @@ def _joints_followed(system: System, state: State) -> None:
     if miss.max(initial=0.0) > STEADY * max(np.abs(w).max(initial=0.0), 1e-300) * max(1.0, largest(G)):
         k = int(np.argmax(miss))
         raise InputError(
-            f"velocities miss joint {system.multipliers.owner(k)!r} by {miss[k]:.3g}; make them agree with set_moving(system, …)"
+            f"velocities violate joint {system.multipliers.owner(k)!r} by {miss[k]:.3g}; compute them with set_moving(system, …)"
         )
 
 
 def balancing_multipliers(system: System, state: State, u: np.ndarray) -> np.ndarray:
-    """λ with which all forces balance, or a sentence with what is left of them and where."""
+    """λ with which all forces balance; raises InputError with the largest residual if there is none."""
     at, where = terms(system, state), velocity_indices(system)
     f = ((at.J - at.R) @ at.z + at.B @ u)[where]
     size = (abs(at.J) @ np.abs(at.z) + abs(at.B) @ np.abs(u))[where]
@@ -115,23 +115,22 @@ def balancing_multipliers(system: System, state: State, u: np.ndarray) -> np.nda
     if (worst := float(relative.max(initial=0.0))) > BALANCED:
         k = int(np.argmax(relative))
         raise InputError(
-            f"the state is no equilibrium: {left[k]:.3g} (N, or N m) is left over on {system.layout.owner(int(where[k]))!r}, "
-            f"{worst:.1e} of the forces there; find one with equilibrium(system, state) or steady_spin(system, …), "
-            "and give the inputs that hold it as u="
+            f"the state is no equilibrium: the force on {system.layout.owner(int(where[k]))!r} is {left[k]:.3g} (N, or N m), "
+            f"{worst:.1e} of the forces there; use equilibrium(system, state) or steady_spin(system, …), and give its inputs as u="
         )
     return lam
 
 
 def _round_off(saddle: SaddleSystem, size: np.ndarray) -> np.ndarray:
-    """What the round-off of forces of these sizes makes of each multiplier."""
+    """The round-off of each multiplier for forces of these sizes."""
     signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(3, len(size)))
     none = np.zeros(saddle.G.shape[0])
     found = [np.abs(saddle.solve(ROUND_OFF * sign * size, none)[1]) for sign in signs]
     return np.asarray(np.max(found, axis=0))
 
 
-def steady(system: System, state: State) -> np.ndarray:
-    """The spin that all bodies share, or a sentence where they move otherwise."""
+def common_spin(system: System, state: State) -> np.ndarray:
+    """The spin of all bodies; raises InputError if they do not move as one rigid body."""
     w = state.e[velocity_indices(system)]
     fastest = np.abs(w).max(initial=0.0)
     if not fastest:
@@ -147,16 +146,15 @@ def steady(system: System, state: State) -> np.ndarray:
         size = max(np.abs(left).max(), np.abs(turned).max(), np.abs(pose.rates).max(initial=0.0))
         if size > STEADY * fastest:
             raise InputError(
-                f"{name!r} moves with respect to the others, or deforms (by {size:.3g} m/s or rad/s); linearise needs a state "
-                "at rest, or one that spins as a whole: steady_spin(system, axis=…, rate=…)"
+                f"{name!r} moves relative to the others, or deforms (by {size:.3g} m/s or rad/s); linearise needs a state at "
+                "rest, or a steady spin: steady_spin(system, axis=…, rate=…)"
             )
     return spin
 
 
 # --- rotary inertia of sections --------------------------------------------------------------------------------------
 #
-# Says where a spinning Euler-Bernoulli beam misses the rotary inertia of its sections.
-#
+
 # With forward and backward whirl split by ± ρI_pΩk²/2ρA and ω = k²√(EI/ρA), the relative split is ρI_pΩ / 2√(EI ρA) for every mode.
 # The propeller moment of sections that turn at Ω across their axis changes ω² of torsion by ± Ω² (I − I_y)/(I + I_y).
 
@@ -165,12 +163,12 @@ MATTERS = 1e-3  # of a frequency
 
 
 def warn_of_sections(system: System, state: State) -> None:
-    """Warns for every Euler-Bernoulli beam whose frequencies at these velocities are off by more than a thousandth."""
+    """Warns for every Euler-Bernoulli beam whose frequencies at these velocities have an error of more than a thousandth."""
     for name, body in system.bodies.items():
         if isinstance(body.recipe, Beam) and body.recipe.theory == "euler-bernoulli" and len(body.active) == 6:
             for what, off in zip(("whirl", "torsion"), _neglected(body, state.pose(name).omega), strict=True):
                 if off > MATTERS:
-                    warnings.warn(SectionInertiaWarning(_said(name, what, off)), stacklevel=4)
+                    warnings.warn(SectionInertiaWarning(_inertia_warning(name, what, off)), stacklevel=4)
 
 
 def _neglected(body: Body, omega: np.ndarray) -> tuple[float, float]:
@@ -186,12 +184,12 @@ def _neglected(body: Body, omega: np.ndarray) -> tuple[float, float]:
     return whirl, 0.5 * across / ((np.pi / 2 / length) ** 2 * number["GJ"]) if number["GJ"] else 0.0
 
 
-def _said(name: str, what: str, off: float) -> str:
+def _inertia_warning(name: str, what: str, off: float) -> str:
     cause = {
-        "whirl": "spins about its own axis: the gyroscopic moment of its sections would split its whirling frequencies by ±",
-        "torsion": "turns across its axis: the propeller moment of its sections would change its torsion frequencies by ",
+        "whirl": "spins about its axis: the gyroscopic moment of its sections would split its whirling frequencies by ±",
+        "torsion": "rotates across its axis: the propeller moment of its sections would change its torsion frequencies by ",
     }[what]
     return (
-        f"beam {name!r} {cause}{100 * off:.2g} %. theory='euler-bernoulli' leaves it out, and its answers depend on frame= by "
-        "as much; use theory='rayleigh'"
+        f"beam {name!r} {cause}{100 * off:.2g} %. theory='euler-bernoulli' neglects it, and its results depend on frame= by as "
+        "much; use theory='rayleigh'"
     )

@@ -1,4 +1,4 @@
-"""One value for everything that moves."""
+"""Floating bodies: rigid, beams, plates, solids and superelements as one class."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
 from phloat.algebra.tables import facts, grid
+from phloat.bodies.bases import beam_basis, fields_basis, members, pair_basis
 from phloat.bodies.construction import Construction
 from phloat.bodies.inertia import Inertia
-from phloat.bodies.reduced import beam_basis, fields_basis, members, pair_basis
 from phloat.bodies.shape import Combined, Selected, Shape
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, PortError, unknown
@@ -28,7 +28,7 @@ PLANE = (0, 1, 5)
 
 
 class Recipe(Protocol):
-    """What a body is made from: a beam, a rigid body… Frozen, so that a number can be changed and the body made again."""
+    """The description of a body: a beam, a rigid body… Frozen, so that a number can be replaced and the body made again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Port:
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A floating body: M(η) and its momenta, σ and its strains, ports where others take hold.
+    """A floating body: M(η) and its momenta, σ and its strains, ports for joints and forces.
 
     `active` are the velocities of (v_P, ω) that exist: all six in space, three in a plane, the first for a point mass.
     `planar` marks the coordinates and stresses that move in the plane xy; `needs` says what space motion still wants;
@@ -193,7 +193,7 @@ class Body:
         )
 
     def _completed(self, basis: Basis) -> Basis:
-        """The deformation of given velocities, with what it takes to shorten as it bends."""
+        """The deformation of given velocities, with the companions that let it shorten as it bends."""
         if not isinstance(basis, Basis):
             raise InputError(
                 f"{type(basis).__name__} is not a Basis; make one with krylov, modal or pod, or say modes=…"
@@ -235,8 +235,8 @@ class Body:
         return {name: len(columns) for name, (_, columns) in members(self.elastic).items()}
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{size} {name}" for name, size in self.families.items()) or str(self.coordinates)
-        return f"Body({type(self.recipe).__name__}; coordinates: {said}; ports {', '.join(self.ports)})"
+        counts = ", ".join(f"{size} {name}" for name, size in self.families.items()) or str(self.coordinates)
+        return f"Body({type(self.recipe).__name__}; coordinates: {counts}; ports {', '.join(self.ports)})"
 
     def _repr_html_(self) -> str:
         return facts(repr(self), {"mass (kg)": f"{self.inertia.m:.6g}", "stresses": self.stresses}) + grid(

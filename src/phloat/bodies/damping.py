@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 import scipy.linalg as la
@@ -21,6 +20,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix, components, csr
+from phloat.bodies.body import Port
 from phloat.bodies.inertia import Inertia, coupling
 from phloat.bodies.material import Damping, ModalDamping, Rayleigh
 from phloat.bodies.strain import Elastic
@@ -31,28 +31,19 @@ MOST = 2000  # coordinates of a body with modal damping: all its modes are found
 ROUND_OFF = 1e-13  # of √(M_ii M_jj): couplings that are none
 
 
-class Moving(Protocol):
-    """What is asked of a port: its place, displacement and rotation per coordinate."""
-
-    @property
-    def x(self) -> np.ndarray: ...
-    @property
-    def Phi(self) -> np.ndarray: ...
-    @property
-    def Psi(self) -> np.ndarray: ...
-
-
-def with_damping(elastic: Elastic, damping: Damping, inertia: Inertia, ports: Mapping[str, Moving]) -> Elastic:
+def with_damping(elastic: Elastic, damping: Damping, inertia: Inertia, ports: Mapping[str, Port]) -> Elastic:
     """The elasticity of a body with its damping; a `drag` that it has already stays."""
     if isinstance(damping, ModalDamping):
-        return replace(elastic, viscosity=_modal(elastic, damping, inertia, ports)) if damping.ratio else elastic
+        return (
+            replace(elastic, viscosity=_modal_viscosity(elastic, damping, inertia, ports)) if damping.ratio else elastic
+        )
     drag = elastic.drag
     if isinstance(damping, Rayleigh) and damping.mass:
         drag = csr(drag + damping.mass * relative_mass(inertia, ports, str(damping.relative_to)))
     return replace(elastic, drag=drag, time=float(damping.stiffness))
 
 
-def relative_mass(inertia: Inertia, ports: Mapping[str, Moving], reference: str) -> Matrix:
+def relative_mass(inertia: Inertia, ports: Mapping[str, Port], reference: str) -> Matrix:
     """M_rel of the undeformed body."""
     if reference == GROUND:
         raise InputError(
@@ -80,7 +71,7 @@ def _about_mean_motion(inertia: Inertia) -> Matrix:
     return csr(inertia.M_ff - rigid.T @ rigid)
 
 
-def _modal(elastic: Elastic, damping: ModalDamping, inertia: Inertia, ports: Mapping[str, Moving]) -> Matrix:
+def _modal_viscosity(elastic: Elastic, damping: ModalDamping, inertia: Inertia, ports: Mapping[str, Port]) -> Matrix:
     """2ζ Σ s_k s_kᵀ/ω_k with the stresses s_k = C⁻¹Dφ_k of modes of unit strain energy: R_d(0) = M_rel Φ diag(2ζω) ΦᵀM_rel."""
     M, K = relative_mass(inertia, ports, damping.relative_to), elastic.K
     if K.shape[0] > MOST:

@@ -62,6 +62,8 @@ class Inertia:
     def W(self) -> np.ndarray:
         """The last array, dense, as moving bodies need it."""
         n = self.S.shape[1]
+        if not n:
+            return np.zeros((3, 3, 0, 0))
         if n > MOST_COORDINATES:
             raise InputError(
                 f"a body with {n} deformation coordinates is too fine to move (at most {MOST_COORDINATES}); "
@@ -71,7 +73,8 @@ class Inertia:
 
     @cached_property
     def M_ff_dense(self) -> np.ndarray:
-        return self.M_ff.toarray()
+        W = self.W
+        return self.M_s.toarray() + W[0, 0] + W[1, 1] + W[2, 2]
 
     def at(self, eta: np.ndarray) -> DeformedInertia:
         """s_u, J_u, c and M(η) of a deformed body."""
@@ -208,10 +211,15 @@ def six_arrays(
 
 def rigid_inertia(mass: float, center: np.ndarray, inertia: np.ndarray) -> Inertia:
     """A rigid body: inertia about its mass centre, moved to P (Steiner)."""
-    empty = zeros(0, 0)
+    empty = _empty()
     none = tuple(tuple(empty for _ in range(3)) for _ in range(3))
     J0 = about_origin(mass, center, inertia)
     return Inertia(mass, mass * center, J0, np.zeros((3, 0)), np.zeros((3, 3, 0)), none, empty)
+
+
+@cache
+def _empty() -> Matrix:
+    return zeros(0, 0)
 
 
 def about_origin(mass: float, center: np.ndarray, inertia: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a body is made of, and how it loses energy."""
+"""Materials and damping."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Material:
         return out
 
     def plane_stress(self) -> np.ndarray:
-        """Stress from strain in the plane where nothing pulls across it, 3 × 3: xx, yy, xy."""
+        """Plane stress: stress from strain in the plane, 3 × 3: xx, yy, xy."""
         nu = self.nu
         return self.E / (1.0 - nu**2) * np.array([[1.0, nu, 0.0], [nu, 1.0, 0.0], [0.0, 0.0, 0.5 * (1.0 - nu)]])
 
@@ -65,9 +65,9 @@ class Orthotropic:
     not_numbers: ClassVar[tuple[str, ...]] = ("axes",)  # they turn together
 
     def __post_init__(self) -> None:
-        for name, said in (("E", "Young's moduli E"), ("nu", "Poisson's ratios nu"), ("G", "shear moduli G")):
-            row = finite(said, getattr(self, name), (3,))
-            object.__setattr__(self, name, tuple(positive(said, x) if name != "nu" else float(x) for x in row))
+        for name, text in (("E", "Young's moduli E"), ("nu", "Poisson's ratios nu"), ("G", "shear moduli G")):
+            row = finite(text, getattr(self, name), (3,))
+            object.__setattr__(self, name, tuple(positive(text, x) if name != "nu" else float(x) for x in row))
         object.__setattr__(self, "rho", positive("density rho", self.rho))
         if self.axes is not None:
             axes = finite("axes", self.axes, (3, 3))
@@ -109,7 +109,7 @@ class Orthotropic:
         return np.linalg.inv(self._compliance)
 
     def plane_stress(self) -> np.ndarray:
-        """Stress from strain in the plane xy where nothing pulls across it, 3 × 3: xx, yy, xy."""
+        """Plane stress: stress from strain in the plane xy, 3 × 3: xx, yy, xy."""
         plane = [0, 1, 5]
         return np.linalg.inv(self._compliance[np.ix_(plane, plane)])
 
@@ -153,7 +153,7 @@ class Rayleigh:
 
     @property
     def not_numbers(self) -> tuple[str, ...]:
-        """Damping by mass is no parameter where nothing says what it is relative to."""
+        """Damping by mass is no parameter without `relative_to`."""
         return ("mass",) if self.relative_to is None else ()
 
 
@@ -205,8 +205,8 @@ class ModalDamping:
 Damping = Rayleigh | KelvinVoigt | ModalDamping
 
 
-def a_damping(damping: object, more: str = "") -> None:
-    """It is one, or a sentence."""
+def require_damping(damping: object, more: str = "") -> None:
+    """Raises InputError if this is not a damping."""
     if not isinstance(damping, Damping):
         raise InputError(f"damping is {damping!r}; it must be Rayleigh(…), KelvinVoigt(…) or ModalDamping(…){more}")
 

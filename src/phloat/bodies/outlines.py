@@ -106,7 +106,7 @@ def mesh_outline(mesh: Mesh | Outline, n: int | Sequence[int] | None, order: int
     return mesh.mesh(n, order).refined(refine)
 
 
-def _whole(n: object) -> list[int]:
+def _positive_integers(n: object) -> list[int]:
     """One or several whole numbers, 1 or more."""
     numbers = list(np.atleast_1d(np.asarray(n, dtype=object)))
     if any(isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1 for k in numbers):
@@ -116,7 +116,7 @@ def _whole(n: object) -> list[int]:
 
 def _counts(n: int | Sequence[int], lengths: Sequence[float]) -> list[int]:
     """Cells along each side: as given, or n along the longest and as many of about the same size along the others."""
-    whole = _whole(n)
+    whole = _positive_integers(n)
     if np.ndim(n) == 0:
         return [max(1, round(whole[0] * side / max(lengths))) for side in lengths]
     if len(whole) != len(lengths):
@@ -140,7 +140,7 @@ class PlateRectangle:
 
     def mesh(self, n: int | tuple[int, int], kind: str) -> Mesh:
         """n cells along the longer side and as many along the other as make them about square, at least 2; or (nx, ny)."""
-        longest, numbers = max(self.a, self.b), _whole(n)
+        longest, numbers = max(self.a, self.b), _positive_integers(n)
         if len(numbers) > 2:
             raise InputError(f"n is {n!r}; it must be a number of cells, or two: (along x, along y)")
         if len(numbers) == 1:
@@ -171,7 +171,7 @@ class PlateDisc:
         """
         if isinstance(n, tuple):
             raise InputError(f"n is {n!r}; a disc takes one number, of cells from the middle to the rim")
-        (n,) = _whole(n)
+        (n,) = _positive_integers(n)
         square = 4 * round(n * np.pi * (self.radius + self.inner) / (self.radius - self.inner) / 4.0)
         mesh = shapes.disc(self.radius, n, self.inner, around=max(12, square), kind=kind)
         area = np.pi * (self.radius**2 - self.inner**2)

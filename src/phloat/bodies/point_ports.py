@@ -1,4 +1,4 @@
-"""What a point of a plate, a sheet or a solid carries, and how its compliance grows with the mesh.
+"""Forces and moments that a point of a plate, a sheet or a solid can carry, and how its compliance grows with the mesh.
 
 A concentrated force or moment moves its own point by an amount that may grow without bound as the cells are halved:
 
@@ -42,7 +42,7 @@ SOLID = 2.0  # growth of the compliance of a point of a solid, of 1 / (E size of
 
 @dataclass(frozen=True, eq=False)
 class PointPort:
-    """How a point gives way: `force` and `moment` (3 × 3, body axes) are what its compliances gain when cells are halved.
+    """The compliance of a point: `force` and `moment` (3 × 3, body axes) are what its compliances gain when cells are halved.
 
     `not_carried` (3 × axes) are the axes of moments under which its rotation grows by a power of the mesh.
     """
@@ -55,7 +55,7 @@ class PointPort:
 
 
 def point_port(body: Body | Continuum, name: str) -> PointPort | None:
-    """What the port of a body on a mesh carries, where it is a point; None for all other ports."""
+    """The port of a body on a mesh if it is a point; None for all other ports."""
     recipe = body.recipe
     if not isinstance(recipe, (Plate, Sheet, Solid)) or name not in recipe.ports:
         return None
@@ -76,7 +76,7 @@ def point_port(body: Body | Continuum, name: str) -> PointPort | None:
 
 
 def compliance(body: Body | Continuum, name: str) -> np.ndarray | None:
-    """The motions (u, θ) of a port per unit force and moment there, 6 × 6; None of a continuum that nothing holds."""
+    """The motions (u, θ) of a port per unit force and moment there, 6 × 6; None for a continuum without supports."""
     if isinstance(body, Body):
         port = body.port(name)
         L = np.vstack([port.Phi, port.Psi])

@@ -11,7 +11,7 @@ from phloat.algebra.sparse import Matrix, csr
 
 
 class Shape(Protocol):
-    """Fields of a body at places s of its own, as matrices that multiply η or σ."""
+    """Fields of a body at places s, as matrices that multiply η or σ."""
 
     def places(self) -> np.ndarray:
         """Places to draw the body by, in order."""
@@ -42,7 +42,7 @@ class Shape(Protocol):
         ...
 
     def stress_points(self) -> np.ndarray:
-        """Material points where the stress is kept, to look for its largest value, (points, 3)."""
+        """Material points at which the largest stress is searched, (points, 3)."""
         ...
 
 

@@ -9,7 +9,7 @@ element mean: a skew pair modulated by η, so H stays quadratic and geometric st
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -148,6 +148,7 @@ class Elastic:
         )
 
 
+@cache
 def no_elastic() -> Elastic:
     """Of a rigid body."""
     return Elastic(zeros(0, 0), zeros(0, 0), no_quadratic(), zeros(0, 0), Layout({}, "stress"))

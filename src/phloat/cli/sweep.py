@@ -48,7 +48,7 @@ def sweep_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
 def _clear(folder: Path) -> None:
     """Removes the sweep in a folder."""
     where = EnsembleFolder(folder)
-    if not where.taken:
+    if not where.exists:
         raise InputError(f"{str(folder)!r} exists and has no sweep in it; --overwrite replaces sweeps only")
     for pattern in ("ensemble.json", "*.npy", "*.npz", TABLE, SUMMARY):
         for file in folder.glob(pattern):

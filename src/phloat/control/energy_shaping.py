@@ -1,8 +1,8 @@
-"""Set points by shaping the energy: springs of the controller move its minimum to the target, dampers take what is left.
+"""Energy shaping: springs of the controller move the minimum of the energy to the target, dampers dissipate the rest.
 
     u = u* − k (q − q*) − c q̇      H_d = H + ½ k (q − q*)² − u*·(q − q*)
 
-u* holds the mechanism, bent by gravity as it is, still at the target, so that the target is reached and not just neared.
+u* keeps the mechanism, deformed by gravity, at rest at the target, so that there is no steady-state error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from phloat.system.state import State
 from phloat.system.system import System, lock
 from phloat.system.terms import terms
 
-MINIMUM = -1e-6  # beside springs and bodies: what `equilibrium` takes for stable
+MINIMUM = -1e-6  # of the stiffness of springs and bodies: curvature that `equilibrium` accepts as stable
 
 
 @one_thread()
@@ -41,13 +41,13 @@ def energy_shaping(
     near: State | None = None,
     name: str = "shaping",
 ) -> PassiveController:
-    """A passive controller that brings the joints to their targets, flexible links and gravity included.
+    """A passive controller that moves the joints to their targets, for flexible links and under gravity.
 
-    `near` is a state whose mechanism is assembled the same way, where joints alone do not say which. A stiffness too small for
-    the target to be a minimum of the energy is refused.
+    `near` is a state that selects the assembly of the mechanism, if the joints alone do not. Raises InputError if the stiffness is
+    too small for the target to be a minimum of the energy.
     """
     if not isinstance(system, System):
-        raise InputError(f"{type(system).__name__} is no System; on a linear plant use pid(…) at its ports")
+        raise InputError(f"{type(system).__name__} is not a System; on a linear plant use passive_pid(…) at its ports")
     wanted = port_numbers("target", target)
     if not wanted:
         raise InputError("there is no target; give {joint: position}")
@@ -64,12 +64,12 @@ def energy_shaping(
     ]
     bias = {j: float(effort[j][-1]) for j in wanted}  # the locked axis is the last row of a joint
     out = replace(combine_controllers(*parts, name=name), bias=bias)
-    _minimum_or_said(closed_loop(system, out), still, k)
+    _require_minimum(closed_loop(system, out), still, k)
     return out
 
 
-def _minimum_or_said(loop: System, still: State, springs: Mapping[str, float]) -> None:
-    """H_d must be a minimum at the target, or motion leaves it: its curvature beside that of bodies and mass, on free motions."""
+def _require_minimum(loop: System, still: State, springs: Mapping[str, float]) -> None:
+    """Raises InputError if the curvature of H_d at the target, relative to bodies and mass, is negative on a free motion."""
     task = statics(loop, still, np.zeros(loop.ports.size))
     here = balance_point(task, task.start)
     B = terms(loop, still).B[task.where]
@@ -82,8 +82,8 @@ def _minimum_or_said(loop: System, still: State, springs: Mapping[str, float]) -
     least = float(la.eigh(own + own.T, 2 * weight, eigvals_only=True, subset_by_index=[0, 0])[0])
     if least < MINIMUM:
         raise InputError(
-            f"the target is no minimum of the shaped energy (its curvature there is {least:.2g} of that of springs and bodies): "
-            "loads pull the joints away faster than the springs hold them; take more stiffness"
+            f"the target is not a minimum of the shaped energy (its curvature is {least:.2g} of that of springs and bodies): the "
+            "loads are stronger than the springs; use more stiffness"
         )
 
 

@@ -1,4 +1,11 @@
-"""Plants for python-control and for SciPy, and controllers back, with named signals where these have them."""
+"""Conversion of linear systems to and from python-control, SciPy and MATLAB.
+
+In a .mat file E, J, R, B, G, B_lam are sparse matrices and `split` a number; `rows`, `ports` and `multipliers` are structs of cells
+`name` and `shape`; `fields`, of cells `name`, `points` and `motion`. In MATLAB:
+
+    s = load('arm.mat'); k = zeros(size(s.G, 1)); B = full([s.B; s.B_lam]);
+    sys = dss(full([s.J - s.R, s.G'; -s.G, k]), B, B', 0, full(blkdiag(s.E, k)));
+"""
 
 from __future__ import annotations
 
@@ -27,21 +34,24 @@ from phloat.algebra.layout import Layout, Shape
 from phloat.algebra.sparse import csr
 from phloat.linear.form.phdae import Field, linear_only
 
-KINDS = re.compile(r"(?P<port>.+)_(?:effort|flow)(?:\[\d+\])?$")
+SIGNAL = re.compile(r"(?P<port>.+)_(?:effort|flow)(?:\[\d+\])?$")
+VERSION = 1  # of .mat files
+MATRICES = ("E", "J", "R", "B", "G", "B_lam")
+LAYOUTS = ("rows", "ports", "multipliers")
 
 
 def to_control(system: LinearPHDAE, *, name: str | None = None) -> StateSpace:
-    """The system as a `control.StateSpace` of dense matrices; joints are eliminated.
+    """The system as a `control.StateSpace` of dense matrices, without joints.
 
-    Inputs are called "elbow_effort", outputs "elbow_flow" ("tip_effort[0]" … of ports with several components); a dot in a
-    name becomes "_", since python-control allows none. The states are coordinates of energy, H = ½ xᵀx, so that A + Aᵀ ≤ 0 and
-    C = Bᵀ; `state_space(system).T` leads back to the rows.
+    Inputs are called "elbow_effort", outputs "elbow_flow" ("tip_effort[0]" … for ports with several components); a dot in a name
+    becomes "_", as python-control does not allow it. The states are energy coordinates, H = ½ xᵀx, so that A + Aᵀ ≤ 0 and C = Bᵀ;
+    the rows are e = T x with `state_space(system).T`.
     """
     control = _package()
     plant = state_space(system)
     inputs, outputs = _without_dots(plant.inputs), _without_dots(plant.outputs)
     if name is not None and (not isinstance(name, str) or not name or "." in name):
-        raise InputError(f"{name!r} cannot name a system of python-control: a name is a word without a dot")
+        raise InputError(f"{name!r} cannot name a system of python-control: it must be a word without a dot")
     return control.ss(plant.A, plant.B, plant.C, plant.D, inputs=inputs, outputs=outputs, name=name)
 
 
@@ -51,21 +61,20 @@ def from_control(
     ports: Mapping[str, int] | Sequence[str] | None = None,
     energy: ArrayLike | Matrix | None = None,
 ) -> LinearPHDAE:
-    """A passive system or controller of python-control as a `LinearPHDAE`; one that is not passive is refused with a number.
+    """A passive system or controller of python-control as a `LinearPHDAE`; raises InputError if it is not passive.
 
-    Ports are called by the signals: "elbow_effort" with "elbow_flow" make "elbow", others are called as the input; `ports`
-    names them otherwise, {name: number of components}. The energy is found, unless it is given: H = ½ xᵀ energy x. A transfer
+    Ports are named by the signals: "elbow_effort" with "elbow_flow" are the port "elbow", others are named as the input; `ports`
+    gives other names, {name: number of components}. The energy is computed if it is not given: H = ½ xᵀ energy x. A transfer
     function is realised first.
     """
     control = _package()
     if isinstance(system, control.TransferFunction):
         system = control.ss(system)
     if not isinstance(system, control.StateSpace):
-        raise InputError(f"{type(system).__name__} is no state space of python-control; control.ss(…) makes one")
+        raise InputError(f"{type(system).__name__} is not a state space of python-control; control.ss(…) makes one")
     if system.isdtime(strict=True):
         raise InputError(
-            f"the system is sampled every {system.dt} s; only systems in continuous time are imported: take the continuous "
-            "design, or use it as controller=f(t, y) with every="
+            f"the system is sampled every {system.dt} s; use the continuous design, or a controller f(t, y) with every="
         )
     named = _ports_of(system.input_labels, system.output_labels) if ports is None else ports
     return from_state_space(system.A, system.B, system.C, system.D, ports=named, energy=energy)
@@ -87,7 +96,7 @@ def _without_dots(names: Iterable[str]) -> list[str]:
 def _ports_of(inputs: Sequence[str], outputs: Sequence[str]) -> dict[str, int]:
     ports: dict[str, int] = {}
     for u, y in zip(inputs, outputs, strict=False):
-        pair = KINDS.match(u), KINDS.match(y)
+        pair = SIGNAL.match(u), SIGNAL.match(y)
         name = pair[0]["port"] if pair[0] and pair[1] and pair[0]["port"] == pair[1]["port"] else u
         ports[name] = ports.get(name, 0) + 1
     return ports if sum(ports.values()) == len(inputs) else dict.fromkeys(inputs, 1)
@@ -101,16 +110,11 @@ def _package() -> Any:
     return control
 
 
-# --- SciPy -----------------------------------------------------------------------------------------------------------
-#
-# SciPy's systems, there and back.
-
-
 def to_scipy(system: LinearPHDAE) -> signal.StateSpace:
-    """The system as a `scipy.signal.StateSpace`; joints are eliminated, and H = ½ xᵀx.
+    """The system as a `scipy.signal.StateSpace`, without joints, with H = ½ xᵀx.
 
-    Inputs and outputs stand in the order of `system.ports`; `state_space(system)` has their names and the way back to the
-    rows, `descriptor(system)` the sparse form with E and λ.
+    Inputs and outputs are in the order of `system.ports`; `state_space(system)` has their names and the map to the rows,
+    `descriptor(system)` is the sparse form with E and λ.
     """
     import scipy.signal as signal
 
@@ -124,39 +128,23 @@ def from_scipy(
     ports: Mapping[str, int] | Sequence[str] | None = None,
     energy: ArrayLike | Matrix | None = None,
 ) -> LinearPHDAE:
-    """A passive continuous system of SciPy as a `LinearPHDAE`, its energy given or found; as `from_control`."""
+    """A passive continuous system of SciPy as a `LinearPHDAE`, like `from_control`."""
     import scipy.signal as signal
 
     if isinstance(system, signal.dlti):
-        raise InputError(f"the system is sampled every {system.dt} s; only systems in continuous time are imported")
+        raise InputError(f"the system is sampled every {system.dt} s; use the continuous design")
     if not isinstance(system, signal.lti):
-        raise InputError(f"{type(system).__name__} is no system of SciPy; scipy.signal.StateSpace(…) makes one")
+        raise InputError(f"{type(system).__name__} is not a system of SciPy; scipy.signal.StateSpace(…) makes one")
     space = system.to_ss()
     return from_state_space(space.A, space.B, space.C, space.D, ports=ports, energy=energy)
 
 
-# --- linear systems in .mat files, which matlab, octave and scipy open -----------------------------------------------
-#
-# Linear systems in .mat files, which MATLAB, Octave and SciPy open.
-#
-# E, J, R, B, G, B_lam are sparse matrices and `split` a number; `rows`, `ports` and `multipliers` are structs of cells `name`
-# and `shape`; `fields`, of cells `name`, `points` and `motion`. In MATLAB:
-#
-#     s = load('arm.mat'); k = zeros(size(s.G, 1)); B = full([s.B; s.B_lam]);
-#     sys = dss(full([s.J - s.R, s.G'; -s.G, k]), B, B', 0, full(blkdiag(s.E, k)));
-
-
-VERSION = 1
-MATRICES = ("E", "J", "R", "B", "G", "B_lam")
-LAYOUTS = {"rows": "row", "ports": "port", "multipliers": "multiplier"}
-
-
 def to_matlab(system: LinearPHDAE, path: str | Path) -> None:
-    """Write the system to a .mat file: matrices, names, the split and the fields, every number as it is."""
+    """Writes the system to a .mat file: matrices, names, the split and the fields, with all digits."""
     linear_only(system)
     file = Path(path)
     if file.suffix != ".mat":
-        raise InputError(f"{str(file)!r} does not end in .mat, by which MATLAB knows its files")
+        raise InputError(f"{str(file)!r} does not end in .mat")
     values: dict[str, Any] = {"phloat_version": VERSION, "split": system.split}
     values |= {name: sp.csc_matrix(getattr(system, name)) for name in MATRICES}
     values |= {name: _struct(getattr(system, name)) for name in LAYOUTS}
@@ -169,38 +157,31 @@ def to_matlab(system: LinearPHDAE, path: str | Path) -> None:
         with open(file, "wb") as out:
             scipy.io.savemat(out, values, do_compression=True)
     except OSError as error:
-        raise InputError(
-            f"{str(file)!r} cannot be written: {error.strerror}; give a file in a folder that is there"
-        ) from error
+        raise InputError(f"{str(file)!r} cannot be written: {error.strerror}; use an existing folder") from error
 
 
 def from_matlab(path: str | Path) -> LinearPHDAE:
-    """The system in a .mat file: one that `to_matlab` wrote, number for number, or any with matrices E, J and B.
+    """The system in a .mat file: one of `to_matlab`, with all digits, or any with matrices E, J and B.
 
-    R, G and B_lam are zero where they are not there; rows and ports without names are "x" and "u".
+    R, G and B_lam are zero by default; rows and ports without names are "x" and "u".
     """
     file = Path(path)
     there = _read(file)
     missing = [name for name in ("E", "J", "B") if name not in there]
     if missing:
-        names = [name for name in there if not name.startswith("__")]
+        names = ", ".join(name for name in there if not name.startswith("__"))
         raise InputError(
-            f"{str(file)!r} has no {' and no '.join(missing)}; a linear system needs E, J and B, and there are: "
-            f"{', '.join(names) or 'none'}"
+            f"{str(file)!r} has no {' and no '.join(missing)} of a linear system; there are: {names or 'none'}"
         )
     if "phloat_version" in there and (version := int(there["phloat_version"].item())) > VERSION:
-        raise InputError(
-            f"{str(file)!r} has version {version}, and this phloat reads up to {VERSION}; use a newer phloat"
-        )
+        raise InputError(f"{str(file)!r} has version {version}; this phloat reads up to {VERSION}: use a newer one")
     given = {name: _matrix(file, name, there[name]) for name in MATRICES if name in there}
-    sizes = {"rows": ("x", given["E"].shape[0]), "ports": ("u", given["B"].shape[1])}
-    sizes["multipliers"] = ("joint", given["G"].shape[0] if "G" in given else 0)
-    layouts = {name: _layout(there.get(name), LAYOUTS[name], *size) for name, size in sizes.items()}
+    joints = given["G"].shape[0] if "G" in given else 0
     return LinearPHDAE(
         **given,
-        rows=layouts["rows"],
-        ports=layouts["ports"],
-        multipliers=layouts["multipliers"],
+        rows=_layout(there.get("rows"), "row", "x", given["E"].shape[0]),
+        ports=_layout(there.get("ports"), "port", "u", given["B"].shape[1]),
+        multipliers=_layout(there.get("multipliers"), "multiplier", "joint", joints),
         split=int(there["split"].item()) if "split" in there else -1,
         fields=_fields(there.get("fields")),
     )
@@ -213,11 +194,9 @@ def _read(file: Path) -> Mapping[str, Any]:
     except OSError as error:
         raise InputError(f"{str(file)!r} cannot be read: {error.strerror or error}") from error
     except NotImplementedError:
-        raise InputError(
-            f"{str(file)!r} is a MATLAB file of version 7.3; save it with '-v7', as save('…', '-v7')"
-        ) from None
+        raise InputError(f"{str(file)!r} is a MATLAB file of version 7.3; save it with '-v7'") from None
     except (ValueError, TypeError) as error:
-        raise InputError(f"{str(file)!r} is no .mat file: {error}") from error
+        raise InputError(f"{str(file)!r} is not a .mat file: {error}") from error
 
 
 def _struct(layout: Layout) -> dict[str, Any]:
@@ -244,8 +223,8 @@ def _layout(struct: Any, kind: str, name: str, size: int) -> Layout:
     names = [_text(cell) for cell in _column(struct, "name")]
     shapes: list[Shape] = [tuple(map(int, np.ravel(cell))) for cell in _column(struct, "shape")]
     also = dict(zip(map(_text, _column(struct, "also")), map(_text, _column(struct, "of")), strict=True))
-    said = [_text(cell) for cell in _column(struct, "kind")]
-    return Layout(dict(zip(names, shapes, strict=True)), said[0] if said else kind, also)
+    kinds = [_text(cell) for cell in _column(struct, "kind")]
+    return Layout(dict(zip(names, shapes, strict=True)), kinds[0] if kinds else kind, also)
 
 
 def _fields(struct: Any) -> dict[str, Field]:
@@ -266,5 +245,5 @@ def _text(cell: Any) -> str:
 
 def _matrix(file: Path, name: str, value: Any) -> Matrix:
     if not sp.issparse(value) and np.asarray(value).dtype.kind not in "biuf":
-        raise InputError(f"{name} in {str(file)!r} is no matrix of real numbers")
+        raise InputError(f"{name} in {str(file)!r} is not a matrix of real numbers")
     return csr(value)

@@ -15,10 +15,10 @@ import numpy as np
 
 from phloat.algebra.version import __version__
 from phloat.control.exports import from_matlab, to_matlab
-from phloat.control.stepping import Moved, moved
+from phloat.control.stepping import LinearStepper, SystemStepper, stepper
 from phloat.errors import InputError
 from phloat.linear.form.phdae import LinearPHDAE, numbered
-from phloat.linear.time.march import started
+from phloat.linear.time.march import start_rows
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -34,13 +34,13 @@ class {name}(Fmi3Slave):
         super().__init__(**kwargs)
         self.modelName, self.description, self.version = "{name}", {description!r}, "{version}"
         self.default_experiment = DefaultExperiment(start_time=0.0, step_size={dt!r})
-        self.moved, self.start, self.begun, self.seen = opened(self.resources), 0.0, False, None
+        self.stepper, self.start, self.begun, self.seen = opened(self.resources), 0.0, False, None
         self.time, when = 0.0, dict(causality=Fmi3Causality.independent, variability=Fmi3Variability.continuous)
         self.register_variable(Float64("time", **when))
-        for name, key, k in variables(self.moved.inputs):
-            get, put = self.reader(self.moved.inputs, key, k), self.writer(key, k)
+        for name, key, k in variables(self.stepper.inputs):
+            get, put = self.reader(self.stepper.inputs, key, k), self.writer(key, k)
             self.register_variable(Float64(name, causality=Fmi3Causality.input, getter=get, setter=put))
-        for name, key, k in variables(self.moved.outputs()):
+        for name, key, k in variables(self.stepper.outputs()):
             get = lambda key=key, k=k: self.outputs()[key][k]
             self.register_variable(Float64(name, causality=Fmi3Causality.output, getter=get))
 
@@ -49,7 +49,7 @@ class {name}(Fmi3Slave):
 
     def writer(self, key, k):
         def put(value):
-            self.moved.inputs[key].flat[k] = value
+            self.stepper.inputs[key].flat[k] = value
             if not self.begun:
                 self.seen = None
         return put
@@ -57,19 +57,19 @@ class {name}(Fmi3Slave):
     def outputs(self):
         if self.seen is None:
             if not self.begun:
-                self.moved.begin(self.start)
-            self.seen = self.moved.outputs()
+                self.stepper.begin(self.start)
+            self.seen = self.stepper.outputs()
         return self.seen
 
     def setup_experiment(self, start_time):
         self.start = self.time = start_time
 
     def exit_initialization_mode(self):
-        self.moved.begin(self.start)
+        self.stepper.begin(self.start)
         self.begun, self.seen = True, None
 
     def do_step(self, current_time, step_size):
-        self.moved.advance(current_time, step_size)
+        self.stepper.advance(current_time, step_size)
         self.time, self.seen = current_time + step_size, None
         return True
 
@@ -90,29 +90,29 @@ def to_fmu(
     outputs: Sequence[str] = (),
     name: str | None = None,
 ) -> Path:
-    """Write an FMU for FMI 3 co-simulation: the system from a state on, by midpoint steps of dt, as `simulate` makes them.
+    """Writes an FMU for FMI 3 co-simulation: the system from a state on, by midpoint steps of dt, like `simulate`.
 
-    Inputs are "elbow.effort" ("tip.effort[0]" … of several components; "motor.flow" of a driven joint), held over a
-    communication step. Outputs are "elbow.flow" and joint coordinates, "elbow.angle"; of a linear system "elbow.flow" and its
-    integral "elbow.way"; of a driven joint "motor.effort", needed over the last step. `inputs` are the ports to open (axes of
-    joints, drives, forces and torques if left out; all ports of a linear system), `outputs` more quantities, "rod.theta".
+    Inputs are "elbow.effort" ("tip.effort[0]" … for several components; "motor.flow" for a driven joint), constant in a
+    communication step. Outputs are "elbow.flow" and joint coordinates, "elbow.angle"; for a linear system "elbow.flow" and its
+    integral "elbow.way"; for a driven joint "motor.effort", that of the last step. `inputs` are the ports to open (by default axes
+    of joints, drives, forces and torques; all ports of a linear system), `outputs` more quantities, "rod.theta".
 
-    The model is Python: whatever runs the FMU must have a Python with phloat (and the same version of it for a `System`).
+    The FMU needs a Python with phloat where it is run (of the same version for a `System`).
     """
     builder = _package()
     file = Path(path)
     if file.suffix != ".fmu":
-        raise InputError(f"{str(file)!r} does not end in .fmu, by which other tools know it")
+        raise InputError(f"{str(file)!r} does not end in .fmu")
     if not file.parent.is_dir():
-        raise InputError(f"the folder {str(file.parent)!r} is not there; make it first")
-    called = _called(file.stem if name is None else name)
+        raise InputError(f"the folder {str(file.parent)!r} does not exist; make it first")
+    called = _identifier(file.stem if name is None else name)
     if isinstance(system, System) and not isinstance(state, State):
-        raise InputError("give state=, where the system starts: place(system, …) makes one")
-    ready = moved(system, state, dt, inputs=inputs, outputs=outputs)
+        raise InputError("give state=, the initial state: place(system, …) makes one")
+    ready = stepper(system, state, dt, inputs=inputs, outputs=outputs)
     if not ready.inputs and not ready.outputs():
         raise InputError("the FMU would have no inputs and no outputs; name some with inputs= or outputs=")
     with tempfile.TemporaryDirectory() as folder:
-        # a module of its own: an FMU called json must not be taken for the module json
+        # a unique name of the module: an FMU called json must not replace the module json
         script = Path(folder, f"{called}_{uuid.uuid4().hex}.py")
         said = SLAVE.format(name=called, version=__version__, description=repr(system), dt=float(dt))
         script.write_text(said, encoding="utf-8")
@@ -127,47 +127,47 @@ def to_fmu(
     return file
 
 
-def opened(folder: str | Path) -> Moved:
-    """What the resources of an FMU hold, ready to move."""
+def opened(folder: str | Path) -> SystemStepper | LinearStepper:
+    """The system in the resources of an FMU, ready to be advanced. FMUs call this function."""
     here = Path(folder)
     task = json.loads((here / "task.json").read_text(encoding="utf-8"))
     options = {name: task[name] for name in ("inputs", "outputs")}
     if (here / "system.mat").exists():
         start = np.load(here / "start.npy", allow_pickle=False)
-        return moved(from_matlab(here / "system.mat"), start, task["dt"], **options)
+        return stepper(from_matlab(here / "system.mat"), start, task["dt"], **options)
     try:
         system, state = pickle.loads((here / "system.pickle").read_bytes())
     except (AttributeError, ImportError, TypeError) as error:
         raise InputError(
             f"the system was written by phloat {task['phloat']} and cannot be read by {__version__} ({error}); make the FMU again"
         ) from error
-    return moved(system, state, task["dt"], **options)
+    return stepper(system, state, task["dt"], **options)
 
 
 def variables(values: Mapping[str, np.ndarray]) -> list[tuple[str, str, int]]:
-    """Scalars for blocks: the name of each, the block and the number in it."""
+    """The scalars of blocks: the name of each, its block and its index there. FMUs call this function."""
     return [(name, key, k) for key, block in values.items() for k, name in enumerate(numbered(key, np.size(block)))]
 
 
 def _written(
     system: System | LinearPHDAE, state: State | Mapping[str, object] | np.ndarray | None, folder: Path
 ) -> list[Path]:
-    """The system and its start as files: open ones of a linear system, a pickle of the other."""
+    """Writes the system and its start to files: open formats for a linear system, a pickle for others."""
     if isinstance(system, LinearPHDAE):
         assert not isinstance(state, State)
         to_matlab(system, folder / "system.mat")
-        np.save(folder / "start.npy", started(system, state))
+        np.save(folder / "start.npy", start_rows(system, state))
         return [folder / "system.mat", folder / "start.npy"]
     try:
         (folder / "system.pickle").write_bytes(pickle.dumps((system, state)))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InputError(
-            f"the system cannot be written ({error}); functions in it must be defined in a module, not inside others"
+            f"the system cannot be written ({error}); its functions must be defined in a module, not inside others"
         ) from error
     return [folder / "system.pickle"]
 
 
-def _called(name: object) -> str:
+def _identifier(name: object) -> str:
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
         raise InputError(f"{name!r} cannot name an FMU: letters, digits and _ only, and no digit first; give name=…")
     return name

@@ -1,4 +1,4 @@
-"""Commands that leave no vibration behind: convolved with a few impulses that cancel the modes they would excite.
+"""Input shaping: commands are convolved with impulses so that they leave no vibration of some modes.
 
 zero vibration (Singer, Seering 1990):  A = (1, K)/(1 + K) at t = 0, π/ω_d,   K = exp(−ζπ/√(1−ζ²))
 """
@@ -21,14 +21,14 @@ Command = Callable[[float], object]
 
 
 def shaper_impulses(modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV") -> tuple[np.ndarray, np.ndarray]:
-    """Times and amplitudes, which add up to 1, that leave no vibration in these modes.
+    """Times and amplitudes (with the sum 1) of impulses that leave no vibration of these modes.
 
-    A mode is ω (rad/s), a pair (ω, damping ratio) or a pole. "ZVD" stays good where frequencies are not known well.
+    A mode is ω (rad/s), a pair (ω, damping ratio) or a pole. "ZVD" and "ZVDD" are less sensitive to errors of the frequencies.
     """
     if kind not in KINDS:
         raise InputError(f"kind is {kind!r}; there are: {', '.join(KINDS)}")
     times, sizes = np.zeros(1), np.ones(1)
-    for omega, zeta in _listed(modes):
+    for omega, zeta in _frequencies(modes):
         root = np.sqrt(1.0 - zeta**2)
         K, half = np.exp(-zeta * np.pi / root), np.pi / (omega * root)
         weights = np.array([c * K**k for k, c in enumerate(KINDS[kind])])
@@ -50,9 +50,9 @@ def shape_input(command: Command, modes: Mode | Iterable[Mode] | Modes, kind: st
 def shape_input(
     command: Piecewise | Command, modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV"
 ) -> Piecewise | Command:
-    """Σ A_i command(t − t_i): the command, a little longer, that these modes do not feel when it is over.
+    """Σ A_i command(t − t_i): a slightly longer command that leaves no vibration of these modes at its end.
 
-    A piecewise command stays one. A function is asked for times before the start of a run too.
+    A piecewise command gives a piecewise one. A function is also called for times before the start of a run.
     """
     times, sizes = shaper_impulses(modes, kind)
     if isinstance(command, Piecewise):
@@ -63,33 +63,36 @@ def shape_input(
     if not callable(command):
         raise InputError(f"the command is {command!r}; it must be piecewise(…) or a function of t")
 
-    def sum_of_later_ones(t: float) -> object:
+    def delayed_sum(t: float) -> object:
         return sum(A * np.asarray(command(t - s), dtype=float) for s, A in zip(times, sizes, strict=True))
 
-    return sum_of_later_ones
+    return delayed_sum
 
 
-def _listed(modes: Mode | Iterable[Mode] | Modes) -> list[tuple[float, float]]:
+def _frequencies(modes: Mode | Iterable[Mode] | Modes) -> list[tuple[float, float]]:
     """(ω, ζ) of each mode, ω undamped."""
     if isinstance(modes, Modes):
         given: list[Any] = list(modes.poles[modes.rigid :])
-    elif np.ndim(np.asarray(modes, dtype=object)) == 0 or (isinstance(modes, tuple) and len(modes) == 2):
-        given = [modes]
+    elif isinstance(modes, Iterable) and np.ndim(np.asarray(modes, dtype=object)) and not _is_pair(modes):
+        given = list(modes)
     else:
-        given = list(modes) if isinstance(modes, Iterable) else [modes]
-    out = []
-    for mode in given:
-        if isinstance(mode, tuple) and len(mode) == 2:
-            omega, zeta = positive("a frequency to shape for", mode[0]), float(finite("a damping ratio", mode[1], ()))
-        elif np.iscomplexobj(mode) and np.imag(mode) != 0.0:
-            omega, zeta = float(np.abs(mode)), float(-np.real(mode) / np.abs(mode))
-        else:
-            omega, zeta = positive("a frequency to shape for", np.real(mode)), 0.0
-        if not 0.0 <= zeta < 1.0:
-            raise InputError(
-                f"the mode at {omega:g} rad/s has the damping ratio {zeta:g}; a mode that swings has 0 ≤ ζ < 1"
-            )
-        out.append((omega, zeta))
-    if not out:
+        given = [modes]
+    if not given:
         raise InputError("there is no mode to shape for; give its frequency in rad/s")
-    return out
+    return [_frequency(mode) for mode in given]
+
+
+def _is_pair(mode: object) -> bool:
+    return isinstance(mode, tuple) and len(mode) == 2
+
+
+def _frequency(mode: Any) -> tuple[float, float]:
+    if _is_pair(mode):
+        omega, zeta = positive("a frequency to shape for", mode[0]), float(finite("a damping ratio", mode[1], ()))
+    elif np.iscomplexobj(mode) and np.imag(mode) != 0.0:
+        omega, zeta = float(np.abs(mode)), float(-np.real(mode) / np.abs(mode))
+    else:
+        omega, zeta = positive("a frequency to shape for", np.real(mode)), 0.0
+    if not 0.0 <= zeta < 1.0:
+        raise InputError(f"the mode at {omega:g} rad/s has the damping ratio {zeta:g}; it must be 0 ≤ ζ < 1")
+    return omega, zeta

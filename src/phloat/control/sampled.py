@@ -1,4 +1,4 @@
-"""Controllers as computers run them: asked now and then, late, and with limits."""
+"""Sampled controllers, with delay and saturation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from phloat.motion.run.time_grid import warn_if_late
 
 @runtime_checkable
 class Digital(Protocol):
-    """A controller that can be asked every so many seconds."""
+    """A controller that can be sampled."""
 
     @property
     def resting(self) -> dict[str, float]: ...
@@ -26,11 +26,11 @@ class Digital(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """A controller (of this library, or f(t, y)) asked `every` so many seconds, its efforts held in between.
+    """A controller (of this library, or f(t, y)) that is sampled `every` so many seconds, with constant efforts in between.
 
-    They arrive `delay` seconds later and never exceed `saturation`, a number or {port: number}. Steps end at samples and at
-    arrivals, so both are on time with any scheme; the equal steps of a linear system do not, and a warning says by how much
-    they are late where dt divides neither.
+    Efforts act `delay` seconds later and are limited by `saturation`, a number or {port: number}. Steps end at samples and when
+    efforts change, so both are exact with any scheme; the equal steps of a linear system do not, and there is a warning if dt does
+    not divide the times.
     """
 
     controller: Any
@@ -42,7 +42,7 @@ class Sampled:
         positive("every", self.every)
         not_negative("delay", self.delay)
         if not isinstance(self.controller, Digital) and not callable(self.controller):
-            raise InputError(f"{self.controller!r} is no controller; give one of this library or a function f(t, y)")
+            raise InputError(f"{self.controller!r} is not a controller; use one of this library or a function f(t, y)")
         if isinstance(self.saturation, Mapping):
             for port, most in port_numbers("saturation", self.saturation).items():
                 positive(f"saturation of {port!r}", most)
@@ -51,9 +51,7 @@ class Sampled:
 
     def begun(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
         if dt is not None and self.every < dt * (1 - 1e-9):
-            raise InputError(
-                f"the sample time {self.every:g} s is shorter than the step of {dt:g} s; take a smaller dt"
-            )
+            raise InputError(f"the sample time {self.every:g} s is shorter than the step of {dt:g} s; use a smaller dt")
         if isinstance(model, LinearPHDAE) and dt is not None:
             warn_if_late("sample time", self.every, dt)
             warn_if_late("delay", self.delay, dt)
@@ -71,7 +69,7 @@ class Sampled:
 
 
 class _Clock:
-    """What is in force at each step of a run, and what is still on its way."""
+    """The efforts that act at each step of a run, and those that are delayed."""
 
     def __init__(self, sampled: Sampled, model: Model, dt: float | None) -> None:
         self.of, self.near = sampled, 1e-6 * (sampled.every if dt is None else dt)
@@ -85,11 +83,11 @@ class _Clock:
 
     @property
     def due(self) -> float:
-        """The next sample or arrival."""
+        """The time of the next sample or change of efforts."""
         return min([self.next, *(at for at, _ in self.coming[:1])])
 
     def __call__(self, t: float, y: Any) -> dict[str, Any]:
-        for port in self.since:  # ∫ of what was applied
+        for port in self.since:  # ∫ of the efforts
             self.since[port] += float(self.force[port]) * (t - self.last)
         self.last = t
         if t >= self.next - self.near:
@@ -97,7 +95,7 @@ class _Clock:
             self.coming.append((t + self.of.delay, self.of.limited(self._answer(t, y))))
         while self.coming and t >= self.coming[0][0] - self.near:
             self.force = {**self.force, **self.coming.pop(0)[1]}
-        if not self.force:  # a function whose first answer is still on its way
+        if not self.force:  # a function whose first efforts are delayed
             return {port: np.zeros(np.shape(value)) for port, value in self.coming[0][1].items()}
         return dict(self.force)
 

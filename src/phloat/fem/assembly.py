@@ -114,7 +114,7 @@ class ElasticCells:
             A = np.ascontiguousarray(A, dtype=float)
             add_stiffness(self.nodes, members, self.slopes, weight, A, place, start, column, out)
         K = sp.bsr_array((out, column, start), shape=(len(self.points) * d, len(self.points) * d)).tocsr()
-        K.eliminate_zeros()  # in place: a copy of the largest matrix there is would be felt
+        K.eliminate_zeros()  # in place: this is the largest matrix
         return csr(K)
 
     def derivatives(self) -> list[Matrix]:

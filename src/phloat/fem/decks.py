@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.fem.mesh_parts import MeshData
+from phloat.fem.mesh_data import MeshData
 
 # the beginning of an element's type and its number of nodes: CPS3, S4R, C3D10M, …
 _ABAQUS = (
@@ -92,7 +92,7 @@ def sections(text: str) -> Iterator[DeckSection]:
         yield DeckSection(keyword.upper(), options, [line for line in lines if line.strip()])
 
 
-def _listed(section: DeckSection, sets: dict[str, list[int]], *, strict: bool = False) -> list[int]:
+def _set_members(section: DeckSection, sets: dict[str, list[int]], *, strict: bool = False) -> list[int]:
     """The numbers of a set: listed, generated, or those of other sets; `strict` refuses sets that are not there."""
     if "GENERATE" in section.options:
         ranges = [(*map(int, row), 1)[:3] for row in section.rows()]
@@ -141,7 +141,7 @@ class Card(NamedTuple):
 
 
 def real(text: str) -> float:
-    """A number as Nastran writes it: 1.5, 1.5E+3, 1.5D+3, 1.5+3; blank is zero. Raises ValueError where it is none."""
+    """A number as Nastran writes it: 1.5, 1.5E+3, 1.5D+3, 1.5+3; blank is zero. Raises ValueError if it is not a number."""
     text = text.strip().upper().replace("D", "E")
     if short := _SHORT.match(text):
         text = f"{short[1]}E{short[2]}"
@@ -216,7 +216,7 @@ def abaqus(text: str) -> MeshData:
             members.setdefault(section.option("ELSET"), []).extend(row[0] for row in rows)
         elif section.keyword in ("ELSET", "NSET"):
             sets = members if section.keyword == "ELSET" else points
-            sets.setdefault(section.option(section.keyword), []).extend(_listed(section, sets))
+            sets.setdefault(section.option(section.keyword), []).extend(_set_members(section, sets))
     names = {
         s.options[k].upper(): s.options[k] for s in deck for k in ("ELSET", "NSET") if k in s.options
     }  # as the deck first wrote them
@@ -328,7 +328,7 @@ def _input_file(text: str) -> tuple[list[tuple[float, ...]], dict[str, list[int]
             if name:
                 sets.setdefault(name, []).extend(int(row[0]) for row in there)
         elif section.keyword == "NSET" and name:
-            sets.setdefault(name, []).extend(_listed(section, sets, strict=True))
+            sets.setdefault(name, []).extend(_set_members(section, sets, strict=True))
     return rows, sets
 
 

@@ -71,7 +71,7 @@ class Locator:
         return xi, reference.outside(xi)
 
     def _refuse_far(self, x: np.ndarray, cells: np.ndarray) -> None:
-        """A sentence, unless the point is as good as on the surface."""
+        """Raises InputError unless the point is as good as on the surface."""
         xi, _ = self._inverted(np.repeat(x[None], len(cells), axis=0), cells)
         inside = np.clip(xi, 0.0, 1.0)
         if self.cells.reference.outside(np.full((1, x.size), 0.5))[0] > 0:  # a simplex
@@ -82,10 +82,10 @@ class Locator:
         size = float(np.linalg.norm(np.ptp(self.cells.points, axis=0)))
         if apart.min() > NEAR * size:
             raise InputError(
-                f"the point {_said(x)} lies {apart.min():.3g} m outside of the body, which is {size:.3g} m across; "
-                f"the body's point nearest to it is about {_said(nearest[apart.argmin()])}"
+                f"the point {_point_text(x)} lies {apart.min():.3g} m outside of the body, which is {size:.3g} m across; "
+                f"the body's point nearest to it is about {_point_text(nearest[apart.argmin()])}"
             )
 
 
-def _said(x: np.ndarray) -> str:
+def _point_text(x: np.ndarray) -> str:
     return f"({', '.join(f'{value:.6g}' for value in x)})"

@@ -13,7 +13,7 @@ from phloat.errors import InputError, positive, unknown
 from phloat.fem.cells import FACET
 from phloat.fem.decks import abaqus, nastran
 from phloat.fem.mesh import Mesh
-from phloat.fem.mesh_parts import MeshData, mesh_from_data
+from phloat.fem.mesh_data import MeshData, mesh_from_data
 
 FORMATS = {
     ".msh": "gmsh",
@@ -26,13 +26,7 @@ FORMATS = {
     ".dat": "Nastran",
 }
 # type numbers of gmsh by kind and order, and its order of nodes where it is not VTK's
-_GMSH = {
-    "line": (1, 8),
-    "triangle": (2, 9),
-    "quadrilateral": (3, 10),
-    "tetrahedron": (4, 11),
-    "hexahedron": (5, 12),
-}
+_GMSH = {"line": (1, 8), "triangle": (2, 9), "quadrilateral": (3, 10), "tetrahedron": (4, 11), "hexahedron": (5, 12)}
 _GMSH_ORDER = {
     10: [0, 1, 2, 3, 4, 5, 6, 7, 9, 8],
     27: [*range(8), 8, 11, 16, 9, 17, 10, 18, 19, 12, 15, 13, 14, 24, 22, 20, 21, 23, 25, 26],

@@ -14,7 +14,7 @@ SLIVER = 1e-12  # of a facet: pieces smaller than this are round-off
 
 
 def shared(first: np.ndarray, second: np.ndarray, degree: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points (points, 3) and weights on what the facets have in common; facets by their corners, (facets, corners, 3).
+    """Points (points, 3) and weights on the overlap of the facets; facets by their corners, (facets, corners, 3).
 
     Polynomials of this degree are integrated exactly on each piece.
     """

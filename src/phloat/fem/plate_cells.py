@@ -120,7 +120,7 @@ class PlateCells:
         return Points(np.repeat(self.edge_cell[edges], points), x.reshape(-1, 2), np.outer(half, weight).ravel())
 
     def find(self, x: np.ndarray, beyond: float = BEYOND) -> Points:
-        """The cells that hold the points; one that lies outside by more than `beyond` of its nearest cell gets a sentence."""
+        """The cells that hold the points. Raises InputError for a point outside by more than `beyond` of its nearest cell."""
         near = min(24, len(self.corners))
         candidates = self._tree.query(x, k=near)[1].reshape(len(x), near)
         cell, gap = self._deepest(x, candidates)

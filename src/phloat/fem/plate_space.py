@@ -125,7 +125,7 @@ def _at_vertices(cells: PlateCells, rows: list[np.ndarray]) -> tuple[np.ndarray,
     )
 
 
-def _made(
+def _space(
     cells: PlateCells,
     exponents: np.ndarray,
     at_vertices: tuple[np.ndarray, np.ndarray, np.ndarray],
@@ -159,7 +159,7 @@ def bfs_space(cells: PlateCells) -> Space:
     x, y = (np.tile(e, (len(cells.vertices), 1)) for e in np.eye(2))
     rows = [_value(len(x)), _slope(x), _slope(y), _second(x, y)]
     kinds = np.tile(["w", "w_x", "w_y", "w_xy"], len(x))
-    return _made(cells, _square(3), _at_vertices(cells, rows), kinds)
+    return _space(cells, _square(3), _at_vertices(cells, rows), kinds)
 
 
 def argyris_space(cells: PlateCells, frames: np.ndarray) -> Space:
@@ -173,14 +173,14 @@ def argyris_space(cells: PlateCells, frames: np.ndarray) -> Space:
     plain = ["w", "w_x", "w_y", "w_xx", "w_xy", "w_yy"]
     turned = ["w", "w_t", "w_n", "w_tt", "w_tn", "w_nn"]
     kinds = np.where((frames[:, :1] == 1.0), np.array([plain]), np.array([turned])).ravel()
-    return _made(cells, _triangular(5), _at_vertices(cells, rows), kinds, _normal_slopes(cells))
+    return _space(cells, _triangular(5), _at_vertices(cells, rows), kinds, _normal_slopes(cells))
 
 
 def morley_space(cells: PlateCells) -> Space:
     """Quadratics on triangles: w at each vertex, the normal slope on each edge; slopes are continuous there only."""
     count = len(cells.vertices)
     at = _at_vertices(cells, [_value(count)])
-    return _made(cells, _triangular(2), at, np.full(count, "w"), _normal_slopes(cells))
+    return _space(cells, _triangular(2), at, np.full(count, "w"), _normal_slopes(cells))
 
 
 def _normal_slopes(cells: PlateCells) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
@@ -199,7 +199,7 @@ def lagrange_space(cells: PlateCells, degree: int, kind: str) -> Space:
     xi = np.array([(i, j) for i in s for j in s if not triangles or i + j < 1 - 1e-9] or np.zeros((0, 2)))
     first = cells.vertices[cells.corners[:, 0]]
     inside = (first[:, None] + np.einsum("cij,qj->cqi", cells.jacobians, xi)).reshape(-1, 2)
-    return _made(cells, exponents, _at_vertices(cells, [_value(count)]), np.full(count, kind), edges, (inside, kind))
+    return _space(cells, exponents, _at_vertices(cells, [_value(count)]), np.full(count, kind), edges, (inside, kind))
 
 
 # --- boundaries -------------------------------------------------------------------------------------------------------

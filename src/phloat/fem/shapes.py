@@ -97,13 +97,7 @@ def bracket(
 
 
 def link(
-    length: float,
-    width: float,
-    thickness: float,
-    bore: float,
-    n: int = 2,
-    kind: str = "tetrahedron",
-    order: int = 1,
+    length: float, width: float, thickness: float, bore: float, n: int = 2, kind: str = "tetrahedron", order: int = 1
 ) -> Mesh:
     """A bar with round ends and a bore of radius `bore` in each: bore A about the z axis, bore B at x = length.
 

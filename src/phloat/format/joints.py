@@ -5,8 +5,9 @@ A new class needs a place in `JOINTS`, and `describe` for the units of its field
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
+from functools import cache
 from typing import Any
 
 from scipy.interpolate import PPoly
@@ -23,6 +24,7 @@ JOINTS = (
     *(pairs.Revolute, pairs.Prismatic, pairs.Weld, pairs.Spherical, pairs.Universal, pairs.Cylindrical, pairs.Planar),
     *(pairs.Slide, pairs.Drive),
     *(elements.Spring, elements.Damper, elements.Bushing, elements.JointSpring, elements.JointDamper),
+    elements.JointFriction,
     *(elements.Force, elements.Torque, elements.Load),
     *(tie.Tie, tie.Pressure, tie.Traction),
 )
@@ -53,6 +55,7 @@ class Ends:
         return {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
 
 
+@cache
 def joint(cls: Any) -> Variant:
     """The variant of a joint or force element.
 
@@ -86,4 +89,21 @@ def tabulated(value: Any, name: str) -> Any:
     return (curve if name == "stiffness" else resistance)(name, given, value.over)[1].polynomials()
 
 
-JOINT = Variants("a joint", tuple(map(joint, JOINTS)))
+class JointVariants(Sequence[Variant]):
+    """All that stands in a list of joints: the classes of `JOINTS`, and the laws that users have written."""
+
+    def __getitem__(self, k: Any) -> Any:
+        own = (*user_laws(elements.JointLaw), *user_laws(elements.PortLaw))
+        return [joint(cls) for cls in (*JOINTS, *own)][k]
+
+    def __len__(self) -> int:
+        return len(self[:])
+
+
+def user_laws(base: type) -> list[type]:
+    """Subclasses of a law that are no part of phloat."""
+    found: list[type] = list(base.__subclasses__())
+    return [cls for cls in found if cls not in JOINTS] + [cls for one in found for cls in user_laws(one)]
+
+
+JOINT = Variants("a joint", JointVariants())

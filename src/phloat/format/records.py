@@ -270,7 +270,7 @@ class Variants:
     """A mapping that is one of several variants; or a value of the kind `alone`, for values that `is_alone` accepts."""
 
     what: str
-    variants: tuple[Variant, ...]
+    variants: Sequence[Variant]
     alone: Kind | None = None
     is_alone: Callable[[Any], bool] = lambda value: False
 
@@ -305,6 +305,8 @@ class Variants:
         if node.entries is None:
             node.fail_expected(self.expected)
         found = [variant for variant in self.variants if variant.word in node.entries]
+        fields = {key.key for variant in found for key in variant.keys}  # a field may have the name of another variant
+        found = [variant for variant in found if variant.word not in fields] or found
         if len(found) > 1:
             node.fail(f"{self.what} is both {found[0].word!r} and {found[1].word!r}; expected one of them")
         if not found:

@@ -253,8 +253,10 @@ class JointFriction(JointLaw):
     Below `speed` it is a damper, so a joint that should stick creeps at a fraction of that speed.
     """
 
-    effort: float = field(kw_only=True)
-    speed: float = field(kw_only=True)
+    effort: float = field(kw_only=True, metadata=describe("while it slips", "torque", "force", least=0.0))
+    speed: float = field(
+        kw_only=True, metadata=describe("from which on it slips", "angular rate", "velocity", above=0.0)
+    )
     suffix: ClassVar[str] = ".friction"
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""An ensemble on a Dask cluster (extra `sweep`): shares of the samples as tasks, of which a few are under way at a time.
+"""Samples on a Dask cluster (extra `sweep`): shares of the samples as tasks, of which a few run at a time.
 
 A worker that dies is Dask's business: its tasks go to others. A share that takes every worker down with it is tried sample by
 sample, so that the one to blame is found and recorded.
@@ -14,21 +14,21 @@ from typing import Any
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.many.by_value import dumps
-from phloat.many.processes import fair, shares, work
-from phloat.many.question import Outcome, Question
+from phloat.many.parametric_run import Outcome, ParametricRun
+from phloat.many.pickling import dumps
+from phloat.many.processes import run_samples, share_size, split_shares
 
 PATIENCE = 5.0  # seconds to reach a scheduler, and a worker
-AHEAD = 3  # shares under way for every thread of the cluster
+AHEAD = 3  # shares submitted for every thread of the cluster
 
 
-def on_cluster(question: Question, table: np.ndarray, numbers: np.ndarray, scheduler: Any) -> Iterator[list[Outcome]]:
+def on_cluster(run: ParametricRun, table: np.ndarray, numbers: np.ndarray, scheduler: Any) -> Iterator[list[Outcome]]:
     """All samples on the workers of a cluster; the scheduler is an address or a Client."""
     try:
         import distributed
     except ImportError as error:
         raise InputError("a cluster needs Dask: pip install phloat[sweep]") from error
-    sent = dumps("the question", question)
+    sent = dumps("the ensemble", run)
     if isinstance(scheduler, distributed.Client):
         yield from _shared(scheduler, sent, table, numbers)
         return
@@ -51,7 +51,7 @@ def _shared(client: Any, sent: bytes, table: np.ndarray, numbers: np.ndarray) ->
     import distributed
 
     threads = sum(_workers(client).values())
-    waiting = list(shares(numbers, fair(len(numbers), threads)))[::-1]
+    waiting = list(split_shares(numbers, share_size(len(numbers), threads)))[::-1]
     running: dict[Any, np.ndarray] = {}
     finished = distributed.as_completed(loop=client.loop)
 
@@ -74,8 +74,8 @@ def _shared(client: Any, sent: bytes, table: np.ndarray, numbers: np.ndarray) ->
                 waiting.extend(np.array([k]) for k in (some if not outcomes else ()))
             if isinstance(outcomes, str):
                 raise InputError(
-                    f"the question cannot be opened on the cluster ({outcomes}); its workers need phloat, and the modules that "
-                    "the functions of the question use"
+                    f"the ensemble cannot be opened on the cluster ({outcomes}); its workers need phloat, and the modules that "
+                    "the functions of the ensemble use"
                 )
             if len(outcomes) < len(some) and outcomes:
                 waiting.append(some[len(outcomes) :])
@@ -87,20 +87,20 @@ def _shared(client: Any, sent: bytes, table: np.ndarray, numbers: np.ndarray) ->
 
 
 def run_share(sent: bytes, numbers: np.ndarray, rows: np.ndarray) -> list[Outcome] | str:
-    """What a worker does, or why it cannot. Threads of one worker cannot tell their warnings apart: those are let go."""
+    """Outcomes of a share, or why it cannot be unpickled. Warnings are recorded only by workers with one thread."""
     import distributed
 
     try:
-        question = _opened(sent)
+        run = _opened(sent)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
-    return work(question, numbers, rows, watched=distributed.get_worker().state.nthreads == 1)
+    return run_samples(run, numbers, rows, watched=distributed.get_worker().state.nthreads == 1)
 
 
 @lru_cache(maxsize=4)
-def _opened(sent: bytes) -> Question:
-    question: Question = pickle.loads(sent)
-    return question
+def _opened(sent: bytes) -> ParametricRun:
+    run: ParametricRun = pickle.loads(sent)
+    return run
 
 
 def _blamed(some: np.ndarray, error: BaseException) -> list[Outcome]:
@@ -111,7 +111,7 @@ def _blamed(some: np.ndarray, error: BaseException) -> list[Outcome]:
 
 
 def _workers(client: Any) -> dict[str, int]:
-    """Workers and their threads; a sentence where there are none."""
+    """Workers and their threads. Raises InputError if there are none."""
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError as error:

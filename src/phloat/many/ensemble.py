@@ -1,4 +1,4 @@
-"""Many runs with one verb: parameters by name, all cores, results on disk."""
+"""Many runs of a system whose parameters vary: on all cores or a cluster, with results in memory or on disk."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.many.by_value import global_names, installed
+from phloat.many.collect import Collector
 from phloat.many.dask import on_cluster
-from phloat.many.gather import Gatherer
-from phloat.many.processes import cores, here, in_processes, in_threads
-from phloat.many.question import Outcome, Question, Start, Varied
+from phloat.many.parametric_run import Outcome, ParametricRun, Start, Varied
+from phloat.many.pickling import global_names, installed
+from phloat.many.processes import available_cores, in_processes, in_threads, run_here
 from phloat.many.results import Ensemble
 from phloat.many.samples import Key, Samples, sampled
 from phloat.many.store import VERSION, Description, EnsembleFolder
@@ -32,9 +32,9 @@ from phloat.motion.schemes.midpoint import Midpoint
 from phloat.system.state import State
 from phloat.system.system import System
 
-TRIAL = 0.5  # seconds of samples that are run here before processes are begun
-WORTH = 4.0  # seconds of samples left: less is done here before others have begun
-DOUBTFUL = 8  # samples that all fail before the system itself is asked
+TRIAL = 0.5  # seconds of samples in this process before others are started
+WORTH = 4.0  # seconds of remaining samples from which on processes are started
+DOUBTFUL = 8  # failed samples after which the system is run with its own numbers
 
 
 def ensemble(
@@ -60,18 +60,18 @@ def ensemble(
     scheduler: Any = None,
     progress: bool | None = None,
 ) -> Ensemble:
-    """Many runs of a system whose parameters vary, and what `output` makes of each.
+    """Runs of a system whose parameters vary; `output` is evaluated for each.
 
     `parameters` {name: normal(…) | uniform(…) | … | list of values | number}: names are those of `parameters(system)`, patterns
     ("*.material.E") or tuples of them; "u.motor", "controller.damping"; or arguments of functions in `varied(…)`.
     Distributions are sampled "random", "latin" or "sobol", lists are a "grid" of all combinations, or "rows".
 
-    `start` is a state or a function of the system (the assembled system at rest unless told); `output(result)` returns a number,
-    an array, or a mapping of them (the last state unless told). `keep` are the steps or times a run keeps; the other arguments
+    `start` is a state or a function of the system (default: the assembled system at rest); `output(result)` returns a number,
+    an array, or a mapping of them (default: the last state). `keep` are the steps or times a run keeps; the other arguments
     are those of simulate, and each may be `varied(…)`.
 
     Runs share all cores (`workers`), or a Dask cluster (`scheduler="tcp://…"`). With `save` results go to that folder as they
-    come; the same call goes on where it was stopped. A sample that fails is recorded with its parameters, and the rest goes on.
+    come; the same call resumes an interrupted ensemble. A sample that fails is recorded with its parameters.
     """
     if output is not None and not callable(output):
         raise InputError(
@@ -90,51 +90,51 @@ def ensemble(
         keep = np.array(keep)
     arguments |= {"output": keep, "events": events, "t_start": t_start}
     drawn = sampled(parameters, samples, sampling, seed)
-    question = Question(system, drawn.keys, start, arguments, output)
+    run = ParametricRun(system, drawn.keys, start, arguments, output)
     begin, folder = time.perf_counter(), None if save is None else EnsembleFolder(Path(save))
-    with nullcontext() if folder is None else folder.held():
-        gatherer = _gatherer(question, drawn, folder)
-        if len(gatherer.missing):
-            _run(question, gatherer, workers, scheduler, counting(len(drawn), progress))
-    gatherer.warn()
+    with nullcontext() if folder is None else folder.lock():
+        collector = _collector(run, drawn, folder)
+        if len(collector.missing):
+            _run(run, collector, workers, scheduler, progress_display(len(drawn), progress))
+    collector.warn()
     info = {"seconds": time.perf_counter() - begin, "finished": True}
-    return Ensemble(drawn, gatherer.pieces, question, info)
+    return Ensemble(drawn, collector.pieces, run, info)
 
 
-def _gatherer(question: Question, drawn: Samples, folder: EnsembleFolder | None) -> Gatherer:
-    """Empty, or with what a folder holds of the same question."""
-    description = description_of(question, drawn)
-    if folder is None or not folder.taken:
-        return Gatherer(drawn.values, description, folder)
+def _collector(run: ParametricRun, drawn: Samples, folder: EnsembleFolder | None) -> Collector:
+    """A collector with the results that a folder already has. Raises InputError if they are of another ensemble."""
+    description = description_of(run, drawn)
+    if folder is None or not folder.exists:
+        return Collector(drawn.values, description, folder)
     there = folder.description()
     if differing := changed_parts(there, description):
         raise InputError(
             f"{str(folder.path)!r} holds another ensemble: {', '.join(differing)} {'is' if len(differing) == 1 else 'are'} "
             "not the same; call it as it was, or give another folder"
         )
-    out = Gatherer(drawn.values, there, folder)
-    out.go_on()
+    out = Collector(drawn.values, there, folder)
+    out.resume()
     return out
 
 
 def _run(
-    question: Question, gatherer: Gatherer, workers: int | None, scheduler: Any, show: Callable[[int, int], None]
+    run: ParametricRun, collector: Collector, workers: int | None, scheduler: Any, show: Callable[[int, int], None]
 ) -> None:
-    """All samples that are missing; what was finished is kept, whatever happens."""
-    missing = gatherer.missing
-    outcomes = _outcomes(question, gatherer.table, missing, workers, scheduler)
+    """Runs the missing samples; finished ones are written whatever happens."""
+    missing = collector.missing
+    outcomes = _outcomes(run, collector.table, missing, workers, scheduler)
     try:
-        for some in _not_in_vain(question, outcomes, len(missing)):
-            gatherer.take(some)
-            show(gatherer.done, gatherer.failures)
+        for some in _stop_if_all_fail(run, outcomes, len(missing)):
+            collector.take(some)
+            show(collector.done, collector.failures)
     finally:
         outcomes.close()
-        gatherer.flush()
-    gatherer.finish()
+        collector.flush()
+    collector.finish()
 
 
-def _not_in_vain(question: Question, outcomes: Iterator[list[Outcome]], total: int) -> Iterator[list[Outcome]]:
-    """The same outcomes; but where all fail at first, and the system as it is fails alike, that is an error of the call."""
+def _stop_if_all_fail(run: ParametricRun, outcomes: Iterator[list[Outcome]], total: int) -> Iterator[list[Outcome]]:
+    """The same outcomes. Raises InputError if the first ones all fail and the system with its own numbers fails alike."""
     held: list[Outcome] = []
     for some in outcomes:
         held += some
@@ -142,7 +142,7 @@ def _not_in_vain(question: Question, outcomes: Iterator[list[Outcome]], total: i
             if len(held) < min(DOUBTFUL, total):
                 continue
             why = {outcome.error for outcome in held}
-            if len(why) == 1 and question.as_it_is().error in why:
+            if len(why) == 1 and run.run_base().error in why:
                 raise InputError(f"every sample fails, and so does the system as it is: {why.pop()}")
         yield held
         break
@@ -150,46 +150,48 @@ def _not_in_vain(question: Question, outcomes: Iterator[list[Outcome]], total: i
 
 
 def _outcomes(
-    question: Question, table: np.ndarray, numbers: np.ndarray, workers: int | None, scheduler: Any
+    run: ParametricRun, table: np.ndarray, numbers: np.ndarray, workers: int | None, scheduler: Any
 ) -> Generator[list[Outcome]]:
-    """By the way that suits the work."""
+    """Outcomes of samples run here, in processes, in threads or on a cluster."""
     if scheduler is not None:
-        yield from on_cluster(question, table, numbers, scheduler)
+        yield from on_cluster(run, table, numbers, scheduler)
         return
-    count = min(cores() if workers is None else workers, len(numbers))
+    count = min(available_cores() if workers is None else workers, len(numbers))
     if workers is None:
         begin = time.perf_counter()
         taken: list[float] = []
-        for some in here(question, table, numbers):
+        for some in run_here(run, table, numbers):
             yield some
             taken.append(time.perf_counter() - begin - sum(taken))
             if sum(taken) > TRIAL:
                 break
         numbers = numbers[len(taken) :]
-        count = 1 if min(taken) * len(numbers) < WORTH else count  # the first one has the step compiled, or loaded
+        count = (
+            1 if min(taken) * len(numbers) < WORTH else count
+        )  # the first one includes compiling or loading the step
     if count == 1 or not len(numbers):
-        yield from here(question, table, numbers)
+        yield from run_here(run, table, numbers)
         return
     try:
-        shared = in_processes(question, table, numbers, count)
-    except InputError:  # something of it is known to this process alone
-        shared = in_threads(question, table, numbers, count)
+        shared = in_processes(run, table, numbers, count)
+    except InputError:  # something in it cannot be pickled
+        shared = in_threads(run, table, numbers, count)
     yield from shared
 
 
-# --- the question ----------------------------------------------------------------------------------------------------
+# --- the ensemble ----------------------------------------------------------------------------------------------------
 #
-# What an ensemble asks, in words and as fingerprints: a sweep goes on only with the question that it began with.
+# The arguments of an ensemble as fingerprints: a sweep is resumed only with the arguments that it began with.
 
 
-DIGITS = 6  # to which two starts are the same: they were found by iterations, perhaps on two machines
+DIGITS = 6  # of initial states, which iterations on two machines find slightly different
 
 
-def description_of(question: Question, drawn: Samples) -> Description:
-    """The description of an ensemble of which nothing has been run."""
-    arguments = {("keep" if name == "output" else name): value for name, value in question.arguments.items()}
-    parts: dict[str, Any] = {"system": _written(question.system), "parameters": (drawn.keys, drawn.values)}
-    parts |= {"start": _start(question.start), "output": question.output, **arguments}
+def description_of(run: ParametricRun, drawn: Samples) -> Description:
+    """The description of an ensemble before its first sample."""
+    arguments = {("keep" if name == "output" else name): value for name, value in run.arguments.items()}
+    parts: dict[str, Any] = {"system": _system_parts(run.system), "parameters": (drawn.keys, drawn.values)}
+    parts |= {"start": _start(run.start), "output": run.output, **arguments}
     plain = {name: value for name, value in arguments.items() if isinstance(value, (int, float, str))}
     return {
         "format": "phloat ensemble",
@@ -208,13 +210,13 @@ def description_of(question: Question, drawn: Samples) -> Description:
 
 
 def changed_parts(there: Description, here: Description) -> list[str]:
-    """The parts of two questions that are not the same."""
+    """The parts of two ensembles that are not the same."""
     a, b = there["question"], here["question"]
     return [name for name in dict.fromkeys((*a, *b)) if a.get(name) != b.get(name)]
 
 
-def _written(system: System) -> object:
-    """What a system was written with: its arrays follow from that, to round-off, which machines do not share."""
+def _system_parts(system: System) -> object:
+    """The recipes of a system; its arrays follow from them up to round-off, which differs between machines."""
     bodies = {name: (body.construction or body) for name, body in system.bodies.items()}
     joints = {name: (c.joint, len(c.free), len(c.locked), len(c.driven)) for name, c in system.joints.items()}
     elements = {name: element.recipe for name, element in system.elements.items()}
@@ -234,8 +236,8 @@ def _start(start: object) -> object:
 # How far an ensemble is, on the terminal or in a notebook.
 
 
-def counting(total: int, wanted: bool | None) -> Callable[[int, int], None]:
-    """A bar once it takes more than a second; never where nobody looks, unless asked for.
+def progress_display(total: int, wanted: bool | None) -> Callable[[int, int], None]:
+    """A progress bar, shown after a second on a terminal or in a notebook, or if it is wanted.
 
     Called with the samples done and those that failed; it goes away when all are done.
     """
@@ -243,7 +245,7 @@ def counting(total: int, wanted: bool | None) -> Callable[[int, int], None]:
 
     def show(done: int, failed: int) -> None:
         if first[0] < 0:
-            first[0] = done  # a sweep that goes on has some already
+            first[0] = done  # a resumed sweep has some already
         if done >= total:
             drawn.clear()
         elif drawn.due():
@@ -257,19 +259,27 @@ def counting(total: int, wanted: bool | None) -> Callable[[int, int], None]:
 
 # --- fingerprints ----------------------------------------------------------------------------------------------------
 #
-# Whether two questions are the same: a digest of any value, by what it says and not by where it stands in memory.
+# Digests of values, equal for equal values in any process.
+
+
+FIRST_NAMES = {  # of classes and fields, as in fingerprints of saved ensembles
+    **{"Construction": "Made", "ConstructionStep": "Step"},
+    **{"ConstructionStep.method": "verb", "ConstructionStep.arguments": "given"},
+    **{"PlateRectangle": "Oblong", "PlateDisc": "Round", "RectangleOutline": "Rectangle"},
+    **{"BoxOutline": "Box", "TubeOutline": "Tube", "BracketOutline": "Bracket"},
+}
 
 
 def fingerprint(thing: object) -> str:
     """The same for equal values in any process: numbers, arrays, frozen values, mappings, functions by their code."""
     digest = hashlib.sha256()
-    for part in _said(thing, ()):
+    for part in _encoded(thing, ()):
         digest.update(part)
         digest.update(b"\0")
     return digest.hexdigest()[:16]
 
 
-def _said(x: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
+def _encoded(x: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
     if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufcSU":
         yield from (x.dtype.str.encode(), str(x.shape).encode(), np.ascontiguousarray(x).tobytes())
     elif x is None or isinstance(x, (bool, int, float, complex, str, bytes)):
@@ -277,20 +287,20 @@ def _said(x: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
     elif id(x) in inside:
         yield b"again"
     else:
-        yield type(x).__qualname__.encode()
+        yield FIRST_NAMES.get(type(x).__qualname__, type(x).__qualname__).encode()
         inside = (*inside, id(x))
         for part in (*_methods(type(x)), *_parts(x)):
-            yield from _said(part, inside)
+            yield from _encoded(part, inside)
 
 
 def _methods(kind: type) -> list[object]:
-    """What values of a class that is the user's own can do."""
+    """The functions of a class that is not installed."""
     own = not installed(kind.__module__)
     return [f for _, f in sorted(vars(kind).items()) if isinstance(f, FunctionType)] if own else []
 
 
 def _parts(x: Any) -> Iterator[object]:
-    """What a value is made of."""
+    """The parts of a value, in a fixed order."""
     if isinstance(x, ModuleType):
         yield x.__name__
     elif isinstance(x, FunctionType):
@@ -310,7 +320,8 @@ def _parts(x: Any) -> Iterator[object]:
         yield from sorted(x, key=repr)
     elif is_dataclass(x):
         for field in fields(x):
-            yield from (field.name, getattr(x, field.name))
+            name = FIRST_NAMES.get(f"{type(x).__name__}.{field.name}", field.name)
+            yield from (name, getattr(x, field.name))
     elif hasattr(x, "tocoo"):  # a sparse matrix
         entries = x.tocoo()
         yield from (entries.shape, entries.row, entries.col, entries.data)
@@ -320,7 +331,7 @@ def _parts(x: Any) -> Iterator[object]:
 
 
 def _function_parts(x: FunctionType) -> Iterator[object]:
-    """A function of a package by its name, one of the user by what it does and with what."""
+    """A function of an installed package by its name, another one by its code, defaults, closure and globals."""
     if installed(x.__module__) and "<" not in x.__qualname__:
         yield from (x.__module__, x.__qualname__)
         return

@@ -1,4 +1,4 @@
-"""An ensemble on all cores: processes of our own, fed share by share. One that dies takes no sample with it.
+"""Samples on all cores: worker processes that are given shares of the samples, and threads. No sample is lost if a worker dies.
 
 They are fresh Pythons rather than copies of this one: whatever threads, notebooks and devices this process has, they start
 clean, do not run the user's script again, and keep their linear algebra to one thread each.
@@ -23,12 +23,20 @@ from typing import IO, Any
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.many.by_value import dumps
-from phloat.many.question import Outcome, Question
+from phloat.many.parametric_run import Outcome, ParametricRun
+from phloat.many.pickling import dumps
 
-BEGIN = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from phloat.many.processes import run_worker; run_worker()"
-ALONE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-AGAIN = 3  # times that processes may fail to begin
+WORKER_COMMAND = (
+    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); import phloat.many.processes as p; p.run_worker()"
+)
+SINGLE_THREAD = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+START_ATTEMPTS = 3  # to start a process
 
 
 class GoneError(Exception):
@@ -38,16 +46,16 @@ class GoneError(Exception):
 class Process:
     """A worker at the other end of two pipes."""
 
-    def __init__(self, question: bytes) -> None:
-        environment = os.environ | dict.fromkeys(ALONE, "1")
+    def __init__(self, run: bytes) -> None:
+        environment = os.environ | dict.fromkeys(SINGLE_THREAD, "1")
         path = [entry or os.getcwd() for entry in sys.path]
         self.process = subprocess.Popen(
-            [sys.executable, "-c", BEGIN, json.dumps(path)],
+            [sys.executable, "-c", WORKER_COMMAND, json.dumps(path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
         )
-        self.refusal = pickle.loads(self.ask(question))
+        self.refusal = pickle.loads(self.ask(run))
 
     def ask(self, data: bytes) -> bytes:
         """The answer to a message."""
@@ -73,17 +81,17 @@ class Process:
                 pipe.close()
 
 
-def in_processes(question: Question, table: np.ndarray, numbers: np.ndarray, workers: int) -> Iterator[list[Outcome]]:
-    """All samples in processes. InputError, before anything is run, where the question cannot be sent."""
-    return _Pool(dumps("the question", question), table, numbers, workers).outcomes()
+def in_processes(run: ParametricRun, table: np.ndarray, numbers: np.ndarray, workers: int) -> Iterator[list[Outcome]]:
+    """All samples in processes. Raises InputError, before anything is run, if the ensemble cannot be pickled."""
+    return _Pool(dumps("the ensemble", run), table, numbers, workers).outcomes()
 
 
 class _Pool:
-    def __init__(self, question: bytes, table: np.ndarray, numbers: np.ndarray, workers: int) -> None:
-        self.question, self.table = question, table
+    def __init__(self, run: bytes, table: np.ndarray, numbers: np.ndarray, workers: int) -> None:
+        self.run, self.table = run, table
         self.left, self.workers = len(numbers), max(1, min(workers, len(numbers)))
         self.waiting: queue.LifoQueue[np.ndarray | None] = queue.LifoQueue()
-        for some in list(shares(numbers, fair(len(numbers), workers)))[::-1]:
+        for some in list(split_shares(numbers, share_size(len(numbers), workers)))[::-1]:
             self.waiting.put(some)
         self.answers: queue.Queue[list[Outcome] | BaseException] = queue.Queue(maxsize=2 * self.workers)
         self.processes: list[Process | None] = [None] * self.workers
@@ -112,12 +120,12 @@ class _Pool:
             self.waiting.put(None)
         while any(thread.is_alive() for thread in threads):
             try:
-                self.answers.get(timeout=0.02)  # so that none waits to hand in
+                self.answers.get(timeout=0.02)  # so that no thread blocks
             except queue.Empty:
                 continue
 
     def _serve(self, i: int) -> None:
-        """Feed one process, and another one when it dies."""
+        """Sends shares to one process, and to another one if it dies."""
         try:
             while not self.closing and (some := self.waiting.get()) is not None:
                 self._share(i, some)
@@ -126,7 +134,7 @@ class _Pool:
                 self.answers.put(error)
 
     def _share(self, i: int, some: np.ndarray) -> None:
-        process = self.processes[i] or self._begun(i)
+        process = self.processes[i] or self._start_process(i)
         try:
             answer = process.ask(dumps("a share", (some, self.table[some])))
         except GoneError as gone:
@@ -136,7 +144,7 @@ class _Pool:
                 return
             if len(some) == 1:
                 self.answers.put([Outcome(int(some[0]), None, f"the process that ran this sample {gone}")])
-            for k in some if len(some) > 1 else ():  # one of them did it; the others shall not suffer
+            for k in some if len(some) > 1 else ():  # one of them ended the process: run each alone
                 self.waiting.put(np.array([k]))
             return
         outcomes = pickle.loads(answer)
@@ -144,29 +152,29 @@ class _Pool:
             self.waiting.put(some[len(outcomes) :])
         self.answers.put(outcomes)
 
-    def _begun(self, i: int) -> Process:
-        said: Any = ""
-        for _ in range(AGAIN):
+    def _start_process(self, i: int) -> Process:
+        reason: Any = ""
+        for _ in range(START_ATTEMPTS):
             try:
-                process = Process(self.question)
+                process = Process(self.run)
             except GoneError as gone:
-                said = gone
+                reason = gone
                 continue
             if process.refusal:
                 process.end()
-                raise InputError(f"the question cannot be opened in another process: {process.refusal}")
+                raise InputError(f"the ensemble cannot be opened in another process: {process.refusal}")
             self.processes[i] = process
             if self.closing:
                 process.end()
             return process
-        raise InputError(f"no process for samples can be begun: it {said}; try workers=1")
+        raise InputError(f"no process for samples can be started: it {reason}; try workers=1")
 
 
 # --- the worker ------------------------------------------------------------------------------------------------------
 #
-# A process that works on shares of an ensemble: it reads them from its input and writes what it found to its output.
+# A worker reads shares of an ensemble from its input and writes outcomes to its output.
 #
-# Messages are pickles, each with its length before it. The first one is the question; an empty one, or the end of the input, is
+# Messages are pickles, each with its length before it. The first one is the ensemble; an empty one, or the end of the input, is
 # the end.
 
 
@@ -190,7 +198,7 @@ def receive(file: IO[bytes]) -> bytes:
 
 
 def run_worker() -> None:
-    """Work until there is no more. What users print goes to the other stream; an interrupt is for the process that asked."""
+    """Runs shares until the input ends. Output of users goes to stderr; SIGINT is left to the parent process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -198,55 +206,55 @@ def run_worker() -> None:
     os.open(os.devnull, os.O_RDONLY)
     sys.stdin = open(os.devnull)
     try:
-        question: Any = pickle.loads(receive(source))
+        run: Any = pickle.loads(receive(source))
     except Exception as error:
         send(sink, pickle.dumps(f"{type(error).__name__}: {error}"))
         return
     send(sink, pickle.dumps(""))
     while data := receive(source):
-        send(sink, pickle.dumps(work(question, *pickle.loads(data)), protocol=5))
+        send(sink, pickle.dumps(run_samples(run, *pickle.loads(data)), protocol=5))
 
 
 # --- samples in this process ------------------------------------------------------------------------------------------
 #
-# Samples one after the other, here or in threads; what other processes do with their share is the same.
+# Samples one after the other or in threads; worker processes use `run_samples` too.
 
 
-SECONDS = 2.0  # after which a share of the work is handed in
-BYTES = 16e6  # or when so much has come together
-SHARE = 256  # samples that are given out at once, at most
+SHARE_SECONDS = 2.0  # after which a share is returned, complete or not
+SHARE_BYTES = 16e6  # of outputs, likewise
+MOST_SAMPLES = 256  # of a share
 
 
-def work(question: Question, numbers: np.ndarray, rows: np.ndarray, *, watched: bool = True) -> list[Outcome]:
-    """Some samples: at least one, and as many of the others as time and memory allow. Of runs alike one has its times."""
+def run_samples(run: ParametricRun, numbers: np.ndarray, rows: np.ndarray, *, watched: bool = True) -> list[Outcome]:
+    """The first samples of a share: at least one, and as many as time and memory allow. Only the first has output times."""
     begin, size = time.perf_counter(), 0
     out: list[Outcome] = []
     timed = False
     for k, values in zip(numbers, rows, strict=True):
-        outcome = question.asked(int(k), values, watched=watched)
+        outcome = run.run_sample(int(k), values, watched=watched)
         size += 0 if outcome.outputs is None else sum(x.nbytes for x in outcome.outputs.values())
         out.append(outcome if not timed else outcome._replace(t=None))
         timed = timed or outcome.t is not None
-        if time.perf_counter() - begin > SECONDS or size > BYTES:
+        if time.perf_counter() - begin > SHARE_SECONDS or size > SHARE_BYTES:
             break
     return out
 
 
-def here(question: Question, table: np.ndarray, numbers: np.ndarray) -> Iterator[list[Outcome]]:
+def run_here(run: ParametricRun, table: np.ndarray, numbers: np.ndarray) -> Iterator[list[Outcome]]:
     """All samples in this process, one at a time."""
     for k in numbers:
-        yield [question.asked(int(k), table[k])]
+        yield [run.run_sample(int(k), table[k])]
 
 
-def in_threads(question: Question, table: np.ndarray, numbers: np.ndarray, workers: int) -> Iterator[list[Outcome]]:
+def in_threads(run: ParametricRun, table: np.ndarray, numbers: np.ndarray, workers: int) -> Iterator[list[Outcome]]:
     """All samples in threads of this process: compiled code runs side by side, Python in turn."""
-    waiting = list(shares(numbers, fair(len(numbers), workers)))[::-1]
+    waiting = list(split_shares(numbers, share_size(len(numbers), workers)))[::-1]
     running: dict[Future[list[Outcome]], np.ndarray] = {}
     with ThreadPoolExecutor(workers) as pool:
         while waiting or running:
             while waiting and len(running) < workers:
                 some = waiting.pop()
-                running[pool.submit(work, question, some, table[some], watched=False)] = some
+                running[pool.submit(run_samples, run, some, table[some], watched=False)] = some
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 some, done = running.pop(future), future.result()
                 if len(done) < len(some):
@@ -254,15 +262,15 @@ def in_threads(question: Question, table: np.ndarray, numbers: np.ndarray, worke
                 yield done
 
 
-def shares(numbers: np.ndarray, size: int) -> Iterator[np.ndarray]:
+def split_shares(numbers: np.ndarray, size: int) -> Iterator[np.ndarray]:
     return (numbers[at : at + size] for at in range(0, len(numbers), size))
 
 
-def fair(samples: int, workers: int) -> int:
+def share_size(samples: int, workers: int) -> int:
     """Samples to a share: many shares for each worker, so that none waits long at the end."""
-    return int(np.clip(samples // (32 * workers), 1, SHARE))
+    return int(np.clip(samples // (32 * workers), 1, MOST_SAMPLES))
 
 
-def cores() -> int:
+def available_cores() -> int:
     """Processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""What an ensemble leaves: parameters and outputs of all samples by name, statistics, and what failed."""
+"""Results of an ensemble: parameters and outputs of all samples by name, statistics, failed samples."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 
 from phloat.algebra.tables import grid
 from phloat.errors import InputError, PortError, finite, unknown
-from phloat.many.gather import ResultBlocks
-from phloat.many.question import ONE, Question
+from phloat.many.collect import ResultBlocks
+from phloat.many.parametric_run import ONE, ParametricRun
 from phloat.many.samples import Samples
 from phloat.many.store import EnsembleFolder, FailedSample
 from phloat.motion.result import Result
@@ -25,12 +25,12 @@ class Ensemble:
     """Many runs: `runs["rod.material.E"]` and `runs["peak"]` with the sample first; NaN where a sample failed.
 
     Statistics are of the samples that succeeded, in the form that the output function returns: a number, an array, or a
-    mapping by name. Saved ensembles stay on disk; what is asked for is read.
+    mapping by name. Saved ensembles stay on disk and are read as needed.
     """
 
     samples: Samples
     pieces: ResultBlocks
-    question: Question | None = None
+    run: ParametricRun | None = None
     info: Mapping[str, object] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -168,13 +168,13 @@ class Ensemble:
     # --- other forms -------------------------------------------------------------------------------------------------
 
     def rerun(self, sample: int) -> Result:
-        """The whole run of one sample, made again; of one that failed, its error."""
-        if self.question is None:
+        """Runs one sample again and returns its Result, or raises its error."""
+        if self.run is None:
             raise InputError("a loaded ensemble does not know its system; call ensemble(…, save=folder) as it was made")
         k = int(finite("sample", sample, ()))
         if not 0 <= k < len(self):
             raise InputError(f"sample {k} is not there; there are {len(self)}, from 0")
-        return self.question.result(self.samples.values[k])
+        return self.run.result(self.samples.values[k])
 
     def to_xarray(self) -> Any:
         """An xarray.Dataset over `sample`, or over the parameters of a grid (extra `io`)."""
@@ -248,12 +248,12 @@ class Ensemble:
 def load_ensemble(folder: str | Path) -> Ensemble:
     """A saved ensemble as far as it went; `missing` says how many samples are not there yet."""
     where = EnsembleFolder(Path(folder))
-    said = where.description()
-    table = where.table(said)
-    form, levels = where.form(said), tuple((name, size) for name, size in said["levels"])
-    samples = Samples(tuple(said["parameters"]), table, said["sampling"], levels)
-    numbers = [number for number, _ in where.whole(form, len(table))]
-    return Ensemble(samples, ResultBlocks(form, where, numbers), None, {"finished": said["finished"]})
+    description = where.description()
+    table = where.table(description)
+    form, levels = where.form(description), tuple((name, size) for name, size in description["levels"])
+    samples = Samples(tuple(description["parameters"]), table, description["sampling"], levels)
+    numbers = [number for number, _ in where.readable_blocks(form, len(table))]
+    return Ensemble(samples, ResultBlocks(form, where, numbers), None, {"finished": description["finished"]})
 
 
 def _plain(x: Any) -> Any:
@@ -263,7 +263,7 @@ def _plain(x: Any) -> Any:
 
 # --- statistics ------------------------------------------------------------------------------------------------------
 #
-# What many samples say together: moments piece by piece, quantiles, and which parameter matters.
+# Moments over blocks of samples, ranks, correlations and regression.
 
 
 def moments(pieces: Iterable[np.ndarray]) -> tuple[int, np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Which values the parameters take: a table with a row for every sample, the same on every machine."""
+"""Samples of parameters: a table with a row for every sample, the same on every machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phloat.many.distributions import Distribution, as_distribution
 Key = str | tuple[str, ...]
 SAMPLINGS = ("random", "latin", "sobol", "grid", "rows")
 DRAWN = SAMPLINGS[:3]
-MOST = 50_000_000  # samples: beyond, a grid was not meant
+MOST = 50_000_000  # samples of a grid
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +73,8 @@ def sampled(parameters: Mapping[Key, object], samples: int | None, sampling: str
             f"choice({_short(kinds[lists[0]])}), or give lists for all"
         )
     if drawn or not lists:
-        return _drawn(kinds, samples, sampling, seed)
-    return _listed(kinds, lists, samples, sampling)
+        return _draw(kinds, samples, sampling, seed)
+    return _tabulate(kinds, lists, samples, sampling)
 
 
 def _kind(key: Key, value: object) -> Distribution | np.ndarray:
@@ -88,7 +88,7 @@ def _kind(key: Key, value: object) -> Distribution | np.ndarray:
     return row if np.ndim(np.asarray(value)) else row[0:1].reshape(())
 
 
-def _drawn(
+def _draw(
     kinds: Mapping[Key, Distribution | np.ndarray], samples: int | None, sampling: str | None, seed: int
 ) -> Samples:
     if sampling in ("grid", "rows"):
@@ -116,12 +116,14 @@ def _points(how: str, n: int, names: list[str], seed: int) -> np.ndarray:
         return np.asarray(sequence.random_base2(int(n - 1).bit_length())[:n])
     points = np.empty((n, len(names)))
     for j, name in enumerate(names):
-        stream = np.random.default_rng([seed, *name.encode()])  # its own: other parameters do not change it
+        stream = np.random.default_rng(
+            [seed, *name.encode()]
+        )  # one for each parameter, so that others do not change it
         points[:, j] = stream.random(n) if how == "random" else (stream.permutation(n) + stream.random(n)) / n
     return points
 
 
-def _listed(
+def _tabulate(
     kinds: Mapping[Key, Distribution | np.ndarray], lists: list[Key], samples: int | None, sampling: str | None
 ) -> Samples:
     if sampling in DRAWN:
@@ -132,25 +134,25 @@ def _listed(
     sizes = [len(rows[key]) for key in lists]
     if sampling == "rows":
         if len(set(sizes)) > 1:
-            said = ", ".join(f"{label(key)} {len(rows[key])}" for key in lists)
-            raise InputError(f"rows take the k-th value of every list, and these differ in length: {said}")
+            sizes_text = ", ".join(f"{label(key)} {len(rows[key])}" for key in lists)
+            raise InputError(f"rows take the k-th value of every list, and these differ in length: {sizes_text}")
         n = sizes[0]
-        _agrees(samples, n, "these rows hold")
+        _require_count(samples, n, "these rows hold")
         table = np.stack([np.broadcast_to(row, n) for row in rows.values()], axis=1)
         return Samples(tuple(kinds), np.ascontiguousarray(table), "rows")
     count = float(np.prod(np.array(sizes, dtype=float)))
     if count > MOST:
         raise InputError(f"this grid has {count:.1e} combinations; draw some of them: choice(…) and samples=…")
-    _agrees(samples, int(count), "this grid has")
+    _require_count(samples, int(count), "this grid has")
     axes = np.meshgrid(*rows.values(), indexing="ij")
     table = np.stack([axis.ravel() for axis in axes], axis=1)
     return Samples(tuple(kinds), table, "grid", tuple((label(key), len(rows[key])) for key in lists))
 
 
-def _agrees(samples: int | None, n: int, said: str) -> None:
+def _require_count(samples: int | None, n: int, what: str) -> None:
     if samples is not None and samples != n:
         raise InputError(
-            f"samples={samples!r}, but {said} {n} of their own; leave samples= out, or draw with choice(…) in place of lists"
+            f"samples={samples!r}, but {what} {n} of their own; leave samples= out, or draw with choice(…) in place of lists"
         )
 
 

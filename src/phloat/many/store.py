@@ -1,13 +1,13 @@
 """Ensembles on disk: a folder of `ensemble.json` and numbered pieces, which NumPy opens without phloat.
 
-    ensemble.json     what was asked (in words and as fingerprints), the names of parameters and outputs, whether all is done
+    ensemble.json     the arguments (as text and as fingerprints), the names of parameters and outputs, whether all is done
     parameters.npy    (samples, parameters): every sample, done or not
     t.npy             the times of a run, where outputs may be over time
     piece.000000.npz  `sample` numbers, `output_0` … rows of the outputs in the order of ensemble.json, `failed` numbers, `errors`
     lock              while a process writes here: which one
 
 A piece is written under another name and renamed, so what bears its own name was whole when it was written. Which samples are
-done is in the pieces alone: a sweep that is cut short at any instant goes on with the samples that are in none.
+done is in the pieces alone: a sweep that was interrupted at any instant is resumed with the samples that are in none.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 
 from phloat.algebra.array_files import DAMAGED, read_npy, read_npz
 from phloat.errors import DamagedRunWarning, InputError
-from phloat.many.question import Outcome
+from phloat.many.parametric_run import Outcome
 from phloat.motion.saving.files import (
     LOCK,
     Check,
@@ -38,7 +38,7 @@ from phloat.motion.saving.files import (
 )
 
 VERSION = 1
-WORDS: dict[str, Check] = {
+CHECKS: dict[str, Check] = {
     "finished": lambda x: isinstance(x, bool),
     "parameters": is_names,
     "outputs": lambda x: x is None or is_shapes(x),
@@ -62,26 +62,26 @@ class EnsembleFolder:
     path: Path
 
     @property
-    def taken(self) -> bool:
+    def exists(self) -> bool:
         return (self.path / "ensemble.json").exists()
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """The folder for one process at a time; the system lets go of it when that one ends, however it ends."""
-        if not self.taken and self.path.is_dir() and any(file.name != LOCK for file in self.path.iterdir()):
+        if not self.exists and self.path.is_dir() and any(file.name != LOCK for file in self.path.iterdir()):
             raise InputError(f"{str(self.path)!r} holds other files; give an ensemble a folder of its own")
         try:
             with locked(self.path, "ensemble"):
                 yield
         finally:
-            if not self.taken:  # nothing came of it
+            if not self.exists:  # nothing came of it
                 with suppress(OSError):
                     self.path.rmdir()
 
     # --- writing -----------------------------------------------------------------------------------------------------
 
     def begin(self, description: Description, table: np.ndarray) -> None:
-        """What is asked."""
+        """Writes the parameters and the description."""
         self._write("parameters.npy", lambda file: np.save(file, table, allow_pickle=False))
         self.describe(description)
 
@@ -107,11 +107,11 @@ class EnsembleFolder:
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def description(self) -> Description:
-        return read_description(self.path / "ensemble.json", "ensemble", VERSION, WORDS)
+        return read_description(self.path / "ensemble.json", "ensemble", VERSION, CHECKS)
 
-    def table(self, said: Description) -> np.ndarray:
+    def table(self, description: Description) -> np.ndarray:
         table = self._array("parameters.npy")
-        if table.dtype != float or table.ndim != 2 or table.shape[1] != len(said["parameters"]):
+        if table.dtype != float or table.ndim != 2 or table.shape[1] != len(description["parameters"]):
             raise InputError(
                 f"parameters.npy in {str(self.path)!r} has shape {table.shape}, which does not fit ensemble.json"
             )
@@ -125,18 +125,18 @@ class EnsembleFolder:
                 f"{str(self.path / name)!r} cannot be read ({error}); the pieces beside it may be"
             ) from error
 
-    def form(self, said: Description) -> OutputForm | None:
-        if said["outputs"] is None:
+    def form(self, description: Description) -> OutputForm | None:
+        if description["outputs"] is None:
             return None
-        shapes = {name: tuple(shape) for name, shape in said["outputs"].items()}
+        shapes = {name: tuple(shape) for name, shape in description["outputs"].items()}
         file = self.path / "t.npy"
         t = self._array(file.name) if file.exists() else None
-        return OutputForm(shapes, tuple(said["complex"]), said["single"], t)
+        return OutputForm(shapes, tuple(description["complex"]), description["single"], t)
 
     def numbers(self) -> list[int]:
         """Of the pieces there are."""
-        words = (file.name.split(".")[1] for file in self.path.glob("piece.*.npz"))
-        return sorted(int(word) for word in words if word.isdecimal())
+        numbers = (file.name.split(".")[1] for file in self.path.glob("piece.*.npz"))
+        return sorted(int(number) for number in numbers if number.isdecimal())
 
     def read(self, number: int, form: OutputForm | None) -> ResultBlock:
         """A piece; an error where it is not whole."""
@@ -165,7 +165,7 @@ class EnsembleFolder:
     def _piece(self, number: int) -> Path:
         return self.path / f"piece.{number:06d}.npz"
 
-    def whole(self, form: OutputForm | None, samples: int) -> Iterator[tuple[int, ResultBlock]]:
+    def readable_blocks(self, form: OutputForm | None, samples: int) -> Iterator[tuple[int, ResultBlock]]:
         """The pieces that can be read, each with its number; a warning where one cannot."""
         known = np.zeros(samples, dtype=bool)
         for number in self.numbers():
@@ -181,7 +181,7 @@ class EnsembleFolder:
             known[done] = True
             yield number, piece
 
-    def put_aside(self, number: int) -> None:
+    def set_aside(self, number: int) -> None:
         """A piece that cannot be read, out of the way of others."""
         file = self._piece(number)
         os.replace(file, file.with_name(file.name + ".damaged"))
@@ -227,7 +227,7 @@ class OutputForm:
         return complex if name in self.complex else float
 
 
-def form_of(outcome: Outcome) -> OutputForm:
+def output_form(outcome: Outcome) -> OutputForm:
     assert outcome.outputs is not None
     shapes = {name: value.shape for name, value in outcome.outputs.items()}
     odd = tuple(name for name, value in outcome.outputs.items() if value.dtype.kind == "c")
@@ -248,7 +248,7 @@ class ResultBlock:
         return np.concatenate([self.samples, self.failed])
 
 
-def piece_of(outcomes: Sequence[Outcome], form: OutputForm | None) -> ResultBlock:
+def result_block(outcomes: Sequence[Outcome], form: OutputForm | None) -> ResultBlock:
     """Outcomes side by side, by number; those that do not fit the form have failed."""
     good: list[Outcome] = []
     bad: list[tuple[int, str]] = []

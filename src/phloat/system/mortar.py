@@ -12,7 +12,7 @@ import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.continua.continuum import SupportedShape
-from phloat.bodies.continua.meshed import Trace
+from phloat.bodies.continua.mesh_body import Trace
 from phloat.bodies.shape import Shape
 from phloat.errors import InputError, JointError
 from phloat.fem.overlap import measure, shared

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix, csr, largest, weighted, zeros
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.meshed import Trace
+from phloat.bodies.continua.mesh_body import Trace
 from phloat.errors import InputError, JointError
 from phloat.joints.tie import MOTIONS, Tie
 from phloat.linear.time.midpoint import repeated

@@ -48,7 +48,7 @@ def plot_ledger(x: Ledger) -> Figure:
 def plot_result(x: Result) -> Figure:
     """The largest deformation of each body, angles and slides of joints, and energies, over time."""
     shown = {
-        "deformation (m)": largest_deformations(x),
+        "deformation (m)": peak_deformations(x),
         "joint angle (rad)": _coordinates(x, angles=True),
         "joint slide (m)": _coordinates(x, angles=False),
     }
@@ -76,7 +76,7 @@ def plot_linear_result(x: LinearResult) -> Figure:
     return finish(figure, axes)
 
 
-def largest_deformations(x: Result) -> dict[str, np.ndarray]:
+def peak_deformations(x: Result) -> dict[str, np.ndarray]:
     """The displacement of every elastic body at the place and along the axis where it is largest."""
     out = {}
     for name, body in x.system.bodies.items():
@@ -170,7 +170,7 @@ def _body(x: Result, name: str, s: float | None, at: Point) -> list[Panel]:
     if s is None and at is None:
         if name not in x.system.bodies:
             raise InputError(f"{name!r} is split into pieces; give a place on it: s=…")
-        deformed = {key: line for key, line in largest_deformations(x).items() if key.startswith(f"{name}, ")}
+        deformed = {key: line for key, line in peak_deformations(x).items() if key.startswith(f"{name}, ")}
         place = x[f"{name}.r_P"]
         moved = {f"{name}.r_P, {PRINCIPAL[k]}": place[:, k] for k in range(place.shape[1])}
         return [*([("deformation (m)", deformed)] if deformed else []), ("position (m)", moved)]

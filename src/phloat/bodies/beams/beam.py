@@ -21,7 +21,7 @@ from phloat.bodies.body import Body, ports_at
 from phloat.bodies.construction import Construction
 from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import Inertia, Sections, rigid_sections, six_arrays
-from phloat.bodies.material import Damping, Material, Rayleigh, a_damping
+from phloat.bodies.material import Damping, Material, Rayleigh, require_damping
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import InputError, JumpsWarning, finite_row, mapping, port_name, positive, unknown
 from phloat.fem.interval import gauss, slope
@@ -78,7 +78,7 @@ class Beam:
             fraction(f"port {name!r}", s)
             if name in ("P", "C"):
                 raise InputError(f"port {name!r} is an end of every beam; give the port at s = {s:g} another name")
-        a_damping(self.damping)
+        require_damping(self.damping)
 
     def discretise(self, elements: int | Sequence[float]) -> Body:
         """The body with so many equal elements, or with elements between the given fractions 0 … 1 of the length.
@@ -159,7 +159,7 @@ class Beam:
         return all(section.J is not None for section, _ in self._along(x))
 
     def _skew(self, nodes: np.ndarray) -> str:
-        """What of its sections couples bending along y and z, or stretch and twist."""
+        """Why bending along y and z, or stretch and twist, are coupled; empty if they are not."""
         sections = self.sections(gauss(nodes)[0])
         names = [name for name in ("angle", "I_yz") if any(getattr(section, name) for section in sections)]
         return f"its sections have {' and '.join(names)} other than 0" if names else ""
@@ -327,14 +327,14 @@ def second_moments(theory: str, points: int) -> np.ndarray:
 
 
 def _followed(number: dict[str, np.ndarray]) -> np.ndarray:
-    """What jumps are looked for in, (places, numbers): of sizes that vanish nowhere, so that a change can be compared with them."""
+    """Numbers in which jumps are detected, (places, numbers); they vanish nowhere, so that relative changes exist."""
     signed = {"rhoI_yz": number["rhoI"] + number["rhoI_y"], "EI_yz": number["EI"] + number["EI_y"]}
     columns = [value + signed.get(name, 0.0) for name, value in number.items() if name != "angle"]
     return np.column_stack([*columns, 2.0 + np.cos(number["angle"]), 2.0 + np.sin(number["angle"])])
 
 
 def _stations(function: Callable[[float], Any]) -> list[float] | None:
-    """The places at which a function of s is known to bend or jump; None where nothing is known."""
+    """The places at which a function of s is known to bend or jump; None if unknown."""
     if isinstance(function, Taper):
         return list(function.stations)
     if isinstance(function, Stretch):

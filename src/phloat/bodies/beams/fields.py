@@ -1,4 +1,4 @@
-"""The mixed spaces of a beam and its kinematics: what moves, what turns, what strains, at any place along it."""
+"""The mixed spaces of a beam and its kinematics: displacements, rotations and strains at any place along it."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class BeamShape:
         share[:, 0, :3] = np.column_stack([1.0 / A, (z * I - y * I_yz) / det, (z * I_yz - y * I_y) / det])
         for section in dict.fromkeys(sections):
             mine = [k for k, other in enumerate(sections) if other is section or other == section]
-            share[mine, :, 3:] += _placed(section.shear(x[mine, 1], x[mine, 2]))
+            share[mine, :, 3:] += _shear_rows(section.shear(x[mine, 1], x[mine, 2]))
         by_shear, by_fibres = self.torsion_shares(x[:, 0], self.fields.nodes)
         share[:, :, 5] *= by_shear[:, None]
         share[:, 0, 5] = (y**2 + z**2 - (I + I_y) / A) * by_fibres
@@ -219,7 +219,7 @@ def fraction(what: str, s: float) -> float:
     return float(s)
 
 
-def _placed(shear: np.ndarray) -> np.ndarray:
+def _shear_rows(shear: np.ndarray) -> np.ndarray:
     """(τ_xy, τ_xz) among xx, yy, zz, yz, xz, xy."""
     out = np.zeros((len(shear), 6, 3))
     out[:, 5], out[:, 4] = shear[:, 0], shear[:, 1]
@@ -242,12 +242,12 @@ OF_WHOLE, OF_PIECE = "cantilever", "chord"  # where none is stated
 
 
 def conditions(frame: str | Frame | None) -> Frame:
-    """What a frame of this name, or the one of a whole beam, holds at which fraction of the length."""
+    """The conditions of a frame, {fraction of the length: names held there}; None is that of a whole beam."""
     return FRAMES[frame or OF_WHOLE] if frame is None or isinstance(frame, str) else frame
 
 
 def free_coordinates(fields: BeamFields, frame: str | Frame | None, length: float) -> np.ndarray:
-    """The coordinates that remain when the frame holds its six; rigid motion must be gone, and nothing else.
+    """The coordinates that remain when the frame holds six. Raises InputError unless exactly the rigid motions are removed.
 
     A named frame holds the coordinate nearest to its place: the middle of a beam need not be a node.
     """

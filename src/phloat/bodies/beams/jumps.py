@@ -49,7 +49,7 @@ def cut_elements(
     """
     fixed = [0.0, 1.0, *fixed]
     short = float(np.diff(nodes).min())
-    breaks = _apart(breaks, np.array(fixed), CLOSE * short)
+    breaks = _separate(breaks, np.array(fixed), CLOSE * short)
     staying = [*fixed, *(s for s in held if isinstance(s, float | int))]
     stays = np.abs(nodes[:, None] - staying).min(axis=1) <= SAME
     off = np.abs(nodes[:, None] - breaks).min(axis=1, initial=1.0)
@@ -57,7 +57,7 @@ def cut_elements(
     return np.unique(np.concatenate([kept, [s for s in [*fixed, *breaks] if np.abs(kept - s).min() > SAME]]))
 
 
-def _apart(places: Iterable[float], fixed: np.ndarray, distance: float) -> list[float]:
+def _separate(places: Iterable[float], fixed: np.ndarray, distance: float) -> list[float]:
     """Places that are not near fixed ones; those near to each other become their mean."""
     groups: list[list[float]] = []
     for s in sorted(p for p in places if np.abs(fixed - p).min() > distance):

@@ -100,7 +100,7 @@ class Section:
         return np.zeros((1, 2))
 
     def outside(self, y: float, z: float) -> str:
-        """Where the section ends, as words, if the point lies outside it; else nothing."""
+        """Where the section ends, as text, if the point lies outside it; else an empty string."""
         return ""
 
 
@@ -324,13 +324,13 @@ class Taper:
         if k == 0 or k == len(places):
             return self.stations[places[max(k - 1, 0)]]
         a, b = places[k - 1], places[k]
-        return _between(self.stations[a], self.stations[b], (s - a) / (b - a))
+        return _interpolate(self.stations[a], self.stations[b], (s - a) / (b - a))
 
     def __hash__(self) -> int:
         return hash(tuple(self.stations.items()))
 
 
-def _between(first: Any, second: Any, part: float) -> Any:
+def _interpolate(first: Any, second: Any, part: float) -> Any:
     """The value at a part of the way."""
     kind: Any = type(first)
     if kind is not type(second):

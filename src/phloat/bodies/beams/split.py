@@ -1,4 +1,4 @@
-"""Beams that bend far: floating pieces welded end to end, each small in its own frame, addressed as one beam."""
+"""Beams with large bending: floating pieces welded end to end, each with small deformation in its frame."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Divisible(Protocol):
     """A beam that can be cut into equal pieces."""
 
     def piece(self, k: int, of: int) -> Divisible:
-        """The k-th piece, counted from 0, as a beam of its own."""
+        """The k-th piece, counted from 0, as a beam."""
         ...
 
     def discretise(self, elements: int | Sequence[float]) -> Body: ...

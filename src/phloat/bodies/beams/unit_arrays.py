@@ -40,7 +40,6 @@ class UnitArrays:
     mass: np.ndarray | Matrix  # (m, Σx, Σx², S, X, W) per mass at a point
     mass_power: np.ndarray  # of λ, entry by entry
     W: tuple[Pattern, ...]
-    W_places: np.ndarray  # of their entries in a dense (9, n, n)
     turn: np.ndarray | Matrix  # (J₀, X, M_s, W) per ρI and ρI_y at a point
     turn_power: np.ndarray
     M_s: Pattern
@@ -91,14 +90,12 @@ class UnitArrays:
         rotary = turned[:3]
         X = turned[3 : 3 + 9 * n].reshape(3, 3, n)
         X[0] += given[3 + 3 * n : 3 + 6 * n].reshape(3, n)
-        places = len(self.W_places)
-        data, start, W, W_ab = given[-places:] + turned[-places:], 0, np.zeros((9, n, n)), []
-        W.ravel()[self.W_places] = data
-        for pattern in self.W:
-            W_ab.append(pattern.filled(data[start : start + len(pattern.matrix.data)]))
-            start += len(pattern.matrix.data)
-        M_s = self.M_s.filled(turned[3 + 9 * n : -places])
-        out = Inertia(
+        count = sum(len(pattern.matrix.data) for pattern in self.W)
+        data = given[-count:] + turned[-count:]
+        parts = np.split(data, np.cumsum([len(pattern.matrix.data) for pattern in self.W])[:-1])
+        W_ab = [pattern.filled(part) for pattern, part in zip(self.W, parts, strict=True)]
+        M_s = self.M_s.filled(turned[3 + 9 * n : -count])
+        return Inertia(
             m=float(m),
             s0=np.array([first, 0.0, 0.0]),
             J0=np.diag([rotary[0], second + rotary[1], second + rotary[2]]),
@@ -107,17 +104,12 @@ class UnitArrays:
             W_ab=tuple(tuple(W_ab[3 * a : 3 * a + 3]) for a in range(3)),
             M_s=M_s,
         )
-        vars(out).update(
-            W=W.reshape(3, 3, n, n), M_ff_dense=W[0] + W[4] + W[8] + M_s.toarray()
-        )  # fills cached properties
-        return out
 
     def _elastic(
         self, beam: Beam, number: dict[str, np.ndarray], scale: float, inertia: Inertia, ports: dict[str, Port]
     ) -> Elastic:
         old = self.body.elastic
         blocks = [(unit @ number[name]).reshape(-1, size, size) / scale for name, size, unit in self.stiff]
-        inverse = self.C.filled(np.concatenate([np.zeros(0), *(block.ravel() for block in blocks)]))
         C = self.C.filled(np.concatenate([np.zeros(0), *(np.linalg.inv(block).ravel() for block in blocks)]))
         D, Q = old.D, old.Q
         value = Q.value.copy()
@@ -126,9 +118,7 @@ class UnitArrays:
             D = Pattern(old.D).filled(old.D.data * scale**self.D_power)
             value *= scale**self.Q_power
         Q = Quadratic(Q.strain, Q.row, Q.column, value)
-        out = with_damping(Elastic(C, D, Q, zeros(*old.drag.shape), old.stresses), beam.damping, inertia, ports)
-        vars(out).update(C_inverse=inverse)  # fills a cached property
-        return out
+        return with_damping(Elastic(C, D, Q, zeros(*old.drag.shape), old.stresses), beam.damping, inertia, ports)
 
     def _ports(self, scale: float) -> dict[str, Port]:
         if scale == 1.0:
@@ -165,7 +155,7 @@ def unit_arrays(body: Body) -> UnitArrays | None:
     beam = body.recipe
     if not isinstance(shape, BeamShape) or not isinstance(beam, Beam) or body.construction is None:
         return None
-    fields, n = shape.fields, body.coordinates
+    fields = shape.fields
     columns = shape.keep if in_plane is None else shape.keep[in_plane.keep]
     x, w = gauss(fields.nodes)
     if has_skew_sections(beam.numbers(x)):
@@ -194,7 +184,6 @@ def unit_arrays(body: Body) -> UnitArrays | None:
         mass=mass,
         mass_power=mass_power,
         W=W,
-        W_places=np.concatenate([(k * n + i) * n + j for k, (i, j) in enumerate(pattern.places for pattern in W)]),
         turn=turned,
         turn_power=turn_power,
         M_s=M_s,
@@ -219,7 +208,7 @@ def _dense(rows: list[Any], columns: np.ndarray) -> np.ndarray:
 def _powers(
     fields: BeamFields, points: np.ndarray, columns: np.ndarray, Phi: np.ndarray, turn: np.ndarray
 ) -> np.ndarray:
-    """The power of λ in every column of Φ: seen in Φ, or, where that is nothing, in the rotations, which have one less."""
+    """The power of λ in every column of Φ: from Φ, or, where that is zero, from the rotations, which have one less."""
     twice = BeamFields(2.0 * fields.nodes, fields.theory, fields.torsion)
     moved = _power(Phi, _dense(twice.displacement(2.0 * points), columns)).max(axis=(0, 1))
     at = 2.0 * gauss(fields.nodes)[0]
@@ -228,7 +217,7 @@ def _powers(
 
 
 def _power(once: np.ndarray, twice: np.ndarray) -> np.ndarray:
-    """The power of λ in entries of a beam, from those of one twice as long; 0 where there is nothing."""
+    """The power of λ in entries of a beam, from those of one twice as long; 0 for zero entries."""
     there = (once != 0.0) & (twice != 0.0)
     ratio = np.divide(twice, once, out=np.ones_like(once), where=there)
     return np.round(np.log2(ratio))
@@ -280,12 +269,12 @@ def _turns(
     T = np.einsum("abdecc,cs->sabde", turned_moments(), E)
     for k, own in enumerate(W):
         i, j = own.places
-        rows.append(_turned(turn[:, :, i], turn[:, :, j], T[:, k // 3, k % 3]))
+        rows.append(_section_products(turn[:, :, i], turn[:, :, j], T[:, k // 3, k % 3]))
         powers.append(power[i] + power[j] - 2.0)
     return pattern, _stacked(rows, 2 * count), np.concatenate(powers)
 
 
-def _turned(left: np.ndarray, right: np.ndarray, T: np.ndarray) -> np.ndarray:
+def _section_products(left: np.ndarray, right: np.ndarray, T: np.ndarray) -> np.ndarray:
     """Σ T_de ψ_d χ_e, (entries, (ρy², ρz²), points)."""
     out = np.zeros((left.shape[2], 2, left.shape[1]))
     for s, d, e in zip(*np.nonzero(T), strict=True):
@@ -306,7 +295,7 @@ def _windings(
 
 
 def _stacked(rows: list[np.ndarray], columns: int) -> np.ndarray | Matrix:
-    """Blocks of rows under each other; sparse where there are many, since an entry knows the points of two elements at most."""
+    """Blocks of rows under each other; sparse if large, since an entry depends on the points of two elements at most."""
     blocks = [row.reshape(-1, columns) for row in rows]
     if sum(block.size for block in blocks) <= DENSE_ENTRIES:
         return np.vstack(blocks)
@@ -337,7 +326,7 @@ def _blocks(sizes: list[tuple[int, int]]) -> Pattern:
 
 
 def _longer(body: Body) -> Body:
-    """The same body, made from a beam twice as long."""
+    """The same body from a beam twice as long."""
     assert body.construction is not None
     recipe: Any = body.construction.recipe
     if isinstance(recipe, Split):

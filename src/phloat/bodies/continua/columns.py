@@ -1,4 +1,4 @@
-"""Motions and fields as columns: their lengths, what they span, what of them is nothing."""
+"""Matrices whose columns are motions or fields: norms, orthonormal bases, null spaces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def orthonormal_span(rigid: np.ndarray) -> np.ndarray:
 
 
 def independent_motions(R: np.ndarray) -> np.ndarray:
-    """Which motions (columns) the columns of R can tell apart: unit motions, or combinations where it takes some."""
+    """Motions that are independent as columns of R: unit motions, or combinations if some depend on others."""
     felt = np.flatnonzero(np.abs(R).max(axis=0, initial=0.0) > LOOSE * max(np.abs(R).max(initial=0.0), 1e-300))
     _, size, turn = la.svd(R[:, felt] / norms(R[:, felt]), full_matrices=False)
     unit = np.eye(R.shape[1])[:, felt]

@@ -20,9 +20,9 @@ from phloat.algebra.layout import Layout, joined
 from phloat.algebra.sparse import Matrix, csr, stacked, zeros
 from phloat.bodies.body import Body, Recipe
 from phloat.bodies.construction import Construction
-from phloat.bodies.continua.floating import reduced
+from phloat.bodies.continua.floating import floating_body
 from phloat.bodies.continua.interfaces import Place, interface, interfaces, rigid_shift
-from phloat.bodies.continua.meshed import MassSamples, Strains, Trace
+from phloat.bodies.continua.mesh_body import MassSamples, Strains, Trace
 from phloat.bodies.continua.patches import Patch
 from phloat.bodies.damping import BODY, GROUND
 from phloat.bodies.inertia import Sections
@@ -41,8 +41,8 @@ MOST_DENSE = 3000  # coordinates that may all be coupled
 class Continuum:
     """An elastic body on a mesh in coordinates q, n of them.
 
-    `M` and `K` (None where the stresses are not local to elements) are the classical matrices; `strains()` makes C and D when they
-    are asked for. `rigid` (n × 6) are the coordinates of unit translations and of unit rotations about the origin. `kinds` says
+    `M` and `K` (None where the stresses are not local to elements) are the classical matrices; `strains` computes C and D when
+    they are needed. `rigid` (n × 6) are the coordinates of unit translations and of unit rotations about the origin. `kinds` says
     what each coordinate is ("u_x", "w", "theta_y"…), `parts` which coordinates lie on each named boundary, `trace(name)` the
     boundary as quadrature points. `held` says in words what is held to the ground. `frame`, `ports` and `stiffening` are for the
     body once it floats, and `stretch(G)`, the coordinates of the field u = G x.
@@ -136,7 +136,7 @@ class Continuum:
             raise InputError(unknown("boundary", where, [*self.parts, *self.mesh.regions]))
         return self.make_trace(where)
 
-    def holding(self, coordinates: np.ndarray, words: str) -> Continuum:
+    def with_supports(self, coordinates: np.ndarray, words: str) -> Continuum:
         """The same body with some coordinates held at zero; `words` say which, for errors and reports."""
         free = np.setdiff1d(np.arange(self.coordinates), coordinates)
         place = np.full(self.coordinates, -1)
@@ -193,22 +193,22 @@ class Continuum:
         `inertial` keeps the static responses to inertia as well, of rigid motion, of spin and of every port's own motion: without
         them a spinning blade does not stretch, and free frequencies converge slowly with the number of modes.
 
-        With stiffening, every pair of the `stiffened` softest of these fields (6 unless said, at most all) brings a companion
+        With stiffening, every pair of the `stiffened` softest of these fields (6 by default, at most all) brings a companion
         that lets it shorten as it bends, m (m + 1) / 2 of them. `body.coordinates` says what came out.
         """
-        count, given = stiffened if self.stiffening else 0, self._given(basis, modes)
+        count, given = stiffened if self.stiffening else 0, self._basis_velocities(basis, modes)
         options = {"basis": basis, "modes": modes, "stiffened": stiffened, "inertial": inertial}
         construction = self.construction and self.construction.then("reduced", **options)
         if given is not None:
-            body = reduced(self, self.ports, modes=0, stiffened=count, inertial=False, given=given)
+            body = floating_body(self, self.ports, modes=0, stiffened=count, inertial=False, given=given)
             return replace(body, construction=construction)
         if modes is None:
             raise InputError("modes is None; it must be a whole number, 0 or more")
         return replace(
-            reduced(self, self.ports, modes=modes, stiffened=count, inertial=inertial), construction=construction
+            floating_body(self, self.ports, modes=modes, stiffened=count, inertial=inertial), construction=construction
         )
 
-    def _given(self, basis: Basis | None, modes: int | None) -> np.ndarray | None:
+    def _basis_velocities(self, basis: Basis | None, modes: int | None) -> np.ndarray | None:
         """The velocities of a basis."""
         if basis is None:
             return None

@@ -1,4 +1,4 @@
-"""Craig and Bampton's coordinates: modes with all interfaces held, and the static motion that each interface asks for.
+"""Craig and Bampton's coordinates: modes with all interfaces held, and the static motion of each interface.
 
     K_ii Φ = M_ii Φ Ω²,      K_ii Ψ = −K_ib R,      q = Φ a + Ψ r
 
@@ -37,7 +37,7 @@ class Tied(NamedTuple):
 
 
 class Averaged(NamedTuple):
-    """An interface that is felt in the mean and free to deform: r = L q, L with six rows (or as many as there are)."""
+    """An interface by its mean motion, free to deform: r = L q, L with six rows (or as many as there are)."""
 
     L: Matrix | np.ndarray
 
@@ -241,7 +241,7 @@ class FixedInterfaces:
         return np.sqrt(mu), out
 
     def inertial(self, forces: np.ndarray, Phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """K⁻¹ forces without the modes Φ, as Ritz modes of unit mass: what the modes left out do in slow motion."""
+        """K⁻¹ forces without the modes Φ, as Ritz modes of unit mass: the quasi-static response of the modes that are left out."""
         forces = self._unbalanced(forces)
         V = self.under(forces) if forces.size else forces
         whole = mass_norms(V, self.M)

@@ -38,16 +38,16 @@ from phloat.bodies.continua.craig_bampton import (
     craig_bampton_basis,
 )
 from phloat.bodies.continua.interfaces import Interface, Mean, Place, Rigid, interfaces, mean_motion
-from phloat.bodies.continua.meshed import Meshed
+from phloat.bodies.continua.mesh_body import MeshBody
 from phloat.bodies.continua.parity import FLAT, by_parity, mirror_images
-from phloat.bodies.continua.reduced_shape import ReducedFields, ReducedShape, pair_of, stress_of
+from phloat.bodies.continua.reduced_shape import ReducedFields, ReducedShape, inverse_compliance, quadratic_strain_of
 from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import six_arrays
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import AccuracyError, InputError
-from phloat.linear.reduction.basis import apart, orthonormal
+from phloat.linear.reduction.basis import orthogonal_to, orthonormal
 
-SOFTEST = 6  # fields whose pairs get companions unless said otherwise
+SOFTEST = 6  # fields whose pairs get companions by default
 MOST = 200  # coordinates of a body that moves
 DEPENDENT = 1e-10  # of the energy of a pair: what is left of it counts as nothing
 NOTHING = 1e-14  # of the largest energy of a pair
@@ -56,8 +56,8 @@ LOOSE = "some part of the body is loose, or its stiffnesses are too far apart fo
 
 
 @one_thread()
-def reduced(
-    continuum: Meshed,
+def floating_body(
+    continuum: MeshBody,
     ports: Mapping[str, Place],
     *,
     modes: int,
@@ -65,9 +65,9 @@ def reduced(
     inertial: bool = True,
     given: np.ndarray | None = None,
 ) -> Body:
-    """The floating body with so many modes besides the motions of its ports, or with the fields that are given.
+    """The floating body with so many modes and the motions of its ports, or with given fields.
 
-    `stiffened` is how many of the softest fields carry quadratic strain (their pairs get companions): 6 at most when not said,
+    `stiffened` is how many of the softest fields carry quadratic strain (their pairs get companions): 6 by default,
     0 for none. `inertial` keeps the static response to the inertia of rigid motion, of spin, and of every port's own motion, too.
     """
     if continuum.held:
@@ -88,8 +88,8 @@ def reduced(
     forces = _inertial(continuum) if inertial else None
     basis = craig_bampton_basis(K, continuum.M, tied, modes=modes, rigid=continuum.rigid, inertial=forces)
     rows = frame_rows(continuum, continuum.frame, ports)
-    framed = seen_from(continuum, basis, continuum.frame, ports, rows)
-    framed = framed if given is None else given_from(continuum, given, continuum.frame, ports, found)
+    framed = fields_in_frame(continuum, basis, continuum.frame, ports, rows)
+    framed = framed if given is None else given_fields_in_frame(continuum, given, continuum.frame, ports, found)
     if not framed.shape[1]:
         raise InputError("no deformation is left: modes is 0 and the body has no second port; ask for modes=1 or more")
     framed, omega = _ritz(framed, K, continuum.M)
@@ -118,8 +118,8 @@ def _stiffened(count: int | None) -> int:
 # --- fields -----------------------------------------------------------------------------------------------------------
 
 
-def _inertial(continuum: Meshed) -> np.ndarray:
-    """The body's own inertia in any rigid acceleration and spin: forces ρ (a + B x), 12 of them; x from its middle."""
+def _inertial(continuum: MeshBody) -> np.ndarray:
+    """Inertia forces of any rigid acceleration and spin: forces ρ (a + B x), 12 of them; x from its middle."""
     x, mass, Phi, *_ = continuum.samples
     arm = x - x.mean(axis=0)
     fields = np.column_stack([np.ones(len(x)), arm / np.abs(arm).max()])
@@ -140,7 +140,7 @@ def _ritz(V: np.ndarray, K: Stiffness, M: Matrix) -> tuple[np.ndarray, np.ndarra
 
 
 def _resolved(v: np.ndarray, omega: float, K: Stiffness) -> None:
-    """The energy of the softest field is a small difference in slender solids: a sentence where round-off is all of it.
+    """The energy of the softest field is a small difference in slender solids. Raises AccuracyError if it is mostly round-off.
 
     The bound is some 50 times what is seen: a bar of 10 cells, 3000 times as long as thick, has 1.4 here and frequencies 2 % off.
     """
@@ -155,7 +155,7 @@ def _resolved(v: np.ndarray, omega: float, K: Stiffness) -> None:
 
 
 def _with_companions(
-    continuum: Meshed,
+    continuum: MeshBody,
     K: Stiffness,
     basis: CraigBampton,
     primary: list[tuple[np.ndarray, np.ndarray]],
@@ -167,8 +167,8 @@ def _with_companions(
     omega = np.concatenate([omega_even, omega_odd])
     V, even = np.hstack([V_even, V_odd]), np.arange(len(omega)) < len(omega_even)
     pairs = list(combinations_with_replacement(np.sort(np.argsort(omega)[:count]).tolist(), 2))
-    s = np.column_stack([pair_of(continuum, V[:, i], V[:, j]) for i, j in pairs]) if pairs else V[:0, :0]
-    tension = stress_of(continuum.strains)(s) if pairs else s
+    s = np.column_stack([quadratic_strain_of(continuum, V[:, i], V[:, j]) for i, j in pairs]) if pairs else V[:0, :0]
+    tension = inverse_compliance(continuum.strains)(s) if pairs else s
     energy = np.einsum("ek,ek->k", s, tension)
     felt = np.flatnonzero(energy > NOTHING * energy.max(initial=0.0))  # fields of a plane may strain nothing together
     pairs, s, tension = [pairs[p] for p in felt], s[:, felt], tension[:, felt]
@@ -211,7 +211,7 @@ def _with_companions(
 
 
 def _turned_ties(
-    continuum: Meshed, V: np.ndarray, pairs: list[tuple[int, int]], found: Mapping[str, Interface]
+    continuum: MeshBody, V: np.ndarray, pairs: list[tuple[int, int]], found: Mapping[str, Interface]
 ) -> np.ndarray:
     """How rigid interfaces move to second order when they turn, ½ (ψ_i × (ψ_j × d) + ψ_j × (ψ_i × d)) for every pair.
 
@@ -234,7 +234,7 @@ def _turned_ties(
 
 
 def _companions(
-    continuum: Meshed,
+    continuum: MeshBody,
     sign: float,
     K: Stiffness,
     V: np.ndarray,
@@ -243,7 +243,7 @@ def _companions(
     s: np.ndarray,
     tension: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What is new of the companions a beside the fields V there are, in the product of K."""
+    """The part of the companions a that is K-orthogonal to the fields V, as fields of unit mass and their frequencies."""
     if not a.shape[1]:
         return np.zeros((len(V), 0)), np.zeros(0)
     for _ in range(2):
@@ -257,7 +257,7 @@ def _companions(
 
 
 def _root(gram: np.ndarray, energy: np.ndarray) -> np.ndarray:
-    """Rows with rowsᵀrows = gram, beside the energies of the whole pairs: what is left of them."""
+    """Rows with rowsᵀrows = gram; parts that are small compared with the energies of the pairs are dropped."""
     scale = 1.0 / np.sqrt(np.maximum(energy, 1e-300))
     value, turn = la.eigh(scale[:, None] * gram * scale)
     kept = value > DEPENDENT
@@ -267,7 +267,7 @@ def _root(gram: np.ndarray, energy: np.ndarray) -> np.ndarray:
 # --- the body ---------------------------------------------------------------------------------------------------------
 
 
-def _body(continuum: Meshed, fields: ReducedFields, found: dict[str, Interface]) -> Body:
+def _body(continuum: MeshBody, fields: ReducedFields, found: dict[str, Interface]) -> Body:
     V, r, rest = fields.V, fields.V.shape[1], len(fields.left)
     x, mass, Phi, *_ = continuum.samples
     sections = continuum.sections and continuum.sections.projected(V)
@@ -328,21 +328,21 @@ def _quadratic(fields: ReducedFields) -> Quadratic:
 
 # --- the floating frame ----------------------------------------------------------------------------------------------
 #
-# What a floating frame follows: a port, another part of the boundary in the mean, or mean axes.
+# A floating frame follows a port, the mean motion of another part of the boundary, or the mean axes.
 
 
 MEAN_AXES = "mean axes"
 
 
-def frame_rows(continuum: Meshed, frame: str, ports: Mapping[str, Place]) -> Matrix | None:
+def frame_rows(continuum: MeshBody, frame: str, ports: Mapping[str, Place]) -> Matrix | None:
     """The mean motion (v, ω) = F q of a frame that is no port; None of ports and of mean axes."""
     if frame == MEAN_AXES or _port_on(frame, ports) is not None:
         return None
     return mean_motion(continuum.trace(frame), f"frame {frame!r}")[1]
 
 
-def seen_from(
-    continuum: Meshed, basis: CraigBampton, frame: str, ports: Mapping[str, Place], rows: Matrix | None
+def fields_in_frame(
+    continuum: MeshBody, basis: CraigBampton, frame: str, ports: Mapping[str, Place], rows: Matrix | None
 ) -> np.ndarray:
     """The fields of a basis without the rigid motion of the frame, whose `rows` are those of `frame_rows`."""
     if rows is None:
@@ -356,14 +356,14 @@ def seen_from(
     return V @ turn[:, rigid.shape[1] :]  # the rigid motions were in the span: exactly they are gone
 
 
-def given_from(
-    continuum: Meshed, V: np.ndarray, frame: str, ports: Mapping[str, Place], found: Mapping[str, Interface]
+def given_fields_in_frame(
+    continuum: MeshBody, V: np.ndarray, frame: str, ports: Mapping[str, Place], found: Mapping[str, Interface]
 ) -> np.ndarray:
-    """Given fields without the rigid motion of the frame; of those that depend on others, or are rigid, nothing is left."""
+    """Given fields without the rigid motion of the frame; rigid and dependent ones are dropped."""
     moved = continuum.rigid[:, continuum.rigid.any(axis=0)]
     rigid = orthonormal(moved, continuum.M)
     V = V[:, V.any(axis=0)]
-    V = orthonormal(apart(V / mass_norms(V, continuum.M), rigid, continuum.M), continuum.M, np.ones(V.shape[1]))
+    V = orthonormal(orthogonal_to(V / mass_norms(V, continuum.M), rigid, continuum.M), continuum.M, np.ones(V.shape[1]))
     port = _port_on(frame, ports)
     rows = frame_rows(continuum, frame, ports) if port is None else found[port].L
     if rows is None:  # mean axes

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix, csr, weighted
-from phloat.bodies.continua.meshed import Meshed, Trace
+from phloat.bodies.continua.mesh_body import MeshBody, Trace
 from phloat.bodies.continua.patches import Patch
 from phloat.errors import InputError, finite, mapping, port_name
 
@@ -55,7 +55,7 @@ class Interface:
     rigid: np.ndarray
 
 
-def interfaces(continuum: Meshed, ports: Mapping[str, Place]) -> dict[str, Interface]:
+def interfaces(continuum: MeshBody, ports: Mapping[str, Place]) -> dict[str, Interface]:
     """The ports of a recipe by name: a boundary (rigid), Mean(boundary or region), Patch(at, radius), or a point."""
     out: dict[str, Interface] = {}
     taken = np.zeros(continuum.coordinates, bool)
@@ -73,7 +73,7 @@ def interfaces(continuum: Meshed, ports: Mapping[str, Place]) -> dict[str, Inter
     return out
 
 
-def interface(continuum: Meshed, name: str, patch: Place) -> Interface:
+def interface(continuum: MeshBody, name: str, patch: Place) -> Interface:
     """One port."""
     if isinstance(patch, (str, Rigid)):
         boundary = patch if isinstance(patch, str) else patch.boundary
@@ -94,7 +94,7 @@ def interface(continuum: Meshed, name: str, patch: Place) -> Interface:
     return Interface(x, L, *_untied())
 
 
-def _disc(continuum: Meshed, name: str, patch: Patch) -> Trace:
+def _disc(continuum: MeshBody, name: str, patch: Patch) -> Trace:
     try:
         return continuum.trace(patch)
     except InputError as error:

@@ -1,4 +1,4 @@
-"""Bodies that are their own mirror image in z: their fields are even (motion in the plane xy) or odd, and do not mix."""
+"""Bodies that are symmetric in z: their fields are even (motion in the plane xy) or odd, and do not mix."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from scipy.spatial import cKDTree
 
 from phloat.algebra.sparse import Matrix
 from phloat.bodies.continua.craig_bampton import Stiffness, apply_stiffness
-from phloat.bodies.continua.meshed import Meshed
+from phloat.bodies.continua.mesh_body import MeshBody
 
 MIRRORED = 1e-6  # of the size of the body, and of a field
 FLAT = np.array([1.0, 1.0, -1.0, -1.0, -1.0, 1.0])  # (v, ω) of the image
 
 
-def by_parity(continuum: Meshed, K: Stiffness, V: np.ndarray, felt: Sequence[Matrix]) -> tuple[np.ndarray, np.ndarray]:
+def by_parity(
+    continuum: MeshBody, K: Stiffness, V: np.ndarray, felt: Sequence[Matrix]
+) -> tuple[np.ndarray, np.ndarray]:
     """Fields that are even in z about the mass centre (u_x, u_y even, u_z odd: motion in a plane), and all others.
 
     V are fields that M and K make orthogonal, `felt` the motions (v, ω) = L q of ports and frame, which must be their own images,
@@ -34,7 +36,7 @@ def by_parity(continuum: Meshed, K: Stiffness, V: np.ndarray, felt: Sequence[Mat
 
 
 def _alike(A: np.ndarray, B: np.ndarray) -> bool:
-    """Two Gram matrices, beside their diagonals."""
+    """Whether two Gram matrices are equal, relative to their diagonals."""
     size = np.sqrt(np.abs(np.diag(A)))
     return bool((np.abs(A - B) <= MIRRORED * np.outer(size, size)).all())
 
@@ -45,13 +47,13 @@ def _sizes(L: Matrix, V: np.ndarray) -> np.ndarray:
 
 
 def _independent(V: np.ndarray, M: Matrix) -> np.ndarray:
-    """Fields of unit mass in the span of V, without what is near nothing: the even part of an odd field."""
+    """Fields of unit mass in the span of V, without those that nearly vanish, as the even part of an odd field does."""
     size, turn = la.eigh(V.T @ (M @ V))
     return V @ (turn[:, size > MIRRORED] / np.sqrt(size[size > MIRRORED]))
 
 
-def mirror_images(continuum: Meshed, V: np.ndarray) -> np.ndarray | None:
-    """The mirror images of fields in the plane of the mass centre normal to z; None where the body is not its own image."""
+def mirror_images(continuum: MeshBody, V: np.ndarray) -> np.ndarray | None:
+    """The mirror images of fields in the plane of the mass centre normal to z; None if the body is not symmetric."""
     kinds, x, mass = continuum.kinds, continuum.samples.x, continuum.samples.mass
     flat = {"u_x": 1.0, "u_y": 1.0, "theta_z": 1.0}
     if "w" in kinds:  # of a plate, which is its own image

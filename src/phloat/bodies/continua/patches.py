@@ -35,7 +35,7 @@ class Patch:
         object.__setattr__(self, "radius", positive("radius of a Patch", self.radius))
 
     def disc(self, cell: float) -> tuple[np.ndarray, np.ndarray]:
-        """Points (points, 2) about the middle and weights whose sum is the area, fine beside cells of the given size."""
+        """Points (points, 2) about the middle and weights whose sum is the area, fine compared with cells of the given size."""
         if self.radius < COARSE * cell:
             where = ", ".join(f"{x:g}" for x in self.at)
             warnings.warn(
@@ -53,8 +53,8 @@ class Patch:
         return x.reshape(-1, 2), np.repeat(each, around)
 
 
-def beyond(patch: Patch, what: str) -> InputError:
-    """The error for a disc that is not inside what carries it."""
+def disc_error(patch: Patch, what: str) -> InputError:
+    """The error for a disc that reaches beyond the body."""
     where = ", ".join(f"{x:g}" for x in patch.at)
     return InputError(
         f"the disc of radius {patch.radius:g} about ({where}) reaches beyond {what}; take a smaller radius, or move it inwards"

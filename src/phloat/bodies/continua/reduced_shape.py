@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.sparse import Matrix, block_inverse, csr
-from phloat.bodies.continua.meshed import Meshed, Strains
+from phloat.bodies.continua.mesh_body import MeshBody, Strains
 from phloat.bodies.shape import DerivedShape, Shape
 from phloat.errors import InputError
 
@@ -33,12 +33,12 @@ class ReducedFields:
     even_left: np.ndarray
 
 
-def pair_of(continuum: Meshed, v: np.ndarray, w: np.ndarray) -> np.ndarray:
+def quadratic_strain_of(continuum: MeshBody, v: np.ndarray, w: np.ndarray) -> np.ndarray:
     assert continuum.strains.pair is not None
     return continuum.strains.pair(v, w)
 
 
-def stress_of(strains: Strains) -> Callable[[np.ndarray], np.ndarray]:
+def inverse_compliance(strains: Strains) -> Callable[[np.ndarray], np.ndarray]:
     """C⁻¹ on columns."""
     inverse = block_inverse(strains.C)
     if inverse is None:
@@ -50,7 +50,7 @@ def stress_of(strains: Strains) -> Callable[[np.ndarray], np.ndarray]:
 class ReducedShape(DerivedShape):
     """The shape of a body on a mesh in its reduced coordinates."""
 
-    continuum: Meshed
+    continuum: MeshBody
     fields: ReducedFields
 
     @property
@@ -69,6 +69,6 @@ class ReducedShape(DerivedShape):
         f, strains = self.fields, self.continuum.strains
         strain = (strains.D @ f.V) / f.omega
         if len(f.left):
-            s = np.column_stack([pair_of(self.continuum, f.V[:, i], f.V[:, j]) for i, j in f.pairs])
+            s = np.column_stack([quadratic_strain_of(self.continuum, f.V[:, i], f.V[:, j]) for i, j in f.pairs])
             strain = np.hstack([strain, (s - strain @ f.into) @ la.pinv(f.left)])
-        return stress_of(strains)(strain)
+        return inverse_compliance(strains)(strain)

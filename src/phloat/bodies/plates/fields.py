@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,29 +28,8 @@ from phloat.fem.plate_space import (
 Three = tuple[Matrix, Matrix, Matrix]
 
 # points of the rules (see Cells.quadrature) for mass, membrane, bending; None: the element has no membrane of its own
-RULES = {"bfs": (4, 4, 3), "argyris": (6, 3, 4), "morley": (3, 2, 1)}
+RULES = {"bfs": (4, 4, 3), "argyris": (6, 3, 4), "morley": (3, 2, 1), "hhj": (3, 0, 0)}
 MEMBRANE = {"bfs": 3, "argyris": 3, "morley": 2}  # degree of u_x and u_y
-
-
-class PlateFields(Protocol):
-    """What a plate theory knows about motion and strain at points in cells."""
-
-    @property
-    def cells(self) -> PlateCells: ...
-    @property
-    def membrane(self) -> Membrane: ...
-    @property
-    def kinds(self) -> np.ndarray: ...
-    @property
-    def rules(self) -> dict[str, int]: ...
-    @property
-    def rigid(self) -> np.ndarray: ...
-    def displacement(self, points: Points) -> Three: ...
-    def turn(self, points: Points) -> Three: ...
-    def slopes(self, points: Points) -> tuple[Matrix, Matrix]: ...
-    def strains(self, name: str, points: Points) -> list[Matrix]: ...
-    def held(self, edges: np.ndarray, how: str) -> np.ndarray: ...
-    def on(self, edges: np.ndarray) -> np.ndarray: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +112,7 @@ def pad_columns(a: Matrix, first: int, columns: int) -> Matrix:
 
 @dataclass(frozen=True, eq=False)
 class Kirchhoff:
-    """w in a space of bfs, argyris or morley elements, u_x and u_y in one of Lagrange's."""
+    """w in a space of bfs, argyris, morley or hhj elements, u_x and u_y in one of Lagrange's."""
 
     cells: PlateCells
     elements: str
@@ -145,11 +123,11 @@ class Kirchhoff:
     def w(self) -> Space:
         if self.elements == "bfs":
             return bfs_space(self.cells)
-        return (
-            morley_space(self.cells)
-            if self.elements == "morley"
-            else argyris_space(self.cells, vertex_frames(self.cells, self.first))
-        )
+        if self.elements == "morley":
+            return morley_space(self.cells)
+        if self.elements == "hhj":  # slopes are left to the moments
+            return lagrange_space(self.cells, 2, "w")
+        return argyris_space(self.cells, vertex_frames(self.cells, self.first))
 
     @cached_property
     def membrane(self) -> Membrane:

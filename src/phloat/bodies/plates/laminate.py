@@ -110,8 +110,7 @@ class Laminate:
 def plane_stress(material: Material | Ply) -> tuple[np.ndarray, np.ndarray]:
     """Stiffness of plane stress (3 × 3: 11, 22, 12) and of transverse shear (2 × 2: 13, 23) in the material's own axes."""
     if isinstance(material, Material):
-        E, nu, G = material.E, material.nu, material.G
-        return E / (1 - nu**2) * np.array([[1, nu, 0], [nu, 1, 0], [0, 0, (1 - nu) / 2]]), G * np.eye(2)
+        return material.plane_stress(), material.G * np.eye(2)
     if not all(hasattr(material, name) for name in ("E", "nu", "G", "rho")) or np.shape(material.E) != (3,):
         raise InputError(
             f"the material is {material!r}; it must be Material(…) or Orthotropic(…), or a Laminate of them"

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, stacked, weighted
-from phloat.bodies.plates.fields import Membrane, Three, pad_columns
+from phloat.bodies.plates.fields import Kirchhoff, Membrane, Three, pad_columns
 from phloat.fem.plate_cells import ALIGNED, EDGES, PlateCells, Points
 from phloat.fem.plate_space import Space, lagrange_space, vanishing_unknowns, vertex_tangents
 
@@ -157,6 +157,9 @@ class Mindlin:
 
     def on(self, edges: np.ndarray) -> np.ndarray:
         return self.held(edges, "clamped")
+
+
+PlateFields = Kirchhoff | Mindlin
 
 
 # --- shear ------------------------------------------------------------------------------------------------------------

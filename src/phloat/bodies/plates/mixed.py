@@ -1,4 +1,4 @@
-"""Kirchhoff plates with moments as unknowns of their own: w quadratic and continuous, M by Hellan, Herrmann and Johnson.
+"""Kirchhoff plates with moments as further unknowns: w quadratic and continuous, M by Hellan, Herrmann and Johnson.
 
 A clamped side leaves the slope to the moments; a side that is free or supported has no M_nn. The compliance is not local.
 """
@@ -14,72 +14,20 @@ import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, weighted, zeros
-from phloat.bodies.continua.meshed import Strains
-from phloat.bodies.plates.fields import Membrane, Three
+from phloat.bodies.continua.mesh_body import Strains
+from phloat.bodies.plates.fields import Kirchhoff
 from phloat.bodies.plates.laminate import Through
 from phloat.fem.plate_cells import EDGES, PlateCells, Points
-from phloat.fem.plate_space import Space, lagrange_space, vanishing_unknowns
+from phloat.fem.plate_space import Space
 
 COMPLIANCE = 4  # rule of degree 6: moments squared times a compliance that varies
-
-
-@dataclass(frozen=True, eq=False)
-class Deflection:
-    """w of a plate with moments of its own."""
-
-    cells: PlateCells
-    first: np.ndarray
-
-    @cached_property
-    def w(self) -> Space:
-        return lagrange_space(self.cells, 2, "w")
-
-    @property
-    def membrane(self) -> Membrane:
-        return Membrane(None)
-
-    @property
-    def kinds(self) -> np.ndarray:
-        return self.w.kinds
-
-    @property
-    def rules(self) -> dict[str, int]:
-        return {"mass": 3}
-
-    @cached_property
-    def rigid(self) -> np.ndarray:
-        out = np.zeros((self.w.size, 6))
-        out[:, 2], out[:, 3], out[:, 4] = self.w.linear(1, 0, 0), self.w.linear(0, 0, 1), self.w.linear(0, -1, 0)
-        return out
-
-    def displacement(self, points: Points) -> Three:
-        none = zeros(len(points.cell), self.w.size)
-        return none, none, self.w.at(points)
-
-    def slopes(self, points: Points) -> tuple[Matrix, Matrix]:
-        return self.w.at(points, (1, 0)), self.w.at(points, (0, 1))
-
-    def turn(self, points: Points) -> Three:
-        w_x, w_y = self.slopes(points)
-        return w_y, csr(-w_x), zeros(len(points.cell), self.w.size)
-
-    def strains(self, name: str, points: Points) -> list[Matrix]:
-        raise AssertionError("the bending strain of w is not a function; see Mixed")
-
-    def held(self, edges: np.ndarray, how: str) -> np.ndarray:
-        if how == "symmetric":
-            return np.zeros(0, dtype=int)
-        return vanishing_unknowns(self.w, edges, self.first, value=True, slope=False, curves=how == "supported")
-
-    def on(self, edges: np.ndarray) -> np.ndarray:
-        return vanishing_unknowns(self.w, edges, self.first, value=True, slope=False)
 
 
 @dataclass(frozen=True, eq=False)
 class MixedStresses:
     """Moments of a plate; `turned` are the sides whose slope is held, where M_nn may act."""
 
-    fields: Deflection
+    fields: Kirchhoff
     through: Callable[[np.ndarray], Through]
     turned: np.ndarray
 

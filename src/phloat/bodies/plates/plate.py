@@ -17,16 +17,16 @@ from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import PORTS, Place
-from phloat.bodies.continua.meshed import MassSamples, Trace
-from phloat.bodies.continua.patches import Patch, beyond
+from phloat.bodies.continua.mesh_body import MassSamples, Trace
+from phloat.bodies.continua.patches import Patch, disc_error
 from phloat.bodies.inertia import Sections, rigid_sections
-from phloat.bodies.material import Damping, Material, Rayleigh, a_damping
+from phloat.bodies.material import Damping, Material, Rayleigh, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
 from phloat.bodies.plates.elastic import LocalStresses
-from phloat.bodies.plates.fields import Kirchhoff, PlateFields
+from phloat.bodies.plates.fields import Kirchhoff
 from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection, Ply, Thickness
-from phloat.bodies.plates.mindlin import Mindlin
-from phloat.bodies.plates.mixed import Deflection, MixedStresses
+from phloat.bodies.plates.mindlin import Mindlin, PlateFields
+from phloat.bodies.plates.mixed import MixedStresses
 from phloat.bodies.plates.shape import ABOVE, PlateShape
 from phloat.errors import InputError, mapping, port_name, positive, unknown
 from phloat.fem.mesh import Mesh
@@ -56,7 +56,7 @@ class Plate:
     Sides that are `clamped`, `supported` (w = 0) or `symmetric` are a name, a tuple of names, or "all". A hard `support` keeps
     Mindlin's sections from turning along the side as well, a soft one does not.
 
-    `membrane` adds stretching in the plane: unless said, where a frame is given (so that the plate can float and stiffen) and
+    `membrane` adds stretching in the plane: by default, where a frame is given (so that the plate can float and stiffen) and
     where a laminate couples it with bending. `mass` (kg), if given, is checked.
 
     In its plane a clamped side is held, a supported one is free to slide; `held` holds sides along axes of the plane, {side: "x",
@@ -113,7 +113,7 @@ class Plate:
         if self.support not in SUPPORTS:
             raise InputError(unknown("support", self.support, SUPPORTS))
         section = self.section
-        a_damping(self.damping)
+        require_damping(self.damping)
         for name in mapping("ports", self.ports, PORTS):
             port_name(name)
         if self.mass is not None:
@@ -234,9 +234,9 @@ def _assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
     )
     held = [fields.held(edges, way) for way, edges in sides.items() if len(edges)]
     held += [fields.membrane.along(_edges(cells, side, "held"), axes) for side, axes in plate.held.items()]
-    words = [f"{_said(getattr(plate, way))} {way}" for way in SIDES if getattr(plate, way)]
+    words = [f"{_side_names(getattr(plate, way))} {way}" for way in SIDES if getattr(plate, way)]
     words += [f"{side} held along {axes}" for side, axes in plate.held.items()]
-    return free.holding(np.unique(np.concatenate(held)), ", ".join(words)) if held else free
+    return free.with_supports(np.unique(np.concatenate(held)), ", ".join(words)) if held else free
 
 
 def _theory(
@@ -246,7 +246,7 @@ def _theory(
     first, section = np.unique(np.concatenate(list(sides.values()))), plate.section
     if elements == "hhj":
         turned = np.union1d(sides["clamped"], sides["symmetric"])
-        deflection = Deflection(cells, first)
+        deflection = Kirchhoff(cells, elements, False, first)
         return deflection, MixedStresses(deflection, section.through, turned)
     fields: PlateFields
     if elements == "mitc":
@@ -256,7 +256,7 @@ def _theory(
     return fields, LocalStresses(fields, section.through, section.coupled, plate.stiffening)
 
 
-def _said(sides: Sides) -> str:
+def _side_names(sides: Sides) -> str:
     return sides if isinstance(sides, str) else " and ".join(sides or ())
 
 
@@ -313,7 +313,7 @@ def _disc(cells: PlateCells, patch: Patch) -> Points:
     try:
         return cells.find(middle + offset, beyond=ALIGNED)._replace(weight=weight)
     except InputError:
-        raise beyond(patch, "the plate") from None
+        raise disc_error(patch, "the plate") from None
 
 
 def _regions(mesh: Mesh, cells: int) -> dict[str, np.ndarray]:

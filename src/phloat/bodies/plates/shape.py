@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, weighted
-from phloat.bodies.plates.fields import PlateFields
 from phloat.bodies.plates.laminate import PlateSection
+from phloat.bodies.plates.mindlin import PlateFields
 from phloat.errors import InputError
 from phloat.fem.plate_cells import PlateCells, Points, plate_rule
 
@@ -106,7 +106,7 @@ def _in_turn(rows: list[Matrix]) -> Matrix:
 
 
 def fit_in_cells(cells: PlateCells, points: int, at: Points) -> Matrix:
-    """Values at points in cells from those at the points of a rule: the polynomial through them, or nearest to them."""
+    """Values at points in cells from those at the points of a rule: the polynomial through them, or the least-squares fit."""
     xi, _ = plate_rule(cells.kind, points)
     each = len(xi)
     if cells.kind == "triangle":

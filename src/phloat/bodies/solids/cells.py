@@ -18,8 +18,8 @@ from scipy.spatial import cKDTree
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, weighted, zeros
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.meshed import MassSamples, Strains, Trace
-from phloat.bodies.continua.patches import Patch, beyond
+from phloat.bodies.continua.mesh_body import MassSamples, Strains, Trace
+from phloat.bodies.continua.patches import Patch, disc_error
 from phloat.bodies.solids.shape import MeshShape
 from phloat.errors import InputError
 from phloat.fem.assembly import VOIGT, ElasticCells, for_each_axis
@@ -41,7 +41,7 @@ class MaterialPart:
     whole: np.ndarray | None = None
 
 
-def elastic(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickness: Thickness | None) -> Continuum:
+def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickness: Thickness | None) -> Continuum:
     """The free body."""
     cells = ElasticCells.of(mesh)
     d, count = cells.dim, len(mesh.points)
@@ -75,7 +75,7 @@ def elastic(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickness: T
         kinds=np.tile([f"u_{a}" for a in AXES[:d]], count),
         parts={name: _coordinates(mesh.node_numbers(name), d) for name in mesh.boundaries},
         make_trace=partial(_trace, mesh, cells),
-        shape=MeshShape(mesh.points, cells, names, _whole(parts, len(cells.nodes))),
+        shape=MeshShape(mesh.points, cells, names, _stress_maps(parts, len(cells.nodes))),
         damping=recipe.damping,
         frame=recipe.frame,
         ports=recipe.ports,
@@ -84,7 +84,7 @@ def elastic(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickness: T
     )
 
 
-def _whole(parts: Sequence[MaterialPart], count: int) -> np.ndarray | None:
+def _stress_maps(parts: Sequence[MaterialPart], count: int) -> np.ndarray | None:
     out = np.zeros((count, 6, 3))
     for part in parts:
         if part.whole is None:
@@ -192,7 +192,7 @@ def _disc(cells: ElasticCells, patch: Patch) -> Spread:
     try:
         cell, xi = locator.find(middle + offset)
     except InputError:
-        raise beyond(patch, "the sheet") from None
+        raise disc_error(patch, "the sheet") from None
     return cells.nodes[cell], cells.reference.values(xi), middle + offset, weight
 
 
@@ -301,7 +301,7 @@ class SolidSurface:
         e = np.linalg.svd(n[None])[2][1:]
         facet, xi, _, normal = self.along(at + offset @ e, n)
         if (facet < 0).any():
-            raise beyond(patch, "its face")
+            raise disc_error(patch, "its face")
         values = self.reference.values(xi)
         x = np.einsum("pn,pna->pa", values, self.mesh.points[self.nodes[facet]])
         return self.nodes[facet], values, x, weight / (normal @ n)

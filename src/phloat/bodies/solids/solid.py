@@ -14,10 +14,10 @@ from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import PORTS, Place
-from phloat.bodies.material import Damping, Rayleigh, a_damping
+from phloat.bodies.material import Damping, Rayleigh, require_damping
 from phloat.bodies.outlines import BoxOutline, BracketOutline, Outline, RectangleOutline, TubeOutline, mesh_outline
-from phloat.bodies.solids.cells import MaterialPart, Thickness, elastic
-from phloat.bodies.solids.supports import Elastic, Line, Sides, of_regions, supported, weighed
+from phloat.bodies.solids.cells import MaterialPart, Thickness, elastic_body
+from phloat.bodies.solids.supports import Elastic, Line, Sides, cells_by_material, require_mass, with_supports
 from phloat.errors import InputError, mapping, positive, unknown
 from phloat.fem.mesh import Mesh
 
@@ -89,14 +89,7 @@ class Solid:
 
     @classmethod
     def bracket(
-        cls,
-        a: float,
-        b: float,
-        thickness: float,
-        width: float,
-        *,
-        cells: str = "hexahedron",
-        **options: Any,
+        cls, a: float, b: float, thickness: float, width: float, *, cells: str = "hexahedron", **options: Any
     ) -> Solid:
         """An L of two legs, a along x and b along y, width along z; its ends are A (x = a) and B (y = b)."""
         return cls(BracketOutline(a, b, thickness, width, cells), **options)
@@ -110,7 +103,7 @@ class Solid:
         order 2 take one or two.
         """
         mesh = mesh_outline(self.mesh, n, order, refine)
-        parts = [MaterialPart(cells, m.elasticity(), m.rho) for cells, m in of_regions(mesh, self.material)]
+        parts = [MaterialPart(cells, m.elasticity(), m.rho) for cells, m in cells_by_material(mesh, self.material)]
         construction = Construction(self).then("discretise", n, order=order, refine=refine)
         return _assembled(self, mesh, parts, construction=construction)
 
@@ -119,7 +112,7 @@ class Solid:
 
 
 def _check_options(body: Solid | Sheet) -> None:
-    a_damping(body.damping)
+    require_damping(body.damping)
     mapping("ports", body.ports, PORTS)
     if body.mass is not None:
         positive("mass", body.mass)
@@ -134,9 +127,9 @@ def _assembled(
     construction: Construction,
 ) -> Continuum:
     """The body on a mesh, held where its recipe says so."""
-    free = elastic(body, mesh, parts, thickness)
-    weighed(float(free.samples.mass.sum()), body.mass)
-    held = supported(free, body.clamped, body.symmetric, body.held, body.lines)
+    free = elastic_body(body, mesh, parts, thickness)
+    require_mass(float(free.samples.mass.sum()), body.mass)
+    held = with_supports(free, body.clamped, body.symmetric, body.held, body.lines)
     return replace(held, construction=construction)
 
 
@@ -217,7 +210,7 @@ class Sheet:
     def discretise(self, n: int | Sequence[int] | None = None, *, order: int = 2, refine: int = 0) -> Continuum:
         """The body with displacements of order 1 or 2, n cells along the longest side or along each; see `Solid.discretise`."""
         mesh = mesh_outline(self.mesh, n, order, refine)
-        parts = [MaterialPart(cells, *self.elasticity(m)) for cells, m in of_regions(mesh, self.material)]
+        parts = [MaterialPart(cells, *self.elasticity(m)) for cells, m in cells_by_material(mesh, self.material)]
         construction = Construction(self).then("discretise", n, order=order, refine=refine)
         return _assembled(self, mesh, parts, self.thickness_at, construction=construction)
 

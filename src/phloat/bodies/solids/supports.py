@@ -1,4 +1,4 @@
-"""What holds an elastic body to the ground, what it is made of, and whether it weighs what it should."""
+"""Supports, materials by region and the mass check of solids and sheets."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _nodes_along(mesh: Mesh, name: str, line: Line) -> np.ndarray:
     return on
 
 
-def supported(
+def with_supports(
     free: Continuum, clamped: Sides, symmetric: Sides, held: Mapping[str, str], lines: Mapping[str, Line] | None = None
 ) -> Continuum:
     """The body with boundaries clamped, free to slide in their own plane (symmetric), or held along some axes; lines likewise."""
@@ -95,7 +95,7 @@ def supported(
     coordinates = [
         nodes_on(mesh, lines, name) * len(axes) + axes.index(a) for name, along in wanted.items() for a in set(along)
     ]
-    return free.holding(np.unique(np.concatenate(coordinates)), ", ".join(words))
+    return free.with_supports(np.unique(np.concatenate(coordinates)), ", ".join(words))
 
 
 def _across(mesh: Mesh, name: str) -> int:
@@ -110,8 +110,8 @@ def _across(mesh: Mesh, name: str) -> int:
     return int(flat[0])
 
 
-def of_regions(mesh: Mesh, material: object) -> list[tuple[np.ndarray, Elastic]]:
-    """Which cells are made of what: one material for all, or {region: material}."""
+def cells_by_material(mesh: Mesh, material: object) -> list[tuple[np.ndarray, Elastic]]:
+    """Cells and their material: one material for all, or {region: material}."""
     if isinstance(material, (Material, Orthotropic)):
         return [(np.arange(len(mesh.cells)), material)]
     if not isinstance(material, Mapping):
@@ -133,8 +133,8 @@ def of_regions(mesh: Mesh, material: object) -> list[tuple[np.ndarray, Elastic]]
     return [(np.flatnonzero(of == k), one) for k, one in enumerate(material.values())]
 
 
-def weighed(found: float, expected: float | None) -> None:
-    """A sentence where a body does not weigh what it should, within 1 %."""
+def require_mass(found: float, expected: float | None) -> None:
+    """Raises InputError if the mass of a body differs from the expected one by more than 1 %."""
     if expected is None or abs(found / expected - 1.0) <= 0.01:
         return
     ratio = found / expected

@@ -1,4 +1,4 @@
-"""What exported matrices must satisfy before a body is made of them: symmetry, positivity, six free rigid motions."""
+"""Checks of exported matrices: symmetry, positivity, six free rigid motions; and the mass at nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, csr, largest
 from phloat.bodies.continua.interfaces import rigid_shift
-from phloat.bodies.continua.meshed import MassSamples
+from phloat.bodies.continua.mesh_body import MassSamples
 from phloat.bodies.inertia import Sections, coupling
 from phloat.errors import InputError, finite
 
@@ -37,8 +37,8 @@ def symmetric(what: str, a: Matrix) -> tuple[Matrix, float]:
     return (a, 0.0) if not defect else (csr((a + a.T) / 2), defect)
 
 
-def positive_semidefinite(what: str, a: Matrix) -> None:
-    """A sentence if vᵀa v < 0 for some v: a pivot of the scaled matrix is negative."""
+def require_positive_semidefinite(what: str, a: Matrix) -> None:
+    """Raises InputError if vᵀa v < 0 for some v: a pivot of the scaled matrix is negative."""
     diagonal = a.diagonal()
     if diagonal.min() < 0.0:
         k = int(diagonal.argmin())
@@ -64,8 +64,8 @@ def rigid_forces(K: Matrix, rigid: np.ndarray, centre: np.ndarray) -> np.ndarray
     return np.asarray(np.sqrt(np.einsum("ik,ik->k", force, force)) / np.where(size > 0, size, 1.0))
 
 
-def free_to_move(numbers: np.ndarray) -> None:
-    """A sentence with the six numbers if some rigid motion meets force."""
+def require_free_motions(numbers: np.ndarray) -> None:
+    """Raises InputError, with the six numbers, if a rigid motion meets force."""
     if numbers.max() <= GROUNDED:
         return
     listed = ", ".join(f"{name} {number:.1e}" for name, number in zip(MOTIONS, numbers, strict=True))
@@ -185,5 +185,5 @@ def _shifted(move: Matrix, lacking: np.ndarray, total: float) -> Matrix:
 
 
 def _small(a: np.ndarray, size: float) -> np.ndarray:
-    """Without what is round-off beside `size`."""
+    """With round-off relative to `size` set to zero."""
     return np.where(np.abs(a) > 1e-13 * size, a, 0.0)

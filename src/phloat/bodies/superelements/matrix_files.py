@@ -58,7 +58,7 @@ def read_matrix(path: str | Path, name: str | None = None) -> Labelled:
 
 
 def matched(a: Labelled, b: Labelled) -> tuple[Matrix, Matrix, np.ndarray | None]:
-    """Two matrices on the same rows: those of the first, then what only the second has."""
+    """Two matrices on the same rows: those of the first, then those that only the second has."""
     if a.dofs is None or b.dofs is None:
         dofs = a.dofs if b.dofs is None else b.dofs
         if a.matrix.shape != b.matrix.shape:
@@ -111,7 +111,7 @@ def _calculix(text: str, path: Path) -> Labelled:
 def _coordinate(text: str) -> Matrix:
     """Lines row column value, counted from 1."""
     table = _table(text, 3, "row column value")
-    row, column = (_whole(table[:, k]) - 1 for k in (0, 1))
+    row, column = (_integers(table[:, k]) - 1 for k in (0, 1))
     if row.min(initial=0) < 0 or column.min(initial=0) < 0:
         raise InputError("rows and columns are counted from 1, and there is a 0")
     return _assembled(row, column, table[:, 2], int(max(row.max(initial=-1), column.max(initial=-1))) + 1)
@@ -119,7 +119,7 @@ def _coordinate(text: str) -> Matrix:
 
 def _abaqus(text: str) -> Labelled:
     table = _table(text, 5, "node, dof, node, dof, value")
-    labels = _whole(table[:, :4])
+    labels = _integers(table[:, :4])
     if (labels[:, [0, 2]] < 1).any():
         raise InputError(
             f"node {int(labels[:, [0, 2]].min())} is internal to the code that wrote the file (a multiplier, or a part of an "
@@ -152,7 +152,7 @@ def _dmig(text: str, name: str | None) -> Labelled:
             if card.field(k):
                 row = card.whole(k, "Gi"), card.whole(k + 1, "Ci", 0)
                 entries.append((row, column, card.real(k + 2, "Ai")))
-    chosen = _chosen(found, name)
+    chosen = _matrix_name(found, name)
     form = _form(chosen, heads)
     entries = found[chosen]
     dofs, place = np.unique([e[0] for e in entries] + [e[1] for e in entries], axis=0, return_inverse=True)
@@ -174,12 +174,12 @@ def matrix_names(path: str | Path) -> list[str]:
     )
 
 
-def _chosen(found: dict[str, list[tuple[tuple[int, int], tuple[int, int], float]]], name: str | None) -> str:
+def _matrix_name(found: dict[str, list[tuple[tuple[int, int], tuple[int, int], float]]], name: str | None) -> str:
     if name is None and len(found) == 1:
         return next(iter(found))
     if name is None or name.upper() not in found:
-        said = "say which matrix" if name is None else f"no DMIG {name!r}"
-        raise InputError(f"{said}; there are: {', '.join(found) or 'none'}: write (file, name)")
+        problem = "say which matrix" if name is None else f"no DMIG {name!r}"
+        raise InputError(f"{problem}; there are: {', '.join(found) or 'none'}: write (file, name)")
     return name.upper()
 
 
@@ -225,7 +225,7 @@ def _fits(line: str, columns: int) -> bool:
         return False
 
 
-def _whole(numbers: np.ndarray) -> np.ndarray:
+def _integers(numbers: np.ndarray) -> np.ndarray:
     whole = numbers.astype(int)
     if (whole != numbers).any():
         raise InputError("numbers of nodes, directions, rows and columns must be whole")

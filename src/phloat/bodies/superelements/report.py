@@ -1,4 +1,4 @@
-"""What a superelement kept, beside the matrices it came from."""
+"""A superelement compared with the matrices it came from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phloat.bodies.continua.craig_bampton import Averaged, CraigBampton, Tied, c
 from phloat.bodies.continua.interfaces import Mean, Place, Rigid, interfaces
 from phloat.bodies.continua.reduced_shape import ReducedShape
 from phloat.bodies.superelements.checks import MOTIONS, rigid_mass
-from phloat.bodies.superelements.exported import Exported
+from phloat.bodies.superelements.matrix_body import MatrixBody
 from phloat.errors import InputError
 from phloat.linear.analysis.modes import modes
 
@@ -65,9 +65,9 @@ class Report:
 
 
 def report(
-    body: Body, exported: Exported, mean: Collection[str], count: int, numbers: np.ndarray, masses: str
+    body: Body, exported: MatrixBody, mean: Collection[str], count: int, numbers: np.ndarray, masses: str
 ) -> Report:
-    """The lowest `count` frequencies of both kinds, and what the checks found."""
+    """The lowest `count` frequencies of both kinds, and the results of the checks."""
     if count < 1:
         raise InputError(f"count is {count}; ask for at least one frequency")
     found = interfaces(exported, {n: _patch(n, mean) for n in exported.interfaces})
@@ -76,15 +76,15 @@ def report(
     coordinates = body.coordinates
     few = min(count, coordinates)
     full_free = craig_bampton_basis(K, M, {}, modes=min(few, K.shape[0] - 6), rigid=rigid).omega
-    full_held = _held(exported, tied, count, coordinates)
+    full_held = _full_fixed_frequencies(exported, tied, count, coordinates)
     mass, centre, inertia = rigid_mass(exported.M, exported.rigid)
     own = modes(body.linear())
     w = own.vectors[:, own.rigid : own.rigid + count]  # (v_P, ω, η̇) of the listed modes, of unit mass
     return Report(
         rows=exported.coordinates,
         coordinates=coordinates,
-        free=_beside(full_free, own.elastic),
-        held=_beside(full_held, _reduced_held(body)),
+        free=_columns(full_free, own.elastic),
+        held=_columns(full_held, _reduced_fixed_frequencies(body)),
         mass=mass,
         centre=centre,
         inertia=inertia,
@@ -94,7 +94,7 @@ def report(
     )
 
 
-def _unexplained(body: Body, exported: Exported, w: np.ndarray) -> float:
+def _unexplained(body: Body, exported: MatrixBody, w: np.ndarray) -> float:
     """1 − Σ_a (Φ_a q̇)ᵀ mass (Φ_a q̇) of motions of unit mass, the largest."""
     if not isinstance(body.shape, ReducedShape):
         raise InputError("this body is a part of a superelement; ask for the report of the whole")
@@ -108,7 +108,7 @@ def _patch(name: str, mean: Collection[str]) -> Place:
     return Mean(name) if name in mean else Rigid(name)
 
 
-def _with_rigid_interfaces(exported: Exported, ties: list[Tied]) -> tuple[Matrix, Matrix, np.ndarray]:
+def _with_rigid_interfaces(exported: MatrixBody, ties: list[Tied]) -> tuple[Matrix, Matrix, np.ndarray]:
     """K, M and the rigid motions with the nodes of every rigid interface moving as one piece."""
     n = exported.coordinates
     bound = np.concatenate([np.zeros(0, dtype=int), *(t.coordinates for t in ties)])
@@ -124,14 +124,16 @@ def _with_rigid_interfaces(exported: Exported, ties: list[Tied]) -> tuple[Matrix
     return csr(T.T @ exported.K @ T), csr(T.T @ exported.M @ T), np.vstack(rigid)
 
 
-def _held(exported: Exported, tied: dict[str, Tied | Averaged], count: int, most: int) -> np.ndarray:
+def _full_fixed_frequencies(
+    exported: MatrixBody, tied: dict[str, Tied | Averaged], count: int, most: int
+) -> np.ndarray:
     basis: CraigBampton = craig_bampton_basis(
         exported.K, exported.M, tied, modes=min(count, most), rigid=exported.rigid
     )
     return basis.omega
 
 
-def _reduced_held(body: Body) -> np.ndarray:
+def _reduced_fixed_frequencies(body: Body) -> np.ndarray:
     """Frequencies of the reduced body with all its ports held."""
     n = 6 + body.coordinates
     rows = np.vstack([np.zeros((0, n)), *(p.twist(np.zeros(n - 6)) for p in body.ports.values())])
@@ -142,7 +144,7 @@ def _reduced_held(body: Body) -> np.ndarray:
     return np.sqrt(np.maximum(squared[0 if len(rows) else 6 :], 0.0))
 
 
-def _beside(full: np.ndarray, kept: np.ndarray) -> np.ndarray:
+def _columns(full: np.ndarray, kept: np.ndarray) -> np.ndarray:
     few = min(len(full), len(kept))
     return np.column_stack([full[:few], kept[:few]])
 
@@ -155,5 +157,5 @@ def _line(table: np.ndarray, k: int) -> str:
 
 
 def _row(numbers: np.ndarray, size: float) -> str:
-    """Numbers without what is round-off beside `size`."""
+    """Numbers as text; round-off relative to `size` is written as 0."""
     return ", ".join(f"{n if abs(n) > 1e-12 * size else 0.0:.6g}" for n in numbers)

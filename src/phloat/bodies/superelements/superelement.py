@@ -17,20 +17,20 @@ from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
 from phloat.bodies.construction import Construction
-from phloat.bodies.continua.floating import MEAN_AXES, reduced
+from phloat.bodies.continua.floating import MEAN_AXES, floating_body
 from phloat.bodies.continua.interfaces import Mean, Place, Rigid
-from phloat.bodies.material import Damping, Rayleigh, a_damping
+from phloat.bodies.material import Damping, Rayleigh, require_damping
 from phloat.bodies.superelements.checks import (
     MOTIONS,
     NodalMass,
-    free_to_move,
     nodal_mass,
-    positive_semidefinite,
+    require_free_motions,
+    require_positive_semidefinite,
     rigid_forces,
     rigid_mass,
     symmetric,
 )
-from phloat.bodies.superelements.exported import Exported, NodeShape, rigid_motions_of_nodes
+from phloat.bodies.superelements.matrix_body import MatrixBody, NodeShape, rigid_motions_of_nodes
 from phloat.bodies.superelements.matrix_files import Labelled, matched, matrix_names, read_matrix
 from phloat.bodies.superelements.report import Report, report
 from phloat.errors import InputError, finite, mapping, port_name, positive, unknown
@@ -49,9 +49,9 @@ class Superelement:
     `dofs` (rows, 2) are the node (counted from 0) and the component of every row: 1 2 3 displacements, 4 5 6 rotations, 0 a
     scalar that is no motion of a node (a mode of an earlier reduction). Every interface is a port; its nodes move as one rigid
     piece, or are felt in the mean where `mean` names it. `frame` is the interface that the floating frame follows (the first
-    unless said), or "mean axes". `modes` with all interfaces held are kept, the static motions of the interfaces and, with
+    by default), or "mean axes". `modes` with all interfaces held are kept, the static motions of the interfaces and, with
     `inertial`, the responses to their inertia. `R` is a viscous damping matrix, `damping` a proportional one. `masses` at nodes
-    say where the mass is; without, they are found from M. There is no geometric stiffening: matrices do not know it.
+    say where the mass is; without, they are found from M. There is no geometric stiffening: it is not in the matrices.
     """
 
     M: Matrix
@@ -74,7 +74,7 @@ class Superelement:
         for name in self.mean:
             if name not in self.interfaces:
                 raise InputError(unknown("interface", name, self.interfaces))
-        a_damping(self.damping, ", and a matrix is R=…")
+        require_damping(self.damping, ", and a matrix is R=…")
 
     @classmethod
     def from_matrices(
@@ -151,7 +151,7 @@ class Superelement:
         for name, chosen in sets.items():
             if isinstance(chosen, str):
                 raise InputError(f"interface {name!r}: {unknown('node set', chosen, there.sets)}")
-        table = _dofs(None, len(points), M.shape[0]) if labels is None else _placed(labels, place)
+        table = _dofs(None, len(points), M.shape[0]) if labels is None else _node_table(labels, place)
         if labels is not None:  # nodes that no row knows would be places without motion
             used = np.unique(table[:, 0])
             points, table[:, 0] = points[used], np.searchsorted(used, table[:, 0])
@@ -176,23 +176,19 @@ class Superelement:
     def discretise(self, modes: int | None = None) -> Body:
         """The floating body, checked: symmetric and positive matrices, six rigid motions that meet no force, one mass."""
         patches: dict[str, Place] = {n: Mean(n) if n in self.mean else Rigid(n) for n in self.interfaces}
-        body = reduced(
-            self.exported,
-            patches,
-            modes=self.modes if modes is None else modes,
-            stiffened=0,
-            inertial=self.inertial,
+        body = floating_body(
+            self.exported, patches, modes=self.modes if modes is None else modes, stiffened=0, inertial=self.inertial
         )
         self._soft_ground(float(modes_of(body.linear()).elastic[0]))
         return replace(body, construction=Construction(self).then("discretise", modes))
 
     def report(self, body: Body, count: int = 10) -> Report:
-        """What was kept, beside the full matrices: frequencies with interfaces free and held, mass, rigid-body check."""
+        """The reduced body compared with the full matrices: frequencies with interfaces free and held, mass, rigid-body check."""
         if body.recipe is not self:
             raise InputError("this body was not made from this superelement; ask body.recipe.report(body)")
         return report(body, self.exported, self.mean, count, self.numbers, self.nodal.kind)
 
-    # --- made once and kept -------------------------------------------------------------------------------------------
+    # --- cached -------------------------------------------------------------------------------------------------------
 
     @cached_property
     def rigid(self) -> np.ndarray:
@@ -213,16 +209,16 @@ class Superelement:
         )
 
     @cached_property
-    def exported(self) -> Exported:
+    def exported(self) -> MatrixBody:
         """The body as its matrices say, after all checks."""
         M, K = symmetric("M", self.M)[0], symmetric("K", self.K)[0]
-        positive_semidefinite("M", M)
-        free_to_move(rigid_forces(K, self.rigid, self.nodes.mean(axis=0)))
+        require_positive_semidefinite("M", M)
+        require_free_motions(rigid_forces(K, self.rigid, self.nodes.mean(axis=0)))
         rigid_mass(M, self.rigid)
         shape = NodeShape(self.nodes, self.dofs)
         frame = self.frame or next(iter(self.interfaces), MEAN_AXES)
         nodal = self.nodal
-        return Exported(
+        return MatrixBody(
             self,
             nodal.samples,
             nodal.sections,
@@ -241,7 +237,7 @@ class Superelement:
         if self.R is None:
             return None
         R = symmetric("R", self.R)[0]
-        positive_semidefinite("R", R)
+        require_positive_semidefinite("R", R)
         if (worst := rigid_forces(R, self.rigid, self.nodes.mean(axis=0)).max()) > 1e-4:
             raise InputError(
                 f"rigid motions meet damping forces, relatively {worst:.1e}: R is tied to the ground; put a damper there instead"
@@ -249,7 +245,7 @@ class Superelement:
         return R
 
     def _soft_ground(self, lowest: float) -> None:
-        """Rigid motions must cost nothing beside the softest deformation, too."""
+        """Raises InputError if rigid motions store energy compared with the softest deformation."""
         r, M, K = self.rigid, self.exported.M, self.exported.K
         energy, mass = (np.einsum("ik,ik->k", r, a @ r) for a in (K, M))
         omega = np.sqrt(np.abs(energy) / mass)
@@ -344,7 +340,7 @@ def _read(file: File, letter: str) -> Labelled:
     return read_matrix(Path(file), named[0] if len(named) == 1 else None)
 
 
-def _placed(labels: np.ndarray, place: dict[int, int]) -> np.ndarray:
+def _node_table(labels: np.ndarray, place: dict[int, int]) -> np.ndarray:
     """(node number, component) as (node, component)."""
     unknown_nodes = [n for n, c in labels.tolist() if n not in place and c > 0]
     if unknown_nodes:

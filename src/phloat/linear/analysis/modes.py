@@ -1,9 +1,11 @@
-"""Natural frequencies, poles and mode shapes.
+"""Natural frequencies, mode shapes and damped poles.
 
-A lossless (v | σ) system is a symmetric problem in disguise: with M and C the two blocks of E and L the coupling,
-ω are the singular values of C^(-½) Lᵀ Z M^(-½) on the free motions Z. That form squares nothing, so rigid modes come out as zeros.
-Large systems use shift-invert on the saddle [[K − sM, Gᵀ], [G, 0]] with K = L C⁻¹ Lᵀ, or with the stresses as unknowns where C⁻¹
-is full.
+A lossless (v | σ) system is a symmetric eigenvalue problem: with M and C the two blocks of E and L the coupling, ω are the
+singular values of C^(-½) Lᵀ Z M^(-½) on the free motions Z. Nothing is squared, so rigid modes are exact zeros. Large systems use
+shift-invert on the saddle [[K − sM, Gᵀ], [G, 0]] with K = L C⁻¹ Lᵀ, or with the stresses as unknowns if C⁻¹ is full.
+
+With damping, λ² M + λ R + K in the basis V of the undamped modes is λ² + λ D + Ω² with D = VᵀR V. If D is diagonal (proportional
+damping) each mode has its poles in closed form. Otherwise they are the eigenvalues of [[0, Ω], [−Ω, −D]].
 """
 
 from __future__ import annotations
@@ -28,17 +30,15 @@ from phloat.linear.form.mass_normalised import MassNormalised, gyroscopic_modes
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import eliminate, free_motion
 
-DENSE_VELOCITIES = 800  # up to here all modes are computed, densely
+DENSE_VELOCITIES = 800  # velocities up to which all modes are computed, with dense matrices
 MOST_LOADED = 3000  # velocities of systems under load
-DEFAULT_COUNT = 20  # of the lowest modes of larger systems
-STRAINED = (
-    1e-9  # of the strain of coordinates of unit mass: what the shape of a rigid mode of a large system may leave of it
-)
-INDEFINITE = 1e-12  # relative: what counts as a negative energy
-UNSTABLE = (
-    1e-5  # of its own frequency: what counts as growth; two that fall together are apart by the root of round-off
-)
+DEFAULT_COUNT = 20  # lowest modes of larger systems
+STRAINED = 1e-9  # of the strain of coordinates of unit mass: strain of a rigid mode of a large system
+INDEFINITE = 1e-12  # relative: a negative energy
+UNSTABLE = 1e-5  # of its frequency: growth of a mode; two equal frequencies differ by the root of round-off
 GROWS = 1e-13  # of the highest frequency: round-off of growth
+PROPORTIONAL = 1e-10  # of the largest damping: coupling of modes that is round-off
+NEWTON_STEPS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Modes:
     omega: np.ndarray
     rigid: int
     vectors: np.ndarray  # velocities of each mode, split × modes, of unit mass; complex in a spin
-    growth: np.ndarray | None = None  # 1/s, of each mode, where loads or a spin may make one grow
+    growth: np.ndarray | None = None  # 1/s, of each mode, if loads or a spin can make one grow
 
     @property
     def unstable(self) -> np.ndarray:
@@ -66,30 +66,29 @@ class Modes:
 
     @cached_property
     def poles(self) -> np.ndarray:
-        """The damped pole of each mode, the one with Im ≥ 0; of an overdamped mode's two real ones, the slower.
+        """The damped pole of each mode with Im ≥ 0; of the two real ones of an overdamped mode, the slower.
 
-        Where damping couples modes, as many poles as modes, sorted by size.
+        If damping couples modes, as many poles as modes, sorted by size.
         """
+        system, omega, vectors = self.system, self.omega, self.vectors
         if self.growth is not None:
-            if not self.system.lossless:
-                raise InputError(
-                    "a damped system under load or in a spin has the poles of its pencil (J − R, E); use poles(…)"
-                )
-            return self.growth + 1j * self.omega
-        if self.system.lossless:
-            return 1j * self.omega
-        D = damping_between(damping_of(self.system), self.vectors)
-        if not coupled(self.system, self.vectors):
-            return own_poles(self.omega, np.diag(D))
-        if len(self.omega) == self.system.split - self.system.multipliers.size:
-            return joint_poles(self.omega, D)[0]
-        if self.system.split <= DENSE_VELOCITIES:
-            return modes(self.system, self.system.split).poles[: len(self.omega)]
-        projected, shapes = joint_poles(self.omega, D)
-        return refined(self.system, projected, self.vectors @ shapes)
+            if not system.lossless:
+                raise InputError("modes of a damped system under load or in a spin have no poles each; use poles(…)")
+            return self.growth + 1j * omega
+        if system.lossless:
+            return 1j * omega
+        D = _modal_damping(_velocity_damping(system), vectors)
+        if not damping_couples(system, vectors):
+            return _uncoupled_poles(omega, np.diag(D))
+        if len(omega) == system.split - system.multipliers.size:
+            return _coupled_poles(omega, D)[0]
+        if system.split <= DENSE_VELOCITIES:
+            return modes(system, system.split).poles[: len(omega)]
+        projected, shapes = _coupled_poles(omega, D)
+        return _newton_poles(system, projected, vectors @ shapes)
 
     def shape(self, k: int, name: str) -> np.ndarray:
-        """Mode k as motion of a body (points × 3, inertial axes) or as the twist of a port (axes of its section), of unit mass."""
+        """Mode k, of unit mass, as velocity of a body (points × 3, inertial axes) or as twist of a port (axes of its section)."""
         if not isinstance(k, (int, np.integer)) or not -len(self.omega) <= k < len(self.omega):
             raise InputError(f"no mode {k!r}; there are {len(self.omega)}, counted from 0")
         e = np.zeros(self.system.rows.size, dtype=self.vectors.dtype)
@@ -115,78 +114,60 @@ class Modes:
 
     def _repr_html_(self) -> str:
         growth = np.zeros(len(self)) if self.growth is None else self.growth
-        rows = (
-            (
-                k,
-                f"{w:.6g}",
-                f"{w / (2 * np.pi):.6g}",
-                "rigid" if k < self.rigid else f"grows, {g:.3g} 1/s" if g > 0 else "",
-            )
-            for k, (w, g) in enumerate(zip(self.omega, growth, strict=True))
-        )
+        kinds = ["rigid" if k < self.rigid else f"grows, {g:.3g} 1/s" if g > 0 else "" for k, g in enumerate(growth)]
+        rows = [(k, f"{w:.6g}", f"{w / (2 * np.pi):.6g}", kinds[k]) for k, w in enumerate(self.omega)]
         return grid(repr(self), ("mode", "ω (rad/s)", "f (Hz)", ""), rows, most=12)
 
 
 @one_thread()
 def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
-    """The `count` lowest modes (rigid ones included); all of a small system, 20 of a large one when not said.
+    """The `count` lowest modes (rigid ones included); by default all of a small system, 20 of a large one.
 
-    Driven ports stand still.
+    Driven ports are at rest.
     """
     linear_only(system, circulatory=True)
-    if system.split < 0:
+    n = system.split
+    if n < 0:
         raise InputError("modes need rows in the order (v | σ)")
     if count is not None and (not isinstance(count, (int, np.integer)) or count < 1):
-        raise InputError(f"count is {count}; ask for at least one mode")
+        raise InputError(f"count is {count}; it must be 1 or more")
     if system.circulatory:
-        return _circulating(system, count)
-    gyroscopic = bool(largest(system.J[: system.split, : system.split]))
-    if gyroscopic or negativity_defect(csr(system.E[system.split :, system.split :])) > INDEFINITE:
-        return _loaded(system, count, gyroscopic)
-    small = system.split <= DENSE_VELOCITIES or system.split == system.rows.size  # no stress, no stiffness
-    if small or (count or DEFAULT_COUNT) > system.split // 4:
-        return _dense(system, count)
-    return _sparse(system, count or DEFAULT_COUNT)
-
-
-def _blocks(system: LinearPHDAE) -> tuple[Matrix, Matrix, Matrix]:
-    n = system.split
-    return csr(system.E[:n, :n]), csr(system.E[n:, n:]), csr(-system.J[:n, n:])
-
-
-def _dense(system: LinearPHDAE, count: int | None) -> Modes:
-    """All modes, of a system at rest without loads that soften."""
-    at = MassNormalised.of(system.E, system.J, system.G, system.split)
-    mu, vectors = at.eigenpairs()
-    rigid = at.rigid.shape[1]
-    omega = np.concatenate([np.zeros(rigid), np.sqrt(mu)])
-    stop = len(omega) if count is None else min(count, len(omega))
-    return Modes(system, omega[:stop], min(rigid, stop), np.hstack([at.rigid, vectors])[:, :stop])
-
-
-def _loaded(system: LinearPHDAE, count: int | None, gyroscopic: bool) -> Modes:
-    """Modes where loads soften or a spin couples, all of them, densely."""
-    n = system.split
-    if n > MOST_LOADED:
+        return _first(count, system, *_circulatory(system))
+    gyroscopic = bool(largest(system.J[:n, :n]))
+    loaded = gyroscopic or negativity_defect(csr(system.E[n:, n:])) > INDEFINITE
+    if loaded and n > MOST_LOADED:
         raise InputError(
             f"{n} velocities under load or in a spin are too many (at most {MOST_LOADED}); reduce the bodies first"
         )
-    at = MassNormalised.of(system.E, system.J, system.G, system.split)
+    small = n <= DENSE_VELOCITIES or n == system.rows.size  # no stress, no stiffness
+    if loaded or small or (count or DEFAULT_COUNT) > n // 4:
+        return _first(count, system, *_dense(system, gyroscopic))
+    return _sparse(system, count or DEFAULT_COUNT)
+
+
+def _first(
+    count: int | None, system: LinearPHDAE, rigid: int, value: np.ndarray, vectors: np.ndarray, grows: bool
+) -> Modes:
+    """Of eigenvalues growth + iω with the rigid modes first: then those that grow without oscillation, then the others."""
+    order = np.concatenate([np.arange(rigid), rigid + np.lexsort((value[rigid:].real, value[rigid:].imag))])[:count]
+    growth = value.real[order] if grows or value.real.any() else None
+    return Modes(system, value.imag[order], min(rigid, len(order)), vectors[:, order], growth)
+
+
+def _dense(system: LinearPHDAE, gyroscopic: bool) -> tuple[int, np.ndarray, np.ndarray, bool]:
+    """The number of rigid modes, all eigenvalues and shapes, and whether a mode may grow."""
+    n = system.split
+    at = MassNormalised.of(system.E, system.J, system.G, n)
     if gyroscopic:
-        rigid, value, vectors = gyroscopic_modes(at, csr(-system.J[:n, :n]))
-    else:
-        mu, V = at.eigenpairs()
-        rigid, value = at.rigid.shape[1], np.sqrt(np.maximum(-mu, 0.0)) + 1j * np.sqrt(np.maximum(mu, 0.0))
-        value, vectors = np.concatenate([np.zeros(rigid), value]), np.hstack([at.rigid, V])
-    # rigid motions first, then what grows without swinging, then what swings
-    order = np.concatenate([np.arange(rigid), rigid + np.lexsort((value[rigid:].real, value[rigid:].imag))])
-    stop = len(order) if count is None else min(count, len(order))
-    growth = value.real[order][:stop] if gyroscopic or value.real.any() else None
-    return Modes(system, value.imag[order][:stop], min(rigid, stop), vectors[:, order][:, :stop], growth)
+        return *gyroscopic_modes(at, csr(-system.J[:n, :n])), True
+    mu, V = at.eigenpairs()
+    value = np.sqrt(np.maximum(-mu, 0.0)) + 1j * np.sqrt(np.maximum(mu, 0.0))
+    rigid = at.rigid.shape[1]
+    return rigid, np.concatenate([np.zeros(rigid), value]), np.hstack([at.rigid, V]), False
 
 
-def _circulating(system: LinearPHDAE, count: int | None) -> Modes:
-    """Modes under loads that are not conservative: of the pencil (J + N, E) without damping, which squares nothing."""
+def _circulatory(system: LinearPHDAE) -> tuple[int, np.ndarray, np.ndarray, bool]:
+    """The same under nonconservative loads: of the pencil (J + N, E) without damping."""
     free, n = eliminate(system.with_ports()), system.split
     if free.rows.size > MOST_LOADED:
         raise InputError(
@@ -194,38 +175,32 @@ def _circulating(system: LinearPHDAE, count: int | None) -> Modes:
         )
     size, A, back = energy_form(replace(free, R=zeros(0, 0)))
     value, vector = la.eig(A)
-    value = np.where(np.abs(value) <= ZERO, 0.0, value)
-    value = np.where(
-        np.abs(value.real) <= ZERO, 1j * value.imag, np.where(np.abs(value.imag) <= ZERO, value.real, value)
+    value = np.where(np.abs(value.real) <= ZERO, 0.0, value.real) + 1j * np.where(
+        np.abs(value.imag) <= ZERO, 0.0, value.imag
     )
-    chosen = np.flatnonzero((value.imag > 0) | ((value.imag == 0) & (value.real > 0)) | (value == 0))
-    chosen = chosen[np.lexsort((value[chosen].real, value[chosen].imag))]
+    chosen = np.flatnonzero((value.imag > 0) | ((value.imag == 0) & (value.real >= 0)))
+    chosen = chosen[np.argsort(value[chosen] != 0, kind="stable")]  # rigid modes first
     v = back[: free.split] @ vector[:, chosen]
     v = v / np.sqrt(np.einsum("ik,ik->k", v.conj(), free.E[: free.split, : free.split] @ v).real)
-    shapes = free_motion(system)[:n, : free.split] @ v
-    omega, growth = size * value[chosen].imag, size * value[chosen].real
-    rigid, stop = int((value[chosen] == 0).sum()), len(omega) if count is None else min(count, len(omega))
-    return Modes(system, omega[:stop], min(rigid, stop), shapes[:, :stop], growth[:stop])
+    return int((value == 0).sum()), size * value[chosen], free_motion(system)[:n, : free.split] @ v, True
 
 
 def _sparse(system: LinearPHDAE, count: int) -> Modes:
-    M, C, L = _blocks(system)
-    G = csr(system.G[:, : system.split])
+    n = system.split
+    M, C, L, G = csr(system.E[:n, :n]), csr(system.E[n:, n:]), csr(-system.J[:n, n:]), csr(system.G[:, :n])
     inverse = block_inverse(C)
     inverted = None if inverse is None else _near_the_lowest(LocalStiffness(L, inverse), M, G, count)
     if (
         inverted is None or not inverted.sound
-    ):  # K assembled has lost what soft parts add to stiff ones: stresses are kept
+    ):  # the assembled K has lost the soft parts beside stiff ones: keep the stresses
         inverted = _near_the_lowest(MixedStiffness(L, C), M, G, count)
-    value, v = inverted.found
-    v = inverted.completed(value, v)
-    squared, v, rigid = _sorted(inverted.K, M, v, -1e-6 * inverted.shift)
+    squared, v, rigid = _sorted(inverted.K, M, inverted.completed(*inverted.found), -1e-6 * inverted.shift)
     squared, v = squared[:count], v[:, :count]
     gap = np.abs(G @ v).max(initial=0.0) / np.abs(v).max()
     if gap > 1e-7:
-        raise AccuracyError(f"modes miss the joints by {gap:.1e}")
-    if (miss := inverted.residual(squared, v)) > 1e-7:
-        raise AccuracyError(f"modes are off by {miss:.1e} in their shapes; ask for more modes, or eliminate the joints")
+        raise AccuracyError(f"modes violate the joints by {gap:.1e}")
+    if (error := inverted.residual(squared, v)) > 1e-7:
+        raise AccuracyError(f"mode shapes have an error of {error:.1e}; ask for more modes, or eliminate the joints")
     return Modes(system, np.sqrt(squared), min(rigid, count), v)
 
 
@@ -236,11 +211,11 @@ def _near_the_lowest(K: LocalStiffness | MixedStiffness, M: Matrix, G: Matrix, c
     for _ in range(8):
         inverted = ShiftInvert(K, M, G, -scale)
         value, _ = inverted.run(wanted)
-        stiff = value[value > 1e-6 * scale]
-        if stiff.size and 1e-3 * stiff[0] <= scale <= 10 * stiff[0]:
+        elastic = value[value > 1e-6 * scale]
+        if elastic.size and 1e-3 * elastic[0] <= scale <= 10 * elastic[0]:
             return inverted
-        if stiff.size:
-            scale = stiff[0]
+        if elastic.size:
+            scale = elastic[0]
         else:  # as many rigid modes as were asked for, or more
             wanted *= 2
     raise AccuracyError("no shift near the lowest elastic mode was found; reduce the system or eliminate its joints")
@@ -249,60 +224,52 @@ def _near_the_lowest(K: LocalStiffness | MixedStiffness, M: Matrix, G: Matrix, c
 def _sorted(
     K: LocalStiffness | MixedStiffness, M: Matrix, v: np.ndarray, low: float
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Squared frequencies, shapes and how many are rigid: those of the lowest in which every strain cancels."""
+    """Squared frequencies, shapes and the number of rigid ones: those below `low` in which every strain cancels."""
     squared = K.energy(v)
     order = np.argsort(squared)
     squared, v = squared[order], v[:, order]
     first = int((squared < low).sum())
     size = abs(K.L.T) @ (1.0 / np.sqrt(M.diagonal()))  # of coordinates of unit mass
-    part = (K.L.T @ v[:, :first]) / np.where(size > 0.0, size, 1.0)[:, None]
-    _, felt, turn = la.svd(part.T @ part) if first else (0, np.zeros(0), np.zeros((0, 0)))
-    rigid = int((felt <= STRAINED**2).sum())
+    strain = (K.L.T @ v[:, :first]) / np.where(size > 0.0, size, 1.0)[:, None]
+    _, strained, turn = la.svd(strain.T @ strain) if first else (0, np.zeros(0), np.zeros((0, 0)))
+    rigid = int((strained <= STRAINED**2).sum())
     v[:, :first] = v[:, :first] @ turn[::-1].T
     squared[:first] = K.energy(v[:, :first])
     squared[:rigid] = 0.0
     return squared, v, rigid
 
 
-# --- poles of damped systems: λ² m + λ r + k on the motions that the joints allow ------------------------------------
-#
-# Poles of damped systems: λ² M + λ R + K on the motions that the joints allow.
-#
-# In the basis V of the undamped modes this is λ² + λ D + Ω² with D = VᵀR V. Where D is diagonal (proportional damping) each
-# mode has its poles in closed form. Otherwise they are eigenvalues of [[0, Ω], [−Ω, −D]], which squares nothing.
+# --- damped poles ----------------------------------------------------------------------------------------------------
 
 
-PROPORTIONAL = 1e-10  # of the largest damping: what may couple modes and still be round-off
-NEWTON_STEPS = 12
-
-
-def damping_of(system: LinearPHDAE) -> Matrix:
-    """R on the velocities; damping of stresses is refused, its poles do not belong to modes."""
+def _velocity_damping(system: LinearPHDAE) -> Matrix:
+    """R on the velocities; raises InputError for damped stresses, whose poles do not belong to modes."""
     n = system.split
     if largest(system.R[n:, n:]) or largest(system.R[:n, n:]):
-        raise InputError("damping acts on stresses too: its poles are those of the pencil (J − R, E), not of modes")
+        raise InputError("stresses are damped, too: such poles do not belong to modes; use poles(…)")
     return csr(system.R[:n, :n])
 
 
-def damping_between(R: Matrix, V: np.ndarray) -> np.ndarray:
+def _modal_damping(R: Matrix, V: np.ndarray) -> np.ndarray:
     """VᵀR V, exactly zero where its terms cancel."""
     D = V.T @ (R @ V)
     return np.where(np.abs(D) > CANCELLED * (np.abs(V).T @ (abs(R) @ np.abs(V))), D, 0.0)
 
 
-def coupled(system: LinearPHDAE, vectors: np.ndarray) -> bool:
+def damping_couples(system: LinearPHDAE, vectors: np.ndarray) -> bool:
     """Whether damping couples these modes with each other or with the rest."""
-    R, M = damping_of(system), csr(system.E[: system.split, : system.split])
+    R, M = _velocity_damping(system), csr(system.E[: system.split, : system.split])
     D = vectors.T @ (R @ vectors)
-    own = np.diag(np.diag(D))
-    rest = M @ (vectors @ own) - R @ vectors  # vanishes on the free motions where every mode damps itself alone
+    diagonal = np.diag(np.diag(D))
+    rest = M @ (vectors @ diagonal) - R @ vectors  # zero on the free motions if no mode is coupled
     size = max(np.abs(D).max(initial=0.0), 1e-300)
     free = rest - _joint_forces(system, rest)
-    return bool(np.abs(D - own).max() > PROPORTIONAL * size or np.abs(free).max() > 1e-8 * np.abs(R @ vectors).max())
+    coupled = np.abs(D - diagonal).max() > PROPORTIONAL * size
+    return bool(coupled or np.abs(free).max() > 1e-8 * np.abs(R @ vectors).max())
 
 
 def _joint_forces(system: LinearPHDAE, rest: np.ndarray) -> np.ndarray:
-    """The part of forces on the velocities that joints can take: Gᵀλ nearest to them."""
+    """The part of forces on the velocities that joints can carry: the nearest Gᵀλ."""
     G, n = csr(system.G[:, : system.split]), system.split
     if not G.shape[0]:
         return np.zeros_like(rest)
@@ -310,7 +277,7 @@ def _joint_forces(system: LinearPHDAE, rest: np.ndarray) -> np.ndarray:
     return rest - spla.splu(saddle).solve(np.vstack([rest, np.zeros((G.shape[0], rest.shape[1]))]))[:n]
 
 
-def own_poles(omega: np.ndarray, d: np.ndarray) -> np.ndarray:
+def _uncoupled_poles(omega: np.ndarray, d: np.ndarray) -> np.ndarray:
     """λ² + d λ + ω² = 0: the root with Im ≥ 0, or the slower of two real ones (in the form that does not cancel)."""
     root = np.sqrt((d * d - 4 * omega**2).astype(complex))
     below = d + root
@@ -318,15 +285,13 @@ def own_poles(omega: np.ndarray, d: np.ndarray) -> np.ndarray:
     return np.where(poles.imag < 0, poles.conj(), poles)
 
 
-def joint_poles(omega: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _coupled_poles(omega: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """As many poles as modes, with their shapes: those with Im > 0, and the slower half of the real ones.
 
-    Sorted by |λ|; a real one stands where its pair does, at the root of their product.
+    Sorted by |λ|, and a pair of real ones by the root of its product.
     """
     rigid, k = omega == 0.0, len(omega)
-    moving = np.flatnonzero(
-        ~rigid | D.any(axis=1)
-    )  # a rigid mode that nothing damps has two zeros, of which one is listed
+    moving = np.flatnonzero(~rigid | D.any(axis=1))  # an undamped rigid mode has two zeros, of which one is listed
     S = np.diag(omega)[~rigid][:, moving]
     value, part = la.eig(np.block([[np.zeros((len(S), len(S))), S], [-S.T, -D[np.ix_(moving, moving)]]]))
     vector = np.zeros((k, len(value)), dtype=complex)
@@ -341,13 +306,13 @@ def joint_poles(omega: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return np.concatenate([np.zeros(still.shape[1]), value[order]]), np.hstack([still, vector[:, order]])
 
 
-def refined(system: LinearPHDAE, poles: np.ndarray, shapes: np.ndarray) -> np.ndarray:
-    """Newton on (λ² M + λ R + K) x + Gᵀμ = 0, G x = 0 from poles and shapes of a projected problem, checked."""
+def _newton_poles(system: LinearPHDAE, poles: np.ndarray, shapes: np.ndarray) -> np.ndarray:
+    """Newton's method on (λ² M + λ R + K) x + Gᵀμ = 0, G x = 0 from poles and shapes of a projected problem."""
     n, joints = system.split, system.multipliers.size
     inverse = block_inverse(csr(system.E[n:, n:]))
     if inverse is None:
-        raise InputError("the compliance is not local to elements: its damped poles need eliminate(…) and all modes")
-    M, R, G = csr(system.E[:n, :n]), damping_of(system), csr(system.G[:, :n])
+        raise InputError("the compliance is not local to elements: use eliminate(…) and all modes for damped poles")
+    M, R, G = csr(system.E[:n, :n]), _velocity_damping(system), csr(system.G[:, :n])
     K = csr(system.J[:n, n:] @ inverse @ system.J[:n, n:].T)
     found = []
     for pole, shape in zip(poles, shapes.T, strict=True):
@@ -359,7 +324,7 @@ def refined(system: LinearPHDAE, poles: np.ndarray, shapes: np.ndarray) -> np.nd
             y = spla.splu(saddle).solve(np.concatenate([(2 * s * M + R) @ x[:n], np.zeros(joints)]))
             pivot = int(np.argmax(np.abs(x[:n])))
             size = np.abs(y).max()
-            if not np.isfinite(size) or abs(y[pivot]) < 1e-12 * size:  # a singular pencil, or a step to nowhere
+            if not np.isfinite(size) or abs(y[pivot]) < 1e-12 * size:  # a singular pencil, or an infinite step
                 break
             step = x[pivot] / (y[pivot] / size) / size
             s, x = s - step, y / size
@@ -369,10 +334,9 @@ def refined(system: LinearPHDAE, poles: np.ndarray, shapes: np.ndarray) -> np.nd
     out = np.array(found)
     moving = out[out != 0]
     distance = np.abs(moving[:, None] - moving)[~np.eye(len(moving), dtype=bool)]
-    wandered = np.abs(out - poles) > 0.2 * np.abs(poles)
-    if wandered.any() or (out.imag < 0).any() or (distance < 1e-9 * np.abs(moving).max(initial=0.0)).any():
+    far = np.abs(out - poles) > 0.2 * np.abs(poles)
+    if far.any() or (out.imag < 0).any() or (distance < 1e-9 * np.abs(moving).max(initial=0.0)).any():
         raise AccuracyError(
-            "damping couples modes of this large system so strongly that their poles could not be told apart; "
-            "ask for more modes, or reduce the system"
+            "damping couples the modes of this large system too strongly to separate their poles; ask for more modes, or reduce it"
         )
     return out

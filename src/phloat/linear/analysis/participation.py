@@ -1,11 +1,14 @@
-"""How much each mode takes part: seen at a port, and when the base moves.
+"""Participation of modes at ports, effective masses under base motion, controllability and observability of modes.
 
-With modes φ of unit mass a port that takes an effort has the admittance Σ p_k p_kᵀ s / (s² + ω_k²), p_k = Bᵀφ_k. A base that
-moves slowly carries everything along as r; with Γ_k = φ_kᵀM r the force on it is
+With modes φ of unit mass a port that takes an effort has the admittance Σ p_k p_kᵀ s / (s² + ω_k²), p_k = Bᵀφ_k. A slow motion of
+the base moves everything as r; with Γ_k = φ_kᵀM r the force on the base is
 
     f(s) = (M_0 + Σ Γ_k Γ_kᵀ ω_k² / (s² + ω_k²)) a(s),     rᵀM r = M_0 + Σ Γ_k Γ_kᵀ:
 
-effective masses Γ_kΓ_kᵀ, and M_0, the mass that is at the base itself, add up to all that is felt there.
+the effective masses Γ_kΓ_kᵀ and M_0, the mass of the base itself, add up to the total mass.
+
+A mode is not controllable if its part in every input is zero: Bᵀφ = 0 for efforts, φᵀM r = 0 for driven motions; of modes of equal
+frequency a combination may be. If damping couples modes or something spins, φ are left and right vectors of the pencil.
 """
 
 from __future__ import annotations
@@ -23,13 +26,15 @@ from numpy.typing import ArrayLike
 from phloat.algebra.sparse import csr, largest
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, finite
-from phloat.linear.analysis.modes import Modes, coupled, modes
-from phloat.linear.analysis.poles_zeros import MOST_ROWS, state_space
-from phloat.linear.form.phdae import LinearPHDAE, channels, linear_only
+from phloat.linear.analysis.modes import Modes, damping_couples, modes
+from phloat.linear.analysis.poles_zeros import MOST_ROWS, scaled_state_space
+from phloat.linear.form.phdae import LinearPHDAE, Ports, channels, linear_only
 from phloat.linear.form.state_space import eliminate
 
-SLOW = 1e-6  # of the lowest elastic frequency: how slowly a base moves to carry everything along
-CARRIED = 1e-8  # of the motion: what a rigid translation may miss
+SLOW = 1e-6  # of the lowest elastic frequency: the frequency of a slow motion of the base
+CARRIED = 1e-8  # of the motion: error of a rigid translation that is accepted
+NOTHING = 1e-8  # of the largest part of a mode in an input: what counts as zero
+EQUAL = 1e-8  # of a frequency: difference of equal ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,40 +53,39 @@ class EffectiveMasses:
 
     @property
     def fractions(self) -> np.ndarray:
-        """Effective masses as parts of the total ones; 0 where there is none."""
+        """Effective masses relative to the total ones; 0 if there is none."""
         whole = np.diag(self.total)
         return self.masses / np.where(whole > 0.0, whole, np.inf)
 
     @cached_property
     def residual(self) -> np.ndarray:
-        """What these modes leave: of all modes, the mass at the base itself."""
+        """The mass without these modes; without all modes, that of the base itself."""
         return self.total - self.factors.T @ self.factors
 
     def __repr__(self) -> str:
-        held = self.fractions.sum(axis=0)
-        said = ", ".join(f"{name} {100 * part:.1f} %" for name, part in zip(self.base, held, strict=True))
-        return f"EffectiveMasses({len(self.factors)} modes hold {said})"
+        parts = zip(self.base, self.fractions.sum(axis=0), strict=True)
+        return (
+            f"EffectiveMasses({len(self.factors)} modes, {', '.join(f'{name} {100 * x:.1f} %' for name, x in parts)})"
+        )
 
 
-def participation(modes: Modes, ports: str | Sequence[str]) -> np.ndarray:
+def participation(modes: Modes, ports: Ports) -> np.ndarray:
     """p_k = Bᵀφ_k: the flow of ports in each mode of unit mass, (modes, components).
 
-    1 / p² is the mass with which a mode is felt there.
+    1 / p² is the modal mass at the port.
     """
-    _real_modes(modes)
+    _require_real_modes(modes)
     system = modes.system
     columns, names = channels(system, ports)
     if largest(system.B_lam[:, columns]):
-        raise InputError(
-            f"{', '.join(names)}: a driven port stands still in every mode; effective_masses(…) says what moves with it"
-        )
+        raise InputError(f"{', '.join(names)}: a driven port is at rest in every mode; use effective_masses(…)")
     return np.asarray((system.B[: system.split, columns].T @ modes.vectors).T)
 
 
 @one_thread()
-def effective_masses(modes: Modes, base: str | Sequence[str] | ArrayLike) -> EffectiveMasses:
-    """Of each mode, for the motion of a driven port, or, as three numbers, of everything that is held along that direction."""
-    _real_modes(modes)
+def effective_masses(modes: Modes, base: Ports | ArrayLike) -> EffectiveMasses:
+    """The effective masses of the modes for the motion of driven ports, or of all supports along a direction (three numbers)."""
+    _require_real_modes(modes)
     system = modes.system
     ports = [base] if isinstance(base, str) else list(base) if isinstance(base, Sequence) else []
     if ports and all(isinstance(name, str) for name in ports):
@@ -97,23 +101,22 @@ def effective_masses(modes: Modes, base: str | Sequence[str] | ArrayLike) -> Eff
     return EffectiveMasses(modes, names, modes.vectors.T @ (M @ r), r.T @ (M @ r))
 
 
-def _real_modes(modes: Modes) -> None:
+def _require_real_modes(modes: Modes) -> None:
     if not isinstance(modes, Modes):
         raise InputError(f"{type(modes).__name__} has no modes; give modes(system)")
     linear_only(modes.system)
     n = modes.system.split
     if largest(modes.system.J[:n, :n]):
-        raise InputError("these modes whirl (gyroscopic forces); participation is that of modes at rest")
+        raise InputError("these modes are gyroscopic; participation is defined for modes at rest")
 
 
 def _carried(modes: Modes, columns: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
-    """r: how everything moves with driven ports that move slowly; free rigid motions are left behind."""
+    """r: the motion of everything with a slow motion of driven ports, without free rigid motions."""
     system = modes.system
     free = [name for name, c in zip(names, columns, strict=True) if not largest(system.B_lam[:, [c]])]
     if free:
         raise InputError(
-            f"{', '.join(free)} takes a force: a base is a driven port (drive, Drive, swap_causality); participation(…) "
-            "says how modes are seen at a port"
+            f"{', '.join(free)} takes an effort: a base is a driven port (drive, Drive, swap_causality); use participation(…)"
         )
     s = SLOW * (modes.elastic[0] if len(modes.elastic) else 1.0)
     G = system.G
@@ -125,56 +128,36 @@ def _carried(modes: Modes, columns: np.ndarray, names: tuple[str, ...]) -> np.nd
         r = np.full((system.rows.size, 1), np.nan)
     gap = np.abs(G @ r - right[system.rows.size :]).max(initial=0.0)
     if not gap <= CARRIED * np.abs(right).max(initial=0.0):
-        raise AccuracyError(
-            f"{', '.join(names)} cannot be moved slowly: the joints do not let it, or repeat each other"
-        )
+        raise AccuracyError(f"{', '.join(names)} cannot be moved slowly: the joints prevent it, or are redundant")
     return np.asarray(r[: system.split])
 
 
 def _translated(system: LinearPHDAE, direction: np.ndarray) -> np.ndarray:
-    """r: everything moves along a direction, without strain, by its fields."""
+    """r: the translation of all fields along a direction, without strain."""
     n = system.split
     if not system.fields:
-        raise InputError(
-            "this system has no fields to say what moves along a direction; name a driven port as the base"
-        )
+        raise InputError("this system has no fields, so it has no direction; name a driven port as the base")
     motion = sp.vstack([field.motion[:, :n] for field in system.fields.values()])
     wanted = np.tile(direction, motion.shape[0] // 3)
     strain = csr(system.J[:n, n:].T)
-    size = sp.diags_array(
-        1.0 / np.maximum(np.sqrt(system.E.diagonal()[n:]), 1e-300) if strain.shape[0] else np.zeros(0)
-    )
-    strain = csr(size @ strain)
+    strain = csr(sp.diags_array(1.0 / np.maximum(np.sqrt(system.E.diagonal()[n:]), 1e-300)) @ strain)
     strain = strain / (largest(strain) or 1.0)
-    r = la.lstsq(
-        sp.vstack([motion, strain]).toarray(), np.concatenate([wanted, np.zeros(strain.shape[0])]), cond=1e-13
-    )[0]
-    off = max(np.abs(motion @ r - wanted).max(), np.abs(strain @ r).max(initial=0.0))
-    if off > CARRIED:
+    right = np.concatenate([wanted, np.zeros(strain.shape[0])])
+    r = la.lstsq(sp.vstack([motion, strain]).toarray(), right, cond=1e-13)[0]
+    error = max(np.abs(motion @ r - wanted).max(), np.abs(strain @ r).max(initial=0.0))
+    if error > CARRIED:
         raise InputError(
-            f"nothing here moves as a whole along {tuple(map(float, direction))} (it misses by {off:.1e}): a clamp holds part of "
-            "it. Give the body a frame and weld it to the ground, or name a driven port as the base"
+            f"the system cannot translate along {tuple(map(float, direction))} (error {error:.1e}): part of it is clamped; give "
+            "the body a frame and weld it to the ground, or name a driven port as the base"
         )
     return np.asarray(r)
 
 
-# --- which modes inputs cannot move and outputs cannot see -----------------------------------------------------------
-#
-# Which modes inputs cannot move and outputs cannot see.
-#
-# A mode is out of reach where its part in every input is zero: Bᵀφ = 0 for efforts, φᵀM r = 0 for driven motions, and of equal
-# frequencies some combination. Where damping couples modes or something spins, φ are left and right vectors of the pencil.
-
-
-NOTHING = 1e-8  # of the largest part that a mode has in an input: what counts as none
-EQUAL = 1e-8  # of a frequency: what counts as the same one
-
-
 @dataclass(frozen=True, eq=False)
 class PortsReport:
-    """How well each mode is reached by the inputs and seen by the outputs: 1 for the best of all modes, 0 for not at all.
+    """How well the inputs reach and the outputs see each mode: 1 for the best of all modes, 0 for not at all.
 
-    `omega` (rad/s) are frequencies of modes, or sizes of damped poles; `report.require()` raises where a mode is left out.
+    `omega` (rad/s) are frequencies of modes, or sizes of damped poles; `report.require()` raises InputError for a zero.
     """
 
     omega: np.ndarray
@@ -185,12 +168,12 @@ class PortsReport:
 
     @property
     def unreachable(self) -> np.ndarray:
-        """Frequencies of modes that the inputs cannot move."""
+        """Frequencies of modes that the inputs do not reach."""
         return self.omega[self.reached <= NOTHING]
 
     @property
     def unobservable(self) -> np.ndarray:
-        """Frequencies of modes that the outputs cannot see."""
+        """Frequencies of modes that the outputs do not see."""
         return self.omega[self.seen <= NOTHING]
 
     @property
@@ -199,48 +182,43 @@ class PortsReport:
         return not (self.unreachable.size or self.unobservable.size)
 
     def require(self, *, below: float = np.inf) -> PortsReport:
-        """Itself, or a sentence where a mode below a frequency is out of reach or out of sight."""
-        if said := self._said(below):
-            raise InputError(f"{said}; choose other ports, or leave these modes out")
+        """Returns itself; raises InputError if a mode below a frequency is not reached or not seen."""
+        if found := self._missing(below):
+            raise InputError(f"{found}; choose other ports, or leave these modes out")
         return self
 
-    def _said(self, below: float) -> str:
-        parts = []
-        for what, left, names in (
-            ("be moved from", self.unreachable, self.inputs),
-            ("be seen at", self.unobservable, self.outputs),
-        ):
-            if (left := left[left < below]).size:
-                parts.append(f"{_frequencies(left)} cannot {what} {', '.join(names)}")
-        return "; ".join(parts)
+    def _missing(self, below: float) -> str:
+        moved = "be moved from", self.unreachable[self.unreachable < below], self.inputs
+        seen = "be seen at", self.unobservable[self.unobservable < below], self.outputs
+        texts = (f"{_frequencies(w)} cannot {verb} {', '.join(names)}" for verb, w, names in (moved, seen) if w.size)
+        return "; ".join(texts)
 
     def __repr__(self) -> str:
-        return f"PortsReport({len(self.omega)} modes: {self._said(np.inf) or 'all reached and seen'})"
+        return f"PortsReport({len(self.omega)} modes: {self._missing(np.inf) or 'all reached and seen'})"
 
 
 def ports_report(
     system: LinearPHDAE,
-    inputs: str | Sequence[str],
-    outputs: str | Sequence[str] | None = None,
+    inputs: Ports,
+    outputs: Ports | None = None,
     *,
     count: int | None = None,
 ) -> PortsReport:
-    """Which of the `count` lowest modes (as in `modes`) ports can move and see; outputs are the inputs when not said."""
+    """Which of the `count` lowest modes (as in `modes`) the inputs reach and the outputs (by default the inputs) see."""
     linear_only(system)
     into, input_names = channels(system, inputs)
     out, output_names = channels(system, inputs if outputs is None else outputs)
     n = system.split
     if n >= 0 and not largest(system.J[:n, :n]) and not largest(system.R[n:]):
         found = modes(system, count)
-        if system.lossless or not coupled(system, found.vectors):
-            reached, seen = (
-                _held(found.omega, _parts(found, c, n_)) for c, n_ in ((into, input_names), (out, output_names))
-            )
+        if system.lossless or not damping_couples(system, found.vectors):
+            left, right = _parts(found, into, input_names), _parts(found, out, output_names)
+            reached, seen = _strength(found.omega, left), _strength(found.omega, right)
             return PortsReport(found.omega, reached, seen, input_names, output_names)
     poles, left, right = _pencil(system, into, out)
     order = np.argsort(np.abs(poles), kind="stable")[:count]
     poles, left, right = poles[order], left[order], right[order]
-    return PortsReport(np.abs(poles), _held(poles, left), _held(poles, right), input_names, output_names)
+    return PortsReport(np.abs(poles), _strength(poles, left), _strength(poles, right), input_names, output_names)
 
 
 def _parts(found: Modes, columns: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
@@ -257,24 +235,24 @@ def _parts(found: Modes, columns: np.ndarray, names: tuple[str, ...]) -> np.ndar
 def _pencil(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Poles with Im ≥ 0, and their parts in inputs and outputs."""
     if largest(system.B_lam[:, np.union1d(into, out)]):
-        raise InputError("driven ports of a damped or spinning system have no report; ask at ports that take a force")
+        raise InputError("driven ports of a damped or spinning system have no report; use ports that take an effort")
     if system.rows.size > MOST_ROWS:
         raise InputError(
-            f"damping couples the modes, or something spins, and there are {system.rows.size} rows, more than {MOST_ROWS}; "
-            "reduce the system first"
+            f"damping couples the modes, or something spins, and {system.rows.size} rows are more than {MOST_ROWS}; reduce the "
+            "system first"
         )
     names = {system.ports.owner(int(c)) for c in np.union1d(into, out)}
     free = eliminate(system.with_ports(*(name for name in system.ports if name in names)))
     shift = {name: free.ports[name].start - system.ports[name].start for name in free.ports}
     moved = (np.array([c + shift[system.ports.owner(int(c))] for c in columns]) for columns in (into, out))
-    size, (A, F, C, _) = state_space(free, *moved)
+    size, (A, F, C, _) = scaled_state_space(free, *moved)
     poles, w, v = la.eig(A, left=True, right=True)
     upper = poles.imag >= -EQUAL * np.abs(poles)
     return size * poles[upper], (w[:, upper].conj().T @ F), (C @ v[:, upper]).T
 
 
-def _held(values: np.ndarray, parts: np.ndarray) -> np.ndarray:
-    """How well each mode is held by channels: singular values of the parts of equal ones, each channel of size one."""
+def _strength(values: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """The coupling of each mode with the channels: singular values of the parts of equal ones, each channel of size one."""
     parts = parts / np.maximum(np.abs(parts).max(axis=0, initial=0.0), 1e-300)
     size = np.abs(values).max(initial=0.0)
     out = np.zeros(len(values))

@@ -1,37 +1,54 @@
 """Poles and zeros between named ports.
 
-A zero is an s at which inputs move the system and the outputs stay still:
+A zero is an s at which inputs move the system and the outputs are zero:
 
     (J − R − sE) e + Gᵀλ + B u = 0,   −G e + B_λ u = 0,   Bᵀe + B_λᵀλ = 0.
 
-Joints are outputs that are zero anyway, with λ as their inputs, so poles are the zeros of a system without ports. With
-E = X S Xᵀ, S = ±1, and x = Xᵀe the matrix of a lossless system is skew, and stays so while what is algebraic is taken out by turns
-(Emami-Naeini and Van Dooren, 1982): zeros of a port on itself are the poles with that port held, and lie between its poles.
+Joints are outputs that are always zero, with λ as their inputs, so poles are the zeros of a system without ports. With
+E = X S Xᵀ, S = ±1, and x = Xᵀe the matrix of a lossless system is skew, and stays so while the algebraic part is eliminated by
+rotations (Emami-Naeini and Van Dooren, 1982): zeros of a port on itself are the poles with that port fixed, between its poles.
+
+Zeros between different ports of a lossless system are computed in modal coordinates, (Ω² + s²) q = b u and 0 = c q. With a shift,
+D = Ω² + σ², they are eigenvalues of a matrix without u,
+
+    θ q = W q,   W = (1 − X (c X)⁻¹ c) D⁻¹,   X = D⁻¹ b,   s² = σ² − 1/θ:
+
+the largest θ, the zeros next to σ, are the most accurate, whatever the mesh adds at high frequency. At frequencies that do not
+reach both ports a transfer function is a sum of terms that cancel to round-off, and so are its zeros: they are recognised by the
+condition of θ and left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg as la
 
-from phloat.algebra.sparse import Matrix, components, csr, largest, small_blocks
+from phloat.algebra.sparse import csr, largest, signed_root
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, positive
 from phloat.linear.form.mass_normalised import FirstOrder, MassNormalised
-from phloat.linear.form.phdae import LinearPHDAE, channels, linear_only
+from phloat.linear.form.phdae import LinearPHDAE, Ports, channels, linear_only
 
 MOST_ROWS = 1500
 RANK = 1e-11  # of matrices of size one: what counts as zero when ranks are decided
 ZERO = 1e-12  # of the largest entry: what counts as s = 0
-SKEW = 1e-13
+SKEW = 1e-13  # of matrices of size one: what counts as skew
+DETERMINED = 1e-6  # relative error up to which a zero is listed
+ROUGH = 100.0  # relative error up to which an eigenvalue is a start for Newton's method (its bound is a crude one)
+NEAR = 0.05  # relative distance that Newton's method may go
+ABSENT = 1e-12  # of ports on coordinates of unit mass: what counts as no part in a mode
+NEWTON_STEPS = 4
+STILL = 1e-9  # of the first shift, squared: what counts as s = 0
+APART = 300.0  # ratio of one shift to the next
+GOOD = 1e-4  # relative error up to which the zeros of a shift are used; those beyond come from the next
+EPS = 4 * np.finfo(float).eps
 
 
 @dataclass(frozen=True, eq=False)
 class PoleZeros:
-    """Poles of a system and zeros from inputs to outputs, those with Im ≥ 0, by size; what the ports do not see is in both."""
+    """Poles of a system and zeros from inputs to outputs with Im ≥ 0, by size; modes that the ports do not see are in both."""
 
     poles: np.ndarray
     zeros: np.ndarray
@@ -49,7 +66,7 @@ class PoleZeros:
 
 
 @one_thread()
-def zeros(system: LinearPHDAE, inputs: str | Sequence[str], outputs: str | Sequence[str] | None = None) -> np.ndarray:
+def zeros(system: LinearPHDAE, inputs: Ports, outputs: Ports | None = None) -> np.ndarray:
     """The invariant zeros from as many inputs to as many outputs, those with Im ≥ 0, by size.
 
     Between different ports, zeros that double precision does not determine to 1e-6 are left out: far above the frequencies that
@@ -60,41 +77,34 @@ def zeros(system: LinearPHDAE, inputs: str | Sequence[str], outputs: str | Seque
     into, input_names = channels(system, inputs)
     out, output_names = channels(system, inputs if outputs is None else outputs)
     if len(into) != len(out):
-        raise InputError(
-            f"there are {len(into)} inputs and {len(out)} outputs; zeros are asked for between equal numbers: "
-            "choose components, as in 'port[0]'"
-        )
-    _few_enough(system)
-    found = _by_size(distant_zeros(system, into, out)) if applies(system, into, out) else _zeros(system, into, out)
+        raise InputError(f"there are {len(into)} inputs and {len(out)} outputs; choose components, as in 'port[0]'")
+    _require_few_rows(system)
+    found = _distant_zeros(system, into, out) if _distant(system, into, out) else _zeros(system, into, out)
     if found is None:
         raise InputError(
-            f"every s is a zero from {', '.join(input_names)} to {', '.join(output_names)}: some output does not feel the "
-            "inputs, or repeats another; see ports_report(…)"
+            f"every s is a zero from {', '.join(input_names)} to {', '.join(output_names)}: an output does not depend on the "
+            "inputs, or depends on another; see ports_report(…)"
         )
-    return found
+    return _by_size(found)
 
 
 @one_thread()
 def poles(system: LinearPHDAE) -> np.ndarray:
-    """All poles with Im ≥ 0, by size, damped, loaded or spinning; a rigid mode gives one at zero."""
+    """All poles with Im ≥ 0, by size, of damped, loaded or spinning systems, too; a rigid mode gives one at zero."""
     linear_only(system, circulatory=True)
-    _few_enough(system)
-    found = None if system.circulatory else _by_size(motion_poles(system))
-    if found is not None:
-        return found
-    found = _zeros(system, np.zeros(0, dtype=int), np.zeros(0, dtype=int))
+    _require_few_rows(system)
+    none = np.zeros(0, dtype=int)
+    direct = system.separable and not system.circulatory
+    found = _second_order_poles(system) if direct else _zeros(system, none, none)
     if found is None:
-        raise InputError("joints repeat each other: drop those rows first, as linearise does")
-    return found
+        raise InputError("joints are redundant: remove those rows first, as linearise does")
+    return _by_size(found)
 
 
-def motion_poles(system: LinearPHDAE) -> np.ndarray | None:
-    """All poles with Im ≥ 0, one zero a rigid motion that keeps its momentum; None where stresses are damped, or share mass."""
-    n = system.split
-    E, J, R = system.E, system.J, system.R
-    if n < 0 or largest(E[:n, n:]) or largest(J[n:, n:]) or largest(R[n:]) or largest(system.G[:, n:]):
-        return None
-    at, D = MassNormalised.of(E, J, system.G, n), csr(R[:n, :n] - J[:n, :n])
+def _second_order_poles(system: LinearPHDAE) -> np.ndarray:
+    """All poles with Im ≥ 0, with one zero for a rigid motion of constant momentum."""
+    n, J = system.split, system.J
+    at, D = MassNormalised.of(system.E, J, system.G, n), csr(system.R[:n, :n] - J[:n, :n])
     if largest(D):
         x = FirstOrder.of(at, D)
         return np.concatenate([np.zeros(x.conserved.shape[1]), x.value[x.value.imag >= 0.0]])
@@ -104,9 +114,7 @@ def motion_poles(system: LinearPHDAE) -> np.ndarray | None:
 
 
 @one_thread()
-def poles_zeros(
-    system: LinearPHDAE, inputs: str | Sequence[str], outputs: str | Sequence[str] | None = None
-) -> PoleZeros:
+def poles_zeros(system: LinearPHDAE, inputs: Ports, outputs: Ports | None = None) -> PoleZeros:
     """Poles, and zeros from as many inputs to as many outputs."""
     found = zeros(system, inputs, outputs)
     _, input_names = channels(system, inputs)
@@ -114,16 +122,15 @@ def poles_zeros(
     return PoleZeros(poles(system), found, input_names, output_names)
 
 
-def _few_enough(system: LinearPHDAE) -> None:
+def _require_few_rows(system: LinearPHDAE) -> None:
     if system.rows.size > MOST_ROWS:
         raise InputError(
-            f"the system has {system.rows.size} rows, and zeros are computed densely up to {MOST_ROWS}; reduce it first"
+            f"{system.rows.size} rows are too many for dense matrices (at most {MOST_ROWS}); reduce the system first"
         )
 
 
 def _zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray | None:
-    _few_enough(system)
-    size, plant = state_space(system, into, out)
+    size, plant = scaled_state_space(system, into, out)
     A, C, F, D = (a.T for a in _without_algebra(*_without_algebra(*plant)))
     if len(D) < len(plant[2]):
         return None
@@ -132,17 +139,17 @@ def _zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray
     found = found * size
     found[np.abs(found) <= ZERO * size] = 0.0
     found = np.where(np.abs(found.imag) <= ZERO * size, found.real, found)
-    return _by_size(found[found.imag >= 0.0])
+    return np.asarray(found[found.imag >= 0.0])
 
 
-def _by_size(found: np.ndarray | None) -> np.ndarray | None:
-    return None if found is None else np.asarray(found[np.argsort(np.abs(found), kind="stable")])
+def _by_size(found: np.ndarray) -> np.ndarray:
+    return found[np.argsort(np.abs(found), kind="stable")]
 
 
 def _without_algebra(A: np.ndarray, F: np.ndarray, C: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, ...]:
-    """ẋ = A x + F w, 0 = C x + D w with fewer x and D of full row rank, transposed; rows that always hold are dropped.
+    """ẋ = A x + F w, 0 = C x + D w with fewer x and D of full row rank, transposed; rows that are always satisfied are dropped.
 
-    Rows without w hold some x at zero; that their rates are zero are the new rows.
+    Rows without w keep some x at zero; the new rows say that their rates are zero.
     """
     while len(D):
         U, size, _ = la.svd(D)
@@ -161,20 +168,19 @@ def _without_algebra(A: np.ndarray, F: np.ndarray, C: np.ndarray, D: np.ndarray)
 
 
 @one_thread()
-def state_space(
+def scaled_state_space(
     system: LinearPHDAE, into: np.ndarray, out: np.ndarray
 ) -> tuple[float, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """(A, F, C, D) of ẋ = A x + F (λ, u), 0 = C x + D (λ, u), each of size one, and the frequency that A was divided by."""
-    inverse, sign = _root(system.E)
+    inverse, sign, A = _energy_coordinates(system)
     joints = system.multipliers.size
-    A = sign[:, None] * (inverse @ (inverse @ system.dynamics.toarray()).T).T
     G, B, B_lam = system.G.toarray(), system.B.toarray(), system.B_lam.toarray()
     F = sign[:, None] * (inverse @ np.hstack([G.T, B[:, into]]))
     C = np.vstack([-G, B[:, out].T]) @ inverse.T
     D = np.zeros((joints + len(out), joints + len(into)))
     D[:joints, joints:], D[joints:, :joints] = B_lam[:, into], B_lam[:, out].T
-    held = np.arange(joints)[~np.any(D[:joints], axis=1)]  # a driven joint moves what hangs on it
-    A, F, C = _reached(system, A, F, C, C[held])
+    closed = np.flatnonzero(~np.any(D[:joints], axis=1))  # a driven joint moves the rest
+    A, F, C = _reached(system, A, F, C, C[closed])
     size = float(np.abs(A).max(initial=0.0)) or 1.0
     row, column = _lengths(np.hstack([C, D]).T), _lengths(np.vstack([F, D]))
     return size, (A / size, F / column, C / row[:, None], D / column / row[:, None])
@@ -185,24 +191,22 @@ def _lengths(columns: np.ndarray) -> np.ndarray:
     return np.where(length > 0.0, length, 1.0)
 
 
-def _root(E: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    """X⁻¹ and S of E = X S Xᵀ, block by block."""
-    inverse, sign = np.zeros(E.shape), np.ones(E.shape[0])
-    for index, block in small_blocks(E, components(E)):
-        unit = 1.0 / np.sqrt(np.maximum(np.abs(np.einsum("bii->bi", block)), 1e-300))
-        value, vector = np.linalg.eigh(block * unit[:, :, None] * unit[:, None, :])
-        if (np.abs(value).min(axis=1) <= 1e-14 * np.abs(value).max(axis=1)).any() or not np.isfinite(unit).all():
-            raise InputError("E is singular: some row stores no energy; eliminate it before asking for poles and zeros")
-        root = (vector / np.sqrt(np.abs(value))[:, None, :]).transpose(0, 2, 1) * unit[:, None, :]
-        for where, part, signs in zip(index, root, np.sign(value), strict=True):
-            inverse[np.ix_(where, where)], sign[where] = part, signs
-    return inverse, sign
+def _energy_coordinates(system: LinearPHDAE) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """X⁻¹ and S of E = X S Xᵀ, and S X⁻¹(J − R) X⁻ᵀ."""
+    try:
+        root, sign, _ = signed_root(system.E)
+    except la.LinAlgError:
+        raise InputError(
+            "E is singular: some row stores no energy; eliminate it before asking for poles and zeros"
+        ) from None
+    inverse = root.toarray()
+    return inverse, sign, sign[:, None] * (inverse @ (inverse @ system.dynamics.toarray()).T).T
 
 
 def energy_form(system: LinearPHDAE) -> tuple[float, np.ndarray, np.ndarray]:
     """A of ẋ = size · A x for a system without joints, of size one and without stresses that no motion reaches; rows e = T x."""
-    inverse, sign = _root(system.E)
-    n, A = system.split, sign[:, None] * (inverse @ (inverse @ system.dynamics.toarray()).T).T
+    inverse, _, A = _energy_coordinates(system)
+    n = system.split
     U, reached, _ = la.svd(A[n:, :n], full_matrices=False)
     T = la.block_diag(np.eye(n), U[:, reached > ZERO * reached.max(initial=0.0)])
     A = T.T @ A @ T
@@ -211,22 +215,17 @@ def energy_form(system: LinearPHDAE) -> tuple[float, np.ndarray, np.ndarray]:
 
 
 def _reached(
-    system: LinearPHDAE, A: np.ndarray, F: np.ndarray, C: np.ndarray, held: np.ndarray
+    system: LinearPHDAE, A: np.ndarray, F: np.ndarray, C: np.ndarray, closed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Without stresses that no motion reaches: they would stay as they are, poles and zeros at s = 0 that mean nothing.
+    """Without stresses that no motion reaches: they are constant, poles and zeros at s = 0 without meaning.
 
-    `held` are rows of joints: motions that they do not allow reach nothing.
+    `closed` are rows of joints: motions that they do not allow reach nothing.
     """
     n = system.split
-    if (
-        not 0 < n < system.rows.size
-        or np.any(A[n:, n:])
-        or np.any(F[n:])
-        or np.any(C[:, n:])
-        or largest(system.E[:n, n:])
-    ):
+    coupled = np.any(A[n:, n:]) or np.any(F[n:]) or np.any(C[:, n:]) or largest(system.E[:n, n:])
+    if not 0 < n < system.rows.size or coupled:
         return A, F, C
-    U, size, _ = la.svd(A[n:, :n] @ la.null_space(held[:, :n], rcond=RANK), full_matrices=False)
+    U, size, _ = la.svd(A[n:, :n] @ la.null_space(closed[:, :n], rcond=RANK), full_matrices=False)
     U = U[:, size > ZERO * size.max(initial=0.0)]
     still = np.zeros((U.shape[1], U.shape[1]))
     return (
@@ -236,49 +235,16 @@ def _reached(
     )
 
 
-# --- zeros between distant ports -------------------------------------------------------------------------------------
-#
-# Zeros between ports that are apart, from the modes of a lossless system.
-#
-# In modal coordinates (Ω² + s²) q = b u and 0 = c q. With a shift, D = Ω² + σ², the zeros are eigenvalues of a matrix without u,
-#
-#     θ q = W q,   W = (1 − X (c X)⁻¹ c) D⁻¹,   X = D⁻¹ b,   s² = σ² − 1/θ:
-#
-# the largest θ, the zeros next to σ, are the most accurate, whatever the mesh adds at high frequency. Far from both ports' reach a
-# transfer function is the sum of terms that cancel to round-off, and its zeros are those of round-off: they are recognised by the
-# condition of θ and left out.
+def _distant(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> bool:
+    """Whether the ports are different, act on velocities, and nothing is damped or gyroscopic."""
+    if np.array_equal(into, out) or not system.lossless or not system.separable:
+        return False
+    n, ports = system.split, np.union1d(into, out)
+    return not (largest(system.J[:n, :n]) or largest(system.B[n:][:, ports]) or largest(system.B_lam[:, ports]))
 
 
-DETERMINED = 1e-6  # relative: the error up to which a zero is one
-ROUGH = 100.0  # relative: the error up to which an eigenvalue is a start for Newton's method (its bound is a crude one)
-NEAR = 0.05  # relative: how far Newton's method may go
-ABSENT = 1e-12  # of ports on coordinates of unit mass: what counts as no part in a mode
-NEWTON_STEPS = 4
-STILL = 1e-9  # of the first shift, squared: what counts as s = 0
-APART = 300.0  # from one shift to the next
-GOOD = 1e-4  # relative: the error up to which the zeros of a shift are taken, those beyond from the next
-EPS = 4 * np.finfo(float).eps
-
-
-def applies(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> bool:
-    """Whether the ports are apart, act on velocities, and nothing is damped or gyroscopic."""
-    n = system.split
-    ports = np.union1d(into, out)
-    return not (
-        np.array_equal(into, out)
-        or n < 0
-        or not system.lossless
-        or largest(system.J[:n, :n])
-        or largest(system.J[n:, n:])
-        or largest(system.E[:n, n:])
-        or largest(system.G[:, n:])
-        or largest(system.B[n:][:, ports])
-        or largest(system.B_lam[:, ports])
-    )
-
-
-def distant_zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray | None:
-    """The zeros with Im ≥ 0, without order; None where every s is one."""
+def _distant_zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray | None:
+    """The zeros with Im ≥ 0, not sorted; None if every s is one."""
     n = system.split
     at = MassNormalised.of(system.E, system.J, system.G, n)
     mu, V = at.eigenpairs()
@@ -308,7 +274,7 @@ def _parts(B: np.ndarray, unit: np.ndarray, *shapes: np.ndarray) -> list[np.ndar
 
 
 def _between(mu: np.ndarray, b: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, int] | None:
-    """s² of the zeros that are determined, and how many are zero; from shifts that cover the frequencies."""
+    """s² of the zeros that are determined, and the number of those at zero; from shifts that cover the frequencies."""
     low = np.sqrt(np.abs(mu[mu != 0.0]).min(initial=np.inf))
     low = 0.9 * max(low if np.isfinite(low) else 1.0, np.sqrt(max(-2.0 * mu.min(initial=0.0), 0.0)))
     high = np.sqrt(np.abs(mu).max(initial=0.0))
@@ -332,12 +298,12 @@ def _between(mu: np.ndarray, b: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, 
 
 
 def _again(x: complex, start: complex, others: list[tuple[complex, complex]]) -> bool:
-    """Whether Newton's method came to a zero that is there already, from somewhere else."""
+    """Whether Newton's method found a known zero from another start."""
     return any(abs(x - y) <= 1e-8 * abs(x) and abs(start - z) > 1e-5 * abs(x) for y, z in others)
 
 
 def _polished(x: complex, mu: np.ndarray, b: np.ndarray, c: np.ndarray) -> complex | None:
-    """s² after some steps of Newton's method on cᵀ(Ω² + s²)⁻¹b; None where round-off of its terms moves it too far."""
+    """s² after some steps of Newton's method on cᵀ(Ω² + s²)⁻¹b; None if round-off of its terms moves it too far."""
     start = x
     for _ in range(NEWTON_STEPS):
         gap = mu + x
@@ -376,7 +342,7 @@ def _near(sigma: float, mu: np.ndarray, b: np.ndarray, c: np.ndarray) -> tuple[n
 
 
 def _reach(size: np.ndarray, off: np.ndarray) -> float:
-    """Up to where the zeros of one shift are good: the middle between the last good one and the next."""
+    """The size up to which the zeros of one shift are good: between the last good one and the next."""
     order = np.argsort(size)
     size, good = size[order], (off <= GOOD * size)[order]
     if good.all():

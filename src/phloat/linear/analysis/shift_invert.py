@@ -1,7 +1,7 @@
 """The lowest eigenvalues of K v = μ M v + Gᵀλ, G v = 0 for large sparse K and M, with multiplicities.
 
-K = L C⁻¹Lᵀ is factorised as it is where the compliance is local to elements. Where it is not, K would be full, and the saddle
-keeps the stresses: (K − sM) x = b is L τ − sM x = b, Lᵀx − C τ = 0.
+K = L C⁻¹Lᵀ is assembled and factorised if the compliance is local to elements. If not, K would be full, and the saddle has the
+stresses as unknowns: (K − sM) x = b is L τ − sM x = b, Lᵀx − C τ = 0.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ import scipy.linalg as la
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import SEEDED, Matrix, csr, largest, random_start, stacked, zeros
+from phloat.algebra.sparse import SEEDED, Matrix, csr, largest, random_start, stacked, symmetric_lu, zeros
 
 BLOCK_STEPS = 200
 CORRECTIONS = 4
-EXACT = 1e-13  # of a solution: corrections below this are left out
-SOUND = 1e-9  # of a solution: what a correction may still move at the end
-SYMMETRIC = {"SymmetricMode": True}  # with pivots near the diagonal: a fraction of the fill of the default, as accurate
+EXACT = 1e-13  # of a solution: a correction that is not needed
+SOUND = 1e-9  # of a solution: the last correction of an accurate one
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,17 +44,17 @@ class LocalStiffness:
         return csr(self.L @ self.inverse @ self.L.T - shift * M)
 
     def sizes(self, shifted: Matrix) -> np.ndarray:
-        """By what the rows of the shifted matrix are scaled before it is factorised: its diagonal."""
+        """The scale of the rows of the shifted matrix: its diagonal."""
         return shifted.diagonal()
 
     def times(self, x: np.ndarray, M: Matrix, shift: float) -> np.ndarray:
-        """(K − s M) x, through the strains: the assembled K has lost what they cancel to."""
+        """(K − s M) x, computed through the strains: the assembled K has lost small differences."""
         return np.asarray(self.L @ (self.inverse @ (self.L.T @ x)) - shift * (M @ x))
 
 
 @dataclass(frozen=True, eq=False)
 class MixedStiffness:
-    """K = L C⁻¹Lᵀ with C⁻¹ full: stresses stay unknowns, scaled so that all entries are of the size of K."""
+    """K = L C⁻¹Lᵀ with C⁻¹ full: stresses are unknowns, scaled so that all entries are of the size of K."""
 
     L: Matrix
     C: Matrix
@@ -75,8 +74,8 @@ class MixedStiffness:
         return stacked([[-shift * M, weight * self.L], [weight * self.L.T, -(weight**2) * self.C]])
 
     def sizes(self, shifted: Matrix) -> np.ndarray:
-        """The largest entry of each row: the diagonal s M is next to nothing, and scaling by it would spoil all pivots (a disc of
-        12 cells: 6e6 entries in the factor instead of 2e5)."""
+        """The largest entry of each row: the diagonal s M is small, and scaling by it would spoil all pivots (a disc of 12 cells:
+        6e6 entries in the factor instead of 2e5)."""
         return np.asarray(abs(shifted).max(axis=1).toarray()).ravel()
 
     def times(self, x: np.ndarray, M: Matrix, shift: float) -> np.ndarray:
@@ -87,16 +86,16 @@ class MixedStiffness:
 
 
 class Solver(Protocol):
-    """What solves with one matrix."""
+    """Solves with one matrix."""
 
     def solve(self, b: np.ndarray) -> np.ndarray: ...
 
 
 class Scaled:
-    """A symmetric matrix factorised with the first of its diagonal at size one.
+    """A symmetric matrix, scaled to unit diagonal and factorised.
 
-    Slopes beside deflections would else be no pivots, and the order that keeps the fill low would be lost: 80 s instead of
-    0.2 s for a Kirchhoff plate of 1600 elements.
+    Otherwise slopes beside deflections are no pivots, and the order with little fill is lost: 80 s instead of 0.2 s for a
+    Kirchhoff plate of 1600 elements.
     """
 
     def __init__(self, matrix: Matrix, diagonal: np.ndarray):
@@ -105,7 +104,7 @@ class Scaled:
         self.unit[: len(size)] = 1.0 / np.sqrt(np.where(size > 0.0, size, largest(size) or 1.0))
         self.unit[len(size) :] = 1.0 / np.sqrt(largest(size) or 1.0)
         scaled = sp.diags_array(self.unit) @ matrix @ sp.diags_array(self.unit)
-        self.lu = spla.splu(scaled.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=1e-3, options=SYMMETRIC)
+        self.lu = symmetric_lu(scaled, pivot=1e-3)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         unit = self.unit if b.ndim == 1 else self.unit[:, None]
@@ -113,7 +112,7 @@ class Scaled:
 
 
 class Corrected:
-    """A factor whose solutions are corrected with the residual `left(b, x)`, as often as a trial shows that it helps."""
+    """A factor with iterative refinement by the residual `left(b, x)`, as many steps as help in a trial."""
 
     def __init__(self, factor: Solver, left: Callable[[np.ndarray, np.ndarray], np.ndarray], trial: np.ndarray):
         self.factor, self.left, self.times = factor, left, 0
@@ -128,7 +127,7 @@ class Corrected:
 
     @property
     def sound(self) -> bool:
-        """Whether the corrections have come to an end."""
+        """Whether the corrections have converged."""
         return bool(self.off <= SOUND)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
@@ -161,7 +160,7 @@ class ShiftInvert:
         self.mass = stacked([[M, None], [None, zeros(self.size - self.n, self.size - self.n)]])
 
     def completed(self, value: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Modes that one Krylov sequence found, and those of a cluster that it missed."""
+        """The modes of one Krylov sequence, and those of a cluster that it missed."""
         count = len(value)
         while v.shape[1] < self.free - 1:
             more, _ = self.run(1, v, tolerance=1e-2)
@@ -188,7 +187,7 @@ class ShiftInvert:
         options = {"sigma": self.shift, "OPinv": operator, "v0": start, "ncv": krylov, "tol": tolerance, **SEEDED}
         try:
             value, vector = spla.eigsh(self.mass, k=count, M=self.mass, **options)
-        except spla.ArpackError:  # fewer distinct eigenvalues than asked for: one sequence cannot span their modes
+        except spla.ArpackError:  # fewer distinct eigenvalues than required: one sequence cannot span their modes
             value, vector = self._by_blocks(solve, count, min(count + 8, krylov))
         v = vector[: self.n]
         v = v / np.sqrt(np.einsum("ik,ik->k", v, self.M @ v))
@@ -199,7 +198,7 @@ class ShiftInvert:
     def _by_blocks(
         self, solve: Callable[[np.ndarray], np.ndarray], count: int, size: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Subspace iteration: slower than Lanczos, and indifferent to how often an eigenvalue repeats."""
+        """Subspace iteration: slower than Lanczos, but independent of multiplicities."""
         unit = np.sqrt(self.M.diagonal())[:, None]
         x = np.random.default_rng(1).normal(size=(self.n, size))
         last = np.full(count, np.inf)
@@ -222,9 +221,9 @@ class ShiftInvert:
         return solve(np.vstack([self.M @ v, np.zeros((self.size - self.n, v.shape[1]))]))[: self.n]
 
     def residual(self, value: np.ndarray, v: np.ndarray) -> float:
-        """The largest part that does not belong to a mode, of modes of unit mass, in the norm of M.
+        """The largest error of the modes of unit mass, in the norm of M.
 
-        From r = v − (μ − s)(K − sM)⁻¹M v, in which a part δ along another mode is seen (μ − s) / (μ_other − s) times as large.
+        From r = v − (μ − s)(K − sM)⁻¹M v, in which a part δ along another mode appears (μ − s) / (μ_other − s) times as large.
         """
         far = value - self.shift
         rest = v - self._applied(v, self.factor.solve) * far

@@ -1,8 +1,14 @@
 """H(s) = Cᵀ (sE − A)⁻¹ B at many s, with joints: x = (e, λ), A = [[J − R, Gᵀ], [−G, 0]].
 
-A few values are solved for one by one. For many, small systems are brought to a triangle once: with a real s₀ in the band and
-T the Schur form of (s₀E − A)⁻¹E,  H(s) = Cᵀ Q (I + (s − s₀) T)⁻¹ Qᴴ (s₀E − A)⁻¹B, a back substitution for all s together.
-Large ones are projected on a few of their own solutions (see `sweep`).
+A few values are computed one by one. For many, small systems are transformed once: with a real s₀ in the band and T the Schur form
+of (s₀E − A)⁻¹E,  H(s) = Cᵀ Q (I + (s − s₀) T)⁻¹ Qᴴ (s₀E − A)⁻¹B, a back substitution for all s together.
+
+Large systems are projected on a basis of their solutions at a few s, with separate velocities and stresses (46). With a real s₀ in
+the band and K = (s₀E − A)⁻¹E the solution x of the projected system has the residual
+
+    r(s) = (s₀E − A)⁻¹B − (I + (s − s₀) K) x,
+
+which follows at every s from one QR of [V, K V, (s₀E − A)⁻¹B]. The next solution is computed where r is largest, until it is small.
 """
 
 from __future__ import annotations
@@ -17,18 +23,23 @@ import scipy.linalg as la
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import Matrix, csr, row_lengths
+from phloat.algebra.sparse import Matrix, csr, largest, row_lengths, symmetric_lu
 from phloat.errors import AccuracyError
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.linear.form.state_space import free_motion
+from phloat.linear.form.state_space import descriptor, free_motion
 
 Solve: TypeAlias = Callable[[np.ndarray], np.ndarray]
-FEW = 24  # values of s that are solved for one by one
+FEW = 24  # values of s that are computed one by one
 SMALL = 300  # unknowns up to which a Schur form pays
-SYMMETRIC = {"SymmetricMode": True}
+
 BATCH = 4_000_000  # numbers held at once in a back substitution
-LOST = 1e5  # growth of round-off up to which the triangle is taken
-AGREES = 1e-9  # of the sizes in a row: what a solution may miss where it is looked at
+LOST = 1e5  # growth of round-off up to which the Schur form is used
+SWEPT = 1e-10  # of |x|: residual of a sweep that is accepted
+FIRST = 6  # solutions before the first residual
+MORE = 2  # solutions _real_point residuals
+WIDEST = 400  # columns of a basis
+NEW = 1e-13  # of a column: its part outside the basis that widens it
+AGREES = 1e-9  # relative residual of a solution that is accepted
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +54,12 @@ class Pencil:
     @classmethod
     def of(cls, system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> Pencil:
         """With the multipliers among the unknowns."""
-        count = system.multipliers.size
-        A = system.dynamics
-        A = sp.block_array([[A, system.G.T], [-system.G, None]], format="csr") if count else A
-        E = sp.block_diag([system.E, sp.csr_array((count, count))], format="csr")
-        return cls._scaled(E, A, sp.vstack([system.B, system.B_lam]).tocsc(), system.rows.size, into, out)
+        E, A, B = (descriptor(system)[name] for name in "EAB")
+        return cls._scaled(E, A, B.tocsc(), system.rows.size, into, out)
 
     @classmethod
     def without_joints(cls, system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> tuple[Pencil, int]:
-        """On the motions that joints allow, and where its stresses begin; for inputs and outputs that drive no joint."""
+        """On the motions that joints allow, and the index of its first stress; for inputs and outputs that drive no joint."""
         P = free_motion(system)
         A = P.T @ system.dynamics @ P
         pencil = cls._scaled(P.T @ system.E @ P, A, sp.csc_array(P.T @ system.B), P.shape[1], into, out)
@@ -73,10 +81,10 @@ class Pencil:
 
     @cached_property
     def ordered(self) -> tuple[np.ndarray, sp.csc_array, sp.csc_array]:
-        """An order of the unknowns with little fill, found once for all s (a tenth of the fill of the default on plates)."""
+        """An order of the unknowns with little fill, for all s (a tenth of the fill of the default on plates)."""
         pattern = abs(self.E) + abs(self.A)
         pattern = sp.csc_array(pattern + sp.diags_array(pattern.sum(axis=0)))  # heavy diagonals, which need no pivots
-        order = np.argsort(spla.splu(pattern, permc_spec="MMD_AT_PLUS_A", options=SYMMETRIC).perm_c)
+        order = np.argsort(symmetric_lu(pattern).perm_c)
         return order, sp.csc_array(self.E[order][:, order]), sp.csc_array(self.A[order][:, order])
 
     def factorised(self, s: complex) -> Solve:
@@ -87,32 +95,32 @@ class Pencil:
             solve = _refined(sp.csc_array(s * E - A))
             back = np.argsort(order)
             if solve is not None and np.isfinite(trial := solve(self.into[order].astype(kind))).all():
-                if self.misses(s, trial[back]) <= AGREES:
+                if self.residual(s, trial[back]) <= AGREES:
                     return lambda b: solve(b[order].astype(kind))[back]
         try:
             factor = spla.splu(sp.csc_array(s * self.E - self.A))
         except RuntimeError:
-            raise on_a_pole(s) from None
+            raise pole_error(s) from None
         return lambda b: np.asarray(factor.solve(b.astype(kind)))
 
     def at(self, s: complex) -> np.ndarray:
         """(sE − A)⁻¹B."""
         x = self.factorised(s)(self.into)
         if not np.isfinite(x).all():
-            raise on_a_pole(s)
+            raise pole_error(s)
         return x
 
-    def misses(self, s: complex, x: np.ndarray) -> float:
-        """How far x is from a solution at s, of the sizes that meet in its rows."""
+    def residual(self, s: complex, x: np.ndarray) -> float:
+        """The residual of x at s, relative to the terms of its rows."""
         left = np.abs((s * self.E - self.A) @ x - self.into)
         size = (abs(s) * abs(self.E) + abs(self.A)) @ np.abs(x) + np.abs(self.into)
         return float(left.max(initial=0.0) / max(size.max(initial=0.0), 1e-300))
 
 
 def _refined(matrix: sp.csc_array) -> Solve | None:
-    """A factorisation that keeps the order of the unknowns, with its round-off taken out by two corrections; None if it breaks."""
+    """A factorisation in the given order with two steps of iterative refinement; None if it fails."""
     try:
-        factor = spla.splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0.0, options=SYMMETRIC)
+        factor = symmetric_lu(matrix, order="NATURAL")
     except RuntimeError:
         return None
 
@@ -125,18 +133,17 @@ def _refined(matrix: sp.csc_array) -> Solve | None:
     return solve
 
 
-def on_a_pole(s: complex) -> AccuracyError:
+def pole_error(s: complex) -> AccuracyError:
     return AccuracyError(f"s = {complex(s):.6g} is a pole; move off the axis with shift=…")
 
 
-def one_by_one(pencil: Pencil, s: np.ndarray) -> np.ndarray:
-    """H at every s, each from its own factorisation."""
-    return np.array([pencil.out.T @ pencil.at(value) for value in s]).reshape(
-        len(s), pencil.out.shape[1], pencil.into.shape[1]
-    )
+def values_one_by_one(pencil: Pencil, s: np.ndarray) -> np.ndarray:
+    """H at every s, from one factorisation each."""
+    shape = len(s), pencil.out.shape[1], pencil.into.shape[1]
+    return np.array([pencil.out.T @ pencil.at(value) for value in s]).reshape(shape)
 
 
-class Triangle:
+class SchurForm:
     """The Schur form of (s₀E − A)⁻¹E; s₀ is real and positive, and no pole."""
 
     def __init__(self, pencil: Pencil, s_0: float) -> None:
@@ -169,35 +176,132 @@ class Triangle:
             out.append((self.left @ z.reshape(len(z), -1)).reshape(-1, *z.shape[1:]).transpose(1, 0, 2))
         return np.concatenate(out)
 
-    def loses(self, s: np.ndarray) -> np.ndarray:
-        """By how much round-off grows at every s, where poles are near or s is far from s₀."""
+    def growth(self, s: np.ndarray) -> np.ndarray:
+        """The growth of round-off at every s, near poles or far from s₀."""
         step = (s - self.s_0)[:, None]
         pivot = np.abs(1.0 + step * np.diag(self.T)).min(axis=1, initial=1.0)
         return np.asarray((1.0 + np.abs(step[:, 0]) / self.s_0) / np.maximum(pivot, 1e-300))
 
-    def misses(self, s: np.ndarray) -> float:
-        """The largest miss of the solutions at a few s."""
+    def residual(self, s: np.ndarray) -> float:
+        """The largest residual of the solutions at a few s."""
         z = self.solved(s)
-        return max(self.pencil.misses(value, self.Q @ z[:, k]) for k, value in enumerate(s))
+        return max(self.pencil.residual(value, self.Q @ z[:, k]) for k, value in enumerate(s))
 
 
-def between(s: np.ndarray) -> float:
-    """A real s₀ of the size of the values of s."""
+def _real_point(s: np.ndarray) -> float:
+    """s₀: the geometric mean of |s|."""
     size = np.abs(s)
     return float(np.exp(np.log(size[size > 0.0]).mean())) if size.any() else 1.0
 
 
-def triangular(pencil: Pencil, s: np.ndarray) -> np.ndarray | None:
-    """H at every s from one Schur form, or None where that is not accurate; those beside poles are solved for one by one."""
+def schur_values(pencil: Pencil, s: np.ndarray) -> np.ndarray | None:
+    """H at every s from one Schur form, near poles one by one; None if that is not accurate."""
     try:
-        triangle = Triangle(pencil, between(s))
+        schur = SchurForm(pencil, _real_point(s))
     except (RuntimeError, la.LinAlgError):
         return None
-    beside = triangle.loses(s) > LOST
-    clear = s[~beside]
-    if len(clear) <= FEW or triangle.misses(clear[:: max(1, len(clear) // 4)]) > AGREES:
+    near_pole = schur.growth(s) > LOST
+    clear = s[~near_pole]
+    if len(clear) <= FEW or schur.residual(clear[:: max(1, len(clear) // 4)]) > AGREES:
         return None
     values = np.empty((len(s), pencil.out.shape[1], pencil.into.shape[1]), dtype=complex)
-    values[~beside] = triangle.values(clear)
-    values[beside] = one_by_one(pencil, s[beside])
+    values[~near_pole] = schur.values(clear)
+    values[near_pole] = values_one_by_one(pencil, s[near_pole])
     return values
+
+
+class FrequencySweep:
+    """H at all s from the span of solutions at some; `split` is the index of the first stress, or 0."""
+
+    def __init__(self, pencil: Pencil, split: int, s: np.ndarray) -> None:
+        self.pencil, self.s, self.split = pencil, s, split
+        self.s_0 = _real_point(s)
+        self.solve = pencil.factorised(self.s_0)
+        self.right = self.solve(pencil.into)
+        self.V = np.zeros((pencil.size, 0))
+        self.KV = np.zeros((pencil.size, 0))
+        self.taken: set[int] = set()
+
+    def widen(self, k: int) -> None:
+        """Adds the solution at s[k] to the basis."""
+        self.taken.add(k)
+        x = self.pencil.at(self.s[k])
+        parts = np.hstack([x.real, x.imag])
+        if self.split:
+            upper, lower = parts.copy(), parts.copy()
+            upper[self.split :], lower[: self.split] = 0.0, 0.0
+            parts = np.hstack([upper, lower])
+        fresh = self._new(parts)
+        self.V = np.hstack([self.V, fresh])
+        self.KV = np.hstack([self.KV, self.solve(self.pencil.E @ fresh)])
+
+    def _new(self, parts: np.ndarray) -> np.ndarray:
+        """Orthonormal columns of the part outside the basis."""
+        length = np.linalg.norm(parts, axis=0)
+        parts = parts[:, length > 1e-14 * length.max(initial=0.0)]
+        parts = parts / np.linalg.norm(parts, axis=0)
+        for _ in range(2):
+            parts = parts - self.V @ (self.V.T @ parts)
+        left, size, _ = la.svd(parts, full_matrices=False)
+        left = left[:, size > NEW]
+        left = left - self.V @ (self.V.T @ left)
+        return np.asarray(la.qr(left, mode="economic")[0])
+
+    def projected(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """H, the relative residual of the solution and the growth of round-off at every s."""
+        V, b = self.V, self.pencil.into
+        reduced = Pencil(
+            sp.csc_array(V.T @ (self.pencil.E @ V)),
+            sp.csc_array(V.T @ (self.pencil.A @ V)),
+            V.T @ b,
+            V.T @ self.pencil.out,
+        )
+        schur = SchurForm(reduced, self.s_0)
+        x = np.tensordot(schur.Q, schur.solved(self.s), 1)
+        H = np.tensordot(reduced.out.T, x, 1).transpose(1, 0, 2)
+        R = la.qr(np.hstack([V, self.KV, self.right]), mode="r")[0]
+        r, m = V.shape[1], b.shape[1]
+        R = R[: 2 * r + m]
+        left = np.tensordot(R[:, :r], x, 1) + np.tensordot(R[:, r : 2 * r], (self.s - self.s_0)[:, None] * x, 1)
+        left -= R[:, None, 2 * r :]
+        size = np.maximum(np.linalg.norm(x, axis=0), 1e-300)
+        return H, (np.linalg.norm(left, axis=0) / size).max(axis=1), schur.growth(self.s)
+
+    def values(self) -> np.ndarray:
+        """H at every s; if the basis would become too wide, the remaining values are computed one by one."""
+        for k in np.unique(np.linspace(0, len(self.s) - 1, FIRST).astype(int)):
+            self.widen(int(k))
+        before = -1
+        while True:
+            H, residual, growth = self.projected()
+            open_ = [int(k) for k in np.argsort(-residual) if residual[k] > SWEPT and int(k) not in self.taken]
+            width = self.V.shape[1]
+            if not open_ or width == before or width > min(WIDEST, self.pencil.size // 3):
+                break
+            before = width
+            for k in (open_[0], *(k for k in open_ if abs(k - open_[0]) > len(self.s) // 20))[:MORE]:
+                self.widen(k)
+        for k in {*open_, *np.flatnonzero(growth > LOST)}:
+            H[k] = self.pencil.out.T @ self.pencil.at(self.s[k])
+        if not np.isfinite(H).all():
+            raise pole_error(self.s[~np.isfinite(H).all(axis=(1, 2))][0])
+        return np.asarray(H)
+
+
+def _sweep_values(pencil: Pencil, split: int, s: np.ndarray) -> np.ndarray | None:
+    """H at every s from a sweep, or None if its basis could not be built."""
+    try:
+        return FrequencySweep(pencil, split, s).values()
+    except (RuntimeError, la.LinAlgError, AccuracyError):
+        return None
+
+
+def transfer_function(system: LinearPHDAE, into: np.ndarray, out: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """H from columns of B to columns of B at every s, (s, outputs, inputs)."""
+    pencil = Pencil.of(system, into, out)
+    values = None
+    if len(s) > FEW and pencil.size <= SMALL:
+        values = schur_values(pencil, s)
+    elif len(s) > FEW and not largest(system.B_lam[:, np.union1d(into, out)]):
+        values = _sweep_values(*Pencil.without_joints(system, into, out), s)
+    return values_one_by_one(pencil, s) if values is None else values

@@ -134,6 +134,13 @@ class LinearPHDAE:
     def lossless(self) -> bool:
         return self.R.nnz == 0
 
+    @cached_property
+    def separable(self) -> bool:
+        """Whether velocities and stresses share no mass, and stresses are not damped, jointed or coupled with each other."""
+        n = self.split
+        blocks = (self.E[:n, n:], self.J[n:, n:], self.R[n:], self.G[:, n:])
+        return n >= 0 and not any(largest(block) for block in blocks)
+
     def driven(self, ports: Sequence[str] | None = None) -> tuple[str, ...]:
         """Those of the ports (all by default) that take a flow: B_λ ≠ 0."""
         return tuple(p for p in (self.ports if ports is None else ports) if largest(self.B_lam[:, self.ports[p]]))

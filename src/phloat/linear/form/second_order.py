@@ -19,10 +19,10 @@ from phloat.algebra.sparse import (
     Matrix,
     block_inverse,
     csr,
-    largest,
     negativity_defect,
     row_lengths,
     stacked,
+    symmetric_lu,
     weighted,
     zeros,
 )
@@ -30,7 +30,6 @@ from phloat.errors import InputError
 from phloat.linear.form.phdae import TOLERANCE, LinearPHDAE, linear_only
 
 CORRECTIONS = 6
-SYMMETRIC = {"SymmetricMode": True}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +52,7 @@ class SecondOrder:
         n, E, J, R = system.split, system.E, system.J, system.R
         if n < 0:
             raise InputError("the rows must be ordered (v | σ), velocities first; set split=…")
-        if largest(E[:n, n:]) or largest(J[n:, n:]) or largest(R[n:]) or largest(system.G[:, n:]):
+        if not system.separable:
             raise InputError(
                 "velocities and stresses share mass, or stresses are damped, held by joints or coupled with each other; the "
                 "second-order form needs them separate"
@@ -151,7 +150,7 @@ class Factor:
         saddle = sp.block_array([[scaled, wide.T], [wide, None]], format="csc") if joints else sp.csc_array(scaled)
         self.complex = np.iscomplexobj(saddle)
         # a low pivot threshold keeps the fill of a symmetric matrix; the corrections recover the accuracy
-        self.lu = spla.splu(saddle, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=1e-3, options=SYMMETRIC)
+        self.lu = symmetric_lu(saddle, pivot=1e-3)
 
     def _once(self, f: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         n, right = self.of.size, np.zeros((self.lu.shape[0], f.shape[1]), dtype=complex if self.complex else float)

@@ -1,9 +1,9 @@
 """Balanced bases that keep a system passive: the velocities that inputs excite most, and their stresses.
 
 With unit mass the controllability Gramian P of (v | σ) has a block P_vv, and for a reciprocal system (no gyroscopic forces) the
-observability Gramian has the same one, since turning the sign of all stresses transposes J − R: its eigenvectors are balanced.
-They are kept from the largest eigenvalue on (the symmetric case of Reis and Stykel's second-order balancing, 2008). The
-projection is a congruence, so VᵀE V ≥ 0, VᵀJ V is skew and VᵀR V ≥ 0 whatever the damping: the reduced system is passive.
+observability Gramian has the same one, since a change of sign of all stresses transposes J − R: its eigenvectors are balanced.
+The basis has those of the largest eigenvalues (the symmetric case of Reis and Stykel's second-order balancing, 2008). The
+projection is a congruence, so VᵀE V ≥ 0, VᵀJ V is skew and VᵀR V ≥ 0 for any damping: the reduced system is passive.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.threads import one_thread
-from phloat.errors import InputError, not_negative, positive
+from phloat.errors import InputError, not_negative, positive, whole_number
 from phloat.linear.analysis.modes import modes
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.form.second_order import SecondOrder
-from phloat.linear.reduction.basis import Basis, split_basis, still
+from phloat.linear.reduction.basis import Basis, split_basis, undamped
 from phloat.linear.reduction.modal import limits, static_drives
 
 MOST = 300  # modes of a larger system that are balanced: its lowest
@@ -35,15 +35,14 @@ def balanced_basis(
 ) -> Basis:
     """At most `order` states, or all velocities whose Gramian is at least `tolerance` times the largest.
 
-    Each input counts alike. With `band` (rad/s) the Gramian is that of the band (Gawronski and Juang 1990), else of all
-    frequencies, where a torque on a light hinge spends much on what is fast. What does not decay by itself has no Gramian:
-    rigid motions are kept apart, exactly, and a system without damping needs `decay` (1/s), the rate at which the past is
-    forgotten.
+    All inputs have equal weight. With `band` (rad/s) the Gramian is that of the band (Gawronski and Juang 1990), otherwise of all
+    frequencies, where a torque on a light hinge excites mostly fast modes. Motions that do not decay have no Gramian: rigid
+    motions are included exactly, and a system without damping needs `decay` (1/s), an additional decay rate.
     """
     form = ModalForm.of(system, decay)
     wanted = kept_velocities(form, order) if order is not None else None
     if (wanted is None) == (tolerance is None):
-        raise InputError("say one of order=… and tolerance=…")
+        raise InputError("give one of order=… and tolerance=…")
     count, B = len(form.omega), form.B
     S = np.eye(len(form.A)) if band is None else _within(form.A, limits(band))
     seen = np.diag((np.arange(len(form.A)) < count).astype(float))
@@ -59,7 +58,7 @@ def balanced_basis(
 
 
 def _within(A: np.ndarray, band: tuple[float, float]) -> np.ndarray:
-    """(1/2π) ∫ (jω − A)⁻¹ dω over the band and its mirror image: of each pole the angle under which it sees the band."""
+    """(1/2π) ∫ (jω − A)⁻¹ dω over the band and its mirror image: for each pole the angle of the band seen from it."""
     poles, shapes = la.eig(A)
     low, high = ((np.log(1j * w - poles) - np.log(-1j * w - poles)) / (2j * np.pi) for w in band)
     return np.asarray(((shapes * (high - low)) @ la.inv(shapes)).real)
@@ -69,7 +68,7 @@ def _within(A: np.ndarray, band: tuple[float, float]) -> np.ndarray:
 class ModalForm:
     """ẋ = A x + B u for the elastic modes, x = (v, σ): A = [[−D, −Ω], [Ω, 0]] − decay, inputs of equal weight.
 
-    Motions that nothing resists (`rigid`) stand apart, unless they are damped or coupled by spin: then they are modes, too.
+    Rigid motions (`rigid`) are separate, unless they are damped or coupled by spin: then they are modes, too.
     """
 
     model: SecondOrder
@@ -87,7 +86,7 @@ class ModalForm:
     @classmethod
     def of(cls, system: LinearPHDAE, decay: float) -> ModalForm:
         model, decay = SecondOrder.of(system), not_negative("decay", decay)
-        found = modes(still(system), None if system.split <= 2 * MOST else MOST)
+        found = modes(undamped(system), None if system.split <= 2 * MOST else MOST)
         D = found.vectors.T @ (model.D @ found.vectors)
         reach = np.abs(D[: found.rigid]).max(initial=0.0)
         first = found.rigid if reach <= 1e-10 * np.abs(D).max(initial=0.0) or not D.any() else 0
@@ -96,7 +95,7 @@ class ModalForm:
         size = np.sqrt(((B / np.where(omega > 0.0, omega, 1.0)[:, None]) ** 2).sum(axis=0))
         B = B[:, size > 0.0] / size[size > 0.0]
         if not B.shape[1]:
-            raise InputError("no input reaches an elastic mode, so there is nothing to balance; open other ports")
+            raise InputError("no input reaches an elastic mode, so there is nothing to balance; use other ports")
         count = len(omega)
         O = np.diag(omega)
         J = np.block([[-(D - D.T) / 2, -O], [O, np.zeros((count, count))]])
@@ -106,19 +105,17 @@ class ModalForm:
         poles = la.eigvals(J - R)
         if (slow := float(poles.real.max())) >= -1e-12 * float(np.abs(poles).max()):
             raise InputError(
-                f"some motion does not decay (a pole at {slow:.1e} {abs(poles[poles.real.argmax()].imag):+.4g}j 1/s), so it has no "
-                "Gramian; damp it, or give decay=…, the rate at which the past is forgotten"
+                f"a motion does not decay (a pole at {slow:.1e} {abs(poles[poles.real.argmax()].imag):+.4g}j 1/s), so it has no "
+                "Gramian; damp it, or give decay=…, an additional decay rate"
             )
         return cls(model, found.vectors[:, : found.rigid], V, omega, J, R, B)
 
 
 def kept_velocities(form: ModalForm, order: int) -> int:
-    """How many velocities besides the rigid ones and the driven ones go into so many states."""
-    if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or order < 1:
-        raise InputError(f"order is {order!r}; it must be a whole number, 1 or more")
+    """The number of velocities besides the rigid and the driven ones for so many states."""
     fixed = form.rigid.shape[1] + 2 * int(form.model.drives.any(axis=0).sum())
-    if (left := (int(order) - fixed) // 2) < 1:
+    if (count := (whole_number("order", order, 1) - fixed) // 2) < 1:
         raise InputError(
-            f"order is {order}, but rigid and driven motions take {fixed} states already; ask for {fixed + 2} or more"
+            f"order is {order}, but rigid and driven motions need {fixed} states; take {fixed + 2} or more"
         )
-    return min(left, len(form.omega))
+    return min(count, len(form.omega))

@@ -1,4 +1,4 @@
-"""pyMOR: its port-Hamiltonian models from ours, and ours from them."""
+"""Conversion to and from port-Hamiltonian models of pyMOR, and its pH-IRKA (Gugercin, Polyuga, Beattie, van der Schaft 2012)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-import scipy.sparse.linalg as spla
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.algebra.sparse import Matrix, csr, symmetric_lu, zeros
 from phloat.algebra.threads import one_thread
 from phloat.errors import ConvergenceError, InputError
 from phloat.linear.form.passive import with_feedthrough
@@ -27,15 +26,15 @@ if TYPE_CHECKING:
 def to_pymor(system: LinearPHDAE, *, name: str | None = None) -> PHLTIModel:
     """E ė = (J − R) e + G u, y = Gᵀe as a `PHLTIModel` with sparse matrices; joints are eliminated.
 
-    pyMOR needs a definite energy (E > 0): what is not is refused. Names of ports and rows stay behind: `from_pymor(model,
-    like=system)` gives them back.
+    Raises InputError if the energy is not definite (E > 0). The names of ports and rows are lost: `from_pymor(model,
+    like=system)` restores them.
     """
     iosys = _package()
     linear_only(system)
     system = eliminate(system)
     if not system.ports.size:
         raise InputError("the system has no open port; pyMOR needs inputs: keep some with with_ports(…)")
-    _definite(system)
+    _require_definite(system)
     J, R, B, E = (sp.csc_matrix(m) for m in (system.J, system.R, system.B, system.E))
     return iosys.PHLTIModel.from_matrices(J, R, B.toarray(), E=E, name=name)
 
@@ -43,12 +42,12 @@ def to_pymor(system: LinearPHDAE, *, name: str | None = None) -> PHLTIModel:
 def from_pymor(model: PHLTIModel, *, like: LinearPHDAE | None = None) -> LinearPHDAE:
     """A `PHLTIModel` of pyMOR, reduced or not, as a `LinearPHDAE`.
 
-    Its ports are called as those of `like`, if given, and its rows too where there are as many; else "u" and "x". With
-    Q, H = ½ xᵀQᵀE x, the rows are multiplied by Qᵀ; P, S and N become rows without mass.
+    Ports are named as those of `like`, if given, and rows, too, if their number is equal; otherwise "u" and "x". With
+    Q, H = ½ xᵀQᵀE x, the rows are multiplied by Qᵀ; P, S and N become massless rows.
     """
     iosys = _package()
     if not isinstance(model, iosys.PHLTIModel):
-        raise InputError(f"{type(model).__name__} is no PHLTIModel of pyMOR; its structure would have to be guessed")
+        raise InputError(f"{type(model).__name__} is not a PHLTIModel of pyMOR; its structure is not known")
     J, R, B = map(csr, model.to_matrices()[:3])
     P, S, N, E, Q = (None if m is None else csr(m) for m in model.to_matrices()[3:])
     n, inputs = B.shape
@@ -85,20 +84,20 @@ def _ports(like: LinearPHDAE | None, inputs: int) -> Layout:
         return Layout({"u": (inputs,)}, "port")
     linear_only(like)
     if like.ports.size != inputs:
-        raise InputError(f"the model has {inputs} inputs; the system that it is like has {like.ports.size}")
+        raise InputError(f"the model has {inputs} inputs; the system like=… has {like.ports.size}")
     return like.ports
 
 
-def _definite(system: LinearPHDAE) -> None:
-    """A sentence unless E > 0: the pivots of a positive matrix are positive, in any symmetric order."""
+def _require_definite(system: LinearPHDAE) -> None:
+    """Raises InputError unless E > 0: the pivots of a positive matrix are positive, in any symmetric order."""
     scale = system.E.diagonal()
     if not (scale > 0.0).all():
         where = system.rows.owner(int(np.argmin(scale)))
-        raise InputError(f"{where} has no mass or compliance of its own (E is {scale.min():.3g} there); {ADVICE}")
+        raise InputError(f"{where} has no mass or compliance (E is {scale.min():.3g} there); {ADVICE}")
     root = sp.diags_array(1.0 / np.sqrt(scale))
-    scaled = (root @ system.E @ root).tocsc()
+    scaled = root @ system.E @ root
     try:
-        factor = spla.splu(scaled, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        factor = symmetric_lu(scaled)
         pivots = factor.U.diagonal()
         least = float(pivots.min()) if (factor.perm_r == factor.perm_c).all() else -1.0
     except RuntimeError:
@@ -107,7 +106,7 @@ def _definite(system: LinearPHDAE) -> None:
         raise InputError(f"the energy is not definite (the smallest pivot of E is {least:.1e}); {ADVICE}")
 
 
-ADVICE = "pyMOR needs E > 0: take such rows out, or reduce here with project(…)"
+ADVICE = "pyMOR needs E > 0: eliminate such rows, or reduce the system with project(…)"
 
 
 def _package() -> Any:
@@ -118,19 +117,14 @@ def _package() -> Any:
     return iosys
 
 
-# --- pH-IRKA ---------------------------------------------------------------------------------------------------------
-#
-# pH-IRKA (Gugercin, Polyuga, Beattie, van der Schaft 2012), by pyMOR, on the elastic modes of a system.
-
-
 @one_thread()
 def irka_basis(
     system: LinearPHDAE, *, order: int, decay: float = 0.0, tolerance: float = 1e-4, iterations: int = 100
 ) -> Basis:
-    """At most `order` states that interpolate at the mirrored poles of the reduced system, which pyMOR iterates for.
+    """At most `order` states that interpolate at the mirrored poles of the reduced system, by iterations of pyMOR.
 
-    The points found by pyMOR are those of a model that mixes v and σ; kept are its velocities, and the stresses of these.
-    Rigid motions stand apart, exactly; a system without damping needs `decay` as in `balanced`.
+    The model of pyMOR mixes v and σ; the basis has its velocities and their stresses. Rigid motions are included exactly; a
+    system without damping needs `decay` as in `balanced_basis`.
     """
     try:
         from pymor.core.logger import log_levels
@@ -145,8 +139,8 @@ def irka_basis(
         reductor.reduce(_start(form, count), tol=tolerance, maxit=iterations)
     if not reductor.conv_crit or not reductor.conv_crit[-1] < tolerance:
         raise ConvergenceError(
-            f"pH-IRKA still moves its points by {reductor.conv_crit[-1]:.1e} after {iterations} iterations; ask for another order, "
-            "or for more iterations"
+            f"pH-IRKA has not converged after {iterations} iterations (change {reductor.conv_crit[-1]:.1e}); use another order, or "
+            "more iterations"
         )
     V = reductor.V.to_numpy()
     V = V if len(V) == len(form.J) else V.T
@@ -155,7 +149,7 @@ def irka_basis(
 
 
 def _start(form: ModalForm, count: int) -> dict[str, np.ndarray]:
-    """Mirrored poles of the slowest modes, and how the inputs reach them; the next one's size where their number is odd."""
+    """Mirrored poles of the slowest modes and their input directions; the size of the next one if their number is odd."""
     poles, shapes = la.eig(form.A)
     upper = np.flatnonzero(poles.imag > 0.0)
     upper = upper[np.argsort(np.abs(poles[upper]))]

@@ -1,4 +1,4 @@
-"""Reduction to a tolerance: moments where the error is largest, until there is no such place, then what can be spared."""
+"""Reduction to a tolerance: moments are added where the error is largest until it is small, then directions are removed."""
 
 from __future__ import annotations
 
@@ -9,41 +9,45 @@ import scipy.linalg as la
 
 from phloat.algebra.sparse import largest
 from phloat.algebra.threads import one_thread
-from phloat.errors import AccuracyError, InputError, finite, positive
+from phloat.errors import AccuracyError, InputError, finite, positive, whole_number
 from phloat.linear.analysis.response import Response, response
 from phloat.linear.form.phdae import LinearPHDAE, channels, linear_only
 from phloat.linear.form.second_order import SecondOrder
-from phloat.linear.reduction.basis import Basis, project, rigid_motions, split_basis
-from phloat.linear.reduction.krylov import Moments
+from phloat.linear.form.state_space import descriptor
+from phloat.linear.reduction.basis import Basis, project, rigid_modes, split_basis
+from phloat.linear.reduction.krylov import PortMoments
 from phloat.linear.reduction.modal import limits
 
-GRID = 40  # frequencies at which the full system is looked at first
-FINER = 80  # and those where the result is checked, resonances besides
-MARGIN = 0.1  # of the tolerance: what moments are to reach before anything is spared
+GRID = 40  # frequencies at which the full system is computed first
+FINER = 80  # frequencies at which the result is checked, besides resonances
+MARGIN = 0.1  # of the tolerance: the error of the moments before directions are removed
 ROUNDS = 40
+DENSE = 400  # rows up to which a system is small: all its resonances are computed
+SHARP = 1e-5  # of its frequency: the width of a peak that is too narrow to compare
+DECADES = 4  # of a band that begins at zero
 
 
 def reduce_to_tolerance(system: LinearPHDAE, *, tolerance: float = 1e-3, band: tuple[float, float]) -> LinearPHDAE:
-    """The system with few states whose transfer function is within `tolerance` of the full one over the band (rad/s).
+    """A reduced system whose transfer function has a relative error of at most `tolerance` over the band (rad/s).
 
-    See `error` for what is compared, and where; rigid motions are kept exactly.
+    The error is that of `reduction_error`; rigid motions are exact.
     """
     return project(system, reduced_basis(system, tolerance=tolerance, band=band))
 
 
 @one_thread()
 def reduced_basis(system: LinearPHDAE, *, tolerance: float, band: tuple[float, float]) -> Basis:
-    """The basis of `reduce`."""
+    """The basis of `reduce_to_tolerance`."""
     tolerance, (low, high) = positive("tolerance", tolerance), limits(band)
-    model, rigid = SecondOrder.of(system), rigid_motions(system)
-    raw = Moments(model, rigid, np.arange(system.ports.size))
-    shift = beside_the_axis(system, band)
-    known = _Known(system, spaced(band, GRID), shift)
+    model, rigid = SecondOrder.of(system), rigid_modes(system)
+    raw = PortMoments(model, rigid, np.arange(system.ports.size))
+    shift = default_shift(system, band)
+    known = _Known(system, frequencies(band, GRID), shift)
     worst = float(np.sqrt((low or high / 1e4) * high))
     for _ in range(ROUNDS):
         try:
             raw.add_at(complex(shift, worst), 1)
-        except InputError:  # on a pole that is hardly damped: beside it
+        except InputError:  # on a pole with little damping: next to it
             raw.add_at(complex(shift + 0.01 * worst, worst), 1)
         basis = split_basis(model, rigid, np.hstack(raw.free), raw.driven)
         rom = project(system, basis)
@@ -57,29 +61,29 @@ def reduced_basis(system: LinearPHDAE, *, tolerance: float, band: tuple[float, f
         worst = float(known.omega[miss.argmax()])
     else:
         raise AccuracyError(
-            f"the error is still {miss.max():.1e} after {ROUNDS} points of the band; take a narrower band or a larger tolerance"
+            f"the error is still {miss.max():.1e} after {ROUNDS} points of the band; use a narrower band or a larger tolerance"
         )
-    return _spared(system, model, rigid, basis, known, tolerance)
+    return _smallest(system, model, rigid, basis, known, tolerance)
 
 
 class _Known:
-    """The full response where it was computed."""
+    """The response of the full system at the frequencies so far."""
 
     def __init__(self, system: LinearPHDAE, omega: np.ndarray, shift: float):
         self.names, self.shift = list(system.ports), shift
-        self.omega, self.values = omega, looked_at(system, self.names, omega, shift).values
+        self.omega, self.values = omega, port_response(system, self.names, omega, shift).values
 
     def add(self, omega: np.ndarray, values: np.ndarray) -> None:
         self.omega, self.values = np.append(self.omega, omega), np.concatenate([self.values, values])
 
     def miss(self, rom: LinearPHDAE) -> np.ndarray:
-        return misfit(self.values, looked_at(rom, self.names, self.omega, self.shift).values)
+        return relative_error(self.values, port_response(rom, self.names, self.omega, self.shift).values)
 
 
-def _spared(
+def _smallest(
     system: LinearPHDAE, model: SecondOrder, rigid: np.ndarray, basis: Basis, known: _Known, tolerance: float
 ) -> Basis:
-    """The fewest leading directions of the reduced responses over the band that still keep the tolerance."""
+    """The basis of the fewest leading directions of the reduced responses that satisfies the tolerance."""
     rom = project(system, basis)
     V, first = basis.V_v.toarray(), rigid.shape[1]
     driven = int(rom.multipliers.size)
@@ -90,7 +94,7 @@ def _spared(
     turn = turn[:, ::-1]
     few, many = 0, free.shape[1]
     best = basis
-    while many - few > 1:  # `many` is enough, `few` is not known to be
+    while many - few > 1:  # `many` satisfies the tolerance
         middle = (few + many) // 2
         trial = split_basis(model, rigid, free @ turn[:, :middle], held)
         if known.miss(project(system, trial)).max() <= tolerance:
@@ -101,12 +105,8 @@ def _spared(
 
 
 def _velocities(rom: LinearPHDAE, known: _Known) -> np.ndarray:
-    """Velocities of the reduced system at the frequencies, every response at unit output; real and imaginary parts."""
-    joints = rom.multipliers.size
-    E = la.block_diag(rom.E.toarray(), np.zeros((joints, joints)))
-    A = (rom.J - rom.R).toarray()
-    A = np.block([[A, rom.G.T.toarray()], [-rom.G.toarray(), np.zeros((joints, joints))]]) if joints else A
-    B = np.vstack([rom.B.toarray(), rom.B_lam.toarray()])
+    """Velocities of the reduced system at the frequencies, scaled to unit output; real and imaginary parts."""
+    E, A, B = (descriptor(rom)[name].toarray() for name in "EAB")
     W = port_weights(known.values)
     out = []
     for w, H in zip(known.omega, known.values, strict=True):
@@ -116,19 +116,9 @@ def _velocities(rom: LinearPHDAE, known: _Known) -> np.ndarray:
     return np.hstack(out)
 
 
-# --- how far a reduced system is from the full one, over a band of frequencies ---------------------------------------
-#
-# How far a reduced system is from the full one, over a band of frequencies.
-
-
-DENSE = 400  # rows up to which a system counts as small: all its resonances can be looked at
-SHARP = 1e-5  # of its frequency: the width of a peak that no sample could compare
-DECADES = 4  # of a band that begins at zero
-
-
 @dataclass(frozen=True, eq=False)
 class BandError:
-    """|W (H − H_r) W| / |W H W| at every frequency (largest singular values), W weighs ports by their own mean response.
+    """|W (H − H_r) W| / |W H W| at every frequency (largest singular values), with weights W of the ports by their mean response.
 
     `full` and `reduced` are the two responses; s = shift + jω.
     """
@@ -158,21 +148,21 @@ def reduction_error(
 ) -> BandError:
     """The relative error of the transfer function between all ports of `reduced`, at `points` frequencies of the band.
 
-    Those are spaced evenly on a logarithmic scale, with the resonances of the reduced system besides. Systems without damping are
-    infinite at their resonances: they are looked at along s = shift + jω, with a hundredth of the band's end for `shift`.
+    They are spaced logarithmically; resonances of the reduced system are added. Systems without damping are infinite at their
+    resonances: they are compared along s = shift + jω, with a hundredth of the end of the band as `shift`.
     """
     for system in (full, reduced):
         linear_only(system)
     if missing := [name for name in reduced.ports if name not in full.ports]:
         raise InputError(f"port {missing[0]!r} is not one of the full system, which has {', '.join(full.ports)}")
-    beside = beside_the_axis(full, band) if shift is None else float(finite("shift", shift, ()))
-    omega = np.union1d(spaced(band, points), _resonances(reduced, band))
-    one, two = (looked_at(system, list(reduced.ports), omega, beside) for system in (full, reduced))
-    return BandError(omega, misfit(one.values, two.values), one, two, beside)
+    shift = default_shift(full, band) if shift is None else float(finite("shift", shift, ()))
+    omega = np.union1d(frequencies(band, points), _resonances(reduced, band))
+    one, two = (port_response(system, list(reduced.ports), omega, shift) for system in (full, reduced))
+    return BandError(omega, relative_error(one.values, two.values), one, two, shift)
 
 
-def looked_at(system: LinearPHDAE, names: list[str], omega: np.ndarray, shift: float) -> Response:
-    """The response between all of some ports; of a large system without driven ports, from its velocities alone."""
+def port_response(system: LinearPHDAE, names: list[str], omega: np.ndarray, shift: float) -> Response:
+    """The response between all of some ports; for a large system without driven ports, from its second-order form."""
     split, (columns, labels) = system.split, channels(system, names)
     effort = split >= 0 and not largest(system.B[split:]) and not largest(system.B_lam)
     if not effort or system.rows.size <= DENSE:
@@ -183,7 +173,7 @@ def looked_at(system: LinearPHDAE, names: list[str], omega: np.ndarray, shift: f
     return Response(omega, values, labels, labels)
 
 
-def misfit(H: np.ndarray, H_r: np.ndarray) -> np.ndarray:
+def relative_error(H: np.ndarray, H_r: np.ndarray) -> np.ndarray:
     """|W (H − H_r) W| / |W H W| at every frequency (first axis)."""
     W = port_weights(H)
     weighted, missed = (W[:, None] * A * W for A in (H, H - H_r))
@@ -192,23 +182,21 @@ def misfit(H: np.ndarray, H_r: np.ndarray) -> np.ndarray:
 
 
 def port_weights(H: np.ndarray) -> np.ndarray:
-    """What makes every port's own response one in the (geometric) mean over the frequencies: a sharp peak weighs little in it."""
-    own = np.abs(np.einsum("wii->wi", H))
-    there = own > 0.0
-    mean = np.exp(np.log(np.where(there, own, 1.0)).sum(axis=0) / np.maximum(there.sum(axis=0), 1))
+    """Weights for a unit geometric mean of the diagonal responses over the frequencies, in which a sharp peak counts little."""
+    response = np.abs(np.einsum("wii->wi", H))
+    there = response > 0.0
+    mean = np.exp(np.log(np.where(there, response, 1.0)).sum(axis=0) / np.maximum(there.sum(axis=0), 1))
     return np.asarray(1.0 / np.sqrt(mean))
 
 
-def spaced(band: tuple[float, float], points: int) -> np.ndarray:
-    """Frequencies of a band, evenly on a logarithmic scale."""
+def frequencies(band: tuple[float, float], points: int) -> np.ndarray:
+    """Frequencies of a band, spaced logarithmically."""
     low, high = limits(band)
-    if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 2:
-        raise InputError(f"points is {points!r}; it must be a whole number, 2 or more")
-    return np.geomspace(low or high / 10.0**DECADES, high, int(points))
+    return np.geomspace(low or high / 10.0**DECADES, high, whole_number("points", points, 2))
 
 
-def beside_the_axis(system: LinearPHDAE, band: tuple[float, float]) -> float:
-    """0 for a damped system, else a hundredth of the band's end."""
+def default_shift(system: LinearPHDAE, band: tuple[float, float]) -> float:
+    """0 for a damped system, otherwise a hundredth of the end of the band."""
     return limits(band)[1] / 100 if system.lossless else 0.0
 
 

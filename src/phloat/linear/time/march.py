@@ -1,4 +1,4 @@
-"""Motion of linear port-Hamiltonian systems: equal implicit midpoint steps from one factorisation."""
+"""Simulation of linear port-Hamiltonian systems: equal implicit midpoint steps with one factorisation."""
 
 from __future__ import annotations
 
@@ -13,213 +13,19 @@ import numpy as np
 from phloat.algebra.sparse import csr, largest
 from phloat.errors import InputError, PortError, ProjectedStartWarning, finite, positive, steps_or_said, unknown
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.linear.time.midpoint import MidpointSolver, nearest
-
-AGREES = 1e-9  # of the velocities: what may miss the joints and still be round-off
-
-
-class Signals(Protocol):
-    """Inputs over time, as vectors over the ports of a system."""
-
-    def at(self, t: float) -> np.ndarray: ...
-    def mean(self, t0: float, t1: float) -> np.ndarray: ...
-
-
-def march(
-    system: LinearPHDAE,
-    start: Mapping[str, object] | np.ndarray | None,
-    u: Signals,
-    *,
-    t_0: float,
-    t_end: float,
-    dt: float,
-    output: int | np.ndarray = 1,
-    controller: Callable[[float, LinearOutputs], Mapping[str, object]] | None = None,
-    every: float | None = None,
-) -> LinearResult:
-    """From rows at t_0 (by name, as a vector, or rest) to t_end, in equal steps of dt or a little less where dt does not divide.
-
-    `output` keeps every so many steps and the last, or the given times (lines between the steps around them). A `controller`
-    f(t, y) sets inputs at the beginning of a step, at every one or `every` so many seconds, and they are held.
-    """
-    steps_or_said(t_0, t_end, positive("dt", dt))
-    steps = int(np.ceil((t_end - t_0) / dt * (1 - 1e-9)))
-    times = t_0 + (t_end - t_0) / steps * np.arange(steps + 1)
-    h = (t_end - t_0) / steps
-    keep = _kept(times, output)
-    e = agreed(system, started(system, start), u.at(t_0))
-    step = MidpointSolver(system, h)
-    hand = Hand(system, controller, every)
-    moving = system.split if system.split >= 0 else system.rows.size
-    way, works, lost = np.zeros(moving), np.zeros(system.ports.size), 0.0
-    last = None
-    rows: list[tuple[np.ndarray, ...]] = []
-    for k in range(steps + 1):
-        hand.asked(times[k], e, way)
-        now, lam, mean = hand.over(u.at(times[k])), last, e
-        if k < steps:
-            input_ = hand.over(u.mean(times[k], times[k + 1]))
-            mean, lam = step.mean(e, input_)
-        assert lam is not None
-        if k in keep:
-            rows.append((e, lam if last is None else 0.5 * (last + lam), now, way, works, np.array(lost)))
-        if k < steps:
-            e, last = 2.0 * mean - e, lam
-            way = way + h * mean[:moving]
-            works = works + h * input_ * (system.B.T @ mean + system.B_lam.T @ lam)
-            lost += h * float(mean @ ((system.R - system.N) @ mean))  # less what circulatory loads bring in
-    if not np.isfinite(e).all():
-        raise InputError("the motion grows without bound: the energy is not definite (see system.passive)")
-    return _result(system, times[sorted(keep)], rows, output)
-
-
-class Hand:
-    """A controller at work: asked when its time has come, its answers held over the inputs that were given."""
-
-    def __init__(
-        self,
-        system: LinearPHDAE,
-        controller: Callable[[float, LinearOutputs], Mapping[str, object]] | None,
-        every: float | None,
-    ) -> None:
-        self.system, self.controller, self.every = system, controller, every
-        self.held: dict[str, np.ndarray] = {}
-        self.sampled = -np.inf
-
-    def asked(self, t: float, e: np.ndarray, way: np.ndarray) -> None:
-        if self.controller is None:
-            return
-        if self.every is not None and t < self.sampled + self.every * (1 - 1e-9):
-            return
-        first = self.every is None or self.sampled == -np.inf
-        self.sampled = t if first else self.sampled + (self.every or 0.0)
-        answer = self.controller(t, LinearOutputs(self.system, e, way))
-        if not isinstance(answer, Mapping):
-            raise InputError(f"the controller returned {answer!r} at t = {t:g} s; it must return {{port: value}}")
-        for name, value in answer.items():
-            if name not in self.system.ports:
-                raise InputError(
-                    f"the controller answers for {name!r} at t = {t:g} s; there are: {', '.join(self.system.ports)}"
-                )
-            shape = self.system.ports.shape(name)
-            number = np.ndim(np.asarray(value, dtype=object)) == 0 and shape == (1,)
-            said = f"controller, {name!r} at t = {t:g} s"
-            self.held[name] = finite(said, value, () if number else shape).reshape(shape)
-
-    def over(self, u: np.ndarray) -> np.ndarray:
-        """The given inputs, those of the controller in place of some."""
-        if not self.held:
-            return u
-        out = u.copy()
-        for name, value in self.held.items():
-            out[self.system.ports[name]] = value
-        return out
-
-
-def _kept(times: np.ndarray, output: int | np.ndarray) -> set[int]:
-    last = len(times) - 1
-    if isinstance(output, int):
-        return {*range(0, last + 1, output), last}
-    after = np.clip(np.searchsorted(times, output - 1e-9 * (times[1] - times[0])), 0, last)
-    return {*map(int, after), *map(int, np.maximum(after - 1, 0))}
-
-
-def _result(
-    system: LinearPHDAE, t: np.ndarray, rows: list[tuple[np.ndarray, ...]], output: int | np.ndarray
-) -> LinearResult:
-    values = [np.array(column) for column in zip(*rows, strict=True)]
-    if not isinstance(output, int):
-        k = np.clip(np.searchsorted(t, output) - 1, 0, len(t) - 2)
-        part = np.clip((output - t[k]) / (t[k + 1] - t[k]), 0.0, 1.0)
-        lines = []
-        for v in values:
-            p = part.reshape(-1, *[1] * (v.ndim - 1))
-            lines.append((1.0 - p) * v[k] + p * v[k + 1])
-        t, values = output, lines
-    e, lam, u, way, works, lost = values
-    return LinearResult(system, t, e, lam, u, way, works, lost)
-
-
-def started(system: LinearPHDAE, start: Mapping[str, object] | np.ndarray | None) -> np.ndarray:
-    size = system.rows.size
-    if start is None:
-        return np.zeros(size)
-    if not isinstance(start, Mapping):
-        return finite("the start", start, (size,))
-    e = np.zeros(size)
-    for name, value in start.items():
-        e[system.rows[name]] = finite(f"the start of {name}", value, system.rows.shape(name)).ravel()
-    return e
-
-
-def agreed(system: LinearPHDAE, e: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """e, projected onto the joints with the least change of energy where it misses them, with a note."""
-    if not system.multipliers.size:
-        return e
-    miss = np.abs(system.G @ e - system.B_lam @ u)
-    around = np.abs(system.G) @ np.abs(e) + np.abs(system.B_lam) @ np.abs(u)
-    off = miss > AGREES * max(float(around.max()), 1e-300)
-    if not off.any():
-        return e
-    worst = system.multipliers.owner(int(np.argmax(miss)))
-    warnings.warn(
-        f"the start misses {worst!r} by {miss.max():.3g}; the nearest motion that agrees with it is taken "
-        "(least change of kinetic energy)",
-        ProjectedStartWarning,
-        stacklevel=4,
-    )
-    return nearest(system, e, u)
-
-
-# --- outputs ---------------------------------------------------------------------------------------------------------
-#
-# What a controller sees of a linear system: the outputs of its ports, and how far they have come.
-
+from phloat.linear.time.midpoint import MidpointSolver, nearest_consistent
 
 WAY = ".way"
-
-
-class LinearOutputs(Mapping[str, Any]):
-    """y = Bᵀe by port name at one time, and its integral since the start: `y["elbow"]`, `y["elbow.way"]`.
-
-    A port of one component is a number.
-    """
-
-    def __init__(self, system: LinearPHDAE, e: np.ndarray, way: np.ndarray) -> None:
-        self.system, self.e, self.way = system, e, way
-
-    def __getitem__(self, name: str) -> Any:
-        port = str(name).removesuffix(WAY)
-        if name in self.system.ports:
-            return self._of(name, self.e)
-        if port != name and port in self.system.ports:
-            return self._of(port, self.way)
-        raise PortError(unknown("output", name, list(self)))
-
-    def _of(self, port: str, rows: np.ndarray) -> Any:
-        value = self.system.B[: len(rows), self.system.ports[port]].T @ rows
-        return value[0] if len(value) == 1 else value
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self.system.ports
-        yield from (f"{port}{WAY}" for port in self.system.ports)
-
-    def __len__(self) -> int:
-        return 2 * len(self.system.ports)
-
-
-# --- what a run of a linear system leaves: rows over time by name, outputs, multipliers, and th ----------------------
-#
-# What a run of a linear system leaves: rows over time by name, outputs, multipliers, and the books of its energy.
+AGREES = 1e-9  # of the velocities: violation of joints that is round-off
 
 
 @dataclass(frozen=True, eq=False)
 class LinearResult:
     """A motion of a linear system: `result["rod.v_P"]`, `result["tie.lam"]`, with time first; `result.y["push"]`.
 
-    `e` (times, rows), `lam` (times, multipliers; means of neighbouring steps), `way` (times, velocities) is ∫ v dt, exactly as the
-    steps add it up. `works` (times, inputs) is what each input has done and `lost` (times,) what damping has taken, so that at the
-    ends of steps energy − energy[0] = Σ works − lost to round-off. `info["deformation"]` is how far each field turns.
+    `e` (times, rows), `lam` (times, multipliers; means of neighbouring steps), `way` (times, velocities) is ∫ v dt, the sum of
+    the steps. `works` (times, inputs) is the work of each input and `lost` (times,) the dissipated energy, so that at the ends of
+    steps energy − energy[0] = Σ works − lost to round-off. `info["deformation"]` is the largest rotation of each field.
     """
 
     system: LinearPHDAE
@@ -252,7 +58,7 @@ class LinearResult:
 
     @cached_property
     def supplied(self) -> dict[str, np.ndarray]:
-        """The work that each port has done up to each time, (times,)."""
+        """The work of each port up to each time, (times,)."""
         return {name: self.works[:, where].sum(axis=1) for name, where in self.system.ports.slices.items()}
 
     @cached_property
@@ -262,7 +68,7 @@ class LinearResult:
 
     @property
     def residual(self) -> np.ndarray:
-        """What the books miss: H − H₀ − supplied + lost, round-off only, (times,)."""
+        """The error of the energy balance: H − H₀ − supplied + lost, round-off only, (times,)."""
         return self.energy - self.energy[0] - self.works.sum(axis=1) + self.lost
 
     def energy_of(self, part: str) -> np.ndarray:
@@ -273,28 +79,26 @@ class LinearResult:
         mine = self.system.rows.indices(names)
         others = np.setdiff1d(np.arange(self.system.rows.size), mine)
         if largest(self.system.E[mine][:, others]):
-            raise InputError(f"the energy of {part!r} is not its own: its rows share masses with others")
+            raise InputError(f"{part!r} has no energy of its own: its rows share mass with others")
         e = self.e[:, mine]
         return 0.5 * np.einsum("ti,it->t", e, csr(self.system.E[mine][:, mine]) @ e.T)
 
     def velocity(self, field: str) -> np.ndarray:
-        """How the points of a field move, (times, points, 3)."""
-        return self._seen(field, self.e)
+        """The velocities of the points of a field, (times, points, 3)."""
+        return self._field(field, self.e)
 
     def displacement(self, field: str) -> np.ndarray:
-        """How far the points of a field have come since the start, (times, points, 3)."""
-        return self._seen(field, self.way)
+        """The displacements of the points of a field since the start, (times, points, 3)."""
+        return self._field(field, self.way)
 
     def at(self, t: float) -> np.ndarray:
-        """e at any time of the run: a line between outputs, of the order of the scheme."""
+        """e at any time of the run, interpolated linearly between outputs (of the order of the scheme)."""
         time = float(finite("time", t, ()))
         if not self.t[0] <= time <= self.t[-1]:
             raise InputError(f"t = {time:g} s is outside the run, which goes from {self.t[0]:g} to {self.t[-1]:g} s")
-        k = int(np.clip(np.searchsorted(self.t, time) - 1, 0, max(len(self) - 2, 0)))
-        part = (time - self.t[k]) / (self.t[k + 1] - self.t[k]) if len(self) > 1 else 0.0
-        return (1.0 - part) * self.e[k] + part * self.e[min(k + 1, len(self) - 1)]
+        return _interpolated(self.t, self.e, np.array([time]))[0] if len(self) > 1 else self.e[0]
 
-    def _seen(self, field: str, rows: np.ndarray) -> np.ndarray:
+    def _field(self, field: str, rows: np.ndarray) -> np.ndarray:
         if field not in self.system.fields:
             raise PortError(unknown("field", field, self.system.fields))
         motion = self.system.fields[field].motion
@@ -302,3 +106,184 @@ class LinearResult:
 
     def __repr__(self) -> str:
         return f"LinearResult({len(self)} times from {self.t[0]:g} to {self.t[-1]:g} s of {self.system!r})"
+
+
+class LinearOutputs(Mapping[str, Any]):
+    """The outputs that a controller gets: y = Bᵀe by port name, and its integral since the start, `y["elbow.way"]`.
+
+    A port of one component is a number.
+    """
+
+    def __init__(self, system: LinearPHDAE, e: np.ndarray, way: np.ndarray) -> None:
+        self.system, self.e, self.way = system, e, way
+
+    def __getitem__(self, name: str) -> Any:
+        port = str(name).removesuffix(WAY)
+        if name in self.system.ports:
+            return self._of(name, self.e)
+        if port != name and port in self.system.ports:
+            return self._of(port, self.way)
+        raise PortError(unknown("output", name, list(self)))
+
+    def _of(self, port: str, rows: np.ndarray) -> Any:
+        value = self.system.B[: len(rows), self.system.ports[port]].T @ rows
+        return value[0] if len(value) == 1 else value
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.system.ports
+        yield from (f"{port}{WAY}" for port in self.system.ports)
+
+    def __len__(self) -> int:
+        return 2 * len(self.system.ports)
+
+
+class Signals(Protocol):
+    """Inputs over time, as vectors over the ports of a system."""
+
+    def at(self, t: float) -> np.ndarray: ...
+    def mean(self, t0: float, t1: float) -> np.ndarray: ...
+
+
+def march(
+    system: LinearPHDAE,
+    start: Mapping[str, object] | np.ndarray | None,
+    u: Signals,
+    *,
+    t_0: float,
+    t_end: float,
+    dt: float,
+    output: int | np.ndarray = 1,
+    controller: Callable[[float, LinearOutputs], Mapping[str, object]] | None = None,
+    every: float | None = None,
+) -> LinearResult:
+    """Simulates from rows at t_0 (by name, as a vector, or rest) to t_end, in equal steps of dt or a little less.
+
+    `output` is the number of steps from one output to the next, or the times of output (interpolated linearly). A `controller`
+    f(t, y) sets inputs at the beginning of each step, or of those `every` so many seconds; they are constant in between.
+    """
+    steps_or_said(t_0, t_end, positive("dt", dt))
+    steps = int(np.ceil((t_end - t_0) / dt * (1 - 1e-9)))
+    times = t_0 + (t_end - t_0) / steps * np.arange(steps + 1)
+    h = (t_end - t_0) / steps
+    keep = _output_steps(times, output)
+    e = consistent_start(system, start_rows(system, start), u.at(t_0))
+    solver = MidpointSolver(system, h)
+    control = _Control(system, controller, every)
+    moving = system.split if system.split >= 0 else system.rows.size
+    way, works, lost = np.zeros(moving), np.zeros(system.ports.size), 0.0
+    last = None
+    rows: list[tuple[np.ndarray, ...]] = []
+    for k in range(steps + 1):
+        control.update(times[k], e, way)
+        now, lam, mean = control.applied(u.at(times[k])), last, e
+        if k < steps:
+            input_ = control.applied(u.mean(times[k], times[k + 1]))
+            mean, lam = solver.mean(e, input_)
+        assert lam is not None
+        if k in keep:
+            rows.append((e, lam if last is None else 0.5 * (last + lam), now, way, works, np.array(lost)))
+        if k < steps:
+            e, last = 2.0 * mean - e, lam
+            way = way + h * mean[:moving]
+            works = works + h * input_ * (system.B.T @ mean + system.B_lam.T @ lam)
+            lost += h * float(mean @ ((system.R - system.N) @ mean))  # minus the work of nonconservative loads
+    if not np.isfinite(e).all():
+        raise InputError("the motion is unbounded: the energy is not definite (see system.passive)")
+    return _result(system, times[sorted(keep)], rows, output)
+
+
+class _Control:
+    """The inputs of a controller, which replace the given ones from one sample to the next."""
+
+    def __init__(
+        self,
+        system: LinearPHDAE,
+        controller: Callable[[float, LinearOutputs], Mapping[str, object]] | None,
+        every: float | None,
+    ) -> None:
+        self.system, self.controller, self.every = system, controller, every
+        self.held: dict[str, np.ndarray] = {}
+        self.sampled = -np.inf
+
+    def update(self, t: float, e: np.ndarray, way: np.ndarray) -> None:
+        """Calls the controller if a sample is due."""
+        if self.controller is None:
+            return
+        if self.every is not None and t < self.sampled + self.every * (1 - 1e-9):
+            return
+        first = self.every is None or self.sampled == -np.inf
+        self.sampled = t if first else self.sampled + (self.every or 0.0)
+        answer = self.controller(t, LinearOutputs(self.system, e, way))
+        if not isinstance(answer, Mapping):
+            raise InputError(f"the controller returned {answer!r} at t = {t:g} s; it must return {{port: value}}")
+        for name, value in answer.items():
+            if name not in self.system.ports:
+                raise InputError(
+                    f"the controller returns {name!r} at t = {t:g} s; there are: {', '.join(self.system.ports)}"
+                )
+            shape = self.system.ports.shape(name)
+            number = np.ndim(np.asarray(value, dtype=object)) == 0 and shape == (1,)
+            what = f"controller, {name!r} at t = {t:g} s"
+            self.held[name] = finite(what, value, () if number else shape).reshape(shape)
+
+    def applied(self, u: np.ndarray) -> np.ndarray:
+        """The given inputs, replaced by those of the controller."""
+        out = u.copy()
+        for name, value in self.held.items():
+            out[self.system.ports[name]] = value
+        return out
+
+
+def _output_steps(times: np.ndarray, output: int | np.ndarray) -> set[int]:
+    last = len(times) - 1
+    if isinstance(output, int):
+        return {*range(0, last + 1, output), last}
+    after = np.clip(np.searchsorted(times, output - 1e-9 * (times[1] - times[0])), 0, last)
+    return {*map(int, after), *map(int, np.maximum(after - 1, 0))}
+
+
+def _result(
+    system: LinearPHDAE, t: np.ndarray, rows: list[tuple[np.ndarray, ...]], output: int | np.ndarray
+) -> LinearResult:
+    values = [np.array(column) for column in zip(*rows, strict=True)]
+    if not isinstance(output, int):
+        t, values = output, [_interpolated(t, v, output) for v in values]
+    e, lam, u, way, works, lost = values
+    return LinearResult(system, t, e, lam, u, way, works, lost)
+
+
+def _interpolated(t: np.ndarray, values: np.ndarray, times: np.ndarray) -> np.ndarray:
+    k = np.clip(np.searchsorted(t, times) - 1, 0, len(t) - 2)
+    part = np.clip((times - t[k]) / (t[k + 1] - t[k]), 0.0, 1.0).reshape(-1, *[1] * (values.ndim - 1))
+    return np.asarray((1.0 - part) * values[k] + part * values[k + 1])
+
+
+def start_rows(system: LinearPHDAE, start: Mapping[str, object] | np.ndarray | None) -> np.ndarray:
+    """e at the start, from {row: values}, a vector or None for rest."""
+    size = system.rows.size
+    if start is None:
+        return np.zeros(size)
+    if not isinstance(start, Mapping):
+        return finite("the start", start, (size,))
+    e = np.zeros(size)
+    for name, value in start.items():
+        e[system.rows[name]] = finite(f"the start of {name}", value, system.rows.shape(name)).ravel()
+    return e
+
+
+def consistent_start(system: LinearPHDAE, e: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """e if it satisfies the joints; otherwise its projection with the least change of energy, with a warning."""
+    if not system.multipliers.size:
+        return e
+    miss = np.abs(system.G @ e - system.B_lam @ u)
+    around = np.abs(system.G) @ np.abs(e) + np.abs(system.B_lam) @ np.abs(u)
+    if miss.max() <= AGREES * max(float(around.max()), 1e-300):
+        return e
+    worst = system.multipliers.owner(int(np.argmax(miss)))
+    warnings.warn(
+        f"the start violates {worst!r} by {miss.max():.3g}; the nearest start that satisfies it is used "
+        "(least change of kinetic energy)",
+        ProjectedStartWarning,
+        stacklevel=4,
+    )
+    return nearest_consistent(system, e, u)

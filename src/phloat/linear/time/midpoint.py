@@ -3,8 +3,8 @@
     E (e₁ − e₀)/h = (J − R) ē + Gᵀλ + B ū,   G ē = B_λ ū,   ē = (e₀ + e₁)/2
     ⇒  H₁ − H₀ = h ȳᵀū − h ēᵀR ē   exactly,   ȳ = Bᵀē + B_λᵀλ
 
-Where the compliance is local to elements the stresses are eliminated, σ̄ = σ₀ + ½h C⁻¹Lᵀv̄, and what is factorised is
-M + ½h (R − J_vv) + ¼h² K beside the joints; otherwise the whole.
+If the compliance is local to elements the stresses are eliminated, σ̄ = σ₀ + ½h C⁻¹Lᵀv̄, and M + ½h (R − J_vv) + ¼h² K is
+factorised with the joints; otherwise the whole matrix.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import (
     Matrix,
@@ -22,17 +21,16 @@ from phloat.algebra.sparse import (
     largest,
     row_lengths,
     stacked,
+    symmetric_lu,
     weighted,
     zeros,
 )
 from phloat.errors import InputError
 from phloat.linear.form.phdae import LinearPHDAE
 
-SYMMETRIC = {"SymmetricMode": True}
 
-
-class Saddle:
-    """[[S, −Gᵀ], [−G, 0]] (x, λ) = (b, −c), scaled to entries of size one, each solution refined once."""
+class SaddleFactor:
+    """[[S, −Gᵀ], [−G, 0]] (x, λ) = (b, −c), scaled to entries of size one, with one step of iterative refinement."""
 
     def __init__(self, S: Matrix, G: Matrix) -> None:
         self.S, self.G, self.n = S, G, S.shape[0]
@@ -45,13 +43,10 @@ class Saddle:
         rows = csr(weighted(rows, self.row))
         whole = stacked([[scaled, -rows.T], [-rows, zeros(*2 * G.shape[:1])]])
         try:
-            # a tenth of the fill of the default on mixed plates, two thirds on conforming ones, and as accurate
-            self.factor = spla.splu(
-                whole.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=1e-3, options=SYMMETRIC
-            )
+            self.factor = symmetric_lu(whole, pivot=1e-3)
         except RuntimeError:
             raise InputError(
-                "the step cannot be made: some motion has neither mass nor stiffness, or rows of joints repeat each other"
+                "the matrix is singular: a motion has no mass and stiffness, or joints are redundant"
             ) from None
 
     def solve(self, b: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +60,7 @@ class Saddle:
 
 
 class MidpointSolver:
-    """The step of length h: (e₀, ū) ↦ (ē, λ)."""
+    """The factorised step of length h: (e₀, ū) ↦ (ē, λ)."""
 
     def __init__(self, system: LinearPHDAE, h: float) -> None:
         self.system, self.h = system, h
@@ -74,13 +69,13 @@ class MidpointSolver:
         self.B_lam = csr(system.B_lam[self.kept])
         self.inverse = _local_compliance(system)
         if self.inverse is None:
-            self.saddle = Saddle(csr(system.E - 0.5 * h * system.dynamics), self.G)
+            self.saddle = SaddleFactor(csr(system.E - 0.5 * h * system.dynamics), self.G)
         else:
             n = system.split
             self.M, self.L = csr(system.E[:n, :n]), csr(-system.J[:n, n:])
             self.flexing = csr(self.inverse @ self.L.T)  # σ̇ = C⁻¹Lᵀ v
             S = self.M + 0.5 * h * (system.R[:n, :n] - system.J[:n, :n]) + 0.25 * h * h * (self.L @ self.flexing)
-            self.saddle = Saddle(csr(S), csr(self.G[:, :n]))
+            self.saddle = SaddleFactor(csr(S), csr(self.G[:, :n]))
             self.B = csr(system.B[:n])
 
     def mean(self, e: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -98,14 +93,14 @@ class MidpointSolver:
         return mean, lam
 
 
-def nearest(system: LinearPHDAE, e: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """The state nearest to e, in the norm of the energy, that agrees with the joints: G e = B_λ u."""
+def nearest_consistent(system: LinearPHDAE, e: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """The state nearest to e, in the norm of the energy, that satisfies the joints: G e = B_λ u."""
     kept = np.setdiff1d(np.arange(system.multipliers.size), repeated(system.G))
-    return Saddle(system.E, csr(system.G[kept])).solve(system.E @ e, system.B_lam[kept] @ u)[0]
+    return SaddleFactor(system.E, csr(system.G[kept])).solve(system.E @ e, system.B_lam[kept] @ u)[0]
 
 
 def repeated(G: Matrix) -> np.ndarray:
-    """Numbers of rows that follow from the others."""
+    """Indices of rows that depend on the others."""
     mu = dependencies(G)
     if not mu.shape[1]:
         return np.zeros(0, dtype=int)
@@ -113,11 +108,7 @@ def repeated(G: Matrix) -> np.ndarray:
 
 
 def _local_compliance(system: LinearPHDAE) -> Matrix | None:
-    """C⁻¹ where the stresses can be eliminated element by element."""
+    """C⁻¹ if the stresses can be eliminated element by element, otherwise None."""
     n = system.split
-    if n < 0 or n == system.rows.size or system.circulatory:
-        return None
-    beside = (system.G[:, n:], system.B[n:], system.R[n:], system.R[:n, n:], system.J[n:, n:], system.E[:n, n:])
-    if any(largest(block) for block in beside):
-        return None
-    return block_inverse(csr(system.E[n:, n:]))
+    local = system.separable and n < system.rows.size and not system.circulatory and not largest(system.B[n:])
+    return block_inverse(csr(system.E[n:, n:])) if local else None

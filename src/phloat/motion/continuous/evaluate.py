@@ -1,7 +1,7 @@
 """All that depends on time and state in the equations of motion: ports, rows, momenta, forces, compiled.
 
     y = (q, v, d, λ, μ),   q = (r, θ or quaternion, η) and v = (V, ω, η̇) of every body, d what drives by velocity have moved
-    q̇ = K(q) (v + s Gᵀμ)                        μ holds the gaps beside their rates (Gear, Gupta and Leimkuhler)
+    q̇ = K(q) (v + s Gᵀμ)                        μ holds the gaps, λ their rates (Gear, Gupta and Leimkuhler)
     M(η) v̇ = f(q, v, t) + Gᵀλ                   M ω̇-rows: J ω̇ + c η̈ + J̇ω = p_ω × ω + …,   η-rows: + 2 ω·Γη̇ − ½ ∂_η(ωᵀJω)
     ḋ = rates of driven frames and targets
     0 = G v + what drives do to the gap,   0 = gap(q, d)
@@ -21,6 +21,7 @@ from phloat.motion.kernel.body import momenta
 from phloat.motion.kernel.law_calls import EFFORT, call_law
 from phloat.motion.kernel.machine.compiler import jit
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, fill
+from phloat.motion.kernel.machine.pointers import pointer
 from phloat.motion.kernel.ports import carry, clear, port_at
 from phloat.motion.kernel.rows import coefficients, looked_up, pull
 
@@ -158,7 +159,7 @@ def law(m, w, r, rate):
         force -= looked_up(m.data, R[r, t.R_DAMPER], R[r, t.R_N_DAMPER], rate)[0]
     if R[r, t.R_CALL] >= 0:
         out = R[r, t.R_COEF] + t.LAW_OUT
-        call_law(m.indices[R[r, t.R_CALL]], x, x, rate, 1.0, w, o + t.LAW_SIZE, out)
+        call_law(m.indices[R[r, t.R_CALL]], x, x, rate, 1.0, pointer(w), o + t.LAW_SIZE, out)
         force -= w[out + EFFORT]
     return force
 

@@ -72,9 +72,7 @@ def call_law(typing, address, x0, x1, rate, h, w, numbers, out):
         double = ir.DoubleType()
         kind = ir.FunctionType(ir.VoidType(), [double] * 4 + [double.as_pointer()] * 2)
         called = builder.inttoptr(args[0], kind.as_pointer())
-        held = signature.args[5]
-        data = context.make_array(held)(context, builder, args[5]).data if isinstance(held, types.Array) else args[5]
-        places = [builder.gep(data, [args[6]]), builder.gep(data, [args[7]])]
+        places = [builder.gep(args[5], [args[6]]), builder.gep(args[5], [args[7]])]
         builder.call(called, [*args[1:5], *places])
         return context.get_dummy_value()
 

@@ -14,7 +14,7 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import Packed
 from phloat.motion.law_ranges import begin_ranges, found_ranges
 from phloat.motion.result import EnergyAccounts, Result, past_events
-from phloat.motion.run.assembly import Assembly, assemble_run, unload_states
+from phloat.motion.run.assembly import RunBuffers, assemble_run, unload_states
 from phloat.motion.run.outputs import Outputs, Reader
 from phloat.motion.run.task import Task
 from phloat.motion.run.turns import turn_counter
@@ -75,7 +75,7 @@ class Run:
 
     missing: Callable[[], float] | None = None  # the energy residual so far, where the scheme counts works exactly
 
-    def __init__(self, task: Task, assembly: Assembly | None = None) -> None:
+    def __init__(self, task: Task, assembly: RunBuffers | None = None) -> None:
         self.task, self.t = task, task.t_0
         also = task.system.ports.also
         self.given = {also.get(name, name): signal for name, signal in task.inputs.signals.items()}

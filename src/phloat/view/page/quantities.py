@@ -13,6 +13,7 @@ from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.ledger import Ledger, energy_ledger
 from phloat.motion.result import COMPONENTS, Result
 from phloat.system.connection import Connection, End
+from phloat.system.jointed import sense
 from phloat.view.scene import BodyMotion, Drawing, body_motion
 
 Lines = dict[str, np.ndarray]
@@ -245,13 +246,13 @@ def _coordinate(result: Result, joint: Connection, row: Row, first: PortMotion, 
     angle = np.arctan2(*(np.einsum("ti,ti->t", D_A[:, :, a], D_B[:, :, b]) for a, b in pairs))
     if f"{joint.second.body}.theta" not in result.system.layout:
         return np.unwrap(angle)
-    turned = result[f"{joint.second.body}.theta"] - _theta(result, joint.first)
-    return turned + np.arctan2(np.sin(angle - turned), np.cos(angle - turned))
+    turned = sense(joint) * (_theta(result, joint.second) - _theta(result, joint.first))
+    return angle + 2 * np.pi * np.round((turned - angle) / (2 * np.pi))
 
 
 def _theta(result: Result, end: End) -> np.ndarray | float:
     name = f"{end.body}.theta"
-    return result[name] if name in result.system.layout else 0.0
+    return result[name] - end.turned if name in result.system.layout else -end.turned
 
 
 def _port_motion(result: Result, end: End) -> PortMotion:

@@ -46,7 +46,7 @@ def installed(module: str | None) -> bool:
 
 
 def global_names(code: CodeType) -> Iterator[str]:
-    """The globals that a function and those inside it ask for."""
+    """The globals that a function and those inside it use."""
     for instruction in dis.get_instructions(code):
         if instruction.opname in GLOBAL:
             yield str(instruction.argval)
@@ -57,12 +57,12 @@ def global_names(code: CodeType) -> Iterator[str]:
 
 class _Pickler(pickle.Pickler):
     def reducer_override(self, thing: Any) -> Any:
-        if isinstance(thing, FunctionType) and not (installed(thing.__module__) and _found(thing)):
+        if isinstance(thing, FunctionType) and not (installed(thing.__module__) and _importable(thing)):
             code = thing.__code__
             named = {n: thing.__globals__[n] for n in dict.fromkeys(global_names(code)) if n in thing.__globals__}
             state = (thing.__defaults__, thing.__kwdefaults__, named)
             made = (marshal.dumps(code), thing.__name__, thing.__qualname__, thing.__closure__)
-            return _function, made, state, None, None, _filled
+            return _function, made, state, None, None, _set_state
         if isinstance(thing, CellType):
             try:
                 return _cell, (), thing.cell_contents, None, None, _set_cell
@@ -77,8 +77,8 @@ class _Pickler(pickle.Pickler):
         return NotImplemented
 
 
-def _found(thing: Any) -> bool:
-    """Whether its name leads to it."""
+def _importable(thing: Any) -> bool:
+    """Whether importing its qualified name gives this function."""
     at: Any = sys.modules.get(thing.__module__)
     for name in thing.__qualname__.split("."):
         at = getattr(at, name, None)
@@ -86,14 +86,14 @@ def _found(thing: Any) -> bool:
 
 
 def _function(code: bytes, name: str, qualname: str, closure: tuple[CellType, ...] | None) -> FunctionType:
-    scope: dict[str, object] = {"__builtins__": builtins, "__name__": "phloat.many.by_value"}
+    scope: dict[str, object] = {"__builtins__": builtins, "__name__": "phloat.many.pickling"}
     out = FunctionType(marshal.loads(code), scope, name, None, closure)
     out.__qualname__ = qualname
     return out
 
 
-def _filled(function: FunctionType, state: tuple[Any, Any, dict[str, object]]) -> None:
-    """After the function is there: what it names may be itself."""
+def _set_state(function: FunctionType, state: tuple[Any, Any, dict[str, object]]) -> None:
+    """Sets defaults and globals after the function exists, since it may refer to itself."""
     function.__defaults__, function.__kwdefaults__ = state[0], state[1]
     function.__globals__.update(state[2])
 

@@ -1,4 +1,4 @@
-"""What a body on a mesh knows of itself: where its mass is, how it strains, how its boundary moves."""
+"""An elastic body on a mesh: its mass, its strains and the motion of its boundary."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Trace(NamedTuple):
     gyration: float = 0.0
 
 
-class Meshed(Protocol):
-    """An elastic body on a mesh, as what makes ports and floating bodies of it sees it (`Continuum` is one)."""
+class MeshBody(Protocol):
+    """An elastic body on a mesh, as ports and floating bodies need it: a `Continuum`, or a `MatrixBody`."""
 
     @property
     def recipe(self) -> Recipe: ...

@@ -1,4 +1,4 @@
-"""What a file of a mesh holds, whatever its format: points, blocks of cells, named sets; and the mesh made of it."""
+"""The content of a mesh file of any format (points, blocks of cells, named sets), and the mesh made from it."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def mesh_from_data(parts: MeshData, source: str) -> Mesh:
         raise InputError(f"{source} has cells of kind {name}: {listed}; there are {', '.join(cell.NODES)}")
     points = np.asarray(parts.points, dtype=float)
     points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
-    cells, place = _once(parts, top)
+    cells, place = _unique_cells(parts, top)
     if top == 2 and np.ptp(points[cells, 2]) > 1e-9 * np.ptp(points[cells, :2]):
         raise InputError(
             f"{source} holds surfaces only, which are not in one plane: {listed}; a solid needs tetrahedra or hexahedra "
             "inside (gmsh saves only what is in a physical group, if there are groups: put the volume in one too)"
         )
     if name in ("quad8", "hexahedron20"):
-        points, cells = _filled(kind, points, cells)
+        points, cells = _with_middles(kind, points, cells)
     regions = {}
     facets = {}
     for label, members in parts.sets.items():
@@ -87,7 +87,7 @@ def mesh_from_data(parts: MeshData, source: str) -> Mesh:
     used, numbers = np.unique(cells, return_inverse=True)
     new = np.full(len(points), -1)
     new[used] = np.arange(len(used))
-    boundaries = {label: _known(label, new[nodes], source) for label, nodes in facets.items()}
+    boundaries = {label: _require_known(label, new[nodes], source) for label, nodes in facets.items()}
     mesh = Mesh(kind, points[used], numbers.reshape(cells.shape), boundaries, regions)
     named = boundaries.keys() | regions.keys()  # gmsh writes sets of nodes under the same names
     return _with_node_sets(mesh, {label: new[ids] for label, ids in parts.node_sets.items() if label not in named})
@@ -102,7 +102,7 @@ def _corners(name: str, nodes: np.ndarray) -> np.ndarray:
     return nodes[:, : 2 if kind == "line" else cell.CORNERS[str(kind)]]
 
 
-def _once(parts: MeshData, top: int) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+def _unique_cells(parts: MeshData, top: int) -> tuple[np.ndarray, dict[int, np.ndarray]]:
     """All cells of the highest dimension, each once, and for each of their blocks the new numbers."""
     blocks = [k for k, (name, _) in enumerate(parts.blocks) if _dimension(name) == top]
     together = np.vstack([parts.blocks[k][1] for k in blocks])
@@ -118,7 +118,7 @@ def _distinct(facets: np.ndarray) -> np.ndarray:
     return facets[np.sort(first)]
 
 
-def _known(label: str, facets: np.ndarray, source: str) -> np.ndarray:
+def _require_known(label: str, facets: np.ndarray, source: str) -> np.ndarray:
     if (facets < 0).any():
         away = (facets < 0).any(axis=1).sum()
         raise InputError(
@@ -128,7 +128,7 @@ def _known(label: str, facets: np.ndarray, source: str) -> np.ndarray:
     return facets
 
 
-def _filled(kind: str, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _with_middles(kind: str, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Cells with corners and middles of edges (8 or 20 nodes) given the others, where the shape they have puts them.
 
     The middle of a face is ½ Σ edges − ¼ Σ corners, that of a hexahedron ¼ Σ edges − ¼ Σ corners: the same surface exactly.

@@ -1,4 +1,4 @@
-"""An elastic body known by exported matrices and the places of its nodes, as `floating` sees bodies on meshes."""
+"""An elastic body given by exported matrices and the places of its nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.body import Recipe
-from phloat.bodies.continua.meshed import MassSamples, Strains, Trace
+from phloat.bodies.continua.mesh_body import MassSamples, Strains, Trace
 from phloat.bodies.continua.patches import Patch
 from phloat.bodies.inertia import Sections
 from phloat.bodies.material import Damping
@@ -78,8 +78,8 @@ class NodeShape:
 
 
 @dataclass(frozen=True, eq=False)
-class Exported:
-    """A body from matrices (`Meshed`): `parts` are the coordinates of every interface, `interfaces` its nodes."""
+class MatrixBody:
+    """A body from matrices (a `MeshBody`): `parts` are the coordinates of every interface, `interfaces` its nodes."""
 
     recipe: Recipe
     samples: MassSamples

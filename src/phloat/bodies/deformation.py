@@ -1,4 +1,4 @@
-"""How far a body is from deforming little in its frame: rotations, strains, and the error that the model makes of it."""
+"""How well a body satisfies small deformation in its frame: rotations, strains, and the estimated error of the model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.beams.beam import Beam
-from phloat.bodies.beams.hypothesis import FREE, BeamWatch, Far, beam_watch
+from phloat.bodies.beams.deformation_error import FREE, BeamWatch, Far, beam_watch
 from phloat.bodies.body import Body
 from phloat.bodies.plates.plate import Plate
 from phloat.errors import InputError
@@ -26,29 +26,12 @@ TIMES = 16  # with the largest rotations, where strains and errors are looked at
 CUBIC, MEAN_CUBIC, SQUARE = 0.3, 0.15, 0.25
 
 
-class DeformationWatch(Protocol):
-    """Rotations, strains, deflections and errors of a body over time."""
-
-    def rotations(self, eta: np.ndarray) -> np.ndarray:
-        """Of sections within the frame, (times, places, 3)."""
-        ...
-
-    def strains(self, sigma: np.ndarray) -> np.ndarray:
-        """The largest at every place, (times, places)."""
-        ...
-
-    def deflections(self, eta: np.ndarray) -> np.ndarray:
-        """The largest displacement within the frame beside the size of the body, (times,)."""
-        ...
-
-    def errors(self, eta: np.ndarray, sigma: np.ndarray) -> np.ndarray:
-        """How far the model puts points of the body wrong, beside its size, (times,)."""
-        ...
-
-
 class Deformation(NamedTuple):
-    """The largest rotation (rad), strain and deflection beside the size of a body, the estimated error beside its size, the
-    time of that; of a beam the largest stretch N/EA, and M² L² |1/EI_y − 1/EI| / GJ, by which it would turn sideways."""
+    """The largest rotation (rad), strain and deflection of a body, the estimated error and the time of that; deflection and error
+    relative to the size of the body.
+
+    Of a beam the largest stretch N/EA, and M² L² |1/EI_y − 1/EI| / GJ, by which it would turn sideways.
+    """
 
     rotation: float
     strain: float
@@ -69,15 +52,17 @@ class MeshWatch:
     cubic: float
 
     def rotations(self, eta: np.ndarray) -> np.ndarray:
+        """Of sections within the frame, (times, places, 3)."""
         return (self.rotation @ eta.T).T.reshape(len(eta), -1, 3)
 
     def strains(self, sigma: np.ndarray) -> np.ndarray:
-        """S σ of the material, where there is one for all of the body."""
+        """The largest strain S σ of the material at every place, (times, places); zero if there are several materials."""
         if self._strain is None:
             return np.zeros((len(sigma), 1))
         return np.abs((self._strain @ sigma.T).T)
 
     def deflections(self, eta: np.ndarray) -> np.ndarray:
+        """The largest displacement within the frame relative to the size of the body, (times,)."""
         u = (self.displacement @ eta.T).T.reshape(len(eta), -1, 3)
         return np.linalg.norm(u, axis=-1).max(axis=1, initial=0.0) / self.body.extent
 
@@ -99,16 +84,16 @@ class MeshWatch:
         return csr(sp.kron(sp.eye_array(len(x)), np.linalg.inv(law()), format="csr") @ rows)
 
 
-def watch(body: Body) -> DeformationWatch | None:
-    """What looks at a body, made once; nothing of a rigid one."""
+def watch(body: Body) -> BeamWatch | MeshWatch | None:
+    """The watch of a body, built once; None for a rigid one."""
     if not body.coordinates:
         return None
-    if body not in _MADE:
-        _MADE[body] = beam_watch(body, body.recipe) if isinstance(body.recipe, Beam) else _mesh_watch(body)
-    return _MADE[body]
+    if body not in _WATCHES:
+        _WATCHES[body] = beam_watch(body, body.recipe) if isinstance(body.recipe, Beam) else _mesh_watch(body)
+    return _WATCHES[body]
 
 
-_MADE: WeakKeyDictionary[Body, DeformationWatch] = WeakKeyDictionary()
+_WATCHES: WeakKeyDictionary[Body, BeamWatch | MeshWatch] = WeakKeyDictionary()
 
 
 def _mesh_watch(body: Body) -> MeshWatch:
@@ -124,7 +109,7 @@ def _mesh_watch(body: Body) -> MeshWatch:
 def largest_deformation(
     body: Body, t: np.ndarray, eta: np.ndarray, sigma: np.ndarray, *, far: Far = FREE
 ) -> Deformation | None:
-    """The largest of it over time: eta (times, coordinates), sigma (times, stresses); `far` is what joints hold of a beam."""
+    """The largest deformation over time; eta (times, coordinates), sigma (times, stresses), `far` as in `BeamWatch.errors`."""
     found = largest_deformations(body, t, [(eta, sigma)], far=far)
     return found[0] if found else None
 

@@ -1,4 +1,4 @@
-"""Outcomes as they come in, from wherever: each sample once, in pieces that go to disk or stay in memory."""
+"""Collects the outcomes of samples, each once, into blocks on disk or in memory."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat import errors
-from phloat.many.question import Outcome
-from phloat.many.store import Description, EnsembleFolder, OutputForm, ResultBlock, form_of, piece_of
+from phloat.many.parametric_run import Outcome
+from phloat.many.store import Description, EnsembleFolder, OutputForm, ResultBlock, output_form, result_block
 
-SAMPLES = 4096  # to a piece at most
+SAMPLES = 4096  # of a block, at most
 BYTES = 32e6
-SECONDS = 10.0  # of work that a sweep may lose when it is ended by force
+SECONDS = 10.0  # of work that is lost at most if a sweep is killed
 
 
 class ResultBlocks:
-    """Where the results are: in memory, or some of the pieces in a folder, which are read one at a time."""
+    """Results in memory, or in files of a folder, which are read one at a time."""
 
     def __init__(
         self, form: OutputForm | None, folder: EnsembleFolder | None = None, numbers: Sequence[int] = ()
@@ -43,15 +43,15 @@ class ResultBlocks:
 
 @dataclass
 class SeenWarning:
-    """A warning that samples gave: how many, which one first, and its words."""
+    """A warning that samples gave: how many samples, which one first, and its message."""
 
     count: int
     first: int
     text: str
 
 
-class Gatherer:
-    """Takes outcomes, and writes a piece when enough have come together."""
+class Collector:
+    """Takes outcomes and writes a block when there are enough of them."""
 
     def __init__(self, table: np.ndarray, description: Description, folder: EnsembleFolder | None) -> None:
         self.table, self.description, self.folder = table, description, folder
@@ -62,17 +62,17 @@ class Gatherer:
         self.waiting: list[Outcome] = []
         self.size, self.since = 0, time.perf_counter()
 
-    def go_on(self) -> None:
-        """With what an earlier call has left in the folder."""
+    def resume(self) -> None:
+        """Reads the blocks that an earlier call has written to the folder."""
         assert self.folder is not None
         self.pieces.form = self.folder.form(self.description)
-        for number, piece in self.folder.whole(self.pieces.form, len(self.table)):
+        for number, piece in self.folder.readable_blocks(self.pieces.form, len(self.table)):
             self.known[piece.done] = True
             self.done += len(piece.done)
             self.failures += len(piece.failed)
             self.pieces.numbers.append(number)
         for number in set(self.folder.numbers()) - set(self.pieces.numbers):
-            self.folder.put_aside(number)
+            self.folder.set_aside(number)
 
     @property
     def missing(self) -> np.ndarray:
@@ -85,7 +85,7 @@ class Gatherer:
             self.known[outcome.sample] = True
             self.done += 1
             if outcome.outputs is not None and self.pieces.form is None:
-                self.pieces.form = form_of(outcome)
+                self.pieces.form = output_form(outcome)
             self.size += 0 if outcome.outputs is None else sum(x.nbytes for x in outcome.outputs.values())
             for kind, text in outcome.warned:
                 seen = self.seen.setdefault(kind, SeenWarning(0, outcome.sample, text))
@@ -96,10 +96,10 @@ class Gatherer:
             self.flush()
 
     def flush(self) -> None:
-        """What has come together as a piece."""
+        """Writes the outcomes since the last block as a block."""
         if not self.waiting:
             return
-        piece = piece_of(self.waiting, self.pieces.form)
+        piece = result_block(self.waiting, self.pieces.form)
         self.failures += len(piece.failed)
         if self.folder is None:
             self.pieces.kept.append(piece)
@@ -117,7 +117,7 @@ class Gatherer:
         if form is not None:
             shapes = {name: list(shape) for name, shape in form.shapes.items()}
             self.description |= {"outputs": shapes, "complex": list(form.complex), "single": form.single}
-        if not self.folder.taken:
+        if not self.folder.exists:
             self.folder.begin(self.description, self.table)
         elif before != self.description:
             self.folder.describe(self.description)

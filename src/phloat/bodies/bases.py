@@ -1,4 +1,4 @@
-"""Few coordinates for a beam that keep what it does: bending modes, their axial companions, some axial and torsion modes.
+"""Reduction bases of a beam: bending modes, their axial companions, some axial and torsion modes.
 
 Fields may be given, too (`fields_basis`): those of a basis made by `krylov`, `modal` or `pod`, parted into families.
 """
@@ -31,10 +31,13 @@ def beam_basis(
     The static response K⁻¹f to every column f of `loads` (coordinates × loads) is kept too.
     """
     parts = families(elastic, M_ff)
-    counts = dict.fromkeys(BENDING, _checked(parts, modes, axial, torsion)) | {"axial": axial, "torsion": torsion}
+    counts = dict.fromkeys(BENDING, _require_counts(parts, modes, axial, torsion)) | {
+        "axial": axial,
+        "torsion": torsion,
+    }
     many = {name: sum(counts[one] for one in name.split(AND)) for name in parts}
     fields = {name: _fields(part, many[name], loads[part.columns]) for name, part in parts.items()}
-    return _completed(parts, fields, elastic, len(loads))
+    return _with_companions(parts, fields, elastic, len(loads))
 
 
 def fields_basis(elastic: Elastic, M_ff: Matrix, V: np.ndarray) -> Basis:
@@ -45,10 +48,10 @@ def fields_basis(elastic: Elastic, M_ff: Matrix, V: np.ndarray) -> Basis:
         own = V[part.columns]
         there = np.sqrt(np.einsum("ik,ik->k", own, part.M @ own)) > FAINT * whole
         fields[name] = part.orthonormal(own[:, there])
-    return _completed(parts, fields, elastic, len(V))
+    return _with_companions(parts, fields, elastic, len(V))
 
 
-def _completed(parts: dict[str, BeamFamily], fields: dict[str, np.ndarray], elastic: Elastic, size: int) -> Basis:
+def _with_companions(parts: dict[str, BeamFamily], fields: dict[str, np.ndarray], elastic: Elastic, size: int) -> Basis:
     """With companions of bending and torsion fields where the beam stiffens, each family in its Ritz modes."""
     stretch = next((name for name in parts if "axial" in name.split(AND)), None)
     if stretch is not None and elastic.Q.value.size:
@@ -81,8 +84,8 @@ def _side_by_side(blocks: list[tuple[np.ndarray, np.ndarray]], rows: int) -> Mat
     return csr(out)
 
 
-def _checked(parts: dict[str, BeamFamily], modes: int | None, axial: int, torsion: int) -> int:
-    """`modes`, or a sentence."""
+def _require_counts(parts: dict[str, BeamFamily], modes: int | None, axial: int, torsion: int) -> int:
+    """`modes` as an int. Raises InputError if a count is not a whole number or there are fewer coordinates."""
     for name, value, least in (("modes", modes, 1), ("axial", axial, 0), ("torsion", torsion, 0)):
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
             raise InputError(f"{name} is {value!r}; it must be a whole number, {least} or more")
@@ -196,12 +199,7 @@ def _there(part: np.ndarray, M: Matrix, whole: np.ndarray) -> np.ndarray:
 
 
 # the stress resultants that belong together; in the order of the coordinates of a beam
-RESULTANTS = {
-    "axial": ("N",),
-    "bending along y": ("M_z", "Q_y"),
-    "bending along z": ("M_y", "Q_z"),
-    "torsion": ("T",),
-}
+RESULTANTS = {"axial": ("N",), "bending along y": ("M_z", "Q_y"), "bending along z": ("M_y", "Q_z"), "torsion": ("T",)}
 BENDING = ("bending along y", "bending along z")
 SHORTENING = (*BENDING, "torsion")  # families whose fields shorten the beam to second order
 AND = " and "  # between the names of families that are one
@@ -257,13 +255,13 @@ class BeamFamily:
         strain = self.D @ V
         root = la.cholesky(strain.T @ (self.C_inverse @ strain))  # RᵀR = VᵀKV, so that ω are the singular values of R
         _, omega, turn = la.svd(root)
-        V = _parted((V @ turn.T)[:, ::-1], omega[::-1])
+        V = _split_repeated((V @ turn.T)[:, ::-1], omega[::-1])
         V = V * np.sign(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])])
         omega = omega[::-1]
         return V, omega, self.stress(V) / omega
 
     def lowest(self, count: int) -> np.ndarray:
-        """The lowest eigenmodes of (K, M), by subspace iteration v ← K⁻¹Mv: equal frequencies are no trouble to it."""
+        """The lowest eigenmodes of (K, M), by subspace iteration v ← K⁻¹Mv: it copes with equal frequencies."""
         if count == 0:
             return np.zeros((self.size, 0))
         V, omega, _ = self.ritz(np.random.default_rng(0).normal(size=(self.size, min(self.size, 2 * count + 8))))
@@ -277,7 +275,7 @@ class BeamFamily:
         raise AccuracyError(f"{count} modes are off by {error:.1e} after {ITERATIONS} iterations; ask for fewer")
 
 
-def _parted(V: np.ndarray, omega: np.ndarray) -> np.ndarray:
+def _split_repeated(V: np.ndarray, omega: np.ndarray) -> np.ndarray:
     """One choice of fields where several have the same ω, as those of two like halves: any mixture of them would do. The first has
     all of the place that moves most, the second all that is left elsewhere, and so on."""
     V = V.copy()

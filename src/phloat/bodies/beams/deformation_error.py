@@ -1,9 +1,9 @@
-"""How far a beam is from bending little in its frame: the error of the small-deformation model, estimated from its own state.
+"""The error of the small-deformation model of a beam, estimated from its state.
 
 The model keeps ε = u_x' + ½ (u_y'² + u_z'²) and linear curvatures, with forces on the undeformed arms. The estimate puts the
 forces n and moments m of the model into the equations of the exact rod, m' = −r' × n, ψ' = J(ψ)⁻¹ C Rᵀ m, r' = R (1 + ε) e_x,
 once, and takes how far the axis moves: right to the first order that the model neglects. It moves as the held ends let it, and
-against the tension N. Two numbers stand beside it: the stretch N/EA, which ε leaves linear (½ u_x'² is not in it), and
+against the tension N. Two more numbers: the stretch N/EA, which ε leaves linear (½ u_x'² is not in it), and
 
     x² = M² L² |1/EI_y − 1/EI| / GJ,
 
@@ -48,7 +48,7 @@ class BeamWatch:
     displacement: Matrix
 
     def deflections(self, eta: np.ndarray) -> np.ndarray:
-        """The largest displacement within the frame beside the length, (times,)."""
+        """The largest displacement within the frame relative to the length, (times,)."""
         u = (self.displacement @ eta.T).T.reshape(len(eta), -1, 3)
         return np.linalg.norm(u, axis=-1).max(axis=1) / self.length
 
@@ -90,7 +90,7 @@ class BeamWatch:
         return ((moment**2).sum(axis=-1) * self.length**2 * unlike).max(axis=1)
 
     def errors(self, eta: np.ndarray, sigma: np.ndarray, far: Far = FREE) -> np.ndarray:
-        """The estimated error of the axis beside the length, (times,); `far` is what joints keep the far end from."""
+        """The estimated error of the axis per length, (times,); `far` are the motions of the far end that joints prevent."""
         psi, resultant = self.rotations(eta), self.resultants(sigma)
         N = resultant[..., 0]
         m = resultant[..., 1:] + np.stack([self.winding * N, 0.0 * N, 0.0 * N], axis=-1)
@@ -116,7 +116,7 @@ class BeamWatch:
         return self._from_end(load) - self.held * total
 
     def _moved(self, bend: np.ndarray, tangent: np.ndarray, more: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """How far the axis moves when the end with the larger moment is held; with none at both ends, beside its chord."""
+        """How far the axis moves when the end with the larger moment is held; with none at both ends, relative to its chord."""
         first, hinged = _ends(m)
         first = first[:, None, None]
         turn = np.where(first, self._from_start(bend), -self._from_end(bend))
@@ -208,7 +208,7 @@ def beam_watch(body: Body, beam: Beam) -> BeamWatch:
         element=np.repeat(np.arange(len(nodes) - 1), parts),
         **_elasticity(beam, nodes, s),
         fibre=np.stack([np.hypot(y, z), z, y], axis=1),
-        held=_held(conditions(beam.frame), s),
+        held=_frame_moments(conditions(beam.frame), s),
         stiffening=beam.stiffening,
         rotation=body.shape.rotation(s),
         stress=body.shape.stress(s),
@@ -229,7 +229,7 @@ def _elasticity(beam: Beam, nodes: np.ndarray, s: np.ndarray) -> dict[str, np.nd
     return {"compliance": compliance, "winding": radius(number) * number["pretwist"]}
 
 
-def _held(frame: Frame, s: np.ndarray) -> np.ndarray:
+def _frame_moments(frame: Frame, s: np.ndarray) -> np.ndarray:
     """What the places that a frame holds take of a moment that is missing before them: a step where the turn is held, else a
     ramp between two places whose deflections are."""
     out = np.zeros((len(s), 3))

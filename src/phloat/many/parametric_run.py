@@ -1,4 +1,4 @@
-"""What an ensemble asks of every sample: the system with these numbers, from where, for how long, and what of the run."""
+"""One run of an ensemble: parameters by name, the initial state, the arguments of `simulate`, and the outputs."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ SYSTEM = "system"  # an argument that is the system of the sample
 
 @dataclass(frozen=True, eq=False)
 class Varied:
-    """An argument of a run that is made for every sample, from the parameters that its function names."""
+    """An argument of a run that a function computes for every sample from the parameters that it names."""
 
     function: Callable[..., Any]
 
     @property
     def names(self) -> dict[str, object]:
-        """The parameters it takes, and their values unless told (`inspect.Parameter.empty`: there is none)."""
+        """The parameters it takes, and their defaults (`inspect.Parameter.empty`: there is none)."""
         return {n: p.default for n, p in inspect.signature(self.function).parameters.items() if n != SYSTEM}
 
-    def made(self, values: Mapping[str, float], system: object) -> Any:
-        """What the function makes of one sample."""
+    def evaluate(self, values: Mapping[str, float], system: object) -> Any:
+        """The value of the function for one sample."""
         known = {**values, SYSTEM: system}
         wanted = inspect.signature(self.function).parameters
         return self.function(**{name: known[name] for name in wanted if name in known})
@@ -67,7 +67,9 @@ def numbers_of(argument: object) -> dict[str, float]:
         own = numbers({"every": argument.every, "delay": argument.delay, "saturation": argument.saturation}).values
         return own | numbers_of(argument.controller)
     found = numbers(argument).values
-    ours = type(argument).__module__.startswith("phloat.control")  # it holds models, whose numbers are not its own
+    ours = type(argument).__module__.startswith(
+        "phloat.control"
+    )  # controllers contain models, whose numbers are not listed
     return {name: value for name, value in found.items() if "." not in name and "[" not in name} if ours else found
 
 
@@ -91,11 +93,11 @@ def _changed(value: Any, changes: Mapping[str, float]) -> Any:
 
 Start = State | Callable[[System], State] | Varied | None
 Outputs = dict[str, np.ndarray]
-ONE = "output"  # what the one number or array is called that an output function returns
+ONE = "output"  # name of an output that has none
 
 
 class Outcome(NamedTuple):
-    """One sample: its outputs, or what went wrong; what was warned of, and the times of the run."""
+    """One sample: its outputs or its error, its warnings, and the output times of the run."""
 
     sample: int
     outputs: Outputs | None
@@ -106,7 +108,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class ParametricRun:
     """A run with open parameters; `arguments` are those of simulate by name."""
 
     system: System
@@ -116,7 +118,7 @@ class Question:
     output: Callable[[Result], object] | None = None
 
     def __post_init__(self) -> None:
-        assert self.targets is not None  # names that are not there are found here
+        assert self.targets is not None  # raises InputError for unknown names
 
     # --- names -------------------------------------------------------------------------------------------------------
 
@@ -125,7 +127,7 @@ class Question:
         return table(self.system)
 
     @cached_property
-    def others(self) -> dict[str, tuple[str, str]]:
+    def other_numbers(self) -> dict[str, tuple[str, str]]:
         """Numbers that are not of the system, "u.motor" or "controller.every": whose they are, and how called there."""
         u = self.arguments.get("u")
         owners = {f"u.{name}": value for name, value in u.items()} if isinstance(u, Mapping) else {}
@@ -134,9 +136,9 @@ class Question:
         return {_joined(owner, name): (owner, name) for owner, some in found.items() for name in some}
 
     @cached_property
-    def wanted(self) -> dict[str, object]:
-        """Arguments of functions in varied(…), and their values unless told."""
-        return {name: default for x in self._varied() for name, default in x.names.items()}
+    def function_arguments(self) -> dict[str, object]:
+        """Arguments of functions in varied(…), and their defaults."""
+        return {name: default for x in self._varied_arguments() for name, default in x.names.items()}
 
     @cached_property
     def targets(self) -> tuple[tuple[tuple[str, str], ...], ...]:
@@ -147,43 +149,47 @@ class Question:
             raise InputError(f"parameter {twice[1]!r} is given twice; name it once")
         told = {name for kind, name in named if kind == "argument"}
         empty = inspect.Parameter.empty
-        if missing := [name for name, default in self.wanted.items() if default is empty and name not in told]:
+        if missing := [
+            name for name, default in self.function_arguments.items() if default is empty and name not in told
+        ]:
             raise InputError(f"a function in varied(…) takes {missing[0]!r}, which is not among the parameters")
         return out
 
     def _meant(self, key: Key) -> list[tuple[str, str]]:
         if isinstance(key, tuple):
             return [target for name in key for target in self._meant(name)]
-        if key in self.others:
+        if key in self.other_numbers:
             return [("other", key)]
-        if key in self.wanted:
+        if key in self.function_arguments:
             return [("argument", key)]
         try:
             return [("system", name) for name in self.table.named(key)]
         except InputError as error:
             if key in self.table.functions or any(key.startswith(name) for name in self.table.functions):
                 raise
-            raise InputError(unknown("parameter", key, (*self.table.places, *self.others, *self.wanted))) from error
+            raise InputError(
+                unknown("parameter", key, (*self.table.places, *self.other_numbers, *self.function_arguments))
+            ) from error
 
-    def _varied(self) -> list[Varied]:
+    def _varied_arguments(self) -> list[Varied]:
         u = self.arguments.get("u")
         inside = u.values() if isinstance(u, Mapping) else ()
         return [x for x in (self.start, *self.arguments.values(), *inside) if isinstance(x, Varied)]
 
     # --- one sample --------------------------------------------------------------------------------------------------
 
-    def asked(self, k: int, values: np.ndarray, *, watched: bool = True) -> Outcome:
-        """The k-th sample, whatever becomes of it; `watched` keeps its warnings (one thread at a time can do that)."""
+    def run_sample(self, k: int, values: np.ndarray, *, watched: bool = True) -> Outcome:
+        """Runs the k-th sample and catches its errors; `watched` records its warnings, which only one thread at a time can do."""
         if not watched:
             return self._outcome(k, values)
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             outcome = self._outcome(k, values)
-        warned = dict.fromkeys((w.category.__name__, str(w.message)) for w in said)
+        warned = dict.fromkeys((w.category.__name__, str(w.message)) for w in caught)
         return outcome._replace(warned=tuple(warned))
 
-    def as_it_is(self) -> Outcome:
-        """What becomes of the system with the numbers it has."""
+    def run_base(self) -> Outcome:
+        """Runs the system with its own numbers."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self._outcome(-1, None)
@@ -201,70 +207,74 @@ class Question:
         return Outcome(k, outputs, t=result.t, single=not isinstance(found, Mapping))
 
     def result(self, values: np.ndarray | None) -> Result:
-        """The run with these parameters; None: as the system is."""
-        given: dict[str, dict[str, float]] = {"system": self._as_is, "other": {}, "argument": {}}
-        if values is None and (empty := [n for n, d in self.wanted.items() if d is inspect.Parameter.empty]):
+        """The run with these parameters, or with those of the system if None."""
+        given: dict[str, dict[str, float]] = {"system": self._base_values, "other": {}, "argument": {}}
+        if values is None and (
+            empty := [n for n, d in self.function_arguments.items() if d is inspect.Parameter.empty]
+        ):
             raise InputError(f"{empty[0]!r} has no value of its own")
         if values is not None:
             given["system"] = {}
             for targets, value in zip(self.targets, values.tolist(), strict=True):
                 for kind, name in targets:
                     given[kind][name] = value
-        system = self.prepared.family.system(list(given["system"].values()))
-        other = self._other(system, given["other"], given["argument"])
-        return self.prepared.run_system(system, start=self._begun(system, given["argument"]), **other)
+        system = self.family_runs.family.system(list(given["system"].values()))
+        other = self._sample_arguments(system, given["other"], given["argument"])
+        return self.family_runs.run_system(system, start=self._start_state(system, given["argument"]), **other)
 
     @cached_property
-    def _as_is(self) -> dict[str, float]:
-        """The numbers that the system has where samples have others, in the order of `prepared`."""
+    def _base_values(self) -> dict[str, float]:
+        """The system's own values of the parameters that vary, in the order of `family_runs`."""
         named = [name for targets in self.targets for kind, name in targets if kind == "system"]
         return {name: self.table.places[name].value for name in named}
 
     @cached_property
-    def prepared(self) -> FamilyRuns:
-        """What runs of samples have in common."""
+    def family_runs(self) -> FamilyRuns:
+        """The runs of all samples, with what they share."""
         options = {n: x for n, x in self.arguments.items() if not isinstance(x, Varied)}
         if isinstance(u := options.get("u"), Mapping):
             options["u"] = {n: x for n, x in u.items() if not isinstance(x, Varied)}
         start: Any = self.start
         if not isinstance(start, State):
-            with suppress(Exception):  # samples say what is wrong
-                start = self._begun(self.system, {})
+            with suppress(Exception):  # samples report the error
+                start = self._start_state(self.system, {})
         t_end = options.pop("t_end", np.nan)
-        return FamilyRuns(system_family(self.system, tuple(self._as_is)), start, t_end, options)
+        return FamilyRuns(system_family(self.system, tuple(self._base_values)), start, t_end, options)
 
-    def _begun(self, system: System, values: Mapping[str, float]) -> State | None:
-        """Where the run of a sample begins; None where that is where the one before it began."""
+    def _start_state(self, system: System, values: Mapping[str, float]) -> State | None:
+        """The initial state of a sample; None if it is that of `family_runs`."""
         if self.start is None:
             return place(system)
         if isinstance(self.start, Varied):
-            return fits(system, self.start.made(values, system))
+            return fits(system, self.start.evaluate(values, system))
         if not isinstance(self.start, State):
             return fits(system, self.start(system))
-        if not self._bent:
+        if not self._bent_bodies:
             return None
         state = fits(system, self.start)
-        return state.with_values({f"{name}.eta": state[f"{name}.eta"] for name in self._bent})
+        return state.with_values({f"{name}.eta": state[f"{name}.eta"] for name in self._bent_bodies})
 
-    def _other(self, system: System, other: Mapping[str, float], values: Mapping[str, float]) -> dict[str, Any]:
-        """The arguments of simulate that this sample has for itself."""
+    def _sample_arguments(
+        self, system: System, other: Mapping[str, float], values: Mapping[str, float]
+    ) -> dict[str, Any]:
+        """The arguments of simulate that differ for this sample."""
         changes: dict[str, dict[str, float]] = {}
         for name, value in other.items():
-            owner, inner = self.others[name]
+            owner, inner = self.other_numbers[name]
             changes.setdefault(owner, {})[inner] = value
-        out = {n: x.made(values, system) for n, x in self.arguments.items() if isinstance(x, Varied)}
+        out = {n: x.evaluate(values, system) for n, x in self.arguments.items() if isinstance(x, Varied)}
         u = out.get("u", self.arguments.get("u"))
         inside = isinstance(u, Mapping) and any(isinstance(x, Varied) for x in u.values())
         if isinstance(u, Mapping) and (inside or changes.keys() - {"controller"}):
-            made = {n: x.made(values, system) if isinstance(x, Varied) else x for n, x in u.items()}
+            made = {n: x.evaluate(values, system) if isinstance(x, Varied) else x for n, x in u.items()}
             out["u"] = {n: with_numbers_of(x, changes.get(f"u.{n}", {})) for n, x in made.items()}
         if "controller" in changes:
             out["controller"] = with_numbers_of(self.arguments["controller"], changes["controller"])
         return out
 
     @cached_property
-    def _bent(self) -> list[str]:
-        """Bodies of the start whose stress is that of their deformation: it has to follow the stiffness."""
+    def _bent_bodies(self) -> list[str]:
+        """Bodies whose initial stress is that of their deformation, so that it has to follow the stiffness."""
         assert isinstance(self.start, State)
         state, out = self.start, []
         for name, body in self.system.bodies.items():
@@ -276,7 +286,7 @@ class Question:
 
 
 def error_text(error: Exception) -> str:
-    """An error as a sentence."""
+    """The message of an error, with a hint where one helps."""
     if isinstance(error, (InputError, ConvergenceError)):
         hint = ""
         if isinstance(error, ClosureError | JointError) or "close it with place" in str(error):
@@ -286,7 +296,7 @@ def error_text(error: Exception) -> str:
 
 
 def final_state(result: Result) -> dict[str, np.ndarray]:
-    """The last state by name: what is kept of a run unless told."""
+    """The last state by name: the default output of a run."""
     return {name: result.system.layout.of(result.e[-1], name) for name in result.system.layout}
 
 
