@@ -15,7 +15,7 @@ import pytest
 import phloat as ph
 from phloat.cli import console, examples, main
 from phloat.cli import run as running
-from phloat.motion.saving import recorder as record
+from phloat.motion.saving import recorder
 
 MODELS = Path(__file__).resolve().parents[2] / "examples" / "models"
 CRANK, BAR = str(MODELS / "crank_slider.yaml"), str(MODELS / "four_bar.yaml")
@@ -253,21 +253,21 @@ def test_an_installation_without_examples_says_where_they_are(said, monkeypatch,
 def test_an_interrupted_run_is_kept_and_goes_on_to_the_same_end(said, monkeypatch):
     step = ["--t-end", "20ms"]
     assert said("run", CRANK, *step, "-o", "whole", "--no-page", "-q") == (0, "")
-    written = record.Recorder.piece
+    written = recorder.Recorder.piece
 
     def interrupted(self, rows, memory, *, finished=False):
         written(self, rows, memory, finished=finished)
         if self.pieces == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(record, "SECONDS", 0.0)
-    monkeypatch.setattr(record.Recorder, "piece", interrupted)
+    monkeypatch.setattr(recorder, "SECONDS", 0.0)
+    monkeypatch.setattr(recorder.Recorder, "piece", interrupted)
     code, err = said("run", CRANK, *step, "-o", "part")
     assert code == 130
     assert "are kept in part; continue with: phloat run" in err and "--resume part" in err
     cut = ph.load_result("part")
     assert not cut.info["finished"] and 0 < len(cut) < 1001
-    monkeypatch.setattr(record.Recorder, "piece", written)
+    monkeypatch.setattr(recorder.Recorder, "piece", written)
     assert said("run", CRANK, "--resume", "part", "--no-page", "-q") == (0, "")
     one, other = ph.load_result("whole"), ph.load_result("part")
     np.testing.assert_array_equal(one.e, other.e)

@@ -24,7 +24,9 @@ from phloat.system.system import System
 STRETCHED, STRETCHED_LITTLE = 1e-2, 1e-3  # errors reported: 1 % of motions, 0.1 % of frequencies
 LARGE = 2.5e-3  # of the length: estimated errors from here on are reported
 LARGE_UNSTIFFENED = 1e-2
-LINEAR = 0.4  # error of a linear tip beside its length, by the square of its turn: 0.38 of a cantilever, ½ of a hinge
+LINEAR = (
+    0.4  # error of a linear tip relative to its length, by the square of its turn: 0.38 of a cantilever, ½ of a hinge
+)
 SAMPLES = 200  # times and points at which a linear motion is looked at, at most
 MOST = 32  # bodies whose joints are looked at
 AIM = 1e-4  # of the length: the error that the advised number of pieces is for
@@ -145,9 +147,9 @@ def _cure(body: Body, it: Deformation) -> str:
 
 # --- held ends -------------------------------------------------------------------------------------------------------
 #
-# Whether joints hold both ends of a beam: what its far end may not do beside the near one, whatever else moves.
+# Whether joints hold both ends of a beam: what its far end cannot do relative to the near one, whatever else moves.
 #
-# A motion r·w of an end beside the other is held where r is a combination of joint rows, r = Gᵀλ: by the ground or by rigid
+# A motion r·w of an end relative to the other is held where r is a combination of joint rows, r = Gᵀλ: by the ground or by rigid
 # bodies. Flexible neighbours give way, and hold nothing.
 
 

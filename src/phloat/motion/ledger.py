@@ -60,9 +60,9 @@ class Ledger:
 
     @property
     def relative(self) -> float:
-        """The largest residual beside the largest energy that was stored, supplied or dissipated in one place.
+        """The largest residual relative to the largest energy that was stored, supplied or dissipated in one place.
 
-        Where nothing moves these are round-off themselves; then it stands beside √ε `carried`, as places are known to ε.
+        Where nothing moves these are round-off themselves; then it is relative to √ε `carried`, as positions are known to ε.
         """
         lines = [line for part in self.parts.values() for line in part.values()]
         lines += [*self.stored.values(), *self.supplied.values(), *self.dissipated.values()]

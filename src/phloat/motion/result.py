@@ -271,7 +271,7 @@ class Result:
         return table + energy_tables(list(self.system.bodies), b.bodies[-1], done)
 
     def _missing(self) -> float | None:
-        """The largest energy residual, beside the largest energy or work; energy_ledger(result) has it line by line."""
+        """The largest energy residual relative to the largest energy or work; energy_ledger(result) has it line by line."""
         if self.accounts is None:
             return None
         b = self.accounts

@@ -17,7 +17,7 @@ from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays
 from phloat.motion.kernel.pack import Scalar, Side
-from phloat.motion.run.assembly import Assembly
+from phloat.motion.run.assembly import RunBuffers
 from phloat.motion.run.kernel_run import KernelRun
 from phloat.motion.run.task import Task
 from phloat.system.state import State
@@ -63,7 +63,7 @@ def exported(
 class Export:
     """The buffers of the kernel, sorted by shape and kind."""
 
-    run: Assembly
+    run: RunBuffers
     dropped: set[int]
     apart: bool = False
 

@@ -1,7 +1,7 @@
 """All that depends on time and state in the equations of motion: ports, rows, momenta, forces, compiled.
 
     y = (q, v, d, λ, μ),   q = (r, θ or quaternion, η) and v = (V, ω, η̇) of every body, d what drives by velocity have moved
-    q̇ = K(q) (v + s Gᵀμ)                        μ holds the gaps beside their rates (Gear, Gupta and Leimkuhler)
+    q̇ = K(q) (v + s Gᵀμ)                        μ holds the gaps, λ their rates (Gear, Gupta and Leimkuhler)
     M(η) v̇ = f(q, v, t) + Gᵀλ                   M ω̇-rows: J ω̇ + c η̈ + J̇ω = p_ω × ω + …,   η-rows: + 2 ω·Γη̇ − ½ ∂_η(ωᵀJω)
     ḋ = rates of driven frames and targets
     0 = G v + what drives do to the gap,   0 = gap(q, d)

@@ -34,7 +34,7 @@ class Dense:
         return self.backsolve(self.lu, self.pivots, b)[0]
 
 
-def factorise(A: np.ndarray | Matrix) -> Factors | None:
+def lu_factors(A: np.ndarray | Matrix) -> Factors | None:
     """A factorised, or nothing where it is singular."""
     if isinstance(A, np.ndarray):
         dense = Dense(A)

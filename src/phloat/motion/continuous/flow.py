@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from phloat.algebra.sparse import csr
 from phloat.motion.continuous import evaluate as at
 from phloat.motion.continuous import residual as compiled
-from phloat.motion.continuous.factors import DENSE, factorise
+from phloat.motion.continuous.factors import DENSE, lu_factors
 from phloat.motion.continuous.pattern import JacobianPattern, by_velocity, drive_map, y_layout
 from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.inputs.drives import Moving
@@ -21,7 +21,7 @@ from phloat.motion.inputs.signals import FIRST, Signal
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.step import snapshot
 from phloat.motion.kernel.tables import LAM
-from phloat.motion.run.assembly import Assembly, load_state, unload_states
+from phloat.motion.run.assembly import RunBuffers, load_state, unload_states
 from phloat.motion.run.compilation import compile_apart
 from phloat.motion.run.task import Task
 from phloat.system.state import State
@@ -38,7 +38,7 @@ class Flow:
 
     task: Task
     signals: dict[str, Signal]
-    assembly: Assembly
+    assembly: RunBuffers
     evaluations: int = 0
     jacobians: int = 0
     y_layout: at.Places = field(init=False)
@@ -148,7 +148,7 @@ class Flow:
         return np.concatenate(parts)
 
     def _units(self, y: np.ndarray) -> np.ndarray:
-        """Sizes beside which numbers are nudged."""
+        """Sizes that differences are relative to."""
         out = np.ones(self.size)
         for numbers in (part for pair in self.kinds for part in pair if len(part)):
             out[numbers] = max(float(np.abs(y[numbers]).max()), 0.1)
@@ -234,7 +234,7 @@ class Flow:
             return y
         zero, F, out = np.zeros(self.size), np.empty(self.size), y.copy()
         saddle = self.saddle(s, y)
-        factor = factorise(saddle.toarray() if self.size <= DENSE else saddle)
+        factor = lu_factors(saddle.toarray() if self.size <= DENSE else saddle)
         G = saddle[count:, :count].toarray()
         nearer = self.places.scale[:, None] * G.T
         if factor is None or np.linalg.cond(G @ nearer) > SINGULAR:  # a dead point, where rows repeat each other

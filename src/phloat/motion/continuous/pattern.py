@@ -13,7 +13,7 @@ from phloat.motion.continuous import evaluate as at
 from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Path, Swivel
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.model import Model
-from phloat.motion.run.assembly import Assembly
+from phloat.motion.run.assembly import RunBuffers
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +204,7 @@ def _joined(parts: Iterable[np.ndarray]) -> np.ndarray:
 KINDS = {Coordinate: at.COORDINATE, Frame: at.FRAME, Swivel: at.SWIVEL}
 
 
-def y_layout(run: Assembly) -> at.Places:
+def y_layout(run: RunBuffers) -> at.Places:
     """The tables; the buffer w of the run grows by what they need."""
     model, packed = run.packed.model, run.packed
     B, E, J, R = model.bodies, model.ends, model.entries, model.rows
@@ -254,7 +254,7 @@ def y_layout(run: Assembly) -> at.Places:
     return at.Places(bodies, rows, ends, drives, run.given_at, sizes, np.ones(v))
 
 
-def by_velocity(run: Assembly, motion: Moving) -> bool:
+def by_velocity(run: RunBuffers, motion: Moving) -> bool:
     """Whether what a drive has moved must be integrated: a position is given, and what nobody moves stays."""
     signal = run.signals.get(motion.name)
     return signal is not None and not isinstance(signal, Path)

@@ -11,7 +11,7 @@ from phloat.motion.kernel.machine.compiler import jit, making
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, dot_4, fill
 from phloat.motion.kernel.rows import noted
 
-NUDGE = 1e-6  # of a difference, beside the size of a number: 1e-12 is lost, and 1e-10 by round-off
+NUDGE = 1e-6  # of a difference, relative to the size of a number: 1e-12 is lost, and 1e-10 by round-off
 
 
 @jit

@@ -29,7 +29,7 @@ from phloat.system.system import System, fits
 
 # load steps and method, one after the other: of what stands by itself, and of what can move
 STRUCTURE = ((1, newton), (8, newton), (1, descend), (40, newton))
-UNSTABLE = -1e-9  # lowest stiffness, beside that of the bodies and their loads
+UNSTABLE = -1e-9  # lowest stiffness, relative to that of the bodies and their loads
 MECHANISM = ((1, descend), (1, newton), (8, newton), (40, newton))
 
 

@@ -22,7 +22,7 @@ from phloat.system.jointed import ball_joints, ends, half_turned, in_velocities,
 from phloat.system.state import State, checked, resting
 from phloat.system.system import Connection, End, System, port_state
 
-CLOSED = 1e-11  # the gap that counts as closed, beside the size of the mechanism
+CLOSED = 1e-11  # the gap that counts as closed, relative to the size of the mechanism
 RESTARTS, AGREED = 20, 4  # give up early when so many tries more end with the same gap
 APART = 10.0  # added to the gap of joints that close half a turn away
 

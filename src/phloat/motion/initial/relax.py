@@ -20,7 +20,7 @@ LONGEST = 0.7  # radians, or extents of the system, in one step
 NEUTRAL = 1e-9  # weight that holds what no force moves
 DENSE = 400  # unknowns up to which the lowest curvature is computed
 CLOSED = 1e-13  # of the extent of the system, or of one for directions
-BALANCED, GOOD_ENOUGH = 1e-12, 1e-8  # forces left, beside those that balance
+BALANCED, GOOD_ENOUGH = 1e-12, 1e-8  # residual forces, relative to those that balance
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class BalancePoint:
 
     @cached_property
     def left(self) -> np.ndarray:
-        """Forces out of balance, each beside what it is the balance of and a little of the largest, now or at the start."""
+        """Residual forces, each relative to the sum of its terms and a little of the largest force, now or at the start."""
         size = (self.at.size + abs(self.at.G).T @ np.abs(self.lam)) * self.metric.scale
         most = max(size.max(initial=0.0), self.task.force, 1e-300)
         return np.abs(self.task.soft @ self.least[0]) * self.metric.scale / (size + 1e-3 * most)
@@ -114,7 +114,7 @@ def _descent_step(here: BalancePoint, mu: float) -> tuple[BalancePoint | None, f
 
 
 def lowest_curvature(here: BalancePoint, K: Matrix) -> float:
-    """The lowest eigenvalue of K beside W on motions that the joints allow; 0 where that would cost too much."""
+    """The lowest eigenvalue of K relative to W on motions that the joints allow; 0 where that would cost too much."""
     if K.shape[0] > DENSE:
         return 0.0
     S = sp.diags_array(1.0 / here.task.stiff)

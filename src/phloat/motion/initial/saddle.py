@@ -71,7 +71,7 @@ class SaddleSystem:
         return np.concatenate([self.scale * (f + self.G.T @ lam - self.M @ x), self.weight * (b - self.G @ x)])
 
     def miss(self, x: np.ndarray, b: np.ndarray, background: float = 0.0) -> np.ndarray:
-        """G x − b in scaled rows, beside the size of all x and b (and of what else they come from)."""
+        """G x − b in scaled rows, relative to the size of all x and b (and of what else they come from)."""
         size = self.size(x) + float(np.abs(self.weight * b).max(initial=0.0)) + background
         return self.weight * (self.G @ x - b) / max(size, 1e-300)
 

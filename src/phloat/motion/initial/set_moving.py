@@ -28,7 +28,7 @@ from phloat.system.jointed import ball_joints, ends, in_velocities, scattered
 from phloat.system.state import State, checked
 from phloat.system.system import System, fits
 
-FEASIBLE = 1e-10  # beside the largest velocity, rows and velocities scaled
+FEASIBLE = 1e-10  # relative to the largest velocity, rows and velocities scaled
 NOTHING = 1e-14  # m/s or rad/s: round-off of velocities that are zero, as those of a mechanism that is locked
 LIGHT = 1e-6  # weight of rigid motion while deformation is made least
 VELOCITIES = ("v_P", "omega", "eta_dot")
@@ -83,7 +83,7 @@ class VelocityProblem:
         )
 
     def least_energy(self, free: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The free ones of least kinetic energy beside the others as they are."""
+        """The free velocities of least kinetic energy, the others fixed."""
         saddle = SaddleSystem(csr(self.M[free][:, free]), csr(self.G[:, free]))
         right = self.b - self.G @ w
         x, _ = saddle.solve(-(self.M @ w)[free], right)

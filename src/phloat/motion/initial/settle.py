@@ -145,7 +145,7 @@ class SteadyMotion:
         return Loads(f, size, csr(at.E[where][:, where]), csr(at.G[:, where]), right)
 
     def residual(self, state: State, loads: Loads, a: np.ndarray, lam: np.ndarray) -> tuple[float, str]:
-        """The largest force out of balance beside what it is the balance of; accelerations and gaps that miss count too."""
+        """The largest residual force relative to the sum of its terms; residuals of accelerations and gaps count too."""
         M_r = loads.M[:, self.rigid]
         left = np.abs(loads.f + loads.G.T @ lam - M_r @ a) / self.task.stiff
         size = (loads.size + abs(loads.G).T @ np.abs(lam) + abs(M_r) @ np.abs(a)) / self.task.stiff

@@ -188,7 +188,7 @@ class Statics:
         return np.concatenate(parts)
 
     def open_by(self, state: State) -> float:
-        """The largest gap, beside the extent of the system where it is a length."""
+        """The largest gap, relative to the extent of the system if it is a length."""
         return float(np.abs(self.gap(state) / self._gap_units).max(initial=0.0))
 
     @cached_property

@@ -59,7 +59,7 @@ def with_velocities(system: System, state: State, w: np.ndarray) -> State:
 
 
 def require_closed(system: System, state: State) -> None:
-    """Raises InputError where a joint is open: lengths beside the size of the mechanism, directions beside one."""
+    """Raises InputError where a joint is open: lengths relative to the size of the mechanism, directions to one."""
     for name, gap in gaps(system, state).items():
         if (np.abs(gap) > CLOSED * gap_units(system.joints[name].closed, system.size)).any():
             raise InputError(f"joint {name!r} is open by {np.abs(gap).max():.3g}; close it with place(system, …)")
@@ -97,7 +97,7 @@ def consistent_state(system: System, state: State, u: np.ndarray, rows: tuple[Ma
 
 
 TURN = 0.02  # radians between the configurations of the difference: (0.02)⁶/140 is lost, and 1e-14 by round-off
-FEASIBLE = 1e-7  # of scaled rows beside the largest acceleration
+FEASIBLE = 1e-7  # of scaled rows, relative to the largest acceleration
 
 
 def accelerations(system: System, state: State, u: Inputs, t: float) -> tuple[np.ndarray, np.ndarray]:
@@ -109,10 +109,10 @@ def accelerations(system: System, state: State, u: Inputs, t: float) -> tuple[np
     right = at.B_lam @ u.rate(t) + convective(system, state, u.at(t))
     saddle = SaddleSystem(M, G)
     w_dot, lam = saddle.solve(force[where], right)
-    beside = _fastest_turn(system, state) * saddle.size(state.e[where]) + float(
+    background = _fastest_turn(system, state) * saddle.size(state.e[where]) + float(
         np.linalg.norm(saddle.scale * force[where])
     )
-    _require_feasible(system, saddle.miss(w_dot, right, beside))
+    _require_feasible(system, saddle.miss(w_dot, right, background))
     rates = force + at.G.T @ lam
     e_dot = _stress_rates(system, at, rates)
     e_dot[where] = w_dot
@@ -180,7 +180,7 @@ def _require_feasible(system: System, miss: np.ndarray) -> None:
         name = system.multipliers.owner(int(np.argmax(size)))
         raise JointError(
             f"no accelerations keep joint {name!r} closed (relative miss {size.max():.1e}): the joints repeat each other "
-            "where the system stands, but not where it moves to; place it a little beside"
+            "where the system stands, but not where it moves to; place it a little away"
         )
 
 

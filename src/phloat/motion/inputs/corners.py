@@ -33,6 +33,8 @@ class Stops:
 
     def after(self, t: float) -> float:
         """The first stop after t; infinite if there is none."""
+        if not len(self.times):
+            return np.inf
         k = int(self.times.searchsorted(t, side="right"))
         return float(self.times[k]) if k < len(self.times) else np.inf
 

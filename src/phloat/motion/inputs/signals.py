@@ -205,7 +205,7 @@ class Resolved(Function):
     def _resolved(self, a: float, b: float, whole: np.ndarray) -> np.ndarray:
         """The mean over [a, b], which is `whole` by its Gauss points alone.
 
-        Parts are halved all at once: what a part weighs is measured beside the largest of all, not beside its own size, which is
+        Parts are halved all at once: what a part weighs is measured relative to the largest of all, not to its own size, which is
         nothing in the tail of a pulse.
         """
         starts, ends, known = np.array([a]), np.array([b]), whole[None]

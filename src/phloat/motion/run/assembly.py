@@ -31,7 +31,7 @@ EFFORTS = {"force": "velocity", "torque": "spin"}  # rows along which efforts ac
 
 
 @dataclass(eq=False)
-class Assembly:
+class RunBuffers:
     """The buffers of a run, and where its inputs and drives are in them."""
 
     system: System
@@ -57,7 +57,7 @@ class Assembly:
         return out
 
 
-def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: float) -> Assembly:
+def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: float) -> RunBuffers:
     """Entries for joints, elements and every port that has a signal."""
     angles = joint_coordinates(system, state)
     entries: list[Entry] = []
@@ -86,7 +86,7 @@ def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: f
         for motion, kind, row in moves.get(entry.name, []):
             moving.append(motion)
             moving_at += _places(model, j, kind, row)
-    run = Assembly(
+    run = RunBuffers(
         system,
         signals,
         out,
@@ -215,7 +215,7 @@ def _side(body: int, port: Port) -> Side:
 # --- states in and out -----------------------------------------------------------------------------------------------
 
 
-def load_state(run: Assembly, state: State) -> None:
+def load_state(run: RunBuffers, state: State) -> None:
     """Writes a state to the buffers: r and V of the mass centre, pre-stress, ports at the start, targets of closed rows."""
     w, model = run.packed.w, run.packed.model
     for i, (name, arrays) in enumerate(run.packed.arrays.items()):
@@ -244,7 +244,7 @@ def load_state(run: Assembly, state: State) -> None:
     _measure_gaps(run)
 
 
-def _measure_gaps(run: Assembly) -> None:
+def _measure_gaps(run: RunBuffers) -> None:
     """Gaps at the start: closed rows stay where they are (they were checked to be closed); hinges keep their turns."""
     w, model = run.packed.w, run.packed.model
     for entry in model.entries:
@@ -259,10 +259,10 @@ def _measure_gaps(run: Assembly) -> None:
                 w[row[t.R_COEF] + t.TARGET0] = w[row[t.R_COEF] + t.TARGET1] = gap
 
 
-def unload_states(run: Assembly, kept: np.ndarray, only: str | None = None) -> np.ndarray:
+def unload_states(run: RunBuffers, kept: np.ndarray, only: str | None = None) -> np.ndarray:
     """Snapshots (times × kept numbers) as vectors e of the state (times × layout); of `only` one body, and zero elsewhere.
 
-    A row comes out the same, bit for bit, whatever rows stand beside it: BLAS would not do that.
+    A row comes out the same, bit for bit, whatever the other rows are: BLAS would not do that.
     """
     system, first = run.system, run.packed.first
     e = np.zeros((len(kept), system.layout.size))
@@ -295,7 +295,7 @@ def unload_states(run: Assembly, kept: np.ndarray, only: str | None = None) -> n
     return e
 
 
-def _stresses(run: Assembly, i: int, arrays: Arrays, eta: np.ndarray) -> np.ndarray:
+def _stresses(run: RunBuffers, i: int, arrays: Arrays, eta: np.ndarray) -> np.ndarray:
     """σ = C⁻¹ε(η) + pre-stress, which is an invariant."""
     elastic = arrays.body.elastic
     Q = elastic.Q

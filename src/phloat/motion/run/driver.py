@@ -120,9 +120,9 @@ def _call_controller(stepper: Stepper) -> None:
     run, task = stepper.run, stepper.run.task
     if task.controller is None:
         return
-    span = task.t_end - task.t_0
-    due = run.t >= run.due - 1e-9 * (task.every or 0.0) - NEAR * span
-    if (stepper.at_node or due) and task.t_end - run.t > NEAR * span:
+    near = NEAR * (task.t_end - task.t_0)
+    due = stepper.at_node or run.t >= run.due - 1e-9 * (task.every or 0.0) - near
+    if due and task.t_end - run.t > near:
         before = run.sampled
         run.control(stepper.outputs())
         if stepper.adaptive and run.sampled != before:

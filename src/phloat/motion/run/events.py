@@ -13,7 +13,7 @@ from phloat.motion.run.outputs import Outputs
 from phloat.system.state import State
 
 Action = Callable[[float, State], State | None]
-LOOKED = tuple(k / 8 for k in range(1, 8))  # parts of a step where an event is looked at, beside its extrema
+LOOKED = tuple(k / 8 for k in range(1, 8))  # parts of a step where an event is evaluated, with its extrema
 HELD = 5e-324  # ±, the smallest number: a zero that counts as being on this side
 ZERO = 1e-12  # of what a value changes by in a step: its round-off
 AT_ONCE = 1e-9  # of a step: where a held zero crosses so soon, it crosses at the start of the step

@@ -22,7 +22,7 @@ from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, exchange, set_s
 from phloat.motion.kernel.tables import LAM
 from phloat.motion.law_ranges import stamp_times, watched_places
 from phloat.motion.result import Result
-from phloat.motion.run.assembly import Assembly
+from phloat.motion.run.assembly import RunBuffers
 from phloat.motion.run.compilation import compile_apart
 from phloat.motion.run.run import Run
 from phloat.motion.run.task import Task
@@ -97,7 +97,7 @@ class KernelRun(Run):
     """
 
     def __init__(
-        self, task: Task, assembly: Assembly | None = None, tolerance: float | None = None, parts: Parts = WHOLE
+        self, task: Task, assembly: RunBuffers | None = None, tolerance: float | None = None, parts: Parts = WHOLE
     ) -> None:
         compile_apart()
         super().__init__(task, assembly)
@@ -221,7 +221,7 @@ class KernelRun(Run):
 
     def snapshot(self) -> Snapshot:
         p, rows = self.packed, self.rows
-        arrays = (self.sizes.copy(), p.w.copy(), p.iw.copy(), self.bank.copy(), self.assembly.moved.copy(), self.turned)
+        arrays = (self.sizes, p.w.copy(), p.iw.copy(), self.bank.copy(), self.assembly.moved.copy(), self.turned)
         return Snapshot(self.t, self.h, *arrays, rows.count, rows.pending)
 
     def restore(self, there: Snapshot) -> None:

@@ -48,7 +48,7 @@ def memory_of(run: KernelRun) -> dict[str, np.ndarray]:
 
 
 def recall(run: KernelRun) -> Memory:
-    """Restores the run from the memory of its task, if that has one; returns what a stepper must know beside it."""
+    """Restores the run from the memory of its task, if that has one; returns the memory, with what a stepper must know."""
     memory = run.task.memory
     if memory is None:
         return {}

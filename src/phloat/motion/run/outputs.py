@@ -13,7 +13,7 @@ from phloat.errors import PortError, unknown
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import packed
 from phloat.motion.kernel.read import read
-from phloat.motion.run.assembly import Assembly, effort_entries, unload_states
+from phloat.motion.run.assembly import RunBuffers, effort_entries, unload_states
 from phloat.system.jointed import Places, coordinates_of, in_rows, port_blocks, sense
 from phloat.system.state import DERIVED, State, Still
 from phloat.system.system import System
@@ -85,7 +85,7 @@ class Outputs(Mapping[str, Any]):
 class Reader:
     """Outputs of one run. What is read is computed together: one port alone, or else all joints and forces and more ports."""
 
-    def __init__(self, run: Assembly) -> None:
+    def __init__(self, run: RunBuffers) -> None:
         self.run, self._ports = run, dict[str, None]()
         self._table: _Table | None = None
 
@@ -137,7 +137,7 @@ class _Now(Outputs):
 class _Table:
     """Compiled tables for some ports."""
 
-    def __init__(self, run: Assembly, ports: tuple[str, ...]) -> None:
+    def __init__(self, run: RunBuffers, ports: tuple[str, ...]) -> None:
         self.ports, system = ports, run.system
         state = State(system.bodies, system.layout, np.zeros(system.layout.size))
         entries = [entry for name in ports for entry in effort_entries(system, name, {})]
@@ -151,7 +151,7 @@ class _Table:
             at += len(entry.rows)
         self.coordinates = [found for name in ports if name in system.joints for found in self._of_joint(run, name)]
 
-    def _of_joint(self, run: Assembly, name: str) -> list[tuple[str, int, tuple[float, int, int, float] | None]]:
+    def _of_joint(self, run: RunBuffers, name: str) -> list[tuple[str, int, tuple[float, int, int, float] | None]]:
         """Of each coordinate: its name, its column, and for angles in a plane what counts their turns."""
         c, bodies, out, at = run.system.joints[name], list(run.system.bodies), [], self.columns[name][0][0]
         for row in c.free:

@@ -14,7 +14,7 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import Packed
 from phloat.motion.law_ranges import begin_ranges, found_ranges
 from phloat.motion.result import EnergyAccounts, Result, past_events
-from phloat.motion.run.assembly import Assembly, assemble_run, unload_states
+from phloat.motion.run.assembly import RunBuffers, assemble_run, unload_states
 from phloat.motion.run.outputs import Outputs, Reader
 from phloat.motion.run.task import Task
 from phloat.motion.run.turns import turn_counter
@@ -75,7 +75,7 @@ class Run:
 
     missing: Callable[[], float] | None = None  # the energy residual so far, where the scheme counts works exactly
 
-    def __init__(self, task: Task, assembly: Assembly | None = None) -> None:
+    def __init__(self, task: Task, assembly: RunBuffers | None = None) -> None:
         self.task, self.t = task, task.t_0
         also = task.system.ports.also
         self.given = {also.get(name, name): signal for name, signal in task.inputs.signals.items()}
@@ -169,8 +169,13 @@ class Run:
         return self.reader.outputs()
 
     def state(self) -> State:
-        system = self.task.system
-        return State(system.bodies, system.layout, unload_states(self.assembly, self.numbers[None])[0])
+        return self.state_in(self.packed.w)
+
+    def state_in(self, w: np.ndarray) -> State:
+        """The state in a buffer w of this run."""
+        p, system = self.packed, self.task.system
+        kept = w[p.first : p.first + p.kept][None]
+        return State(system.bodies, system.layout, unload_states(self.assembly, kept)[0])
 
     def count_turns(self) -> None:
         """Counts the turns of joints in space up to the present state."""

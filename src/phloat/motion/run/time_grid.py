@@ -32,6 +32,10 @@ class TimeGrid:
         """The times of these nodes."""
         return np.where(k == self.last, self.end, self.start + self.dt * k)
 
+    def time(self, k: int) -> float:
+        """The time of a node."""
+        return self.end if k == self.last else self.start + self.dt * k
+
     def within(self, first: int, last: int) -> np.ndarray:
         """The times of all nodes from the first to the last."""
         return self.at(np.arange(first, last + 1))
@@ -59,6 +63,11 @@ class OutputNodes:
         after = np.minimum(nodes.not_before(output - near), nodes.last)
         hit = np.abs(nodes.at(after) - output) < near
         return np.unique(np.clip(np.concatenate([after, after[~hit] - 1]), 0, nodes.last))
+
+    def __contains__(self, k: int) -> bool:
+        if isinstance(self.output, int):
+            return k % self.output == 0 or k == self.nodes.last
+        return k in self.around
 
     def within(self, first: int, last: int) -> np.ndarray:
         """Output nodes after the first node, up to the last."""

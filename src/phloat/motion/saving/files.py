@@ -72,7 +72,7 @@ def is_shapes(x: object) -> bool:
 
 
 def _unread(file: Path, why: str) -> InputError:
-    return InputError(f"{str(file)!r} cannot be read ({why}); the pieces beside it may still be whole")
+    return InputError(f"{str(file)!r} cannot be read ({why}); the other files of the folder may still be complete")
 
 
 def _short(value: object) -> str:

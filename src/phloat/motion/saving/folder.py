@@ -88,18 +88,18 @@ class RunFolder:
 
     def write_model(self, system: System) -> Description:
         """Writes the system as model.json with its meshes, where a model file can describe it. Returns the entry for run.json."""
-        beside: dict[str, Arrays] = {}
+        meshes: dict[str, Arrays] = {}
 
         def arrays(name: str, given: Arrays) -> str:
-            file = f"model.{len(beside)}.npz"
-            beside[file] = given
+            file = f"model.{len(meshes)}.npz"
+            meshes[file] = given
             return file
 
         try:
             text = json.dumps(plain(system, arrays=arrays), indent=1, ensure_ascii=False).encode()
         except InputError as error:
             return {"file": None, "why": str(error)}
-        for file, given in beside.items():
+        for file, given in meshes.items():
             self._write(file, partial(_zip, arrays=given))
         self._write("model.json", lambda opened: opened.write(text))
         return {"file": "model.json", "why": None}

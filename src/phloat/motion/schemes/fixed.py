@@ -30,7 +30,8 @@ class KernelStepper:
     def __init__(self, run: KernelRun) -> None:
         self.run, self.start, self.end = run, run.t, run.t
         self.watched = bool(run.task.events)
-        self.after: Snapshot | None = None  # the end of the last step, where another end was tried
+        self.after: Snapshot | None = None  # the end of the last step, where it is needed
+        self.states: tuple[State, State] | None = None  # at its start and end
 
     def outputs(self) -> Outputs:
         return self.run.outputs()
@@ -51,16 +52,16 @@ class KernelStepper:
         """Remembers what is needed to look for events within the next step."""
         self.start = self.run.t
         if self.watched:
-            self.before, self.first = self.run.snapshot(), self.run.outputs()
+            self.before = self.run.snapshot()
 
     def end_step(self) -> None:
-        self.end = self.run.t
-        if self.watched:
-            self.after, self.last = None, self.run.outputs()
+        self.end, self.after, self.states = self.run.t, None, None
 
     def interpolate(self, x: float) -> Outputs:
-        state = interpolate_states(self.first.state, self.last.state, self.end - self.start, x)
-        return Outputs(self.run.task.system, state)
+        if self.states is None:
+            self.after = self.run.snapshot() if self.after is None else self.after
+            self.states = self.run.state_in(self.before.w), self.run.state_in(self.after.w)
+        return Outputs(self.run.task.system, interpolate_states(*self.states, self.end - self.start, x))
 
     def move_to(self, time: float) -> None:
         run = self.run
@@ -113,7 +114,7 @@ class FixedSteps(KernelStepper):
             self._chunk()
             return True
         run, near = self.run, NEAR * self.dt
-        self.to = float(self.nodes.within(self.node, self.node + 1)[1])
+        self.to = self.nodes.time(self.node + 1)
         self.begin_step()
         run.go(np.array([run.t, limit if run.t + near < limit < self.to - near else self.to]))
         self.end_step()
@@ -135,5 +136,5 @@ class FixedSteps(KernelStepper):
         self.at_node = left <= (1e-9 * abs(self.to - self.run.task.t_0) if self.watched else 0.0)
         if self.at_node:
             self.node += 1
-            if len(self.marks.within(self.node - 1, self.node)):
+            if self.node in self.marks:
                 self.run.write_row()

@@ -21,7 +21,7 @@ from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix
 from phloat.errors import ConvergenceError, InputError, not_negative
 from phloat.motion.continuous import residual as compiled
-from phloat.motion.continuous.factors import Factors, bordered, factorise
+from phloat.motion.continuous.factors import Factors, bordered, lu_factors
 from phloat.motion.continuous.stepper import ContinuousStepper, DenseStep
 from phloat.motion.kernel import tables as t
 from phloat.motion.result import Result
@@ -30,8 +30,8 @@ from phloat.motion.run.interpolation import hermite
 from phloat.motion.run.task import Task
 
 ITERATIONS = 15
-SMALL = 1e-10  # the last correction beside the motion of a step …
-ROUND_OFF = 1e-14  # … or beside positions
+SMALL = 1e-10  # the last correction relative to the motion of a step …
+ROUND_OFF = 1e-14  # … or relative to positions
 SLOW = 0.1  # contraction that asks for new factors
 DEEPEST = 10  # halvings of a step
 
@@ -171,7 +171,7 @@ class AlphaSteps(ContinuousStepper):
         self.factorisations += 1
         along = self.turned(-by_y[flow.q, flow.v], x)
         tangent = by_yd[flow.v, flow.v] + (rate * by_y[flow.v, flow.v] + by_y[flow.v, flow.q] @ along) / inertial
-        factors = factorise(bordered(tangent, by_y[flow.v, flow.lam], by_y[flow.mu, flow.q] @ along))
+        factors = lu_factors(bordered(tangent, by_y[flow.v, flow.lam], by_y[flow.mu, flow.q] @ along))
         if factors is None:
             raise self.failure()
         return factors

@@ -25,7 +25,7 @@ from phloat.motion.run.interpolation import hermite
 from phloat.motion.run.task import Task
 
 FREE = 1e12  # absolute tolerance of what follows from the rest: the multipliers
-RATES = 100.0  # absolute tolerance of rates beside that of positions, 1/s
+RATES = 100.0  # absolute tolerance of rates relative to that of positions, 1/s
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from phloat.errors import ConvergenceError, not_negative, positive
 from phloat.motion.continuous import residual as compiled
-from phloat.motion.continuous.factors import Factors, factorise
+from phloat.motion.continuous.factors import Factors, lu_factors
 from phloat.motion.continuous.stepper import ContinuousStepper, DenseStep
 from phloat.motion.result import Result
 from phloat.motion.run.driver import run_to_end
@@ -52,8 +52,8 @@ GAMMA, MU, V, V_INVERSE = _eigen()
 class RadauIIA:
     """Order 5, step by tolerance; dt, if given, is the first step.
 
-    The error of a step stays below rtol times the size of places, turns and deformations, each beside the largest of its body, or
-    below atol (metres, radians). Velocities count by what they do to positions in a step.
+    The error of a step stays below rtol times the largest position, turn or deformation of each body, or below atol (metres,
+    radians). Velocities count by what they do to positions in a step.
     """
 
     rtol: float = 1e-6
@@ -157,7 +157,7 @@ class RadauSteps(ContinuousStepper):
             return self.factors
         by_y, by_yd = self.derivatives
         self.factorisations += 1
-        real, pair = (factorise(self.flow.matrix(by_y + value / h * by_yd)) for value in (GAMMA, MU))
+        real, pair = (lu_factors(self.flow.matrix(by_y + value / h * by_yd)) for value in (GAMMA, MU))
         return None if real is None or pair is None else (h, real, pair)
 
     def newton_solved(self, h: float, stages: list[np.ndarray]) -> tuple[np.ndarray, int, float] | None:
