@@ -13,13 +13,11 @@ from phloat.algebra.cross import rotation
 from phloat.joints.curves import curve
 from phloat.joints.laws import Law
 from phloat.joints.port_state import ground_port, section_axes
-from phloat.joints.rows import (
-    Row,
+from phloat.joints.rows import Row, curvature, gradient
+from phloat.joints.standard_rows import (
     aligned,
     coincide,
-    curvature,
     distance,
-    gradient,
     hinge,
     in_plane,
     perpendicular,

@@ -152,7 +152,9 @@ def test_the_crank_slider_bends_as_with_the_default_scheme(scheme, tolerance):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("scheme", "tolerance", "lost"), [(ALPHA, 1e-3, 1e-3), (RADAU, 1e-4, 1e-6), (FINE, 1e-4, 1e-5)])
+@pytest.mark.parametrize(
+    ("scheme", "tolerance", "lost"), [(ALPHA, 1e-3, 1e-3), (RADAU, 1e-4, 1e-6), (FINE, 1e-4, 1e-5)]
+)
 def test_the_whole_crank_slider_bends_as_with_the_default_scheme(scheme, tolerance, lost):
     miss, result = bending_miss(scheme, 2e-5, 8 / 150)
     assert miss < tolerance

@@ -9,7 +9,8 @@ import numpy as np
 from phloat.algebra.cross import orthonormality_defect
 from phloat.errors import InputError, finite
 from phloat.joints.port_state import PortState
-from phloat.joints.rows import Pair, gaps, rates, rotation_vector
+from phloat.joints.rows import Pair, gaps, rates
+from phloat.joints.standard_rows import rotation_vector
 
 ROTATION = tuple(rotation_vector(i) for i in range(3))
 

@@ -15,8 +15,9 @@ from phloat.joints.curves import Curve, Range, curve, resistance
 from phloat.joints.ends import TURNED, Between, Vector, unit, word
 from phloat.joints.law_functions import LAWS, LawFunction, no_damper, no_spring
 from phloat.joints.laws import Law
-from phloat.joints.rows import Row, distance, in_plane, rotation_vector, small_rotation
+from phloat.joints.rows import Row
 from phloat.joints.scalar import tanh
+from phloat.joints.standard_rows import distance, in_plane, rotation_vector, small_rotation
 
 AXES = ("inertial", "body")
 ROTATIONS = ("small", "vector")

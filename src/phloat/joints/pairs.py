@@ -11,7 +11,8 @@ from phloat.algebra.cross import nearest_triad, rotation, triad
 from phloat.algebra.metadata import describe
 from phloat.errors import InputError, JointError, finite
 from phloat.joints.ends import DIRECTION, GROUND, TURNED, Between, Vector, unit
-from phloat.joints.rows import Row, aligned, coincide, hinge, in_plane, perpendicular, slide, spins
+from phloat.joints.rows import Row
+from phloat.joints.standard_rows import aligned, coincide, hinge, in_plane, perpendicular, slide, spins
 
 
 @dataclass(frozen=True)

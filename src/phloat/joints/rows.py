@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -32,7 +32,6 @@ from phloat.joints.port_state import PortState, port_entries
 
 SEPARATION, FIRST, SECOND, INERTIAL, VECTORS = 0, 1, 4, 7, 10  # numbers of the vectors: c, d_A1, d_B1, e_1; how many
 FUNCTIONS = ("product", "length", "angle", "rotation", "velocity", "spin")
-SMALL_TURN, HALF_TURN = 0.5, 3.0  # rad: rows of small rotations and of rotation vectors are meant for turns below
 
 Term = tuple[float, int, int]  # α and the numbers of a and b
 Pair = tuple[np.ndarray, np.ndarray]
@@ -144,82 +143,6 @@ class Row:
         e = np.eye(3)
         i, j, k, l = i - FIRST, j - SECOND, k - FIRST, l - SECOND
         return rotation(angle * (np.cross(e[k], e[i]) if j == l else np.cross(e[j], e[l])))
-
-
-# --- the rows that joints and force elements are made of --------------------------------------------------------------------
-
-
-@cache
-def coincide() -> tuple[Row, ...]:
-    """c · e_i = 0: the two points are one."""
-    return tuple(Row(f"coincide {'xyz'[i]}", ((1.0, SEPARATION, INERTIAL + i),)) for i in range(3))
-
-
-def perpendicular(i: int, j: int) -> Row:
-    """d_Ai · d_Bj."""
-    return Row(f"perpendicular {'xyz'[i]}{'xyz'[j]}", ((1.0, FIRST + i, SECOND + j),))
-
-
-def in_plane(i: int) -> Row:
-    """d_Ai · c: B stays in the plane through A that is normal to direction i of A."""
-    return Row(f"in plane {'xyz'[i]}", ((1.0, FIRST + i, SEPARATION),))
-
-
-@cache
-def aligned() -> tuple[Row, ...]:
-    """½ (d_Ak · d_Bj − d_Aj · d_Bk): zero where the triads agree, those of bent sections too.
-
-    They are unchanged by a common rotation. (½ Σ d_Ai × d_Bi in inertial axes is not: a weld of bending ends then loses angular
-    momentum.)
-    """
-    return tuple(Row(f"aligned {'xyz'[i]}", _skew_terms(i)) for i in range(3))
-
-
-def small_rotation(i: int) -> Row:
-    """½ (d_Ak · d_Bj − d_Aj · d_Bk), (i, j, k) cyclic: the small rotation of B seen from A about direction i of A."""
-    return Row(f"skew {'xyz'[i]}", _skew_terms(i), turn_limit=SMALL_TURN)
-
-
-def rotation_vector(i: int) -> Row:
-    """Component i of the rotation vector of B seen from A, ϑ/sin ϑ · ½ (d_Ak · d_Bj − d_Aj · d_Bk), for turns ϑ below π."""
-    trace = tuple((1.0, FIRST + k, SECOND + k) for k in range(3))
-    return Row(f"rotation {'xyz'[i]}", _skew_terms(i), "rotation", trace, turn_limit=HALF_TURN)
-
-
-def _skew_terms(i: int) -> tuple[Term, ...]:
-    j, k = (i + 1) % 3, (i + 2) % 3
-    return (0.5, FIRST + k, SECOND + j), (-0.5, FIRST + j, SECOND + k)
-
-
-def distance() -> Row:
-    """|c|."""
-    return Row("distance", ((1.0, SEPARATION, SEPARATION),), "length")
-
-
-def hinge(p: tuple[int, int] = (1, 0), q: tuple[int, int] = (0, 0), label: str = "angle") -> Row:
-    """The angle ϑ between the triads, tan ϑ = (d_Ai · d_Bj) / (d_Ak · d_Bl) with p = (i, j), q = (k, l).
-
-    By default it is the angle about the common third direction. Where p and q share a direction of B, it is the angle about
-    a direction of A; where they share one of A, about one of B.
-    """
-    terms = tuple(((1.0, FIRST + i, SECOND + j),) for i, j in (p, q))
-    return Row(label, terms[0], "angle", terms[1], coordinate=True)
-
-
-def slide(i: int = 2, label: str = "slide") -> Row:
-    """d_Ai · c: how far B stands along a direction of A, by default the third."""
-    return Row(label, in_plane(i).terms, coordinate=True)
-
-
-@cache
-def spins() -> tuple[Row, ...]:
-    """d_Ai · (ω_B − ω_A): the angular velocity of B seen from A, in the joint triad of A."""
-    return tuple(Row(f"spin {'xyz'[i]}", ((1.0, FIRST + i, 0),), "spin") for i in range(3))
-
-
-def effort_row(function: str, direction: Sequence[float] | np.ndarray, axes: int) -> Row:
-    """A force ("velocity") or torque ("spin") on B along Σ direction_i a_i, with a_i the `axes` INERTIAL, FIRST or SECOND."""
-    return Row(function, tuple((float(x), axes + i, 0) for i, x in enumerate(direction)), function)
 
 
 # --- values, rates and second derivatives ------------------------------------------------------------------------------------

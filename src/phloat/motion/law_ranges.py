@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from phloat.errors import CurveRangeWarning, LargeTurnWarning
-from phloat.joints.rows import SMALL_TURN, turn_cosine
+from phloat.joints.rows import turn_cosine
+from phloat.joints.standard_rows import SMALL_TURN
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import Packed
 from phloat.motion.kernel.rows import SLACK

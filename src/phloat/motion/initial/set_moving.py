@@ -12,7 +12,8 @@ from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, stacked
 from phloat.algebra.threads import one_thread
 from phloat.errors import JointError, PortError, finite, mapping, unknown
-from phloat.joints.rows import Row, rates, spins
+from phloat.joints.rows import Row, rates
+from phloat.joints.standard_rows import spins
 from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.initial.velocities import (
     mass,

@@ -10,7 +10,8 @@ import numpy as np
 from phloat.algebra.cross import skew
 from phloat.bodies.body import Port
 from phloat.errors import InputError
-from phloat.joints.rows import FIRST, INERTIAL, SECOND, aligned, effort_row
+from phloat.joints.rows import FIRST, INERTIAL, SECOND
+from phloat.joints.standard_rows import aligned, effort_row
 from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Swivel
 from phloat.motion.inputs.signals import Signal
 from phloat.motion.kernel import tables as t
