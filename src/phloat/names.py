@@ -145,7 +145,7 @@ from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.motion.schemes.radau import RadauIIA
 from phloat.motion.simulate import simulate
 from phloat.system.energy import PowerBalance, effort_defect, energy, power_balance, structure_defects
-from phloat.system.jointed import gaps, joint_coordinates
+from phloat.system.joint_rows import gaps, joint_coordinates
 from phloat.system.parameters import changed, parameters
 from phloat.system.state import State
 from phloat.system.stresses import StressField

@@ -13,7 +13,7 @@ from phloat.algebra.cross import rotation
 from phloat.joints.curves import curve
 from phloat.joints.laws import Law
 from phloat.joints.port_state import ground_port, section_axes
-from phloat.joints.rows import Row, curvature, gradient
+from phloat.joints.rows import Row, curvature, row_gradient
 from phloat.joints.standard_rows import (
     aligned,
     coincide,
@@ -106,11 +106,11 @@ def test_effort_is_the_gradient_of_the_energy(kind, plane, seed):
     system = pair(_apart(kind), plane)
     state = random_state(system, seed)
     terms = ph.terms(system, state)
-    gradient, h = np.empty(len(state.e)), 1e-4
+    row_gradient, h = np.empty(len(state.e)), 1e-4
     for i in range(len(state.e)):
         near = [ph.energy(system, replace(state, e=state.e + s * h * np.eye(1, len(state.e), i)[0])) for s in (-1, 1)]
-        gradient[i] = (near[1] - near[0]) / (2 * h)
-    assert np.abs(terms.E.T @ terms.z - gradient).max() < 1e-6 * np.abs(gradient).max()
+        row_gradient[i] = (near[1] - near[0]) / (2 * h)
+    assert np.abs(terms.E.T @ terms.z - row_gradient).max() < 1e-6 * np.abs(row_gradient).max()
 
 
 @BOTH
@@ -231,9 +231,12 @@ def test_first_and_second_derivatives_of_rows_by_differences(name):
 
     h, steps = 1e-5, np.eye(24)
     slope = [(row.gap(*ports(x + h * e)) - row.gap(*ports(x - h * e))) / (2 * h) for e in steps]
-    first = gradient((row,), *ports(x))[0]
+    first = row_gradient((row,), *ports(x))[0]
     np.testing.assert_allclose(first, slope, atol=1e-8)
-    bend = [(gradient((row,), *ports(x + h * e))[0] - gradient((row,), *ports(x - h * e))[0]) / (2 * h) for e in steps]
+    bend = [
+        (row_gradient((row,), *ports(x + h * e))[0] - row_gradient((row,), *ports(x - h * e))[0]) / (2 * h)
+        for e in steps
+    ]
     np.testing.assert_allclose(curvature(row, *ports(x)), bend, atol=1e-7)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import phloat as ph
 from phloat.algebra.cross import skew
 from phloat.bodies.body import Body, Port
-from phloat.joints.rows import FIRST, Row, rates
+from phloat.joints.rows import FIRST, Row, row_rates
 
 WHOLE = np.eye(3)
 
@@ -109,7 +109,7 @@ def gradient(row: Row, A_0, A_1, B_0, B_1) -> np.ndarray:
         d_0, d_1 = B_0.c - A_0.c, B_1.c - A_1.c
         along = (d_0 + d_1) / (np.linalg.norm(d_0) + np.linalg.norm(d_1))
         return np.concatenate([-along, np.zeros(9), along, np.zeros(9)])[None]
-    return np.hstack(rates((row,), midway(A_0, A_1), midway(B_0, B_1)))
+    return np.hstack(row_rates((row,), midway(A_0, A_1), midway(B_0, B_1)))
 
 
 def section(psi: np.ndarray) -> np.ndarray:

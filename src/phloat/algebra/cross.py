@@ -61,16 +61,3 @@ def nearest_triad(axis: np.ndarray) -> np.ndarray:
 def orthonormality_defect(A: np.ndarray) -> float:
     """max |AᵀA − I|, or 2 if A is a reflection."""
     return float(np.abs(A.T @ A - np.eye(3)).max()) if np.linalg.det(A) > 0 else 2.0
-
-
-def angle_ratio(cosine: float) -> tuple[float, float]:
-    """κ = ϑ/sin ϑ and ∂κ/∂cos ϑ; by series for small 1 − cos ϑ."""
-    x = 1.0 - cosine
-    if x < 0.25:
-        a = np.cumprod([1.0, *(n / (2.0 * n + 1.0) for n in range(1, 20))])
-        return float(np.polynomial.polynomial.polyval(x, a)), -float(
-            np.polynomial.polynomial.polyval(x, a[1:] * np.arange(1, 20))
-        )
-    angle = np.arccos(max(cosine, -1.0))
-    sine = np.sin(angle)
-    return float(angle / sine), float((angle * cosine - sine) / sine**3)

@@ -33,8 +33,8 @@ from phloat.linear.analysis.modes import Modes, modes
 from phloat.linear.form.phdae import LinearPHDAE, channels
 from phloat.linear.form.second_order import SecondOrder
 from phloat.motion.initial.place import place
-from phloat.system.parameters import Names, Table, changed, number, table, with_given
-from phloat.system.remade import remade_body
+from phloat.system.parameters import Names, ParameterTable, changed, number, parameter_table, with_given
+from phloat.system.rebuild import remade_body
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -276,7 +276,7 @@ def with_steps(system: System | Make, names: object, state: StateOf, step: float
 def _of_system(system: System, names: object, state: StateOf, step: float) -> Stepped:
     if isinstance(names, Mapping):
         system = changed(system, names)
-    there = table(system)
+    there = parameter_table(system)
     wanted = tuple(names) if isinstance(names, (Mapping, list, tuple)) else (names,)
     groups = [there.named(one) for one in _some(wanted)]
     now = {name: place.value for name, place in there.places.items()}
@@ -300,7 +300,7 @@ def _of_system(system: System, names: object, state: StateOf, step: float) -> St
     return Stepped(wanted, values, linearise(system, state_of(system, state)), moved, step)
 
 
-def _makers(system: System, there: Table, names: Iterable[str]) -> dict[Body, Maker | None]:
+def _makers(system: System, there: ParameterTable, names: Iterable[str]) -> dict[Body, Maker | None]:
     """What makes the bodies that change without assembling them again, where that can be."""
     changing: dict[Body, set[str]] = {}
     for name in names:

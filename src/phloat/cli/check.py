@@ -19,7 +19,7 @@ from phloat.errors import InputError, RedundancyWarning
 from phloat.files.locate import errors_at
 from phloat.files.model import Model
 from phloat.motion.initial.velocities import redundant_rows, rigid_columns, velocity_rows
-from phloat.system.told import between
+from phloat.system.notebook import ends_text
 
 HEIGHT = 14  # lines of a drawing, at most
 MAX_ROWS = 3000  # of joints whose rank is computed
@@ -161,8 +161,8 @@ def _bodies(system: ph.System) -> list[dict[str, Any]]:
 
 
 def _joints(system: ph.System) -> list[dict[str, Any]]:
-    rows = [(name, type(c.joint).__name__, len(c.rows), between(c)) for name, c in system.joints.items()]
-    rows += [(name, type(e.recipe).__name__, 0, between(e)) for name, e in system.elements.items()]
+    rows = [(name, type(c.joint).__name__, len(c.rows), ends_text(c)) for name, c in system.joints.items()]
+    rows += [(name, type(e.recipe).__name__, 0, ends_text(e)) for name, e in system.elements.items()]
     rows += [(name, type(a.recipe).__name__, 0, a.body) for name, a in system.actuators.items()]
     return [dict(zip(("name", "type", "closes", "between"), row, strict=True)) for row in rows]
 

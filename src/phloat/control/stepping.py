@@ -22,7 +22,7 @@ from phloat.motion.kernel.tables import LAM
 from phloat.motion.run.kernel_run import KernelRun
 from phloat.motion.run.outputs import Outputs
 from phloat.motion.run.task import Task
-from phloat.system.jointed import in_velocities, joint_coordinates, joint_rows
+from phloat.system.joint_rows import in_velocities, joint_coordinates, joint_rows
 from phloat.system.state import State
 from phloat.system.system import System, fits
 

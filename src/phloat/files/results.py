@@ -21,7 +21,7 @@ from phloat.motion.result import COMPONENTS, Result
 from phloat.motion.saving.folder import RunFolder, load_rows, load_run, rebuild_description
 from phloat.system.parts import Part, Parts
 from phloat.system.system import System
-from phloat.system.units import coordinate_unit, efforts, resultant_unit, unit_of
+from phloat.system.units import coordinate_unit, effort_units, resultant_unit, unit_of
 
 AXES = ("x", "y", "z")
 
@@ -102,7 +102,7 @@ def to_netcdf(result: Result, path: str | Path) -> Path:
         if name in result.system.multipliers:
             rows = [row.label for row in joint.rows]
             table.coordinate(f"{name}.row", np.array(rows))
-            units = efforts(joint.rows)
+            units = effort_units(joint.rows)
             unit = units[0] if len(set(units)) == 1 else ", ".join(units)
             table.add(f"{name}.lam", ("t", f"{name}.row"), result[f"{name}.lam"], unit, "multipliers of a joint")
     for name, values in result.coordinates.items():

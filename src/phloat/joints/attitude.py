@@ -9,7 +9,7 @@ import numpy as np
 from phloat.algebra.cross import orthonormality_defect
 from phloat.errors import InputError, finite
 from phloat.joints.port_state import PortState
-from phloat.joints.rows import Pair, gaps, rates
+from phloat.joints.rows import Pair, row_gaps, row_rates
 from phloat.joints.standard_rows import rotation_vector
 
 ROTATION = tuple(rotation_vector(i) for i in range(3))
@@ -22,10 +22,10 @@ class Attitude:
     R: np.ndarray
 
     def gap(self, A: PortState, B: PortState) -> np.ndarray:
-        return gaps(ROTATION, replace(A, triad=A.triad @ self.R), B)
+        return row_gaps(ROTATION, replace(A, triad=A.triad @ self.R), B)
 
     def rate(self, A: PortState, B: PortState) -> Pair:
-        return rates(ROTATION, replace(A, triad=A.triad @ self.R), B)
+        return row_rates(ROTATION, replace(A, triad=A.triad @ self.R), B)
 
 
 def attitude(name: str, given: object) -> Attitude:

@@ -122,7 +122,7 @@ class Pieces:
 NONE = Pieces(np.zeros(0), np.zeros(1), np.zeros((1, 1)))
 
 
-def joined(bounds: np.ndarray, c: np.ndarray) -> Pieces:
+def with_straight_ends(bounds: np.ndarray, c: np.ndarray) -> Pieces:
     """Polynomials c (pieces, degree + 1) in x − bounds[k] between the bounds, with straight lines beyond them."""
     ends, c = np.zeros((2, c.shape[1])), np.ascontiguousarray(c)  # the same bits, whatever the strides were
     t = bounds[-1] - bounds[-2]
@@ -134,7 +134,7 @@ def joined(bounds: np.ndarray, c: np.ndarray) -> Pieces:
 
 def straight(x: np.ndarray, f: np.ndarray) -> Pieces:
     """A table, linear between its entries."""
-    return joined(x, np.column_stack([f[:-1], np.diff(f) / np.diff(x)]))
+    return with_straight_ends(x, np.column_stack([f[:-1], np.diff(f) / np.diff(x)]))
 
 
 def from_polynomials(what: str, given: PPoly) -> Pieces:
@@ -151,7 +151,7 @@ def from_polynomials(what: str, given: PPoly) -> Pieces:
         raise InputError(
             f"{what} jumps at {x[i + 1]:g} from {ends[i]:g} to {c[i + 1, 0]:g}; a force must be continuous"
         )
-    return joined(x, c)
+    return with_straight_ends(x, c)
 
 
 def fitted(what: str, f: Scalar, low: float, high: float) -> Pieces:
@@ -160,7 +160,7 @@ def fitted(what: str, f: Scalar, low: float, high: float) -> Pieces:
     Intervals end at 0 and at corners. Raises InputError where the error cannot be reached: at jumps, or on noise.
     """
     starts, c = _Fit(what, f, low, high).pieces()
-    return joined(np.array([*starts, high]), np.array(c))
+    return with_straight_ends(np.array([*starts, high]), np.array(c))
 
 
 def breaks(what: str, f: Scalar, places: np.ndarray) -> np.ndarray:

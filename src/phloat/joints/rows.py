@@ -130,11 +130,11 @@ class Row:
 
     def gap(self, A: PortState, B: PortState) -> float:
         """g at a state."""
-        return float(gaps((self,), A, B)[0])
+        return float(row_gaps((self,), A, B)[0])
 
     def rate(self, A: PortState, B: PortState) -> Pair:
         """∂g per velocity of the body of A and of B, two vectors."""
-        on_A, on_B = rates((self,), A, B)
+        on_A, on_B = row_rates((self,), A, B)
         return on_A[0], on_B[0]
 
     def zero_triad(self, angle: float) -> np.ndarray:
@@ -169,7 +169,7 @@ def _matrices(rows: tuple[Row, ...]) -> tuple[np.ndarray, np.ndarray, bool]:
     return of_p, product_matrices([row.other_terms for row in rows]), all(row.function == "product" for row in rows)
 
 
-def gaps(rows: tuple[Row, ...], A: PortState, B: PortState) -> np.ndarray:
+def row_gaps(rows: tuple[Row, ...], A: PortState, B: PortState) -> np.ndarray:
     """The gaps of rows at a state; angles between −π and π."""
     p, q = _values(rows, _port_vectors(A, B))
     if _matrices(rows)[2]:
@@ -177,7 +177,7 @@ def gaps(rows: tuple[Row, ...], A: PortState, B: PortState) -> np.ndarray:
     return np.array([_function(row, x, y)[0] for row, x, y in zip(rows, p, q, strict=True)])
 
 
-def rates(rows: tuple[Row, ...], A: PortState, B: PortState) -> Pair:
+def row_rates(rows: tuple[Row, ...], A: PortState, B: PortState) -> Pair:
     """The rates of rows per velocity of the bodies of A and of B: two matrices (rows, velocities)."""
     forces, torques = _forces(rows, A, B)
     out = []
@@ -285,9 +285,9 @@ def _vectors_by_numbers() -> np.ndarray:
 _NUMBERS = _vectors_by_numbers()
 
 
-def gradient(rows: tuple[Row, ...], A: PortState, B: PortState) -> np.ndarray:
+def row_gradient(rows: tuple[Row, ...], A: PortState, B: PortState) -> np.ndarray:
     """∂g by the numbers (c, d_1, d_2, d_3) of both ports, (rows, 24)."""
-    return np.hstack(rates(rows, port_entries(A), port_entries(B)))
+    return np.hstack(row_rates(rows, port_entries(A), port_entries(B)))
 
 
 def angle_ratio(cosine: float) -> tuple[float, float, float]:

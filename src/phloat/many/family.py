@@ -28,8 +28,8 @@ from phloat.motion.result import Result, at_times
 from phloat.motion.run.task import Task
 from phloat.motion.schemes.midpoint import Midpoint
 from phloat.motion.simulate import simulate
-from phloat.system.parameters import Names, Table, number, table, with_given
-from phloat.system.remade import remade_body
+from phloat.system.parameters import Names, ParameterTable, number, parameter_table, with_given
+from phloat.system.rebuild import remade_body
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 
@@ -209,7 +209,7 @@ class SystemFamily:
 
     base: System
     names: tuple[Names, ...]
-    there: Table
+    there: ParameterTable
     meant: dict[str, int]  # parameter: which of the values it takes
     makers: dict[Body, Maker | None]  # of bodies that change
 
@@ -236,7 +236,7 @@ def system_family(system: System, names: Sequence[Names]) -> SystemFamily:
     """The family of a system in some of its parameters; names are as `changed` takes them."""
     if isinstance(names, str):
         raise InputError(f"names is {names!r}; write a tuple of names: ({names!r},)")
-    there, wanted = table(system), tuple(names)
+    there, wanted = parameter_table(system), tuple(names)
     meant = {name: wanted.index(by) for name, by in there.meant(wanted).items()}
     names_of: dict[Body, set[str]] = {}
     for name in meant:

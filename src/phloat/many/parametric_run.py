@@ -20,7 +20,7 @@ from phloat.many.family import FamilyRuns, system_family
 from phloat.many.samples import Key
 from phloat.motion.initial.place import place
 from phloat.motion.result import Result
-from phloat.system.parameters import Table, table
+from phloat.system.parameters import ParameterTable, parameter_table
 from phloat.system.state import State
 from phloat.system.system import System, fits
 
@@ -123,8 +123,8 @@ class ParametricRun:
     # --- names -------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def table(self) -> Table:
-        return table(self.system)
+    def table(self) -> ParameterTable:
+        return parameter_table(self.system)
 
     @cached_property
     def other_numbers(self) -> dict[str, tuple[str, str]]:

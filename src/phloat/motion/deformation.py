@@ -17,7 +17,7 @@ from phloat.errors import LargeDeformationError, LargeDeformationWarning, LargeS
 from phloat.linear.time.march import LinearResult
 from phloat.motion.initial.velocities import velocity_rows
 from phloat.motion.result import Result
-from phloat.system.jointed import in_velocities
+from phloat.system.joint_rows import in_velocities
 from phloat.system.state import State
 from phloat.system.system import System
 

@@ -14,7 +14,7 @@ from phloat.motion.run.events import PastEvent
 from phloat.motion.run.interpolation import interpolate_states
 from phloat.motion.run.turns import spatial_angles
 from phloat.motion.summary import energy_tables, run_table
-from phloat.system.jointed import joint_coordinates
+from phloat.system.joint_rows import joint_coordinates
 from phloat.system.pieces import located, pieces_of
 from phloat.system.state import DERIVED, State
 from phloat.system.stresses import COMPONENTS as STRESSES

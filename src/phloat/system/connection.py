@@ -9,7 +9,7 @@ import numpy as np
 from phloat.joints.pairs import Joint
 from phloat.joints.port_state import PortState, ground_port
 from phloat.joints.rows import Row
-from phloat.system.state import State, once
+from phloat.system.state import State, computed_once
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Connection:
 
 def port_state(end: End, state: State) -> PortState:
     """One side of a joint at a state, with the columns of the velocities that its body has."""
-    return once(state, end, lambda: _port_state(end, state))
+    return computed_once(state, end, lambda: _port_state(end, state))
 
 
 def _port_state(end: End, state: State) -> PortState:

@@ -6,10 +6,10 @@ import numpy as np
 
 from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.joints.port_state import PortState, port_entries
-from phloat.joints.rows import Row, gradient
+from phloat.joints.rows import Row, row_gradient
 from phloat.system.connection import port_state
 from phloat.system.elements import Element
-from phloat.system.jointed import Places, scattered, unwrapped
+from phloat.system.joint_rows import VelocityColumns, scattered, unwrapped
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -39,14 +39,16 @@ def potential_gradient(system: System, state: State) -> dict[str, np.ndarray]:
             if not law.stores:
                 continue
             effort = -law.pull(coordinate(element, row, first, second, state))
-            parts = effort * gradient((row,), first, second).reshape(2, 12)
+            parts = effort * row_gradient((row,), first, second).reshape(2, 12)
             for end, side, part in zip((element.first, element.second), (first, second), parts, strict=True):
                 if end.body:
                     out[end.body] = out.get(end.body, 0.0) + port_entries(side).by_state(part)
     return out
 
 
-def dissipation(system: System, state: State, places: Places, velocities: np.ndarray, *, small: bool = False) -> Matrix:
+def dissipation(
+    system: System, state: State, places: VelocityColumns, velocities: np.ndarray, *, small: bool = False
+) -> Matrix:
     """Gᵀ c G of the dampers: what they add to R. `velocities` has the columns of `places`; tables count by their secant.
 
     Where R is for `small` motion about these velocities, tables count by their slope.

@@ -21,7 +21,7 @@ from phloat.bodies.body import Body
 from phloat.bodies.variation import same_ports, same_size
 from phloat.errors import AccuracyError, InputError, finite, mapping, unknown
 from phloat.joints.pairs import Weld
-from phloat.system.remade import remade_actuator, remade_body, remade_connection, remade_element
+from phloat.system.rebuild import remade_actuator, remade_body, remade_connection, remade_element
 from phloat.system.system import System
 
 Names = str | tuple[str, ...]
@@ -58,7 +58,7 @@ class Place:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ParameterTable:
     """All parameters of a system, and the functions, whose numbers nobody sees."""
 
     places: Mapping[str, Place]
@@ -100,7 +100,7 @@ class Table:
 
 def parameters(system: System) -> dict[str, float]:
     """Every number of a system by name: of bodies, then of joints, springs, forces, and gravity."""
-    return {name: place.value for name, place in table(system).places.items()}
+    return {name: place.value for name, place in parameter_table(system).places.items()}
 
 
 def changed(system: System, values: Mapping[Any, float]) -> System:
@@ -109,7 +109,7 @@ def changed(system: System, values: Mapping[Any, float]) -> System:
     Elements, reduction, plane, locks and drives stay; modes are found again and keep their signs, so that a state of the old
     system means the same in the new one. A basis that a body was reduced with stays as it is.
     """
-    there = table(system)
+    there = parameter_table(system)
     wanted = mapping("parameters", values, "{name: value}")
     given = {name: number(name, wanted[names]) for name, names in there.meant(wanted).items()}
     return with_given(system, there, given)
@@ -120,7 +120,7 @@ def number(name: str, value: object) -> float:
     return float(finite(f"parameter {name!r}", value, ()))
 
 
-def with_given(system: System, there: Table, given: Mapping[str, float], make: Maker = remade_body) -> System:
+def with_given(system: System, there: ParameterTable, given: Mapping[str, float], make: Maker = remade_body) -> System:
     """The system with other numbers, by their full names in its table; `make` makes bodies from other recipes."""
     by_owner: dict[Owner, list[str]] = {}
     for name, value in given.items():
@@ -184,7 +184,7 @@ def _said(what: str) -> Iterator[None]:
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
-def table(system: System) -> Table:
+def parameter_table(system: System) -> ParameterTable:
     """Where every parameter of a system stands."""
     if not isinstance(system, System):
         raise InputError(
@@ -197,7 +197,7 @@ def table(system: System) -> Table:
         for name, value in found.values.items():
             places[_name(owner, name, places)] = Place(owner, found.paths[name], value)
         functions += [f"{owner.name}.{name}" for name in found.functions]
-    return Table(places, tuple(functions))
+    return ParameterTable(places, tuple(functions))
 
 
 def _name(owner: Owner, name: str, taken: Mapping[str, Place]) -> str:

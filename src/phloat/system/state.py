@@ -166,10 +166,10 @@ class Still(State):
         return {}
 
     def pose(self, body: str) -> Pose:
-        return once(self, body, lambda: State.pose(self, body))
+        return computed_once(self, body, lambda: State.pose(self, body))
 
 
-def once(state: State, key: Hashable, make: Callable[[], T]) -> T:
+def computed_once(state: State, key: Hashable, make: Callable[[], T]) -> T:
     """What `make` returns; of a `Still`, what it returned when this key was asked for first."""
     if not isinstance(state, Still):
         return make()

@@ -34,15 +34,15 @@ from phloat.joints.wire import Wire
 from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.attach import acting, attached, nested_actuator, nested_element
-from phloat.system.carried import check_actuator, check_connection, check_element
 from phloat.system.connection import Connection, End, port_state
 from phloat.system.elements import Actuator, Element
+from phloat.system.notebook import bodies_table, forces_table, free_velocities, joints_table
 from phloat.system.pieces import other_names
+from phloat.system.port_checks import check_actuator, check_connection, check_element
 from phloat.system.resolve import connected, nested_connection, welded
 from phloat.system.state import State, state_layout
-from phloat.system.tied import tied
-from phloat.system.told import bodies_table, forces_table, free_velocities, joints_table
-from phloat.system.wired import wired_together
+from phloat.system.tied_bodies import tied
+from phloat.system.wiring import wired_together
 
 THICK = 0.01  # of the tip deflection of a cantilever: what shear may add where a theory leaves it out
 

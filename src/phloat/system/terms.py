@@ -14,7 +14,7 @@ from phloat.bodies import inertia as mass
 from phloat.bodies.body import Body
 from phloat.bodies.strain import strain_gradient
 from phloat.system.forces import dissipation, potential_gradient
-from phloat.system.jointed import in_rows, joint_rows, port_columns
+from phloat.system.joint_rows import in_rows, joint_rows, port_columns
 from phloat.system.state import Pose, State, body_layout
 from phloat.system.system import System, fits
 

@@ -31,12 +31,12 @@ def coordinate_unit(name: str) -> str:
     return "rad" if "angle" in name.rpartition(".")[2] else "m"
 
 
-def efforts(rows: Iterable[Row]) -> list[str]:
+def effort_units(rows: Iterable[Row]) -> list[str]:
     """What multipliers of these rows, and efforts along them, are measured in."""
     return ["N" if row.is_length else "N m" for row in rows]
 
 
-def rates(rows: Iterable[Row]) -> list[str]:
+def rate_units(rows: Iterable[Row]) -> list[str]:
     return ["m/s" if row.is_length else "rad/s" for row in rows]
 
 
@@ -44,7 +44,7 @@ def units(system: System) -> dict[str, Any]:
     """Every name of a result with its unit, several in a list; open ports with that of their input and of their output."""
     out: dict[str, Any] = {"t": "s", "energies and works": "J"}
     out |= {name: unit_of(name.rpartition(".")[2]) for name in system.layout}
-    out |= {f"{name}.lam": efforts(system.joints[name].rows) for name in system.multipliers}
+    out |= {f"{name}.lam": effort_units(system.joints[name].rows) for name in system.multipliers}
     for joint in system.joints.values():
         named = [f"{joint.name}.{row.label}" for row in joint.coordinates]
         out |= {name: coordinate_unit(name) for name in named}
@@ -59,7 +59,10 @@ def _ports(system: System) -> dict[str, dict[str, list[str]]]:
         out |= {f"{name}.{port}": {"in": push, "out": move} for port in body.ports}
     for name, joint in system.joints.items():
         if joint.free or joint.driven:
-            into, back = efforts(joint.free) + rates(joint.driven), rates(joint.free) + efforts(joint.driven)
+            into, back = (
+                effort_units(joint.free) + rate_units(joint.driven),
+                rate_units(joint.free) + effort_units(joint.driven),
+            )
             out[name] = {"in": into, "out": back}
     for name, actuator in system.actuators.items():
         if isinstance(actuator.recipe, Load):

@@ -13,7 +13,7 @@ from phloat.motion.ledger import Ledger
 from phloat.motion.result import COMPONENTS, Result
 from phloat.system.pieces import pieces_of
 from phloat.system.stresses import von_mises
-from phloat.system.units import coordinate_unit, efforts, resultant_unit, unit_of
+from phloat.system.units import coordinate_unit, effort_units, resultant_unit, unit_of
 from phloat.view.figures import MAX_LEGEND, colour_cycle, label_text, new_figure, panels
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def _joint(x: Result, name: str) -> list[Panel]:
 def _forces(x: Result, name: str) -> list[Panel]:
     """The multipliers λ of a joint: forces in one panel, moments in another."""
     rows, lam = x.system.joints[name].rows, x[f"{name}.lam"]
-    labels, units = [row.label for row in rows], efforts(rows)
+    labels, units = [row.label for row in rows], effort_units(rows)
     out = []
     for unit, word in (("N", "joint force"), ("N m", "joint moment")):
         lines = {f"{name}, {labels[k]}": lam[:, k] for k, this in enumerate(units) if this == unit}

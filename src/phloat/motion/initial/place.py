@@ -18,7 +18,7 @@ from phloat.joints.attitude import Attitude, attitude
 from phloat.joints.port_state import PortState
 from phloat.joints.rows import Row
 from phloat.motion.initial.velocities import displaced
-from phloat.system.jointed import ball_joints, ends, half_turned, in_velocities, scattered, sense, unwrapped
+from phloat.system.joint_rows import ball_joints, ends, half_turned, in_velocities, scattered, sense, unwrapped
 from phloat.system.state import State, checked, resting
 from phloat.system.system import Connection, End, System, port_state
 

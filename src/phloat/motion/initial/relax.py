@@ -13,7 +13,7 @@ from phloat.algebra.sparse import Matrix, csr, null_space
 from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.initial.statics import Balance, Statics
 from phloat.motion.initial.velocities import velocity_rows
-from phloat.system.state import State, once
+from phloat.system.state import State, computed_once
 
 NEWTON, DOWN = 40, 100  # iterations
 LONGEST = 0.7  # radians, or extents of the system, in one step
@@ -56,7 +56,7 @@ class BalancePoint:
 
 
 def balance_point(task: Statics, state: State) -> BalancePoint:
-    return once(state, (task, "point"), lambda: BalancePoint(task, state, task.balance(state)))
+    return computed_once(state, (task, "point"), lambda: BalancePoint(task, state, task.balance(state)))
 
 
 def newton(task: Statics, state: State) -> BalancePoint:

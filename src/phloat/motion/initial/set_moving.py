@@ -12,7 +12,7 @@ from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, stacked
 from phloat.algebra.threads import one_thread
 from phloat.errors import JointError, PortError, finite, mapping, unknown
-from phloat.joints.rows import Row, rates
+from phloat.joints.rows import Row, row_rates
 from phloat.joints.standard_rows import spins
 from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.initial.velocities import (
@@ -25,7 +25,7 @@ from phloat.motion.initial.velocities import (
 )
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.system.connection import Connection
-from phloat.system.jointed import ball_joints, ends, in_velocities, scattered
+from phloat.system.joint_rows import ball_joints, ends, in_velocities, scattered
 from phloat.system.state import State, checked
 from phloat.system.system import System, fits
 
@@ -128,7 +128,7 @@ def _velocity_problem(system: System, state: State, given: Mapping[str, object],
     G, B_lam = velocity_rows(system, state)
     wanted, right = [], [B_lam @ drives]
     for c, some, rate in given_rates.values():
-        wanted.append((c, rates(some, *ends(c, state))))
+        wanted.append((c, row_rates(some, *ends(c, state))))
         right.append(rate)
     e, held = np.zeros(system.layout.size), np.zeros(system.layout.size, dtype=bool)
     for name, value in values.items():

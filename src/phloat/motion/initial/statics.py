@@ -13,7 +13,7 @@ from phloat.algebra.sparse import Matrix, csr, diagonal
 from phloat.bodies.body import Body
 from phloat.errors import InputError
 from phloat.joints.port_state import PortState, ground_port
-from phloat.joints.rows import FIRST, Row, gap_units, gaps
+from phloat.joints.rows import FIRST, Row, gap_units, row_gaps
 from phloat.motion.initial.stiffness import body_stiffness, stiffness
 from phloat.motion.initial.velocities import (
     displaced,
@@ -26,8 +26,8 @@ from phloat.motion.initial.velocities import (
 from phloat.system.connection import Connection, End, port_state
 from phloat.system.energy import energy
 from phloat.system.forces import potential_gradient
-from phloat.system.jointed import in_velocities, port_columns
-from phloat.system.state import State, Still, once
+from phloat.system.joint_rows import in_velocities, port_columns
+from phloat.system.state import State, Still, computed_once
 from phloat.system.system import System
 
 
@@ -129,7 +129,7 @@ class Statics:
 
     def balance(self, state: State) -> Balance:
         """f(q) + B u at rest, and G."""
-        return once(state, (self, "balance"), lambda: self._balance(state))
+        return computed_once(state, (self, "balance"), lambda: self._balance(state))
 
     def _balance(self, state: State) -> Balance:
         f, size = forces_at_rest(self.system, state)
@@ -183,7 +183,7 @@ class Statics:
         parts: list[np.ndarray | list[float]] = [np.zeros(0)]
         for name, c in self.system.joints.items():
             first, second = self._ends(c, state)
-            parts.append(gaps(c.closed, first, second))
+            parts.append(row_gaps(c.closed, first, second))
             parts += [[_left(row, first, second, *self._starts[name])] for row in c.locked + c.driven]
         return np.concatenate(parts)
 

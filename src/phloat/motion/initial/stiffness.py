@@ -15,12 +15,12 @@ from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.body import Body, Port
 from phloat.joints.port_state import PortState, section_axes, section_axes_rate, turned_with
-from phloat.joints.rows import FIRST, Row, curvature, gradient
+from phloat.joints.rows import FIRST, Row, curvature, row_gradient
 from phloat.motion.kernel.arrays import AXES, PAIRS, arrays_of
 from phloat.system.connection import Connection, port_state
 from phloat.system.elements import Actuator, Element
 from phloat.system.forces import coordinate
-from phloat.system.jointed import Places, ends, in_velocities, scattered
+from phloat.system.joint_rows import VelocityColumns, ends, in_velocities, scattered
 from phloat.system.state import Pose, State
 from phloat.system.system import System
 
@@ -52,7 +52,7 @@ def loads_stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray
     return _summed(terms, places.size), _summed(sizes, places.size)
 
 
-def spring_rows(system: System, state: State, places: Places) -> tuple[Matrix, np.ndarray]:
+def spring_rows(system: System, state: State, places: VelocityColumns) -> tuple[Matrix, np.ndarray]:
     """The rates of all springs, a row each, and their stiffnesses."""
     rates, slopes = [], []
     for element, sides, loads in _loaded(system, state, np.zeros(system.multipliers.size), np.zeros(system.ports.size)):
@@ -112,7 +112,7 @@ def _summed(terms: Sequence[tuple[np.ndarray, np.ndarray]], size: int) -> Matrix
     return csr(sp.coo_array(entries, shape=(size, size)))
 
 
-def _both(c: Connection | Element, places: Places) -> np.ndarray:
+def _both(c: Connection | Element, places: VelocityColumns) -> np.ndarray:
     return np.concatenate([places.columns[end.body] for end in (c.first, c.second) if end.body])
 
 
@@ -249,7 +249,7 @@ def _pair_stiffness(sides: tuple[PortState, PortState], loads: list[Load]) -> np
     pull, curved = np.zeros(24), np.zeros((24, 24))
     for row, effort, _ in loads:
         if row.has_gap:
-            pull += effort * gradient((row,), *sides)[0]
+            pull += effort * row_gradient((row,), *sides)[0]
             curved += effort * curvature(row, *sides)
     maps = np.zeros((24, sum(sizes)))
     parts = (slice(0, sizes[0]), slice(sizes[0], None))

@@ -15,7 +15,7 @@ from phloat.joints.rows import gap_units
 from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.inputs.signals import FIRST
-from phloat.system.jointed import ends, gaps, half_turned, in_rows, in_velocities, joint_rows
+from phloat.system.joint_rows import ends, gaps, half_turned, in_rows, in_velocities, joint_rows
 from phloat.system.state import State
 from phloat.system.system import System
 from phloat.system.terms import Terms, terms

@@ -11,7 +11,7 @@ Forces of ports are subtracted elsewhere. Planar bodies have one axis of rotatio
 """
 
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
-from phloat.motion.kernel.machine.dense import U, W, add_4, copy, copy_4, dot, dot_4, product, products, two_sum
+from phloat.motion.kernel.machine.dense import U, W, add_4, copy, copy_4, dot, dot_4, matrix_products, product, two_sum
 from phloat.motion.kernel.machine.simd import less, load, plus, spread, store, times
 from phloat.motion.kernel.tables import (
     COUPLED,
@@ -107,13 +107,15 @@ def momenta(B, i, data, index, w):
     pairs = rot * (rot + 1) // 2
     eta, omega, rate = B[i, W_Q] + 12, B[i, W_V] + 3, B[i, W_V] + 6
     J, dJ, c, p, g0 = B[i, W_J], B[i, W_DJ], B[i, W_C], B[i, W_P], B[i, W_G0]
-    products(pairs + rot, data, B[i, D_N], n, long, w, eta, w, dJ)  # N and Γ one after the other, and so ∂J and c
+    matrix_products(
+        pairs + rot, data, B[i, D_N], n, long, w, eta, w, dJ
+    )  # N and Γ one after the other, and so ∂J and c
     add_4((pairs + rot) * long, 1.0, data, B[i, D_J1], w, dJ)
     for a in range(pairs):
         twice = dot_4(long, w, dJ + a * long, w, eta) + dot_4(long, data, B[i, D_J1] + a * long, w, eta)
         w[J + a] = data[B[i, D_J0] + a] + 0.5 * twice
-    products(1, data, B[i, D_MFF], n, long, w, rate, w, p + 3)
-    products(rot, data, B[i, D_GAMMA], n, long, w, rate, w, g0)
+    matrix_products(1, data, B[i, D_MFF], n, long, w, rate, w, p + 3)
+    matrix_products(rot, data, B[i, D_GAMMA], n, long, w, rate, w, g0)
     for a in range(rot):
         add_4(long, w[omega + axis(a, rot)], w, c + a * long, w, p + 3)
         total = dot_4(long, w, c + a * long, w, rate)
@@ -157,7 +159,7 @@ def strains(B, i, data, index, w, eta, out):
 def lost_force(B, i, w, x):
     """What rounding took from D0 v, for v of these unknowns; it stands after b."""
     n, long, v = B[i, N_ETA], B[i, LONG], x + B[i, N_LIN] + B[i, N_ROT]
-    products(1, w, B[i, W_D0] + n * long, n, long, w, v, w, B[i, W_B] + long)
+    matrix_products(1, w, B[i, W_D0] + n * long, n, long, w, v, w, B[i, W_B] + long)
 
 
 @jit
@@ -169,7 +171,7 @@ def begin(B, i, data, index, w, h):
     n, long, rot, omega, inverse = B[i, N_ETA], B[i, LONG], B[i, N_ROT], B[i, W_V] + 3, 1.0 / h
     momenta(B, i, data, index, w)
     b = B[i, W_B]
-    products(1, data, B[i, D_K], n, long, w, B[i, W_Q] + 12, w, b)
+    matrix_products(1, data, B[i, D_K], n, long, w, B[i, W_Q] + 12, w, b)
     lost_force(B, i, w, B[i, W_OLD])
     add_4(long, 1.0, w, B[i, W_FPRE], w, b)
     add_4(long, -2.0 * inverse, w, B[i, W_P] + 3, w, b)
@@ -213,7 +215,7 @@ def residual(B, i, data, index, w, gravity, h):
     for a in range(lin):
         w[F + a] = mass * (2.0 * (w[x + a] - w[V + a]) / h - gravity[a])
     v, at = x + lin + rot, F + lin + rot
-    products(1, w, B[i, W_D0], n, long, w, v, w, at)
+    matrix_products(1, w, B[i, W_D0], n, long, w, v, w, at)
     add_4(long, 1.0, w, B[i, W_B], w, at)
     add_4(long, 1.0, w, B[i, W_B] + long, w, at)
     membrane(B, i, data, index, w, v, at, h)
@@ -227,7 +229,7 @@ def turned(B, i, data, w, h):
     n, long, lin, rot = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, N_ROT]
     pairs = rot * (rot + 1) // 2
     dJ, Nv, v, rate = U(B[i, W_DJ]), U(B[i, W_NV]), U(B[i, W_X] + lin + rot), U(B[i, W_V] + 6)
-    products(pairs + rot, data, B[i, D_N], n, long, w, v, w, Nv)
+    matrix_products(pairs + rot, data, B[i, D_N], n, long, w, v, w, Nv)
     for k in range(U(0), U(pairs * long), W):
         store(w, Nv + k, plus(load(w, dJ + k), spread(0.5 * h), load(w, Nv + k)))
     end = U(B[i, W_GV] + rot * long)

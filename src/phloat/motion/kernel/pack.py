@@ -53,7 +53,7 @@ class Scalar:
 
 
 @cache
-def turns(row: Row) -> bool:
+def uses_directions(row: Row) -> bool:
     """Whether a row acts on directions of its ports."""
     return row.function == "spin" or any(FIRST <= a < INERTIAL for a in row.vectors)
 
@@ -213,7 +213,7 @@ class _Tables:
             entries[j, t.J_WORK] = works + 2 * j
             entries[j, t.J_EXTRA] = any(changes(one.row) for one in entry.rows)
             lam += len(entry.rows)
-            triads = t.PLAIN_TRIAD * any(turns(one.row) for one in entry.rows)
+            triads = t.PLAIN_TRIAD * any(uses_directions(one.row) for one in entry.rows)
             triads = t.ORTHONORMAL if any(one.row.follows for one in entry.rows) else triads
             for column, inc, one in ((t.J_A, t.J_INC_A, entry.first), (t.J_B, t.J_INC_B, entry.second)):
                 entries[j, column], entries[j, inc] = len(ends), -1

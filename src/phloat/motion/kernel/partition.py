@@ -36,7 +36,7 @@ from phloat.motion.kernel.tables import (
     W_Y,
     WIDE,
 )
-from phloat.motion.kernel.tangent import scales, tangent, units
+from phloat.motion.kernel.tangent import scales, tangent, unit_scales
 
 BEGIN, MOVE, RESIDUAL, FACTORS, SOLVE, UPDATE = range(6)
 
@@ -83,7 +83,7 @@ def _factors(m, w, i, gravity, h):
         own_tangent(B, E, e, m.data, w, h, B[i, W_T])
         if J[E[e, E_ENTRY], J_EXTRA]:
             geometric(m, w, e, h)
-    units(B, i, w)
+    unit_scales(B, i, w)
     if not invert(w, B[i, W_D], B[i, WIDE]):
         return False
     admittance(m, w, i)

@@ -61,9 +61,9 @@ def geometric(m, w, e, h):
     D, y, size, wide = B[i, W_D], B[i, W_Y], B[i, SIZE], B[i, WIDE]
     t, to, out = B[i, W_T], B[i, W_T] + MOVED, B[i, W_T] + OUT
     for column in range(size):
-        moved(m, w, e, column, h, t, to)
+        port_shift(m, w, e, column, h, t, to)
         clear(w, out)
-        if not changed(m, w, j, m.entries[j, J_B] == e, out, to):
+        if not force_change(m, w, j, m.entries[j, J_B] == e, out, to):
             continue
         for k in range(size):
             w[y + k] = 0.0
@@ -77,7 +77,7 @@ MOVED, OUT = 40, 64
 
 
 @inner
-def moved(m, w, e, column, h, t, to):
+def port_shift(m, w, e, column, h, t, to):
     B, E = m.bodies, m.ends
     i = E[e, E_BODY]
     n, lin, rot = B[i, LONG], B[i, N_LIN], B[i, N_ROT]
@@ -112,15 +112,15 @@ def moved(m, w, e, column, h, t, to):
 
 
 @hot
-def shift(w, a, side, moved):
+def shift(w, a, side, port_shift):
     """δ of the mean of a vector by the motion of one side."""
     if a == SEPARATION:
         half = 0.5 if side else -0.5
-        return half * w[moved], half * w[moved + 1], half * w[moved + 2]
+        return half * w[port_shift], half * w[port_shift + 1], half * w[port_shift + 2]
     first = SECOND if side else FIRST
     if a < first or a >= first + 3:
         return 0.0, 0.0, 0.0
-    o = moved + 3 + 3 * (a - first)
+    o = port_shift + 3 + 3 * (a - first)
     return w[o], w[o + 1], w[o + 2]
 
 
@@ -141,14 +141,14 @@ def push_side(w, a, side, x, y, z, out):
 
 
 @inner
-def follow(m, w, j, r, lam, side, out, moved):
+def follow(m, w, j, r, lam, side, out, port_shift):
     """δ(λ |α| u/|u|) of a force that follows its section, u = Σ α d̄."""
     A, B, T = m.ends[m.entries[j, J_A], E_MEAN], m.ends[m.entries[j, J_B], E_MEAN], m.terms
     x, y, z, scale = direction(m.rows, T, r, m.data, w, A, B)
     d0, d1, d2, size = 0.0, 0.0, 0.0, x * x + y * y + z * z
     for k in range(m.rows[r, R_TERM], m.rows[r, R_TERM] + m.rows[r, R_P]):
         factor = m.data[T[k, T_FACTOR]]
-        u, v, s = shift(w, T[k, T_A], side, moved)
+        u, v, s = shift(w, T[k, T_A], side, port_shift)
         d0, d1, d2 = d0 + factor * u, d1 + factor * v, d2 + factor * s
     part, force = (x * d0 + y * d1 + z * d2) / size, lam * scale
     o = out + (TORQUE if m.rows[r, R_FUNCTION] == SPIN else FORCE)
@@ -158,22 +158,22 @@ def follow(m, w, j, r, lam, side, out, moved):
 
 
 @inner
-def end_slope(m, w, j, r, side, moved):
+def end_slope(m, w, j, r, side, port_shift):
     """δp at the end of the step."""
     A, B, T, total = m.ends[m.entries[j, J_A], E_END], m.ends[m.entries[j, J_B], E_END], m.terms, 0.0
     for k in range(m.rows[r, R_TERM], m.rows[r, R_TERM] + m.rows[r, R_P]):
         a, b = T[k, T_A], T[k, T_B]
         x, y, z = vector(w, A, B, a)
-        u, v, s = shift(w, b, side, moved)
+        u, v, s = shift(w, b, side, port_shift)
         change = x * u + y * v + z * s
         x, y, z = vector(w, A, B, b)
-        u, v, s = shift(w, a, side, moved)
+        u, v, s = shift(w, a, side, port_shift)
         total += 2.0 * m.data[T[k, T_FACTOR]] * (change + x * u + y * v + z * s)
     return total
 
 
 @inner
-def changed(m, w, j, side, out, moved):
+def force_change(m, w, j, side, out, port_shift):
     """Forces at one side, in w from `out` on, that change with its own motion: δ(λ f_p α b̄) on a and δ(λ f_p α ā) on b.
 
     The slopes f_p and f_q are held, but for lengths: their change is what keeps a taut string from being pushed sideways.
@@ -187,19 +187,19 @@ def changed(m, w, j, side, out, moved):
         function, o = R[r, R_FUNCTION], R[r, R_COEF] + COEF_MEAN
         if function == VELOCITY or function == SPIN:
             if R[r, R_FOLLOWS] and side == 1:
-                follow(m, w, j, r, lam, side, out, moved)
+                follow(m, w, j, r, lam, side, out, port_shift)
                 any_row = True
             continue
         sharper = 0.0
         if function == LENGTH:  # f_p = 1/(l₀ + l₁)
-            sharper = -lam * w[o] * w[o] * w[R[r, R_COEF] + COEF_END] * end_slope(m, w, j, r, side, moved)
+            sharper = -lam * w[o] * w[o] * w[R[r, R_COEF] + COEF_END] * end_slope(m, w, j, r, side, port_shift)
         A, B = m.ends[J[j, J_A], E_MEAN], m.ends[J[j, J_B], E_MEAN]
         for k in range(R[r, R_TERM], R[r, R_TERM] + R[r, R_P] + R[r, R_Q]):
             a, b, factor = T[k, T_A], T[k, T_B], m.data[T[k, T_FACTOR]]
             force = lam * factor * w[o if k < R[r, R_TERM] + R[r, R_P] else o + 1]
-            x, y, z = shift(w, b, side, moved)
+            x, y, z = shift(w, b, side, port_shift)
             push_side(w, a, side, force * x, force * y, force * z, out)
-            x, y, z = shift(w, a, side, moved)
+            x, y, z = shift(w, a, side, port_shift)
             push_side(w, b, side, force * x, force * y, force * z, out)
             if sharper != 0.0:
                 x, y, z = vector(w, A, B, b)

@@ -71,7 +71,7 @@ def vector(w, A, B, a):
 
 
 @hot
-def products(T, first, count, data, w, A, B):
+def term_sum(T, first, count, data, w, A, B):
     """Σ α (a · b) over some terms."""
     total = 0.0
     for k in range(first, first + count):
@@ -139,12 +139,12 @@ def gap_at(R, T, r, data, w, A, B):
     function, first, n = R[r, R_FUNCTION], R[r, R_TERM], R[r, R_P]
     if function == VELOCITY or function == SPIN:
         return 0.0
-    p = products(T, first, n, data, w, A, B)
+    p = term_sum(T, first, n, data, w, A, B)
     if function == PRODUCT:
         return p
     if function == LENGTH:
         return math.sqrt(p)
-    q = products(T, first + n, R[r, R_Q], data, w, A, B)
+    q = term_sum(T, first + n, R[r, R_Q], data, w, A, B)
     return math.atan2(p, q) if function == ANGLE else angle_ratio(1.5 - 0.5 * q) * p
 
 
@@ -157,7 +157,7 @@ def coefficients(R, T, r, data, w, A0, A1, B0, B1):
     function, o, first, n = R[r, R_FUNCTION], R[r, R_COEF], R[r, R_TERM], R[r, R_P]
     if function == VELOCITY or function == SPIN:
         return
-    p1 = products(T, first, n, data, w, A1, B1)
+    p1 = term_sum(T, first, n, data, w, A1, B1)
     if function == PRODUCT:
         w[o + GAP1] = p1
         return
@@ -167,8 +167,8 @@ def coefficients(R, T, r, data, w, A0, A1, B0, B1):
         w[o + GAP1] = length
         return
     first_q, m = first + n, R[r, R_Q]
-    p0, q0 = products(T, first, n, data, w, A0, B0), products(T, first_q, m, data, w, A0, B0)
-    q1 = products(T, first_q, m, data, w, A1, B1)
+    p0, q0 = term_sum(T, first, n, data, w, A0, B0), term_sum(T, first_q, m, data, w, A0, B0)
+    q1 = term_sum(T, first_q, m, data, w, A1, B1)
     if function == ANGLE:
         sine, cosine = p1 * q0 - q1 * p0, q0 * q1 + p0 * p1
         turned = math.atan2(sine, cosine)

@@ -238,7 +238,7 @@ def scales(B, i, data, w, gravity, h):
 
 
 @inner
-def units(B, i, w):
+def unit_scales(B, i, w):
     """The unit 1/√D_kk of each equation."""
     for k in range(B[i, SIZE]):
         w[B[i, W_UNIT] + k] = 1.0 / math.sqrt(abs(w[B[i, W_D] + k * B[i, WIDE] + k]))

@@ -23,7 +23,7 @@ from phloat.motion.kernel.step import arrive
 from phloat.motion.kernel.tables import LAM
 from phloat.system.connection import Connection, port_state
 from phloat.system.elements import Element
-from phloat.system.jointed import joint_coordinates
+from phloat.system.joint_rows import joint_coordinates
 from phloat.system.state import State
 from phloat.system.system import System
 

@@ -14,11 +14,11 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import packed
 from phloat.motion.kernel.read import read
 from phloat.motion.run.assembly import RunBuffers, effort_entries, unload_states
-from phloat.system.jointed import Places, coordinates_of, in_rows, port_blocks, sense
+from phloat.system.joint_rows import VelocityColumns, coordinates_of, in_rows, port_blocks, sense
 from phloat.system.state import DERIVED, State, Still
 from phloat.system.system import System
 
-_PLACES: WeakKeyDictionary[System, Places] = WeakKeyDictionary()
+_PLACES: WeakKeyDictionary[System, VelocityColumns] = WeakKeyDictionary()
 
 
 class Outputs(Mapping[str, Any]):
@@ -71,7 +71,7 @@ class Outputs(Mapping[str, Any]):
         return out
 
     @property
-    def _places(self) -> Places:
+    def _places(self) -> VelocityColumns:
         if self.system not in _PLACES:
             _PLACES[self.system] = in_rows(self.system, self.system.layout)
         return _PLACES[self.system]

@@ -13,7 +13,7 @@ from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.ledger import Ledger, energy_ledger
 from phloat.motion.result import COMPONENTS, Result
 from phloat.system.connection import Connection, End
-from phloat.system.jointed import sense
+from phloat.system.joint_rows import sense
 from phloat.view.scene import BodyMotion, Drawing, body_motion
 
 Lines = dict[str, np.ndarray]

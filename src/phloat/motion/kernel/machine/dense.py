@@ -110,7 +110,7 @@ def add_sizes(M, o, rows, n, x, p, y, q):
 
 
 @inner
-def products(count, M, o, n, long, x, p, y, q):
+def matrix_products(count, M, o, n, long, x, p, y, q):
     """y = x M for `count` matrices (n × n, rows padded to `long`), one after the other; y is as long."""
     o, p, q, n, long = U(o), U(p), U(q), U(n), U(long)
     for _ in range(U(count)):

@@ -13,7 +13,7 @@ from phloat.bodies.point_ports import PointPort, compliance, point_port
 from phloat.errors import JointError, PointPortWarning
 from phloat.joints.elements import Force, Load
 from phloat.joints.port_state import PortState
-from phloat.joints.rows import Row, rates
+from phloat.joints.rows import Row, row_rates
 from phloat.system.connection import Connection, End
 from phloat.system.elements import Actuator, Element
 
@@ -101,7 +101,7 @@ def _wrenches(ends: tuple[End, End], rows: Sequence[Row], slid: np.ndarray) -> t
     first, second = _held(ends[0], np.zeros(3)), _held(ends[1], slid)
     along = tuple(row for row in rows if row.function != "length")  # the direction of a distance may be any
     forces = np.eye(3 * (len(along) < len(rows)), 6)
-    on_first, on_second = (np.vstack([forces, some]) for some in rates(along, first, second))
+    on_first, on_second = (np.vstack([forces, some]) for some in row_rates(along, first, second))
     return on_first, on_second
 
 

@@ -21,18 +21,18 @@ def bodies_table(bodies: Mapping[str, Body]) -> str:
 
 def joints_table(joints: Mapping[str, Connection]) -> str:
     """Name, type, the two ports, rows closed, and what is left as a port."""
-    rows = ((name, type(c.joint).__name__, between(c), len(c.rows), _open(c)) for name, c in joints.items())
+    rows = ((name, type(c.joint).__name__, ends_text(c), len(c.rows), _open(c)) for name, c in joints.items())
     return grid("joints", ("name", "type", "between", "rows closed", "open port"), rows)
 
 
 def forces_table(elements: Mapping[str, Element], actuators: Mapping[str, Actuator]) -> str:
     """Springs, dampers and bushings; forces, torques and loads that are inputs."""
-    passive = [(name, type(e.recipe).__name__, between(e), "") for name, e in elements.items()]
+    passive = [(name, type(e.recipe).__name__, ends_text(e), "") for name, e in elements.items()]
     acting = [(name, type(a.recipe).__name__, a.body, f"{name}: effort") for name, a in actuators.items()]
     return grid("forces", ("name", "type", "at", "open port"), passive + acting)
 
 
-def between(c: Connection | Element) -> str:
+def ends_text(c: Connection | Element) -> str:
     """The two ports of a joint or element."""
     return f"{_end(c.first)} — {_end(c.second)}"
 

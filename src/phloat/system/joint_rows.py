@@ -12,8 +12,8 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.bodies.body import Port
 from phloat.joints.port_state import PortState, ground_port, section_axes
-from phloat.joints.rows import SECOND, Row, rates
-from phloat.joints.rows import gaps as row_gaps
+from phloat.joints.rows import SECOND, Row, row_rates
+from phloat.joints.rows import row_gaps as row_gaps
 from phloat.system.connection import Connection, port_state
 from phloat.system.elements import Element
 from phloat.system.state import State
@@ -21,36 +21,36 @@ from phloat.system.system import System, fits
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class VelocityColumns:
     """In which columns the velocities of each body stand, and how many columns there are."""
 
     columns: dict[str, np.ndarray]
     size: int
 
 
-def in_rows(system: System, rows: Layout) -> Places:
+def in_rows(system: System, rows: Layout) -> VelocityColumns:
     """The columns of the velocities among named rows: those of the state e, or of a linear system."""
     names = ("v_P", "omega", "eta_dot")
     columns = {b: rows.indices(f"{b}.{n}" for n in names if f"{b}.{n}" in rows) for b in system.bodies}
-    return Places(columns, rows.size)
+    return VelocityColumns(columns, rows.size)
 
 
-def in_velocities(system: System) -> Places:
+def in_velocities(system: System) -> VelocityColumns:
     """The columns of the velocities (v_P, ω, η̇) of all bodies, one after the other."""
     columns, start = {}, 0
     for name, body in system.bodies.items():
         columns[name] = start + np.arange(len(body.columns))
         start += len(body.columns)
-    return Places(columns, start)
+    return VelocityColumns(columns, start)
 
 
-def joint_rows(system: System, state: State, places: Places) -> tuple[Matrix, Matrix]:
+def joint_rows(system: System, state: State, places: VelocityColumns) -> tuple[Matrix, Matrix]:
     """G and B_λ at a state: 0 = −G z + B_λ u."""
     blocks, drives = [], []
     for name, c in system.joints.items():
         first, second = ends(c, state)
         if c.rows:
-            blocks.append((c, rates(c.rows, first, second)))
+            blocks.append((c, row_rates(c.rows, first, second)))
         if c.driven:
             drives.append((system.multipliers[name].stop, system.ports[name], _driving(c, second)))
     B_lam = zeros(system.multipliers.size, system.ports.size)
@@ -61,7 +61,7 @@ def joint_rows(system: System, state: State, places: Places) -> tuple[Matrix, Ma
     return scattered(blocks, places), csr(B_lam)
 
 
-def port_columns(system: System, state: State, places: Places, names: Sequence[str] | None = None) -> Matrix:
+def port_columns(system: System, state: State, places: VelocityColumns, names: Sequence[str] | None = None) -> Matrix:
     """B at a state: wrenches at body ports in the axes of their sections, efforts along free axes, forces, torques and loads.
 
     Drives act through B_λ only. Of all ports, or of the named ones.
@@ -85,7 +85,7 @@ def port_blocks(system: System, state: State, name: str) -> list[tuple[str, np.n
         c = system.joints[name]
         if not c.free:
             return []
-        both = zip((c.first, c.second), rates(c.free, *ends(c, state)), strict=True)
+        both = zip((c.first, c.second), row_rates(c.free, *ends(c, state)), strict=True)
         return [(end.body, rate) for end, rate in both if end.body]
     if name in system.actuators:
         a = system.actuators[name]
@@ -175,7 +175,7 @@ def _driving(c: Connection, second: PortState) -> np.ndarray:
     if not c.joint.moves_ground:
         return np.eye(len(c.driven))
     frame = PortState(second.c, np.eye(3), np.zeros(3), _NONE, _NONE, np.zeros(0), second.D, np.arange(6))
-    return -rates(c.driven, frame, second)[0][:, _frame_inputs(c.driven)]
+    return -row_rates(c.driven, frame, second)[0][:, _frame_inputs(c.driven)]
 
 
 def _frame_inputs(driven: tuple[Row, ...]) -> list[int]:
@@ -188,7 +188,9 @@ def _frame_inputs(driven: tuple[Row, ...]) -> list[int]:
 _NONE = np.zeros((3, 0))
 
 
-def scattered(blocks: Iterable[tuple[Connection | Element, tuple[np.ndarray, np.ndarray]]], places: Places) -> Matrix:
+def scattered(
+    blocks: Iterable[tuple[Connection | Element, tuple[np.ndarray, np.ndarray]]], places: VelocityColumns
+) -> Matrix:
     """Rows of joints or elements, each with its columns for two bodies, as one sparse matrix."""
     row, column, value, start = [], [], [], 0
     for c, both in blocks:
