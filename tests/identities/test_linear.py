@@ -248,15 +248,19 @@ def test_poles_of_a_large_coupled_system_are_refined_or_refused():
 
     small = half_damped(1e-4, 12)
     found = module._sparse(small, 6)
-    projected, shapes = module.joint_poles(found.omega, found.vectors.T @ (module.damping_of(small) @ found.vectors))
-    refined = module.refined(small, projected, found.vectors @ shapes)
+    projected, shapes = module._coupled_poles(
+        found.omega, found.vectors.T @ (module._velocity_damping(small) @ found.vectors)
+    )
+    refined = module._newton_poles(small, projected, found.vectors @ shapes)
     np.testing.assert_allclose(refined, ph.modes(small).poles[:6], rtol=1e-7)
     assert np.abs(projected[1:] / refined[1:] - 1).max() > 1e-6  # there was something to refine
     strong = half_damped(5e-2, 12)
     found = module._sparse(strong, 6)
-    projected, shapes = module.joint_poles(found.omega, found.vectors.T @ (module.damping_of(strong) @ found.vectors))
+    projected, shapes = module._coupled_poles(
+        found.omega, found.vectors.T @ (module._velocity_damping(strong) @ found.vectors)
+    )
     with raises(ph.AccuracyError):
-        module.refined(strong, projected, found.vectors @ shapes)
+        module._newton_poles(strong, projected, found.vectors @ shapes)
 
 
 @pytest.mark.parametrize("time", [1e-5, 1e-3, 1.0])

@@ -181,7 +181,7 @@ def test_the_residual_on_the_way_is_that_of_the_ledger(monkeypatch):
     """Newton's method stopped early, damping, a spring, a motor and an event: what the bar says at the end is in the ledger."""
     found = []
     monkeypatch.setattr(
-        simulate, "bar", lambda start, end, wanted: lambda t, missing: missing and found.append(missing())
+        simulate, "progress_bar", lambda start, end, wanted: lambda t, missing: missing and found.append(missing())
     )
     link = ph.Beam(0.5, ph.Rectangle(0.02, 0.004), steel, damping=ph.KelvinVoigt(1e-5)).discretise(2)
     joints = [

@@ -29,7 +29,7 @@ SYSTEM_VARIANT = Variant(
     lambda value: (value, {}) if isinstance(value, Parts) else None,
     doc="a system inside this one; its bodies are called system.body",
 )
-BODY = Variants("a body", (BEAM_VARIANT, *RIGID_VARIANTS, *MESH_VARIANTS, SUPERELEMENT_VARIANT, SYSTEM_VARIANT))
+BODY = Variants("a body", (SYSTEM_VARIANT, BEAM_VARIANT, *RIGID_VARIANTS, *MESH_VARIANTS, SUPERELEMENT_VARIANT))
 
 
 class Bodies:

@@ -11,22 +11,16 @@ from typing import Any
 NAMES = ("sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "atan", "fabs")
 
 
-def _traced(x: Any) -> bool:
-    return type(x).__module__.startswith("jax")
-
-
 def _function(name: str) -> Any:
-    plain, other = getattr(math, name), {"atan": "arctan", "fabs": "abs"}.get(name, name)
+    plain, of_arrays = getattr(math, name), {"fabs": "abs"}.get(name, name)
 
     def function(x: Any) -> Any:
-        if _traced(x):
-            import jax.numpy as jnp
-
-            return getattr(jnp, other)(x)
+        if hasattr(x, "__array_namespace__"):  # of JAX, of NumPy
+            return getattr(x.__array_namespace__(), of_arrays)(x)
         return plain(x)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"math.{name} of a number, or of an array that JAX traces."
+    function.__doc__ = f"math.{name} of a number, or the same of an array."
     return function
 
 
@@ -35,8 +29,6 @@ sqrt, exp, log, sin, cos, tan, tanh, atan, fabs = map(_function, NAMES)
 
 def where(condition: Any, yes: Any, no: Any) -> Any:
     """`yes` if the condition holds, else `no`."""
-    if _traced(condition):
-        import jax.numpy as jnp
-
-        return jnp.where(condition, yes, no)
+    if hasattr(condition, "__array_namespace__"):
+        return condition.__array_namespace__().where(condition, yes, no)
     return yes if condition else no
