@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,6 +36,7 @@ FUNCTIONS = ("product", "length", "angle", "rotation", "velocity", "spin")
 
 Term = tuple[float, int, int]  # α and the numbers of a and b
 Pair = tuple[np.ndarray, np.ndarray]
+_AXES = np.eye(3)
 
 
 @dataclass(frozen=True)
@@ -158,21 +160,38 @@ def product_matrices(terms: Sequence[tuple[Term, ...]]) -> np.ndarray:
     return out
 
 
-def _port_vectors(A: PortState, B: PortState) -> np.ndarray:
-    return np.vstack([B.c - A.c, A.D.T, B.D.T, np.eye(3)])
+def _port_vectors(rows: tuple[Row, ...], A: PortState, B: PortState) -> np.ndarray:
+    """The vectors of two ports, (10, 3); directions only where a row uses them."""
+    out = np.zeros((VECTORS, 3))
+    out[SEPARATION], out[INERTIAL:] = B.c - A.c, _AXES
+    if _matrices(rows).directions:
+        out[FIRST:SECOND], out[SECOND:INERTIAL] = A.D.T, B.D.T
+    return out
+
+
+class _Matrices(NamedTuple):
+    """`product_matrices` of p and of q; whether all rows are products, and whether any uses directions."""
+
+    of_p: np.ndarray
+    of_q: np.ndarray
+    only_products: bool
+    directions: bool
 
 
 @lru_cache(maxsize=4096)
-def _matrices(rows: tuple[Row, ...]) -> tuple[np.ndarray, np.ndarray, bool]:
-    """`product_matrices` of p and of q, and whether all rows are products."""
-    of_p = product_matrices([row.terms if row.has_gap else () for row in rows])
-    return of_p, product_matrices([row.other_terms for row in rows]), all(row.function == "product" for row in rows)
+def _matrices(rows: tuple[Row, ...]) -> _Matrices:
+    return _Matrices(
+        product_matrices([row.terms if row.has_gap else () for row in rows]),
+        product_matrices([row.other_terms for row in rows]),
+        all(row.function == "product" for row in rows),
+        any(FIRST <= a < INERTIAL for row in rows for a in row.vectors),
+    )
 
 
 def row_gaps(rows: tuple[Row, ...], A: PortState, B: PortState) -> np.ndarray:
     """The gaps of rows at a state; angles between −π and π."""
-    p, q = _values(rows, _port_vectors(A, B))
-    if _matrices(rows)[2]:
+    p, q = _values(rows, _port_vectors(rows, A, B))
+    if _matrices(rows).only_products:
         return p
     return np.array([_function(row, x, y)[0] for row, x, y in zip(rows, p, q, strict=True)])
 
@@ -191,8 +210,8 @@ def row_rates(rows: tuple[Row, ...], A: PortState, B: PortState) -> Pair:
 
 def _forces(rows: tuple[Row, ...], A: PortState, B: PortState) -> tuple[np.ndarray, np.ndarray | None]:
     """What λ = 1 of each row puts on the vectors, ∂g/∂a (rows, 10, 3), and the torque between the ports, if there is any."""
-    vectors = _port_vectors(A, B)
-    of_p, of_q, only_products = _matrices(rows)
+    vectors = _port_vectors(rows, A, B)
+    of_p, of_q, only_products, _ = _matrices(rows)
     out, torques = of_p @ vectors, None
     if only_products:
         return out, None
@@ -219,7 +238,7 @@ def _direction(row: Row, vectors: np.ndarray) -> np.ndarray:
 def _values(rows: tuple[Row, ...], vectors: np.ndarray) -> Pair:
     """p and q of every row."""
     inner = (vectors @ vectors.T).ravel()
-    of_p, of_q, only_products = _matrices(rows)
+    of_p, of_q, only_products, _ = _matrices(rows)
     p = 0.5 * of_p.reshape(-1, VECTORS * VECTORS) @ inner
     return p, p if only_products else 0.5 * of_q.reshape(-1, VECTORS * VECTORS) @ inner
 
@@ -260,7 +279,7 @@ def _second_slopes(row: Row, p: float, q: float) -> tuple[float, float, float]:
 
 def curvature(row: Row, A: PortState, B: PortState) -> np.ndarray:
     """∂²g by the numbers (c, d_1, d_2, d_3) of both ports, 24 × 24, of a row with a gap."""
-    vectors = _port_vectors(A, B)
+    vectors = _port_vectors((row,), A, B)
     p, q = (float(x[0]) for x in _values((row,), vectors))
     _, f_p, f_q = _function(row, p, q)
     of_p, of_q = (matrices[0] for matrices in _matrices((row,))[:2])

@@ -301,8 +301,7 @@ def _stresses(run: RunBuffers, i: int, arrays: Arrays, eta: np.ndarray) -> np.nd
     elastic = arrays.body.elastic
     Q = elastic.Q
     strain = (elastic.D @ eta.T).T
-    for s, row, column, value in zip(Q.strain, Q.row, Q.column, Q.value, strict=True):
-        strain[:, s] += 0.5 * value * eta[:, row] * eta[:, column]
+    np.add.at(strain.T, Q.strain, (0.5 * Q.value * eta[:, Q.row] * eta[:, Q.column]).T)
     return (elastic.C_inverse @ strain.T).T + run.before[i]
 
 
