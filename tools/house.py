@@ -2,6 +2,8 @@
 
 import ast
 import io
+import os
+import subprocess
 import sys
 import tokenize
 from collections import Counter
@@ -78,6 +80,36 @@ def measures(src: Path) -> dict[str, str]:
     }
 
 
+SIMULATE = """
+import sys
+import phloat as ph
+link = ph.Beam(1.0, ph.Circle(0.02), ph.Material(E=2e11, rho=7800.0, nu=0.3)).discretise(2)
+chain = ph.connect({"a": link, "b": link}, [ph.Revolute("ground", "a.P"), ph.Revolute("a.C", "b.P")], plane="xy")
+start, found = ph.place(chain), set()
+ph.simulate(chain, start, 2e-3, dt=1e-3)  # imports
+sys.setprofile(lambda frame, event, arg: found.add(frame.f_code.co_filename))
+ph.simulate(chain, start, 2e-3, dt=1e-3)
+sys.setprofile(None)
+docs = [getattr(ph, name).__doc__ or "" for name in ph.__all__]
+shown = [sum(word in doc for doc in docs) for word in ("Parameters\\n", ">>>")]
+print(len([file for file in found if "phloat" in file]), len(ph.__all__), *shown)
+"""
+
+
+def measures_of_a_run(src: Path) -> dict[str, str]:
+    """What needs the library to run, in the Python of this script; nothing where it cannot be imported."""
+    environment = os.environ | {"PYTHONPATH": str(src)}
+    done = subprocess.run([sys.executable, "-c", SIMULATE], capture_output=True, text=True, env=environment)
+    if done.returncode:
+        return {}
+    files, names, parameters, examples = done.stdout.split()
+    return {
+        "files that simulate runs through": files,
+        "public names; with parameters, with an example": f"{names}; {parameters}, {examples}",
+    }
+
+
 if __name__ == "__main__":
-    for measure, value in measures(Path(sys.argv[1]) if len(sys.argv) > 1 else SRC).items():
+    where = Path(sys.argv[1]) if len(sys.argv) > 1 else SRC
+    for measure, value in (measures(where) | measures_of_a_run(where)).items():
         print(f"{measure:50}{value}")
