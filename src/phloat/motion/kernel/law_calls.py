@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 import numba as nb
-from llvmlite import ir
+from numba.core.cgutils import ir
 from numba import extending, types
 
 from phloat.joints import scalar
