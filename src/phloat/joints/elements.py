@@ -28,8 +28,24 @@ IN_AXES = describe("in which axes the direction is given", choices=AXES)
 class Spring(Between):
     """Pulls two points together: a force over their distance beyond `length`.
 
-    `stiffness` is a number, a table {elongation: force}, a function of the elongation with its range `over=(from, to)`, or
-    piecewise polynomials of SciPy (`CubicSpline` …). Beyond the range the slope at its end is assumed, and a run warns.
+    Parameters
+    ----------
+    first, second : str
+        Ports, "body.port" or "ground"; `at` (m) is the place on the ground, `name` that of the spring.
+    stiffness : float, dict, callable or PPoly
+        A number (N/m), a table {elongation in m: force in N}, a function of the elongation with its range `over`, or piecewise
+        polynomials of SciPy (`CubicSpline` …). Beyond the range the slope at its end is assumed, and a run warns.
+    length : float, optional
+        Distance at which it is relaxed (m).
+    over : (float, float), optional
+        Range of the elongation (m) for which a function is given.
+
+    Examples
+    --------
+    >>> spring = ph.Spring("ground", "mass.P", stiffness=200.0, length=1.0)
+    >>> system = ph.connect({"mass": ph.PointMass(2.0).discretise()}, joints=[spring])
+    >>> print(f"{ph.energy(system, ph.place(system, {'mass.r_P': (1.3, 0.0, 0.0)})):.3f} J")  # ½ k (1.3 − 1)²
+    9.000 J
     """
 
     stiffness: Curve = field(kw_only=True, metadata=describe("a number, or a table {elongation: force}", "stiffness"))
@@ -273,10 +289,20 @@ class JointFriction(JointLaw):
 
 @dataclass(frozen=True)
 class Force:
-    """A force at a port, one number as input, along a direction of inertial axes or of the port's own axes.
+    """A force at a port, one number (N) as input, along a direction of inertial axes or of the port's own axes.
 
-    With `axes="body"` the direction is fixed in the section of the port and turns with it, A R(Ψη) d, of unit length: a follower
-    force, which does not depend on the frame of the body. On a rigid body these are the body's axes.
+    Parameters
+    ----------
+    port, name : str
+        Where it acts, "body.port"; name of the input, "body.port.force" by default.
+    along, axes : (3,) sequence of float; {"inertial", "body"}, optional
+        Direction, of any length. With "body" it is fixed in the section of the port and turns with it, A R(Ψη) d: a follower force,
+        which does not depend on the frame of the body. On a rigid body these are the body's axes.
+
+    Examples
+    --------
+    >>> ph.Force("box.P", along=(0.0, 3.0, 4.0), name="push").direction()
+    array([0. , 0.6, 0.8])
     """
 
     port: str
