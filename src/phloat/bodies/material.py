@@ -14,7 +14,28 @@ from phloat.errors import InputError, finite, not_negative, positive
 
 @dataclass(frozen=True)
 class Material:
-    """Young's modulus E, density rho, Poisson's ratio nu; isotropic, so that G = E / 2(1 + ν)."""
+    """An isotropic linear elastic material, with shear modulus G = E / 2(1 + ν).
+
+    Parameters
+    ----------
+    E : float
+        Young's modulus (Pa).
+    rho : float
+        Density (kg/m³).
+    nu : float, optional
+        Poisson's ratio, between −1 and 0.5.
+
+    Raises
+    ------
+    InputError
+        If E or rho is not positive, or nu is out of its range.
+
+    Examples
+    --------
+    >>> steel = ph.Material(E=2.1e11, rho=7800.0, nu=0.25)
+    >>> f"{steel.G:.2e}"
+    '8.40e+10'
+    """
 
     E: float = field(metadata=describe("Young's modulus", "stress", above=0.0))
     rho: float = field(metadata=describe("density", "density", above=0.0))

@@ -28,8 +28,24 @@ IN_AXES = describe("in which axes the direction is given", choices=AXES)
 class Spring(Between):
     """Pulls two points together: a force over their distance beyond `length`.
 
-    `stiffness` is a number, a table {elongation: force}, a function of the elongation with its range `over=(from, to)`, or
-    piecewise polynomials of SciPy (`CubicSpline` …). Beyond the range the slope at its end is assumed, and a run warns.
+    Parameters
+    ----------
+    first, second : str
+        Ports, "body.port" or "ground"; `at` (m) is the place on the ground, `name` that of the spring.
+    stiffness : float, dict, callable or PPoly
+        A number (N/m), a table {elongation in m: force in N}, a function of the elongation with its range `over`, or piecewise
+        polynomials of SciPy (`CubicSpline` …). Beyond the range the slope at its end is assumed, and a run warns.
+    length : float, optional
+        Distance at which it is relaxed (m).
+    over : (float, float), optional
+        Range of the elongation (m) for which a function is given.
+
+    Examples
+    --------
+    >>> spring = ph.Spring("ground", "mass.P", stiffness=200.0, length=1.0)
+    >>> system = ph.connect({"mass": ph.PointMass(2.0).discretise()}, joints=[spring])
+    >>> print(f"{ph.energy(system, ph.place(system, {'mass.r_P': (1.3, 0.0, 0.0)})):.3f} J")  # ½ k (1.3 − 1)²
+    9.000 J
     """
 
     stiffness: Curve = field(kw_only=True, metadata=describe("a number, or a table {elongation: force}", "stiffness"))
@@ -51,8 +67,24 @@ class Spring(Between):
 class Damper(Between):
     """Resists the rate of the distance of two points.
 
-    `damping` is a number, a table {rate: force}, a function of the rate with its range `over=(from, to)`, or piecewise
-    polynomials of SciPy. Beyond the range the slope at its end is assumed, and a run warns.
+    Parameters
+    ----------
+    first, second : str
+        Ports, "body.port" or "ground"; `at` (m) is the place on the ground, `name` that of the damper.
+    damping : float, dict, callable or PPoly
+        A number (N s/m), a table {rate in m/s: force in N}, a function of the rate with its range `over`, or piecewise
+        polynomials of SciPy. It must never give energy. Beyond the range the slope at its end is assumed, and a run warns.
+    over : (float, float), optional
+        Range of the rate (m/s) for which a function is given.
+
+    Examples
+    --------
+    >>> rail = ph.Prismatic("ground", "box.P", axis=(1.0, 0.0, 0.0))
+    >>> damper = ph.Damper("ground", "box.P", damping=4.0, at=(-1.0, 0.0, 0.0))
+    >>> box = ph.RigidBody(mass=2.0, inertia=np.eye(3)).discretise()
+    >>> system = ph.connect({"box": box}, joints=[rail, damper])
+    >>> ph.poles(ph.linearise(system, ph.place(system))).real.round(6)  # −c/m
+    array([-2.])
     """
 
     damping: Curve = field(kw_only=True, metadata=describe("a number, or a table {rate: force}", "damping"))
@@ -72,9 +104,27 @@ class Damper(Between):
 class Bushing(Between):
     """Holds two frames together softly: six stiffnesses and dampings, along and about the axes of the first port's frame.
 
-    N/m and N m/rad (N s/m, N m s/rad). `turned` is the rotation vector from the first port's frame to the second's where it is
-    relaxed. With `rotation="small"` the three rotations are sines, right below some 0.5 rad (a run warns beyond); with
-    `rotation="vector"` they are the components of the rotation vector φ, so that ½ Σ k_i φ_i² is stored at any turn below π.
+    Parameters
+    ----------
+    first, second : str
+        Ports, "body.port" or "ground"; `at` (m) is the place on the ground, `name` that of the bushing.
+    turned : (3,) sequence of float, optional
+        Rotation vector from the first port's frame to the second's where it is relaxed (rad).
+    stiffness : (6,) sequence of float
+        Three along (N/m), three about the axes (N m/rad).
+    damping : (6,) sequence of float, optional
+        Likewise, N s/m and N m s/rad.
+    rotation : {"small", "vector"}, optional
+        "small" takes the rotations as sines, right below some 0.5 rad (a run warns beyond); "vector" takes the components of the
+        rotation vector φ, so that ½ Σ k_i φ_i² is stored at any turn below π.
+
+    Examples
+    --------
+    >>> box = ph.RigidBody(mass=2.0, inertia=0.5 * np.eye(3)).discretise()
+    >>> mount = ph.Bushing("ground", "box.P", stiffness=(200.0, 200.0, 800.0, 2.0, 2.0, 8.0))
+    >>> system = ph.connect({"box": box}, joints=[mount])
+    >>> ph.modes(ph.linearise(system, ph.place(system)))  # √(k/J) and √(k/m)
+    Modes(0 rigid, then 2, 2, 4, 10, 10, 20 rad/s)
     """
 
     turned: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True, metadata=TURNED)
@@ -137,8 +187,25 @@ class OnJoint:
 class JointSpring(OnJoint):
     """A spring on a free axis of a joint, relaxed at `rest`.
 
-    `stiffness` is a number, a table {elongation: effort}, a function of the elongation with its range `over=(from, to)`, or
-    piecewise polynomials of SciPy. Beyond the range the slope at its end is assumed, and a run warns.
+    Parameters
+    ----------
+    joint : str
+        Name of the joint; of several free axes `axis` says which ("angle", "slide" …); `name` is that of the spring.
+    stiffness : float, dict, callable or PPoly
+        A number (N m/rad or N/m), a table {elongation: effort}, a function of the elongation with its range `over`, or piecewise
+        polynomials of SciPy. Beyond the range the slope at its end is assumed, and a run warns.
+    rest : float, optional
+        Where it is relaxed (rad or m).
+    over : (float, float), optional
+        Range of the elongation (rad or m) for which a function is given.
+
+    Examples
+    --------
+    >>> joints = [ph.Revolute("ground", "arm.P", name="elbow"), ph.JointSpring("elbow", stiffness=8.0, rest=0.1)]
+    >>> arm = ph.RigidBody(mass=1.0, inertia=0.5 * np.eye(3)).discretise()
+    >>> system = ph.connect({"arm": arm}, joints=joints)
+    >>> print(f"{ph.energy(system, ph.place(system, {'elbow.angle': 0.6})):.3f} J")  # ½ k (0.6 − 0.1)²
+    1.000 J
     """
 
     stiffness: Curve = field(
@@ -163,8 +230,23 @@ class JointSpring(OnJoint):
 class JointDamper(OnJoint):
     """A damper on a free axis of a joint.
 
-    `damping` is a number, a table {rate: effort}, a function of the rate with its range `over=(from, to)`, or piecewise
-    polynomials of SciPy. Beyond the range the slope at its end is assumed, and a run warns.
+    Parameters
+    ----------
+    joint : str
+        Name of the joint; of several free axes `axis` says which ("angle", "slide" …); `name` is that of the damper.
+    damping : float, dict, callable or PPoly
+        A number (N m s/rad or N s/m), a table {rate: effort}, a function of the rate with its range `over`, or piecewise
+        polynomials of SciPy. It must never give energy. Beyond the range the slope at its end is assumed, and a run warns.
+    over : (float, float), optional
+        Range of the rate (rad/s or m/s) for which a function is given.
+
+    Examples
+    --------
+    >>> joints = [ph.Revolute("ground", "arm.P", name="elbow"), ph.JointDamper("elbow", damping=2.0)]
+    >>> arm = ph.RigidBody(mass=1.0, inertia=0.5 * np.eye(3)).discretise()
+    >>> system = ph.connect({"arm": arm}, joints=joints)
+    >>> ph.poles(ph.linearise(system, ph.place(system))).real.round(6)  # −c/J
+    array([-4.])
     """
 
     damping: Curve = field(
@@ -249,9 +331,26 @@ class PortLaw(Between, _Registered):
 
 @dataclass(frozen=True)
 class JointFriction(JointLaw):
-    """Dry friction on a free axis of a joint, −effort tanh(rate/speed): N or N m, m/s or rad/s.
+    """Dry friction on a free axis of a joint, −effort tanh(rate/speed).
 
     Below `speed` it is a damper, so a joint that should stick creeps at a fraction of that speed.
+
+    Parameters
+    ----------
+    joint : str
+        Name of the joint; of several free axes `axis` says which ("angle", "slide" …); `name` is that of the friction.
+    effort : float
+        Torque (N m) or force (N) while it slips.
+    speed : float
+        Rate from which on it slips (rad/s or m/s).
+
+    Examples
+    --------
+    >>> joints = [ph.Revolute("ground", "arm.P", name="elbow"), ph.JointFriction("elbow", effort=2.0, speed=0.01)]
+    >>> arm = ph.RigidBody(mass=1.0, inertia=0.5 * np.eye(3)).discretise()
+    >>> system = ph.connect({"arm": arm}, joints=joints)
+    >>> ph.poles(ph.linearise(system, ph.place(system))).real.round(6)  # at rest a damper: −(effort/speed)/J
+    array([-400.])
     """
 
     effort: float = field(kw_only=True, metadata=describe("while it slips", "torque", "force", least=0.0))
@@ -275,8 +374,25 @@ class JointFriction(JointLaw):
 class Force:
     """A force at a port, one number as input, along a direction of inertial axes or of the port's own axes.
 
-    With `axes="body"` the direction is fixed in the section of the port and turns with it, A R(Ψη) d, of unit length: a follower
-    force, which does not depend on the frame of the body. On a rigid body these are the body's axes.
+    Parameters
+    ----------
+    port : str
+        Where it acts, "body.port".
+    along : (3,) sequence of float
+        Direction, of any length; the input is the force in N.
+    axes : {"inertial", "body"}, optional
+        With "body" the direction is fixed in the section of the port and turns with it, A R(Ψη) d: a follower force, which does not
+        depend on the frame of the body. On a rigid body these are the body's axes.
+    name : str, optional
+        Name of the input; "body.port.force" by default.
+
+    Examples
+    --------
+    >>> box = ph.RigidBody(mass=2.0, inertia=np.eye(3)).discretise()
+    >>> joints = [ph.Weld("ground", "box.P", name="foot"), ph.Force("box.P", along=(0.0, 1.0, 0.0), name="push")]
+    >>> system = ph.connect({"box": box}, joints=joints)
+    >>> ph.reactions(system, ph.place(system), u={"push": 5.0})["foot"][:3].round(9) + 0.0
+    array([ 0., -5.,  0.])
     """
 
     port: str
@@ -300,9 +416,28 @@ class Force:
 
 @dataclass(frozen=True)
 class Torque:
-    """A torque at a port, one number as input, about a direction of inertial axes or (`axes="body"`) of the port's section.
+    """A torque at a port, one number as input, about a direction of inertial axes or of the port's own axes.
 
     It works on ω_C = A (ω + Ψη̇), the angular velocity of the section.
+
+    Parameters
+    ----------
+    port : str
+        Where it acts, "body.port".
+    about : (3,) sequence of float
+        Axis, of any length; the input is the torque in N m, right-handed.
+    axes : {"inertial", "body"}, optional
+        With "body" the axis is fixed in the section of the port and turns with it.
+    name : str, optional
+        Name of the input; "body.port.torque" by default.
+
+    Examples
+    --------
+    >>> box = ph.RigidBody(mass=2.0, inertia=np.eye(3)).discretise()
+    >>> joints = [ph.Weld("ground", "box.P", name="foot"), ph.Torque("box.P", about=(0.0, 0.0, 1.0), name="motor")]
+    >>> system = ph.connect({"box": box}, joints=joints)
+    >>> ph.reactions(system, ph.place(system), u={"motor": 5.0})["foot"][3:].round(9) + 0.0
+    array([ 0.,  0., -5.])
     """
 
     port: str
@@ -326,9 +461,29 @@ class Torque:
 
 @dataclass(frozen=True)
 class Load:
-    """A force spread along a beam, one number as input that multiplies `per_length`: N/m, constant or a function of s.
+    """A force spread along a beam, one number as input that multiplies `per_length`.
 
-    With `axes="body"` the direction is fixed in every section and turns with it: a distributed follower load.
+    Parameters
+    ----------
+    body : str
+        Name of the beam.
+    along : (3,) sequence of float
+        Direction, of any length.
+    per_length : float or callable, optional
+        Force per length for the input 1 (N/m), constant or a function of the fraction s of the length.
+    axes : {"inertial", "body"}, optional
+        With "body" the direction is fixed in every section and turns with it: a distributed follower load.
+    name : str, optional
+        Name of the input; "body.load" by default.
+
+    Examples
+    --------
+    >>> beam = ph.Beam(1.0, ph.Rectangle(b=0.02, h=0.01), ph.Material(E=2.1e11, rho=7800.0)).discretise(4)
+    >>> joints = [ph.Weld("ground", "beam.P"), ph.Load("beam", along=(0.0, -1.0, 0.0), per_length=10.0, name="wind")]
+    >>> system = ph.connect({"beam": beam}, joints=joints, plane="xy")
+    >>> bent = ph.equilibrium(system, ph.place(system), u={"wind": 1.0})
+    >>> print(f"{1e3 * bent['beam.u_f'][-1, 1]:.3f} mm, {-1e3 * 10.0 / 8 / 350.0:.3f} mm")  # the tip, and −q L⁴/8EI
+    -3.571 mm, -3.571 mm
     """
 
     body: str

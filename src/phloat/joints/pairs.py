@@ -69,14 +69,53 @@ def across(what: str, axis: np.ndarray, first: Vector | None) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Weld(Joint):
-    """Everything closed."""
+    """Holds two ports together: no motion is left free.
+
+    Parameters
+    ----------
+    first, second : str
+        Ports, "body.port" or "ground".
+    at : (3,) sequence of float, optional
+        Where the joint is on the ground (m).
+    turned : (3,) sequence of float, optional
+        Rotation vector from the first port's frame to the second's (rad).
+    name : str, optional
+        Name of the joint; its ports by default.
+
+    Examples
+    --------
+    >>> box = ph.RigidBody(mass=3.0, inertia=np.eye(3)).discretise()
+    >>> fixed = ph.connect({"box": box}, joints=[ph.Weld("ground", "box.P", name="foot")], gravity=(0.0, 0.0, -10.0))
+    >>> ph.reactions(fixed, ph.place(fixed))["foot"].round(9) + 0.0  # force and moment on the box
+    array([ 0.,  0., 30.,  0.,  0.,  0.])
+    """
 
     closed: ClassVar[tuple[Row, ...]] = (*coincide(), *aligned())
 
 
 @dataclass(frozen=True)
 class Spherical(Joint):
-    """The points coincide; three rotations are free."""
+    """The points coincide; three rotations are free.
+
+    Parameters
+    ----------
+    first, second : str
+        Ports, "body.port" or "ground".
+    at : (3,) sequence of float, optional
+        Where the joint is on the ground (m).
+    turned : (3,) sequence of float, optional
+        Rotation vector from the first port's frame to the second's where the joint counts as not turned (rad).
+    name : str, optional
+        Name of the joint and of its port, which takes three torques (N m) in the first port's axes.
+
+    Examples
+    --------
+    >>> rod = ph.RigidBody(mass=2.0, inertia=0.1 * np.eye(3), center=(0.0, 0.0, -0.5)).discretise()
+    >>> ball = ph.Spherical("ground", "rod.P", name="ball")
+    >>> pendulum = ph.connect({"rod": rod}, joints=[ball], gravity=(0.0, 0.0, -9.6))
+    >>> ph.modes(ph.linearise(pendulum, ph.place(pendulum)))  # spin about z, and √(m g l / J_P) about x and y
+    Modes(1 rigid, then 4, 4 rad/s)
+    """
 
     closed: ClassVar[tuple[Row, ...]] = coincide()
     free: ClassVar[tuple[Row, ...]] = spins()
@@ -84,7 +123,29 @@ class Spherical(Joint):
 
 @dataclass(frozen=True)
 class Revolute(Joint):
-    """The points coincide and turn about a common axis."""
+    """A hinge: the points coincide and turn about a common axis.
+
+    Parameters
+    ----------
+    first, second : str
+        Ports, "body.port" or "ground". The angle is that of the second seen from the first.
+    axis : (3,) sequence of float, optional
+        Direction of the axis in the first port's frame, of any length; z by default, the only one in the plane xy.
+    at : (3,) sequence of float, optional
+        Where the joint is on the ground (m).
+    turned : (3,) sequence of float, optional
+        Rotation vector from the first port's frame to the second's at zero angle (rad).
+    name : str, optional
+        Name of the joint and of its port, which takes a torque (N m); coordinate "name.angle" (rad), rate "name.angle_rate".
+
+    Examples
+    --------
+    >>> arm = ph.RigidBody(mass=1.0, inertia=np.eye(3)).discretise()
+    >>> robot = ph.connect({"arm": arm}, joints=[ph.Revolute("ground", "arm.P", name="motor")])
+    >>> state = ph.place(robot, {"motor.angle": np.pi / 2})
+    >>> (state["arm.A_IB"] @ [1.0, 0.0, 0.0]).round(9)  # where the x axis of the arm points
+    array([0., 1., 0.])
+    """
 
     axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True, metadata=DIRECTION)
     closed: ClassVar[tuple[Row, ...]] = (*coincide(), perpendicular(0, 2), perpendicular(1, 2))
@@ -97,7 +158,29 @@ class Revolute(Joint):
 
 @dataclass(frozen=True)
 class Prismatic(Joint):
-    """Orientations agree; the second slides along an axis of the first."""
+    """A rail: orientations agree, and the second slides along an axis of the first.
+
+    Parameters
+    ----------
+    first, second : str
+        Ports, "body.port" or "ground". The slide is that of the second seen from the first.
+    axis : (3,) sequence of float, optional
+        Direction of the rail in the first port's frame, of any length; z by default, so give one where plane="xy".
+    at : (3,) sequence of float, optional
+        Where the rail starts on the ground (m).
+    turned : (3,) sequence of float, optional
+        Rotation vector from the first port's frame to the second's (rad).
+    name : str, optional
+        Name of the joint and of its port, which takes a force (N); coordinate "name.slide" (m), rate "name.slide_rate".
+
+    Examples
+    --------
+    >>> cart = ph.RigidBody(mass=1.0, inertia=np.eye(3)).discretise()
+    >>> rail = ph.Prismatic("ground", "cart.P", axis=(1.0, 0.0, 0.0), name="rail")
+    >>> system = ph.connect({"cart": cart}, joints=[rail])
+    >>> ph.place(system, {"rail.slide": 0.3})["cart.r_P"]
+    array([0.3, 0. , 0. ])
+    """
 
     axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True, metadata=DIRECTION)
     closed: ClassVar[tuple[Row, ...]] = (*aligned(), in_plane(0), in_plane(1))
@@ -112,8 +195,25 @@ class Prismatic(Joint):
 class Universal(Joint):
     """The points coincide; the second turns about an axis of the first, then about one of its own, normal to the axis.
 
-    `second_axis` is that axis at zero angles, in the first port's frame. Without it, it is x turned as z is turned into the axis by
-    the smallest rotation (x where the axis is z), which follows the axis continuously except at −z.
+    Parameters
+    ----------
+    first, second : str
+        Ports, "body.port" or "ground". In space only.
+    axis, second_axis : (3,) sequence of float, optional
+        The axis, z by default, and the second axis at zero angles, both in the first port's frame. By default the second is x
+        turned as the smallest rotation turns z into the axis, which follows the axis continuously except at −z.
+    at, turned : (3,) sequence of float, optional
+        Place on the ground (m); rotation vector from the first port's frame to the second's at zero angles (rad).
+    name : str, optional
+        Name of the joint and of its port, which takes two torques (N m); coordinates "name.angle", "name.angle_2" (rad).
+
+    Examples
+    --------
+    >>> shaft = ph.RigidBody(mass=1.0, inertia=np.eye(3)).discretise()
+    >>> system = ph.connect({"shaft": shaft}, joints=[ph.Universal("ground", "shaft.P", name="cross")])
+    >>> state = ph.place(system, {"cross.angle": np.pi / 2, "cross.angle_2": np.pi / 2})
+    >>> (state["shaft.A_IB"] @ [0.0, 0.0, 1.0]).round(9)  # z turned about x, then about z
+    array([1., 0., 0.])
     """
 
     axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True, metadata=DIRECTION)
@@ -141,7 +241,27 @@ class Universal(Joint):
 
 @dataclass(frozen=True)
 class Cylindrical(Joint):
-    """The second turns about an axis of the first and slides along it."""
+    """The second turns about an axis of the first and slides along it.
+
+    Parameters
+    ----------
+    first, second : str
+        Ports, "body.port" or "ground". In space only.
+    axis : (3,) sequence of float, optional
+        Direction of the axis in the first port's frame, of any length; z by default.
+    at, turned : (3,) sequence of float, optional
+        Place on the ground (m); rotation vector from the first port's frame to the second's at zero angle (rad).
+    name : str, optional
+        Name of the joint and of its port, which takes (torque, force), N m and N; with "name.angle" (rad), "name.slide" (m).
+
+    Examples
+    --------
+    >>> bolt = ph.RigidBody(mass=1.0, inertia=np.eye(3)).discretise()
+    >>> system = ph.connect({"bolt": bolt}, joints=[ph.Cylindrical("ground", "bolt.P", name="hole")])
+    >>> state = ph.place(system, {"hole.angle": np.pi / 2, "hole.slide": 0.2})
+    >>> state["bolt.r_P"], (state["bolt.A_IB"] @ [1.0, 0.0, 0.0]).round(9)
+    (array([0. , 0. , 0.2]), array([0., 1., 0.]))
+    """
 
     axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True, metadata=DIRECTION)
     closed: ClassVar[tuple[Row, ...]] = (perpendicular(0, 2), perpendicular(1, 2), in_plane(0), in_plane(1))
@@ -185,7 +305,26 @@ class Planar(Joint):
 
 @dataclass(frozen=True)
 class Slide(Joint):
-    """A point of the second on a line of the first; how the second turns is left alone."""
+    """A point of the second on a line of the first; how the second turns is left alone.
+
+    Parameters
+    ----------
+    first, second : str
+        Ports, "body.port" or "ground". The slide is that of the second seen from the first.
+    along : (3,) sequence of float, optional
+        Direction of the line in the first port's frame, of any length; x by default.
+    at, turned : (3,) sequence of float, optional
+        A point of the line on the ground (m); rotation vector by which `place` turns the second unless told otherwise (rad).
+    name : str, optional
+        Name of the joint and of its port, which takes a force (N); coordinate "name.slide" (m), rate "name.slide_rate".
+
+    Examples
+    --------
+    >>> block = ph.RigidBody(mass=1.0, inertia=np.eye(3)).discretise()
+    >>> system = ph.connect({"block": block}, joints=[ph.Slide("ground", "block.P", name="rail")], plane="xy")
+    >>> ph.place(system, {"rail.slide": 0.2, "block.theta": 0.5})["block.r_P"]
+    array([0.2, 0. ])
+    """
 
     along: Vector = field(default=(1.0, 0.0, 0.0), kw_only=True, metadata=DIRECTION)
     closed: ClassVar[tuple[Row, ...]] = (in_plane(0), in_plane(1))
@@ -200,7 +339,25 @@ class Slide(Joint):
 class Drive(Joint):
     """Prescribes how a point ("translation") or a frame ("pose") of a body moves: its velocities are an input.
 
-    The input is v, or (v, ω), in inertial axes; the output is the force, or wrench, that it takes.
+    Parameters
+    ----------
+    first, second : str
+        "ground" and the port that is driven, "body.port".
+    of : {"translation", "pose"}, optional
+        The input is v (m/s), or (v, ω) (m/s, rad/s), in inertial axes, or `position(f)`.
+        The output is the force (N), or wrench (N, N m), that it takes.
+    at, turned : (3,) sequence of float, optional
+        Where `place` puts the port (m) and how it turns it (rad), unless told otherwise.
+    name : str, optional
+        Name of the joint and of its port.
+
+    Examples
+    --------
+    >>> table = ph.RigidBody(mass=3.0, inertia=np.eye(3)).discretise()
+    >>> system = ph.connect({"table": table}, joints=[ph.Drive("ground", "table.P", name="shaker")])
+    >>> state = ph.set_moving(system, ph.place(system), u={"shaker": (0.1, 0.0, 0.0)})
+    >>> state["table.v_P"].round(9)
+    array([0.1, 0. , 0. ])
     """
 
     of: str = field(

@@ -26,11 +26,26 @@ ROUND_OFF = 1e-15  # a cosine or sine that is none: of quarter turns
 
 @dataclass(frozen=True)
 class Section:
-    """A section by its numbers; `J` is needed in space only.
+    """A section by its numbers, about axes turned by `angle` from those of the beam.
 
-    `I`, `I_y` and `I_yz` are about axes that are turned by `angle` (rad) from those of the beam, from y towards z. An L profile is
-    given about its legs, Section(A, I, I_y, J, I_yz=…), or about its principal axes, Section(A, I, I_y, J, angle=…).
-    `kappa` is one number, so that shear of the two directions is never coupled.
+    An L profile is given about its legs, Section(A, I, I_y, J, I_yz=…), or about its principal axes, Section(…, angle=…).
+
+    Parameters
+    ----------
+    A, I, I_y : float
+        Area (m²), ∫y² dA for bending along y, as in the plane xy, and ∫z² dA for bending along z (m⁴); I_y is I by default.
+    J : float, optional
+        Torsion constant (m⁴), not the polar moment; needed in space only.
+    kappa : float, optional
+        Shear correction of Timoshenko's theory: one number, so that shear of the two directions is never coupled.
+    I_yz, angle : float, optional
+        ∫yz dA (m⁴), which couples bending along y and z; and the turn of the axes of the section about x, from y towards z (rad).
+
+    Examples
+    --------
+    >>> profile = ph.Section(A=564e-6, I=2.0e-7, I_y=7.1e-8, J=6.8e-9, angle=np.pi / 2)
+    >>> profile.moments  # ∫y² dA, ∫z² dA and ∫yz dA in the axes of the beam
+    (7.1e-08, 2e-07, 0.0)
     """
 
     A: float = field(metadata=describe("area", "area", above=0.0))
@@ -127,7 +142,18 @@ class Shaped(Section):
 
 @dataclass(frozen=True)
 class Circle(Shaped):
-    """A solid round bar."""
+    """A solid round bar.
+
+    Parameters
+    ----------
+    diameter : float
+        Diameter d (m): A = πd²/4, I = I_y = πd⁴/64, J = πd⁴/32; kappa is 6/7.
+
+    Examples
+    --------
+    >>> f"{ph.Circle(diameter=0.02).A:.3e}"
+    '3.142e-04'
+    """
 
     diameter: float = field(metadata=describe("diameter", "length", above=0.0))
 
@@ -148,7 +174,19 @@ class Circle(Shaped):
 
 @dataclass(frozen=True)
 class Tube(Shaped):
-    """A round tube of outer diameter and wall thickness."""
+    """A round tube of outer diameter and wall thickness.
+
+    Parameters
+    ----------
+    diameter, wall : float
+        Outer diameter and thickness of the wall (m); the wall is at most half the diameter.
+
+    Examples
+    --------
+    >>> tube = ph.Tube(diameter=0.02, wall=0.001)
+    >>> round(tube.A / (np.pi * 0.019 * 0.001), 6)  # mean circumference times wall
+    1.0
+    """
 
     diameter: float = field(metadata=describe("outer diameter", "length", above=0.0))
     wall: float = field(metadata=describe("thickness of the wall", "length", above=0.0))
@@ -178,7 +216,20 @@ class Tube(Shaped):
 
 @dataclass(frozen=True, repr=False)
 class Rectangle(Shaped):
-    """b along z, h along y: planar I = b h³ / 12; J from Saint-Venant's series. Turned by `angle` (rad), from y towards z."""
+    """A rectangular section: h along y, b along z, so that planar bending has I = b h³/12.
+
+    Parameters
+    ----------
+    b, h : float
+        Width along z and height along y (m). J is that of Saint-Venant's series, kappa is 5/6.
+    angle : float, optional
+        Turns the section about x, from y towards z (rad).
+
+    Examples
+    --------
+    >>> f"{ph.Rectangle(b=0.02, h=0.01).I:.3e}"
+    '1.667e-09'
+    """
 
     b: float = field(metadata=describe("width, along z", "length", above=0.0))
     h: float = field(metadata=describe("height, along y: the bending of the plane xy", "length", above=0.0))

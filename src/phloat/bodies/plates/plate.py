@@ -47,20 +47,53 @@ Sides = str | tuple[str, ...] | None
 class Plate:
     """A plate in the plane z = 0: an outline (or a mesh of triangles or quadrilaterals) and a thickness about that plane.
 
-    `thickness` is a number or f(x, y) of arrays. `material` is isotropic, orthotropic (axis 1 turned by `angle` from x), or a
-    Laminate, which has its own thickness. `theory` "kirchhoff" has shear-rigid sections without rotary inertia, "mindlin" both.
+    Make it by `Plate.rectangle(a, b, …)`, `Plate.disc(radius, …)` or `Plate.from_mesh(file, …)`, with the other fields as keywords.
+    Sides are a name, a tuple of names, or "all".
 
-    `elements` for Kirchhoff: "bfs" (C¹ on rectangles along the axes, the default there), "argyris" (C¹ on triangles, the default
-    elsewhere), "morley" (the simplest), "hhj" (moments as unknowns of their own). Mindlin has "mitc".
+    Parameters
+    ----------
+    outline : Mesh, PlateRectangle or PlateDisc
+        Shape in the plane xy (m).
+    material : Material, Orthotropic or Laminate
+        A laminate has its own thickness.
+    thickness : float or callable, optional
+        Thickness (m), or a function f(x, y) of arrays.
+    theory : {"kirchhoff", "mindlin"}, optional
+        "kirchhoff" has shear-rigid sections without rotary inertia, "mindlin" has shear deformation and rotary inertia.
+    elements : {"bfs", "argyris", "morley", "hhj", "mitc"}, optional
+        Kirchhoff: "bfs" (C¹ on rectangles along the axes, the default there), "argyris" (C¹ on triangles, the default elsewhere),
+        "morley" (the simplest), "hhj" (moments as unknowns of their own). Mindlin: "mitc".
+    angle : float, optional
+        Angle from x to axis 1 of an orthotropic material (rad).
+    clamped, supported, symmetric : str or tuple of str, optional
+        Sides that are clamped, supported (w = 0), or not rotated across. In its plane a supported side is free.
+    support : {"hard", "soft"}, optional
+        A hard support keeps Mindlin's sections from turning along the side as well.
+    frame : str, optional
+        For a plate that floats: the boundary that its frame follows, or "mean axes". None is for small motions.
+    ports : dict, optional
+        {name: boundary, Mean(boundary), Patch(at, radius) or point (x, y, z) in m}.
+    damping : Rayleigh, KelvinVoigt or ModalDamping, optional
+        How it loses energy; undamped by default.
+    stiffening : bool, optional
+        Whether stress in the plane stiffens bending.
+    membrane : bool, optional
+        Whether it stretches in its plane; by default where a frame is given, and where a laminate couples this with bending.
+    mass : float, optional
+        What the plate should weigh (kg): a check of units.
+    held : dict, optional
+        Sides held along axes of the plane, {side: "x", "y" or "xy"}.
+    shear_factor : float, optional
+        Of Mindlin's theory, 5/6 by default (π²/12 is Mindlin's own).
 
-    Sides that are `clamped`, `supported` (w = 0) or `symmetric` are a name, a tuple of names, or "all". A hard `support` keeps
-    Mindlin's sections from turning along the side as well, a soft one does not.
-
-    `membrane` adds stretching in the plane: by default, where a frame is given (so that the plate can float and stiffen) and
-    where a laminate couples it with bending. `mass` (kg), if given, is checked.
-
-    In its plane a clamped side is held, a supported one is free to slide; `held` holds sides along axes of the plane, {side: "x",
-    "y" or "xy"}. `shear_factor` is that of Mindlin's theory, 5/6 unless given (π²/12 is Mindlin's own).
+    Examples
+    --------
+    >>> steel = ph.Material(E=2.1e11, rho=7800.0, nu=0.3)
+    >>> plate = ph.Plate.rectangle(1.0, 1.0, thickness=0.01, material=steel, supported="all").discretise(8)
+    >>> omega, shapes = plate.modes(1)
+    >>> D = 2.1e11 * 0.01**3 / 12 / (1 - 0.3**2)
+    >>> print(f"{omega[0] / np.sqrt(D / 78.0) / np.pi**2:.3f}")  # ω = 2π² √(D/ρh) of a supported square
+    2.000
     """
 
     outline: Mesh | PlateRectangle | PlateDisc

@@ -26,13 +26,40 @@ from phloat.fem.mesh import Mesh
 class Solid:
     """An elastic solid on a mesh of tetrahedra or hexahedra, or in an outline that meshes itself.
 
-    `material` is one for all, or {region: material}. Boundaries by name: `clamped` to the ground, `symmetric` (free to slide in
-    their own plane), `held` along axes, {boundary: "xz"}; "all" are all that have names, "left & bottom" is the edge that two
-    share, and `lines`, {name: (start, end)}, are straight lines along edges of cells that can be clamped or held, too.
+    Make it by `Solid.box`, `Solid.tube`, `Solid.bracket` or `Solid.from_mesh(file)`, with the other fields as keywords. Boundaries
+    are given by name; "all" are all that have names, "left & bottom" is the edge that two share.
 
-    A body that shall float has none of these, but a `frame`: the boundary that the floating frame follows, or "mean axes"; and
-    `ports`, {name: boundary, Mean(boundary), Patch(at, radius) or point}. `stiffening` adds the quadratic part of Green's strain.
-    `mass` (kg) is what the body should weigh: a check of units.
+    Parameters
+    ----------
+    mesh : Mesh or outline
+        Shape (m).
+    material : Material or Orthotropic, or dict
+        One for all, or {region: material}.
+    clamped, symmetric : str or tuple of str, optional
+        Boundaries that are held to the ground, or free to slide in their own plane only.
+    held : dict, optional
+        Boundaries, edges or lines held along some axes, {name: "xz"}.
+    frame : str, optional
+        For a body that floats, which is not held anywhere: the boundary that its frame follows, or "mean axes".
+    ports : dict, optional
+        {name: boundary, Mean(boundary), Patch(at, radius) or point (x, y, z) in m}.
+    damping : Rayleigh, KelvinVoigt or ModalDamping, optional
+        How it loses energy; undamped by default.
+    stiffening : bool, optional
+        Adds the quadratic part of Green's strain.
+    mass : float, optional
+        What the body should weigh (kg): a check of units.
+    lines : dict, optional
+        Straight lines along edges of cells, {name: (start, end)} (m), which can be clamped or held.
+
+    Examples
+    --------
+    >>> steel = ph.Material(E=2.1e11, rho=7800.0, nu=0.3)
+    >>> bar = ph.Solid.box(0.5, 0.04, 0.02, material=steel, clamped="left").discretise(10)
+    >>> omega, shapes = bar.modes(1)
+    >>> beam = 3.516 / 0.5**2 * np.sqrt(2.1e11 * 0.02**2 / 12 / 7800.0)  # a clamped-free beam
+    >>> print(f"{omega[0] / beam:.2f}")
+    1.01
     """
 
     mesh: Mesh | Outline
