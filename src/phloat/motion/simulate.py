@@ -100,8 +100,10 @@ def simulate(
     u : dict, optional
         Inputs {port: constant | (times, values) | f(t) | piecewise(…) | position(f)}: N and N m, of drives m/s and rad/s.
     controller : callable or controller, optional
-        A function f(t, y) that returns more inputs {port: value}, called at every step or `every` so many seconds; or a controller
-        of this library, as passive_pid(…).
+        A function f(t, y) that returns more inputs {port: value}, y the outputs by name; or a controller of this library, as
+        passive_pid(…).
+    every : float, optional
+        Time between calls of a controller function, s; by default every step. Schemes that choose their steps need it.
     scheme : scheme
         `Midpoint()`, `Composition4()`, `GeneralisedAlpha()`, `RadauIIA()` or `IDA()`.
     output : int or sequence of float
@@ -109,7 +111,7 @@ def simulate(
     events : sequence of Event
         Zero crossings that stop the run or change the state.
     progress : bool, optional
-        Whether a bar shows how far it is; by default in a terminal only.
+        Whether a bar shows how far it is; by default in a terminal or a notebook.
     save : path, optional
         A new folder to which the run is written as it goes. `load_run` opens it at any time, `resume` continues an interrupted run.
     threads : int

@@ -65,7 +65,7 @@ def equilibrium(
 
     Examples
     --------
-    A torque of m g l / 2 holds a pendulum at 60° below the horizontal side, where m g l cos θ is as much:
+    A torque of m g l / 2 holds a pendulum 60° below the horizontal, where m g l cos θ is as much:
 
     >>> arm = ph.RigidBody(mass=2.0, inertia=0.1 * np.eye(3), center=(0.5, 0.0, 0.0)).discretise()
     >>> hinge = ph.Revolute("ground", "arm.P", name="hinge")
