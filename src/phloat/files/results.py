@@ -29,8 +29,30 @@ AXES = ("x", "y", "z")
 def load_result(folder: str | Path) -> Result:
     """The run in a folder, with its system from the model in that folder; as much of it as was written and can be read.
 
-    `result.info` has its scheme, and whether it is finished. Runs of systems that a model file cannot hold, and runs of early
-    versions of phloat, are opened with `load_run(folder, system)`.
+    Parameters
+    ----------
+    folder : str or Path
+        Where `save(result, folder)` or `simulate(…, save=folder)` wrote it.
+
+    Returns
+    -------
+    Result
+        `result.info` has its scheme, and whether it is finished.
+
+    Raises
+    ------
+    InputError
+        There is no run in the folder, or it has no model: runs of systems that a model file cannot hold, and runs of early versions
+        of phloat, are opened with `load_run(folder, system)`.
+
+    Examples
+    --------
+    >>> ball = ph.PointMass(mass=1.0).discretise()
+    >>> fall = ph.connect({"ball": ball}, gravity=(0.0, -9.81, 0.0), plane="xy")
+    >>> result = ph.simulate(fall, ph.place(fall), t_end=1.0, dt=0.01, save="fall")
+    >>> again = ph.load_result("fall")
+    >>> print(again["ball.r_P"][-1].round(4), again.info["finished"])  # −g/2
+    [ 0.    -4.905] True
     """
     where = RunFolder(Path(folder))
     if not where.path.is_dir():

@@ -88,24 +88,59 @@ def simulate(
 ) -> Result | LinearResult:
     """Simulate the motion from a state at t_start to t_end.
 
-    system, state: a `System` and a `State` that closes the joints (`place`), with velocities that agree with them and with the
-        drives (`set_moving`). Or a `LinearPHDAE` and its rows {name: values}, a vector, or None for rest; it takes equal steps of
-        the midpoint rule, without events, other schemes and saving.
-    t_end, t_start, dt: times and step, s.
-    u: inputs {port: constant | (times, values) | f(t) | piecewise(…) | position(f)}.
-    controller: a function f(t, y) that returns more inputs {port: value}, called at every step or `every` so many seconds; or a
-        controller of this library, as passive_pid(…).
-    scheme: `Midpoint()`, `Composition4()`, `GeneralisedAlpha()`, `RadauIIA()` or `IDA()`.
-    output: every so many steps, or at these times.
-    events: `Event`s that stop the run or change the state.
-    save: a new folder to which the run is written as it goes. `load_run` opens it at any time, `resume` continues an interrupted
-        run.
-    threads: threads that share the bodies of a step. They pay from some hundred flexible bodies on, where as many cores are free;
-        the numbers are the same, bit for bit.
-    corners: times at which inputs that are functions have corners, or pulses shorter than 1/8000 of the run. Steps that a scheme
-        chooses end there, as they do at the corners of tables and of piecewise(…).
+    Parameters
+    ----------
+    system : System or LinearPHDAE
+        A `LinearPHDAE` takes equal steps of the midpoint rule, without events, other schemes and saving.
+    state : State
+        Where it starts: it closes the joints (`place`), with velocities that agree with them and with the drives (`set_moving`).
+        Of a `LinearPHDAE`: its rows {name: values}, a vector, or None for rest.
+    t_end, t_start, dt : float
+        End and start of the run and its step, s. Schemes that choose their steps need no dt.
+    u : dict, optional
+        Inputs {port: constant | (times, values) | f(t) | piecewise(…) | position(f)}: N and N m, of drives m/s and rad/s.
+    controller : callable or controller, optional
+        A function f(t, y) that returns more inputs {port: value}, y the outputs by name; or a controller of this library, as
+        passive_pid(…).
+    every : float, optional
+        Time between calls of a controller function, s; by default every step. Schemes that choose their steps need it.
+    scheme : scheme
+        `Midpoint()`, `Composition4()`, `GeneralisedAlpha()`, `RadauIIA()` or `IDA()`.
+    output : int or sequence of float
+        Every so many steps, or at these times.
+    events : sequence of Event
+        Zero crossings that stop the run or change the state.
+    progress : bool, optional
+        Whether a bar shows how far it is; by default in a terminal or a notebook.
+    save : path, optional
+        A new folder to which the run is written as it goes. `load_run` opens it at any time, `resume` continues an interrupted run.
+    threads : int
+        Threads that share the bodies of a step. They pay from some hundred flexible bodies on, where as many cores are free; the
+        numbers are the same, bit for bit.
+    corners : sequence of float
+        Times at which inputs that are functions have corners, or pulses shorter than 1/8000 of the run. Steps that a scheme chooses
+        end there, as they do at the corners of tables and of piecewise(…).
 
-    Returns a `Result`, of a linear system a `LinearResult`.
+    Returns
+    -------
+    Result or LinearResult
+        Quantities by name with time first, `result["body.theta"]`, at the times `result.t`.
+
+    Raises
+    ------
+    ConvergenceError
+        A step could not be made, even when halved; its `result` holds the motion up to there.
+
+    Examples
+    --------
+    >>> arm = ph.RigidBody(mass=2.0, inertia=0.1 * np.eye(3), center=(0.5, 0.0, 0.0)).discretise()
+    >>> hinge = ph.Revolute("ground", "arm.P", name="hinge")
+    >>> pendulum = ph.connect({"arm": arm}, [hinge], gravity=(0.0, -9.81, 0.0), plane="xy")
+    >>> result = ph.simulate(pendulum, ph.place(pendulum), t_end=1.0, dt=0.01)
+    >>> result["arm.theta"].shape, result["hinge.lam"].shape
+    ((101,), (101, 2))
+    >>> bool(ph.energy_ledger(result).relative < 1e-10)
+    True
     """
     start, end = _time_span(t_start, t_end)
     _require_controller(controller, every)

@@ -18,7 +18,29 @@ from phloat.system.terms import Terms, terms
 
 
 def energy(system: System, state: State) -> float:
-    """H = H_kin + H_def + H_pot (8), Remark 1, and what springs store."""
+    """The energy of a system at a state, H = H_kin + H_def + H_pot (8), Remark 1, and what springs store.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+
+    Returns
+    -------
+    float
+        J. Potential energy is zero where mass centres are at the height of the inertial origin.
+
+    Examples
+    --------
+    A pendulum of 2 kg, its mass centre at 0.5 m, at 30° above the level and turning at 2 rad/s: ½ · 0.6 · 2² + 2 · 9.81 · 0.25 J.
+
+    >>> arm = ph.RigidBody(mass=2.0, inertia=0.1 * np.eye(3), center=(0.5, 0.0, 0.0)).discretise()
+    >>> hinge = ph.Revolute("ground", "arm.P", name="hinge")
+    >>> pendulum = ph.connect({"arm": arm}, [hinge], gravity=(0.0, -9.81, 0.0), plane="xy")
+    >>> state = ph.place(pendulum, {"hinge.angle": np.pi / 6})
+    >>> print(round(ph.energy(pendulum, ph.set_moving(pendulum, state, {"hinge.angle_rate": 2.0})), 6))
+    6.105
+    """
     state = fits(system, state)
     bodies = sum(sum(body_energy(body, state.pose(name), system.gravity)) for name, body in system.bodies.items())
     return bodies + sum(element_energies(system, state).values())

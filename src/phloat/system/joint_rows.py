@@ -103,7 +103,29 @@ def section_twist(port: Port, eta: np.ndarray) -> np.ndarray:
 
 
 def gaps(system: System, state: State) -> dict[str, np.ndarray]:
-    """How far each joint is from closed: metres for points, radians (to first order) for directions."""
+    """How far each joint is from closed: metres for points, radians (to first order) for directions.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Positions; they need not close the joints.
+
+    Returns
+    -------
+    dict of str to (rows,) ndarray
+        By joint, one number for each of its closed rows; driven and locked axes, which are closed wherever they stand, have none.
+
+    Examples
+    --------
+    >>> arm = ph.RigidBody(mass=2.0, inertia=0.1 * np.eye(3), center=(0.5, 0.0, 0.0)).discretise()
+    >>> pendulum = ph.connect({"arm": arm}, [ph.Revolute("ground", "arm.P", name="hinge")], plane="xy")
+    >>> state = ph.place(pendulum)
+    >>> print(ph.gaps(pendulum, state)["hinge"])
+    [0. 0.]
+    >>> print(ph.gaps(pendulum, state.with_values({"arm.r_P": (0.01, 0.0)}))["hinge"])
+    [0.01 0. ]
+    """
     state = fits(system, state)
     return {name: closed_gap(c, *ends(c, state)) for name, c in system.joints.items() if c.closed}
 

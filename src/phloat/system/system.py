@@ -142,12 +142,38 @@ def connect(
 ) -> System | LinearPHDAE:
     """Bodies (or systems, whose bodies become "name.body") held together by joints, in space or in the plane "xy".
 
-    Springs, dampers, bushings, forces, torques and loads stand in the list of joints. The pieces of a split beam become
-    "name.1", "name.2" …, welded; its ports are called as those of one beam.
+    Parameters
+    ----------
+    bodies : dict of str to Body, System or linear system
+        What to connect, by name: what `discretise`, `split(…).discretise` or `connect` returned. Names hold no dot. The pieces of
+        a split beam become "name.1", "name.2" …, welded; its ports are called as those of one beam.
+    joints : list
+        Joints, springs, dampers, bushings, forces, torques and loads, between ports "body.port" and "ground". Linear systems (a
+        plant, a controller) are connected by `Wire`, each taking the other's output.
+    gravity : (3,) sequence of float, optional
+        Acceleration of gravity in inertial axes, m/s²; zero unless given here or by a connected system.
+    plane : {None, "xy"}
+        "xy" for motion in the plane, None for motion in space.
 
-    Linear systems (a plant, a controller) are connected by `Wire`, each taking the other's output.
+    Returns
+    -------
+    System or LinearPHDAE
+        A `LinearPHDAE` where linear systems are wired, or where bodies on meshes have no floating frame and are tied (`Tie`).
 
-    Bodies on meshes without a frame move little: with what is tied to them (`Tie`) they make a `LinearPHDAE`.
+    Raises
+    ------
+    InputError
+        Names, ports, gravity or plane do not fit together; `JointError` where a joint does not fit its bodies.
+
+    Examples
+    --------
+    >>> arm = ph.RigidBody(mass=2.0, inertia=0.1 * np.eye(3), center=(0.5, 0.0, 0.0)).discretise()
+    >>> hinge = ph.Revolute("ground", "arm.P", name="hinge")
+    >>> pendulum = ph.connect({"arm": arm}, [hinge], gravity=(0.0, -9.81, 0.0), plane="xy")
+    >>> print(pendulum)
+    System(arm; joints hinge in the plane xy)
+    >>> list(pendulum.ports)
+    ['arm.P', 'hinge']
     """
     if isinstance(joints, Sequence) and any(isinstance(joint, Wire) for joint in joints):
         return wired_together(mapping("bodies", bodies, "{name: linear system}"), joints)
@@ -235,12 +261,64 @@ def fits(system: System, state: object) -> State:
 
 
 def lock(system: System, *names: str) -> System:
-    """The free axes of these joints closed, wherever they stand."""
+    """The system with the free axes of these joints closed, wherever they stand.
+
+    Parameters
+    ----------
+    system : System
+        It is not changed.
+    *names : str
+        Joints to lock, each with a free axis left.
+
+    Returns
+    -------
+    System
+        The same bodies with more rows in the multipliers of these joints; their ports are gone. States of `system` fit it too.
+
+    Raises
+    ------
+    PortError, JointError
+        There is no such joint, or it has no free axis left.
+
+    Examples
+    --------
+    A brake that holds a level arm of 2 kg, its mass centre at 0.5 m, takes the moment m g l = 9.81 N m:
+
+    >>> arm = ph.RigidBody(mass=2.0, inertia=0.1 * np.eye(3), center=(0.5, 0.0, 0.0)).discretise()
+    >>> hinge = ph.Revolute("ground", "arm.P", name="hinge")
+    >>> pendulum = ph.connect({"arm": arm}, [hinge], gravity=(0.0, -9.81, 0.0), plane="xy")
+    >>> locked = ph.lock(pendulum, "hinge")
+    >>> print(ph.reactions(locked, ph.place(pendulum))["hinge"].round(6) + 0.0)
+    [ 0.   19.62  9.81]
+    """
     return _closed(system, names, driving=False)
 
 
 def drive(system: System, *names: str) -> System:
-    """The free axes of these joints take a rate as input instead of an effort."""
+    """The system in which the free axes of these joints take a rate as input instead of an effort.
+
+    Parameters
+    ----------
+    system : System
+        It is not changed.
+    *names : str
+        Joints to drive, each with a free axis left. Their inputs are rad/s or m/s, or a `position`; without one they stand still.
+
+    Returns
+    -------
+    System
+        The same bodies, with the effort of each drive (N m or N) as the last of the joint's multipliers. States of `system` fit it.
+
+    Examples
+    --------
+    >>> arm = ph.RigidBody(mass=2.0, inertia=0.1 * np.eye(3), center=(0.5, 0.0, 0.0)).discretise()
+    >>> free = ph.connect({"arm": arm}, [ph.Revolute("ground", "arm.P", name="motor")], plane="xy")
+    >>> driven = ph.drive(free, "motor")
+    >>> start = ph.set_moving(driven, ph.place(driven), u={"motor": 3.0})
+    >>> result = ph.simulate(driven, start, t_end=1.0, dt=0.01, u={"motor": 3.0})
+    >>> print(result["motor.angle"][-1].round(6))
+    3.0
+    """
     return _closed(system, names, driving=True)
 
 

@@ -49,7 +49,34 @@ class Terms:
 
 
 def terms(system: System, state: State) -> Terms:
-    """E, J, R, G, B, B_λ, z of a system at a state. For looking, testing and linearising; motion never assembles them."""
+    """E, J, R, G, B, B_λ and z of a system at a state: E ė = (J − R) z + Gᵀλ + B u,  0 = −G z + B_λ u.
+
+    For looking, testing and linearising; motion never assembles them.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+
+    Returns
+    -------
+    Terms
+        Sparse matrices `E`, `J`, `R` (n, n), `G` (multipliers, n), `B` (n, inputs), `B_lam` (multipliers, inputs) and the vector
+        `z` (n,), where n is the length of a state; `layout`, `multipliers` and `ports` name their rows and columns.
+        `structure()` tells how far they are from a port-Hamiltonian system.
+
+    Examples
+    --------
+    >>> arm = ph.RigidBody(mass=2.0, inertia=0.1 * np.eye(3), center=(0.5, 0.0, 0.0)).discretise()
+    >>> pendulum = ph.connect({"arm": arm}, [ph.Revolute("ground", "arm.P", name="hinge")], plane="xy")
+    >>> at = ph.terms(pendulum, ph.place(pendulum))
+    >>> list(at.layout)
+    ['arm.r_P', 'arm.theta', 'arm.v_P', 'arm.omega']
+    >>> print(at.E.toarray()[3:, 3:])  # (v_P, ω): mass 2, m c = 1, inertia about P 0.1 + 2 · 0.5²
+    [[2.  0.  0. ]
+     [0.  2.  1. ]
+     [0.  1.  0.6]]
+    """
     state = fits(system, state)
     pull = potential_gradient(system, state)
     parts = [

@@ -43,6 +43,36 @@ def equilibrium(
     `UnstableEquilibriumWarning`. What no force moves stays as it is. Locked and driven axes stay where they stand. Under loads
     that turn with their section, which have no potential, any balance is an answer: whether it is stable `poles` tells.
     σ = C⁻¹ε(η), with the pre-stress that the given state has.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Where the search starts, with every joint closed (`place`).
+    u : dict, optional
+        Inputs as for `simulate`, taken as constant; drives must be at rest.
+    t : float
+        Time at which the inputs are taken, s.
+
+    Returns
+    -------
+    State
+
+    Raises
+    ------
+    AccuracyError
+        No balance was found: start nearer, or load it less.
+
+    Examples
+    --------
+    A torque of m g l / 2 holds a pendulum 60° below the horizontal, where m g l cos θ is as much:
+
+    >>> arm = ph.RigidBody(mass=2.0, inertia=0.1 * np.eye(3), center=(0.5, 0.0, 0.0)).discretise()
+    >>> hinge = ph.Revolute("ground", "arm.P", name="hinge")
+    >>> pendulum = ph.connect({"arm": arm}, [hinge], gravity=(0.0, -9.81, 0.0), plane="xy")
+    >>> state = ph.equilibrium(pendulum, ph.place(pendulum), u={"hinge": 0.5 * 2.0 * 9.81 * 0.5})
+    >>> print(np.degrees(state["arm.theta"]).round(4))
+    -60.0
     """
     state = fits(system, state)
     require_closed(system, state)
@@ -118,8 +148,33 @@ def reactions(
 ) -> dict[str, np.ndarray]:
     """The multipliers λ of every joint, moving or at rest: what it does to its second port, in the order of its rows.
 
-    For rows that coincide these are forces in inertial axes. Where joints repeat each other their multipliers are not unique:
-    the least ones are given (in rows of unit length), with a RedundancyWarning.
+    Parameters
+    ----------
+    system : System
+    state : State
+        Positions and velocities that agree with the joints (`place`, `set_moving`).
+    u : dict, optional
+        Inputs as for `simulate`.
+    t : float
+        Time at which the inputs are taken, s.
+
+    Returns
+    -------
+    dict of str to (rows,) ndarray
+        By joint: N for rows that hold points together (in inertial axes where all of them coincide), N m for rows that hold
+        directions, then the efforts of drives and locks. Where joints repeat each other their multipliers are not unique: the
+        least ones are given (in rows of unit length), with a `RedundancyWarning`.
+
+    Examples
+    --------
+    A pendulum of 2 kg at rest hangs from its hinge with m g = 19.62 N:
+
+    >>> arm = ph.RigidBody(mass=2.0, inertia=0.1 * np.eye(3), center=(0.5, 0.0, 0.0)).discretise()
+    >>> hinge = ph.Revolute("ground", "arm.P", name="hinge")
+    >>> pendulum = ph.connect({"arm": arm}, [hinge], gravity=(0.0, -9.81, 0.0), plane="xy")
+    >>> state = ph.place(pendulum, {"hinge.angle": -np.pi / 2})
+    >>> print(ph.reactions(pendulum, state)["hinge"].round(6) + 0.0)
+    [ 0.   19.62]
     """
     state = fits(system, state)
     inputs, now = as_inputs(system, u), float(finite("t", t, ()))

@@ -33,9 +33,36 @@ Given = Mapping[str, object]
 def place(system: System, given: Given | None = None, *, near: State | Given | None = None) -> State:
     """A state at rest in which every joint is closed: what is `given` by name is held, `near` starts the rest.
 
-    Names: "body.r_P", "body.theta" or "body.A_IB", "body.eta" (zero unless given), "joint.angle", "joint.slide", and "joint.A"
-    of a spherical joint in space, the rotation (3 × 3) from the first port's joint frame to the second's. Without a guess, bodies
-    are set one against the other with joints at zero.
+    Without a guess, bodies are set one against the other with joints at zero.
+
+    Parameters
+    ----------
+    system : System
+    given : dict of str to float or array, optional
+        Positions that are held: "body.r_P" (m, inertial axes), "body.theta" (rad, in a plane) or "body.A_IB" (3 × 3, body to
+        inertial axes), "body.eta" (deformation, zero unless given), "joint.angle" (rad), "joint.slide" (m), and "joint.A" of a
+        spherical joint in space, the rotation (3 × 3) from the first port's joint frame to the second's.
+    near : State or dict, optional
+        A guess for what is not given, by the same names; it chooses between the ways in which a loop can close.
+
+    Returns
+    -------
+    State
+        Positions by name, with zero velocities.
+
+    Raises
+    ------
+    ClosureError
+        The joints do not close; the message says which gap is left.
+
+    Examples
+    --------
+    >>> arm = ph.RigidBody(mass=2.0, inertia=0.1 * np.eye(3), ports={"tip": (1.0, 0.0, 0.0)}).discretise()
+    >>> joints = [ph.Revolute("ground", "upper.P", name="shoulder"), ph.Revolute("upper.tip", "lower.P", name="elbow")]
+    >>> robot = ph.connect({"upper": arm, "lower": arm}, joints, plane="xy")
+    >>> state = ph.place(robot, {"shoulder.angle": np.pi / 2, "elbow.angle": -np.pi / 2})
+    >>> print(state["lower.r_P"].round(6) + 0.0, state["lower.theta"].round(6) + 0.0)
+    [0. 1.] 0.0
     """
     values, wanted = _sorted(system, mapping("given", {} if given is None else given, "{name: value}"))
     guess = _guess(system, near)

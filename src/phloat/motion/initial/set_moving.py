@@ -46,10 +46,39 @@ def set_moving(
 ) -> State:
     """The state with velocities that satisfy joints and drives, G w = B_λ u(t): what is `given` by name is held.
 
-    Names: "body.v_P", "body.omega" (body axes), "body.eta_dot", "joint.angle_rate", "joint.slide_rate", and "joint.omega" of a
-    spherical joint in space, the angular velocity of the second port seen from the first, in the joint frame of the first.
-    Deformation rates are zero where that is possible, else the least there are, ‖η̇‖ in the mass norm; rigid velocities have the
-    least kinetic energy.
+    Deformation rates are zero where that is possible, else the least in the mass norm; rigid velocities have
+    the least kinetic energy.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Positions, with every joint closed (`place`); its velocities are not used.
+    given : dict of str to float or array, optional
+        Velocities that are held: "body.v_P" (m/s) and "body.omega" (rad/s) in body axes, "body.eta_dot", "joint.angle_rate"
+        (rad/s), "joint.slide_rate" (m/s), and "joint.omega" of a spherical joint in space, the angular velocity (3,) of the second
+        port seen from the first, in the joint frame of the first.
+    u : dict, optional
+        Inputs as for `simulate`; those of drives count.
+    t : float
+        Time at which the inputs are taken, s.
+
+    Returns
+    -------
+    State
+
+    Raises
+    ------
+    JointError
+        The given velocities contradict the joints or the drives.
+
+    Examples
+    --------
+    >>> arm = ph.RigidBody(mass=2.0, inertia=0.1 * np.eye(3), center=(0.5, 0.0, 0.0)).discretise()
+    >>> pendulum = ph.connect({"arm": arm}, [ph.Revolute("ground", "arm.P", name="hinge")], plane="xy")
+    >>> state = ph.set_moving(pendulum, ph.place(pendulum), {"hinge.angle_rate": 2.0})
+    >>> print(state["arm.omega"].round(6), round(ph.energy(pendulum, state), 6))  # ½ (0.1 + 2 · 0.5²) 2² = 1.2 J
+    2.0 1.2
     """
     state = fits(system, state)
     require_closed(system, state)

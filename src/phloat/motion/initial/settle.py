@@ -46,6 +46,37 @@ def settle(system: System, state: State, *, u: Mapping[str, object] | Inputs | N
     Rigid motion stays as it is, but for what keeps joints closed and velocities in agreement with them. Unknown are η, the
     accelerations of the frames and λ; M(η) (a, 0) = (J − R) z + Gᵀλ + B u with gaps closed and G a = B_λ u̇ + Ḃ_λ u − Ġ w.
     σ = C⁻¹ε(η), with the pre-stress that the given state has.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Positions and velocities that agree with the joints (`place`, `set_moving`).
+    u : dict, optional
+        Inputs as for `simulate`.
+    t : float
+        Time at which the inputs are taken, s.
+
+    Returns
+    -------
+    State
+        A start from which a run shows no oscillation that the start itself has caused.
+
+    Raises
+    ------
+    AccuracyError
+        No such deformation was found: the motion may be too fast for a steady shape.
+
+    Examples
+    --------
+    A blade that spins at 100 rad/s is longer by ρ ω² L³ / 3E = 0.1286 mm:
+
+    >>> section, alu = ph.Rectangle(0.02, 0.01), ph.Material(E=70e9, rho=2700.0)
+    >>> blade = ph.Beam(length=1.0, section=section, material=alu).discretise(4)
+    >>> rotor = ph.connect({"blade": blade}, [ph.Revolute("ground", "blade.P", name="hub")], plane="xy")
+    >>> spinning = ph.set_moving(rotor, ph.place(rotor), {"hub.angle_rate": 100.0})
+    >>> print((1e3 * ph.settle(rotor, spinning)["blade.u_f"][-1, 0]).round(4))
+    0.1286
     """
     state = fits(system, state)
     inputs, now = as_inputs(system, u), float(finite("t", t, ()))

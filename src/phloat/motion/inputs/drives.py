@@ -155,10 +155,31 @@ class Position:
 
 
 def position(f: Callable[[float], object], *, rate: Callable[[float], object] | None = None) -> Position:
-    """A driven joint by position: u={"motor": position(f)}, where f(t) is its angle or slide, or the point of a Drive.
+    """A driven joint by position instead of velocity: u={"motor": position(f)}.
 
-    A Drive of a pose takes (x, y, θ) in a plane and the pair (point, 3 × 3 rotation) in space. Velocities are differences
-    of f unless `rate` gives them.
+    Parameters
+    ----------
+    f : callable
+        f(t), t in s: the angle (rad) or slide (m) of a driven joint, or the point (m) of a `Drive`. A `Drive` of a pose takes
+        (x, y, θ) in a plane and the pair (point, 3 × 3 rotation) in space. It begins where the joint stands. It may be asked for a
+        little more than the run: up to a step beyond its end, and 0.3 ms before its start unless that is 0.
+    rate : callable, optional
+        Its velocity at t; differences of f (sixth order) are taken without it.
+
+    Returns
+    -------
+    Position
+        An input for `simulate`, `set_moving`, `settle` and the like.
+
+    Examples
+    --------
+    >>> arm = ph.RigidBody(mass=2.0, inertia=0.1 * np.eye(3), center=(0.5, 0.0, 0.0)).discretise()
+    >>> free = ph.connect({"arm": arm}, [ph.Revolute("ground", "arm.P", name="motor")], plane="xy")
+    >>> robot = ph.drive(free, "motor")
+    >>> u = {"motor": ph.position(lambda t: 0.5 * t**2, rate=lambda t: t)}
+    >>> result = ph.simulate(robot, ph.place(robot), t_end=1.0, dt=0.01, u=u)
+    >>> print(result["motor.angle"][-1].round(6))
+    0.5
     """
     for what, given in (("position", f), ("the rate of a position", rate)):
         if not callable(given) and not (given is None and given is rate):

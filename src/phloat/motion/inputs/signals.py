@@ -97,7 +97,30 @@ class Piecewise:
 def piecewise(values: Mapping[float, object]) -> Piecewise:
     """An input by its corners, {t: value}: straight lines between them, constant before the first and after the last.
 
-    Values are numbers, or vectors of one length. The result is a function of t, and knows its means exactly.
+    Parameters
+    ----------
+    values : dict of float to float or sequence of float
+        Values at times in s, in any order: numbers, or vectors of one length, in the units of the port. A jump is two times close
+        together.
+
+    Returns
+    -------
+    Piecewise
+        A function of t that knows its means over a step exactly.
+
+    Raises
+    ------
+    InputError
+        No corners, two values at one time, or values of different shapes.
+
+    Examples
+    --------
+    >>> torque = ph.piecewise({0.0: 0.0, 1.0: 4.0})
+    >>> print(torque(0.25), torque(3.0))
+    1.0 4.0
+    >>> force = ph.piecewise({0.0: (0.0, 0.0, 0.0), 0.5: (10.0, 0.0, -2.0)})
+    >>> print(force(0.25))
+    [ 5.  0. -1.]
     """
     corners = mapping("piecewise", values, "{t: value}")
     if not corners:

@@ -26,10 +26,34 @@ NEAR = 1e-6  # of the run: how near the point where they pile up is when the run
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """A zero crossing of when(t, y), found to round-off in t, also there and back within a step. Without `do` the run stops there.
+    """A zero crossing of when(t, y), at which a run stops or the state is changed.
 
-    `direction` +1 takes rising crossings only, −1 falling ones, 0 both. `do(t, state)` returns the state to go on from (or None
-    for the same); its velocities must agree with the joints (set_moving makes them).
+    It is found to round-off in t, also where the function crosses zero there and back within a step.
+
+    Parameters
+    ----------
+    when : callable
+        when(t, y) returns a number (not a truth value) that changes its sign where the event takes place; t in s, y the outputs by
+        name: `y["rod.theta"]`, `y["elbow.angle"]`, and velocities of ports.
+    do : callable, optional
+        do(t, state) returns the state to go on from, or None for the same; its velocities must agree with the joints (`set_moving`
+        makes them). Without it the run stops at the event.
+    direction : {0, 1, -1}
+        Both crossings, rising ones only, or falling ones only.
+    name : str
+        What it is called in `result.events`.
+
+    Examples
+    --------
+    A ball falls 1 m in √(2/g) = 0.4515 s:
+
+    >>> ball = ph.PointMass(mass=1.0).discretise()
+    >>> fall = ph.connect({"ball": ball}, gravity=(0.0, -9.81, 0.0), plane="xy")
+    >>> floor = ph.Event(lambda t, y: y["ball.r_P"][1], direction=-1, name="floor")
+    >>> start = ph.place(fall, {"ball.r_P": (0.0, 1.0)})
+    >>> result = ph.simulate(fall, start, t_end=2.0, dt=0.01, events=[floor])
+    >>> print(result.events[0].name, round(result.events[0].t, 4))
+    floor 0.4515
     """
 
     when: Callable[[float, Outputs], float]

@@ -190,9 +190,36 @@ class RunFolder:
 
 
 def save(result: Result, folder: str | Path, *, overwrite: bool = False) -> None:
-    """Write a result to a folder, where `load_result(folder)` finds it; one that holds a run already is refused.
+    """Write a result to a folder, where `load_result(folder)` finds it.
 
     `simulate(…, save=folder)` writes while it runs, and can be resumed.
+
+    Parameters
+    ----------
+    result : Result
+        What `simulate` returned.
+    folder : str or Path
+        It is made if it is not there.
+    overwrite : bool
+        Whether a run that the folder already holds is replaced; it is refused otherwise.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    InputError
+        The folder holds a run already; `SaveError` if it cannot be written.
+
+    Examples
+    --------
+    >>> ball = ph.PointMass(mass=1.0).discretise()
+    >>> fall = ph.connect({"ball": ball}, gravity=(0.0, -9.81, 0.0), plane="xy")
+    >>> result = ph.simulate(fall, ph.place(fall), t_end=1.0, dt=0.01)
+    >>> ph.save(result, "fall")
+    >>> print(ph.load_result("fall"))
+    Result(101 times from 0 to 1 s of ball)
     """
     if not isinstance(result, Result):
         raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one")
