@@ -52,11 +52,6 @@ def closed_loop(plant: LinearPHDAE | System, *controllers: PassiveController | L
     LinearPHDAE or System
         The kind of the plant. For a linear plant, the rows of a controller are added as "name.row".
 
-    Raises
-    ------
-    InputError
-        If a controller cannot be a part of the plant, such as an optimal one of a System.
-
     Examples
     --------
     I s² + d s + k = 0 with I = 0.5 kg m², d = 1 N m s/rad and k = 50 N m/rad has the roots −1 ± j√99.

@@ -170,7 +170,7 @@ def passive_pid(
     Parameters
     ----------
     port : str
-        A port with one component, such as a revolute or prismatic joint.
+        A port with one component, such as that of a revolute or prismatic joint.
     stiffness, damping, inertia : float, optional
         The gains k (N/m), d (N s/m) and m (kg), or N m/rad, N m s/rad and kg m² for an angle.
     filter : float, optional

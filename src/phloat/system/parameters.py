@@ -147,8 +147,7 @@ def changed(system: System, values: Mapping[Any, float]) -> System:
     --------
     Four times the modulus of elasticity doubles the frequencies.
 
-    >>> steel = ph.Material(E=210e9, rho=7800.0, nu=0.3)
-    >>> beam = ph.Beam(length=1.0, section=ph.Rectangle(0.02, 0.01), material=steel).discretise(4)
+    >>> beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ph.Material(E=210e9, rho=7800.0, nu=0.3)).discretise(4)
     >>> arm = ph.connect({"beam": beam}, [ph.Revolute("ground", "beam.P", name="motor")], plane="xy")
     >>> stiff = ph.changed(arm, {"beam.material.E": 4 * 210e9})
     >>> one, two = (ph.modes(ph.linearise(s, ph.place(s))).elastic[0] for s in (arm, stiff))

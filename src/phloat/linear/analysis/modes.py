@@ -143,8 +143,7 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
     --------
     The exact values of a cantilever are 3.516, 22.034 and 61.697.
 
-    >>> steel = ph.Material(E=210e9, rho=7800.0, nu=0.3)
-    >>> beam = ph.Beam(length=1.0, section=ph.Rectangle(0.02, 0.01), material=steel).discretise(4)
+    >>> beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ph.Material(E=210e9, rho=7800.0, nu=0.3)).discretise(4)
     >>> cantilever = ph.connect({"beam": beam}, [ph.Weld("ground", "beam.P")], plane="xy")
     >>> linear = ph.linearise(cantilever, ph.place(cantilever))
     >>> unit = np.sqrt(210e9 * 0.01**2 / 12 / 7800.0)  # √(EI / ρAL⁴), rad/s

@@ -91,8 +91,7 @@ def zeros(system: LinearPHDAE, inputs: Ports, outputs: Ports | None = None) -> n
     --------
     From the torque at a hinge to its angular velocity, the zeros are the modes with the hinge locked, those of a cantilever.
 
-    >>> steel = ph.Material(E=210e9, rho=7800.0, nu=0.3)
-    >>> beam = ph.Beam(length=1.0, section=ph.Rectangle(0.02, 0.01), material=steel).discretise(4)
+    >>> beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ph.Material(E=210e9, rho=7800.0, nu=0.3)).discretise(4)
     >>> arm = ph.connect({"beam": beam}, [ph.Revolute("ground", "beam.P", name="motor")], plane="xy")
     >>> linear = ph.linearise(arm, ph.place(arm)).with_ports("motor")
     >>> unit = np.sqrt(210e9 * 0.01**2 / 12 / 7800.0)  # √(EI / ρAL⁴), rad/s

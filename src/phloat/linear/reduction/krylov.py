@@ -59,8 +59,7 @@ def krylov_basis(
     --------
     The reduced response is exact at the shift.
 
-    >>> steel = ph.Material(E=210e9, rho=7800.0, nu=0.3)
-    >>> beam = ph.Beam(length=1.0, section=ph.Rectangle(0.02, 0.01), material=steel).discretise(4)
+    >>> beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ph.Material(E=210e9, rho=7800.0, nu=0.3)).discretise(4)
     >>> arm = ph.connect({"beam": beam}, [ph.Revolute("ground", "beam.P", name="motor")], plane="xy")
     >>> linear = ph.linearise(arm, ph.place(arm)).with_ports("motor")
     >>> reduced = ph.project(linear, ph.krylov_basis(linear, [100j]))

@@ -38,7 +38,7 @@ def reduce_to_tolerance(system: LinearPHDAE, *, tolerance: float = 1e-3, band: t
     system : LinearPHDAE
         The full system.
     tolerance : float, optional
-        The relative error of the transfer function that is allowed.
+        The relative error of the transfer function that is allowed; an AccuracyError is raised if it is not reached.
     band : (float, float)
         The lowest and the highest frequency (rad/s).
 
@@ -47,15 +47,9 @@ def reduce_to_tolerance(system: LinearPHDAE, *, tolerance: float = 1e-3, band: t
     LinearPHDAE
         The reduced system: port-Hamiltonian, with the same ports.
 
-    Raises
-    ------
-    AccuracyError
-        If the tolerance is not reached.
-
     Examples
     --------
-    >>> steel = ph.Material(E=210e9, rho=7800.0, nu=0.3)
-    >>> beam = ph.Beam(length=1.0, section=ph.Rectangle(0.02, 0.01), material=steel).discretise(4)
+    >>> beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ph.Material(E=210e9, rho=7800.0, nu=0.3)).discretise(4)
     >>> arm = ph.connect({"beam": beam}, [ph.Revolute("ground", "beam.P", name="motor")], plane="xy")
     >>> linear = ph.linearise(arm, ph.place(arm)).with_ports("motor")
     >>> reduced = ph.reduce_to_tolerance(linear, tolerance=1e-3, band=(1.0, 1000.0))

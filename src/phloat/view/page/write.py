@@ -50,11 +50,6 @@ def to_html(
     Path
         The file.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
-
     Examples
     --------
     >>> disc = ph.RigidBody(mass=1.0, inertia=np.diag([0.25, 0.25, 0.5])).discretise()
