@@ -78,7 +78,7 @@ def linearise(
 
     Examples
     --------
-    A pendulum with moment of inertia 0.75 + 1 · 0.5² = 1 kg m² about its hinge oscillates at √(m g c / 1) = √4.905 rad/s.
+    A pendulum with moment of inertia 0.75 + 1 · 0.5² = 1 kg m² about its hinge oscillates at √(9.81 · 0.5) rad/s.
 
     >>> bob = ph.RigidBody(mass=1.0, inertia=np.diag([0.4, 0.4, 0.75]), center=(0.5, 0, 0)).discretise()
     >>> joints = [ph.Revolute("ground", "bob.P", name="hinge")]
