@@ -48,11 +48,44 @@ MOST = 3000  # free motions under load
 def linearise(
     system: System, state: State, *, u: Mapping[str, object] | Inputs | None = None, t: float = 0.0
 ) -> LinearPHDAE:
-    """(45) for small motion about a state at rest in equilibrium, or in steady spin; rows (v_P, ω, η̇ | σ) in body axes.
+    """The linear port-Hamiltonian system of small motions about an equilibrium at rest or a steady spin, (45) of the paper.
 
-    `u` are the inputs of the state. Rigid motions are included. If loads or a spin change the stiffness, there is a block "loads"
-    of stresses; `passive` says whether the energy is definite. Follower loads are not conservative: they give a matrix N beside J
-    and R, and a system that is not passive. In a spin, driven ports and forces in inertial axes are closed, as they would rotate.
+    E ė = (J − R) e + Gᵀλ + B u with rows e = (v_P, ω, η̇ | σ) of the bodies, in their own axes; rigid motions are included. If
+    loads or a spin change the stiffness, there is a further block of stresses, "loads". Follower loads are not conservative:
+    they add a matrix N beside J and R, and the system is not passive. In a spin, driven ports and forces in inertial axes are
+    closed, as they would rotate.
+
+    Parameters
+    ----------
+    system : System
+        The mechanism, from `connect`.
+    state : State
+        An equilibrium, from `equilibrium`, `settle` or, where there are no loads, `place`; or a spin, from `steady_spin`.
+    u : mapping of str to float, array or function of t, optional
+        The inputs that hold the state, by port (N, N m, or m/s, rad/s for driven ports). Default: zero.
+    t : float, optional
+        The time at which `u` is evaluated (s).
+
+    Returns
+    -------
+    LinearPHDAE
+        Its attributes are the matrices, the named `rows` and `ports`, and `passive`: whether the energy is bounded below.
+
+    Raises
+    ------
+    InputError
+        If the state is neither in equilibrium nor in a steady spin, or violates a joint.
+
+    Examples
+    --------
+    A pendulum with moment of inertia 0.75 + 1 · 0.5² = 1 kg m² about its hinge oscillates at √(9.81 · 0.5) rad/s.
+
+    >>> bob = ph.RigidBody(mass=1.0, inertia=np.diag([0.4, 0.4, 0.75]), center=(0.5, 0, 0)).discretise()
+    >>> joints = [ph.Revolute("ground", "bob.P", name="hinge")]
+    >>> pendulum = ph.connect({"bob": bob}, joints, plane="xy", gravity=(0, -9.81, 0))
+    >>> linear = ph.linearise(pendulum, ph.place(pendulum, {"hinge.angle": -np.pi / 2}))
+    >>> linear.passive, ph.modes(linear).omega.round(4)
+    (True, array([2.2147]))
     """
     state = fits(system, state)
     require_closed(system, state)

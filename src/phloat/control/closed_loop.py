@@ -34,11 +34,34 @@ def closed_loop(plant: System, *controllers: PassiveController) -> System: ...
 
 
 def closed_loop(plant: LinearPHDAE | System, *controllers: PassiveController | LoopController) -> LinearPHDAE | System:
-    """The plant with its controllers as one system; its ports stay open, and their inputs are added to those of the controllers.
+    """The plant and its controllers as one system.
 
-    For a linear plant, the rows of a controller are added as "name.row". For a System, springs and dampers become elements; other
-    controllers run in simulate(…, controller=…). Optimal controllers close the loop of a linear plant by themselves, with the
-    remaining cost as energy.
+    The ports of the plant stay open: their inputs are added to those of the controllers. Optimal controllers close the loop of a
+    linear plant by themselves, with the remaining cost as energy.
+
+    Parameters
+    ----------
+    plant : LinearPHDAE or System
+        A linear plant, or a mechanism.
+    *controllers : PassiveController, or one LoopController
+        From `passive_pid`, `passive_controller`, …; or, for a linear plant, one from `lqr` or `lqg`. A System takes springs and
+        dampers only, as elements; other controllers run in `simulate(…, controller=…)`.
+
+    Returns
+    -------
+    LinearPHDAE or System
+        The kind of the plant. For a linear plant, the rows of a controller are added as "name.row".
+
+    Examples
+    --------
+    I s² + d s + k = 0 with I = 0.5 kg m², d = 1 N m s/rad and k = 50 N m/rad has the roots −1 ± j√99.
+
+    >>> disc = ph.RigidBody(mass=1.0, inertia=np.diag([0.25, 0.25, 0.5])).discretise()
+    >>> wheel = ph.connect({"disc": disc}, [ph.Revolute("ground", "disc.P", name="motor")], plane="xy")
+    >>> controller = ph.passive_pid("motor", stiffness=50.0, damping=1.0)
+    >>> loop = ph.closed_loop(ph.linearise(wheel, ph.place(wheel)), controller)
+    >>> ph.poles(loop).round(4), list(loop.rows)[-1]
+    (array([-1.+9.9499j]), 'motor.control.spring')
     """
     if len(controllers) == 1 and isinstance(controllers[0], LoopController) and not isinstance(plant, System):
         linear_only(plant)

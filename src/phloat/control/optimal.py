@@ -168,10 +168,37 @@ def lqr(
     position: Mapping[str, float] | None = None,
     Q: np.ndarray | None = None,
 ) -> Regulator:
-    """Optimal state feedback: min ∫ energy · 2H + Σ rate y² + Σ position q² + Σ effort u² dt.
+    """Optimal state feedback u = −K x: min ∫ energy · 2H + Σ rate y² + Σ position q² + Σ effort u² dt.
 
-    `effort` weighs the inputs of all ports, or of the named ones, which then act alone. Positions with a weight become states.
-    `Q` replaces the weights by a matrix on x = (energy coordinates | positions), as in `DesignModel`.
+    x = (energy coordinates z | positions q of the weighted ports), H = ½ |z|², as in `DesignModel`.
+
+    Parameters
+    ----------
+    plant : LinearPHDAE
+        A linear plant whose ports have one component each and take efforts; choose them with `plant.with_ports(…)`.
+    effort : float or mapping of str to float
+        The weight (> 0) of the inputs u of all ports, or {port: weight} for the ports that act.
+    energy : float, optional
+        The weight of twice the energy H.
+    rate, position : mapping of str to float, optional
+        {port: weight} of the flows y (m/s, rad/s) and of the positions q (m, rad), which then become states.
+    Q : array, (states, states), optional
+        Replaces these weights: symmetric and positive semidefinite, on x.
+
+    Returns
+    -------
+    Regulator
+        `K` (inputs, states); `P` (states, states), the solution of the Riccati equation; `poles` (states,) of the loop (rad/s).
+
+    Examples
+    --------
+    A double integrator I q̈ = u with the cost ∫ q² + u² dt has two poles of magnitude 1/√I at a damping ratio of 1/√2.
+
+    >>> disc = ph.RigidBody(mass=1.0, inertia=np.diag([0.25, 0.25, 0.5])).discretise()
+    >>> wheel = ph.connect({"disc": disc}, [ph.Revolute("ground", "disc.P", name="motor")], plane="xy")
+    >>> plant = ph.linearise(wheel, ph.place(wheel)).with_ports("motor")
+    >>> ph.lqr(plant, effort=1.0, energy=0.0, position={"motor": 1.0}).poles.round(4)
+    array([-1.+1.j, -1.-1.j])
     """
     weights = {p: positive(f"effort of {p!r}", w) for p, w in _efforts(plant, effort).items()}
     positions = {p: positive(f"position weight of {p!r}", w) for p, w in port_numbers("position", position).items()}

@@ -162,10 +162,41 @@ def passive_pid(
     origin: float = 0.0,
     name: str = "",
 ) -> PassiveController:
-    """u = −(k/s + d + m s/(1 + τs)) y on the flow y of a port: a spring k about `target`, a damper d and an inertia m.
+    """A PID controller u = −(k/s + d + m s/(1 + τs)) y on the flow y of a port; passive for all gains ≥ 0.
 
-    With respect to the position these are the gains of a PID controller: proportional k, derivative d and second derivative m.
-    τ is `filter`, the time constant of the inertia (an inertia m in series with a damper m/τ). Passive for all gains ≥ 0.
+    It acts like a spring k about `target`, a damper d and an inertia m. With respect to the position these are the proportional,
+    derivative and second derivative gains. At least one gain must be positive.
+
+    Parameters
+    ----------
+    port : str
+        A port with one component, such as that of a revolute or prismatic joint.
+    stiffness, damping, inertia : float, optional
+        The gains k (N/m), d (N s/m) and m (kg), or N m/rad, N m s/rad and kg m² for an angle.
+    filter : float, optional
+        The time constant τ (s) of the inertia, which is in series with a damper m/τ. Required with an inertia.
+    target : float, optional
+        The position at which the spring is relaxed (m or rad).
+    origin : float, optional
+        The position in which a linear plant starts (m or rad); a nonlinear one knows its own.
+    name : str, optional
+        Default: "port.control".
+
+    Returns
+    -------
+    PassiveController
+        For `closed_loop` or `simulate(…, controller=…)`.
+
+    Examples
+    --------
+    A disc with I = 0.5 kg m² turns to 0.3 rad.
+
+    >>> disc = ph.RigidBody(mass=1.0, inertia=np.diag([0.25, 0.25, 0.5])).discretise()
+    >>> wheel = ph.connect({"disc": disc}, [ph.Revolute("ground", "disc.P", name="motor")], plane="xy")
+    >>> controller = ph.passive_pid("motor", stiffness=50.0, damping=5.0, target=0.3)
+    >>> result = ph.simulate(wheel, ph.place(wheel), t_end=3.0, dt=0.01, controller=controller)
+    >>> round(float(result["motor.angle"][-1]), 4)
+    0.3
     """
     gains = {"stiffness": stiffness, "damping": damping, "inertia": inertia}
     k, d, m = (not_negative(f"{what} at {port!r}", gain) for what, gain in gains.items())

@@ -56,9 +56,34 @@ REQUESTS = {"simulate": SIMULATE, "modes": MODES, "response": RESPONSE, "sweep":
 
 
 def load_model(path: str | Path) -> Model:
-    """The model in a YAML or JSON file. Raises FileError with the line and key of a mistake.
+    """The model in a YAML or JSON file.
 
     Nothing in a file is ever run, and it can name files of its own folder only.
+
+    Parameters
+    ----------
+    path : path
+        The file, with numbers in SI units or with units, such as "30 cm".
+
+    Returns
+    -------
+    Model
+        `system` and `state` for `simulate`, `linearise`, …; `inputs` by port; and the requests `simulate`, `modes`, `response` and
+        `sweep`, each None if it is not in the file.
+
+    Raises
+    ------
+    FileError
+        With the line and the key of a mistake.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> text = "{phloat: 1, plane: xy, bodies: {slider: {point mass: 33.4 g}}, simulate: {t_end: 50 ms, dt: 1 ms}}"
+    >>> _ = Path("slider.yaml").write_text(text)
+    >>> model = ph.load_model("slider.yaml")
+    >>> round(ph.parameters(model.system)["slider.mass"], 4), model.simulate.t_end
+    (0.0334, 0.05)
     """
     path = Path(path)
     return replace(read_model(read_model_text(path), path.name, folder=path.parent), path=path)

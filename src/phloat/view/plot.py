@@ -69,14 +69,41 @@ def plot(
     at: Point = None,
     stress: bool | str = False,
 ) -> Figure:
-    """A figure of modes (shapes), a response (Bode, singular values), poles and zeros, a Campbell diagram, a linear system
-    (matrices), a system (its block diagram; `plot(system, state)`: the mechanism in that state), a result (over time), a ledger
-    (energy stored, supplied and dissipated) or an ensemble (distributions and bands).
+    """A figure of a system, a run, or the results of an analysis.
 
-    Of a result, selected quantities: `plot(result, "rod", s=0.5)` a body at a place (or at a material point, at=(x, y, z)),
-    `plot(result, "hinge")` a joint with its forces, `plot(result, ["rod.theta", "hinge.lam"])` quantities.
-    `plot(result, "rod", stress="M_z")` maps a stress resultant along the beam over time, stress=True all of them; of plates and
-    solids the largest stress. `plot(system, state, stress=True)` shades plates and solids by their von Mises stress.
+    Modes give shapes, a response Bode plots and singular values, a linear system its matrices, a system its block diagram or, with
+    a state, the mechanism in that state, a result its motion over time, a ledger the energy stored, supplied and dissipated, an
+    ensemble distributions and bands; poles and zeros, Campbell diagrams and errors of reduction are drawn, too. Needs Matplotlib.
+
+    Parameters
+    ----------
+    x : Modes, Response, LinearPHDAE, System, Result, Ledger, Ensemble, …
+        What to plot.
+    of : State, str or sequence of str, optional
+        Of a system: the state in which it is drawn. Of a result: a body, "rod", a joint with its forces, "hinge", or quantities,
+        ["rod.theta", "hinge.lam"].
+    s : float, optional
+        Of a result and a beam: the place, as a fraction of the length.
+    at : (float, float, float), optional
+        Of a result and a body: a material point (m), in the axes of the body.
+    stress : bool or str, optional
+        Of a result and a beam: maps a stress resultant ("M_z"; True: all) along the beam over time; of plates and solids the
+        largest stress. With a system and a state: shades plates and solids by their von Mises stress.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Save it with `savefig`.
+
+    Examples
+    --------
+    >>> disc = ph.RigidBody(mass=1.0, inertia=np.diag([0.25, 0.25, 0.5])).discretise()
+    >>> wheel = ph.connect({"disc": disc}, [ph.Revolute("ground", "disc.P", name="motor")], plane="xy")
+    >>> result = ph.simulate(wheel, ph.place(wheel), t_end=1.0, dt=0.01, u={"motor": 2.0})
+    >>> figure = ph.plot(result, "motor.angle")
+    >>> figure.savefig("angle.png")
+    >>> figure.axes[0].get_xlabel()
+    't (s)'
     """
     require_package("matplotlib", "plot")
     if isinstance(x, System):

@@ -59,9 +59,39 @@ def response(
     omega: np.ndarray,
     shift: float = 0.0,
 ) -> Response:
-    """H(s) from the efforts (or driven flows) of ports to the outputs of ports, at s = shift + jω.
+    """The transfer function H(s) from inputs to outputs of ports at s = shift + jω.
 
-    A component of a port with several is named "port[i]". Many frequencies cost little more than a few.
+    The input of a port is its effort (force or torque), its output the flow (velocity); of a driven port the other way round.
+    Many frequencies cost little more than a few.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        A linear system of any size.
+    inputs : str or sequence of str
+        Ports; "port[i]" is component i of a port with several.
+    outputs : str or sequence of str, optional
+        Ports. Default: the inputs.
+    omega : array_like, (frequencies,)
+        Angular frequencies ω (rad/s).
+    shift : float, optional
+        Real part of s (1/s); a positive one avoids the infinite peaks of a system without damping.
+
+    Returns
+    -------
+    Response
+        `values` (frequencies, outputs, inputs) is H, complex; `response[output, input]` (frequencies,) is one entry. It also has
+        `magnitude`, `phase` (rad) and `singular_values`.
+
+    Examples
+    --------
+    A disc with moment of inertia I = 0.5 kg m² turned by a torque: H = 1/(I s).
+
+    >>> disc = ph.RigidBody(mass=1.0, inertia=np.diag([0.25, 0.25, 0.5])).discretise()
+    >>> wheel = ph.connect({"disc": disc}, [ph.Revolute("ground", "disc.P", name="motor")], plane="xy")
+    >>> linear = ph.linearise(wheel, ph.place(wheel))
+    >>> ph.response(linear, "motor", omega=[1.0, 10.0])["motor", "motor"].imag.round(6)
+    array([-2. , -0.2])
     """
     linear_only(system, circulatory=True)
     into, input_names = channels(system, inputs)

@@ -182,9 +182,33 @@ def _with_stresses(model: SecondOrder, Q: np.ndarray, strain: np.ndarray) -> np.
 
 @one_thread()
 def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
-    """VᵀE V, VᵀJ V, VᵀR V and VᵀB with V = diag(V_v, V_σ): port-Hamiltonian again, with the same ports.
+    """The reduced system VᵀE V, VᵀJ V, VᵀR V, VᵀB with V = diag(V_v, V_σ): port-Hamiltonian again, with the same ports.
 
     Joints that the basis satisfies (G V_v = 0) are eliminated; of the others, such as driven ones, the rows that move stay.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The full system, with rows in the order (v | σ).
+    basis : Basis
+        From `modal_basis` or `krylov_basis`, for example, or your own: Basis(V_v, V_sigma) with matrices of shapes
+        (velocities, reduced velocities) and (stresses, reduced stresses).
+
+    Returns
+    -------
+    LinearPHDAE
+        The reduced system; passive if the full one is.
+
+    Examples
+    --------
+    >>> beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ph.Material(E=210e9, rho=7800.0, nu=0.3)).discretise(4)
+    >>> arm = ph.connect({"beam": beam}, [ph.Revolute("ground", "beam.P", name="motor")], plane="xy")
+    >>> linear = ph.linearise(arm, ph.place(arm)).with_ports("motor")
+    >>> reduced = ph.project(linear, ph.modal_basis(linear, count=2))
+    >>> reduced  # velocities of one rigid and two elastic modes, and two stresses
+    LinearPHDAE(5 rows, 0 multipliers, 1 inputs on 1 ports, passive)
+    >>> np.allclose(ph.modes(reduced).omega, ph.modes(linear, 3).omega)
+    True
     """
     linear_only(system)
     _require_fit(system, basis)

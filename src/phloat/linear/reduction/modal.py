@@ -31,11 +31,38 @@ def modal_basis(
     tolerance: float | None = None,
     static: bool = False,
 ) -> Basis:
-    """Rigid motions and the modes of a band (rad/s), the `count` lowest elastic ones, or those that matter at the ports.
+    """The basis of the rigid motions and of selected elastic modes, for `project`.
 
-    `tolerance` leaves out modes whose share (φᵀb)²/ω² of the static compliance of every input b is smaller, relative to the
-    largest share. `static` adds the static response of the modes that are left out, which makes the response at low frequency
-    correct. The static motion of driven ports is always included.
+    Exactly one of `band`, `count` and `tolerance` selects the modes. The static motion of driven ports is always included.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system to be reduced.
+    band : (float, float), optional
+        Take the elastic modes with frequencies in this band (rad/s).
+    count : int, optional
+        Take this many of the lowest elastic modes.
+    tolerance : float, optional
+        Take the modes that matter at the ports: those whose share (φᵀb)²/ω² of the static compliance of some input b is at least
+        `tolerance` times the largest share.
+    static : bool, optional
+        Add the static response of the modes that are left out, which makes the response at low frequencies correct.
+
+    Returns
+    -------
+    Basis
+        `V_v` (velocities, reduced velocities) and `V_sigma` (stresses, reduced stresses).
+
+    Examples
+    --------
+    >>> beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ph.Material(E=210e9, rho=7800.0, nu=0.3)).discretise(4)
+    >>> arm = ph.connect({"beam": beam}, [ph.Revolute("ground", "beam.P", name="motor")], plane="xy")
+    >>> linear = ph.linearise(arm, ph.place(arm)).with_ports("motor")
+    >>> ph.modal_basis(linear, count=2)
+    Basis(3 of 19 velocities, 2 of 16 stresses)
+    >>> ph.modal_basis(linear, band=(0.0, 1000.0), static=True)
+    Basis(4 of 19 velocities, 3 of 16 stresses)
     """
     model = SecondOrder.of(system)
     if sum(choice is not None for choice in (band, count, tolerance)) != 1:

@@ -34,7 +34,29 @@ def to_html(
 ) -> Path:
     """Writes a self-contained page of a run or of modes for a browser: the moving mechanism in 3-D, and plots.
 
-    `title` is the name of the file by default. `u` are the inputs, as given to `simulate`, to plot them too.
+    Parameters
+    ----------
+    x : Result, LinearResult or Modes
+        What to show.
+    path : path
+        The file to write, in a folder that exists; a file of that name is replaced.
+    title : str, optional
+        Default: the name of the file.
+    u : mapping of str to float, array or function of t, optional
+        The inputs, as given to `simulate`, to plot them too.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> disc = ph.RigidBody(mass=1.0, inertia=np.diag([0.25, 0.25, 0.5])).discretise()
+    >>> wheel = ph.connect({"disc": disc}, [ph.Revolute("ground", "disc.P", name="motor")], plane="xy")
+    >>> result = ph.simulate(wheel, ph.place(wheel), t_end=1.0, dt=0.01, u={"motor": 2.0})
+    >>> ph.to_html(result, "run.html", u={"motor": 2.0}).name
+    'run.html'
     """
     file = Path(path)
     if not file.parent.is_dir():
