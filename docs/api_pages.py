@@ -118,17 +118,31 @@ def _block(name: str, thing: object) -> str:
     return f"```{{eval-rst}}\n.. automodule:: {module_of(thing)}\n   :members:\n```\n"
 
 
+SECTIONS = ("Parameters", "Returns", "Raises", "Examples", "Notes", "See Also", "Attributes")
+
+
 def as_rst(lines: list[str]) -> None:
-    """Our docstrings are plain text with `code` in it and equations that stand in; this says so to Sphinx, in place."""
-    text, literal = [], False
-    for line in lines:
-        stands_in = line.startswith("    ")
+    """Our docstrings are plain text with `code` in it, equations that stand in, and sections; this says so to Sphinx, in place."""
+    text, literal, section, session = [], False, "", False
+    k = 0
+    while k < len(lines):
+        line = lines[k]
+        if line in SECTIONS and lines[k + 1 : k + 2] == ["-" * len(line)]:
+            section, literal, session = line, False, False
+            text += ["", f".. rubric:: {line}", ""]
+            k += 2
+            continue
+        session = bool(line) and (session or line.startswith(">>> "))
+        stands_in = line.startswith("    ") and not section
         if stands_in and not literal:
             while text and not text[-1]:
                 text.pop()
             text += ["", "::", ""]
-        literal = stands_in or (literal and not line)
-        text.append(line if literal else _plain(line))
+        literal = stands_in or (literal and not line and not section)
+        text.append(
+            line if literal or session else _plain(line)
+        )  # under a section, name and indented text: a definition list
+        k += 1
     lines[:] = [*text, ""]
 
 

@@ -88,19 +88,9 @@ from phloat.files.model_files import load_model, read_model, save_model
 from phloat.files.results import load_result, to_netcdf
 from phloat.files.urdf import load_urdf
 from phloat.format.node import FileError
-from phloat.joints.elements import (
-    Bushing,
-    Damper,
-    Force,
-    JointDamper,
-    JointFriction,
-    JointLaw,
-    JointSpring,
-    Load,
-    PortLaw,
-    Spring,
-    Torque,
-)
+from phloat.joints.elements import Bushing, Damper, JointDamper, JointSpring, Spring
+from phloat.joints.force_laws import JointFriction, JointLaw, PortLaw
+from phloat.joints.loads import Force, Load, Torque
 from phloat.joints.pairs import Cylindrical, Drive, Planar, Prismatic, Revolute, Slide, Spherical, Universal, Weld
 from phloat.joints.tie import Pressure, Tie, Traction
 from phloat.linear.analysis.modes import Modes, modes

@@ -14,7 +14,7 @@ from phloat.format.node import Node
 from phloat.format.records import Key, MapOf
 from phloat.format.system import BODY
 from phloat.format.units import QUANTITIES, Dimension, dimension_name
-from phloat.joints.elements import Force, Torque
+from phloat.joints.loads import Force, Torque
 from phloat.system.system import System
 
 UnitAt = tuple[Node, Dimension]

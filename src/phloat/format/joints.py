@@ -17,19 +17,19 @@ from phloat.format.fields import LINE, SURFACE, VECTOR_FIELD
 from phloat.format.kinds import Context, Kind, Plain, Schema, Text, Writer
 from phloat.format.node import Node
 from phloat.format.records import Variant, Variants
-from phloat.joints import elements, pairs, tie
+from phloat.joints import elements, force_laws, loads, pairs, tie
 from phloat.joints.curves import curve, resistance
 
 JOINTS = (
     *(pairs.Revolute, pairs.Prismatic, pairs.Weld, pairs.Spherical, pairs.Universal, pairs.Cylindrical, pairs.Planar),
     *(pairs.Slide, pairs.Drive),
     *(elements.Spring, elements.Damper, elements.Bushing, elements.JointSpring, elements.JointDamper),
-    elements.JointFriction,
-    *(elements.Force, elements.Torque, elements.Load),
+    force_laws.JointFriction,
+    *(loads.Force, loads.Torque, loads.Load),
     *(tie.Tie, tie.Pressure, tie.Traction),
 )
 FIELDS: Mapping[type, Mapping[str, Kind]] = {  # fields that may be functions of the place
-    elements.Load: {"per_length": LINE},
+    loads.Load: {"per_length": LINE},
     tie.Pressure: {"per_area": SURFACE},
     tie.Traction: {"per_area": VECTOR_FIELD},
 }
@@ -93,7 +93,7 @@ class JointVariants(Sequence[Variant]):
     """All that stands in a list of joints: the classes of `JOINTS`, and the laws that users have written."""
 
     def __iter__(self) -> Iterator[Variant]:
-        return map(joint, (*JOINTS, *user_laws(elements.JointLaw), *user_laws(elements.PortLaw)))
+        return map(joint, (*JOINTS, *user_laws(force_laws.JointLaw), *user_laws(force_laws.PortLaw)))
 
     def __getitem__(self, k: Any) -> Any:
         return list(self)[k]

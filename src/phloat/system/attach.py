@@ -11,14 +11,9 @@ from phloat.algebra.sparse import csr
 from phloat.bodies.body import Body, Port
 from phloat.errors import InputError, JointError, PortError, unknown
 from phloat.fem.interval import GAUSS_POINTS, gauss
-from phloat.joints.elements import (
-    Acting,
-    Force,
-    Load,
-    OnJoint,
-    Passive,
-    Torque,
-)
+from phloat.joints.elements import OnJoint
+from phloat.joints.force_laws import Passive
+from phloat.joints.loads import Acting, Force, Load, Torque
 from phloat.joints.pieces import breaks
 from phloat.joints.rows import Row, in_the_plane
 from phloat.system.connection import Connection

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat.bodies.body import Body, Port
-from phloat.joints.elements import Acting, Passive
+from phloat.joints.force_laws import Passive
 from phloat.joints.laws import Law
+from phloat.joints.loads import Acting
 from phloat.joints.port_state import section_axes
 from phloat.joints.rows import Row
 from phloat.system.connection import End

@@ -11,7 +11,7 @@ from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.point_ports import PointPort, compliance, point_port
 from phloat.errors import JointError, PointPortWarning
-from phloat.joints.elements import Force, Load
+from phloat.joints.loads import Force, Load
 from phloat.joints.port_state import PortState
 from phloat.joints.rows import Row, row_rates
 from phloat.system.connection import Connection, End

@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 from phloat.bodies.body import Body
 from phloat.bodies.variation import align_signs
-from phloat.joints.elements import Acting, OnJoint, Passive
+from phloat.joints.elements import OnJoint
+from phloat.joints.force_laws import Passive
+from phloat.joints.loads import Acting
 from phloat.joints.pairs import Joint
 from phloat.system.attach import acting, attached, nested_actuator, nested_element
 from phloat.system.connection import Connection

@@ -26,8 +26,9 @@ from phloat.errors import (
     mapping,
     unknown,
 )
-from phloat.joints.elements import Acting, Passive
 from phloat.joints.ends import GROUND
+from phloat.joints.force_laws import Passive
+from phloat.joints.loads import Acting
 from phloat.joints.pairs import Joint
 from phloat.joints.tie import Tie
 from phloat.joints.wire import Wire

@@ -26,8 +26,8 @@ from phloat.errors import (
     mapping,
     unknown,
 )
-from phloat.joints.elements import Force, Torque
 from phloat.joints.ends import GROUND
+from phloat.joints.loads import Force, Torque
 from phloat.joints.tie import Pressure, Tie, Traction
 from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE, linear_only

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from phloat.joints.elements import Load
+from phloat.joints.loads import Load
 from phloat.joints.rows import Row
 from phloat.system.system import System
 

@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import Any
 
 import numba as nb
-from numba.core.cgutils import ir
 from numba import extending, types
+from numba.core.cgutils import ir
 
 from phloat.joints import scalar
 from phloat.joints.law_functions import LawFunction, mean_effort
