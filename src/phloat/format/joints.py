@@ -5,7 +5,7 @@ A new class needs a place in `JOINTS`, and `describe` for the units of its field
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any
@@ -89,23 +89,15 @@ def tabulated(value: Any, name: str) -> Any:
     return (curve if name == "stiffness" else resistance)(name, given, value.over)[1].polynomials()
 
 
-class JointVariants(Sequence[Variant]):
-    """All that stands in a list of joints: the classes of `JOINTS`, and the laws that users have written."""
-
-    def __iter__(self) -> Iterator[Variant]:
-        return map(joint, (*JOINTS, *user_laws(force_laws.JointLaw), *user_laws(force_laws.PortLaw)))
-
-    def __getitem__(self, k: Any) -> Any:
-        return list(self)[k]
-
-    def __len__(self) -> int:
-        return len(list(self))
-
-
 def user_laws(base: type) -> list[type]:
     """Subclasses of a law that are no part of phloat."""
     found: list[type] = list(base.__subclasses__())
     return [cls for cls in found if cls not in JOINTS] + [cls for one in found for cls in user_laws(one)]
 
 
-JOINT = Variants("a joint", JointVariants())
+def user_variants() -> list[Variant]:
+    """Variants of the laws that users have written."""
+    return [joint(cls) for base in (force_laws.JointLaw, force_laws.PortLaw) for cls in user_laws(base)]
+
+
+JOINT = Variants("a joint", tuple(map(joint, JOINTS)), more=user_variants)

@@ -270,9 +270,10 @@ class Variants:
     """A mapping that is one of several variants; or a value of the kind `alone`, for values that `is_alone` accepts."""
 
     what: str
-    variants: Sequence[Variant]
+    variants: tuple[Variant, ...]
     alone: Kind | None = None
     is_alone: Callable[[Any], bool] = lambda value: False
+    more: Callable[[], Sequence[Variant]] = tuple  # variants that are not listed in messages and in the schema
 
     @property
     def words(self) -> list[str]:
@@ -304,7 +305,7 @@ class Variants:
         """The variant that a node is."""
         if node.entries is None:
             node.fail_expected(self.expected)
-        found = [variant for variant in self.variants if variant.word in node.entries]
+        found = [variant for variant in (*self.variants, *self.more()) if variant.word in node.entries]
         fields = {key.key for variant in found for key in variant.keys}  # a field may have the name of another variant
         found = [variant for variant in found if variant.word not in fields] or found
         if len(found) > 1:
@@ -320,7 +321,7 @@ class Variants:
     def write(self, value: Any, writer: Writer) -> Plain:
         if self.alone is not None and self.is_alone(value):
             return self.alone.write(value, writer)
-        for variant in self.variants:
+        for variant in (*self.variants, *self.more()):
             if (parts := variant.parts(value)) is not None:
                 beside = variant.record.write_arguments(parts[1], writer)
                 return {variant.word: variant.kind.write(parts[0], writer), **beside}

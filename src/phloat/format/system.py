@@ -29,7 +29,8 @@ SYSTEM_VARIANT = Variant(
     lambda value: (value, {}) if isinstance(value, Parts) else None,
     doc="a system inside this one; its bodies are called system.body",
 )
-BODY = Variants("a body", (SYSTEM_VARIANT, BEAM_VARIANT, *RIGID_VARIANTS, *MESH_VARIANTS, SUPERELEMENT_VARIANT))
+BODY = Variants("a body", (BEAM_VARIANT, *RIGID_VARIANTS, *MESH_VARIANTS, SUPERELEMENT_VARIANT, SYSTEM_VARIANT))
+NESTED = Variants("a system", (SYSTEM_VARIANT,))
 
 
 class Bodies:
@@ -67,7 +68,7 @@ class Bodies:
         known: dict[str, str] = {}
         for name, part in value.items():
             try:
-                plain = BODY.write(part, replace(writer, body=name))
+                plain = (NESTED if isinstance(part, Parts) else BODY).write(part, replace(writer, body=name))
             except InputError as error:
                 raise InputError(f"body {name!r}: {error}") from None
             text = json.dumps(plain)
