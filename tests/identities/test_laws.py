@@ -180,3 +180,26 @@ def test_functions_that_contradict_themselves_are_refused():
         ph.JointFriction("e", effort=1.0, speed=0.0)
     with pytest.raises(ph.InputError, match="k_3"):
         replace(CASES["progressive"][0], k_3=np.nan)
+
+
+def test_laws_of_one_name_do_not_meet(tmp_path):
+    """Two classes of one name keep their own functions; a file that names them cannot be read, and says so."""
+
+    def doubled(factor):
+        @dataclass(frozen=True)
+        class Doubled(ph.JointLaw):
+            k: float = field(kw_only=True)
+
+            @staticmethod
+            def spring(x, k):
+                return factor * k * x, factor * k + 0.0 * x, 0.5 * factor * k * x * x
+
+        return Doubled
+
+    one, two = doubled(1.0), doubled(2.0)
+    two.__qualname__ = "other"
+    for law, slope in ((one("e", k=3.0), 3.0), (two("e", k=3.0), 6.0), (one("e", k=3.0), 3.0)):
+        assert pair(law).elements["e.law"].laws[0].slope(0.1) == slope
+    ph.save_model(pair(one("e", k=3.0)), tmp_path / "model.json")
+    with pytest.raises(ph.FileError, match="doubled"):
+        ph.load_model(tmp_path / "model.json")

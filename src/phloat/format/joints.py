@@ -96,8 +96,9 @@ def user_laws(base: type) -> list[type]:
 
 
 def user_variants() -> list[Variant]:
-    """Variants of the laws that users have written."""
-    return [joint(cls) for base in (force_laws.JointLaw, force_laws.PortLaw) for cls in user_laws(base)]
+    """Variants of the laws that users have written; of a class that was defined again, the last."""
+    found = [cls for base in (force_laws.JointLaw, force_laws.PortLaw) for cls in user_laws(base)]
+    return [joint(cls) for cls in {(cls.__module__, cls.__qualname__): cls for cls in found}.values()]
 
 
 JOINT = Variants("a joint", tuple(map(joint, JOINTS)), more=user_variants)

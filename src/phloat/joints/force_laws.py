@@ -25,23 +25,21 @@ def law_of(recipe: JointLaw | PortLaw) -> Law:
 
 
 class _Registered:
-    """Registers every subclass as a law, by the name of the class."""
+    """Has a law: its static functions, with its own fields as their parameters."""
 
     spring: ClassVar[Any] = staticmethod(no_spring)
     damper: ClassVar[Any] = staticmethod(no_damper)
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        LAWS.pop(cls.__name__, None)
-
     @classmethod
     def function(cls) -> LawFunction:
-        """The law of this class: its functions, and its own fields as their parameters."""
-        if cls.__name__ not in LAWS:
+        """The law of this class; it stands in `LAWS` under the name of the class with that of its module."""
+        name = f"{cls.__module__}.{cls.__qualname__}"
+        known = LAWS.get(name)
+        if known is None or (known.spring, known.damper) != (cls.spring, cls.damper):  # defined again in a notebook
             shared = {f.name for base in (JointLaw, PortLaw) for f in fields(base)}
             numbers = tuple(f.name for f in fields(cls) if f.name not in shared)  # type: ignore[arg-type]
-            LAWS[cls.__name__] = LawFunction(cls.__name__, numbers, cls.spring, cls.damper)
-        return LAWS[cls.__name__]
+            LAWS[name] = LawFunction(name, numbers, cls.spring, cls.damper)
+        return LAWS[name]
 
 
 @dataclass(frozen=True)
