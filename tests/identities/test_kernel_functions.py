@@ -96,7 +96,7 @@ def test_a_tangent_without_inverse_is_told():
 
 @numba.njit
 def combined(M, n, long, x, y, z):
-    small.products(2, M, 0, n, long, x, 0, y, 0)
+    small.matrix_products(2, M, 0, n, long, x, 0, y, 0)
     small.add_sizes(M, 0, n, long, x, 0, z, 0)
     small.add_4(long, 2.0, y, 0, z, 0)
     return small.dot_4(long, y, 0, x, 0)
