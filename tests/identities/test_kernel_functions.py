@@ -1,4 +1,4 @@
-"""The plain-array functions of inertia, strain and rows compile as they stand and give the same numbers."""
+"""The plain-array functions of inertia, strain and bent sections compile as they stand and give the same numbers."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from bodies_zoo import bodies
 
 from phloat.algebra import cross
 from phloat.bodies import inertia, strain
-from phloat.joints import rows
+from phloat.joints import port_state
 from phloat.motion.kernel import step
 from phloat.motion.kernel.machine import dense as small
 from phloat.motion.kernel.machine import inverse
@@ -19,7 +19,7 @@ from phloat.motion.kernel.machine import inverse
 FUNCTIONS = [
     (inertia, ["first_moments", "rotary_inertia", "coupling", "mass_matrix", "whirl", "gyration", "kinetic_gradient"]),
     (strain, ["strain_gradient"]),
-    (rows, ["point_rate", "bent", "bending", "direction", "direction_rate"]),
+    (port_state, ["bent"]),
 ]
 
 
@@ -40,11 +40,10 @@ def compiled():
 def arguments() -> dict[str, tuple]:
     rng = np.random.default_rng(0)
     body = bodies()["beam"]
-    I, port = body.inertia, body.ports["C"]
+    I = body.inertia
     eta, v, w = 0.1 * rng.normal(size=body.coordinates), rng.normal(size=3), rng.normal(size=3)
     Y = inertia.first_moments(I.X, I.W, eta)
     whirl = inertia.whirl(I.W, eta)
-    A = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     d0, Q = np.array([0.0, 0.6, 0.8]), body.elastic.Q
     return {
         "first_moments": (I.X, I.W, eta),
@@ -55,11 +54,7 @@ def arguments() -> dict[str, tuple]:
         "gyration": (I.S, Y, whirl, v, w),
         "kinetic_gradient": (I.S, Y, whirl, v, w),
         "strain_gradient": (body.elastic.D.toarray(), Q.strain, Q.row, Q.column, Q.value, eta),
-        "point_rate": (A, port.x, port.Phi),
         "bent": (v, d0),
-        "bending": (v, d0),
-        "direction": (A, port.Psi, d0, eta),
-        "direction_rate": (A, port.Psi, d0, eta),
     }
 
 
