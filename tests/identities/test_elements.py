@@ -26,7 +26,7 @@ from phloat.joints.standard_rows import (
     small_rotation,
 )
 from phloat.system.connection import port_state
-from phloat.system.forces import element_energies
+from phloat.system.joint_rows import element_energies
 
 STOP = {-1.0: -300.0, 0.0: 0.0, 1.0: 40.0, 2.0: 400.0}  # elongation: force
 RUBBING = {-2.0: -9.0, -0.5: -8.0, 0.5: 8.0, 2.0: 9.0}  # rate: force

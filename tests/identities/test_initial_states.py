@@ -6,7 +6,7 @@ from bodies_zoo import Cloud, beam, bodies, random_state
 
 import phloat as ph
 from phloat.algebra.cross import cross
-from phloat.motion.initial.relax import balance_point
+from phloat.motion.initial.equilibrium import balance_point
 from phloat.motion.initial.statics import statics
 from phloat.motion.initial.velocities import (
     accelerations,

@@ -6,7 +6,7 @@ from bodies_zoo import STRIP, beam, bodies, random_state, rates, steel
 
 import phloat as ph
 from phloat.algebra.cross import rotation
-from phloat.system.forces import element_energies
+from phloat.system.joint_rows import element_energies
 from phloat.system.state import resting
 
 BOB = ph.PointMass(2.0).discretise()

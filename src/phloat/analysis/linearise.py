@@ -33,8 +33,7 @@ from phloat.motion.deformation import warn_of_frequencies
 from phloat.motion.initial.stiffness import nonconservative, spring_rows
 from phloat.motion.initial.velocities import require_closed, velocity_indices
 from phloat.motion.inputs.inputs import Inputs, as_inputs
-from phloat.system.forces import dissipation
-from phloat.system.joint_rows import in_rows, in_velocities, joint_rows, port_columns
+from phloat.system.joint_rows import dissipation, in_rows, in_velocities, joint_rows, port_columns
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 

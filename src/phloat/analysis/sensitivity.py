@@ -33,8 +33,7 @@ from phloat.linear.analysis.modes import Modes, modes
 from phloat.linear.form.phdae import LinearPHDAE, channels
 from phloat.linear.form.second_order import SecondOrder
 from phloat.motion.initial.place import place
-from phloat.system.parameters import Names, ParameterTable, changed, number, parameter_table, with_given
-from phloat.system.rebuild import remade_body
+from phloat.system.parameters import Names, ParameterTable, changed, number, parameter_table, remade_body, with_given
 from phloat.system.state import State
 from phloat.system.system import System
 

@@ -20,9 +20,8 @@ from phloat.control.closed_loop import closed_loop
 from phloat.control.coupling import joint_axis, port_numbers
 from phloat.control.passive import PassiveController, combine_controllers, passive_pid
 from phloat.errors import InputError, finite, not_negative, positive
-from phloat.motion.initial.equilibrium import equilibrium, reactions
+from phloat.motion.initial.equilibrium import balance_point, equilibrium, reactions
 from phloat.motion.initial.place import place
-from phloat.motion.initial.relax import balance_point
 from phloat.motion.initial.statics import statics
 from phloat.system.state import State
 from phloat.system.system import System, lock

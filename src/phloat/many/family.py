@@ -28,8 +28,7 @@ from phloat.motion.result import Result, at_times
 from phloat.motion.run.task import Task
 from phloat.motion.schemes.midpoint import Midpoint
 from phloat.motion.simulate import simulate
-from phloat.system.parameters import Names, ParameterTable, number, parameter_table, with_given
-from phloat.system.rebuild import remade_body
+from phloat.system.parameters import Names, ParameterTable, number, parameter_table, remade_body, with_given
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 

@@ -14,9 +14,8 @@ from phloat.joints.standard_rows import SMALL_TURN
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import Packed
 from phloat.motion.kernel.rows import SLACK
-from phloat.system.connection import port_state
-from phloat.system.elements import Element
-from phloat.system.forces import coordinate
+from phloat.system.connection import Element, port_state
+from phloat.system.joint_rows import coordinate
 from phloat.system.state import State
 from phloat.system.system import System
 

@@ -13,8 +13,7 @@ from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.result import COMPONENTS, EnergyAccounts, Result
 from phloat.system.connection import port_state
 from phloat.system.energy import body_energy
-from phloat.system.forces import element_energies
-from phloat.system.joint_rows import in_rows, joint_rows, port_columns
+from phloat.system.joint_rows import element_energies, in_rows, joint_rows, port_columns
 from phloat.system.state import State
 from phloat.system.system import System
 

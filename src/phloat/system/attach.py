@@ -16,8 +16,7 @@ from phloat.joints.force_laws import Passive
 from phloat.joints.loads import Acting, Force, Load, Torque
 from phloat.joints.pieces import breaks
 from phloat.joints.rows import Row, in_the_plane
-from phloat.system.connection import Connection
-from phloat.system.elements import Actuator, Element
+from phloat.system.connection import Actuator, Connection, Element
 from phloat.system.resolve import ends_of, of_points, port_of, shown, turned_in_plane
 
 FOLLOWING = (

@@ -11,7 +11,7 @@ import scipy.linalg as la
 from phloat.bodies.body import Body
 from phloat.errors import InputError, finite, mapping
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.system.forces import element_energies
+from phloat.system.joint_rows import element_energies
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 from phloat.system.terms import Terms, terms

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from phloat.algebra.tables import grid, listed
 from phloat.bodies.body import Body
-from phloat.system.connection import Connection, End
-from phloat.system.elements import Actuator, Element
+from phloat.system.connection import Actuator, Connection, Element, End
 
 
 def bodies_table(bodies: Mapping[str, Body]) -> str:

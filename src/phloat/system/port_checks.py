@@ -14,8 +14,7 @@ from phloat.errors import JointError, PointPortWarning
 from phloat.joints.loads import Force, Load
 from phloat.joints.port_state import PortState
 from phloat.joints.rows import Row, row_rates
-from phloat.system.connection import Connection, End
-from phloat.system.elements import Actuator, Element
+from phloat.system.connection import Actuator, Connection, Element, End
 
 GROWTH = 0.02  # of the compliance of a port: what halving the cells may change without a warning
 NONE = 1e-9  # of unit directions

@@ -35,8 +35,7 @@ from phloat.joints.wire import Wire
 from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.attach import acting, attached, nested_actuator, nested_element
-from phloat.system.connection import Connection, End, port_state
-from phloat.system.elements import Actuator, Element
+from phloat.system.connection import Actuator, Connection, Element, End, port_state
 from phloat.system.notebook import bodies_table, forces_table, free_velocities, joints_table
 from phloat.system.pieces import other_names
 from phloat.system.port_checks import check_actuator, check_connection, check_element

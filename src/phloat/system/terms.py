@@ -13,8 +13,7 @@ from phloat.algebra.sparse import Matrix, csr, diagonal, negativity_defect, skew
 from phloat.bodies import inertia as mass
 from phloat.bodies.body import Body
 from phloat.bodies.strain import strain_gradient
-from phloat.system.forces import dissipation, potential_gradient
-from phloat.system.joint_rows import in_rows, joint_rows, port_columns
+from phloat.system.joint_rows import dissipation, in_rows, joint_rows, port_columns, potential_gradient
 from phloat.system.state import Pose, State, body_layout
 from phloat.system.system import System, fits
 

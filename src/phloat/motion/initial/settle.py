@@ -15,7 +15,7 @@ from phloat.algebra.sparse import Matrix, csr, dependencies, diagonal, row_lengt
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, finite
 from phloat.motion.deformation import check_state
-from phloat.motion.initial.relax import BALANCED, CLOSED, GOOD_ENOUGH
+from phloat.motion.initial.equilibrium import BALANCED, CLOSED, GOOD_ENOUGH
 from phloat.motion.initial.saddle import solve_refined
 from phloat.motion.initial.set_moving import VelocityProblem
 from phloat.motion.initial.statics import Statics, statics

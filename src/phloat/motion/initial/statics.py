@@ -25,8 +25,7 @@ from phloat.motion.initial.velocities import (
 )
 from phloat.system.connection import Connection, End, port_state
 from phloat.system.energy import energy
-from phloat.system.forces import potential_gradient
-from phloat.system.joint_rows import in_velocities, port_columns
+from phloat.system.joint_rows import in_velocities, port_columns, potential_gradient
 from phloat.system.state import State, Still, computed_once
 from phloat.system.system import System
 

@@ -17,10 +17,8 @@ from phloat.bodies.body import Body, Port
 from phloat.joints.port_state import PortState, section_axes, section_axes_rate, turned_with
 from phloat.joints.rows import FIRST, Row, curvature, row_gradient
 from phloat.motion.kernel.arrays import AXES, PAIRS, arrays_of
-from phloat.system.connection import Connection, port_state
-from phloat.system.elements import Actuator, Element
-from phloat.system.forces import coordinate
-from phloat.system.joint_rows import VelocityColumns, ends, in_velocities, scattered
+from phloat.system.connection import Actuator, Connection, Element, port_state
+from phloat.system.joint_rows import VelocityColumns, coordinate, ends, in_velocities, scattered
 from phloat.system.state import Pose, State
 from phloat.system.system import System
 

@@ -21,8 +21,7 @@ from phloat.motion.kernel.pack import Entry, Packed, Scalar, Side, packed, side
 from phloat.motion.kernel.rows import gap_at
 from phloat.motion.kernel.step import arrive
 from phloat.motion.kernel.tables import LAM
-from phloat.system.connection import Connection, port_state
-from phloat.system.elements import Element
+from phloat.system.connection import Connection, Element, port_state
 from phloat.system.joint_rows import joint_coordinates
 from phloat.system.state import State
 from phloat.system.system import System

@@ -15,8 +15,7 @@ from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.ledger import Ledger
 from phloat.motion.result import Result
 from phloat.motion.summary import describe_deformation
-from phloat.system.connection import Connection, End
-from phloat.system.elements import Element
+from phloat.system.connection import Connection, Element, End
 from phloat.system.system import System
 from phloat.view.page.pack import Pack, compressed
 from phloat.view.page.quantities import STRESS, PlotQuantity, result_quantities
