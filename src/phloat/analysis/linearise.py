@@ -22,17 +22,17 @@ import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
 from phloat.algebra.elimination import CANCELLED, free_motions, signed_factor
-from phloat.algebra.layout import Layout, joined_layouts
+from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, dependencies, largest, row_lengths, stacked, weighted, zeros
 from phloat.analysis.tangent import SmallMotion, small_motion
 from phloat.bodies.continua.facets import facets_of
-from phloat.bodies.strain import strain_gradient
 from phloat.errors import InputError, JointError, RedundancyWarning, finite
 from phloat.linear.form.phdae import Field, LinearPHDAE
 from phloat.motion.deformation import warn_of_frequencies
 from phloat.motion.initial.stiffness import nonconservative, spring_rows
-from phloat.motion.initial.velocities import require_closed, velocity_indices
+from phloat.motion.initial.velocities import dependent_rows, quoted, require_closed, velocity_indices
 from phloat.motion.inputs.inputs import Inputs, as_inputs
+from phloat.system.elastic_ties import with_stresses
 from phloat.system.joint_rows import dissipation, in_rows, in_velocities, joint_rows, port_columns
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
@@ -129,12 +129,10 @@ def _with_strains(system: System, state: State, loose: LinearPHDAE, gamma: Matri
         return csr(-skew_part)
     L = loose.J[n:, :n].tolil()
     for name, body in system.bodies.items():
-        Q, eta = body.elastic.Q, state.pose(name).eta
-        if body.stresses and np.any(eta) and Q.value.size:
-            B = strain_gradient(body.elastic.D.toarray(), Q.strain, Q.row, Q.column, Q.value, eta)
+        eta = state.pose(name).eta
+        if body.stresses and np.any(eta) and body.elastic.Q.value.size:
             where = loose.rows[f"{name}.sigma"]
-            columns = loose.rows[f"{name}.eta_dot"]
-            L[where.start - n : where.stop - n, columns] = B
+            L[where.start - n : where.stop - n, loose.rows[f"{name}.eta_dot"]] = body.elastic.gradient(eta)
     B = csr(L)
     return stacked([[-skew_part, -B.T], [B, zeros(size - n, size - n)]])
 
@@ -155,8 +153,11 @@ def _with_loads(system: System, state: State, u: np.ndarray, linear: LinearPHDAE
     """With the stresses of springs, one for each law, and those of K_g on the motions that the joints allow."""
     rates, slopes = spring_rows(system, state, in_velocities(system))
     L, mu, circulation, followers = _geometric(system, u, linear, small)
-    circulation = csr(sp.hstack([zeros(linear.split, len(slopes)), circulation]))
-    return _with_stresses(linear, csr(sp.hstack([rates.T, L])), np.concatenate([slopes, mu]), circulation, followers)
+    count, rest = len(slopes) + len(mu), linear.rows.size - linear.split
+    D = csr(sp.hstack([sp.vstack([rates, L.T]), zeros(count, rest)]))
+    left = sp.hstack([zeros(linear.split, linear.rows.size + len(slopes)), circulation])
+    N = csr(sp.vstack([left, zeros(rest + count, left.shape[1])]))
+    return with_stresses(linear, "loads", D, 1.0 / np.concatenate([slopes, mu]), N, followers)
 
 
 def _geometric(
@@ -187,32 +188,6 @@ def _geometric(
         left = np.zeros_like(factor)
     onto = sp.csr_array((np.ones(len(free)), (free, np.arange(len(free)))), shape=(n, len(free)))
     return csr(onto @ factor), mu, csr(onto @ left), followers
-
-
-def _with_stresses(
-    linear: LinearPHDAE, L: Matrix, mu: np.ndarray, circulation: Matrix, followers: tuple[str, ...]
-) -> LinearPHDAE:
-    """With stresses μ Lᵀq, a block "loads" after the others, and `circulation`, their forces besides −L."""
-    if not len(mu):
-        return linear
-    n, S = linear.split, csr(sp.diags_array(1.0 / mu))
-    rest, more = linear.rows.size - n, len(mu)
-    down = sp.vstack([-L, zeros(rest, more)])
-    return replace(
-        linear,
-        E=stacked([[linear.E, None], [None, S]]),
-        J=stacked([[linear.J, down], [-down.T, zeros(more, more)]]),
-        R=stacked([[linear.R, None], [None, zeros(more, more)]]),
-        N=csr(sp.block_array([[zeros(n, n + rest), circulation], [zeros(rest + more, n + rest), None]])),
-        followers=followers,
-        B=csr(sp.vstack([linear.B, zeros(more, linear.B.shape[1])])),
-        G=csr(sp.hstack([linear.G, zeros(linear.G.shape[0], more)])),
-        rows=joined_layouts([linear.rows, Layout({"loads": (more,)})], "row"),
-        fields={
-            name: replace(f, motion=csr(sp.hstack([f.motion, zeros(f.motion.shape[0], more)])))
-            for name, f in linear.fields.items()
-        },
-    )
 
 
 def _circulating(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -263,23 +238,12 @@ def independent_joint_rows(G: Matrix, B_lam: Matrix, multipliers: Layout) -> np.
     while (mu := dependencies(csr(G[keep]))).shape[1]:  # a large system may show its dependencies in parts
         names = {str(name) for name in owners[keep[np.abs(mu).max(axis=1) > 1e-6]]}
         if largest(csr(mu).T @ driven[keep]) > 1e-9 * max(largest(driven), 1e-300):
-            raise JointError(f"joints {_listed(names)} contradict each other: they prescribe one motion in two ways")
-        keep, repeated, involved = keep[_without(mu)], repeated + mu.shape[1], involved | names
+            raise JointError(f"joints {quoted(names)} contradict each other: they prescribe one motion in two ways")
+        keep, repeated, involved = np.delete(keep, dependent_rows(mu)), repeated + mu.shape[1], involved | names
     if repeated:
         warnings.warn(
-            f"joints {_listed(involved)} repeat each other in {repeated} rows: the motion is right, but the multipliers not unique",
+            f"joints {quoted(involved)} repeat each other in {repeated} rows: the motion is right, but the multipliers not unique",
             RedundancyWarning,
             stacklevel=3,
         )
     return keep
-
-
-def _listed(names: set[str]) -> str:
-    first = ", ".join(map(repr, sorted(names)[:8]))
-    return first + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-
-
-def _without(mu: np.ndarray) -> np.ndarray:
-    """The rows without one for each dependency, that of the largest weight."""
-    _, _, pivots = la.qr(mu.T, pivoting=True, mode="economic")
-    return np.setdiff1d(np.arange(mu.shape[0]), pivots[: mu.shape[1]])

@@ -62,12 +62,6 @@ def _axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection
     return c, axes[recipe.axis or next(iter(axes))]
 
 
-def nested_element(prefix: str, e: Element) -> Element:
-    """The element in a system of which its own is a part."""
-    ends = [replace(end, body=f"{prefix}.{end.body}") if end.body else end for end in (e.first, e.second)]
-    return replace(e, name=f"{prefix}.{e.name}", first=ends[0], second=ends[1])
-
-
 # --- what pushes -----------------------------------------------------------------------------------------------------
 
 

@@ -43,12 +43,18 @@ def with_spring(whole: LinearPHDAE, tie: Tie, first: Edge | Twist | None, second
     R = csr(whole.R + D.T @ weighted(D, c / weight**2))
     whole = replace(whole, R=R)
     elastic = k > 0.0
-    return _with_stresses(
-        whole, f"{tie.label}.sigma", csr(D[elastic]), (weight**2 / np.where(elastic, k, 1.0))[elastic]
-    )
+    return with_stresses(whole, f"{tie.label}.sigma", csr(D[elastic]), weight[elastic] ** 2 / k[elastic])
 
 
-def _with_stresses(whole: LinearPHDAE, name: str, D: Matrix, C: np.ndarray) -> LinearPHDAE:
+def with_stresses(
+    whole: LinearPHDAE,
+    name: str,
+    D: Matrix,
+    C: np.ndarray,
+    circulation: Matrix | None = None,
+    followers: tuple[str, ...] = (),
+) -> LinearPHDAE:
+    """The system with stresses C σ̇ = D v as a last block of rows; `circulation` are forces by σ on all rows besides −Dᵀσ."""
     count = len(C)
     if not count:
         return whole
@@ -62,6 +68,8 @@ def _with_stresses(whole: LinearPHDAE, name: str, D: Matrix, C: np.ndarray) -> L
         E=stacked([[whole.E, None], [None, csr(sp.diags_array(C))]]),
         J=stacked([[whole.J, -D.T], [D, none]]),
         R=stacked([[whole.R, None], [None, none]]),
+        N=whole.N if circulation is None else circulation,
+        followers=followers or whole.followers,
         G=csr(sp.hstack([whole.G, zeros(whole.G.shape[0], count)])),
         B=csr(sp.vstack([whole.B, zeros(count, whole.B.shape[1])])),
         rows=joined_layouts([whole.rows, Layout({name: (count,)})], "row"),

@@ -12,8 +12,7 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.bodies.body import Port
 from phloat.joints.port_state import PortState, ground_port, port_entries, section_axes
-from phloat.joints.rows import SECOND, Row, row_gradient, row_rates
-from phloat.joints.rows import row_gaps as row_gaps
+from phloat.joints.rows import SECOND, Row, row_gaps, row_gradient, row_rates
 from phloat.system.connection import Connection, Element, port_state
 from phloat.system.state import State
 from phloat.system.system import System, fits
@@ -65,17 +64,12 @@ def port_columns(system: System, state: State, places: VelocityColumns, names: S
 
     Drives act through B_λ only. Of all ports, or of the named ones.
     """
-    columns = []
+    blocks, start = [], 0
     for name in system.ports if names is None else names:
-        row, column, value = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
-        for body, block in port_blocks(system, state, name):
-            i, j = np.nonzero(block)
-            row.append(places.columns[body][j])
-            column.append(i)
-            value.append(block[i, j])
-        entries = (np.concatenate(value), (np.concatenate(row), np.concatenate(column)))
-        columns.append(sp.coo_array(entries, shape=(places.size, system.ports.shape(name)[0])))
-    return csr(sp.hstack(columns)) if columns else zeros(places.size, 0)
+        mine = start + np.arange(system.ports.shape(name)[0])
+        blocks += [(places.columns[body], mine, block.T) for body, block in port_blocks(system, state, name)]
+        start += len(mine)
+    return assembled(blocks, (places.size, start))
 
 
 def port_blocks(system: System, state: State, name: str) -> list[tuple[str, np.ndarray]]:
@@ -126,12 +120,7 @@ def gaps(system: System, state: State) -> dict[str, np.ndarray]:
     [0.01 0. ]
     """
     state = fits(system, state)
-    return {name: closed_gap(c, *ends(c, state)) for name, c in system.joints.items() if c.closed}
-
-
-def closed_gap(c: Connection, first: PortState, second: PortState) -> np.ndarray:
-    """The gaps of the rows that a joint closes by itself (not those locked or driven wherever they stand)."""
-    return row_gaps(c.closed, first, second)
+    return {name: row_gaps(c.closed, *ends(c, state)) for name, c in system.joints.items() if c.closed}
 
 
 def half_turned(c: Connection, first: PortState, second: PortState) -> bool:
@@ -213,20 +202,26 @@ def scattered(
     blocks: Iterable[tuple[Connection | Element, tuple[np.ndarray, np.ndarray]]], places: VelocityColumns
 ) -> Matrix:
     """Rows of joints or elements, each with its columns for two bodies, as one sparse matrix."""
-    row, column, value, start = [], [], [], 0
+    parts, start = [], 0
     for c, both in blocks:
-        for end, some in zip((c.first, c.second), both, strict=True):
-            if end.body:
-                rate = np.atleast_2d(some)
-                i, j = np.nonzero(rate)
-                row.append(start + i)
-                column.append(places.columns[end.body][j])
-                value.append(rate[i, j])
-        start += len(np.atleast_2d(both[0]))
-    if not value:
-        return csr(sp.csr_array((start, places.size)))
+        rates = [np.atleast_2d(rate) for rate in both]
+        rows = start + np.arange(len(rates[0]))
+        ends = zip((c.first, c.second), rates, strict=True)
+        parts += [(rows, places.columns[end.body], rate) for end, rate in ends if end.body]
+        start += len(rows)
+    return assembled(parts, (start, places.size))
+
+
+def assembled(blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]], shape: tuple[int, int]) -> Matrix:
+    """The sum of dense blocks (rows, columns, values) as one sparse matrix."""
+    row, column, value = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
+    for rows, columns, block in blocks:
+        i, j = np.nonzero(block)
+        row.append(rows[i])
+        column.append(columns[j])
+        value.append(block[i, j])
     entries = (np.concatenate(value), (np.concatenate(row), np.concatenate(column)))
-    return csr(sp.coo_array(entries, shape=(start, places.size)))
+    return csr(sp.coo_array(entries, shape=shape))
 
 
 # --- force elements at a state ---------------------------------------------------------------------------------------
@@ -236,7 +231,7 @@ def element_energies(system: System, state: State) -> dict[str, float]:
     """The energy stored in every element, by name."""
     out = {}
     for name, element in system.elements.items():
-        first, second = _sides(element, state)
+        first, second = sides(element, state)
         gaps = [coordinate(element, row, first, second, state) for row in element.rows]
         out[name] = float(sum(law.energy(gap) for law, gap in zip(element.laws, gaps, strict=True)))
     return out
@@ -252,7 +247,7 @@ def potential_gradient(system: System, state: State) -> dict[str, np.ndarray]:
     """∂U/∂(r_P, A row by row, η) of the springs, for every body that one of them holds: what they add to z."""
     out: dict[str, np.ndarray] = {}
     for element in system.elements.values():
-        first, second = _sides(element, state)
+        first, second = sides(element, state)
         for row, law in zip(element.rows, element.laws, strict=True):
             if not law.stores:
                 continue
@@ -273,7 +268,7 @@ def dissipation(
     """
     R = zeros(places.size, places.size)
     for element in system.elements.values():
-        first, second = _sides(element, state)
+        first, second = sides(element, state)
         for row, law in zip(element.rows, element.laws, strict=True):
             if law.resists:
                 G = scattered([(element, row.rate(first, second))], places)
@@ -282,5 +277,6 @@ def dissipation(
     return csr(R)
 
 
-def _sides(element: Element, state: State) -> tuple[PortState, PortState]:
+def sides(element: Connection | Element, state: State) -> tuple[PortState, PortState]:
+    """The two ports of an element at a state."""
     return port_state(element.first, state), port_state(element.second, state)

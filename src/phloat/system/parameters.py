@@ -24,7 +24,7 @@ from phloat.joints.elements import OnJoint
 from phloat.joints.force_laws import Passive
 from phloat.joints.loads import Acting
 from phloat.joints.pairs import Joint, Weld
-from phloat.system.attach import acting, attached, nested_actuator, nested_element
+from phloat.system.attach import acting, attached, nested_actuator
 from phloat.system.connection import Actuator, Connection, Element
 from phloat.system.resolve import connected, nested_connection
 from phloat.system.system import System
@@ -315,7 +315,7 @@ def remade_element(
     new = attached(recipe, _inside(prefix, bodies), _inside(prefix, joints), plane)
     if isinstance(recipe, OnJoint):  # its joint has its full name already
         return replace(new, name=old.name)
-    return nested_element(prefix, new) if prefix else new
+    return nested_connection(prefix, new) if prefix else new
 
 
 def remade_actuator(old: Actuator, recipe: Acting, bodies: Mapping[str, Body], plane: str | None) -> Actuator:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,8 +14,10 @@ from phloat.errors import JointError, PortError, unknown
 from phloat.joints.ends import GROUND, Between
 from phloat.joints.pairs import Joint, Weld
 from phloat.joints.rows import FIRST, SECOND, Row, in_the_plane
-from phloat.system.connection import Connection, End
+from phloat.system.connection import Connection, Element, End
 from phloat.system.pieces import other_names
+
+Joined = TypeVar("Joined", Connection, Element)
 
 
 def connected(joint: Joint, bodies: Mapping[str, Body], plane: str | None) -> Connection:
@@ -38,8 +41,8 @@ def connected(joint: Joint, bodies: Mapping[str, Body], plane: str | None) -> Co
     return Connection(joint.label, joint, first, second, rows["closed"], rows["driven"], rows["free"])
 
 
-def nested_connection(prefix: str, c: Connection) -> Connection:
-    """The joint in a system of which its own is a part."""
+def nested_connection(prefix: str, c: Joined) -> Joined:
+    """The joint or force element in a system of which its own is a part."""
     ends = [replace(end, body=f"{prefix}.{end.body}") if end.body else end for end in (c.first, c.second)]
     return replace(c, name=f"{prefix}.{c.name}", first=ends[0], second=ends[1])
 

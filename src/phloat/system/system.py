@@ -34,7 +34,7 @@ from phloat.joints.tie import Tie
 from phloat.joints.wire import Wire
 from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.system.attach import acting, attached, nested_actuator, nested_element
+from phloat.system.attach import acting, attached, nested_actuator
 from phloat.system.connection import Actuator, Connection, Element, End, port_state
 from phloat.system.notebook import bodies_table, forces_table, free_velocities, joints_table
 from phloat.system.pieces import other_names
@@ -193,7 +193,7 @@ def connect(
             _same_plane(name, part, plane)
             parts |= {f"{name}.{key}": body for key, body in part.bodies.items()}
             connections |= {f"{name}.{key}": nested_connection(name, c) for key, c in part.joints.items()}
-            elements |= {f"{name}.{key}": nested_element(name, e) for key, e in part.elements.items()}
+            elements |= {f"{name}.{key}": nested_connection(name, e) for key, e in part.elements.items()}
             actuators |= {f"{name}.{key}": nested_actuator(name, a) for key, a in part.actuators.items()}
             fields |= {tuple(map(float, part.gravity))} if gravity is None or np.any(part.gravity) else set()
         elif isinstance(part, Body):

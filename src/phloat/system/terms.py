@@ -12,7 +12,6 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, negativity_defect, skew_defect, symmetry_defect
 from phloat.bodies import inertia as mass
 from phloat.bodies.body import Body
-from phloat.bodies.strain import strain_gradient
 from phloat.system.joint_rows import dissipation, in_rows, joint_rows, port_columns, potential_gradient
 from phloat.system.state import Pose, State, body_layout
 from phloat.system.system import System, fits
@@ -120,12 +119,10 @@ def _body_terms(body: Body, pose: Pose, gravity: np.ndarray, pull: np.ndarray | 
     p_t_tilde, p_r_tilde = p[:3] + I.S @ rates, p[3:6] + now.c @ rates  # (13)
     I_pf = mass.gyration(I.S, now.Y, whirl, v_P, omega)  # (14)
 
-    Q = body.elastic.Q
-    strain = strain_gradient(body.elastic.D.toarray(), Q.strain, Q.row, Q.column, Q.value, pose.eta)
-    stresses = body.stresses
+    strain = body.elastic.gradient(pose.eta)
     r, R_v, u = slice(0, 3), slice(3, 12), slice(12, 12 + n)
     v, w, f = slice(12 + n, 15 + n), slice(15 + n, 18 + n), slice(18 + n, 18 + 2 * n)
-    s = slice(18 + 2 * n, 18 + 2 * n + stresses)
+    s = slice(18 + 2 * n, 18 + 2 * n + body.stresses)
     J = np.zeros((s.stop, s.stop))
     J[r, v] = pose.A
     J[R_v, w] = np.vstack([skew(row) for row in pose.A])

@@ -123,22 +123,20 @@ def _with_tie(whole: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> tup
         if isinstance(end, Twist):
             there = [k for k in tie.motions if k < end.rows.shape[0] and end.rows[[k]].nnz]
             _check(tie.label, where, bodies, np.eye(6)[there])
-    size, origin = whole.rows.size, np.zeros(3)
+    size, ends = whole.rows.size, [end for end in (first, second) if end is not None]
+    at = [end.centre if isinstance(end, Edge) else end.x for end in ends]
+    origin = at[0] - at[-1]  # zero where one end is the ground
     if tie.soft:
-        ends = [end.centre if isinstance(end, Edge) else end.x for end in (first, second) if end is not None]
-        return with_spring(whole, tie, first, second), ends[0] - ends[-1]
+        return with_spring(whole, tie, first, second), origin
     if isinstance(first, Edge) and isinstance(second, Edge):
         rows, origin = between_boundaries(tie, first, second, size)
     elif isinstance(first, Edge) and not isinstance(second, Edge):
         rows = against_port(tie, first, second, size)
-        origin = first.centre - second.x if second else origin
     elif isinstance(second, Edge) and not isinstance(first, Edge):
         rows = csr(-against_port(tie, second, first, size))
-        origin = first.x - second.centre if first else origin
     else:
         assert not isinstance(first, Edge) and not isinstance(second, Edge)
         rows = between_ports(tie, first, second)
-        origin = first.x - second.x if first and second else origin
     return replace(
         whole,
         G=csr(sp.vstack([whole.G, rows])),

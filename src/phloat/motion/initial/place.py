@@ -18,7 +18,7 @@ from phloat.joints.attitude import Attitude, attitude
 from phloat.joints.port_state import PortState
 from phloat.joints.rows import Row
 from phloat.motion.initial.velocities import displaced
-from phloat.system.joint_rows import ball_joints, ends, half_turned, in_velocities, scattered, sense, unwrapped
+from phloat.system.joint_rows import ball_joints, ends, half_turned, in_velocities, scattered, sense, sides, unwrapped
 from phloat.system.state import State, checked, resting
 from phloat.system.system import Connection, End, System, port_state
 
@@ -103,22 +103,15 @@ def _complaint(task: Closure, values: dict[str, np.ndarray], best: State) -> str
         gap, unit = task.scaled_gap(row, *ends(c, best), value)
         metres = isinstance(row, Row) and row.is_length
         open_by.setdefault((c.name, "m" if metres else "rad"), []).extend(gap / unit)
-    size: dict[str, float] = {}
-    gaps_in_words: dict[str, str] = {}
-    for (name, unit_name), gaps in open_by.items():
-        relative = float(np.linalg.norm(gaps))
-        if relative >= size.get(name, -1.0):
-            size[name] = relative
-            gaps_in_words[name] = f"{relative * (task.size if unit_name == 'm' else 1.0):.3g} {unit_name}"
-    for name in size:
-        if half_turned(c := task.system.joints[name], *ends(c, best)):
-            size[name] += APART
-    where = max(size, key=lambda name: size[name])
+    size = {key: float(np.linalg.norm(gaps)) for key, gaps in open_by.items()}
+    apart = {name for name, c in task.system.joints.items() if half_turned(c, *ends(c, best))}
+    where, unit_name = max(size, key=lambda key: size[key] + (APART if key[0] in apart else 0.0))
     held_too = f" with {', '.join(sorted(task.held))} held" if task.held else ""
-    if size[where] >= APART:
+    if where in apart:
         return f"joint {where!r} closes only half a turn away{held_too}; give another guess with near=…"
+    gap = size[where, unit_name] * (task.system.size if unit_name == "m" else 1.0)
     return (
-        f"the joints do not close{held_too}: the best try leaves a gap of {gaps_in_words[where]} at {where!r}; "
+        f"the joints do not close{held_too}: the best try leaves a gap of {gap:.3g} {unit_name} at {where!r}; "
         "check lengths and at=…, hold less, or give another guess with near=…"
     )
 
@@ -206,7 +199,7 @@ def _turned_to_joints(
     """A body that hangs on one joint turned so that its other ports point to where their joints want them (Kabsch)."""
     mine, wanted = [], []
     for joint in (c, *others):
-        first, second = port_state(joint.first, state), port_state(joint.second, state)
+        first, second = sides(joint, state)
         own, other = (first, second) if joint.first.body == name else (second, first)
         mine.append(own.c)
         wanted.append(other.c)
@@ -300,11 +293,6 @@ class Closure:
     wanted: tuple[tuple[Connection, Row | Attitude, float], ...]
     firm: frozenset[str] = frozenset()  # joints whose gaps weigh so much that the others take what is left
 
-    @property
-    def size(self) -> float:
-        """A length of the mechanism."""
-        return self.system.size
-
     @cached_property
     def unknowns(self) -> tuple[np.ndarray, np.ndarray]:
         """Columns of the rigid velocities that may move, and the unit of each (lengths by size)."""
@@ -314,7 +302,7 @@ class Closure:
                 fixed = f"{name}.r_P" if kind < 3 else f"{name}.theta" if len(body.active) == 3 else f"{name}.A_IB"
                 if fixed not in self.held:
                     columns.append(places.columns[name][i])
-                    units.append(self.size if kind < 3 else 1.0)
+                    units.append(self.system.size if kind < 3 else 1.0)
         return np.array(columns, dtype=int), np.array(units)
 
     def rows(self) -> Iterable[tuple[Connection, Row | Attitude, float]]:
@@ -344,7 +332,7 @@ class Closure:
         gap = np.atleast_1d(row.gap(first, second) - value)
         if isinstance(row, Attitude):
             return gap, 1.0
-        return np.arctan2(np.sin(gap), np.cos(gap)) if row.is_angle else gap, self.size**row.length_power
+        return np.arctan2(np.sin(gap), np.cos(gap)) if row.is_angle else gap, self.system.size**row.length_power
 
     def closed(self, state: State) -> tuple[State, float]:
         """The state after Newton's method, and its largest scaled gap: shortest steps that close the linearised gaps."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -54,21 +55,14 @@ class SaddleSystem:
 
     def solve(self, f: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """x and λ."""
-        n = self.M.shape[0]
-        x, lam = np.zeros(n), np.zeros(self.G.shape[0])
-        left = self._left(x, lam, f, b)
-        for _ in range(AGAIN):
-            # iterative refinement, of round-off and of the softness δ
-            step = self.factor.solve(left)
-            x_1, lam_1 = x + self.scale * step[:n], lam + self.weight * step[n:]
-            after = self._left(x_1, lam_1, f, b)
-            if not np.linalg.norm(after) < 0.7 * np.linalg.norm(left):
-                break
-            x, lam, left = x_1, lam_1, after
-        return x, lam
+        n, units = self.M.shape[0], np.concatenate([self.scale, self.weight])
 
-    def _left(self, x: np.ndarray, lam: np.ndarray, f: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.concatenate([self.scale * (f + self.G.T @ lam - self.M @ x), self.weight * (b - self.G @ x)])
+        def residual(y: np.ndarray) -> np.ndarray:
+            x, lam = y[:n], y[n:]
+            return units * np.concatenate([f + self.G.T @ lam - self.M @ x, b - self.G @ x])
+
+        y = _refined(self.factor, residual, units)
+        return y[:n], y[n:]
 
     def miss(self, x: np.ndarray, b: np.ndarray, background: float = 0.0) -> np.ndarray:
         """G x − b in scaled rows, relative to the size of all x and b (and of what else they come from)."""
@@ -87,11 +81,17 @@ def solve_refined(
     scaled = csr(sp.diags_array(rows) @ A @ sp.diags_array(columns))
     give = sp.coo_array((np.full(len(soft[0]), SOFT), soft), shape=A.shape)
     factor = spla.splu((scaled + give).tocsc())
-    x, left = np.zeros(len(b)), rows * b
+    return columns * _refined(factor, lambda x: rows * b - scaled @ x, np.ones(len(b)))
+
+
+def _refined(factor: spla.SuperLU, residual: Callable[[np.ndarray], np.ndarray], units: np.ndarray) -> np.ndarray:
+    """x with residual(x) = 0 by iterative refinement, of round-off and of the softness δ; the factor is of scaled unknowns."""
+    x = np.zeros(len(units))
+    left = residual(x)
     for _ in range(AGAIN):
-        step = factor.solve(left)
-        after = rows * b - scaled @ (x + step)
+        next_x = x + units * factor.solve(left)
+        after = residual(next_x)
         if not np.linalg.norm(after) < 0.7 * np.linalg.norm(left):
             break
-        x, left = x + step, after
-    return columns * x
+        x, left = next_x, after
+    return x

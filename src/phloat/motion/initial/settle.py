@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, dependencies, diagonal, row_lengths, stacked, zeros
@@ -23,6 +22,7 @@ from phloat.motion.initial.stiffness import inertia_slopes, momentum_slope
 from phloat.motion.initial.velocities import (
     consistent_state,
     convective,
+    dependent_rows,
     mass,
     require_closed,
     rigid_columns,
@@ -193,7 +193,7 @@ class SteadyMotion:
         G_r, M_rr = csr(G[:, self.rigid]), csr(M_r[self.rigid])
         n, r, m = M_r.shape[0], len(a), G.shape[0]
         K = self.task.stiffness(foreseen, lam) + inertial_stiffness(self.system, foreseen, a)
-        keep = independent_rows(G_r)
+        keep = np.delete(np.arange(m), dependent_rows(dependencies(G_r)))
         G_I, k = csr(G_r[keep]), len(keep)
         onto = csr(sp.eye_array(n, format="csr")[self.rigid])
         A = stacked(
@@ -211,15 +211,6 @@ class SteadyMotion:
         right = np.concatenate([loads.f, b, loads.right[keep], np.zeros(r)])
         x = solve_refined(A, right, rows, columns, soft=(np.arange(n, n + m), np.arange(n + r, n + r + m)))
         return x[:n], x[n : n + r], x[n + r : n + r + m]
-
-
-def independent_rows(G: Matrix) -> np.ndarray:
-    """Rows of which none follows from the others."""
-    mu = dependencies(G)
-    if not mu.shape[1]:
-        return np.arange(G.shape[0])
-    _, _, pivots = la.qr(mu.T, pivoting=True, mode="economic")
-    return np.setdiff1d(np.arange(G.shape[0]), pivots[: mu.shape[1]])
 
 
 def inertial_stiffness(system: System, state: State, a: np.ndarray) -> Matrix:

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
-from phloat.algebra.sparse import Matrix, csr
+from phloat.algebra.sparse import Matrix
 from phloat.bodies.body import Body, Port
 from phloat.joints.port_state import PortState, section_axes, section_axes_rate, turned_with
 from phloat.joints.rows import FIRST, Row, curvature, row_gradient
 from phloat.motion.kernel.arrays import AXES, PAIRS, arrays_of
-from phloat.system.connection import Actuator, Connection, Element, port_state
-from phloat.system.joint_rows import VelocityColumns, coordinate, ends, in_velocities, scattered
+from phloat.system.connection import Actuator, Connection, Element
+from phloat.system.joint_rows import VelocityColumns, assembled, coordinate, ends, in_velocities, scattered
+from phloat.system.joint_rows import sides as sides_of
 from phloat.system.state import Pose, State
 from phloat.system.system import System
 
@@ -99,15 +99,8 @@ def _own_terms(system: System, state: State, u: np.ndarray, elastic: bool = True
 
 
 def _summed(terms: Sequence[tuple[np.ndarray, np.ndarray]], size: int) -> Matrix:
-    """Blocks at places of one matrix, added up."""
-    row, column, value = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
-    for where, block in terms:
-        i, j = np.nonzero(block)
-        row.append(where[i])
-        column.append(where[j])
-        value.append(block[i, j])
-    entries = (np.concatenate(value), (np.concatenate(row), np.concatenate(column)))
-    return csr(sp.coo_array(entries, shape=(size, size)))
+    """The sum of square blocks as one matrix."""
+    return assembled([(where, where, block) for where, block in terms], (size, size))
 
 
 def _both(c: Connection | Element, places: VelocityColumns) -> np.ndarray:
@@ -227,7 +220,7 @@ def _loaded(
         if any(effort for _, effort in efforts):
             yield c, ends(c, state), [(row, float(effort), 0.0) for row, effort in efforts if effort]
     for element in system.elements.values():
-        sides = port_state(element.first, state), port_state(element.second, state)
+        sides = sides_of(element, state)
         loads = []
         for row, law in zip(element.rows, element.laws, strict=True):
             if law.stores:
@@ -286,7 +279,7 @@ def spring_round_off(system: System, state: State) -> np.ndarray:
     """What the forces of springs on the velocities of all bodies are unknown by."""
     places, rates, noise = in_velocities(system), [], []
     for element in system.elements.values():
-        sides = port_state(element.first, state), port_state(element.second, state)
+        sides = sides_of(element, state)
         far = sum(float(np.abs(port.c).sum()) for port in sides)
         for row, law in zip(element.rows, element.laws, strict=True):
             if law.stores:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -207,17 +208,28 @@ def redundant_rows(system: System, state: State, G: Matrix | None = None) -> tup
     mu = dependencies(velocity_rows(system, _nearby_state(system, state, G))[0])
     if not mu.shape[1]:
         return ()
-    rows = la.qr(mu.T, pivoting=True, mode="economic")[2][: mu.shape[1]]
     warn_of_redundancy(system, mu, stacklevel=5)
-    return tuple(int(k) for k in sorted(rows))
+    return tuple(int(k) for k in sorted(dependent_rows(mu)))
+
+
+def dependent_rows(mu: np.ndarray) -> np.ndarray:
+    """One row for each dependency μᵀG = 0 (a column of `mu`), without which the rest of G is independent."""
+    if not mu.shape[1]:
+        return np.zeros(0, dtype=int)
+    return np.asarray(la.qr(mu.T, pivoting=True, mode="economic")[2][: mu.shape[1]])
+
+
+def quoted(names: Iterable[str]) -> str:
+    """Names for a message, sorted, at most eight of them."""
+    every = sorted(names)
+    return ", ".join(map(repr, every[:8])) + (f" and {len(every) - 8} more" if len(every) > 8 else "")
 
 
 def warn_of_redundancy(system: System, mu: np.ndarray, stacklevel: int) -> None:
     """Warns of the joints whose rows depend on each other, μᵀG = 0."""
-    names = sorted({system.multipliers.owner(int(k)) for k in np.flatnonzero(np.abs(mu).max(axis=1) > 1e-6)})
-    joints = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    names = {system.multipliers.owner(int(k)) for k in np.flatnonzero(np.abs(mu).max(axis=1) > 1e-6)}
     warnings.warn(
-        f"joints {joints} repeat each other in {mu.shape[1]} rows: the motion is right, their multipliers are not unique",
+        f"joints {quoted(names)} repeat each other in {mu.shape[1]} rows: the motion is right, their multipliers are not unique",
         RedundancyWarning,
         stacklevel,
     )
