@@ -19,9 +19,8 @@ from phloat.joints.rows import Row, in_the_plane
 from phloat.system.connection import Actuator, Connection, Element
 from phloat.system.resolve import ends_of, of_points, port_of, shown, turned_in_plane
 
-FOLLOWING = (
-    3  # points an element of a load that follows the sections: exact for cubic deflections and a constant density
-)
+# quadrature points in an element for a load that turns with the sections: exact for cubic deflections, constant density
+FOLLOWING = 3
 
 
 def attached(

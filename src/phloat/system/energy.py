@@ -125,9 +125,8 @@ def power_balance(system: System, state: State, u: Mapping[str, object] | None =
 
 def _rates(E: np.ndarray, force: np.ndarray) -> np.ndarray:
     """E⁻¹ force, refined in extended precision: ė of stiff coordinates is so large that its round-off is power."""
-    unit = 1.0 / np.sqrt(
-        np.diag(E).astype(float)
-    )  # masses and compliances differ by many orders: solve in their own units
+    # masses and compliances differ by many orders of magnitude: solve with unit diagonal
+    unit = 1.0 / np.sqrt(np.diag(E).astype(float))
     factor = la.cho_factor(E.astype(float) * unit[:, None] * unit)
     e_dot = np.zeros(len(force), dtype=np.longdouble)
     for _ in range(4):

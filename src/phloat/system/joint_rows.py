@@ -231,7 +231,7 @@ def element_energies(system: System, state: State) -> dict[str, float]:
     """The energy stored in every element, by name."""
     out = {}
     for name, element in system.elements.items():
-        first, second = sides(element, state)
+        first, second = element_ends(element, state)
         gaps = [coordinate(element, row, first, second, state) for row in element.rows]
         out[name] = float(sum(law.energy(gap) for law, gap in zip(element.laws, gaps, strict=True)))
     return out
@@ -247,7 +247,7 @@ def potential_gradient(system: System, state: State) -> dict[str, np.ndarray]:
     """∂U/∂(r_P, A row by row, η) of the springs, for every body that one of them holds: what they add to z."""
     out: dict[str, np.ndarray] = {}
     for element in system.elements.values():
-        first, second = sides(element, state)
+        first, second = element_ends(element, state)
         for row, law in zip(element.rows, element.laws, strict=True):
             if not law.stores:
                 continue
@@ -268,7 +268,7 @@ def dissipation(
     """
     R = zeros(places.size, places.size)
     for element in system.elements.values():
-        first, second = sides(element, state)
+        first, second = element_ends(element, state)
         for row, law in zip(element.rows, element.laws, strict=True):
             if law.resists:
                 G = scattered([(element, row.rate(first, second))], places)
@@ -277,6 +277,6 @@ def dissipation(
     return csr(R)
 
 
-def sides(element: Connection | Element, state: State) -> tuple[PortState, PortState]:
-    """The two ports of an element at a state."""
+def element_ends(element: Connection | Element, state: State) -> tuple[PortState, PortState]:
+    """The two ports of a joint or element at a state."""
     return port_state(element.first, state), port_state(element.second, state)

@@ -51,9 +51,8 @@ def gap_between(
 def _common_points(tie: Tie, finer: Edge, coarser: Edge) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Quadrature points in the axes of the finer body, their weights, and the way from the coarser body's axes to them."""
     here, there = finer.body.trace(finer.boundary), coarser.body.trace(coarser.boundary)
-    if _curved(finer) or _curved(
-        coarser
-    ):  # facets of the two need not coincide: points of the finer, found in the coarser
+    # curved facets of the two need not coincide: the points of the finer side are located in the coarser one
+    if _curved(finer) or _curved(coarser):
         return here.x, here.weight, centre(here) - centre(there)
     ours, theirs = (edge.body.mesh.points[edge.facets] for edge in (finer, coarser))
     whole, best = measure(ours), 0.0

@@ -102,9 +102,8 @@ def between_ports(tie: Tie, first: Twist | None, second: Twist | None) -> Matrix
 def rigid_field(trace: Trace, chosen: list[int]) -> np.ndarray:
     """W: the motions of the points per (v, ω) at the centre of the boundary, weighted as `stacked_trace`."""
     arm = trace.x - centre(trace)
-    arm[np.abs(arm) < ROUND_OFF * np.abs(arm).max(initial=0.0)] = (
-        0.0  # else a straight edge would feel turns about itself
-    )
+    # otherwise round-off would couple a straight edge to rotations about itself
+    arm[np.abs(arm) < ROUND_OFF * np.abs(arm).max(initial=0.0)] = 0.0
     out = np.zeros((6, len(arm), 6))
     for a in range(3):
         out[a, :, a] = 1.0

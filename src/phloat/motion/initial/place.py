@@ -18,7 +18,16 @@ from phloat.joints.attitude import Attitude, attitude
 from phloat.joints.port_state import PortState
 from phloat.joints.rows import Row
 from phloat.motion.initial.velocities import displaced
-from phloat.system.joint_rows import ball_joints, ends, half_turned, in_velocities, scattered, sense, sides, unwrapped
+from phloat.system.joint_rows import (
+    ball_joints,
+    element_ends,
+    ends,
+    half_turned,
+    in_velocities,
+    scattered,
+    sense,
+    unwrapped,
+)
 from phloat.system.state import State, checked, resting
 from phloat.system.system import Connection, End, System, port_state
 
@@ -199,7 +208,7 @@ def _turned_to_joints(
     """A body that hangs on one joint turned so that its other ports point to where their joints want them (Kabsch)."""
     mine, wanted = [], []
     for joint in (c, *others):
-        first, second = sides(joint, state)
+        first, second = element_ends(joint, state)
         own, other = (first, second) if joint.first.body == name else (second, first)
         mine.append(own.c)
         wanted.append(other.c)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +24,6 @@ from phloat.motion.initial.velocities import (
     dependent_rows,
     mass,
     require_closed,
-    rigid_columns,
     velocity_rows,
     with_velocities,
 )
@@ -123,9 +121,9 @@ class SteadyMotion:
     def system(self) -> System:
         return self.task.system
 
-    @cached_property
+    @property
     def rigid(self) -> np.ndarray:
-        return rigid_columns(self.system)
+        return self.task.rigid
 
     def settled(self, state: State) -> tuple[State, float, str]:
         """Newton's method; the state, what is left out of balance, and the body with most of it."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from phloat.algebra.cross import skews
 from phloat.algebra.sparse import Matrix, csr, diagonal
-from phloat.bodies.body import Body
 from phloat.errors import InputError
 from phloat.joints.port_state import PortState, ground_port
 from phloat.joints.rows import FIRST, Row, gap_units, row_gaps
@@ -103,14 +102,12 @@ class Statics:
     @cached_property
     def soft(self) -> Matrix:
         """K + rate M of the bodies by themselves, positive definite: what it costs to move them."""
-        still = self.start.with_values({f"{n}.eta": np.zeros(b.coordinates) for n, b in self._flexible.items()})
-        own = [body_stiffness(b, still.pose(n), np.zeros(3)) for n, b in self.system.bodies.items()]
-        columns = [np.ix_(b.columns, b.columns) for b in self.system.bodies.values()]
-        return csr(diagonal([K[c] for K, c in zip(own, columns, strict=True)]) + self.rate * self.mass)
-
-    @property
-    def _flexible(self) -> dict[str, Body]:
-        return {name: body for name, body in self.system.bodies.items() if body.coordinates}
+        bodies = self.system.bodies
+        still = self.start.with_values(
+            {f"{n}.eta": np.zeros(b.coordinates) for n, b in bodies.items() if b.coordinates}
+        )
+        own = [body_stiffness(b, still.pose(n), np.zeros(3))[np.ix_(b.columns, b.columns)] for n, b in bodies.items()]
+        return csr(diagonal(own) + self.rate * self.mass)
 
     @cached_property
     def stiff(self) -> np.ndarray:
@@ -163,9 +160,8 @@ class Statics:
             e[where] = known + part * (pose.sigma - known) + body.elastic.C_inverse @ (B @ own)
         same = replace(after, e=e)
         if isinstance(same, Still) and isinstance(after, Still):
-            same.known.update(
-                {key: it for key, it in after.known.items() if isinstance(key, End)}
-            )  # ports feel no stress
+            # the states of ports do not depend on stress
+            same.known.update({key: it for key, it in after.known.items() if isinstance(key, End)})
         return after, same
 
     def require_bounded(self, state: State) -> None:

@@ -16,9 +16,16 @@ from phloat.bodies.body import Body, Port
 from phloat.joints.port_state import PortState, section_axes, section_axes_rate, turned_with
 from phloat.joints.rows import FIRST, Row, curvature, row_gradient
 from phloat.motion.kernel.arrays import AXES, PAIRS, arrays_of
-from phloat.system.connection import Actuator, Connection, Element
-from phloat.system.joint_rows import VelocityColumns, assembled, coordinate, ends, in_velocities, scattered
-from phloat.system.joint_rows import sides as sides_of
+from phloat.system.connection import Connection, Element
+from phloat.system.joint_rows import (
+    VelocityColumns,
+    assembled,
+    coordinate,
+    element_ends,
+    ends,
+    in_velocities,
+    scattered,
+)
 from phloat.system.state import Pose, State
 from phloat.system.system import System
 
@@ -87,15 +94,20 @@ def _own_terms(system: System, state: State, u: np.ndarray, elastic: bool = True
     for name, body in system.bodies.items():
         c = np.ix_(body.columns, body.columns)
         yield name, body_stiffness(body, state.pose(name), system.gravity, elastic)[c]
-    for name, port in wrenched(system, u):
+    for name, where in wrenched(system, u):
         body = system.bodies[name]
-        wrench = u[system.ports[f"{name}.{port}"]]
-        yield name, _wrench_stiffness(body, port, wrench, state.pose(name).eta)[np.ix_(body.columns, body.columns)]
+        wrench = np.zeros(6)
+        wrench[body.twist_rows] = u[system.ports[f"{name}.{where}"]]
+        block = _load_stiffness(body.port(where), state.pose(name).eta, wrench[:3], wrench[3:])
+        yield name, block[np.ix_(body.columns, body.columns)]
     for name, actuator in system.actuators.items():
         if size := float(u[system.ports[name]][0]):
             body, pose = system.bodies[actuator.body], state.pose(actuator.body)
-            block = size * _actuator_stiffness(actuator, pose)
-            yield actuator.body, block[np.ix_(body.columns, body.columns)]
+            loads = size * actuator.direction, np.zeros(3)
+            force, torque = loads if actuator.kind == "force" else loads[::-1]
+            A = pose.A if actuator.axes == "inertial" else None
+            parts = [_load_stiffness(port, pose.eta, w * force, w * torque, A) for w, port in actuator.ports]
+            yield actuator.body, np.sum(parts, axis=0)[np.ix_(body.columns, body.columns)]
 
 
 def _summed(terms: Sequence[tuple[np.ndarray, np.ndarray]], size: int) -> Matrix:
@@ -146,62 +158,27 @@ def nonconservative(system: System, u: np.ndarray) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _wrench_stiffness(body: Body, port: str, wrench: np.ndarray, eta: np.ndarray) -> np.ndarray:
-    """A wrench in the axes of the port's section."""
-    whole = np.zeros(6)
-    whole[body.twist_rows] = wrench
-    where = body.port(port)
-    return _following_force(where, eta, whole[:3]) + _following_torque(where, eta, whole[3:])
+def _load_stiffness(
+    port: Port, eta: np.ndarray, force: np.ndarray, torque: np.ndarray, A: np.ndarray | None = None
+) -> np.ndarray:
+    """−∂(f, y × f + τ, Φᵀf + Ψᵀτ)/∂(x, φ, η) of a force and a torque at a port, in axes of the body; y = x + Φη.
 
+    Where A is given they are constant in inertial axes, f = Aᵀf₀; else they turn with the section, f = R(Ψη) f₀.
+    """
+    psi, size = port.Psi @ eta, 6 + len(eta)
 
-def _actuator_stiffness(actuator: Actuator, pose: Pose) -> np.ndarray:
-    """Of a force, torque or load at the input 1."""
-    follows, force = actuator.axes == "body", actuator.kind == "force"
-    if follows:
-        of = _following_force if force else _following_torque
-        parts = [of(port, pose.eta, weight * actuator.direction) for weight, port in actuator.ports]
-    else:
-        dead = _dead_force if force else _dead_torque
-        parts = [
-            dead(Port(port.x + port.Phi @ pose.eta, port.Phi, port.Psi), pose.A, weight * actuator.direction)
-            for weight, port in actuator.ports
-        ]
-    return np.asarray(sum(parts))
+    def in_body(given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A given vector in axes of the body, and its slope by (x, φ, η)."""
+        slope = np.zeros((3, size))
+        if A is None:
+            slope[:, 6:] = section_axes_rate(psi, given) @ port.Psi
+            return section_axes(psi) @ given, slope
+        slope[:, 3:6] = skew(A.T @ given)
+        return A.T @ given, slope
 
-
-def _following_force(port: Port, eta: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """−∂(f, y × f, Φᵀf)/∂η of f = R(Ψη) f₀, in axes of the body: nothing of it depends on where the body stands."""
-    psi, Phi = port.Psi @ eta, port.Phi
-    f, slope = section_axes(psi) @ given, section_axes_rate(psi, given) @ port.Psi
-    K = np.zeros((6 + len(eta),) * 2)
-    K[:3, 6:] = -slope
-    K[3:6, 6:] = skew(f) @ Phi - skew(port.x + Phi @ eta) @ slope
-    K[6:, 6:] = -Phi.T @ slope
-    return K
-
-
-def _following_torque(port: Port, eta: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """−∂(0, τ, Ψᵀτ)/∂η of τ = R(Ψη) τ₀."""
-    slope = section_axes_rate(port.Psi @ eta, given) @ port.Psi
-    K = np.zeros((6 + len(eta),) * 2)
-    K[3:6, 6:], K[6:, 6:] = -slope, -port.Psi.T @ slope
-    return K
-
-
-def _dead_force(port: Port, A: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """−∂(f, y × f, Φᵀf)/∂(φ, η) of f = Aᵀf₀, at a port whose x is where it stands, y."""
-    turn, Phi = skew(A.T @ given), port.Phi
-    K = np.zeros((6 + Phi.shape[1],) * 2)
-    K[:3, 3:6], K[3:6, 3:6] = -turn, -skew(port.x) @ turn
-    K[3:6, 6:], K[6:, 3:6] = turn @ Phi, -Phi.T @ turn
-    return K
-
-
-def _dead_torque(port: Port, A: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """−∂(0, τ, Ψᵀτ)/∂φ of τ = Aᵀτ₀."""
-    turn = skew(A.T @ given)
-    K = np.zeros((6 + port.Psi.shape[1],) * 2)
-    K[3:6, 3:6], K[6:, 3:6] = -turn, -port.Psi.T @ turn
+    (f, by_f), (_, by_torque) = in_body(force), in_body(torque)
+    K = -np.vstack([by_f, skew(port.x + port.Phi @ eta) @ by_f + by_torque, port.Phi.T @ by_f + port.Psi.T @ by_torque])
+    K[3:6, 6:] += skew(f) @ port.Phi
     return K
 
 
@@ -220,7 +197,7 @@ def _loaded(
         if any(effort for _, effort in efforts):
             yield c, ends(c, state), [(row, float(effort), 0.0) for row, effort in efforts if effort]
     for element in system.elements.values():
-        sides = sides_of(element, state)
+        sides = element_ends(element, state)
         loads = []
         for row, law in zip(element.rows, element.laws, strict=True):
             if law.stores:
@@ -270,8 +247,9 @@ def _spin_stiffness(
     for port, mine, sign in ((A, parts[0], -1.0), (B, parts[1], 1.0)):
         K[mine, parts[0]] -= sign * port.spin.T @ turning
         if len(port.columns):
-            where = Port(port.y, port.Phi, port.Psi)
-            K[mine, mine] += _dead_torque(where, port.A, sign * torque)[np.ix_(port.columns, port.columns)]
+            at = Port(port.y - port.Phi @ port.eta, port.Phi, port.Psi)
+            block = _load_stiffness(at, port.eta, np.zeros(3), sign * torque, port.A)
+            K[mine, mine] += block[np.ix_(port.columns, port.columns)]
     return K
 
 
@@ -279,7 +257,7 @@ def spring_round_off(system: System, state: State) -> np.ndarray:
     """What the forces of springs on the velocities of all bodies are unknown by."""
     places, rates, noise = in_velocities(system), [], []
     for element in system.elements.values():
-        sides = sides_of(element, state)
+        sides = element_ends(element, state)
         far = sum(float(np.abs(port.c).sum()) for port in sides)
         for row, law in zip(element.rows, element.laws, strict=True):
             if law.stores:
