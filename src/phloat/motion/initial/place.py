@@ -118,9 +118,9 @@ def _complaint(task: Closure, values: dict[str, np.ndarray], best: State) -> str
     held_too = f" with {', '.join(sorted(task.held))} held" if task.held else ""
     if where in apart:
         return f"joint {where!r} closes only half a turn away{held_too}; give another guess with near=…"
-    gap = size[where, unit_name] * (task.system.size if unit_name == "m" else 1.0)
+    widest = size[where, unit_name] * (task.system.size if unit_name == "m" else 1.0)
     return (
-        f"the joints do not close{held_too}: the best try leaves a gap of {gap:.3g} {unit_name} at {where!r}; "
+        f"the joints do not close{held_too}: the best try leaves a gap of {widest:.3g} {unit_name} at {where!r}; "
         "check lengths and at=…, hold less, or give another guess with near=…"
     )
 
