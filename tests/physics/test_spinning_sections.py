@@ -105,8 +105,9 @@ def torsion_reference(section, material: ph.Material, rate: float) -> float:
         N = rate**2 * (moment(1.0) - moment(x))
         stretch = fit(x, N / (material.E * A), 12).integ()
         u = stretch(x) - stretch(0.0)
-    powers = np.arange(1, 13)
-    theta, slope = x[:, None] ** powers, powers * x[:, None] ** (powers - 1)
+    basis = [np.polynomial.Legendre.basis(k, domain=[0.0, 1.0]) for k in range(13)]  # powers of x are nearly dependent
+    theta = np.array([p(x) - p(0.0) for p in basis[1:]]).T
+    slope = np.array([p.deriv()(x) for p in basis[1:]]).T
     K = slope.T * (w * (material.G * J + N * (I + I_y) / A)) @ slope
     K += theta.T * (w * material.rho * (I - I_y) * rate**2) @ theta
     return float(np.sqrt(la.eigh(K, theta.T * (w * material.rho * (I + I_y)) @ theta, eigvals_only=True)[0]))

@@ -73,10 +73,14 @@ def small_motion(system: System, state: State, u: np.ndarray) -> SmallMotion:
 
 
 def _differenced(body: Body, pose: Pose) -> np.ndarray:
-    """The round-off of the terms of inertia, relative to those that cancel: Ω²√(m_i m_j), or Ω√(m_i m_j) for unit steps."""
+    """The round-off of the terms of inertia, relative to those that cancel: Ω²√(m_i m_j), or Ω√(m_i m_j) for unit steps.
+
+    Each is a sum over the coordinates of the body, in an order that depends on the processor.
+    """
     rate = float(np.linalg.norm(pose.omega))
     root = np.sqrt(np.diag(body.inertia.at(pose.eta).M))
-    return np.asarray(ROUNDED / CANCELLED * max(rate, rate**2) * np.outer(root, root))
+    relative = max(ROUNDED, float(np.finfo(float).eps) * len(root))
+    return np.asarray(relative / CANCELLED * max(rate, rate**2) * np.outer(root, root))
 
 
 def _unloaded(system: System, state: State, u: np.ndarray) -> bool:
