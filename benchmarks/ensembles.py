@@ -48,7 +48,7 @@ def measure(samples, workers, saved=False):
         begin = time.perf_counter()
         runs = ph.ensemble(
             system,
-            {"rod.material.E": ph.normal(0.2e12, 1e10), "slider.mass": ph.uniform(0.03, 0.04)},
+            {"rod.material.E": ph.random.normal(0.2e12, 1e10), "slider.mass": ph.random.uniform(0.03, 0.04)},
             samples,
             start=state,
             **run,

@@ -158,7 +158,7 @@ def driven_foot() -> Problem:
         plane="xy",
     )
     system = ph.drive(system, "foot rail")
-    foot = ph.position(lambda t: b * np.sin(a * t), rate=lambda t: a * b * np.cos(a * t))
+    foot = ph.prescribed_position(lambda t: b * np.sin(a * t), rate=lambda t: a * b * np.cos(a * t))
     state = ph.set_moving(system, ph.place(system), {"rail.slide_rate": -a * b}, u={"foot rail": foot})
     exact = b * w**2 / (w**2 - a**2) * (np.sin(a * t) - a / w * np.sin(w * t)) - b * np.sin(a * t)
     return Problem(system, state, t, slid(exact, 1.0), {"u": {"foot rail": foot}})
@@ -172,7 +172,7 @@ def sampled_controller() -> Problem:
         h = min(T, t - k * T)
         f = -40 * x - 6 * v
         x, v = x + h * v + 0.5 * h**2 * f, v + h * f
-    control = ph.Sampled(lambda t, y: {"rail": -40 * y["rail.slide"] - 6 * y["rail"]}, every=T)
+    control = ph.control.Sampled(lambda t, y: {"rail": -40 * y["rail.slide"] - 6 * y["rail"]}, every=T)
     return Problem(*railed(x=1.0), t, slid(x, 1.0), {"controller": control})
 
 

@@ -43,7 +43,7 @@ GROUPS = (
            "phloat.control.input_shaping", "phloat.control.optimal", "phloat.control.passive", "phloat.control.sampled",
            "phloat.control.coupling")),
     Group("Export and import", "Linear systems and mechanisms in other tools, and back.", ("phloat.control",)),
-    Group("Many runs", "Ensembles over distributions and grids.", ("phloat.many",)),
+    Group("Many runs", "Ensembles over distributions and grids.", ("phloat.many", "phloat.random")),
     Group("Gradients", "How frequencies, transfer functions and runs depend on numbers of a system.",
           ("phloat.analysis", "phloat.twin")),
     Group("Looking", "Pictures, films, pages.", ("phloat.view",)),
@@ -75,9 +75,12 @@ def place_of(thing: object) -> Group | None:
 
 
 def public() -> dict[str, object]:
-    """Every public name, `phloat.Beam` …, with what it means; those of the twin too."""
-    names = {f"phloat.{name}": getattr(phloat, name) for name in phloat.__all__ if name != "__version__"}
-    return names | {f"phloat.twin.{name}": getattr(phloat.twin, name) for name in phloat.twin.__all__}
+    """Every public name, `phloat.Beam`, `phloat.control.lqr` …, with what it means."""
+    names = {f"phloat.{name}": getattr(phloat, name) for name in phloat.__all__}
+    for space in sorted({*phloat.NAMESPACES} - {"shapes"}):
+        module = getattr(phloat, space)
+        names |= {f"phloat.{space}.{name}": getattr(module, name) for name in phloat.public_names(module)}
+    return names | {"phloat.shapes": phloat.shapes}
 
 
 def grouped() -> dict[Group, list[str]]:
@@ -97,7 +100,8 @@ def pages() -> dict[str, str]:
     listed = "\n".join(f"| [{g.title}](reference/{g.page}.md) | {_links(g, names)} |" for g, names in grouped().items())
     contents = "\n".join(f"reference/{group.page}" for group in GROUPS)
     made["reference.md"] = (
-        "# Reference\n\nEvery public name, by task: `import phloat as ph`, and all of this is `ph.name`. Values are frozen and "
+        "# Reference\n\nEvery public name, by task: after `import phloat as ph` they are `ph.name` and `ph.namespace.name`. "
+        "Values are frozen and "
         "called by nouns; functions are verbs.\n\n| | |\n|---|---|\n"
         f"{listed}\n\n```{{toctree}}\n:hidden:\n\n{contents}\n```\n"
     )

@@ -307,7 +307,7 @@ def uncertain_crank_slider(m: ModuleType, figure: Figure) -> None:
 @picture
 def identification(m: ModuleType, figure: Figure) -> None:
     ax, t = figure.subplots(), np.linspace(0.0, 0.5, len(m.measured))
-    found = ph.simulate(ph.changed(m.system, m.fit.values), m.start, **m.run).displacement("beam", s=1.0)[:, 1]
+    found = ph.simulate(ph.with_parameters(m.system, m.fit.values), m.start, **m.run).displacement("beam", s=1.0)[:, 1]
     ax.plot(t, 1e3 * m.measured, ".", ms=2, color="0.6", label="measured")
     ax.plot(t, 1e3 * found, lw=1.0, label="fitted")
     ax.set(xlabel="t in s", ylabel="tip in mm")

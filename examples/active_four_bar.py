@@ -33,14 +33,14 @@ angle = np.deg2rad(60.0)
 start = ph.place(four_bar, {"crank.theta": angle}, near={"coupler.theta": 0.9, "follower.theta": -1.6})
 plant = ph.eliminate(ph.linearise(four_bar, start).with_ports("motor", "blow"))
 
-hold = ph.passive_pid("motor", stiffness=20.0, target=angle, origin=angle, name="hold")
-held = ph.closed_loop(plant, hold)
+hold = ph.control.passive_pid("motor", stiffness=20.0, target=angle, origin=angle, name="hold")
+held = ph.control.closed_loop(plant, hold)
 wanted, omega = 2.0, ph.modes(held)[1]
-damping = ph.damping_injection("motor", ph.damping_gain(held, "motor", decay=wanted, omega=omega), name="damping")
-loop = ph.closed_loop(held, damping)
-proof = ph.passivity_certificate(loop)
+gain = ph.control.damping_gain(held, "motor", decay=wanted, omega=omega)
+damping = ph.control.damping_injection("motor", gain, name="damping")
+proof = ph.control.passivity_certificate(ph.control.closed_loop(held, damping))
 
-system = ph.closed_loop(four_bar, hold, damping)  # the controller as a spring and a damper of the mechanism: exact
+system = ph.control.closed_loop(four_bar, hold, damping)  # the controller as a spring and a damper: exact
 blow = ph.piecewise({0.0: 0.0, 0.002: 0.2, 0.004: 0.0})
 result = ph.simulate(system, start, 1.6, dt=2e-4, u={"blow": blow})
 ledger = ph.energy_ledger(result)

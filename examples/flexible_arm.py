@@ -20,16 +20,16 @@ start = ph.place(arm, {f"{joint}.angle": angle for joint, angle in origin.items(
 there = ph.place(arm, {f"{joint}.angle": angle for joint, angle in target.items()})
 
 full = ph.eliminate(ph.linearise(arm, there).with_ports("shoulder", "elbow"))
-rom = ph.project(full, ph.modal_basis(full, count=2, static=True))
+rom = ph.reduction.project(full, ph.reduction.modal_basis(full, count=2, static=True))
 
-regulator = ph.lqr(rom, 10.0, energy=1.0, position={"shoulder": 1.0, "elbow": 1.0})
-observer = ph.passive_observer(rom, rate={"shoulder": 0.2, "elbow": 0.1}, position={"shoulder": 1.0, "elbow": 1.0})
-lqg = ph.lqg(regulator, observer, target=target, origin=origin)
-loop = ph.passivity_certificate(ph.closed_loop(full, lqg))  # proven on the full model, before anything moves
+ones = {"shoulder": 1.0, "elbow": 1.0}
+regulator = ph.control.lqr(rom, 10.0, energy=1.0, position=ones)
+observer = ph.control.passive_observer(rom, rate={"shoulder": 0.2, "elbow": 0.1}, position=ones)
+lqg = ph.control.lqg(regulator, observer, target=target, origin=origin)
+loop = ph.control.passivity_certificate(ph.control.closed_loop(full, lqg))  # on the full model, before anything moves
 
-shaping = ph.energy_shaping(
-    arm, target, stiffness={"shoulder": 0.5, "elbow": 0.15}, damping={"shoulder": 0.25, "elbow": 0.05}
-)
+gains = {"stiffness": {"shoulder": 0.5, "elbow": 0.15}, "damping": {"shoulder": 0.25, "elbow": 0.05}}
+shaping = ph.control.energy_shaping(arm, target, **gains)
 runs = {
     "reduced": ph.simulate(rom, None, 2.5, dt=2e-3, controller=lqg, output=5),
     "full": ph.simulate(full, None, 2.5, dt=2e-3, controller=lqg, output=5),
@@ -38,7 +38,7 @@ runs = {
 }
 
 
-def seen(run: ph.Result | ph.LinearResult) -> np.ndarray:
+def seen(run: ph.Result | ph.types.LinearResult) -> np.ndarray:
     """Both angles over time; a linear arm starts at the origin and has its way from there."""
     if isinstance(run, ph.Result):
         return np.stack([run[f"{joint}.angle"] for joint in origin])
@@ -46,7 +46,7 @@ def seen(run: ph.Result | ph.LinearResult) -> np.ndarray:
 
 
 angles = {name: seen(run) for name, run in runs.items()}
-ledger = ph.loop_ledger(runs["shaped"], shaping)  # the energy of arm and controller together
+ledger = ph.control.loop_ledger(runs["shaped"], shaping)  # the energy of arm and controller together
 
 if __name__ == "__main__":
     import matplotlib.pyplot as plt

@@ -25,7 +25,7 @@ start = ph.place(system)
 blow = {"hammer": ph.piecewise({0.0: 0.0, 5e-3: 20.0, 0.01: 0.0})}
 run = {"t_end": 0.5, "dt": 1e-3, "u": blow}
 
-clean = ph.simulate(ph.changed(system, true), start, **run).displacement("beam", s=1.0)[:, 1]
+clean = ph.simulate(ph.with_parameters(system, true), start, **run).displacement("beam", s=1.0)[:, 1]
 noise = 0.02 * np.abs(clean).max()
 measured = clean + noise * np.random.default_rng(6).standard_normal(len(clean))
 

@@ -36,12 +36,12 @@ names = [(f"left.section.{n}", f"right.section.{n}") for n in stations]  # both 
 
 
 @cache
-def graded(*h: float) -> ph.FrequencyGradients:
+def graded(*h: float) -> ph.types.FrequencyGradients:
     return ph.frequency_gradients(satellite, dict(zip(names, mm * np.array(h), strict=True)), state=start, count=1)
 
 
 def frequency(h: np.ndarray) -> float:
-    now = ph.changed(satellite, dict(zip(names, mm * h, strict=True)))
+    now = ph.with_parameters(satellite, dict(zip(names, mm * h, strict=True)))
     return float(ph.modes(ph.linearise(now, start)).elastic[0])
 
 

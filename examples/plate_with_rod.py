@@ -25,17 +25,15 @@ def plate(elements: str, n: int = 16) -> ph.Continuum:
 def welded(plate: ph.Continuum) -> ph.LinearPHDAE:
     tie = ph.Tie("plate.right", "rod.P", of="w", name="weld")
     with warnings.catch_warnings():  # the edge feels no motion of the rod along the plate, nor its turning about itself
-        warnings.simplefilter("ignore", ph.UnfeltMotionWarning)
-        return ph.connect({"plate": plate, "rod": rod}, joints=[tie, push])
+        warnings.simplefilter("ignore", ph.errors.UnfeltMotionWarning)
+        return ph.tie({"plate": plate, "rod": rod}, [tie, push])
 
 
-def motion(system: ph.LinearPHDAE) -> ph.LinearResult:
+def motion(system: ph.LinearPHDAE) -> ph.types.LinearResult:
     return ph.simulate(system, t_end=10e-3, dt=2e-5, u=load)
 
 
-systems = {name: welded(plate(name)) for name in ("bfs", "hhj")} | {
-    "no rod": ph.connect({"plate": plate("bfs")}, [push])
-}
+systems = {name: welded(plate(name)) for name in ("bfs", "hhj")} | {"no rod": ph.tie({"plate": plate("bfs")}, [push])}
 results = {name: motion(system) for name, system in systems.items()}
 omega = {name: ph.modes(system, 3).omega for name, system in systems.items()}
 after = results["bfs"].t > 2e-3

@@ -27,7 +27,7 @@ arm = ph.drive(free, "shoulder", "elbow")
 
 def to(angle: float, duration: float = 0.5) -> object:
     """From 0 to an angle and to rest there, with continuous acceleration."""
-    return ph.position(lambda t: angle * np.polyval((6, -15, 10, 0, 0, 0), min(t / duration, 1.0)))
+    return ph.prescribed_position(lambda t: angle * np.polyval((6, -15, 10, 0, 0, 0), min(t / duration, 1.0)))
 
 
 u = {"shoulder": to(1.5), "elbow": to(-2.0)}

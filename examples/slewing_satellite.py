@@ -31,7 +31,7 @@ felt = [
 torque = ph.piecewise(
     {0.0: 0.0, 0.01: -20.0, 3.0: -20.0, 3.02: 20.0, 6.01: 20.0, 6.02: 0.0}
 )  # on the wheel; the hub gets the rest
-commands = {"plain": torque, "shaped": ph.shape_input(torque, felt[0])}
+commands = {"plain": torque, "shaped": ph.control.shape_input(torque, felt[0])}
 runs = {name: ph.simulate(satellite, start, 16.0, dt=5e-3, u={"wheel motor": u}) for name, u in commands.items()}
 over = 6.02 + np.pi / felt[0]  # when both have ended
 swing = {name: np.ptp(run.displacement("right", s=1.0)[run.t > over, 1]) / 2 for name, run in runs.items()}

@@ -25,7 +25,7 @@ def spun(beam: ph.Body) -> ph.System:
 
 
 def motion(beam: ph.Body, dt: float = 5e-3, t_end: float = 20.0) -> ph.Result:
-    system, u = spun(beam), {"hub": ph.position(psi)}
+    system, u = spun(beam), {"hub": ph.prescribed_position(psi)}
     state = ph.set_moving(system, ph.place(system), u=u)
     return ph.simulate(system, state, t_end=t_end, dt=dt, u=u)
 

@@ -26,9 +26,9 @@ published = largest(ph.simulate(system, state, **run))
 runs = ph.ensemble(
     system,
     {
-        "rod.material.E": ph.normal(0.2e12, 0.004e12),  # 2 %
-        "rod.section.diameter": ph.truncated(ph.normal(6e-3, 0.06e-3), low=5.85e-3, high=6.15e-3),  # 1 %
-        "slider.mass": ph.uniform(0.0317, 0.0350),  # ± 5 %
+        "rod.material.E": ph.random.normal(0.2e12, 0.004e12),  # 2 %
+        "rod.section.diameter": ph.random.truncated(ph.random.normal(6e-3, 0.06e-3), low=5.85e-3, high=6.15e-3),  # 1 %
+        "slider.mass": ph.random.uniform(0.0317, 0.0350),  # ± 5 %
     },
     samples=64,
     sampling="sobol",

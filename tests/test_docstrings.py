@@ -1,6 +1,7 @@
 """Docstrings of the names that a beginner meets: parameters, what is returned, and an example that runs."""
 
 import doctest
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -13,18 +14,18 @@ BODIES = (
     *("Spring", "Damper", "Bushing", "JointSpring", "JointDamper", "JointFriction", "Force", "Torque", "Load"),
 )
 VERBS = (
-    *("connect", "lock", "drive", "place", "set_moving", "settle", "equilibrium", "reactions", "gaps"),
+    *("connect", "tie", "wire", "lock", "drive", "place", "set_moving", "settle", "equilibrium", "reactions", "gaps"),
     *(
         "simulate",
         "Midpoint",
         "Event",
-        "position",
+        "prescribed_position",
         "piecewise",
         "energy",
         "energy_ledger",
         "terms",
-        "save",
-        "load_result",
+        "io.save_result",
+        "io.load_result",
     ),
 )
 LINEAR = (
@@ -34,28 +35,30 @@ LINEAR = (
         "poles",
         "zeros",
         "response",
-        "project",
-        "modal_basis",
-        "krylov_basis",
-        "reduce_to_tolerance",
+        "reduction.project",
+        "reduction.modal_basis",
+        "reduction.krylov_basis",
+        "reduction.reduce_to_tolerance",
     ),
-    *("passive_pid", "closed_loop", "lqr", "parameters", "changed", "ensemble", "plot", "to_html", "load_model"),
+    *("control.passive_pid", "control.closed_loop", "control.lqr", "parameters", "with_parameters", "ensemble", "plot"),
+    *("to_html", "io.load_model"),
 )
 NAMES = BODIES + VERBS + LINEAR
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def examples(name):
-    found = doctest.DocTestParser().get_doctest(getattr(ph, name).__doc__, {"ph": ph, "np": np}, name, None, 0)
+    found = doctest.DocTestParser().get_doctest(attrgetter(name)(ph).__doc__, {"ph": ph, "np": np}, name, None, 0)
     return found, doctest.DocTestRunner(optionflags=FLAGS)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_its_docstring_has_parameters_and_an_example_that_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    said = getattr(ph, name).__doc__
+    thing = attrgetter(name)(ph)
+    said = thing.__doc__
     assert "Parameters\n" in said, "no parameters"
-    assert isinstance(getattr(ph, name), type) or "Returns\n" in said, "nothing about what is returned"
+    assert isinstance(thing, type) or "Returns\n" in said, "nothing about what is returned"
     test, runner = examples(name)
     assert test.examples, "no example"
     assert runner.run(test).failed == 0, "its example fails"

@@ -209,7 +209,7 @@ def test_the_active_four_bar_decays_as_designed():
     import active_four_bar as example
 
     assert example.measured == pytest.approx(example.wanted, rel=0.01)
-    assert example.loop.passive
+    assert example.proof.passive
 
 
 def test_a_shaped_slew_leaves_the_panels_quiet_and_turns_as_far():

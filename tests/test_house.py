@@ -22,8 +22,9 @@ SRC = ROOT / "src"
 # A package may import from itself and from those before it.
 ORDER = (
     *("errors", "algebra", "linear", "fem", "bodies", "joints", "system", "format", "motion"),
-    *("analysis", "control", "many", "twin", "files", "view", "cli"),
+    *("analysis", "control", "random", "many", "twin", "files", "view", "cli"),
 )
+PUBLIC = {"__main__", "names", "io", "reduction", "types"}  # namespaces, which import from everywhere
 USERS = {"cli"}  # uses phloat by its public names
 ENDS = {"view", "cli"}  # nothing but phloat/names.py imports these
 ONLY = {"twin": "jax"}  # a folder that is for one optional package, and which nothing else imports
@@ -116,8 +117,9 @@ def module_graph(src: Path) -> dict[str, dict[str, str]]:
 
 
 def folder(module: str) -> str:
-    """phloat.bodies.beam → bodies; phloat itself, its names and its __main__ → phloat."""
-    return ".".join(module.split(".")[1:2]).removesuffix("names").removesuffix("__main__") or "phloat"
+    """phloat.bodies.beam → bodies; phloat itself, its namespaces and its __main__ → phloat."""
+    first = module.split(".")[1:2]
+    return first[0] if first and first[0] not in PUBLIC else "phloat"
 
 
 def unplaced(src: Path) -> list[str]:
@@ -329,8 +331,8 @@ def test_the_three_versions_agree():
 
 
 def undocumented(module: types.ModuleType) -> list[str]:
-    """Names in `__all__` without words of their own: a docstring inherited or made up by `dataclass` is none."""
-    return [name for name in module.__all__ if name != "__version__" and not own_words(getattr(module, name))]
+    """Public names without words of their own: a docstring inherited or made up by `dataclass` is none."""
+    return [name for name in phloat.public_names(module) if not own_words(getattr(module, name))]
 
 
 def own_words(thing: object) -> bool:
@@ -340,9 +342,18 @@ def own_words(thing: object) -> bool:
     return bool(written) and written not in inherited and not written.startswith(f"{kind.__name__}(")
 
 
-def test_every_public_name_has_a_docstring():
-    assert phloat.__all__
-    assert not undocumented(phloat)
+@pytest.mark.parametrize("space", ["", *sorted({*phloat.NAMESPACES} - {"shapes"})])
+def test_every_public_name_has_a_docstring(space):
+    module = getattr(phloat, space) if space else phloat
+    assert phloat.public_names(module)
+    assert not undocumented(module)
+
+
+def test_a_name_of_a_namespace_is_found_by_its_message():
+    with pytest.raises(AttributeError, match=r"phloat\.control\.lqr"):
+        phloat.lqr  # noqa: B018
+    assert "lqr" not in dir(phloat)
+    assert {"control", "errors", "io", "random", "reduction", "shapes", "twin", "types"} <= set(dir(phloat))
 
 
 def test_a_public_name_without_a_docstring_is_seen():
@@ -358,4 +369,4 @@ def test_a_public_name_without_a_docstring_is_seen():
     module = types.ModuleType("module")
     public = {"Bare": Bare, "bare": lambda: 0, "InheritsError": InheritsError, "Said": Said, "said": Said()}
     vars(module).update(public, __all__=list(public))
-    assert undocumented(module) == ["Bare", "bare", "InheritsError"]
+    assert undocumented(module) == ["Bare", "InheritsError", "bare"]

@@ -37,7 +37,7 @@ def test_warning():
 
 
 def refused(name="rod.C"):
-    raise ph.PortError(f"no port {name!r}; there are 2")
+    raise ph.errors.PortError(f"no port {name!r}; there are 2")
 
 
 def book(monkeypatch, *filed):
@@ -49,23 +49,23 @@ def book(monkeypatch, *filed):
 
 def test_a_class_and_a_name_are_enough(monkeypatch):
     book(monkeypatch, "PortError: no port 'rod.C'; there are 7")
-    with raises(ph.InputError, "'rod.C'", "2") as caught:
+    with raises(ph.errors.InputError, "'rod.C'", "2") as caught:
         refused()
-    assert isinstance(caught.value, ph.PortError)
+    assert isinstance(caught.value, ph.errors.PortError)
 
 
 def test_another_class_fails(monkeypatch):
     book(monkeypatch)
-    with pytest.raises(ph.PortError, match="rod"), raises(ph.JointError):
+    with pytest.raises(ph.errors.PortError, match="rod"), raises(ph.errors.JointError):
         refused()
-    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"), raises(ph.JointError):
+    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"), raises(ph.errors.JointError):
         pass
 
 
 def test_a_missing_name_fails_and_names_are_no_patterns(monkeypatch):
     book(monkeypatch, "PortError: no port 'rod.C'; there are 2")
     for name in ("rod.P", "rod..", ".*"):
-        with pytest.raises(pytest.fail.Exception, match="in: no port"), raises(ph.PortError, name):
+        with pytest.raises(pytest.fail.Exception, match="in: no port"), raises(ph.errors.PortError, name):
             refused()
 
 
@@ -73,20 +73,20 @@ def test_other_words_fail_with_both(monkeypatch):
     book(monkeypatch, "PortError: a port 'rod.C' is missing")
     with (
         pytest.raises(pytest.fail.Exception, match=r"--messages\nold: .*missing\nnew: .*there are 2"),
-        raises(ph.PortError),
+        raises(ph.errors.PortError),
     ):
         refused()
 
 
 def test_a_message_without_an_entry_fails(monkeypatch):
     book(monkeypatch)
-    with pytest.raises(pytest.fail.Exception, match=r"new message.*--messages"), raises(ph.PortError):
+    with pytest.raises(pytest.fail.Exception, match=r"new message.*--messages"), raises(ph.errors.PortError):
         refused()
 
 
 def test_messages_come_in_order_and_all_of_them(monkeypatch):
     there = book(monkeypatch, "PortError: no port 'a'; there are 2", "PortError: no port 'b'; there are 2")
-    with raises(ph.PortError, "'a'"):
+    with raises(ph.errors.PortError, "'a'"):
         refused("a")
     with pytest.raises(pytest.fail.Exception, match=r"message 2 did not come(.|\n)*'b'"):
         there.ended(messages.running())
@@ -96,24 +96,24 @@ def test_messages_of_others_and_of_chance_are_not_compared(monkeypatch):
     there = book(monkeypatch)
     with raises(ZeroDivisionError):
         _ = 1 / 0
-    with raises(ph.PortError, golden=False):
+    with raises(ph.errors.PortError, golden=False):
         refused()
     assert not there.met
 
 
 def test_warnings_are_matched_alike(monkeypatch):
     def jumps(words="rod jumps 3 times"):
-        warnings.warn(words, ph.JumpsWarning, stacklevel=1)
+        warnings.warn(words, ph.errors.JumpsWarning, stacklevel=1)
 
     book(monkeypatch, "JumpsWarning: rod jumps 4 times")
-    with warns(ph.JumpsWarning, "rod") as record:
+    with warns(ph.errors.JumpsWarning, "rod") as record:
         jumps()
     assert len(record) == 1
-    with pytest.raises(pytest.fail.Exception, match="new message"), warns(ph.JumpsWarning, "rod"):
+    with pytest.raises(pytest.fail.Exception, match="new message"), warns(ph.errors.JumpsWarning, "rod"):
         jumps()
-    with pytest.raises(pytest.fail.Exception, match="DID NOT WARN"), warns(ph.LooseBodyWarning):
+    with pytest.raises(pytest.fail.Exception, match="DID NOT WARN"), warns(ph.errors.LooseBodyWarning):
         pass
-    with pytest.raises(ph.JumpsWarning), warns(ph.JumpsWarning, "rod"):
+    with pytest.raises(ph.errors.JumpsWarning), warns(ph.errors.JumpsWarning, "rod"):
         jumps()
         jumps("another body")  # goes on to the filters, which make it an error
 

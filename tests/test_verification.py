@@ -87,7 +87,7 @@ def test_verify_runs_the_named_cases_and_tells_of_each():
 
 def test_a_case_that_cannot_be_run_is_reported_and_the_others_go_on(monkeypatch):
     def fails(fine):
-        raise ph.ConvergenceError("Newton stalled")
+        raise ph.errors.ConvergenceError("Newton stalled")
 
     monkeypatch.setitem(CASES, "rod", replace(CASES["rod"], run=fails))
     report = verify(["rod", "free rotation"])
@@ -98,7 +98,7 @@ def test_a_case_that_cannot_be_run_is_reported_and_the_others_go_on(monkeypatch)
 
 
 def test_a_case_that_is_not_there_is_named_with_those_that_are():
-    with raises(ph.InputError, "'pendulums'"):
+    with raises(ph.errors.InputError, "'pendulums'"):
         verify(["pendulums"])
 
 

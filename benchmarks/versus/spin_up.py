@@ -37,7 +37,7 @@ def phloat(elements, steps, pieces=1, modes=0, scheme="midpoint"):
 
     import phloat as ph
 
-    u = {"hub": ph.position(angle)}
+    u = {"hub": ph.prescribed_position(angle)}
 
     def build():
         section, material = ph.Section(A=AREA, I=INERTIA), ph.Material(E=E, rho=RHO, nu=0.3)

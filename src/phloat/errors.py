@@ -32,6 +32,18 @@ class SaveError(InputError, OSError):
     """A file or folder that cannot be written: full, read-only or in use. What was whole before it is kept."""
 
 
+class FileError(InputError):
+    """An error in a file; `file`, `line` and `key` say where it is."""
+
+    def __init__(self, message: str, file: str = "", line: int = 0, key: str = "") -> None:
+        place = [file or "the model", *([f"line {line}"] if line else []), *([key] if key else [])]
+        super().__init__(f"{', '.join(place)}: {message}")
+        self.message, self.file, self.line, self.key = message, file, line, key
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FileError, (self.message, self.file, self.line, self.key)
+
+
 class StructureError(InputError):
     """Matrices that are not port-Hamiltonian; the message holds the relative defect."""
 
@@ -237,3 +249,6 @@ def _numbers(shape: tuple[int, ...]) -> str:
     if not shape:
         return "a number"
     return " × ".join(map(str, shape)) + " numbers"
+
+
+__all__ = [name for name, thing in globals().items() if isinstance(thing, type) and issubclass(thing, Exception)]

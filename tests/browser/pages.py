@@ -73,7 +73,7 @@ def plate(path: Path):
     rod = ph.RigidBody(mass=50.0, inertia=np.diag([4.16667, 1.0, 4.16667])).discretise()
     push = ph.Pressure("plate", lambda x, y: 1e5 * (y + 10 * (y - 0.5) ** 2), name="push")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ph.UnfeltMotionWarning)
+        warnings.simplefilter("ignore", ph.errors.UnfeltMotionWarning)
         system = ph.connect(
             {"plate": recipe.discretise(6), "rod": rod}, joints=[ph.Tie("plate.right", "rod.P", of="w"), push]
         )

@@ -14,7 +14,7 @@ def cantilever(beam: ph.Beam, elements: int, plane: str | None = "xy") -> ph.Lin
     return ph.linearise(system, ph.place(system))
 
 
-def bending(found: ph.Modes) -> np.ndarray:
+def bending(found: ph.types.Modes) -> np.ndarray:
     """Frequencies of the modes that bend along y, in order: their mean axial motion is nothing."""
     return np.array([w for k, w in enumerate(found.omega) if k >= found.rigid and _bends(found.shape(k, "b"))])
 

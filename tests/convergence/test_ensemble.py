@@ -6,7 +6,7 @@ import pytest
 import phloat as ph
 from phloat.many.samples import sampled
 
-PARAMETERS = {"a": ph.truncated(ph.normal(1.0, 0.5), low=0.0, high=2.0), "b": ph.uniform(0.0, 1.0)}
+PARAMETERS = {"a": ph.random.truncated(ph.random.normal(1.0, 0.5), low=0.0, high=2.0), "b": ph.random.uniform(0.0, 1.0)}
 SIZES = 2 ** np.arange(4, 13)
 
 

@@ -77,7 +77,7 @@ def test_a_node_close_to_a_jump_moves_there_unless_something_is_at_it():
 
 def test_too_many_jumps_are_said():
     rng = np.random.default_rng(0)
-    with warns(ph.JumpsWarning, "200"):
+    with warns(ph.errors.JumpsWarning, "200"):
         nodes(lambda s: ph.Circle(0.01 * (1 + rng.random())))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

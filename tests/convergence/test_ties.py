@@ -12,7 +12,7 @@ def sliding_sheets(k: int, order: int) -> np.ndarray:
     first = ph.Sheet.rectangle(1.0, 1.0, material=soft, symmetric=("left", "bottom", "top"))
     second = ph.Sheet.rectangle(0.6, 1.0, material=soft, symmetric=("right", "bottom", "top"))
     bodies = {"a": first.discretise((2 * k, 2 * k), order=order), "b": second.discretise((2 * k, 3 * k), order=order)}
-    return ph.modes(ph.connect(bodies, joints=[ph.Tie("a.right", "b.left")]), 8).omega
+    return ph.modes(ph.tie(bodies, [ph.Tie("a.right", "b.left")]), 8).omega
 
 
 @pytest.mark.parametrize(("order", "rate"), [(1, 2.0), (2, 4.0)])
@@ -36,7 +36,7 @@ def test_supported_plates():
         first = ph.Plate.rectangle(1.0, 1.0, thickness=1.0, material=unit, supported=("left", "bottom", "top"))
         second = ph.Plate.rectangle(0.6, 1.0, thickness=1.0, material=unit, supported=("right", "bottom", "top"))
         bodies = {"a": first.discretise((2 * k, 2 * k)), "b": second.discretise((2 * k, 3 * k))}
-        omega = ph.modes(ph.connect(bodies, joints=[ph.Tie("a.right", "b.left")]), 4).omega[:3]
+        omega = ph.modes(ph.tie(bodies, [ph.Tie("a.right", "b.left")]), 4).omega[:3]
         errors.append(omega / known - 1)
     np.testing.assert_allclose(np.log(errors[0] / errors[1]) / np.log(1.5), 4.0, atol=0.2)
     assert np.abs(errors[1]).max() < 1e-3

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 import phloat as ph
-from phloat.cli import console, examples, main
-from phloat.cli import run as running
+from phloat.cli import console, examples, main, run as running
 from phloat.motion.saving import recorder
 
 MODELS = Path(__file__).resolve().parents[2] / "examples" / "models"
@@ -190,7 +189,7 @@ def test_another_sweep_does_not_mix_with_the_one_that_is_there(said):
 def test_newton_that_stalls_ends_with_three_and_keeps_the_motion(said, monkeypatch):
     def stalled(model, *, save, progress, threads):
         ph.simulate(model.system, model.state, 1e-3, dt=1e-4, u=dict(model.inputs), save=save)
-        raise ph.ConvergenceError("Newton stalled at t = 0.001 s; try dt = 5e-06", ph.load_result(save))
+        raise ph.errors.ConvergenceError("Newton stalled at t = 0.001 s; try dt = 5e-06", ph.io.load_result(save))
 
     monkeypatch.setattr(running.ph, "run", stalled)
     code, err = said("run", CRANK)
@@ -215,7 +214,7 @@ def test_a_fault_of_ours_says_how_to_report_it(said, monkeypatch):
 
 def test_other_errors_have_their_codes(tmp_path):
     assert console.classify(MemoryError())[0] == 3
-    assert console.classify(ph.AccuracyError("missed"))[0] == 3
+    assert console.classify(ph.errors.AccuracyError("missed"))[0] == 3
     code, text = console.classify(PermissionError(13, "Permission denied", "there"))
     assert (code, text) == (2, "there: Permission denied")
     assert console.classify(KeyboardInterrupt()) == (130, "interrupted; nothing was written")
@@ -265,11 +264,11 @@ def test_an_interrupted_run_is_kept_and_goes_on_to_the_same_end(said, monkeypatc
     code, err = said("run", CRANK, *step, "-o", "part")
     assert code == 130
     assert "are kept in part; continue with: phloat run" in err and "--resume part" in err
-    cut = ph.load_result("part")
+    cut = ph.io.load_result("part")
     assert not cut.info["finished"] and 0 < len(cut) < 1001
     monkeypatch.setattr(recorder.Recorder, "piece", written)
     assert said("run", CRANK, "--resume", "part", "--no-page", "-q") == (0, "")
-    one, other = ph.load_result("whole"), ph.load_result("part")
+    one, other = ph.io.load_result("whole"), ph.io.load_result("part")
     np.testing.assert_array_equal(one.e, other.e)
     assert Path("whole/outputs.csv").read_text() == Path("part/outputs.csv").read_text()
 
@@ -290,7 +289,7 @@ def test_an_interrupted_sweep_says_how_many_are_kept(said, monkeypatch):
     def interrupted(model, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sweeping.ph, "run_sweep", interrupted)
+    monkeypatch.setattr(sweeping.ph.io, "run_sweep", interrupted)
     code, err = said("sweep", CRANK)
     assert code == 130 and "nothing is left" in err
 

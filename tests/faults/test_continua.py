@@ -128,7 +128,7 @@ def test_a_boundary_like_a_line_has_no_rotation():
 @pytest.mark.parametrize(("thickness", "modes"), [(3e-4, 3), (1e-4, 3), (1e-4, 6)])
 def test_very_slender_solids_are_refused_not_wrong(thickness, modes):
     """Numbers of float64 do not reach from the squashing of cells to the bending of a bar 3000 times as long as thick."""
-    with raises(ph.AccuracyError, golden=False):
+    with raises(ph.errors.AccuracyError, golden=False):
         solid(box(1.0, thickness, thickness, 10, 1, 1, "hexahedron", 2)).reduced(modes=modes)
 
 

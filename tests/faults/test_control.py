@@ -80,13 +80,13 @@ def sloshing() -> ph.LinearPHDAE:
     ],
 )
 def test_controllers_that_cannot_be(make, name):
-    with raises(ph.InputError, name):
+    with raises(ph.errors.InputError, name):
         make()
 
 
 def test_a_spring_too_soft_for_its_load_is_refused():
     system = arm(gravity=(0.0, -9.81, 0.0))
-    with raises(ph.InputError, "target"):
+    with raises(ph.errors.InputError, "target"):
         energy_shaping(system, {"shoulder": 1.5, "elbow": 0.0}, stiffness=0.05, damping=0.4)
     energy_shaping(system, {"shoulder": 1.5, "elbow": 0.0}, stiffness=2.0, damping=0.4)
 
@@ -106,7 +106,7 @@ def hard(plant: ph.LinearPHDAE, effort: float) -> Feedback:
 def test_a_controller_designed_on_too_few_modes_is_refused_on_the_full_plant():
     """The controller of a stiff pair drives the mode of a soft one, which it does not know."""
     control = hard(apart(0.5, 0.5, 1e6, c=1e3), 1e-2)
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         closed_loop(apart(0.5, 0.5, 100.0, c=0.01), control)
 
 
@@ -117,7 +117,7 @@ def test_a_controller_that_is_unstable_by_itself_is_refused():
     full = ph.eliminate(ph.linearise(system, ph.place(system)).with_ports("hub", "tip"))
     rom = project(full, modal_basis(full, count=2))
     regulator = lqr(rom, {"hub": 1e-6}, position={"tip": 1.0}, energy=0.0)
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         lqg(regulator, kalman(rom, position={"tip": 1e-8}, disturbance={"hub": 1.0}, energy=1e-9))
 
 
@@ -134,7 +134,7 @@ def test_a_controller_that_is_unstable_by_itself_is_refused():
 )
 def test_runs_with_controllers_that_cannot_be(options, name):
     system = wheel()
-    with raises(ph.InputError, name):
+    with raises(ph.errors.InputError, name):
         ph.simulate(system, ph.place(system), 0.1, dt=0.01, **options)
 
 
@@ -149,7 +149,7 @@ def test_a_controller_that_couples_two_joints_in_a_step_is_refused_on_a_nonlinea
     )
     system = arm()
     control = passive_controller(spring, Wire("a", "shoulder"), Wire("b", "elbow"))
-    with raises(ph.InputError, "'controller'", "shoulder", "elbow"):
+    with raises(ph.errors.InputError, "'controller'", "shoulder", "elbow"):
         ph.simulate(system, ph.place(system), 0.1, dt=0.01, controller=control)
     ph.simulate(system, ph.place(system), 0.02, dt=0.01, controller=Sampled(control, every=0.01))
 
@@ -158,10 +158,10 @@ def test_the_ledger_of_a_loop_needs_its_run():
     system = wheel()
     start = ph.place(system, {"pin.angle": 0.1})
     without = ph.simulate(system, start, 0.1, dt=0.01)
-    with raises(ph.InputError, "'pin.control'"):
+    with raises(ph.errors.InputError, "'pin.control'"):
         loop_ledger(without, PD)
     uneven = ph.simulate(system, start, 0.105, dt=0.01, controller=PD)
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         loop_ledger(uneven, PD)
-    with raises(ph.InputError, "Result", "int"):
+    with raises(ph.errors.InputError, "Result", "int"):
         loop_ledger(without, 3)

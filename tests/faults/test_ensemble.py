@@ -12,7 +12,7 @@ from messages import raises, warns
 import phloat as ph
 from phloat.errors import InputError
 
-MASS = {"ball.mass": ph.uniform(1.0, 3.0)}
+MASS = {"ball.mass": ph.random.uniform(1.0, 3.0)}
 
 
 @pytest.mark.parametrize(
@@ -35,14 +35,14 @@ MASS = {"ball.mass": ph.uniform(1.0, 3.0)}
         (MASS, {"samples": 2, "sampling": "grid"}, "sampling='grid'"),
         ({"ball.mass": [1.0, 2.0]}, {"samples": 7}, "samples=7"),
         ({"ball.mass": [1.0, 2.0]}, {"sampling": "latin"}, "'ball.mass'"),
-        ({"ball.mass": [1.0, 2.0], "u.push": ph.normal(1, 1)}, {"samples": 2}, "'ball.mass'"),
+        ({"ball.mass": [1.0, 2.0], "u.push": ph.random.normal(1, 1)}, {"samples": 2}, "'ball.mass'"),
         ({"ball.mass": [1.0, 2.0], "u.push": [1.0]}, {"sampling": "rows"}, "ball.mass"),
         ({name: np.arange(1.0, 1e3) for name in ("ball.mass", "u.push", "gravity[0]")}, {}, "1.0e+09"),
         (MASS, {"samples": 2, "output": 3}, "output"),
         (MASS, {"samples": 2, "start": 3}, "start"),
         (MASS, {"samples": 2, "workers": 0}, "workers"),
         (MASS, {"samples": 2, "workers": 1, "scheduler": "tcp://x"}, "workers"),
-        ({"ball.mass": [1.0]}, {"u": {"push": ph.varied(lambda k: k)}}, "'k'"),
+        ({"ball.mass": [1.0]}, {"u": {"push": ph.parametric(lambda k: k)}}, "'k'"),
         ({"u.push": [1.0]}, {"u": {"push": lambda t: 1.0}}, "'u.push'"),
     ],
 )
@@ -54,18 +54,18 @@ def test_a_question_that_cannot_be_asked(parameters, other, said):
 @pytest.mark.parametrize(
     ("make", "name"),
     [
-        (lambda: ph.normal(1.0, 0.0), "std"),
-        (lambda: ph.normal("a", 1.0), "'a'"),
-        (lambda: ph.uniform(2.0, 1.0), "low"),
-        (lambda: ph.lognormal(-1.0, 1.0), "mean"),
-        (lambda: ph.triangular(0.0, 2.0, 1.0), "mode"),
-        (lambda: ph.truncated(ph.normal(0.0, 1.0), low=40.0), "Normal"),
-        (lambda: ph.truncated(ph.normal(0.0, 1.0), low=1.0, high=0.0), "low"),
-        (lambda: ph.truncated(3.0, low=1.0), "3.0"),
-        (lambda: ph.choice([]), "choice"),
-        (lambda: ph.choice([1.0, 2.0], [1.0]), "weights"),
-        (lambda: ph.varied(3), "3"),
-        (lambda: ph.varied(lambda *k: k), ""),
+        (lambda: ph.random.normal(1.0, 0.0), "std"),
+        (lambda: ph.random.normal("a", 1.0), "'a'"),
+        (lambda: ph.random.uniform(2.0, 1.0), "low"),
+        (lambda: ph.random.lognormal(-1.0, 1.0), "mean"),
+        (lambda: ph.random.triangular(0.0, 2.0, 1.0), "mode"),
+        (lambda: ph.random.truncated(ph.random.normal(0.0, 1.0), low=40.0), "Normal"),
+        (lambda: ph.random.truncated(ph.random.normal(0.0, 1.0), low=1.0, high=0.0), "low"),
+        (lambda: ph.random.truncated(3.0, low=1.0), "3.0"),
+        (lambda: ph.random.choice([]), "choice"),
+        (lambda: ph.random.choice([1.0, 2.0], [1.0]), "weights"),
+        (lambda: ph.parametric(3), "3"),
+        (lambda: ph.parametric(lambda *k: k), ""),
     ],
 )
 def test_distributions_that_cannot_be(make, name):
@@ -98,8 +98,8 @@ def test_what_fails_for_the_system_itself_is_said_once(other, name, tmp_path):
 
 
 def test_impossible_values_are_recorded_with_their_sample_and_reason():
-    drawn = {"ball.mass": ph.normal(1.0, 1.0), "u.push": 3.0}
-    with warns(ph.FailedSamplesWarning, "ball.mass", "40"):
+    drawn = {"ball.mass": ph.random.normal(1.0, 1.0), "u.push": 3.0}
+    with warns(ph.errors.FailedSamplesWarning, "ball.mass", "40"):
         runs = zoo.asked(drawn, 40)
     bad = np.flatnonzero(runs["ball.mass"] <= 0.0)
     assert 0 < len(bad) < 20
@@ -124,7 +124,7 @@ def test_outputs_that_raise_differ_or_are_nan_are_recorded():
             m, np.ones(3)
         )
 
-    with warns(ph.FailedSamplesWarning, "5 of 7"):
+    with warns(ph.errors.FailedSamplesWarning, "5 of 7"):
         runs = zoo.asked({"ball.mass": np.arange(1.0, 8.0)}, output=output)
     assert runs.ok.tolist() == [True, *5 * [False], True]
     for failed, why in zip(
@@ -134,7 +134,7 @@ def test_outputs_that_raise_differ_or_are_nan_are_recorded():
 
 
 def test_all_failing_is_said():
-    with warns(ph.FailedSamplesWarning, "3"):
+    with warns(ph.errors.FailedSamplesWarning, "3"):
         runs = zoo.asked({"ball.mass": [-1.0, -2.0, -3.0]})
     assert len(runs.failed) == 3 and not runs.ok.any()
     for ask in (runs.mean, runs.std, runs.sensitivity, lambda: runs.quantile(0.5), lambda: runs.values):
@@ -153,7 +153,7 @@ def test_runs_that_do_not_close_say_that_a_start_may_be_a_function():
     ]
     system = ph.connect({"rod": rod}, joints, plane="xy")
     start = ph.place(system, {}, near={"rod.theta": 0.5})
-    with warns(ph.FailedSamplesWarning, "'rail'"):
+    with warns(ph.errors.FailedSamplesWarning, "'rail'"):
         runs = ph.ensemble(system, {"rail.at[1]": [0.5, 0.6]}, start=start, t_end=0.1, dt=0.1, workers=1)
     assert runs.ok.tolist() == [True, False]
     closed = ph.ensemble(
@@ -173,10 +173,10 @@ def test_warnings_of_samples_are_given_once_with_their_number():
 
     def output(result):
         if result["ball.r_P"][-1, 0] > 3.0:
-            warnings.warn("far away", ph.SampleTimeWarning, stacklevel=1)
+            warnings.warn("far away", ph.errors.SampleTimeWarning, stacklevel=1)
         return 1.0
 
-    with warns(ph.SampleTimeWarning, "2 of 3", "far away") as said:
+    with warns(ph.errors.SampleTimeWarning, "2 of 3", "far away") as said:
         zoo.asked({"ball.mass": [1.0, 1.5, 3.0]}, output=output)
     assert len(said) == 1
     with warns(RuntimeWarning, "3 of 3"):
@@ -192,7 +192,7 @@ def test_a_sample_that_kills_its_process_is_recorded_and_the_others_run():
             os.kill(os.getpid(), signal.SIGKILL)
         return zoo.way(result)
 
-    with warns(ph.FailedSamplesWarning, "1 of 200", "signal 9"):
+    with warns(ph.errors.FailedSamplesWarning, "1 of 200", "signal 9"):
         runs = zoo.asked({"ball.mass": np.arange(1.0, 201.0)}, output=output, workers=2)  # shares of three
     assert [failed.parameters for failed in runs.failed] == [{"ball.mass": 5.0}]
     np.testing.assert_allclose(runs.values[runs.ok], 3.0 * zoo.T**2 / (2 * runs["ball.mass"][runs.ok]))
@@ -222,11 +222,11 @@ def test_folders_that_are_none(tmp_path):
         with raises(InputError, said):
             zoo.asked(MASS, 3, save=tmp_path / name)
     with raises(InputError, "none"):
-        ph.load_ensemble(tmp_path / "none")
+        ph.io.load_ensemble(tmp_path / "none")
     with raises(InputError, "ensemble.json"):
-        ph.load_ensemble(tmp_path / "full")
+        ph.io.load_ensemble(tmp_path / "full")
     zoo.asked(MASS, 3, save=tmp_path / "runs")
-    loaded, file = ph.load_ensemble(tmp_path / "runs"), tmp_path / "runs" / "ensemble.json"
+    loaded, file = ph.io.load_ensemble(tmp_path / "runs"), tmp_path / "runs" / "ensemble.json"
     with raises(InputError):
         loaded.rerun(0)
     text = file.read_text()
@@ -237,7 +237,7 @@ def test_folders_that_are_none(tmp_path):
     ):
         file.write_text(wrong)
         with raises(InputError, said):
-            ph.load_ensemble(tmp_path / "runs")
+            ph.io.load_ensemble(tmp_path / "runs")
 
 
 def test_two_processes_do_not_share_a_folder(tmp_path):

@@ -16,13 +16,13 @@ def framed(frame, elements=2, **changes):
 
 
 def test_an_unknown_frame_is_answered_with_those_there_are():
-    with raises(ph.InputError, "'cantilver'"):
+    with raises(ph.errors.InputError, "'cantilver'"):
         framed("cantilver")
 
 
 @pytest.mark.parametrize("frame", [False, ["u_x"], 0.0], ids=repr)
 def test_a_frame_is_a_name_or_a_mapping(frame):
-    with raises(ph.InputError, "frame"):
+    with raises(ph.errors.InputError, "frame"):
         framed(frame)
 
 
@@ -41,46 +41,46 @@ def test_a_frame_is_a_name_or_a_mapping(frame):
     ],
 )
 def test_a_frame_that_leaves_rigid_motions_says_how_many(frame, left, theory):
-    with raises(ph.InputError, f"{left} of 6"):
+    with raises(ph.errors.InputError, f"{left} of 6"):
         framed(frame, theory=theory)
 
 
 @pytest.mark.parametrize("more", [("u_x",), ("u_y",), ("theta_x", "theta_y")])
 def test_a_frame_that_holds_deformation_too_is_refused(more):
-    with raises(ph.InputError, 6 + len(more)):
+    with raises(ph.errors.InputError, 6 + len(more)):
         framed({0.0: SIX, 1.0: more})
 
 
 def test_a_condition_that_is_none_is_answered_with_those_there_are():
-    with raises(ph.InputError, "'w'"):
+    with raises(ph.errors.InputError, "'w'"):
         framed({0.0: ("w",)})
 
 
 def test_one_condition_may_not_be_mistaken_for_its_letters():
-    with raises(ph.InputError, "'u_x'"):
+    with raises(ph.errors.InputError, "'u_x'"):
         framed({0.0: "u_x"})
 
 
 @pytest.mark.parametrize("s", [-0.5, 2.0])
 def test_a_frame_holds_the_beam_and_not_the_air(s):
-    with raises(ph.InputError, "frame", f"{s:g}"):
+    with raises(ph.errors.InputError, "frame", f"{s:g}"):
         framed({s: SIX})
 
 
 def test_a_frame_held_at_nan_is_refused():
-    with raises(ph.InputError, "frame"):
+    with raises(ph.errors.InputError, "frame"):
         framed({nan: SIX})
 
 
 def test_a_frame_is_held_at_nodes():
-    with raises(ph.InputError, "frame", "0.3"):
+    with raises(ph.errors.InputError, "frame", "0.3"):
         framed({0.3: SIX})
 
 
 def test_the_twist_may_be_held_between_nodes_where_it_has_a_coordinate():
     held = {0.0: SIX[:3], 0.5: ("theta_x",), 1.0: ("u_y", "u_z")}
     assert framed(held, 1).coordinates == framed("chord", 1).coordinates
-    with raises(ph.InputError, "frame", "0.4"):
+    with raises(ph.errors.InputError, "frame", "0.4"):
         framed({0.0: SIX[:3], 0.4: ("theta_x",), 1.0: ("u_y", "u_z")}, 1)
 
 

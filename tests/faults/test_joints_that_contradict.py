@@ -27,20 +27,20 @@ def linear(system):
 )
 def test_a_point_that_is_driven_is_not_held_or_driven_again(other, plane):
     system = ph.connect({"rod": LINK}, joints=[ph.Drive("ground", "rod.P", name="one"), other], plane=plane)
-    with raises(ph.JointError, "'one'", "'two'"):
+    with raises(ph.errors.JointError, "'one'", "'two'"):
         linear(system)
 
 
 def test_two_drives_a_rigid_distance_apart_contradict_each_other():
     joints = [ph.Drive("ground", "bar.P", name="one"), ph.Drive("ground", "bar.tip", name="two")]
-    with raises(ph.JointError, "'one'", "'two'"):
+    with raises(ph.errors.JointError, "'one'", "'two'"):
         linear(ph.connect({"bar": BAR}, joints=joints, plane="xy"))
 
 
 @pytest.mark.parametrize("close", [lambda s: ph.drive(s, "one", "two"), lambda s: ph.drive(ph.lock(s, "one"), "two")])
 def test_one_axis_is_not_driven_twice(close):
     joints = [ph.Revolute("ground", "rod.P", name="one"), ph.Revolute("ground", "rod.P", name="two")]
-    with raises(ph.JointError, "'one'", "'two'"):
+    with raises(ph.errors.JointError, "'one'", "'two'"):
         linear(close(ph.connect({"rod": LINK}, joints=joints, plane="xy")))
 
 
@@ -50,7 +50,7 @@ def test_a_bystander_is_not_accused():
         ph.Revolute("rod.C", "bar.P", name="bystander"),
         ph.Drive("ground", "rod.P", name="two"),
     ]
-    with raises(ph.JointError, "'one'", "'two'"):
+    with raises(ph.errors.JointError, "'one'", "'two'"):
         linear(ph.connect({"rod": LINK, "bar": BAR}, joints=joints, plane="xy"))
 
 

@@ -19,7 +19,7 @@ def linear(system, state=None):
 
 def redundantly(system, state, names, rows):
     """The linear system, after the one warning with these names and this number of rows."""
-    with warns(ph.RedundancyWarning, names, f"{rows} rows") as said:
+    with warns(ph.errors.RedundancyWarning, names, f"{rows} rows") as said:
         plant = linear(system, state)
     assert len(said) == 1
     return plant
@@ -126,6 +126,6 @@ def test_flexible_links_repeat_nothing():
 def test_the_warning_points_at_the_line_that_asked():
     pin, copy = ph.Revolute("ground", "rod.P", name="pin"), ph.Revolute("ground", "rod.P", name="copy")
     system = ph.connect({"rod": LINK}, joints=[pin, copy], plane="xy")
-    with warns(ph.RedundancyWarning) as said:
+    with warns(ph.errors.RedundancyWarning) as said:
         ph.linearise(system, ph.place(system))
     assert said[0].filename == __file__

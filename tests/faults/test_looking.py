@@ -30,18 +30,18 @@ import phloat as ph
     ],
 )
 def test_what_cannot_be_drawn_of_a_result_is_said(arguments, options, name):
-    with raises(ph.InputError, name):
+    with raises(ph.errors.InputError, name):
         ph.plot(sliding(), *arguments, **options)
 
 
 def test_options_that_make_no_sense_are_said():
-    with raises(ph.InputError, "Result"):
+    with raises(ph.errors.InputError, "Result"):
         ph.plot(sliding(), sliding().state())
-    with raises(ph.InputError, "'rod'"):
+    with raises(ph.errors.InputError, "'rod'"):
         ph.plot(sliding().system, "rod")
-    with raises(ph.InputError, "Ledger", "stress"):
+    with raises(ph.errors.InputError, "Ledger", "stress"):
         ph.plot(ph.energy_ledger(sliding()), stress=True)
-    with raises(ph.InputError, "'panel'"):
+    with raises(ph.errors.InputError, "'panel'"):
         ph.plot(turning(), "panel", stress="M_xx")
 
 
@@ -57,13 +57,13 @@ def test_options_that_make_no_sense_are_said():
     ],
 )
 def test_films_that_cannot_be_made_are_said(path, options, name, tmp_path):
-    with raises(ph.InputError, name):
+    with raises(ph.errors.InputError, name):
         ph.animate(sliding(), tmp_path / path, **options)
 
 
 def test_what_is_no_result_is_said(tmp_path):
-    for verb in (ph.animate, ph.to_vtu, ph.to_netcdf):
-        with raises(ph.InputError, "int"):
+    for verb in (ph.animate, ph.io.to_vtu, ph.io.to_netcdf):
+        with raises(ph.errors.InputError, "int"):
             verb(3, tmp_path / "run.gif")
 
 
@@ -73,8 +73,8 @@ def test_what_is_no_result_is_said(tmp_path):
         ("matplotlib", lambda folder: ph.plot(sliding()), "plot"),
         ("matplotlib", lambda folder: ph.animate(sliding(), folder / "run.gif"), "plot"),
         ("imageio_ffmpeg", lambda folder: ph.animate(sliding(), folder / "run.mp4"), "plot"),
-        ("h5netcdf", lambda folder: ph.to_netcdf(sliding(), folder / "run.nc"), "io"),
-        ("xarray", lambda folder: ph.to_netcdf(sliding(), folder / "run.nc"), "io"),
+        ("h5netcdf", lambda folder: ph.io.to_netcdf(sliding(), folder / "run.nc"), "io"),
+        ("xarray", lambda folder: ph.io.to_netcdf(sliding(), folder / "run.nc"), "io"),
     ],
 )
 def test_a_missing_package_is_named_with_its_extra(package, use, extra, tmp_path, monkeypatch):
@@ -82,7 +82,7 @@ def test_a_missing_package_is_named_with_its_extra(package, use, extra, tmp_path
     for module in ("phloat.view.figures", "phloat.many.results"):
         monkeypatch.setattr(sys.modules[module], "find_spec", lambda name: None if name == package else there(name))
     monkeypatch.setitem(sys.modules, package, None)  # importing it fails
-    with raises(ph.InputError, package, extra):
+    with raises(ph.errors.InputError, package, extra):
         use(tmp_path)
 
 
@@ -96,38 +96,38 @@ def test_no_display_is_needed(monkeypatch):
 
 
 def test_folders_that_are_taken_are_not_written_over(tmp_path):
-    ph.to_vtu(sliding(), tmp_path / "out", frames=1)
-    with raises(ph.InputError, "out"):
-        ph.to_vtu(sliding(), tmp_path / "out")
-    with raises(ph.InputError, "frames"):
-        ph.to_vtu(sliding(), tmp_path / "other", frames=0)
+    ph.io.to_vtu(sliding(), tmp_path / "out", frames=1)
+    with raises(ph.errors.InputError, "out"):
+        ph.io.to_vtu(sliding(), tmp_path / "out")
+    with raises(ph.errors.InputError, "frames"):
+        ph.io.to_vtu(sliding(), tmp_path / "other", frames=0)
     assert not (tmp_path / "other").exists()
-    with raises(ph.InputError, "nowhere"):
-        ph.to_netcdf(sliding(), tmp_path / "nowhere" / "run.nc")
+    with raises(ph.errors.InputError, "nowhere"):
+        ph.io.to_netcdf(sliding(), tmp_path / "nowhere" / "run.nc")
 
 
 def test_folders_without_a_run_are_said(tmp_path):
-    with raises(ph.InputError, "nowhere"):
-        ph.load_result(tmp_path / "nowhere")
-    with raises(ph.InputError, "run.json"):
-        ph.load_result(tmp_path)
+    with raises(ph.errors.InputError, "nowhere"):
+        ph.io.load_result(tmp_path / "nowhere")
+    with raises(ph.errors.InputError, "run.json"):
+        ph.io.load_result(tmp_path)
     (tmp_path / "run.json").write_text('{"format": "phloat run", "version": 99}')
-    with raises(ph.InputError, "run.json", "99"):
-        ph.load_result(tmp_path)
+    with raises(ph.errors.InputError, "run.json", "99"):
+        ph.io.load_result(tmp_path)
     (tmp_path / "run.json").write_text("{")
-    with raises(ph.InputError, "model.json"):
-        ph.load_result(tmp_path)
+    with raises(ph.errors.InputError, "model.json"):
+        ph.io.load_result(tmp_path)
 
 
 def test_runs_of_an_older_phloat_open_with_their_system(tmp_path):
-    ph.save(sliding(), tmp_path / "run")
+    ph.io.save_result(sliding(), tmp_path / "run")
     said = json.loads((tmp_path / "run" / "run.json").read_text())
     old = {key: value for key, value in said.items() if key not in ("phloat", "written", "units", "model")}
     (tmp_path / "run" / "run.json").write_text(json.dumps(old))
     (tmp_path / "run" / "model.json").unlink()
-    with raises(ph.InputError):
-        ph.load_result(tmp_path / "run")
-    np.testing.assert_array_equal(ph.load_run(tmp_path / "run", sliding().system).e, sliding().e)
+    with raises(ph.errors.InputError):
+        ph.io.load_result(tmp_path / "run")
+    np.testing.assert_array_equal(ph.io.load_result(tmp_path / "run", sliding().system).e, sliding().e)
 
 
 def test_a_system_that_no_file_can_say_is_saved_with_the_reason(tmp_path):
@@ -137,17 +137,17 @@ def test_a_system_that_no_file_can_say_is_saved_with_the_reason(tmp_path):
     result = ph.simulate(system, state, 1e-3, dt=1e-4, u={"pin": v_pin}, save=tmp_path / "run")
     said = json.loads((tmp_path / "run" / "run.json").read_text())["model"]
     assert said["file"] is None and "rod" in said["why"]
-    with raises(ph.InputError, "'rod'"):
-        ph.load_result(tmp_path / "run")
-    np.testing.assert_array_equal(ph.load_run(tmp_path / "run", system).e, result.e)
+    with raises(ph.errors.InputError, "'rod'"):
+        ph.io.load_result(tmp_path / "run")
+    np.testing.assert_array_equal(ph.io.load_result(tmp_path / "run", system).e, result.e)
 
 
 def test_a_model_that_was_changed_is_refused_by_what_differs(tmp_path):
-    ph.save(sliding(), tmp_path / "run")
+    ph.io.save_result(sliding(), tmp_path / "run")
     file = tmp_path / "run" / "model.json"
     file.write_text(file.read_text().replace('"elements": 3', '"elements": 4'))
-    with raises(ph.InputError, "'rod.eta'"):
-        ph.load_result(tmp_path / "run")
+    with raises(ph.errors.InputError, "'rod.eta'"):
+        ph.io.load_result(tmp_path / "run")
 
 
 def test_saving_again_leaves_no_piece_of_the_run_before(tmp_path):
@@ -155,10 +155,10 @@ def test_saving_again_leaves_no_piece_of_the_run_before(tmp_path):
     link = ph.Solid(mesh, steel, frame="bore A", ports={"A": "bore A"}).discretise().reduced(modes=2)
     system = ph.connect({"link": link}, [ph.Revolute("ground", "link.A", axis=(0, 0, 1))], gravity=(0, -9.81, 0))
     run = ph.simulate(system, ph.place(system), 4e-3, dt=2e-3)
-    ph.save(run, tmp_path / "run")
+    ph.io.save_result(run, tmp_path / "run")
     assert [file.name for file in (tmp_path / "run").glob("*.npz")] == ["model.0.npz"]  # the mesh
-    back = ph.load_result(tmp_path / "run")
+    back = ph.io.load_result(tmp_path / "run")
     np.testing.assert_array_equal(back.von_mises("link")[0], run.von_mises("link")[0])
-    ph.save(sliding(), tmp_path / "run", overwrite=True)
+    ph.io.save_result(sliding(), tmp_path / "run", overwrite=True)
     assert not list((tmp_path / "run").glob("*.npz"))
-    np.testing.assert_array_equal(ph.load_result(tmp_path / "run").e, sliding().e)
+    np.testing.assert_array_equal(ph.io.load_result(tmp_path / "run").e, sliding().e)

@@ -46,7 +46,7 @@ def gap_said(refused):
     ],
 )
 def test_links_that_do_not_reach_leave_the_distance_that_is_missing(one, two, at, gap, plane):
-    with raises(ph.ClosureError, golden=False) as refused:
+    with raises(ph.errors.ClosureError, golden=False) as refused:
         ph.place(two_links(one, two, at, plane))
     assert gap_said(refused) == (pytest.approx(gap, rel=1e-2), "m")
 
@@ -55,7 +55,7 @@ def test_links_that_do_not_reach_leave_the_distance_that_is_missing(one, two, at
     ("theta", "gap"), [(np.pi, 1.5), (np.pi / 2, np.hypot(1.5, 1.0) - 1.0), (-np.pi / 2, np.hypot(1.5, 1.0) - 1.0)]
 )
 def test_what_is_held_is_named_with_the_gap_it_leaves(theta, gap):
-    with raises(ph.ClosureError, "one.theta", golden=False) as refused:
+    with raises(ph.errors.ClosureError, "one.theta", golden=False) as refused:
         ph.place(two_links(1.0, 1.0, (1.5, 0, 0)), {"one.theta": theta})
     assert gap_said(refused) == (pytest.approx(gap, rel=1e-2), "m")
 
@@ -69,14 +69,14 @@ def test_links_that_reach_only_just_close_stretched():
 @pytest.mark.parametrize("plane", ["xy", None])
 def test_a_port_welded_at_two_places_leaves_their_distance(plane):
     joints = [ph.Weld("ground", "rod.P", name="here"), ph.Weld("ground", "rod.P", at=(0.3, 0.4, 0), name="there")]
-    with raises(ph.ClosureError, golden=False) as refused:
+    with raises(ph.errors.ClosureError, golden=False) as refused:
         ph.place(ph.connect({"rod": link(1.0)}, joints=joints, plane=plane))
     assert gap_said(refused) == (pytest.approx(0.5, rel=1e-2), "m")
 
 
 def test_ends_welded_further_apart_than_the_beam_is_long_leave_the_difference():
     joints = [ph.Weld("ground", "rod.P", name="here"), ph.Weld("ground", "rod.C", at=(1.7, 0, 0), name="there")]
-    with raises(ph.ClosureError, golden=False) as refused:
+    with raises(ph.errors.ClosureError, golden=False) as refused:
         ph.place(ph.connect({"rod": link(1.5)}, joints=joints))
     assert gap_said(refused) == (pytest.approx(0.2, rel=1e-2), "m")
 
@@ -84,17 +84,17 @@ def test_ends_welded_further_apart_than_the_beam_is_long_leave_the_difference():
 @pytest.mark.parametrize("length", [0.5, 1.0])  # where a radian looks like a length of the mechanism, too
 def test_a_gap_between_directions_is_an_angle(length):
     system = ph.connect({"rod": link(length)}, joints=[ph.Revolute("ground", "rod.P", name="pin")], plane="xy")
-    with raises(ph.ClosureError, "rod.theta", "'pin'") as refused:
+    with raises(ph.errors.ClosureError, "rod.theta", "'pin'") as refused:
         ph.place(system, {"rod.theta": 1.0, "pin.angle": 0.5})
     assert gap_said(refused) == (pytest.approx(0.5, rel=1e-2), "rad")
 
 
 def test_two_ends_of_one_body_do_not_meet():
-    with raises(ph.ClosureError, "'rod.P-rod.C'") as refused:
+    with raises(ph.errors.ClosureError, "'rod.P-rod.C'") as refused:
         ph.place(ph.connect({"rod": link(0.7)}, joints=[ph.Revolute("rod.P", "rod.C")], plane="xy"))
     assert gap_said(refused) == (pytest.approx(0.7), "m")
 
 
 def test_a_closure_error_is_a_value_error():
-    assert issubclass(ph.ClosureError, ph.InputError)
-    assert issubclass(ph.InputError, ValueError)
+    assert issubclass(ph.errors.ClosureError, ph.errors.InputError)
+    assert issubclass(ph.errors.InputError, ValueError)

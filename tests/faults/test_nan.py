@@ -28,7 +28,7 @@ def poisoned(system, name, value):
 def test_no_quantity_of_a_state_becomes_nan(system, value):
     rest = ph.place(system)
     for name, shape in rest.layout.shapes.items():
-        with raises(ph.InputError, name):
+        with raises(ph.errors.InputError, name):
             rest.with_values({name: np.full(shape, value)})
 
 
@@ -36,15 +36,15 @@ def test_no_quantity_of_a_state_becomes_nan(system, value):
 @pytest.mark.parametrize("name", ["rod.theta", "rod.r_P", "rod.eta", "pin.angle"])
 def test_nothing_is_placed_at_nan(name, value):
     whole = np.full(FLAT.layout.shape(name) if name in FLAT.layout else (), value)
-    with raises(ph.InputError, name):
+    with raises(ph.errors.InputError, name):
         ph.place(FLAT, {name: whole})
 
 
 @pytest.mark.parametrize("value", BAD)
 def test_nothing_is_placed_near_nan(value):
-    with raises(ph.InputError, "rod.theta"):
+    with raises(ph.errors.InputError, "rod.theta"):
         ph.place(FLAT, near={"rod.theta": value})
-    with raises(ph.InputError, "rod.theta"):
+    with raises(ph.errors.InputError, "rod.theta"):
         ph.place(FLAT, near=poisoned(FLAT, "rod.theta", value))
 
 
@@ -63,16 +63,16 @@ LOOKS = {
 @pytest.mark.parametrize("look", LOOKS)
 def test_a_state_with_nan_is_named_by_its_quantity(look, quantity):
     state = poisoned(FLAT, f"rod.{quantity}", nan)
-    with raises(ph.InputError, f"rod.{quantity}"):
+    with raises(ph.errors.InputError, f"rod.{quantity}"):
         LOOKS[look](FLAT, state)
 
 
 @pytest.mark.parametrize("value", BAD)
 def test_no_power_flows_at_nan(value):
     rest = ph.place(FLAT)
-    with raises(ph.InputError, "'pin'"):
+    with raises(ph.errors.InputError, "'pin'"):
         ph.power_balance(FLAT, rest, {"pin": value})
-    with raises(ph.InputError, "'rod.C'"):
+    with raises(ph.errors.InputError, "'rod.C'"):
         ph.power_balance(FLAT, rest, {"rod.C": (0.0, value, 0.0)})
 
 
@@ -89,13 +89,13 @@ def oscillator(**changes):
 def test_no_matrix_of_a_linear_system_holds_nan(name, value):
     matrix = getattr(oscillator(), name).toarray()
     matrix[0, 0] = value
-    with raises(ph.StructureError, name):
+    with raises(ph.errors.StructureError, name):
         oscillator(**{name: matrix})
 
 
 @pytest.mark.parametrize("value", BAD)
 def test_no_energy_of_nan(value):
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         oscillator().energy(np.array([0.0, value, 0.0]))
 
 
@@ -103,7 +103,7 @@ def test_no_energy_of_nan(value):
 @pytest.mark.parametrize("verb", [ph.transformer, ph.gyrator])
 def test_no_systems_are_connected_through_nan(verb, value):
     one, two = oscillator().prefixed("one"), oscillator().prefixed("two")
-    with raises(ph.InputError, "'one.p'", "'two.p'"):
+    with raises(ph.errors.InputError, "'one.p'", "'two.p'"):
         verb(ph.append_systems(one).with_ports("one.p"), "one.p", two, "two.p", [[value]])
 
 
@@ -112,19 +112,19 @@ PLANT = ph.linearise(FLAT, ph.place(FLAT))
 
 @pytest.mark.parametrize("omega", [nan, [1.0, nan], inf, [-inf]], ids=repr)
 def test_no_response_at_nan(omega):
-    with raises(ph.InputError, "omega"):
+    with raises(ph.errors.InputError, "omega"):
         ph.response(PLANT, "pin", omega=omega)
 
 
 @pytest.mark.parametrize("shift", BAD)
 def test_no_response_shifted_to_nan(shift):
-    with raises(ph.InputError, "shift"):
+    with raises(ph.errors.InputError, "shift"):
         ph.response(PLANT, "pin", omega=[1.0], shift=shift)
 
 
 @pytest.mark.parametrize("count", BAD)
 def test_no_number_of_modes_is_nan(count):
-    with raises(ph.InputError, "count", count):
+    with raises(ph.errors.InputError, "count", count):
         ph.modes(PLANT, count)
 
 
@@ -132,9 +132,9 @@ def test_an_array_changed_after_the_check_is_still_caught():
     inertia, at = np.eye(3), np.zeros(3)
     body, joint = ph.RigidBody(1.0, inertia), ph.Spherical("ground", "a.P", at=at)
     inertia[0, 0] = at[0] = nan
-    with raises(ph.InputError, "E"):
+    with raises(ph.errors.InputError, "E"):
         ph.linearise(*placed(ph.connect({"a": body.discretise()}, joints=[ph.Spherical("ground", "a.P")])))
-    with raises(ph.InputError, "a.r_P"):
+    with raises(ph.errors.InputError, "a.r_P"):
         placed(ph.connect({"a": LINK}, joints=[joint]))
 
 

@@ -45,21 +45,21 @@ def said(name: str) -> str:
 @pytest.mark.parametrize("value", [0, 0.0, -1, -1e-9], ids=repr)
 @pytest.mark.parametrize("name", POSITIVE)
 def test_what_must_be_positive_is_refused_at_zero_and_below(name, value):
-    with raises(ph.InputError, said(name), f"{value:g}"):
+    with raises(ph.errors.InputError, said(name), f"{value:g}"):
         POSITIVE[name](value)
 
 
 @pytest.mark.parametrize("name", NOT_NEGATIVE)
 def test_damping_is_not_negative(name):
     assert NOT_NEGATIVE[name](0) is not None
-    with raises(ph.InputError, name, "-0.1"):
+    with raises(ph.errors.InputError, name, "-0.1"):
         NOT_NEGATIVE[name](-0.1)
 
 
 @pytest.mark.parametrize("value", [nan, inf, -inf, np.float32("nan")], ids=repr)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_no_number_is_nan_or_infinite(name, value):
-    with raises(ph.InputError, said(name)):
+    with raises(ph.errors.InputError, said(name)):
         NUMBERS[name](value)
 
 
@@ -70,23 +70,23 @@ NO_NUMBERS = ["thick", "1.0", b"1", None, 1j, {}]
     ("name", "value"), [(n, v) for n in NUMBERS for v in NO_NUMBERS if v is not None or n not in OPTIONAL]
 )
 def test_what_is_no_number_is_shown_as_it_was_given(name, value):
-    with raises(ph.InputError, said(name), repr(value)):
+    with raises(ph.errors.InputError, said(name), repr(value)):
         NUMBERS[name](value)
 
 
 @pytest.mark.parametrize("value", [[1.0], (1.0, 2.0), np.ones(1), np.ones((2, 2))], ids=repr)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_an_array_is_no_number(name, value):
-    with raises(ph.InputError, said(name)):
+    with raises(ph.errors.InputError, said(name)):
         NUMBERS[name](value)
 
 
 @pytest.mark.parametrize("nu", [-1, 0.5, 0.7, -3])
 def test_poissons_ratio_lies_between_minus_one_and_a_half(nu):
-    with raises(ph.InputError, "nu", f"{nu:g}"):
+    with raises(ph.errors.InputError, "nu", f"{nu:g}"):
         ph.Material(E=7e10, rho=2700.0, nu=nu)
 
 
 def test_a_tube_is_not_thicker_than_its_radius():
-    with raises(ph.InputError, "wall", "0.6"):
+    with raises(ph.errors.InputError, "wall", "0.6"):
         ph.Tube(1.0, 0.6)

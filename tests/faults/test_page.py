@@ -29,29 +29,29 @@ def result() -> ph.Result:
 
 @pytest.mark.parametrize("thing", [None, 3, "run", np.zeros(3), pendulum()])
 def test_things_without_a_page(tmp_path, thing):
-    with raises(ph.InputError, type(thing).__name__):
+    with raises(ph.errors.InputError, type(thing).__name__):
         ph.to_html(thing, tmp_path / "x.html")
 
 
 def test_a_folder_that_is_not_there(tmp_path, result):
-    with raises(ph.InputError, "missing", "'x.html'"):
+    with raises(ph.errors.InputError, "missing", "'x.html'"):
         ph.to_html(result, tmp_path / "missing" / "x.html")
 
 
 def test_a_file_that_cannot_be_written(tmp_path, result):
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         ph.to_html(result, tmp_path)  # a folder
 
 
 def test_a_result_without_times(result):
     empty = replace(result, t=result.t[:0], e=result.e[:0], lam=result.lam[:0], accounts=None)
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         page_text(empty)
 
 
 def test_modes_that_do_not_bend():
     mass = ph.connect({"a": ph.PointMass(1.0).discretise()})
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         page_text(ph.modes(ph.linearise(mass, ph.place(mass))))
 
 
@@ -66,7 +66,7 @@ def test_round_off_is_no_growth():
 
 
 def test_inputs_that_the_system_does_not_have(result):
-    with raises(ph.PortError, "'nobody'"):
+    with raises(ph.errors.PortError, "'nobody'"):
         page_text(result, u={"nobody": 1.0})
 
 

@@ -12,46 +12,46 @@ BEAM = ph.Beam(1.0, ph.Circle(0.01), ph.Material(E=7e10, rho=2700.0))
 
 @pytest.mark.parametrize("modes", [0, -1, 1.5, True, "2", None], ids=repr)
 def test_modes_are_counted_from_one(modes):
-    with raises(ph.InputError, "modes", repr(modes)):
+    with raises(ph.errors.InputError, "modes", repr(modes)):
         BEAM.discretise(4).reduced(modes=modes)
 
 
 @pytest.mark.parametrize("name", ["axial", "torsion"])
 @pytest.mark.parametrize("count", [-1, 0.5, False], ids=repr)
 def test_axial_and_torsion_modes_are_counted_from_none(name, count):
-    with raises(ph.InputError, name, repr(count)):
+    with raises(ph.errors.InputError, name, repr(count)):
         BEAM.discretise(4).reduced(modes=1, **{name: count})
 
 
 def test_more_modes_than_there_are_are_refused():
-    with raises(ph.InputError, "modes", "5"):
+    with raises(ph.errors.InputError, "modes", "5"):
         BEAM.discretise(2).reduced(modes=5)
     assert BEAM.discretise(2).reduced(modes=4, axial=50, torsion=50).coordinates == 16  # of these, all there are
 
 
 @pytest.mark.parametrize("body", [ph.RigidBody(1.0, np.eye(3)), ph.PointMass(1.0)], ids=lambda b: type(b).__name__)
 def test_a_rigid_body_has_nothing_to_reduce(body):
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         body.discretise().reduced(modes=1)
 
 
 def test_a_body_that_is_no_beam_is_told_so():
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         Cloud(3).discretise().reduced(modes=1)
 
 
 def test_a_loaded_port_is_one_of_the_body():
-    with raises(ph.PortError, "'D'"):
+    with raises(ph.errors.PortError, "'D'"):
         BEAM.discretise(4).reduced(modes=1, loaded=("D",))
 
 
 def test_one_loaded_port_may_not_be_mistaken_for_its_letters():
-    with raises(ph.InputError, "loaded", "'C'"):
+    with raises(ph.errors.InputError, "loaded", "'C'"):
         BEAM.discretise(4).reduced(modes=1, loaded="C")
 
 
 def test_a_beam_without_torsion_constant_still_needs_one_in_space():
     body = ph.Beam(1.0, ph.Section(A=1e-4, I=1e-10), ph.Material(E=7e10, rho=2700.0)).discretise(4).reduced(modes=2)
-    with raises(ph.InputError, "'rod'"):
+    with raises(ph.errors.InputError, "'rod'"):
         ph.connect({"rod": body})
     assert ph.connect({"rod": body}, plane="xy").bodies["rod"].families == {"axial": 5, "bending along y": 2}

@@ -72,7 +72,7 @@ def test_a_killed_run_opens_and_goes_on_bit_for_bit(tmp_path):
     task = f"(system, state, 40.0, dt=1e-3, output=10, u=u, save={str(folder)!r})"
     first = killed(f"ph.simulate{task}", folder, 4)
     assert first < 100
-    part = ph.load_run(folder, p["system"])
+    part = ph.io.load_result(folder, p["system"])
     assert part.info["finished"] is False
     assert part.t[-1] >= 0.25 * (first - 1)
     second = killed(f"ph.resume({str(folder)!r}, system, u=u)", folder, first + 10)
@@ -89,7 +89,7 @@ def test_half_written_files_are_no_part_of_a_run(tmp_path):
     (tmp_path / "run" / "e.000002.npy.part").write_bytes(b"\x93NUMPY half")
     (tmp_path / "run" / "run.json.part").write_text('{"format": ')
     (tmp_path / "run" / "notes.txt").write_text("mine")
-    np.testing.assert_array_equal(ph.load_run(tmp_path / "run", system).e, result.e)
+    np.testing.assert_array_equal(ph.io.load_result(tmp_path / "run", system).e, result.e)
 
 
 @pytest.mark.parametrize("damage", ["truncated", "empty", "gone", "foreign", "short"])
@@ -104,8 +104,8 @@ def test_a_damaged_piece_ends_the_run_with_a_warning(tmp_path, damage):
         np.save(file, np.load(file)[:-1])
     else:
         file.write_bytes({"truncated": whole[:-100], "empty": b"", "foreign": b"what is this?" * 99}[damage])
-    with warns(ph.DamagedRunWarning, "e.000002.npy"):
-        part = ph.load_run(folder, system)
+    with warns(ph.errors.DamagedRunWarning, "e.000002.npy"):
+        part = ph.io.load_result(folder, system)
     assert part.info["finished"] is False
     assert 0 < len(part) < len(result)
     np.testing.assert_array_equal(part.e, result.e[: len(part)])
@@ -125,13 +125,13 @@ def test_a_run_with_a_damaged_last_piece_goes_on_from_the_one_before(tmp_path):
         (folder / "run.json").write_text(json.dumps(said | {"finished": False, "pieces": last + 1}))
 
 
-@pytest.mark.parametrize("opened", [ph.load_run, ph.resume])
+@pytest.mark.parametrize("opened", [ph.io.load_result, ph.resume])
 def test_folders_without_a_run_are_said(tmp_path, opened):
     system, _ = saved(tmp_path / "run")
-    with raises(ph.InputError, "nowhere"):
+    with raises(ph.errors.InputError, "nowhere"):
         opened(tmp_path / "nowhere", system)
     (tmp_path / "run" / "run.json").unlink()
-    with raises(ph.InputError, "run.json"):
+    with raises(ph.errors.InputError, "run.json"):
         opened(tmp_path / "run", system)
 
 
@@ -147,8 +147,8 @@ def test_folders_without_a_run_are_said(tmp_path, opened):
 def test_a_run_json_that_says_something_else_is_said(tmp_path, text, name):
     system, _ = saved(tmp_path / "run")
     (tmp_path / "run" / "run.json").write_text(text)
-    with raises(ph.InputError, name):
-        ph.load_run(tmp_path / "run", system)
+    with raises(ph.errors.InputError, name):
+        ph.io.load_result(tmp_path / "run", system)
 
 
 def test_a_foreign_system_is_refused_by_what_differs(tmp_path):
@@ -156,61 +156,61 @@ def test_a_foreign_system_is_refused_by_what_differs(tmp_path):
     p = pendulum()
     finer = ph.Beam(0.5, ph.Rectangle(0.02, 0.004), p["steel"]).discretise(3)
     other = ph.connect({"a": finer, "b": p["link"]}, p["hinges"], plane="xy")
-    with raises(ph.InputError, "'a.eta'"):
-        ph.load_run(tmp_path / "run", other)
+    with raises(ph.errors.InputError, "'a.eta'"):
+        ph.io.load_result(tmp_path / "run", other)
     swapped = ph.connect({"b": p["link"], "a": p["link"]}, p["hinges"], plane="xy")
-    with raises(ph.InputError):
-        ph.load_run(tmp_path / "run", swapped)
-    with raises(ph.InputError, "'m'"):
-        ph.load_run(tmp_path / "run", ph.lock(system, "m"))
-    with raises(ph.InputError, "str"):
-        ph.load_run(tmp_path / "run", "system")
+    with raises(ph.errors.InputError):
+        ph.io.load_result(tmp_path / "run", swapped)
+    with raises(ph.errors.InputError, "'m'"):
+        ph.io.load_result(tmp_path / "run", ph.lock(system, "m"))
+    with raises(ph.errors.InputError, "str"):
+        ph.io.load_result(tmp_path / "run", "system")
 
 
 def test_a_run_resumed_with_something_else_is_refused(tmp_path):
     folder = tmp_path / "run"
     system, _ = saved(folder)
     p = pendulum()
-    with raises(ph.InputError, "1 s"):
+    with raises(ph.errors.InputError, "1 s"):
         ph.resume(folder, system, u=p["u"])
-    with raises(ph.InputError, "1 s"):
+    with raises(ph.errors.InputError, "1 s"):
         ph.resume(folder, system, u=p["u"], t_end=0.5)
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         ph.resume(folder, system, t_end=2.0)
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         ph.resume(folder, system, u=p["u"], t_end=2.0, controller=lambda t, y: {})
     event = ph.Event(lambda t, y: 1.0, name="never")
-    with raises(ph.InputError, "never"):
+    with raises(ph.errors.InputError, "never"):
         ph.resume(folder, system, u=p["u"], t_end=2.0, events=[event])
     heavier = ph.Beam(0.5, ph.Rectangle(0.02, 0.0041), p["steel"]).discretise(2)
     other = ph.connect({"a": heavier, "b": p["link"]}, p["hinges"], gravity=(0, -9.81, 0), plane="xy")
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         ph.resume(folder, other, u=p["u"], t_end=2.0)
-    assert ph.load_run(folder, system).t[-1] == pytest.approx(1.0, abs=1e-2)
+    assert ph.io.load_result(folder, system).t[-1] == pytest.approx(1.0, abs=1e-2)
 
 
 def test_a_result_saved_at_the_end_cannot_be_resumed(tmp_path):
     system, result = saved(tmp_path / "run")
-    ph.save(result, tmp_path / "copy")
-    with raises(ph.InputError, "copy"):
+    ph.io.save_result(result, tmp_path / "copy")
+    with raises(ph.errors.InputError, "copy"):
         ph.resume(tmp_path / "copy", system, u=pendulum()["u"], t_end=2.0)
 
 
 def test_a_folder_with_a_run_is_not_written_over(tmp_path):
     system, result = saved(tmp_path / "run")
-    with raises(ph.InputError, "run'"):
+    with raises(ph.errors.InputError, "run'"):
         saved(tmp_path / "run")
-    with raises(ph.InputError, "run'"):
-        ph.save(result, tmp_path / "run")
-    np.testing.assert_array_equal(ph.load_run(tmp_path / "run", system).e, result.e)
+    with raises(ph.errors.InputError, "run'"):
+        ph.io.save_result(result, tmp_path / "run")
+    np.testing.assert_array_equal(ph.io.load_result(tmp_path / "run", system).e, result.e)
     (tmp_path / "file").touch()
-    with raises(ph.InputError, "file'"):
-        ph.save(result, tmp_path / "file")
-    with raises(ph.InputError, "int"):
-        ph.save(3, tmp_path / "new")
+    with raises(ph.errors.InputError, "file'"):
+        ph.io.save_result(result, tmp_path / "file")
+    with raises(ph.errors.InputError, "int"):
+        ph.io.save_result(3, tmp_path / "new")
 
 
 def test_a_run_that_does_not_begin_leaves_the_folder_free(tmp_path):
-    with raises(ph.InputError, "dt"):
+    with raises(ph.errors.InputError, "dt"):
         saved(tmp_path / "run", dt=None)
     saved(tmp_path / "run")

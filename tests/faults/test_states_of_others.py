@@ -40,21 +40,21 @@ VERBS = {
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_state_of_bodies_of_other_names_is_refused_with_both_lists(verb):
     other = ph.place(arm(link(), "thigh", "shank"))
-    with raises(ph.InputError, "thigh, shank", "upper, lower"):
+    with raises(ph.errors.InputError, "thigh, shank", "upper, lower"):
         VERBS[verb](ARM, other)
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_state_of_another_mesh_is_told_where_it_differs(verb):
     other = ph.place(arm(link(elements=3)))
-    with raises(ph.InputError, "upper.eta"):
+    with raises(ph.errors.InputError, "upper.eta"):
         VERBS[verb](ARM, other)
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_state_in_space_is_none_in_the_plane(verb):
     other = ph.place(arm(link(), plane=None))
-    with raises(ph.InputError, "upper."):
+    with raises(ph.errors.InputError, "upper."):
         VERBS[verb](ARM, other)
 
 
@@ -63,7 +63,7 @@ def test_a_state_in_space_is_none_in_the_plane(verb):
 )
 @pytest.mark.parametrize("verb", VERBS)
 def test_what_is_no_state_is_refused(verb, thing):
-    with raises(ph.InputError, type(thing).__name__):
+    with raises(ph.errors.InputError, type(thing).__name__):
         VERBS[verb](ARM, thing)
 
 
@@ -71,7 +71,7 @@ def test_joints_are_closed_with_the_bodies_of_the_system_and_not_of_the_state():
     longer = ph.place(
         arm(link(length=2.0))
     )  # same names, same mesh; the elbow stands 1 m away from where ours would be
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         ph.linearise(ARM, longer)
 
 
@@ -89,7 +89,7 @@ def test_a_state_fits_the_locked_and_the_driven_system():
 
 def test_a_state_vector_of_the_wrong_length_is_refused():
     rest = ph.place(ARM)
-    with raises(ph.InputError, rest.layout.size):
+    with raises(ph.errors.InputError, rest.layout.size):
         ph.energy(ARM, ph.State(rest.bodies, rest.layout, np.zeros(3)))
 
 
@@ -105,11 +105,11 @@ def test_a_state_vector_of_the_wrong_length_is_refused():
     ],
 )
 def test_values_of_the_wrong_kind_are_told_the_right_one(name, value, found):
-    with raises(ph.InputError, name, found):
+    with raises(ph.errors.InputError, name, found):
         ph.place(ARM, {name: value})
-    with raises(ph.InputError, name, found):
+    with raises(ph.errors.InputError, name, found):
         ph.place(ARM, near={name: value})
-    with raises(ph.InputError, name, found):
+    with raises(ph.errors.InputError, name, found):
         ph.place(ARM).with_values({name: value})
 
 
@@ -118,22 +118,22 @@ def test_values_of_the_wrong_kind_are_told_the_right_one(name, value, found):
 )
 def test_an_orientation_is_a_rotation(A):
     system = ph.connect({"rod": link()})
-    with raises(ph.InputError, "rod.A_IB"):
+    with raises(ph.errors.InputError, "rod.A_IB"):
         ph.place(system, {"rod.A_IB": A})
 
 
 def test_a_picture_of_a_state_of_others_is_refused():
     pytest.importorskip("matplotlib").use("Agg")
-    with raises(ph.InputError, "thigh, shank", "upper, lower"):
+    with raises(ph.errors.InputError, "thigh, shank", "upper, lower"):
         ph.plot(ARM, ph.place(arm(link(), "thigh", "shank")))
 
 
 @pytest.mark.parametrize("thing", [3, None, REST, "modes"], ids=["number", "none", "state", "word"])
 def test_what_has_no_picture_is_refused(thing):
-    with raises(ph.InputError, type(thing).__name__):
+    with raises(ph.errors.InputError, type(thing).__name__):
         ph.plot(thing)
 
 
 def test_a_picture_of_where_a_system_stands_needs_its_state():
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         ph.plot(ARM, stress=True)

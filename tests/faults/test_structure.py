@@ -32,7 +32,7 @@ def oscillator(**changes):
     ],
 )
 def test_a_matrix_without_its_structure_is_refused_with_a_relative_number(name, matrix, said, form, scale):
-    with raises(ph.StructureError, said):
+    with raises(ph.errors.StructureError, said):
         oscillator(**{name: form(scale * np.array(matrix))})
 
 
@@ -55,12 +55,12 @@ def test_an_indefinite_energy_is_allowed_and_said():
     ],
 )
 def test_modes_need_a_positive_energy(E, name):
-    with raises(ph.InputError, name):
+    with raises(ph.errors.InputError, name):
         ph.modes(oscillator(E=E))
 
 
 def test_modes_need_velocities_before_stresses():
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         ph.modes(oscillator(split=-1))
 
 
@@ -75,31 +75,31 @@ def test_a_stress_of_negative_energy_makes_a_mode_grow():
 )
 @pytest.mark.parametrize("found", [(3, 3), (2, 3), (2,), (2, 2, 2)])
 def test_a_matrix_of_the_wrong_shape_is_told_the_right_one(name, shape, found):
-    with raises(ph.StructureError, name, found, shape):
+    with raises(ph.errors.StructureError, name, found, shape):
         oscillator(**{name: np.ones(found)})
 
 
 @pytest.mark.parametrize("name", ["E", "J", "R", "B", "G", "B_lam"])
 @pytest.mark.parametrize("matrix", ["x", None, [[1.0, 2.0], [3.0]], [["a", "b"], ["c", "d"]]], ids=repr)
 def test_what_is_no_matrix_is_refused_by_name(name, matrix):
-    with raises(ph.InputError, name):
+    with raises(ph.errors.InputError, name):
         oscillator(**{name: matrix})
 
 
 def test_a_complex_matrix_does_not_lose_its_imaginary_part():
-    with raises(ph.InputError, "J"):
+    with raises(ph.errors.InputError, "J"):
         oscillator(J=np.array([[0, 1j], [1j, 0]]))
 
 
 @pytest.mark.parametrize("split", [3, -2, 0.5, "1", None], ids=repr)
 def test_the_split_is_a_number_of_rows(split):
-    with raises(ph.StructureError, "split", repr(split)):
+    with raises(ph.errors.StructureError, "split", repr(split)):
         oscillator(split=split)
 
 
 @pytest.mark.parametrize(("name", "given"), [("rows", {"v": (1,), "s": (1,)}), ("rows", 2), ("ports", ["p"])])
 def test_names_come_as_a_layout(name, given):
-    with raises(ph.InputError, name):
+    with raises(ph.errors.InputError, name):
         oscillator(**{name: given})
 
 
@@ -112,46 +112,46 @@ VERBS = [ph.transformer, ph.gyrator]
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_ports_of_different_width_need_a_matrix(verb):
-    with raises(ph.InputError, "'one.p'", "'wide.p'"):
+    with raises(ph.errors.InputError, "'one.p'", "'wide.p'"):
         verb(ONE, "one.p", WIDE, "wide.p")
 
 
 @pytest.mark.parametrize("C", [np.eye(2), [1.0], 2.0], ids=repr)
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_coupling_of_the_wrong_shape_is_told_the_right_one(verb, C):
-    with raises(ph.InputError, "'one.p'", "'two.p'"):
+    with raises(ph.errors.InputError, "'one.p'", "'two.p'"):
         verb(ONE, "one.p", TWO, "two.p", C)
 
 
 @pytest.mark.parametrize("C", ["x", [["a"]]], ids=repr)
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_coupling_is_made_of_numbers(verb, C):
-    with raises(ph.InputError, "'one.p'", "'two.p'"):
+    with raises(ph.errors.InputError, "'one.p'", "'two.p'"):
         verb(ONE, "one.p", TWO, "two.p", C)
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_system_is_not_connected_to_itself(verb):
-    with raises(ph.PortError, "'one.v'"):
+    with raises(ph.errors.PortError, "'one.v'"):
         verb(ONE, "one.p", ONE, "one.p")
 
 
 def test_a_port_is_swapped_once():
-    with raises(ph.JointError, "'one.p'"):
+    with raises(ph.errors.JointError, "'one.p'"):
         ph.swap_causality(ph.swap_causality(ONE, "one.p"), "one.p")
 
 
 def test_a_transformer_takes_efforts():
-    with raises(ph.JointError, "'one.p'"):
+    with raises(ph.errors.JointError, "'one.p'"):
         ph.transformer(ph.swap_causality(ONE, "one.p"), "one.p", TWO, "two.p")
 
 
 def test_a_gyrator_does_not_take_two_flows():
-    with raises(ph.JointError, "'one.p'", "'two.p'"):
+    with raises(ph.errors.JointError, "'one.p'", "'two.p'"):
         ph.gyrator(ph.swap_causality(ONE, "one.p"), "one.p", ph.swap_causality(TWO, "two.p"), "two.p")
 
 
 def test_joints_on_stresses_are_not_eliminated():
     held = oscillator(G=[[0, 1.0]], multipliers=Layout({"l": (1,)}, "multiplier"))
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         ph.eliminate(held)

@@ -67,19 +67,19 @@ BIG = float(abs(BODY.K).max())
     ids=lambda g: "-".join(g) if isinstance(g, dict) else None,
 )
 def test_what_does_not_fit_is_said(given, name):
-    with raises(ph.InputError, name):
+    with raises(ph.errors.InputError, name):
         made(**given)
 
 
 def test_a_body_held_to_the_ground_is_found_out_with_six_numbers():
     K = changed(BODY.K, {(0, 0): BIG})
-    with raises(ph.InputError, "K"):
+    with raises(ph.errors.InputError, "K"):
         made(K=K)
 
 
 def test_a_body_on_soft_springs_is_found_out_by_its_frequencies():
     K = changed(BODY.K, {(3 * k, 3 * k): 1e-6 * BIG for k in ENDS["A"]})
-    with raises(ph.InputError, "K"):
+    with raises(ph.errors.InputError, "K"):
         made(K=K)
 
 
@@ -89,20 +89,20 @@ def test_a_body_on_soft_springs_is_found_out_by_its_frequencies():
     ids=["order", "unit", "axes"],
 )
 def test_coordinates_that_do_not_fit_the_stiffness_are_found_out(nodes):
-    with raises(ph.InputError, "nodes", "K"):
+    with raises(ph.errors.InputError, "nodes", "K"):
         made(nodes=nodes)
 
 
 def test_rows_in_another_order_are_found_out():
     by_axes = np.arange(3 * N).reshape(N, 3).T.ravel()  # all x, then all y, then all z
-    with raises(ph.InputError, "nodes", "dofs"):
+    with raises(ph.errors.InputError, "nodes", "dofs"):
         made(M=BODY.M[by_axes][:, by_axes], K=BODY.K[by_axes][:, by_axes])
     dofs = np.column_stack([by_axes // 3, by_axes % 3 + 1])
     assert made(M=BODY.M[by_axes][:, by_axes], K=BODY.K[by_axes][:, by_axes], dofs=dofs).coordinates
 
 
 def test_a_stiffness_that_is_not_positive_is_refused():
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         made(K=-BODY.K)
 
 
@@ -115,22 +115,22 @@ def test_an_interface_takes_nodes_with_all_displacements():
     given = beam(2)
     keep = np.setdiff1d(np.arange(18), [1])
     dofs = [(k // 6, k % 6 + 1) for k in keep]
-    with raises(ph.InputError, "'A'", "node 0"):
+    with raises(ph.errors.InputError, "'A'", "node 0"):
         Superelement.from_matrices(given.M[keep][:, keep], given.K[keep][:, keep], given.nodes, {"A": [0]}, dofs=dofs)
 
 
 def test_stresses_and_points_between_nodes_are_not_known():
     body = made()
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         body.shape.cauchy(BODY.nodes[:1])
-    with raises(ph.InputError, "0.05 m"):
+    with raises(ph.errors.InputError, "0.05 m"):
         body.shape.displacement(BODY.nodes[:1] + np.array([0.05, 0, 0]))
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         body.shape.rotation(BODY.nodes[:1].copy())
     assert body.shape.stress(BODY.nodes) == {}
 
 
 def test_a_report_is_asked_of_the_recipe_that_made_the_body():
     recipe = Superelement.from_matrices(BODY.M, BODY.K, BODY.nodes, ENDS, modes=3)
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         recipe.report(made())

@@ -6,6 +6,7 @@ from messages import raises
 from ties_zoo import alu, plate, rod, soft
 
 import phloat as ph
+from phloat.system.parts import Parts
 
 SHEET = ph.Sheet.rectangle(1.0, 1.0, material=soft, clamped="left").discretise((2, 2))
 BOX = ph.Solid.box(1.0, 1.0, 1.0, material=soft).discretise((1, 1, 1))
@@ -26,7 +27,7 @@ BOX = ph.Solid.box(1.0, 1.0, 1.0, material=soft).discretise((1, 1, 1))
     ],
 )
 def test_ties_and_loads_that_cannot_be_written(make, name):
-    with raises(ph.InputError, name):
+    with raises(ph.errors.InputError, name):
         make()
 
 
@@ -62,24 +63,40 @@ def test_ties_and_loads_that_cannot_be_written(make, name):
 )
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
 def test_connections_that_make_no_sense(bodies, joints, name):
-    with raises(ph.InputError, name):
-        ph.connect(bodies, joints=joints)
+    with raises(ph.errors.InputError, name):
+        ph.tie(bodies, joints)
 
 
 def test_boundaries_that_do_not_lie_on_each_other():
     short = ph.Sheet.rectangle(1.0, 0.5, material=soft).discretise((2, 1))
     skew = ph.Sheet.rectangle(1.0, 1.0, material=soft).discretise((2, 2))
-    with raises(ph.InputError, "'right'", "'top'"):
-        ph.connect({"a": SHEET, "b": skew}, joints=[ph.Tie("a.right", "b.top")])
-    with raises(ph.InputError, "0.5 of 1 m"):
-        ph.connect({"a": SHEET, "b": short}, joints=[ph.Tie("a.right", "b.left")])
+    with raises(ph.errors.InputError, "'right'", "'top'"):
+        ph.tie({"a": SHEET, "b": skew}, [ph.Tie("a.right", "b.top")])
+    with raises(ph.errors.InputError, "0.5 of 1 m"):
+        ph.tie({"a": SHEET, "b": short}, [ph.Tie("a.right", "b.left")])
 
 
-def test_gravity_and_planes_are_not_for_small_motions():
-    with raises(ph.InputError):
+def test_connect_tie_and_wire_name_each_other():
+    """Each takes bodies and connections of its own kind; the message names the function that takes the others."""
+    beam = ph.Beam(1.0, ph.Rectangle(0.1, 0.1), alu).discretise(1)
+    with raises(ph.errors.InputError, "'p'", "tie"):
         ph.connect({"p": plate(2)}, gravity=(0, 0, -9.81))
-    with raises(ph.InputError, "plane", "'xy'"):
-        ph.connect({"p": plate(2)}, plane="xy")
+    with raises(ph.errors.InputError, "Tie", "tie"):
+        ph.connect({"b": beam}, [ph.Tie("ground", "b.P")])
+    with raises(ph.errors.InputError, "Wire", "wire"):
+        ph.connect({"b": beam}, [ph.Wire("b.P", "b.C")])
+    with raises(ph.errors.InputError, "'l'", "wire"):
+        ph.connect({"l": beam.linear()}, [])
+    with raises(ph.errors.InputError, "Weld"):
+        ph.tie({"p": plate(2)}, [ph.Weld("ground", "p.left")])
+    with raises(ph.errors.InputError, "Weld"):
+        ph.wire({"b": beam}, [ph.Weld("ground", "b.P")])
+
+
+@pytest.mark.parametrize("options", [{"gravity": (0.0, 0.0, -9.81)}, {"plane": "xy"}, {"locked": ("p",)}])
+def test_gravity_planes_and_locks_are_not_for_small_motions(options):
+    with raises(ph.errors.InputError, next(iter(options))):
+        Parts({"p": plate(2).construction}, **options).connected()
 
 
 LINEAR = plate(2).linear(boundary=("right",))
@@ -94,7 +111,7 @@ LINEAR = plate(2).linear(boundary=("right",))
         ({"t_end": -1.0, "dt": 0.1}, "t_end"),
         ({"t_end": 1.0, "dt": 0.1, "u": {"left": 1.0}}, "'left'"),
         ({"t_end": 1.0, "dt": 0.1, "u": {"right": 1.0}}, "'right'"),
-        ({"t_end": 1.0, "dt": 0.1, "u": {"right": ph.position(lambda t: t)}}, "'right'"),
+        ({"t_end": 1.0, "dt": 0.1, "u": {"right": ph.prescribed_position(lambda t: t)}}, "'right'"),
         ({"t_end": 1.0, "dt": 0.1, "controller": 3}, "controller"),
         ({"t_end": 1.0, "dt": 0.1, "controller": lambda t, y: 3}, "returned 3"),
         ({"t_end": 1.0, "dt": 0.1, "controller": lambda t, y: {"left": 1.0}}, "'left'"),
@@ -108,13 +125,13 @@ LINEAR = plate(2).linear(boundary=("right",))
     ],
 )
 def test_runs_that_cannot_be(options, name):
-    with raises(ph.InputError, name):
+    with raises(ph.errors.InputError, name):
         ph.simulate(LINEAR, **options)
 
 
 def test_a_state_of_a_system_is_no_start():
     system = ph.connect({"b": ph.Beam(1.0, ph.Rectangle(0.1, 0.1), alu).discretise(1)}, plane="xy")
-    with raises(ph.InputError, "State"):
+    with raises(ph.errors.InputError, "State"):
         ph.simulate(LINEAR, ph.place(system), t_end=1.0, dt=0.1)
 
 
@@ -126,10 +143,10 @@ def test_names_that_a_result_does_not_have():
         (lambda: result.energy_of("rod"), "'rod'"),
         (lambda: result.at(2.0), "2 s"),
     ]:
-        with raises(ph.InputError, name):
+        with raises(ph.errors.InputError, name):
             ask()
 
 
 def test_a_boundary_port_is_named_in_a_tuple():
-    with raises(ph.InputError, "'right'"):
+    with raises(ph.errors.InputError, "'right'"):
         plate(2).linear(boundary="right")

@@ -58,13 +58,13 @@ WRONG = [
 def load(text: str, tmp_path, *arguments, **options) -> ph.System:
     path = tmp_path / "robot.urdf"
     path.write_text(text)
-    return ph.load_urdf(path, *arguments, **options)
+    return ph.io.load_urdf(path, *arguments, **options)
 
 
 @pytest.mark.parametrize(("old", "new", "line", "name"), WRONG)
 def test_a_wrong_robot_is_refused_with_its_line(old, new, line, name, tmp_path):
     assert old in GOOD
-    with raises(ph.FileError, name) as caught:
+    with raises(ph.errors.FileError, name) as caught:
         load(GOOD.replace(old, new, 1), tmp_path)
     assert caught.value.line == line
     assert caught.value.file == "robot.urdf"
@@ -91,7 +91,7 @@ alu = ph.Material(E=70e9, rho=2700.0)
     ],
 )
 def test_beams_that_do_not_fit_are_refused(beams, name, tmp_path):
-    with raises(ph.InputError, name):
+    with raises(ph.errors.InputError, name):
         load(GOOD, tmp_path, beams)
 
 
@@ -102,22 +102,22 @@ def test_a_joint_beside_a_beam_is_refused(tmp_path):
       <link name="c"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
       <joint name="three" type="fixed"><parent link="a"/><child link="c"/><origin xyz="0.1 0.1 0"/></joint></robot>"""
     )
-    with raises(ph.InputError, "'three'", "'a'"):
+    with raises(ph.errors.InputError, "'three'", "'a'"):
         load(more, tmp_path, {"a": {"section": ph.Circle(0.01), "material": alu}})
 
 
 def test_an_end_link_needs_a_length(tmp_path):
     text = GOOD.replace('<link name="b"><inertial>', '<link name="b"><inertial><origin xyz="0 0 0.1"/>')
-    with raises(ph.InputError, "'b'"):
+    with raises(ph.errors.InputError, "'b'"):
         load(text, tmp_path, {"b": {"section": ph.Circle(0.01), "material": alu}})
 
 
 def test_no_robot_at_all(tmp_path):
-    with raises(ph.InputError, "none.urdf"):
-        ph.load_urdf(tmp_path / "none.urdf")
-    with raises(ph.FileError, "robot.urdf", "<world>"):
+    with raises(ph.errors.InputError, "none.urdf"):
+        ph.io.load_urdf(tmp_path / "none.urdf")
+    with raises(ph.errors.FileError, "robot.urdf", "<world>"):
         load("<world/>", tmp_path)
-    with raises(ph.InputError, "'base'"):
+    with raises(ph.errors.InputError, "'base'"):
         load('<robot><link name="base"/></robot>', tmp_path)
-    with raises(ph.FileError, "100"):
+    with raises(ph.errors.FileError, "100"):
         load("<robot>" + "<a>" * 200 + "</a>" * 200 + "</robot>", tmp_path)

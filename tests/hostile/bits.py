@@ -90,7 +90,7 @@ def linear(_: Path) -> Bits:
     plant = ph.linearise(system, ph.equilibrium(system, ph.place(system, {"a.theta": -1.5, "b.theta": -1.5})))
     free = ph.eliminate(plant.with_ports("shoulder", "elbow"))
     modes, omega = ph.modes(plant), np.geomspace(1.0, 1e3, 40)
-    small = ph.reduce_to_tolerance(free, tolerance=1e-3, band=(1.0, 500.0))
+    small = ph.reduction.reduce_to_tolerance(free, tolerance=1e-3, band=(1.0, 500.0))
     out: Bits = [modes.omega, modes.poles, modes.shape(2, "a"), small.E.toarray(), small.J.toarray(), small.R.toarray()]
     return [*out, *(ph.response(x, "shoulder", "elbow", omega=omega).values for x in (free, small))]
 
@@ -101,12 +101,12 @@ def linear_meshes(_: Path, cells: int = 6) -> Bits:
     hinged = ph.linearise(system, ph.settle(system, ph.place(system))).with_ports("hinge")
     plant = ph.eliminate(hinged)
     bases = [
-        ph.krylov_basis(plant, shifts=[1.0, 100.0]),
-        ph.modal_basis(plant, count=8),
-        ph.balanced_basis(plant, order=10, decay=1.0),
+        ph.reduction.krylov_basis(plant, shifts=[1.0, 100.0]),
+        ph.reduction.modal_basis(plant, count=8),
+        ph.reduction.balanced_basis(plant, order=10, decay=1.0),
     ]
     out: Bits = [ph.modes(plant).omega, ph.zeros(plant, "hinge")]
-    for small in (ph.project(plant, basis) for basis in bases):
+    for small in (ph.reduction.project(plant, basis) for basis in bases):
         out += [small.E.toarray(), small.J.toarray()]
     return out
 
@@ -128,7 +128,7 @@ def many_modes(_: Path) -> Bits:
 def page(folder: Path) -> Bits:
     result = moved(arm(), {"a.omega": 1.0}, u={"elbow": twist})
     ph.to_html(result, folder / "page.html", u={"elbow": twist})
-    ph.save_model(result.system, folder / "arm.json")
+    ph.io.save_model(result.system, folder / "arm.json")
     return [(folder / "page.html").read_bytes(), (folder / "arm.json").read_bytes()]
 
 
@@ -149,7 +149,7 @@ def unpacked(file: Path) -> bytes:
 
 
 def ensemble(where: Path, workers: int = 1) -> Bits:
-    varied = {"a.material.E": ph.normal(2.1e11, 1e10), "spring.stiffness": ph.uniform(1.0, 3.0)}
+    varied = {"a.material.E": ph.random.normal(2.1e11, 1e10), "spring.stiffness": ph.random.uniform(1.0, 3.0)}
     many = ph.ensemble(arm(), varied, 6, t_end=0.02, dt=1e-3, output=ended, workers=workers, save=where / "many")
     return [*many.parameters.values(), *many.outputs.values()]
 

@@ -20,10 +20,10 @@ import numpy as np
 import yaml
 
 import phloat as ph
-from phloat.files.model_files import read_model
+from phloat.files.model_files import parse_model
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "models"
-SENTENCES = (ph.InputError, ph.AccuracyError, ph.ConvergenceError)
+SENTENCES = (ph.errors.InputError, ph.errors.AccuracyError, ph.errors.ConvergenceError)
 MEMORY = 3 * 2**30  # of addresses, beyond those of the start
 BUILT = 2  # one in so many of the models that could be read is connected and placed, too
 
@@ -46,9 +46,9 @@ class Models:
 
     def __call__(self, chance: Random) -> None:
         text, name = mutations.structured(DATA[chance.choice(list(DATA))], chance)
-        self.touched(read_model(text, name, folder=EXAMPLES), chance)
+        self.touched(parse_model(text, name, folder=EXAMPLES), chance)
 
-    def touched(self, model: ph.Model, chance: Random) -> None:
+    def touched(self, model: ph.io.Model, chance: Random) -> None:
         if chance.randrange(BUILT) == 0 and isinstance(model.system, ph.System):
             _ = model.state, model.controller
 
@@ -61,7 +61,7 @@ class Texts(Models):
         data, name = some or mutations.torn(TEXTS[chance.choice(list(TEXTS))].encode(), chance)
         path = self.folder / name
         path.write_bytes(data)
-        self.touched(ph.load_model(path), chance)
+        self.touched(ph.io.load_model(path), chance)
 
 
 class Runs:
@@ -87,9 +87,9 @@ class Runs:
             (self.folder / name).write_bytes(data)
         kind = chance.randrange(5)
         if kind < 3:
-            result = ph.load_result(self.folder)
+            result = ph.io.load_result(self.folder)
         elif kind == 3:
-            result = ph.load_run(self.folder, self.system)
+            result = ph.io.load_result(self.folder, self.system)
         else:
             result = ph.resume(self.folder, self.system, t_end=chance.choice([None, 0.61]))
         _ = len(result), result["a.theta"], repr(result), result.energy
@@ -108,7 +108,7 @@ class Ensembles:
             {"a": ph.PointMass(2.0).discretise()}, [ph.Force("a.P", along=(1, 0, 0), name="push")], plane="xy"
         )
         run = {"t_end": 2.0, "dt": 0.5, "u": {"push": 3.0}, "output": way, "workers": 1}
-        ph.ensemble(mass, {"a.mass": ph.uniform(1.0, 2.0)}, 20, save=good, **run)
+        ph.ensemble(mass, {"a.mass": ph.random.uniform(1.0, 2.0)}, 20, save=good, **run)
         self.files, self.bombs = mutations.bare(good), [mutations.bomb()]
         self.folder.mkdir()
 
@@ -117,7 +117,7 @@ class Ensembles:
             file.unlink()
         for name, data in mutations.damaged(self.files, chance, self.bombs).items():
             (self.folder / name).write_bytes(data)
-        found = ph.load_ensemble(self.folder)
+        found = ph.io.load_ensemble(self.folder)
         _ = len(found), found.missing, str(found), found.parameters
 
 

@@ -55,7 +55,7 @@ def go_on(case: str, folder: Path) -> ph.Result:
     """The run of a folder, from wherever it stands; where nothing of it was written, from its start."""
     system, given, asked = CASES[case]
     if finished(folder):
-        return ph.load_run(folder, system)
+        return ph.io.load_result(folder, system)
     if (folder / "run.json").exists():
         return ph.resume(folder, system, **given)
     return ph.simulate(system, started(system), save=folder, **given, **asked)

@@ -53,16 +53,16 @@ def full(monkeypatch: pytest.MonkeyPatch, room: int, code: int = errno.ENOSPC) -
 @pytest.mark.parametrize("room", [30, 37, 45, 60, 84])
 def test_a_disk_that_fills_up_keeps_what_was_written_and_goes_on_later(tmp_path, monkeypatch, plain, room):
     folder = tmp_path / "run"
-    with monkeypatch.context() as patch, raises(ph.SaveError, "No space left"):
+    with monkeypatch.context() as patch, raises(ph.errors.SaveError, "No space left"):
         full(patch, room)
         ph.simulate(SYSTEM, STATE, save=folder, **TASK)
     assert not list(folder.glob("*.part"))
     assert not (folder / "lock").exists()
-    part = ph.load_run(folder, SYSTEM)
+    part = ph.io.load_result(folder, SYSTEM)
     assert 0 < len(part) < len(plain)
     assert not part.info["finished"]
     np.testing.assert_array_equal(part.e, plain.e[: len(part)])
-    with monkeypatch.context() as patch, raises(ph.SaveError, "No space left"):
+    with monkeypatch.context() as patch, raises(ph.errors.SaveError, "No space left"):
         full(patch, 5)
         ph.resume(folder, SYSTEM)
     whole = ph.resume(folder, SYSTEM)
@@ -73,7 +73,7 @@ def test_a_disk_that_fills_up_keeps_what_was_written_and_goes_on_later(tmp_path,
 @pytest.mark.parametrize("room", range(0, 12, 3))
 def test_a_disk_full_at_once_leaves_the_folder_free(tmp_path, monkeypatch, plain, room):
     folder = tmp_path / "run"
-    with monkeypatch.context() as patch, raises(ph.SaveError, "No space left"):
+    with monkeypatch.context() as patch, raises(ph.errors.SaveError, "No space left"):
         full(patch, room)
         ph.simulate(SYSTEM, STATE, save=folder, **TASK)
     np.testing.assert_array_equal(ph.simulate(SYSTEM, STATE, save=folder, **TASK).e, plain.e)
@@ -88,7 +88,7 @@ ph.simulate(t.SYSTEM, t.STATE, t_end=0.01, dt=1e-3)  # what is compiled is there
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
     ph.simulate(t.SYSTEM, t.STATE, t_end=1.5, dt=1e-3, save=sys.argv[1])
-except ph.SaveError as error:
+except ph.errors.SaveError as error:
     print(error)
 """
 
@@ -113,10 +113,10 @@ def test_files_that_may_not_grow_are_said(tmp_path):
 def test_a_folder_that_cannot_be_is_said(tmp_path, plain, verb):
     (tmp_path / "file").write_text("mine")
     for folder in (tmp_path / "file" / "run", tmp_path / ("long" * 100), tmp_path / "a\0b"):
-        with raises(ph.SaveError):
-            ph.save(plain, folder) if verb == "save" else ph.simulate(SYSTEM, STATE, save=folder, **TASK)
-    with raises(ph.InputError, "file'"):
-        ph.save(plain, tmp_path / "file")
+        with raises(ph.errors.SaveError):
+            ph.io.save_result(plain, folder) if verb == "save" else ph.simulate(SYSTEM, STATE, save=folder, **TASK)
+    with raises(ph.errors.InputError, "file'"):
+        ph.io.save_result(plain, tmp_path / "file")
     assert (tmp_path / "file").read_text() == "mine"
 
 
@@ -131,16 +131,19 @@ def test_a_read_only_folder_is_said_and_can_be_read(tmp_path, monkeypatch, plain
 
     monkeypatch.setattr("phloat.motion.saving.files.open", refused, raising=False)
     monkeypatch.setattr("phloat.motion.saving.files.open", refused, raising=False)
-    np.testing.assert_array_equal(ph.load_run(folder, SYSTEM).e, plain.e)
-    for write in (lambda: ph.resume(folder, SYSTEM, t_end=2.0), lambda: ph.save(plain, folder, overwrite=True)):
-        with raises(ph.SaveError, "Read-only"):
+    np.testing.assert_array_equal(ph.io.load_result(folder, SYSTEM).e, plain.e)
+    for write in (
+        lambda: ph.resume(folder, SYSTEM, t_end=2.0),
+        lambda: ph.io.save_result(plain, folder, overwrite=True),
+    ):
+        with raises(ph.errors.SaveError, "Read-only"):
             write()
-    np.testing.assert_array_equal(ph.load_run(folder, SYSTEM).e, plain.e)
+    np.testing.assert_array_equal(ph.io.load_result(folder, SYSTEM).e, plain.e)
 
 
 def test_a_save_error_is_an_error_of_input_and_of_the_system():
-    assert issubclass(ph.SaveError, ph.InputError)
-    assert issubclass(ph.SaveError, OSError)
+    assert issubclass(ph.errors.SaveError, ph.errors.InputError)
+    assert issubclass(ph.errors.SaveError, OSError)
 
 
 # --- two in one folder ------------------------------------------------------------------------------------------------
@@ -173,11 +176,11 @@ def test_two_processes_do_not_write_one_folder_and_the_lock_of_a_dead_one_is_non
         for write in (
             lambda: ph.resume(folder, SYSTEM, controller=lambda t, y: {}),
             lambda: ph.simulate(SYSTEM, STATE, save=folder, **TASK),
-            lambda: ph.save(plain, folder, overwrite=True),
+            lambda: ph.io.save_result(plain, folder, overwrite=True),
         ):
-            with raises(ph.SaveError, process.pid, golden=False):
+            with raises(ph.errors.SaveError, process.pid, golden=False):
                 write()
-        assert 0 < len(ph.load_run(folder, SYSTEM)) < 100  # reading is free
+        assert 0 < len(ph.io.load_result(folder, SYSTEM)) < 100  # reading is free
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
@@ -192,5 +195,5 @@ def test_a_run_inside_a_run_does_not_write_its_folder(tmp_path):
     def nested(t, y):
         ph.simulate(SYSTEM, STATE, save=tmp_path / "run", **TASK)
 
-    with raises(ph.SaveError, os.getpid(), golden=False):
+    with raises(ph.errors.SaveError, os.getpid(), golden=False):
         ph.simulate(SYSTEM, STATE, save=tmp_path / "run", controller=nested, **TASK)

@@ -61,19 +61,19 @@ SOLID = f"phloat: 1\nbodies: {{p: {{solid: {{SHAPE, material: {STEEL}}}, cells: 
     ],
 )
 def test_huge_counts_are_refused_before_they_cost_anything(text, name):
-    with raises(ph.FileError, name) as caught:
-        ph.read_model(text)
+    with raises(ph.errors.FileError, name) as caught:
+        ph.io.parse_model(text)
     assert caught.value.line > 1
 
 
 def test_thin_shapes_are_counted_as_they_are_meshed():
     thin = SOLID.replace("SHAPE", "box: {a: 1, b: 0.1, c: 0.01}").replace("cells: 4", "cells: 200")
-    assert ph.read_model(thin).parts is not None
+    assert ph.io.parse_model(thin).parts is not None
 
 
 def test_steps_that_cannot_be_counted_are_said_of_the_file():
-    with raises(ph.FileError, "1.0e+18") as caught:
-        ph.run(ph.read_model(MODEL.replace("dt: 1 ms", "dt: 1e-20")))
+    with raises(ph.errors.FileError, "1.0e+18") as caught:
+        ph.io.run_model(ph.io.parse_model(MODEL.replace("dt: 1 ms", "dt: 1e-20")))
     assert caught.value.key.startswith("simulate")
 
 
@@ -82,8 +82,8 @@ def test_a_wrong_joint_among_thousands_is_found_soon(monkeypatch):
     text = MODEL.replace("simulate:", f"{good}\n  wrong: {{joint spring: henge, stiffness: 1}}\nsimulate:")
     connected, calls = Parts.connected, []
     monkeypatch.setattr(Parts, "connected", lambda *given: calls.append(given) or connected(*given))
-    with raises(ph.FileError, "'henge'") as caught:
-        _ = ph.read_model(text).system
+    with raises(ph.errors.FileError, "'henge'") as caught:
+        _ = ph.io.parse_model(text).system
     assert caught.value.key == "joints.wrong.joint spring"
     assert len(calls) < 20  # and not a thousand
 
@@ -94,13 +94,13 @@ def test_a_wrong_joint_among_thousands_is_found_soon(monkeypatch):
 def test_yaml_bombs_end_at_a_number_of_values():
     lines = ["phloat: 1", "a: &a [x, x, x, x, x, x, x, x, x]"]
     lines += [f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in zip("abcdefgh", "bcdefghi", strict=True)]
-    with raises(ph.FileError, MAX_NODES):
-        ph.read_model("\n".join(lines))
+    with raises(ph.errors.FileError, MAX_NODES):
+        ph.io.parse_model("\n".join(lines))
     merged = "phloat: 1\na: &a {x: 1}\n" + "".join(
         f"m{k}: &m{k} {{<<: [{', '.join(['*a'] * 500)}]}}\n" for k in range(900)
     )
-    with raises(ph.FileError):
-        ph.read_model(merged)
+    with raises(ph.errors.FileError):
+        ph.io.parse_model(merged)
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_yaml_bombs_end_at_a_number_of_values():
 )
 @pytest.mark.parametrize("name", ["model.yaml", "model.json"])
 def test_depth_ends_in_a_sentence(text, name):
-    with raises(ph.FileError):
-        ph.read_model(text, name)
+    with raises(ph.errors.FileError):
+        ph.io.parse_model(text, name)
 
 
 def test_archives_that_unpack_to_more_than_they_may_are_not_unpacked(tmp_path):
@@ -119,8 +119,8 @@ def test_archives_that_unpack_to_more_than_they_may_are_not_unpacked(tmp_path):
         read_npz(tmp_path / "a.npz")
     text = SOLID.replace("SHAPE", "mesh: a.npz").replace(", cells: 4", "")
     (tmp_path / "model.yaml").write_text(text)
-    with raises(ph.FileError, "a.npz"):
-        _ = ph.load_model(tmp_path / "model.yaml").system
+    with raises(ph.errors.FileError, "a.npz"):
+        _ = ph.io.load_model(tmp_path / "model.yaml").system
 
 
 @pytest.mark.parametrize("k", range(len(mutations.ARRAYS)))
@@ -171,19 +171,19 @@ def test_files_outside_the_folder_of_a_model_are_not_opened(tmp_path, path):
     os.symlink(tmp_path / "secret.msh", folder / "link.msh")
     os.symlink(tmp_path, folder / "inside")
     (folder / "model.yaml").write_text(SOLID.replace("SHAPE", f'mesh: "{path}"').replace(", cells: 4", ""))
-    with raises(ph.FileError) as caught:
-        _ = ph.load_model(folder / "model.yaml").system
+    with raises(ph.errors.FileError) as caught:
+        _ = ph.io.load_model(folder / "model.yaml").system
     assert "secret words" not in str(caught.value)
     assert "root:" not in str(caught.value)
 
 
 def test_a_run_is_opened_from_its_own_folder_whatever_it_says(tmp_path, monkeypatch):
     monkeypatch.setattr(recorder, "SECONDS", 0.0)
-    ph.run(ph.read_model(MODEL), save=tmp_path / "run")
+    ph.io.run_model(ph.io.parse_model(MODEL), save=tmp_path / "run")
     said = json.loads((tmp_path / "run" / "run.json").read_text())
     (tmp_path / "other.json").write_text("{}")
     (tmp_path / "run" / "run.json").write_text(json.dumps(said | {"model": {"file": "../other.json", "why": None}}))
-    assert len(ph.load_result(tmp_path / "run")) == 11  # model.json, as always
+    assert len(ph.io.load_result(tmp_path / "run")) == 11  # model.json, as always
 
 
 # --- names with markup ------------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ NAMES = [
 def named(name: str) -> ph.System:
     data = {"phloat": 1, "plane": "xy", "bodies": {name: {"rigid body": {"mass": 1, "inertia": [1, 1, 1]}}}}
     data |= {"joints": {f"{name} pin": {"revolute": ["ground", f"{name}.P"]}}, "gravity": [0, -9.81, 0]}
-    return ph.read_model(json.dumps(data), "model.json").system
+    return ph.io.parse_model(json.dumps(data), "model.json").system
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -53,7 +53,7 @@ def table(path: Path) -> tuple[list[str], np.ndarray]:
 def short_run() -> ph.Result:
     """The crank-slider of the file, as a script would have it."""
     pin = {"crank pin": lambda t: 22.5 * np.array([-np.sin(150 * t), np.cos(150 * t)])}
-    system = ph.load_model(CRANK).system
+    system = ph.io.load_model(CRANK).system
     state = ph.set_moving(system, ph.place(system, {"rod.r_P": (0.15, 0.0)}), u=pin)
     return ph.simulate(system, state, 2e-3, dt=1e-4, u=pin)
 
@@ -71,10 +71,10 @@ def test_run_leaves_the_numbers_of_python_in_a_folder(asked):
     assert found["energy"]["residual"] < 1e-11
     folder = Path(found["folder"])
     assert folder == Path("crank_slider.run")
-    np.testing.assert_array_equal(ph.load_result(folder).t, result.t)
+    np.testing.assert_array_equal(ph.io.load_result(folder).t, result.t)
     heads, rows = table(folder / "outputs.csv")
     assert heads == ["t", "bending"]
-    np.testing.assert_array_equal(rows[:, 1], ph.load_result(folder).displacement("rod", s=0.5)[:, 1])
+    np.testing.assert_array_equal(rows[:, 1], ph.io.load_result(folder).displacement("rod", s=0.5)[:, 1])
     assert found["series"]["bending"]["last"] == rows[-1, 1]
     assert (folder / "crank_slider.yaml").read_text(encoding="utf-8") == Path(CRANK).read_text(encoding="utf-8")
     saved = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
@@ -98,8 +98,8 @@ def test_runs_never_take_the_place_of_others_unless_told(asked):
     assert names == ["crank_slider.run", "crank_slider.run-2", "crank_slider.run-3"]
     found = asked("run", CRANK, "--t-end", "1ms", "--dt", "100us", "--no-page", "--overwrite")
     assert (found["folder"], found["times"]) == ("crank_slider.run", 11)
-    assert len(ph.load_result("crank_slider.run")) == 11
-    assert len(ph.load_result("crank_slider.run-2")) == 21
+    assert len(ph.io.load_result("crank_slider.run")) == 11
+    assert len(ph.io.load_result("crank_slider.run-2")) == 21
 
 
 def test_a_run_goes_on_beyond_its_end_as_one_that_never_stopped(asked):
@@ -108,7 +108,7 @@ def test_a_run_goes_on_beyond_its_end_as_one_that_never_stopped(asked):
     whole = asked("run", CRANK, *SHORT, "-o", "two", "--no-page", "--threads", "2")
     assert on["outputs"] == whole["outputs"]
     assert on["energy"]["end"] == whole["energy"]["end"]
-    np.testing.assert_array_equal(ph.load_result("one").e, ph.load_result("two").e)
+    np.testing.assert_array_equal(ph.io.load_result("one").e, ph.io.load_result("two").e)
 
 
 def test_a_linear_model_runs_too(asked, monkeypatch):
@@ -116,8 +116,8 @@ def test_a_linear_model_runs_too(asked, monkeypatch):
     text = (MODELS / "plate_with_rod.yaml").read_text(encoding="utf-8").replace("cells: 16", "cells: 2")
     Path("plate.yaml").write_text(text, encoding="utf-8")
     found = asked("run", "plate.yaml", "--t-end", "1ms")
-    with warns(ph.UnfeltMotionWarning):
-        result = ph.run(ph.load_model("plate.yaml"))
+    with warns(ph.errors.UnfeltMotionWarning):
+        result = ph.io.run_model(ph.io.load_model("plate.yaml"))
     at = np.abs(result.t - 1e-3).argmin()
     assert found["energy"]["end"] == pytest.approx(result.energy[at], rel=1e-9)
     assert found["energy"]["residual"] < 1e-12
@@ -131,7 +131,7 @@ def test_a_linear_model_runs_too(asked, monkeypatch):
 def test_modes_are_those_of_python_in_every_form(asked):
     file = str(MODELS / "satellite.yaml")
     found = asked("modes", file, "--count", "8", "-o", "m.csv", "-o", "m.json", "-o", "m.html", "-o", "m.svg")
-    model = ph.load_model(file)
+    model = ph.io.load_model(file)
     modes = ph.modes(ph.linearise(model.system, model.state), 8)
     assert [mode["omega"] for mode in found["modes"]] == modes.omega.tolist()
     np.testing.assert_allclose([mode["hertz"] for mode in found["modes"]], modes.omega / (2 * np.pi), rtol=1e-15)
@@ -161,7 +161,7 @@ def test_modes_along_the_crank_are_the_published_ones(asked):
 def test_modes_say_how_they_are_damped(asked, capsys):
     file = str(MODELS / "flexible_arm.yaml")
     found = asked("modes", file, "--count", "4")
-    model = ph.load_model(file)
+    model = ph.io.load_model(file)
     poles = ph.modes(ph.linearise(model.system, model.state), 4).poles[2:]  # two are rigid
     np.testing.assert_allclose([m["damping"] for m in found["modes"]][2:], -poles.real / np.abs(poles), rtol=1e-12)
     main(["modes", file, "--count", "4"])
@@ -171,7 +171,7 @@ def test_modes_say_how_they_are_damped(asked, capsys):
 def test_a_response_is_that_of_python_with_its_peaks(asked):
     file = str(MODELS / "flexible_arm.yaml")
     found = asked("response", file, "-o", "bode.csv", "-o", "bode.pdf")
-    there = ph.run_response(ph.load_model(file))
+    there = ph.io.run_response(ph.io.load_model(file))
     values = np.array(found["real"]) + 1j * np.array(found["imag"])
     np.testing.assert_array_equal(values, there.values)
     peak = next(p for p in found["peaks"] if (p["output"], p["input"]) == ("elbow", "elbow"))
@@ -189,15 +189,15 @@ def test_a_sweep_has_the_statistics_of_python_and_goes_on_where_it_was(asked):
     text = Path(CRANK).read_text(encoding="utf-8").replace("53.333333333333336 ms, dt: 20 us", "1 ms, dt: 100 us")
     Path("short.yaml").write_text(text, encoding="utf-8")
     found = asked("sweep", "short.yaml", "--samples", "4", "--workers", "1")
-    runs = ph.load_ensemble(found["folder"])
+    runs = ph.io.load_ensemble(found["folder"])
     assert found["samples"] == len(runs) == 4 and not found["failed"]
     assert found["outputs"]["largest bending"]["mean"] == pytest.approx(runs.mean()["largest bending"], rel=1e-14)
     assert found["outputs"]["largest bending"]["std"] == pytest.approx(runs.std()["largest bending"], rel=1e-9)
     heads, rows = table(Path(found["table"]))
     assert heads == ["sample", "rod.material.E", "slider.mass", "largest bending"]
     np.testing.assert_array_equal(rows[:, 3], runs["largest bending"])
-    model = ph.load_model("short.yaml")
-    changed = ph.changed(model.system, {name: runs[name][2] for name in ("rod.material.E", "slider.mass")})
+    model = ph.io.load_model("short.yaml")
+    changed = ph.with_parameters(model.system, {name: runs[name][2] for name in ("rod.material.E", "slider.mass")})
     again = ph.simulate(changed, ph.State(changed.bodies, changed.layout, model.state.e), 1e-3, dt=1e-4, u=model.inputs)
     assert rows[2, 3] == pytest.approx(again.displacement("rod", s=0.5)[:, 1].max(), rel=1e-9)
     before = {f.name: f.stat().st_mtime_ns for f in Path(found["folder"]).glob("piece*")}
@@ -260,7 +260,7 @@ def test_check_draws_pictures_and_a_sketch(capsys):
 
 
 def test_a_sketch_has_dots_where_bodies_are():
-    model = ph.load_model(MODELS / "double_pendulum.yaml")
+    model = ph.io.load_model(MODELS / "double_pendulum.yaml")
     level = sketch(model.system, model.state, 20, 5)
     assert len(level) == 1 and level[0][0] == "o" and level[0][10] == "o" and len(level[0]) == 20
     state = ph.place(model.system, {"upper.theta": np.pi / 2, "lower.theta": np.pi / 2})
@@ -340,7 +340,7 @@ def test_copied_examples_have_what_they_need_and_are_the_same(asked):
     assert Path("here/link.msh").read_bytes() == (MODELS / "link.msh").read_bytes()
     schema = re.search(r"\$schema=(\S+)", Path("here/robot_link.yaml").read_text(encoding="utf-8"))[1]
     assert json.loads(Path("here", schema).read_text(encoding="utf-8"))["title"] == "phloat model"
-    original, copy = (ph.load_model(f / "solid_pendulum.json") for f in (MODELS, Path("here")))
+    original, copy = (ph.io.load_model(f / "solid_pendulum.json") for f in (MODELS, Path("here")))
     np.testing.assert_array_equal(original.state.e, copy.state.e)
     everything = asked("examples", "--all", "-o", "all")["copied"]
     assert len(everything) >= 30 and all(Path(f).exists() for f in everything)

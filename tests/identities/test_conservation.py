@@ -255,7 +255,7 @@ def psi_rate(t: float) -> float:
 def test_a_driven_hinge_stands_where_it_is_told(by, kind, plane):
     """The angle equals ψ(t) through several turns: to round-off by position, to that of its integral by rate."""
     system = ph.drive(pair("revolute", kind, plane), "j")
-    u = {"j": psi_rate if by == "rate" else ph.position(psi, rate=psi_rate)}
+    u = {"j": psi_rate if by == "rate" else ph.prescribed_position(psi, rate=psi_rate)}
     state = ph.set_moving(system, ph.place(system, {"j.angle": 0.0}), u=u)
     result = ph.simulate(system, state, 2.0, dt=1e-2, u=u)
     assert psi(2.0) > 4 * np.pi
@@ -268,7 +268,7 @@ def test_a_driven_hinge_stands_where_it_is_told(by, kind, plane):
 @pytest.mark.parametrize("by", ["rate", "position"])
 def test_a_driven_slide_stands_where_it_is_told(by, plane):
     system = ph.drive(pair("prismatic", "beam", plane), "j")
-    u = {"j": psi_rate if by == "rate" else ph.position(psi, rate=psi_rate)}
+    u = {"j": psi_rate if by == "rate" else ph.prescribed_position(psi, rate=psi_rate)}
     state = ph.set_moving(system, ph.place(system, {"j.slide": 0.0}), u=u)
     result = ph.simulate(system, state, 1.0, dt=1e-2, u=u)
     np.testing.assert_allclose(result["j.slide"], [psi(t) for t in result.t], atol=1e-7 if by == "rate" else ROUND_OFF)
@@ -291,7 +291,9 @@ def test_a_driven_point_goes_where_it_is_told(by, plane):
     body = thing("beam")
     system = ph.connect({"a": body}, [ph.Drive("ground", "a.C", name="hand")], gravity=(0, -9.81, 0), plane=plane)
     drive = (
-        (lambda t: speed(t)[:n]) if by == "rate" else ph.position(lambda t: where(t)[:n], rate=lambda t: speed(t)[:n])
+        (lambda t: speed(t)[:n])
+        if by == "rate"
+        else ph.prescribed_position(lambda t: where(t)[:n], rate=lambda t: speed(t)[:n])
     )
     state = ph.place(system, {"a.r_P": [-1.3, 0.0, 0.0][:n]})
     result = ph.simulate(system, ph.set_moving(system, state, u={"hand": drive}), 1.0, dt=5e-3, u={"hand": drive})
@@ -321,7 +323,7 @@ def test_a_driven_frame_goes_where_it_is_told(by):
     def rate(t: float) -> np.ndarray:
         return np.concatenate([speed(t), turning(t)])
 
-    drive = rate if by == "rate" else ph.position(lambda t: (where(t), turned(t)), rate=rate)
+    drive = rate if by == "rate" else ph.prescribed_position(lambda t: (where(t), turned(t)), rate=rate)
     state = ph.set_moving(system, ph.place(system, {"a.r_P": where(0), "a.A_IB": turned(0)}), u={"hand": drive})
     result = ph.simulate(system, state, 1.0, dt=5e-3, u={"hand": drive})
     close = 1e-6 if by == "rate" else ROUND_OFF  # fourth order in the step

@@ -169,14 +169,14 @@ def test_the_same_controller_runs_on_reduced_full_and_nonlinear_plants():
 
 
 def test_a_controller_connects_like_any_other_system():
-    """Wire in connect is the loop that closed(…) makes, whatever the order of its rows."""
+    """wire(…) makes the same loop as closed_loop(…), whatever the order of its rows."""
     mass = ph.RigidBody(2.0, np.eye(3)).discretise()
     slide = [ph.Prismatic("ground", "m.P", axis=(1, 0, 0), name="p"), ph.JointSpring("p", stiffness=8.0)]
     system = ph.connect({"m": mass}, slide)
     plant = ph.eliminate(ph.linearise(system, ph.place(system)).with_ports("p"))
-    passive = ph.passive_pid("p", damping=0.7, stiffness=3.0, name="c")
-    loop = ph.closed_loop(plant, passive)
-    by_hand = ph.connect(
+    passive = ph.control.passive_pid("p", damping=0.7, stiffness=3.0, name="c")
+    loop = ph.control.closed_loop(plant, passive)
+    by_hand = ph.wire(
         {"plant": plant, "c": passive.system},
         [ph.Wire(f"c.{w.controller}", f"plant.{w.plant}", w.gain) for w in passive.wires],
     )

@@ -8,10 +8,7 @@ from kernel_zoo import as_written
 
 import phloat as ph
 from phloat.motion.inputs.inputs import Inputs
-from phloat.motion.kernel import admittance, newton, step
-from phloat.motion.kernel import body as of_body
-from phloat.motion.kernel import partition as ranges
-from phloat.motion.kernel import tables as t
+from phloat.motion.kernel import admittance, body as of_body, newton, partition as ranges, step, tables as t
 from phloat.motion.kernel.machine import threads as crew
 from phloat.motion.run.assembly import assemble_run
 

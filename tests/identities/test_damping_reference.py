@@ -114,7 +114,7 @@ def test_plates_solids_and_reduced_bodies_alike(kind, reference):
 
 
 def _by_a_basis(body):
-    return body.reduced(ph.modal_basis(body.linear(), count=8))
+    return body.reduced(ph.reduction.modal_basis(body.linear(), count=8))
 
 
 def test_small_motion_of_meshes_knows_ground_ports_and_body():
@@ -166,26 +166,26 @@ def test_modes_of_reduced_bodies_have_the_ratio(kind, reference):
 
 
 def test_mass_damping_without_a_reference_is_refused():
-    with raises(ph.InputError, "relative_to", "None"):
+    with raises(ph.errors.InputError, "relative_to", "None"):
         ph.Rayleigh(mass=0.3)
-    with raises(ph.InputError, "relative_to", "3"):
+    with raises(ph.errors.InputError, "relative_to", "3"):
         ph.ModalDamping(0.3, 3)
 
 
 @pytest.mark.parametrize("damping", [ph.Rayleigh(mass=A, relative_to="Q"), ph.ModalDamping(0.1, "Q")])
 def test_a_reference_that_is_no_port_is_named_with_those_there_are(damping):
-    with raises(ph.InputError, "'Q'"):
+    with raises(ph.errors.InputError, "'Q'"):
         damped("pinned", damping).discretise(2)
 
 
 def test_floating_bodies_do_not_know_the_ground():
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         damped("pinned", ph.Rayleigh(mass=A, relative_to="ground")).discretise(2)
 
 
 @pytest.mark.parametrize("damping", [ph.Rayleigh(mass=A, relative_to="P"), ph.ModalDamping(0.1, "body")])
 def test_split_beams_refuse_what_no_piece_knows(damping):
-    with raises(ph.InputError, "3 pieces"):
+    with raises(ph.errors.InputError, "3 pieces"):
         damped("pinned", damping).split(3)
 
 
@@ -193,6 +193,6 @@ def test_mass_damping_is_a_parameter_where_it_has_a_reference():
     for damping, there in ((ph.Rayleigh(), False), (ph.Rayleigh(relative_to="C"), True)):
         system = ph.connect({"b": damped("pinned", damping).discretise(2)}, plane="xy")
         assert ("b.damping.mass" in ph.parameters(system)) == there
-    new = ph.changed(system, {"b.damping.mass": A}).bodies["b"]
+    new = ph.with_parameters(system, {"b.damping.mass": A}).bodies["b"]
     once = damped("pinned", ph.Rayleigh(mass=A, relative_to="C")).discretise(2).in_plane()
     np.testing.assert_allclose(new.elastic.R_d.toarray(), once.elastic.R_d.toarray(), atol=1e-12)

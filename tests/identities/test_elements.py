@@ -241,9 +241,9 @@ def test_first_and_second_derivatives_of_rows_by_differences(name):
 
 
 def test_a_row_of_mixed_units_is_refused():
-    with pytest.raises(ph.InputError, match="odd"):
+    with pytest.raises(ph.errors.InputError, match="odd"):
         Row("odd", ((1.0, 0, 7), (1.0, 1, 4)))
-    with pytest.raises(ph.InputError, match="cosine"):
+    with pytest.raises(ph.errors.InputError, match="cosine"):
         Row("cosine", ((1.0, 0, 7),), "cosine")
 
 

@@ -14,24 +14,24 @@ import pytest
 from messages import warns
 
 import phloat as ph
-from phloat.many.distributions import as_distribution
 from phloat.many.ensemble import fingerprint
 from phloat.many.pickling import dumps
 from phloat.many.processes import SHARE_SECONDS, run_samples
 from phloat.many.results import moments
 from phloat.many.samples import sampled
+from phloat.random import as_distribution
 
 DISTRIBUTIONS = [
-    ph.normal(3.0, 0.5),
-    ph.uniform(-1.0, 4.0),
-    ph.lognormal(2.0, 0.7),
-    ph.triangular(1.0, 1.5, 4.0),
-    ph.triangular(1.0, 1.0, 4.0),
-    ph.triangular(1.0, 4.0, 4.0),
-    ph.truncated(ph.normal(0.0, 1.0), low=0.5, high=2.0),
-    ph.truncated(ph.lognormal(2.0, 0.7), high=3.0),
+    ph.random.normal(3.0, 0.5),
+    ph.random.uniform(-1.0, 4.0),
+    ph.random.lognormal(2.0, 0.7),
+    ph.random.triangular(1.0, 1.5, 4.0),
+    ph.random.triangular(1.0, 1.0, 4.0),
+    ph.random.triangular(1.0, 4.0, 4.0),
+    ph.random.truncated(ph.random.normal(0.0, 1.0), low=0.5, high=2.0),
+    ph.random.truncated(ph.random.lognormal(2.0, 0.7), high=3.0),
 ]
-BOTH = {"ball.mass": ph.uniform(1.0, 3.0), "u.push": ph.normal(3.0, 0.2)}
+BOTH = {"ball.mass": ph.random.uniform(1.0, 3.0), "u.push": ph.random.normal(3.0, 0.2)}
 
 
 # --- distributions and samples ---------------------------------------------------------------------------------------
@@ -50,10 +50,10 @@ def test_distributions_are_those_of_scipy():
     p = np.linspace(1e-4, 1 - 1e-4, 101)
     s = np.sqrt(np.log(1 + 0.7**2 / 2.0**2))
     peers = {
-        ph.normal(3.0, 0.5): stats.norm(3.0, 0.5),
-        ph.lognormal(2.0, 0.7): stats.lognorm(s, scale=2.0 * np.exp(-0.5 * s**2)),
-        ph.triangular(1.0, 1.5, 4.0): stats.triang(0.5 / 3.0, 1.0, 3.0),
-        ph.truncated(ph.normal(0.0, 1.0), low=0.5, high=2.0): stats.truncnorm(0.5, 2.0),
+        ph.random.normal(3.0, 0.5): stats.norm(3.0, 0.5),
+        ph.random.lognormal(2.0, 0.7): stats.lognorm(s, scale=2.0 * np.exp(-0.5 * s**2)),
+        ph.random.triangular(1.0, 1.5, 4.0): stats.triang(0.5 / 3.0, 1.0, 3.0),
+        ph.random.truncated(ph.random.normal(0.0, 1.0), low=0.5, high=2.0): stats.truncnorm(0.5, 2.0),
     }
     for ours, peer in peers.items():
         np.testing.assert_allclose(ours.quantile(p), peer.ppf(p), rtol=1e-10)
@@ -63,27 +63,27 @@ def test_distributions_are_those_of_scipy():
 
 
 def test_a_choice_takes_each_value_as_often_as_its_weight():
-    drawn = sampled({"x": ph.choice([1.0, 5.0, 9.0], weights=[2.0, 1.0, 1.0])}, 1000, "latin", 0).values[:, 0]
+    drawn = sampled({"x": ph.random.choice([1.0, 5.0, 9.0], weights=[2.0, 1.0, 1.0])}, 1000, "latin", 0).values[:, 0]
     assert [int((drawn == x).sum()) for x in (1.0, 5.0, 9.0)] == [500, 250, 250]
 
 
 def test_a_sample_does_not_depend_on_how_many_there_are_or_on_other_parameters():
-    one = sampled({"a": ph.uniform(0.0, 1.0)}, 10, "random", 3)
-    more = sampled({"b": ph.normal(0.0, 1.0), "a": ph.uniform(0.0, 1.0)}, 100, "random", 3)
+    one = sampled({"a": ph.random.uniform(0.0, 1.0)}, 10, "random", 3)
+    more = sampled({"b": ph.random.normal(0.0, 1.0), "a": ph.random.uniform(0.0, 1.0)}, 100, "random", 3)
     np.testing.assert_array_equal(one.values[:, 0], more.values[:10, 1])
-    assert not np.array_equal(one.values, sampled({"a": ph.uniform(0.0, 1.0)}, 10, "random", 4).values)
-    assert not np.allclose(more.values[:, 0], ph.normal(0.0, 1.0).quantile(more.values[:, 1]))
+    assert not np.array_equal(one.values, sampled({"a": ph.random.uniform(0.0, 1.0)}, 10, "random", 4).values)
+    assert not np.allclose(more.values[:, 0], ph.random.normal(0.0, 1.0).quantile(more.values[:, 1]))
 
 
 def test_a_latin_hypercube_has_one_value_in_each_interval():
-    values = sampled({"a": ph.uniform(0.0, 1.0), "b": ph.uniform(0.0, 1.0)}, 50, "latin", 0).values
+    values = sampled({"a": ph.random.uniform(0.0, 1.0), "b": ph.random.uniform(0.0, 1.0)}, 50, "latin", 0).values
     for column in values.T:
         np.testing.assert_array_equal(np.sort((50 * column).astype(int)), np.arange(50))
     assert abs(np.corrcoef(values.T)[0, 1]) < 0.4
 
 
 def test_a_sobol_sequence_fills_every_half_and_quarter_evenly():
-    values = sampled({"a": ph.uniform(0.0, 1.0), "b": ph.uniform(0.0, 1.0)}, 64, "sobol", 1).values
+    values = sampled({"a": ph.random.uniform(0.0, 1.0), "b": ph.random.uniform(0.0, 1.0)}, 64, "sobol", 1).values
     cells = (8 * values).astype(int)
     assert len({tuple(cell) for cell in cells}) == 64
 
@@ -109,7 +109,7 @@ def test_moments_piece_by_piece_are_those_of_all():
 def test_each_sample_is_the_run_of_its_own_system():
     runs = zoo.asked(BOTH, 5, sampling="latin")
     for k in range(5):
-        system = ph.changed(zoo.pushed(), {"ball.mass": runs["ball.mass"][k]})
+        system = ph.with_parameters(zoo.pushed(), {"ball.mass": runs["ball.mass"][k]})
         run = ph.simulate(system, ph.place(system), zoo.T, dt=0.5, u={"push": runs["u.push"][k]})
         assert runs.values[k] == zoo.way(run)
         assert zoo.way(runs.rerun(k)) == runs.values[k]
@@ -164,14 +164,14 @@ def test_arguments_of_functions_and_numbers_of_controllers_are_parameters():
 
     common = {"t_end": 0.5, "dt": 0.05, "output": angle, "workers": 1}
     start = ph.place(swing, {"arm.theta": 0.4})
-    held = {"controller": ph.passive_pid("hinge", stiffness=3.0, damping=0.1), "start": start}
+    held = {"controller": ph.control.passive_pid("hinge", stiffness=3.0, damping=0.1), "start": start}
     named = ph.ensemble(swing, {"controller.stiffness": [2.0, 3.0, 4.0]}, **common, **held)
     made = ph.ensemble(
         swing,
         {"k": [2.0, 3.0, 4.0]},
         **common,
-        controller=ph.varied(lambda k, d=0.1: ph.passive_pid("hinge", stiffness=k, damping=d)),
-        start=ph.varied(lambda system: ph.place(system, {"arm.theta": 0.4})),
+        controller=ph.parametric(lambda k, d=0.1: ph.control.passive_pid("hinge", stiffness=k, damping=d)),
+        start=ph.parametric(lambda system: ph.place(system, {"arm.theta": 0.4})),
     )
     np.testing.assert_array_equal(named.values, made.values)
     assert named.values[1] == angle(ph.simulate(swing, start, 0.5, dt=0.05, controller=held["controller"]))
@@ -182,7 +182,7 @@ def test_numbers_of_inputs_are_parameters():
     corners = ph.piecewise({0.0: 0.0, 1.0: 2.0})
     runs = zoo.asked({"u.push.values[1]": [2.0, 4.0]}, u={"push": corners})
     assert runs.values[1] == pytest.approx(2 * runs.values[0], rel=1e-12)
-    scaled = zoo.asked({"F": [3.0, 6.0]}, u={"push": ph.varied(lambda F: F)})
+    scaled = zoo.asked({"F": [3.0, 6.0]}, u={"push": ph.parametric(lambda F: F)})
     np.testing.assert_array_equal(scaled.values, zoo.asked({"u.push": [3.0, 6.0]}).values)
 
 
@@ -273,7 +273,7 @@ def test_a_stopped_sweep_goes_on_and_runs_nothing_twice(tmp_path):
     first, then, never = Counting(stop=7), Counting(), Counting(stop=0)
     with pytest.raises(Stop):
         zoo.asked(BOTH, 20, output=first, save=tmp_path / "runs")
-    part = ph.load_ensemble(tmp_path / "runs")
+    part = ph.io.load_ensemble(tmp_path / "runs")
     assert part.missing == 13 and "13 not run" in repr(part)
     np.testing.assert_array_equal(part["output"][:7], whole.values[:7])
     runs = zoo.asked(BOTH, 20, output=then, save=tmp_path / "runs")
@@ -281,7 +281,7 @@ def test_a_stopped_sweep_goes_on_and_runs_nothing_twice(tmp_path):
     np.testing.assert_array_equal(runs.values, whole.values)
     again = zoo.asked(BOTH, 20, output=never, save=tmp_path / "runs")
     np.testing.assert_array_equal(again.values, whole.values)
-    loaded = ph.load_ensemble(tmp_path / "runs")
+    loaded = ph.io.load_ensemble(tmp_path / "runs")
     assert loaded.info["finished"] and not loaded.missing
     assert loaded.mean() == pytest.approx(whole.mean(), rel=1e-14)
     assert loaded.quantile(0.3) == whole.quantile(0.3)
@@ -297,9 +297,9 @@ def test_pieces_that_were_cut_short_are_run_again(tmp_path, monkeypatch):
     pieces[2].unlink()
     (tmp_path / "runs" / "piece.000009.npz.part").write_bytes(b"half")
     again = Counting()
-    with warns(ph.DamagedRunWarning, "piece.000000.npz"):
-        assert ph.load_ensemble(tmp_path / "runs").missing == 8
-    with warns(ph.DamagedRunWarning, "piece.000000.npz"):
+    with warns(ph.errors.DamagedRunWarning, "piece.000000.npz"):
+        assert ph.io.load_ensemble(tmp_path / "runs").missing == 8
+    with warns(ph.errors.DamagedRunWarning, "piece.000000.npz"):
         runs = zoo.asked(BOTH, 12, output=again, save=tmp_path / "runs")
     assert len(again.seen) == 8
     np.testing.assert_array_equal(runs.values, whole)
@@ -314,11 +314,11 @@ def test_a_sweep_that_is_ended_by_force_goes_on(tmp_path):
             assert process.poll() is None, "the sweep ended by itself"
             time.sleep(0.05)
         process.kill()
-    before = ph.load_ensemble(tmp_path / "runs")
+    before = ph.io.load_ensemble(tmp_path / "runs")
     assert 0 < before.missing < 400
     said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
     assert int(said.stdout) == before.missing  # and not one more
-    runs = ph.load_ensemble(tmp_path / "runs")
+    runs = ph.io.load_ensemble(tmp_path / "runs")
     assert runs.ok.all() and runs.info["finished"]
     np.testing.assert_allclose(runs["output"], 3.0 * zoo.T**2 / (2 * runs["ball.mass"]), rtol=1e-13)
 
@@ -351,9 +351,9 @@ print(took[0])
 
 def test_failures_are_kept_on_disk_with_their_reason(tmp_path):
     question = {"ball.mass": [1.0, -1.0, 2.0]}
-    with warns(ph.FailedSamplesWarning, "1 of 3"):
+    with warns(ph.errors.FailedSamplesWarning, "1 of 3"):
         runs = zoo.asked(question, save=tmp_path / "runs")
-    loaded = ph.load_ensemble(tmp_path / "runs")
+    loaded = ph.io.load_ensemble(tmp_path / "runs")
     assert runs.failed == loaded.failed and loaded.failed[0].sample == 1
     assert loaded.ok.tolist() == [True, False, True]
 

@@ -35,8 +35,8 @@ def test_beams_as_sums_of_unit_arrays_are_what_discretise_makes(name, plane):
     some = system_family(system, tuple(told))
     assert some.makers[system.bodies["b"]] is not None
     new = some.system(tuple(told.values()))
-    assert_same_body(new.bodies["b"], ph.changed(system, told).bodies["b"])
-    assert ph.parameters(new) == ph.parameters(ph.changed(system, told))
+    assert_same_body(new.bodies["b"], ph.with_parameters(system, told).bodies["b"])
+    assert ph.parameters(new) == ph.parameters(ph.with_parameters(system, told))
     still = some.system([ph.parameters(system)[key] for key in told])
     assert still.bodies["b"] is system.bodies["b"]
 
@@ -47,7 +47,7 @@ def test_pieces_of_split_beams_come_from_unit_arrays_too():
     some = system_family(system, ("arm.section.tip", "arm.masses[0.6]", "arm.length"))
     new, expected = (
         some.system((0.03, 0.5, 1.5)),
-        ph.changed(system, dict(zip(some.names, (0.03, 0.5, 1.5), strict=True))),
+        ph.with_parameters(system, dict(zip(some.names, (0.03, 0.5, 1.5), strict=True))),
     )
     for name in system.bodies:
         assert_same_body(new.bodies[name], expected.bodies[name])
@@ -60,7 +60,7 @@ def test_rigid_bodies_are_their_numbers(plane):
     hub = ph.RigidBody(2.5, J, center=(0.1, -0.2, 0.0), ports={"tip": (0.5, 0.2, 0.0)}).discretise()
     system = ph.connect({"hub": hub, "m": ph.PointMass(1.0).discretise()}, plane=plane)
     told = {"hub.mass": 3.0, "hub.inertia[2,2]": 0.7, "hub.center[0]": 0.3, "hub.ports.tip[1]": 0.5, "m.mass": 2.0}
-    new, expected = system_family(system, tuple(told)).system(list(told.values())), ph.changed(system, told)
+    new, expected = system_family(system, tuple(told)).system(list(told.values())), ph.with_parameters(system, told)
     for name in system.bodies:
         assert_same_body(new.bodies[name], expected.bodies[name], 1e-15)
 
@@ -70,7 +70,7 @@ def test_reduced_beams_are_begun_from_unit_arrays(plane):
     parts = {"b": beam().discretise(4).reduced(modes=2), "arm": beam().split(2).discretise(2).reduced(modes=1)}
     system = ph.connect(parts, [ph.Weld("ground", "b.P")], plane=plane)
     told = {"*.material.E": 1e11, "arm.length": 1.5, "b.section.h": 0.06}
-    new, expected = system_family(system, tuple(told)).system(list(told.values())), ph.changed(system, told)
+    new, expected = system_family(system, tuple(told)).system(list(told.values())), ph.with_parameters(system, told)
     for name in system.bodies:
         assert_same_body(new.bodies[name], expected.bodies[name], 1e-7)  # modes are found to 1e-8
     assert new.bodies["arm.1"] is new.bodies["arm.2"]
@@ -94,7 +94,7 @@ def test_reduced_bodies_of_another_modulus_density_or_damping_are_similar(name):
     system = ph.connect({"b": body}, [ph.Weld("ground", "b.P")])
     damping = next(n for n in ph.parameters(system) if n.startswith("b.damping"))
     told = {"b.material.E": 1.3e11, "b.material.rho": 9000.0, damping: 2e-5}
-    new, expected = system_family(system, tuple(told)).system(list(told.values())), ph.changed(system, told)
+    new, expected = system_family(system, tuple(told)).system(list(told.values())), ph.with_parameters(system, told)
     for part in system.bodies:
         similar = fast_maker(system.bodies[part])
         assert isinstance(similar, Scaling) and similar(new.bodies[part].construction.recipe) is not None
@@ -119,7 +119,9 @@ def test_lumped_masses_and_other_numbers_are_not_similar():
 def test_bodies_on_meshes_are_made_anew_where_they_are_not_similar():
     system = ph.connect({"b": continua()["plate"]})
     some = system_family(system, ("b.material.nu",))
-    assert_same_body(some.system((0.2,)).bodies["b"], ph.changed(system, {"b.material.nu": 0.2}).bodies["b"], 0.0)
+    assert_same_body(
+        some.system((0.2,)).bodies["b"], ph.with_parameters(system, {"b.material.nu": 0.2}).bodies["b"], 0.0
+    )
 
 
 def test_families_travel():

@@ -68,13 +68,13 @@ def test_rates_of_lines_are_their_slopes_from_a_corner_on():
 
 
 def test_a_function_of_time_is_not_asked_before_zero():
-    u = Inputs(DRIVEN, {"motor": ph.position(lambda t: 0.5 * np.sqrt(t) ** 4)})
+    u = Inputs(DRIVEN, {"motor": ph.prescribed_position(lambda t: 0.5 * np.sqrt(t) ** 4)})
     assert u.at(0.0)[DRIVEN.ports["motor"]][0] == pytest.approx(0.0, abs=1e-10)
     assert u.rate(0.0)[DRIVEN.ports["motor"]][0] == pytest.approx(1.0, rel=1e-6)
 
 
 def test_positions_count_as_velocities():
-    u = Inputs(DRIVEN, {"motor": ph.position(lambda t: np.sin(2 * t))})
+    u = Inputs(DRIVEN, {"motor": ph.prescribed_position(lambda t: np.sin(2 * t))})
     assert list(u.paths) == ["motor"]
     where = DRIVEN.ports["motor"]
     assert u.at(0.4)[where][0] == pytest.approx(2 * np.cos(0.8), rel=1e-10)
@@ -88,7 +88,7 @@ def test_a_pose_in_space_gives_its_twist():
         c, s = np.cos(3 * t), np.sin(3 * t)
         return (t, t**2, 0.0), np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]])
 
-    u = Inputs(HAND, {"hand": ph.position(pose)})
+    u = Inputs(HAND, {"hand": ph.prescribed_position(pose)})
     where = HAND.ports["hand"]
     np.testing.assert_allclose(u.at(0.5)[where], [1, 1, 0, 0, 0, 3], atol=1e-9)
     np.testing.assert_allclose(u.mean(0.0, 1.0)[where], [1, 1, 0, 0, 0, 3], atol=1e-9)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from kernel_zoo import as_written
 
-from phloat.motion.kernel import step
-from phloat.motion.kernel import tables as t
+from phloat.motion.kernel import step, tables as t
 
 TOLERATED, COSTLY = 16.0, 1.2
 

@@ -13,8 +13,7 @@ from phloat.algebra import cross
 from phloat.bodies import inertia, strain
 from phloat.joints import port_state
 from phloat.motion.kernel import step
-from phloat.motion.kernel.machine import dense as small
-from phloat.motion.kernel.machine import inverse
+from phloat.motion.kernel.machine import dense as small, inverse
 
 FUNCTIONS = [
     (inertia, ["first_moments", "rotary_inertia", "coupling", "mass_matrix", "whirl", "gyration", "kinetic_gradient"]),

@@ -146,7 +146,7 @@ def test_the_ledger_as_text_names_all_its_lines():
 
 
 def test_only_results_have_a_ledger():
-    with raises(ph.InputError, "str"):
+    with raises(ph.errors.InputError, "str"):
         ph.energy_ledger("run")
 
 

@@ -185,8 +185,7 @@ def test_fewer_modes_than_rigid_ones_may_be_asked_of_a_large_system():
 
 
 def test_blocks_find_the_modes_where_one_krylov_sequence_breaks_down(monkeypatch):
-    from phloat.linear.analysis import modes as module
-    from phloat.linear.analysis import shift_invert
+    from phloat.linear.analysis import modes as module, shift_invert
 
     class NoShifts(shift_invert.spla.ArpackError):
         def __init__(self):
@@ -259,7 +258,7 @@ def test_poles_of_a_large_coupled_system_are_refined_or_refused():
     projected, shapes = module._coupled_poles(
         found.omega, found.vectors.T @ (module._velocity_damping(strong) @ found.vectors)
     )
-    with raises(ph.AccuracyError):
+    with raises(ph.errors.AccuracyError):
         module._newton_poles(strong, projected, found.vectors @ shapes)
 
 
@@ -327,5 +326,5 @@ def test_structure_is_proven_at_construction(name):
 
     broken = getattr(SMALL, name).tolil()
     broken[0, 1] += 1.0 if name != "R" else -1.0
-    with raises(ph.StructureError, name):
+    with raises(ph.errors.StructureError, name):
         replace(SMALL, **{name: broken.tocsr()})

@@ -113,7 +113,7 @@ def test_steps_are_equal_and_not_longer_than_asked():
 def test_a_start_that_misses_the_joints_is_projected_with_a_note():
     system = arm()
     e = np.random.default_rng(0).normal(size=system.rows.size)
-    with warns(ph.ProjectedStartWarning):
+    with warns(ph.errors.ProjectedStartWarning):
         result = ph.simulate(system, e, t_end=1e-3, dt=1e-3)
     change = result.e[0] - e
     assert np.abs(system.G @ result.e[0]).max() < 1e-12
@@ -128,7 +128,7 @@ def test_modes_with_stresses_that_are_not_local_are_those_of_all_of_them(tied, m
     """The sparse way keeps the stresses as unknowns; the dense one squares nothing."""
     system = plate(6, "hhj", clamped=None).linear()
     if tied:
-        system = ph.connect({"p": plate(6, "hhj", clamped=None)}, joints=[ph.Tie("p.left", "ground", of="w")])
+        system = ph.tie({"p": plate(6, "hhj", clamped=None)}, [ph.Tie("p.left", "ground", of="w")])
     dense = ph.modes(system, 9)
     monkeypatch.setattr(modes_of, "DENSE_VELOCITIES", 10)
     monkeypatch.setattr(modes_of, "block_inverse", lambda C: None)

@@ -9,8 +9,7 @@ from motion_zoo import thing
 
 import phloat as ph
 from phloat.motion.inputs.inputs import Inputs
-from phloat.motion.kernel import step
-from phloat.motion.kernel import tables as t
+from phloat.motion.kernel import step, tables as t
 from phloat.motion.kernel.machine import dense as small
 from phloat.motion.run.kernel_run import KernelRun
 from phloat.motion.run.task import Task

@@ -250,7 +250,7 @@ def test_node_sets_of_an_input_file(tmp_path):
 )
 def test_files_that_cannot_be_read_say_why(tmp_path, name, text, said):
     (tmp_path / name).write_text(text)
-    with raises(ph.InputError, said):
+    with raises(ph.errors.InputError, said):
         read_matrix(tmp_path / name)
 
 
@@ -267,10 +267,10 @@ def test_files_that_cannot_be_read_say_why(tmp_path, name, text, said):
 )
 def test_nodes_that_cannot_be_read_say_why(tmp_path, text, name):
     (tmp_path / "nodes.txt").write_text(text)
-    with raises(ph.InputError, name):
+    with raises(ph.errors.InputError, name):
         read_nodes(tmp_path / "nodes.txt")
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    with raises(ph.InputError, "none.mtx"):
+    with raises(ph.errors.InputError, "none.mtx"):
         read_matrix(tmp_path / "none.mtx")

@@ -60,9 +60,9 @@ def test_drives_over_a_chunk_move_as_step_by_step(value, times):
 def test_a_function_that_fails_in_the_middle_of_a_chunk_is_named_with_the_time():
     system = pendulum()
     state = ph.place(system)
-    with raises(ph.InputError, "'torque'", "0.05"):
+    with raises(ph.errors.InputError, "'torque'", "0.05"):
         ph.simulate(system, state, 0.1, dt=1e-3, u={"torque": lambda t: np.nan if t > 0.05 else 1.0})
-    with raises(ph.InputError, "'torque'", "0.05"):
+    with raises(ph.errors.InputError, "'torque'", "0.05"):
         ph.simulate(system, state, 0.1, dt=1e-3, u={"torque": lambda t: [1.0, 2.0] if t > 0.05 else 1.0})
-    with raises(ph.InputError, "'torque'", "0.051 s"):
+    with raises(ph.errors.InputError, "'torque'", "0.051 s"):
         ph.simulate(system, state, 0.1, dt=1e-3, u={"torque": ([0.0, 0.05], [1.0, 1.0])})

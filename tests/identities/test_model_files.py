@@ -42,14 +42,14 @@ RUNS = {
 SLOW = ("robot_link", "plate_with_rod", "flexible_arm")  # their twins do much more
 
 
-def model_of(name: str) -> ph.Model:
-    return ph.load_model(MODELS / f"{name}.yaml")
+def model_of(name: str) -> ph.io.Model:
+    return ph.io.load_model(MODELS / f"{name}.yaml")
 
 
-def quiet_run(model: ph.Model):
+def quiet_run(model: ph.io.Model):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ph.UnfeltMotionWarning)
-        return ph.run(model)
+        warnings.simplefilter("ignore", ph.errors.UnfeltMotionWarning)
+        return ph.io.run_model(model)
 
 
 # --- twins ------------------------------------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ def test_a_file_moves_as_its_python_twin(name):
 
 def test_the_four_bar_has_the_frequencies_of_its_twin_at_all_crank_angles():
     twin = importlib.import_module("four_bar")
-    found = ph.run_modes(model_of("four_bar"))
+    found = ph.io.run_modes(model_of("four_bar"))
     np.testing.assert_allclose(np.rad2deg(found.values), twin.degrees, atol=1e-12)
     np.testing.assert_allclose(found.omega, twin.omega, rtol=1e-12)
 
@@ -76,8 +76,8 @@ def test_the_plate_with_its_rod_is_that_of_python():
     plate = ph.Plate.rectangle(1.0, 1.0, thickness=0.05, material=alu, clamped="left", elements="bfs").discretise(16)
     rod = ph.RigidBody(mass=50.0, inertia=np.diag([4.16667, 1.0, 4.16667])).discretise()
     push = ph.Pressure("plate", lambda x, y: 1e5 * (y + 10 * (y - 0.5) ** 2), name="push")
-    with warns(ph.UnfeltMotionWarning):
-        twin = ph.connect({"plate": plate, "rod": rod}, [ph.Tie("plate.right", "rod.P", of="w", name="weld"), push])
+    with warns(ph.errors.UnfeltMotionWarning):
+        twin = ph.tie({"plate": plate, "rod": rod}, [ph.Tie("plate.right", "rod.P", of="w", name="weld"), push])
     found = built(model)
     for name in ("E", "J", "R", "G"):
         assert same(getattr(found, name), getattr(twin, name))
@@ -87,7 +87,7 @@ def test_the_plate_with_its_rod_is_that_of_python():
 
 def test_outputs_are_those_of_the_result():
     model = model_of("crank_slider")
-    result = ph.run(model)
+    result = ph.io.run_model(model)
     out = model.output(result)
     np.testing.assert_array_equal(out["bending"], result.displacement("rod", s=0.5)[:, 1])
     assert out["largest bending"] == out["bending"].max()
@@ -110,16 +110,16 @@ def test_outputs_are_those_of_the_result():
 )
 def test_each_kind_of_output_is_that_of_python(text, expected):
     source = (MODELS / "four_bar.yaml").read_text().partition("simulate:")[0]
-    model = ph.read_model(f"{source}simulate: {{t_end: 10 ms, dt: 1 ms}}\noutputs: {{out: {text}}}\n")
-    result = ph.run(model)
+    model = ph.io.parse_model(f"{source}simulate: {{t_end: 10 ms, dt: 1 ms}}\noutputs: {{out: {text}}}\n")
+    result = ph.io.run_model(model)
     np.testing.assert_array_equal(model.output(result)["out"], expected(result))
 
 
 def test_the_largest_stress_as_an_output_is_that_of_python():
     model = model_of("satellite")
     model = dataclasses.replace(model, simulate=dataclasses.replace(model.simulate, t_end=0.02))
-    asked = ph.read_model("phloat: 1\nbodies: {a: {point mass: 1}}\noutputs: {o: {von mises: left}}").outputs["o"]
-    result = ph.run(model)
+    asked = ph.io.parse_model("phloat: 1\nbodies: {a: {point mass: 1}}\noutputs: {o: {von mises: left}}").outputs["o"]
+    result = ph.io.run_model(model)
     np.testing.assert_array_equal(asked.value(result), result.von_mises("left")[0])
     assert result.von_mises("left")[0].max() > 0.0
 
@@ -134,17 +134,17 @@ def test_outputs_of_a_linear_run_are_those_of_its_points():
     np.testing.assert_array_equal(out["corner"], result.displacement("plate")[:, corner, 2])
     np.testing.assert_array_equal(out["energy"], result.energy)
     for text in ("{position: plate, s: 0.5}", "{displacement: plate, s: 0.5}", "momentum", "{von mises: plate}"):
-        asked = ph.read_model(f"phloat: 1\nbodies: {{a: {{point mass: 1}}}}\noutputs: {{o: {text}}}").outputs["o"]
-        with raises(ph.InputError):
+        asked = ph.io.parse_model(f"phloat: 1\nbodies: {{a: {{point mass: 1}}}}\noutputs: {{o: {text}}}").outputs["o"]
+        with raises(ph.errors.InputError):
             asked.value(result)
 
 
 def test_the_modes_and_the_response_of_a_file_are_those_of_python():
     model = model_of("satellite")
     expected = ph.modes(ph.linearise(model.system, model.state), 12)
-    np.testing.assert_array_equal(ph.run_modes(model).omega, expected.omega)
+    np.testing.assert_array_equal(ph.io.run_modes(model).omega, expected.omega)
     arm = model_of("flexible_arm")
-    H = ph.run_response(arm)
+    H = ph.io.run_response(arm)
     np.testing.assert_allclose(H.omega[[0, -1]], 2 * np.pi * np.array([0.1, 100.0]))
     again = ph.response(ph.linearise(arm.system, arm.state), ["shoulder", "elbow"], omega=H.omega)
     np.testing.assert_array_equal(H.values, again.values)
@@ -157,11 +157,11 @@ def test_a_sweep_of_a_file_is_the_ensemble_of_python():
         simulate=dataclasses.replace(model.simulate, t_end=0.002),
         sweep=dataclasses.replace(model.sweep, samples=4),
     )
-    found = ph.run_sweep(model, workers=1)
+    found = ph.io.run_sweep(model, workers=1)
     asked = model.simulate
     again = ph.ensemble(
         model.system,
-        {"rod.material.E": ph.normal(2e11, 4e9), "slider.mass": ph.uniform(0.0317, 0.035)},
+        {"rod.material.E": ph.random.normal(2e11, 4e9), "slider.mass": ph.random.uniform(0.0317, 0.035)},
         4,
         t_end=asked.t_end,
         dt=asked.dt,
@@ -209,9 +209,9 @@ def same_systems(a, b) -> bool:
     return all(same(getattr(a, n), getattr(b, n)) for n in ("E", "J", "R", "B", "G", "B_lam"))
 
 
-def built(model: ph.Model):
+def built(model: ph.io.Model):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ph.UnfeltMotionWarning)
+        warnings.simplefilter("ignore", ph.errors.UnfeltMotionWarning)
         return model.system
 
 
@@ -220,13 +220,13 @@ def built(model: ph.Model):
     "path", [pytest.param(p, marks=[pytest.mark.long] * (p.stem == "robot_link"), id=p.name) for p in FILES]
 )
 def test_a_model_that_is_saved_and_loaded_is_the_same(path, suffix, tmp_path):
-    model = ph.load_model(path)
+    model = ph.io.load_model(path)
     one, two = tmp_path / f"model{suffix}", tmp_path / "again" / f"model{suffix}"
     two.parent.mkdir()
-    ph.save_model(model, one)
-    again = ph.load_model(one)
+    ph.io.save_model(model, one)
+    again = ph.io.load_model(one)
     assert same_systems(built(model), built(again))
-    ph.save_model(again, two)
+    ph.io.save_model(again, two)
     assert one.read_text() == two.read_text()
     if isinstance(model.system, ph.System):
         assert np.array_equal(model.state.e, again.state.e)
@@ -235,9 +235,9 @@ def test_a_model_that_is_saved_and_loaded_is_the_same(path, suffix, tmp_path):
 
 def test_a_saved_model_runs_to_the_same_bits(tmp_path):
     model = model_of("double_pendulum")
-    ph.save_model(model, tmp_path / "model.json")
-    again = ph.load_model(tmp_path / "model.json")
-    np.testing.assert_array_equal(ph.run(model).e, ph.run(again).e)
+    ph.io.save_model(model, tmp_path / "model.json")
+    again = ph.io.load_model(tmp_path / "model.json")
+    np.testing.assert_array_equal(ph.io.run_model(model).e, ph.io.run_model(again).e)
 
 
 steel = ph.Material(E=2.07e11, rho=7801.3, nu=0.29)
@@ -360,11 +360,11 @@ OTHERS = {
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_a_system_of_python_is_saved_and_comes_back_to_the_bit(name, tmp_path):
     system = SYSTEMS[name]()
-    ph.save_model(system, tmp_path / "model.yaml")
-    again = ph.load_model(tmp_path / "model.yaml")
+    ph.io.save_model(system, tmp_path / "model.yaml")
+    again = ph.io.load_model(tmp_path / "model.yaml")
     assert same_systems(system, again.system)
     assert ph.parameters(system) == ph.parameters(again.system)
-    ph.save_model(again, tmp_path / "again.yaml")
+    ph.io.save_model(again, tmp_path / "again.yaml")
     one, two = ((tmp_path / name).read_text() for name in ("model.yaml", "again.yaml"))
     assert one == two.replace("again.body.npz", "model.body.npz")
 
@@ -378,8 +378,8 @@ def test_joints_and_forces_come_back_to_the_bit(name):
 
 def test_a_system_that_is_saved_moves_to_the_same_bits(tmp_path):
     system = SYSTEMS["split and reduced"]()
-    ph.save_model(system, tmp_path / "model.yaml")
-    again = ph.load_model(tmp_path / "model.yaml").system
+    ph.io.save_model(system, tmp_path / "model.yaml")
+    again = ph.io.load_model(tmp_path / "model.yaml").system
     runs = [
         ph.simulate(s, ph.set_moving(s, ph.place(s), {"long.1.omega": 2.0}), t_end=0.01, dt=1e-3)
         for s in (system, again)
@@ -388,7 +388,7 @@ def test_a_system_that_is_saved_moves_to_the_same_bits(tmp_path):
 
 
 def test_plain_data_has_no_place_for_meshes_unless_it_is_given_one():
-    with raises(ph.InputError, "'body'"):
+    with raises(ph.errors.InputError, "'body'"):
         plain(SYSTEMS["solid"]())
     kept = {}
     data = plain(
@@ -417,27 +417,27 @@ modes: {count: 4}
 
 
 def test_small_motions_of_a_file_are_those_of_python(tmp_path):
-    model = ph.read_model(SMALL)
+    model = ph.io.parse_model(SMALL)
     soft, hard = ph.Material(1e6, 1000.0, 0.4), ph.Material(1e9, 1000.0)
     block = ph.Solid.box(0.2, 0.05, 0.04, cells="tetrahedron", material=soft, clamped="left", held={"bottom": "z"})
     lid = ph.Plate.rectangle(0.2, 0.1, thickness=lambda x, y: 1e-3 + 2e-3 * x, material=hard, supported="all")
     pull = ph.Traction("block.right", lambda x, y, z: (1e3 + 0 * x, 2 * y + 3 * z**2, 0 * x), name="pull")
     bodies = {"block": block.discretise((3, 1, 1), order=1), "lid": lid.discretise((2, 2))}
-    twin = ph.connect(bodies, [pull, ph.Pressure("lid", name="press")])
+    twin = ph.tie(bodies, [pull, ph.Pressure("lid", name="press")])
     for name in ("E", "J", "B"):
         difference = abs(getattr(model.system, name) - getattr(twin, name)).max()
         assert difference <= 1e-14 * abs(getattr(twin, name)).max()
-    ph.save_model(model, tmp_path / "model.yaml")
-    assert same_systems(ph.load_model(tmp_path / "model.yaml").system, model.system)
-    np.testing.assert_allclose(ph.run_modes(model).omega, ph.modes(twin, 4).omega, rtol=1e-9)
+    ph.io.save_model(model, tmp_path / "model.yaml")
+    assert same_systems(ph.io.load_model(tmp_path / "model.yaml").system, model.system)
+    np.testing.assert_allclose(ph.io.run_modes(model).omega, ph.modes(twin, 4).omega, rtol=1e-9)
 
 
 def test_files_beside_a_model_have_names_that_are_files(tmp_path):
     bodies = dict.fromkeys(("a/b", "a b", "plain"), chunk())
     system = ph.connect(bodies, [ph.Weld("ground", f"{name}.A") for name in bodies])
-    ph.save_model(system, tmp_path / "model.yaml")
+    ph.io.save_model(system, tmp_path / "model.yaml")
     assert {p.name for p in tmp_path.iterdir()} == {"model.yaml", "model.a_b.npz", "model.a_b_.npz", "model.plain.npz"}
-    assert same_systems(system, ph.load_model(tmp_path / "model.yaml").system)
+    assert same_systems(system, ph.io.load_model(tmp_path / "model.yaml").system)
 
 
 def test_names_of_materials_and_sections_are_kept():
@@ -472,7 +472,7 @@ def test_every_example_validates_and_names_the_schema(path, tmp_path):
     text = path.read_text()
     validator = jsonschema.Draft202012Validator(model_schema())
     validator.validate(plain_data(parse(text, path.name)))
-    validator.validate(plain_model(ph.load_model(path), tmp_path / "model.yaml"))
+    validator.validate(plain_model(ph.io.load_model(path), tmp_path / "model.yaml"))
     assert "../../model.schema.json" in text.splitlines()[0 if path.suffix == ".yaml" else 1]
 
 
@@ -497,7 +497,7 @@ def test_the_schema_refuses_what_the_reader_refuses(change):
     assert validator.is_valid(data)
     change(data)
     assert not validator.is_valid(data)
-    with raises(ph.FileError):
+    with raises(ph.errors.FileError):
         from_plain(data)
 
 
@@ -529,14 +529,14 @@ def test_a_new_element_needs_its_class_and_a_place_in_the_registry():
     assert found == Brake("hinge", torque=2000.0, speed=np.pi / 6)
     assert kind.write(found, Writer()) == {"brake": "hinge", "torque": 2000.0, "speed": np.pi / 6}
     assert kind.schema()["anyOf"][0]["properties"]["torque"]["description"] == "its torque"
-    with raises(ph.FileError, "torque", golden=False):
+    with raises(ph.errors.FileError, "torque", golden=False):
         kind.read(plain_nodes(plain | {"torque": "2 kN"}), Context())
 
 
 def test_keys_of_earlier_versions_are_read(monkeypatch):
     monkeypatch.setitem(records.OLD_KEYS, "a rigid body", {"centre": "center"})
     text = "phloat: 1\nbodies: {a: {rigid body: {mass: 1, inertia: [1, 1, 1], centre: [1, 0, 0]}}}"
-    assert ph.read_model(text).parts.bodies["a"].recipe.center == (1.0, 0.0, 0.0)
+    assert ph.io.parse_model(text).parts.bodies["a"].recipe.center == (1.0, 0.0, 0.0)
 
 
 # --- controllers ------------------------------------------------------------------------------------------------------
@@ -560,22 +560,24 @@ def controllers(system: ph.System) -> dict:
         rows=ph.Layout({"x": (2,)}, "row"),
         ports=ph.Layout({"p": (1,)}, "port"),
     )
-    pid = ph.passive_pid("j", damping=0.3, stiffness=4.0, target=np.pi / 18)
+    pid = ph.control.passive_pid("j", damping=0.3, stiffness=4.0, target=np.pi / 18)
     return {
         "{pid: {port: j, damping: 0.3 N m s/rad, stiffness: 4 N m/rad, target: 10 deg}}": pid,
         "{sampled: {of: {pid: {port: j, proportional: 0.3, integral: 4, target: 10 deg}}, every: 20 ms, saturation: 2 N m}}": (
-            ph.Sampled(pid, every=0.02, saturation=2.0)
+            ph.control.Sampled(pid, every=0.02, saturation=2.0)
         ),
         "{together: [{pid: {port: j, proportional: 0.3}}, {pid: {port: j, integral: 4, name: j.spring}}]}": (
-            ph.combine_controllers(
-                ph.passive_pid("j", damping=0.3, name="j.control"),
-                ph.passive_pid("j", stiffness=4.0, name="j.spring"),
+            ph.control.combine_controllers(
+                ph.control.passive_pid("j", damping=0.3, name="j.control"),
+                ph.control.passive_pid("j", stiffness=4.0, name="j.spring"),
             )
         ),
         "{energy shaping: {target: {j: 0.2}, stiffness: 4, damping: {j: 1}}}": (
-            ph.energy_shaping(system, {"j": 0.2}, stiffness=4.0, damping=1.0)
+            ph.control.energy_shaping(system, {"j": 0.2}, stiffness=4.0, damping=1.0)
         ),
-        "{wired: {matrices: k.npz, wires: {p: j}, gain: 2}}": ph.passive_controller(inertia, ph.Wire("p", "j", 2.0)),
+        "{wired: {matrices: k.npz, wires: {p: j}, gain: 2}}": ph.control.passive_controller(
+            inertia, ph.Wire("p", "j", 2.0)
+        ),
     }
 
 
@@ -584,11 +586,11 @@ def test_a_controller_of_a_file_is_that_of_python(k, tmp_path):
     matrices = {"E": [[0.5, 0], [0, 1]], "J": [[0.0, 1], [-1, 0]], "R": [[0, 0], [0, 0.2]], "B": [[0.0], [1.0]]}
     np.savez(tmp_path / "k.npz", **matrices)
     path, again = tmp_path / "model.yaml", tmp_path / "again.yaml"
-    text, twin = list(controllers(ph.read_model(PENDULUM.replace("controller:", "")).system).items())[k]
+    text, twin = list(controllers(ph.io.parse_model(PENDULUM.replace("controller:", "")).system).items())[k]
     path.write_text(PENDULUM + text)
-    model = ph.load_model(path)
-    found = ph.run(model)
+    model = ph.io.load_model(path)
+    found = ph.io.run_model(model)
     expected = ph.simulate(model.system, model.state, 0.3, dt=0.01, controller=twin)
     np.testing.assert_array_equal(found.e, expected.e)
-    ph.save_model(model, again)
-    np.testing.assert_array_equal(ph.run(ph.load_model(again)).e, found.e)
+    ph.io.save_model(model, again)
+    np.testing.assert_array_equal(ph.io.run_model(ph.io.load_model(again)).e, found.e)

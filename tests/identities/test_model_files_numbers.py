@@ -4,8 +4,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from messages import raises
 
 import phloat as ph
@@ -81,13 +80,13 @@ def test_units_have_their_dimensions():
     "text", ["", "mm", "6 furlongs", "6 mm/", "1e4000 m", "0x10", "1_000", "6 m^", "--6", "6 m;import os", "9" * 90]
 )
 def test_what_is_no_number_is_said(text):
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         parse_number(text)
 
 
 def inputs(text: str, plane: str = "plane: xy\n") -> dict:
     model = f"phloat: 1\n{plane}bodies: {{a: {{point mass: 1}}}}\ninputs:\n  a.P: {text}\n"
-    return ph.read_model(model).inputs["a.P"]
+    return ph.io.parse_model(model).inputs["a.P"]
 
 
 def test_signals_are_what_they_say():

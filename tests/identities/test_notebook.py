@@ -86,7 +86,7 @@ def test_an_ensemble_says_its_outputs():
     system = hostile()
     runs = ph.ensemble(
         system,
-        {"_link.material.rho": ph.uniform(7000.0, 8000.0)},
+        {"_link.material.rho": ph.random.uniform(7000.0, 8000.0)},
         samples=3,
         start=ph.place(system),
         t_end=0.01,
@@ -104,7 +104,7 @@ def test_the_page_is_shown_inside_a_frame():
     assert page.startswith('<iframe srcdoc="') and "height:300px" in page
     assert page.count("<") == 2  # all of the page is escaped
     assert len(repr(inline)) < 100
-    with raises(ph.InputError, "height"):
+    with raises(ph.errors.InputError, "height"):
         ph.show(sliding(), height=0)
 
 
@@ -145,7 +145,7 @@ def test_a_bar_fits_a_narrow_terminal(at_once, capsys, monkeypatch):
 
 def test_a_bar_goes_away_when_a_run_fails(at_once, capsys):
     system = hostile()
-    with raises(ph.ConvergenceError):
+    with raises(ph.errors.ConvergenceError):
         ph.simulate(system, ph.place(system), 1.0, dt=1e-3, progress=True, u={"_m": lambda t: 0.0 if t < 0.6 else 1e16})
     assert not capsys.readouterr().err.split("\r")[-1].strip()
 

@@ -71,7 +71,7 @@ def test_newton_may_stop_early_in_the_composed_step_too():
     )
     assert loose.info["iterations"] < exact.info["iterations"]
     np.testing.assert_allclose(loose.position("b", 1.0), exact.position("b", 1.0), atol=1e-6)
-    with raises(ph.InputError, "newton=0.1"):
+    with raises(ph.errors.InputError, "newton=0.1"):
         ph.Composition4(newton=0.1)
 
 

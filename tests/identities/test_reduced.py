@@ -132,7 +132,7 @@ def test_a_reduced_body_can_be_reduced_again():
     np.testing.assert_allclose(
         ph.modes(once.reduced(modes=2).linear()).omega, ph.modes(REDUCED["beam"].linear()).omega, rtol=2e-3
     )
-    with raises(ph.InputError, "modes"):
+    with raises(ph.errors.InputError, "modes"):
         once.reduced(modes=5)
 
 

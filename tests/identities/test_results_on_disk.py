@@ -24,8 +24,8 @@ from phloat.system.units import units
 @pytest.mark.parametrize("run", [sliding, turning, falling])
 def test_a_result_comes_back_from_its_folder_alone(run, tmp_path):
     result = run()
-    ph.save(result, tmp_path / "run")
-    back = ph.load_result(tmp_path / "run")
+    ph.io.save_result(result, tmp_path / "run")
+    back = ph.io.load_result(tmp_path / "run")
     for name in ("t", "e", "lam"):
         np.testing.assert_array_equal(getattr(back, name), getattr(result, name))
     np.testing.assert_array_equal(back.accounts.works, result.accounts.works)
@@ -47,7 +47,7 @@ def test_a_run_saved_on_the_way_knows_its_system_scheme_and_units(tmp_path):
     state = ph.set_moving(system, ph.place(system, {"rod.r_P": (0.15, 0.0)}), u={"crank pin": v_pin})
     task = {"dt": 1e-4, "u": {"crank pin": v_pin}, "scheme": ph.Midpoint(newton=1e-9)}
     plain = ph.simulate(system, state, 2e-3, save=tmp_path / "run", **task)
-    back = ph.load_result(tmp_path / "run")
+    back = ph.io.load_result(tmp_path / "run")
     np.testing.assert_array_equal(back.e, plain.e)
     assert back.info["scheme"]["newton"] == 1e-9
     assert back.info["finished"] is True
@@ -58,10 +58,10 @@ def test_a_run_saved_on_the_way_knows_its_system_scheme_and_units(tmp_path):
     assert said["written"].startswith("20") and said["written"].endswith("+00:00")
     assert said["units"]["crank pin.lam"] == ["N", "N"]
     assert said["units"]["ports"]["crank pin"] == {"in": ["m/s", "m/s"], "out": ["N", "N"]}
-    ph.save(back, tmp_path / "copy")
-    assert ph.load_result(tmp_path / "copy").info["scheme"]["newton"] == 1e-9
+    ph.io.save_result(back, tmp_path / "copy")
+    assert ph.io.load_result(tmp_path / "copy").info["scheme"]["newton"] == 1e-9
     longer = ph.resume(tmp_path / "run", back.system, u=task["u"], t_end=3e-3)
-    np.testing.assert_array_equal(ph.load_result(tmp_path / "run").e, longer.e)
+    np.testing.assert_array_equal(ph.io.load_result(tmp_path / "run").e, longer.e)
 
 
 def test_every_name_of_a_result_has_a_unit():
@@ -78,13 +78,13 @@ def test_every_name_of_a_result_has_a_unit():
 
 def test_rows_before_the_damage_are_read(tmp_path):
     result = sliding()
-    ph.save(result, tmp_path / "run")  # one piece
+    ph.io.save_result(result, tmp_path / "run")  # one piece
     file = tmp_path / "run" / "e.000000.npy"
     whole = file.read_bytes()
     row = result.e.shape[1] * 8
     file.write_bytes(whole[: len(whole) - 10 * row - 5])
-    with warns(ph.DamagedRunWarning, "e.000000.npy", "0.0069"):
-        part = ph.load_result(tmp_path / "run")
+    with warns(ph.errors.DamagedRunWarning, "e.000000.npy", "0.0069"):
+        part = ph.io.load_result(tmp_path / "run")
     assert len(part) == len(result) - 11
     np.testing.assert_array_equal(part.e, result.e[:-11])
     np.testing.assert_array_equal(part.accounts.works, result.accounts.works[:-11])
@@ -98,8 +98,8 @@ def test_a_damaged_description_leaves_the_states(tmp_path, monkeypatch):
     plain = ph.simulate(system, state, 0.03, dt=5e-5, output=10, u={"crank pin": v_pin}, save=tmp_path / "run")
     description = tmp_path / "run" / "run.json"
     description.write_text(description.read_text()[:200])
-    with warns(ph.DamagedRunWarning, "run.json"):
-        back = ph.load_result(tmp_path / "run")
+    with warns(ph.errors.DamagedRunWarning, "run.json"):
+        back = ph.io.load_result(tmp_path / "run")
     np.testing.assert_array_equal(back.e, plain.e)
     np.testing.assert_allclose(back.energy, plain.energy, rtol=1e-9)
 
@@ -111,7 +111,7 @@ def test_a_damaged_description_leaves_the_states(tmp_path, monkeypatch):
 def opened(tmp_path):
     def read(result):
         with warnings.catch_warnings():
-            path = ph.to_netcdf(result, tmp_path / "run.nc")
+            path = ph.io.to_netcdf(result, tmp_path / "run.nc")
             with xarray.open_dataset(path, engine="h5netcdf") as data:
                 return data.load()
 
@@ -163,7 +163,7 @@ def test_netcdf_bears_any_name(opened):
 
 def grids(result, folder, frames=None):
     """The series as [(time, grid)]."""
-    path = ph.to_vtu(result, folder, frames=frames)
+    path = ph.io.to_vtu(result, folder, frames=frames)
     series = ElementTree.parse(path).getroot().iter("DataSet")
     return [(float(one.get("timestep")), meshio.vtu.read(folder / one.get("file"))) for one in series]
 

@@ -7,9 +7,7 @@ from motion_zoo import thing
 
 import phloat as ph
 from phloat.motion.inputs.inputs import Inputs
-from phloat.motion.kernel import newton
-from phloat.motion.kernel import residual_norm as off
-from phloat.motion.kernel import tables as t
+from phloat.motion.kernel import newton, residual_norm as off, tables as t
 from phloat.motion.run.assembly import assemble_run
 
 EPS = float(np.finfo(float).eps)

@@ -107,7 +107,7 @@ def test_a_run_saved_on_the_way_is_the_run(case, tmp_path):
     there, plain = ph.simulate(system, state, save=tmp_path / "run", **options), ph.simulate(system, state, **options)
     same(there, plain)
     assert there.info["finished"] is True
-    opened = ph.load_run(tmp_path / "run", system)
+    opened = ph.io.load_result(tmp_path / "run", system)
     same(opened, plain)
     np.testing.assert_array_equal(opened["elbow.angle"], plain["elbow.angle"])
     assert not list((tmp_path / "run").glob("*.part"))
@@ -124,14 +124,14 @@ def test_a_run_cut_short_goes_on_as_if_it_had_not_been(case, tmp_path, monkeypat
     for files in (14, 24, *([9 * 12] if case == "events" else [])):  # the last after the event
         folder = tmp_path / f"run {files}"
         cut_short(monkeypatch, files, system, state, save=folder, **options)
-        part = ph.load_run(folder, system)
+        part = ph.io.load_result(folder, system)
         assert part.info["finished"] is False
         assert 0 < len(part) < len(plain)
         np.testing.assert_array_equal(part.e, plain.e[: len(part)])
         whole = ph.resume(folder, system, **again)
         assert whole.info["finished"] is True
         same(whole, plain)
-        same(ph.load_run(folder, system), plain)
+        same(ph.io.load_result(folder, system), plain)
 
 
 @pytest.mark.long
@@ -144,10 +144,10 @@ def test_wherever_a_run_is_cut_it_opens_with_its_finished_pieces(tmp_path, monke
         folder = tmp_path / str(files)
         assert cut_short(monkeypatch, files, system, state, save=folder, **options) == files
         if files < 12:
-            with raises(ph.InputError):
-                ph.load_run(folder, system)
+            with raises(ph.errors.InputError):
+                ph.io.load_result(folder, system)
             continue
-        part = ph.load_run(folder, system)
+        part = ph.io.load_result(folder, system)
         np.testing.assert_array_equal(part.e, plain.e[: len(part)])
         np.testing.assert_array_equal(part.lam, plain.lam[: len(part)])
         lengths.append(len(part))
@@ -168,17 +168,17 @@ def test_a_finished_run_goes_on_to_a_later_end(tmp_path):
     between = ph.resume(tmp_path / "run", system, u=options["u"], t_end=1.7003)
     assert between.t[-1] == 1.7003
     assert ph.resume(tmp_path / "run", system, u=options["u"], t_end=1.8).t[-1] == 1.8
-    assert ph.energy_ledger(ph.load_run(tmp_path / "run", system)).relative < 1e-11
+    assert ph.energy_ledger(ph.io.load_result(tmp_path / "run", system)).relative < 1e-11
 
 
 def test_a_result_in_hand_is_saved_whole(tmp_path):
     system, state, options = begun("inputs")
     result = ph.simulate(system, state, **options)
-    ph.save(result, tmp_path / "run")
-    same(ph.load_run(tmp_path / "run", system), result)
-    ph.save(result, tmp_path / "run", overwrite=True)
-    ph.save(ph.load_run(tmp_path / "run", system), tmp_path / "copy")
-    same(ph.load_run(tmp_path / "copy", system), result)
+    ph.io.save_result(result, tmp_path / "run")
+    same(ph.io.load_result(tmp_path / "run", system), result)
+    ph.io.save_result(result, tmp_path / "run", overwrite=True)
+    ph.io.save_result(ph.io.load_result(tmp_path / "run", system), tmp_path / "copy")
+    same(ph.io.load_result(tmp_path / "copy", system), result)
 
 
 def test_pieces_are_plain_numpy_files_and_rows_leave_the_memory(tmp_path, monkeypatch):
@@ -202,9 +202,9 @@ def test_failed_runs_keep_what_they_had(tmp_path):
     def wild(t: float) -> float:
         return 0.0 if t < 0.5 else 1e16
 
-    with raises(ph.ConvergenceError) as caught:
+    with raises(ph.errors.ConvergenceError) as caught:
         ph.simulate(system, state, save=tmp_path / "run", **options | {"u": {"elbow": wild}})
-    there = ph.load_run(tmp_path / "run", system)
+    there = ph.io.load_result(tmp_path / "run", system)
     assert there.info["finished"] is False
     assert there.t[-1] == pytest.approx(0.5, abs=2e-2)
     np.testing.assert_array_equal(caught.value.result.e, there.e)

@@ -83,7 +83,7 @@ def test_inputs_that_change_hold_a_state_at_their_time():
         ph.linearise(system, state, u={"up": later, "down": 0.3}, t=5.0),
     ):
         assert abs(linear.J - at_first.J).max() == abs(linear.E - at_first.E).max() == 0.0
-    with pytest.raises(ph.InputError, match="no equilibrium"):
+    with pytest.raises(ph.errors.InputError, match="no equilibrium"):
         ph.linearise(system, state, u=growing, t=1.0)
 
 
@@ -130,7 +130,7 @@ def test_a_beam_that_is_stretched_far_is_said_to_whom_asks_for_its_frequencies()
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             ph.linearise(system, state, u=u)
-        assert [w.filename for w in heard if issubclass(w.category, ph.LargeStretchWarning)] == said * [__file__]
+        assert [w.filename for w in heard if issubclass(w.category, ph.errors.LargeStretchWarning)] == said * [__file__]
 
 
 def test_a_point_has_a_field_that_does_not_turn():
@@ -228,7 +228,7 @@ def test_a_stiffness_of_loads_that_is_not_symmetric_is_refused_with_its_defect(s
         L, mu, _, _ = loaded(K)
         np.testing.assert_allclose((L.toarray() * mu) @ L.toarray().T, 0.5 * (K + K.T), atol=1e-12)
         return
-    with pytest.raises(ph.InputError, match=r"not symmetric \(relative defect 1\.1e-05\): no equilibrium"):
+    with pytest.raises(ph.errors.InputError, match=r"not symmetric \(relative defect 1\.1e-05\): no equilibrium"):
         loaded(K)
 
 
@@ -264,7 +264,7 @@ def test_too_many_free_motions_under_load_are_refused(monkeypatch):
     monkeypatch.setattr(linearising, "MOST", 3)
     assert loaded(K)[0].shape[1] == 3
     monkeypatch.setattr(linearising, "MOST", 2)
-    with pytest.raises(ph.InputError, match=r"3 free motions under load are too many \(at most 2\)"):
+    with pytest.raises(ph.errors.InputError, match=r"3 free motions under load are too many \(at most 2\)"):
         loaded(K)
 
 
@@ -369,7 +369,7 @@ def test_joints_that_repeat_each_other_are_named_up_to_eight(count, said):
         warnings.simplefilter("always")
         linear = ph.linearise(system, ph.place(system))
     names = ", ".join(f"'pin {k:02}'" for k in range(min(count, 8)))
-    (only,) = [str(w.message) for w in heard if issubclass(w.category, ph.RedundancyWarning)]
+    (only,) = [str(w.message) for w in heard if issubclass(w.category, ph.errors.RedundancyWarning)]
     assert only.startswith(f"joints {names}{said} repeat each other in {2 * (count - 1)} rows:")
     assert linear.G.shape[0] == linear.multipliers.size == 2
     assert all(linear.multipliers.shape(name)[0] > 0 for name in linear.multipliers)
@@ -394,9 +394,9 @@ def test_driven_rows_that_repeat_must_be_driven_alike(scale, off, refused, unit_
     G = csr(np.array([[1.0, 2.0, 0.0], [scale, 2.0 * scale, 0.0], [0.0, 0.0, 1.0]]))
     B_lam = csr(unit_of_input * np.array([[1.0], [scale * (1.0 + off)], [0.0]]))
     if refused:
-        with pytest.raises(ph.JointError, match="joints 'one', 'two' contradict each other"):
+        with pytest.raises(ph.errors.JointError, match="joints 'one', 'two' contradict each other"):
             linearising.independent_joint_rows(G, B_lam, layout)
         return
-    with pytest.warns(ph.RedundancyWarning, match="joints 'one', 'two' repeat each other in 1 rows"):
+    with pytest.warns(ph.errors.RedundancyWarning, match="joints 'one', 'two' repeat each other in 1 rows"):
         keep = linearising.independent_joint_rows(G, B_lam, layout)
     assert len(keep) == 2 and 2 in keep

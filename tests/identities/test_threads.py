@@ -106,14 +106,14 @@ def test_a_run_goes_on_with_other_threads(tmp_path):
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "two", None])
 def test_wrong_numbers_of_threads_are_said(threads):
-    with raises(ph.InputError, "threads"):
+    with raises(ph.errors.InputError, "threads"):
         driven(threads)
 
 
 def test_schemes_that_share_nothing_say_so():
-    with raises(ph.InputError, "RadauIIA"):
+    with raises(ph.errors.InputError, "RadauIIA"):
         driven(2, scheme=ph.RadauIIA())
     loose = ph.connect({"a": ph.RigidBody(1.0, np.eye(3)).discretise()})
     system = ph.linearise(loose, ph.place(loose))
-    with raises(ph.InputError, "threads"):
+    with raises(ph.errors.InputError, "threads"):
         ph.simulate(system, None, 1.0, dt=0.1, threads=2)

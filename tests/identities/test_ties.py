@@ -12,8 +12,8 @@ import phloat as ph
 
 def connected(bodies: dict, joints: list) -> ph.LinearPHDAE:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ph.UnfeltMotionWarning)
-        return ph.connect(bodies, joints=joints)
+        warnings.simplefilter("ignore", ph.errors.UnfeltMotionWarning)
+        return ph.tie(bodies, joints)
 
 
 def tied(body: ph.Continuum, **options) -> ph.LinearPHDAE:
@@ -90,7 +90,7 @@ def test_the_order_of_the_ends_is_a_matter_of_sign():
 
 def test_a_boundary_tied_to_the_ground_is_a_held_one():
     free, held = plate(4, clamped=None), plate(4)
-    system = ph.connect({"p": free}, joints=[ph.Tie("p.left", "ground")])
+    system = ph.tie({"p": free}, [ph.Tie("p.left", "ground")])
     np.testing.assert_allclose(ph.modes(system)[:4], ph.modes(held.linear())[:4], rtol=1e-8)
 
 
@@ -107,7 +107,7 @@ def test_a_held_corner_holds_the_rod():
 def test_ties_that_repeat_each_other_are_left_out_with_a_note():
     body = plate(3, clamped=None)
     ties = [ph.Tie("p.right", "rod.P", of="w", name="one"), ph.Tie("p.right", "rod.P", of="w", name="again")]
-    with warns(ph.RedundancyWarning, "'one'", "'again'"):
+    with warns(ph.errors.RedundancyWarning, "'one'", "'again'"):
         system = connected({"p": body, "rod": rod()}, ties)
     once = connected({"p": body, "rod": rod()}, ties[:1])
     assert system.multipliers.size == once.multipliers.size
@@ -117,7 +117,7 @@ def test_ties_that_repeat_each_other_are_left_out_with_a_note():
 def test_linear_systems_nest_and_ports_take_forces():
     """A linear system is a part like others, its port tied to another; a Force is one input more, and makes its motion felt."""
     panel = ph.Plate.rectangle(1.0, 0.8, thickness=0.02, material=alu, ports={"tip": ph.Mean("right")}, clamped="left")
-    inner = ph.connect({"p": panel.discretise(3)}, joints=[ph.Pressure("p", 1.0, name="push")])
+    inner = ph.tie({"p": panel.discretise(3)}, [ph.Pressure("p", 1.0, name="push")])
     tie = ph.Tie("panel.p.tip", "hub.P", of="w", name="tie")
     lift, pull = (
         ph.Force("hub.P", along=along, name=name) for along, name in (((0, 0, 1), "lift"), ((1, 0, 0), "pull"))
@@ -147,7 +147,7 @@ def test_what_pushes_does_the_work_of_its_field():
     """∫ f·v over the plate, over a side."""
     body = plate(4, clamped=None)
     push, pull = ph.Pressure("p", lambda x, y: x * y, name="push"), ph.Traction("p.right", (0.0, 0.0, 3.0), name="pull")
-    system = ph.connect({"p": body}, joints=[push, pull])
+    system = ph.tie({"p": body}, [push, pull])
     work = system.B[system.rows["p.v"]].T @ body.rigid[:, 2]  # on a unit translation along z
     np.testing.assert_allclose(work, [0.5 * 0.32, 3.0 * 0.8], rtol=1e-12)
     turn = system.B[system.rows["p.v"]].T @ body.rigid[:, 3]  # about x: v_z = y

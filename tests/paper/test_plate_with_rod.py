@@ -72,9 +72,9 @@ def test_the_energies_of_the_figure(example, part):
 
 
 def test_motions_that_nothing_feels_are_left_out_with_a_note(example):
-    with warns(ph.UnfeltMotionWarning, "rod.v_x, rod.v_y, rod.ω_y, rod.ω_z"):
-        system = ph.connect(
-            {"plate": example.plate("bfs", 4), "rod": example.rod}, joints=[ph.Tie("plate.right", "rod.P", of="w")]
+    with warns(ph.errors.UnfeltMotionWarning, "rod.v_x, rod.v_y, rod.ω_y, rod.ω_z"):
+        system = ph.tie(
+            {"plate": example.plate("bfs", 4), "rod": example.rod}, [ph.Tie("plate.right", "rod.P", of="w")]
         )
     assert system.rows.shapes["rod.v_P"] == system.rows.shapes["rod.omega"] == (1,)
     assert system.ports.shapes["rod.P"] == (2,)

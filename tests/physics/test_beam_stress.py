@@ -115,12 +115,12 @@ def test_shear_is_in_balance_with_bending_over_the_section():
 def test_a_point_outside_the_section_is_refused_with_its_size():
     """y = 1 m of a section of 20 mm gave −1 GPa."""
     _, state, _ = loaded(ph.Rectangle(0.02, 0.02), force=(0.0, 10.0, 0.0))
-    with raises(ph.InputError, "y = 1", "0.01"):
+    with raises(ph.errors.InputError, "y = 1", "0.01"):
         state.stress("b", 0.0, y=1.0)
-    with raises(ph.InputError, "0.02"):
+    with raises(ph.errors.InputError, "0.02"):
         state.stress_field("b", points=[(0.5, 0.0, 0.02)])
     _, state, _ = loaded(ph.Tube(0.02, 0.002), force=(0.0, 10.0, 0.0))
-    with raises(ph.InputError, "0.008", "0.01"):
+    with raises(ph.errors.InputError, "0.008", "0.01"):
         state.stress("b", 0.0, y=0.0, z=0.0)
 
 
@@ -129,7 +129,7 @@ def test_a_section_by_numbers_says_what_it_cannot_know():
     _, state, _ = loaded(section, force=(0.0, 10.0, 0.0))
     stress = state.stress("b", 0.0, y=0.01)
     assert stress["xx"] == pytest.approx(-10.0 * 0.01 / 1.3e-8, rel=1e-6) and np.isnan(stress["xy"])
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         state.von_mises("b")
 
 

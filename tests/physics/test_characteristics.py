@@ -66,7 +66,7 @@ def test_a_corner_is_found_where_it_is():
     ids=["jump", "noise"],
 )
 def test_what_cannot_be_kept_is_refused(f, name):
-    with raises(ph.InputError, name):
+    with raises(ph.errors.InputError, name):
         ph.JointSpring("rail", stiffness=f, over=(-1.0, 1.0))
 
 
@@ -93,7 +93,7 @@ def test_leaving_the_range_of_a_function_is_said(scheme):
     """Beyond over=(−0.5, 0.5) the force goes on straight, which makes 0.834 of 0.799. Every step is looked at, not outputs only."""
     system = duffing((-0.5, 0.5))
     state = ph.set_moving(system, ph.place(system), {"rail.slide_rate": 1.2})
-    with warns(ph.CurveRangeWarning, "'duffing'", "t = 0.4") as said:
+    with warns(ph.errors.CurveRangeWarning, "'duffing'", "t = 0.4") as said:
         result = ph.simulate(system, state, 4.0, dt=1e-2, scheme=scheme, output=[4.0])
     assert len(said) == 1
     assert said[0].filename == __file__
@@ -121,7 +121,7 @@ def test_leaving_a_table_is_said_and_staying_is_not():
         ]
         is None
     )
-    with warns(ph.CurveRangeWarning) as said:
+    with warns(ph.errors.CurveRangeWarning) as said:
         ph.simulate(system, ph.place(system, {"rail.slide": 1.1}), 1.0, dt=1e-2)
     damper, spring = sorted(str(one.message) for one in said)
     assert "'c'" in damper and "-3 to 3" in damper
@@ -138,7 +138,7 @@ def test_an_equilibrium_beyond_a_table_is_said():
         plane="xy",
         gravity=(0, -9.81, 0),
     )
-    with warns(ph.CurveRangeWarning, "'k'", "-0.1962"):
+    with warns(ph.errors.CurveRangeWarning, "'k'", "-0.1962"):
         state = ph.equilibrium(system, ph.place(system))
     assert ph.joint_coordinates(system, state)["rail.slide"] == pytest.approx(-9.81 / 50.0)
 
@@ -155,7 +155,7 @@ def test_a_steady_spin_beyond_a_table_is_said():
         ],
         plane="xy",
     )
-    with warns(ph.CurveRangeWarning, "'k'", "0.0869565"):
+    with warns(ph.errors.CurveRangeWarning, "'k'", "0.0869565"):
         ph.steady_spin(system, rate=2.0)
 
 
@@ -181,11 +181,11 @@ def test_splines_of_scipy_are_taken_as_they_are():
     at = np.linspace(-1.0, 1.0, 301)
     np.testing.assert_allclose(pieces.values(at), spline(at), atol=1e-15)
     assert pieces.value(1.5) == pytest.approx(spline(1.0) + 0.5 * spline(1.0, 1))
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         curve("f", spline, (0, 1))
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         curve("f", PPoly(np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([-1.0, 0.0, 1.0])))
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         resistance("f", CubicSpline(x, -x))
 
 
@@ -266,9 +266,9 @@ def test_a_bushing_of_sines_says_how_far_it_turned():
     system = bushing("small")
     quiet = ph.simulate(system, turned_by(system, np.array([0, 0, 0.4])), 1.0, dt=1e-2)
     assert quiet.info["ranges"]["mount"]["turn"][2] is None
-    with warns(ph.LargeTurnWarning, "'mount'", "2.2 rad"):
+    with warns(ph.errors.LargeTurnWarning, "'mount'", "2.2 rad"):
         ph.simulate(system, turned_by(system, np.array([0, 0, 2.0])), 1.0, dt=1e-2, output=100)
-    with raises(ph.InputError, "mount", "'large'"):
+    with raises(ph.errors.InputError, "mount", "'large'"):
         bushing("large")
 
 
@@ -319,5 +319,5 @@ def test_a_spring_by_a_function_is_linearised_where_it_rests(f, omega):
     system = ph.connect({"b": ph.PointMass(1.0).discretise()}, [rail, spring], plane="xy")
     state = ph.equilibrium(system, ph.place(system, {"rail.slide": 0.05}))
     np.testing.assert_allclose(ph.modes(ph.linearise(system, state))[0], omega, rtol=1e-9)
-    with raises(ph.InputError, "b.v_P"):
+    with raises(ph.errors.InputError, "b.v_P"):
         ph.linearise(system, ph.place(system, {"rail.slide": 0.3}))

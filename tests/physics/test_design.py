@@ -23,7 +23,7 @@ class Rosenbrock:
         x, y = values["x"], gains["y"]
         self.asked.append((x, y))
         if self.broken(x, y):
-            raise ph.InputError("the body cannot be")
+            raise ph.errors.InputError("the body cannot be")
         return (1 - x) ** 2 + 100 * (y - x**2) ** 2
 
     def gradient(self, values, gains):
@@ -109,7 +109,7 @@ def test_the_edge_of_what_can_be_run_is_reached():
 
 
 def test_the_first_run_must_succeed():
-    with raises(ph.InputError):
+    with raises(ph.errors.InputError):
         optimise(Rosenbrock(broken=lambda x, y: True), **START)
 
 
@@ -143,7 +143,7 @@ def test_the_number_of_runs_is_bounded_and_a_level_is_enough():
     ],
 )
 def test_bad_input_is_answered_with_a_sentence(change, name):
-    with raises(ph.InputError, name):
+    with raises(ph.errors.InputError, name):
         optimise(Rosenbrock(), **{**START, **change})
 
 

@@ -16,7 +16,7 @@ import phloat as ph
 
 
 def test_a_normal_push_takes_the_mass_a_normal_way():
-    runs = zoo.asked({"u.push": ph.normal(3.0, 0.3)}, 256, sampling="latin")
+    runs = zoo.asked({"u.push": ph.random.normal(3.0, 0.3)}, 256, sampling="latin")
     scale = zoo.T**2 / (2 * 2.0)
     np.testing.assert_allclose(runs.values, scale * runs["u.push"], rtol=1e-13)
     assert runs.mean() == pytest.approx(3.0 * scale, rel=1e-3)
@@ -26,9 +26,9 @@ def test_a_normal_push_takes_the_mass_a_normal_way():
 
 def test_what_matters_is_found():
     parameters = {
-        "u.push": ph.uniform(2.0, 4.0),
-        "ball.mass": ph.uniform(1.9, 2.1),
-        "gravity[1]": ph.uniform(-10.0, -9.0),
+        "u.push": ph.random.uniform(2.0, 4.0),
+        "ball.mass": ph.random.uniform(1.9, 2.1),
+        "gravity[1]": ph.random.uniform(-10.0, -9.0),
     }
     runs = zoo.asked(parameters, 100, sampling="sobol")
     rank, slope = runs.sensitivity(), runs.sensitivity("regression")
@@ -44,7 +44,9 @@ def test_an_ensemble_draws_itself(tmp_path):
     def output(result):
         return {"way": zoo.way(result), "path": result["ball.r_P"], "both": result["ball.r_P"][-1]}
 
-    runs = zoo.asked({"u.push": ph.normal(3.0, 0.3), "ball.mass": ph.uniform(1.0, 3.0)}, 30, output=output)
+    runs = zoo.asked(
+        {"u.push": ph.random.normal(3.0, 0.3), "ball.mass": ph.random.uniform(1.0, 3.0)}, 30, output=output
+    )
     figure = ph.plot(runs)
     figure.savefig(tmp_path / "runs.png")
     labels = [ax.get_xlabel() for part in figure.subfigs for ax in part.axes]
@@ -104,7 +106,7 @@ def test_a_cluster_that_loses_a_worker_returns_every_sample_once(cluster, tmp_pa
     def late(result):
         import warnings
 
-        warnings.warn("late", ph.SampleTimeWarning, stacklevel=1)
+        warnings.warn("late", ph.errors.SampleTimeWarning, stacklevel=1)
         return 1.0
 
     def output(result):  # leaves a trace of who ran it, and is slow enough to be interrupted
@@ -114,11 +116,13 @@ def test_a_cluster_that_loses_a_worker_returns_every_sample_once(cluster, tmp_pa
 
     with distributed.Client(scheduler, set_as_default=False) as client:
         client.wait_for_workers(2, timeout=60)
-        with raises(ph.InputError, "ensemble_zoo"):
-            zoo.asked({"u.push": ph.normal(3.0, 0.3)}, 3, output=lambda r: zoo.way(r), workers=None, scheduler=client)
+        with raises(ph.errors.InputError, "ensemble_zoo"):
+            zoo.asked(
+                {"u.push": ph.random.normal(3.0, 0.3)}, 3, output=lambda r: zoo.way(r), workers=None, scheduler=client
+            )
         both = set(client.run(os.getpid).values())
-        parameters = {"u.push": ph.normal(3.0, 0.3)}
-        with warns(ph.SampleTimeWarning, "3 of 3", "late"):
+        parameters = {"u.push": ph.random.normal(3.0, 0.3)}
+        with warns(ph.errors.SampleTimeWarning, "3 of 3", "late"):
             zoo.asked(parameters, 3, output=late, workers=None, scheduler=client)
         killer = subprocess.Popen([sys.executable, "-c", KILLER, str(log), str(begun[1].pid)])
         runs = zoo.asked(parameters, 120, output=output, workers=None, scheduler=scheduler, save=tmp_path / "runs")

@@ -49,8 +49,8 @@ def test_a_ball_that_bounces_faster_and_faster_ends_with_a_sentence(way, directi
 def test_the_states_before_and_after_an_event_are_kept(tmp_path):
     system, start = ball()
     result = ph.simulate(system, start, 1.5, dt=0.01, events=[ground()], save=tmp_path / "run")
-    ph.save(result, tmp_path / "again")
-    for run in (result, ph.load_run(tmp_path / "run", system), ph.load_run(tmp_path / "again", system)):
+    ph.io.save_result(result, tmp_path / "again")
+    for run in (result, ph.io.load_result(tmp_path / "run", system), ph.io.load_result(tmp_path / "again", system)):
         assert [(event.t, event.name) for event in run.events] == list(run.info["events"])
         assert len(run.events) == 2
         for event in run.events:

@@ -34,7 +34,7 @@ def test_a_strip_lags_and_stretches_as_the_beam_when_it_is_spun_up(kind, referen
     import spin_up
 
     system = ph.connect({"strip": strip(kind)}, [ph.Drive("ground", "strip.root", of="pose", name="hub")])
-    u = {"hub": ph.position(lambda t: (np.zeros(3), about_y(spin_up.psi(t))))}
+    u = {"hub": ph.prescribed_position(lambda t: (np.zeros(3), about_y(spin_up.psi(t))))}
     result = ph.simulate(system, ph.set_moving(system, ph.place(system), u=u), t_end=20.0, dt=0.01, u=u)
     stretch, _, lag = result.displacement("strip", at=tip(kind)).T
     known = reference["spin_up"]
@@ -51,7 +51,7 @@ def test_without_stiffening_a_strip_runs_away(kind):
 
     limp = strip(kind, stiffening=False)
     system = ph.connect({"strip": limp}, [ph.Drive("ground", "strip.root", of="pose", name="hub")])
-    u = {"hub": ph.position(lambda t: (np.zeros(3), about_y(spin_up.psi(t))))}
+    u = {"hub": ph.prescribed_position(lambda t: (np.zeros(3), about_y(spin_up.psi(t))))}
     result = ph.simulate(system, ph.set_moving(system, ph.place(system), u=u), t_end=10.0, dt=0.01, u=u)
     assert result.displacement("strip", at=tip(kind))[-1, 2] < -10.0
 

@@ -106,12 +106,12 @@ def test_a_follower_load_is_no_energy():
     assert found.circulatory and not found.passive
     assert found.followers == ("p",)
     for verb in (
-        lambda: ph.reduce_to_tolerance(found, band=(1e-3, 1e-2)),
-        lambda: ph.project(found, ph.modal_basis(found, count=2)),
+        lambda: ph.reduction.reduce_to_tolerance(found, band=(1e-3, 1e-2)),
+        lambda: ph.reduction.project(found, ph.reduction.modal_basis(found, count=2)),
         lambda: ph.ports_report(found, "b.C"),
-        lambda: ph.passivity_certificate(found),
+        lambda: ph.control.passivity_certificate(found),
     ):
-        with raises(ph.InputError, "'p'"):
+        with raises(ph.errors.InputError, "'p'"):
             verb()
 
 

@@ -128,7 +128,7 @@ def test_modes_with_a_node_at_the_port_are_named_by_their_frequency():
     unit = np.pi**2 * np.sqrt(EI / RHO_A)
     low = report.unreachable[report.unreachable < 20 * unit]
     np.testing.assert_allclose(low / unit, [4, 16], rtol=5e-3)
-    with raises(ph.InputError, f"{low[0]:.6g}", f"{low[1]:.6g}", "b.mid[1]"):
+    with raises(ph.errors.InputError, f"{low[0]:.6g}", f"{low[1]:.6g}", "b.mid[1]"):
         report.require(below=20 * unit)
     assert ports_report(plant, ["b.mid[1]", "b.mid[2]"]).require(below=20 * unit).seen[:4].min() > 1e-3
 

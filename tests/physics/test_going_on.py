@@ -28,5 +28,5 @@ def test_a_run_goes_on_from_its_own_last_state():
 def test_velocities_that_really_miss_a_joint_are_refused():
     system = arm()
     moving = ph.place(system).with_values({"upper.v_P": (0.3, 0.0), "upper.omega": 1.0})
-    with raises(ph.JointError, "'shoulder'", "0.3"):
+    with raises(ph.errors.JointError, "'shoulder'", "0.3"):
         ph.simulate(system, moving, 0.1, dt=1e-3)

@@ -65,9 +65,9 @@ def test_directions_come_back_from_a_model_file(joint):
 
 
 def test_directions_that_are_not_normal_to_the_axis_are_refused():
-    with raises(ph.InputError, "second_axis", "45°"):
+    with raises(ph.errors.InputError, "second_axis", "45°"):
         ph.Universal("ground", "b.P", axis=(0, 0, 1), second_axis=(1, 0, 1), name="j")
-    with raises(ph.InputError, "along", "0°"):
+    with raises(ph.errors.InputError, "along", "0°"):
         ph.Planar("ground", "b.P", axis=(0, 1, 0), along=(0, 1, 0), name="j")
 
 
@@ -91,9 +91,9 @@ def test_a_ball_joint_is_placed_and_set_moving_by_name():
 
 def test_what_is_no_attitude_is_refused():
     system = ph.connect({"b": BLOCK}, [ph.Spherical("ground", "b.P", name="ball")])
-    with raises(ph.InputError, "ball.A"):
+    with raises(ph.errors.InputError, "ball.A"):
         ph.place(system, {"ball.A": 2 * np.eye(3)})
-    with raises(ph.InputError, "ball.omega"):
+    with raises(ph.errors.InputError, "ball.omega"):
         ph.set_moving(system, ph.place(system), {"ball.omega": 1.0})
-    with raises(ph.PortError, "'ball.B'"):
+    with raises(ph.errors.PortError, "'ball.B'"):
         ph.place(system, {"ball.B": np.eye(3)})

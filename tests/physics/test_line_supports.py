@@ -57,7 +57,7 @@ def test_edges_and_lines_name_the_same_nodes():
     ],
 )
 def test_lines_that_are_not_there(options, name):
-    with raises(ph.InputError, name):
+    with raises(ph.errors.InputError, name):
         bar(**options)
 
 
@@ -75,10 +75,10 @@ joints:
 
 
 def test_lines_go_through_a_model_file(tmp_path):
-    model = ph.read_model(FILE)
+    model = ph.io.parse_model(FILE)
     lines = {"middle": ((0.5, 0.0, 0.0), (0.5, h, 0.0))}
     recipe = ph.Solid.box(L, h, h, material=steel, held={"left & back": "xyz", "middle": "z"}, lines=lines)
-    twin = ph.connect({"bar": recipe.discretise((4, 1, 1))}, [ph.Traction("bar.right", name="pull")])
-    ph.save_model(model, tmp_path / "model.yaml")
-    for system in (model.system, ph.load_model(tmp_path / "model.yaml").system):
+    twin = ph.tie({"bar": recipe.discretise((4, 1, 1))}, [ph.Traction("bar.right", name="pull")])
+    ph.io.save_model(model, tmp_path / "model.yaml")
+    for system in (model.system, ph.io.load_model(tmp_path / "model.yaml").system):
         assert system.rows == twin.rows and abs(system.J - twin.J).max() < 1e-12 * abs(twin.J).max()

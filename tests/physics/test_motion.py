@@ -115,7 +115,7 @@ def test_a_four_bar_in_space_moves_as_in_the_plane():
         if system is flat:
             runs.append(ph.simulate(system, state, 1.0, dt=2e-3))
             continue
-        with warns(ph.RedundancyWarning, "'e', 'f', 'm', 'n'", "3 rows"):
+        with warns(ph.errors.RedundancyWarning, "'e', 'f', 'm', 'n'", "3 rows"):
             runs.append(ph.simulate(system, state, 1.0, dt=2e-3))
     planar, spatial = runs
     np.testing.assert_allclose(spatial["m.angle"], planar["m.angle"], atol=1e-9)

@@ -64,7 +64,7 @@ def test_frequencies_follow_stiffness_density_and_length():
     state = ph.place(system)
 
     def lowest(**told: float) -> float:
-        new = ph.changed(system, {f"b.{name.replace('_', '.')}": value for name, value in told.items()})
+        new = ph.with_parameters(system, {f"b.{name.replace('_', '.')}": value for name, value in told.items()})
         return float(ph.modes(ph.linearise(new, ph.place(new))).elastic[0])
 
     first = float(ph.modes(ph.linearise(system, state)).elastic[0])
@@ -100,7 +100,7 @@ def test_prepared_runs_are_those_of_simulate(output, monkeypatch):
     runs = prepared_crank_slider(output=output)
     assert runs.fast, runs.why
     system, state = crank_slider(masses={0.8: 0.01})
-    new = ph.changed(system, NUMBERS)
+    new = ph.with_parameters(system, NUMBERS)
     expected = ph.simulate(new, state, 0.02, dt=1e-4, u={"crank pin": pin}, output=output)
     monkeypatch.setattr("phloat.many.family.simulate", None)  # not asked
     assert_same_run(runs.run(VALUES), expected)
@@ -138,7 +138,7 @@ def test_bodies_that_were_one_are_told_apart():
     for names, values in ((("b.material.E",), (1e10,)), (("*.material.E", "a.damping.mass"), (1e10, 0.3))):
         runs = runs_of(system_family(system, names), state, 0.05, dt=1e-3)
         assert runs.fast, runs.why
-        new = ph.changed(system, dict(zip(names, values, strict=True)))
+        new = ph.with_parameters(system, dict(zip(names, values, strict=True)))
         assert_same_run(runs.run(values), ph.simulate(new, state, 0.05, dt=1e-3))
 
 
@@ -151,7 +151,7 @@ def test_a_bent_start_keeps_its_stress_or_takes_another():
     )
     state = ph.equilibrium(system, ph.place(system))
     runs = runs_of(system_family(system, ("b.material.E",)), state, 0.05, dt=1e-3)
-    new = ph.changed(system, {"b.material.E": 1e11})
+    new = ph.with_parameters(system, {"b.material.E": 1e11})
     assert runs.fast, runs.why
     assert_same_run(runs.run((1e11,)), ph.simulate(new, state, 0.05, dt=1e-3), 1e-8)
     free = ph.State(new.bodies, new.layout, state.e).with_values({"b.eta": state["b.eta"]})
@@ -167,7 +167,7 @@ def test_reduced_bodies_take_the_buffers_too(monkeypatch):
     )
     names, values, start = ("b.material.E", "b.material.rho"), (1e11, 7000.0), ph.place(system)
     runs = runs_of(system_family(system, names), start, 0.05, dt=1e-3)
-    new = ph.changed(system, dict(zip(names, values, strict=True)))
+    new = ph.with_parameters(system, dict(zip(names, values, strict=True)))
     expected = ph.simulate(new, start, 0.05, dt=1e-3)
     monkeypatch.setattr("phloat.many.family.simulate", None)  # not asked
     assert_same_run(runs.run(values), expected, 1e-6)
@@ -177,11 +177,11 @@ def test_a_spring_that_stands_elsewhere_is_no_matter_of_numbers():
     system, state = crank_slider()
     names, values = ("spring.at[1]", "spring.length"), (0.05, 0.2)
     runs = runs_of(system_family(system, names), state, 0.005, dt=1e-4, u={"crank pin": pin})
-    new = ph.changed(system, dict(zip(names, values, strict=True)))
+    new = ph.with_parameters(system, dict(zip(names, values, strict=True)))
     assert_same_run(runs.run(values), ph.simulate(new, state, 0.005, dt=1e-4, u={"crank pin": pin}))
     assert_same_run(
         runs.run((0.0, 0.2)),
-        ph.simulate(ph.changed(system, {"spring.length": 0.2}), state, 0.005, dt=1e-4, u={"crank pin": pin}),
+        ph.simulate(ph.with_parameters(system, {"spring.length": 0.2}), state, 0.005, dt=1e-4, u={"crank pin": pin}),
     )
 
 
@@ -207,7 +207,7 @@ def test_what_cannot_be_patched_is_simulated(case):
         state = start = ph.set_moving(system, ph.place(system, {"rod.r_P": (RADIUS, 0.0)}), u=options["u"])
     runs = runs_of(system_family(system, names), start, 0.005, dt=1e-4, **options)
     assert runs.fast == (case == "table") and bool(runs.why) != runs.fast
-    new = ph.changed(system, dict(zip(names, values, strict=True)))
+    new = ph.with_parameters(system, dict(zip(names, values, strict=True)))
     first = start(new) if callable(start) else state
     assert_same_run(runs.run(values), ph.simulate(new, first, 0.005, dt=1e-4, **options), 1e-8)
 
@@ -216,7 +216,7 @@ def test_other_inputs_for_one_sample():
     system, state = crank_slider()
     runs = runs_of(system_family(system, ("slider.mass",)), state, 0.005, dt=1e-4, u={"crank pin": pin})
     pushed = {"crank pin": pin, "slider.P": (3.0, 0.0)}
-    new = ph.changed(system, {"slider.mass": 0.05})
+    new = ph.with_parameters(system, {"slider.mass": 0.05})
     assert_same_run(runs.run((0.05,), u=pushed), ph.simulate(new, state, 0.005, dt=1e-4, u=pushed))
     runs = runs_of(
         system_family(system, ("slider.mass",)), state, 0.005, dt=1e-4, u={"crank pin": pin, "slider.P": (1.0, 0.0)}
@@ -232,7 +232,7 @@ def test_nothing_is_damped_unless_told_and_then_it_is():
     assert runs.run((1e-5,)).accounts.losses[-1].sum() > 0.0 == runs.run((0.0,)).accounts.losses[-1].sum()
     damped = replace(system.bodies["rod"].recipe, damping=ph.Rayleigh(stiffness=1e-5))
     back = runs_of(
-        system_family(ph.changed(system, {"rod.damping.stiffness": 1e-5}), ("rod.damping.stiffness",)),
+        system_family(ph.with_parameters(system, {"rod.damping.stiffness": 1e-5}), ("rod.damping.stiffness",)),
         *(state, 0.01),
         dt=1e-4,
         u={"crank pin": pin},

@@ -50,7 +50,7 @@ def exact(t_end: float, delay: float) -> float:
 def test_samples_are_on_time_though_they_are_no_multiples_of_the_step(way, delay):
     """Every 37 ms with steps of 10: samples were taken at 40, 80, 120 … ms, and the end was 2e-2 off."""
     system, start = railed()
-    control = ph.Sampled(law, every=EVERY, delay=delay)
+    control = ph.control.Sampled(law, every=EVERY, delay=delay)
     result = ph.simulate(system, start, 1.0, controller=control, **SCHEMES[way])
     assert abs(result["rail.slide"][-1] - exact(1.0, delay)) < 1e-12
 
@@ -71,18 +71,18 @@ def test_a_function_with_a_sample_time_is_on_time_too(way):
 
 def test_outputs_of_fixed_steps_stay_at_multiples_of_dt():
     system, start = railed()
-    result = ph.simulate(system, start, 0.5, dt=0.01, controller=ph.Sampled(law, every=EVERY, delay=DELAY))
+    result = ph.simulate(system, start, 0.5, dt=0.01, controller=ph.control.Sampled(law, every=EVERY, delay=DELAY))
     np.testing.assert_allclose(result.t, 0.01 * np.arange(51), atol=1e-12)
 
 
 def test_a_linear_system_says_how_late_its_samples_are():
     system, start = railed()
     linear = ph.linearise(system, start)
-    for options in ({"controller": ph.Sampled(lambda t, y: {"rail": 0.0}, every=EVERY)},):
+    for options in ({"controller": ph.control.Sampled(lambda t, y: {"rail": 0.0}, every=EVERY)},):
         with warns(SampleTimeWarning, "0.037 s", "0.01 s", "0.003 s"):
             ph.simulate(linear, None, 0.1, dt=0.01, **options)
     with warns(SampleTimeWarning, "0.037 s"):
         ph.simulate(linear, None, 0.1, dt=0.01, controller=lambda t, y: {"rail": 0.0}, every=EVERY)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ph.simulate(linear, None, 0.1, dt=0.01, controller=ph.Sampled(lambda t, y: {"rail": 0.0}, every=0.02))
+        ph.simulate(linear, None, 0.1, dt=0.01, controller=ph.control.Sampled(lambda t, y: {"rail": 0.0}, every=0.02))

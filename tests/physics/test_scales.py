@@ -48,7 +48,7 @@ def test_a_reduced_system_keeps_a_soft_spring_beside_a_stiff_one():
     ]
     system = ph.connect({"t": table, "s": sensor}, joints)
     linear = ph.linearise(system, ph.place(system))
-    small = ph.project(linear, ph.modal_basis(linear, count=2))
+    small = ph.reduction.project(linear, ph.reduction.modal_basis(linear, count=2))
     assert ph.modes(small).rigid == 0
     np.testing.assert_allclose(ph.poles(small)[0], -0.1 / 100.01 + 1j * np.sqrt(100 / 100.01), rtol=1e-6)
 

@@ -210,7 +210,7 @@ def pose_by_position():
         turn = rotation(np.array([0, 0, 6 * t**2])) @ rotation(np.array([0.5 * np.sin(3 * t) ** 2, 0, 0]))
         return np.array([0.1 * (1 - np.cos(9 * t)), 0, 0.2 * t**2]), turn
 
-    return spun({"hub": ph.position(place)})
+    return spun({"hub": ph.prescribed_position(place)})
 
 
 def driven_hinge(by):
@@ -226,7 +226,7 @@ def angle_by_velocity():
 
 
 def angle_by_position():
-    return driven_hinge(ph.position(lambda t: 0.3 * (1 - np.cos(10 * t))))
+    return driven_hinge(ph.prescribed_position(lambda t: 0.3 * (1 - np.cos(10 * t))))
 
 
 def loop():
@@ -272,7 +272,7 @@ def miss(result, reference):
 def test_all_drives_springs_and_joints_move_as_with_the_default_scheme(build, scheme):
     (system, state, u), times = build(), np.linspace(0.0, 0.1, 11)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ph.RedundancyWarning)
+        warnings.simplefilter("ignore", ph.errors.RedundancyWarning)
         reference = ph.simulate(system, state, 0.1, dt=1e-5, u=u, output=times)
         result = run(system, state, 0.1, scheme, 5e-5, u=u, output=times)
     assert miss(result, reference) < {ALPHA: 1e-3, RADAU: 1e-4, IDA: 3e-4}[scheme]

@@ -69,7 +69,7 @@ def test_the_tip_mass_of_a_rayleigh_beam_is_felt_as_differences_have_it():
     system = cantilever(4, theory="rayleigh", masses={1.0: 2.0})
 
     def lowest(mass: float) -> np.ndarray:
-        new = ph.changed(system, {"b.masses[1]": mass})
+        new = ph.with_parameters(system, {"b.masses[1]": mass})
         return ph.modes(ph.linearise(new, ph.place(new))).elastic[:3]
 
     h = 2e-3

@@ -70,7 +70,7 @@ def modelled(q, f, spin, root, *, frame="cantilever", elements=3, plane="xy"):
             tip = state.position("b", 1.0)[:2]
     pose = state.pose("b")
     found = largest_deformation(system.bodies["b"], np.zeros(1), pose.eta[None], pose.sigma[None])
-    said = [w for w in heard if issubclass(w.category, ph.LargeDeformationWarning)]
+    said = [w for w in heard if issubclass(w.category, ph.errors.LargeDeformationWarning)]
     return tip, said, found
 
 
@@ -103,7 +103,7 @@ def test_cantilevers_that_were_wrong_without_a_word_now_warn(d, off):
 
 def test_a_tip_that_is_deflected_by_more_than_the_length_is_no_equilibrium():
     """A linear tip deflection of one length: it was off by half the length."""
-    with raises(ph.LargeDeformationError, "'b'", "1.17"):
+    with raises(ph.errors.LargeDeformationError, "'b'", "1.17"):
         modelled(*LOADS["tip load"](1.0))
 
 
@@ -111,7 +111,7 @@ def test_a_metre_of_rubber_has_no_such_equilibrium():
     """Its own weight bends it linearly by 8 lengths: the tip was put at (−36, −8) m; that is no equilibrium, and an error."""
     rubber = ph.Beam(1.0, ph.Rectangle(0.02, 0.02), ph.Material(E=4.6e6, rho=1000.0, nu=0.45)).discretise(4)
     system = ph.connect({"b": rubber}, [ph.Weld("ground", "b.P")], plane="xy", gravity=(0, -9.81, 0))
-    with raises(ph.LargeDeformationError, "'b'"):
+    with raises(ph.errors.LargeDeformationError, "'b'"):
         ph.equilibrium(system, ph.place(system))
 
 
@@ -126,7 +126,7 @@ def thrown(body):
 @pytest.mark.parametrize("frame", ["cantilever", "pinned"])
 def test_a_thrown_rod_warns(frame):
     rod = ph.Beam(10.0, ph.Section(A=1.0, I=1e-2), ph.Material(E=1e4, rho=1.0, nu=0.3), frame=frame)
-    with warns(ph.LargeDeformationWarning, "'r'"):
+    with warns(ph.errors.LargeDeformationWarning, "'r'"):
         _, result = thrown(rod.discretise(8))
     assert result.info["deformation"]["r"]["rotation"] > 1.0
 
@@ -142,7 +142,7 @@ def test_pieces_are_watched_by_themselves():
         state = ph.equilibrium(system, state, u={"m": part * moment})
     np.testing.assert_allclose(state.position("r", 1.0), (0, 2 / np.pi), atol=1e-3)
     system = ph.connect({"r": ribbon.discretise(8)}, joints, plane="xy")
-    with warns(ph.LargeDeformationWarning):
+    with warns(ph.errors.LargeDeformationWarning):
         ph.equilibrium(system, ph.place(system), u={"m": 0.6 * moment})
 
 
@@ -156,7 +156,7 @@ def test_twist_and_bending_of_a_strip_in_space_are_estimated_together():
     u = {"t": 0.25 * material.G * strip.section.J, "y": 0.8 * EI, "z": 0.6 * EI}
     states = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ph.LargeDeformationWarning)
+        warnings.simplefilter("ignore", ph.errors.LargeDeformationWarning)
         for body in (strip.discretise(6), strip.split(8).discretise(1)):
             system = ph.connect({"b": body}, joints)
             states.append((system, ph.equilibrium(system, ph.place(system), u=u)))
@@ -191,7 +191,7 @@ def test_the_numbers_are_kept_and_shown(tmp_path):
     assert set(found) == {"rotation", "strain", "deflection", "error", "t", "stretch", "coupling"}
     assert 0 < found["error"] < 1e-3
     assert json.loads((tmp_path / "run" / "run.json").read_text())["info"]["deformation"]["b"] == found
-    assert ph.load_run(tmp_path / "run", system).info["deformation"]["b"] == found
+    assert ph.io.load_result(tmp_path / "run", system).info["deformation"]["b"] == found
     assert "estimated error" in result._repr_html_()
     ph.to_html(result, tmp_path / "page.html")
     assert "estimated error" in (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -205,7 +205,7 @@ def test_linear_systems_are_watched_too():
     linear = ph.linearise(system, ph.place(system))
     small = ph.simulate(linear, None, 2.0, dt=1e-2, u={"f": 0.015})
     assert small.info["deformation"]["b"]["error"] < 1e-3
-    with warns(ph.LargeDeformationWarning, "'b'"):
+    with warns(ph.errors.LargeDeformationWarning, "'b'"):
         ph.simulate(linear, None, 2.0, dt=1e-2, u={"f": 0.45})
 
 
@@ -225,7 +225,7 @@ def held_at_both_ends(pieces, far, u, section, frame="pinned"):
             state = ph.equilibrium(system, state, u={name: part * value for name, value in u.items()})
         heard.clear()
         result = ph.simulate(system, state, 1e-5, dt=1e-5, u=u)
-    said = [w for w in heard if issubclass(w.category, ph.LargeDeformationWarning)]
+    said = [w for w in heard if issubclass(w.category, ph.errors.LargeDeformationWarning)]
     found = result.info["deformation"].get("b")
     return np.array([state.position("b", s) for s in np.linspace(0, 1, 33)]), found, said
 
@@ -281,7 +281,7 @@ def loaded_strip(body, part, *, plane=None, section=None):
 
 def first_frequency(body, part):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ph.LateralTorsionWarning)
+        warnings.simplefilter("ignore", ph.errors.LateralTorsionWarning)
         system, state, u = loaded_strip(body, part)
         u = u | {"aside": 0.0}
         return ph.modes(ph.linearise(system, ph.equilibrium(system, state, u=u), u=u)).omega[0]
@@ -290,14 +290,14 @@ def first_frequency(body, part):
 def test_lateral_buckling_that_one_frame_does_not_know_is_said_by_name():
     """1.5 of the critical force: the beam stood still without a word, 8 pieces fall aside. x² = 36 at the root, in every verb."""
     system, state, u = loaded_strip(lambda beam: beam.discretise(4), 1.5)
-    with warns(ph.LateralTorsionWarning, "'b'", "33.9"):
+    with warns(ph.errors.LateralTorsionWarning, "'b'", "33.9"):
         still = ph.equilibrium(system, state, u=u)
-    with warns(ph.LateralTorsionWarning, "'b'", "33.9"):
+    with warns(ph.errors.LateralTorsionWarning, "'b'", "33.9"):
         ph.linearise(system, still, u=u)
-    with warns(ph.LateralTorsionWarning, "'b'"):
+    with warns(ph.errors.LateralTorsionWarning, "'b'"):
         result = ph.simulate(system, still, 1e-3, dt=1e-4, u=u)
     assert result.info["deformation"]["b"]["coupling"] == pytest.approx(36.1, rel=0.1)  # beside the root
-    with warns(ph.LateralTorsionWarning, "'b'"):
+    with warns(ph.errors.LateralTorsionWarning, "'b'"):
         ph.settle(system, still, u=u)
 
 
@@ -311,7 +311,7 @@ def test_the_first_frequency_is_off_by_one_percent_from_where_it_is_said(part, o
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         ph.equilibrium(system, state, u=u)
-    assert [w.category for w in heard] == [ph.LateralTorsionWarning] * (part == 0.2)
+    assert [w.category for w in heard] == [ph.errors.LateralTorsionWarning] * (part == 0.2)
 
 
 def test_planes_and_round_or_square_sections_do_not_couple():
@@ -340,13 +340,13 @@ def test_frequencies_of_a_stretched_wire_warn_and_pieces_cure_it():
     wire, stretch = ph.Beam(1.0, ph.Circle(5e-4), STEEL, frame="pinned"), 0.01
     system, u = pulled(wire.discretise(12), stretch)
     state = ph.equilibrium(system, ph.place(system), u=u)
-    with warns(ph.LargeStretchWarning, "'b'"):
+    with warns(ph.errors.LargeStretchWarning, "'b'"):
         off = ph.modes(ph.linearise(system, state, u=u)).omega[1]
     exact = 1.5 * np.pi * np.sqrt(stretch * STEEL.E / STEEL.rho / (1 + stretch))
     assert off / exact - 1 > 4e-3
     system, u = pulled(wire.split(16).discretise(2), stretch)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ph.LargeStretchWarning)
+        warnings.simplefilter("ignore", ph.errors.LargeStretchWarning)
         right = ph.modes(ph.linearise(system, ph.equilibrium(system, ph.place(system), u=u), u=u)).omega[1]
     assert right == pytest.approx(exact, rel=1e-4)
 
@@ -356,5 +356,5 @@ def test_a_spinning_blade_that_stretches_warns():
     rod = ph.Beam(1.0, ph.Rectangle(0.02, 0.02), ph.Material(E=1e6, rho=1000.0, nu=0.45), theory="rayleigh")
     system = ph.connect({"b": rod.discretise(12)}, [ph.Revolute("ground", "b.P")], plane="xy")
     ph.steady_spin(system, rate=1.0)
-    with warns(ph.LargeStretchWarning, "0.0045"):
+    with warns(ph.errors.LargeStretchWarning, "0.0045"):
         ph.steady_spin(system, rate=3.0)

@@ -32,7 +32,7 @@ def test_the_hub_angle_is_the_given_one(of):
     if of == "pose":
         body = example.beam.discretise(4)
         system = ph.connect({"beam": body}, [ph.Drive("ground", "beam.P", of="pose", name="hub")], plane="xy")
-        u = {"hub": ph.position(lambda t: (0.0, 0.0, example.psi(t)))}
+        u = {"hub": ph.prescribed_position(lambda t: (0.0, 0.0, example.psi(t)))}
         result = ph.simulate(system, ph.set_moving(system, ph.place(system), u=u), t_end=20.0, dt=0.01, u=u)
     angles = np.array([example.psi(t) for t in result.t])
     np.testing.assert_allclose(result["beam.theta"], angles, atol=4e-16 * angles[-1])

@@ -14,7 +14,7 @@ ALL = ("u_x", "u_y", "u_z", "theta_x", "theta_y", "theta_z")
 FRAMES = {"cantilever": "cantilever", "pinned": "pinned", "tip": {1.0: ALL}, "middle": {0.5: ALL}}
 RATE = 1280.27
 # blades at 300 rad/s stretch by 0.17 %, which their torsion hardly feels
-STRETCHED = pytest.mark.filterwarnings("ignore::phloat.LargeStretchWarning")
+STRETCHED = pytest.mark.filterwarnings("ignore::phloat.errors.LargeStretchWarning")
 
 
 def spinning_modes(system: ph.System, axis, rate: float) -> np.ndarray:
@@ -67,9 +67,9 @@ def test_pieces_whirl_as_the_whole():
 @STRETCHED
 def test_an_euler_bernoulli_shaft_says_what_it_misses():
     body = ph.Beam(1.0, ph.Circle(0.2), steel, frame="pinned").discretise(4)
-    with warns(ph.SectionInertiaWarning, "'s'", "1.2 %"):
+    with warns(ph.errors.SectionInertiaWarning, "'s'", "1.2 %"):
         assert whirl(body) == pytest.approx(2560.6, rel=1e-3)
-    with warns(ph.SectionInertiaWarning, "'b'", "11 %"):
+    with warns(ph.errors.SectionInertiaWarning, "'b'", "11 %"):
         blade_torsion(ph.Beam(1.0, ph.Rectangle(0.004, 0.06), alu).discretise(4), 300.0, 709.0)
 
 

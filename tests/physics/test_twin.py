@@ -122,7 +122,7 @@ def test_members_of_a_family_move_as_systems_made_anew(tmp_path):
     )
     assert not runs.failed.size
     for row, got in zip(values, runs.outputs, strict=True):
-        new = ph.changed(system, dict(zip(ranges, map(float, row), strict=True)))
+        new = ph.with_parameters(system, dict(zip(ranges, map(float, row), strict=True)))
         result = ph.simulate(new, start(new), 50 * 4e-5, dt=4e-5, u=U)
         assert got == pytest.approx(result.displacement("rod", s=0.5)[-1, 1], abs=1e-12)
 

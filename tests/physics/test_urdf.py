@@ -49,7 +49,7 @@ def load(tmp_path):
     def loaded(text: str, *arguments, **options) -> ph.System:
         path = tmp_path / "robot.urdf"
         path.write_text(text)
-        return ph.load_urdf(path, *arguments, **options)
+        return ph.io.load_urdf(path, *arguments, **options)
 
     return loaded
 
@@ -159,7 +159,7 @@ def test_fixed_links_without_mass_are_frames_and_those_with_mass_are_welded(load
 
 
 def test_planar_and_floating_joints_leave_what_they_should(load):
-    with warns(ph.LooseBodyWarning, "'b'"):
+    with warns(ph.errors.LooseBodyWarning, "'b'"):
         system = load(
             robot(link("a"), link("b"), joint("p", "planar", "base", "a"), joint("f", "floating", "base", "b")),
             gravity=(0, 0, 0),
@@ -174,7 +174,7 @@ def test_planar_and_floating_joints_leave_what_they_should(load):
 
 def still(system):
     """Without gravity, where a free robot is at rest."""
-    calm = ph.changed(system, {"gravity[2]": 0.0})
+    calm = ph.with_parameters(system, {"gravity[2]": 0.0})
     return calm, ph.place(calm)
 
 
@@ -230,8 +230,8 @@ def test_a_beam_between_joints_takes_what_it_carries_and_its_reduction(load):
 
 def test_a_robot_becomes_a_model_file(load, tmp_path):
     system = load(PENDULUM)
-    ph.save_model(system, tmp_path / "pendulum.yaml")
-    again = ph.load_model(tmp_path / "pendulum.yaml").system
+    ph.io.save_model(system, tmp_path / "pendulum.yaml")
+    again = ph.io.load_model(tmp_path / "pendulum.yaml").system
     states = [ph.place(s, {"pivot.angle": 1.0}) for s in (system, again)]
     runs = [ph.simulate(s, x, t_end=0.02, dt=1e-3) for s, x in zip((system, again), states, strict=True)]
     np.testing.assert_array_equal(runs[0].e, runs[1].e)
@@ -250,7 +250,9 @@ def test_what_is_left_out_is_named(load):
             more='<mimic joint="one"/><dynamics friction="0.3"/><limit lower="0" upper="0.1"/>',
         ),
     )
-    with warns(ph.IgnoredWarning, "robot.urdf", "one -1.5 … 2 rad", "two 0 … 0.1 m", "mimic", "friction", "mesh"):
+    with warns(
+        ph.errors.IgnoredWarning, "robot.urdf", "one -1.5 … 2 rad", "two 0 … 0.1 m", "mimic", "friction", "mesh"
+    ):
         load(text)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

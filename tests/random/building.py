@@ -78,7 +78,7 @@ def quiet():
     """Loose bodies and joints that repeat each other are meant here."""
     caught = warnings.catch_warnings()
     caught.__enter__()
-    for kind in (ph.RedundancyWarning, ph.LooseBodyWarning):
+    for kind in (ph.errors.RedundancyWarning, ph.errors.LooseBodyWarning):
         warnings.simplefilter("ignore", kind)
     return _Closing(caught)
 

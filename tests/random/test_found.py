@@ -21,7 +21,7 @@ def test_a_locked_mechanism_may_be_given_its_velocities_of_round_off():
     )
     mechanism, state = built(plan)
     assert 0.0 < np.abs(state["b0.omega"]).max() < 1e-14
-    with raises(ph.JointError, "b0.omega"):
+    with raises(ph.errors.JointError, "b0.omega"):
         ph.set_moving(mechanism.system(), state, {"b0.omega": (0.0, 0.0, 1e-9)})
 
 

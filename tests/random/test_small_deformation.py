@@ -41,7 +41,7 @@ def tips(beams, joints, plane, t_end, pieces):
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         result = ph.simulate(system, ph.place(system), t_end, dt=t_end / 400, output=4)
-    warned = any(issubclass(w.category, ph.LargeDeformationWarning) for w in heard)
+    warned = any(issubclass(w.category, ph.errors.LargeDeformationWarning) for w in heard)
     return {name: result.position(name, 1.0) for name in beams}, warned, result
 
 
@@ -53,7 +53,7 @@ def test_no_false_silence(seeds):
         try:
             right = tips(beams, joints, plane, t_end, 8)[0]
             found, warned, _ = tips(beams, joints, plane, t_end, 1)
-        except ph.ConvergenceError:  # of a beam that bends far beyond the hypothesis; that is no silence
+        except ph.errors.ConvergenceError:  # of a beam that bends far beyond the hypothesis; that is no silence
             continue
         size = sum(beam.length for beam in beams.values())
         error = max(float(np.linalg.norm(found[n] - right[n], axis=1).max()) for n in beams) / size

@@ -33,7 +33,15 @@ from phloat.linear.analysis.modes import Modes, modes
 from phloat.linear.form.phdae import LinearPHDAE, channels
 from phloat.linear.form.second_order import SecondOrder
 from phloat.motion.initial.place import place
-from phloat.system.parameters import Names, ParameterTable, changed, number, parameter_table, remade_body, with_given
+from phloat.system.parameters import (
+    Names,
+    ParameterTable,
+    number,
+    parameter_table,
+    remade_body,
+    with_given,
+    with_parameters,
+)
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -274,7 +282,7 @@ def with_steps(system: System | Make, names: object, state: StateOf, step: float
 
 def _of_system(system: System, names: object, state: StateOf, step: float) -> Stepped:
     if isinstance(names, Mapping):
-        system = changed(system, names)
+        system = with_parameters(system, names)
     there = parameter_table(system)
     wanted = tuple(names) if isinstance(names, (Mapping, list, tuple)) else (names,)
     groups = [there.named(one) for one in _some(wanted)]

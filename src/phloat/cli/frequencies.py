@@ -29,13 +29,13 @@ def modes_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
             f"{model.label} has modes along a quantity, which can be written as .csv; for shapes use --at-start"
         )
     console.title(model.name or model.label)
-    found = ph.run_modes(model)
-    data = _along_data(found) if isinstance(found, ph.ModesAlong) else _modes_data(found)
+    found = ph.io.run_modes(model)
+    data = _along_data(found) if isinstance(found, ph.io.ModesAlong) else _modes_data(found)
     data = {"model": args.model, "name": model.name, **data, "files": args.output}
     for path, suffix in zip(args.output, endings, strict=True):
-        if suffix == ".html" and isinstance(found, ph.Modes):
+        if suffix == ".html" and isinstance(found, ph.types.Modes):
             ph.to_html(found, path, title=model.name or models.stem(model))
-        elif suffix in models.PICTURES and isinstance(found, ph.Modes):
+        elif suffix in models.PICTURES and isinstance(found, ph.types.Modes):
             ph.plot(found).savefig(path)
         elif suffix == ".json":
             Path(path).write_text(as_json(data) + "\n", encoding="utf-8")
@@ -59,7 +59,7 @@ def _with_request(model: Model, args: argparse.Namespace) -> Model:
     return replace(model, modes=request)
 
 
-def _modes_data(found: ph.Modes) -> dict[str, Any]:
+def _modes_data(found: ph.types.Modes) -> dict[str, Any]:
     growth = np.zeros(len(found)) if found.growth is None else found.growth
     ratios = _ratios(found)
     out = [
@@ -69,7 +69,7 @@ def _modes_data(found: ph.Modes) -> dict[str, Any]:
     return {"rigid": found.rigid, "modes": out}
 
 
-def _ratios(found: ph.Modes) -> list[float | None]:
+def _ratios(found: ph.types.Modes) -> list[float | None]:
     """The damping ratio of each mode; None for modes under loads or a spin, which have growth rates instead."""
     if found.growth is not None:
         return [None] * len(found)
@@ -77,12 +77,12 @@ def _ratios(found: ph.Modes) -> list[float | None]:
     return [float(-p.real / abs(p)) if abs(p) else 0.0 for p in poles]
 
 
-def _along_data(found: ph.ModesAlong) -> dict[str, Any]:
+def _along_data(found: ph.io.ModesAlong) -> dict[str, Any]:
     return {"along": found.quantity, "values": found.values, "omega": found.omega}
 
 
-def _print_modes(found: ph.Modes | ph.ModesAlong, data: dict[str, Any], console: Console) -> None:
-    if isinstance(found, ph.ModesAlong):
+def _print_modes(found: ph.types.Modes | ph.io.ModesAlong, data: dict[str, Any], console: Console) -> None:
+    if isinstance(found, ph.io.ModesAlong):
         heads = (found.quantity, *(f"ω{k} (rad/s)" for k in range(found.omega.shape[1])))
         console.table(heads, [(float(x), *map(float, row)) for x, row in zip(found.values, found.omega, strict=True)])
     else:
@@ -100,8 +100,8 @@ def _remark(mode: dict[str, Any]) -> str:
     return f"damping ratio {mode['damping']:.3g}" if mode["damping"] else ""
 
 
-def _modes_table(found: ph.Modes | ph.ModesAlong) -> tuple[list[str], np.ndarray]:
-    if isinstance(found, ph.ModesAlong):
+def _modes_table(found: ph.types.Modes | ph.io.ModesAlong) -> tuple[list[str], np.ndarray]:
+    if isinstance(found, ph.io.ModesAlong):
         heads = [found.quantity, *(f"omega_{k}" for k in range(found.omega.shape[1]))]
         return heads, np.column_stack([found.values, found.omega])
     return ["mode", "omega", "hertz"], np.column_stack([np.arange(len(found)), found.omega, found.omega * HERTZ])
@@ -114,7 +114,7 @@ def response_command(args: argparse.Namespace, console: Console) -> dict[str, An
     """Computes H(jω) between ports."""
     endings = [models.require_suffix(path, (*models.PICTURES, ".csv", ".json")) for path in args.output]
     model = models.load_file(args.model)
-    found = ph.run_response(model)
+    found = ph.io.run_response(model)
     peaks = [_peak(found, output, given) for output in found.outputs for given in found.inputs]
     data = {"model": args.model, "name": model.name, "inputs": found.inputs, "outputs": found.outputs, "peaks": peaks}
     data |= {"omega": found.omega, "real": found.values.real, "imag": found.values.imag, "files": args.output}
@@ -140,7 +140,7 @@ def _row(p: dict[str, Any]) -> tuple[object, ...]:
     return p["output"], p["input"], p["largest"], p["omega"], p["omega"] * HERTZ, peaks
 
 
-def _peak(found: ph.Response, output: str, given: str) -> dict[str, Any]:
+def _peak(found: ph.types.Response, output: str, given: str) -> dict[str, Any]:
     """The largest magnitude of one response, and its peaks."""
     size = np.abs(found[output, given])
     top = int(size.argmax())
@@ -155,7 +155,7 @@ def _peak(found: ph.Response, output: str, given: str) -> dict[str, Any]:
     }
 
 
-def _response_table(found: ph.Response) -> tuple[list[str], np.ndarray]:
+def _response_table(found: ph.types.Response) -> tuple[list[str], np.ndarray]:
     heads, table = ["omega"], [found.omega]
     for output in found.outputs:
         for given in found.inputs:

@@ -24,7 +24,7 @@ def load_file(path: str) -> Model:
     """The model in a file. Raises InputError for a folder."""
     if Path(path).is_dir():
         raise InputError(f"{path!r} is a folder, and a model is a file; `phloat view {path}` shows a run")
-    return ph.load_model(path)
+    return ph.io.load_model(path)
 
 
 def with_times(model: Model, t_end: str | None, dt: str | None) -> Model:

@@ -87,9 +87,9 @@ def _simulate(model: Model, args: argparse.Namespace, folder: Path, linear: bool
     progress = False if console.quiet else None
     try:
         if linear:
-            return ph.run(model, threads=args.threads)
+            return ph.io.run_model(model, threads=args.threads)
         if not args.resume:
-            return ph.run(model, save=folder, progress=progress, threads=args.threads)
+            return ph.io.run_model(model, save=folder, progress=progress, threads=args.threads)
         t_end = models.seconds("--t-end", args.t_end) if args.t_end else None
         return ph.resume(
             folder,
@@ -250,7 +250,7 @@ def _run_page(folder: Path, output: str | None) -> Path:
         return page
     target = _require_page(output) if output else page
     title, inputs = _title_and_inputs(folder)
-    return ph.to_html(ph.load_result(folder), target, title=title or folder.stem, u=inputs)
+    return ph.to_html(ph.io.load_result(folder), target, title=title or folder.stem, u=inputs)
 
 
 def _title_and_inputs(folder: Path) -> tuple[str, dict[str, Any] | None]:
@@ -259,7 +259,7 @@ def _title_and_inputs(folder: Path) -> tuple[str, dict[str, Any] | None]:
     for file in sorted(folder.iterdir()):
         if file.suffix in (".yaml", ".yml", ".json") and file.name not in ours:
             try:
-                model = ph.load_model(file)
+                model = ph.io.load_model(file)
             except (OSError, InputError):  # a mesh that it names is elsewhere
                 continue
             return model.name, dict(model.inputs) or None
@@ -272,11 +272,11 @@ def _model_page(args: argparse.Namespace, console: Console) -> Path:
     page = _require_page(args.output or f"{models.stem(model)}.html")
     title = model.name or models.stem(model)
     if model.simulate is not None and not args.modes:
-        result = ph.run(model, progress=False if console.quiet else None)
+        result = ph.io.run_model(model, progress=False if console.quiet else None)
         return ph.to_html(result, page, title=title, u=dict(model.inputs) or None)
     request = model.modes or ModesRequest()
-    found = ph.run_modes(replace(model, modes=replace(request, along=None)))
-    assert isinstance(found, ph.Modes)
+    found = ph.io.run_modes(replace(model, modes=replace(request, along=None)))
+    assert isinstance(found, ph.types.Modes)
     return ph.to_html(found, page, title=title)
 
 

@@ -33,7 +33,7 @@ def sweep_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
         _clear(folder)
     console.title(model.name or model.label)
     try:
-        found = ph.run_sweep(model, workers=args.workers, save=folder, progress=False if console.quiet else None)
+        found = ph.io.run_sweep(model, workers=args.workers, save=folder, progress=False if console.quiet else None)
     except KeyboardInterrupt as error:
         raise Interrupted(_interrupted(folder)) from error
     if not found.ok.any():
@@ -57,14 +57,14 @@ def _clear(folder: Path) -> None:
 
 def _interrupted(folder: Path) -> str:
     try:
-        found = ph.load_ensemble(folder)
+        found = ph.io.load_ensemble(folder)
     except InputError:
         return "interrupted before anything was written; nothing is left"
     done = len(found) - found.missing
     return f"interrupted; {done} of {len(found)} runs are kept in {folder}; the same command continues with the rest"
 
 
-def _statistics(found: ph.Ensemble) -> dict[str, Any]:
+def _statistics(found: ph.types.Ensemble) -> dict[str, Any]:
     """Statistics of the parameters and the scalar outputs."""
     return {
         "samples": len(found),
@@ -80,7 +80,7 @@ def _spread(x: np.ndarray) -> dict[str, float]:
     return {"mean": float(x.mean()), "std": deviation, "min": float(x.min()), "max": float(x.max())}
 
 
-def _write_table(found: ph.Ensemble, folder: Path) -> Path:
+def _write_table(found: ph.types.Ensemble, folder: Path) -> Path:
     """Writes every sample with its parameters and scalar outputs."""
     numbers = [name for name, shape in found.shapes.items() if not shape]
     columns = [np.arange(len(found)), *found.parameters.values(), *(found[name] for name in numbers)]
@@ -88,7 +88,7 @@ def _write_table(found: ph.Ensemble, folder: Path) -> Path:
     return folder / TABLE
 
 
-def _print_summary(console: Console, data: dict[str, Any], found: ph.Ensemble, folder: Path) -> None:
+def _print_summary(console: Console, data: dict[str, Any], found: ph.types.Ensemble, folder: Path) -> None:
     console.say(f"  {len(found)} runs ({found.samples.sampling}), {len(found.failed)} failed")
     rows = [
         (name, s["mean"], s["std"], s["min"], s["max"])

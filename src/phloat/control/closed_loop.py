@@ -58,8 +58,8 @@ def closed_loop(plant: LinearPHDAE | System, *controllers: PassiveController | L
 
     >>> disc = ph.RigidBody(mass=1.0, inertia=np.diag([0.25, 0.25, 0.5])).discretise()
     >>> wheel = ph.connect({"disc": disc}, [ph.Revolute("ground", "disc.P", name="motor")], plane="xy")
-    >>> controller = ph.passive_pid("motor", stiffness=50.0, damping=1.0)
-    >>> loop = ph.closed_loop(ph.linearise(wheel, ph.place(wheel)), controller)
+    >>> controller = ph.control.passive_pid("motor", stiffness=50.0, damping=1.0)
+    >>> loop = ph.control.closed_loop(ph.linearise(wheel, ph.place(wheel)), controller)
     >>> ph.poles(loop).round(4), list(loop.rows)[-1]
     (array([-1.+9.9499j]), 'motor.control.spring')
     """

@@ -18,7 +18,7 @@ from phloat.algebra.sparse import csr
 from phloat.errors import InputError, PortError, SampleTimeWarning, finite, unknown
 from phloat.joints.elements import JointDamper
 from phloat.joints.rows import Row
-from phloat.joints.wire import Wire as Wire
+from phloat.joints.wire import Wire
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.march import WAY
 from phloat.linear.time.midpoint import MidpointSolver

@@ -197,7 +197,7 @@ def lqr(
     >>> disc = ph.RigidBody(mass=1.0, inertia=np.diag([0.25, 0.25, 0.5])).discretise()
     >>> wheel = ph.connect({"disc": disc}, [ph.Revolute("ground", "disc.P", name="motor")], plane="xy")
     >>> plant = ph.linearise(wheel, ph.place(wheel)).with_ports("motor")
-    >>> ph.lqr(plant, effort=1.0, energy=0.0, position={"motor": 1.0}).poles.round(4)
+    >>> ph.control.lqr(plant, effort=1.0, energy=0.0, position={"motor": 1.0}).poles.round(4)
     array([-1.+1.j, -1.-1.j])
     """
     weights = {p: positive(f"effort of {p!r}", w) for p, w in _efforts(plant, effort).items()}

@@ -193,7 +193,7 @@ def passive_pid(
 
     >>> disc = ph.RigidBody(mass=1.0, inertia=np.diag([0.25, 0.25, 0.5])).discretise()
     >>> wheel = ph.connect({"disc": disc}, [ph.Revolute("ground", "disc.P", name="motor")], plane="xy")
-    >>> controller = ph.passive_pid("motor", stiffness=50.0, damping=5.0, target=0.3)
+    >>> controller = ph.control.passive_pid("motor", stiffness=50.0, damping=5.0, target=0.3)
     >>> result = ph.simulate(wheel, ph.place(wheel), t_end=3.0, dt=0.01, controller=controller)
     >>> round(float(result["motor.angle"][-1]), 4)
     0.3

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from phloat.bodies.construction import Construction
-from phloat.errors import AccuracyError, InputError, computable
+from phloat.errors import AccuracyError, FileError, InputError, computable
 from phloat.format.kinds import Writer
-from phloat.format.node import FileError, Node, child
+from phloat.format.node import Node, child
 from phloat.format.system import BODY
 from phloat.joints.pairs import Joint
 from phloat.linear.form.phdae import LinearPHDAE

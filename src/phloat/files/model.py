@@ -119,7 +119,7 @@ def require_request(model: Model, request: str) -> Any:
 # --- runs -------------------------------------------------------------------------------------------------------------
 
 
-def run(
+def run_model(
     model: Model, *, save: str | Path | None = None, progress: bool | None = None, threads: int = 1
 ) -> Result | LinearResult:
     """The motion that the model's `simulate` describes.

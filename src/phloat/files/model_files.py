@@ -81,15 +81,15 @@ def load_model(path: str | Path) -> Model:
     >>> from pathlib import Path
     >>> text = "{phloat: 1, plane: xy, bodies: {slider: {point mass: 33.4 g}}, simulate: {t_end: 50 ms, dt: 1 ms}}"
     >>> _ = Path("slider.yaml").write_text(text)
-    >>> model = ph.load_model("slider.yaml")
+    >>> model = ph.io.load_model("slider.yaml")
     >>> round(ph.parameters(model.system)["slider.mass"], 4), model.simulate.t_end
     (0.0334, 0.05)
     """
     path = Path(path)
-    return replace(read_model(read_model_text(path), path.name, folder=path.parent), path=path)
+    return replace(parse_model(read_model_text(path), path.name, folder=path.parent), path=path)
 
 
-def read_model(text: str, file: str = "model.yaml", *, folder: Path | None = None) -> Model:
+def parse_model(text: str, file: str = "model.yaml", *, folder: Path | None = None) -> Model:
     """The model in a text; files that it names are in the folder."""
     return replace(_model(parse(text, file), folder), text=text)
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from phloat import random as distributions
 from phloat.algebra.metadata import describe
 from phloat.errors import InputError
 from phloat.files.inputs import VALUE
 from phloat.format.derive import file_word, record, variant
 from phloat.format.kinds import ANY_NUMBER, NAME, TIME, Converted, Count, Number, Vector
 from phloat.format.records import Key, ListOf, MapOf, OneOf, Record, Variant, Variants
-from phloat.many import distributions
 from phloat.many.samples import SAMPLINGS
 from phloat.motion.run.task import Scheme
 from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha

@@ -26,13 +26,16 @@ from phloat.system.units import coordinate_unit, effort_units, resultant_unit, u
 AXES = ("x", "y", "z")
 
 
-def load_result(folder: str | Path) -> Result:
-    """The run in a folder, with its system from the model in that folder; as much of it as was written and can be read.
+def load_result(folder: str | Path, system: System | None = None) -> Result:
+    """The run in a folder, as much of it as was written and can be read.
 
     Parameters
     ----------
     folder : str or Path
-        Where `save(result, folder)` or `simulate(…, save=folder)` wrote it.
+        Where `save_result(result, folder)` or `simulate(…, save=folder)` wrote it.
+    system : System, optional
+        The system that moved; its quantities, joints and ports are compared with those of the run. Default: it is made from the
+        model in the folder.
 
     Returns
     -------
@@ -42,21 +45,23 @@ def load_result(folder: str | Path) -> Result:
     Raises
     ------
     InputError
-        There is no run in the folder, or it has no model: runs of systems that a model file cannot hold, and runs of early versions
-        of phloat, are opened with `load_run(folder, system)`.
+        There is no run in the folder, it is of another system, or it has no model: runs of systems that a model file cannot
+        hold, and runs of early versions of phloat, need `system`.
 
     Examples
     --------
     >>> ball = ph.PointMass(mass=1.0).discretise()
     >>> fall = ph.connect({"ball": ball}, gravity=(0.0, -9.81, 0.0), plane="xy")
     >>> result = ph.simulate(fall, ph.place(fall), t_end=1.0, dt=0.01, save="fall")
-    >>> again = ph.load_result("fall")
+    >>> again = ph.io.load_result("fall")
     >>> print(again["ball.r_P"][-1].round(4), again.info["finished"])  # −g/2
     [ 0.    -4.905] True
     """
     where = RunFolder(Path(folder))
     if not where.path.is_dir():
         raise InputError(f"there is no saved run in {str(where.path)!r}: it is not a folder")
+    if system is not None:
+        return load_run(where, system)
     try:
         description = where.description()
     except InputError as error:
@@ -66,19 +71,19 @@ def load_result(folder: str | Path) -> Result:
     model = description.get("model", {"file": None, "why": "it was saved by an early version of phloat"})
     if model["file"] is None:
         raise InputError(
-            f"the run in {str(where.path)!r} has no model ({model['why']}); give its system: load_run(folder, system)"
+            f"the run in {str(where.path)!r} has no model ({model['why']}); give its system: load_result(folder, system)"
         )
-    return load_run(where.path, _system(where))
+    return load_run(where, _system(where))
 
 
 def _system(where: RunFolder) -> System:
     file = where.path / "model.json"
     if not file.exists():
-        raise InputError(f"{str(file)!r} is missing; give the system: load_run(folder, system)")
+        raise InputError(f"{str(file)!r} is missing; give the system: load_result(folder, system)")
     model = load_model(file)
     system = replace(model, parts=_with_old_frames(model.parts)).system
     if not isinstance(system, System):
-        raise InputError(f"{str(file)!r} is a linear model; give the system: load_run(folder, system)")
+        raise InputError(f"{str(file)!r} is a linear model; give the system: load_result(folder, system)")
     return system
 
 

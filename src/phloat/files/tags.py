@@ -10,8 +10,7 @@ from xml.parsers import expat
 
 import numpy as np
 
-from phloat.errors import InputError, finite_row
-from phloat.format.node import FileError
+from phloat.errors import FileError, InputError, finite_row
 
 MAX_BYTES = 10_000_000
 MAX_DEPTH = 100

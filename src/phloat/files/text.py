@@ -13,8 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
-from phloat.errors import InputError
-from phloat.format.node import FileError, Node
+from phloat.errors import FileError, InputError
+from phloat.format.node import Node
 
 MAX_SIZE = 10_000_000  # characters
 MAX_NODES = 200_000  # aliases counted each time they are used

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from phloat.errors import InputError, unknown
-from phloat.format.node import FileError, Node
+from phloat.errors import FileError, InputError, unknown
+from phloat.format.node import Node
 from phloat.format.units import QUANTITIES, Dimension, dimension_name, parse_number
 
 Plain = Any  # what JSON can express

@@ -5,24 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from phloat.errors import InputError, unknown
+from phloat.errors import FileError, unknown
 from phloat.format.units import NUMBER, abbreviated
 
 BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-
-
-class FileError(InputError):
-    """An error in a file; `file`, `line` and `key` say where it is."""
-
-    def __init__(self, message: str, file: str = "", line: int = 0, key: str = "") -> None:
-        place = [file or "the model", *([f"line {line}"] if line else []), *([key] if key else [])]
-        super().__init__(f"{', '.join(place)}: {message}")
-        self.message, self.file, self.line, self.key = message, file, line, key
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return FileError, (self.message, self.file, self.line, self.key)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from phloat.errors import AccuracyError, InputError, computable, unknown
+from phloat.errors import AccuracyError, FileError, InputError, computable, unknown
 from phloat.format.kinds import Context, Kind, Number, Plain, Schema, Writer
-from phloat.format.node import FileError, Node
+from phloat.format.node import Node
 
 REQUIRED = object()
 OLD_KEYS: dict[str, Mapping[str, str]] = {  # {what a record is: {key of earlier versions: its key now}}

@@ -344,7 +344,7 @@ class Drive(Joint):
     first, second : str
         "ground" and the port that is driven, "body.port".
     of : {"translation", "pose"}, optional
-        The input is v (m/s), or (v, ω) (m/s, rad/s), in inertial axes, or `position(f)`.
+        The input is v (m/s), or (v, ω) (m/s, rad/s), in inertial axes, or `prescribed_position(f)`.
         The output is the force (N), or wrench (N, N m), that it takes.
     at, turned : (3,) sequence of float, optional
         Where `place` puts the port (m) and how it turns it (rad), unless told otherwise.

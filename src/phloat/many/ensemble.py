@@ -17,7 +17,7 @@ import numpy as np
 from phloat.errors import InputError
 from phloat.many.collect import Collector
 from phloat.many.dask import on_cluster
-from phloat.many.parametric_run import Outcome, ParametricRun, Start, Varied
+from phloat.many.parametric_run import Outcome, Parametric, ParametricRun, Start
 from phloat.many.pickling import global_names, installed
 from phloat.many.processes import available_cores, in_processes, in_threads, run_here
 from phloat.many.results import Ensemble
@@ -68,11 +68,11 @@ def ensemble(
         The mechanism.
     parameters : mapping of str, or tuple of str, to distribution, list or float
         {name: normal(…) | uniform(…) | … | list of values | number} in SI units. Names are those of `parameters(system)`, patterns
-        ("*.material.E") or tuples of them; "u.motor", "controller.damping"; or arguments of functions in `varied(…)`.
+        ("*.material.E") or tuples of them; "u.motor", "controller.damping"; or arguments of functions in `parametric(…)`.
     samples : int, optional
         How many samples to draw from the distributions.
     t_end, dt, u, controller, every, scheme, events, t_start
-        As in `simulate`; each may be `varied(…)`.
+        As in `simulate`; each may be `parametric(…)`.
     start : State or function of the system, optional
         Default: the assembled system at rest.
     output : function of a Result, optional
@@ -116,7 +116,7 @@ def ensemble(
         raise InputError("workers= is for this machine, scheduler= for a cluster; give one of them")
     if isinstance(u, Inputs):
         u = u.u
-    if start is not None and not callable(start) and not isinstance(start, State | Varied):
+    if start is not None and not callable(start) and not isinstance(start, State | Parametric):
         raise InputError(f"start is {start!r}; it must be a State, or a function of the system that returns one")
     arguments = {"t_end": t_end, "dt": dt, "u": u, "controller": controller, "every": every, "scheme": scheme}
     if isinstance(keep, (list, tuple)) and all(np.ndim(x) == 0 for x in keep):

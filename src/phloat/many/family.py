@@ -1,7 +1,7 @@
 """Systems that differ in a few numbers, and runs of them: checks are made once, for the base system.
 
     runs = FamilyRuns(system_family(system, ("rod.material.E",)), state, 1.0, {"dt": 1e-3, "u": …})
-    runs.run((1.9e11,))        what simulate(changed(system, …), state, …) returns, to round-off
+    runs.run((1.9e11,))        what simulate(with_parameters(system, …), state, …) returns, to round-off
 
 A sample of the crank-slider of benchmarks/ensembles.py (500 steps) takes 7 ms this way and 14 ms with `simulate`, which also checks
 the initial state and estimates the error of small deformation.
@@ -199,7 +199,7 @@ class CachedFunction(Function):
 #
 # system_family(system, ("rod.material.E", "slider.mass")).system((1.9e11, 0.034))
 #
-# is what `changed` returns, to round-off. Bodies are remade by `bodies.variation.fast_maker` where it has a way, else assembled.
+# is what `with_parameters` returns, to round-off. Bodies are remade by `bodies.variation.fast_maker` where it can, else assembled.
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +232,7 @@ class SystemFamily:
 
 
 def system_family(system: System, names: Sequence[Names]) -> SystemFamily:
-    """The family of a system in some of its parameters; names are as `changed` takes them."""
+    """The family of a system in some of its parameters; names are as `with_parameters` takes them."""
     if isinstance(names, str):
         raise InputError(f"names is {names!r}; write a tuple of names: ({names!r},)")
     there, wanted = parameter_table(system), tuple(names)

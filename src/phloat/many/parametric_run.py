@@ -28,7 +28,7 @@ SYSTEM = "system"  # an argument that is the system of the sample
 
 
 @dataclass(frozen=True, eq=False)
-class Varied:
+class Parametric:
     """An argument of a run that a function computes for every sample from the parameters that it names."""
 
     function: Callable[..., Any]
@@ -45,18 +45,18 @@ class Varied:
         return self.function(**{name: known[name] for name in wanted if name in known})
 
 
-def varied(function: Callable[..., Any]) -> Varied:
+def parametric(function: Callable[..., Any]) -> Parametric:
     """An argument of `ensemble` that depends on parameters by the names of its own arguments.
 
-    `controller=varied(lambda k: pid("motor", proportional=k))` with {"k": uniform(1.0, 5.0)} among the parameters; so may an
+    `controller=parametric(lambda k: passive_pid("motor", damping=k))` with {"k": uniform(1.0, 5.0)} among the parameters; so may an
     input, the whole of u, events, t_end …; an argument called `system` is the system of the sample.
     """
     if not callable(function):
-        raise InputError(f"{function!r} is no function; write varied(lambda k: pid('motor', proportional=k))")
+        raise InputError(f"{function!r} is no function; write parametric(lambda k: passive_pid('motor', damping=k))")
     kinds = {p.kind for p in inspect.signature(function).parameters.values()}
     if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY}:
-        raise InputError("a function in varied(…) must name its arguments: they are the names of the parameters")
-    return Varied(function)
+        raise InputError("a function in parametric(…) must name its arguments: they are the names of the parameters")
+    return Parametric(function)
 
 
 def numbers_of(argument: object) -> dict[str, float]:
@@ -91,7 +91,7 @@ def _changed(value: Any, changes: Mapping[str, float]) -> Any:
     return with_numbers(value, {paths[name]: number for name, number in changes.items()})
 
 
-Start = State | Callable[[System], State] | Varied | None
+Start = State | Callable[[System], State] | Parametric | None
 Outputs = dict[str, np.ndarray]
 ONE = "output"  # name of an output that has none
 
@@ -132,12 +132,12 @@ class ParametricRun:
         u = self.arguments.get("u")
         owners = {f"u.{name}": value for name, value in u.items()} if isinstance(u, Mapping) else {}
         owners["controller"] = self.arguments.get("controller")
-        found = {owner: numbers_of(value) for owner, value in owners.items() if not isinstance(value, Varied)}
+        found = {owner: numbers_of(value) for owner, value in owners.items() if not isinstance(value, Parametric)}
         return {_joined(owner, name): (owner, name) for owner, some in found.items() for name in some}
 
     @cached_property
     def function_arguments(self) -> dict[str, object]:
-        """Arguments of functions in varied(…), and their defaults."""
+        """Arguments of functions in parametric(…), and their defaults."""
         return {name: default for x in self._varied_arguments() for name, default in x.names.items()}
 
     @cached_property
@@ -152,7 +152,7 @@ class ParametricRun:
         if missing := [
             name for name, default in self.function_arguments.items() if default is empty and name not in told
         ]:
-            raise InputError(f"a function in varied(…) takes {missing[0]!r}, which is not among the parameters")
+            raise InputError(f"a function in parametric(…) takes {missing[0]!r}, which is not among the parameters")
         return out
 
     def _meant(self, key: Key) -> list[tuple[str, str]]:
@@ -171,10 +171,10 @@ class ParametricRun:
                 unknown("parameter", key, (*self.table.places, *self.other_numbers, *self.function_arguments))
             ) from error
 
-    def _varied_arguments(self) -> list[Varied]:
+    def _varied_arguments(self) -> list[Parametric]:
         u = self.arguments.get("u")
         inside = u.values() if isinstance(u, Mapping) else ()
-        return [x for x in (self.start, *self.arguments.values(), *inside) if isinstance(x, Varied)]
+        return [x for x in (self.start, *self.arguments.values(), *inside) if isinstance(x, Parametric)]
 
     # --- one sample --------------------------------------------------------------------------------------------------
 
@@ -231,9 +231,9 @@ class ParametricRun:
     @cached_property
     def family_runs(self) -> FamilyRuns:
         """The runs of all samples, with what they share."""
-        options = {n: x for n, x in self.arguments.items() if not isinstance(x, Varied)}
+        options = {n: x for n, x in self.arguments.items() if not isinstance(x, Parametric)}
         if isinstance(u := options.get("u"), Mapping):
-            options["u"] = {n: x for n, x in u.items() if not isinstance(x, Varied)}
+            options["u"] = {n: x for n, x in u.items() if not isinstance(x, Parametric)}
         start: Any = self.start
         if not isinstance(start, State):
             with suppress(Exception):  # samples report the error
@@ -245,7 +245,7 @@ class ParametricRun:
         """The initial state of a sample; None if it is that of `family_runs`."""
         if self.start is None:
             return place(system)
-        if isinstance(self.start, Varied):
+        if isinstance(self.start, Parametric):
             return fits(system, self.start.evaluate(values, system))
         if not isinstance(self.start, State):
             return fits(system, self.start(system))
@@ -262,11 +262,11 @@ class ParametricRun:
         for name, value in other.items():
             owner, inner = self.other_numbers[name]
             changes.setdefault(owner, {})[inner] = value
-        out = {n: x.evaluate(values, system) for n, x in self.arguments.items() if isinstance(x, Varied)}
+        out = {n: x.evaluate(values, system) for n, x in self.arguments.items() if isinstance(x, Parametric)}
         u = out.get("u", self.arguments.get("u"))
-        inside = isinstance(u, Mapping) and any(isinstance(x, Varied) for x in u.values())
+        inside = isinstance(u, Mapping) and any(isinstance(x, Parametric) for x in u.values())
         if isinstance(u, Mapping) and (inside or changes.keys() - {"controller"}):
-            made = {n: x.evaluate(values, system) if isinstance(x, Varied) else x for n, x in u.items()}
+            made = {n: x.evaluate(values, system) if isinstance(x, Parametric) else x for n, x in u.items()}
             out["u"] = {n: with_numbers_of(x, changes.get(f"u.{n}", {})) for n, x in made.items()}
         if "controller" in changes:
             out["controller"] = with_numbers_of(self.arguments["controller"], changes["controller"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat.errors import InputError, finite_row, mapping, unknown
-from phloat.many.distributions import Distribution, as_distribution
+from phloat.random import Distribution, as_distribution
 
 Key = str | tuple[str, ...]
 SAMPLINGS = ("random", "latin", "sobol", "grid", "rows")

@@ -17,8 +17,15 @@ from phloat.motion.summary import energy_tables, run_table
 from phloat.system.joint_rows import joint_coordinates
 from phloat.system.pieces import located, pieces_of
 from phloat.system.state import DERIVED, State
-from phloat.system.stresses import COMPONENTS as STRESSES
-from phloat.system.stresses import StressField, inside, on_section, point, stress_at, stress_points
+from phloat.system.stresses import (
+    COMPONENTS as STRESSES,
+    StressField,
+    inside,
+    on_section,
+    point,
+    stress_at,
+    stress_points,
+)
 from phloat.system.system import System
 
 COMPONENTS = ("kinetic", "elastic", "potential")

@@ -95,7 +95,7 @@ def _end_time(where: RunFolder, saved: Description, now: float, t_end: float | N
     if end < now or (saved["finished"] and (t_end is None or end == now)):
         stands = "is finished at" if saved["finished"] else "stands at"
         raise InputError(
-            f"the run in {str(where.path)!r} {stands} t = {now:g} s; give a later t_end to go on, or open it with load_run"
+            f"the run in {str(where.path)!r} {stands} t = {now:g} s; give a later t_end to go on, or open it with load_result"
         )
     return end
 

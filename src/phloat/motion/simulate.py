@@ -98,7 +98,8 @@ def simulate(
     t_end, t_start, dt : float
         End and start of the run and its step, s. Schemes that choose their steps need no dt.
     u : dict, optional
-        Inputs {port: constant | (times, values) | f(t) | piecewise(…) | position(f)}: N and N m, of drives m/s and rad/s.
+        Inputs {port: constant | (times, values) | f(t) | piecewise(…) | prescribed_position(f)}, in N and N m; of drives in m/s
+        and rad/s.
     controller : callable or controller, optional
         A function f(t, y) that returns more inputs {port: value}, y the outputs by name; or a controller of this library, as
         passive_pid(…).
@@ -113,7 +114,7 @@ def simulate(
     progress : bool, optional
         Whether a bar shows how far it is; by default in a terminal or a notebook.
     save : path, optional
-        A new folder to which the run is written as it goes. `load_run` opens it at any time, `resume` continues an interrupted run.
+        A new folder to which the run is written as it goes. `io.load_result` opens it at any time, `resume` continues it.
     threads : int
         Threads that share the bodies of a step. They pay from some hundred flexible bodies on, where as many cores are free; the
         numbers are the same, bit for bit.

@@ -1,7 +1,7 @@
 """Numbers of a system by name, and the same system with other numbers.
 
     parameters(system)                              {"rod.material.E": 2e11, "rod.length": 0.3, "slider.mass": 0.033, …}
-    changed(system, {"rod.material.E": 1.9e11})     made again where that number matters, the rest is shared
+    with_parameters(system, {"rod.material.E": 1.9e11})     made again where that number matters, the rest is shared
 
 Names are those of the arguments that recipes, joints and force elements were written with. What is made again goes the way it
 went: same elements, same reduction, same plane, same locks and drives.
@@ -114,8 +114,8 @@ def parameters(system: System) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        In SI units, such as {"rod.length": 1.0, "rod.material.E": 2.1e11, "hinge.at[0]": 0.0}; `changed` and `ensemble` take
-        the same names.
+        In SI units, such as {"rod.length": 1.0, "rod.material.E": 2.1e11, "hinge.at[0]": 0.0}; `with_parameters` and `ensemble`
+        take the same names.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def parameters(system: System) -> dict[str, float]:
     return {name: place.value for name, place in parameter_table(system).places.items()}
 
 
-def changed(system: System, values: Mapping[Any, float]) -> System:
+def with_parameters(system: System, values: Mapping[Any, float]) -> System:
     """The same system with other numbers.
 
     Elements, reduction, plane, locks and drives stay; modes are found again and keep their signs, so that a state of the old
@@ -154,7 +154,7 @@ def changed(system: System, values: Mapping[Any, float]) -> System:
 
     >>> beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ph.Material(E=210e9, rho=7800.0, nu=0.3)).discretise(4)
     >>> arm = ph.connect({"beam": beam}, [ph.Revolute("ground", "beam.P", name="motor")], plane="xy")
-    >>> stiff = ph.changed(arm, {"beam.material.E": 4 * 210e9})
+    >>> stiff = ph.with_parameters(arm, {"beam.material.E": 4 * 210e9})
     >>> one, two = (ph.modes(ph.linearise(s, ph.place(s))).elastic[0] for s in (arm, stiff))
     >>> round(float(two / one), 6)
     2.0

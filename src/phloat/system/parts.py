@@ -9,10 +9,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from phloat.bodies.construction import Construction
+from phloat.bodies.continua.continuum import Continuum
 from phloat.errors import InputError
 from phloat.joints.pairs import Weld
+from phloat.joints.tie import Tie
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.system import System, connect, drive, lock
+from phloat.system.tied_bodies import tie
 
 Part: TypeAlias = "Construction | Parts"
 
@@ -36,11 +39,14 @@ class Parts:
     def connected(self, bodies: Mapping[str, Any] | None = None) -> System | LinearPHDAE:
         """The system; `bodies` are those made already."""
         made = {name: self.body(name) for name in self.bodies} if bodies is None else bodies
-        system: Any = connect(made, list(self.joints), gravity=self.gravity, plane=self.plane)
-        if not isinstance(system, System):
-            if self.locked or self.driven:
-                raise InputError("small motions of bodies on meshes have no joints to lock or drive")
-            return system
+        if any(isinstance(body, Continuum) for body in made.values()) or any(isinstance(j, Tie) for j in self.joints):
+            for what in ("gravity", "plane", "locked", "driven"):
+                if getattr(self, what):
+                    raise InputError(
+                        f"{what} is not for bodies on meshes tied for small motions; leave it out, or give them a frame"
+                    )
+            return tie(made, list(self.joints))
+        system = connect(made, list(self.joints), gravity=self.gravity, plane=self.plane)
         return drive(lock(system, *self.locked), *self.driven)
 
 

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, overload
 
 import numpy as np
 
@@ -41,9 +40,16 @@ from phloat.system.pieces import other_names
 from phloat.system.port_checks import check_actuator, check_connection, check_element
 from phloat.system.resolve import connected, nested_connection, welded
 from phloat.system.state import State, state_layout
-from phloat.system.tied_bodies import tied
-from phloat.system.wiring import wired_together
 
+BODIES = "connect takes what discretise(…) or connect(…) returned"
+JOINTS = "it must be Revolute(…), Weld(…), Spring(…), …"
+REDUCE = "reduce it before it is connected: reduced(modes=…)"
+INSTEAD: dict[type, str] = {
+    Continuum: f"tie(bodies, ties) connects it for small motions; or give it a frame and {REDUCE}",
+    Tie: "it is for small motions: tie(bodies, ties)",
+    Wire: "it joins linear systems: wire(systems, wires)",
+    LinearPHDAE: "linear systems are joined with wire(systems, wires)",
+}
 THICK = 0.01  # of the tip deflection of a cantilever: what shear may add where a theory leaves it out
 
 __all__ = ["Connection", "End", "System", "connect", "drive", "fits", "lock", "port_state"]
@@ -113,43 +119,22 @@ class System:
         return facts("System", said | {"open ports": listed(self.ports)}) + tables
 
 
-@overload
 def connect(
     bodies: Mapping[str, Body | Assembly | System],
     joints: Sequence[Joint | Passive | Acting] = (),
     *,
     gravity: Sequence[float] | None = None,
     plane: str | None = None,
-) -> System: ...
-
-
-@overload
-def connect(
-    bodies: Mapping[str, Any],  # at least one Continuum, or a Tie among the joints
-    joints: Sequence[Any] = (),
-    *,
-    gravity: Sequence[float] | None = None,
-    plane: str | None = None,
-) -> LinearPHDAE: ...
-
-
-def connect(
-    bodies: Mapping[str, Any],
-    joints: Sequence[Any] = (),
-    *,
-    gravity: Sequence[float] | None = None,
-    plane: str | None = None,
-) -> System | LinearPHDAE:
+) -> System:
     """Bodies (or systems, whose bodies become "name.body") held together by joints, in space or in the plane "xy".
 
     Parameters
     ----------
-    bodies : dict of str to Body, System or linear system
+    bodies : dict of str to Body or System
         What to connect, by name: what `discretise`, `split(…).discretise` or `connect` returned. Names hold no dot. The pieces of
         a split beam become "name.1", "name.2" …, welded; its ports are called as those of one beam.
     joints : list
-        Joints, springs, dampers, bushings, forces, torques and loads, between ports "body.port" and "ground". Linear systems (a
-        plant, a controller) are connected by `Wire`, each taking the other's output.
+        Joints, springs, dampers, bushings, forces, torques and loads, between ports "body.port" and "ground".
     gravity : (3,) sequence of float, optional
         Acceleration of gravity in inertial axes, m/s²; zero unless given here or by a connected system.
     plane : {None, "xy"}
@@ -157,8 +142,8 @@ def connect(
 
     Returns
     -------
-    System or LinearPHDAE
-        A `LinearPHDAE` where linear systems are wired, or where bodies on meshes have no floating frame and are tied (`Tie`).
+    System
+        Bodies on meshes without a floating frame are connected with `tie` instead, linear systems with `wire`.
 
     Raises
     ------
@@ -175,10 +160,6 @@ def connect(
     >>> list(pendulum.ports)
     ['arm.P', 'hinge']
     """
-    if isinstance(joints, Sequence) and any(isinstance(joint, Wire) for joint in joints):
-        return wired_together(mapping("bodies", bodies, "{name: linear system}"), joints)
-    if _moves_little(bodies, joints):
-        return tied(bodies, joints, gravity, plane)
     if plane not in (None, "xy"):
         raise InputError(f"plane is {plane!r}; the one plane there is, is 'xy' (or None for space)")
     parts: dict[str, Body] = {}
@@ -203,9 +184,7 @@ def connect(
             parts |= pieces
             connections |= welded(name, pieces, plane)
         else:
-            raise InputError(
-                f"{name!r} is {type(part).__name__}; connect takes what discretise(…) or connect(…) returned"
-            )
+            raise InputError(f"{name!r} is {type(part).__name__}; {_instead(part, BODIES)}")
     if not parts:
         raise InputError("there are no bodies to connect; give at least one: connect({'rod': beam.discretise(4)}, …)")
     if len(fields) > 1:
@@ -231,11 +210,11 @@ def connect(
     return system
 
 
-def _moves_little(bodies: object, joints: object) -> bool:
-    """Whether this is a linear system: of bodies on meshes, or held together by ties."""
-    parts = bodies.values() if isinstance(bodies, Mapping) else ()
-    listed = joints if isinstance(joints, (list, tuple)) else ()
-    return any(isinstance(p, Continuum) for p in parts) or any(isinstance(j, Tie) for j in listed)
+def _instead(thing: object, default: str) -> str:
+    """What to do with a value that `connect` does not take."""
+    if isinstance(thing, Continuum) and thing.frame is not None:
+        return f"it has a frame to float with: {REDUCE}"
+    return INSTEAD.get(type(thing), default)
 
 
 def fits(system: System, state: object) -> State:
@@ -302,7 +281,7 @@ def drive(system: System, *names: str) -> System:
     system : System
         It is not changed.
     *names : str
-        Joints to drive, each with a free axis left. Their inputs are rad/s or m/s, or a `position`; without one they stand still.
+        Joints to drive, each with a free axis left. Their inputs are rad/s or m/s, or `prescribed_position(f)`; zero by default.
 
     Returns
     -------
@@ -340,7 +319,7 @@ def _listed(joints: object, taken: set[str]) -> Sequence[Joint | Passive | Actin
         raise InputError(f"joints is {type(joints).__name__}; it must be a list: [Revolute(…), …]")
     for joint in joints:
         if not isinstance(joint, Joint | Passive | Acting):
-            raise InputError(f"one of the joints is {joint!r}; it must be Revolute(…), Weld(…), Spring(…), …")
+            raise InputError(f"one of the joints is {joint!r}; {_instead(joint, JOINTS)}")
         if joint.label in taken:
             raise JointError(f"two joints are called {joint.label!r}; give one of them a name")
         taken = taken | {joint.label}

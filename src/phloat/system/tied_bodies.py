@@ -22,7 +22,6 @@ from phloat.errors import (
     PortError,
     RedundancyWarning,
     UnfeltMotionWarning,
-    finite,
     mapping,
     unknown,
 )
@@ -41,18 +40,39 @@ COMPONENTS = {"v_P": ("v_x", "v_y", "v_z"), "omega": ("ω_x", "ω_y", "ω_z")}
 LINEAR = (Tie, Pressure, Traction, Force, Torque)
 
 
-def tied(bodies: Mapping[str, object], joints: Sequence[object], gravity: object, plane: str | None) -> LinearPHDAE:
-    """Small motions of bodies on meshes and what is tied to them, as one linear system.
+def tie(bodies: Mapping[str, object], ties: Sequence[object] = ()) -> LinearPHDAE:
+    """Small motions of bodies on meshes, and of beams and rigid bodies tied to them, as one linear system.
 
-    Rows are named "plate.v", "rod.v_P"…, multipliers by their ties, ports by bodies and by what pushes.
+    Parameters
+    ----------
+    bodies : dict of str to Continuum or Body
+        What `discretise` returned, by name. Names hold no dot.
+    ties : list
+        `Tie` between boundaries, ports and the ground; `Pressure`, `Traction`, `Force` and `Torque`, whose inputs are N or N m.
+
+    Returns
+    -------
+    LinearPHDAE
+        Rows are named "plate.v", "rod.v_P" …, multipliers by their ties, ports by bodies and by what pushes.
+
+    Raises
+    ------
+    InputError
+        Names or bodies do not fit; `PortError` for a boundary or port that is not there, `JointError` for a tie that holds nothing.
+
+    Examples
+    --------
+    A strip of steel, its left edge tied to the ground; 3.516 h √(E/12ρ) / L² = 26.33 rad/s for a beam.
+
+    >>> steel = ph.Material(E=210e9, rho=7800.0, nu=0.0)
+    >>> strip = ph.Plate.rectangle(1.0, 0.1, thickness=0.005, material=steel).discretise((8, 1))
+    >>> cantilever = ph.tie({"strip": strip}, [ph.Tie("ground", "strip.left")])
+    >>> print(ph.modes(cantilever, 1).omega.round(1))
+    [26.3]
     """
-    if plane is not None:
-        raise InputError(f"plane is {plane!r}; bodies on meshes without a frame are connected in space")
-    if gravity is not None and np.any(finite("gravity", gravity, (3,))):
-        raise InputError("small motions of bodies on meshes know no gravity; push with Pressure(…) or Traction(…)")
     parts = {name: _linear(name, part) for name, part in mapping("bodies", bodies, "{name: body}").items()}
     whole = append_systems(*(_called(name, part) for name, part in parts.items()))
-    listed = _listed(joints, whole)
+    listed = _listed(ties, whole)
     origins = {}
     for joint in listed:
         if isinstance(joint, Tie):
@@ -86,7 +106,7 @@ def _linear(name: str, part: object) -> LinearPHDAE:
         return part.linear()
     if isinstance(part, Assembly):
         raise InputError(f"{name!r} is a split beam; beside bodies on meshes use discretise(n) of the whole beam")
-    raise InputError(f"{name!r} is {type(part).__name__}; connect takes what discretise(…) returned")
+    raise InputError(f"{name!r} is {type(part).__name__}; tie takes what discretise(…) returned")
 
 
 def _called(name: str, part: LinearPHDAE) -> LinearPHDAE:
@@ -97,7 +117,7 @@ def _called(name: str, part: LinearPHDAE) -> LinearPHDAE:
 
 def _listed(joints: object, whole: LinearPHDAE) -> list[Tie | Pressure | Traction | Force | Torque]:
     if not isinstance(joints, Sequence) or isinstance(joints, str):
-        raise InputError(f"joints is {type(joints).__name__}; it must be a list: [Tie(…), …]")
+        raise InputError(f"ties is {type(joints).__name__}; it must be a list: [Tie(…), …]")
     out: list[Tie | Pressure | Traction | Force | Torque] = []
     taken = {*whole.ports, *whole.multipliers}
     for joint in joints:

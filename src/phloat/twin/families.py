@@ -17,7 +17,7 @@ import numpy as np
 
 from phloat.errors import InputError, finite
 from phloat.motion.inputs.inputs import Inputs
-from phloat.system.parameters import changed
+from phloat.system.parameters import with_parameters
 from phloat.system.state import State
 from phloat.system.system import System
 from phloat.twin.export import exported
@@ -52,7 +52,7 @@ def family(
             raise InputError(f"range of {name} is {low:g} to {high:g}; it must rise")
 
     def made(values: np.ndarray) -> Model:
-        new = changed(system, dict(zip(names, map(float, values), strict=True)))
+        new = with_parameters(system, dict(zip(names, map(float, values), strict=True)))
         begun = start(new) if callable(start) else start
         return exported(new, begun, t_end, dt=dt, u=u, watch=watch, apart=True)
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from phloat.errors import InputError
 from phloat.motion.inputs.inputs import Inputs
-from phloat.system.parameters import changed, parameters
+from phloat.system.parameters import parameters, with_parameters
 from phloat.system.state import State
 from phloat.system.system import System
 from phloat.twin.export import exported
@@ -47,7 +47,7 @@ class Problem:
 
     def model(self, values: Mapping[str, float]) -> Model:
         """The arrays for these parameters."""
-        system = changed(self.system, dict(values)) if values else self.system
+        system = with_parameters(self.system, dict(values)) if values else self.system
         start = self.start(system) if callable(self.start) else self.start
         return exported(system, start, self.t_end, dt=self.dt, u=self.u, watch=self.watch, apart=True)
 

@@ -44,7 +44,7 @@ def _mechanism() -> ph.System:
 
 def _corner(system: ph.System, steps: int) -> np.ndarray:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ph.RedundancyWarning)
+        warnings.simplefilter("ignore", ph.errors.RedundancyWarning)
         start = ph.place(system, {f"rod {k}.r_P": CUBE[k] for k in range(5)})
         result = ph.simulate(system, start, TIMES[-1], dt=TIMES[-1] / steps)
     x = result["rod 3.r_P"]

@@ -66,7 +66,7 @@ def _mechanism() -> ph.System:
 
 def _found(system: ph.System, steps: int) -> np.ndarray:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ph.RedundancyWarning)
+        warnings.simplefilter("ignore", ph.errors.RedundancyWarning)
         state = ph.place(system, {"collar.r_P": (0.0, -2 * L * np.cos(BEGIN), 0.0)})
         state = ph.set_moving(system, state, {"shaft.omega": (0.0, RATE, 0.0), "guide.slide_rate": 0.0})
         result = ph.simulate(system, state, TIMES[-1], dt=TIMES[-1] / steps)

@@ -157,11 +157,11 @@ def plate_with_rod(fine: bool) -> list[Row]:
     rod = ph.RigidBody(mass=50.0, inertia=np.diag([4.16667, 1.0, 4.16667])).discretise()
     push = ph.Pressure("plate", lambda x, y: 1e5 * (y + 10 * (y - 0.5) ** 2), name="push")
     with warnings.catch_warnings():  # the edge feels no motion of the rod along the plate, nor its turning about itself
-        warnings.simplefilter("ignore", ph.UnfeltMotionWarning)
+        warnings.simplefilter("ignore", ph.errors.UnfeltMotionWarning)
         tie = ph.Tie("plate.right", "rod.P", of="w")
         systems = {
-            "with rod": ph.connect({"plate": plate, "rod": rod}, [tie, push]),
-            "alone": ph.connect({"plate": plate}, [push]),
+            "with rod": ph.tie({"plate": plate, "rod": rod}, [tie, push]),
+            "alone": ph.tie({"plate": plate}, [push]),
         }
     known = {
         "with rod": ((170.92, 443.75, 1325.2), 145.50, (-0.78, 8.22)),

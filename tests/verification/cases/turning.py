@@ -67,7 +67,7 @@ def spin_up(fine: bool) -> list[Row]:
         ph.connect({"b": beam.discretise(16 if fine else 8)}, [ph.Revolute("ground", "b.P", name="hub")], plane="xy"),
         "hub",
     )
-    u = {"hub": ph.position(psi)}
+    u = {"hub": ph.prescribed_position(psi)}
     state = ph.set_moving(system, ph.place(system), u=u)
     result = ph.simulate(system, state, t_end=20.0, dt=5e-3 if fine else 1e-2, u=u)
     stretch, lag = result.displacement("b", s=1.0).T

@@ -21,7 +21,7 @@ from phloat.linear.analysis.modes import modes
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class SuperelementReport:
     """Frequencies (rad/s) of the full matrices and of the reduced body with its interfaces free and held, and mass properties.
 
     Rigid interfaces are rigid in both. `free` and `held` are (modes, 2): full, reduced. `rigid_forces` are the relative elastic
@@ -66,7 +66,7 @@ class Report:
 
 def report(
     body: Body, exported: MatrixBody, mean: Collection[str], count: int, numbers: np.ndarray, masses: str
-) -> Report:
+) -> SuperelementReport:
     """The lowest `count` frequencies of both kinds, and the results of the checks."""
     if count < 1:
         raise InputError(f"count is {count}; ask for at least one frequency")
@@ -80,7 +80,7 @@ def report(
     mass, centre, inertia = rigid_mass(exported.M, exported.rigid)
     own = modes(body.linear())
     w = own.vectors[:, own.rigid : own.rigid + count]  # (v_P, ω, η̇) of the listed modes, of unit mass
-    return Report(
+    return SuperelementReport(
         rows=exported.coordinates,
         coordinates=coordinates,
         free=_columns(full_free, own.elastic),

@@ -32,7 +32,7 @@ from phloat.bodies.superelements.checks import (
 )
 from phloat.bodies.superelements.matrix_body import MatrixBody, NodeShape, rigid_motions_of_nodes
 from phloat.bodies.superelements.matrix_files import Labelled, matched, matrix_names, read_matrix
-from phloat.bodies.superelements.report import Report, report
+from phloat.bodies.superelements.report import SuperelementReport, report
 from phloat.errors import InputError, finite, mapping, port_name, positive, unknown
 from phloat.fem.decks import read_nodes
 from phloat.linear.analysis.modes import modes as modes_of
@@ -182,7 +182,7 @@ class Superelement:
         self._soft_ground(float(modes_of(body.linear()).elastic[0]))
         return replace(body, construction=Construction(self).then("discretise", modes))
 
-    def report(self, body: Body, count: int = 10) -> Report:
+    def report(self, body: Body, count: int = 10) -> SuperelementReport:
         """The reduced body compared with the full matrices: frequencies with interfaces free and held, mass, rigid-body check."""
         if body.recipe is not self:
             raise InputError("this body was not made from this superelement; ask body.recipe.report(body)")

@@ -204,7 +204,7 @@ def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
     >>> beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ph.Material(E=210e9, rho=7800.0, nu=0.3)).discretise(4)
     >>> arm = ph.connect({"beam": beam}, [ph.Revolute("ground", "beam.P", name="motor")], plane="xy")
     >>> linear = ph.linearise(arm, ph.place(arm)).with_ports("motor")
-    >>> reduced = ph.project(linear, ph.modal_basis(linear, count=2))
+    >>> reduced = ph.reduction.project(linear, ph.reduction.modal_basis(linear, count=2))
     >>> reduced  # velocities of one rigid and two elastic modes, and two stresses
     LinearPHDAE(5 rows, 0 multipliers, 1 inputs on 1 ports, passive)
     >>> np.allclose(ph.modes(reduced).omega, ph.modes(linear, 3).omega)

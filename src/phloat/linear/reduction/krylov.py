@@ -62,7 +62,7 @@ def krylov_basis(
     >>> beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ph.Material(E=210e9, rho=7800.0, nu=0.3)).discretise(4)
     >>> arm = ph.connect({"beam": beam}, [ph.Revolute("ground", "beam.P", name="motor")], plane="xy")
     >>> linear = ph.linearise(arm, ph.place(arm)).with_ports("motor")
-    >>> reduced = ph.project(linear, ph.krylov_basis(linear, [100j]))
+    >>> reduced = ph.reduction.project(linear, ph.reduction.krylov_basis(linear, [100j]))
     >>> full, small = (ph.response(s, "motor", omega=[100.0]).values for s in (linear, reduced))
     >>> np.allclose(full, small), linear.rows.size, reduced.rows.size
     (True, 35, 3)

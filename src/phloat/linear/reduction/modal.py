@@ -15,8 +15,7 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import RANK_TOLERANCE, csr, stacked, zeros
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, positive, whole_number
-from phloat.linear.analysis.modes import Modes, modes
-from phloat.linear.analysis.modes import modes as modes_of
+from phloat.linear.analysis.modes import Modes, modes, modes as modes_of
 from phloat.linear.form.phdae import LinearPHDAE, Ports, channels
 from phloat.linear.form.second_order import Factor, SecondOrder
 from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to, rigid_modes, split_basis, undamped
@@ -59,9 +58,9 @@ def modal_basis(
     >>> beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ph.Material(E=210e9, rho=7800.0, nu=0.3)).discretise(4)
     >>> arm = ph.connect({"beam": beam}, [ph.Revolute("ground", "beam.P", name="motor")], plane="xy")
     >>> linear = ph.linearise(arm, ph.place(arm)).with_ports("motor")
-    >>> ph.modal_basis(linear, count=2)
+    >>> ph.reduction.modal_basis(linear, count=2)
     Basis(3 of 19 velocities, 2 of 16 stresses)
-    >>> ph.modal_basis(linear, band=(0.0, 1000.0), static=True)
+    >>> ph.reduction.modal_basis(linear, band=(0.0, 1000.0), static=True)
     Basis(4 of 19 velocities, 3 of 16 stresses)
     """
     model = SecondOrder.of(system)

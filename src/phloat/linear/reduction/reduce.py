@@ -52,10 +52,10 @@ def reduce_to_tolerance(system: LinearPHDAE, *, tolerance: float = 1e-3, band: t
     >>> beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ph.Material(E=210e9, rho=7800.0, nu=0.3)).discretise(4)
     >>> arm = ph.connect({"beam": beam}, [ph.Revolute("ground", "beam.P", name="motor")], plane="xy")
     >>> linear = ph.linearise(arm, ph.place(arm)).with_ports("motor")
-    >>> reduced = ph.reduce_to_tolerance(linear, tolerance=1e-3, band=(1.0, 1000.0))
+    >>> reduced = ph.reduction.reduce_to_tolerance(linear, tolerance=1e-3, band=(1.0, 1000.0))
     >>> linear.rows.size, reduced.rows.size
     (35, 9)
-    >>> ph.reduction_error(linear, reduced, band=(1.0, 1000.0)).largest < 1e-3
+    >>> ph.reduction.reduction_error(linear, reduced, band=(1.0, 1000.0)).largest < 1e-3
     True
     """
     return project(system, reduced_basis(system, tolerance=tolerance, band=band))

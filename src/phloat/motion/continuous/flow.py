@@ -11,8 +11,7 @@ import scipy.sparse as sp
 from scipy.spatial.transform import Rotation
 
 from phloat.algebra.sparse import csr
-from phloat.motion.continuous import evaluate as at
-from phloat.motion.continuous import residual as compiled
+from phloat.motion.continuous import evaluate as at, residual as compiled
 from phloat.motion.continuous.factors import DENSE, lu_factors
 from phloat.motion.continuous.pattern import JacobianPattern, by_velocity, drive_map, y_layout
 from phloat.motion.initial.saddle import SaddleSystem

@@ -154,8 +154,8 @@ class Position:
     rate: Callable[[float], object] | None = None
 
 
-def position(f: Callable[[float], object], *, rate: Callable[[float], object] | None = None) -> Position:
-    """A driven joint by position instead of velocity: u={"motor": position(f)}.
+def prescribed_position(f: Callable[[float], object], *, rate: Callable[[float], object] | None = None) -> Position:
+    """A driven joint by position instead of velocity: u={"motor": prescribed_position(f)}.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def position(f: Callable[[float], object], *, rate: Callable[[float], object] | 
     >>> arm = ph.RigidBody(mass=2.0, inertia=0.1 * np.eye(3), center=(0.5, 0.0, 0.0)).discretise()
     >>> free = ph.connect({"arm": arm}, [ph.Revolute("ground", "arm.P", name="motor")], plane="xy")
     >>> robot = ph.drive(free, "motor")
-    >>> u = {"motor": ph.position(lambda t: 0.5 * t**2, rate=lambda t: t)}
+    >>> u = {"motor": ph.prescribed_position(lambda t: 0.5 * t**2, rate=lambda t: t)}
     >>> result = ph.simulate(robot, ph.place(robot), t_end=1.0, dt=0.01, u=u)
     >>> print(result["motor.angle"][-1].round(6))
     0.5

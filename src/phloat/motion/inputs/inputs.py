@@ -1,4 +1,4 @@
-"""Inputs by port name, over time: u={name: constant | (times, values) | piecewise(…) | f(t) | position(f)}."""
+"""Inputs by port name, over time: u={name: constant | (times, values) | piecewise(…) | f(t) | prescribed_position(f)}."""
 
 from __future__ import annotations
 

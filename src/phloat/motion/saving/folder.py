@@ -135,7 +135,7 @@ class RunFolder:
         try:
             return read_npy(file)
         except DAMAGED as error:
-            raise InputError(f"{str(file)!r} cannot be read ({error}); what is left opens with load_run") from error
+            raise InputError(f"{str(file)!r} cannot be read ({error}); what is left opens with load_result") from error
 
     def pieces(self, saved: Description, system: System) -> tuple[list[Arrays], str]:
         """All complete pieces up to the first that is not, and what is wrong with that one."""
@@ -189,7 +189,7 @@ class RunFolder:
         return None
 
 
-def save(result: Result, folder: str | Path, *, overwrite: bool = False) -> None:
+def save_result(result: Result, folder: str | Path, *, overwrite: bool = False) -> None:
     """Write a result to a folder, where `load_result(folder)` finds it.
 
     `simulate(…, save=folder)` writes while it runs, and can be resumed.
@@ -217,8 +217,8 @@ def save(result: Result, folder: str | Path, *, overwrite: bool = False) -> None
     >>> ball = ph.PointMass(mass=1.0).discretise()
     >>> fall = ph.connect({"ball": ball}, gravity=(0.0, -9.81, 0.0), plane="xy")
     >>> result = ph.simulate(fall, ph.place(fall), t_end=1.0, dt=0.01)
-    >>> ph.save(result, "fall")
-    >>> print(ph.load_result("fall"))
+    >>> ph.io.save_result(result, "fall")
+    >>> print(ph.io.load_result("fall"))
     Result(101 times from 0 to 1 s of ball)
     """
     if not isinstance(result, Result):
@@ -235,13 +235,8 @@ def save(result: Result, folder: str | Path, *, overwrite: bool = False) -> None
         where.describe(constant | account_names(result) | progress_entries(1, time_span(result), finished, result.info))
 
 
-def load_run(folder: str | Path, system: System) -> Result:
-    """Load the run in a folder, as far as it went; `result.info["finished"]` is True if it reached its end.
-
-    The system is the one that moved; that its quantities, joints and ports are the same is checked. `load_result(folder)` makes
-    it from the folder itself, where it can.
-    """
-    where = RunFolder(Path(folder))
+def load_run(where: RunFolder, system: System) -> Result:
+    """The run in a folder, as far as it went, of this system. Raises InputError if its quantities, joints or ports are others."""
     saved = where.description()
     require_same_layout(saved, system)
     result = load_rows(where, saved, system)
@@ -257,7 +252,7 @@ def load_rows(where: RunFolder, saved: Description, system: System) -> Result:
         pieces += [rest] if rest is not None and len(rest["t"]) else []
         ends = [piece["t"][-1] for piece in pieces if len(piece["t"])]
         there = f"the run is opened up to t = {ends[-1]:g} s" if ends else "nothing of it is left"
-        warnings.warn(f"in {str(where.path)!r}, {wrong}; {there}", DamagedRunWarning, stacklevel=3)
+        warnings.warn(f"in {str(where.path)!r}, {wrong}; {there}", DamagedRunWarning, stacklevel=4)
     if not sum(len(piece["t"]) for piece in pieces):
         raise InputError(f"the run in {str(where.path)!r} was cut short before its first piece was written")
     joined = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}

@@ -81,7 +81,7 @@ def require_memory(memory: Mapping[str, np.ndarray], task: Mapping[str, Any], po
         if name not in memory:
             raise InputError(
                 f"the memory of the stepper in this folder is of another phloat (it has no {name!r}); take its memory.….npz "
-                "away to begin from the start of the run again, or open what is there with load_run"
+                "away to begin from the start of the run again, or open what is there with load_result"
             )
     wrong = [name for name, form in MEMORY.items() if _form(memory[name]) != form]
     if not wrong and not (len(memory["now"]) == 3 and task["t_0"] <= memory["now"][0] < np.inf):

@@ -1,4 +1,4 @@
-"""How a parameter varies: distributions by their quantiles, so that any sequence of points in [0, 1] samples them."""
+"""Distributions of parameters, by their quantiles, so that any sequence of points in [0, 1] samples them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from phloat.errors import InputError, finite, finite_row, positive
+
+__all__ = ["choice", "lognormal", "normal", "triangular", "truncated", "uniform"]
 
 LEAST = 1e-9  # of the probability: less than that is no interval to draw from
 INSIDE = 2.0**-54  # as far as a point stays away from 0 and 1, where normal distributions are infinite
