@@ -1,6 +1,7 @@
 """Laws that are written as functions, called by pointer: a new law is compiled by itself and the kernel is not compiled again."""
 
 import itertools
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import numba as nb
 from numba import extending, types
 from numba.core.cgutils import ir
+from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from phloat.joints import scalar
 from phloat.joints.law_functions import LawFunction, mean_effort
@@ -17,16 +19,21 @@ intrinsic: Any = extending.intrinsic
 CALLED = types.void(*[types.float64] * 4, types.CPointer(types.float64), types.CPointer(types.float64))
 EFFORT, WEIGHT, ENERGY, OUTPUTS = range(4)  # what a law writes
 _addresses = itertools.count(1)
-_plain: dict[
-    int, Callable[..., None]
-] = {}  # without the compiler: functions by the number that stands for their address
+_plain: dict[int, Callable[..., None]] = {}  # without the compiler, by the number that stands for an address
+_compiled: list[Any] = []  # for as long as they may be called
 
-# what the functions of joints.scalar mean in compiled code
+
+def _compile_scalar(name: str) -> None:
+    """What a function of joints.scalar is in compiled code: the one of `math`."""
+    function = getattr(math, name)
+
+    @extending.overload(getattr(scalar, name))
+    def overloaded(x):
+        return lambda x: function(x)
+
+
 for _name in scalar.NAMES:
-    exec(
-        f"import math\n@extending.overload(scalar.{_name})\ndef _{_name}(x):\n    return lambda x: math.{_name}(x)",
-        {"extending": extending, "scalar": scalar},
-    )
+    _compile_scalar(_name)
 
 
 @extending.overload(scalar.where)
@@ -37,31 +44,34 @@ def _where(condition, yes, no):
     return choose
 
 
-BODY = """
-def law(x0, x1, rate, h, numbers, out):
-    mean, slope, energy = mean_effort(spring, x0, x1{numbers})
-    effort, steep = damper(rate{numbers})
-    out[0], out[1], out[2] = mean + effort, 0.5 * h * slope + steep, energy
-"""
-
-
 @lru_cache(maxsize=256)
 def law_address(function: LawFunction) -> int:
     """Where the compiled law is: (x₀, x₁, rate, h, numbers, out) → effort over the step, h ∂effort/∂x₁, energy at x₁."""
-    numbers = "".join(f", numbers[{k}]" for k in range(len(function.numbers)))
-    make: Callable[..., Any] = (lambda f: f) if PLAIN else nb.njit(error_model="numpy", nogil=True)
-    known = {"spring": make(function.spring), "damper": make(function.damper), "mean_effort": make(mean_effort)}
-    exec(BODY.format(numbers=numbers), known)
+    compiled: Callable[..., Any] = (lambda f: f) if PLAIN else nb.njit(error_model="numpy", nogil=True)
+    spring, damper, mean = compiled(function.spring), compiled(function.damper), compiled(mean_effort)
+    length = len(function.numbers)
+
+    @compiled
+    def parameters(numbers):  # a tuple, so that the functions get as many numbers as they take
+        return numbers[:length] if PLAIN else to_fixed_tuple(nb.carray(numbers, (length,)), length)
+
+    @compiled
+    def spring_of(x, known):
+        return spring(x, *known)
+
+    def law(x0, x1, rate, h, numbers, out):
+        known = parameters(numbers)
+        effort, slope, energy = mean(spring_of, x0, x1, known)
+        resisted, steep = damper(rate, *known)
+        out[EFFORT], out[WEIGHT], out[ENERGY] = effort + resisted, 0.5 * h * slope + steep, energy
+
     if PLAIN:
         address = next(_addresses)
-        _plain[address] = known["law"]
+        _plain[address] = law
         return address
-    compiled: Any = nb.cfunc(CALLED, error_model="numpy")(known["law"])
-    _compiled.append(compiled)  # as long as it may be called
-    return int(compiled.address)
-
-
-_compiled: list[Any] = []
+    called: Any = nb.cfunc(CALLED, error_model="numpy")(law)
+    _compiled.append(called)
+    return int(called.address)
 
 
 @intrinsic
