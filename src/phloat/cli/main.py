@@ -40,10 +40,10 @@ exit codes: 0 success, 1 internal error, 2 bad input, 3 no convergence,
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code; see phloat --help."""
     with recorded_interrupts() as interrupts:
-        return _run(argv, interrupts)
+        return _execute(argv, interrupts)
 
 
-def _run(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
+def _execute(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
     console = Console()
     try:
         for stream in (sys.stdout, sys.stderr):  # terminals show question marks for characters that they do not have
@@ -116,7 +116,7 @@ def recorded_interrupts() -> Iterator[Interrupts]:
 # --- commands: their help, and where they are -------------------------------------------------------------------------
 
 
-def run(args: Namespace, console: Console) -> dict[str, Any]:
+def _run(args: Namespace, console: Console) -> dict[str, Any]:
     """Simulate a model.
 
     The run is written to a folder as it proceeds, with its outputs as a table and a page. An interrupted run (Ctrl-C) is
@@ -133,7 +133,7 @@ def run(args: Namespace, console: Console) -> dict[str, Any]:
     return run_command(args, console)
 
 
-def modes(args: Namespace, console: Console) -> dict[str, Any]:
+def _modes(args: Namespace, console: Console) -> dict[str, Any]:
     """Natural frequencies and mode shapes.
 
     At the start of the model, or along a quantity if the model has one. All modes if the model has no `modes`.
@@ -148,7 +148,7 @@ def modes(args: Namespace, console: Console) -> dict[str, Any]:
     return modes_command(args, console)
 
 
-def response(args: Namespace, console: Console) -> dict[str, Any]:
+def _response(args: Namespace, console: Console) -> dict[str, Any]:
     """Frequency response between ports.
 
     As the model describes it under `response`, at its start; lists the peaks.
@@ -162,7 +162,7 @@ def response(args: Namespace, console: Console) -> dict[str, Any]:
     return response_command(args, console)
 
 
-def sweep(args: Namespace, console: Console) -> dict[str, Any]:
+def _sweep(args: Namespace, console: Console) -> dict[str, Any]:
     """Many runs with varying parameters.
 
     As the model describes it under `sweep`, on all cores. Writes results to a folder as they come, and a table samples.csv;
@@ -177,7 +177,7 @@ def sweep(args: Namespace, console: Console) -> dict[str, Any]:
     return sweep_command(args, console)
 
 
-def check(args: Namespace, console: Console) -> dict[str, Any]:
+def _check(args: Namespace, console: Console) -> dict[str, Any]:
     """Check a model without running it.
 
     Reads it, connects it and finds its start; counts degrees of freedom and names redundant joints.
@@ -192,7 +192,7 @@ def check(args: Namespace, console: Console) -> dict[str, Any]:
     return check_command(args, console)
 
 
-def view(args: Namespace, console: Console) -> dict[str, Any]:
+def _view(args: Namespace, console: Console) -> dict[str, Any]:
     """Show a run in a browser.
 
     The page of a run in a folder, made if it is not there; of a model, its run or else its modes. If no browser can be
@@ -207,7 +207,7 @@ def view(args: Namespace, console: Console) -> dict[str, Any]:
     return view_command(args, console)
 
 
-def examples(args: Namespace, console: Console) -> dict[str, Any]:
+def _examples(args: Namespace, console: Console) -> dict[str, Any]:
     """List examples, or copy them.
 
     Model files, and Python scripts that do the same and more. Files that an example needs are copied too.
@@ -222,7 +222,7 @@ def examples(args: Namespace, console: Console) -> dict[str, Any]:
     return examples_command(args, console)
 
 
-def doctor(args: Namespace, console: Console) -> dict[str, Any]:
+def _doctor(args: Namespace, console: Console) -> dict[str, Any]:
     """List what is installed, and the extras.
 
     Versions, whether the time step is compiled, and the purpose of each extra.
@@ -236,7 +236,7 @@ def doctor(args: Namespace, console: Console) -> dict[str, Any]:
     return doctor_command(args, console)
 
 
-def verify(args: Namespace, console: Console) -> dict[str, Any]:
+def _verify(args: Namespace, console: Console) -> dict[str, Any]:
     """Compare with known results.
 
     Exact solutions, published benchmarks and the paper's examples: the reference, the result here, the difference, and the
@@ -253,7 +253,7 @@ def verify(args: Namespace, console: Console) -> dict[str, Any]:
     return verify_command(args, console)
 
 
-def schema(args: Namespace, console: Console) -> dict[str, Any]:
+def _schema(args: Namespace, console: Console) -> dict[str, Any]:
     """Print the JSON Schema of model files.
 
     Editors use it to complete and check model files.
@@ -279,9 +279,9 @@ def parser() -> argparse.ArgumentParser:
     commands = out.add_subparsers(title="commands", metavar="COMMAND")
     width = max(min(shutil.get_terminal_size().columns, 80) - 2, 20)
     found = {}
-    for run_command in (run, modes, response, sweep, check, view, examples, doctor, verify, schema):
+    for run_command in (_run, _modes, _response, _sweep, _check, _view, _examples, _doctor, _verify, _schema):
         what, more, shown = (inspect.getdoc(run_command) or "\n\n\n\n").split("\n\n", 2)
-        name, about = run_command.__name__, textwrap.fill(f"{what} {' '.join(more.split())}", width)
+        name, about = run_command.__name__.removeprefix("_"), textwrap.fill(f"{what} {' '.join(more.split())}", width)
         found[name] = commands.add_parser(
             name,
             help=what[:1].lower() + what[1:].removesuffix("."),

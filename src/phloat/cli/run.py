@@ -146,8 +146,8 @@ def _write(model: Model, result: Any, folder: Path, *, page: bool) -> dict[str, 
     _copy(model, folder)
     if page:
         ph.to_html(result, folder / PAGE, title=models.title(model), u=dict(model.inputs) or None)
-    info = result.info if isinstance(result, ph.Result) else {}
-    dt = info.get("dt", model.simulate.dt if model.simulate else None)
+    info: dict[str, Any] = dict(result.info) if isinstance(result, ph.Result) else {}
+    dt = info.get("dt") or (model.simulate.dt if model.simulate else None)
     return {
         **{"times": len(result), "t_start": result.t[0], "t_end": result.t[-1], "dt": dt},
         "scheme": info.get("scheme", {}).get("name", "Midpoint"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phloat.joints.ends import GROUND
-from phloat.system.connection import Connection, Element
+from phloat.system.connection import End
 from phloat.system.system import System
 from phloat.view.figures import COLOURS, label_text, new_figure
 
@@ -73,14 +73,15 @@ def diagram_lines(x: System) -> list[Line]:
     for name, c in x.joints.items():
         state = "driven" if c.driven else "free" if c.free else ""
         kind = type(c.joint).__name__ + (", locked" if c.locked else "")
-        out.append(Line(name if c.joint.name else "", kind, *_ends(c), state))
+        out.append(Line(name if c.joint.name else "", kind, _end(c.first), _end(c.second), state))
     for name, e in x.elements.items():
-        out.append(Line(name if e.recipe.name else "", type(e.recipe).__name__, *_ends(e), "", element=True))
+        kind = type(e.recipe).__name__
+        out.append(Line(name if e.recipe.name else "", kind, _end(e.first), _end(e.second), "", element=True))
     return out
 
 
-def _ends(c: Connection | Element) -> list[tuple[str, str]]:
-    return [(end.body, end.port) if end.body else (GROUND, "") for end in (c.first, c.second)]
+def _end(end: End) -> tuple[str, str]:
+    return (end.body, end.port) if end.body else (GROUND, "")
 
 
 def _title(x: System) -> str:

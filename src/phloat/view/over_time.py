@@ -15,7 +15,7 @@ from phloat.system.pieces import pieces_of
 from phloat.system.stresses import von_mises
 from phloat.system.units import coordinate_unit, resultant_unit, unit_of
 from phloat.view.figures import MAX_LEGEND, colour_cycle, evenly, finish, label_text, new_figure, panels
-from phloat.view.quantities import AXES, Lines, along, joint_efforts, peak
+from phloat.view.quantities import AXES, Lines, axis_lines, joint_efforts, peak
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ def plot_result(x: Result) -> Figure:
     moved: Lines = {}
     for name, body in x.system.bodies.items():
         bent |= _deformation(x, name) if body.coordinates else {}
-        moved |= along(x[f"{name}.r_P"], f"{name}, ")
+        moved |= axis_lines(x[f"{name}.r_P"], f"{name}, ")
     shown = [*([("deformation (m)", bent)] if bent else []), *_coordinates(x, list(x.coordinates))]
     shown = shown or [("position (m)", moved)]
     return plot_lines(x.t, [*shown, ("energy (J)", _energies(x))])
@@ -146,11 +146,11 @@ def _body(x: Result, name: str, s: float | None, at: Point) -> Panels:
     if s is None and at is None:
         if name not in x.system.bodies:
             raise InputError(f"{name!r} is split into pieces; give a place on it: s=…")
-        bent, moved = _deformation(x, name) if elastic else {}, along(x[f"{name}.r_P"], f"{name}.r_P, ")
+        bent, moved = _deformation(x, name) if elastic else {}, axis_lines(x[f"{name}.r_P"], f"{name}.r_P, ")
     else:
         where = f"{name} at {_where(s, at)}, "
-        bent = along(x.displacement(name, s, at=at), where) if elastic else {}
-        moved = along(x.position(name, s, at=at), where)
+        bent = axis_lines(x.displacement(name, s, at=at), where) if elastic else {}
+        moved = axis_lines(x.position(name, s, at=at), where)
     return [*([("deformation (m)", bent)] if bent else []), ("position (m)", moved)]
 
 
@@ -171,7 +171,7 @@ def _components(name: str, values: np.ndarray) -> Lines:
     if values.ndim == 1:
         return {name: values}
     if values.ndim == 2 and flat.shape[1] <= 3 and name.rpartition(".")[2] in ("r_P", "v_P", "omega"):
-        return along(flat, f"{name}, ")
+        return axis_lines(flat, f"{name}, ")
     numbers = np.sort(np.argsort(-np.ptp(flat, axis=0), kind="stable")[:MAX_LEGEND])
     marks = [", ".join(map(str, np.unravel_index(k, values.shape[1:]))) for k in numbers.tolist()]
     return {f"{name}[{mark}]": flat[:, k] for mark, k in zip(marks, numbers, strict=True)}
@@ -203,7 +203,7 @@ def plot_stress(x: Result, name: str, stress: str | bool, s: float | None, at: P
         )
     largest, where = x.von_mises(name)
     size = {f"{name}, largest von Mises": largest}
-    return plot_lines(x.t, [("stress (Pa)", size), ("in body axes (m)", along(where, "where, "))])
+    return plot_lines(x.t, [("stress (Pa)", size), ("in body axes (m)", axis_lines(where, "where, "))])
 
 
 def _stress_at(x: Result, name: str, s: float | None, at: Point) -> Panels:

@@ -39,7 +39,7 @@ def place_text(place: np.ndarray) -> str:
     return f"({', '.join(f'{a:.3g}' for a in clean)})"
 
 
-def along(x: np.ndarray, prefix: str = "") -> Lines:
+def axis_lines(x: np.ndarray, prefix: str = "") -> Lines:
     """The components of vectors (times, 1 to 3), by axis."""
     return {f"{prefix}{AXES[k]}": x[:, k] for k in range(x.shape[1])}
 
@@ -100,8 +100,8 @@ def linear_quantities(result: LinearResult) -> list[PlotQuantity]:
         way = result.displacement(name)
         place = int(np.abs(way).max(axis=(0, 2)).argmax())
         rate, where = result.velocity(name)[:, place], place_text(part.points[place])
-        out.append(PlotQuantity(name, f"{name}: displacement at {where}", "m", along(way[:, place])))
-        out.append(PlotQuantity(name, f"{name}: velocity at {where}", "m/s", along(rate)))
+        out.append(PlotQuantity(name, f"{name}: displacement at {where}", "m", axis_lines(way[:, place])))
+        out.append(PlotQuantity(name, f"{name}: velocity at {where}", "m/s", axis_lines(rate)))
     for name in result.system.multipliers:
         lam = result[f"{name}.lam"]
         out.append(PlotQuantity(name, f"{name}.lam", "", _few({f"λ{k + 1}": line for k, line in enumerate(lam.T)})))
@@ -135,23 +135,23 @@ def _of_body(result: Result, name: str, move: Pose, drawn: Drawing) -> list[Plot
     shown: list[tuple[str, str, Lines]] = []
     if body.coordinates:
         line, _, where = peak(result[f"{name}.u_f"], body.shape.places())
-        shown.append((f"{name}: deformation at {where}", "m", along(line)))
+        shown.append((f"{name}: deformation at {where}", "m", axis_lines(line)))
     if drawn.cauchy.size:
         shown.append((f"{name}: {STRESS}", "Pa", {"largest": largest_stress(drawn, move.sigma)}))
     if f"{name}.theta" in layout:
         shown.append((f"{name}: angle theta", "rad", {"theta": result[f"{name}.theta"]}))
         shown.append((f"{name}: angular velocity", "rad/s", {"omega": result[f"{name}.omega"]}))
     elif body.rotates:
-        shown.append((f"{name}: angular velocity, body axes", "rad/s", along(move.omega)))
+        shown.append((f"{name}: angular velocity, body axes", "rad/s", axis_lines(move.omega)))
     if not body.coordinates and np.any(body.inertia.s0):
         place = move.r_P + move.A @ (body.inertia.s0 / body.inertia.m)
-        shown.append((f"position of the mass centre of {name}", "m", along(place[:, :linear])))
+        shown.append((f"position of the mass centre of {name}", "m", axis_lines(place[:, :linear])))
     for port, point in body.ports.items():
         y = point.x + move.eta @ point.Phi.T
         place = move.r_P + np.einsum("tij,tj->ti", move.A, y)
         rate = np.einsum("tij,tj->ti", move.A, move.v_P + np.cross(move.omega, y) + move.rates @ point.Phi.T)
-        shown.append((f"position of {name}.{port}", "m", along(place[:, :linear])))
-        shown.append((f"velocity of {name}.{port}", "m/s", along(rate[:, :linear])))
+        shown.append((f"position of {name}.{port}", "m", axis_lines(place[:, :linear])))
+        shown.append((f"velocity of {name}.{port}", "m/s", axis_lines(rate[:, :linear])))
     return [PlotQuantity(name, *one) for one in shown]
 
 
