@@ -74,9 +74,7 @@ def plate(path: Path):
     push = ph.Pressure("plate", lambda x, y: 1e5 * (y + 10 * (y - 0.5) ** 2), name="push")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ph.errors.UnfeltMotionWarning)
-        system = ph.connect(
-            {"plate": recipe.discretise(6), "rod": rod}, joints=[ph.Tie("plate.right", "rod.P", of="w"), push]
-        )
+        system = ph.tie({"plate": recipe.discretise(6), "rod": rod}, [ph.Tie("plate.right", "rod.P", of="w"), push])
     result = ph.simulate(system, t_end=4e-3, dt=4e-5, u={"push": lambda t: float(t < 2e-3)})
     return ph.to_html(result, path), result
 

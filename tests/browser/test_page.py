@@ -8,8 +8,8 @@ from chromium import Chromium, found
 from pages import HOSTILE, TITLE
 
 import phloat as ph
-from phloat.view.page.motion import body_drawings
-from phloat.view.scene import body_motion
+from phloat.view.page.content import body_drawings
+from phloat.view.scene import body_motion, pose_at
 
 PREFIX = {"G": 1e9, "M": 1e6, "k": 1e3, "": 1.0, "m": 1e-3, "µ": 1e-6, "n": 1e-9}
 UNIT = re.compile(r"^([GMkmµn]?)(rad/s|rad|m/s|N m|Pa|J|N|m|s)$")
@@ -88,7 +88,7 @@ def test_bodies_are_drawn_where_the_run_has_them(shared, written, name):
     for frame in (0, 37, 101):
         k = output(result, go(page, frame))
         for body, part in result.system.bodies.items():
-            move = body_motion(result, body, np.array([k])).pose(0)
+            move = pose_at(body_motion(result, body, np.array([k])), 0)
             for port, point in part.ports.items():
                 expected = move.r_P + move.A @ (point.x + point.Phi @ move.eta)
                 assert np.abs(np.subtract(page(f"window.phloat.place({body!r}, {port!r})"), expected)).max() < 2e-5
@@ -142,7 +142,7 @@ def test_colours_by_stress_and_speed_have_a_bar_with_numbers(shared, written):
     assert page("document.getElementById('bar').hidden")
     page.choose("#colour", "stress")
     page.settled()
-    poses = {name: body_motion(result, name, np.array([k])).pose(0) for name in drawings}
+    poses = {name: pose_at(body_motion(result, name, np.array([k])), 0) for name in drawings}
     for name in ("plate", "solid"):
         expected = drawings[name].stress(poses[name].sigma)
         assert page(f"window.phloat.shades({name!r})") == pytest.approx(expected, abs=2e-3 * expected.max())
@@ -150,7 +150,7 @@ def test_colours_by_stress_and_speed_have_a_bar_with_numbers(shared, written):
     page.choose("#colour", "speed")
     page.settled()
     for name, found_ in drawings.items():
-        expected = found_.speed(poses[name])
+        expected = np.linalg.norm(found_.velocity(poses[name]), axis=1)
         assert page(f"window.phloat.shades({name!r})") == pytest.approx(expected, abs=2e-3 * expected.max())
     low, middle, high = page("[...document.querySelectorAll('#bar-ticks span')].map(s => parseFloat(s.textContent))")
     assert low == 0 and middle == pytest.approx(high / 2, rel=0.02)

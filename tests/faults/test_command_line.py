@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import phloat as ph
-from phloat.cli import console, examples, main, run as running
+from phloat.cli import console, installation, main, run as running
 from phloat.motion.saving import recorder
 
 MODELS = Path(__file__).resolve().parents[2] / "examples" / "models"
@@ -93,7 +93,7 @@ WRONG = {
     "an unknown example": (["examples", "carburettor"], "no example 'carburettor'; there are: crank_slider.yaml"),
     "half a name": (
         ["examples", "crank"],
-        "did you mean crank_slider.yaml or crank_slider.py or",
+        "no example 'crank'; there are: crank_slider.yaml",
     ),
     "copied into a file": (
         ["examples", "four_bar", "-o", "file.txt"],
@@ -174,7 +174,7 @@ def test_a_run_is_not_overwritten_unless_told(said):
     assert code == 0 or "finished" in err
     Path("four_bar.yaml").write_text("mine")
     code, err = said("examples", "four_bar")
-    assert code == 2 and "four_bar.yaml exists already; --overwrite, or -o elsewhere" in err
+    assert code == 2 and "already there: four_bar.yaml; --overwrite, or -o elsewhere" in err
     assert Path("four_bar.yaml").read_text() == "mine"
 
 
@@ -191,7 +191,7 @@ def test_newton_that_stalls_ends_with_three_and_keeps_the_motion(said, monkeypat
         ph.simulate(model.system, model.state, 1e-3, dt=1e-4, u=dict(model.inputs), save=save)
         raise ph.errors.ConvergenceError("Newton stalled at t = 0.001 s; try dt = 5e-06", ph.io.load_result(save))
 
-    monkeypatch.setattr(running.ph, "run", stalled)
+    monkeypatch.setattr(running.ph.io, "run_model", stalled)
     code, err = said("run", CRANK)
     assert code == 3
     assert (
@@ -202,7 +202,7 @@ def test_newton_that_stalls_ends_with_three_and_keeps_the_motion(said, monkeypat
 
 
 def test_a_fault_of_ours_says_how_to_report_it(said, monkeypatch):
-    monkeypatch.setattr(examples, "catalogue", lambda: 1 / 0)
+    monkeypatch.setattr(installation, "catalogue", lambda: 1 / 0)
     code, err = said("examples")
     assert code == 1
     assert "this is an error in phloat, not in your model: ZeroDivisionError: division by zero" in err
@@ -241,7 +241,7 @@ def test_warnings_are_notes_without_places_in_the_code(capsys):
 
 
 def test_an_installation_without_examples_says_where_they_are(said, monkeypatch, tmp_path):
-    monkeypatch.setattr(examples.phloat, "__file__", str(tmp_path / "a" / "b" / "phloat" / "__init__.py"))
+    monkeypatch.setattr(installation.phloat, "__file__", str(tmp_path / "a" / "b" / "phloat" / "__init__.py"))
     code, err = said("examples")
     assert code == 2 and "they are in the source of phloat, in examples/" in err
 
@@ -284,12 +284,10 @@ def test_a_run_interrupted_at_once_leaves_nothing(said, monkeypatch):
 
 
 def test_an_interrupted_sweep_says_how_many_are_kept(said, monkeypatch):
-    from phloat.cli import sweep as sweeping
-
     def interrupted(model, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sweeping.ph.io, "run_sweep", interrupted)
+    monkeypatch.setattr(running.ph.io, "run_sweep", interrupted)
     code, err = said("sweep", CRANK)
     assert code == 130 and "nothing is left" in err
 
@@ -336,7 +334,7 @@ def test_control_c_that_python_would_drop_counts(said, heard, monkeypatch):
         Dropped()
         return [time.sleep(0.001) for _ in range(1000)]
 
-    monkeypatch.setattr(examples, "catalogue", catalogue)
+    monkeypatch.setattr(installation, "catalogue", catalogue)
     assert said("examples") == (130, "phloat: interrupted; nothing was written\n")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -349,7 +347,7 @@ def test_control_c_that_a_library_turns_into_another_error_counts(said, heard, m
             pass
         raise ImportError("half of a library")
 
-    monkeypatch.setattr(examples, "catalogue", catalogue)
+    monkeypatch.setattr(installation, "catalogue", catalogue)
     assert said("examples") == (130, "phloat: interrupted\n")
 
 

@@ -82,7 +82,7 @@ def test_quiet_is_quiet(capsys):
 )
 def test_help_teaches_by_examples_that_are_right(command, capsys, monkeypatch):
     """Every example in the help is understood by the command line itself."""
-    from phloat.cli.parser import parser
+    from phloat.cli.main import parser
 
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as ended:

@@ -8,8 +8,7 @@ import pytest
 from verification.verify import CASES
 
 import phloat
-from phloat.cli.main import main
-from phloat.cli.parser import parser
+from phloat.cli.main import main, parser
 
 NAMES = ["rod", "free rotation"]
 
@@ -22,7 +21,7 @@ def elsewhere(tmp_path, monkeypatch):
 def test_the_table_is_printed(capsys):
     assert main(["verify", *NAMES]) == 0
     out = capsys.readouterr().out
-    assert "source: roots of β tan β" in out
+    assert "source  roots of β tan β" in out
     assert "NOT WITHIN" not in out
     assert out.rstrip().endswith("7 of 7 rows within tolerance, 2 cases")
 

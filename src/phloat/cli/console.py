@@ -16,7 +16,6 @@ import textwrap
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TextIO
 
 from phloat.algebra.version import __version__
@@ -36,39 +35,25 @@ class Console:
 
     # --- for people --------------------------------------------------------------------------------------------------
 
-    @property
-    def silent(self) -> bool:
-        return self.quiet or self.json
-
-    def say(self, text: str = "") -> None:
-        """Prints a line."""
-        if not self.silent:
-            print(text)
-
-    def prose(self, text: str, indent: str = "") -> None:
-        """Prints a paragraph, wrapped to the width of the terminal."""
-        columns = max(min(width(sys.stdout), WIDEST), 20)
-        self.say("\n".join(textwrap.wrap(text, columns, initial_indent=indent, subsequent_indent=indent)))
+    def say(self, *lines: str) -> None:
+        """Prints lines."""
+        if not (self.quiet or self.json):
+            print(*lines, sep="\n")
 
     def title(self, text: str) -> None:
         self.say(styled(text, "bold", sys.stdout))
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         """Prints columns, numbers to the right; on a narrow terminal the last column is wrapped below."""
-        if self.silent:
-            return
-        for line in table_lines(heads, rows, width(sys.stdout)):
-            print(line)
+        self.say(*table_lines(heads, rows, width(sys.stdout)))
 
     def facts(self, facts: Mapping[str, object]) -> None:
-        """Prints names with their values."""
+        """Prints names with their values, wrapped to the width of the terminal."""
         wide = max(map(len, facts), default=0)
         columns = max(min(width(sys.stdout), WIDEST), wide + 24)
         for name, value in facts.items():
             first, rest = f"  {name:<{wide}}  ", " " * (wide + 4)
-            self.say(
-                "\n".join(textwrap.wrap(str(value), columns, initial_indent=first, subsequent_indent=rest)) or first
-            )
+            self.say(*textwrap.wrap(str(value), columns, initial_indent=first, subsequent_indent=rest) or [first])
 
     def note(self, text: str) -> None:
         """Prints a warning to stderr, once."""
@@ -92,7 +77,7 @@ class Console:
 
 def as_json(data: Any) -> str:
     """Data as strict JSON: NaN and infinity become null."""
-    return json.dumps(jsonable(data), indent=1, ensure_ascii=not _utf8(sys.stdout), allow_nan=False)
+    return json.dumps(jsonable(data), indent=1, ensure_ascii=not is_utf(sys.stdout), allow_nan=False)
 
 
 def jsonable(x: Any) -> Any:
@@ -155,8 +140,9 @@ def _numeric(text: str) -> bool:
     return True
 
 
-def _utf8(stream: TextIO) -> bool:
-    return (getattr(stream, "encoding", None) or "").lower().replace("-", "") == "utf8"
+def is_utf(stream: TextIO) -> bool:
+    """Whether a stream can print every character."""
+    return (getattr(stream, "encoding", None) or "").lower().startswith("utf")
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------
@@ -199,18 +185,12 @@ def internal_error(error: BaseException) -> str:
     """The message of an internal error; the traceback is written to a file."""
     last = traceback.format_exception_only(error)[-1].strip()
     message = f"this is an error in phloat, not in your model: {last}"
+    about = f"phloat {__version__}, Python {platform.python_version()}, {platform.platform()}\n{' '.join(sys.argv)}\n\n"
+    details = about + "".join(traceback.format_exception(error))
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", prefix="phloat-fault-", suffix=".txt", delete=False, encoding="utf-8"
-        ) as file:
-            file.write(details(error))
+        handle, path = tempfile.mkstemp(".txt", "phloat-fault-")
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(details)
     except OSError:
-        return f"{message}\n{details(error)}"
-    return f"{message}; please report it to the developers with the model and {Path(file.name)}, which has the details"
-
-
-def details(error: BaseException) -> str:
-    """Versions, the command and the traceback."""
-    command = " ".join(sys.argv)
-    about = f"phloat {__version__}, Python {platform.python_version()}, {platform.platform()}\n{command}\n\n"
-    return about + "".join(traceback.format_exception(error))
+        return f"{message}\n{details}"
+    return f"{message}; please report it to the developers with the model and {path}, which has the details"

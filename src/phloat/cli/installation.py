@@ -1,4 +1,4 @@
-"""phloat doctor and phloat verify: what is installed, and whether it reproduces known results.
+"""phloat doctor, verify, examples and schema: what is installed, whether it reproduces known results, and what comes with it.
 
 The cases of phloat verify are not in the installed package but in the source tree, in tests/verification.
 """
@@ -6,6 +6,8 @@ The cases of phloat verify are not in the installed package but in the source tr
 from __future__ import annotations
 
 import argparse
+import ast
+import json
 import os
 import platform
 import re
@@ -19,8 +21,8 @@ from typing import Any
 import phloat
 from phloat.algebra.version import __version__
 from phloat.cli import models
-from phloat.cli.console import Console, as_json
-from phloat.errors import AccuracyError, InputError
+from phloat.cli.console import Console
+from phloat.errors import AccuracyError, InputError, unknown
 
 CORE = ("numpy", "scipy", "numba")
 PURPOSES = {
@@ -43,6 +45,7 @@ DEVELOPERS = ("test", "docs")
 def doctor_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Lists what is installed and which extras there are."""
     from phloat.motion.compiled import warm
+    from phloat.motion.kernel.step import advance
     from phloat.motion.run.compilation import is_compiled
 
     took = None
@@ -59,18 +62,11 @@ def doctor_command(args: argparse.Namespace, console: Console) -> dict[str, Any]
         "packages": {name: _version(name) for name in CORE},
         "compiled": is_compiled(),
         "compile seconds": took,
-        "cache": str(_cache()),
+        "cache": str(Path(vars(advance)["_cache"].cache_path)),
         "extras": extras(),
     }
     _print_doctor(console, data)
     return data
-
-
-def _cache() -> Path:
-    """The folder of the compiled time step."""
-    from phloat.motion.kernel.step import advance
-
-    return Path(vars(advance)["_cache"].cache_path)
 
 
 def extras() -> dict[str, dict[str, Any]]:
@@ -111,35 +107,29 @@ def _version(package: str) -> str | None:
 
 def _print_doctor(console: Console, data: dict[str, Any]) -> None:
     console.title(f"phloat {__version__}")
-    took = data["compile seconds"]
-    state = (
-        "compiled" + (f" in {took:.0f} s" if took else "")
-        if data["compiled"]
-        else "not compiled yet: the first run takes a minute longer, or: phloat doctor --compile"
-    )
+    took, packages = data["compile seconds"], data["packages"].items()
+    state = "not compiled yet: the first run takes a minute longer, or: phloat doctor --compile"
+    if data["compiled"]:
+        state = "compiled" + (f" in {took:.0f} s" if took else "")
     console.facts(
         {
             "Python": f"{data['python']} ({data['executable']})",
             "system": f"{data['platform']}, {data['cores']} cores",
-            "packages": ", ".join(f"{name} {found or 'MISSING'}" for name, found in data["packages"].items()),
+            "packages": ", ".join(f"{name} {found or 'MISSING'}" for name, found in packages),
             "installed in": data["installed in"],
             "time step": f"{state}; kept in {data['cache']}",
         }
     )
-    rows = [(_status(extra), name, _purpose(extra)) for name, extra in data["extras"].items()]
+    rows = []
+    for name, extra in data["extras"].items():
+        lacking = [package for package, found in extra["packages"].items() if not found]
+        status = "there" if extra["there"] else "partly" if len(lacking) < len(extra["packages"]) else "—"
+        hint = f"; lacks {', '.join(lacking)}: {extra['install']}" if lacking else ""
+        rows.append((status, name, extra["gives"] + hint))
     console.title("extras")
     console.table(("", "extra", "gives"), rows)
     if not rows:
         console.note("phloat is not installed as a package, so its extras are unknown: pip install .")
-
-
-def _status(extra: dict[str, Any]) -> str:
-    return "there" if extra["there"] else "partly" if any(extra["packages"].values()) else "—"
-
-
-def _purpose(extra: dict[str, Any]) -> str:
-    lacking = [name for name, found in extra["packages"].items() if not found]
-    return extra["gives"] + (f"; lacks {', '.join(lacking)}: {extra['install']}" if lacking else "")
 
 
 # --- verify ----------------------------------------------------------------------------------------------------------
@@ -147,7 +137,8 @@ def _purpose(extra: dict[str, Any]) -> str:
 
 def verify_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Runs the cases. Raises AccuracyError if a row is not within its tolerance."""
-    endings = [models.require_suffix(path, (".txt", ".json")) for path in args.output]
+    for path in args.output:
+        models.require_suffix(path, (".txt", ".json"))
     cases = verification_cases()
     if args.list:
         chosen = cases.chosen(args.names or None, long=not args.quick)
@@ -156,16 +147,12 @@ def verify_command(args: argparse.Namespace, console: Console) -> dict[str, Any]
 
     def show(outcome: Any) -> None:
         console.title(outcome.case.name)
-        console.prose(outcome.case.about, "  ")
-        console.prose(f"source: {outcome.case.source}", "  ")
+        console.facts({"about": outcome.case.about, "source": outcome.case.source})
         for line in [*cases.table(outcome.rows), *([f"could not be run: {outcome.fault}"] if outcome.fault else [])]:
             console.say(f"  {line}")
 
     report = cases.verify(args.names or None, fine=args.fine, long=not args.quick, progress=show)
-    for path, suffix in zip(args.output, endings, strict=True):
-        text = as_json(report.as_dict()) if suffix == ".json" else report.text()
-        Path(path).write_text(text + "\n", encoding="utf-8")
-        console.say(f"written: {path}")
+    models.write_files(console, args.output, report.as_dict(), text=report.text())
     if not report.good:
         raise AccuracyError(f"{report.verdict()}; phloat doctor lists what is installed")
     console.title(report.verdict())
@@ -183,3 +170,101 @@ def verification_cases() -> Any:
     if str(tests) not in sys.path:
         sys.path.insert(0, str(tests))
     return import_module("verification")
+
+
+# --- examples and schema ---------------------------------------------------------------------------------------------
+
+MODELS, SCRIPTS = (".yaml", ".json"), (".py",)
+SCHEMA = "model.schema.json"
+NOT_FOR_COPYING = {"demo.py"}  # it needs the whole source
+
+
+def examples_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
+    """Lists examples, or copies some."""
+    there = catalogue()
+    if not args.names and not args.all:
+        for title, endings in (("models: phloat run FILE", MODELS), ("scripts: python FILE", SCRIPTS)):
+            console.title(title)
+            rows = [(name, question(path)) for name, path in there.items() if name.endswith(endings)]
+            console.table(("file", "about"), rows)
+        console.say("copy one: phloat examples crank_slider; or all: phloat examples --all -o examples")
+        return {"examples": {name: question(path) for name, path in there.items()}}
+    names = list(there) if args.all else [_find(name, there) for name in args.names]
+    sources = [there[name] for name in names]
+    return {"copied": copy_examples(sources, Path(args.output), console, overwrite=args.overwrite)}
+
+
+def schema_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
+    """Prints the JSON Schema of model files."""
+    from phloat.files.schema import schema_text
+
+    text = schema_text()
+    console.say(text.rstrip())
+    return {"schema": json.loads(text)}
+
+
+def catalogue() -> dict[str, Path]:
+    """Examples by file name: models, then scripts; from the installed package, or from the source tree."""
+    package = Path(phloat.__file__).parent
+    for where in (package / "examples", package.parents[1] / "examples"):
+        if (where / "models").is_dir():
+            files = [path for path in sorted((where / "models").iterdir()) if path.suffix in MODELS]
+            files += [path for path in sorted(where.glob("*.py")) if path.name not in NOT_FOR_COPYING]
+            return {path.name: path for path in files}
+    raise InputError("the examples are not in this installation; they are in the source of phloat, in examples/")
+
+
+def question(path: Path) -> str:
+    """The question that an example answers, from its text."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+    if path.suffix == ".json":
+        return str(json.loads(text).get("about", ""))
+    found = re.search(r"^about: *(?:>-\n +)?(.*)$", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _find(name: str, there: dict[str, Path]) -> str:
+    """The file name of an example; a model if there is no suffix."""
+    for ending in ("", *MODELS, *SCRIPTS):
+        if name + ending in there:
+            return name + ending
+    raise InputError(unknown("example", name, there))
+
+
+def copy_examples(sources: list[Path], target: Path, console: Console, *, overwrite: bool) -> list[str]:
+    """Copies examples and the files they need; returns the paths."""
+    from phloat.files.schema import schema_text
+
+    if target.exists() and not target.is_dir():
+        raise InputError(f"{str(target)!r} is a file; give a folder to copy to")
+    plan = {target / place: source for path in sources for place, source in needed(path).items()}
+    if (taken := [str(path) for path in plan if path.exists()]) and not overwrite:
+        raise InputError(f"already there: {', '.join(taken)}; --overwrite, or -o elsewhere")
+    for path, source in plan.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if source.suffix in MODELS:  # they name the schema at the root of the source
+            text = source.read_text(encoding="utf-8").replace(f"../../{SCHEMA}", SCHEMA)
+            path.write_text(text, encoding="utf-8")
+            path.with_name(SCHEMA).write_text(schema_text(), encoding="utf-8")
+        else:
+            path.write_bytes(source.read_bytes())
+        console.say(f"written: {path}")
+    return [str(path) for path in plan]
+
+
+def needed(path: Path) -> dict[str, Path]:
+    """An example and the files it uses, by their path in the copy."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix in MODELS:
+        beside = [other for other in path.parent.iterdir() if other.suffix not in MODELS and other.name in text]
+        return {path.name: path} | {other.name: other for other in beside}
+    out = {path.name: path}
+    for name in re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE):
+        if (other := path.with_name(f"{name}.py")).exists() and other != path:
+            out |= needed(other)
+    for other in (path.parent / "models").iterdir():
+        if other.suffix not in MODELS and other.name in text:
+            out[f"models/{other.name}"] = other
+    return out

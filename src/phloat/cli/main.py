@@ -2,76 +2,73 @@
 
 from __future__ import annotations
 
+import argparse
+import inspect
 import os
+import shutil
 import signal
 import sys
+import textwrap
 import threading
 import warnings
 from _thread import interrupt_main
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from io import TextIOWrapper
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from phloat.algebra.version import __version__
-from phloat.cli.console import PIPE, SUCCESS, Console, report_error
-from phloat.cli.parser import parser
+from phloat.cli.console import PIPE, SUCCESS, Console, is_utf, report_error
+
+WHAT = "Flexible mechanisms: simulation, modes, pages in a browser.\nModels are YAML or JSON files."
+FIRST = """\
+begin:
+  phloat examples                     lists models to try
+  phloat examples crank_slider        copies crank_slider.yaml here
+  phloat check crank_slider.yaml      checks it, counts degrees of freedom
+  phloat run crank_slider.yaml        simulates it: results and a page
+  phloat view crank_slider.run        shows the page in a browser
+
+Every command has its own help with examples: phloat run --help
+exit codes: 0 success, 1 internal error, 2 bad input, 3 no convergence,
+  130 interrupted
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code; see phloat --help."""
     with recorded_interrupts() as interrupts:
-        return _run(argv, interrupts)
+        return _execute(argv, interrupts)
 
 
-def _run(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
+def _execute(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
     console = Console()
     try:
-        _replace_unprintable()
+        for stream in (sys.stdout, sys.stderr):  # terminals show question marks for characters that they do not have
+            if isinstance(stream, TextIOWrapper) and not is_utf(stream):
+                stream.reconfigure(errors="replace")
         arguments = parser()
         args = arguments.parse_args(argv)
-        if args.command is None:
-            arguments.print_help()
-            return _flush()
         console = Console(quiet=args.quiet, json=args.json)
-        with _warnings_as_notes(console):
-            command = getattr(import_module(f"phloat.cli.{args.module}"), f"{args.command}_command")
-            data = command(args, console)
-        console.answer({"phloat": __version__, "command": args.command, **data, "notes": console.notes})
-        return _flush()
+        if args.run is None:
+            arguments.print_help()
+        else:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("always", category=UserWarning)
+                warnings.showwarning = lambda message, *place, **more: console.note(str(message))
+                data = args.run(args, console)
+            console.answer({"phloat": __version__, "command": args.command, **data, "notes": console.notes})
+        sys.stdout.flush()  # a broken pipe raises now
+        return SUCCESS
     except BrokenPipeError:  # the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE
     except (Exception, KeyboardInterrupt) as error:
-        if interrupts.occurred and not isinstance(
-            error, KeyboardInterrupt
-        ):  # a library that was loading raised another error
+        if interrupts.occurred and not isinstance(error, KeyboardInterrupt):  # raised by a library that was loading
             error = KeyboardInterrupt("interrupted")
         return report_error(error, console)
-
-
-def _replace_unprintable() -> None:
-    """Makes terminals without UTF-8 show question marks for characters that they do not have."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
-            stream.reconfigure(errors="replace")
-
-
-def _flush() -> int:
-    """Flushes stdout, so that a broken pipe raises now."""
-    sys.stdout.flush()
-    return SUCCESS
-
-
-@contextmanager
-def _warnings_as_notes(console: Console) -> Iterator[None]:
-    """Prints warnings without their place in the code."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("always", category=UserWarning)
-        warnings.showwarning = lambda message, *place, **more: console.note(str(message))
-        yield
 
 
 # --- Control-C -------------------------------------------------------------------------------------------------------
@@ -114,3 +111,236 @@ def recorded_interrupts() -> Iterator[Interrupts]:
     finally:
         signal.signal(signal.SIGINT, before)
         sys.unraisablehook = hook
+
+
+# --- commands: their help, and where they are -------------------------------------------------------------------------
+
+
+def _run(args: Namespace, console: Console) -> dict[str, Any]:
+    """Simulate a model.
+
+    The run is written to a folder as it proceeds, with its outputs as a table and a page. An interrupted run (Ctrl-C) is
+    kept, and continues with --resume.
+
+    phloat run crank_slider.yaml                     into crank_slider.run
+    phloat run crank_slider.yaml -o fast --dt 50us   elsewhere, with another step
+    phloat run crank_slider.yaml --resume fast       continue an interrupted run
+    phloat run crank_slider.yaml --resume fast --t-end 0.2s    and further
+    phloat run crank_slider.yaml --json | jq .outputs
+    """
+    from phloat.cli.run import run_command
+
+    return run_command(args, console)
+
+
+def _modes(args: Namespace, console: Console) -> dict[str, Any]:
+    """Natural frequencies and mode shapes.
+
+    At the start of the model, or along a quantity if the model has one. All modes if the model has no `modes`.
+
+    phloat modes satellite.yaml
+    phloat modes satellite.yaml --count 8 -o modes.html    the shapes, moving
+    phloat modes four_bar.yaml -o curves.csv               along the crank angle
+    phloat modes four_bar.yaml --at-start --lock motor -o modes.png
+    """
+    from phloat.cli.analyses import modes_command
+
+    return modes_command(args, console)
+
+
+def _response(args: Namespace, console: Console) -> dict[str, Any]:
+    """Frequency response between ports.
+
+    As the model describes it under `response`, at its start; lists the peaks.
+
+    phloat response flexible_arm.yaml
+    phloat response flexible_arm.yaml -o bode.png -o bode.csv
+    phloat response flexible_arm.yaml --json | jq .peaks
+    """
+    from phloat.cli.analyses import response_command
+
+    return response_command(args, console)
+
+
+def _sweep(args: Namespace, console: Console) -> dict[str, Any]:
+    """Many runs with varying parameters.
+
+    As the model describes it under `sweep`, on all cores. Writes results to a folder as they come, and a table samples.csv;
+    the same command continues an interrupted sweep.
+
+    phloat sweep crank_slider.yaml                    into crank_slider.sweep
+    phloat sweep crank_slider.yaml --samples 256 -o many --workers 4
+    phloat sweep crank_slider.yaml --json | jq .outputs
+    """
+    from phloat.cli.run import sweep_command
+
+    return sweep_command(args, console)
+
+
+def _check(args: Namespace, console: Console) -> dict[str, Any]:
+    """Check a model without running it.
+
+    Reads it, connects it and finds its start; counts degrees of freedom and names redundant joints.
+
+    phloat check four_bar.yaml
+    phloat check four_bar.yaml -o four_bar.png        the mechanism as a picture
+    phloat check four_bar.yaml --diagram blocks.svg   bodies, joints as blocks
+    phloat check *.yaml --quiet && echo all fine
+    """
+    from phloat.cli.analyses import check_command
+
+    return check_command(args, console)
+
+
+def _view(args: Namespace, console: Console) -> dict[str, Any]:
+    """Show a run in a browser.
+
+    The page of a run in a folder, made if it is not there; of a model, its run or else its modes. If no browser can be
+    opened, prints the path of the page.
+
+    phloat view crank_slider.run
+    phloat view crank_slider.yaml        runs it first, to crank_slider.html
+    phloat view crank_slider.run --no-browser
+    """
+    from phloat.cli.run import view_command
+
+    return view_command(args, console)
+
+
+def _examples(args: Namespace, console: Console) -> dict[str, Any]:
+    """List examples, or copy them.
+
+    Model files, and Python scripts that do the same and more. Files that an example needs are copied too.
+
+    phloat examples
+    phloat examples four_bar                 copies four_bar.yaml
+    phloat examples four_bar.py heavy_top    a script and a model
+    phloat examples --all -o examples
+    """
+    from phloat.cli.installation import examples_command
+
+    return examples_command(args, console)
+
+
+def _doctor(args: Namespace, console: Console) -> dict[str, Any]:
+    """List what is installed, and the extras.
+
+    Versions, whether the time step is compiled, and the purpose of each extra.
+
+    phloat doctor
+    phloat doctor --compile      compile now rather than in the first run
+    phloat doctor --json
+    """
+    from phloat.cli.installation import doctor_command
+
+    return doctor_command(args, console)
+
+
+def _verify(args: Namespace, console: Console) -> dict[str, Any]:
+    """Compare with known results.
+
+    Exact solutions, published benchmarks and the paper's examples: the reference, the result here, the difference, and the
+    tolerance. Exit code 3 if a row is outside its tolerance.
+
+    phloat verify --quick               cases that take seconds
+    phloat verify                       all, some minutes
+    phloat verify pendulum bricard      some cases
+    phloat verify --list                list the cases
+    phloat verify --quick -o report.txt -o report.json
+    """
+    from phloat.cli.installation import verify_command
+
+    return verify_command(args, console)
+
+
+def _schema(args: Namespace, console: Console) -> dict[str, Any]:
+    """Print the JSON Schema of model files.
+
+    Editors use it to complete and check model files.
+
+    phloat schema > model.schema.json
+    phloat schema --json | jq .schema
+    """
+    from phloat.cli.installation import schema_command
+
+    return schema_command(args, console)
+
+
+# --- arguments -------------------------------------------------------------------------------------------------------
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    out = argparse.ArgumentParser(
+        "phloat", description=WHAT, epilog=FIRST, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    out.add_argument("--version", action="version", version=f"phloat {__version__}")
+    out.set_defaults(command=None, run=None, quiet=False, json=False)
+    commands = out.add_subparsers(title="commands", metavar="COMMAND")
+    width = max(min(shutil.get_terminal_size().columns, 80) - 2, 20)
+    found = {}
+    for run_command in (_run, _modes, _response, _sweep, _check, _view, _examples, _doctor, _verify, _schema):
+        what, more, shown = (inspect.getdoc(run_command) or "\n\n\n\n").split("\n\n", 2)
+        name, about = run_command.__name__.removeprefix("_"), textwrap.fill(f"{what} {' '.join(more.split())}", width)
+        found[name] = commands.add_parser(
+            name,
+            help=what[:1].lower() + what[1:].removesuffix("."),
+            description=about,
+            epilog="examples:\n" + textwrap.indent(shown, "  "),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        found[name].set_defaults(command=name, run=run_command)
+        found[name].add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+        found[name].add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    _add_arguments(found)
+    return out
+
+
+def _add_arguments(commands: dict[str, Any]) -> None:
+    def add(names: str, *flags: str, **options: Any) -> None:
+        for name in names.split():
+            commands[name].add_argument(*flags, **options)
+
+    def switch(names: str, *flags: str, help: str) -> None:
+        add(names, *flags, action="store_true", help=help)
+
+    add("run modes response sweep", "model", help="a model file, YAML or JSON")
+    add("check", "models", nargs="+", metavar="model", help="a model file, YAML or JSON")
+    add("run", "-o", "--output", metavar="FOLDER", help="where it is written (default: MODEL.run, or the next free)")
+    add("sweep", "-o", "--output", metavar="FOLDER", help="where it is written (default: MODEL.sweep)")
+    switch("run", "--overwrite", help="replace the run that is in the folder")
+    switch("sweep", "--overwrite", help="replace the sweep that is in the folder")
+    add("run", "--resume", metavar="FOLDER", help="continue the run in this folder")
+    add("run", "--t-end", metavar="TIME", help="end time, instead of the model's: 2, 2s, 500ms")
+    add("run", "--dt", metavar="TIME", help="the step, instead of the model's")
+    add("run", "--threads", type=int, default=1, metavar="N", help="threads that share the bodies of a large system")
+    switch("run", "--no-page", help="write no page")
+    add("modes", "--count", type=int, metavar="N", help="how many of the lowest, rigid ones included")
+    add(
+        "modes", "--lock", action="append", metavar="JOINT", help="a joint whose free axes stand still (again for more)"
+    )
+    switch("modes", "--at-start", help="at the start, even if the model has them along a quantity")
+    add("sweep", "--samples", type=int, metavar="N", help="how many runs, instead of the model's")
+    add("sweep", "--workers", type=int, metavar="N", help="how many cores (default: all)")
+    add("check", "--diagram", metavar="FILE", help="write the block diagram: .png, .svg, .pdf")
+    add("view", "what", metavar="FOLDER|MODEL|PAGE", help="a run, a model file, or a page")
+    add("view", "-o", "--output", metavar="FILE", help="where the page is written")
+    switch("view", "--modes", help="of a model, its modes")
+    switch("view", "--no-browser", help="only make the page, and print its path")
+    add("examples", "names", nargs="*", metavar="NAME", help="examples to copy")
+    switch("examples", "--all", help="copy all")
+    add("examples", "-o", "--output", metavar="FOLDER", default=".", help="where to (default: here)")
+    switch("examples", "--overwrite", help="replace files that are there")
+    switch("doctor", "--compile", help="compile the time step now, if it is not yet")
+    add("verify", "names", nargs="*", metavar="CASE", help="cases to run (default: all)")
+    switch("verify", "--list", help="list the cases without running them")
+    switch("verify", "--quick", help="leave out cases that take longer than a few seconds")
+    switch("verify", "--fine", help="with half the mesh and half the step")
+    for name, endings in {
+        "modes": ".html (a page), .png, .svg, .pdf (a picture), .csv, .json",
+        "response": ".png, .svg, .pdf (a picture), .csv, .json",
+        "check": ".png, .svg, .pdf (the mechanism)",
+        "verify": ".txt, .json",
+    }.items():
+        what = f"write a file: {endings}; again for more"
+        add(name, "-o", "--output", action="append", default=[], metavar="FILE", help=what)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import phloat as ph
+from phloat.cli.console import Console, as_json
 from phloat.errors import InputError
 from phloat.files.locate import errors_at
 from phloat.files.model import Model
@@ -58,6 +59,11 @@ def stem(model: Model) -> str:
     return model.path.stem
 
 
+def title(model: Model) -> str:
+    """The name of a model, or else that of its file, for pages."""
+    return model.name or stem(model)
+
+
 # --- outputs ---------------------------------------------------------------------------------------------------------
 
 
@@ -102,3 +108,27 @@ def require_suffix(path: str, known: tuple[str, ...]) -> str:
     if not Path(path).absolute().parent.is_dir():
         raise InputError(f"there is no folder {str(Path(path).parent)!r} for {Path(path).name!r}; create it first")
     return found
+
+
+def write_files(
+    console: Console,
+    paths: list[str],
+    data: dict[str, Any],
+    *,
+    plotted: Any = None,
+    table: tuple[list[str], np.ndarray] | None = None,
+    title: str = "",
+    text: str = "",
+) -> None:
+    """Writes what the suffix of each file says: the data as JSON, a table as CSV, the page or picture of a value, or a text."""
+    for path in paths:
+        suffix = Path(path).suffix.lower()
+        if suffix == ".html":
+            ph.to_html(plotted, path, title=title)
+        elif suffix in PICTURES:
+            ph.plot(plotted).savefig(path)
+        elif suffix == ".csv" and table is not None:
+            write_table(Path(path), *table)
+        else:
+            Path(path).write_text((as_json(data) if suffix == ".json" else text) + "\n", encoding="utf-8")
+        console.say(f"written: {path}")

@@ -1,4 +1,4 @@
-"""phloat run and phloat view: a motion in a folder, with its outputs, and its page in a browser."""
+"""phloat run, phloat sweep and phloat view: runs in a folder, with their outputs, and the page of a run in a browser."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ from phloat.cli.console import Console, Interrupted, as_json, six_digits
 from phloat.errors import ConvergenceError, InputError
 from phloat.files.model import Model, require_request
 from phloat.files.requests import ModesRequest
+from phloat.many.store import EnsembleFolder
 from phloat.motion.saving.files import locked
 from phloat.motion.saving.folder import RunFolder
 from phloat.motion.summary import describe_deformation
 
-PAGE, TABLE, SUMMARY = "page.html", "outputs.csv", "summary.json"
+PAGE, TABLE, SUMMARY, SAMPLES = "page.html", "outputs.csv", "summary.json", "samples.csv"
 TEXT_BROWSERS = ("www-browser", "links", "elinks", "lynx", "w3m")
+NOTHING = "interrupted before anything was written; nothing is left"
 
 
 def run_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
@@ -42,10 +44,10 @@ def run_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     begin = time.perf_counter()
     result = _simulate(model, args, folder, linear, console)
     took = time.perf_counter() - begin
-    data = _write(model, result, folder, page=not args.no_page)
-    data = {"model": args.model, "name": model.name, "folder": str(folder), **data, "seconds": took}
+    data = {"model": args.model, "name": model.name, "folder": str(folder)}
+    data |= _write(model, result, folder, page=not args.no_page) | {"seconds": took}
     (folder / SUMMARY).write_text(as_json(data) + "\n", encoding="utf-8")
-    _print_summary(console, data, took)
+    _print_summary(console, data)
     return data
 
 
@@ -116,11 +118,11 @@ def _interrupted(model: Model, path: str, folder: Path) -> str:
     if not where.taken:
         if folder.is_dir() and not any(folder.iterdir()):
             os.rmdir(folder)
-        return "interrupted before anything was written; nothing is left"
+        return NOTHING
     description = where.description()
     if not description["pieces"]:
         _clear(folder)
-        return "interrupted before anything was written; nothing is left"
+        return NOTHING
     _copy(model, folder)
     return (
         f"interrupted; {description['rows']} times up to t = {description['times'][1]:g} s are kept in {folder}; "
@@ -143,15 +145,19 @@ def _write(model: Model, result: Any, folder: Path, *, page: bool) -> dict[str, 
         models.write_table(folder / TABLE, ["t", *heads], table)
     _copy(model, folder)
     if page:
-        ph.to_html(result, folder / PAGE, title=model.name or models.stem(model), u=dict(model.inputs) or None)
-    about = {"times": len(result), "t_start": result.t[0], "t_end": result.t[-1], "dt": _dt(model, result)}
+        ph.to_html(result, folder / PAGE, title=models.title(model), u=dict(model.inputs) or None)
+    info: dict[str, Any] = dict(result.info) if isinstance(result, ph.Result) else {}
+    dt = info.get("dt") or (model.simulate.dt if model.simulate else None)
     return {
-        **about,
-        "scheme": _scheme(result),
+        **{"times": len(result), "t_start": result.t[0], "t_end": result.t[-1], "dt": dt},
+        "scheme": info.get("scheme", {}).get("name", "Midpoint"),
         "energy": _energy(model, result),
         "deformation": dict(result.info.get("deformation", {})),
         "outputs": single,
-        "series": {name: _range(value) for name, value in series.items()},
+        "series": {
+            name: {"min": value.min(axis=0), "max": value.max(axis=0), "last": value[-1]}
+            for name, value in series.items()
+        },
         "table": str(folder / TABLE) if series else None,
         "page": str(folder / PAGE) if page else None,
     }
@@ -162,16 +168,6 @@ def _copy(model: Model, folder: Path) -> None:
     assert model.path is not None
     name = model.path.name if model.path.name != "model.json" else "model-given.json"
     (folder / name).write_text(model.text, encoding="utf-8")
-
-
-def _dt(model: Model, result: Any) -> float | None:
-    dt: Any = result.info.get("dt") if isinstance(result, ph.Result) else None
-    return dt if dt is not None or model.simulate is None else model.simulate.dt
-
-
-def _scheme(result: Any) -> str:
-    scheme: Any = result.info.get("scheme", {}) if isinstance(result, ph.Result) else {}
-    return str(scheme.get("name", "Midpoint"))
 
 
 def _energy(model: Model, result: Any) -> dict[str, Any]:
@@ -186,36 +182,27 @@ def _energy(model: Model, result: Any) -> dict[str, Any]:
     return {"start": result.energy[0], "end": result.energy[-1], "supplied": supplied, "residual": missing}
 
 
-def _range(value: np.ndarray) -> dict[str, Any]:
-    return {"min": value.min(axis=0), "max": value.max(axis=0), "last": value[-1]}
-
-
-def _print_summary(console: Console, data: dict[str, Any], took: float) -> None:
-    energy = data["energy"]
+def _print_summary(console: Console, data: dict[str, Any]) -> None:
+    energy, times = data["energy"], f"{data['times']} times to t = {data['t_end']:g} s by {data['scheme']}"
+    ends = f"{energy['start']:.6g} J → {energy['end']:.6g} J"
     facts = {
-        "motion": f"{data['times']} times to t = {data['t_end']:g} s by {data['scheme']}, in {took:.2g} s",
-        "energy": f"{energy['start']:.6g} J → {energy['end']:.6g} J, relative residual of the balance {energy['residual']:.0e}",
+        "motion": f"{times}, in {data['seconds']:.2g} s",
+        "energy": f"{ends}, relative residual of the balance {energy['residual']:.0e}",
     }
     if far := data["deformation"]:
         facts["deformation"] = describe_deformation(far)
     console.facts(facts)
     for name, value in data["outputs"].items():
         console.say(f"  {name} = {_value(value)}")
-    for name, ends in data["series"].items():
-        console.say(f"  {name}: {_value(ends['min'])} … {_value(ends['max'])}, at the end {_value(ends['last'])}")
-    if data["page"]:
-        console.say(f"view it: phloat view {data['folder']}")
-    else:
-        console.say(f"written: {data['folder']}")
+    for name, series in data["series"].items():
+        low, high, last = (_value(series[key]) for key in ("min", "max", "last"))
+        console.say(f"  {name}: {low} … {high}, at the end {last}")
+    console.say(f"view it: phloat view {data['folder']}" if data["page"] else f"written: {data['folder']}")
 
 
 def _value(value: Any) -> str:
-    array = np.asarray(value)
-    return (
-        six_digits(float(array))
-        if array.ndim == 0
-        else "(" + ", ".join(six_digits(float(x)) for x in array.ravel()[:3]) + ")"
-    )
+    numbers = [six_digits(float(x)) for x in np.ravel(value)[:3]]
+    return numbers[0] if np.ndim(value) == 0 else f"({', '.join(numbers)})"
 
 
 # --- view ------------------------------------------------------------------------------------------------------------
@@ -224,16 +211,12 @@ def _value(value: Any) -> str:
 def view_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Makes a page and opens it."""
     what = Path(args.what)
+    is_page = what.suffix.lower() in (".html", ".htm")
     if not what.exists():
         raise InputError(f"there is no {args.what!r}; give a folder with a run, a model file or a page")
-    if args.modes and (what.is_dir() or what.suffix.lower() in (".html", ".htm")):
+    if args.modes and (what.is_dir() or is_page):
         raise InputError(f"--modes is for model files, and {args.what!r} is not one")
-    if what.is_dir():
-        page = _run_page(what, args.output)
-    elif what.suffix.lower() in (".html", ".htm"):
-        page = what
-    else:
-        page = _model_page(args, console)
+    page = _run_page(what, args.output) if what.is_dir() else what if is_page else _model_page(args, console)
     opened = not args.no_browser and open_page(page)
     console.say(f"{'opened' if opened else 'open in a browser'}: {page.resolve().as_uri()}")
     return {"what": args.what, "page": str(page), "opened": opened}
@@ -255,9 +238,8 @@ def _run_page(folder: Path, output: str | None) -> Path:
 
 def _title_and_inputs(folder: Path) -> tuple[str, dict[str, Any] | None]:
     """Name and inputs of the model that was run, if its file is in the folder."""
-    ours = ("run.json", "model.json", SUMMARY)
     for file in sorted(folder.iterdir()):
-        if file.suffix in (".yaml", ".yml", ".json") and file.name not in ours:
+        if file.suffix in (".yaml", ".yml", ".json") and file.name not in ("run.json", "model.json", SUMMARY):
             try:
                 model = ph.io.load_model(file)
             except (OSError, InputError):  # a mesh that it names is elsewhere
@@ -270,7 +252,7 @@ def _model_page(args: argparse.Namespace, console: Console) -> Path:
     """The page of a model: its run, or else its modes."""
     model = models.load_file(args.what)
     page = _require_page(args.output or f"{models.stem(model)}.html")
-    title = model.name or models.stem(model)
+    title = models.title(model)
     if model.simulate is not None and not args.modes:
         result = ph.io.run_model(model, progress=False if console.quiet else None)
         return ph.to_html(result, page, title=title, u=dict(model.inputs) or None)
@@ -296,3 +278,65 @@ def open_page(page: Path) -> bool:
         return bool(browser.open(page.resolve().as_uri()))
     except (webbrowser.Error, OSError):
         return False
+
+
+# --- sweep -----------------------------------------------------------------------------------------------------------
+
+
+def sweep_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
+    """Runs a model with varying parameters."""
+    model = models.load_file(args.model)
+    request = require_request(model, "sweep")
+    if args.samples is not None:
+        if args.samples < 1:
+            raise InputError(f"--samples is {args.samples}; give at least one run")
+        model = replace(model, sweep=replace(request, samples=args.samples))
+    models.try_outputs(model)
+    folder = Path(args.output or f"{models.stem(model)}.sweep")
+    if args.overwrite and folder.is_dir():
+        if not EnsembleFolder(folder).exists:
+            raise InputError(f"{str(folder)!r} exists and has no sweep in it; --overwrite replaces sweeps only")
+        for pattern in ("ensemble.json", "*.npy", "*.npz", SAMPLES, SUMMARY):
+            for file in folder.glob(pattern):
+                file.unlink()
+    console.title(model.name or model.label)
+    try:
+        found = ph.io.run_sweep(model, workers=args.workers, save=folder, progress=False if console.quiet else None)
+    except KeyboardInterrupt as error:
+        raise Interrupted(_interrupted_sweep(folder)) from error
+    if not found.ok.any():
+        raise ConvergenceError(f"all {len(found)} runs failed; the first: {found.failed[0].error}")
+    numbers = [name for name, shape in found.shapes.items() if not shape]
+    columns = [np.arange(len(found)), *found.parameters.values(), *(found[name] for name in numbers)]
+    models.write_table(folder / SAMPLES, ["sample", *found.parameters, *numbers], np.column_stack(columns))
+    data = {
+        **{"model": args.model, "name": model.name, "folder": str(folder)},
+        "samples": len(found),
+        "sampling": found.samples.sampling,
+        "failed": [{"sample": f.sample, "parameters": f.parameters, "error": f.error} for f in found.failed],
+        "parameters": {name: _spread(x) for name, x in found.parameters.items()},
+        "outputs": {name: _spread(found[name][found.ok]) for name in numbers},
+        "table": str(folder / SAMPLES),
+    }
+    (folder / SUMMARY).write_text(as_json(data) + "\n", encoding="utf-8")
+    console.say(f"  {len(found)} runs ({found.samples.sampling}), {len(found.failed)} failed")
+    rows = [(name, *one.values()) for part in ("parameters", "outputs") for name, one in data[part].items()]
+    console.table(("", "mean", "deviation", "min", "max"), rows)
+    for failed in found.failed[:3]:
+        console.note(f"sample {failed.sample} failed: {failed.error}")
+    console.say(f"all samples: {folder / SAMPLES}")
+    return data
+
+
+def _interrupted_sweep(folder: Path) -> str:
+    try:
+        found = ph.io.load_ensemble(folder)
+    except InputError:
+        return NOTHING
+    done = len(found) - found.missing
+    return f"interrupted; {done} of {len(found)} runs are kept in {folder}; the same command continues with the rest"
+
+
+def _spread(x: np.ndarray) -> dict[str, float]:
+    deviation = float(x.std(ddof=1)) if len(x) > 1 else 0.0
+    return {"mean": float(x.mean()), "std": deviation, "min": float(x.min()), "max": float(x.max())}

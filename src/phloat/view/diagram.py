@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from phloat.joints.ends import GROUND
+from phloat.system.connection import End
 from phloat.system.system import System
 from phloat.view.figures import COLOURS, label_text, new_figure
 
@@ -40,17 +42,14 @@ def plot_diagram(x: System) -> Figure:
     """Blocks for the bodies and the ground, a line for every joint (with its type and name) and force element; arrows mark
     open ports: efforts of free axes, rates of driven ones, forces and torques."""
     lines = diagram_lines(x)
-    blocks = [*([GROUND] if any(GROUND in (n.first[0], n.second[0]) for n in lines) else []), *x.bodies]
-    at = {
-        name: STEP * place
-        for name, place in block_positions(blocks, [(n.first[0], n.second[0]) for n in lines]).items()
-    }
-    corners = np.array(list(at.values()))
-    bends = _bends(lines)
-    aside = SPACING * max((abs(bend) for _, bend in bends), default=0.0)  # room for bent lines
-    low, high = corners.min(axis=0) - HALF - xy(0.75, 0.5), corners.max(axis=0) + HALF + xy(0.75, 0.45)
-    low, high = low - 0.5 * aside, high + 0.5 * aside
-    figure = new_figure(*(np.maximum(high - low, (4.0, 2.0)) + xy(0.0, 0.5)))
+    pairs = [(line.first[0], line.second[0]) for line in lines]
+    blocks = [*([GROUND] if any(GROUND in pair for pair in pairs) else []), *x.bodies]
+    at = {name: STEP * place for name, place in block_positions(blocks, pairs).items()}
+    corners, bends = np.array(list(at.values())), _bends(lines)
+    aside = 0.5 * SPACING * max((abs(bend) for _, bend in bends), default=0.0)  # room for bent lines
+    low, high = corners.min(axis=0) - HALF - (0.75, 0.5) - aside, corners.max(axis=0) + HALF + (0.75, 0.45) + aside
+    width, height = np.maximum(high - low, (4.0, 2.0))
+    figure = new_figure(width, height + 0.5)
     ax = figure.subplots()
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     ax.set_axis_off()
@@ -60,7 +59,10 @@ def plot_diagram(x: System) -> Figure:
     for name in blocks:
         _draw_block(ax, x, name, at[name])
     for name, acting in x.actuators.items():
-        _draw_input(ax, name, at[acting.body])
+        corner = at[acting.body] - HALF
+        _draw_arrow(
+            ax, corner, corner - (0.42, 0.3), "->", text=_short(name), fontsize=7, ha="center", va="top", zorder=5
+        )
     _legend(ax, lines, bool(x.actuators))
     return figure
 
@@ -70,13 +72,16 @@ def diagram_lines(x: System) -> list[Line]:
     out = []
     for name, c in x.joints.items():
         state = "driven" if c.driven else "free" if c.free else ""
-        ends = [(end.body or GROUND, end.port if end.body else "") for end in (c.first, c.second)]
         kind = type(c.joint).__name__ + (", locked" if c.locked else "")
-        out.append(Line(name if c.joint.name else "", kind, ends[0], ends[1], state))
+        out.append(Line(name if c.joint.name else "", kind, _end(c.first), _end(c.second), state))
     for name, e in x.elements.items():
-        ends = [(end.body or GROUND, end.port if end.body else "") for end in (e.first, e.second)]
-        out.append(Line(name if e.recipe.name else "", type(e.recipe).__name__, ends[0], ends[1], "", element=True))
+        kind = type(e.recipe).__name__
+        out.append(Line(name if e.recipe.name else "", kind, _end(e.first), _end(e.second), "", element=True))
     return out
+
+
+def _end(end: End) -> tuple[str, str]:
+    return (end.body, end.port) if end.body else (GROUND, "")
 
 
 def _title(x: System) -> str:
@@ -102,7 +107,7 @@ def _bends(lines: list[Line]) -> list[tuple[Line, float]]:
 def _draw_line(ax: Axes, line: Line, a: np.ndarray, b: np.ndarray, bend: float) -> None:
     colour, style = (ELEMENT, "--") if line.element else (JOINT, "-")
     if line.first[0] == line.second[0]:
-        a, b, bend = a - xy(0.0, HALF[1]), b + xy(0.3, -HALF[1]), -1.0
+        a, b, bend = a - (0.0, HALF[1]), b - (-0.3, HALF[1]), -1.0
     along = b - a
     length = float(np.hypot(*along)) or 1.0
     aside = SPACING * np.array([-along[1], along[0]]) / length * bend
@@ -126,69 +131,68 @@ def _label(ax: Axes, line: Line, middle: np.ndarray, colour: str, *, upright: bo
     box = {"boxstyle": "round,pad=0.25", "fc": "white", "ec": colour, "lw": 1.2}
     _write(ax, middle, text, bbox=box, zorder=3)
     if line.open:
-        head = {"arrowstyle": "-|>,head_width=0.3" if line.open == "driven" else "->", "color": INPUT, "lw": 1.5}
         wide, high = 0.034 * max(map(len, text.split("\n"))) + 0.07, 0.075 + 0.055 * (1 + bool(line.name))
-        side = xy(wide, 0.0) if upright else xy(0.0, high)
+        side = np.array([wide, 0.0] if upright else [0.0, high])
         tail = middle + side * (1 + 0.3 / float(np.hypot(*side)))
-        ax.annotate("", tuple(middle + side), tuple(tail), arrowprops=head | {"shrinkA": 0, "shrinkB": 0}, zorder=3)
+        head = "-|>,head_width=0.3" if line.open == "driven" else "->"
+        _draw_arrow(ax, middle + side, tail, head, zorder=3, shrinkA=0, shrinkB=0)
 
 
 def _draw_block(ax: Axes, x: System, name: str, at: np.ndarray) -> None:
     from matplotlib.patches import Rectangle
 
     ground = name == GROUND and name not in x.bodies
-    face = "0.85" if ground else "white"
-    look: dict[str, Any] = {"hatch": "////", "ec": "0.6"} if ground else {"ec": "black"}
-    ax.add_patch(Rectangle(tuple(at - HALF), *(2 * HALF), fc=face, lw=1.4, zorder=2, **look))
+    look: dict[str, Any] = {"hatch": "////", "ec": "0.6", "fc": "0.85"} if ground else {"ec": "black", "fc": "white"}
+    ax.add_patch(Rectangle(tuple(at - HALF), *(2 * HALF), lw=1.4, zorder=2, **look))
     if ground:
-        box = {"fc": "white", "ec": "none", "pad": 1.5}
-        _write(ax, at, GROUND, fontsize=8, zorder=4, bbox=box)
+        _write(ax, at, GROUND, fontsize=8, zorder=4, bbox={"fc": "white", "ec": "none", "pad": 1.5})
         return
     body = x.bodies[name]
     kind = type(body.recipe).__name__ + (f", {body.coordinates}" if body.coordinates else "")
-    _write(ax, at + xy(0.0, 0.08), _short(name), fontsize=8.5, weight="bold", zorder=4)
-    _write(ax, at - xy(0.0, 0.11), kind, color="0.3", zorder=4)
+    _write(ax, at - (0.0, -0.08), _short(name), fontsize=8.5, weight="bold", zorder=4)
+    _write(ax, at - (0.0, 0.11), kind, color="0.3", zorder=4)
 
 
-def _draw_input(ax: Axes, name: str, at: np.ndarray) -> None:
-    start, tip = at - HALF - xy(0.42, 0.3), at - HALF
-    ax.annotate(
-        _short(name),
-        tip,
-        start,
-        fontsize=7,
-        ha="center",
-        va="top",
-        color=INPUT,
-        arrowprops={"arrowstyle": "->", "color": INPUT, "lw": 1.5},
-        zorder=5,
-    )
+def _draw_arrow(
+    ax: Axes,
+    tip: np.ndarray,
+    tail: np.ndarray,
+    style: str,
+    *,
+    text: str = "",
+    shrinkA: float = 2,
+    shrinkB: float = 2,
+    **look: Any,
+) -> None:
+    """An arrow of an open port, with a text at its tail."""
+    arrow = {"arrowstyle": style, "color": INPUT, "lw": 1.5, "shrinkA": shrinkA, "shrinkB": shrinkB}
+    ax.annotate(text, tuple(tip), tuple(tail), color=INPUT, arrowprops=arrow, **look)
 
 
 def _legend(ax: Axes, lines: list[Line], acting: bool) -> None:
     """A legend of the symbols that occur."""
-    entries: list[tuple[dict[str, Any], str]] = []
-    if any(not line.element for line in lines):
-        entries.append(({"color": JOINT, "lw": 1.6}, "joint"))
-    if any(line.element for line in lines):
-        entries.append(({"color": ELEMENT, "lw": 1.6, "ls": "--"}, "force element"))
-    if any(line.open == "free" for line in lines) or acting:
-        entries.append(({"color": INPUT, "marker": "$↓$", "ls": "", "ms": 9}, "open port: effort in, rate out"))
-    if any(line.open == "driven" for line in lines):
-        entries.append(({"color": INPUT, "marker": "v", "ls": "", "ms": 6}, "driven: rate in, effort out"))
-    for style, label in entries:
-        ax.plot([], [], label=label, **style)
-    if entries:
-        ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(entries), frameon=False)
+    entries: list[tuple[bool, str, dict[str, Any]]] = [
+        (not all(line.element for line in lines), "joint", {"color": JOINT, "lw": 1.6}),
+        (any(line.element for line in lines), "force element", {"color": ELEMENT, "lw": 1.6, "ls": "--"}),
+        (
+            acting or any(line.open == "free" for line in lines),
+            "open port: effort in, rate out",
+            {"color": INPUT, "marker": "$↓$", "ls": "", "ms": 9},
+        ),
+        (
+            any(line.open == "driven" for line in lines),
+            "driven: rate in, effort out",
+            {"color": INPUT, "marker": "v", "ls": "", "ms": 6},
+        ),
+    ]
+    shown = [ax.plot([], [], label=label, **style)[0] for there, label, style in entries if there]
+    if shown:
+        ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(shown), frameon=False)
 
 
 def _write(ax: Axes, at: np.ndarray, text: str, **look: Any) -> None:
     centred: dict[str, Any] = {"fontsize": 7, "ha": "center", "va": "center"}
     ax.text(at[0], at[1], text, **centred | look)
-
-
-def xy(x: float, y: float) -> np.ndarray:
-    return np.array([x, y])
 
 
 def _short(name: str) -> str:
@@ -213,10 +217,13 @@ def block_positions(blocks: Iterable[str], pairs: Pairs) -> dict[str, Position]:
     A single closed chain of blocks, such as a four-bar, is placed in a ring.
     """
     names = list(blocks)
-    near = _neighbours(names, pairs)
+    near: dict[str, list[str]] = {name: [] for name in names}
+    for pair in dict.fromkeys(pair for a, b in pairs if a != b for pair in ((a, b), (b, a))):
+        near[pair[0]].append(pair[1])
     if ring := _ring(names, near):
         return ring
-    layers = _ordered(_layers(names, near), near)
+    layers = _layers(names, near)
+    _sort_layers(layers, near)
     out: dict[str, Position] = {}
     top = 0.0
     for line in range(0, len(layers), LINE):
@@ -224,19 +231,9 @@ def block_positions(blocks: Iterable[str], pairs: Pairs) -> dict[str, Position]:
         height = max(map(len, some))
         for k, layer in enumerate(some):
             x = k if (line // LINE) % 2 == 0 else LINE - 1 - k
-            for i, name in enumerate(layer):
-                out[name] = float(x), top + i + 0.5 * (height - len(layer))
+            out |= {name: (float(x), top + i + 0.5 * (height - len(layer))) for i, name in enumerate(layer)}
         top += height
     return out
-
-
-def _neighbours(names: list[str], pairs: Pairs) -> dict[str, list[str]]:
-    near: dict[str, list[str]] = {name: [] for name in names}
-    for a, b in pairs:
-        if a != b:
-            near[a] += [b] if b not in near[a] else []
-            near[b] += [a] if a not in near[b] else []
-    return near
 
 
 def _ring(names: list[str], near: Mapping[str, list[str]]) -> dict[str, Position]:
@@ -269,17 +266,12 @@ def _layers(names: list[str], near: Mapping[str, list[str]]) -> list[list[str]]:
     return layers
 
 
-def _ordered(layers: list[list[str]], near: Mapping[str, list[str]]) -> list[list[str]]:
-    """Sorts each layer so that blocks are near their neighbours."""
-    out = [list(layer) for layer in layers]
+def _sort_layers(layers: list[list[str]], near: Mapping[str, list[str]]) -> None:
+    """Sorts each layer so that blocks are near their neighbours in the one before, then in the one after, in turn."""
     for sweep in range(SWEEPS):
-        for k in range(1, len(out)) if sweep % 2 == 0 else range(len(out) - 2, -1, -1):
-            other = out[k - 1] if sweep % 2 == 0 else out[k + 1]
+        after = layers if sweep % 2 == 0 else layers[::-1]
+        for other, layer in pairwise(after):
             at = {name: i - 0.5 * (len(other) - 1) for i, name in enumerate(other)}
-
-            def middle(name: str, at: dict[str, float] = at) -> float:
-                joined = [at[n] for n in near[name] if n in at]
-                return sum(joined) / len(joined) if joined else 0.0
-
-            out[k].sort(key=middle)
-    return out
+            middle = {name: [at[n] for n in near[name] if n in at] for name in layer}
+            mean = {name: sum(some) / len(some) if some else 0.0 for name, some in middle.items()}
+            layer.sort(key=mean.__getitem__)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from functools import cache
 from importlib.util import find_spec
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from phloat.errors import InputError
 
@@ -24,6 +27,19 @@ def require_package(package: str, verb: str, extra: str = "plot") -> None:
         raise InputError(f"{verb} needs {package}, which is not installed: pip install phloat[{extra}]")
 
 
+def require_folder(path: str | Path) -> Path:
+    """The path of a file to be written. Raises InputError if there is no folder for it."""
+    file = Path(path)
+    if not file.parent.is_dir():
+        raise InputError(f"there is no folder {str(file.parent)!r} for {file.name!r}; create it first")
+    return file
+
+
+def evenly(count: int, most: int) -> np.ndarray:
+    """At most so many of the numbers 0 … count − 1, evenly."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+
+
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure, size in inches."""
     return _kind()(figsize=(width, height), layout="constrained")
@@ -39,6 +55,18 @@ def panels(heights: list[float]) -> tuple[Figure, list[Axes]]:
     figure = new_figure(WIDTH, sum(heights) + 0.6)
     axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)
     return figure, list(axes[:, 0])
+
+
+def finish(figure: Figure, axes: list[Axes], label: str, margin: float = 0.01) -> Figure:
+    """Adds grids, legends and the label of the common axis to panels."""
+    axes[-1].set_xlabel(label)
+    for ax in axes:
+        ax.grid(alpha=0.3)
+        ax.margins(x=margin)
+        if 0 < len(ax.get_legend_handles_labels()[0]) <= MAX_LEGEND:
+            ax.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0)
+    figure.align_ylabels(axes)
+    return figure
 
 
 def label_text(name: str) -> str:

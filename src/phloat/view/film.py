@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phloat.errors import InputError, not_negative, positive
-from phloat.motion.result import Result
-from phloat.system.state import State
-from phloat.view.figures import MAX_LEGEND, colour_cycle, label_text, new_figure, require_package
-from phloat.view.mechanism import THIN, is_flat, label_axes, plot_points
-from phloat.view.scene import Drawing, scene
+from phloat.motion.result import Result, at_times
+from phloat.view.figures import MAX_LEGEND, colour_cycle, label_text, new_figure, require_folder, require_package
+from phloat.view.mechanism import draw_line, draw_surface, frame_axes, is_flat, seen
+from phloat.view.scene import Drawing, body_motion, is_cloud, scene
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +22,6 @@ DURATION, REAL_TIME = 8.0, (2.0, 20.0)  # seconds of a film; runs that last betw
 MAX_FRAMES = 5000
 WIDTH, HEIGHT = 7.0, 5.0  # inches
 DPI = 100  # an even number of pixels, as mp4 needs it
-FILLED = ("plate", "solid", "rigid")  # drawn as surfaces; beams as lines, masses and nodes as points
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,19 +67,11 @@ def film_frames(result: Result, *, speed: float | None, fps: float, magnify: flo
             f"a film of {count} frames is too long (at most {MAX_FRAMES}); try speed={2 * speed:g} or fewer fps"
         )
     t = np.minimum(result.t[0] + speed / rate * np.arange(count), result.t[-1])
-    drawn = scene(result.system, result.state(0))
-    states = [result.at(time) for time in t]
-    points = {name: np.array([_points(state, name, part, larger) for state in states]) for name, part in drawn.items()}
-    return Film(t, points, drawn, speed, result.system.plane is not None)
-
-
-def _points(state: State, name: str, part: Drawing, magnify: float) -> np.ndarray:
-    pose, shape = state.pose(name), state.bodies[name].shape
-    if part.kind in FILLED:
-        return part.at(pose, magnify)
-    places = shape.places()
-    y = shape.points(places) + magnify * (shape.displacement(places) @ pose.eta).reshape(-1, 3)
-    return np.asarray(pose.r_P + y @ pose.A.T)
+    drawn, shown = scene(result.system, result.state(0), plain=True), at_times(result, t)
+    every = np.arange(count)
+    points = {name: part.at(body_motion(shown, name, every), larger) for name, part in drawn.items()}
+    flat = result.system.plane is not None or is_flat(np.vstack([x.reshape(-1, 3) for x in points.values()]))
+    return Film(t, points, drawn, speed, flat)
 
 
 # --- drawing ---------------------------------------------------------------------------------------------------------
@@ -91,18 +81,23 @@ def stage(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
     """The figure of a film, and a function that draws the k-th frame and returns its pixels, (height, width, 4)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    everything = np.vstack([x.reshape(-1, 3) for x in film.points.values()])
-    flat = film.flat or is_flat(everything, np.zeros((1, 3)))
-    figure = new_figure(WIDTH, HEIGHT)
+    flat, figure = film.flat, new_figure(WIDTH, HEIGHT)
     figure.set_dpi(DPI)
     canvas = FigureCanvasAgg(figure)
     ax: Any = figure.subplots(subplot_kw={} if flat else {"projection": "3d"})
-    artists = {
-        name: _artist(ax, film.drawn[name], plot_points(film.points[name][0], flat), colour, label_text(name))
-        for name, colour in zip(film.points, colour_cycle(len(film.points)), strict=True)
-    }
+    artists: dict[str, tuple[Any, Callable[[np.ndarray], None]]] = {}
+    for (name, part), colour in zip(film.drawn.items(), colour_cycle(len(film.drawn)), strict=True):
+        x, label = seen(film.points[name][0], flat), label_text(name)
+        if len(part.triangles):
+            artists[name] = draw_surface(ax, part.triangles, x, colour, label)
+        else:
+            artists[name] = draw_line(ax, x, colour, label, cloud=is_cloud(part.points), lw=2.5)
     clock = figure.text(0.02, 0.98, "", fontsize=9, va="top", family="monospace")
-    _set_limits(ax, everything, flat, legend=len(artists) <= MAX_LEGEND)
+    frame_axes(ax, np.vstack([x.reshape(-1, 3) for x in film.points.values()]), flat)
+    if len(artists) <= MAX_LEGEND and flat:
+        figure.legend(loc="outside lower center", ncols=4, fontsize=8)
+    elif len(artists) <= MAX_LEGEND:
+        ax.legend(loc="upper right", fontsize=8)
     slow = f"{film.speed:.3g} × real time" if film.speed != 1.0 else "real time"
     moving = [*(artist for artist, _ in artists.values()), clock] if flat else []
     for artist in moving:
@@ -114,7 +109,7 @@ def stage(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
 
     def frame(k: int) -> np.ndarray:
         for name, (_, move) in artists.items():
-            move(plot_points(film.points[name][k], flat))
+            move(seen(film.points[name][k], flat))
         clock.set_text(f"t = {film.t[k]:.4f} s   ({slow})")
         if flat:
             canvas.restore_region(background)
@@ -127,44 +122,6 @@ def stage(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
     return figure, frame
 
 
-def _set_limits(ax: Any, everything: np.ndarray, flat: bool, *, legend: bool) -> None:
-    """Sets limits that contain the whole motion, labels and a legend."""
-    low, high = everything.min(axis=0), everything.max(axis=0)
-    margin = 0.04 * float((high - low).max()) or 1.0
-    for axis, least, most in zip("xyz"[: 2 if flat else 3], low - margin, high + margin, strict=False):
-        getattr(ax, f"set_{axis}lim")(least, most)
-    label_axes(ax, flat)
-    if not flat and high[2] - low[2] < THIN * (high - low).max():
-        ax.view_init(elev=60, azim=-75)
-    if legend:
-        if flat:
-            ax.figure.legend(loc="outside lower center", ncols=4, fontsize=8)
-        else:
-            ax.legend(loc="upper right", fontsize=8)
-
-
-def _artist(ax: Any, part: Drawing, x: np.ndarray, colour: str, label: str) -> tuple[Any, Callable[[np.ndarray], None]]:
-    """A body drawn at its first place, and a function that moves it."""
-    if part.kind in FILLED and len(part.triangles):
-        return _surface(ax, part.triangles, x, colour, label)
-    look = {"ls": "", "marker": "."} if part.kind == "nodes" else {"lw": 2.5, "solid_capstyle": "round"}
-    (line,) = ax.plot(*x.T, color=colour, label=label, **look | ({"marker": "o"} if len(x) == 1 else {}))
-    return line, (lambda y: line.set_data(*y.T)) if x.shape[1] == 2 else (lambda y: line.set_data_3d(*y.T))
-
-
-def _surface(
-    ax: Any, triangles: np.ndarray, x: np.ndarray, colour: str, label: str
-) -> tuple[Any, Callable[[np.ndarray], None]]:
-    if x.shape[1] == 2:
-        from matplotlib.collections import PolyCollection
-
-        filled: Any = PolyCollection(list(x[triangles]), facecolors=colour, edgecolors=colour, lw=0.2, label=label)
-        ax.add_collection(filled)
-        return filled, lambda y: filled.set_verts(list(y[triangles]))
-    solid = ax.plot_trisurf(*x.T, triangles=triangles, color=colour, edgecolor="0.3", linewidth=0.15, label=label)
-    return solid, lambda y: solid.set_verts(y[triangles])
-
-
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
@@ -172,8 +129,7 @@ def _require_path(path: str | Path) -> Path:
     where = Path(path)
     if where.suffix.lower() not in (".gif", ".mp4"):
         raise InputError(f"{where.name!r} is not an animation; its name must end in .gif or .mp4")
-    if not where.parent.is_dir():
-        raise InputError(f"the folder {str(where.parent)!r} does not exist")
+    require_folder(where)
     if where.suffix.lower() == ".mp4":
         require_package("imageio_ffmpeg", "animate to .mp4")
     return where

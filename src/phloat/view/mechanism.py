@@ -1,28 +1,30 @@
-"""Mechanisms in a state, and mode shapes: bodies as lines, facets and points."""
+"""Mechanisms in a state, and mode shapes: bodies as lines, surfaces and points."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from phloat.bodies.body import Body
-from phloat.bodies.continua.facets import facets_of
-from phloat.bodies.rigid import RigidBody
 from phloat.errors import InputError
 from phloat.linear.analysis.modes import Modes
+from phloat.system.connection import port_state
 from phloat.system.state import State
 from phloat.system.stresses import stress_field
 from phloat.system.system import System, fits
 from phloat.view.figures import MAX_LEGEND, colour_cycle, label_text, new_figure
-from phloat.view.scene import body_drawing, is_cloud, scene_size
+from phloat.view.scene import Drawing, is_cloud, scene
+from phloat.view.surfaces import as_triangles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 THIN = 0.15  # of the longest side of a drawing: a shorter axis has no numbers
+MARGIN, LEAST = 0.04, 0.3  # of the longest side, around a drawing; the least height in a plane
 NEAREST = 8  # points of stress: the four in the middle of a plate's cell, on both faces
 
 
@@ -32,29 +34,28 @@ def plot_modes(x: Modes, count: int = 4) -> Figure:
     from matplotlib import colormaps
 
     bodies = x.system.fields
-    if not bodies:
-        raise InputError("these modes have no bodies to draw")
-    shown = range(x.rigid, min(x.rigid + count, len(x)))
-    if not len(shown):
-        raise InputError("there is no elastic mode to draw")
-    points = np.vstack([f.points for f in bodies.values()])
+    shown = elastic_modes(x)[:count]
+    points = np.vstack([field.points for field in bodies.values()])
     size = float(np.ptp(points, axis=0).max())
-    flat = is_flat(points, np.vstack([x.shape(k, name) for k in shown for name in bodies]))
-    columns = min(2, len(shown))
+    shapes = [{name: x.shape(k, name).real for name in bodies} for k in shown]
+    largest = [max(float(np.abs(way).max()) for way in shape.values()) or 1.0 for shape in shapes]
+    scales = [0.1 * size / top for top in largest]
+    moved = [points + scale * np.vstack(list(shape.values())) for scale, shape in zip(scales, shapes, strict=True)]
+    flat, columns = is_flat(np.vstack([points, *moved])), min(2, len(shown))
     figure, axes = new_axes(-(-len(shown) // columns), columns, flat)
-    for ax, k in zip(axes.flat, shown, strict=False):
-        largest = max(float(np.abs(x.shape(k, name)).max()) for name in bodies) or 1.0
+    for ax, k, shape, scale, top, whole in zip(axes.flat, shown, shapes, scales, largest, moved, strict=False):
         for (name, field), colour in zip(bodies.items(), colour_cycle(len(bodies)), strict=True):
-            moved = field.points + 0.1 * size / largest * x.shape(k, name)
-            cloud, mark = is_cloud(field.points), "o" if len(moved) == 1 else None
+            now, label, cloud = field.points + scale * shape[name], label_text(name), is_cloud(field.points)
             if field.facets is not None:
-                far = np.linalg.norm(x.shape(k, name), axis=1)[field.facets].mean(axis=1) / largest
-                draw_facets(ax, plot_points(moved, flat), field.facets, colormaps["viridis"](far), label_text(name))
+                triangles = as_triangles(field.facets)
+                far = np.linalg.norm(shape[name], axis=1)[field.facets].mean(axis=1) / top
+                colours = np.tile(colormaps["viridis"](far), (len(triangles) // len(far), 1))
+                draw_surface(ax, triangles, seen(now, flat), colours, label)
                 continue
-            draw_points(ax, plot_points(field.points, flat), "0.75", None, cloud=cloud, lw=1)
-            draw_points(ax, plot_points(moved, flat), colour, label_text(name), cloud=cloud, lw=2, marker=mark)
+            draw_line(ax, seen(field.points, flat), "0.75", None, cloud=cloud, lw=1)
+            draw_line(ax, seen(now, flat), colour, label, cloud=cloud, lw=2)
         ax.set_title(f"mode {k}: {x.omega[k]:.5g} rad/s", fontsize=9)
-        label_axes(ax, flat)
+        frame_axes(ax, np.vstack([points, whole]), flat, above=False)
     for ax in axes.flat[len(shown) :]:
         ax.set_visible(False)
     if 1 < len(bodies) <= MAX_LEGEND:
@@ -62,67 +63,68 @@ def plot_modes(x: Modes, count: int = 4) -> Figure:
     return figure
 
 
+def elastic_modes(x: Modes) -> list[int]:
+    """The numbers of the elastic modes. Raises InputError if there is nothing to draw."""
+    if not x.system.fields:
+        raise InputError("these modes have no bodies to draw")
+    if x.rigid >= len(x):
+        raise InputError("there is no elastic mode to draw")
+    return list(range(x.rigid, len(x)))
+
+
 def plot_system(x: System, state: State, *, stress: bool = False) -> Figure:
     """The bodies of a system in a state, with dots at the joints; `stress` shades plates and solids."""
-    state, lines = fits(x, state), {}
-    size = scene_size(x, state)
-    blocks = {name: body_drawing(body, size) for name, body in x.bodies.items() if isinstance(body.recipe, RigidBody)}
-    for name, body in x.bodies.items():
-        pose, places = state.pose(name), body.shape.places()
-        y = body.shape.points(places) + (body.shape.displacement(places) @ pose.eta).reshape(-1, 3)
-        lines[name] = blocks[name].at(pose) if name in blocks else pose.r_P + y @ pose.A.T
-    points = np.vstack(list(lines.values()))
-    flat = x.plane is not None or is_flat(points, np.zeros((1, 3)))
-    figure, axes = new_axes(1, 1, flat)
-    ax = axes.flat[0]
-    corners = {name: found for name, body in x.bodies.items() if (found := facets_of(body)) is not None}
-    shades = _stress_colours(figure, ax, x, state, corners) if stress else {}
-    corners |= {name: block.triangles for name, block in blocks.items()}
-    for (name, line), colour in zip(lines.items(), colour_cycle(len(lines)), strict=True):
-        if name in corners:
-            lined = name not in blocks
-            draw_facets(
-                ax, plot_points(line, flat), corners[name], shades.get(name, colour), label_text(name), lined=lined
-            )
-        else:
-            shape, mark = x.bodies[name].shape, "s" if len(line) == 1 else None
-            cloud = is_cloud(shape.points(shape.places()))
-            draw_points(ax, plot_points(line, flat), colour, label_text(name), cloud=cloud, lw=2, marker=mark)
-    for c in x.joints.values():
-        end = c.second if c.second.body else c.first
-        pose, port = state.pose(end.body), x.bodies[end.body].port(end.port)
-        at = pose.r_P + pose.A @ (port.x + port.Phi @ pose.eta)
-        ax.plot(*plot_points(at[None], flat).T, color="k", marker="o", ms=4, mfc="w", ls="")
-    if len(lines) <= MAX_LEGEND and not shades:
-        ax.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
-    label_axes(ax, flat)
-    if not flat and np.ptp(points[:, 2]) < THIN * np.ptp(points, axis=0).max():
-        ax.view_init(elev=60, azim=-75)  # almost flat: seen from above
-    return figure
-
-
-def _stress_colours(
-    figure: Figure, ax: Axes, x: System, state: State, corners: dict[str, np.ndarray]
-) -> dict[str, np.ndarray]:
-    """Colours of the facets of bodies on meshes by their von Mises stress, on one scale; adds a colour bar."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    sigma = {name: state.e[state.layout[f"{name}.sigma"]] for name in corners if x.bodies[name].stresses}
-    if not sigma:
-        raise InputError("no body is on a mesh; stress=True shades plates and solids")
-    values = {name: facet_stress(x.bodies[name], s, corners[name]) for name, s in sigma.items()}
-    scale, colours = Normalize(0.0, max(float(v.max()) for v in values.values()) or 1.0), colormaps["viridis"]
-    figure.colorbar(ScalarMappable(scale, colours), ax=ax, label="von Mises stress (Pa)", shrink=0.8, pad=0.12)
-    return {name: colours(scale(value)) for name, value in values.items()}
+    state = fits(x, state)
+    drawn = scene(x, state, plain=True)
+    points = {name: part.at(state.pose(name)) for name, part in drawn.items()}
+    everything = np.vstack(list(points.values()))
+    flat = x.plane is not None or is_flat(everything)
+    figure, axes = new_axes(1, 1, flat)
+    ax = axes.flat[0]
+    colours: dict[str, Any] = dict(zip(drawn, colour_cycle(len(drawn)), strict=True))
+    if stress:
+        sizes = {
+            name: _facet_stress(x.bodies[name], state.pose(name).sigma, part)
+            for name, part in drawn.items()
+            if len(part.triangles) and x.bodies[name].stresses
+        }
+        if not sizes:
+            raise InputError("no body is on a mesh; stress=True shades plates and solids")
+        scale, shades = Normalize(0.0, max(float(size.max()) for size in sizes.values()) or 1.0), colormaps["viridis"]
+        figure.colorbar(ScalarMappable(scale, shades), ax=ax, label="von Mises stress (Pa)", shrink=0.8, pad=0.12)
+        colours |= {name: shades(scale(size)) for name, size in sizes.items()}
+    for name, part in drawn.items():
+        where, label = seen(points[name], flat), label_text(name)
+        if len(part.triangles):
+            draw_surface(ax, part.triangles, where, colours[name], label)
+        else:
+            draw_line(ax, where, colours[name], label, cloud=is_cloud(part.points), lw=2)
+    for c in x.joints.values():
+        pin = port_state(c.second if c.second.body else c.first, state).c
+        ax.plot(*seen(pin[None], flat).T, color="k", marker="o", ms=4, mfc="w", ls="")
+    if len(drawn) <= MAX_LEGEND and not stress:
+        ax.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+    frame_axes(ax, everything, flat)
+    return figure
 
 
-def is_flat(points: np.ndarray, motion: np.ndarray) -> bool:
-    """Whether points and motion lie in a plane z = constant."""
-    return float(np.ptp(points[:, 2])) < 1e-9 and float(np.abs(motion[:, 2]).max()) < 1e-9 * np.abs(motion).max(
-        initial=1.0
-    )
+def _facet_stress(body: Body, sigma: np.ndarray, drawn: Drawing) -> np.ndarray:
+    """The largest von Mises stress at the points of stress nearest to each triangle, on both faces of a plate."""
+    found, middles = stress_field(body, sigma), drawn.points[drawn.triangles].mean(axis=1)
+    nearest = cKDTree(found.points).query(middles, k=min(NEAREST, len(found.points)))[1]
+    return np.asarray(found.von_mises[nearest.reshape(len(middles), -1)].max(axis=1))
+
+
+# --- axes and bodies --------------------------------------------------------------------------------------------------
+
+
+def is_flat(points: np.ndarray) -> bool:
+    """Whether points lie in a plane z = constant."""
+    return float(np.ptp(points[:, 2])) < 1e-9
 
 
 def new_axes(rows: int, columns: int, flat: bool) -> tuple[Figure, np.ndarray]:
@@ -132,63 +134,55 @@ def new_axes(rows: int, columns: int, flat: bool) -> tuple[Figure, np.ndarray]:
     return figure, axes
 
 
-def plot_points(points: np.ndarray, flat: bool) -> np.ndarray:
+def seen(points: np.ndarray, flat: bool) -> np.ndarray:
     """The coordinates of points that are drawn, (points, 2 or 3)."""
     return points[:, :2] if flat else points
 
 
-def label_axes(ax: Any, flat: bool) -> None:
-    """Sets equal scales and labels, without numbers on short axes."""
+def frame_axes(ax: Any, points: np.ndarray, flat: bool, *, above: bool = True) -> None:
+    """Sets limits that contain all points, equal scales and labels, without numbers on short axes; what is almost flat is
+    seen from `above`."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    longest = float((high - low).max()) or 1.0
+    half = np.maximum(0.5 * (high - low) + MARGIN * longest, 0.5 * LEAST * longest if flat else 0.0)
+    middle = 0.5 * (low + high)
+    for axis, least, most in zip("xy" if flat else "xyz", middle - half, middle + half, strict=False):
+        ax.set(**{f"{axis}lim": (least, most), f"{axis}label": f"{axis} (m)"})
     ax.set_aspect("equal")
-    ax.set(xlabel="x (m)", ylabel="y (m)")
     if flat:
         return
-    ax.set_zlabel("z (m)")
     ax.xaxis.labelpad = 20.0  # clear of the numbers
-    spans = {axis: float(np.ptp(getattr(ax, f"get_{axis}lim")())) for axis in ("x", "y", "z")}
-    for axis, span in spans.items():
-        share = span / max(spans.values())
+    for axis, share in zip("xyz", half / half.max(), strict=True):
         if share < THIN:  # no room for numbers
-            getattr(ax, f"set_{axis}ticks")([])
-            getattr(ax, f"set_{axis}label")("")
+            ax.set(**{f"{axis}ticks": [], f"{axis}label": ""})
         else:
             ax.locator_params(axis=axis, nbins=max(2, round(7 * share)))
+    if above and high[2] - low[2] < THIN * longest:
+        ax.view_init(elev=60, azim=-75)  # almost flat: seen from above
 
 
-# --- one body --------------------------------------------------------------------------------------------------------
-
-
-def facet_stress(body: Body, sigma: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """The largest von Mises stress at the points of stress nearest to each facet, on both faces of a plate."""
-    field = stress_field(body, sigma)
-    middles = body.shape.points(body.shape.places())[corners].mean(axis=1)
-    nearest = cKDTree(field.points).query(middles, k=min(NEAREST, len(field.points)))[1]
-    return field.von_mises[nearest.reshape(len(middles), -1)].max(axis=1)
-
-
-def draw_facets(
-    ax: Any, points: np.ndarray, corners: np.ndarray, colours: str | np.ndarray, label: str, *, lined: bool = True
-) -> None:
-    """Draws facets, in one colour or each in its own, with lines between them; points (places, 2 or 3)."""
-    triangles = corners if corners.shape[1] == 3 else np.vstack([corners[:, :3], corners[:, [2, 3, 0]]])
-    if points.shape[1] == 2:
+def draw_surface(
+    ax: Any, triangles: np.ndarray, x: np.ndarray, colours: str | np.ndarray, label: str
+) -> tuple[Any, Callable[[np.ndarray], None]]:
+    """Draws triangles, in one colour or each in its own; returns the artist, and a function that moves it to other points."""
+    if x.shape[1] == 2:
         from matplotlib.collections import PolyCollection
 
-        lines: Any = {"edgecolors": "0.4" if lined else colours, "linewidths": 0.2}
-        drawn = PolyCollection(list(points[corners]), facecolors=colours, label=label, **lines)
-        ax.add_collection(drawn)
-        ax.autoscale_view()
-    else:
-        drawn = ax.plot_trisurf(
-            *points.T, triangles=triangles, color=colours if isinstance(colours, str) else "w", label=label
-        )
-        if not isinstance(colours, str):
-            drawn.set_facecolor(np.tile(colours, (len(triangles) // len(corners), 1)))
+        filled: Any = PolyCollection(list(x[triangles]), facecolors=colours, edgecolors="face", lw=0.2, label=label)
+        ax.add_collection(filled)
+        return filled, lambda y: filled.set_verts(list(y[triangles]))
+    one = isinstance(colours, str)
+    lines: Any = {"edgecolor": "0.3", "linewidth": 0.15}
+    solid = ax.plot_trisurf(*x.T, triangles=triangles, color=colours if one else "w", label=label, **lines)
+    if not one:
+        solid.set_facecolor(colours)
+    return solid, lambda y: solid.set_verts(y[triangles])
 
 
-def draw_points(ax: Axes, points: np.ndarray, colour: str, label: str | None, *, cloud: bool, **line: Any) -> None:
-    """Draws a line along the points, a mark for a single one, dots for nodes of a mesh."""
-    if cloud:
-        ax.plot(*points.T, color=colour, ls="", marker=".", ms=2, label=label)
-    else:
-        ax.plot(*points.T, color=colour, label=label, **line)
+def draw_line(
+    ax: Axes, x: np.ndarray, colour: str, label: str | None, *, cloud: bool, lw: float
+) -> tuple[Any, Callable[[np.ndarray], None]]:
+    """Draws a line along points, a mark for a single one, dots for nodes of a mesh; returns what `draw_surface` does."""
+    look: dict[str, Any] = {"ls": "", "marker": ".", "ms": 2} if cloud else {"lw": lw, "solid_capstyle": "round"}
+    artist: Any = ax.plot(*x.T, color=colour, label=label, **look | ({"marker": "o"} if len(x) == 1 else {}))[0]
+    return artist, lambda y: artist.set_data(*y.T) if y.shape[1] == 2 else artist.set_data_3d(*y.T)

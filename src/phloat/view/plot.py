@@ -18,19 +18,18 @@ from phloat.motion.ledger import Ledger
 from phloat.motion.result import Result
 from phloat.system.state import State
 from phloat.system.system import System
-from phloat.view.diagram import plot_diagram
-from phloat.view.ensemble import plot_ensemble
-from phloat.view.figures import require_package
-from phloat.view.frequency import plot_band_error, plot_campbell, plot_matrices, plot_pole_zeros, plot_response
-from phloat.view.mechanism import plot_modes, plot_system
-from phloat.view.over_time import (
-    Point,
-    plot_ledger,
-    plot_linear_result,
-    plot_quantities,
-    plot_result,
-    plot_stress,
+from phloat.view.analyses import (
+    plot_band_error,
+    plot_campbell,
+    plot_ensemble,
+    plot_matrices,
+    plot_pole_zeros,
+    plot_response,
 )
+from phloat.view.diagram import plot_diagram
+from phloat.view.figures import require_package
+from phloat.view.mechanism import plot_modes, plot_system
+from phloat.view.over_time import Point, plot_ledger, plot_linear_result, plot_quantities, plot_result, plot_stress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,19 +45,8 @@ PLOTS: dict[type, Callable[[Any], Figure]] = {
     Ledger: plot_ledger,
     Ensemble: plot_ensemble,
 }
-Plottable = (
-    Modes
-    | Response
-    | BandError
-    | PoleZeros
-    | Campbell
-    | LinearPHDAE
-    | LinearResult
-    | Ledger
-    | Ensemble
-    | System
-    | Result
-)
+Analysis = Modes | Response | BandError | PoleZeros | Campbell | LinearPHDAE | LinearResult | Ledger | Ensemble
+Plottable = Analysis | System | Result
 
 
 def plot(
@@ -106,35 +94,31 @@ def plot(
     't (s)'
     """
     require_package("matplotlib", "plot")
-    if isinstance(x, System):
-        return _system(x, of, s, at, stress)
+    given = {"of": of, "s": s, "at": at, "stress": stress or None}
     if isinstance(x, Result):
         return _result(x, of, s, at, stress)
+    if isinstance(x, System):
+        _require_none("System", s=s, at=at)
+        if of is None and not stress:
+            return plot_diagram(x)
+        if not isinstance(of, State):
+            raise InputError(
+                f"a System is plotted with a State, plot(system, state), or alone as a diagram; not with {of!r}"
+            )
+        return plot_system(x, of, stress=bool(stress))
     for kind, draw in PLOTS.items():
         if isinstance(x, kind):
-            _require_no_options(kind.__name__, of=of, s=s, at=at, stress=stress or None)
+            _require_none(kind.__name__, **given)
             return draw(x)
-    raise InputError(
-        f"{type(x).__name__} cannot be plotted; plot takes {', '.join(k.__name__ for k in PLOTS)}, System or Result"
-    )
-
-
-def _system(x: System, of: object, s: object, at: Point, stress: bool | str) -> Figure:
-    _require_no_options("System", s=s, at=at)
-    if of is None and not stress:
-        return plot_diagram(x)
-    if not isinstance(of, State):
-        raise InputError(
-            f"a System is plotted with a State, plot(system, state), or alone as a diagram; not with {of!r}"
-        )
-    return plot_system(x, of, stress=bool(stress))
+    names = ", ".join(kind.__name__ for kind in PLOTS)
+    raise InputError(f"{type(x).__name__} cannot be plotted; plot takes {names}, System or Result")
 
 
 def _result(x: Result, of: object, s: float | None, at: Point, stress: bool | str) -> Figure:
     if isinstance(of, State):
         raise InputError("a Result has many states; plot(result.system, state) draws one of them")
     if of is None:
-        _require_no_options("Result as a whole", s=s, at=at, stress=stress or None)
+        _require_none("Result as a whole", s=s, at=at, stress=stress or None)
         return plot_result(x)
     names = [of] if isinstance(of, str) else list(of) if isinstance(of, Sequence) else [of]
     if not names:
@@ -146,7 +130,7 @@ def _result(x: Result, of: object, s: float | None, at: Point, stress: bool | st
     return plot_stress(x, names[0], stress, s, at)
 
 
-def _require_no_options(what: str, **given: object) -> None:
+def _require_none(what: str, **given: object) -> None:
     """Raises InputError if an option is given."""
     if wrong := [name for name, value in given.items() if value is not None]:
         raise InputError(f"plot of a {what} takes no {', '.join(wrong)}")

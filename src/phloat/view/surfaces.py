@@ -42,12 +42,9 @@ def section_outline(section: Section) -> tuple[np.ndarray, bool]:
 
 def section_outlines(beam: Beam, s: np.ndarray) -> tuple[np.ndarray, bool]:
     """Points (y, z) around the sections at places s, (places, points, 2), and whether they are round."""
-    if not callable(beam.section):
-        ring, round_ = section_outline(beam.section)
-        return np.broadcast_to(ring, (len(s), *ring.shape)), round_
-    rings = [section_outline(beam.section(float(x))) for x in s]
+    sections = beam.sections(beam.length * s)
+    rings = [section_outline(section) for section in sections]
     if len({len(ring) for ring, _ in rings}) > 1:  # sections of several kinds are drawn as round bars
-        sections = [beam.section(float(x)) for x in s]
         rings = [(_circle(2.0 * np.sqrt(section.I / section.A)), True) for section in sections]
     return np.array([ring for ring, _ in rings]), rings[0][1]
 
@@ -56,26 +53,18 @@ def sweep_sections(x: np.ndarray, rings: np.ndarray, *, is_round: bool) -> tuple
     """The surface through sections at x along a beam, with caps, and the section that each point belongs to."""
     places, around = rings.shape[:2]
     grid = np.arange(places * around).reshape(places, around)
-    here, next_ = grid[:-1], grid[1:]
-    corners = [here, np.roll(here, -1, axis=1), np.roll(next_, -1, axis=1), next_]
-    a, b, c, d = (part.ravel() for part in corners)
-    sides = np.vstack([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
     points = np.concatenate([np.repeat(x, around)[:, None], rings.reshape(-1, 2)], axis=1)
     owner = np.repeat(np.arange(places), around)
     ends = [grid[0], grid[-1]]
-    edges = [np.column_stack([end, np.roll(end, -1)]) for end in ends]
-    normals = None
+    edges, caps, normals = [np.column_stack([end, np.roll(end, -1)]) for end in ends], ends, None
     if is_round:  # caps have separate points, for their normals
         normals = np.concatenate([np.zeros((len(points), 1)), _unit(rings.reshape(-1, 2))], axis=1)
         caps = [len(points) + np.arange(around), len(points) + around + np.arange(around)]
         points, owner = (np.concatenate([part, part[ends[0]], part[ends[1]]]) for part in (points, owner))
-        normals = np.concatenate(
-            [normals, np.tile([-1.0, 0.0, 0.0], (around, 1)), np.tile([1.0, 0.0, 0.0], (around, 1))]
-        )
+        normals = np.vstack([normals, *(np.tile([sign, 0.0, 0.0], (around, 1)) for sign in (-1.0, 1.0))])
     else:
-        caps = ends
         edges += [np.column_stack([grid[:-1, k], grid[1:, k]]) for k in range(around)]
-    triangles = np.vstack([sides, _fan(caps[0])[:, ::-1], _fan(caps[1])])
+    triangles = np.vstack([_wall(grid), _fan(caps[0])[:, ::-1], _fan(caps[1])])
     return TriangleSurface(points, triangles, np.vstack(edges), normals), owner
 
 
@@ -85,16 +74,13 @@ def mesh_surface(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
     Curved cells are also drawn through the nodes in the middle of their edges.
     """
     facets = mesh.corners if mesh.dimension == 2 else mesh.facets
-    middle = _middles(mesh) if mesh.order == 2 else {}
-    triangles = np.vstack([_triangles(facets, middle)])
-    if mesh.dimension == 3:
-        return triangles, sharp_edges(mesh.points, triangles)
-    return triangles, border(triangles)
+    triangles = _curved_triangles(mesh, facets) if mesh.order == 2 else as_triangles(facets)
+    return triangles, sharp_edges(mesh.points, triangles)
 
 
 def plate_surface(points: np.ndarray, triangles: np.ndarray, half: np.ndarray) -> TriangleSurface:
     """Both faces of a plate and the wall along its border; the upper face first."""
-    n, rim = len(points), border(triangles)
+    n, rim = len(points), sharp_edges(points, triangles)
     up = np.column_stack([np.zeros((n, 2)), half])
     a, b = rim.T
     wall = np.vstack([np.column_stack([a, a + n, b]), np.column_stack([b, a + n, b + n])])
@@ -110,7 +96,7 @@ def box_surface(center: np.ndarray, axes: np.ndarray, sides: np.ndarray) -> Tria
     signs = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
     points = center + (signs * sides) @ axes.T
     quads = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
-    triangles = np.vstack([quads[:, :3], quads[:, [0, 2, 3]]])
+    triangles = as_triangles(quads)
     return TriangleSurface(points, triangles, sharp_edges(points, triangles))
 
 
@@ -131,9 +117,7 @@ def sphere(center: np.ndarray, radius: float) -> TriangleSurface:
     up, around = np.meshgrid(rise, turn, indexing="ij")
     normals = np.stack([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)], axis=-1).reshape(-1, 3)
     grid = np.arange(len(normals)).reshape(13, SIDES)
-    a, b, c, d = (part.ravel() for part in (grid[:-1], np.roll(grid[:-1], -1, 1), np.roll(grid[1:], -1, 1), grid[1:]))
-    triangles = np.vstack([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
-    return TriangleSurface(center + radius * normals, triangles, np.zeros((0, 2), dtype=int), normals)
+    return TriangleSurface(center + radius * normals, _wall(grid), np.zeros((0, 2), dtype=int), normals)
 
 
 def merge_surfaces(*surfaces: TriangleSurface) -> TriangleSurface:
@@ -148,11 +132,9 @@ def merge_surfaces(*surfaces: TriangleSurface) -> TriangleSurface:
     )
 
 
-def border(triangles: np.ndarray) -> np.ndarray:
-    """Edges that belong to one triangle only, in the direction of that triangle."""
-    edges = np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
-    _, where, count = np.unique(np.sort(edges, axis=1), axis=0, return_index=True, return_counts=True)
-    return edges[where[count == 1]]
+def as_triangles(facets: np.ndarray) -> np.ndarray:
+    """Triangles and quadrilaterals, (facets, 3 or 4), as triangles."""
+    return facets if facets.shape[1] == 3 else np.vstack([facets[:, :3], facets[:, [0, 2, 3]]])
 
 
 def sharp_edges(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
@@ -206,20 +188,19 @@ def _fan(ring: np.ndarray) -> np.ndarray:
     return np.column_stack([np.full(len(ring) - 2, ring[0]), ring[1:-1], ring[2:]])
 
 
-def _middles(mesh: Mesh) -> dict[tuple[int, ...], int]:
-    """The node in the middle of each edge and face, by its corners."""
+def _wall(grid: np.ndarray) -> np.ndarray:
+    """The triangles between rings of points, numbered by a grid (rings, points around)."""
+    after = np.roll(grid, -1, axis=1)
+    return as_triangles(np.column_stack([part.ravel() for part in (grid[:-1], after[:-1], after[1:], grid[1:])]))
+
+
+def _curved_triangles(mesh: Mesh, facets: np.ndarray) -> np.ndarray:
+    """Facets of a mesh of order 2 as four or eight triangles each, through the nodes in the middle of edges and faces."""
     corners = cell.CORNERS[mesh.kind]
-    out: dict[tuple[int, ...], int] = {}
+    middle: dict[tuple[int, ...], int] = {}  # of each edge and face, by its corners
     for k, of in enumerate(cell.middles(mesh.kind)):
         keys = np.sort(mesh.cells[:, list(of)], axis=1)
-        out |= dict(zip(map(tuple, keys.tolist()), mesh.cells[:, corners + k].tolist(), strict=True))
-    return out
-
-
-def _triangles(facets: np.ndarray, middle: dict[tuple[int, ...], int]) -> np.ndarray:
-    """Facets as triangles: one or two each, or four or eight through the middle nodes."""
-    if not middle:
-        return facets if facets.shape[1] == 3 else np.vstack([facets[:, :3], facets[:, [0, 2, 3]]])
+        middle |= dict(zip(map(tuple, keys.tolist()), mesh.cells[:, corners + k].tolist(), strict=True))
     out = []
     for facet in facets.tolist():
         n = len(facet)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -15,12 +14,12 @@ from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.bodies.continua.facets import innermost, mesh_of
 from phloat.bodies.plates.shape import PlateShape
-from phloat.errors import InputError, finite
-from phloat.fem.mesh import Mesh
+from phloat.errors import InputError, whole_number
 from phloat.motion.result import Result
 from phloat.system.state import State
 from phloat.system.stresses import von_mises
-from phloat.view.scene import Drawing, scene
+from phloat.view.figures import evenly
+from phloat.view.scene import Drawing, line_drawing, scene
 from phloat.view.surfaces import section_outlines
 
 RESULTANTS = ("N", "Q_y", "Q_z", "T", "M_y", "M_z")
@@ -29,23 +28,19 @@ VTK_ORDER = [0, 1, 2, 5, 3, 4]  # xx yy zz xy yz xz, of ours: xx yy zz yz xz xy
 
 @dataclass(frozen=True, eq=False)
 class GridPart:
-    """A body as a grid in body axes: points moved by `rows`, cells of one type.
+    """A body as a grid: the points of a drawing, and cells (cells, nodes) of one `type`.
 
     `cauchy` are rows of the stress in the cells, (6 cells, stresses) each: one array for solids, two for the faces of a plate,
     one for each fibre around a beam; `resultants` are those of beams, (cells, stresses).
     """
 
     kind: str
-    points: np.ndarray
-    rows: np.ndarray
-    cells: Blocks
+    drawn: Drawing
+    type: int
+    cells: np.ndarray
     cauchy: tuple[np.ndarray, ...] = ()
     resultants: dict[str, np.ndarray] = field(default_factory=dict)
     radius: float = 0.0
-
-    @property
-    def count(self) -> int:
-        return sum(len(nodes) for _, nodes in self.cells)
 
 
 def to_vtu(result: Result, folder: str | Path, *, frames: int | None = 200) -> Path:
@@ -62,123 +57,92 @@ def to_vtu(result: Result, folder: str | Path, *, frames: int | None = 200) -> P
     where = Path(folder)
     if where.exists() and (not where.is_dir() or any(where.iterdir())):
         raise InputError(f"{str(where)!r} exists and is not an empty folder; give a new one")
-    chosen = _output_numbers(len(result), frames)
+    chosen = evenly(len(result), len(result) if frames is None else whole_number("frames", frames, 1))
     drawn = scene(result.system, result.state(0))
     parts = {name: grid_part(body, drawn[name]) for name, body in result.system.bodies.items()}
     where.mkdir(parents=True, exist_ok=True)
-    files = {}
-    for number, k in enumerate(chosen):
+    series = []
+    for number, k in enumerate(chosen.tolist()):
         name = f"run_{number:06d}.vtu"
         _write(where / name, parts, result.state(k))
-        files[name] = float(result.t[k])
+        series.append(f'<DataSet timestep="{float(result.t[k])!r}" group="" part="0" file="{name}"/>')
     with open(where / "bodies.csv", "w", newline="", encoding="utf-8") as opened:
-        csv.writer(opened).writerows(
-            [("body", "name", "kind"), *((i, n, p.kind) for i, (n, p) in enumerate(parts.items()))]
-        )
-    write_series(where / "run.pvd", files)
-    return where / "run.pvd"
-
-
-def _output_numbers(times: int, frames: int | None) -> list[int]:
-    if frames is None:
-        return list(range(times))
-    wanted = int(finite("frames", frames, ()))
-    if wanted < 1 or wanted != frames:
-        raise InputError(f"frames is {frames!r}; it must be a whole number, 1 or more, or None for all")
-    return np.unique(np.linspace(0, times - 1, min(times, wanted)).round().astype(int)).tolist()
+        rows = [(i, name, part.kind) for i, (name, part) in enumerate(parts.items())]
+        csv.writer(opened).writerows([("body", "name", "kind"), *rows])
+    return _write_file(where / "run.pvd", "Collection", series)
 
 
 def grid_part(body: Body, drawn: Drawing) -> GridPart:
     """A body as a grid: the cells of its mesh, lines along a beam, the surface of a rigid body, or nodes."""
-    mesh = mesh_of(body)
+    mesh, base, line, stress = mesh_of(body), innermost(body.shape), line_drawing(body), body.shape.cauchy
     if isinstance(body.recipe, Beam):
-        return _beam(body, body.recipe)
+        s = body.shape.places()
+        between = 0.5 * (s[:-1] + s[1:])
+        rings, _ = section_outlines(body.recipe, between)
+        fibres = [np.column_stack([body.recipe.length * between, rings[:, k]]) for k in range(rings.shape[1])]
+        cauchy = tuple(stress(x).toarray() for x in fibres)
+        resultants = {name: row.toarray() for name, row in body.shape.stress(between).items()}
+        radius = float(np.linalg.norm(rings, axis=2).mean())
+        lines = np.column_stack([np.arange(len(s) - 1), np.arange(1, len(s))])
+        return GridPart("beam", line, LINE, lines, cauchy, resultants, radius)
     if mesh is not None:
-        return _meshed(body, mesh)
+        up = np.zeros((len(mesh.cells), 3))
+        middle = mesh.points[mesh.corners].mean(axis=1)
+        if isinstance(base, PlateShape):
+            up[:, 2] = 0.5 * base.section.height(middle[:, :2])
+        at = (middle + up, middle - up) if up.any() else (middle,)
+        kind, cauchy = TYPES[mesh.kind, mesh.cells.shape[1]], tuple(stress(x).toarray() for x in at)
+        return GridPart("solid" if mesh.dimension == 3 else "plate", line, kind, mesh.cells, cauchy)
     if len(drawn.triangles):
-        return GridPart(drawn.kind, drawn.points, drawn.rows, [(TYPES["triangle", 3], drawn.triangles)])
-    places = body.shape.places()
-    points, rows = body.shape.points(places), body.shape.displacement(places).toarray()
-    return GridPart(drawn.kind, points, rows, [(VERTEX, np.arange(len(points))[:, None])])
-
-
-def _beam(body: Body, beam: Beam) -> GridPart:
-    s = body.shape.places()
-    between = 0.5 * (s[:-1] + s[1:])
-    rings, _ = section_outlines(beam, between)
-    rows, lines = body.shape.displacement(s).toarray(), np.column_stack([np.arange(len(s) - 1), np.arange(1, len(s))])
-    fibres = [np.column_stack([beam.length * between, rings[:, k]]) for k in range(rings.shape[1])]
-    cauchy = tuple(body.shape.cauchy(x).toarray() for x in fibres)
-    resultants = {name: row.toarray() for name, row in body.shape.stress(between).items()}
-    radius = float(np.linalg.norm(rings, axis=2).mean())
-    return GridPart("beam", body.shape.points(s), rows, [(LINE, lines)], cauchy, resultants, radius)
-
-
-def _meshed(body: Body, mesh: Mesh) -> GridPart:
-    places = body.shape.places()
-    middle, base = mesh.points[mesh.corners].mean(axis=1), innermost(body.shape)
-    at = [middle]
-    if isinstance(base, PlateShape):
-        up = np.zeros_like(middle)
-        up[:, 2] = 0.5 * base.section.height(middle[:, :2])
-        at = [middle + up, middle - up]
-    cauchy = tuple(body.shape.cauchy(x).toarray() for x in at)
-    kind = TYPES[mesh.kind, mesh.cells.shape[1]]
-    rows = body.shape.displacement(places).toarray()
-    return GridPart("solid" if mesh.dimension == 3 else "plate", places, rows, [(kind, mesh.cells)], cauchy)
+        return GridPart(drawn.kind, drawn, TYPES["triangle", 3], drawn.triangles)
+    return GridPart(drawn.kind, line, VERTEX, np.arange(len(line.points))[:, None])
 
 
 # --- one time --------------------------------------------------------------------------------------------------------
 
 
-def _write(path: Path, parts: dict[str, GridPart], state: State) -> None:
-    points, displacements, velocities, radii, blocks = [], [], [], [], []
-    cells: dict[str, list[np.ndarray]] = {name: [] for name in ("body", "von_mises", "stress", *RESULTANTS)}
-    start = 0
+def _write(path: Path, parts: Mapping[str, GridPart], state: State) -> None:
+    """Writes a grid of all bodies: points, cells, and fields at points and in cells, in single precision."""
+    each, start = [], 0
     for number, (name, part) in enumerate(parts.items()):
-        pose = state.pose(name)
-        u, v = ((part.rows @ x).reshape(-1, 3) for x in (pose.eta, pose.rates))
-        y = part.points + u
-        points.append(pose.r_P + y @ pose.A.T)
-        displacements.append(u @ pose.A.T)
-        velocities.append((pose.v_P + np.cross(pose.omega, y) + v) @ pose.A.T)
-        radii.append(np.full(len(y), part.radius))
-        blocks += [(kind, start + nodes) for kind, nodes in part.cells]
-        start += len(y)
-        cells["body"].append(np.full(part.count, number, dtype="i4"))
+        pose, count, n = state.pose(name), len(part.cells), len(part.drawn.points)
         size, stress = _stress(part, pose.sigma)
-        cells["von_mises"].append(size)
-        cells["stress"].append(stress)
-        for key in RESULTANTS:
-            row = part.resultants.get(key)
-            cells[key].append(np.zeros(part.count) if row is None else row @ pose.sigma)
-    at_points = {
-        "displacement": np.vstack(displacements),
-        "velocity": np.vstack(velocities),
-        "radius": np.concatenate(radii),
+        arrays = {
+            "Points": part.drawn.at(pose),
+            "connectivity": (start + part.cells.ravel()).astype("i8"),
+            "sizes": np.full(count, part.cells.shape[1]),
+            "types": np.full(count, part.type, dtype="u1"),
+            "displacement": (part.drawn.rows @ pose.eta).reshape(-1, 3) @ pose.A.T,
+            "velocity": part.drawn.velocity(pose) @ pose.A.T,
+            "radius": np.full(n, part.radius),
+            "body": np.full(count, number, dtype="i4"),
+            "von_mises": size,
+            "stress": stress,
+        }
+        none = np.zeros((count, len(pose.sigma)))
+        each.append(arrays | {key: part.resultants.get(key, none) @ pose.sigma for key in RESULTANTS})
+        start += n
+    every = {key: np.concatenate([arrays[key] for arrays in each]) for key in each[0]}
+    every["offsets"] = np.cumsum(every["sizes"], dtype="i8")
+    fields = {
+        "Points": ["Points"],
+        "Cells": ["connectivity", "offsets", "types"],
+        "PointData": ["displacement", "velocity", "radius"],
+        "CellData": ["body", "von_mises", "stress", *(key for key in RESULTANTS if every[key].any())],
     }
-    in_cells = {name: np.concatenate(values) for name, values in cells.items()}
-    there = {name: values for name, values in in_cells.items() if name not in RESULTANTS or np.any(values)}
-    write_grid(path, _single(np.vstack(points)), blocks, _singles(at_points), _singles(there))
+    head = f'<Piece NumberOfPoints="{start}" NumberOfCells="{len(every["types"])}">'
+    lines = [f"<{part}>{''.join(_array(key, every[key]) for key in keys)}</{part}>" for part, keys in fields.items()]
+    _write_file(path, "UnstructuredGrid", [head, *lines, "</Piece>"])
 
 
 def _stress(part: GridPart, sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The largest von Mises stress of each cell, and its stress: of the fibre where it is largest for a beam, else the first."""
     if not part.cauchy or not len(sigma):
-        return np.zeros(part.count), np.zeros((part.count, 6))
+        return np.zeros(len(part.cells)), np.zeros((len(part.cells), 6))
     stacks = np.array([(rows @ sigma).reshape(-1, 6) for rows in part.cauchy])
     sizes = von_mises(stacks)
-    which = sizes.argmax(axis=0) if part.kind == "beam" else np.zeros(part.count, dtype=int)
-    return sizes.max(axis=0), stacks[which, np.arange(part.count)][:, VTK_ORDER]
-
-
-def _single(x: np.ndarray) -> np.ndarray:
-    """Floats in single precision; integers as they are."""
-    return x.astype("f4") if x.dtype.kind == "f" else x
-
-
-def _singles(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    return {name: _single(x) for name, x in arrays.items()}
+    which = sizes.argmax(axis=0) if part.kind == "beam" else np.zeros(len(part.cells), dtype=int)
+    return sizes.max(axis=0), stacks[which, np.arange(len(part.cells))][:, VTK_ORDER]
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -197,48 +161,20 @@ TYPES = {
     ("quadrilateral", 9): 28,
     ("hexahedron", 27): 29,
 }
-NAMES = {"f4": "Float32", "f8": "Float64", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
-
-Arrays = Mapping[str, np.ndarray]
-Blocks = Sequence[tuple[int, np.ndarray]]  # type of cells, and their points (cells, nodes)
+NAMES = {"f4": "Float32", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
 
 
-def write_grid(path: Path, points: np.ndarray, blocks: Blocks, at_points: Arrays, in_cells: Arrays) -> None:
-    """Writes a grid: points (points, 3), cells by type, and fields at points and in cells, a row each."""
-    connectivity = np.concatenate([nodes.ravel() for _, nodes in blocks])
-    offsets = np.cumsum(np.concatenate([np.full(len(nodes), nodes.shape[1]) for _, nodes in blocks]))
-    types = np.concatenate([np.full(len(nodes), kind) for kind, nodes in blocks])
-    cells = {
-        "connectivity": connectivity.astype("i8"),
-        "offsets": offsets.astype("i8"),
-        "types": types.astype("u1"),
-    }
-    parts = [
-        f'<Piece NumberOfPoints="{len(points)}" NumberOfCells="{len(types)}">',
-        "<Points>" + _array("Points", points) + "</Points>",
-        "<Cells>" + "".join(_array(name, array) for name, array in cells.items()) + "</Cells>",
-        "<PointData>" + "".join(_array(name, array) for name, array in at_points.items()) + "</PointData>",
-        "<CellData>" + "".join(_array(name, array) for name, array in in_cells.items()) + "</CellData>",
-        "</Piece>",
-    ]
-    path.write_text(_file("UnstructuredGrid", "\n".join(parts)), encoding="utf-8")
-
-
-def write_series(path: Path, files: Mapping[str, float]) -> None:
-    """Writes the list of files of a series, with their times."""
-    lines = [f'<DataSet timestep="{time!r}" group="" part="0" file={quoteattr(file)}/>' for file, time in files.items()]
-    path.write_text(_file("Collection", "\n".join(lines)), encoding="utf-8")
-
-
-def _file(kind: str, inside: str) -> str:
+def _write_file(path: Path, kind: str, lines: list[str]) -> Path:
     head = f'<VTKFile type="{kind}" version="1.0" byte_order="LittleEndian" header_type="UInt64">'
-    return f'<?xml version="1.0"?>\n{head}\n<{kind}>\n{inside}\n</{kind}>\n</VTKFile>\n'
+    text = "\n".join(['<?xml version="1.0"?>', head, f"<{kind}>", *lines, f"</{kind}>", "</VTKFile>", ""])
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def _array(name: str, array: np.ndarray) -> str:
     """A data array: base64 of the number of bytes and the bytes."""
-    kind = array.dtype.str[1:]
+    kind = "f4" if array.dtype.kind == "f" else array.dtype.str[1:]
     data = np.ascontiguousarray(array, dtype=f"<{kind}").tobytes()
     text = base64.b64encode(np.array([len(data)], dtype="<u8").tobytes() + data).decode()
     width = f' NumberOfComponents="{array.shape[1]}"' if array.ndim == 2 else ""
-    return f'<DataArray type="{NAMES[kind]}" Name={quoteattr(name)}{width} format="binary">{text}</DataArray>\n'
+    return f'<DataArray type="{NAMES[kind]}" Name="{name}"{width} format="binary">{text}</DataArray>\n'

@@ -8,11 +8,9 @@ import html
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any
 
 from phloat.algebra.version import __version__
 from phloat.errors import InputError, positive
@@ -20,9 +18,8 @@ from phloat.linear.analysis.modes import Modes
 from phloat.linear.time.march import LinearResult
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.result import Result
-from phloat.view.figures import COLOURS
-from phloat.view.page.linear import linear_content, modes_content
-from phloat.view.page.motion import Content, motion_content
+from phloat.view.figures import COLOURS, require_folder
+from phloat.view.page.content import linear_content, modes_content, motion_content
 
 SCRIPTS = ("data.js", "numbers.js", "camera.js", "bodies.js", "marks.js", "plots.js", "stage.js", "page.js")
 
@@ -58,9 +55,7 @@ def to_html(
     >>> ph.to_html(result, "run.html", u={"motor": 2.0}).name
     'run.html'
     """
-    file = Path(path)
-    if not file.parent.is_dir():
-        raise InputError(f"there is no folder {str(file.parent)!r} for the page {file.name!r}; create it first")
+    file = require_folder(path)
     text = page_text(x, title=title or file.stem.replace("_", " "), u=u)
     try:
         file.write_text(text, encoding="utf-8")
@@ -74,32 +69,27 @@ def page_text(x: Shown, *, title: str = "", u: Mapping[str, object] | Inputs | N
     if isinstance(x, Result):
         if not len(x):
             raise InputError("the result has no output times")
-        content = motion_content(x, u, title or "Motion")
+        document, pack = motion_content(x, u)
     elif isinstance(x, LinearResult):
-        content = linear_content(x, title or "Motion")
+        document, pack = linear_content(x)
     elif isinstance(x, Modes):
-        content = modes_content(x, title or "Modes")
+        document, pack = modes_content(x)
     else:
         raise InputError(f"{type(x).__name__} has no page; to_html takes a Result, a LinearResult or Modes")
-    return _assemble(content)
-
-
-def _assemble(content: Content) -> str:
+    title = title or ("Modes" if isinstance(x, Modes) else "Motion")
+    document |= {"title": title, "version": __version__, "colours": list(COLOURS), "arrays": pack.index}
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<\u2028\u2029":  # with them a name could end the script element
+        text = text.replace(character, f"\\u{ord(character):04x}")
     library, style = _part("three.min.js"), _part("page.css")
     script = "(() => {\n'use strict';\n" + "\n".join(_part(name) for name in SCRIPTS) + "\n})();\n"
-    document = content.document | {
-        "title": content.title,
-        "version": __version__,
-        "colours": list(COLOURS),
-        "arrays": content.pack.index,
-    }
     return Template(_part("page.html")).substitute(
-        title=html.escape(content.title),
-        allowed=" ".join(f"'{_hash(text)}'" for text in (library, script)),
-        styled=f"'{_hash(style)}'",
+        title=html.escape(title),
+        allowed=f"{_hash(library)} {_hash(script)}",
+        styled=_hash(style),
         style=style,
-        document=_json(document),
-        block=content.pack.text(),
+        document=text,
+        block=pack.text(),
         library=library,
         script=script,
     )
@@ -111,13 +101,7 @@ def _part(name: str) -> str:
 
 def _hash(text: str) -> str:
     """The hash by which the page allows a script or style."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
-
-
-def _json(document: dict[str, Any]) -> str:
-    """JSON that is safe inside a script element: no text in it can end that element."""
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}'"
 
 
 # --- in a notebook ---------------------------------------------------------------------------------------------------
@@ -134,7 +118,7 @@ class NotebookPage:
 
     def _repr_html_(self) -> str:
         style = f"width:100%;height:{self.height}px;border:0"
-        return f'<iframe srcdoc="{escape(self.text)}" style="{style}" title="phloat" allowfullscreen></iframe>'
+        return f'<iframe srcdoc="{html.escape(self.text)}" style="{style}" title="phloat" allowfullscreen></iframe>'
 
     def __repr__(self) -> str:
         return "Inline(a page for notebooks; to_html(x, path) writes it to a file)"

@@ -1,4 +1,4 @@
-"""Plots over frequency: Bode diagrams, singular values, poles and zeros, Campbell diagrams; matrices, reduction errors."""
+"""Plots of analyses: Bode diagrams, singular values, poles and zeros, Campbell diagrams, matrices, reduction errors; ensembles."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phloat.analysis.campbell import Campbell
+from phloat.errors import InputError
 from phloat.linear.analysis.poles_zeros import PoleZeros
 from phloat.linear.analysis.response import Response
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.reduction.reduce import BandError
-from phloat.view.figures import COLOURS, MAX_LEGEND, colour_cycle, label_text, new_figure, panels
+from phloat.many.results import Ensemble
+from phloat.view.figures import COLOURS, colour_cycle, evenly, finish, label_text, new_figure, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
+
 ORDERS = (1, 2, 3, 4)  # of the excitation, ω = nΩ
 SHOWN = 12  # poles, the lowest; x.below(…) selects others
 WHIRLING = 0.1  # from which whirl on a mode is called forward or backward
@@ -26,8 +29,7 @@ def plot_response(x: Response) -> Figure:
     from matplotlib.ticker import MaxNLocator
 
     several = min(len(x.inputs), len(x.outputs)) > 1
-    heights = [3.0, 2.0, 2.5] if several else [3.0, 2.0]
-    figure, axes = panels(heights)
+    figure, axes = panels([3.0, 2.0, 2.5] if several else [3.0, 2.0])
     pairs = [(i, j) for i in range(len(x.outputs)) for j in range(len(x.inputs))]
     phase = np.rad2deg(x.phase)
     for (i, j), colour in zip(pairs, colour_cycle(len(pairs)), strict=True):
@@ -42,13 +44,7 @@ def plot_response(x: Response) -> Figure:
         for k, colour in enumerate(colour_cycle(gains.shape[1])):
             axes[2].loglog(x.omega, _positive(gains[:, k]), color=colour, lw=1.2)
         axes[2].set_ylabel("singular values (SI)")
-    axes[-1].set_xlabel("frequency (rad/s)")
-    _legend(axes[0])
-    for ax in axes:
-        ax.grid(alpha=0.3)
-        ax.margins(x=0.0)
-    figure.align_ylabels(axes)
-    return figure
+    return finish(figure, axes, "frequency (rad/s)", margin=0.0)
 
 
 def plot_pole_zeros(x: PoleZeros) -> Figure:
@@ -66,8 +62,7 @@ def plot_pole_zeros(x: PoleZeros) -> Figure:
     height = float(np.concatenate([poles.imag, zeros.imag]).max(initial=0.0))
     half = 1.15 * width if width > 1e-9 * max(height, 1e-300) else max(0.1 * height, 1e-3)
     ax.set_xlim(-half, half if (np.concatenate([poles.real, zeros.real]) > 1e-9 * half).any() else 0.25 * half)
-    ax.set_xlabel("real part (1/s)")
-    ax.set_ylabel("imaginary part (rad/s)")
+    ax.set(xlabel="real part (1/s)", ylabel="imaginary part (rad/s)")
     title = label_text(f"from {', '.join(x.inputs)} to {', '.join(x.outputs)}")
     ax.set_title(title + (f" ({beyond} lie farther out)" if beyond else ""), fontsize=9)
     ax.grid(alpha=0.3)
@@ -90,23 +85,13 @@ def plot_campbell(x: Campbell) -> Figure:
         ax.plot(x.rates, n * np.abs(x.rates), color="0.6", lw=0.8, ls="--", zorder=0)
         end = min(float(np.abs(x.rates).max()), top / n)
         ax.annotate(f"{n}Ω", (end, n * end), color="0.4", fontsize=8, ha="right", va="bottom")
-    ax.set_ylim(0.0, top)
-    ax.margins(x=0.0)
-    ax.set_xlabel("rate of the spin Ω (rad/s)")
-    ax.set_ylabel("frequency in the turning frame (rad/s)")
-    ax.grid(alpha=0.3)
-    _legend(ax)
-    return figure
+    ax.set(ylim=(0.0, top), ylabel="frequency in the turning frame (rad/s)")
+    return finish(figure, [ax], "rate of the spin Ω (rad/s)", margin=0.0)
 
 
 def _positive(size: np.ndarray) -> np.ndarray:
     """NaN in place of zeros, for a logarithmic axis."""
     return np.where(size > 0.0, size, np.nan)
-
-
-def _legend(ax: Axes) -> None:
-    if 0 < len(ax.get_legend_handles_labels()[0]) <= MAX_LEGEND:
-        ax.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0)
 
 
 # --- matrices --------------------------------------------------------------------------------------------------------
@@ -136,8 +121,7 @@ def plot_matrices(x: LinearPHDAE) -> Figure:
 
 def plot_band_error(x: BandError) -> Figure:
     """Magnitudes between all ports, the full system wide and pale, the reduced one over it; below, the relative error."""
-    figure = new_figure(7, 6)
-    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+    figure, (top, bottom) = panels([3.6, 1.8])
     outputs, inputs = x.full.outputs, x.full.inputs
     # one of two equal lines of reciprocal ports, and no line that is zero
     size = x.full.magnitude.max(axis=0)
@@ -148,12 +132,80 @@ def plot_band_error(x: BandError) -> Figure:
         top.loglog(x.omega, x.reduced.magnitude[:, i, j], color=colour, lw=1.2, label=label)
     top.set_ylabel("magnitude (SI)")
     top.set_title("full (wide) and reduced (thin)", fontsize=9)
-    if len(pairs) <= MAX_LEGEND:
-        top.legend(fontsize=7)
     bottom.loglog(x.omega, np.maximum(x.relative, 1e-17), color="0.2", lw=1.2)
     bottom.set_ylabel("relative error")
-    bottom.set_xlabel("frequency (rad/s)")
     bottom.set_title(f"at most {x.largest:.1e}, at {x.worst:.4g} rad/s", fontsize=9)
-    for ax in (top, bottom):
-        ax.grid(alpha=0.3)
+    return finish(figure, [top, bottom], "frequency (rad/s)")
+
+
+# --- ensembles -------------------------------------------------------------------------------------------------------
+
+ROWS, COLUMNS = 4, 4  # outputs and parameters that are shown, at most
+POINTS = 5000  # of a scatter plot
+BANDS = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.3))  # quantiles, and the opacity between them
+
+
+def plot_ensemble(x: Ensemble) -> Figure:
+    """A row for each output: a number as a histogram and over every parameter (or as a map over a grid of two); an output over
+    time as bands that contain 50 % and 90 % of the runs."""
+    shown = [name for name in x.shapes if x.over_time(name) or not x.shapes[name]][:ROWS]
+    if not shown or not x.ok.any():
+        some = ", ".join(f"{name} {shape}" for name, shape in x.shapes.items())
+        raise InputError(f"no output is a number or a function of time; the outputs are {some or 'none'}")
+    figure = new_figure(10, 2.6 * len(shown) + 0.4)
+    parts = figure.subfigures(len(shown), 1, squeeze=False)[:, 0]
+    for part, name in zip(parts, shown, strict=True):
+        if x.over_time(name):
+            _bands(part, x, name)
+        elif len(x.samples.levels) == 2:
+            _map(part, x, name)
+        else:
+            _spread(part, x, name)
     return figure
+
+
+def _spread(figure: SubFigure, x: Ensemble, name: str) -> None:
+    y = x[name][x.ok].real
+    varying = [p for p, values in x.parameters.items() if np.ptp(values) > 0.0][:COLUMNS]
+    axes = figure.subplots(1, 1 + len(varying), squeeze=False, sharey=True)[0]
+    axes[0].hist(y, bins=min(60, max(8, int(np.sqrt(len(y))))), orientation="horizontal", color=COLOURS[0])
+    axes[0].set(xlabel="samples", ylabel=label_text(name))
+    axes[0].axhline(y.mean(), color="k", lw=1)
+    few = evenly(len(y), POINTS)
+    for ax, parameter in zip(axes[1:], varying, strict=True):
+        ax.plot(x.parameters[parameter][x.ok][few], y[few], ".", ms=3, color=COLOURS[0], alpha=0.5)
+        for at in (failed.parameters[parameter] for failed in x.failed[:POINTS]):
+            ax.axvline(at, color=COLOURS[1], lw=0.5, alpha=0.5)
+        ax.set_xlabel(label_text(parameter))
+        ax.grid(alpha=0.3)
+
+
+def _bands(figure: SubFigure, x: Ensemble, name: str) -> None:
+    assert x.t is not None
+    values = x[name][x.ok].real
+    lines = values.reshape(len(values), len(values[0]), -1)
+    axes = figure.subplots(1, min(lines.shape[2], COLUMNS), squeeze=False)[0]
+    for k, ax in enumerate(axes):
+        _band(ax, x.t, lines[:, :, k])
+        ax.set_ylabel(label_text(name if lines.shape[2] == 1 else f"{name}, {k}"))
+
+
+def _band(ax: Axes, t: np.ndarray, lines: np.ndarray) -> None:
+    for low, high, dark in BANDS:
+        below, above = np.quantile(lines, (low, high), axis=0)
+        label = f"{100 * (high - low):.0f} %"
+        ax.fill_between(t, below, above, color=COLOURS[0], alpha=dark, lw=0, label=label)
+    ax.plot(t, np.median(lines, axis=0), color=COLOURS[0], lw=1.2, label="median")
+    ax.set_xlabel("t (s)")
+    ax.grid(alpha=0.3)
+    ax.margins(x=0.01)
+    ax.legend(fontsize=7)
+
+
+def _map(figure: SubFigure, x: Ensemble, name: str) -> None:
+    (first, a), (second, b) = x.axes.items()
+    ax = figure.subplots(1, 1)
+    values = np.ma.masked_invalid(x.on_grid(name).real)
+    mesh = ax.pcolormesh(a, b, values.T, shading="nearest", cmap="viridis")
+    ax.set(xlabel=label_text(first), ylabel=label_text(second))
+    figure.colorbar(mesh, ax=ax, label=label_text(name))

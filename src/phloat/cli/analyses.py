@@ -1,0 +1,254 @@
+"""phloat check, phloat modes and phloat response: a model at its start, without running it."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import phloat as ph
+from phloat.algebra.sparse import dependencies
+from phloat.cli import models
+from phloat.cli.console import Console, six_digits
+from phloat.errors import InputError, RedundancyWarning
+from phloat.files.locate import errors_at
+from phloat.files.model import REQUESTS, Model
+from phloat.files.requests import ModesRequest
+from phloat.motion.initial.velocities import redundant_rows, rigid_columns, velocity_rows
+from phloat.system.notebook import ends_text
+
+HERTZ = 1.0 / (2.0 * np.pi)
+MAX_ROWS = 3000  # of joints whose rank is computed
+PART = 1e-6  # of a row in a dependency of joints, from which on the joint is named
+
+
+def modes_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
+    """Computes natural frequencies and mode shapes."""
+    model = _with_request(models.load_file(args.model), args)
+    endings = [models.require_suffix(path, (".html", *models.PICTURES, ".csv", ".json")) for path in args.output]
+    along = model.modes is not None and model.modes.along is not None
+    if along and {".html", *models.PICTURES} & set(endings):
+        raise InputError(
+            f"{model.label} has modes along a quantity, which can be written as .csv; for shapes use --at-start"
+        )
+    console.title(model.name or model.label)
+    found = ph.io.run_modes(model)
+    data: dict[str, Any] = {"model": args.model, "name": model.name}
+    if isinstance(found, ph.io.ModesAlong):
+        data |= {"along": found.quantity, "values": found.values, "omega": found.omega, "files": args.output}
+        numbers, table = range(found.omega.shape[1]), np.column_stack([found.values, found.omega])
+        heads = [found.quantity, *(f"omega_{k}" for k in numbers)]
+        console.table((found.quantity, *(f"ω{k} (rad/s)" for k in numbers)), table.tolist())
+    else:
+        data |= {"rigid": found.rigid, "modes": _modes_data(found), "files": args.output}
+        heads, table = (
+            ["mode", "omega", "hertz"],
+            np.column_stack([range(len(found)), found.omega, found.omega * HERTZ]),
+        )
+        rows = [(k, float(m["omega"]), float(m["hertz"]), _remark(m)) for k, m in enumerate(data["modes"])]
+        console.table(("mode", "ω (rad/s)", "f (Hz)", ""), rows)
+    title = models.title(model)
+    models.write_files(console, args.output, data, plotted=found, table=(heads, table), title=title)
+    return data
+
+
+def _with_request(model: Model, args: argparse.Namespace) -> Model:
+    """The model with the options of the command."""
+    request = model.modes or ModesRequest()
+    if args.count is not None:
+        if args.count < 1:
+            raise InputError(f"--count is {args.count}; give at least one mode")
+        request = replace(request, count=args.count)
+    if args.lock:
+        request = replace(request, lock=tuple(args.lock))
+    if args.at_start:
+        request = replace(request, along=None)
+    return replace(model, modes=request)
+
+
+def _modes_data(found: ph.types.Modes) -> list[dict[str, Any]]:
+    """Each mode with its growth rate and, unless loads or a spin act, its damping ratio."""
+    growth = np.zeros(len(found)) if found.growth is None else found.growth
+    ratios: list[float | None] = [None] * len(found)
+    if found.growth is None:
+        ratios = [float(-p.real / abs(p)) if abs(p) else 0.0 for p in found.poles]
+    return [
+        {"omega": w, "hertz": w * HERTZ, "rigid": k < found.rigid, "growth": growth[k], "damping": ratios[k]}
+        for k, w in enumerate(found.omega)
+    ]
+
+
+def _remark(mode: dict[str, Any]) -> str:
+    if mode["rigid"]:
+        return "rigid"
+    if mode["growth"] > 0:
+        return f"grows, {mode['growth']:.3g} 1/s"
+    return f"damping ratio {mode['damping']:.3g}" if mode["damping"] else ""
+
+
+# --- response --------------------------------------------------------------------------------------------------------
+
+
+def response_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
+    """Computes H(jω) between ports."""
+    for path in args.output:
+        models.require_suffix(path, (*models.PICTURES, ".csv", ".json"))
+    model = models.load_file(args.model)
+    found = ph.io.run_response(model)
+    pairs = [(output, given) for output in found.outputs for given in found.inputs]
+    peaks = [_peak(found, *pair) for pair in pairs]
+    data = {"model": args.model, "name": model.name, "inputs": found.inputs, "outputs": found.outputs, "peaks": peaks}
+    data |= {"omega": found.omega, "real": found.values.real, "imag": found.values.imag, "files": args.output}
+    console.title(model.name or model.label)
+    first, last = (six_digits(float(w)) for w in found.omega[[0, -1]])
+    console.say(f"  {len(found.omega)} frequencies from {first} to {last} rad/s")
+    rows = [
+        (*(p[key] for key in ("output", "input", "largest", "omega")), p["omega"] * HERTZ, _listed(p["peaks"]))
+        for p in peaks
+    ]
+    console.table(("output", "input", "largest |H|", "at ω (rad/s)", "f (Hz)", "peaks (rad/s)"), rows)
+    heads = ["omega", *(f"{o} from {i}, {part}" for o, i in pairs for part in ("magnitude", "phase"))]
+    columns = [part(found[pair]) for pair in pairs for part in (np.abs, np.angle)]
+    models.write_files(
+        console, args.output, data, plotted=found, table=(heads, np.column_stack([found.omega, *columns]))
+    )
+    return data
+
+
+def _listed(peaks: list[float]) -> str:
+    return ", ".join(map(six_digits, peaks[:6]))
+
+
+def _peak(found: ph.types.Response, output: str, given: str) -> dict[str, Any]:
+    """The largest magnitude of one response, and its peaks."""
+    size, omega = np.abs(found[output, given]), found.omega
+    top = int(size.argmax())
+    peaks = omega[1:-1][(size[1:-1] > size[:-2]) & (size[1:-1] >= size[2:])].tolist()
+    largest, at = float(size[top]), float(omega[top])
+    return {"output": output, "input": given, "largest": largest, "omega": at, "peaks": peaks}
+
+
+# --- check -----------------------------------------------------------------------------------------------------------
+
+
+def check_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
+    """Checks models without running them."""
+    pictures = [*args.output, *([args.diagram] if args.diagram else [])]
+    if len(args.models) > 1 and pictures:
+        raise InputError(f"{len(args.models)} models and one picture; draw them one by one")
+    for path in pictures:
+        models.require_suffix(path, models.PICTURES)
+    found = [_check(path, args, console, pictures) for path in args.models]
+    return found[0] if len(found) == 1 else {"models": found}
+
+
+def _check(path: str, args: argparse.Namespace, console: Console, pictures: list[str]) -> dict[str, Any]:
+    model = models.load_file(path)
+    system = model.system
+    requests = [word for word in REQUESTS if getattr(model, word) is not None]
+    data: dict[str, Any] = {"model": path, "name": model.name, "fine": True, "asks": requests}
+    if not isinstance(system, ph.System):
+        if pictures:
+            raise InputError(f"{model.label} is linear; its modes can be plotted: phloat modes {path} -o modes.png")
+        data |= {"linear": True, "rows": system.rows.size, "ports": list(system.ports)}
+        facts = {"linear": f"{system.rows.size} rows, {system.multipliers.size} multipliers"}
+        console.title(f"{model.name or path}: fine")
+    else:
+        state, freedom = model.state, _freedom(model, system)
+        _check_requests(model, system)
+        data |= {"linear": False, "bodies": _bodies(system), "joints": _joints(system), **freedom}
+        data |= {"ports": list(system.ports), "energy": ph.energy(system, state), "files": pictures}
+        console.title(f"{model.name or path}: fine")
+        bodies = [[*list(body.values())[:-1], ", ".join(body["ports"])] for body in data["bodies"]]
+        console.table(("body", "made of", "mass (kg)", "coordinates", "ports"), bodies)
+        console.table(("joint", "type", "closes", "between"), [list(joint.values()) for joint in data["joints"]])
+        facts = _freedom_facts(**freedom)
+    others = [port for port in system.ports if "." not in port and port not in model.inputs]
+    facts |= {
+        "inputs": ", ".join(model.inputs) or "none",
+        "other open ports": ", ".join(others) or "only those of bodies",
+        "requests": ", ".join(requests) or "none: write simulate: {t_end: 1 s, dt: 1 ms} into it",
+        "outputs": ", ".join(model.outputs) or "none",
+    }
+    console.facts(facts)
+    for file in pictures:
+        figure = ph.plot(system) if file == args.diagram else ph.plot(system, model.state)
+        figure.savefig(file, dpi=150)
+        console.say(f"written: {file}")
+    return data
+
+
+def _freedom(model: Model, system: ph.System) -> dict[str, Any]:
+    """Velocities of all bodies, rows that joints close, those of them that are redundant, and the degrees of freedom."""
+    moving = sum(len(body.active) for body in system.bodies.values())
+    velocities, closed = moving + sum(body.coordinates for body in system.bodies.values()), system.multipliers.size
+    again, named, rigid = 0, list[str](), moving if not closed else None
+    if closed:
+        G = velocity_rows(system, model.state)[0]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RedundancyWarning)  # the table has it
+            again = len(redundant_rows(system, model.state, G))
+        if again:
+            parts = np.abs(dependencies(G)).max(axis=1)
+            named = sorted({system.multipliers.owner(int(k)) for k in np.flatnonzero(parts > PART)})
+        if closed <= MAX_ROWS:
+            of_frames = G[:, rigid_columns(system)].toarray()
+            largest = max(float(np.abs(of_frames).max(initial=0.0)), 1e-300)
+            rigid = moving - int(np.linalg.matrix_rank(of_frames, tol=1e-8 * largest))
+    counts = {"velocities": velocities, "closed": closed, "repeated": again, "freedom": velocities - closed + again}
+    return counts | {"rigid_freedom": rigid, "redundant": named}
+
+
+def _freedom_facts(
+    velocities: int, closed: int, repeated: int, freedom: int, rigid_freedom: int | None, redundant: list[str]
+) -> dict[str, str]:
+    whole = f"{freedom} = {velocities} velocities − {closed} closed by joints{f' + {repeated} repeated' if repeated else ''}"
+    whole += "" if rigid_freedom is None else f"; {rigid_freedom} if all bodies were rigid"
+    facts = {"degrees of freedom": whole}
+    if redundant:
+        names = ", ".join(redundant)
+        facts["redundant joints"] = f"{names} repeat each other; the motion is right, their forces are not unique"
+    return facts
+
+
+def _check_requests(model: Model, system: ph.System) -> None:
+    """Raises FileError if a request names a joint, port or output that does not exist."""
+    models.try_outputs(model)
+    with errors_at(model.root, "modes"):
+        ph.lock(system, *(model.modes.lock if model.modes else ()))
+    if model.response is not None:
+        with errors_at(model.root, "response"):
+            ports = ph.lock(system, *model.response.lock).ports
+            for name in (*model.response.inputs, *(model.response.outputs or ())):
+                ports[name.partition("[")[0]]
+    if model.sweep is not None:
+        with errors_at(model.root, "sweep"):
+            for name in model.sweep.outputs:
+                if name not in model.outputs:
+                    raise InputError(
+                        f"sweep names the output {name!r}; outputs are {', '.join(model.outputs) or 'none'}"
+                    )
+    _ = model.controller
+
+
+def _bodies(system: ph.System) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "made of": type(body.recipe).__name__,
+            "mass": float(body.inertia.m),
+            "coordinates": body.coordinates,
+            "ports": list(body.ports),
+        }
+        for name, body in system.bodies.items()
+    ]
+
+
+def _joints(system: ph.System) -> list[dict[str, Any]]:
+    rows = [(name, type(c.joint).__name__, len(c.rows), ends_text(c)) for name, c in system.joints.items()]
+    rows += [(name, type(e.recipe).__name__, 0, ends_text(e)) for name, e in system.elements.items()]
+    rows += [(name, type(a.recipe).__name__, 0, a.body) for name, a in system.actuators.items()]
+    return [dict(zip(("name", "type", "closes", "between"), row, strict=True)) for row in rows]

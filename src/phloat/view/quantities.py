@@ -1,0 +1,186 @@
+"""Quantities of runs as lines over time: peaks of fields, forces of joints; and those that a page can plot, in groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from phloat.joints.rows import Row
+from phloat.linear.time.march import LinearResult
+from phloat.motion.inputs.inputs import Inputs
+from phloat.motion.ledger import Ledger
+from phloat.motion.result import COMPONENTS, Result
+from phloat.system.connection import Connection
+from phloat.system.state import Pose
+from phloat.system.stresses import von_mises
+from phloat.system.units import coordinate_unit, effort_units, units
+from phloat.view.scene import Drawing
+
+Lines = dict[str, np.ndarray]
+AXES = "xyz"
+MAX_LINES = 12  # in one plot
+STRESS = "largest von Mises stress"
+CHUNK = 2_000_000  # numbers of stress at a time
+
+
+def peak(field: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, int, str]:
+    """A field (times, places, axes) at the place where it is largest, the number of the axis, and the place in words."""
+    place, axis = np.unravel_index(int(np.abs(field).max(axis=0).argmax()), field.shape[1:])
+    return field[:, place], int(axis), place_text(places[place])
+
+
+def place_text(place: np.ndarray) -> str:
+    """A place along a beam, or a point."""
+    if np.ndim(place) == 0:
+        return f"s = {place:.3g}"
+    clean = np.where(np.abs(place) > 1e-9 * np.abs(place).max(initial=0.0), place, 0.0)
+    return f"({', '.join(f'{a:.3g}' for a in clean)})"
+
+
+def axis_lines(x: np.ndarray, prefix: str = "") -> Lines:
+    """The components of vectors (times, 1 to 3), by axis."""
+    return {f"{prefix}{AXES[k]}": x[:, k] for k in range(x.shape[1])}
+
+
+def joint_efforts(rows: tuple[Row, ...], lam: np.ndarray) -> dict[str, Lines]:
+    """The multipliers of a joint by unit: forces (N), moments (N m)."""
+    out: dict[str, Lines] = {}
+    for k, (row, unit) in enumerate(zip(rows, effort_units(rows), strict=True)):
+        label, lines = row.label.removeprefix("coincide ").removeprefix("aligned "), out.setdefault(unit, {})
+        lines[label if label not in lines else f"{label} ({k + 1})"] = lam[:, k]
+    return dict(sorted(out.items()))
+
+
+# --- of a page --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PlotQuantity:
+    """Lines over time with one unit; the page lists them by `group` and `name`."""
+
+    group: str
+    name: str
+    unit: str
+    lines: Lines
+
+
+def result_quantities(
+    result: Result,
+    ledger: Ledger,
+    at: np.ndarray,
+    moves: Mapping[str, Pose],
+    drawings: Mapping[str, Drawing],
+    coordinates: Lines,
+    inputs: Inputs | None,
+) -> list[PlotQuantity]:
+    """All quantities of a run of few times, those of the ledger with numbers `at`; its bodies move as `moves`."""
+    out = _energies(ledger, at)
+    for name, drawn in drawings.items():
+        out += _of_body(result, name, moves[name], drawn)
+    for joint in result.system.joints.values():
+        out += _of_joint(result, joint, coordinates)
+    if inputs is not None:
+        out += _of_inputs(result, inputs)
+    return out
+
+
+def linear_quantities(result: LinearResult) -> list[PlotQuantity]:
+    """All quantities of a linear run."""
+    balance = {"H − H(0)": result.energy - result.energy[0]}
+    balance |= _few({f"supplied by {name}": work for name, work in result.supplied.items() if work.any()})
+    balance |= {"lost to damping": result.lost} if result.lost.any() else {}
+    out = [
+        PlotQuantity("Energy", "energy of the whole", "J", {"H": result.energy}),
+        PlotQuantity("Energy", "energy balance", "J", balance),
+        PlotQuantity("Energy", "energy residual", "J", {"residual": result.residual}),
+    ]
+    for name, part in result.system.fields.items():
+        way = result.displacement(name)
+        place = int(np.abs(way).max(axis=(0, 2)).argmax())
+        rate, where = result.velocity(name)[:, place], place_text(part.points[place])
+        out.append(PlotQuantity(name, f"{name}: displacement at {where}", "m", axis_lines(way[:, place])))
+        out.append(PlotQuantity(name, f"{name}: velocity at {where}", "m/s", axis_lines(rate)))
+    for name in result.system.multipliers:
+        lam = result[f"{name}.lam"]
+        out.append(PlotQuantity(name, f"{name}.lam", "", _few({f"λ{k + 1}": line for k, line in enumerate(lam.T)})))
+    for name, columns in result.system.ports.slices.items():
+        if (given := result.u[:, columns]).any():
+            out.append(PlotQuantity("Inputs", name, "", _few({f"u{k + 1}": line for k, line in enumerate(given.T)})))
+    return out
+
+
+def _energies(x: Ledger, at: np.ndarray) -> list[PlotQuantity]:
+    zero = np.zeros(len(x.t))
+    whole = {part: sum((parts[part] for parts in x.parts.values()), zero) for part in COMPONENTS}
+    springs = sum((line for name, line in x.stored.items() if name not in x.parts), zero)
+    whole |= {"springs": springs} if springs.any() else {}
+    balance = {"H − H(0)": x.energy - x.energy[0]}
+    balance |= _few({f"supplied by {name}": line for name, line in x.supplied.items()})
+    balance |= _few({f"dissipated in {name}": line for name, line in x.dissipated.items()})
+    shown = {"energy of the whole": whole | {"H": x.energy}, "energy balance": balance}
+    shown["energy residual"] = {"residual": x.residual}
+    if len(x.stored) <= MAX_LINES:
+        shown["stored in each part"] = dict(x.stored)
+    return [
+        PlotQuantity("Energy", name, "J", {label: line[at] for label, line in lines.items()})
+        for name, lines in shown.items()
+    ]
+
+
+def _of_body(result: Result, name: str, move: Pose, drawn: Drawing) -> list[PlotQuantity]:
+    body, layout = result.system.bodies[name], result.system.layout
+    linear = sum(i < 3 for i in body.active)
+    shown: list[tuple[str, str, Lines]] = []
+    if body.coordinates:
+        line, _, where = peak(result[f"{name}.u_f"], body.shape.places())
+        shown.append((f"{name}: deformation at {where}", "m", axis_lines(line)))
+    if drawn.cauchy.size:
+        shown.append((f"{name}: {STRESS}", "Pa", {"largest": largest_stress(drawn, move.sigma)}))
+    if f"{name}.theta" in layout:
+        shown.append((f"{name}: angle theta", "rad", {"theta": result[f"{name}.theta"]}))
+        shown.append((f"{name}: angular velocity", "rad/s", {"omega": result[f"{name}.omega"]}))
+    elif body.rotates:
+        shown.append((f"{name}: angular velocity, body axes", "rad/s", axis_lines(move.omega)))
+    if not body.coordinates and np.any(body.inertia.s0):
+        place = move.r_P + move.A @ (body.inertia.s0 / body.inertia.m)
+        shown.append((f"position of the mass centre of {name}", "m", axis_lines(place[:, :linear])))
+    for port, point in body.ports.items():
+        y = point.x + move.eta @ point.Phi.T
+        place = move.r_P + np.einsum("tij,tj->ti", move.A, y)
+        rate = np.einsum("tij,tj->ti", move.A, move.v_P + np.cross(move.omega, y) + move.rates @ point.Phi.T)
+        shown.append((f"position of {name}.{port}", "m", axis_lines(place[:, :linear])))
+        shown.append((f"velocity of {name}.{port}", "m/s", axis_lines(rate[:, :linear])))
+    return [PlotQuantity(name, *one) for one in shown]
+
+
+def largest_stress(drawn: Drawing, sigma: np.ndarray) -> np.ndarray:
+    """The largest von Mises stress of all points drawn, over time."""
+    each = max(1, CHUNK // len(drawn.cauchy))
+    parts = (sigma[first : first + each] @ drawn.cauchy.T for first in range(0, len(sigma), each))
+    return np.concatenate([von_mises(x.reshape(len(x), -1, 6)).max(axis=1) for x in parts])
+
+
+def _of_joint(result: Result, joint: Connection, coordinates: Lines) -> list[PlotQuantity]:
+    names = {f"{joint.name}.{row.label}": row.label for row in joint.coordinates}
+    out = [PlotQuantity(joint.name, n, coordinate_unit(n), {label: coordinates[n]}) for n, label in names.items()]
+    efforts = joint_efforts(joint.rows, result[f"{joint.name}.lam"]) if joint.rows else {}
+    words = {"N": "force", "N m": "moment"}
+    return out + [PlotQuantity(joint.name, f"{joint.name}.lam, {words[u]}", u, x) for u, x in efforts.items()]
+
+
+def _of_inputs(result: Result, inputs: Inputs) -> list[PlotQuantity]:
+    values, known = np.array([inputs.at(t) for t in result.t]), units(result.system)["ports"]
+    out = []
+    for name in inputs.signals:
+        given, there = values[:, result.system.ports[name]].T, set(known[name]["in"])
+        lines = {name if len(given) == 1 else f"{name} {k + 1}": line for k, line in enumerate(given)}
+        out.append(PlotQuantity("Inputs", name, there.pop() if len(there) == 1 else "", lines))
+    return out
+
+
+def _few(lines: Lines) -> Lines:
+    """The lines with the largest values."""
+    most = sorted(lines, key=lambda name: -float(np.abs(lines[name]).max(initial=0.0)))[:MAX_LINES]
+    return {name: line for name, line in lines.items() if name in most}
