@@ -17,7 +17,7 @@ from phloat.algebra.tables import facts, grid
 from phloat.bodies.bases import beam_basis, fields_basis, members, pair_basis
 from phloat.bodies.construction import Construction
 from phloat.bodies.inertia import Inertia
-from phloat.bodies.shape import Combined, Selected, Shape
+from phloat.bodies.shape import Combined, Selected, Shape, selection
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, PortError, unknown
 from phloat.linear.form.phdae import Field, LinearPHDAE
@@ -128,10 +128,9 @@ class Body:
     def _in_plane(self) -> Body:
         keep, strains = self.planar
         active = tuple(i for i in self.active if i in PLANE)
+        construction = self.construction and self.construction.then("in_plane")
         if not self.coordinates:  # a rigid body has nothing to leave out
-            return replace(
-                self, active=active, needs="", construction=self.construction and self.construction.then("in_plane")
-            )
+            return replace(self, active=active, needs="", construction=construction)
         coupled = _coupling_out_of_plane(self, keep, strains, active)
         if coupled > 1e-9:
             raise InputError(
@@ -141,14 +140,14 @@ class Body:
         ports = {name: replace(p, Phi=p.Phi[:, keep], Psi=p.Psi[:, keep]) for name, p in self.ports.items()}
         return replace(
             self,
-            inertia=self.inertia.selected(keep),
+            inertia=self.inertia.projected(selection(keep)),
             elastic=self.elastic.selected(keep, strains),
             ports=ports,
             shape=Selected(self.shape, keep, strains),
             planar=(np.ones(int(keep.sum()), bool), np.ones(int(strains.sum()), bool)),
             active=active,
             needs="",
-            construction=self.construction and self.construction.then("in_plane"),
+            construction=construction,
         )
 
     def reduced(

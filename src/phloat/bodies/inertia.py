@@ -90,18 +90,6 @@ class Inertia:
         M_r[3:6, :3], M_r[3:6, 3:6], M_r[3:6, 6:] = skew(self.s0), self.J0, coupling(self.X)
         return csr(sp.vstack([csr(M_r), sp.hstack([csr(M_r[:, 6:].T), self.M_ff])]))
 
-    def selected(self, keep: np.ndarray) -> Inertia:
-        """The same body with some of its deformation coordinates only."""
-        return Inertia(
-            self.m,
-            self.s0,
-            self.J0,
-            self.S[:, keep],
-            self.X[:, :, keep],
-            tuple(tuple(csr(w[keep][:, keep]) for w in row) for row in self.W_ab),
-            csr(self.M_s[keep][:, keep]),
-        )
-
     def projected(self, V: Matrix) -> Inertia:
         """The same body with η = V η_r: S V, X V, VᵀW_abV, VᵀM_sV."""
         return Inertia(

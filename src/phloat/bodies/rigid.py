@@ -12,6 +12,7 @@ from phloat.algebra.sparse import Matrix, symmetry_defect, zeros
 from phloat.bodies.body import Body, Port, Recipe
 from phloat.bodies.construction import Construction
 from phloat.bodies.inertia import Inertia, rigid_inertia
+from phloat.bodies.shape import Shape
 from phloat.bodies.strain import no_elastic
 from phloat.errors import InputError, finite, mapping, port_name, positive
 
@@ -115,7 +116,7 @@ class PointMass:
 
 
 @dataclass(frozen=True, eq=False)
-class RigidShape:
+class RigidShape(Shape):
     """A rigid body is drawn by its ports: place s is the port's number."""
 
     at: np.ndarray
@@ -133,9 +134,6 @@ class RigidShape:
 
     def rotation(self, s: np.ndarray) -> Matrix:
         return zeros(3 * len(s), 0)
-
-    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        return {}
 
     def material(self, x: np.ndarray) -> Matrix:
         return zeros(3 * len(x), 0)

@@ -42,7 +42,9 @@ class UnitArrays:
     Phi: np.ndarray  # (x y z, points, n)
     turn: np.ndarray  # (x y z, quadrature points, n)
     power: np.ndarray  # of λ in every column of Φ
-    local: dict[str, np.ndarray]  # N⁻¹ times the stress functions of each element at its own points, (elements, points, size)
+    local: dict[
+        str, np.ndarray
+    ]  # N⁻¹ times the stress functions of each element at its own points, (elements, points, size)
     C: SparsePattern
     twice: Body  # the same body from a beam twice as long
     wound: np.ndarray  # entries of Q that belong to twist

@@ -27,7 +27,7 @@ from phloat.bodies.continua.patches import Patch
 from phloat.bodies.damping import BODY, GROUND
 from phloat.bodies.inertia import Sections
 from phloat.bodies.material import Damping, ModalDamping
-from phloat.bodies.shape import DerivedShape, Shape
+from phloat.bodies.shape import Selected, Shape, selection
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.fem.mesh import Mesh
 from phloat.linear.analysis.modes import modes
@@ -141,32 +141,24 @@ class Continuum:
         free = np.setdiff1d(np.arange(self.coordinates), coordinates)
         place = np.full(self.coordinates, -1)
         place[free] = np.arange(len(free))
-        samples = self.samples._replace(Phi=tuple(csr(p[:, free]) for p in self.samples.Phi))
-        sections = self.sections and self.sections.selected(free)
+        P = selection(place >= 0)
         make_strains, make_trace = self.make_strains, self.make_trace
 
+        def fewer(rows: tuple[Matrix, Matrix, Matrix]) -> tuple[Matrix, Matrix, Matrix]:
+            return csr(rows[0] @ P), csr(rows[1] @ P), csr(rows[2] @ P)
+
         def fewer_strains() -> Strains:
-            full = make_strains()
-            pair = full.pair
-            if pair is None:
-                return full._replace(D=csr(full.D[:, free]))
-
-            def spread(q: np.ndarray) -> np.ndarray:
-                out = np.zeros(len(place))
-                out[free] = q
-                return out
-
-            return full._replace(D=csr(full.D[:, free]), pair=lambda q, r: pair(spread(q), spread(r)))
+            C, D, stresses, pair = make_strains()
+            return Strains(C, csr(D @ P), stresses, pair and (lambda q, r: pair(P @ q, P @ r)))
 
         def fewer_trace(where: str | Patch) -> Trace:
             full = make_trace(where)
-            turn = full.turn and tuple(csr(t[:, free]) for t in full.turn)
-            return full._replace(u=tuple(csr(u[:, free]) for u in full.u), turn=turn)
+            return full._replace(u=fewer(full.u), turn=full.turn and fewer(full.turn))
 
         return replace(
             self,
-            samples=samples,
-            sections=sections,
+            samples=self.samples._replace(Phi=fewer(self.samples.Phi)),
+            sections=self.sections and self.sections.selected(free),
             M=csr(self.M[free][:, free]),
             K=None if self.K is None else csr(self.K[free][:, free]),
             make_strains=fewer_strains,
@@ -174,7 +166,7 @@ class Continuum:
             kinds=self.kinds[free],
             parts={name: place[on][place[on] >= 0] for name, on in self.parts.items()},
             make_trace=fewer_trace,
-            shape=SupportedShape(self.shape, free),
+            shape=Selected(self.shape, place >= 0),
             held=f"{self.held}, {words}" if self.held else words,
         )
 
@@ -274,20 +266,6 @@ class Continuum:
     def facets(self) -> np.ndarray:
         """By which nodes it is drawn, (facets, corners): the cells of a plate, the outside of a solid."""
         return self.mesh.corners if self.mesh.dimension == 2 else self.mesh.facets
-
-
-@dataclass(frozen=True, eq=False)
-class SupportedShape(DerivedShape):
-    """A shape with some of its coordinates fixed at zero."""
-
-    shape: Shape
-    free: np.ndarray
-
-    def of_coordinates(self, rows: Matrix) -> Matrix:
-        return csr(rows[:, self.free])
-
-    def of_stresses(self, rows: Matrix) -> Matrix:
-        return rows
 
 
 # --- open ports ------------------------------------------------------------------------------------------------------

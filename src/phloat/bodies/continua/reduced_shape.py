@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg as la
 
-from phloat.algebra.sparse import Matrix, block_inverse, csr
+from phloat.algebra.sparse import block_inverse
 from phloat.bodies.continua.mesh_body import MeshBody, Strains
 from phloat.bodies.shape import DerivedShape, Shape
 from phloat.errors import InputError
@@ -57,14 +57,12 @@ class ReducedShape(DerivedShape):
     def shape(self) -> Shape:  # type: ignore[override]
         return self.continuum.shape
 
-    def of_coordinates(self, rows: Matrix) -> Matrix:
-        return csr(rows @ self.fields.V)
-
-    def of_stresses(self, rows: Matrix) -> Matrix:
-        return csr(rows @ self.S)
+    @property
+    def V_v(self) -> np.ndarray:  # type: ignore[override]
+        return self.fields.V
 
     @cached_property
-    def S(self) -> np.ndarray:
+    def V_sigma(self) -> np.ndarray:  # type: ignore[override]
         """The stresses of the mesh per reduced stress."""
         f, strains = self.fields, self.continuum.strains
         strain = (strains.D @ f.V) / f.omega

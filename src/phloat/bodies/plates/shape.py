@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from phloat.algebra.sparse import Matrix, csr, weighted
 from phloat.bodies.plates.laminate import PlateSection
 from phloat.bodies.plates.mindlin import PlateFields
+from phloat.bodies.shape import Shape, in_turn
 from phloat.errors import InputError
 from phloat.fem.plate_cells import PlateCells, Points, plate_rule
 
@@ -20,7 +21,7 @@ ABOVE = 1e-6  # of the thickness: how far a point may lie off the faces
 
 
 @dataclass(frozen=True, eq=False)
-class PlateShape:
+class PlateShape(Shape):
     """Places are points (x, y, z) in body axes; z is the height above the middle plane, at most half the thickness there."""
 
     fields: PlateFields
@@ -42,17 +43,14 @@ class PlateShape:
         if z.any():
             turn = self.fields.turn(at)
             u_x, u_y = csr(u_x + weighted(turn[1], z)), csr(u_y - weighted(turn[0], z))
-        return _in_turn([u_x, u_y, w])
+        return in_turn([u_x, u_y, w])
 
     def rotation(self, s: np.ndarray) -> Matrix:
-        return _in_turn(list(self.fields.turn(self._at(s)[0])))
+        return in_turn(self.fields.turn(self._at(s)[0]))
 
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
         """N_xx … Q_y, per length of section."""
         return self.resultants(self._at(s)[0])
-
-    def material(self, x: np.ndarray) -> Matrix:
-        return self.displacement(x)
 
     def cauchy(self, x: np.ndarray) -> Matrix:
         """Stresses from the resultants at the heights of the points."""
@@ -64,7 +62,7 @@ class PlateShape:
                 weighted(found[name], share[:, component, k]) for k, name in enumerate(RESULTANTS) if name in found
             ]
             rows.append(csr(sum(terms[1:], terms[0])))
-        return _in_turn(rows)
+        return in_turn(rows)
 
     def stress_points(self) -> np.ndarray:
         """Both faces over the points of the moments."""
@@ -96,13 +94,6 @@ class PlateShape:
         return self.fields.cells.find(
             self.nodes[:, :2], beyond=np.inf
         )  # middles of curved sides are outside straight cells
-
-
-def _in_turn(rows: list[Matrix]) -> Matrix:
-    """Rows of each place in turn: its x, y, z or its components of stress."""
-    count = rows[0].shape[0]
-    order = np.arange(len(rows) * count).reshape(len(rows), count).T.ravel()
-    return csr(csr(sp.vstack(rows))[order])
 
 
 def fit_in_cells(cells: PlateCells, points: int, at: Points) -> Matrix:

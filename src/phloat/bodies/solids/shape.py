@@ -9,13 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
+from phloat.bodies.shape import Shape
 from phloat.errors import InputError
 from phloat.fem.assembly import ElasticCells
 from phloat.fem.locate import Locator
 
 
 @dataclass(frozen=True, eq=False)
-class MeshShape:
+class MeshShape(Shape):
     """Displacements of nodes along each axis, coordinates (node, axis), and stresses at points of the cells.
 
     Places are points (points, 3) in body axes; at a face between cells the fields are those of one of them. `whole` (cells, 6, 3)
@@ -41,7 +42,7 @@ class MeshShape:
         rows = 3 * np.arange(len(s))
         if s is self.nodes:
             row = (rows[:, None] + np.arange(self.cells.dim)).ravel()
-            return csr(_entries(np.ones(len(row)), row, np.arange(len(row)), (3 * len(s), self.coordinates)))
+            return _entries(np.ones(len(row)), row, np.arange(len(row)), (3 * len(s), self.coordinates))
         cell, xi = self._find(s)
         nodes, value = self.cells.nodes[cell], self.cells.reference.values(xi)
         parts = [(a, a, value) for a in range(self.cells.dim)]
@@ -61,9 +62,6 @@ class MeshShape:
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
         """The polynomial through the stress points of the cell that holds each point."""
         return {name: self._stress(s, np.eye(len(self.stresses))[k : k + 1]) for k, name in enumerate(self.stresses)}
-
-    def material(self, x: np.ndarray) -> Matrix:
-        return self.displacement(x)
 
     def cauchy(self, x: np.ndarray) -> Matrix:
         """Rows xx, yy, zz, yz, xz, xy of each point: of a sheet also what holds it in plane strain."""
@@ -88,7 +86,7 @@ class MeshShape:
         column = np.arange(names)[:, None] * of + (cell[:, None, None] * each + np.arange(each))
         row = np.arange(len(s) * rows).reshape(len(s), rows, 1, 1)
         row, column = (np.broadcast_to(a, data.shape) for a in (row, column[:, None]))
-        return csr(_entries(data.ravel(), row.ravel(), column.ravel(), (len(s) * rows, names * of)))
+        return _entries(data.ravel(), row.ravel(), column.ravel(), (len(s) * rows, names * of))
 
     def _rows(self, parts: list[tuple[int, int, np.ndarray]], nodes: np.ndarray, count: int) -> Matrix:
         """Sums of value · u_b in row (place, c), for parts (c, b, value)."""
@@ -96,7 +94,7 @@ class MeshShape:
         rows = np.concatenate([row + c for c, _, _ in parts])
         columns = np.concatenate([nodes.ravel() * self.cells.dim + b for _, b, _ in parts])
         values = np.concatenate([value.ravel() for _, _, value in parts])
-        return csr(_entries(values, rows, columns, (3 * count, self.coordinates)))
+        return _entries(values, rows, columns, (3 * count, self.coordinates))
 
     @cached_property
     def _locator(self) -> Locator:
@@ -122,5 +120,5 @@ class MeshShape:
         return self._locator.find(x[:, : self.cells.dim])
 
 
-def _entries(values: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.coo_array:
-    return sp.coo_array((values, (rows, columns)), shape=shape)
+def _entries(values: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> Matrix:
+    return csr(sp.coo_array((values, (rows, columns)), shape=shape))

@@ -14,13 +14,14 @@ from phloat.bodies.continua.mesh_body import MassSamples, Strains, Trace
 from phloat.bodies.continua.patches import Patch
 from phloat.bodies.inertia import Sections
 from phloat.bodies.material import Damping
+from phloat.bodies.shape import Shape, in_turn
 from phloat.errors import InputError, unknown
 
 NO_STRESS = "matrices know no stresses: recover them from the displacements in the code that made the matrices"
 
 
 @dataclass(frozen=True, eq=False)
-class NodeShape:
+class NodeShape(Shape):
     """Fields of a body at its nodes: dofs (coordinates, 2) are the node and the component 1 to 6 of each, 0 a scalar."""
 
     nodes: np.ndarray
@@ -47,12 +48,6 @@ class NodeShape:
     def rotation(self, s: np.ndarray) -> Matrix:
         return self._rows(s, (4, 5, 6), "rotations")
 
-    def material(self, x: np.ndarray) -> Matrix:
-        return self.displacement(x)
-
-    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        return {}
-
     def cauchy(self, x: np.ndarray) -> Matrix:
         raise InputError(NO_STRESS)
 
@@ -64,8 +59,7 @@ class NodeShape:
         rows = [move[at] for move in self.moves(components)]
         if s is not self.nodes and any((np.diff(r.indptr) == 0).any() for r in rows):
             raise InputError(f"the matrices hold no {what} of the nodes asked for")
-        order = np.arange(3 * len(at)).reshape(3, -1).T.ravel()
-        return csr(sp.vstack(rows, format="csr")[order])
+        return in_turn(rows)
 
     def _nearest(self, x: np.ndarray) -> np.ndarray:
         away = np.linalg.norm(self.nodes[None] - x[:, None], axis=2)
