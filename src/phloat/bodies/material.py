@@ -183,14 +183,10 @@ class KelvinVoigt:
     """Stress E (ε + time · ε̇) of the whole strain, its quadratic part included, with the retardation time in seconds."""
 
     time: float = field(metadata=describe("retardation time", "time", least=0.0))
+    mass: ClassVar[float] = 0.0  # no damping by mass
 
     def __post_init__(self) -> None:
         not_negative("Kelvin-Voigt retardation time", self.time)
-
-    @property
-    def mass(self) -> float:
-        """Damping by mass: none."""
-        return 0.0
 
     @property
     def stiffness(self) -> float:
@@ -207,20 +203,12 @@ class ModalDamping:
 
     ratio: float = field(metadata=describe("damping ratio of all modes", least=0.0))
     relative_to: str = field(metadata=describe("whose modes: clamped at this port, or body for free-free ones"))
+    mass: ClassVar[float] = 0.0  # it is neither by mass nor by stiffness
+    stiffness: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         not_negative("modal damping ratio", self.ratio)
         _reference("ModalDamping(…)", self.relative_to)
-
-    @property
-    def mass(self) -> float:
-        """Damping by mass: none."""
-        return 0.0
-
-    @property
-    def stiffness(self) -> float:
-        """Damping by stiffness: none."""
-        return 0.0
 
 
 Damping = Rayleigh | KelvinVoigt | ModalDamping

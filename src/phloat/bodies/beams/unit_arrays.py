@@ -172,7 +172,7 @@ def unit_arrays(body: Body) -> UnitArrays | None:
     local = {name: _scaled_tests(fields, name, x, w) for name in body.elastic.stresses}
     blocks = [np.ones((one.shape[2],) * 2) for one in local.values() for _ in one]
     recipe: Any = body.construction.recipe
-    beam_of = recipe.beam if isinstance(recipe, Split) else recipe
+    beam_of: Any = recipe.beam if isinstance(recipe, Split) else recipe
     longer = replace(beam_of, length=2.0 * beam_of.length)
     return UnitArrays(
         body=body,

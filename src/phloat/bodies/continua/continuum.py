@@ -268,6 +268,27 @@ class Continuum:
         return self.mesh.corners if self.mesh.dimension == 2 else self.mesh.facets
 
 
+SLIPS = (  # found mass / expected mass, and what may be behind it
+    (1e9, "a mesh in millimetres: unit=1e-3"),
+    (1e6, "a mesh in centimetres: unit=1e-2"),
+    (39.3701**3, "a mesh in inches: unit=0.0254"),
+    (1e-9, "a mesh in metres that was scaled from millimetres: unit=1"),
+    (1e3, "a mass in tonnes: mass is in kg"),
+    (1e-3, "a density in g/cm³: rho is in kg/m³"),
+    (1e-12, "a density in t/mm³: rho is in kg/m³"),
+)
+
+
+def require_mass(found: float, expected: float | None) -> None:
+    """Raises InputError if the mass of a body differs from the expected one by more than 1 %."""
+    if expected is None or abs(found / expected - 1.0) <= 0.01:
+        return
+    ratio = found / expected
+    likely = [why for slip, why in SLIPS if 0.7 < ratio / slip < 1.4]
+    hint = f"; likely {' or '.join(likely)}" if likely else "; check the density and the mesh"
+    raise InputError(f"this body weighs {found:.4g} kg, {ratio:.3g} times the mass of {expected:.4g} kg given{hint}")
+
+
 # --- open ports ------------------------------------------------------------------------------------------------------
 #
 # Open ports of bodies on meshes: of patches and points by their mean motion, of boundaries by all of their coordinates.

@@ -9,17 +9,19 @@ and spreads the force that acts there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
+from phloat.algebra.metadata import describe
 from phloat.algebra.sparse import Matrix, csr, weighted
 from phloat.bodies.continua.mesh_body import MeshBody, Trace
 from phloat.bodies.continua.patches import Patch
+from phloat.bodies.material import Rayleigh
 from phloat.errors import InputError, finite, mapping, port_name
 
 UNDETERMINED = 1e-9  # of the largest: below this a rotation of a patch is not one
@@ -43,6 +45,30 @@ class Rigid:
 
 
 Place: TypeAlias = "str | Rigid | Mean | Patch | tuple[float, float, float]"
+
+
+# fields that several recipes of bodies on meshes have
+_OPTIONS: dict[str, tuple[Any, Mapping[str, Any]]] = {
+    "clamped": (None, describe("held: a boundary, several, or all")),
+    "symmetric": (None, describe("free to slide in its own plane: a boundary, several, or all")),
+    "held": (dict, describe("{boundary, edge (left & bottom) or line: axes that are held, such as xz}")),
+    "frame": (None, describe("the boundary that the floating frame follows, or mean axes; none for small motions")),
+    "ports": (dict, describe("{name: boundary, {mean: boundary or region}, {patch: {at, radius}} or point}")),
+    "damping": (Rayleigh, describe("how it loses energy")),
+    "stiffening": (True, describe("whether stress stiffens it")),
+    "mass": (None, describe("what it should weigh: a check of units", "mass", above=0.0)),
+    "lines": (dict, describe("straight lines by name: their two ends")),
+}
+
+
+def option(name: str) -> Any:
+    """The field of this name of a recipe, with its default."""
+    default, metadata = _OPTIONS[name]
+    return (
+        field(default_factory=default, metadata=metadata)
+        if callable(default)
+        else field(default=default, metadata=metadata)
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,12 +15,12 @@ from phloat.algebra.metadata import describe
 from phloat.algebra.sparse import csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
-from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.interfaces import PORTS, Place
+from phloat.bodies.continua.continuum import Continuum, require_mass
+from phloat.bodies.continua.interfaces import PORTS, Place, option
 from phloat.bodies.continua.mesh_body import MassSamples, Trace
 from phloat.bodies.continua.patches import Patch, disc_error
 from phloat.bodies.inertia import Sections, rigid_sections
-from phloat.bodies.material import Damping, Material, Rayleigh, require_damping
+from phloat.bodies.material import Damping, Material, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
 from phloat.bodies.plates.elastic import LocalStresses
 from phloat.bodies.plates.fields import Kirchhoff
@@ -37,7 +37,6 @@ THEORIES = ("kirchhoff", "mindlin")
 ELEMENTS = {"kirchhoff": ("bfs", "argyris", "morley", "hhj"), "mindlin": ("mitc",)}
 SUPPORTS = ("hard", "soft")
 SIDES = ("clamped", "supported", "symmetric")
-UNIT_SLIP = 0.01  # of the expected mass
 EDGE_POINTS = 5  # of Gauss on each edge: exact to degree 9
 
 Sides = str | tuple[str, ...] | None
@@ -114,20 +113,12 @@ class Plate:
     support: str = field(
         default="hard", metadata=describe("whether Mindlin's sections may rotate along a support", choices=SUPPORTS)
     )
-    frame: str | None = field(
-        default=None,
-        metadata=describe("the boundary that the floating frame follows, or mean axes; none for small motions"),
-    )
-    ports: Mapping[str, Place] = field(
-        default_factory=dict,
-        metadata=describe("{name: boundary, {mean: boundary or region}, {patch: {at, radius}} or point}"),
-    )
-    damping: Damping = field(default=Rayleigh(), metadata=describe("how it loses energy"))
-    stiffening: bool = field(default=True, metadata=describe("whether stress stiffens it"))
+    frame: str | None = option("frame")
+    ports: Mapping[str, Place] = option("ports")
+    damping: Damping = option("damping")
+    stiffening: bool = option("stiffening")
     membrane: bool | None = field(default=None, metadata=describe("whether it stretches in its plane"))
-    mass: float | None = field(
-        default=None, metadata=describe("what it should weigh: a check of units", "mass", above=0.0)
-    )
+    mass: float | None = option("mass")
     held: Mapping[str, str] = field(
         default_factory=dict, metadata=describe("{side: axes of the plane that are held, x, y or xy}")
     )
@@ -200,13 +191,7 @@ class Plate:
         """
         mesh = self._mesh(n).refined(refine) if refine else self._mesh(n)
         continuum = _assembled(self, mesh, self._elements(mesh))
-        if self.mass is not None:
-            found = float(continuum.samples.mass.diagonal().sum())
-            if abs(found / self.mass - 1.0) > UNIT_SLIP:
-                raise InputError(
-                    f"the plate weighs {found:.4g} kg, {found / self.mass:.4g} times the expected {self.mass:g} kg; "
-                    "look at its units (a mesh in millimetres wants unit=1e-3), thickness and density"
-                )
+        require_mass(float(continuum.samples.mass.sum()), self.mass)
         return replace(continuum, construction=Construction(self).then("discretise", n, refine=refine))
 
     def _mesh(self, n: int | tuple[int, int] | None) -> Mesh:
