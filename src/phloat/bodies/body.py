@@ -134,8 +134,7 @@ class Body:
         coupled = _coupling_out_of_plane(self, keep, strains, active)
         if coupled > 1e-9:
             raise InputError(
-                f"motion in the plane xy does not decouple for this body{self.skew and f', since {self.skew}'} (relative coupling "
-                f"{coupled:.1e}); connect it in space"
+                f"the plane xy does not decouple{self.skew and f', since {self.skew}'}; connect it in space"
             )
         ports = {name: replace(p, Phi=p.Phi[:, keep], Psi=p.Psi[:, keep]) for name, p in self.ports.items()}
         return replace(
@@ -194,15 +193,10 @@ class Body:
     def _completed(self, basis: Basis) -> Basis:
         """The deformation of given velocities, with the companions that let it shorten as it bends."""
         if not isinstance(basis, Basis):
-            raise InputError(
-                f"{type(basis).__name__} is not a Basis; make one with krylov_basis, modal_basis or pod_basis, or say modes=…"
-            )
+            raise InputError(f"{type(basis).__name__} is not a Basis; use krylov_basis, modal_basis or pod_basis")
         rows, rigid = basis.V_v.shape[0], len(self.active)
         if rows not in (self.coordinates, rigid + self.coordinates):
-            raise InputError(
-                f"the basis has {rows} rows of velocities; this body has {self.coordinates} coordinates, and {rigid} rigid "
-                "velocities before them in body.linear()"
-            )
+            raise InputError(f"the basis has {rows} rows of velocities; body.linear() has {rigid + self.coordinates}")
         whole, M = basis.V_v.toarray(), self.inertia.M_ff
         V = whole[rows - self.coordinates :]
         mass = M if rows == self.coordinates else self.inertia.at_rest()[self.columns][:, self.columns]

@@ -65,10 +65,7 @@ class Inertia:
         if not n:
             return np.zeros((3, 3, 0, 0))
         if n > MOST_COORDINATES:
-            raise InputError(
-                f"a body with {n} deformation coordinates is too fine to move (at most {MOST_COORDINATES}); "
-                "use fewer elements, or reduced(modes=…)"
-            )
+            raise InputError(f"{n} deformation coordinates are too many to move; use reduced(modes=…)")
         return np.array([[self.W_ab[a][b].toarray() for b in range(3)] for a in range(3)])
 
     @cached_property

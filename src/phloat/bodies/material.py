@@ -93,9 +93,7 @@ class Orthotropic:
         if self.axes is not None:
             axes = finite("axes", self.axes, (3, 3))
             if np.abs(axes.T @ axes - np.eye(3)).max() > 1e-9:
-                raise InputError(
-                    f"the columns of axes must be three perpendicular unit vectors; they are {self.axes!r}"
-                )
+                raise InputError(f"the columns of axes must be three perpendicular unit vectors, not {self.axes!r}")
             object.__setattr__(self, "axes", tuple(map(tuple, axes.tolist())))
         least = float(np.linalg.eigvalsh(self._scaled())[0])
         if least <= 1e-9:
@@ -222,8 +220,4 @@ def require_damping(damping: object, more: str = "") -> None:
 
 def _reference(what: str, relative_to: object) -> None:
     if not isinstance(relative_to, str) or not relative_to:
-        raise InputError(
-            f"{what} damps motion relative to something, and relative_to is {relative_to!r}; say relative_to='P' (the name of "
-            "a port: modes of the body clamped there decay alike) or relative_to='body' (its own mean rigid motion: free-free "
-            "modes do)"
-        )
+        raise InputError(f"{what} is relative to something, not {relative_to!r}; give relative_to= a port, or 'body'")

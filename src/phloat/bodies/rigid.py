@@ -69,10 +69,7 @@ class RigidBody:
         if not a > 0.0:
             raise InputError(f"inertia must be positive definite; its principal values are {a:g}, {b:g}, {c:g}")
         if a + b < c * (1 - 1e-9):
-            raise InputError(
-                f"no mass has the principal inertias {a:g}, {b:g}, {c:g}: the largest exceeds the sum of the others; "
-                "is the inertia about the mass centre?"
-            )
+            raise InputError(f"no mass has the principal inertias {a:g}, {b:g}, {c:g} about its centre: a + b < c")
 
         for name, x in mapping("ports", self.ports, "{name: (x, y, z)}").items():
             finite(f"port {port_name(name)!r}", x, (3,))

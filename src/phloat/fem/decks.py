@@ -100,9 +100,7 @@ def _set_members(section: DeckSection, sets: dict[str, list[int]], *, strict: bo
     out = []
     for word in (word for row in section.rows() for word in row):
         if not word.isdigit() and strict and word.upper() not in sets:
-            raise InputError(
-                f"{section.keyword} {section.option(section.keyword)} names {word!r}, which is no set before it"
-            )
+            raise InputError(f"{section.keyword} {section.option(section.keyword)} names {word!r}, no set before it")
         out += [int(word)] if word.isdigit() else sets.get(word.upper(), [])
     return out
 
@@ -128,9 +126,7 @@ class Card(NamedTuple):
         try:
             return int(text)
         except ValueError:
-            raise InputError(
-                f"line {self.line}: {what} of {self.name} is {text!r}; it must be a whole number"
-            ) from None
+            raise InputError(f"line {self.line}: {what} of {self.name} is {text!r}, no whole number") from None
 
     def real(self, k: int, what: str) -> float:
         try:
@@ -201,9 +197,7 @@ def abaqus(text: str) -> MeshData:
         if section.keyword == "NODE":
             new = {int(n): [float(c) for c in x[:3]] for n, *x in section.rows()}
             if again := new.keys() & nodes.keys():
-                raise InputError(
-                    f"node {min(again)} is there twice: the deck has several parts; write the deck of one part"
-                )
+                raise InputError(f"node {min(again)} is there twice; write the deck of one part")
             nodes |= new
             points.setdefault(section.option("NSET"), []).extend(new)
         elif section.keyword == "ELEMENT":
@@ -228,9 +222,7 @@ def _abaqus_kind(name: str) -> tuple[str, int]:
     for pattern, kind, count in _ABAQUS:
         if re.fullmatch(rf"(?:{pattern})(?!\d)[A-Z0-9]*", name.upper()):
             return kind, count
-    raise InputError(
-        f"elements of type {name!r} are not known here; solids are C3D4, C3D10, C3D8, C3D20, planes CPS3 … CPS8"
-    )
+    raise InputError(f"elements of type {name!r} are unknown; solids are C3D4, C3D10, C3D8, C3D20, planes CPS3 … CPS8")
 
 
 def nastran(text: str) -> MeshData:
@@ -242,18 +234,14 @@ def nastran(text: str) -> MeshData:
         name, fields = card.name, card.fields
         if name == "GRID":
             if fields[1] not in ("", "0"):
-                raise InputError(
-                    f"GRID {fields[0]} is in the coordinate system {fields[1]}; write all in the basic one"
-                )
+                raise InputError(f"GRID {fields[0]} has the coordinate system {fields[1]}; write all in basic ones")
             nodes[int(fields[0])] = [real(card.field(k)) for k in (2, 3, 4)]
         elif name in _NASTRAN:
             sizes = _NASTRAN[name]
             room = max(sizes) if max(sizes) < 9 else None  # plates and bars have other fields behind their nodes
             given = [int(f) for f in fields[2:][:room] if f.isdigit()]
             if len(given) not in sizes:
-                raise InputError(
-                    f"{name} {fields[0]} has {len(given)} nodes; it must have {' or '.join(map(str, sizes))}"
-                )
+                raise InputError(f"{name} {fields[0]} has {len(given)} nodes, not {' or '.join(map(str, sizes))}")
             ordered = [given[k] for k in _CHEXA20] if len(given) == 20 else given
             elements.setdefault(sizes[len(given)], []).append([int(fields[0]), *ordered])
             members.setdefault(f"property {fields[1] or fields[0]}", []).append(int(fields[0]))
@@ -341,8 +329,7 @@ def _grids(text: str) -> list[tuple[float, ...]]:
         for k, what in ((1, "CP"), (5, "CD")):
             if card.whole(k, what, 0):
                 raise InputError(
-                    f"line {card.line}: GRID {number} has {what} = {card.field(k)}; only basic coordinates are read: write the "
-                    "model without local coordinate systems"
+                    f"line {card.line}: GRID {number} has {what} = {card.field(k)}; write basic coordinates"
                 )
         rows.append((number, *(card.real(k, name) for k, name in ((2, "X1"), (3, "X2"), (4, "X3")))))
     return rows

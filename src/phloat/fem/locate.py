@@ -81,10 +81,7 @@ class Locator:
         apart = np.linalg.norm(nearest - x, axis=1)
         size = float(np.linalg.norm(np.ptp(self.cells.points, axis=0)))
         if apart.min() > NEAR * size:
-            raise InputError(
-                f"the point {_point_text(x)} lies {apart.min():.3g} m outside of the body, which is {size:.3g} m across; "
-                f"the body's point nearest to it is about {_point_text(nearest[apart.argmin()])}"
-            )
+            raise InputError(f"the point {_point_text(x)} is {apart.min():.3g} m outside the body")
 
 
 def _point_text(x: np.ndarray) -> str:

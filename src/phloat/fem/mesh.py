@@ -104,19 +104,13 @@ class Mesh:
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         if (strange := keys[at] != wanted).any():
             first = ", ".join(str(tuple(map(int, f))) for f in facets[strange][:3])
-            raise InputError(
-                f"{strange.sum()} of {len(facets)} facets of boundary {name!r} belong to no cell, first those with "
-                f"nodes {first}; give the corner nodes of {cell.PLURAL[cell.FACET[self.kind]]} of this mesh"
-            )
+            raise InputError(f"{strange.sum()} of {len(facets)} facets of boundary {name!r} belong to no cell: {first}")
         return np.divmod(origin[at], len(cell.FACETS[self.kind]))
 
     def _outward(self, name: str, facets: object) -> np.ndarray:
         corners, array = len(cell.FACETS[self.kind][0]), np.asarray(facets)
         if array.ndim != 2 or array.shape[1] != corners or array.dtype.kind not in "iu" or not len(array):
-            raise InputError(
-                f"boundary {name!r} has shape {array.shape} of {array.dtype}; it must be the numbers of the nodes, "
-                f"(facets, {corners}), at least one facet"
-            )
+            raise InputError(f"boundary {name!r} has shape {array.shape} of {array.dtype}; give (facets, {corners})")
         if array.min() < 0 or array.max() >= len(self.points):
             raise InputError(f"boundary {name!r} has nodes {array.min()} … {array.max()} of {len(self.points)} points")
         cells, local = self._sides(name, array)
@@ -167,23 +161,18 @@ class Mesh:
             mask = np.asarray(where(self.points))
             if mask.shape != (len(self.points),) or mask.dtype != bool:
                 raise InputError(
-                    f"where(points) of boundary {name!r} gave shape {mask.shape} of {mask.dtype}; it must be "
-                    f"{len(self.points)} times True or False, as lambda p: p[:, 0] < 1e-9 gives"
+                    f"where(points) of boundary {name!r} gave {mask.shape} of {mask.dtype}; give one bool each"
                 )
             chosen = mask[self.facets].all(axis=1)
         else:
             chosen = np.asarray(where)
             if chosen.shape != (len(self.facets),) or chosen.dtype != bool:
                 raise InputError(
-                    f"where of boundary {name!r} has shape {chosen.shape} of {chosen.dtype}; it must be "
-                    f"{len(self.facets)} times True or False, one a facet of the boundary"
+                    f"where of boundary {name!r} has shape {chosen.shape} of {chosen.dtype}; give one bool each"
                 )
         if not chosen.any():
             low, high = self.points.min(axis=0), self.points.max(axis=0)
-            raise InputError(
-                f"boundary {name!r} would be empty: no facet has all its corners there; the points lie between "
-                f"{point_text(low)} and {point_text(high)}"
-            )
+            raise InputError(f"boundary {name!r} is empty; points go from {point_text(low)} to {point_text(high)}")
         return replace(self, boundaries={**self.boundaries, name: self.facets[chosen]})
 
     # --- copies ------------------------------------------------------------------------------------------------------
@@ -302,10 +291,7 @@ def require_points(kind: str, points: object) -> np.ndarray:
     if d == 2 and len(out):
         z = out[:, 2].copy()
         if np.ptp(z) > 1e-9 * max(np.ptp(out[:, 0]), np.ptp(out[:, 1])):
-            raise InputError(
-                f"the {cell.PLURAL[kind]} are not in one plane: z is between {z.min():g} and {z.max():g}; planar bodies lie in a "
-                "plane of constant z, and curved shells are not among them"
-            )
+            raise InputError(f"the {cell.PLURAL[kind]} are not in one plane: z from {z.min():g} to {z.max():g}")
         out[:, 2] = 0.0
     return out
 
@@ -315,10 +301,7 @@ def require_cells(kind: str, cells: object, points: np.ndarray) -> np.ndarray:
     array = np.asarray(cells)
     allowed = cell.NODES[kind]
     if array.ndim != 2 or array.shape[1] not in allowed or array.dtype.kind not in "iu":
-        raise InputError(
-            f"cells have shape {array.shape} of {array.dtype}; {cell.PLURAL[kind]} are whole numbers of nodes, "
-            f"(cells, {allowed[0]}) or, curved, (cells, {allowed[1]})"
-        )
+        raise InputError(f"cells have shape {array.shape} of {array.dtype}; {cell.PLURAL[kind]} have {allowed} nodes")
     if not len(array):
         raise InputError("there are no cells")
     if array.min() < 0 or array.max() >= len(points):
@@ -329,7 +312,7 @@ def require_cells(kind: str, cells: object, points: np.ndarray) -> np.ndarray:
     if not used.all():
         left = np.flatnonzero(~used)
         first = ", ".join(f"{k} at {point_text(points[k])}" for k in left[:3])
-        raise InputError(f"{len(left)} of {len(points)} points belong to no cell, first {first}; leave them out")
+        raise InputError(f"{len(left)} of {len(points)} points belong to no cell: {first}; leave them out")
     return array
 
 
@@ -342,10 +325,7 @@ def consistent_orientation(kind: str, points: np.ndarray, cells: np.ndarray) -> 
         raise InputError(_counted(kind, points, cells, flat, f"have no {what}"))
     inverted, mixed = (low < 0.0) & (high <= 0.0), (low < 0.0) & (high > 0.0)
     if mixed.any():
-        raise InputError(
-            _counted(kind, points, cells, mixed, "are folded: their Jacobian changes its sign inside")
-            + ", or number the nodes in VTK's order (corners around each face, then middles)"
-        )
+        raise InputError(_counted(kind, points, cells, mixed, "are folded, or their nodes are not in VTK's order"))
     if inverted.all():
         order = cell.NODES[kind].index(cells.shape[1]) + 1
         return cells[:, cell.mirrored_numbering(kind, order)]

@@ -51,10 +51,7 @@ def mesh_from_data(parts: MeshData, source: str) -> Mesh:
     points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
     cells, place = _unique_cells(parts, top)
     if top == 2 and np.ptp(points[cells, 2]) > 1e-9 * np.ptp(points[cells, :2]):
-        raise InputError(
-            f"{source} holds surfaces only, which are not in one plane: {listed}; a solid needs tetrahedra or hexahedra "
-            "inside (gmsh saves only what is in a physical group, if there are groups: put the volume in one too)"
-        )
+        raise InputError(f"{source} holds surfaces that are not in one plane: {listed}; save the volume too")
     if name in ("quad8", "hexahedron20"):
         points, cells = _with_middles(kind, points, cells)
     regions, facets = _regions_and_facets(parts, place, top)
@@ -78,10 +75,7 @@ def _cell_kind(parts: MeshData, source: str) -> tuple[str, str, int, str]:
         raise InputError(f"{source} has no cells with an area or a volume: it holds {listed}")
     names = {name for name, _ in parts.blocks if _dimension(name) == top}
     if len(names) > 1:
-        raise InputError(
-            f"{source} has cells of several kinds: {listed}; a body is made of one kind with a fixed number of nodes. Mesh it "
-            "with one kind only (gmsh: tetrahedra everywhere, or Mesh.SubdivisionAlgorithm = 2 for hexahedra)"
-        )
+        raise InputError(f"{source} has cells of several kinds: {listed}; mesh it with one kind only")
     (name,) = names
     kind = KINDS.get(name, (None, top))[0]
     if kind is None:
@@ -134,10 +128,7 @@ def _distinct(facets: np.ndarray) -> np.ndarray:
 def _require_known(label: str, facets: np.ndarray, source: str) -> np.ndarray:
     if (facets < 0).any():
         away = (facets < 0).any(axis=1).sum()
-        raise InputError(
-            f"{away} of {len(facets)} facets of boundary {label!r} in {source} have nodes that belong to no cell; the "
-            "surface was meshed apart from the body"
-        )
+        raise InputError(f"{away} of {len(facets)} facets of boundary {label!r} in {source} have nodes of no cell")
     return facets
 
 

@@ -73,9 +73,7 @@ def _meshio() -> ModuleType:
     try:
         import meshio
     except ImportError as error:
-        raise InputError(
-            "meshes of gmsh and VTK are read by meshio, which is not there: pip install phloat[mesh]"
-        ) from error
+        raise InputError("meshes of gmsh and VTK are read by meshio: pip install phloat[mesh]") from error
     return meshio
 
 
@@ -86,10 +84,7 @@ def _gmsh_parts(path: Path) -> MeshData:
     except ValueError as error:
         if "gmsh:physical" not in str(error):
             raise
-        raise InputError(
-            "some of its cells are in a physical group, others in none; put the body and every boundary you name in a group "
-            "(Physical Volume, Physical Surface) and save with Mesh.SaveAll = 0"
-        ) from error
+        raise InputError("some cells are in no physical group; put the body and every boundary into one") from error
     parts = MeshData(found.points, [(block.type, np.asarray(block.data, dtype=np.int64)) for block in found.cells])
     for k, tags in enumerate(found.cell_data.get("gmsh:physical", [])):
         for tag in np.unique(tags[tags > 0]):

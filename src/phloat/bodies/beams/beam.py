@@ -164,9 +164,7 @@ class Beam:
         section = self.section(s) if callable(self.section) else self.section
         material = self.material(s) if callable(self.material) else self.material
         if not isinstance(section, Section):
-            raise InputError(
-                f"the section at s = {s:g} is {section!r}; it must be a Section, Circle, Tube or Rectangle"
-            )
+            raise InputError(f"the section at s = {s:g} is {section!r}; it must be a Section, such as Circle(…)")
         if not isinstance(material, Material):
             raise InputError(f"the material at s = {s:g} is {material!r}; it must be a Material")
         return section, material

@@ -245,16 +245,11 @@ def free_coordinates(fields: BeamFields, frame: str | Frame | None, length: floa
             if len(places := fields.places(name)):
                 nearest = int(np.argmin(np.abs(places - x)))
                 if exact and abs(places[nearest] - x) > 1e-9 * length:
-                    raise InputError(
-                        f"the frame holds s = {s:g}, which is no node; nodes are at {places / length} for {name}"
-                    )
+                    raise InputError(f"the frame holds s = {s:g}, which is no node of {name}: {places / length}")
                 held.append(fields.index(name, nearest))
     left = 6 - int(np.linalg.matrix_rank(np.array(rigid) / np.array([1, 1, 1, length, length, length]))) if rigid else 6
     if left:
-        raise InputError(
-            f"the frame leaves {left} of 6 rigid motions in the deformation (it holds {dict(frame)}); "
-            f"use one of {', '.join(FRAMES)} or hold more"
-        )
+        raise InputError(f"the frame {dict(frame)} leaves {left} rigid motions; use {', '.join(FRAMES)}, or hold more")
     if len(rigid) > 6:
         raise InputError(f"the frame holds {len(rigid)} conditions, but only 6 rigid motions can be taken out")
     return np.setdiff1d(np.arange(fields.layout.size), held)

@@ -105,16 +105,11 @@ class Continuum:
         if reference == GROUND:
             return self.M
         if self.held:
-            raise InputError(
-                f"this body is held to the ground ({self.held}), so its mass damping is relative to it: relative_to='{GROUND}'"
-            )
+            raise InputError(f"a held body ({self.held}) is damped relative to the ground: relative_to='{GROUND}'")
         heavy = self.M @ self.rigid
         if reference == BODY:
             if self.coordinates > MOST_DENSE:
-                raise InputError(
-                    f"damping relative to the body couples all of its {self.coordinates} coordinates (at most {MOST_DENSE}); "
-                    f"take relative_to='{GROUND}' or a port, or reduced(modes=…)"
-                )
+                raise InputError(f"relative_to='{BODY}' couples all coordinates; name a port")
             return csr(self.M - csr(heavy @ np.linalg.pinv(self.rigid.T @ heavy, hermitian=True) @ heavy.T))
         if reference not in self.ports:
             raise InputError(unknown("reference of damping (relative_to)", reference, [*self.ports, BODY, GROUND]))
@@ -205,16 +200,11 @@ class Continuum:
         if basis is None:
             return None
         if not isinstance(basis, Basis):
-            raise InputError(
-                f"{type(basis).__name__} is not a Basis; make one with krylov_basis or modal_basis, or say modes=…"
-            )
+            raise InputError(f"{type(basis).__name__} is not a Basis; use krylov_basis or modal_basis")
         if modes is not None:
             raise InputError("give a basis, or modes=…, not both")
         if basis.V_v.shape[0] != self.coordinates:
-            raise InputError(
-                f"the basis has {basis.V_v.shape[0]} rows of velocities; this body has {self.coordinates} coordinates: make it of "
-                "its linear()"
-            )
+            raise InputError(f"the basis has {basis.V_v.shape[0]} rows of velocities; this body has {self.coordinates}")
         return np.asarray(basis.V_v.toarray())
 
     def modes(self, count: int = 20) -> tuple[np.ndarray, np.ndarray]:

@@ -76,10 +76,7 @@ class CraigBampton:
         if frame not in self.columns:
             raise InputError(unknown("interface", frame, self.columns))
         if self.leaves[frame]:
-            raise InputError(
-                f"with interface {frame!r} held the body still has {self.leaves[frame]} rigid motions, so no frame can be "
-                "held there; take one with three points or more that are not on a line, or mean axes"
-            )
+            raise InputError(f"interface {frame!r} leaves {self.leaves[frame]} rigid motions; use mean axes")
         return np.delete(self.V, self.columns[frame], axis=1)
 
     def mean_axes(self, M: Matrix, rigid: np.ndarray) -> np.ndarray:
@@ -289,9 +286,7 @@ class FixedInterfaces:
         if mu[0] <= 0.0:
             raise InputError(NEGATIVE)
         if (miss := inverted.residual(mu, v)) > 1e-6:
-            raise AccuracyError(
-                f"fixed-interface modes are off by {miss:.1e} in their shapes; ask for more, or see that the body is one piece"
-            )
+            raise AccuracyError(f"fixed-interface modes are off by {miss:.1e}; ask for more; is the body one piece?")
         return mu, v
 
     def _spread(self, x: np.ndarray) -> np.ndarray:
@@ -329,10 +324,7 @@ def _factored(K: Stiffness, free: np.ndarray) -> Callable[[np.ndarray], np.ndarr
             return lambda f: saddle.solve(np.vstack([np.zeros((m, f.shape[1])), f]))[m:]
         return factorised(csr(K[free][:, free]))
     except RuntimeError:
-        raise InputError(
-            "the stiffness is singular beyond the six rigid motions: some part of the body is loose, or has coordinates "
-            "that nothing resists"
-        ) from None
+        raise InputError("the stiffness is singular beyond six rigid motions: some part of the body is loose") from None
 
 
 def _check(n: int, interfaces: Mapping[str, Interface], modes: int) -> None:
@@ -342,16 +334,11 @@ def _check(n: int, interfaces: Mapping[str, Interface], modes: int) -> None:
     for name, interface in interfaces.items():
         if isinstance(interface, Averaged):
             if interface.L.shape[1] != n:
-                raise InputError(
-                    f"interface {name!r} has rows for {interface.L.shape[1]} coordinates; the body has {n}"
-                )
+                raise InputError(f"interface {name!r} has rows for {interface.L.shape[1]} coordinates of {n}")
             continue
         for c in interface.coordinates.tolist():
             if owner.setdefault(c, name) != name:
-                raise InputError(
-                    f"interfaces {owner[c]!r} and {name!r} share coordinate {c}, and both tie it to a rigid piece; make one "
-                    "interface of them, or let one be felt in the mean"
-                )
+                raise InputError(f"interfaces {owner[c]!r} and {name!r} share a rigid part; make one a mean")
 
 
 def _coupling(K: Stiffness, basis: CraigBampton) -> float:

@@ -71,14 +71,9 @@ def floating_body(
     0 for none. `inertial` keeps the static response to the inertia of rigid motion, of spin, and of every port's own motion, too.
     """
     if continuum.held:
-        raise InputError(
-            f"this body is held to the ground ({continuum.held}), so it cannot float; take that out, and weld its port instead"
-        )
+        raise InputError(f"this body is held to the ground ({continuum.held}), so it cannot float; weld a port")
     if continuum.frame is None:
-        raise InputError(
-            "no frame condition: say what the floating frame follows, frame='<boundary>' "
-            f"(there are: {', '.join(continuum.parts) or 'none'}) or frame='{MEAN_AXES}'"
-        )
+        raise InputError(f"the frame is missing: frame='{MEAN_AXES}', or of {', '.join(continuum.parts)}")
     count = _stiffened(stiffened)
     found = interfaces(continuum, ports)
     K: Stiffness = (
@@ -99,10 +94,7 @@ def floating_body(
     strained = count > 0 and continuum.stretch is not None and continuum.strains.pair is not None
     fields = _with_companions(continuum, K, basis, primary, found, count if strained else 0)
     if fields.V.shape[1] > MOST:
-        raise InputError(
-            f"{fields.V.shape[1]} coordinates ({framed.shape[1]} fields and their companions) are too many for a body that moves "
-            f"(at most {MOST}); ask for fewer modes, or companions of fewer fields: stiffened=4"
-        )
+        raise InputError(f"{fields.V.shape[1]} coordinates are too many; ask for fewer modes, or stiffened=4")
     return _body(continuum, fields, found)
 
 
@@ -148,10 +140,7 @@ def _resolved(v: np.ndarray, omega: float, K: Stiffness) -> None:
         return
     noise = np.finfo(float).eps * np.abs(v) @ (abs(K) @ np.abs(v)) / omega**2
     if noise > RESOLVED:
-        raise AccuracyError(
-            f"round-off is up to {noise:.1g} of the energy of the softest field: the cells are too stiff beside the body; "
-            "use a Beam or a Plate for bodies this slender, or fewer and longer cells"
-        )
+        raise AccuracyError(f"round-off is {noise:.1g} of the energy of the softest field; use a Beam or a Plate")
 
 
 def _with_companions(

@@ -63,10 +63,7 @@ class Laminate:
         object.__setattr__(self, "layers", tuple(tuple(layer) for layer in self.layers))
         h, first = self.thickness, sum(r * (b * b - a * a) / 2.0 for r, a, b in self._masses())
         if abs(first) > NONE * h * self.through.rho_0:
-            raise InputError(
-                f"the mass centre of this laminate lies {first / self.through.rho_0:.3g} m off the middle; "
-                "plates need layers whose densities are symmetric"
-            )
+            raise InputError("the mass centre of this laminate lies off the middle; its densities must be symmetric")
 
     @cached_property
     def thickness(self) -> float:
@@ -112,13 +109,9 @@ def plane_stress(material: Material | Ply) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(material, Material):
         return material.plane_stress(), material.G * np.eye(2)
     if not all(hasattr(material, name) for name in ("E", "nu", "G", "rho")) or np.shape(material.E) != (3,):
-        raise InputError(
-            f"the material is {material!r}; it must be Material(…) or Orthotropic(…), or a Laminate of them"
-        )
+        raise InputError(f"the material is {material!r}; it must be a Material, an Orthotropic or a Laminate")
     if getattr(material, "axes", None) is not None:
-        raise InputError(
-            "the axes of this material are turned in space; give it without axes, and turn it in the plane by angle="
-        )
+        raise InputError("this material has axes of its own; turn it in the plane by angle= instead")
     (E_1, E_2, _), nu_12, (G_12, G_13, G_23) = material.E, material.nu[0], material.G
     share = 1.0 - nu_12**2 * E_2 / E_1
     Q = np.array([[E_1, nu_12 * E_2, 0], [nu_12 * E_2, E_2, 0], [0, 0, G_12 * share]]) / share

@@ -145,17 +145,11 @@ class Plate:
         if self.shear_factor is not None and self.theory != "mindlin":
             raise InputError("shear_factor is that of theory='mindlin'; Kirchhoff's plates have no shear deformation")
         if mapping("held", self.held, '{side: axes, as in "xy"}') and not self.with_membrane:
-            raise InputError(
-                "held holds sides in the plane of the plate, which has no membrane there; say membrane=True"
-            )
+            raise InputError("held is of sides in the plane of a plate, which has no membrane; say membrane=True")
         if self.membrane is False and section.coupled:
-            raise InputError(
-                "this laminate couples bending with stretching, so its plate has a membrane; leave membrane out"
-            )
+            raise InputError("this laminate couples bending with stretching; leave membrane out")
         if self.elements == "hhj" and self.with_membrane:
-            raise InputError(
-                "elements='hhj' bend only, without a membrane; use the conforming elements for plates that float"
-            )
+            raise InputError("elements='hhj' have no membrane; use other elements for plates that float")
 
     @classmethod
     def rectangle(cls, a: float, b: float, **options: Any) -> Plate:

@@ -292,10 +292,7 @@ class SolidSurface:
         best = min(found, key=lambda one: abs(float(one[2][0])))
         if not abs(float(best[2][0])) <= NEAR * self.mesh.size:
             where = ", ".join(f"{x:g}" for x in patch.at)
-            raise InputError(
-                f"the middle ({where}) of a Patch must lie on the surface of the solid; the nearest facet there has its middle at "
-                f"({', '.join(f'{x:.6g}' for x in middles[some[0]])})"
-            )
+            raise InputError(f"the middle ({where}) of a Patch lies off the surface, where {middles[some[0]]} is")
         n = best[3][0]
         offset, weight = patch.disc(float(sizes[best[0][0]]))
         e = np.linalg.svd(n[None])[2][1:]

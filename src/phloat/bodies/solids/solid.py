@@ -192,9 +192,7 @@ class Sheet:
         if not isinstance(self.mesh, Mesh) and not hasattr(self.mesh, "mesh"):
             raise InputError(f"mesh is {self.mesh!r}; it must be a Mesh, or use Sheet.rectangle(a, b, …)")
         if isinstance(self.mesh, Mesh) and self.mesh.dimension != 2:
-            raise InputError(
-                f"a sheet needs triangles or quadrilaterals; these cells are of kind {self.mesh.kind}: use Solid"
-            )
+            raise InputError(f"a sheet needs triangles or quadrilaterals, not {self.mesh.kind}s: use Solid")
         if self.plane not in PLANES:
             raise InputError(unknown("plane", self.plane, PLANES))
         if not callable(self.thickness):
@@ -278,10 +276,7 @@ def _nodes_along(mesh: Mesh, name: str, line: Line) -> np.ndarray:
     on = np.flatnonzero(np.linalg.norm(mesh.points - a - t[:, None] * way, axis=1) <= NEAR * mesh.size)
     gaps = np.diff(np.sort(np.concatenate([[0.0, 1.0], t[on]]))) * length
     if not len(on) or gaps.max() > WIDE * float(np.max(mesh.measure)) ** (1.0 / mesh.dimension):
-        raise InputError(
-            f"{len(on)} nodes lie on line {name!r}, and the widest gap between them is {gaps.max():.3g} m; a line must run along "
-            "edges of cells: choose cells that meet there"
-        )
+        raise InputError(f"line {name!r} does not run along edges of cells: {len(on)} nodes are on it; change cells")
     return on
 
 
@@ -315,10 +310,7 @@ def _across(mesh: Mesh, name: str) -> int:
     x = mesh.points[mesh.node_numbers(name)][:, : mesh.dimension]
     flat = np.flatnonzero(np.ptp(x, axis=0) <= FLAT * mesh.size)
     if len(flat) != 1:
-        raise InputError(
-            f"the boundary {name!r} is not flat across one of the axes, so it cannot be symmetric; "
-            f'hold axes of it: held={{{name!r}: "x"}}'
-        )
+        raise InputError(f"the boundary {name!r} is not flat, so not symmetric; hold it: held={{{name!r}: 'x'}}")
     return int(flat[0])
 
 
@@ -338,8 +330,5 @@ def cells_by_material(mesh: Mesh, material: object) -> list[tuple[np.ndarray, El
             raise InputError(f"region {name!r} overlaps another region that has a material; give each cell one")
         of[mesh.regions[name]] = k
     if bare := int((of < 0).sum()):
-        raise InputError(
-            f"{bare} of {len(of)} cells lie in no region with a material; the mesh has regions "
-            f"{', '.join(mesh.regions) or 'none'}, materials are given for {', '.join(material) or 'none'}"
-        )
+        raise InputError(f"{bare} of {len(of)} cells have no material; regions: {', '.join(mesh.regions) or 'none'}")
     return [(np.flatnonzero(of == k), one) for k, one in enumerate(material.values())]

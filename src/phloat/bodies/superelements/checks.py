@@ -31,9 +31,7 @@ def symmetric(what: str, a: Matrix) -> tuple[Matrix, float]:
         raise InputError(f"{what} holds one triangle only; give the whole matrix, A + A.T − diag(A)")
     defect = largest(a - a.T) / size
     if defect > SKEW:
-        raise InputError(
-            f"{what} is not symmetric: relative defect {defect:.1e}; export it without follower loads, contact and damping"
-        )
+        raise InputError(f"{what} is not symmetric: relative defect {defect:.1e}; export it without follower loads")
     return (a, 0.0) if not defect else (csr((a + a.T) / 2), defect)
 
 
@@ -88,10 +86,7 @@ def rigid_mass(M: Matrix, rigid: np.ndarray) -> tuple[float, np.ndarray, np.ndar
         raise InputError(f"the mass of a rigid motion along x, y, z is {_three(along)} kg; there is no mass in M")
     spread = max(np.ptp(along), float(np.abs(whole[:3, :3] - np.diag(along)).max())) / mass
     if spread > UNEQUAL:
-        raise InputError(
-            f"the body weighs {_three(along)} kg along x, y, z; they must be the same: M lacks directions, or its rows are in "
-            "another order than nodes and dofs say"
-        )
+        raise InputError(f"the body weighs {_three(along)} kg along x, y, z: M lacks directions, or dofs do not fit it")
     moment = whole[:3, 3:]  # −[s₀]
     centre = np.array([moment[1, 2] - moment[2, 1], moment[2, 0] - moment[0, 2], moment[0, 1] - moment[1, 0]]) / (
         2 * mass
@@ -99,8 +94,7 @@ def rigid_mass(M: Matrix, rigid: np.ndarray) -> tuple[float, np.ndarray, np.ndar
     size = np.sqrt(max(np.trace(whole[3:, 3:]) / mass, 1e-300))  # a radius of gyration about the origin
     if (defect := float(np.abs(moment + moment.T).max()) / (mass * size)) > UNEQUAL:
         raise InputError(
-            f"M has no mass centre: the momenta of rigid rotations contradict each other, relatively {defect:.1e}; see that the "
-            "coordinates of nodes and the components of dofs fit M"
+            f"M has no mass centre: momenta of rotations differ by {defect:.1e}; do nodes and dofs fit it?"
         )
     about = rigid_shift(centre)
     return mass, centre, (about.T @ whole @ about)[3:, 3:]
@@ -164,9 +158,7 @@ def _masses(
     if masses is not None:
         given = finite("masses", masses, (nodes,))
         if abs(given.sum() - total) > WEIGHT * total:
-            raise InputError(
-                f"masses add up to {given.sum():.6g} kg, but the body weighs {total:.6g} kg by its matrix M"
-            )
+            raise InputError(f"masses add up to {given.sum():.6g} kg, but the body weighs {total:.6g} kg by M")
         return csr(sp.diags_array(given * total / given.sum())), "given"
     blocks = [[csr(a @ M @ b.T) for b in moves] for a in moves]
     mean = csr((blocks[0][0] + blocks[1][1] + blocks[2][2]) / 3.0)

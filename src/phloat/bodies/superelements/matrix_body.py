@@ -65,9 +65,7 @@ class NodeShape(Shape):
         away = np.linalg.norm(self.nodes[None] - x[:, None], axis=2)
         at = away.argmin(axis=1)
         if (off := away[np.arange(len(x)), at].max(initial=0.0)) > 1e-6 * np.ptp(self.nodes, axis=0).max():
-            raise InputError(
-                f"a body from matrices is known at its nodes only; a point is {off:.3g} m off the nearest one"
-            )
+            raise InputError(f"a body from matrices is known at its nodes only; a point is {off:.3g} m off")
         return at
 
 

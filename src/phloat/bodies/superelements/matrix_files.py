@@ -62,9 +62,7 @@ def matched(a: Labelled, b: Labelled) -> tuple[Matrix, Matrix, np.ndarray | None
     if a.dofs is None or b.dofs is None:
         dofs = a.dofs if b.dofs is None else b.dofs
         if a.matrix.shape != b.matrix.shape:
-            raise InputError(
-                f"the matrices have {a.matrix.shape[0]} and {b.matrix.shape[0]} rows; they must be of one body"
-            )
+            raise InputError(f"the matrices have {a.matrix.shape[0]} and {b.matrix.shape[0]} rows, not of one body")
         return a.matrix, b.matrix, dofs
     place = {tuple(d): k for k, d in enumerate(a.dofs.tolist())}
     for d in b.dofs.tolist():
@@ -121,15 +119,10 @@ def _abaqus(text: str) -> Labelled:
     table = _table(text, 5, "node, dof, node, dof, value")
     labels = _integers(table[:, :4])
     if (labels[:, [0, 2]] < 1).any():
-        raise InputError(
-            f"node {int(labels[:, [0, 2]].min())} is internal to the code that wrote the file (a multiplier, or a part of an "
-            "element); export the model without contacts, connectors and hybrid elements"
-        )
+        raise InputError(f"node {int(labels[:, [0, 2]].min())} is internal to the code; export without contacts")
     if np.abs(table[:, 4]).max(initial=0.0) >= PENALTY:
         where = labels[np.abs(table[:, 4]).argmax()]
-        raise InputError(
-            f"node {where[0]}, dof {where[1]} is held by a boundary condition (1e36); export the free body"
-        )
+        raise InputError(f"node {where[0]}, dof {where[1]} is held (1e36); export the free body")
     rows, columns = labels[:, :2], labels[:, 2:]
     dofs, place = np.unique(np.vstack([rows, columns]), axis=0, return_inverse=True)
     place = place.reshape(2, -1)

@@ -239,9 +239,7 @@ class Superelement:
         R = symmetric("R", self.R)[0]
         require_positive_semidefinite("R", R)
         if (worst := rigid_forces(R, self.rigid, self.nodes.mean(axis=0)).max()) > 1e-4:
-            raise InputError(
-                f"rigid motions meet damping forces, relatively {worst:.1e}: R is tied to the ground; put a damper there instead"
-            )
+            raise InputError(f"rigid motions meet damping forces, relatively {worst:.1e}: R is tied to the ground")
         return R
 
     def _soft_ground(self, lowest: float) -> None:
@@ -251,10 +249,7 @@ class Superelement:
         omega = np.sqrt(np.abs(energy) / mass)
         if omega.max() > STORED * lowest:
             listed = ", ".join(f"{name} {w:.3g}" for name, w in zip(MOTIONS, omega, strict=True))
-            raise InputError(
-                f"rigid motions store energy: they have frequencies of {listed} rad/s, beside {lowest:.3g} of the softest "
-                "deformation; K is held by soft springs, or was written with too few digits"
-            )
+            raise InputError(f"rigid motions have frequencies of {listed} rad/s, beside {lowest:.3g}; springs hold K")
 
 
 # --- what users give ---------------------------------------------------------------------------------------------------
@@ -288,18 +283,13 @@ def _dofs(dofs: object, nodes: int, rows: int) -> np.ndarray:
         for each in (3, 6):
             if rows == each * nodes:
                 return np.column_stack([np.repeat(np.arange(nodes), each), np.tile(np.arange(1, each + 1), nodes)])
-        raise InputError(
-            f"the matrices have {rows} rows and there are {nodes} nodes: {3 * nodes} rows would be displacements, {6 * nodes} "
-            "displacements and rotations; say what the rows are with dofs=[(node, component), …]"
-        )
+        raise InputError(f"the matrices have {rows} rows for {nodes} nodes; name them: dofs=[(node, component), …]")
     table = np.asarray(dofs)
     if table.shape != (rows, 2) or table.dtype.kind not in "iu":
         raise InputError(f"dofs has shape {table.shape}; it must be {rows} pairs of whole numbers (node, component)")
     if (bad := (table[:, 0] < 0) | (table[:, 0] >= nodes) | (table[:, 1] < 0) | (table[:, 1] > 6)).any():
         node, component = table[bad.argmax()]
-        raise InputError(
-            f"dofs holds ({node}, {component}); nodes go from 0 to {nodes - 1}, components from 1 to 6, and 0 is a scalar"
-        )
+        raise InputError(f"dofs holds ({node}, {component}); there are {nodes} nodes and components 0 to 6")
     moving = table[table[:, 1] > 0]
     pairs, count = np.unique(moving, axis=0, return_counts=True)
     if (count > 1).any():
@@ -318,17 +308,12 @@ def _interfaces(interfaces: object, dofs: np.ndarray, nodes: int) -> dict[str, n
         if at.ndim != 1 or not at.size or at.dtype.kind not in "iu":
             raise InputError(f"interface {name!r} is {chosen!r}; it must be a list of node numbers")
         if at.min() < 0 or at.max() >= nodes:
-            raise InputError(
-                f"interface {name!r} has node {at.max() if at.min() >= 0 else at.min()}; there are {nodes}"
-            )
+            raise InputError(f"interface {name!r} has node {at.min() if at.min() < 0 else at.max()}; there are {nodes}")
         known = {(int(n), int(c)) for n, c in dofs[np.isin(dofs[:, 0], at)]}
         lacking = [(int(n), c) for n in at for c in (1, 2, 3) if (int(n), c) not in known]
         if lacking:
             node, component = lacking[0]
-            raise InputError(
-                f"interface {name!r}: the matrices hold no displacement along {'xyz'[component - 1]} of node {node}; an interface "
-                "takes nodes with all three"
-            )
+            raise InputError(f"interface {name!r}: they lack displacement {'xyz'[component - 1]} of node {node}")
         out[name] = np.unique(at)
     return out
 
