@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from phloat.errors import InputError, not_negative, positive
+from phloat.errors import InputError, not_negative, positive, whole_number
 from phloat.fem import shapes
 from phloat.fem.mesh import Mesh
 
@@ -95,8 +95,7 @@ def mesh_outline(mesh: Mesh | Outline, n: int | Sequence[int] | None, order: int
     """The mesh of the wanted order, an outline with n cells, cut into halves `refine` times."""
     if order not in (1, 2):
         raise InputError(f"order is {order!r}; displacements are of order 1 or 2")
-    if isinstance(refine, bool) or not isinstance(refine, (int, np.integer)) or refine < 0:
-        raise InputError(f"refine is {refine!r}; it must be a whole number, 0 or more")
+    whole_number("refine", refine, 0)
     if isinstance(mesh, Mesh):
         if n is not None:
             raise InputError(f"n is {n!r}, but this body has a mesh of its own; cut its cells into halves by refine=1")
@@ -108,10 +107,7 @@ def mesh_outline(mesh: Mesh | Outline, n: int | Sequence[int] | None, order: int
 
 def _positive_integers(n: object) -> list[int]:
     """One or several whole numbers, 1 or more."""
-    numbers = list(np.atleast_1d(np.asarray(n, dtype=object)))
-    if any(isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1 for k in numbers):
-        raise InputError(f"{n!r} cells; give a whole number of them, 1 or more, or one for each side")
-    return [int(k) for k in numbers]
+    return [whole_number("the number of cells", k, 1) for k in np.atleast_1d(np.asarray(n, dtype=object))]
 
 
 def _counts(n: int | Sequence[int], lengths: Sequence[float]) -> list[int]:

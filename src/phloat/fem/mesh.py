@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from phloat.errors import InputError, finite, mapping, positive, unknown
+from phloat.errors import InputError, finite, mapping, positive, unknown, whole_number
 from phloat.fem import cells as cell
 from phloat.fem.cells import CORNERS, DIMENSION, NODES
 
@@ -204,10 +204,8 @@ class Mesh:
 
     def refined(self, times: int = 1) -> Mesh:
         """Every cell cut in the middle of its edges, `times` times; names stay, curved cells keep their curves."""
-        if times < 0 or times != int(times):
-            raise InputError(f"times is {times}; it must be a whole number, 0 or more")
         mesh = self
-        for _ in range(int(times)):
+        for _ in range(whole_number("times", times, 0)):
             mesh = _cut(mesh)
         return mesh
 

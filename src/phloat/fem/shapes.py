@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
-from phloat.errors import InputError, not_negative, positive, unknown
+from phloat.errors import InputError, not_negative, positive, unknown, whole_number
 from phloat.fem import cells as cell
 from phloat.fem.mesh import Mesh
 
@@ -27,7 +27,7 @@ def rectangle(a: float, b: float, nx: int, ny: int, kind: str = "triangle", orde
     """
     _choices(kind, PLANAR, order)
     a, b = positive("a", a), positive("b", b)
-    flat = unit_square(_count("nx", nx), _count("ny", ny), order)
+    flat = unit_square(whole_number("nx", nx, 1), whole_number("ny", ny, 1), order)
     return _of_kind(map_points(flat, lambda x, y: (a * x, b * y)), kind)
 
 
@@ -38,7 +38,7 @@ def box(a: float, b: float, c: float, nx: int, ny: int, nz: int, kind: str = "te
     """
     _choices(kind, SOLID, order)
     flat = rectangle(a, b, nx, ny, "quadrilateral", order)
-    return _of_kind(extrude(flat, positive("c", c), _count("nz", nz)), kind)
+    return _of_kind(extrude(flat, positive("c", c), whole_number("nz", nz, 1)), kind)
 
 
 def disc(radius: float, n: int, inner: float = 0.0, around: int = 24, kind: str = "triangle", order: int = 1) -> Mesh:
@@ -67,7 +67,7 @@ def tube(
     _choices(kind, SOLID, order)
     flat = _round(positive("outer", outer), _inner(inner, outer), n, around, order)
     flat = rename_boundaries(flat, {"rim": "outer", "bore": "inner"} if inner else {"rim": "outer"})
-    upright = extrude(flat, positive("length", length), _count("nx", nx), ("left", "right"))
+    upright = extrude(flat, positive("length", length), whole_number("nx", nx, 1), ("left", "right"))
     return _of_kind(replace(upright, points=upright.points[:, [2, 0, 1]]), kind)
 
 
@@ -80,7 +80,7 @@ def bracket(
     without bound as the mesh is refined.
     """
     _choices(kind, SOLID, order)
-    t, width, n = positive("thickness", thickness), positive("width", width), _count("n", n)
+    t, width, n = positive("thickness", thickness), positive("width", width), whole_number("n", n, 1)
     a, b = positive("a", a), positive("b", b)
     if min(a, b) <= t:
         raise InputError(f"the legs {a:g} and {b:g} are not longer than the thickness {t:g}; they include the corner")
@@ -106,7 +106,7 @@ def link(
     """
     _choices(kind, SOLID, order)
     length, width, height = positive("length", length), positive("width", width), positive("thickness", thickness)
-    bore, n, half = positive("bore", bore), _count("n", n), width / 2
+    bore, n, half = positive("bore", bore), whole_number("n", n, 1), width / 2
     if bore >= half:
         raise InputError(f"a bore of radius {bore:g} does not fit into a width of {width:g}; it must be below {half:g}")
     if length <= width:
@@ -143,12 +143,12 @@ def _eye(angle: np.ndarray, s: np.ndarray, bore: float, half: float) -> tuple[np
 def _round(radius: float, inner: float, n: int, around: int, order: int) -> Mesh:
     """A disc or ring of quadrilaterals; a disc has a core of squares, bulged towards a circle, so that no angle is 180°."""
     if inner:
-        if _count("around", around) % 4:
+        if whole_number("around", around, 1) % 4:
             raise InputError(f"around is {around}; it must be a multiple of 4")
-        wall = unit_square(around, _count("n", n), order)
+        wall = unit_square(around, whole_number("n", n, 1), order)
         rolled = map_points(wall, lambda t, s: _polar(inner + (radius - inner) * s, 2 * np.pi * t))
         return join_blocks([rename_boundaries(rolled, {"bottom": "bore", "top": "rim"})])
-    if _count("n", n) < 2:
+    if whole_number("n", n, 1) < 2:
         raise InputError(f"n is {n}; a full disc needs 2 blocks from the middle to the rim, or more")
     half = (n + 1) // 2
     size = radius * half / n  # about the radius of the core
@@ -191,12 +191,6 @@ def _inner(inner: float, outer: float) -> float:
     if inner >= outer:
         raise InputError(f"the inner radius {inner:g} is not below the outer one, {outer:g}")
     return inner
-
-
-def _count(what: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InputError(f"{what} is {value!r}; it must be a whole number of blocks, 1 or more")
-    return int(value)
 
 
 def _even(count: float) -> int:

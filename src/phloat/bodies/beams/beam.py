@@ -23,7 +23,7 @@ from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import Inertia, Sections, rigid_sections, six_arrays
 from phloat.bodies.material import Damping, Material, Rayleigh, require_damping
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
-from phloat.errors import InputError, JumpsWarning, finite_row, mapping, port_name, positive, unknown
+from phloat.errors import InputError, JumpsWarning, finite_row, mapping, port_name, positive, unknown, whole_number
 from phloat.fem.interval import gauss, slope
 
 THEORIES = ("euler-bernoulli", "rayleigh", "timoshenko")
@@ -372,12 +372,8 @@ def _jagged(beam: Beam) -> str:
 
 
 def _fractions(elements: int | Sequence[float]) -> np.ndarray:
-    if isinstance(elements, (int, np.integer)) and not isinstance(elements, bool):
-        if elements < 1:
-            raise InputError(f"{elements} elements; there must be at least one")
-        return np.linspace(0.0, 1.0, int(elements) + 1)
-    if np.ndim(elements) != 1:
-        raise InputError(f"elements is {elements!r}; it must be a number of elements or node fractions from 0 to 1")
+    if np.ndim(elements) == 0:
+        return np.linspace(0.0, 1.0, whole_number("elements", elements, 1) + 1)
     s = finite_row("node fractions", elements)
     if len(s) < 2 or s[0] != 0.0 or s[-1] != 1.0 or not (np.diff(s) > 0).all():
         raise InputError(f"node fractions must rise from 0 to 1; they are {elements!r}")

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-import numpy as np
-
 from phloat.bodies.body import Body
 from phloat.bodies.construction import Construction
 from phloat.bodies.material import ModalDamping, Rayleigh
-from phloat.errors import InputError
+from phloat.errors import InputError, whole_number
 
 
 class Divisible(Protocol):
@@ -63,8 +61,7 @@ class Split:
     pieces: int
 
     def __post_init__(self) -> None:
-        if not isinstance(self.pieces, (int, np.integer)) or isinstance(self.pieces, bool) or self.pieces < 1:
-            raise InputError(f"a beam cannot be split into {self.pieces!r} pieces; give a whole number, 1 or more")
+        whole_number("pieces", self.pieces, 1)
         damping = getattr(self.beam, "damping", None)
         by_mass = isinstance(damping, Rayleigh) and damping.mass > 0.0
         if self.pieces > 1 and (by_mass or isinstance(damping, ModalDamping)):

@@ -28,7 +28,7 @@ from phloat.bodies.damping import BODY, GROUND
 from phloat.bodies.inertia import Sections
 from phloat.bodies.material import Damping, ModalDamping
 from phloat.bodies.shape import Selected, Shape, selection
-from phloat.errors import AccuracyError, InputError, unknown
+from phloat.errors import AccuracyError, InputError, unknown, whole_number
 from phloat.fem.mesh import Mesh
 from phloat.linear.analysis.modes import modes
 from phloat.linear.form.phdae import Field, LinearPHDAE
@@ -212,8 +212,7 @@ class Continuum:
 
         From K and M alone, or, where a thin body loses its low modes in the round-off of K, through the strains.
         """
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
-            raise InputError(f"count is {count!r}; ask for at least one mode")
+        whole_number("count", count, 1)
         if self.K is not None:
             with suppress(AccuracyError):
                 squared, q = lowest(self.K, self.M, int(count), self.rigid)

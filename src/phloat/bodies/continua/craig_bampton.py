@@ -21,7 +21,7 @@ import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, csr, factorised, stacked, zeros
 from phloat.bodies.continua.columns import LOOSE, independent_motions, mass_norms, norms, null, orthonormal_span
-from phloat.errors import AccuracyError, InputError, unknown
+from phloat.errors import AccuracyError, InputError, unknown, whole_number
 from phloat.linear.analysis.shift_invert import ShiftInvert
 
 DENSE = 600  # coordinates up to which modes come from a dense eigenproblem
@@ -328,8 +328,7 @@ def _factored(K: Stiffness, free: np.ndarray) -> Callable[[np.ndarray], np.ndarr
 
 
 def _check(n: int, interfaces: Mapping[str, Interface], modes: int) -> None:
-    if not isinstance(modes, (int, np.integer)) or isinstance(modes, bool) or modes < 0:
-        raise InputError(f"modes is {modes!r}; it must be a whole number, 0 or more")
+    whole_number("modes", modes, 0)
     owner: dict[int, str] = {}
     for name, interface in interfaces.items():
         if isinstance(interface, Averaged):

@@ -44,7 +44,7 @@ from phloat.bodies.continua.reduced_shape import ReducedFields, ReducedShape, in
 from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import six_arrays
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
-from phloat.errors import AccuracyError, InputError
+from phloat.errors import AccuracyError, InputError, whole_number
 from phloat.linear.reduction.basis import orthogonal_to, orthonormal
 
 SOFTEST = 6  # fields whose pairs get companions by default
@@ -74,7 +74,7 @@ def floating_body(
         raise InputError(f"this body is held to the ground ({continuum.held}), so it cannot float; weld a port")
     if continuum.frame is None:
         raise InputError(f"the frame is missing: frame='{MEAN_AXES}', or of {', '.join(continuum.parts)}")
-    count = _stiffened(stiffened)
+    count = SOFTEST if stiffened is None else whole_number("stiffened", stiffened, 0)
     found = interfaces(continuum, ports)
     K: Stiffness = (
         continuum.K if continuum.K is not None else NonlocalStiffness(continuum.strains.C, continuum.strains.D)
@@ -96,15 +96,6 @@ def floating_body(
     if fields.V.shape[1] > MOST:
         raise InputError(f"{fields.V.shape[1]} coordinates are too many; ask for fewer modes, or stiffened=4")
     return _body(continuum, fields, found)
-
-
-def _stiffened(count: int | None) -> int:
-    """How many of the softest fields carry quadratic strain."""
-    if count is None:
-        return SOFTEST
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-        raise InputError(f"stiffened is {count!r}; it must be a whole number, 0 or more, or None for {SOFTEST}")
-    return int(count)
 
 
 # --- fields -----------------------------------------------------------------------------------------------------------
