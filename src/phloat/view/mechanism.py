@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from phloat.bodies.body import Body
-from phloat.bodies.continua.facets import facets_of
+from phloat.bodies.continua.continuum import facets_of
 from phloat.bodies.rigid import RigidBody
 from phloat.errors import InputError
 from phloat.linear.analysis.modes import Modes

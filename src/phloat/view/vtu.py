@@ -13,7 +13,7 @@ import numpy as np
 
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
-from phloat.bodies.continua.facets import innermost, mesh_of
+from phloat.bodies.continua.continuum import innermost, mesh_of
 from phloat.bodies.plates.shape import PlateShape
 from phloat.errors import InputError, finite
 from phloat.fem.mesh import Mesh

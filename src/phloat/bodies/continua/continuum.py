@@ -7,7 +7,7 @@ coordinates are kept (`reduced`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,15 +18,14 @@ import scipy.sparse as sp
 from phloat.algebra.eigen import lowest
 from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, stacked, zeros
-from phloat.bodies.body import Body, Recipe
+from phloat.bodies.body import Body
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import floating_body
 from phloat.bodies.continua.interfaces import Place, interface, interfaces, rigid_shift
-from phloat.bodies.continua.mesh_body import MassSamples, Strains, Trace
-from phloat.bodies.continua.patches import Patch
+from phloat.bodies.continua.mesh_body import MeshBody, Patch, Strains, Trace
+from phloat.bodies.continua.reduced_shape import ReducedShape
 from phloat.bodies.damping import BODY, GROUND
-from phloat.bodies.inertia import Sections
-from phloat.bodies.material import Damping, ModalDamping
+from phloat.bodies.material import ModalDamping
 from phloat.bodies.shape import Selected, Shape, selection
 from phloat.errors import AccuracyError, InputError, unknown, whole_number
 from phloat.fem.mesh import Mesh
@@ -37,49 +36,18 @@ from phloat.linear.reduction.basis import Basis
 MOST_DENSE = 3000  # coordinates that may all be coupled
 
 
-@dataclass(frozen=True, eq=False)
-class Continuum:
-    """An elastic body on a mesh in coordinates q, n of them.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Continuum(MeshBody):
+    """An elastic body on a mesh that is a linear system of its own."""
 
-    `M` and `K` (None where the stresses are not local to elements) are the classical matrices; `strains` computes C and D when
-    they are needed. `rigid` (n × 6) are the coordinates of unit translations and of unit rotations about the origin. `kinds` says
-    what each coordinate is ("u_x", "w", "theta_y"…), `parts` which coordinates lie on each named boundary, `trace(name)` the
-    boundary as quadrature points. `held` says in words what is held to the ground. `frame`, `ports` and `stiffening` are for the
-    body once it floats, and `stretch(G)`, the coordinates of the field u = G x.
-    """
-
-    recipe: Recipe
     mesh: Mesh
-    samples: MassSamples
-    sections: Sections | None
-    M: Matrix
-    K: Matrix | None
-    make_strains: Callable[[], Strains]
-    rigid: np.ndarray
-    kinds: np.ndarray
-    parts: Mapping[str, np.ndarray]
-    make_trace: Callable[[str | Patch], Trace]
-    shape: Shape
-    damping: Damping
-    frame: str | None = None
     ports: Mapping[str, Place] = field(default_factory=dict)
     stiffening: bool = True
-    stretch: Callable[[np.ndarray], np.ndarray] | None = None
-    held: str = ""
     construction: Construction | None = None
 
     def __repr__(self) -> str:
         held = f"; held: {self.held}" if self.held else ""
         return f"Continuum({type(self.recipe).__name__}; {self.coordinates} coordinates; boundaries: {', '.join(self.parts)}{held})"
-
-    @property
-    def coordinates(self) -> int:
-        return self.M.shape[0]
-
-    @cached_property
-    def strains(self) -> Strains:
-        """C, D and the quadratic part."""
-        return self.make_strains()
 
     @cached_property
     def R_d(self) -> Matrix:
@@ -95,10 +63,6 @@ class Continuum:
         if self.K is None:
             raise InputError("stiffness damping needs stresses that are local to elements; use the conforming elements")
         return csr(mass * M + stiff * self.K)
-
-    @property
-    def drag(self) -> None:
-        """No damping matrix is given."""
 
     def _relative_mass(self, reference: str) -> Matrix:
         """The mass that moves relative to the ground, to a port, or to the mean rigid motion of the body."""
@@ -118,18 +82,11 @@ class Continuum:
         mixed = A.T @ csr(heavy.T)
         return csr(self.M - mixed - mixed.T + A.T @ csr(self.rigid.T @ heavy) @ A)
 
-    def on(self, boundary: str, kinds: Iterable[str] | None = None) -> np.ndarray:
-        """The coordinates on a named boundary, all or some kinds of them."""
-        if boundary not in self.parts:
-            raise InputError(unknown("boundary", boundary, self.parts))
-        found = np.asarray(self.parts[boundary])
-        return found if kinds is None else found[np.isin(self.kinds[found], list(kinds))]
-
     def trace(self, where: str | Patch) -> Trace:
         """A boundary, a region of cells or a disc as quadrature points."""
         if not isinstance(where, Patch) and where not in self.parts and where not in self.mesh.regions:
             raise InputError(unknown("boundary", where, [*self.parts, *self.mesh.regions]))
-        return self.make_trace(where)
+        return super().trace(where)
 
     def with_supports(self, coordinates: np.ndarray, words: str) -> Continuum:
         """The same body with some coordinates held at zero; `words` say which, for errors and reports."""
@@ -299,3 +256,34 @@ def open_ports(
     blocks = [b for some in columns for b in some.values()]
     layouts = [Layout({name: (b.shape[1],) for name, b in some.items()}) for some in columns]
     return csr(sp.hstack([zeros(coordinates, 0), *blocks])), joined_layouts(layouts, "port")
+
+
+# --- the mesh behind a body ---------------------------------------------------------------------------------------------
+
+
+def mesh_of(body: Body) -> Mesh | None:
+    """The mesh of a body that was made on one."""
+    found = _continuum(body)
+    return found.mesh if found else None
+
+
+def facets_of(body: Body) -> np.ndarray | None:
+    """By which places a body on a mesh is drawn, (facets, corners): the cells of a plate, the outside of a solid."""
+    found = _continuum(body)
+    return found.facets if found else None
+
+
+def innermost(shape: Shape) -> Shape:
+    """The shape that others select from and combine."""
+    while hasattr(shape, "shape"):
+        shape = shape.shape
+    return shape
+
+
+def _continuum(body: Body) -> Continuum | None:
+    shape = body.shape
+    while not isinstance(shape, ReducedShape):
+        if not hasattr(shape, "shape"):
+            return None
+        shape = shape.shape
+    return shape.continuum if isinstance(shape.continuum, Continuum) else None

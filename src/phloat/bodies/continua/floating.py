@@ -27,15 +27,12 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body, Port
-from phloat.bodies.continua.columns import mass_norms
 from phloat.bodies.continua.craig_bampton import (
     Averaged,
     CraigBampton,
-    NonlocalStiffness,
-    Stiffness,
     Tied,
-    apply_stiffness,
-    craig_bampton_basis,
+    fixed_interface_basis,
+    mass_norms,
 )
 from phloat.bodies.continua.interfaces import Interface, Mean, Place, Rigid, interfaces, mean_motion
 from phloat.bodies.continua.mesh_body import MeshBody
@@ -76,12 +73,12 @@ def floating_body(
         raise InputError(f"the frame is missing: frame='{MEAN_AXES}', or of {', '.join(continuum.parts)}")
     count = SOFTEST if stiffened is None else whole_number("stiffened", stiffened, 0)
     found = interfaces(continuum, ports)
-    K: Stiffness = (
-        continuum.K if continuum.K is not None else NonlocalStiffness(continuum.strains.C, continuum.strains.D)
-    )
+    K = continuum.K
+    if K is None:
+        raise InputError("elements='hhj' do not float: their stresses are not local; use other elements")
     tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in found.items()}
     forces = _inertial(continuum) if inertial else None
-    basis = craig_bampton_basis(K, continuum.M, tied, modes=modes, rigid=continuum.rigid, inertial=forces)
+    basis = fixed_interface_basis(K, continuum.M, tied, modes=modes, rigid=continuum.rigid, inertial=forces)
     rows = frame_rows(continuum, continuum.frame, ports)
     framed = fields_in_frame(continuum, basis, continuum.frame, ports, rows)
     framed = framed if given is None else given_fields_in_frame(continuum, given, continuum.frame, ports, found)
@@ -109,12 +106,12 @@ def _inertial(continuum: MeshBody) -> np.ndarray:
     return np.hstack([p.T @ (mass @ fields) for p in Phi])
 
 
-def _ritz(V: np.ndarray, K: Stiffness, M: Matrix) -> tuple[np.ndarray, np.ndarray]:
+def _ritz(V: np.ndarray, K: Matrix, M: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """In the span of V: fields of unit mass that K makes orthogonal, and their frequencies, ascending."""
     if not V.shape[1]:
         return V, np.zeros(0)
     V = V / mass_norms(V, M)
-    squared, turn = la.eigh(V.T @ apply_stiffness(K, V), V.T @ (M @ V))
+    squared, turn = la.eigh(V.T @ (K @ V), V.T @ (M @ V))
     if squared[0] <= 0.0:
         raise AccuracyError(f"a kept field takes no energy: ω² is {squared[0]:.1e} beside {squared[-1]:.1e}; {LOOSE}")
     V = V @ turn
@@ -122,13 +119,11 @@ def _ritz(V: np.ndarray, K: Stiffness, M: Matrix) -> tuple[np.ndarray, np.ndarra
     return V, np.sqrt(squared)
 
 
-def _resolved(v: np.ndarray, omega: float, K: Stiffness) -> None:
+def _resolved(v: np.ndarray, omega: float, K: Matrix) -> None:
     """The energy of the softest field is a small difference in slender solids. Raises AccuracyError if it is mostly round-off.
 
     The bound is some 50 times what is seen: a bar of 10 cells, 3000 times as long as thick, has 1.4 here and frequencies 2 % off.
     """
-    if isinstance(K, NonlocalStiffness):
-        return
     noise = np.finfo(float).eps * np.abs(v) @ (abs(K) @ np.abs(v)) / omega**2
     if noise > RESOLVED:
         raise AccuracyError(f"round-off is {noise:.1g} of the energy of the softest field; use a Beam or a Plate")
@@ -136,7 +131,7 @@ def _resolved(v: np.ndarray, omega: float, K: Stiffness) -> None:
 
 def _with_companions(
     continuum: MeshBody,
-    K: Stiffness,
+    K: Matrix,
     basis: CraigBampton,
     primary: list[tuple[np.ndarray, np.ndarray]],
     found: Mapping[str, Interface],
@@ -223,7 +218,7 @@ def _turned_ties(
 def _companions(
     continuum: MeshBody,
     sign: float,
-    K: Stiffness,
+    K: Matrix,
     V: np.ndarray,
     omega: np.ndarray,
     a: np.ndarray,
@@ -234,12 +229,12 @@ def _companions(
     if not a.shape[1]:
         return np.zeros((len(V), 0)), np.zeros(0)
     for _ in range(2):
-        a = a - V @ (V.T @ apply_stiffness(K, a) / omega[:, None] ** 2)
+        a = a - V @ (V.T @ (K @ a) / omega[:, None] ** 2)
     scale = 1.0 / np.sqrt(np.maximum(np.einsum("ek,ek->k", s, tension), 1e-300))
     if sign:
         image = mirror_images(continuum, a)
         a = a if image is None else 0.5 * (a + sign * image)
-    value, turn = la.eigh(scale[:, None] * (a.T @ apply_stiffness(K, a)) * scale)
+    value, turn = la.eigh(scale[:, None] * (a.T @ (K @ a)) * scale)
     return _ritz(a @ (scale[:, None] * turn[:, value > DEPENDENT]), K, continuum.M)
 
 

@@ -19,8 +19,7 @@ import scipy.sparse as sp
 from phloat.algebra.cross import skew
 from phloat.algebra.metadata import describe
 from phloat.algebra.sparse import Matrix, csr, weighted
-from phloat.bodies.continua.mesh_body import MeshBody, Trace
-from phloat.bodies.continua.patches import Patch
+from phloat.bodies.continua.mesh_body import MeshBody, Patch, Trace
 from phloat.bodies.material import Rayleigh
 from phloat.errors import InputError, finite, mapping, port_name
 

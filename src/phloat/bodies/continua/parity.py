@@ -9,25 +9,20 @@ import scipy.linalg as la
 from scipy.spatial import cKDTree
 
 from phloat.algebra.sparse import Matrix
-from phloat.bodies.continua.craig_bampton import Stiffness, apply_stiffness
 from phloat.bodies.continua.mesh_body import MeshBody
 
 MIRRORED = 1e-6  # of the size of the body, and of a field
 FLAT = np.array([1.0, 1.0, -1.0, -1.0, -1.0, 1.0])  # (v, ω) of the image
 
 
-def by_parity(
-    continuum: MeshBody, K: Stiffness, V: np.ndarray, felt: Sequence[Matrix]
-) -> tuple[np.ndarray, np.ndarray]:
+def by_parity(continuum: MeshBody, K: Matrix, V: np.ndarray, felt: Sequence[Matrix]) -> tuple[np.ndarray, np.ndarray]:
     """Fields that are even in z about the mass centre (u_x, u_y even, u_z odd: motion in a plane), and all others.
 
     V are fields that M and K make orthogonal, `felt` the motions (v, ω) = L q of ports and frame, which must be their own images,
     too: a frame that follows one face would else see the images of its fields move with the other.
     """
     image = mirror_images(continuum, V)
-    if image is None or any(
-        not _alike(V.T @ apply_stiffness(A, V), image.T @ apply_stiffness(A, image)) for A in (continuum.M, K)
-    ):
+    if image is None or any(not _alike(V.T @ (A @ V), image.T @ (A @ image)) for A in (continuum.M, K)):
         return V[:, :0], V
     if any((np.abs(L @ image - FLAT[:, None] * (L @ V)) > MIRRORED * _sizes(L, V)).any() for L in felt):
         return V[:, :0], V

@@ -17,8 +17,7 @@ from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum, require_mass
 from phloat.bodies.continua.interfaces import PORTS, Place, option
-from phloat.bodies.continua.mesh_body import MassSamples, Trace
-from phloat.bodies.continua.patches import Patch, disc_error
+from phloat.bodies.continua.mesh_body import MassSamples, Patch, Trace, disc_error
 from phloat.bodies.inertia import Sections, rigid_sections
 from phloat.bodies.material import Damping, Material, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle

@@ -18,8 +18,7 @@ from scipy.spatial import cKDTree
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, weighted, zeros
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.mesh_body import MassSamples, Strains, Trace
-from phloat.bodies.continua.patches import Patch, disc_error
+from phloat.bodies.continua.mesh_body import MassSamples, Patch, Strains, Trace, disc_error
 from phloat.bodies.solids.shape import MeshShape
 from phloat.errors import InputError
 from phloat.fem.assembly import VOIGT, ElasticCells, for_each_axis

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
-from phloat.bodies.body import Recipe
-from phloat.bodies.continua.mesh_body import MassSamples, Strains, Trace
-from phloat.bodies.continua.patches import Patch
-from phloat.bodies.inertia import Sections
-from phloat.bodies.material import Damping
+from phloat.bodies.continua.mesh_body import Patch, Strains, Trace
 from phloat.bodies.shape import Shape, in_turn
 from phloat.errors import InputError, unknown
 
@@ -69,63 +65,29 @@ class NodeShape(Shape):
         return at
 
 
-@dataclass(frozen=True, eq=False)
-class MatrixBody:
-    """A body from matrices (a `MeshBody`): `parts` are the coordinates of every interface, `interfaces` its nodes."""
+def no_strains() -> Strains:
+    """Raises InputError."""
+    raise InputError(NO_STRESS)
 
-    recipe: Recipe
-    samples: MassSamples
-    sections: Sections | None
-    M: Matrix
-    K: Matrix
-    drag: Matrix | None
-    damping: Damping
-    rigid: np.ndarray
-    interfaces: Mapping[str, np.ndarray]
-    shape: NodeShape
-    frame: str | None
-    held: str = ""
 
-    @property
-    def coordinates(self) -> int:
-        return self.M.shape[0]
+def coordinates_at(dofs: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    """The coordinates that are motions of some nodes."""
+    return np.flatnonzero(np.isin(dofs[:, 0], nodes) & (dofs[:, 1] > 0))
 
-    @property
-    def strains(self) -> Strains:
-        raise InputError(NO_STRESS)
 
-    @property
-    def stretch(self) -> None:
-        """Fields between the nodes are not known."""
-
-    @property
-    def kinds(self) -> np.ndarray:
-        return np.array(["fixed", "u_x", "u_y", "u_z", "theta_x", "theta_y", "theta_z"])[self.shape.dofs[:, 1]]
-
-    @property
-    def parts(self) -> dict[str, np.ndarray]:
-        node, component = self.shape.dofs.T
-        return {name: np.flatnonzero(np.isin(node, at) & (component > 0)) for name, at in self.interfaces.items()}
-
-    def on(self, boundary: str, kinds: Iterable[str] | None = None) -> np.ndarray:
-        if boundary not in self.interfaces:
-            raise InputError(unknown("interface", boundary, self.interfaces))
-        return self.parts[boundary]
-
-    def trace(self, where: str | Patch) -> Trace:
-        """The nodes of an interface, all with the same weight; their rotations count where their places say too little."""
-        if isinstance(where, Patch) or where not in self.interfaces:
-            raise InputError(unknown("interface", where, self.interfaces))
-        at, nodes = self.interfaces[where], self.shape.nodes
-        x = nodes[at]
-        u = [csr(m[at]) for m in self.shape.moves((1, 2, 3))]
-        turn = [csr(m[at]) for m in self.shape.moves((4, 5, 6))]
-        spread = np.linalg.svd(x - x.mean(axis=0), compute_uv=False)
-        flat = len(spread) < 2 or spread[1] <= 1e-6 * max(spread[0], 1e-6 * float(np.ptp(nodes, axis=0).max()))
-        if not flat or any(t.nnz < len(at) for t in turn):
-            return Trace(x, np.ones(len(at)), (u[0], u[1], u[2]))
-        gyration = float((spread**2).sum() / len(at)) or float(np.ptp(nodes, axis=0).max() ** 2)
-        return Trace(x, np.ones(len(at)), (u[0], u[1], u[2]), (turn[0], turn[1], turn[2]), gyration)
+def nodes_trace(shape: NodeShape, interfaces: Mapping[str, np.ndarray], where: str | Patch) -> Trace:
+    """The nodes of an interface, all with the same weight; their rotations count where their places say too little."""
+    if isinstance(where, Patch) or where not in interfaces:
+        raise InputError(unknown("interface", where, interfaces))
+    at, size = interfaces[where], float(np.ptp(shape.nodes, axis=0).max())
+    x, weight = shape.nodes[at], np.ones(len(at))
+    u, turn = ([csr(m[at]) for m in shape.moves(components)] for components in ((1, 2, 3), (4, 5, 6)))
+    spread = np.linalg.svd(x - x.mean(axis=0), compute_uv=False)
+    flat = len(spread) < 2 or spread[1] <= 1e-6 * max(spread[0], 1e-6 * size)
+    if not flat or any(t.nnz < len(at) for t in turn):
+        return Trace(x, weight, (u[0], u[1], u[2]))
+    gyration = float((spread**2).sum() / len(at)) or size**2
+    return Trace(x, weight, (u[0], u[1], u[2]), (turn[0], turn[1], turn[2]), gyration)
 
 
 def rigid_motions_of_nodes(nodes: np.ndarray, dofs: np.ndarray) -> np.ndarray:

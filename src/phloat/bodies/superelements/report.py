@@ -11,12 +11,12 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.body import Body
-from phloat.bodies.continua.craig_bampton import Averaged, CraigBampton, Tied, craig_bampton_basis
-from phloat.bodies.continua.interfaces import Mean, Place, Rigid, interfaces
+from phloat.bodies.continua.craig_bampton import Averaged, Tied, fixed_interface_basis
+from phloat.bodies.continua.interfaces import Mean, Rigid, interfaces
+from phloat.bodies.continua.mesh_body import MeshBody
 from phloat.bodies.continua.reduced_shape import ReducedShape
 from phloat.bodies.superelements.checks import MOTIONS, rigid_mass
-from phloat.bodies.superelements.matrix_body import MatrixBody
-from phloat.errors import InputError
+from phloat.errors import InputError, whole_number
 from phloat.linear.analysis.modes import modes
 
 
@@ -65,24 +65,22 @@ class SuperelementReport:
 
 
 def report(
-    body: Body, exported: MatrixBody, mean: Collection[str], count: int, numbers: np.ndarray, masses: str
+    body: Body, exported: MeshBody, mean: Collection[str], count: int, numbers: np.ndarray, masses: str
 ) -> SuperelementReport:
     """The lowest `count` frequencies of both kinds, and the results of the checks."""
-    if count < 1:
-        raise InputError(f"count is {count}; ask for at least one frequency")
-    found = interfaces(exported, {n: _patch(n, mean) for n in exported.interfaces})
+    whole_number("count", count, 1)
+    found = interfaces(exported, {n: Mean(n) if n in mean else Rigid(n) for n in exported.parts})
     tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in found.items()}
     K, M, rigid = _with_rigid_interfaces(exported, [t for t in tied.values() if isinstance(t, Tied)])
-    coordinates = body.coordinates
-    few = min(count, coordinates)
-    full_free = craig_bampton_basis(K, M, {}, modes=min(few, K.shape[0] - 6), rigid=rigid).omega
-    full_held = _full_fixed_frequencies(exported, tied, count, coordinates)
+    few = min(count, body.coordinates)
+    full_free = fixed_interface_basis(K, M, {}, modes=min(few, K.shape[0] - 6), rigid=rigid).omega
+    full_held = fixed_interface_basis(exported.K, exported.M, tied, modes=few, rigid=exported.rigid).omega
     mass, centre, inertia = rigid_mass(exported.M, exported.rigid)
     own = modes(body.linear())
     w = own.vectors[:, own.rigid : own.rigid + count]  # (v_P, ω, η̇) of the listed modes, of unit mass
     return SuperelementReport(
         rows=exported.coordinates,
-        coordinates=coordinates,
+        coordinates=body.coordinates,
         free=_columns(full_free, own.elastic),
         held=_columns(full_held, _reduced_fixed_frequencies(body)),
         mass=mass,
@@ -94,7 +92,7 @@ def report(
     )
 
 
-def _unexplained(body: Body, exported: MatrixBody, w: np.ndarray) -> float:
+def _unexplained(body: Body, exported: MeshBody, w: np.ndarray) -> float:
     """1 − Σ_a (Φ_a q̇)ᵀ mass (Φ_a q̇) of motions of unit mass, the largest."""
     if not isinstance(body.shape, ReducedShape):
         raise InputError("this body is a part of a superelement; ask for the report of the whole")
@@ -104,11 +102,7 @@ def _unexplained(body: Body, exported: MatrixBody, w: np.ndarray) -> float:
     return float(np.abs(1.0 - explained).max(initial=0.0))
 
 
-def _patch(name: str, mean: Collection[str]) -> Place:
-    return Mean(name) if name in mean else Rigid(name)
-
-
-def _with_rigid_interfaces(exported: MatrixBody, ties: list[Tied]) -> tuple[Matrix, Matrix, np.ndarray]:
+def _with_rigid_interfaces(exported: MeshBody, ties: list[Tied]) -> tuple[Matrix, Matrix, np.ndarray]:
     """K, M and the rigid motions with the nodes of every rigid interface moving as one piece."""
     n = exported.coordinates
     bound = np.concatenate([np.zeros(0, dtype=int), *(t.coordinates for t in ties)])
@@ -122,15 +116,6 @@ def _with_rigid_interfaces(exported: MatrixBody, ties: list[Tied]) -> tuple[Matr
         rigid.append(la.lstsq(tie.R, exported.rigid[tie.coordinates])[0])
     T = csr(sp.hstack(pieces))
     return csr(T.T @ exported.K @ T), csr(T.T @ exported.M @ T), np.vstack(rigid)
-
-
-def _full_fixed_frequencies(
-    exported: MatrixBody, tied: dict[str, Tied | Averaged], count: int, most: int
-) -> np.ndarray:
-    basis: CraigBampton = craig_bampton_basis(
-        exported.K, exported.M, tied, modes=min(count, most), rigid=exported.rigid
-    )
-    return basis.omega
 
 
 def _reduced_fixed_frequencies(body: Body) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
@@ -19,6 +19,7 @@ from phloat.bodies.body import Body
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import MEAN_AXES, floating_body
 from phloat.bodies.continua.interfaces import Mean, Place, Rigid
+from phloat.bodies.continua.mesh_body import MeshBody
 from phloat.bodies.material import Damping, Rayleigh, require_damping
 from phloat.bodies.superelements.checks import (
     MOTIONS,
@@ -30,7 +31,13 @@ from phloat.bodies.superelements.checks import (
     rigid_mass,
     symmetric,
 )
-from phloat.bodies.superelements.matrix_body import MatrixBody, NodeShape, rigid_motions_of_nodes
+from phloat.bodies.superelements.matrix_body import (
+    NodeShape,
+    coordinates_at,
+    no_strains,
+    nodes_trace,
+    rigid_motions_of_nodes,
+)
 from phloat.bodies.superelements.matrix_files import Labelled, matched, matrix_names, read_matrix
 from phloat.bodies.superelements.report import SuperelementReport, report
 from phloat.errors import InputError, finite, mapping, port_name, positive, unknown
@@ -209,27 +216,28 @@ class Superelement:
         )
 
     @cached_property
-    def exported(self) -> MatrixBody:
+    def exported(self) -> MeshBody:
         """The body as its matrices say, after all checks."""
         M, K = symmetric("M", self.M)[0], symmetric("K", self.K)[0]
         require_positive_semidefinite("M", M)
         require_free_motions(rigid_forces(K, self.rigid, self.nodes.mean(axis=0)))
         rigid_mass(M, self.rigid)
         shape = NodeShape(self.nodes, self.dofs)
-        frame = self.frame or next(iter(self.interfaces), MEAN_AXES)
-        nodal = self.nodal
-        return MatrixBody(
-            self,
-            nodal.samples,
-            nodal.sections,
-            M,
-            K,
-            self._drag(),
-            self.damping,
-            self.rigid,
-            self.interfaces,
-            shape,
-            frame,
+        return MeshBody(
+            recipe=self,
+            samples=self.nodal.samples,
+            sections=self.nodal.sections,
+            M=M,
+            K=K,
+            make_strains=no_strains,
+            rigid=self.rigid,
+            kinds=np.array(["fixed", "u_x", "u_y", "u_z", "theta_x", "theta_y", "theta_z"])[self.dofs[:, 1]],
+            parts={name: coordinates_at(self.dofs, nodes) for name, nodes in self.interfaces.items()},
+            make_trace=partial(nodes_trace, shape, self.interfaces),
+            shape=shape,
+            damping=self.damping,
+            drag=self._drag(),
+            frame=self.frame or next(iter(self.interfaces), MEAN_AXES),
         )
 
     def _drag(self) -> Matrix | None:
