@@ -6,7 +6,7 @@ there is to the elements of Bogner, Fox and Schmit (bicubic, C¹), of Argyris (q
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -75,11 +75,6 @@ class Space:
         """The unknowns of w = a + b x + c y."""
         value = a + b * self.places[:, 0] + c * self.places[:, 1]
         return self.rows[:, 0] * value + b * self.rows[:, 1] + c * self.rows[:, 2]
-
-    def of(self, w: Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]) -> np.ndarray:
-        """The unknowns of a function given with its derivatives, w(x, y, i, j)."""
-        x, y = self.places.T
-        return sum(self.rows[:, d] * w(x, y, *DERIVATIVES[d]) for d in range(len(DERIVATIVES)))
 
 
 def _power(x: np.ndarray, p: np.ndarray, i: int) -> np.ndarray:
@@ -268,14 +263,6 @@ def vanishing_unknowns(
             unknowns = carried[vertex]
             out.append(unknowns[_touched(space.rows[unknowns], conditions)])
     return np.unique(np.concatenate(out)).astype(int)
-
-
-def moving_unknowns(space: Space, edges: np.ndarray, first: np.ndarray, *, turning: bool) -> np.ndarray:
-    """The unknowns that say how the edges move: values along them and, where the plate turns with them, slopes.
-
-    The second derivative across an edge is none of them: it is a moment.
-    """
-    return vanishing_unknowns(space, edges, first, value=True, slope=turning)
 
 
 def _by_vertex(space: Space) -> list[np.ndarray]:

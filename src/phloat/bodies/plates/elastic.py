@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, weighted
 from phloat.bodies.continua.mesh_body import Strains
+from phloat.bodies.plates.fields import PlateFields
 from phloat.bodies.plates.laminate import Through
-from phloat.bodies.plates.mindlin import PlateFields
 from phloat.bodies.plates.shape import fit_in_cells
 from phloat.fem.plate_cells import Points
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, weighted, zeros
 from phloat.bodies.continua.mesh_body import Strains
-from phloat.bodies.plates.fields import Kirchhoff
+from phloat.bodies.plates.fields import PlateFields
 from phloat.bodies.plates.laminate import Through
 from phloat.fem.plate_cells import EDGES, PlateCells, Points
 from phloat.fem.plate_space import Space
@@ -27,7 +27,7 @@ COMPLIANCE = 4  # rule of degree 6: moments squared times a compliance that vari
 class MixedStresses:
     """Moments of a plate; `turned` are the sides whose slope is held, where M_nn may act."""
 
-    fields: Kirchhoff
+    fields: PlateFields
     through: Callable[[np.ndarray], Through]
     turned: np.ndarray
 

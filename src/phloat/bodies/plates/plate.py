@@ -22,9 +22,9 @@ from phloat.bodies.inertia import Sections, rigid_sections
 from phloat.bodies.material import Damping, Material, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
 from phloat.bodies.plates.elastic import LocalStresses
-from phloat.bodies.plates.fields import Kirchhoff
+from phloat.bodies.plates.fields import PlateFields
 from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection, Ply, Thickness
-from phloat.bodies.plates.mindlin import Mindlin, PlateFields
+from phloat.bodies.plates.mindlin import Mindlin
 from phloat.bodies.plates.mixed import MixedStresses
 from phloat.bodies.plates.shape import ABOVE, PlateShape
 from phloat.errors import InputError, mapping, port_name, positive, unknown
@@ -255,15 +255,10 @@ def _theory(
 ) -> tuple[PlateFields, LocalStresses | MixedStresses]:
     """Fields and stresses of the plate's theory; corners are turned along sides that are held."""
     first, section = np.unique(np.concatenate(list(sides.values()))), plate.section
+    theory = Mindlin if elements == "mitc" else PlateFields
+    fields = theory(cells, elements, plate.with_membrane, first, plate.support == "hard")
     if elements == "hhj":
-        turned = np.union1d(sides["clamped"], sides["symmetric"])
-        deflection = Kirchhoff(cells, elements, False, first)
-        return deflection, MixedStresses(deflection, section.through, turned)
-    fields: PlateFields
-    if elements == "mitc":
-        fields = Mindlin(cells, plate.with_membrane, plate.support == "hard", first)
-    else:
-        fields = Kirchhoff(cells, elements, plate.with_membrane, first)
+        return fields, MixedStresses(fields, section.through, np.union1d(sides["clamped"], sides["symmetric"]))
     return fields, LocalStresses(fields, section.through, section.coupled, plate.stiffening)
 
 

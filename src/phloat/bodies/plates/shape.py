@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, weighted
+from phloat.bodies.plates.fields import PlateFields
 from phloat.bodies.plates.laminate import PlateSection
-from phloat.bodies.plates.mindlin import PlateFields
 from phloat.bodies.shape import Shape, in_turn
 from phloat.errors import InputError
 from phloat.fem.plate_cells import PlateCells, Points, plate_rule
