@@ -36,8 +36,15 @@ from phloat.bodies.continua.craig_bampton import (
 )
 from phloat.bodies.continua.interfaces import Interface, Mean, Place, Rigid, interfaces, mean_motion
 from phloat.bodies.continua.mesh_body import MeshBody
-from phloat.bodies.continua.parity import FLAT, by_parity, mirror_images
-from phloat.bodies.continua.reduced_shape import ReducedFields, ReducedShape, inverse_compliance, quadratic_strain_of
+from phloat.bodies.continua.reduced_shape import (
+    FLAT,
+    ReducedFields,
+    ReducedShape,
+    by_parity,
+    inverse_compliance,
+    mirror_images,
+    quadratic_strain_of,
+)
 from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import six_arrays
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic

@@ -21,12 +21,11 @@ from phloat.bodies.continua.mesh_body import MassSamples, Patch, Trace, disc_err
 from phloat.bodies.inertia import Sections, rigid_sections
 from phloat.bodies.material import Damping, Material, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
-from phloat.bodies.plates.elastic import LocalStresses
 from phloat.bodies.plates.fields import PlateFields
 from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection, Ply, Thickness
 from phloat.bodies.plates.mindlin import Mindlin
 from phloat.bodies.plates.mixed import MixedStresses
-from phloat.bodies.plates.shape import ABOVE, PlateShape
+from phloat.bodies.plates.shape import ABOVE, LocalStresses, PlateShape
 from phloat.errors import InputError, mapping, port_name, positive, unknown
 from phloat.fem.mesh import Mesh
 from phloat.fem.mesh_files import read_mesh
