@@ -55,8 +55,13 @@ def relative_mass(inertia: Inertia, ports: Mapping[str, Port], reference: str) -
         raise InputError(unknown("reference of damping (relative_to)", reference, [*ports, BODY]))
     port, M = ports[reference], inertia.at_rest()
     A = csr(np.vstack([port.Phi + skew(port.x) @ port.Psi, port.Psi]))
-    mixed = A.T @ M[:6, 6:]
-    return csr(M[6:, 6:] - mixed - mixed.T + A.T @ M[:6, :6] @ A)
+    return moving_mass(csr(M[6:, 6:]), csr(M[:6, 6:]), csr(M[:6, :6]), A)
+
+
+def moving_mass(M_ff: Matrix, M_rf: Matrix, M_rr: Matrix, A: Matrix) -> Matrix:
+    """M_rel of the motion beside a reference that moves by Aη̇."""
+    mixed = A.T @ M_rf
+    return csr(M_ff - mixed - mixed.T + A.T @ M_rr @ A)
 
 
 def _about_mean_motion(inertia: Inertia) -> Matrix:

@@ -196,20 +196,8 @@ def six_arrays(
 
 def rigid_inertia(mass: float, center: np.ndarray, inertia: np.ndarray) -> Inertia:
     """A rigid body: inertia about its mass centre, moved to P (Steiner)."""
-    empty = _empty()
-    none = tuple(tuple(empty for _ in range(3)) for _ in range(3))
-    J0 = about_origin(mass, center, inertia)
-    return Inertia(mass, mass * center, J0, np.zeros((3, 0)), np.zeros((3, 3, 0)), none, empty)
-
-
-@cache
-def _empty() -> Matrix:
-    return zeros(0, 0)
-
-
-def about_origin(mass: float, center: np.ndarray, inertia: np.ndarray) -> np.ndarray:
-    """J₀ from the inertia about the mass centre."""
-    return inertia + mass * skew(center).T @ skew(center)
+    empty, J0 = zeros(0, 0), inertia + mass * skew(center).T @ skew(center)
+    return Inertia(mass, mass * center, J0, np.zeros((3, 0)), np.zeros((3, 3, 0)), ((empty,) * 3,) * 3, empty)
 
 
 # --- plain arrays from here on ---------------------------------------------------------------------------------------

@@ -97,13 +97,9 @@ class Orthotropic:
             object.__setattr__(self, "axes", tuple(map(tuple, axes.tolist())))
         least = float(np.linalg.eigvalsh(self._scaled())[0])
         if least <= 1e-9:
-            E, (n12, n13, n23) = self.E, self.nu
-            raise InputError(
-                f"these moduli and Poisson's ratios gain energy from some strain: with E = {E}, |nu_12| must stay below "
-                f"{np.sqrt(E[0] / E[1]):.3g}, |nu_13| below {np.sqrt(E[0] / E[2]):.3g}, |nu_23| below "
-                f"{np.sqrt(E[1] / E[2]):.3g}, and all three small together; they are {n12:g}, {n13:g}, {n23:g} "
-                "(nu_12 goes with a pull along 1; nu_21 = nu_12 E_2 / E_1)"
-            )
+            E = self.E
+            most = ", ".join(f"{np.sqrt(E[a] / E[b]):.3g}" for a, b in ((0, 1), (0, 2), (1, 2)))
+            raise InputError(f"Poisson's ratios nu = {self.nu} gain energy; with E = {E} they must be below {most}")
 
     def _scaled(self) -> np.ndarray:
         """√E_i S_ij √E_j of the normal strains."""

@@ -21,8 +21,16 @@ class Outline(Protocol):
         ...
 
 
+class PositiveSides:
+    """Fields called a, b, c are positive lengths."""
+
+    def __post_init__(self) -> None:
+        for name in sorted(vars(self).keys() & {"a", "b", "c"}):
+            object.__setattr__(self, name, positive(f"side {name}", getattr(self, name)))
+
+
 @dataclass(frozen=True)
-class BoxOutline:
+class BoxOutline(PositiveSides):
     """0 ≤ x ≤ a, 0 ≤ y ≤ b, 0 ≤ z ≤ c; sides left, right (x), bottom, top (y), back, front (z)."""
 
     a: float
@@ -30,26 +38,18 @@ class BoxOutline:
     c: float
     cells: str = "hexahedron"
 
-    def __post_init__(self) -> None:
-        for name in "abc":
-            object.__setattr__(self, name, positive(f"side {name}", getattr(self, name)))
-
     def mesh(self, n: int | Sequence[int], order: int) -> Mesh:
         nx, ny, nz = _counts(n, (self.a, self.b, self.c))
         return shapes.box(self.a, self.b, self.c, nx, ny, nz, kind=self.cells, order=order)
 
 
 @dataclass(frozen=True)
-class RectangleOutline:
+class RectangleOutline(PositiveSides):
     """0 ≤ x ≤ a, 0 ≤ y ≤ b; sides left, right (x), bottom, top (y)."""
 
     a: float
     b: float
     cells: str = "quadrilateral"
-
-    def __post_init__(self) -> None:
-        for name in "ab":
-            object.__setattr__(self, name, positive(f"side {name}", getattr(self, name)))
 
     def mesh(self, n: int | Sequence[int], order: int) -> Mesh:
         nx, ny = _counts(n, (self.a, self.b))
@@ -124,15 +124,11 @@ def _counts(n: int | Sequence[int], lengths: Sequence[float]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class PlateRectangle:
+class PlateRectangle(PositiveSides):
     """0 ≤ x ≤ a, 0 ≤ y ≤ b, with sides left, right, bottom and top."""
 
     a: float
     b: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "a", positive("side a", self.a))
-        object.__setattr__(self, "b", positive("side b", self.b))
 
     def mesh(self, n: int | tuple[int, int], kind: str) -> Mesh:
         """n cells along the longer side and as many along the other as make them about square, at least 2; or (nx, ny)."""

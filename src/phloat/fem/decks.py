@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -313,7 +314,7 @@ class NodeTable(NamedTuple):
     sets: dict[str, list[int]]
 
 
-def read_nodes(path: str | Path) -> NodeTable:
+def read_nodes(path: str | PathLike[str]) -> NodeTable:
     """The nodes of a file."""
     path = Path(path)
     text = read_deck(path)

@@ -195,10 +195,8 @@ class Mesh:
         """The same mesh with corners only (1), or with middles of edges, faces and cells, straight where they are new (2)."""
         if order not in (1, 2):
             raise InputError(f"order is {order!r}; cells are of order 1 (straight) or 2 (may be curved)")
-        if order == self.order:
-            return self
-        if order == 1:
-            return self.corners_only()
+        if order == 1 or self.order == 2:
+            return self.corners_only() if order == 1 else self
         points, cells = _with_middles(self.kind, self.points, self.cells)
         return replace(self, points=points, cells=cells)
 

@@ -140,11 +140,8 @@ class PlateCells:
         """Of the candidates of each point the cell it lies deepest in, and how far outside it is there in sides of the cell."""
         each = np.repeat(np.arange(len(x)), candidates.shape[1])
         xi = self.local(candidates.ravel(), x[each])
-        if self.kind == "triangle":
-            gap = np.maximum(-xi.min(axis=1), xi.sum(axis=1) - 1.0)
-        else:
-            gap = np.maximum(-xi.min(axis=1), xi.max(axis=1) - 1.0)
-        gap = gap.reshape(candidates.shape)
+        beyond = xi.sum(axis=1) if self.kind == "triangle" else xi.max(axis=1)
+        gap = np.maximum(-xi.min(axis=1), beyond - 1.0).reshape(candidates.shape)
         best = gap.argmin(axis=1)
         return np.take_along_axis(candidates, best[:, None], 1)[:, 0], np.take_along_axis(gap, best[:, None], 1)[:, 0]
 
@@ -226,7 +223,3 @@ def _dunavant(degree: int) -> tuple[np.ndarray, np.ndarray]:
     x = np.concatenate([third, a, c, a, p, m, s, s, m, p])
     y = np.concatenate([third, c, a, a, s, s, m, p, p, m])
     return np.column_stack([x, y]), np.concatenate([centre, np.tile(w_3, 3), np.tile(w_6, 6)])
-
-
-def _place(x: np.ndarray) -> str:
-    return f"({x[0]:g}, {x[1]:g})"

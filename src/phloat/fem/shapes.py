@@ -25,7 +25,6 @@ def rectangle(a: float, b: float, nx: int, ny: int, kind: str = "triangle", orde
 
     Diagonals of triangles begin in the corners: for even nx and ny no triangle has two sides on the boundary.
     """
-    _choices(kind, PLANAR, order)
     a, b = positive("a", a), positive("b", b)
     flat = unit_square(whole_number("nx", nx, 1), whole_number("ny", ny, 1), order)
     return _of_kind(map_points(flat, lambda x, y: (a * x, b * y)), kind)
@@ -36,7 +35,6 @@ def box(a: float, b: float, c: float, nx: int, ny: int, nz: int, kind: str = "te
 
     Names: left x = 0, right x = a, bottom y = 0, top y = b, back z = 0, front z = c.
     """
-    _choices(kind, SOLID, order)
     flat = rectangle(a, b, nx, ny, "quadrilateral", order)
     return _of_kind(extrude(flat, positive("c", c), whole_number("nz", nz, 1)), kind)
 
@@ -46,7 +44,6 @@ def disc(radius: float, n: int, inner: float = 0.0, around: int = 24, kind: str 
 
     With an inner radius a ring, n blocks from its bore to its rim and `around` of them in a turn. Names: rim, bore.
     """
-    _choices(kind, PLANAR, order)
     return _of_kind(_round(positive("radius", radius), _inner(inner, radius), n, around, order), kind)
 
 
@@ -64,7 +61,6 @@ def tube(
 
     Names: left x = 0, right x = length, inner, outer. inner = 0 makes a full bar, n ≥ 2 blocks from its middle to its side.
     """
-    _choices(kind, SOLID, order)
     flat = _round(positive("outer", outer), _inner(inner, outer), n, around, order)
     flat = rename_boundaries(flat, {"rim": "outer", "bore": "inner"} if inner else {"rim": "outer"})
     upright = extrude(flat, positive("length", length), whole_number("nx", nx, 1), ("left", "right"))
@@ -79,7 +75,6 @@ def bracket(
     Names: A is the end of the leg along x (x = a), B of the leg along y (y = b). The inner corner is sharp: stresses there grow
     without bound as the mesh is refined.
     """
-    _choices(kind, SOLID, order)
     t, width, n = positive("thickness", thickness), positive("width", width), whole_number("n", n, 1)
     a, b = positive("a", a), positive("b", b)
     if min(a, b) <= t:
@@ -104,7 +99,6 @@ def link(
     n blocks through the wall around the bores, the others of like size. −thickness / 2 ≤ z ≤ thickness / 2.
     Names: bore A, bore B, and back and front, the flat sides (z below and above).
     """
-    _choices(kind, SOLID, order)
     length, width, height = positive("length", length), positive("width", width), positive("thickness", thickness)
     bore, n, half = positive("bore", bore), whole_number("n", n, 1), width / 2
     if bore >= half:
@@ -176,14 +170,11 @@ def _polar(radius: np.ndarray, angle: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _of_kind(blocks: Mesh, kind: str) -> Mesh:
-    return blocks if kind == blocks.kind else simplices(blocks)
-
-
-def _choices(kind: str, kinds: tuple[str, ...], order: int) -> None:
+    """Blocks, or simplices made of them."""
+    kinds = PLANAR if blocks.dimension == 2 else SOLID
     if kind not in kinds:
         raise InputError(unknown("kind of cells", kind, kinds))
-    if order not in (1, 2):
-        raise InputError(f"order is {order!r}; cells are of order 1 (straight) or 2 (may be curved)")
+    return blocks if kind == blocks.kind else simplices(blocks)
 
 
 def _inner(inner: float, outer: float) -> float:
@@ -205,6 +196,8 @@ def _even(count: float) -> int:
 
 def unit_square(nx: int, ny: int, order: int = 1) -> Mesh:
     """The unit square in nx × ny quadrilaterals; left x = 0, right x = 1, bottom y = 0, top y = 1."""
+    if order not in (1, 2):
+        raise InputError(f"order is {order!r}; cells are of order 1 (straight) or 2 (may be curved)")
     px, py = order * nx + 1, order * ny + 1
     y, x = np.meshgrid(np.linspace(0.0, 1.0, py), np.linspace(0.0, 1.0, px), indexing="ij")
     j, i = (order * g.ravel() for g in np.meshgrid(np.arange(ny), np.arange(nx), indexing="ij"))

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any
 
 from phloat.bodies.body import Body
 from phloat.bodies.construction import Construction
 from phloat.bodies.material import ModalDamping, Rayleigh
 from phloat.errors import InputError, whole_number
-
-
-class Divisible(Protocol):
-    """A beam that can be cut into equal pieces."""
-
-    def piece(self, k: int, of: int) -> Divisible:
-        """The k-th piece, counted from 0, as a beam."""
-        ...
-
-    def discretise(self, elements: int | Sequence[float]) -> Body: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +47,7 @@ class Split:
     knows, and is refused.
     """
 
-    beam: Divisible
+    beam: Any  # a `Beam`, which knows this class
     pieces: int
 
     def __post_init__(self) -> None:
@@ -69,7 +59,7 @@ class Split:
 
     def discretise(self, elements: int | Sequence[float]) -> Assembly:
         """Every piece with so many elements, or with elements between the given fractions 0 … 1 of its length."""
-        known: list[tuple[Divisible, Body]] = []  # equal pieces are one and the same body
+        known: list[tuple[Any, Body]] = []  # equal pieces are one and the same body
         bodies, construction = [], Construction(self).then("discretise", elements)
         for k in range(self.pieces):
             piece = self.beam.piece(k, self.pieces)

@@ -24,7 +24,7 @@ from phloat.bodies.continua.floating import floating_body
 from phloat.bodies.continua.interfaces import Place, interface, interfaces, rigid_shift
 from phloat.bodies.continua.mesh_body import MeshBody, Patch, Strains, Trace
 from phloat.bodies.continua.reduced_shape import ReducedShape
-from phloat.bodies.damping import BODY, GROUND
+from phloat.bodies.damping import BODY, GROUND, moving_mass
 from phloat.bodies.material import ModalDamping
 from phloat.bodies.shape import Selected, Shape, selection
 from phloat.errors import AccuracyError, InputError, unknown, whole_number
@@ -79,8 +79,7 @@ class Continuum(MeshBody):
             raise InputError(unknown("reference of damping (relative_to)", reference, [*self.ports, BODY, GROUND]))
         port = interface(self, reference, self.ports[reference])
         A = csr(rigid_shift(port.x) @ port.L)
-        mixed = A.T @ csr(heavy.T)
-        return csr(self.M - mixed - mixed.T + A.T @ csr(self.rigid.T @ heavy) @ A)
+        return moving_mass(self.M, csr(heavy.T), csr(self.rigid.T @ heavy), A)
 
     def trace(self, where: str | Patch) -> Trace:
         """A boundary, a region of cells or a disc as quadrature points."""

@@ -43,7 +43,6 @@ from phloat.bodies.continua.reduced_shape import (
     by_parity,
     inverse_compliance,
     mirror_images,
-    quadratic_strain_of,
 )
 from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import six_arrays
@@ -173,9 +172,7 @@ def _with_companions(
         even_left += [parity] * len(part)
     V, omega = np.hstack(blocks), np.concatenate(omegas)
     into = (V / omega).T @ force
-    moved = np.concatenate(
-        [np.arange(len(o)) + start for o, start in ((omega_even, 0), (omega_odd, len(omegas[0])))]
-    ).tolist()
+    moved = [*range(len(omega_even)), *range(len(omegas[0]), len(omegas[0]) + len(omega_odd))]
     return ReducedFields(
         V,
         omega,
@@ -192,8 +189,9 @@ def _straining_pairs(
 ) -> tuple[list[tuple[int, int]], np.ndarray, np.ndarray]:
     """Pairs of the softest fields that strain together, their strains s and stresses C⁻¹s in columns."""
     pairs = list(combinations_with_replacement(softest, 2))
-    s = np.column_stack([quadratic_strain_of(continuum, V[:, i], V[:, j]) for i, j in pairs]) if pairs else V[:0, :0]
-    tension = inverse_compliance(continuum.strains)(s) if pairs else s
+    pair = continuum.strains.pair if pairs else None
+    s = np.column_stack([pair(V[:, i], V[:, j]) for i, j in pairs]) if pair else V[:0, :0]
+    tension = inverse_compliance(continuum.strains) @ s if pairs else s
     energy = np.einsum("ek,ek->k", s, tension)
     felt = np.flatnonzero(energy > NOTHING * energy.max(initial=0.0))  # fields of a plane may strain nothing together
     return [pairs[p] for p in felt], s[:, felt], tension[:, felt]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +13,6 @@ from scipy.spatial import cKDTree
 from phloat.algebra.sparse import Matrix, block_inverse
 from phloat.bodies.continua.mesh_body import MeshBody, Strains
 from phloat.bodies.shape import DerivedShape, Shape
-from phloat.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,17 +33,11 @@ class ReducedFields:
     even_left: np.ndarray
 
 
-def quadratic_strain_of(continuum: MeshBody, v: np.ndarray, w: np.ndarray) -> np.ndarray:
-    assert continuum.strains.pair is not None
-    return continuum.strains.pair(v, w)
-
-
-def inverse_compliance(strains: Strains) -> Callable[[np.ndarray], np.ndarray]:
-    """C⁻¹ on columns."""
+def inverse_compliance(strains: Strains) -> Matrix:
+    """C⁻¹."""
     inverse = block_inverse(strains.C)
-    if inverse is None:
-        raise InputError("bodies whose stresses are not local to elements do not stiffen; use the conforming elements")
-    return lambda s: inverse @ s
+    assert inverse is not None  # bodies that float have stresses that are local to elements
+    return inverse
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +61,10 @@ class ReducedShape(DerivedShape):
         f, strains = self.fields, self.continuum.strains
         strain = (strains.D @ f.V) / f.omega
         if len(f.left):
-            s = np.column_stack([quadratic_strain_of(self.continuum, f.V[:, i], f.V[:, j]) for i, j in f.pairs])
+            assert strains.pair is not None
+            s = np.column_stack([strains.pair(f.V[:, i], f.V[:, j]) for i, j in f.pairs])
             strain = np.hstack([strain, (s - strain @ f.into) @ la.pinv(f.left)])
-        return inverse_compliance(strains)(strain)
+        return inverse_compliance(strains) @ strain
 
 
 # --- fields that are even in z (motion in the plane xy) or odd do not mix ---------------------------------------------

@@ -19,10 +19,10 @@ from phloat.bodies.continua.continuum import Continuum, require_mass
 from phloat.bodies.continua.interfaces import PORTS, Place, option
 from phloat.bodies.continua.mesh_body import MassSamples, Patch, Trace, disc_error
 from phloat.bodies.inertia import Sections, rigid_sections
-from phloat.bodies.material import Damping, Material, require_damping
+from phloat.bodies.material import Damping, Material, Orthotropic, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
 from phloat.bodies.plates.fields import PlateFields
-from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection, Ply, Thickness
+from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection, Thickness
 from phloat.bodies.plates.mindlin import Mindlin
 from phloat.bodies.plates.mixed import MixedStresses
 from phloat.bodies.plates.shape import ABOVE, LocalStresses, PlateShape
@@ -94,7 +94,7 @@ class Plate:
     """
 
     outline: Mesh | PlateRectangle | PlateDisc
-    material: Material | Ply | Laminate = field(metadata=describe("material, or a laminate"))
+    material: Material | Orthotropic | Laminate = field(metadata=describe("material, or a laminate"))
     thickness: Thickness | None = field(
         default=None, metadata=describe("a length, or a polynomial of x and y; a laminate has its own")
     )
@@ -193,11 +193,9 @@ class Plate:
             return self.outline
         if n is None:
             raise InputError("how many cells? discretise(16) makes 16 along the longer side")
-        rectangles = (
-            isinstance(self.outline, PlateRectangle) and self.theory == "kirchhoff" and self.elements in (None, "bfs")
-        )
         if isinstance(self.outline, PlateDisc):  # a support acts at the vertices, which are then on the circle
             return self.outline.mesh(n, "triangle", inscribed=self.supported is not None)
+        rectangles = self.theory == "kirchhoff" and self.elements in (None, "bfs")
         return self.outline.mesh(n, "quadrilateral" if rectangles else "triangle")
 
     def _elements(self, mesh: Mesh) -> str:
@@ -240,11 +238,14 @@ def _assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
         frame=plate.frame,
         ports=plate.ports,
         stiffening=plate.stiffening,
-        stretch=partial(_stretched, fields),
+        stretch=partial(fields.membrane.stretched, rest=fields.size - fields.membrane.size),
     )
     held = [fields.held(edges, way) for way, edges in sides.items() if len(edges)]
     held += [fields.membrane.along(_edges(cells, side, "held"), axes) for side, axes in plate.held.items()]
-    words = [f"{_side_names(getattr(plate, way))} {way}" for way in SIDES if getattr(plate, way)]
+    named = {
+        way: sides if isinstance(sides := getattr(plate, way), str) else " and ".join(sides or ()) for way in SIDES
+    }
+    words = [f"{sides} {way}" for way, sides in named.items() if sides]
     words += [f"{side} held along {axes}" for side, axes in plate.held.items()]
     return free.with_supports(np.unique(np.concatenate(held)), ", ".join(words)) if held else free
 
@@ -259,10 +260,6 @@ def _theory(
     if elements == "hhj":
         return fields, MixedStresses(fields, section.through, np.union1d(sides["clamped"], sides["symmetric"]))
     return fields, LocalStresses(fields, section.through, section.coupled, plate.stiffening)
-
-
-def _side_names(sides: Sides) -> str:
-    return sides if isinstance(sides, str) else " and ".join(sides or ())
 
 
 def _edges(cells: PlateCells, sides: Sides, way: str) -> np.ndarray:
@@ -325,8 +322,3 @@ def _regions(mesh: Mesh, cells: int) -> dict[str, np.ndarray]:
     """The cells of regions; quadrilaterals may have been halved, all first halves before all second ones."""
     halves = len(mesh.cells) * np.arange(cells // len(mesh.cells))
     return {name: (halves[:, None] + numbers).ravel() for name, numbers in mesh.regions.items()}
-
-
-def _stretched(fields: PlateFields, G: np.ndarray) -> np.ndarray:
-    """The coordinates of the field u = G x."""
-    return fields.membrane.stretched(G, len(fields.kinds) - fields.membrane.size)

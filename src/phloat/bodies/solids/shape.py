@@ -15,7 +15,7 @@ from phloat.bodies.shape import Shape
 from phloat.errors import InputError
 from phloat.fem.assembly import ElasticCells
 from phloat.fem.cells import FACET, Reference
-from phloat.fem.mesh import Mesh
+from phloat.fem.mesh import Mesh, point_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,11 +201,10 @@ class Locator:
         apart = np.linalg.norm(nearest - x, axis=1)
         size = float(np.linalg.norm(np.ptp(self.cells.points, axis=0)))
         if apart.min() > NEAR * size:
-            raise InputError(f"the point {_point_text(x)} is {apart.min():.3g} m outside the body")
-
-
-def _point_text(x: np.ndarray) -> str:
-    return f"({', '.join(f'{value:.6g}' for value in x)})"
+            near = point_text(nearest[apart.argmin()])
+            raise InputError(
+                f"the point {point_text(x)} is {apart.min():.3g} m outside the body, whose nearest is {near}"
+            )
 
 
 # --- discs on the surface --------------------------------------------------------------------------------------------
