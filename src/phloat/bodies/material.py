@@ -99,7 +99,7 @@ class Orthotropic:
         if least <= 1e-9:
             E = self.E
             most = ", ".join(f"{np.sqrt(E[a] / E[b]):.3g}" for a, b in ((0, 1), (0, 2), (1, 2)))
-            raise InputError(f"Poisson's ratios nu = {self.nu} gain energy; with E = {E} they must be below {most}")
+            raise InputError(f"nu_12, nu_13, nu_23 = {self.nu} gain energy; with E = {E} they must be below {most}")
 
     def _scaled(self) -> np.ndarray:
         """√E_i S_ij √E_j of the normal strains."""

@@ -27,6 +27,9 @@ from phloat.errors import InputError, JumpsWarning, finite_row, mapping, port_na
 from phloat.fem.interval import gauss, slope
 
 THEORIES = ("euler-bernoulli", "rayleigh", "timoshenko")
+JAGGED = (
+    "section or material of a beam of {:g} m jump at more than {} places, and elements are not cut there; smooth them"
+)
 STIFFNESSES = {"N": "EA", "T": "GJ", "M_y": "EI_y", "M_z": "EI", "Q_y": "kGA", "Q_z": "kGA"}  # of each resultant
 
 
@@ -194,7 +197,7 @@ class Beam:
             seen = np.unique(np.concatenate([inside, gauss(nodes)[0]]))
             found = jumps(lambda s: _followed(self.numbers(self.length * s)), seen)
             if found is None:
-                warnings.warn(JumpsWarning(_jagged(self)), stacklevel=3)
+                warnings.warn(JumpsWarning(JAGGED.format(self.length, MOST_JUMPS)), stacklevel=3)
             places += [] if found is None else found.tolist()
         return places
 
@@ -275,10 +278,9 @@ def _elastic(beam: Beam, fields: BeamFields, keep: np.ndarray) -> Elastic:
         stiffness = _coupled(stiffness, stresses, csr(test.T @ weighted(test, -w * number["EI_yz"])))
     S_inverse, unit = block_inverse(stiffness), diagonal(N)
     assert S_inverse is not None
-    compliance, gradient = csr(unit @ S_inverse @ unit), csr(sp.vstack(D))
     return Elastic(
-        C=compliance,
-        D=gradient,
+        C=csr(unit @ S_inverse @ unit),
+        D=csr(sp.vstack(D)),
         Q=_membrane(fields, x, w, radius(number), keep) if beam.stiffening else no_quadratic(),
         drag=zeros(len(keep), len(keep)),
         stresses=stresses,
@@ -364,17 +366,10 @@ def _stations(function: Callable[[float], Any]) -> list[float] | None:
     return None
 
 
-def _jagged(beam: Beam) -> str:
-    return (
-        f"section or material of a beam of {beam.length:g} m jump at more than {MOST_JUMPS} places: elements are not cut "
-        "there, and converge with order 1 only; give a smooth function, or the numbers of its mean"
-    )
-
-
 def _fractions(elements: int | Sequence[float]) -> np.ndarray:
     if np.ndim(elements) == 0:
         return np.linspace(0.0, 1.0, whole_number("elements", elements, 1) + 1)
-    s = finite_row("node fractions", elements)
+    s = finite_row("elements, node fractions,", elements)
     if len(s) < 2 or s[0] != 0.0 or s[-1] != 1.0 or not (np.diff(s) > 0).all():
         raise InputError(f"node fractions must rise from 0 to 1; they are {elements!r}")
     return s

@@ -249,7 +249,9 @@ def free_coordinates(fields: BeamFields, frame: str | Frame | None, length: floa
                 held.append(fields.index(name, nearest))
     left = 6 - int(np.linalg.matrix_rank(np.array(rigid) / np.array([1, 1, 1, length, length, length]))) if rigid else 6
     if left:
-        raise InputError(f"the frame {dict(frame)} leaves {left} rigid motions; use {', '.join(FRAMES)}, or hold more")
+        raise InputError(
+            f"the frame {dict(frame)} leaves {left} of 6 rigid motions; hold more, or use {', '.join(FRAMES)}"
+        )
     if len(rigid) > 6:
         raise InputError(f"the frame holds {len(rigid)} conditions, but only 6 rigid motions can be taken out")
     return np.setdiff1d(np.arange(fields.layout.size), held)

@@ -17,8 +17,8 @@ import scipy.sparse as sp
 
 from phloat.algebra.eigen import lowest
 from phloat.algebra.layout import Layout, joined_layouts
-from phloat.algebra.sparse import Matrix, csr, stacked, zeros
-from phloat.bodies.body import Body
+from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.bodies.body import Body, elastic_system
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import floating_body
 from phloat.bodies.continua.interfaces import Place, interface, interfaces, rigid_shift
@@ -189,22 +189,23 @@ class Continuum(MeshBody):
         return self._opened(())
 
     def _opened(self, boundary: Sequence[str]) -> LinearPHDAE:
-        n, (C, D, *_) = self.coordinates, self.strains
+        C, D, *_ = self.strains
         if isinstance(boundary, str):
             raise InputError(f"boundary is {boundary!r}; write a tuple of names: ({boundary!r},)")
-        twists = {name: found.L for name, found in interfaces(self, self.ports).items()}
-        B, ports = open_ports(n, twists, {name: self.on(name) for name in boundary})
-        places = self.shape.places()
-        motion = sp.hstack([self.shape.displacement(places), zeros(3 * len(places), C.shape[0])])
-        return LinearPHDAE(
-            E=stacked([[self.M, None], [None, C]]),
-            J=stacked([[zeros(n, n), -D.T], [D, zeros(C.shape[0], C.shape[0])]]),
-            R=stacked([[self.R_d, None], [None, zeros(*C.shape)]]),
-            B=sp.vstack([B, zeros(C.shape[0], ports.size)]),
-            rows=Layout({"v": (n,), "sigma": (C.shape[0],)}, "row"),
-            ports=ports,
-            split=n,
-            fields={"body": Field(self.shape.points(places), csr(motion), self.facets)},
+        whole, places = sp.eye_array(self.coordinates, format="csc"), self.shape.places()
+        columns = [
+            {name: csr(found.L.T) for name, found in interfaces(self, self.ports).items()},
+            {name: csr(whole[:, self.on(name)]) for name in boundary},
+        ]
+        return elastic_system(
+            M=self.M,
+            C=C,
+            D=D,
+            R=self.R_d,
+            B=csr(sp.hstack([zeros(self.coordinates, 0), *(b for some in columns for b in some.values())])),
+            velocities=Layout({"v": (self.coordinates,)}),
+            ports=joined_layouts([Layout({n: (b.shape[1],) for n, b in some.items()}) for some in columns], "port"),
+            field=Field(self.shape.points(places), self.shape.displacement(places), self.facets),
         )
 
     @property
@@ -234,29 +235,6 @@ def require_mass(found: float, expected: float | None) -> None:
     raise InputError(f"this body weighs {found:.4g} kg, {ratio:.3g} times the mass of {expected:.4g} kg given{hint}")
 
 
-# --- open ports ------------------------------------------------------------------------------------------------------
-#
-# Open ports of bodies on meshes: of patches and points by their mean motion, of boundaries by all of their coordinates.
-
-
-def open_ports(
-    coordinates: int, twists: Mapping[str, Matrix], boundaries: Mapping[str, np.ndarray]
-) -> tuple[Matrix, Layout]:
-    """B on the velocities, and the names of its columns.
-
-    A port with a mean twist (v, ω) = L q̇ takes the wrench (f, τ) at its centre. A boundary, by its coordinates, takes a force on
-    each of them and gives their velocities.
-    """
-    whole = sp.eye_array(coordinates, format="csc")
-    columns = [
-        {name: csr(L.T) for name, L in twists.items()},
-        {name: csr(whole[:, on]) for name, on in boundaries.items()},
-    ]
-    blocks = [b for some in columns for b in some.values()]
-    layouts = [Layout({name: (b.shape[1],) for name, b in some.items()}) for some in columns]
-    return csr(sp.hstack([zeros(coordinates, 0), *blocks])), joined_layouts(layouts, "port")
-
-
 # --- the mesh behind a body ---------------------------------------------------------------------------------------------
 
 
@@ -281,8 +259,6 @@ def innermost(shape: Shape) -> Shape:
 
 def _continuum(body: Body) -> Continuum | None:
     shape = body.shape
-    while not isinstance(shape, ReducedShape):
-        if not hasattr(shape, "shape"):
-            return None
+    while not isinstance(shape, ReducedShape) and hasattr(shape, "shape"):
         shape = shape.shape
-    return shape.continuum if isinstance(shape.continuum, Continuum) else None
+    return shape.continuum if isinstance(shape, ReducedShape) and isinstance(shape.continuum, Continuum) else None

@@ -26,6 +26,7 @@ from phloat.errors import InputError, finite, mapping, port_name
 UNDETERMINED = 1e-9  # of the largest: below this a rotation of a patch is not one
 PORTS = "{name: boundary, Mean(boundary), Patch(at, radius) or point}"
 THIN = 1e-15  # the same where the material of the patch knows its own turn: of (thickness / length)²
+UNTIED = (np.zeros(0, dtype=int), np.zeros((0, 6)))  # no coordinates, and their rigid motion
 IN_PLANE = [0, 1, 5]  # what a sheet can do of (v, ω)
 
 
@@ -105,22 +106,18 @@ def interface(continuum: MeshBody, name: str, patch: Place) -> Interface:
         return Interface(x, _by_ties(L, tied, rigid), tied, rigid)
     if isinstance(patch, Mean):
         x, L = mean_motion(continuum.trace(patch.boundary), f"port {name!r} on {patch.boundary!r}")
-        return Interface(x, L, *_untied())
+        return Interface(x, L, *UNTIED)
     if isinstance(patch, Patch):
         at = np.array(patch.at)
-        x, L = mean_motion(_disc(continuum, name, patch), f"port {name!r}")
-        return Interface(at, csr(csr(rigid_shift(x - at)) @ L), *_untied())
+        try:
+            x, L = mean_motion(continuum.trace(patch), f"port {name!r}")
+        except InputError as error:
+            raise InputError(f"port {name!r}: {error}") from None
+        return Interface(at, csr(csr(rigid_shift(x - at)) @ L), *UNTIED)
     x = finite(f"port {name!r}, which names no boundary,", patch, (3,))
     places = x[None, :]
     L = csr(sp.vstack([continuum.shape.displacement(places), continuum.shape.rotation(places)]))
-    return Interface(x, L, *_untied())
-
-
-def _disc(continuum: MeshBody, name: str, patch: Patch) -> Trace:
-    try:
-        return continuum.trace(patch)
-    except InputError as error:
-        raise InputError(f"port {name!r}: {error}") from None
+    return Interface(x, L, *UNTIED)
 
 
 def _by_ties(L: Matrix, tied: np.ndarray, rigid: np.ndarray) -> Matrix:
@@ -128,10 +125,6 @@ def _by_ties(L: Matrix, tied: np.ndarray, rigid: np.ndarray) -> Matrix:
     mine = csr(L[:, tied])
     entries = csr(la.pinv(mine @ rigid) @ mine).tocoo()
     return csr(sp.coo_array((entries.data, (entries.row, tied[entries.col])), shape=L.shape))
-
-
-def _untied() -> tuple[np.ndarray, np.ndarray]:
-    return np.zeros(0, dtype=int), np.zeros((0, 6))
 
 
 def rigid_shift(x: np.ndarray) -> np.ndarray:

@@ -50,6 +50,7 @@ def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickne
     for part in parts:
         density[part.cells] = part.rho
     mass = cells.mass(density * at_mass)
+    of = [csr(sp.eye_array(d * count, format="csr")[axis::d]) for axis in range(d)]  # u_a of every node
     names = tuple(f"sigma_{AXES[a]}{AXES[b]}" for a, b in VOIGT[d])
     return Continuum(
         recipe=recipe,
@@ -57,11 +58,7 @@ def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickne
         samples=MassSamples(
             x=mesh.points,
             mass=mass,
-            Phi=(
-                _of_axis(count, d, 0),
-                _of_axis(count, d, 1),
-                _of_axis(count, d, 2) if d == 3 else zeros(count, 2 * count),
-            ),
+            Phi=(of[0], of[1], of[2] if d == 3 else zeros(count, 2 * count)),
             weight=cells.volumes(),
         ),
         sections=None,
@@ -70,7 +67,7 @@ def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickne
         make_strains=partial(_strains, cells, parts, cells.stress_weights * at_stress, names, recipe.stiffening),
         rigid=_rigid(mesh.points, d),
         kinds=np.tile([f"u_{a}" for a in AXES[:d]], count),
-        parts={name: _coordinates(mesh.node_numbers(name), d) for name in mesh.boundaries},
+        parts={name: (d * mesh.node_numbers(name)[:, None] + np.arange(d)).ravel() for name in mesh.boundaries},
         make_trace=partial(_trace, mesh, cells),
         shape=MeshShape(mesh.points, cells, names, _stress_maps(parts, len(cells.nodes))),
         damping=recipe.damping,
@@ -88,16 +85,6 @@ def _stress_maps(parts: Sequence[MaterialPart], count: int) -> np.ndarray | None
             return None
         out[part.cells] = part.whole
     return out
-
-
-def _of_axis(count: int, d: int, axis: int) -> Matrix:
-    """u_a of every node, per coordinates (node, axis)."""
-    node = np.arange(count)
-    return csr(sp.csr_array((np.ones(count), d * node + axis, np.arange(count + 1)), shape=(count, d * count)))
-
-
-def _coordinates(nodes: np.ndarray, d: int) -> np.ndarray:
-    return (d * nodes[:, None] + np.arange(d)).ravel()
 
 
 def _rigid(x: np.ndarray, d: int) -> np.ndarray:
