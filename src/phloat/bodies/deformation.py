@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial.transform import Rotation
 
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.beams.beam import Beam, radius
@@ -226,7 +227,11 @@ class BeamWatch:
         m = resultant[..., 1:] + np.stack([self.winding * N, 0.0 * N, 0.0 * N], axis=-1)
         slope = np.stack([0.0 * N, psi[..., 2], -psi[..., 1]], axis=-1)
         stiff = 1.0 if self.stiffening else 0.0
-        stretch, R, e_x = N * self.compliance[:, 0, 0], rotations_of(psi), np.array([1.0, 0.0, 0.0])
+        stretch, R, e_x = (
+            N * self.compliance[:, 0, 0],
+            Rotation.from_rotvec(psi.reshape(-1, 3)).as_matrix().reshape(*psi.shape, 3),
+            np.array([1.0, 0.0, 0.0]),
+        )
         exact = (1.0 + stretch)[..., None] * R[..., 0]
         modelled = slope + (1.0 + stretch - 0.5 * stiff * (slope**2).sum(axis=-1))[..., None] * e_x
         n = self._forces(N, m, stiff * slope)
@@ -314,15 +319,6 @@ def _ends(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     size = np.linalg.norm(m, axis=-1)
     ends = size[:, [0, -1]]
     return ends[:, 0] >= ends[:, 1], ends.max(axis=1) < HINGED * size.max(axis=1)
-
-
-def rotations_of(psi: np.ndarray) -> np.ndarray:
-    """exp([ψ]×), (…, 3, 3)."""
-    angle = np.linalg.norm(psi, axis=-1)[..., None, None]
-    S = np.zeros((*psi.shape, 3))
-    S[..., 0, 1], S[..., 0, 2], S[..., 1, 2] = -psi[..., 2], psi[..., 1], -psi[..., 0]
-    S = S - np.swapaxes(S, -1, -2)
-    return np.eye(3) + np.sinc(angle / np.pi) * S + 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * (S @ S)
 
 
 def beam_watch(body: Body, beam: Beam) -> BeamWatch:

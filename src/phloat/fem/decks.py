@@ -138,10 +138,8 @@ class Card(NamedTuple):
 
     def whole(self, k: int, what: str, default: int | None = None) -> int:
         text = self.field(k)
-        if not text and default is not None:
-            return default
         try:
-            return int(text)
+            return default if not text and default is not None else int(text)
         except ValueError:
             raise InputError(f"line {self.line}: {what} of {self.name} is {text!r}, no whole number") from None
 

@@ -87,20 +87,13 @@ class Mesh:
     def _facets(self) -> tuple[np.ndarray, np.ndarray]:
         """Keys of all facets of all cells, sorted, and where they come from: facet number k + (facets of a cell) · cell."""
         corners = self.cells[:, np.array(cell.FACETS[self.kind])]
-        keys = self._keys(corners.reshape(-1, corners.shape[-1]))
+        keys = _keys(corners.reshape(-1, corners.shape[-1]), len(self.points))
         origin = np.argsort(keys, kind="stable")
         return keys[origin], origin
 
-    def _keys(self, facets: np.ndarray) -> np.ndarray:
-        """One number a facet, from its (three) smallest nodes: two facets of one mesh share at most an edge."""
-        key = np.zeros(len(facets), dtype=np.int64)
-        for node in np.sort(facets, axis=1)[:, :3].T:
-            key = key * len(self.points) + node
-        return key
-
     def _sides(self, name: str, facets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         keys, origin = self._facets
-        wanted = self._keys(facets)
+        wanted = _keys(facets, len(self.points))
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         if (strange := keys[at] != wanted).any():
             first = ", ".join(str(tuple(map(int, f))) for f in facets[strange][:3])
@@ -157,19 +150,13 @@ class Mesh:
 
     def with_boundary(self, name: str, where: Callable[[np.ndarray], np.ndarray] | np.ndarray) -> Mesh:
         """The same mesh with one more boundary: the facets all of whose corners are where(points) says, or a mask of `facets`."""
-        if callable(where):
-            mask = np.asarray(where(self.points))
-            if mask.shape != (len(self.points),) or mask.dtype != bool:
-                raise InputError(
-                    f"where(points) of boundary {name!r} gave {mask.shape} of {mask.dtype}; give one bool each"
-                )
-            chosen = mask[self.facets].all(axis=1)
-        else:
-            chosen = np.asarray(where)
-            if chosen.shape != (len(self.facets),) or chosen.dtype != bool:
-                raise InputError(
-                    f"where of boundary {name!r} has shape {chosen.shape} of {chosen.dtype}; give one bool each"
-                )
+        mask = np.asarray(where(self.points) if callable(where) else where)
+        size = len(self.points if callable(where) else self.facets)
+        if mask.shape != (size,) or mask.dtype != bool:
+            raise InputError(
+                f"where of boundary {name!r} is {mask.shape} of {mask.dtype}; give {size} times True or False"
+            )
+        chosen = mask[self.facets].all(axis=1) if callable(where) else mask
         if not chosen.any():
             low, high = self.points.min(axis=0), self.points.max(axis=0)
             raise InputError(f"boundary {name!r} is empty; points go from {point_text(low)} to {point_text(high)}")
@@ -221,6 +208,14 @@ class Mesh:
         return replace(self, points=self.points[kept], cells=number[self.cells], boundaries=boundaries)
 
 
+def _keys(facets: np.ndarray, points: int) -> np.ndarray:
+    """One number a facet, from its (three) smallest nodes: two facets of one mesh share at most an edge."""
+    key = np.zeros(len(facets), dtype=np.int64)
+    for node in np.sort(facets, axis=1)[:, :3].T:
+        key = key * points + node
+    return key
+
+
 def _with_middles(kind: str, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Points and cells of order 2: first the corners, then the middles, those shared by several cells once."""
     all_points, columns, count = [points], [cells], len(points)
@@ -229,10 +224,7 @@ def _with_middles(kind: str, points: np.ndarray, cells: np.ndarray) -> tuple[np.
         groups.setdefault(len(corners), []).append(corners)  # of edges, of faces, of the cell
     for width, group in groups.items():
         nodes = np.sort(cells[:, np.array(group)], axis=2).reshape(-1, width)
-        key = np.zeros(len(nodes), dtype=np.int64)
-        for node in nodes[:, :3].T:
-            key = key * len(points) + node
-        _, first, number = np.unique(key, return_index=True, return_inverse=True)
+        _, first, number = np.unique(_keys(nodes, len(points)), return_index=True, return_inverse=True)
         all_points.append(points[nodes[first]].mean(axis=1))
         columns.append(count + number.reshape(len(cells), -1))
         count += len(first)

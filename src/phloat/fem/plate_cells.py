@@ -7,8 +7,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
+from phloat.algebra.sparse import Matrix, csr
 from phloat.errors import InputError
 from phloat.fem.cells import rule
 from phloat.fem.mesh import Mesh
@@ -144,6 +146,12 @@ class PlateCells:
         gap = np.maximum(-xi.min(axis=1), beyond - 1.0).reshape(candidates.shape)
         best = gap.argmin(axis=1)
         return np.take_along_axis(candidates, best[:, None], 1)[:, 0], np.take_along_axis(gap, best[:, None], 1)[:, 0]
+
+
+def cell_rows(values: np.ndarray, columns: np.ndarray, size: int) -> Matrix:
+    """A sparse matrix by the values and columns of each of its rows, those of the cell of a point: (points, k) both."""
+    count, k = columns.shape
+    return csr(sp.csr_array((values.ravel(), columns.ravel(), k * np.arange(count + 1)), shape=(count, size)))
 
 
 def cells_of(mesh: Mesh, kind: str) -> PlateCells:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, stacked, weighted
 from phloat.bodies.plates.fields import PlateFields, Three, pad_columns
-from phloat.fem.plate_cells import ALIGNED, EDGES, PlateCells, Points
+from phloat.fem.plate_cells import ALIGNED, EDGES, PlateCells, Points, cell_rows
 from phloat.fem.plate_space import Space, lagrange_space, vanishing_unknowns, vertex_tangents
 
 SHARE = 1e-6  # of a unit vector: a part this small is none
@@ -155,7 +155,7 @@ class Bubbled:
             inverse = np.linalg.inv(cells.jacobians)[cell]  # rows: gradients of ξ
             slopes = np.column_stack([b * c - a * b, a * c - a * b])
             value = 27.0 * np.einsum("pi,pi->p", slopes, inverse[:, :, derivative.index(1)])
-        bubbles = sp.csr_array((value, cell, np.arange(len(cell) + 1)), shape=(len(cell), len(cells.corners)))
+        bubbles = cell_rows(value, cell[:, None], len(cells.corners))
         return csr(sp.hstack([self.space.at(points, derivative), bubbles]))
 
 
@@ -218,7 +218,6 @@ class Reduction:
     def at(self, points: Points) -> list[list[Matrix]]:
         """Π β at points: components x, y, each per unknown of β_x and of β_y."""
         values = np.einsum("pik,pkj->ipj", self._basis(points.cell, points.x), self.coefficients[points.cell])
-        column = (ALL * points.cell[:, None] + np.arange(ALL)).ravel()
-        start, shape = ALL * np.arange(len(points.cell) + 1), (len(points.cell), ALL * len(self.cells.corners))
-        rows = [csr(sp.csr_array((v.ravel(), column, start), shape=shape)) for v in values]
+        column = ALL * points.cell[:, None] + np.arange(ALL)
+        rows = [cell_rows(v, column, ALL * len(self.cells.corners)) for v in values]
         return [[csr(row @ unknown) for unknown in self._unknowns] for row in rows]

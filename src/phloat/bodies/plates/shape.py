@@ -19,7 +19,7 @@ from phloat.bodies.plates.fields import PlateFields
 from phloat.bodies.plates.laminate import PlateSection, Through
 from phloat.bodies.shape import Shape, in_turn
 from phloat.errors import InputError
-from phloat.fem.plate_cells import PlateCells, Points, plate_rule
+from phloat.fem.plate_cells import PlateCells, Points, cell_rows, plate_rule
 
 RESULTANTS = ("N_xx", "N_yy", "N_xy", "M_xx", "M_yy", "M_xy", "Q_x", "Q_y")
 ABOVE = 1e-6  # of the thickness: how far a point may lie off the faces
@@ -112,9 +112,7 @@ def fit_in_cells(cells: PlateCells, points: int, at: Points) -> Matrix:
         exponents = [(i, j) for i in range(points) for j in range(points)]
     p = np.array(exponents)
     values = _powers(cells.local(at.cell, at.x), p) @ np.linalg.pinv(_powers(xi, p))
-    column = each * at.cell[:, None] + np.arange(each)
-    shape = (len(at.cell), each * len(cells.corners))
-    return csr(sp.csr_array((values.ravel(), column.ravel(), each * np.arange(len(at.cell) + 1)), shape=shape))
+    return cell_rows(values, each * at.cell[:, None] + np.arange(each), each * len(cells.corners))
 
 
 def _powers(xi: np.ndarray, p: np.ndarray) -> np.ndarray:
