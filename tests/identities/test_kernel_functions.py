@@ -10,14 +10,13 @@ import pytest
 from bodies_zoo import bodies
 
 from phloat.algebra import cross
-from phloat.bodies import inertia, strain
+from phloat.bodies import inertia
 from phloat.joints import port_state
 from phloat.motion.kernel import step
 from phloat.motion.kernel.machine import dense as small, inverse
 
 FUNCTIONS = [
     (inertia, ["first_moments", "rotary_inertia", "coupling", "mass_matrix", "whirl", "gyration", "kinetic_gradient"]),
-    (strain, ["strain_gradient"]),
     (port_state, ["bent"]),
 ]
 
@@ -43,7 +42,7 @@ def arguments() -> dict[str, tuple]:
     eta, v, w = 0.1 * rng.normal(size=body.coordinates), rng.normal(size=3), rng.normal(size=3)
     Y = inertia.first_moments(I.X, I.W, eta)
     whirl = inertia.whirl(I.W, eta)
-    d0, Q = np.array([0.0, 0.6, 0.8]), body.elastic.Q
+    d0 = np.array([0.0, 0.6, 0.8])
     return {
         "first_moments": (I.X, I.W, eta),
         "rotary_inertia": (I.E0, I.X, Y, eta),
@@ -52,7 +51,6 @@ def arguments() -> dict[str, tuple]:
         "whirl": (I.W, eta),
         "gyration": (I.S, Y, whirl, v, w),
         "kinetic_gradient": (I.S, Y, whirl, v, w),
-        "strain_gradient": (body.elastic.D.toarray(), Q.strain, Q.row, Q.column, Q.value, eta),
         "bent": (v, d0),
     }
 

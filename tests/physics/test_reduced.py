@@ -11,7 +11,6 @@ import phloat as ph
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import csr
 from phloat.bodies.bases import Basis, families
-from phloat.bodies.strain import strain_gradient
 
 SLENDER = ph.Beam(1.0, ph.Rectangle(0.01, 0.002), steel)
 EI = steel.E * 0.01 * 0.002**3 / 12
@@ -20,10 +19,10 @@ EI = steel.E * 0.01 * 0.002**3 / 12
 def bent(body: ph.Body, load: np.ndarray) -> np.ndarray:
     """η with (∂ε/∂η)ᵀσ = load, by Newton."""
     el, eta = body.elastic, np.zeros(body.coordinates)
-    C_inverse, D, Q = el.C_inverse.toarray(), el.D.toarray(), el.Q
+    C_inverse, Q = el.C_inverse.toarray(), el.Q
     for part in (0.25, 0.5, 0.75, 1.0):
         for _ in range(40):
-            B = strain_gradient(D, Q.strain, Q.row, Q.column, Q.value, eta)
+            B = el.gradient(eta)
             sigma = el.stress(eta)
             tangent = B.T @ C_inverse @ B
             np.add.at(tangent, (Q.row, Q.column), Q.value * sigma[Q.strain])

@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 import phloat as ph
-from phloat.bodies.beams.deformation_error import beam_watch
+from phloat.bodies.deformation import beam_watch
 from phloat.bodies.variation import fast_maker
 from phloat.view.surfaces import section_outline
 

@@ -25,7 +25,7 @@ from phloat.algebra.elimination import CANCELLED, free_motions, signed_factor
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, dependencies, largest, row_lengths, stacked, weighted, zeros
 from phloat.analysis.tangent import SmallMotion, small_motion
-from phloat.bodies.continua.facets import facets_of
+from phloat.bodies.continua.continuum import facets_of
 from phloat.errors import InputError, JointError, RedundancyWarning, finite
 from phloat.linear.form.phdae import Field, LinearPHDAE
 from phloat.motion.deformation import warn_of_frequencies

@@ -17,7 +17,7 @@ import scipy.sparse.linalg as spla
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, stacked
 from phloat.bodies.strain import Elastic
-from phloat.errors import AccuracyError, InputError
+from phloat.errors import AccuracyError, InputError, whole_number
 from phloat.linear.reduction.basis import Basis, orthonormal
 
 FAINT = 1e-9  # of a given field, or of the strain of a pair: a part that is round-off
@@ -87,8 +87,7 @@ def _side_by_side(blocks: list[tuple[np.ndarray, np.ndarray]], rows: int) -> Mat
 def _require_counts(parts: dict[str, BeamFamily], modes: int | None, axial: int, torsion: int) -> int:
     """`modes` as an int. Raises InputError if a count is not a whole number or there are fewer coordinates."""
     for name, value, least in (("modes", modes, 1), ("axial", axial, 0), ("torsion", torsion, 0)):
-        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-            raise InputError(f"{name} is {value!r}; it must be a whole number, {least} or more")
+        whole_number(name, value, least)
     bending = {
         name: part.size // len(name.split(AND)) for name, part in parts.items() if set(name.split(AND)) & set(BENDING)
     }
@@ -97,10 +96,7 @@ def _require_counts(parts: dict[str, BeamFamily], modes: int | None, axial: int,
     few = min(bending, key=lambda name: bending[name])
     count = int(modes or 0)
     if count > bending[few]:
-        raise InputError(
-            f"modes is {modes}, but {few} this body has only {bending[few]} coordinates; ask for fewer modes or give it "
-            "more elements"
-        )
+        raise InputError(f"modes is {modes}, but {few} it has {bending[few]} coordinates; use more elements")
     return count
 
 

@@ -17,7 +17,7 @@ from phloat.algebra.tables import facts, grid
 from phloat.bodies.bases import beam_basis, fields_basis, members, pair_basis
 from phloat.bodies.construction import Construction
 from phloat.bodies.inertia import Inertia
-from phloat.bodies.shape import Combined, Selected, Shape
+from phloat.bodies.shape import Combined, Selected, Shape, selection
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, PortError, unknown
 from phloat.linear.form.phdae import Field, LinearPHDAE
@@ -128,27 +128,25 @@ class Body:
     def _in_plane(self) -> Body:
         keep, strains = self.planar
         active = tuple(i for i in self.active if i in PLANE)
+        construction = self.construction and self.construction.then("in_plane")
         if not self.coordinates:  # a rigid body has nothing to leave out
-            return replace(
-                self, active=active, needs="", construction=self.construction and self.construction.then("in_plane")
-            )
+            return replace(self, active=active, needs="", construction=construction)
         coupled = _coupling_out_of_plane(self, keep, strains, active)
         if coupled > 1e-9:
             raise InputError(
-                f"motion in the plane xy does not decouple for this body{self.skew and f', since {self.skew}'} (relative coupling "
-                f"{coupled:.1e}); connect it in space"
+                f"the plane xy does not decouple{self.skew and f', since {self.skew}'}; connect it in space"
             )
         ports = {name: replace(p, Phi=p.Phi[:, keep], Psi=p.Psi[:, keep]) for name, p in self.ports.items()}
         return replace(
             self,
-            inertia=self.inertia.selected(keep),
+            inertia=self.inertia.projected(selection(keep)),
             elastic=self.elastic.selected(keep, strains),
             ports=ports,
             shape=Selected(self.shape, keep, strains),
             planar=(np.ones(int(keep.sum()), bool), np.ones(int(strains.sum()), bool)),
             active=active,
             needs="",
-            construction=self.construction and self.construction.then("in_plane"),
+            construction=construction,
         )
 
     def reduced(
@@ -195,15 +193,10 @@ class Body:
     def _completed(self, basis: Basis) -> Basis:
         """The deformation of given velocities, with the companions that let it shorten as it bends."""
         if not isinstance(basis, Basis):
-            raise InputError(
-                f"{type(basis).__name__} is not a Basis; make one with krylov_basis, modal_basis or pod_basis, or say modes=…"
-            )
+            raise InputError(f"{type(basis).__name__} is not a Basis; use krylov_basis, modal_basis or pod_basis")
         rows, rigid = basis.V_v.shape[0], len(self.active)
         if rows not in (self.coordinates, rigid + self.coordinates):
-            raise InputError(
-                f"the basis has {rows} rows of velocities; this body has {self.coordinates} coordinates, and {rigid} rigid "
-                "velocities before them in body.linear()"
-            )
+            raise InputError(f"the basis has {rows} rows of velocities, not {self.coordinates}, or {rigid} more")
         whole, M = basis.V_v.toarray(), self.inertia.M_ff
         V = whole[rows - self.coordinates :]
         mass = M if rows == self.coordinates else self.inertia.at_rest()[self.columns][:, self.columns]
@@ -249,29 +242,43 @@ class Body:
 
     @cached_property
     def _linear(self) -> LinearPHDAE:
-        rigid, n, stresses = len(self.active), self.coordinates, self.stresses
-        M = csr(self.inertia.at_rest()[self.columns][:, self.columns])
-        L = stacked([[zeros(rigid, stresses)], [self.elastic.D.T]])
-        R_v = stacked([[zeros(rigid, rigid), None], [None, self.elastic.R_d]])
+        rigid = len(self.active)
         twists = {name: self._twist(port) for name, port in self.ports.items()}
-        B = np.zeros((rigid + n, 0)) if not twists else np.hstack([t.T for t in twists.values()])
+        B = np.zeros((rigid + self.coordinates, 0)) if not twists else np.hstack([t.T for t in twists.values()])
         places = self.shape.places()
         points = self.shape.points(places)
         rigid_motion = np.vstack([np.hstack([np.eye(3), -skew(x)]) for x in points])[:, list(self.active)]
-        motion = sp.hstack([csr(rigid_motion), self.shape.displacement(places), zeros(3 * len(places), stresses)])
-        return LinearPHDAE(
-            E=stacked([[M, None], [None, self.elastic.C]]),
-            J=stacked([[zeros(rigid + n, rigid + n), -L], [L.T, zeros(stresses, stresses)]]),
-            R=stacked([[R_v, None], [None, zeros(stresses, stresses)]]),
-            B=sp.vstack([csr(B), zeros(stresses, B.shape[1])]),
-            rows=Layout({**self.velocities.shapes, **({"sigma": (stresses,)} if stresses else {})}, "row"),
+        return elastic_system(
+            M=csr(self.inertia.at_rest()[self.columns][:, self.columns]),
+            C=self.elastic.C,
+            D=csr(sp.hstack([zeros(self.stresses, rigid), self.elastic.D])),
+            R=stacked([[zeros(rigid, rigid), None], [None, self.elastic.R_d]]),
+            B=csr(B),
+            velocities=self.velocities,
             ports=Layout({name: (t.shape[0],) for name, t in twists.items()}, "port"),
-            split=rigid + n,
-            fields={"body": Field(points, csr(motion))},
+            field=Field(points, csr(sp.hstack([csr(rigid_motion), self.shape.displacement(places)]))),
         )
 
     def _twist(self, port: Port) -> np.ndarray:
         return port.twist(np.zeros(self.coordinates))[np.ix_(self.twist_rows, self.columns)]
+
+
+def elastic_system(
+    *, M: Matrix, C: Matrix, D: Matrix, R: Matrix, B: Matrix, velocities: Layout, ports: Layout, field: Field
+) -> LinearPHDAE:
+    """M v̇ = −Dᵀσ − R v + B u,  C σ̇ = D v, as one system of (v | σ); the motion of the field is that of v."""
+    stresses, n = D.shape
+    motion = csr(sp.hstack([field.motion, zeros(field.motion.shape[0], stresses)]))
+    return LinearPHDAE(
+        E=stacked([[M, None], [None, C]]),
+        J=stacked([[zeros(n, n), -D.T], [D, zeros(stresses, stresses)]]),
+        R=stacked([[R, None], [None, zeros(stresses, stresses)]]),
+        B=csr(sp.vstack([B, zeros(stresses, B.shape[1])])),
+        rows=Layout({**velocities.shapes, **({"sigma": (stresses,)} if stresses else {})}, "row"),
+        ports=ports,
+        split=n,
+        fields={"body": replace(field, motion=motion)},
+    )
 
 
 def ports_at(shape: Shape, places: Mapping[str, float]) -> dict[str, Port]:

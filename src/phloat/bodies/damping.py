@@ -47,8 +47,7 @@ def relative_mass(inertia: Inertia, ports: Mapping[str, Port], reference: str) -
     """M_rel of the undeformed body."""
     if reference == GROUND:
         raise InputError(
-            "damping relative to the ground would brake a floating body as a whole; say relative_to= one of its ports "
-            f"({', '.join(ports)}) or 'body'"
+            f"damping relative_to='{GROUND}' brakes a floating body; say 'body' or a port: {', '.join(ports)}"
         )
     if reference == BODY and BODY not in ports:
         return _about_mean_motion(inertia)
@@ -56,8 +55,13 @@ def relative_mass(inertia: Inertia, ports: Mapping[str, Port], reference: str) -
         raise InputError(unknown("reference of damping (relative_to)", reference, [*ports, BODY]))
     port, M = ports[reference], inertia.at_rest()
     A = csr(np.vstack([port.Phi + skew(port.x) @ port.Psi, port.Psi]))
-    mixed = A.T @ M[:6, 6:]
-    return csr(M[6:, 6:] - mixed - mixed.T + A.T @ M[:6, :6] @ A)
+    return moving_mass(csr(M[6:, 6:]), csr(M[:6, 6:]), csr(M[:6, :6]), A)
+
+
+def moving_mass(M_ff: Matrix, M_rf: Matrix, M_rr: Matrix, A: Matrix) -> Matrix:
+    """M_rel of the motion beside a reference that moves by Aη̇."""
+    mixed = A.T @ M_rf
+    return csr(M_ff - mixed - mixed.T + A.T @ M_rr @ A)
 
 
 def _about_mean_motion(inertia: Inertia) -> Matrix:
@@ -75,9 +79,7 @@ def _modal_viscosity(elastic: Elastic, damping: ModalDamping, inertia: Inertia, 
     """2ζ Σ s_k s_kᵀ/ω_k with the stresses s_k = C⁻¹Dφ_k of modes of unit strain energy: R_d(0) = M_rel Φ diag(2ζω) ΦᵀM_rel."""
     M, K = relative_mass(inertia, ports, damping.relative_to), elastic.K
     if K.shape[0] > MOST:
-        raise InputError(
-            f"modal damping finds all modes, and {K.shape[0]} coordinates are too many (at most {MOST}); use fewer elements"
-        )
+        raise InputError(f"modal damping has modes of {K.shape[0]} coordinates, more than {MOST}; use fewer elements")
     size = np.sqrt(np.abs(M.diagonal()))
     entries = M.tocoo()
     felt = np.abs(entries.data) > ROUND_OFF * size[entries.row] * size[entries.col]

@@ -11,14 +11,20 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial.transform import Rotation
 
 from phloat.algebra.sparse import Matrix, csr
-from phloat.bodies.beams.beam import Beam
-from phloat.bodies.beams.deformation_error import FREE, BeamWatch, Far, beam_watch
+from phloat.bodies.beams.beam import Beam, radius
+from phloat.bodies.beams.fields import Frame, conditions
+from phloat.bodies.beams.section import Section
 from phloat.bodies.body import Body
 from phloat.bodies.plates.plate import Plate
 from phloat.errors import InputError
 
+Far = (
+    np.ndarray
+)  # what the far end may not do beside the held one, (first or last end held; about y, z; turn, move across)
+FREE: Far = np.zeros((2, 2, 2), dtype=bool)
 PLACES = 200  # of a mesh where rotations are looked at, at most
 TIMES = 16  # with the largest rotations, where strains and errors are looked at
 # errors of the tip of a cantilever beside its length: with the quadratic strain 0.25 to 0.45 θ³ of the largest rotation in a
@@ -149,3 +155,221 @@ def _most_loaded(body: Body, sigma: np.ndarray) -> np.ndarray:
     """The times with the largest of every resultant."""
     parts = [np.abs(sigma[:, where]).max(axis=1, initial=0.0) for where in body.elastic.stresses.slices.values()]
     return np.unique([np.argsort(part)[-TIMES:] for part in parts]).astype(int)
+
+
+POINTS = 16  # along a beam, at least; a midpoint rule
+WORTH = 1e-3  # of the length: estimates below it are left as if nothing resisted
+HINGED = 0.1  # of the largest moment: end moments below it hold nothing
+
+
+@dataclass(frozen=True, eq=False)
+class BeamWatch:
+    """The rows that give rotations and resultants at the midpoints of equal parts of every element."""
+
+    length: float
+    h: np.ndarray  # lengths of the parts, (points,)
+    element: np.ndarray  # the element of each part
+    compliance: np.ndarray  # strain and curvatures per N, T, M_y, M_z, (points, 4, 4)
+    winding: np.ndarray  # the torque of N along the fibres of a pretwisted beam, (I_p/A) φ₀', (points,)
+    fibre: np.ndarray  # farthest distances from the axis: in all, along z, along y, (points, 3)
+    held: np.ndarray  # the part of a missing moment that the frame carries, about x, y, z, (points, 3)
+    stiffening: bool
+    rotation: Matrix
+    stress: dict[str, Matrix]
+    displacement: Matrix
+
+    def deflections(self, eta: np.ndarray) -> np.ndarray:
+        """The largest displacement within the frame relative to the length, (times,)."""
+        u = (self.displacement @ eta.T).T.reshape(len(eta), -1, 3)
+        return np.linalg.norm(u, axis=-1).max(axis=1) / self.length
+
+    def rotations(self, eta: np.ndarray) -> np.ndarray:
+        """ψ at the points, (times, points, 3)."""
+        return (self.rotation @ eta.T).T.reshape(len(eta), -1, 3)
+
+    def resultants(self, sigma: np.ndarray) -> np.ndarray:
+        """N, T, M_y, M_z at the points, (times, points, 4)."""
+        out = np.zeros((len(sigma), len(self.h), 4))
+        for k, name in enumerate(("N", "T", "M_y", "M_z")):
+            if name in self.stress:
+                out[:, :, k] = (self.stress[name] @ sigma.T).T
+        return out
+
+    def strains(self, sigma: np.ndarray) -> np.ndarray:
+        """The largest strain over the section at every point, (times, points)."""
+        strain = np.abs(self._strained(self.resultants(sigma)))
+        return strain[..., 0] + strain[..., 1] * self.fibre[:, 0] + (strain[..., 2:] * self.fibre[:, 1:]).sum(axis=-1)
+
+    def _strained(self, resultant: np.ndarray) -> np.ndarray:
+        """u_x' (with what a pretwist adds), θ_x', θ_y', θ_z' at the points, (times, points, 4)."""
+        return np.einsum("pij,tpj->tpi", self.compliance, resultant)
+
+    def _curved(self, N: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """Curvatures of moments about the axes of the sections, of which N along winding fibres carries a part."""
+        torque = m[..., :1] - (self.winding * N)[..., None]
+        return self._strained(np.concatenate([N[..., None], torque, m[..., 1:]], axis=-1))[..., 1:]
+
+    def stretches(self, sigma: np.ndarray) -> np.ndarray:
+        """The largest |N|/EA, (times,)."""
+        return np.abs(self.resultants(sigma)[..., 0] * self.compliance[:, 0, 0]).max(axis=1)
+
+    def couplings(self, sigma: np.ndarray) -> np.ndarray:
+        """The largest x² = M² L² |1/EI_y − 1/EI| / GJ with the principal EI, (times,); none in a plane."""
+        twist, bend = self.compliance[:, 1, 1], self.compliance[:, 2:, 2:]
+        moment = self.resultants(sigma)[..., 2:]
+        unlike = np.hypot(bend[:, 0, 0] - bend[:, 1, 1], 2.0 * bend[:, 0, 1]) * twist * ("T" in self.stress)
+        return ((moment**2).sum(axis=-1) * self.length**2 * unlike).max(axis=1)
+
+    def errors(self, eta: np.ndarray, sigma: np.ndarray, far: Far = FREE) -> np.ndarray:
+        """The estimated error of the axis per length, (times,); `far` are the motions of the far end that joints prevent."""
+        psi, resultant = self.rotations(eta), self.resultants(sigma)
+        N = resultant[..., 0]
+        m = resultant[..., 1:] + np.stack([self.winding * N, 0.0 * N, 0.0 * N], axis=-1)
+        slope = np.stack([0.0 * N, psi[..., 2], -psi[..., 1]], axis=-1)
+        stiff = 1.0 if self.stiffening else 0.0
+        stretch, R, e_x = (
+            N * self.compliance[:, 0, 0],
+            Rotation.from_rotvec(psi.reshape(-1, 3)).as_matrix().reshape(*psi.shape, 3),
+            np.array([1.0, 0.0, 0.0]),
+        )
+        exact = (1.0 + stretch)[..., None] * R[..., 0]
+        modelled = slope + (1.0 + stretch - 0.5 * stiff * (slope**2).sum(axis=-1))[..., None] * e_x
+        n = self._forces(N, m, stiff * slope)
+        load = np.cross(exact, n) - np.cross(e_x + stiff * slope, n) * (1.0 - e_x)  # T feels no bending in the model
+        turned = self._curved(N, np.einsum("tpji,tpj->tpi", R, m + self._missing(load)))
+        across = np.cross(psi, turned)
+        bend = turned + 0.5 * across + np.cross(psi, across) / 12.0 - self._curved(N, m)
+        error = self._moved(bend, exact, exact - modelled, m)
+        if (k := np.flatnonzero(error > WORTH)).size:
+            resisted = self._resisted(bend[k], (exact - modelled)[k], m[k], np.maximum(N[k], 0.0), far)
+            error[k] = self._moved(bend[k] + resisted, exact[k], (exact - modelled)[k], m[k])
+        return error
+
+    def _missing(self, load: np.ndarray) -> np.ndarray:
+        """Moments that the model lacks: those of the load beyond a section, less what the held places of the frame carry."""
+        total = (self.h[:, None] * load).sum(axis=1, keepdims=True)
+        return self._from_end(load) - self.held * total
+
+    def _moved(self, bend: np.ndarray, tangent: np.ndarray, more: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """How far the axis moves when the end with the larger moment is held; with none at both ends, relative to its chord."""
+        first, hinged = _ends(m)
+        first = first[:, None, None]
+        turn = np.where(first, self._from_start(bend), -self._from_end(bend))
+        step = np.cross(turn, tangent) + more
+        way = np.where(first, self._from_start(step), -self._from_end(step))
+        x = self._x / self.length
+        chord = way[:, :1] + (way[:, -1:] - way[:, :1]) * x[:, None] * np.array([0.0, 1.0, 1.0])
+        way = np.where(hinged[:, None, None], way - chord, way)
+        return np.linalg.norm(way, axis=-1).max(axis=1, initial=0.0) / self.length
+
+    def _resisted(self, bend: np.ndarray, more: np.ndarray, m: np.ndarray, N: np.ndarray, far: Far) -> np.ndarray:
+        """The curvatures about x (none), y and z by which tension and the far support resist, (times, points, 3).
+
+        μ' = N ϑ − n,  ϑ' = bend + c μ: with the end that is held (T integrates from it), μ = −F N ϑ + R r, and r are the moment
+        and force of the far support, so that the axis neither turns (Σ h ϑ' = 0) nor moves there (Σ h ϑ + steps = 0).
+        """
+        count, p, h, x, L, c = len(bend), len(self.h), self.h, self._x, self.length, self.compliance[:, 2:, 2:]
+        first, hinged = _ends(m)
+        steps = (h[:, None] * more).sum(axis=1)[:, [2, 1]] * np.array([-1.0, 1.0])
+        bend = bend[..., 1:]
+        start, end = self._from_start(np.eye(p)[None])[0], self._from_end(np.eye(p)[None])[0]
+        about, ramp = start - h @ start / L, end - np.outer(1.0 - x / L, h)
+        one, two = first[:, None, None], hinged[:, None, None]
+        T = np.where(two, about, np.where(one, start, -end))
+        F = np.where(two, ramp, np.where(one, end, -start))
+        R = np.where(one, np.stack([np.ones(p), 1.0 - x / L], axis=1), np.stack([np.ones(p), x / L], axis=1))
+        pull = np.einsum("ikl,tij->tkilj", c, (F * N[:, None, :]) @ T)
+        turn_and_move = np.stack([np.broadcast_to(h / L, (count, p)), h @ T / L**2], axis=1)
+        there = np.einsum("tcp,tpk->tkc", turn_and_move, bend) + np.stack([0.0 * steps, steps / L**2], axis=-1)
+        keeps = np.where(one, far[0], far[1]) & ~two  # (times; about y, z; turn, move)
+        A, b, n = np.zeros((count, 2 * p + 4, 2 * p + 4)), np.zeros((count, 2 * p + 4)), 2 * p
+        A[:, :n, :n] = np.eye(n) + pull.reshape(count, n, n)
+        A[:, :n, n:] = -np.einsum("ikl,tic->tkilc", c / np.abs(c).max(), R).reshape(count, n, 4)
+        b[:, :n] = -np.einsum("tkilj,tjl->tki", pull, bend).reshape(count, n)
+        rows = np.einsum("kl,tcp->tkclp", np.eye(2), turn_and_move) * keeps[..., None, None]
+        A[:, n:, :n], A[:, n:, n:] = rows.reshape(count, 4, n), np.eye(4) * ~keeps.reshape(count, 4, 1)
+        b[:, n:] = np.where(keeps, -there, 0.0).reshape(count, 4)
+        found = np.linalg.solve(A, b[..., None])[:, :n, 0].reshape(count, 2, p)
+        return np.stack([np.zeros((count, p)), found[:, 0], found[:, 1]], axis=-1)
+
+    @cached_property
+    def _x(self) -> np.ndarray:
+        return np.asarray(np.cumsum(self.h) - 0.5 * self.h)
+
+    def _forces(self, N: np.ndarray, m: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        """n of an element: M_z' = −n_y + N u_y',  M_y' = n_z − N u_z'."""
+        first = np.searchsorted(self.element, self.element)
+        last = np.searchsorted(self.element, self.element, side="right") - 1
+        x = self._x
+        rate = (m[:, last] - m[:, first]) / (x[last] - x[first])[:, None]
+        pull = N[..., None] * slope
+        return np.stack([N, pull[..., 1] - rate[..., 2], pull[..., 2] + rate[..., 1]], axis=-1)
+
+    def _from_start(self, f: np.ndarray) -> np.ndarray:
+        parts = self.h[:, None] * f
+        return np.cumsum(parts, axis=1) - 0.5 * parts
+
+    def _from_end(self, f: np.ndarray) -> np.ndarray:
+        parts = self.h[:, None] * f
+        return np.cumsum(parts[:, ::-1], axis=1)[:, ::-1] - 0.5 * parts
+
+
+def _ends(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whether the first end has the larger moment and is taken as held; whether neither has any, (times,) each."""
+    size = np.linalg.norm(m, axis=-1)
+    ends = size[:, [0, -1]]
+    return ends[:, 0] >= ends[:, 1], ends.max(axis=1) < HINGED * size.max(axis=1)
+
+
+def beam_watch(body: Body, beam: Beam) -> BeamWatch:
+    """The watch of a beam as it is discretised, in a plane or in space, reduced or not."""
+    nodes = body.shape.places()[::4]
+    parts = max(4, -(-POINTS // (len(nodes) - 1)))
+    edges = np.append((nodes[:-1, None] + np.diff(nodes)[:, None] * np.linspace(0, 1, parts + 1)[:-1]).ravel(), 1.0)
+    s = 0.5 * (edges[1:] + edges[:-1])
+    y, z = np.array([_extent(section) for section in beam.sections(beam.length * s)]).T
+    return BeamWatch(
+        length=beam.length,
+        h=beam.length * np.diff(edges),
+        element=np.repeat(np.arange(len(nodes) - 1), parts),
+        **_elasticity(beam, nodes, s),
+        fibre=np.stack([np.hypot(y, z), z, y], axis=1),
+        held=_frame_moments(conditions(beam.frame), s),
+        stiffening=beam.stiffening,
+        rotation=body.shape.rotation(s),
+        stress=body.shape.stress(s),
+        displacement=body.shape.displacement(body.shape.places()),
+    )
+
+
+def _elasticity(beam: Beam, nodes: np.ndarray, s: np.ndarray) -> dict[str, np.ndarray]:
+    """Compliance and winding at places s between the nodes."""
+    number = beam.pretwisted(beam.length * s, beam.length * nodes)
+    torsion = number["GJ"] > 0.0  # without a torsion constant there is no twist
+    stiffness = np.zeros((len(s), 4, 4))
+    for k, value in enumerate((number["EA"], np.where(torsion, number["GJ"], 1.0), number["EI_y"], number["EI"])):
+        stiffness[:, k, k] = value
+    stiffness[:, 2, 3] = stiffness[:, 3, 2] = -number["EI_yz"]
+    compliance = np.linalg.inv(stiffness)
+    compliance[:, 1, 1] *= torsion
+    return {"compliance": compliance, "winding": radius(number) * number["pretwist"]}
+
+
+def _frame_moments(frame: Frame, s: np.ndarray) -> np.ndarray:
+    """What the places that a frame holds take of a moment that is missing before them: a step where the turn is held, else a
+    ramp between two places whose deflections are."""
+    out = np.zeros((len(s), 3))
+    for k, (turn, deflection) in enumerate((("theta_x", ""), ("theta_y", "u_z"), ("theta_z", "u_y"))):
+        turns = [place for place, names in frame.items() if turn in names]
+        a, *rest = turns or sorted(place for place, names in frame.items() if deflection in names) or [0.0]
+        out[:, k] = s < a if turns or not rest else np.clip((rest[-1] - s) / (rest[-1] - a), 0.0, 1.0)
+    return out
+
+
+def _extent(section: Section) -> tuple[float, float]:
+    """Half the height along y and the width along z; of a section by numbers, of the rectangle with its moments."""
+    if section.shaped:
+        y, z = np.abs(section.rim()).max(axis=0)
+        return float(y), float(z)
+    I, I_y, _ = section.moments
+    return float(np.sqrt(3.0 * I / section.A)), float(np.sqrt(3.0 * I_y / section.A))

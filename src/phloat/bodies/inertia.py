@@ -65,10 +65,7 @@ class Inertia:
         if not n:
             return np.zeros((3, 3, 0, 0))
         if n > MOST_COORDINATES:
-            raise InputError(
-                f"a body with {n} deformation coordinates is too fine to move (at most {MOST_COORDINATES}); "
-                "use fewer elements, or reduced(modes=…)"
-            )
+            raise InputError(f"{n} deformation coordinates are too many to move; use reduced(modes=…)")
         return np.array([[self.W_ab[a][b].toarray() for b in range(3)] for a in range(3)])
 
     @cached_property
@@ -89,18 +86,6 @@ class Inertia:
         M_r[:3, :3], M_r[:3, 3:6], M_r[:3, 6:] = self.m * np.eye(3), skew(self.s0).T, self.S
         M_r[3:6, :3], M_r[3:6, 3:6], M_r[3:6, 6:] = skew(self.s0), self.J0, coupling(self.X)
         return csr(sp.vstack([csr(M_r), sp.hstack([csr(M_r[:, 6:].T), self.M_ff])]))
-
-    def selected(self, keep: np.ndarray) -> Inertia:
-        """The same body with some of its deformation coordinates only."""
-        return Inertia(
-            self.m,
-            self.s0,
-            self.J0,
-            self.S[:, keep],
-            self.X[:, :, keep],
-            tuple(tuple(csr(w[keep][:, keep]) for w in row) for row in self.W_ab),
-            csr(self.M_s[keep][:, keep]),
-        )
 
     def projected(self, V: Matrix) -> Inertia:
         """The same body with η = V η_r: S V, X V, VᵀW_abV, VᵀM_sV."""
@@ -211,20 +196,8 @@ def six_arrays(
 
 def rigid_inertia(mass: float, center: np.ndarray, inertia: np.ndarray) -> Inertia:
     """A rigid body: inertia about its mass centre, moved to P (Steiner)."""
-    empty = _empty()
-    none = tuple(tuple(empty for _ in range(3)) for _ in range(3))
-    J0 = about_origin(mass, center, inertia)
-    return Inertia(mass, mass * center, J0, np.zeros((3, 0)), np.zeros((3, 3, 0)), none, empty)
-
-
-@cache
-def _empty() -> Matrix:
-    return zeros(0, 0)
-
-
-def about_origin(mass: float, center: np.ndarray, inertia: np.ndarray) -> np.ndarray:
-    """J₀ from the inertia about the mass centre."""
-    return inertia + mass * skew(center).T @ skew(center)
+    empty, J0 = zeros(0, 0), inertia + mass * skew(center).T @ skew(center)
+    return Inertia(mass, mass * center, J0, np.zeros((3, 0)), np.zeros((3, 3, 0)), ((empty,) * 3,) * 3, empty)
 
 
 # --- plain arrays from here on ---------------------------------------------------------------------------------------

@@ -93,19 +93,13 @@ class Orthotropic:
         if self.axes is not None:
             axes = finite("axes", self.axes, (3, 3))
             if np.abs(axes.T @ axes - np.eye(3)).max() > 1e-9:
-                raise InputError(
-                    f"the columns of axes must be three perpendicular unit vectors; they are {self.axes!r}"
-                )
+                raise InputError(f"the columns of axes must be three perpendicular unit vectors, not {self.axes!r}")
             object.__setattr__(self, "axes", tuple(map(tuple, axes.tolist())))
         least = float(np.linalg.eigvalsh(self._scaled())[0])
         if least <= 1e-9:
-            E, (n12, n13, n23) = self.E, self.nu
-            raise InputError(
-                f"these moduli and Poisson's ratios gain energy from some strain: with E = {E}, |nu_12| must stay below "
-                f"{np.sqrt(E[0] / E[1]):.3g}, |nu_13| below {np.sqrt(E[0] / E[2]):.3g}, |nu_23| below "
-                f"{np.sqrt(E[1] / E[2]):.3g}, and all three small together; they are {n12:g}, {n13:g}, {n23:g} "
-                "(nu_12 goes with a pull along 1; nu_21 = nu_12 E_2 / E_1)"
-            )
+            E = self.E
+            most = ", ".join(f"{np.sqrt(E[a] / E[b]):.3g}" for a, b in ((0, 1), (0, 2), (1, 2)))
+            raise InputError(f"nu_12, nu_13, nu_23 = {self.nu} gain energy; with E = {E} they must be below {most}")
 
     def _scaled(self) -> np.ndarray:
         """√E_i S_ij √E_j of the normal strains."""
@@ -183,14 +177,10 @@ class KelvinVoigt:
     """Stress E (ε + time · ε̇) of the whole strain, its quadratic part included, with the retardation time in seconds."""
 
     time: float = field(metadata=describe("retardation time", "time", least=0.0))
+    mass: ClassVar[float] = 0.0  # no damping by mass
 
     def __post_init__(self) -> None:
         not_negative("Kelvin-Voigt retardation time", self.time)
-
-    @property
-    def mass(self) -> float:
-        """Damping by mass: none."""
-        return 0.0
 
     @property
     def stiffness(self) -> float:
@@ -207,20 +197,12 @@ class ModalDamping:
 
     ratio: float = field(metadata=describe("damping ratio of all modes", least=0.0))
     relative_to: str = field(metadata=describe("whose modes: clamped at this port, or body for free-free ones"))
+    mass: ClassVar[float] = 0.0  # it is neither by mass nor by stiffness
+    stiffness: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         not_negative("modal damping ratio", self.ratio)
         _reference("ModalDamping(…)", self.relative_to)
-
-    @property
-    def mass(self) -> float:
-        """Damping by mass: none."""
-        return 0.0
-
-    @property
-    def stiffness(self) -> float:
-        """Damping by stiffness: none."""
-        return 0.0
 
 
 Damping = Rayleigh | KelvinVoigt | ModalDamping
@@ -234,8 +216,4 @@ def require_damping(damping: object, more: str = "") -> None:
 
 def _reference(what: str, relative_to: object) -> None:
     if not isinstance(relative_to, str) or not relative_to:
-        raise InputError(
-            f"{what} damps motion relative to something, and relative_to is {relative_to!r}; say relative_to='P' (the name of "
-            "a port: modes of the body clamped there decay alike) or relative_to='body' (its own mean rigid motion: free-free "
-            "modes do)"
-        )
+        raise InputError(f"{what} is relative to something, not {relative_to!r}; give relative_to= a port, or 'body'")

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from phloat.errors import InputError, not_negative, positive
+from phloat.errors import InputError, not_negative, positive, whole_number
 from phloat.fem import shapes
 from phloat.fem.mesh import Mesh
 
@@ -21,8 +21,16 @@ class Outline(Protocol):
         ...
 
 
+class PositiveSides:
+    """Fields called a, b, c are positive lengths."""
+
+    def __post_init__(self) -> None:
+        for name in sorted(vars(self).keys() & {"a", "b", "c"}):
+            object.__setattr__(self, name, positive(f"side {name}", getattr(self, name)))
+
+
 @dataclass(frozen=True)
-class BoxOutline:
+class BoxOutline(PositiveSides):
     """0 ≤ x ≤ a, 0 ≤ y ≤ b, 0 ≤ z ≤ c; sides left, right (x), bottom, top (y), back, front (z)."""
 
     a: float
@@ -30,26 +38,18 @@ class BoxOutline:
     c: float
     cells: str = "hexahedron"
 
-    def __post_init__(self) -> None:
-        for name in "abc":
-            object.__setattr__(self, name, positive(f"side {name}", getattr(self, name)))
-
     def mesh(self, n: int | Sequence[int], order: int) -> Mesh:
         nx, ny, nz = _counts(n, (self.a, self.b, self.c))
         return shapes.box(self.a, self.b, self.c, nx, ny, nz, kind=self.cells, order=order)
 
 
 @dataclass(frozen=True)
-class RectangleOutline:
+class RectangleOutline(PositiveSides):
     """0 ≤ x ≤ a, 0 ≤ y ≤ b; sides left, right (x), bottom, top (y)."""
 
     a: float
     b: float
     cells: str = "quadrilateral"
-
-    def __post_init__(self) -> None:
-        for name in "ab":
-            object.__setattr__(self, name, positive(f"side {name}", getattr(self, name)))
 
     def mesh(self, n: int | Sequence[int], order: int) -> Mesh:
         nx, ny = _counts(n, (self.a, self.b))
@@ -95,8 +95,7 @@ def mesh_outline(mesh: Mesh | Outline, n: int | Sequence[int] | None, order: int
     """The mesh of the wanted order, an outline with n cells, cut into halves `refine` times."""
     if order not in (1, 2):
         raise InputError(f"order is {order!r}; displacements are of order 1 or 2")
-    if isinstance(refine, bool) or not isinstance(refine, (int, np.integer)) or refine < 0:
-        raise InputError(f"refine is {refine!r}; it must be a whole number, 0 or more")
+    whole_number("refine", refine, 0)
     if isinstance(mesh, Mesh):
         if n is not None:
             raise InputError(f"n is {n!r}, but this body has a mesh of its own; cut its cells into halves by refine=1")
@@ -108,10 +107,7 @@ def mesh_outline(mesh: Mesh | Outline, n: int | Sequence[int] | None, order: int
 
 def _positive_integers(n: object) -> list[int]:
     """One or several whole numbers, 1 or more."""
-    numbers = list(np.atleast_1d(np.asarray(n, dtype=object)))
-    if any(isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1 for k in numbers):
-        raise InputError(f"{n!r} cells; give a whole number of them, 1 or more, or one for each side")
-    return [int(k) for k in numbers]
+    return [whole_number("the number of cells", k, 1) for k in np.atleast_1d(np.asarray(n, dtype=object))]
 
 
 def _counts(n: int | Sequence[int], lengths: Sequence[float]) -> list[int]:
@@ -128,15 +124,11 @@ def _counts(n: int | Sequence[int], lengths: Sequence[float]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class PlateRectangle:
+class PlateRectangle(PositiveSides):
     """0 ≤ x ≤ a, 0 ≤ y ≤ b, with sides left, right, bottom and top."""
 
     a: float
     b: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "a", positive("side a", self.a))
-        object.__setattr__(self, "b", positive("side b", self.b))
 
     def mesh(self, n: int | tuple[int, int], kind: str) -> Mesh:
         """n cells along the longer side and as many along the other as make them about square, at least 2; or (nx, ny)."""

@@ -24,14 +24,12 @@ import scipy.linalg as la
 
 from phloat.algebra.sparse import factorised
 from phloat.bodies.body import Body
-from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.facets import mesh_of
+from phloat.bodies.continua.continuum import Continuum, mesh_of
 from phloat.bodies.continua.interfaces import Mean, Rigid, interface
-from phloat.bodies.continua.patches import Patch
+from phloat.bodies.continua.mesh_body import Patch
 from phloat.bodies.material import Material
 from phloat.bodies.plates.plate import Plate
-from phloat.bodies.solids.solid import Sheet, Solid
-from phloat.bodies.solids.supports import Elastic
+from phloat.bodies.solids.solid import Elastic, Sheet, Solid
 from phloat.fem.mesh import Mesh
 
 DIRECTIONS = 64  # for the means, which converge fast

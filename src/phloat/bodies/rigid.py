@@ -12,6 +12,7 @@ from phloat.algebra.sparse import Matrix, symmetry_defect, zeros
 from phloat.bodies.body import Body, Port, Recipe
 from phloat.bodies.construction import Construction
 from phloat.bodies.inertia import Inertia, rigid_inertia
+from phloat.bodies.shape import Shape
 from phloat.bodies.strain import no_elastic
 from phloat.errors import InputError, finite, mapping, port_name, positive
 
@@ -68,10 +69,7 @@ class RigidBody:
         if not a > 0.0:
             raise InputError(f"inertia must be positive definite; its principal values are {a:g}, {b:g}, {c:g}")
         if a + b < c * (1 - 1e-9):
-            raise InputError(
-                f"no mass has the principal inertias {a:g}, {b:g}, {c:g}: the largest exceeds the sum of the others; "
-                "is the inertia about the mass centre?"
-            )
+            raise InputError(f"no mass has the principal inertias {a:g}, {b:g}, {c:g} about its centre: a + b < c")
 
         for name, x in mapping("ports", self.ports, "{name: (x, y, z)}").items():
             finite(f"port {port_name(name)!r}", x, (3,))
@@ -115,7 +113,7 @@ class PointMass:
 
 
 @dataclass(frozen=True, eq=False)
-class RigidShape:
+class RigidShape(Shape):
     """A rigid body is drawn by its ports: place s is the port's number."""
 
     at: np.ndarray
@@ -133,9 +131,6 @@ class RigidShape:
 
     def rotation(self, s: np.ndarray) -> Matrix:
         return zeros(3 * len(s), 0)
-
-    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        return {}
 
     def material(self, x: np.ndarray) -> Matrix:
         return zeros(3 * len(x), 0)

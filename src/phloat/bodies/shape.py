@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
 
@@ -31,11 +34,11 @@ class Shape(Protocol):
 
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
         """Each stress resultant at the places, per σ."""
-        ...
+        return {}
 
     def material(self, x: np.ndarray) -> Matrix:
         """u_f of material points x (points, 3) in body axes, on the line of a beam or off it: rows (x, y, z) of each."""
-        ...
+        return self.displacement(x)
 
     def cauchy(self, x: np.ndarray) -> Matrix:
         """Stress at material points per σ: rows (xx, yy, zz, yz, xz, xy) of each point in turn."""
@@ -46,18 +49,22 @@ class Shape(Protocol):
         ...
 
 
-class DerivedShape:
-    """A shape whose coordinates and stresses are combinations of those of another one, `shape`."""
+def in_turn(rows: Sequence[Matrix | np.ndarray]) -> Matrix:
+    """Rows (x, y, z), or components of stress, of each place in turn, from one matrix for each component."""
+    count = rows[0].shape[0]
+    order = np.arange(len(rows) * count).reshape(len(rows), count).T.ravel()
+    return csr(csr(sp.vstack([csr(row) for row in rows]))[order])
+
+
+class DerivedShape(Shape):
+    """A shape whose coordinates and stresses are combinations of those of another one: η = V_v η_r, σ = V_σ σ_r.
+
+    Without V_σ the stresses are the same.
+    """
 
     shape: Shape
-
-    def of_coordinates(self, rows: Matrix) -> Matrix:
-        """Rows per coordinate of `shape`, per coordinate of this one."""
-        raise NotImplementedError
-
-    def of_stresses(self, rows: Matrix) -> Matrix:
-        """Rows per stress of `shape`, per stress of this one."""
-        raise NotImplementedError
+    V_v: Matrix | np.ndarray
+    V_sigma: Matrix | np.ndarray | None
 
     def places(self) -> np.ndarray:
         return self.shape.places()
@@ -66,52 +73,57 @@ class DerivedShape:
         return self.shape.points(s)
 
     def displacement(self, s: np.ndarray) -> Matrix:
-        return self.of_coordinates(self.shape.displacement(s))
+        return csr(self.shape.displacement(s) @ self.V_v)
 
     def rotation(self, s: np.ndarray) -> Matrix:
-        return self.of_coordinates(self.shape.rotation(s))
+        return csr(self.shape.rotation(s) @ self.V_v)
 
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        return {name: self.of_stresses(rows) for name, rows in self.shape.stress(s).items()}
+        return {name: self._of_stresses(rows) for name, rows in self.shape.stress(s).items()}
 
     def material(self, x: np.ndarray) -> Matrix:
-        return self.of_coordinates(self.shape.material(x))
+        return csr(self.shape.material(x) @ self.V_v)
 
     def cauchy(self, x: np.ndarray) -> Matrix:
-        return self.of_stresses(self.shape.cauchy(x))
+        return self._of_stresses(self.shape.cauchy(x))
 
     def stress_points(self) -> np.ndarray:
         return self.shape.stress_points()
 
-
-@dataclass(frozen=True, eq=False)
-class Selected(DerivedShape):
-    """A shape with some of its coordinates and stresses only."""
-
-    shape: Shape
-    keep: np.ndarray
-    strains: np.ndarray
-
-    def of_coordinates(self, rows: Matrix) -> Matrix:
-        return csr(rows[:, self.keep])
-
-    def of_stresses(self, rows: Matrix) -> Matrix:
-        return csr(rows[:, self.strains])
-
-    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        return {name: rows for name, rows in super().stress(s).items() if rows.nnz}
+    def _of_stresses(self, rows: Matrix) -> Matrix:
+        return rows if self.V_sigma is None else csr(rows @ self.V_sigma)
 
 
 @dataclass(frozen=True, eq=False)
 class Combined(DerivedShape):
-    """A shape whose coordinates and stresses are combinations: η = V_v η_r, σ = V_σ σ_r."""
+    """Combinations given by their matrices."""
 
     shape: Shape
     V_v: Matrix
-    V_sigma: Matrix
+    V_sigma: Matrix | None = None
 
-    def of_coordinates(self, rows: Matrix) -> Matrix:
-        return csr(rows @ self.V_v)
 
-    def of_stresses(self, rows: Matrix) -> Matrix:
-        return csr(rows @ self.V_sigma)
+@dataclass(frozen=True, eq=False)
+class Selected(DerivedShape):
+    """A shape with some of its coordinates and stresses only, by masks; without `strains` with all its stresses."""
+
+    shape: Shape
+    keep: np.ndarray
+    strains: np.ndarray | None = None
+
+    @cached_property
+    def V_v(self) -> Matrix:  # type: ignore[override]
+        return selection(self.keep)
+
+    @cached_property
+    def V_sigma(self) -> Matrix | None:  # type: ignore[override]
+        return None if self.strains is None else selection(self.strains)
+
+    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
+        found = super().stress(s)
+        return found if self.strains is None else {name: rows for name, rows in found.items() if rows.nnz}
+
+
+def selection(chosen: np.ndarray) -> Matrix:
+    """Columns of the identity, by a mask."""
+    return csr(sp.eye_array(len(chosen), format="csc")[:, chosen])

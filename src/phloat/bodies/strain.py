@@ -152,16 +152,3 @@ class Elastic:
 def no_elastic() -> Elastic:
     """Of a rigid body."""
     return Elastic(zeros(0, 0), zeros(0, 0), no_quadratic(), zeros(0, 0), Layout({}, "stress"))
-
-
-# --- plain arrays from here on ---------------------------------------------------------------------------------------
-
-
-def strain_gradient(
-    D: np.ndarray, strain: np.ndarray, row: np.ndarray, column: np.ndarray, value: np.ndarray, eta: np.ndarray
-) -> np.ndarray:
-    """∂ε/∂η = D + Q η, (strains, n)."""
-    B = D.copy()
-    for i in range(len(value)):
-        B[strain[i], row[i]] += value[i] * eta[column[i]]
-    return B

@@ -60,10 +60,7 @@ class ElasticCells:
         out = weight * self._mapped(xi, slopes=False)[0]
         if (bad := (out <= 0.0).any(axis=1)).any():
             centre = self.points[self.nodes[bad.argmax()]].mean(axis=0)
-            raise InputError(
-                f"{int(bad.sum())} of {len(bad)} cells are inside out or folded, the first near "
-                f"({', '.join(f'{x:.4g}' for x in centre)}); mesh it again, or use order=1"
-            )
+            raise InputError(f"{int(bad.sum())} of {len(bad)} cells are folded, first near {centre}; use order=1")
         return np.asarray(out)
 
     @cached_property

@@ -8,14 +8,31 @@ blanks, under a heading or none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.fem.mesh_data import MeshData
+
+Rows: TypeAlias = list[tuple[float, ...]]  # number, x, y, z
+
+
+@dataclass
+class MeshData:
+    """What a mesh file of any format holds: points, blocks of cells, and sets by name.
+
+    Blocks are (name of the cells, node numbers); sets name cells, {name: {block: numbers of cells in it}}, or nodes.
+    """
+
+    points: np.ndarray
+    blocks: list[tuple[str, np.ndarray]] = field(default_factory=list)
+    sets: dict[str, dict[int, np.ndarray]] = field(default_factory=dict)
+    node_sets: dict[str, np.ndarray] = field(default_factory=dict)
+
 
 # the beginning of an element's type and its number of nodes: CPS3, S4R, C3D10M, …
 _ABAQUS = (
@@ -100,9 +117,7 @@ def _set_members(section: DeckSection, sets: dict[str, list[int]], *, strict: bo
     out = []
     for word in (word for row in section.rows() for word in row):
         if not word.isdigit() and strict and word.upper() not in sets:
-            raise InputError(
-                f"{section.keyword} {section.option(section.keyword)} names {word!r}, which is no set before it"
-            )
+            raise InputError(f"{section.keyword} {section.option(section.keyword)} names {word!r}, no set before it")
         out += [int(word)] if word.isdigit() else sets.get(word.upper(), [])
     return out
 
@@ -123,14 +138,10 @@ class Card(NamedTuple):
 
     def whole(self, k: int, what: str, default: int | None = None) -> int:
         text = self.field(k)
-        if not text and default is not None:
-            return default
         try:
-            return int(text)
+            return default if not text and default is not None else int(text)
         except ValueError:
-            raise InputError(
-                f"line {self.line}: {what} of {self.name} is {text!r}; it must be a whole number"
-            ) from None
+            raise InputError(f"line {self.line}: {what} of {self.name} is {text!r}, no whole number") from None
 
     def real(self, k: int, what: str) -> float:
         try:
@@ -193,89 +204,95 @@ def abaqus(text: str) -> MeshData:
     deck = list(sections(text))
     if (count := sum(section.keyword == "INSTANCE" for section in deck)) > 1:
         raise InputError(f"it assembles {count} instances of parts; write the deck of one part")
-    nodes: dict[int, list[float]] = {}
+    rows, points = _deck_nodes(deck)
     elements: dict[str, list[list[int]]] = {}
     members: dict[str, list[int]] = {}
-    points: dict[str, list[int]] = {}
     for section in deck:
-        if section.keyword == "NODE":
-            new = {int(n): [float(c) for c in x[:3]] for n, *x in section.rows()}
-            if again := new.keys() & nodes.keys():
-                raise InputError(
-                    f"node {min(again)} is there twice: the deck has several parts; write the deck of one part"
-                )
-            nodes |= new
-            points.setdefault(section.option("NSET"), []).extend(new)
-        elif section.keyword == "ELEMENT":
+        if section.keyword == "ELEMENT":
             name, count = _abaqus_kind(section.options.get("TYPE", ""))
             numbers = np.array([int(word) for row in section.rows() for word in row])
             if len(numbers) % (count + 1):
                 raise InputError(f"elements of type {section.options['TYPE']} do not have {count} nodes each")
-            rows = numbers.reshape(-1, count + 1).tolist()
-            elements.setdefault(name, []).extend(rows)
-            members.setdefault(section.option("ELSET"), []).extend(row[0] for row in rows)
-        elif section.keyword in ("ELSET", "NSET"):
-            sets = members if section.keyword == "ELSET" else points
-            sets.setdefault(section.option(section.keyword), []).extend(_set_members(section, sets))
+            listed = numbers.reshape(-1, count + 1).tolist()
+            elements.setdefault(name, []).extend(listed)
+            members.setdefault(section.option("ELSET"), []).extend(row[0] for row in listed)
+        elif section.keyword == "ELSET":
+            members.setdefault(section.option("ELSET"), []).extend(_set_members(section, members))
     names = {
         s.options[k].upper(): s.options[k] for s in deck for k in ("ELSET", "NSET") if k in s.options
     }  # as the deck first wrote them
     points = {names[k]: v for k, v in points.items() if k}
-    return _numbered(nodes, elements, {names[k]: v for k, v in members.items() if k}, points)
+    return _numbered(rows, elements, {names[k]: v for k, v in members.items() if k}, points)
+
+
+def _deck_nodes(deck: Iterable[DeckSection], *, strict: bool = False) -> tuple[Rows, dict[str, list[int]]]:
+    """Number, x, y, z of all nodes, and sets of them by their names in capitals."""
+    rows: Rows = []
+    sets: dict[str, list[int]] = {}
+    for section in deck:
+        if section.keyword == "NODE":
+            there = _rows(section.lines)
+            rows.extend(there)
+            sets.setdefault(section.option("NSET"), []).extend(int(row[0]) for row in there)
+        elif section.keyword == "NSET":
+            sets.setdefault(section.option("NSET"), []).extend(_set_members(section, sets, strict=strict))
+    return rows, sets
 
 
 def _abaqus_kind(name: str) -> tuple[str, int]:
     for pattern, kind, count in _ABAQUS:
         if re.fullmatch(rf"(?:{pattern})(?!\d)[A-Z0-9]*", name.upper()):
             return kind, count
-    raise InputError(
-        f"elements of type {name!r} are not known here; solids are C3D4, C3D10, C3D8, C3D20, planes CPS3 … CPS8"
-    )
+    raise InputError(f"elements of type {name!r} are unknown; solids are C3D4, C3D10, C3D8, C3D20, planes CPS3 … CPS8")
 
 
 def nastran(text: str) -> MeshData:
     """GRID and elements of the bulk data; each property is a set, called "property 7"."""
-    nodes: dict[int, list[float]] = {}
+    rows: Rows = []
     elements: dict[str, list[list[int]]] = {}
     members: dict[str, list[int]] = {}
     for card in cards(text):
         name, fields = card.name, card.fields
         if name == "GRID":
-            if fields[1] not in ("", "0"):
-                raise InputError(
-                    f"GRID {fields[0]} is in the coordinate system {fields[1]}; write all in the basic one"
-                )
-            nodes[int(fields[0])] = [real(card.field(k)) for k in (2, 3, 4)]
+            rows.append(_grid(card, CP=1))
         elif name in _NASTRAN:
             sizes = _NASTRAN[name]
             room = max(sizes) if max(sizes) < 9 else None  # plates and bars have other fields behind their nodes
             given = [int(f) for f in fields[2:][:room] if f.isdigit()]
             if len(given) not in sizes:
-                raise InputError(
-                    f"{name} {fields[0]} has {len(given)} nodes; it must have {' or '.join(map(str, sizes))}"
-                )
+                raise InputError(f"{name} {fields[0]} has {len(given)} nodes, not {' or '.join(map(str, sizes))}")
             ordered = [given[k] for k in _CHEXA20] if len(given) == 20 else given
             elements.setdefault(sizes[len(given)], []).append([int(fields[0]), *ordered])
             members.setdefault(f"property {fields[1] or fields[0]}", []).append(int(fields[0]))
-    return _numbered(nodes, elements, members, {})
+    return _numbered(rows, elements, members, {})
+
+
+def _grid(card: Card, **systems: int) -> tuple[float, ...]:
+    """Number, x, y, z of a node in basic coordinates; `systems` are the fields of coordinate systems that must be basic."""
+    number = card.whole(0, "ID")
+    for what, k in systems.items():
+        if card.whole(k, what, 0):
+            raise InputError(f"line {card.line}: GRID {number} has {what} = {card.field(k)}; write basic coordinates")
+    return number, *(card.real(k, name) for k, name in ((2, "X1"), (3, "X2"), (4, "X3")))
 
 
 def _numbered(
-    nodes: dict[int, list[float]],
+    rows: Rows,
     elements: dict[str, list[list[int]]],
     members: dict[str, list[int]],
     points: dict[str, list[int]],
 ) -> MeshData:
     """Numbers as in the file replaced by places in arrays."""
-    place = {number: k for k, number in enumerate(nodes)}
-    missing = {n for rows in elements.values() for row in rows for n in row[1:]} - nodes.keys()
+    place = {int(row[0]): k for k, row in enumerate(rows)}
+    _require_once(rows)
+    missing = {n for listed in elements.values() for row in listed for n in row[1:]} - place.keys()
     if missing:
         raise InputError(f"{len(missing)} nodes of its elements are not there, first node {min(missing)}")
-    parts = MeshData(np.array([[*x, 0.0][:3] for x in nodes.values()]).reshape(-1, 3))
+    parts = MeshData(np.array([row[1:] for row in rows]).reshape(-1, 3))
     where: dict[int, tuple[int, int]] = {}
-    for block, (name, rows) in enumerate(elements.items()):
-        parts.blocks.append((name, np.array([[place[n] for n in row[1:]] for row in rows])))
-        where |= {row[0]: (block, k) for k, row in enumerate(rows)}
+    for block, (name, listed) in enumerate(elements.items()):
+        parts.blocks.append((name, np.array([[place[n] for n in row[1:]] for row in listed])))
+        where |= {row[0]: (block, k) for k, row in enumerate(listed)}
     for label, numbers in members.items():
         found = np.array([where[n] for n in dict.fromkeys(numbers) if n in where]).reshape(-1, 2)
         parts.sets[label] = {int(b): found[found[:, 0] == b, 1] for b in np.unique(found[:, 0])}
@@ -295,61 +312,36 @@ class NodeTable(NamedTuple):
     sets: dict[str, list[int]]
 
 
-def read_nodes(path: str | Path) -> NodeTable:
+def read_nodes(path: str | PathLike[str]) -> NodeTable:
     """The nodes of a file."""
     path = Path(path)
     text = read_deck(path)
     try:
         if re.search(r"^\s*\*NODE\b", text, re.IGNORECASE | re.MULTILINE):
-            rows, sets = _input_file(text)
+            rows, sets = _deck_nodes(sections(text), strict=True)
         elif re.search(r"^GRID", text, re.IGNORECASE | re.MULTILINE):
-            rows, sets = _grids(text), {}
+            rows, sets = [_grid(card, CP=1, CD=5) for card in cards(text) if card.name == "GRID"], {}
         else:
             rows, sets = _rows(text.splitlines(), heading=True), {}
         if not rows:
             raise InputError("no nodes: there is no *NODE, no GRID and no table of number, x, y, z")
-        numbers = [int(row[0]) for row in rows]
-        if len(set(numbers)) < len(numbers):
-            twice = next(n for n in numbers if numbers.count(n) > 1)
-            raise InputError(f"node {twice} is there twice")
-        return NodeTable(np.array(numbers), np.array([row[1:] for row in rows], dtype=float), sets)
+        _require_once(rows)
+        table = np.array(rows, dtype=float)
+        return NodeTable(table[:, 0].astype(int), table[:, 1:], {name: ids for name, ids in sets.items() if name})
     except InputError as error:
         raise InputError(f"{path.name}: {error}") from None
 
 
-def _input_file(text: str) -> tuple[list[tuple[float, ...]], dict[str, list[int]]]:
-    rows: list[tuple[float, ...]] = []
-    sets: dict[str, list[int]] = {}
-    for section in sections(text):
-        name = section.option("NSET")
-        if section.keyword == "NODE":
-            there = _rows(section.lines)
-            rows.extend(there)
-            if name:
-                sets.setdefault(name, []).extend(int(row[0]) for row in there)
-        elif section.keyword == "NSET" and name:
-            sets.setdefault(name, []).extend(_set_members(section, sets, strict=True))
-    return rows, sets
+def _require_once(rows: Rows) -> None:
+    """Raises InputError if a node is there twice, as where a deck has several parts."""
+    numbers, count = np.unique([row[0] for row in rows], return_counts=True)
+    if (count > 1).any():
+        raise InputError(f"node {int(numbers[count.argmax()])} is there twice; write the deck of one part")
 
 
-def _grids(text: str) -> list[tuple[float, ...]]:
-    rows = []
-    for card in cards(text):
-        if card.name != "GRID":
-            continue
-        number = card.whole(0, "ID")
-        for k, what in ((1, "CP"), (5, "CD")):
-            if card.whole(k, what, 0):
-                raise InputError(
-                    f"line {card.line}: GRID {number} has {what} = {card.field(k)}; only basic coordinates are read: write the "
-                    "model without local coordinate systems"
-                )
-        rows.append((number, *(card.real(k, name) for k, name in ((2, "X1"), (3, "X2"), (4, "X3")))))
-    return rows
-
-
-def _rows(lines: list[str], *, heading: bool = False) -> list[tuple[float, ...]]:
-    rows: list[tuple[float, ...]] = []
+def _rows(lines: list[str], *, heading: bool = False) -> Rows:
+    """Lines of number, x, y, z; what follows and what is missing of the coordinates is left out, or zero."""
+    rows: Rows = []
     for line in lines:
         parts = line.replace(",", " ").replace(";", " ").split()
         if not parts or parts[0].startswith("#"):
@@ -361,7 +353,7 @@ def _rows(lines: list[str], *, heading: bool = False) -> list[tuple[float, ...]]
                 heading = False
                 continue
             raise InputError(f"lines must hold number, x, y, z; there is {line.strip()!r}") from None
-        if len(x) > 3 or len(x) < 1 or number != int(number) or not np.isfinite(x).all():
+        if not x or number != int(number) or not np.isfinite(x).all():
             raise InputError(f"lines must hold number, x, y, z; there is {line.strip()!r}")
-        rows.append((number, *x, *[0.0] * (3 - len(x))))
+        rows.append((number, *[*x, 0.0, 0.0][:3]))
     return rows

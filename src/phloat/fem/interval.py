@@ -40,76 +40,44 @@ def slope(values: np.ndarray, nodes: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Lagrange:
-    """Continuous piecewise polynomials of the given degree; unknowns are values at equidistant points, left to right."""
+class LineSpace:
+    """Piecewise polynomials of a degree with so many continuous derivatives: −1 none, 0 values, 1 slopes (Hermite's cubics).
+
+    Unknowns, from left to right, are values at equidistant points of each element, or of cubics value and slope at each node.
+    """
 
     nodes: np.ndarray
     degree: int
+    continuity: int = 0
 
-    @cached_property
+    @property
+    def stride(self) -> int:
+        """Unknowns from one element to the next."""
+        return self.degree - self.continuity
+
+    @property
     def size(self) -> int:
-        return self.degree * (len(self.nodes) - 1) + 1
+        return self.stride * (len(self.nodes) - 1) + self.continuity + 1
 
     @cached_property
     def places(self) -> np.ndarray:
-        """Where the unknowns are values."""
+        """Where the unknowns are values (and slopes)."""
+        if self.continuity == 1:
+            return self.nodes
         return np.interp(np.arange(self.size) / self.degree, np.arange(len(self.nodes)), self.nodes)
 
     def at(self, x: np.ndarray, derivative: int = 0) -> Rows:
         """Values (or a derivative) of all basis functions at the points: points × unknowns."""
         element, xi, h = _located(self.nodes, x)
-        local = _evaluated(_nodal(self.degree), xi, derivative) / h[:, None] ** derivative
-        return _scattered(local, self.degree * element, self.size)
+        coefficients = _HERMITE if self.continuity == 1 else _nodal(self.degree)
+        local = _evaluated(coefficients, xi, derivative) / h[:, None] ** derivative
+        if self.continuity == 1:
+            local[:, 1::2] *= h[:, None]
+        return _scattered(local, self.stride * element, self.size)
 
-    def value_at(self, place: int) -> int:
-        """The unknown that is the value at a place, counted from the left."""
-        return place
-
-
-@dataclass(frozen=True)
-class Hermite:
-    """Cubics with continuous slope; unknowns are value and slope at each node."""
-
-    nodes: np.ndarray
-
-    @cached_property
-    def size(self) -> int:
-        return 2 * len(self.nodes)
-
-    @property
-    def places(self) -> np.ndarray:
-        """Where the unknowns are values and slopes: the nodes."""
-        return self.nodes
-
-    def at(self, x: np.ndarray, derivative: int = 0) -> Rows:
-        element, xi, h = _located(self.nodes, x)
-        local = _evaluated(_HERMITE, xi, derivative) / h[:, None] ** derivative
-        local[:, 1] *= h
-        local[:, 3] *= h
-        return _scattered(local, 2 * element, self.size)
-
-    def value_at(self, place: int) -> int:
-        return 2 * place
-
-    def slope_at(self, place: int) -> int:
-        return 2 * place + 1
-
-
-@dataclass(frozen=True)
-class Broken:
-    """Piecewise polynomials without continuity; unknowns are values at equidistant points of each element."""
-
-    nodes: np.ndarray
-    degree: int
-
-    @cached_property
-    def size(self) -> int:
-        return (self.degree + 1) * (len(self.nodes) - 1)
-
-    def at(self, x: np.ndarray, derivative: int = 0) -> Rows:
-        element, xi, h = _located(self.nodes, x)
-        local = _evaluated(_nodal(self.degree), xi, derivative) / h[:, None] ** derivative
-        return _scattered(local, (self.degree + 1) * element, self.size)
+    def unknown_at(self, place: int, slope: bool = False) -> int:
+        """The unknown that is the value (or slope) at a place, counted from the left."""
+        return (self.continuity + 1) * place + slope
 
 
 # value and slope at 0, value and slope at 1, of cubics in ξ, highest power last

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from phloat.errors import InputError, finite, mapping, positive, unknown
+from phloat.errors import InputError, finite, mapping, positive, unknown, whole_number
 from phloat.fem import cells as cell
 from phloat.fem.cells import CORNERS, DIMENSION, NODES
 
@@ -87,36 +87,23 @@ class Mesh:
     def _facets(self) -> tuple[np.ndarray, np.ndarray]:
         """Keys of all facets of all cells, sorted, and where they come from: facet number k + (facets of a cell) · cell."""
         corners = self.cells[:, np.array(cell.FACETS[self.kind])]
-        keys = self._keys(corners.reshape(-1, corners.shape[-1]))
+        keys = _keys(corners.reshape(-1, corners.shape[-1]), len(self.points))
         origin = np.argsort(keys, kind="stable")
         return keys[origin], origin
 
-    def _keys(self, facets: np.ndarray) -> np.ndarray:
-        """One number a facet, from its (three) smallest nodes: two facets of one mesh share at most an edge."""
-        key = np.zeros(len(facets), dtype=np.int64)
-        for node in np.sort(facets, axis=1)[:, :3].T:
-            key = key * len(self.points) + node
-        return key
-
     def _sides(self, name: str, facets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         keys, origin = self._facets
-        wanted = self._keys(facets)
+        wanted = _keys(facets, len(self.points))
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         if (strange := keys[at] != wanted).any():
             first = ", ".join(str(tuple(map(int, f))) for f in facets[strange][:3])
-            raise InputError(
-                f"{strange.sum()} of {len(facets)} facets of boundary {name!r} belong to no cell, first those with "
-                f"nodes {first}; give the corner nodes of {cell.PLURAL[cell.FACET[self.kind]]} of this mesh"
-            )
+            raise InputError(f"{strange.sum()} of {len(facets)} facets of boundary {name!r} belong to no cell: {first}")
         return np.divmod(origin[at], len(cell.FACETS[self.kind]))
 
     def _outward(self, name: str, facets: object) -> np.ndarray:
         corners, array = len(cell.FACETS[self.kind][0]), np.asarray(facets)
         if array.ndim != 2 or array.shape[1] != corners or array.dtype.kind not in "iu" or not len(array):
-            raise InputError(
-                f"boundary {name!r} has shape {array.shape} of {array.dtype}; it must be the numbers of the nodes, "
-                f"(facets, {corners}), at least one facet"
-            )
+            raise InputError(f"boundary {name!r} has shape {array.shape} of {array.dtype}; give (facets, {corners})")
         if array.min() < 0 or array.max() >= len(self.points):
             raise InputError(f"boundary {name!r} has nodes {array.min()} … {array.max()} of {len(self.points)} points")
         cells, local = self._sides(name, array)
@@ -163,27 +150,16 @@ class Mesh:
 
     def with_boundary(self, name: str, where: Callable[[np.ndarray], np.ndarray] | np.ndarray) -> Mesh:
         """The same mesh with one more boundary: the facets all of whose corners are where(points) says, or a mask of `facets`."""
-        if callable(where):
-            mask = np.asarray(where(self.points))
-            if mask.shape != (len(self.points),) or mask.dtype != bool:
-                raise InputError(
-                    f"where(points) of boundary {name!r} gave shape {mask.shape} of {mask.dtype}; it must be "
-                    f"{len(self.points)} times True or False, as lambda p: p[:, 0] < 1e-9 gives"
-                )
-            chosen = mask[self.facets].all(axis=1)
-        else:
-            chosen = np.asarray(where)
-            if chosen.shape != (len(self.facets),) or chosen.dtype != bool:
-                raise InputError(
-                    f"where of boundary {name!r} has shape {chosen.shape} of {chosen.dtype}; it must be "
-                    f"{len(self.facets)} times True or False, one a facet of the boundary"
-                )
+        mask = np.asarray(where(self.points) if callable(where) else where)
+        size = len(self.points if callable(where) else self.facets)
+        if mask.shape != (size,) or mask.dtype != bool:
+            raise InputError(
+                f"where of boundary {name!r} is {mask.shape} of {mask.dtype}; give {size} times True or False"
+            )
+        chosen = mask[self.facets].all(axis=1) if callable(where) else mask
         if not chosen.any():
             low, high = self.points.min(axis=0), self.points.max(axis=0)
-            raise InputError(
-                f"boundary {name!r} would be empty: no facet has all its corners there; the points lie between "
-                f"{point_text(low)} and {point_text(high)}"
-            )
+            raise InputError(f"boundary {name!r} is empty; points go from {point_text(low)} to {point_text(high)}")
         return replace(self, boundaries={**self.boundaries, name: self.facets[chosen]})
 
     # --- copies ------------------------------------------------------------------------------------------------------
@@ -206,19 +182,15 @@ class Mesh:
         """The same mesh with corners only (1), or with middles of edges, faces and cells, straight where they are new (2)."""
         if order not in (1, 2):
             raise InputError(f"order is {order!r}; cells are of order 1 (straight) or 2 (may be curved)")
-        if order == self.order:
-            return self
-        if order == 1:
-            return self.corners_only()
+        if order == 1 or self.order == 2:
+            return self.corners_only() if order == 1 else self
         points, cells = _with_middles(self.kind, self.points, self.cells)
         return replace(self, points=points, cells=cells)
 
     def refined(self, times: int = 1) -> Mesh:
         """Every cell cut in the middle of its edges, `times` times; names stay, curved cells keep their curves."""
-        if times < 0 or times != int(times):
-            raise InputError(f"times is {times}; it must be a whole number, 0 or more")
         mesh = self
-        for _ in range(int(times)):
+        for _ in range(whole_number("times", times, 0)):
             mesh = _cut(mesh)
         return mesh
 
@@ -236,6 +208,14 @@ class Mesh:
         return replace(self, points=self.points[kept], cells=number[self.cells], boundaries=boundaries)
 
 
+def _keys(facets: np.ndarray, points: int) -> np.ndarray:
+    """One number a facet, from its (three) smallest nodes: two facets of one mesh share at most an edge."""
+    key = np.zeros(len(facets), dtype=np.int64)
+    for node in np.sort(facets, axis=1)[:, :3].T:
+        key = key * points + node
+    return key
+
+
 def _with_middles(kind: str, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Points and cells of order 2: first the corners, then the middles, those shared by several cells once."""
     all_points, columns, count = [points], [cells], len(points)
@@ -244,10 +224,7 @@ def _with_middles(kind: str, points: np.ndarray, cells: np.ndarray) -> tuple[np.
         groups.setdefault(len(corners), []).append(corners)  # of edges, of faces, of the cell
     for width, group in groups.items():
         nodes = np.sort(cells[:, np.array(group)], axis=2).reshape(-1, width)
-        key = np.zeros(len(nodes), dtype=np.int64)
-        for node in nodes[:, :3].T:
-            key = key * len(points) + node
-        _, first, number = np.unique(key, return_index=True, return_inverse=True)
+        _, first, number = np.unique(_keys(nodes, len(points)), return_index=True, return_inverse=True)
         all_points.append(points[nodes[first]].mean(axis=1))
         columns.append(count + number.reshape(len(cells), -1))
         count += len(first)
@@ -302,10 +279,7 @@ def require_points(kind: str, points: object) -> np.ndarray:
     if d == 2 and len(out):
         z = out[:, 2].copy()
         if np.ptp(z) > 1e-9 * max(np.ptp(out[:, 0]), np.ptp(out[:, 1])):
-            raise InputError(
-                f"the {cell.PLURAL[kind]} are not in one plane: z is between {z.min():g} and {z.max():g}; planar bodies lie in a "
-                "plane of constant z, and curved shells are not among them"
-            )
+            raise InputError(f"the {cell.PLURAL[kind]} are not in one plane: z from {z.min():g} to {z.max():g}")
         out[:, 2] = 0.0
     return out
 
@@ -315,10 +289,7 @@ def require_cells(kind: str, cells: object, points: np.ndarray) -> np.ndarray:
     array = np.asarray(cells)
     allowed = cell.NODES[kind]
     if array.ndim != 2 or array.shape[1] not in allowed or array.dtype.kind not in "iu":
-        raise InputError(
-            f"cells have shape {array.shape} of {array.dtype}; {cell.PLURAL[kind]} are whole numbers of nodes, "
-            f"(cells, {allowed[0]}) or, curved, (cells, {allowed[1]})"
-        )
+        raise InputError(f"cells have shape {array.shape} of {array.dtype}; {cell.PLURAL[kind]} have {allowed} nodes")
     if not len(array):
         raise InputError("there are no cells")
     if array.min() < 0 or array.max() >= len(points):
@@ -329,7 +300,7 @@ def require_cells(kind: str, cells: object, points: np.ndarray) -> np.ndarray:
     if not used.all():
         left = np.flatnonzero(~used)
         first = ", ".join(f"{k} at {point_text(points[k])}" for k in left[:3])
-        raise InputError(f"{len(left)} of {len(points)} points belong to no cell, first {first}; leave them out")
+        raise InputError(f"{len(left)} of {len(points)} points belong to no cell: {first}; leave them out")
     return array
 
 
@@ -342,10 +313,7 @@ def consistent_orientation(kind: str, points: np.ndarray, cells: np.ndarray) -> 
         raise InputError(_counted(kind, points, cells, flat, f"have no {what}"))
     inverted, mixed = (low < 0.0) & (high <= 0.0), (low < 0.0) & (high > 0.0)
     if mixed.any():
-        raise InputError(
-            _counted(kind, points, cells, mixed, "are folded: their Jacobian changes its sign inside")
-            + ", or number the nodes in VTK's order (corners around each face, then middles)"
-        )
+        raise InputError(_counted(kind, points, cells, mixed, "are folded, or their nodes are not in VTK's order"))
     if inverted.all():
         order = cell.NODES[kind].index(cells.shape[1]) + 1
         return cells[:, cell.mirrored_numbering(kind, order)]

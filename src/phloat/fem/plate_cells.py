@@ -7,8 +7,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
+from phloat.algebra.sparse import Matrix, csr
 from phloat.errors import InputError
 from phloat.fem.cells import rule
 from phloat.fem.mesh import Mesh
@@ -129,10 +131,7 @@ class PlateCells:
         if (gap > beyond).any():
             i = gap.argmax()
             off = gap[i] * 2.0 * self.extents[cell[i]].max()
-            raise InputError(
-                f"the point ({x[i, 0]:g}, {x[i, 1]:g}) lies outside the plate, off by about {off:.2g}; "
-                f"the plate lies between {_place(self.vertices.min(axis=0))} and {_place(self.vertices.max(axis=0))}"
-            )
+            raise InputError(f"the point ({x[i, 0]:g}, {x[i, 1]:g}) lies outside the plate, by about {off:.2g}")
         return Points(cell, x, np.ones(len(x)))
 
     @cached_property
@@ -143,13 +142,16 @@ class PlateCells:
         """Of the candidates of each point the cell it lies deepest in, and how far outside it is there in sides of the cell."""
         each = np.repeat(np.arange(len(x)), candidates.shape[1])
         xi = self.local(candidates.ravel(), x[each])
-        if self.kind == "triangle":
-            gap = np.maximum(-xi.min(axis=1), xi.sum(axis=1) - 1.0)
-        else:
-            gap = np.maximum(-xi.min(axis=1), xi.max(axis=1) - 1.0)
-        gap = gap.reshape(candidates.shape)
+        beyond = xi.sum(axis=1) if self.kind == "triangle" else xi.max(axis=1)
+        gap = np.maximum(-xi.min(axis=1), beyond - 1.0).reshape(candidates.shape)
         best = gap.argmin(axis=1)
         return np.take_along_axis(candidates, best[:, None], 1)[:, 0], np.take_along_axis(gap, best[:, None], 1)[:, 0]
+
+
+def cell_rows(values: np.ndarray, columns: np.ndarray, size: int) -> Matrix:
+    """A sparse matrix by the values and columns of each of its rows, those of the cell of a point: (points, k) both."""
+    count, k = columns.shape
+    return csr(sp.csr_array((values.ravel(), columns.ravel(), k * np.arange(count + 1)), shape=(count, size)))
 
 
 def cells_of(mesh: Mesh, kind: str) -> PlateCells:
@@ -160,9 +162,7 @@ def cells_of(mesh: Mesh, kind: str) -> PlateCells:
     vertices, corners = mesh.points[:, :2], mesh.cells
     if kind == "rectangle":
         if not are_rectangles(mesh):
-            raise InputError(
-                "elements='bfs' need rectangles with sides along x and y; use elements='argyris' on this mesh"
-            )
+            raise InputError("elements='bfs' need rectangles along x and y; use elements='argyris' on this mesh")
         corners = _from_lower_left(vertices, corners)
     elif mesh.kind == "quadrilateral":
         corners = _halved(vertices, corners)
@@ -231,7 +231,3 @@ def _dunavant(degree: int) -> tuple[np.ndarray, np.ndarray]:
     x = np.concatenate([third, a, c, a, p, m, s, s, m, p])
     y = np.concatenate([third, c, a, a, s, s, m, p, p, m])
     return np.column_stack([x, y]), np.concatenate([centre, np.tile(w_3, 3), np.tile(w_6, 6)])
-
-
-def _place(x: np.ndarray) -> str:
-    return f"({x[0]:g}, {x[1]:g})"

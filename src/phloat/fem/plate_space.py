@@ -6,15 +6,14 @@ there is to the elements of Bogner, Fox and Schmit (bicubic, C¹), of Argyris (q
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 
-from phloat.algebra.sparse import Matrix, csr
-from phloat.fem.plate_cells import ALIGNED, PlateCells, Points
+from phloat.algebra.sparse import Matrix
+from phloat.fem.plate_cells import ALIGNED, PlateCells, Points, cell_rows
 
 DERIVATIVES = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
 CHUNK = 4096  # points evaluated at a time
@@ -66,20 +65,12 @@ class Space:
         for start in range(0, len(points.cell), CHUNK):
             cell, x = points.cell[start : start + CHUNK], points.x[start : start + CHUNK]
             values.append(np.einsum("pm,pkm->pk", self._monomials(cell, x, *derivative), self.coefficients[cell]))
-        data = np.concatenate([np.zeros((0, k)), *values]).ravel()
-        start_of_row = k * np.arange(len(points.cell) + 1)
-        shape = (len(points.cell), self.size)
-        return csr(sp.csr_array((data, self.dofs[points.cell].ravel(), start_of_row), shape=shape))
+        return cell_rows(np.concatenate([np.zeros((0, k)), *values]), self.dofs[points.cell], self.size)
 
     def linear(self, a: float, b: float, c: float) -> np.ndarray:
         """The unknowns of w = a + b x + c y."""
         value = a + b * self.places[:, 0] + c * self.places[:, 1]
         return self.rows[:, 0] * value + b * self.rows[:, 1] + c * self.rows[:, 2]
-
-    def of(self, w: Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]) -> np.ndarray:
-        """The unknowns of a function given with its derivatives, w(x, y, i, j)."""
-        x, y = self.places.T
-        return sum(self.rows[:, d] * w(x, y, *DERIVATIVES[d]) for d in range(len(DERIVATIVES)))
 
 
 def _power(x: np.ndarray, p: np.ndarray, i: int) -> np.ndarray:
@@ -257,25 +248,14 @@ def vanishing_unknowns(
     carried = _by_vertex(space)
     for edge in edges:
         for vertex in cells.edges[edge]:
-            t = cells.tangents[edge] if turn[vertex] < 0 else tangent[vertex]
-            n = np.array([t[1], -t[0]])
-            conditions = []
-            if value:
-                conditions += [_row(1.0), _row(0.0, t)]
-                conditions += [_row(0.0, None, t, t)] if turn[vertex] or not curves else []
-            if slope:
-                conditions += [_row(0.0, n), _row(0.0, None, t, n)]
+            t = (cells.tangents[edge] if turn[vertex] < 0 else tangent[vertex])[None]
+            n = np.column_stack([t[:, 1], -t[:, 0]])
+            conditions = [_value(1), _slope(t)] if value else []
+            conditions += [_second(t, t)] if value and (turn[vertex] or not curves) else []
+            conditions += [_slope(n), _second(t, n)] if slope else []
             unknowns = carried[vertex]
             out.append(unknowns[_touched(space.rows[unknowns], conditions)])
     return np.unique(np.concatenate(out)).astype(int)
-
-
-def moving_unknowns(space: Space, edges: np.ndarray, first: np.ndarray, *, turning: bool) -> np.ndarray:
-    """The unknowns that say how the edges move: values along them and, where the plate turns with them, slopes.
-
-    The second derivative across an edge is none of them: it is a moment.
-    """
-    return vanishing_unknowns(space, edges, first, value=True, slope=turning)
 
 
 def _by_vertex(space: Space) -> list[np.ndarray]:
@@ -289,23 +269,10 @@ def _is(space: Space, value: bool, slope: bool) -> np.ndarray:
     return (value & ~slopes) | (slope & slopes)
 
 
-def _row(
-    value: float, along: np.ndarray | None = None, a: np.ndarray | None = None, b: np.ndarray | None = None
-) -> np.ndarray:
-    """A combination of (w, w_x, w_y, w_xx, w_xy, w_yy)."""
-    out = np.zeros(6)
-    out[0] = value
-    if along is not None:
-        out[1:3] = along
-    if a is not None and b is not None:
-        out[3:] = a[0] * b[0], a[0] * b[1] + a[1] * b[0], a[1] * b[1]
-    return out
-
-
 def _touched(rows: np.ndarray, conditions: Iterable[np.ndarray]) -> np.ndarray:
     """Which unknowns of a vertex must vanish: those that the conditions are made of."""
     out = np.zeros(len(rows), dtype=bool)
-    for condition in conditions:
+    for (condition,) in conditions:
         share, *_ = np.linalg.lstsq(rows.T, condition, rcond=None)
         if np.abs(rows.T @ share - condition).max() < NORMAL_SECOND:  # else the element does not know this derivative
             out |= np.abs(share) > NORMAL_SECOND

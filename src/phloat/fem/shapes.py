@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
-from phloat.errors import InputError, not_negative, positive, unknown
+from phloat.errors import InputError, not_negative, positive, unknown, whole_number
 from phloat.fem import cells as cell
 from phloat.fem.mesh import Mesh
 
@@ -25,9 +25,8 @@ def rectangle(a: float, b: float, nx: int, ny: int, kind: str = "triangle", orde
 
     Diagonals of triangles begin in the corners: for even nx and ny no triangle has two sides on the boundary.
     """
-    _choices(kind, PLANAR, order)
     a, b = positive("a", a), positive("b", b)
-    flat = unit_square(_count("nx", nx), _count("ny", ny), order)
+    flat = unit_square(whole_number("nx", nx, 1), whole_number("ny", ny, 1), order)
     return _of_kind(map_points(flat, lambda x, y: (a * x, b * y)), kind)
 
 
@@ -36,9 +35,8 @@ def box(a: float, b: float, c: float, nx: int, ny: int, nz: int, kind: str = "te
 
     Names: left x = 0, right x = a, bottom y = 0, top y = b, back z = 0, front z = c.
     """
-    _choices(kind, SOLID, order)
     flat = rectangle(a, b, nx, ny, "quadrilateral", order)
-    return _of_kind(extrude(flat, positive("c", c), _count("nz", nz)), kind)
+    return _of_kind(extrude(flat, positive("c", c), whole_number("nz", nz, 1)), kind)
 
 
 def disc(radius: float, n: int, inner: float = 0.0, around: int = 24, kind: str = "triangle", order: int = 1) -> Mesh:
@@ -46,7 +44,6 @@ def disc(radius: float, n: int, inner: float = 0.0, around: int = 24, kind: str 
 
     With an inner radius a ring, n blocks from its bore to its rim and `around` of them in a turn. Names: rim, bore.
     """
-    _choices(kind, PLANAR, order)
     return _of_kind(_round(positive("radius", radius), _inner(inner, radius), n, around, order), kind)
 
 
@@ -64,10 +61,9 @@ def tube(
 
     Names: left x = 0, right x = length, inner, outer. inner = 0 makes a full bar, n ≥ 2 blocks from its middle to its side.
     """
-    _choices(kind, SOLID, order)
     flat = _round(positive("outer", outer), _inner(inner, outer), n, around, order)
     flat = rename_boundaries(flat, {"rim": "outer", "bore": "inner"} if inner else {"rim": "outer"})
-    upright = extrude(flat, positive("length", length), _count("nx", nx), ("left", "right"))
+    upright = extrude(flat, positive("length", length), whole_number("nx", nx, 1), ("left", "right"))
     return _of_kind(replace(upright, points=upright.points[:, [2, 0, 1]]), kind)
 
 
@@ -79,8 +75,7 @@ def bracket(
     Names: A is the end of the leg along x (x = a), B of the leg along y (y = b). The inner corner is sharp: stresses there grow
     without bound as the mesh is refined.
     """
-    _choices(kind, SOLID, order)
-    t, width, n = positive("thickness", thickness), positive("width", width), _count("n", n)
+    t, width, n = positive("thickness", thickness), positive("width", width), whole_number("n", n, 1)
     a, b = positive("a", a), positive("b", b)
     if min(a, b) <= t:
         raise InputError(f"the legs {a:g} and {b:g} are not longer than the thickness {t:g}; they include the corner")
@@ -104,9 +99,8 @@ def link(
     n blocks through the wall around the bores, the others of like size. −thickness / 2 ≤ z ≤ thickness / 2.
     Names: bore A, bore B, and back and front, the flat sides (z below and above).
     """
-    _choices(kind, SOLID, order)
     length, width, height = positive("length", length), positive("width", width), positive("thickness", thickness)
-    bore, n, half = positive("bore", bore), _count("n", n), width / 2
+    bore, n, half = positive("bore", bore), whole_number("n", n, 1), width / 2
     if bore >= half:
         raise InputError(f"a bore of radius {bore:g} does not fit into a width of {width:g}; it must be below {half:g}")
     if length <= width:
@@ -143,12 +137,12 @@ def _eye(angle: np.ndarray, s: np.ndarray, bore: float, half: float) -> tuple[np
 def _round(radius: float, inner: float, n: int, around: int, order: int) -> Mesh:
     """A disc or ring of quadrilaterals; a disc has a core of squares, bulged towards a circle, so that no angle is 180°."""
     if inner:
-        if _count("around", around) % 4:
+        if whole_number("around", around, 1) % 4:
             raise InputError(f"around is {around}; it must be a multiple of 4")
-        wall = unit_square(around, _count("n", n), order)
+        wall = unit_square(around, whole_number("n", n, 1), order)
         rolled = map_points(wall, lambda t, s: _polar(inner + (radius - inner) * s, 2 * np.pi * t))
         return join_blocks([rename_boundaries(rolled, {"bottom": "bore", "top": "rim"})])
-    if _count("n", n) < 2:
+    if whole_number("n", n, 1) < 2:
         raise InputError(f"n is {n}; a full disc needs 2 blocks from the middle to the rim, or more")
     half = (n + 1) // 2
     size = radius * half / n  # about the radius of the core
@@ -176,14 +170,11 @@ def _polar(radius: np.ndarray, angle: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _of_kind(blocks: Mesh, kind: str) -> Mesh:
-    return blocks if kind == blocks.kind else simplices(blocks)
-
-
-def _choices(kind: str, kinds: tuple[str, ...], order: int) -> None:
+    """Blocks, or simplices made of them."""
+    kinds = PLANAR if blocks.dimension == 2 else SOLID
     if kind not in kinds:
         raise InputError(unknown("kind of cells", kind, kinds))
-    if order not in (1, 2):
-        raise InputError(f"order is {order!r}; cells are of order 1 (straight) or 2 (may be curved)")
+    return blocks if kind == blocks.kind else simplices(blocks)
 
 
 def _inner(inner: float, outer: float) -> float:
@@ -191,12 +182,6 @@ def _inner(inner: float, outer: float) -> float:
     if inner >= outer:
         raise InputError(f"the inner radius {inner:g} is not below the outer one, {outer:g}")
     return inner
-
-
-def _count(what: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InputError(f"{what} is {value!r}; it must be a whole number of blocks, 1 or more")
-    return int(value)
 
 
 def _even(count: float) -> int:
@@ -211,6 +196,8 @@ def _even(count: float) -> int:
 
 def unit_square(nx: int, ny: int, order: int = 1) -> Mesh:
     """The unit square in nx × ny quadrilaterals; left x = 0, right x = 1, bottom y = 0, top y = 1."""
+    if order not in (1, 2):
+        raise InputError(f"order is {order!r}; cells are of order 1 (straight) or 2 (may be curved)")
     px, py = order * nx + 1, order * ny + 1
     y, x = np.meshgrid(np.linspace(0.0, 1.0, py), np.linspace(0.0, 1.0, px), indexing="ij")
     j, i = (order * g.ravel() for g in np.meshgrid(np.arange(ny), np.arange(nx), indexing="ij"))

@@ -10,9 +10,8 @@ import numpy as np
 from scipy.sparse.linalg import lsqr
 
 from phloat.bodies.beams.beam import Beam
-from phloat.bodies.beams.deformation_error import FREE, Far
 from phloat.bodies.body import Body
-from phloat.bodies.deformation import Deformation, largest_deformation, largest_deformations
+from phloat.bodies.deformation import FREE, Deformation, Far, largest_deformation, largest_deformations
 from phloat.errors import LargeDeformationError, LargeDeformationWarning, LargeStretchWarning, LateralTorsionWarning
 from phloat.linear.time.march import LinearResult
 from phloat.motion.initial.velocities import velocity_rows

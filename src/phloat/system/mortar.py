@@ -11,9 +11,8 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, csr
-from phloat.bodies.continua.continuum import SupportedShape
 from phloat.bodies.continua.mesh_body import Trace
-from phloat.bodies.shape import Shape
+from phloat.bodies.shape import Selected, Shape
 from phloat.errors import InputError, JointError
 from phloat.fem.overlap import measure, shared
 from phloat.joints.tie import Tie
@@ -89,8 +88,8 @@ def _curved(edge: Edge) -> bool:
 def _unheld(edge: Edge) -> tuple[Shape, np.ndarray]:
     """The shape of the body before anything was held, and which of its coordinates are free."""
     shape, free = edge.body.shape, np.arange(edge.body.coordinates)
-    while isinstance(shape, SupportedShape):
-        free = shape.free[free]
+    while isinstance(shape, Selected):
+        free = np.flatnonzero(shape.keep)[free]
         shape = shape.shape
     return shape, free
 

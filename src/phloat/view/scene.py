@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 from phloat.algebra.sparse import csr
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
-from phloat.bodies.continua.facets import innermost, mesh_of
+from phloat.bodies.continua.continuum import innermost, mesh_of
 from phloat.bodies.plates.shape import PlateShape
 from phloat.bodies.rigid import PointMass, RigidBody
 from phloat.bodies.shape import Shape

@@ -12,7 +12,7 @@ import numpy as np
 
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
-from phloat.bodies.continua.facets import innermost, mesh_of
+from phloat.bodies.continua.continuum import innermost, mesh_of
 from phloat.bodies.plates.shape import PlateShape
 from phloat.errors import InputError, whole_number
 from phloat.motion.result import Result

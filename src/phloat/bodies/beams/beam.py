@@ -23,10 +23,13 @@ from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import Inertia, Sections, rigid_sections, six_arrays
 from phloat.bodies.material import Damping, Material, Rayleigh, require_damping
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
-from phloat.errors import InputError, JumpsWarning, finite_row, mapping, port_name, positive, unknown
+from phloat.errors import InputError, JumpsWarning, finite_row, mapping, port_name, positive, unknown, whole_number
 from phloat.fem.interval import gauss, slope
 
 THEORIES = ("euler-bernoulli", "rayleigh", "timoshenko")
+JAGGED = (
+    "section or material of a beam of {:g} m jump at more than {} places, and elements are not cut there; smooth them"
+)
 STIFFNESSES = {"N": "EA", "T": "GJ", "M_y": "EI_y", "M_z": "EI", "Q_y": "kGA", "Q_z": "kGA"}  # of each resultant
 
 
@@ -164,9 +167,7 @@ class Beam:
         section = self.section(s) if callable(self.section) else self.section
         material = self.material(s) if callable(self.material) else self.material
         if not isinstance(section, Section):
-            raise InputError(
-                f"the section at s = {s:g} is {section!r}; it must be a Section, Circle, Tube or Rectangle"
-            )
+            raise InputError(f"the section at s = {s:g} is {section!r}; it must be a Section, such as Circle(…)")
         if not isinstance(material, Material):
             raise InputError(f"the material at s = {s:g} is {material!r}; it must be a Material")
         return section, material
@@ -196,7 +197,7 @@ class Beam:
             seen = np.unique(np.concatenate([inside, gauss(nodes)[0]]))
             found = jumps(lambda s: _followed(self.numbers(self.length * s)), seen)
             if found is None:
-                warnings.warn(JumpsWarning(_jagged(self)), stacklevel=3)
+                warnings.warn(JumpsWarning(JAGGED.format(self.length, MOST_JUMPS)), stacklevel=3)
             places += [] if found is None else found.tolist()
         return places
 
@@ -277,10 +278,9 @@ def _elastic(beam: Beam, fields: BeamFields, keep: np.ndarray) -> Elastic:
         stiffness = _coupled(stiffness, stresses, csr(test.T @ weighted(test, -w * number["EI_yz"])))
     S_inverse, unit = block_inverse(stiffness), diagonal(N)
     assert S_inverse is not None
-    compliance, gradient = csr(unit @ S_inverse @ unit), csr(sp.vstack(D))
     return Elastic(
-        C=compliance,
-        D=gradient,
+        C=csr(unit @ S_inverse @ unit),
+        D=csr(sp.vstack(D)),
         Q=_membrane(fields, x, w, radius(number), keep) if beam.stiffening else no_quadratic(),
         drag=zeros(len(keep), len(keep)),
         stresses=stresses,
@@ -366,21 +366,10 @@ def _stations(function: Callable[[float], Any]) -> list[float] | None:
     return None
 
 
-def _jagged(beam: Beam) -> str:
-    return (
-        f"section or material of a beam of {beam.length:g} m jump at more than {MOST_JUMPS} places: elements are not cut "
-        "there, and converge with order 1 only; give a smooth function, or the numbers of its mean"
-    )
-
-
 def _fractions(elements: int | Sequence[float]) -> np.ndarray:
-    if isinstance(elements, (int, np.integer)) and not isinstance(elements, bool):
-        if elements < 1:
-            raise InputError(f"{elements} elements; there must be at least one")
-        return np.linspace(0.0, 1.0, int(elements) + 1)
-    if np.ndim(elements) != 1:
-        raise InputError(f"elements is {elements!r}; it must be a number of elements or node fractions from 0 to 1")
-    s = finite_row("node fractions", elements)
+    if np.ndim(elements) == 0:
+        return np.linspace(0.0, 1.0, whole_number("elements", elements, 1) + 1)
+    s = finite_row("elements, node fractions,", elements)
     if len(s) < 2 or s[0] != 0.0 or s[-1] != 1.0 or not (np.diff(s) > 0).all():
         raise InputError(f"node fractions must rise from 0 to 1; they are {elements!r}")
     return s

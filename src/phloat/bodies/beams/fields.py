@@ -13,8 +13,9 @@ from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, weighted
 from phloat.bodies.beams.section import Section
+from phloat.bodies.shape import Shape, in_turn
 from phloat.errors import InputError, finite, unknown
-from phloat.fem.interval import Broken, Hermite, Lagrange, Rows
+from phloat.fem.interval import LineSpace, Rows
 
 # of u_x and θ_x; u_x' then follows the pull that grows along a spinning beam, and the shortening ½ w'², to first order: with 10
 # elements the flap and lag frequencies at γ = 8 are 1e-4 off, where linear u_x and one N an element miss by 2e-3
@@ -35,22 +36,22 @@ class BeamFields:
         return self.theory == "timoshenko"
 
     @cached_property
-    def spaces(self) -> dict[str, Lagrange | Hermite]:
+    def spaces(self) -> dict[str, LineSpace]:
         """Displacement fields, in the order of the coordinates."""
-        stretch = Lagrange(self.nodes, AXIAL_DEGREE)
+        stretch = LineSpace(self.nodes, AXIAL_DEGREE)
         if self.sheared:
-            w, phi = Lagrange(self.nodes, TIMOSHENKO_DEGREE + 1), Lagrange(self.nodes, TIMOSHENKO_DEGREE)
-            out: dict[str, Lagrange | Hermite] = {"u_x": stretch, "u_y": w, "phi_z": phi, "u_z": w, "phi_y": phi}
+            w, phi = LineSpace(self.nodes, TIMOSHENKO_DEGREE + 1), LineSpace(self.nodes, TIMOSHENKO_DEGREE)
+            out = {"u_x": stretch, "u_y": w, "phi_z": phi, "u_z": w, "phi_y": phi}
         else:
-            out = {"u_x": stretch, "u_y": Hermite(self.nodes), "u_z": Hermite(self.nodes)}
+            w = LineSpace(self.nodes, 3, continuity=1)
+            out = {"u_x": stretch, "u_y": w, "u_z": w}
         return out | ({"theta_x": stretch} if self.torsion else {})
 
     @cached_property
-    def stress_spaces(self) -> dict[str, tuple[Broken, bool]]:
+    def stress_spaces(self) -> dict[str, tuple[LineSpace, bool]]:
         """Stress resultants, in the order of σ, and whether they belong to motion in the plane xy."""
-        stretch = Broken(self.nodes, AXIAL_DEGREE - 1)
-        moment = Broken(self.nodes, TIMOSHENKO_DEGREE - 1 if self.sheared else 1)
-        shear = Broken(self.nodes, TIMOSHENKO_DEGREE)
+        stretch, shear = (LineSpace(self.nodes, degree, -1) for degree in (AXIAL_DEGREE - 1, TIMOSHENKO_DEGREE))
+        moment = LineSpace(self.nodes, TIMOSHENKO_DEGREE - 1 if self.sheared else 1, -1)
         out = {"N": (stretch, True)}
         if self.torsion:
             out["T"] = (stretch, False)
@@ -113,10 +114,9 @@ class BeamFields:
 
     def index(self, name: str, place: int) -> int:
         """The coordinate that is u_x … theta_z at one of its places, counted from the left."""
-        space, start = self.spaces[self._field(name)], self.layout[self._field(name)].start
-        if name in ("theta_y", "theta_z") and isinstance(space, Hermite):
-            return start + space.slope_at(place)
-        return start + space.value_at(place)
+        field = self._field(name)
+        slope = name in ("theta_y", "theta_z") and not self.sheared
+        return self.layout[field].start + self.spaces[field].unknown_at(place, slope)
 
     def _field(self, name: str) -> str:
         """The field whose values or slopes are u_x … theta_z."""
@@ -125,7 +125,7 @@ class BeamFields:
 
 
 @dataclass(frozen=True, eq=False)
-class BeamShape:
+class BeamShape(Shape):
     """Fields of the beam at a fraction s of its length."""
 
     length: float
@@ -143,19 +143,23 @@ class BeamShape:
         return np.outer(self._x(s), [1.0, 0.0, 0.0])
 
     def displacement(self, s: np.ndarray) -> Matrix:
-        return _interleaved(self.fields.displacement(self._x(s)), self.keep)
+        return csr(in_turn(self.fields.displacement(self._x(s)))[:, self.keep])
 
     def rotation(self, s: np.ndarray) -> Matrix:
-        return _interleaved(self.fields.rotation(self._x(s)), self.keep)
+        return csr(in_turn(self.fields.rotation(self._x(s)))[:, self.keep])
 
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
+        return self._resultants(self._x(s))
+
+    def _resultants(self, x: np.ndarray, derivative: int = 0) -> dict[str, Matrix]:
+        """Each stress resultant (or its derivative) at points along the beam, per σ."""
         spaces = {name: space for name, (space, _) in self.fields.stress_spaces.items()}
-        values = diagonal([space.at(self._x(s)) for space in spaces.values()])
-        return {name: csr(values[i * len(s) : (i + 1) * len(s)]) for i, name in enumerate(spaces)}
+        values = diagonal([space.at(x, derivative) for space in spaces.values()])
+        return {name: csr(values[i * len(x) : (i + 1) * len(x)]) for i, name in enumerate(spaces)}
 
     def material(self, x: np.ndarray) -> Matrix:
         """Sections stay plane: u + θ × (0, y, z)."""
-        s = self._s(x)
+        s = x[:, 0] / self.length
         arm = diagonal([-skew(np.array([0.0, y, z])) for _, y, z in x])
         return csr(self.displacement(s) + arm @ self.rotation(s))
 
@@ -165,31 +169,25 @@ class BeamShape:
         κ_y = (I M_y + I_yz M_z)/Δ and κ_z = (I_y M_z + I_yz M_y)/Δ with Δ = I I_y − I_yz². The last part of σ_xx is that of fibres
         that wind around the axis of a pretwisted beam; they carry that part of T which shear does not.
         """
-        sections, resultant = self.sections(x[:, 0]), self.stress(self._s(x))
+        sections, resultant = self.sections(x[:, 0]), self.stress(x[:, 0] / self.length)
         A, I, I_y, I_yz = np.array([[s.A, *s.moments] for s in sections]).T
         y, z, det = x[:, 1], x[:, 2], I * I_y - I_yz**2
         share = np.zeros((len(x), 6, 6))  # of N, M_y, M_z, V_y, V_z, T in xx … xy
         share[:, 0, :3] = np.column_stack([1.0 / A, (z * I - y * I_yz) / det, (z * I_yz - y * I_y) / det])
         for section in dict.fromkeys(sections):
             mine = [k for k, other in enumerate(sections) if other is section or other == section]
-            share[mine, :, 3:] += _shear_rows(section.shear(x[mine, 1], x[mine, 2]))
+            share[mine, 5, 3:], share[mine, 4, 3:] = section.shear(x[mine, 1], x[mine, 2]).transpose(1, 0, 2)
         by_shear, by_fibres = self.torsion_shares(x[:, 0], self.fields.nodes)
         share[:, :, 5] *= by_shear[:, None]
         share[:, 0, 5] = (y**2 + z**2 - (I + I_y) / A) * by_fibres
-        forces = [resultant["N"], resultant["M_y"], resultant["M_z"], *self._shear(x[:, 0], resultant)]
-        forces += [resultant["T"]] if "T" in resultant else []
-        order = np.arange(6 * len(x)).reshape(6, len(x)).T.ravel()
-        rows = [sum(weighted(f, share[:, c, k]) for k, f in enumerate(forces)) for c in range(6)]
-        return csr(csr(sp.vstack([csr(r) for r in rows]))[order])
-
-    def _shear(self, x: np.ndarray, resultant: dict[str, Matrix]) -> list[Matrix]:
-        """V_y and V_z per σ."""
+        forces = [resultant["N"], resultant["M_y"], resultant["M_z"]]
         if self.fields.sheared:
-            return [resultant["Q_y"], resultant["Q_z"]]
-        spaces = {name: space for name, (space, _) in self.fields.stress_spaces.items()}
-        slope = diagonal([space.at(x, 1) for space in spaces.values()])
-        at = {name: csr(slope[i * len(x) : (i + 1) * len(x)]) for i, name in enumerate(spaces)}
-        return [csr(-at["M_z"]), at["M_y"]]
+            forces += [resultant["Q_y"], resultant["Q_z"]]
+        else:
+            slope = self._resultants(x[:, 0], 1)
+            forces += [csr(-slope["M_z"]), slope["M_y"]]
+        forces += [resultant["T"]] if "T" in resultant else []
+        return in_turn([sum(weighted(f, share[:, c, k]) for k, f in enumerate(forces)) for c in range(6)])
 
     def stress_points(self) -> np.ndarray:
         """Around the sections, where some stress is largest, on both sides of every node."""
@@ -199,31 +197,14 @@ class BeamShape:
         along = np.repeat(self.length * s, [len(rim) for rim in rims])
         return np.column_stack([along, np.vstack(rims)])
 
-    def _s(self, x: np.ndarray) -> np.ndarray:
-        return x[:, 0] / self.length
-
     def _x(self, s: np.ndarray) -> np.ndarray:
         return self.length * np.array([fraction("place", value) for value in s])
-
-
-def _interleaved(components: list[Rows], keep: np.ndarray) -> Matrix:
-    """x, y, z components of many points as rows (x, y, z) of each point in turn."""
-    points = components[0].shape[0]
-    order = np.arange(3 * points).reshape(3, points).T.ravel()
-    return csr(csr(sp.vstack([csr(c) for c in components]))[order][:, keep])
 
 
 def fraction(what: str, s: float) -> float:
     if not 0.0 <= finite(f"{what} position s", s, ()) <= 1.0:
         raise InputError(f"{what} lies at s = {s:g}; s is the fraction of the length, 0 to 1")
     return float(s)
-
-
-def _shear_rows(shear: np.ndarray) -> np.ndarray:
-    """(τ_xy, τ_xz) among xx, yy, zz, yz, xz, xy."""
-    out = np.zeros((len(shear), 6, 3))
-    out[:, 5], out[:, 4] = shear[:, 0], shear[:, 1]
-    return out
 
 
 # --- frames -----------------------------------------------------------------------------------------------------------
@@ -264,15 +245,12 @@ def free_coordinates(fields: BeamFields, frame: str | Frame | None, length: floa
             if len(places := fields.places(name)):
                 nearest = int(np.argmin(np.abs(places - x)))
                 if exact and abs(places[nearest] - x) > 1e-9 * length:
-                    raise InputError(
-                        f"the frame holds s = {s:g}, which is no node; nodes are at {places / length} for {name}"
-                    )
+                    raise InputError(f"the frame holds s = {s:g}, which is no node of {name}: {places / length}")
                 held.append(fields.index(name, nearest))
     left = 6 - int(np.linalg.matrix_rank(np.array(rigid) / np.array([1, 1, 1, length, length, length]))) if rigid else 6
     if left:
         raise InputError(
-            f"the frame leaves {left} of 6 rigid motions in the deformation (it holds {dict(frame)}); "
-            f"use one of {', '.join(FRAMES)} or hold more"
+            f"the frame {dict(frame)} leaves {left} of 6 rigid motions; hold more, or use {', '.join(FRAMES)}"
         )
     if len(rigid) > 6:
         raise InputError(f"the frame holds {len(rigid)} conditions, but only 6 rigid motions can be taken out")

@@ -80,9 +80,7 @@ class Section:
         object.__setattr__(self, "I_yz", float(finite("product of inertia I_yz", self.I_yz, ())))
         object.__setattr__(self, "angle", float(finite("angle", self.angle, ())))
         if self.I_yz**2 >= self.I * I_y:
-            raise InputError(
-                f"I_yz is {self.I_yz:g}; no section with I = {self.I:g} and I_y = {I_y:g} has one of √(I I_y) or more"
-            )
+            raise InputError(f"I_yz is {self.I_yz:g}; it must be below √(I I_y) = {np.sqrt(self.I * I_y):g}")
 
     @property
     def moments(self) -> tuple[float, float, float]:
@@ -357,9 +355,7 @@ class Taper:
 
     def __post_init__(self) -> None:
         if not mapping("stations", self.stations, "{s: section}"):
-            raise InputError(
-                "a taper has no stations; give at least one: Taper({0.0: Circle(0.01), 1.0: Circle(0.02)})"
-            )
+            raise InputError("a taper has no stations; give at least one, as in {0.0: Circle(0.01), 1.0: Circle(0.02)}")
         for s, value in self.stations.items():
             if not 0.0 <= finite("a station of a taper", s, ()) <= 1.0:
                 raise InputError(f"a station of a taper is at s = {s:g}; it must lie between 0 and 1")

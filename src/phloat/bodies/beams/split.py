@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
-
-import numpy as np
+from typing import Any
 
 from phloat.bodies.body import Body
 from phloat.bodies.construction import Construction
 from phloat.bodies.material import ModalDamping, Rayleigh
-from phloat.errors import InputError
-
-
-class Divisible(Protocol):
-    """A beam that can be cut into equal pieces."""
-
-    def piece(self, k: int, of: int) -> Divisible:
-        """The k-th piece, counted from 0, as a beam."""
-        ...
-
-    def discretise(self, elements: int | Sequence[float]) -> Body: ...
+from phloat.errors import InputError, whole_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,23 +47,19 @@ class Split:
     knows, and is refused.
     """
 
-    beam: Divisible
+    beam: Any  # a `Beam`, which knows this class
     pieces: int
 
     def __post_init__(self) -> None:
-        if not isinstance(self.pieces, (int, np.integer)) or isinstance(self.pieces, bool) or self.pieces < 1:
-            raise InputError(f"a beam cannot be split into {self.pieces!r} pieces; give a whole number, 1 or more")
+        whole_number("pieces", self.pieces, 1)
         damping = getattr(self.beam, "damping", None)
         by_mass = isinstance(damping, Rayleigh) and damping.mass > 0.0
         if self.pieces > 1 and (by_mass or isinstance(damping, ModalDamping)):
-            raise InputError(
-                f"{damping!r} is relative to a motion of the whole beam, which its {self.pieces} pieces do not know; damp a split "
-                "beam by stiffness, KelvinVoigt(time), or leave it whole"
-            )
+            raise InputError(f"{damping!r} is relative to the whole beam; damp its pieces by KelvinVoigt(time)")
 
     def discretise(self, elements: int | Sequence[float]) -> Assembly:
         """Every piece with so many elements, or with elements between the given fractions 0 … 1 of its length."""
-        known: list[tuple[Divisible, Body]] = []  # equal pieces are one and the same body
+        known: list[tuple[Any, Body]] = []  # equal pieces are one and the same body
         bodies, construction = [], Construction(self).then("discretise", elements)
         for k in range(self.pieces):
             piece = self.beam.piece(k, self.pieces)

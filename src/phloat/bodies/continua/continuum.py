@@ -7,7 +7,7 @@ coordinates are kept (`reduced`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,18 +17,17 @@ import scipy.sparse as sp
 
 from phloat.algebra.eigen import lowest
 from phloat.algebra.layout import Layout, joined_layouts
-from phloat.algebra.sparse import Matrix, csr, stacked, zeros
-from phloat.bodies.body import Body, Recipe
+from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.bodies.body import Body, elastic_system
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import floating_body
 from phloat.bodies.continua.interfaces import Place, interface, interfaces, rigid_shift
-from phloat.bodies.continua.mesh_body import MassSamples, Strains, Trace
-from phloat.bodies.continua.patches import Patch
-from phloat.bodies.damping import BODY, GROUND
-from phloat.bodies.inertia import Sections
-from phloat.bodies.material import Damping, ModalDamping
-from phloat.bodies.shape import DerivedShape, Shape
-from phloat.errors import AccuracyError, InputError, unknown
+from phloat.bodies.continua.mesh_body import MeshBody, Patch, Strains, Trace
+from phloat.bodies.continua.reduced_shape import ReducedShape
+from phloat.bodies.damping import BODY, GROUND, moving_mass
+from phloat.bodies.material import ModalDamping
+from phloat.bodies.shape import Selected, Shape, selection
+from phloat.errors import AccuracyError, InputError, unknown, whole_number
 from phloat.fem.mesh import Mesh
 from phloat.linear.analysis.modes import modes
 from phloat.linear.form.phdae import Field, LinearPHDAE
@@ -37,49 +36,18 @@ from phloat.linear.reduction.basis import Basis
 MOST_DENSE = 3000  # coordinates that may all be coupled
 
 
-@dataclass(frozen=True, eq=False)
-class Continuum:
-    """An elastic body on a mesh in coordinates q, n of them.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Continuum(MeshBody):
+    """An elastic body on a mesh that is a linear system of its own."""
 
-    `M` and `K` (None where the stresses are not local to elements) are the classical matrices; `strains` computes C and D when
-    they are needed. `rigid` (n × 6) are the coordinates of unit translations and of unit rotations about the origin. `kinds` says
-    what each coordinate is ("u_x", "w", "theta_y"…), `parts` which coordinates lie on each named boundary, `trace(name)` the
-    boundary as quadrature points. `held` says in words what is held to the ground. `frame`, `ports` and `stiffening` are for the
-    body once it floats, and `stretch(G)`, the coordinates of the field u = G x.
-    """
-
-    recipe: Recipe
     mesh: Mesh
-    samples: MassSamples
-    sections: Sections | None
-    M: Matrix
-    K: Matrix | None
-    make_strains: Callable[[], Strains]
-    rigid: np.ndarray
-    kinds: np.ndarray
-    parts: Mapping[str, np.ndarray]
-    make_trace: Callable[[str | Patch], Trace]
-    shape: Shape
-    damping: Damping
-    frame: str | None = None
     ports: Mapping[str, Place] = field(default_factory=dict)
     stiffening: bool = True
-    stretch: Callable[[np.ndarray], np.ndarray] | None = None
-    held: str = ""
     construction: Construction | None = None
 
     def __repr__(self) -> str:
         held = f"; held: {self.held}" if self.held else ""
         return f"Continuum({type(self.recipe).__name__}; {self.coordinates} coordinates; boundaries: {', '.join(self.parts)}{held})"
-
-    @property
-    def coordinates(self) -> int:
-        return self.M.shape[0]
-
-    @cached_property
-    def strains(self) -> Strains:
-        """C, D and the quadratic part."""
-        return self.make_strains()
 
     @cached_property
     def R_d(self) -> Matrix:
@@ -96,77 +64,52 @@ class Continuum:
             raise InputError("stiffness damping needs stresses that are local to elements; use the conforming elements")
         return csr(mass * M + stiff * self.K)
 
-    @property
-    def drag(self) -> None:
-        """No damping matrix is given."""
-
     def _relative_mass(self, reference: str) -> Matrix:
         """The mass that moves relative to the ground, to a port, or to the mean rigid motion of the body."""
         if reference == GROUND:
             return self.M
         if self.held:
-            raise InputError(
-                f"this body is held to the ground ({self.held}), so its mass damping is relative to it: relative_to='{GROUND}'"
-            )
+            raise InputError(f"a held body ({self.held}) is damped relative to the ground: relative_to='{GROUND}'")
         heavy = self.M @ self.rigid
         if reference == BODY:
             if self.coordinates > MOST_DENSE:
-                raise InputError(
-                    f"damping relative to the body couples all of its {self.coordinates} coordinates (at most {MOST_DENSE}); "
-                    f"take relative_to='{GROUND}' or a port, or reduced(modes=…)"
-                )
+                raise InputError(f"relative_to='{BODY}' couples all coordinates; name a port")
             return csr(self.M - csr(heavy @ np.linalg.pinv(self.rigid.T @ heavy, hermitian=True) @ heavy.T))
         if reference not in self.ports:
             raise InputError(unknown("reference of damping (relative_to)", reference, [*self.ports, BODY, GROUND]))
         port = interface(self, reference, self.ports[reference])
         A = csr(rigid_shift(port.x) @ port.L)
-        mixed = A.T @ csr(heavy.T)
-        return csr(self.M - mixed - mixed.T + A.T @ csr(self.rigid.T @ heavy) @ A)
-
-    def on(self, boundary: str, kinds: Iterable[str] | None = None) -> np.ndarray:
-        """The coordinates on a named boundary, all or some kinds of them."""
-        if boundary not in self.parts:
-            raise InputError(unknown("boundary", boundary, self.parts))
-        found = np.asarray(self.parts[boundary])
-        return found if kinds is None else found[np.isin(self.kinds[found], list(kinds))]
+        return moving_mass(self.M, csr(heavy.T), csr(self.rigid.T @ heavy), A)
 
     def trace(self, where: str | Patch) -> Trace:
         """A boundary, a region of cells or a disc as quadrature points."""
         if not isinstance(where, Patch) and where not in self.parts and where not in self.mesh.regions:
             raise InputError(unknown("boundary", where, [*self.parts, *self.mesh.regions]))
-        return self.make_trace(where)
+        return super().trace(where)
 
     def with_supports(self, coordinates: np.ndarray, words: str) -> Continuum:
         """The same body with some coordinates held at zero; `words` say which, for errors and reports."""
         free = np.setdiff1d(np.arange(self.coordinates), coordinates)
         place = np.full(self.coordinates, -1)
         place[free] = np.arange(len(free))
-        samples = self.samples._replace(Phi=tuple(csr(p[:, free]) for p in self.samples.Phi))
-        sections = self.sections and self.sections.selected(free)
+        P = selection(place >= 0)
         make_strains, make_trace = self.make_strains, self.make_trace
 
+        def fewer(rows: tuple[Matrix, Matrix, Matrix]) -> tuple[Matrix, Matrix, Matrix]:
+            return csr(rows[0] @ P), csr(rows[1] @ P), csr(rows[2] @ P)
+
         def fewer_strains() -> Strains:
-            full = make_strains()
-            pair = full.pair
-            if pair is None:
-                return full._replace(D=csr(full.D[:, free]))
-
-            def spread(q: np.ndarray) -> np.ndarray:
-                out = np.zeros(len(place))
-                out[free] = q
-                return out
-
-            return full._replace(D=csr(full.D[:, free]), pair=lambda q, r: pair(spread(q), spread(r)))
+            C, D, stresses, pair = make_strains()
+            return Strains(C, csr(D @ P), stresses, pair and (lambda q, r: pair(P @ q, P @ r)))
 
         def fewer_trace(where: str | Patch) -> Trace:
             full = make_trace(where)
-            turn = full.turn and tuple(csr(t[:, free]) for t in full.turn)
-            return full._replace(u=tuple(csr(u[:, free]) for u in full.u), turn=turn)
+            return full._replace(u=fewer(full.u), turn=full.turn and fewer(full.turn))
 
         return replace(
             self,
-            samples=samples,
-            sections=sections,
+            samples=self.samples._replace(Phi=fewer(self.samples.Phi)),
+            sections=self.sections and self.sections.selected(free),
             M=csr(self.M[free][:, free]),
             K=None if self.K is None else csr(self.K[free][:, free]),
             make_strains=fewer_strains,
@@ -174,7 +117,7 @@ class Continuum:
             kinds=self.kinds[free],
             parts={name: place[on][place[on] >= 0] for name, on in self.parts.items()},
             make_trace=fewer_trace,
-            shape=SupportedShape(self.shape, free),
+            shape=Selected(self.shape, place >= 0),
             held=f"{self.held}, {words}" if self.held else words,
         )
 
@@ -213,16 +156,11 @@ class Continuum:
         if basis is None:
             return None
         if not isinstance(basis, Basis):
-            raise InputError(
-                f"{type(basis).__name__} is not a Basis; make one with krylov_basis or modal_basis, or say modes=…"
-            )
+            raise InputError(f"{type(basis).__name__} is not a Basis; use krylov_basis or modal_basis")
         if modes is not None:
             raise InputError("give a basis, or modes=…, not both")
         if basis.V_v.shape[0] != self.coordinates:
-            raise InputError(
-                f"the basis has {basis.V_v.shape[0]} rows of velocities; this body has {self.coordinates} coordinates: make it of "
-                "its linear()"
-            )
+            raise InputError(f"the basis has {basis.V_v.shape[0]} rows of velocities; this body has {self.coordinates}")
         return np.asarray(basis.V_v.toarray())
 
     def modes(self, count: int = 20) -> tuple[np.ndarray, np.ndarray]:
@@ -230,8 +168,7 @@ class Continuum:
 
         From K and M alone, or, where a thin body loses its low modes in the round-off of K, through the strains.
         """
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
-            raise InputError(f"count is {count!r}; ask for at least one mode")
+        whole_number("count", count, 1)
         if self.K is not None:
             with suppress(AccuracyError):
                 squared, q = lowest(self.K, self.M, int(count), self.rigid)
@@ -252,22 +189,23 @@ class Continuum:
         return self._opened(())
 
     def _opened(self, boundary: Sequence[str]) -> LinearPHDAE:
-        n, (C, D, *_) = self.coordinates, self.strains
+        C, D, *_ = self.strains
         if isinstance(boundary, str):
             raise InputError(f"boundary is {boundary!r}; write a tuple of names: ({boundary!r},)")
-        twists = {name: found.L for name, found in interfaces(self, self.ports).items()}
-        B, ports = open_ports(n, twists, {name: self.on(name) for name in boundary})
-        places = self.shape.places()
-        motion = sp.hstack([self.shape.displacement(places), zeros(3 * len(places), C.shape[0])])
-        return LinearPHDAE(
-            E=stacked([[self.M, None], [None, C]]),
-            J=stacked([[zeros(n, n), -D.T], [D, zeros(C.shape[0], C.shape[0])]]),
-            R=stacked([[self.R_d, None], [None, zeros(*C.shape)]]),
-            B=sp.vstack([B, zeros(C.shape[0], ports.size)]),
-            rows=Layout({"v": (n,), "sigma": (C.shape[0],)}, "row"),
-            ports=ports,
-            split=n,
-            fields={"body": Field(self.shape.points(places), csr(motion), self.facets)},
+        whole, places = sp.eye_array(self.coordinates, format="csc"), self.shape.places()
+        columns = [
+            {name: csr(found.L.T) for name, found in interfaces(self, self.ports).items()},
+            {name: csr(whole[:, self.on(name)]) for name in boundary},
+        ]
+        return elastic_system(
+            M=self.M,
+            C=C,
+            D=D,
+            R=self.R_d,
+            B=csr(sp.hstack([zeros(self.coordinates, 0), *(b for some in columns for b in some.values())])),
+            velocities=Layout({"v": (self.coordinates,)}),
+            ports=joined_layouts([Layout({n: (b.shape[1],) for n, b in some.items()}) for some in columns], "port"),
+            field=Field(self.shape.points(places), self.shape.displacement(places), self.facets),
         )
 
     @property
@@ -276,38 +214,51 @@ class Continuum:
         return self.mesh.corners if self.mesh.dimension == 2 else self.mesh.facets
 
 
-@dataclass(frozen=True, eq=False)
-class SupportedShape(DerivedShape):
-    """A shape with some of its coordinates fixed at zero."""
-
-    shape: Shape
-    free: np.ndarray
-
-    def of_coordinates(self, rows: Matrix) -> Matrix:
-        return csr(rows[:, self.free])
-
-    def of_stresses(self, rows: Matrix) -> Matrix:
-        return rows
+SLIPS = (  # found mass / expected mass, and what may be behind it
+    (1e9, "a mesh in millimetres: unit=1e-3"),
+    (1e6, "a mesh in centimetres: unit=1e-2"),
+    (39.3701**3, "a mesh in inches: unit=0.0254"),
+    (1e-9, "a mesh in metres that was scaled from millimetres: unit=1"),
+    (1e3, "a mass in tonnes: mass is in kg"),
+    (1e-3, "a density in g/cm³: rho is in kg/m³"),
+    (1e-12, "a density in t/mm³: rho is in kg/m³"),
+)
 
 
-# --- open ports ------------------------------------------------------------------------------------------------------
-#
-# Open ports of bodies on meshes: of patches and points by their mean motion, of boundaries by all of their coordinates.
+def require_mass(found: float, expected: float | None) -> None:
+    """Raises InputError if the mass of a body differs from the expected one by more than 1 %."""
+    if expected is None or abs(found / expected - 1.0) <= 0.01:
+        return
+    ratio = found / expected
+    likely = [why for slip, why in SLIPS if 0.7 < ratio / slip < 1.4]
+    hint = f"; likely {' or '.join(likely)}" if likely else "; check the density and the mesh"
+    raise InputError(f"this body weighs {found:.4g} kg, {ratio:.3g} times the mass of {expected:.4g} kg given{hint}")
 
 
-def open_ports(
-    coordinates: int, twists: Mapping[str, Matrix], boundaries: Mapping[str, np.ndarray]
-) -> tuple[Matrix, Layout]:
-    """B on the velocities, and the names of its columns.
+# --- the mesh behind a body ---------------------------------------------------------------------------------------------
 
-    A port with a mean twist (v, ω) = L q̇ takes the wrench (f, τ) at its centre. A boundary, by its coordinates, takes a force on
-    each of them and gives their velocities.
-    """
-    whole = sp.eye_array(coordinates, format="csc")
-    columns = [
-        {name: csr(L.T) for name, L in twists.items()},
-        {name: csr(whole[:, on]) for name, on in boundaries.items()},
-    ]
-    blocks = [b for some in columns for b in some.values()]
-    layouts = [Layout({name: (b.shape[1],) for name, b in some.items()}) for some in columns]
-    return csr(sp.hstack([zeros(coordinates, 0), *blocks])), joined_layouts(layouts, "port")
+
+def mesh_of(body: Body) -> Mesh | None:
+    """The mesh of a body that was made on one."""
+    found = _continuum(body)
+    return found.mesh if found else None
+
+
+def facets_of(body: Body) -> np.ndarray | None:
+    """By which places a body on a mesh is drawn, (facets, corners): the cells of a plate, the outside of a solid."""
+    found = _continuum(body)
+    return found.facets if found else None
+
+
+def innermost(shape: Shape) -> Shape:
+    """The shape that others select from and combine."""
+    while hasattr(shape, "shape"):
+        shape = shape.shape
+    return shape
+
+
+def _continuum(body: Body) -> Continuum | None:
+    shape = body.shape
+    while not isinstance(shape, ReducedShape) and hasattr(shape, "shape"):
+        shape = shape.shape
+    return shape.continuum if isinstance(shape, ReducedShape) and isinstance(shape.continuum, Continuum) else None

@@ -17,14 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg as la
-import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import Matrix, csr, factorised, stacked, zeros
-from phloat.bodies.continua.columns import LOOSE, independent_motions, mass_norms, norms, null, orthonormal_span
-from phloat.errors import AccuracyError, InputError, unknown
+from phloat.algebra.sparse import Matrix, csr, factorised
+from phloat.errors import AccuracyError, InputError, unknown, whole_number
 from phloat.linear.analysis.shift_invert import ShiftInvert
 
 DENSE = 600  # coordinates up to which modes come from a dense eigenproblem
+LOOSE = 1e-9  # of unit columns: what counts as a motion that is not held
 ROUND_OFF = 1e-13  # of the terms of a sum
 NEGATIVE = "the stiffness is not positive: with all interfaces held some motion takes no energy, or gives some; is it one piece?"
 
@@ -42,15 +41,7 @@ class Averaged(NamedTuple):
     L: Matrix | np.ndarray
 
 
-class NonlocalStiffness(NamedTuple):
-    """A stiffness K = DᵀC⁻¹D whose compliance is not local, so that K itself would be dense."""
-
-    C: Matrix
-    D: Matrix
-
-
 Interface = Tied | Averaged
-Stiffness = Matrix | NonlocalStiffness
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +67,7 @@ class CraigBampton:
         if frame not in self.columns:
             raise InputError(unknown("interface", frame, self.columns))
         if self.leaves[frame]:
-            raise InputError(
-                f"with interface {frame!r} held the body still has {self.leaves[frame]} rigid motions, so no frame can be "
-                "held there; take one with three points or more that are not on a line, or mean axes"
-            )
+            raise InputError(f"interface {frame!r} leaves {self.leaves[frame]} rigid motions; use mean axes")
         return np.delete(self.V, self.columns[frame], axis=1)
 
     def mean_axes(self, M: Matrix, rigid: np.ndarray) -> np.ndarray:
@@ -92,8 +80,8 @@ class CraigBampton:
         return V / mass_norms(V, M)
 
 
-def craig_bampton_basis(
-    K: Stiffness,
+def fixed_interface_basis(
+    K: Matrix,
     M: Matrix,
     interfaces: Mapping[str, Interface],
     *,
@@ -133,7 +121,7 @@ class FixedInterfaces:
     interface holds.
     """
 
-    def __init__(self, K: Stiffness, M: Matrix, interfaces: Mapping[str, Interface], rigid: np.ndarray):
+    def __init__(self, K: Matrix, M: Matrix, interfaces: Mapping[str, Interface], rigid: np.ndarray):
         self.K, self.M, self.n = K, M, M.shape[0]
         ties = {name: i for name, i in interfaces.items() if isinstance(i, Tied)}
         self.bound = np.concatenate([np.zeros(0, dtype=int), *(t.coordinates for t in ties.values())])
@@ -192,7 +180,7 @@ class FixedInterfaces:
         """The same, corrected: pins may bend the body far more than means do, and x is then a small difference."""
         x, lam = self._solved(f, g)
         for _ in range(2 if self.small.size else 0):
-            left = f - apply_stiffness(self.K, self._spread(x))[self.inside] - self.G_inside.T @ lam
+            left = f - (self.K @ self._spread(x))[self.inside] - self.G_inside.T @ lam
             more = self._solved(left, g - self.G_inside @ x)
             x, lam = x + more[0], lam + more[1]
         return x
@@ -212,7 +200,7 @@ class FixedInterfaces:
         """The motion of the whole body for unit motions of one interface, the others held."""
         if name in self.pulled:
             Q = self.pulled[name]
-            f, g = -apply_stiffness(self.K, Q)[self.inside], -(self.G @ Q)
+            f, g = -(self.K @ Q)[self.inside], -(self.G @ Q)
         else:
             Q = np.zeros((self.n, self.motions[name].shape[1]))
             f, g = np.zeros((len(self.inside), Q.shape[1])), np.zeros((len(self.G), Q.shape[1]))
@@ -225,7 +213,7 @@ class FixedInterfaces:
         """The motion of the whole body under forces f (columns), its interfaces held, or its ties moved by Q (zero inside)."""
         if Q is None:
             return self._spread(self.solve_again(f[self.inside], np.zeros((len(self.G), f.shape[1]))))
-        return Q + self._spread(self.solve_again((f - apply_stiffness(self.K, Q))[self.inside], -(self.G @ Q)))
+        return Q + self._spread(self.solve_again((f - (self.K @ Q))[self.inside], -(self.G @ Q)))
 
     def modes(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The lowest frequencies and modes of unit mass."""
@@ -253,7 +241,7 @@ class FixedInterfaces:
         V = V @ (turn / np.sqrt(np.maximum(size, 1e-300)))[:, size > 1e-9]
         for name, rows in self.rows.items():  # small remainders were made large: take what moves the means out again
             V = V - self.static(name) @ (self.G[rows] @ V)
-        mu, turn = la.eigh(V.T @ apply_stiffness(self.K, V)) if V.size else (np.zeros(0), np.zeros((0, 0)))
+        mu, turn = la.eigh(V.T @ (self.K @ V)) if V.size else (np.zeros(0), np.zeros((0, 0)))
         return np.sqrt(mu), V @ turn
 
     def _unbalanced(self, forces: np.ndarray) -> np.ndarray:
@@ -282,16 +270,14 @@ class FixedInterfaces:
         inverted = _Inverted(self, M)
         value, v = inverted.run(count + 4)
         v = inverted.completed(value, v)
-        K_v = np.asarray(apply_stiffness(self.K, self._spread(v))[self.inside])
+        K_v = np.asarray((self.K @ self._spread(v))[self.inside])
         mu = np.einsum("ik,ik->k", v, K_v)
         order = np.argsort(mu)[:count]
         mu, v = mu[order], v[:, order]
         if mu[0] <= 0.0:
             raise InputError(NEGATIVE)
         if (miss := inverted.residual(mu, v)) > 1e-6:
-            raise AccuracyError(
-                f"fixed-interface modes are off by {miss:.1e} in their shapes; ask for more, or see that the body is one piece"
-            )
+            raise AccuracyError(f"fixed-interface modes are off by {miss:.1e}; ask for more; is the body one piece?")
         return mu, v
 
     def _spread(self, x: np.ndarray) -> np.ndarray:
@@ -313,61 +299,71 @@ class _Inverted(ShiftInvert):
         return self.held.solve(f, np.zeros((len(self.held.G), f.shape[1]))).reshape(b.shape)
 
 
-def apply_stiffness(K: Stiffness, V: np.ndarray) -> np.ndarray:
-    """K V."""
-    if isinstance(K, NonlocalStiffness):
-        return np.asarray(K.D.T @ spla.splu(K.C.tocsc()).solve(np.ascontiguousarray(K.D @ V)))
-    return np.asarray(K @ V)
-
-
-def _factored(K: Stiffness, free: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def _factored(K: Matrix, free: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """The solution of K x = f on some coordinates, all others at zero."""
     try:
-        if isinstance(K, NonlocalStiffness):
-            m, D = K.C.shape[0], csr(K.D[:, free])
-            saddle = spla.splu(stacked([[-K.C, D], [D.T, zeros(len(free), len(free))]]).tocsc())
-            return lambda f: saddle.solve(np.vstack([np.zeros((m, f.shape[1])), f]))[m:]
         return factorised(csr(K[free][:, free]))
     except RuntimeError:
-        raise InputError(
-            "the stiffness is singular beyond the six rigid motions: some part of the body is loose, or has coordinates "
-            "that nothing resists"
-        ) from None
+        raise InputError("the stiffness is singular beyond six rigid motions: some part of the body is loose") from None
 
 
 def _check(n: int, interfaces: Mapping[str, Interface], modes: int) -> None:
-    if not isinstance(modes, (int, np.integer)) or isinstance(modes, bool) or modes < 0:
-        raise InputError(f"modes is {modes!r}; it must be a whole number, 0 or more")
+    whole_number("modes", modes, 0)
     owner: dict[int, str] = {}
     for name, interface in interfaces.items():
         if isinstance(interface, Averaged):
             if interface.L.shape[1] != n:
-                raise InputError(
-                    f"interface {name!r} has rows for {interface.L.shape[1]} coordinates; the body has {n}"
-                )
+                raise InputError(f"interface {name!r} has rows for {interface.L.shape[1]} coordinates of {n}")
             continue
         for c in interface.coordinates.tolist():
             if owner.setdefault(c, name) != name:
-                raise InputError(
-                    f"interfaces {owner[c]!r} and {name!r} share coordinate {c}, and both tie it to a rigid piece; make one "
-                    "interface of them, or let one be felt in the mean"
-                )
+                raise InputError(f"interfaces {owner[c]!r} and {name!r} share a rigid part; make one a mean")
 
 
-def _coupling(K: Stiffness, basis: CraigBampton) -> float:
+def _coupling(K: Matrix, basis: CraigBampton) -> float:
     """The largest cosine of a mode with a static motion, in the product of K: zero in exact numbers, here beyond round-off."""
     stop = basis.loose + len(basis.omega)
     Phi, Psi = basis.V[:, basis.loose : stop], basis.V[:, stop:]
-    K_Psi = apply_stiffness(K, Psi)
+    K_Psi = K @ Psi
     # a lone interface moves the body rigidly: then there is no energy to compare with, and K Ψ is round-off
-    noise = ROUND_OFF * norms(Phi)[:, None] * norms(_sizes(K, Psi))
+    noise = ROUND_OFF * norms(Phi)[:, None] * norms(abs(K) @ np.abs(Psi))
     size = np.sqrt(np.maximum(np.einsum("ik,ik->k", Psi, K_Psi), 1e-300))
     excess = np.maximum(np.abs(Phi.T @ K_Psi) - noise, 0.0)
     return float((excess / basis.omega[:, None] / size).max(initial=0.0))
 
 
-def _sizes(K: Stiffness, V: np.ndarray) -> np.ndarray:
-    """|K| |V|, what K V is a difference of."""
-    if isinstance(K, NonlocalStiffness):
-        return apply_stiffness(NonlocalStiffness(abs(K.C), abs(K.D)), np.abs(V))
-    return np.asarray(abs(K) @ np.abs(V))
+# --- columns that are motions or fields: norms, orthonormal bases, null spaces -------------------------------------------
+
+
+def orthonormal_span(rigid: np.ndarray) -> np.ndarray:
+    """Orthonormal columns of the same span (a plate without membrane has three rigid motions, not six)."""
+    u, size, _ = la.svd(rigid / norms(rigid), full_matrices=False) if rigid.size else (rigid, np.zeros(0), None)
+    return np.asarray(u[:, size > LOOSE])
+
+
+def independent_motions(R: np.ndarray) -> np.ndarray:
+    """Motions that are independent as columns of R: unit motions, or combinations if some depend on others."""
+    felt = np.flatnonzero(np.abs(R).max(axis=0, initial=0.0) > LOOSE * max(np.abs(R).max(initial=0.0), 1e-300))
+    _, size, turn = la.svd(R[:, felt] / norms(R[:, felt]), full_matrices=False)
+    unit = np.eye(R.shape[1])[:, felt]
+    return unit if (size > LOOSE).all() else unit / norms(R[:, felt]) @ turn[size > LOOSE].T
+
+
+def null(rows: np.ndarray) -> np.ndarray:
+    """Orthonormal coefficients c with rows c = 0, for rows of (at most) unit size."""
+    columns = rows.shape[1]
+    if not len(rows) or not columns:
+        return np.eye(columns)
+    _, size, turn = la.svd(la.qr(rows, mode="r")[0][:columns], full_matrices=True)  # no square matrix of all rows
+    return np.asarray(turn[int((size > LOOSE).sum()) :].T)
+
+
+def norms(a: np.ndarray) -> np.ndarray:
+    """Lengths of columns, 1 for zero ones."""
+    size = np.sqrt(np.einsum("ik,ik->k", a, a))
+    return np.where(size > 0, size, 1.0)
+
+
+def mass_norms(V: np.ndarray, M: Matrix) -> np.ndarray:
+    """√(vᵀM v) of every column."""
+    return np.sqrt(np.einsum("ik,ik->k", V, M @ V))

@@ -27,24 +27,27 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, zeros
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body, Port
-from phloat.bodies.continua.columns import mass_norms
 from phloat.bodies.continua.craig_bampton import (
     Averaged,
     CraigBampton,
-    NonlocalStiffness,
-    Stiffness,
     Tied,
-    apply_stiffness,
-    craig_bampton_basis,
+    fixed_interface_basis,
+    mass_norms,
 )
 from phloat.bodies.continua.interfaces import Interface, Mean, Place, Rigid, interfaces, mean_motion
 from phloat.bodies.continua.mesh_body import MeshBody
-from phloat.bodies.continua.parity import FLAT, by_parity, mirror_images
-from phloat.bodies.continua.reduced_shape import ReducedFields, ReducedShape, inverse_compliance, quadratic_strain_of
+from phloat.bodies.continua.reduced_shape import (
+    FLAT,
+    ReducedFields,
+    ReducedShape,
+    by_parity,
+    inverse_compliance,
+    mirror_images,
+)
 from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import six_arrays
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
-from phloat.errors import AccuracyError, InputError
+from phloat.errors import AccuracyError, InputError, whole_number
 from phloat.linear.reduction.basis import orthogonal_to, orthonormal
 
 SOFTEST = 6  # fields whose pairs get companions by default
@@ -71,22 +74,17 @@ def floating_body(
     0 for none. `inertial` keeps the static response to the inertia of rigid motion, of spin, and of every port's own motion, too.
     """
     if continuum.held:
-        raise InputError(
-            f"this body is held to the ground ({continuum.held}), so it cannot float; take that out, and weld its port instead"
-        )
+        raise InputError(f"this body is held to the ground ({continuum.held}), so it cannot float; weld a port")
     if continuum.frame is None:
-        raise InputError(
-            "no frame condition: say what the floating frame follows, frame='<boundary>' "
-            f"(there are: {', '.join(continuum.parts) or 'none'}) or frame='{MEAN_AXES}'"
-        )
-    count = _stiffened(stiffened)
+        raise InputError(f"the frame is missing: frame='{MEAN_AXES}', or of {', '.join(continuum.parts)}")
+    count = SOFTEST if stiffened is None else whole_number("stiffened", stiffened, 0)
     found = interfaces(continuum, ports)
-    K: Stiffness = (
-        continuum.K if continuum.K is not None else NonlocalStiffness(continuum.strains.C, continuum.strains.D)
-    )
+    K = continuum.K
+    if K is None:
+        raise InputError("elements='hhj' do not float: their stresses are not local; use other elements")
     tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in found.items()}
     forces = _inertial(continuum) if inertial else None
-    basis = craig_bampton_basis(K, continuum.M, tied, modes=modes, rigid=continuum.rigid, inertial=forces)
+    basis = fixed_interface_basis(K, continuum.M, tied, modes=modes, rigid=continuum.rigid, inertial=forces)
     rows = frame_rows(continuum, continuum.frame, ports)
     framed = fields_in_frame(continuum, basis, continuum.frame, ports, rows)
     framed = framed if given is None else given_fields_in_frame(continuum, given, continuum.frame, ports, found)
@@ -99,20 +97,8 @@ def floating_body(
     strained = count > 0 and continuum.stretch is not None and continuum.strains.pair is not None
     fields = _with_companions(continuum, K, basis, primary, found, count if strained else 0)
     if fields.V.shape[1] > MOST:
-        raise InputError(
-            f"{fields.V.shape[1]} coordinates ({framed.shape[1]} fields and their companions) are too many for a body that moves "
-            f"(at most {MOST}); ask for fewer modes, or companions of fewer fields: stiffened=4"
-        )
+        raise InputError(f"{fields.V.shape[1]} coordinates are too many; ask for fewer modes, or stiffened=4")
     return _body(continuum, fields, found)
-
-
-def _stiffened(count: int | None) -> int:
-    """How many of the softest fields carry quadratic strain."""
-    if count is None:
-        return SOFTEST
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-        raise InputError(f"stiffened is {count!r}; it must be a whole number, 0 or more, or None for {SOFTEST}")
-    return int(count)
 
 
 # --- fields -----------------------------------------------------------------------------------------------------------
@@ -126,12 +112,12 @@ def _inertial(continuum: MeshBody) -> np.ndarray:
     return np.hstack([p.T @ (mass @ fields) for p in Phi])
 
 
-def _ritz(V: np.ndarray, K: Stiffness, M: Matrix) -> tuple[np.ndarray, np.ndarray]:
+def _ritz(V: np.ndarray, K: Matrix, M: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """In the span of V: fields of unit mass that K makes orthogonal, and their frequencies, ascending."""
     if not V.shape[1]:
         return V, np.zeros(0)
     V = V / mass_norms(V, M)
-    squared, turn = la.eigh(V.T @ apply_stiffness(K, V), V.T @ (M @ V))
+    squared, turn = la.eigh(V.T @ (K @ V), V.T @ (M @ V))
     if squared[0] <= 0.0:
         raise AccuracyError(f"a kept field takes no energy: ω² is {squared[0]:.1e} beside {squared[-1]:.1e}; {LOOSE}")
     V = V @ turn
@@ -139,24 +125,19 @@ def _ritz(V: np.ndarray, K: Stiffness, M: Matrix) -> tuple[np.ndarray, np.ndarra
     return V, np.sqrt(squared)
 
 
-def _resolved(v: np.ndarray, omega: float, K: Stiffness) -> None:
+def _resolved(v: np.ndarray, omega: float, K: Matrix) -> None:
     """The energy of the softest field is a small difference in slender solids. Raises AccuracyError if it is mostly round-off.
 
     The bound is some 50 times what is seen: a bar of 10 cells, 3000 times as long as thick, has 1.4 here and frequencies 2 % off.
     """
-    if isinstance(K, NonlocalStiffness):
-        return
     noise = np.finfo(float).eps * np.abs(v) @ (abs(K) @ np.abs(v)) / omega**2
     if noise > RESOLVED:
-        raise AccuracyError(
-            f"round-off is up to {noise:.1g} of the energy of the softest field: the cells are too stiff beside the body; "
-            "use a Beam or a Plate for bodies this slender, or fewer and longer cells"
-        )
+        raise AccuracyError(f"round-off is {noise:.1g} of the energy of the softest field; use a Beam or a Plate")
 
 
 def _with_companions(
     continuum: MeshBody,
-    K: Stiffness,
+    K: Matrix,
     basis: CraigBampton,
     primary: list[tuple[np.ndarray, np.ndarray]],
     found: Mapping[str, Interface],
@@ -191,9 +172,7 @@ def _with_companions(
         even_left += [parity] * len(part)
     V, omega = np.hstack(blocks), np.concatenate(omegas)
     into = (V / omega).T @ force
-    moved = np.concatenate(
-        [np.arange(len(o)) + start for o, start in ((omega_even, 0), (omega_odd, len(omegas[0])))]
-    ).tolist()
+    moved = [*range(len(omega_even)), *range(len(omegas[0]), len(omegas[0]) + len(omega_odd))]
     return ReducedFields(
         V,
         omega,
@@ -210,8 +189,9 @@ def _straining_pairs(
 ) -> tuple[list[tuple[int, int]], np.ndarray, np.ndarray]:
     """Pairs of the softest fields that strain together, their strains s and stresses C⁻¹s in columns."""
     pairs = list(combinations_with_replacement(softest, 2))
-    s = np.column_stack([quadratic_strain_of(continuum, V[:, i], V[:, j]) for i, j in pairs]) if pairs else V[:0, :0]
-    tension = inverse_compliance(continuum.strains)(s) if pairs else s
+    pair = continuum.strains.pair if pairs else None
+    s = np.column_stack([pair(V[:, i], V[:, j]) for i, j in pairs]) if pair else V[:0, :0]
+    tension = inverse_compliance(continuum.strains) @ s if pairs else s
     energy = np.einsum("ek,ek->k", s, tension)
     felt = np.flatnonzero(energy > NOTHING * energy.max(initial=0.0))  # fields of a plane may strain nothing together
     return [pairs[p] for p in felt], s[:, felt], tension[:, felt]
@@ -243,7 +223,7 @@ def _turned_ties(
 def _companions(
     continuum: MeshBody,
     sign: float,
-    K: Stiffness,
+    K: Matrix,
     V: np.ndarray,
     omega: np.ndarray,
     a: np.ndarray,
@@ -254,12 +234,12 @@ def _companions(
     if not a.shape[1]:
         return np.zeros((len(V), 0)), np.zeros(0)
     for _ in range(2):
-        a = a - V @ (V.T @ apply_stiffness(K, a) / omega[:, None] ** 2)
+        a = a - V @ (V.T @ (K @ a) / omega[:, None] ** 2)
     scale = 1.0 / np.sqrt(np.maximum(np.einsum("ek,ek->k", s, tension), 1e-300))
     if sign:
         image = mirror_images(continuum, a)
         a = a if image is None else 0.5 * (a + sign * image)
-    value, turn = la.eigh(scale[:, None] * (a.T @ apply_stiffness(K, a)) * scale)
+    value, turn = la.eigh(scale[:, None] * (a.T @ (K @ a)) * scale)
     return _ritz(a @ (scale[:, None] * turn[:, value > DEPENDENT]), K, continuum.M)
 
 

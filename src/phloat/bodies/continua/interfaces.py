@@ -9,22 +9,24 @@ and spreads the force that acts there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
+from phloat.algebra.metadata import describe
 from phloat.algebra.sparse import Matrix, csr, weighted
-from phloat.bodies.continua.mesh_body import MeshBody, Trace
-from phloat.bodies.continua.patches import Patch
+from phloat.bodies.continua.mesh_body import MeshBody, Patch, Trace
+from phloat.bodies.material import Rayleigh
 from phloat.errors import InputError, finite, mapping, port_name
 
 UNDETERMINED = 1e-9  # of the largest: below this a rotation of a patch is not one
 PORTS = "{name: boundary, Mean(boundary), Patch(at, radius) or point}"
 THIN = 1e-15  # the same where the material of the patch knows its own turn: of (thickness / length)²
+UNTIED = (np.zeros(0, dtype=int), np.zeros((0, 6)))  # no coordinates, and their rigid motion
 IN_PLANE = [0, 1, 5]  # what a sheet can do of (v, ω)
 
 
@@ -43,6 +45,30 @@ class Rigid:
 
 
 Place: TypeAlias = "str | Rigid | Mean | Patch | tuple[float, float, float]"
+
+
+# fields that several recipes of bodies on meshes have
+_OPTIONS: dict[str, tuple[Any, Mapping[str, Any]]] = {
+    "clamped": (None, describe("held: a boundary, several, or all")),
+    "symmetric": (None, describe("free to slide in its own plane: a boundary, several, or all")),
+    "held": (dict, describe("{boundary, edge (left & bottom) or line: axes that are held, such as xz}")),
+    "frame": (None, describe("the boundary that the floating frame follows, or mean axes; none for small motions")),
+    "ports": (dict, describe("{name: boundary, {mean: boundary or region}, {patch: {at, radius}} or point}")),
+    "damping": (Rayleigh, describe("how it loses energy")),
+    "stiffening": (True, describe("whether stress stiffens it")),
+    "mass": (None, describe("what it should weigh: a check of units", "mass", above=0.0)),
+    "lines": (dict, describe("straight lines by name: their two ends")),
+}
+
+
+def option(name: str) -> Any:
+    """The field of this name of a recipe, with its default."""
+    default, metadata = _OPTIONS[name]
+    return (
+        field(default_factory=default, metadata=metadata)
+        if callable(default)
+        else field(default=default, metadata=metadata)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +90,7 @@ def interfaces(continuum: MeshBody, ports: Mapping[str, Place]) -> dict[str, Int
         found = interface(continuum, name, patch)
         if taken[found.tied].any():
             shared = [other for other, o in out.items() if np.intersect1d(o.tied, found.tied).size]
-            raise InputError(
-                f"ports {shared[0]!r} and {name!r} share a part of the boundary that both would make rigid; "
-                f"make one of them a mean: {name!r}: Mean(…)"
-            )
+            raise InputError(f"ports {shared[0]!r} and {name!r} make one boundary rigid; make one a Mean(…)")
         taken[found.tied] = True
         out[name] = found
     return out
@@ -83,22 +106,18 @@ def interface(continuum: MeshBody, name: str, patch: Place) -> Interface:
         return Interface(x, _by_ties(L, tied, rigid), tied, rigid)
     if isinstance(patch, Mean):
         x, L = mean_motion(continuum.trace(patch.boundary), f"port {name!r} on {patch.boundary!r}")
-        return Interface(x, L, *_untied())
+        return Interface(x, L, *UNTIED)
     if isinstance(patch, Patch):
         at = np.array(patch.at)
-        x, L = mean_motion(_disc(continuum, name, patch), f"port {name!r}")
-        return Interface(at, csr(csr(rigid_shift(x - at)) @ L), *_untied())
+        try:
+            x, L = mean_motion(continuum.trace(patch), f"port {name!r}")
+        except InputError as error:
+            raise InputError(f"port {name!r}: {error}") from None
+        return Interface(at, csr(csr(rigid_shift(x - at)) @ L), *UNTIED)
     x = finite(f"port {name!r}, which names no boundary,", patch, (3,))
     places = x[None, :]
     L = csr(sp.vstack([continuum.shape.displacement(places), continuum.shape.rotation(places)]))
-    return Interface(x, L, *_untied())
-
-
-def _disc(continuum: MeshBody, name: str, patch: Patch) -> Trace:
-    try:
-        return continuum.trace(patch)
-    except InputError as error:
-        raise InputError(f"port {name!r}: {error}") from None
+    return Interface(x, L, *UNTIED)
 
 
 def _by_ties(L: Matrix, tied: np.ndarray, rigid: np.ndarray) -> Matrix:
@@ -106,10 +125,6 @@ def _by_ties(L: Matrix, tied: np.ndarray, rigid: np.ndarray) -> Matrix:
     mine = csr(L[:, tied])
     entries = csr(la.pinv(mine @ rigid) @ mine).tocoo()
     return csr(sp.coo_array((entries.data, (entries.row, tied[entries.col])), shape=L.shape))
-
-
-def _untied() -> tuple[np.ndarray, np.ndarray]:
-    return np.zeros(0, dtype=int), np.zeros((0, 6))
 
 
 def rigid_shift(x: np.ndarray) -> np.ndarray:
@@ -144,10 +159,7 @@ def mean_motion(trace: Trace, what: str) -> tuple[np.ndarray, Matrix]:
     scale = np.array([1.0, 1.0, 1.0, size, size, size])[there]
     value, vector = la.eigh(N[np.ix_(there, there)] / np.outer(scale, scale))
     if value[0] < (UNDETERMINED if trace.turn is None else THIN) * value[-1]:
-        raise InputError(
-            f"{what} has no rotation of its own: its points lie on a line or at one place; name a face, or give a point "
-            "as (x, y, z)"
-        )
+        raise InputError(f"{what} has no rotation of its own: its points lie on a line; name a face, or give a point")
     inverse = np.zeros((6, 6))
     inverse[np.ix_(there, there)] = (vector / value) @ vector.T / np.outer(scale, scale)
     return x_C, csr(csr(inverse) @ right)

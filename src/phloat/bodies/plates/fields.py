@@ -20,16 +20,15 @@ from phloat.fem.plate_space import (
     bfs_space,
     lagrange_space,
     morley_space,
-    moving_unknowns,
     vanishing_unknowns,
     vertex_frames,
 )
 
 Three = tuple[Matrix, Matrix, Matrix]
 
-# points of the rules (see Cells.quadrature) for mass, membrane, bending; None: the element has no membrane of its own
-RULES = {"bfs": (4, 4, 3), "argyris": (6, 3, 4), "morley": (3, 2, 1), "hhj": (3, 0, 0)}
-MEMBRANE = {"bfs": 3, "argyris": 3, "morley": 2}  # degree of u_x and u_y
+# points of the rules (see PlateCells.quadrature) for mass, membrane, bending, shear
+RULES = {"bfs": (4, 4, 3), "argyris": (6, 3, 4), "morley": (3, 2, 1), "hhj": (3, 0, 0), "mitc": (4, 2, 3, 3)}
+MEMBRANE = {"bfs": 3, "argyris": 3, "morley": 2, "mitc": 2}  # degree of u_x and u_y
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +97,7 @@ class Membrane:
         """The unknowns of u_x and u_y on edges that are held along axes of the plane."""
         assert self.space is not None
         if not isinstance(axes, str) or not axes or set(axes) - set("xy"):
-            raise InputError(
-                f"held is {axes!r} on a side of a plate; it must be 'x', 'y' or 'xy': w is held where it is supported"
-            )
+            raise InputError(f"held is {axes!r} on a side of a plate; it must be 'x', 'y' or 'xy'")
         zero = vanishing_unknowns(self.space, edges, edges, value=True, slope=False)
         return np.concatenate([zero + "xy".index(a) * self.space.size for a in sorted(set(axes))])
 
@@ -111,13 +108,14 @@ def pad_columns(a: Matrix, first: int, columns: int) -> Matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class Kirchhoff:
-    """w in a space of bfs, argyris, morley or hhj elements, u_x and u_y in one of Lagrange's."""
+class PlateFields:
+    """Coordinates of a plate: u_x and u_y where there is a membrane, then w, then those of a theory."""
 
     cells: PlateCells
     elements: str
     membrane_too: bool
     first: np.ndarray  # edges that corners are turned along
+    hard: bool = True  # whether supports keep Mindlin's sections from turning along them
 
     @cached_property
     def w(self) -> Space:
@@ -125,9 +123,9 @@ class Kirchhoff:
             return bfs_space(self.cells)
         if self.elements == "morley":
             return morley_space(self.cells)
-        if self.elements == "hhj":  # slopes are left to the moments
-            return lagrange_space(self.cells, 2, "w")
-        return argyris_space(self.cells, vertex_frames(self.cells, self.first))
+        if self.elements == "argyris":
+            return argyris_space(self.cells, vertex_frames(self.cells, self.first))
+        return lagrange_space(self.cells, 2, "w")  # slopes are left to the moments, or to rotations
 
     @cached_property
     def membrane(self) -> Membrane:
@@ -143,7 +141,7 @@ class Kirchhoff:
 
     @property
     def rules(self) -> dict[str, int]:
-        rules = dict(zip(("mass", "N", "M"), RULES[self.elements], strict=True))
+        rules = dict(zip(("mass", "N", "M", "Q"), RULES[self.elements], strict=False))
         return {name: rule for name, rule in rules.items() if name != "N" or self.membrane_too}
 
     @cached_property
@@ -152,24 +150,26 @@ class Kirchhoff:
         out[:, 2], out[:, 3], out[:, 4] = self.w.linear(1, 0, 0), self.w.linear(0, 0, 1), self.w.linear(0, -1, 0)
         return np.vstack([self.membrane.rigid(), out])
 
-    def _w(self, points: Points, i: int, j: int) -> Matrix:
+    def of_w(self, points: Points, i: int = 0, j: int = 0) -> Matrix:
+        """w or one of its derivatives, points × coordinates."""
         return pad_columns(self.w.at(points, (i, j)), self.membrane.size, self.size)
 
     def displacement(self, points: Points) -> Three:
         u_x, u_y = (self.membrane.of(c, points, (0, 0), self.size) for c in (0, 1))
-        return u_x, u_y, self._w(points, 0, 0)
+        return u_x, u_y, self.of_w(points)
 
     def slopes(self, points: Points) -> tuple[Matrix, Matrix]:
-        return self._w(points, 1, 0), self._w(points, 0, 1)
+        return self.of_w(points, 1, 0), self.of_w(points, 0, 1)
 
     def turn(self, points: Points) -> Three:
         w_x, w_y = self.slopes(points)
         return w_y, csr(-w_x), self.membrane.turn(points, self.size)
 
     def strains(self, name: str, points: Points) -> list[Matrix]:
+        """The strains of a group of resultants: "N", "M" or "Q"."""
         if name == "N":
             return self.membrane.strains(points, self.size)
-        return [csr(-f * self._w(points, i, j)) for f, i, j in ((1.0, 2, 0), (1.0, 0, 2), (2.0, 1, 1))]
+        return [csr(-f * self.of_w(points, i, j)) for f, i, j in ((1.0, 2, 0), (1.0, 0, 2), (2.0, 1, 1))]
 
     def held(self, edges: np.ndarray, how: str) -> np.ndarray:
         """Clamped: w and its slope; supported: w; symmetric: the slope."""
@@ -178,5 +178,5 @@ class Kirchhoff:
         return np.concatenate([self.membrane.held(edges, self.first, how), self.membrane.size + w])
 
     def on(self, edges: np.ndarray) -> np.ndarray:
-        w = self.membrane.size + moving_unknowns(self.w, edges, self.first, turning=True)
-        return np.concatenate([self.membrane.held(edges, self.first, "clamped"), w])
+        """The coordinates that say how edges move; the second derivative across an edge is none of them: it is a moment."""
+        return self.held(edges, "clamped")

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
-from phloat.bodies.material import Material
+from phloat.bodies.material import Material, Orthotropic
 from phloat.errors import InputError, finite, positive
 
 SHEAR_FACTOR = 5.0 / 6.0
@@ -33,15 +33,6 @@ class Through(NamedTuple):
     rho_2: np.ndarray
 
 
-class Ply(Protocol):
-    """Three Young's moduli, Poisson's ratios (12, 13, 23) and shear moduli (12, 13, 23) in the axes of the fibres."""
-
-    E: tuple[float, float, float]
-    nu: tuple[float, float, float]
-    G: tuple[float, float, float]
-    rho: float
-
-
 @dataclass(frozen=True)
 class Laminate:
     """Layers from the lowest (z = −h/2) to the highest: (material, thickness, angle of its axis 1 from x in radians).
@@ -49,7 +40,7 @@ class Laminate:
     An unsymmetric laminate couples bending with stretching, so that its plates have a membrane.
     """
 
-    layers: Sequence[tuple[Material | Ply, float, float]]
+    layers: Sequence[tuple[Material | Orthotropic, float, float]]
 
     def __post_init__(self) -> None:
         if isinstance(self.layers, (str, dict)) or not hasattr(self.layers, "__iter__") or not len(self.layers):
@@ -64,8 +55,7 @@ class Laminate:
         h, first = self.thickness, sum(r * (b * b - a * a) / 2.0 for r, a, b in self._masses())
         if abs(first) > NONE * h * self.through.rho_0:
             raise InputError(
-                f"the mass centre of this laminate lies {first / self.through.rho_0:.3g} m off the middle; "
-                "plates need layers whose densities are symmetric"
+                f"the mass centre of this laminate is {first / self.through.rho_0:.3g} m off the middle; it must not be"
             )
 
     @cached_property
@@ -107,18 +97,14 @@ class Laminate:
         return bool(self.through.B.any())
 
 
-def plane_stress(material: Material | Ply) -> tuple[np.ndarray, np.ndarray]:
+def plane_stress(material: Material | Orthotropic) -> tuple[np.ndarray, np.ndarray]:
     """Stiffness of plane stress (3 × 3: 11, 22, 12) and of transverse shear (2 × 2: 13, 23) in the material's own axes."""
     if isinstance(material, Material):
         return material.plane_stress(), material.G * np.eye(2)
-    if not all(hasattr(material, name) for name in ("E", "nu", "G", "rho")) or np.shape(material.E) != (3,):
-        raise InputError(
-            f"the material is {material!r}; it must be Material(…) or Orthotropic(…), or a Laminate of them"
-        )
-    if getattr(material, "axes", None) is not None:
-        raise InputError(
-            "the axes of this material are turned in space; give it without axes, and turn it in the plane by angle="
-        )
+    if not isinstance(material, Orthotropic):
+        raise InputError(f"the material is {material!r}; it must be a Material, an Orthotropic or a Laminate")
+    if material.axes is not None:
+        raise InputError("this material has axes of its own; turn it in the plane by angle= instead")
     (E_1, E_2, _), nu_12, (G_12, G_13, G_23) = material.E, material.nu[0], material.G
     share = 1.0 - nu_12**2 * E_2 / E_1
     Q = np.array([[E_1, nu_12 * E_2, 0], [nu_12 * E_2, E_2, 0], [0, 0, G_12 * share]]) / share
@@ -149,7 +135,7 @@ class PlateSection:
     `shear_factor` multiplies the shear stiffness of Mindlin's theory, Q = shear_factor ∫ G dz γ.
     """
 
-    material: Material | Ply | Laminate
+    material: Material | Orthotropic | Laminate
     thickness: Thickness | None
     angle: float
     shear_factor: float = SHEAR_FACTOR

@@ -12,26 +12,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, stacked, weighted
-from phloat.bodies.plates.fields import Kirchhoff, Membrane, Three, pad_columns
-from phloat.fem.plate_cells import ALIGNED, EDGES, PlateCells, Points
+from phloat.bodies.plates.fields import PlateFields, Three, pad_columns
+from phloat.fem.plate_cells import ALIGNED, EDGES, PlateCells, Points, cell_rows
 from phloat.fem.plate_space import Space, lagrange_space, vanishing_unknowns, vertex_tangents
 
-RULES = {"mass": 4, "N": 2, "M": 3, "Q": 3}
 SHARE = 1e-6  # of a unit vector: a part this small is none
 
 
 @dataclass(frozen=True, eq=False)
-class Mindlin:
+class Mindlin(PlateFields):
     """Coordinates (u_x, u_y where there is a membrane, w, θ); θ along x and y, or along and across a side that is along neither."""
-
-    cells: PlateCells
-    membrane_too: bool
-    hard: bool
-    first: np.ndarray
-
-    @cached_property
-    def w(self) -> Space:
-        return lagrange_space(self.cells, 2, "w")
 
     @cached_property
     def theta(self) -> Bubbled:
@@ -41,17 +31,9 @@ class Mindlin:
     def reduction(self) -> Reduction:
         return Reduction(self.cells, self.theta)
 
-    @cached_property
-    def membrane(self) -> Membrane:
-        return Membrane(lagrange_space(self.cells, 2, "u") if self.membrane_too else None)
-
-    @cached_property
-    def size(self) -> int:
-        return self.membrane.size + self.w.size + 2 * self.theta.size
-
     @property
-    def rules(self) -> dict[str, int]:
-        return {name: rule for name, rule in RULES.items() if name != "N" or self.membrane_too}
+    def size(self) -> int:
+        return super().size + 2 * self.theta.size
 
     @cached_property
     def tangents(self) -> np.ndarray:
@@ -80,19 +62,14 @@ class Mindlin:
     def kinds(self) -> np.ndarray:
         plain = self.axes[:, 0] == 1.0
         theta = [np.where(plain, a, b) for a, b in (("theta_x", "theta_t"), ("theta_y", "theta_n"))]
-        return np.concatenate([self.membrane.kinds, self.w.kinds, *theta])
+        return np.concatenate([super().kinds, *theta])
 
     @cached_property
     def rigid(self) -> np.ndarray:
-        w, theta = np.zeros((self.w.size, 6)), np.zeros((2 * self.theta.size, 6))
-        w[:, 2], w[:, 3], w[:, 4] = self.w.linear(1, 0, 0), self.w.linear(0, 0, 1), self.w.linear(0, -1, 0)
-        nodes = self.theta.space.size
+        theta, nodes = np.zeros((2 * self.theta.size, 6)), self.theta.space.size
         theta[:nodes, 3] = 1.0
         theta[self.theta.size : self.theta.size + nodes, 4] = 1.0
-        return np.vstack([self.membrane.rigid(), w, self._turning.T @ theta])
-
-    def _w(self, points: Points, i: int = 0, j: int = 0) -> Matrix:
-        return pad_columns(self.w.at(points, (i, j)), self.membrane.size, self.size)
+        return np.vstack([super().rigid, self._turning.T @ theta])
 
     def _theta(self, x: Matrix | None, y: Matrix | None) -> Matrix:
         """A matrix that multiplies (θ_x, θ_y) as one that multiplies the coordinates."""
@@ -101,38 +78,25 @@ class Mindlin:
         both = sp.hstack([0.0 * some if x is None else x, 0.0 * some if y is None else y])
         return pad_columns(csr(csr(both) @ self._turning), self.membrane.size + self.w.size, self.size)
 
-    def displacement(self, points: Points) -> Three:
-        u_x, u_y = (self.membrane.of(c, points, (0, 0), self.size) for c in (0, 1))
-        return u_x, u_y, self._w(points)
-
-    def slopes(self, points: Points) -> tuple[Matrix, Matrix]:
-        return self._w(points, 1, 0), self._w(points, 0, 1)
-
     def turn(self, points: Points) -> Three:
         theta = self.theta.at(points)
         return self._theta(theta, None), self._theta(None, theta), self.membrane.turn(points, self.size)
 
     def strains(self, name: str, points: Points) -> list[Matrix]:
         if name == "N":
-            return self.membrane.strains(points, self.size)
+            return super().strains(name, points)
         if name == "M":
             along_x, along_y = self.theta.at(points, (1, 0)), self.theta.at(points, (0, 1))
             return [self._theta(None, along_x), self._theta(csr(-along_y), None), self._theta(csr(-along_x), along_y)]
         # β = (−θ_y, θ_x)
         (x_of_x, x_of_y), (y_of_x, y_of_y) = self.reduction.at(points)
-        gamma_x = self._w(points, 1, 0) - self._theta(x_of_y, csr(-x_of_x))
-        return [csr(gamma_x), csr(self._w(points, 0, 1) - self._theta(y_of_y, csr(-y_of_x)))]
+        gamma_x = self.of_w(points, 1, 0) - self._theta(x_of_y, csr(-x_of_x))
+        return [csr(gamma_x), csr(self.of_w(points, 0, 1) - self._theta(y_of_y, csr(-y_of_x)))]
 
     def held(self, edges: np.ndarray, how: str) -> np.ndarray:
         """Clamped: w and θ; supported: w and, if hard, θ across the side; symmetric: θ along it."""
-        membrane = self.membrane.held(edges, self.first, how)
-        w = np.zeros(0, dtype=int)
-        if how != "symmetric":
-            curves = how == "supported"
-            w = self.membrane.size + vanishing_unknowns(
-                self.w, edges, self.first, value=True, slope=False, curves=curves
-            )
-        return np.concatenate([membrane, w, self.membrane.size + self.w.size + self._held_turns(edges, how)])
+        turns = self.membrane.size + self.w.size + self._held_turns(edges, how)
+        return np.concatenate([super().held(edges, how), turns])
 
     def _held_turns(self, edges: np.ndarray, how: str) -> np.ndarray:
         nodes, n = self.theta.space, self.theta.size
@@ -154,12 +118,6 @@ class Mindlin:
                 share = np.abs([direction @ a, direction @ np.array([-a[1], a[0]])])
                 out += [node + k * n for k in range(2) if share[k] > SHARE]
         return np.unique(np.array(out, dtype=int))
-
-    def on(self, edges: np.ndarray) -> np.ndarray:
-        return self.held(edges, "clamped")
-
-
-PlateFields = Kirchhoff | Mindlin
 
 
 # --- shear ------------------------------------------------------------------------------------------------------------
@@ -197,7 +155,7 @@ class Bubbled:
             inverse = np.linalg.inv(cells.jacobians)[cell]  # rows: gradients of ξ
             slopes = np.column_stack([b * c - a * b, a * c - a * b])
             value = 27.0 * np.einsum("pi,pi->p", slopes, inverse[:, :, derivative.index(1)])
-        bubbles = sp.csr_array((value, cell, np.arange(len(cell) + 1)), shape=(len(cell), len(cells.corners)))
+        bubbles = cell_rows(value, cell[:, None], len(cells.corners))
         return csr(sp.hstack([self.space.at(points, derivative), bubbles]))
 
 
@@ -260,7 +218,6 @@ class Reduction:
     def at(self, points: Points) -> list[list[Matrix]]:
         """Π β at points: components x, y, each per unknown of β_x and of β_y."""
         values = np.einsum("pik,pkj->ipj", self._basis(points.cell, points.x), self.coefficients[points.cell])
-        column = (ALL * points.cell[:, None] + np.arange(ALL)).ravel()
-        start, shape = ALL * np.arange(len(points.cell) + 1), (len(points.cell), ALL * len(self.cells.corners))
-        rows = [csr(sp.csr_array((v.ravel(), column, start), shape=shape)) for v in values]
+        column = ALL * points.cell[:, None] + np.arange(ALL)
+        rows = [cell_rows(v, column, ALL * len(self.cells.corners)) for v in values]
         return [[csr(row @ unknown) for unknown in self._unknowns] for row in rows]

@@ -15,9 +15,9 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, weighted, zeros
 from phloat.bodies.continua.mesh_body import Strains
-from phloat.bodies.plates.fields import Kirchhoff
+from phloat.bodies.plates.fields import PlateFields
 from phloat.bodies.plates.laminate import Through
-from phloat.fem.plate_cells import EDGES, PlateCells, Points
+from phloat.fem.plate_cells import EDGES, PlateCells, Points, cell_rows
 from phloat.fem.plate_space import Space
 
 COMPLIANCE = 4  # rule of degree 6: moments squared times a compliance that varies
@@ -27,7 +27,7 @@ COMPLIANCE = 4  # rule of degree 6: moments squared times a compliance that vari
 class MixedStresses:
     """Moments of a plate; `turned` are the sides whose slope is held, where M_nn may act."""
 
-    fields: Kirchhoff
+    fields: PlateFields
     through: Callable[[np.ndarray], Through]
     turned: np.ndarray
 
@@ -138,8 +138,7 @@ class MomentSpace:
     def at(self, points: Points) -> list[Matrix]:
         """M_xx, M_yy, M_xy: points × unknowns each."""
         values = self.local(points).transpose(1, 0, 2)
-        start, column = UNKNOWNS * np.arange(len(points.cell) + 1), self.dofs[points.cell].ravel()
-        return [csr(sp.csr_array((v.ravel(), column, start), shape=(len(points.cell), self.size))) for v in values]
+        return [cell_rows(v, self.dofs[points.cell], self.size) for v in values]
 
     def strains(self, w: Space) -> Matrix:
         """⟨m, −∇²w⟩, moments × unknowns of w."""

@@ -15,19 +15,17 @@ from phloat.algebra.metadata import describe
 from phloat.algebra.sparse import csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
-from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.interfaces import PORTS, Place
-from phloat.bodies.continua.mesh_body import MassSamples, Trace
-from phloat.bodies.continua.patches import Patch, disc_error
+from phloat.bodies.continua.continuum import Continuum, require_mass
+from phloat.bodies.continua.interfaces import PORTS, Place, option
+from phloat.bodies.continua.mesh_body import MassSamples, Patch, Trace, disc_error
 from phloat.bodies.inertia import Sections, rigid_sections
-from phloat.bodies.material import Damping, Material, Rayleigh, require_damping
+from phloat.bodies.material import Damping, Material, Orthotropic, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
-from phloat.bodies.plates.elastic import LocalStresses
-from phloat.bodies.plates.fields import Kirchhoff
-from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection, Ply, Thickness
-from phloat.bodies.plates.mindlin import Mindlin, PlateFields
+from phloat.bodies.plates.fields import PlateFields
+from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection, Thickness
+from phloat.bodies.plates.mindlin import Mindlin
 from phloat.bodies.plates.mixed import MixedStresses
-from phloat.bodies.plates.shape import ABOVE, PlateShape
+from phloat.bodies.plates.shape import ABOVE, LocalStresses, PlateShape
 from phloat.errors import InputError, mapping, port_name, positive, unknown
 from phloat.fem.mesh import Mesh
 from phloat.fem.mesh_files import read_mesh
@@ -37,7 +35,6 @@ THEORIES = ("kirchhoff", "mindlin")
 ELEMENTS = {"kirchhoff": ("bfs", "argyris", "morley", "hhj"), "mindlin": ("mitc",)}
 SUPPORTS = ("hard", "soft")
 SIDES = ("clamped", "supported", "symmetric")
-UNIT_SLIP = 0.01  # of the expected mass
 EDGE_POINTS = 5  # of Gauss on each edge: exact to degree 9
 
 Sides = str | tuple[str, ...] | None
@@ -97,7 +94,7 @@ class Plate:
     """
 
     outline: Mesh | PlateRectangle | PlateDisc
-    material: Material | Ply | Laminate = field(metadata=describe("material, or a laminate"))
+    material: Material | Orthotropic | Laminate = field(metadata=describe("material, or a laminate"))
     thickness: Thickness | None = field(
         default=None, metadata=describe("a length, or a polynomial of x and y; a laminate has its own")
     )
@@ -114,20 +111,12 @@ class Plate:
     support: str = field(
         default="hard", metadata=describe("whether Mindlin's sections may rotate along a support", choices=SUPPORTS)
     )
-    frame: str | None = field(
-        default=None,
-        metadata=describe("the boundary that the floating frame follows, or mean axes; none for small motions"),
-    )
-    ports: Mapping[str, Place] = field(
-        default_factory=dict,
-        metadata=describe("{name: boundary, {mean: boundary or region}, {patch: {at, radius}} or point}"),
-    )
-    damping: Damping = field(default=Rayleigh(), metadata=describe("how it loses energy"))
-    stiffening: bool = field(default=True, metadata=describe("whether stress stiffens it"))
+    frame: str | None = option("frame")
+    ports: Mapping[str, Place] = option("ports")
+    damping: Damping = option("damping")
+    stiffening: bool = option("stiffening")
     membrane: bool | None = field(default=None, metadata=describe("whether it stretches in its plane"))
-    mass: float | None = field(
-        default=None, metadata=describe("what it should weigh: a check of units", "mass", above=0.0)
-    )
+    mass: float | None = option("mass")
     held: Mapping[str, str] = field(
         default_factory=dict, metadata=describe("{side: axes of the plane that are held, x, y or xy}")
     )
@@ -154,17 +143,11 @@ class Plate:
         if self.shear_factor is not None and self.theory != "mindlin":
             raise InputError("shear_factor is that of theory='mindlin'; Kirchhoff's plates have no shear deformation")
         if mapping("held", self.held, '{side: axes, as in "xy"}') and not self.with_membrane:
-            raise InputError(
-                "held holds sides in the plane of the plate, which has no membrane there; say membrane=True"
-            )
+            raise InputError("held is of sides in the plane of a plate, which has no membrane; say membrane=True")
         if self.membrane is False and section.coupled:
-            raise InputError(
-                "this laminate couples bending with stretching, so its plate has a membrane; leave membrane out"
-            )
+            raise InputError("this laminate couples bending with stretching; leave membrane out")
         if self.elements == "hhj" and self.with_membrane:
-            raise InputError(
-                "elements='hhj' bend only, without a membrane; use the conforming elements for plates that float"
-            )
+            raise InputError("elements='hhj' have no membrane; use other elements for plates that float")
 
     @classmethod
     def rectangle(cls, a: float, b: float, **options: Any) -> Plate:
@@ -200,13 +183,7 @@ class Plate:
         """
         mesh = self._mesh(n).refined(refine) if refine else self._mesh(n)
         continuum = _assembled(self, mesh, self._elements(mesh))
-        if self.mass is not None:
-            found = float(continuum.samples.mass.diagonal().sum())
-            if abs(found / self.mass - 1.0) > UNIT_SLIP:
-                raise InputError(
-                    f"the plate weighs {found:.4g} kg, {found / self.mass:.4g} times the expected {self.mass:g} kg; "
-                    "look at its units (a mesh in millimetres wants unit=1e-3), thickness and density"
-                )
+        require_mass(float(continuum.samples.mass.sum()), self.mass)
         return replace(continuum, construction=Construction(self).then("discretise", n, refine=refine))
 
     def _mesh(self, n: int | tuple[int, int] | None) -> Mesh:
@@ -216,11 +193,9 @@ class Plate:
             return self.outline
         if n is None:
             raise InputError("how many cells? discretise(16) makes 16 along the longer side")
-        rectangles = (
-            isinstance(self.outline, PlateRectangle) and self.theory == "kirchhoff" and self.elements in (None, "bfs")
-        )
         if isinstance(self.outline, PlateDisc):  # a support acts at the vertices, which are then on the circle
             return self.outline.mesh(n, "triangle", inscribed=self.supported is not None)
+        rectangles = self.theory == "kirchhoff" and self.elements in (None, "bfs")
         return self.outline.mesh(n, "quadrilateral" if rectangles else "triangle")
 
     def _elements(self, mesh: Mesh) -> str:
@@ -263,11 +238,14 @@ def _assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
         frame=plate.frame,
         ports=plate.ports,
         stiffening=plate.stiffening,
-        stretch=partial(_stretched, fields),
+        stretch=partial(fields.membrane.stretched, rest=fields.size - fields.membrane.size),
     )
     held = [fields.held(edges, way) for way, edges in sides.items() if len(edges)]
     held += [fields.membrane.along(_edges(cells, side, "held"), axes) for side, axes in plate.held.items()]
-    words = [f"{_side_names(getattr(plate, way))} {way}" for way in SIDES if getattr(plate, way)]
+    named = {
+        way: sides if isinstance(sides := getattr(plate, way), str) else " and ".join(sides or ()) for way in SIDES
+    }
+    words = [f"{sides} {way}" for way, sides in named.items() if sides]
     words += [f"{side} held along {axes}" for side, axes in plate.held.items()]
     return free.with_supports(np.unique(np.concatenate(held)), ", ".join(words)) if held else free
 
@@ -277,20 +255,11 @@ def _theory(
 ) -> tuple[PlateFields, LocalStresses | MixedStresses]:
     """Fields and stresses of the plate's theory; corners are turned along sides that are held."""
     first, section = np.unique(np.concatenate(list(sides.values()))), plate.section
+    theory = Mindlin if elements == "mitc" else PlateFields
+    fields = theory(cells, elements, plate.with_membrane, first, plate.support == "hard")
     if elements == "hhj":
-        turned = np.union1d(sides["clamped"], sides["symmetric"])
-        deflection = Kirchhoff(cells, elements, False, first)
-        return deflection, MixedStresses(deflection, section.through, turned)
-    fields: PlateFields
-    if elements == "mitc":
-        fields = Mindlin(cells, plate.with_membrane, plate.support == "hard", first)
-    else:
-        fields = Kirchhoff(cells, elements, plate.with_membrane, first)
+        return fields, MixedStresses(fields, section.through, np.union1d(sides["clamped"], sides["symmetric"]))
     return fields, LocalStresses(fields, section.through, section.coupled, plate.stiffening)
-
-
-def _side_names(sides: Sides) -> str:
-    return sides if isinstance(sides, str) else " and ".join(sides or ())
 
 
 def _edges(cells: PlateCells, sides: Sides, way: str) -> np.ndarray:
@@ -353,8 +322,3 @@ def _regions(mesh: Mesh, cells: int) -> dict[str, np.ndarray]:
     """The cells of regions; quadrilaterals may have been halved, all first halves before all second ones."""
     halves = len(mesh.cells) * np.arange(cells // len(mesh.cells))
     return {name: (halves[:, None] + numbers).ravel() for name, numbers in mesh.regions.items()}
-
-
-def _stretched(fields: PlateFields, G: np.ndarray) -> np.ndarray:
-    """The coordinates of the field u = G x."""
-    return fields.membrane.stretched(G, len(fields.kinds) - fields.membrane.size)

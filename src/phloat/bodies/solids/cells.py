@@ -8,23 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial import cKDTree
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, weighted, zeros
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.mesh_body import MassSamples, Strains, Trace
-from phloat.bodies.continua.patches import Patch, disc_error
-from phloat.bodies.solids.shape import MeshShape
+from phloat.bodies.continua.mesh_body import MassSamples, Patch, Strains, Trace, disc_error
+from phloat.bodies.solids.shape import Locator, MeshShape, SolidSurface
 from phloat.errors import InputError
 from phloat.fem.assembly import VOIGT, ElasticCells, for_each_axis
 from phloat.fem.cells import FACET, Reference, rule
-from phloat.fem.locate import Locator
 from phloat.fem.mesh import Mesh
 
 AXES = "xyz"
@@ -53,6 +50,7 @@ def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickne
     for part in parts:
         density[part.cells] = part.rho
     mass = cells.mass(density * at_mass)
+    of = [csr(sp.eye_array(d * count, format="csr")[axis::d]) for axis in range(d)]  # u_a of every node
     names = tuple(f"sigma_{AXES[a]}{AXES[b]}" for a, b in VOIGT[d])
     return Continuum(
         recipe=recipe,
@@ -60,11 +58,7 @@ def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickne
         samples=MassSamples(
             x=mesh.points,
             mass=mass,
-            Phi=(
-                _of_axis(count, d, 0),
-                _of_axis(count, d, 1),
-                _of_axis(count, d, 2) if d == 3 else zeros(count, 2 * count),
-            ),
+            Phi=(of[0], of[1], of[2] if d == 3 else zeros(count, 2 * count)),
             weight=cells.volumes(),
         ),
         sections=None,
@@ -73,7 +67,7 @@ def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickne
         make_strains=partial(_strains, cells, parts, cells.stress_weights * at_stress, names, recipe.stiffening),
         rigid=_rigid(mesh.points, d),
         kinds=np.tile([f"u_{a}" for a in AXES[:d]], count),
-        parts={name: _coordinates(mesh.node_numbers(name), d) for name in mesh.boundaries},
+        parts={name: (d * mesh.node_numbers(name)[:, None] + np.arange(d)).ravel() for name in mesh.boundaries},
         make_trace=partial(_trace, mesh, cells),
         shape=MeshShape(mesh.points, cells, names, _stress_maps(parts, len(cells.nodes))),
         damping=recipe.damping,
@@ -91,16 +85,6 @@ def _stress_maps(parts: Sequence[MaterialPart], count: int) -> np.ndarray | None
             return None
         out[part.cells] = part.whole
     return out
-
-
-def _of_axis(count: int, d: int, axis: int) -> Matrix:
-    """u_a of every node, per coordinates (node, axis)."""
-    node = np.arange(count)
-    return csr(sp.csr_array((np.ones(count), d * node + axis, np.arange(count + 1)), shape=(count, d * count)))
-
-
-def _coordinates(nodes: np.ndarray, d: int) -> np.ndarray:
-    return (d * nodes[:, None] + np.arange(d)).ravel()
 
 
 def _rigid(x: np.ndarray, d: int) -> np.ndarray:
@@ -206,102 +190,3 @@ def _on_facets(mesh: Mesh, name: str) -> Spread:
     x = np.einsum("qn,fna->fqa", values, corners).reshape(-1, 3)
     weights = (np.linalg.norm(across, axis=-1) * weight).ravel()
     return np.repeat(nodes, len(xi), axis=0), np.tile(values, (len(nodes), 1)), x, weights
-
-
-# --- discs on the surface --------------------------------------------------------------------------------------------
-#
-# Discs on the surface of a solid: points of a plane disc, moved along its normal onto the facets.
-
-
-NEAR = 1e-6  # of the body: how far the middle of a disc may lie off the surface
-INSIDE = 1e-9  # of a facet
-NEWTON = 20
-CANDIDATES = 12  # facets whose middles are nearest
-SAME_FACE = 0.5  # cosine: facets that turn further away belong to another face
-
-
-@dataclass(frozen=True, eq=False)
-class SolidSurface:
-    """The whole boundary of a solid."""
-
-    mesh: Mesh
-
-    @cached_property
-    def reference(self) -> Reference:
-        return Reference(FACET[self.mesh.kind], self.mesh.order)
-
-    @cached_property
-    def nodes(self) -> np.ndarray:
-        """All nodes of every facet, (facets, nodes)."""
-        return self.mesh.facet_nodes_of(self.mesh.facets)
-
-    @cached_property
-    def middles(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of the facets: middles, unit normals out of the body, sizes (roots of areas)."""
-        xi = self.reference.nodes.mean(axis=0)[None]
-        x = self.mesh.points[self.nodes]
-        across = np.cross(*np.einsum("nb,fna->bfa", self.reference.slopes(xi)[0], x))
-        area = np.linalg.norm(across, axis=1)
-        return np.einsum("n,fna->fa", self.reference.values(xi)[0], x), across / area[:, None], np.sqrt(area)
-
-    @cached_property
-    def tree(self) -> cKDTree:
-        return cKDTree(self.middles[0])
-
-    def along(self, x: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Facets that the lines x + s n meet: their numbers (−1 for none), reference points, s, and normals there.
-
-        n is one direction for all lines, or one for each.
-        """
-        near = self.tree.query(x, k=min(CANDIDATES, len(self.nodes)))[1].reshape(len(x), -1)
-        facet, xi = np.full(len(x), -1), np.zeros((len(x), 2))
-        s, normal = np.full(len(x), np.inf), np.zeros((len(x), 3))
-        n = np.broadcast_to(n, x.shape)
-        for tried in near.T:
-            place, far, across = self._met(x, n, tried)
-            facing = np.einsum("pa,pa->p", across, n) > SAME_FACE
-            better = facing & (self.reference.outside(place) <= INSIDE) & (np.abs(far) < np.abs(s))
-            facet[better], xi[better], s[better], normal[better] = (a[better] for a in (tried, place, far, across))
-        return facet, xi, s, normal
-
-    def _met(self, x: np.ndarray, n: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Newton's method for x(ξ) − s n = x: ξ, s, and the unit normals of the facets there."""
-        nodes = self.mesh.points[self.nodes[facet]]
-        xi, s = np.repeat(self.reference.nodes.mean(axis=0)[None], len(x), axis=0), np.zeros(len(x))
-        for k in range(NEWTON):
-            tangent = np.einsum("pnb,pna->pab", self.reference.slopes(xi), nodes)
-            across = np.cross(tangent[:, :, 0], tangent[:, :, 1])
-            if k == NEWTON - 1:
-                break
-            gap = x + s[:, None] * n - np.einsum("pn,pna->pa", self.reference.values(xi), nodes)
-            J = np.concatenate([tangent, -n[:, :, None]], axis=2)
-            steep = np.abs(np.einsum("pa,pa->p", across, n)) < 1e-6 * np.linalg.norm(across, axis=1)
-            J[steep], gap[steep] = np.eye(3), 0.0  # a facet along the line is not met
-            step = np.linalg.solve(J, gap[:, :, None])[:, :, 0]
-            xi, s = np.clip(xi + step[:, :2], -2.0, 3.0), s + step[:, 2]
-            if np.abs(step[:, :2]).max(initial=0.0) < 1e-13:
-                break
-        return xi, s, across / np.linalg.norm(across, axis=1)[:, None]
-
-    def disc(self, patch: Patch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Points of a disc on the surface: nodes of their facets, values of the shape functions, places, weights (areas)."""
-        at = np.array([patch.at])
-        middles, normals, sizes = self.middles
-        some = np.argsort(np.linalg.norm(middles - at, axis=1))[:CANDIDATES]
-        found = [self.along(at, normals[f]) for f in some]
-        best = min(found, key=lambda one: abs(float(one[2][0])))
-        if not abs(float(best[2][0])) <= NEAR * self.mesh.size:
-            where = ", ".join(f"{x:g}" for x in patch.at)
-            raise InputError(
-                f"the middle ({where}) of a Patch must lie on the surface of the solid; the nearest facet there has its middle at "
-                f"({', '.join(f'{x:.6g}' for x in middles[some[0]])})"
-            )
-        n = best[3][0]
-        offset, weight = patch.disc(float(sizes[best[0][0]]))
-        e = np.linalg.svd(n[None])[2][1:]
-        facet, xi, _, normal = self.along(at + offset @ e, n)
-        if (facet < 0).any():
-            raise disc_error(patch, "its face")
-        values = self.reference.values(xi)
-        x = np.einsum("pn,pna->pa", values, self.mesh.points[self.nodes[facet]])
-        return self.nodes[facet], values, x, weight / (normal @ n)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
@@ -12,14 +12,20 @@ import numpy as np
 from phloat.algebra.metadata import describe
 from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
-from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.interfaces import PORTS, Place
-from phloat.bodies.material import Damping, Rayleigh, require_damping
+from phloat.bodies.continua.continuum import Continuum, require_mass
+from phloat.bodies.continua.interfaces import PORTS, Place, option
+from phloat.bodies.material import Damping, Material, Orthotropic, require_damping
 from phloat.bodies.outlines import BoxOutline, BracketOutline, Outline, RectangleOutline, TubeOutline, mesh_outline
 from phloat.bodies.solids.cells import MaterialPart, Thickness, elastic_body
-from phloat.bodies.solids.supports import Elastic, Line, Sides, cells_by_material, require_mass, with_supports
-from phloat.errors import InputError, mapping, positive, unknown
+from phloat.errors import InputError, finite, mapping, positive, unknown
 from phloat.fem.mesh import Mesh
+
+Sides: TypeAlias = "str | tuple[str, ...] | None"
+Elastic: TypeAlias = "Material | Orthotropic"
+Line: TypeAlias = "Sequence[Sequence[float]]"  # its two ends
+FLAT = 1e-9  # of the body
+NEAR = 1e-6  # of the body: how far nodes may lie off a line
+WIDE = 2.5  # sizes of a cell: the widest gap between nodes of a line
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,28 +70,15 @@ class Solid:
 
     mesh: Mesh | Outline
     material: Elastic | Mapping[str, Elastic] = field(metadata=describe("material"))
-    clamped: Sides = field(default=None, metadata=describe("held: a boundary, several, or all"))
-    symmetric: Sides = field(
-        default=None, metadata=describe("free to slide in its own plane: a boundary, several, or all")
-    )
-    held: Mapping[str, str] = field(
-        default_factory=dict,
-        metadata=describe("{boundary, edge (left & bottom) or line: axes that are held, such as xz}"),
-    )
-    frame: str | None = field(
-        default=None,
-        metadata=describe("the boundary that the floating frame follows, or mean axes; none for small motions"),
-    )
-    ports: Mapping[str, Place] = field(
-        default_factory=dict,
-        metadata=describe("{name: boundary, {mean: boundary or region}, {patch: {at, radius}} or point}"),
-    )
-    damping: Damping = field(default=Rayleigh(), metadata=describe("how it loses energy"))
-    stiffening: bool = field(default=True, metadata=describe("whether stress stiffens it"))
-    mass: float | None = field(
-        default=None, metadata=describe("what it should weigh: a check of units", "mass", above=0.0)
-    )
-    lines: Mapping[str, Line] = field(default_factory=dict, metadata=describe("straight lines by name: their two ends"))
+    clamped: Sides = option("clamped")
+    symmetric: Sides = option("symmetric")
+    held: Mapping[str, str] = option("held")
+    frame: str | None = option("frame")
+    ports: Mapping[str, Place] = option("ports")
+    damping: Damping = option("damping")
+    stiffening: bool = option("stiffening")
+    mass: float | None = option("mass")
+    lines: Mapping[str, Line] = option("lines")
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
@@ -184,37 +177,22 @@ class Sheet:
     plane: str = field(
         default="stress", metadata=describe("nothing pulls (stress) or moves (strain) across it", choices=PLANES)
     )
-    clamped: Sides = field(default=None, metadata=describe("held: a boundary, several, or all"))
-    symmetric: Sides = field(
-        default=None, metadata=describe("free to slide in its own plane: a boundary, several, or all")
-    )
-    held: Mapping[str, str] = field(
-        default_factory=dict,
-        metadata=describe("{boundary, edge (left & bottom) or line: axes that are held, such as xz}"),
-    )
-    frame: str | None = field(
-        default=None,
-        metadata=describe("the boundary that the floating frame follows, or mean axes; none for small motions"),
-    )
-    ports: Mapping[str, Place] = field(
-        default_factory=dict,
-        metadata=describe("{name: boundary, {mean: boundary or region}, {patch: {at, radius}} or point}"),
-    )
-    damping: Damping = field(default=Rayleigh(), metadata=describe("how it loses energy"))
-    stiffening: bool = field(default=True, metadata=describe("whether stress stiffens it"))
-    mass: float | None = field(
-        default=None, metadata=describe("what it should weigh: a check of units", "mass", above=0.0)
-    )
-    lines: Mapping[str, Line] = field(default_factory=dict, metadata=describe("straight lines by name: their two ends"))
+    clamped: Sides = option("clamped")
+    symmetric: Sides = option("symmetric")
+    held: Mapping[str, str] = option("held")
+    frame: str | None = option("frame")
+    ports: Mapping[str, Place] = option("ports")
+    damping: Damping = option("damping")
+    stiffening: bool = option("stiffening")
+    mass: float | None = option("mass")
+    lines: Mapping[str, Line] = option("lines")
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
         if not isinstance(self.mesh, Mesh) and not hasattr(self.mesh, "mesh"):
             raise InputError(f"mesh is {self.mesh!r}; it must be a Mesh, or use Sheet.rectangle(a, b, …)")
         if isinstance(self.mesh, Mesh) and self.mesh.dimension != 2:
-            raise InputError(
-                f"a sheet needs triangles or quadrilaterals; these cells are of kind {self.mesh.kind}: use Solid"
-            )
+            raise InputError(f"a sheet needs triangles or quadrilaterals, not {self.mesh.kind}s: use Solid")
         if self.plane not in PLANES:
             raise InputError(unknown("plane", self.plane, PLANES))
         if not callable(self.thickness):
@@ -256,3 +234,101 @@ class Sheet:
             place = ", ".join(f"{v:.4g}" for v in x[worst])
             raise InputError(f"the thickness is {h[worst]:g} at ({place}); it must be positive all over the sheet")
         return h
+
+
+# --- supports and materials by region ----------------------------------------------------------------------------------
+
+
+def sides(what: str, given: object, mesh: Mesh, lines: Collection[str] = ()) -> tuple[str, ...]:
+    """Names of boundaries or lines: one, several, "all" boundaries that have names, or none."""
+    if given is None:
+        return ()
+    if isinstance(given, str) and given == "all" and "all" not in mesh.boundaries:
+        return tuple(mesh.boundaries)
+    names = (given,) if isinstance(given, str) else given
+    if not isinstance(names, (tuple, list)):
+        raise InputError(f"{what} is {given!r}; it must be the name of a boundary, a tuple of names, or None")
+    for name in names:
+        for part in (name,) if not isinstance(name, str) or name in lines else name.split(" & "):
+            if part not in lines and part not in mesh.boundaries:
+                raise InputError(f"{what}: {unknown('boundary', part, [*mesh.boundaries, *lines])}")
+    return tuple(names)
+
+
+def nodes_on(mesh: Mesh, lines: Mapping[str, Line], name: str) -> np.ndarray:
+    """The nodes of a boundary, of a line, or of what several boundaries share: "left & bottom" is an edge of a box."""
+    if name in lines:
+        return _nodes_along(mesh, name, lines[name])
+    found = np.arange(len(mesh.points))
+    for part in name.split(" & "):
+        found = np.intersect1d(found, mesh.node_numbers(part))
+    if not len(found):
+        raise InputError(f"the boundaries of {name!r} share no node")
+    return found
+
+
+def _nodes_along(mesh: Mesh, name: str, line: Line) -> np.ndarray:
+    """The nodes on a straight line; it must run along edges of cells."""
+    a, b = finite(f"the ends of line {name!r}", line, (2, 3))
+    way = b - a
+    length = float(np.linalg.norm(way))
+    t = np.clip((mesh.points - a) @ way / max(length**2, 1e-300), 0.0, 1.0)
+    on = np.flatnonzero(np.linalg.norm(mesh.points - a - t[:, None] * way, axis=1) <= NEAR * mesh.size)
+    gaps = np.diff(np.sort(np.concatenate([[0.0, 1.0], t[on]]))) * length
+    if not len(on) or gaps.max() > WIDE * float(np.max(mesh.measure)) ** (1.0 / mesh.dimension):
+        raise InputError(f"line {name!r} does not run along edges of cells: {len(on)} nodes are on it; change cells")
+    return on
+
+
+def with_supports(
+    free: Continuum, clamped: Sides, symmetric: Sides, held: Mapping[str, str], lines: Mapping[str, Line] | None = None
+) -> Continuum:
+    """The body with boundaries clamped, free to slide in their own plane (symmetric), or held along some axes; lines likewise."""
+    mesh, axes = free.mesh, "xyz"[: free.mesh.dimension]
+    lines = mapping("lines", lines or {}, "{name: (start, end)}")
+    wanted = dict.fromkeys(sides("clamped", clamped, mesh, lines), axes)
+    words = [f"clamped at {name!r}" for name in wanted]
+    for name in sides("symmetric", symmetric, mesh):
+        wanted[name] = wanted.get(name, "") + axes[_across(mesh, name)]
+        words.append(f"symmetric about {name!r}")
+    for name, along in mapping("held", held, '{boundary: axes, as in "xz"}').items():
+        sides("held", name, mesh, lines)
+        if not isinstance(along, str) or not along or set(along) - set(axes):
+            raise InputError(f"held[{name!r}] is {along!r}; it must say axes out of {axes!r}, as in {axes[:2]!r}")
+        wanted[name] = wanted.get(name, "") + along
+        words.append(f"{name!r} held along {along}")
+    if not wanted:
+        return free
+    coordinates = [
+        nodes_on(mesh, lines, name) * len(axes) + axes.index(a) for name, along in wanted.items() for a in set(along)
+    ]
+    return free.with_supports(np.unique(np.concatenate(coordinates)), ", ".join(words))
+
+
+def _across(mesh: Mesh, name: str) -> int:
+    """The axis across a flat boundary."""
+    x = mesh.points[mesh.node_numbers(name)][:, : mesh.dimension]
+    flat = np.flatnonzero(np.ptp(x, axis=0) <= FLAT * mesh.size)
+    if len(flat) != 1:
+        raise InputError(f"the boundary {name!r} is not flat, so not symmetric; hold it: held={{{name!r}: 'x'}}")
+    return int(flat[0])
+
+
+def cells_by_material(mesh: Mesh, material: object) -> list[tuple[np.ndarray, Elastic]]:
+    """Cells and their material: one material for all, or {region: material}."""
+    if isinstance(material, (Material, Orthotropic)):
+        return [(np.arange(len(mesh.cells)), material)]
+    if not isinstance(material, Mapping):
+        raise InputError(f"material is {material!r}; it must be Material(…), Orthotropic(…) or {{region: material}}")
+    of = np.full(len(mesh.cells), -1)
+    for k, (name, one) in enumerate(material.items()):
+        if name not in mesh.regions:
+            raise InputError(f"material: {unknown('region', name, mesh.regions)}")
+        if not isinstance(one, (Material, Orthotropic)):
+            raise InputError(f"the material of region {name!r} is {one!r}; it must be Material(…) or Orthotropic(…)")
+        if (of[mesh.regions[name]] >= 0).any():
+            raise InputError(f"region {name!r} overlaps another region that has a material; give each cell one")
+        of[mesh.regions[name]] = k
+    if bare := int((of < 0).sum()):
+        raise InputError(f"{bare} of {len(of)} cells have no material; regions: {', '.join(mesh.regions) or 'none'}")
+    return [(np.flatnonzero(of == k), one) for k, one in enumerate(material.values())]

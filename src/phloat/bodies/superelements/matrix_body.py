@@ -1,26 +1,27 @@
-"""An elastic body given by exported matrices and the places of its nodes."""
+"""An elastic body given by exported matrices and the places of its nodes; checks of the matrices, and the mass at nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import Matrix, csr
-from phloat.bodies.body import Recipe
-from phloat.bodies.continua.mesh_body import MassSamples, Strains, Trace
-from phloat.bodies.continua.patches import Patch
-from phloat.bodies.inertia import Sections
-from phloat.bodies.material import Damping
-from phloat.errors import InputError, unknown
+from phloat.algebra.sparse import Matrix, csr, largest
+from phloat.bodies.continua.interfaces import rigid_shift
+from phloat.bodies.continua.mesh_body import MassSamples, Patch, Strains, Trace
+from phloat.bodies.inertia import Sections, coupling
+from phloat.bodies.shape import Shape, in_turn
+from phloat.errors import InputError, finite, unknown
 
 NO_STRESS = "matrices know no stresses: recover them from the displacements in the code that made the matrices"
 
 
 @dataclass(frozen=True, eq=False)
-class NodeShape:
+class NodeShape(Shape):
     """Fields of a body at its nodes: dofs (coordinates, 2) are the node and the component 1 to 6 of each, 0 a scalar."""
 
     nodes: np.ndarray
@@ -47,12 +48,6 @@ class NodeShape:
     def rotation(self, s: np.ndarray) -> Matrix:
         return self._rows(s, (4, 5, 6), "rotations")
 
-    def material(self, x: np.ndarray) -> Matrix:
-        return self.displacement(x)
-
-    def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        return {}
-
     def cauchy(self, x: np.ndarray) -> Matrix:
         raise InputError(NO_STRESS)
 
@@ -64,76 +59,39 @@ class NodeShape:
         rows = [move[at] for move in self.moves(components)]
         if s is not self.nodes and any((np.diff(r.indptr) == 0).any() for r in rows):
             raise InputError(f"the matrices hold no {what} of the nodes asked for")
-        order = np.arange(3 * len(at)).reshape(3, -1).T.ravel()
-        return csr(sp.vstack(rows, format="csr")[order])
+        return in_turn(rows)
 
     def _nearest(self, x: np.ndarray) -> np.ndarray:
         away = np.linalg.norm(self.nodes[None] - x[:, None], axis=2)
         at = away.argmin(axis=1)
         if (off := away[np.arange(len(x)), at].max(initial=0.0)) > 1e-6 * np.ptp(self.nodes, axis=0).max():
-            raise InputError(
-                f"a body from matrices is known at its nodes only; a point is {off:.3g} m off the nearest one"
-            )
+            raise InputError(f"a body from matrices is known at its nodes only; a point is {off:.3g} m off")
         return at
 
 
-@dataclass(frozen=True, eq=False)
-class MatrixBody:
-    """A body from matrices (a `MeshBody`): `parts` are the coordinates of every interface, `interfaces` its nodes."""
+def no_strains() -> Strains:
+    """Raises InputError."""
+    raise InputError(NO_STRESS)
 
-    recipe: Recipe
-    samples: MassSamples
-    sections: Sections | None
-    M: Matrix
-    K: Matrix
-    drag: Matrix | None
-    damping: Damping
-    rigid: np.ndarray
-    interfaces: Mapping[str, np.ndarray]
-    shape: NodeShape
-    frame: str | None
-    held: str = ""
 
-    @property
-    def coordinates(self) -> int:
-        return self.M.shape[0]
+def coordinates_at(dofs: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    """The coordinates that are motions of some nodes."""
+    return np.flatnonzero(np.isin(dofs[:, 0], nodes) & (dofs[:, 1] > 0))
 
-    @property
-    def strains(self) -> Strains:
-        raise InputError(NO_STRESS)
 
-    @property
-    def stretch(self) -> None:
-        """Fields between the nodes are not known."""
-
-    @property
-    def kinds(self) -> np.ndarray:
-        return np.array(["fixed", "u_x", "u_y", "u_z", "theta_x", "theta_y", "theta_z"])[self.shape.dofs[:, 1]]
-
-    @property
-    def parts(self) -> dict[str, np.ndarray]:
-        node, component = self.shape.dofs.T
-        return {name: np.flatnonzero(np.isin(node, at) & (component > 0)) for name, at in self.interfaces.items()}
-
-    def on(self, boundary: str, kinds: Iterable[str] | None = None) -> np.ndarray:
-        if boundary not in self.interfaces:
-            raise InputError(unknown("interface", boundary, self.interfaces))
-        return self.parts[boundary]
-
-    def trace(self, where: str | Patch) -> Trace:
-        """The nodes of an interface, all with the same weight; their rotations count where their places say too little."""
-        if isinstance(where, Patch) or where not in self.interfaces:
-            raise InputError(unknown("interface", where, self.interfaces))
-        at, nodes = self.interfaces[where], self.shape.nodes
-        x = nodes[at]
-        u = [csr(m[at]) for m in self.shape.moves((1, 2, 3))]
-        turn = [csr(m[at]) for m in self.shape.moves((4, 5, 6))]
-        spread = np.linalg.svd(x - x.mean(axis=0), compute_uv=False)
-        flat = len(spread) < 2 or spread[1] <= 1e-6 * max(spread[0], 1e-6 * float(np.ptp(nodes, axis=0).max()))
-        if not flat or any(t.nnz < len(at) for t in turn):
-            return Trace(x, np.ones(len(at)), (u[0], u[1], u[2]))
-        gyration = float((spread**2).sum() / len(at)) or float(np.ptp(nodes, axis=0).max() ** 2)
-        return Trace(x, np.ones(len(at)), (u[0], u[1], u[2]), (turn[0], turn[1], turn[2]), gyration)
+def nodes_trace(shape: NodeShape, interfaces: Mapping[str, np.ndarray], where: str | Patch) -> Trace:
+    """The nodes of an interface, all with the same weight; their rotations count where their places say too little."""
+    if isinstance(where, Patch) or where not in interfaces:
+        raise InputError(unknown("interface", where, interfaces))
+    at, size = interfaces[where], float(np.ptp(shape.nodes, axis=0).max())
+    x, weight = shape.nodes[at], np.ones(len(at))
+    u, turn = ([csr(m[at]) for m in shape.moves(components)] for components in ((1, 2, 3), (4, 5, 6)))
+    spread = np.linalg.svd(x - x.mean(axis=0), compute_uv=False)
+    flat = len(spread) < 2 or spread[1] <= 1e-6 * max(spread[0], 1e-6 * size)
+    if not flat or any(t.nnz < len(at) for t in turn):
+        return Trace(x, weight, (u[0], u[1], u[2]))
+    gyration = float((spread**2).sum() / len(at)) or size**2
+    return Trace(x, weight, (u[0], u[1], u[2]), (turn[0], turn[1], turn[2]), gyration)
 
 
 def rigid_motions_of_nodes(nodes: np.ndarray, dofs: np.ndarray) -> np.ndarray:
@@ -146,3 +104,173 @@ def rigid_motions_of_nodes(nodes: np.ndarray, dofs: np.ndarray) -> np.ndarray:
         out[moves, 3:] = np.cross(np.eye(3)[None], nodes[node[moves]][:, None])[:, :, a]
         out[turns, 3 + a] = 1.0
     return out
+
+
+# --- symmetry, positivity, six free rigid motions ---------------------------------------------------------------------
+
+
+MOTIONS = ("along x", "along y", "along z", "about x", "about y", "about z")
+SKEW = 1e-6  # relative defect up to which a matrix is made symmetric
+NEGATIVE = 1e-8  # of its diagonal: what a semidefinite matrix may lack
+GROUNDED = 1e-4  # relative force of a rigid motion: digits of a text file are below, a held node is above
+UNEQUAL = 1e-4  # of the masses along x, y, z
+
+
+def symmetric(what: str, a: Matrix) -> Matrix:
+    """½ (a + aᵀ). Raises InputError if that takes away more than digits of a text file."""
+    size = largest(a)
+    if not size:
+        raise InputError(f"{what} is zero")
+    lower, upper = sp.tril(a, -1, format="csr"), sp.triu(a, 1, format="csr")
+    if bool(lower.nnz) != bool(upper.nnz) and lower.nnz + upper.nnz:
+        raise InputError(f"{what} holds one triangle only; give the whole matrix, A + A.T − diag(A)")
+    defect = largest(a - a.T) / size
+    if defect > SKEW:
+        raise InputError(f"{what} is not symmetric: relative defect {defect:.1e}; export it without follower loads")
+    return csr((a + a.T) / 2) if defect else a
+
+
+def require_positive_semidefinite(what: str, a: Matrix) -> None:
+    """Raises InputError if vᵀa v < 0 for some v: a pivot of the scaled matrix is negative."""
+    diagonal = a.diagonal()
+    if diagonal.min() < 0.0:
+        k = int(diagonal.argmin())
+        raise InputError(f"{what} has {diagonal[k]:.3g} on its diagonal (row {k}); a mass or damping is never negative")
+    massless = (diagonal == 0.0) & (np.asarray(abs(a).sum(axis=1)).ravel() > 0.0)
+    if massless.any():
+        k = int(massless.argmax())
+        raise InputError(f"{what} has 0 on its diagonal but not beside it (row {k}), so it is not positive")
+    scale = sp.diags_array(1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)))
+    shifted = scale @ a @ scale + NEGATIVE * sp.eye_array(a.shape[0])
+    factor = spla.splu(
+        shifted.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+    )
+    if (factor.perm_r == factor.perm_c).all() and (lacking := int((factor.U.diagonal() < 0.0).sum())):
+        raise InputError(f"{what} is not positive: {lacking} of its {a.shape[0]} eigenvalues are negative")
+
+
+def rigid_forces(K: Matrix, rigid: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    """‖K r‖ / ‖|K| |r|‖ for the six rigid motions r about a point: zero but for round-off."""
+    r = rigid @ rigid_shift(centre)
+    force, terms = K @ r, abs(K) @ np.abs(r)
+    size = np.sqrt(np.einsum("ik,ik->k", terms, terms))
+    return np.asarray(np.sqrt(np.einsum("ik,ik->k", force, force)) / np.where(size > 0, size, 1.0))
+
+
+def require_free_motions(numbers: np.ndarray) -> None:
+    """Raises InputError, with the six numbers, if a rigid motion meets force."""
+    if numbers.max() <= GROUNDED:
+        return
+    listed = ", ".join(f"{name} {number:.1e}" for name, number in zip(MOTIONS, numbers, strict=True))
+    if numbers[:3].max() > GROUNDED:
+        why = (
+            "K is held to the ground somewhere, or its rows are in another order than nodes and dofs say; export the free body, "
+            "without boundary conditions"
+        )
+    else:
+        why = "the coordinates of nodes do not fit K: look at their units and their order"
+    raise InputError(f"rigid motions meet elastic forces, relatively {listed}; {why}")
+
+
+def rigid_mass(M: Matrix, rigid: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mass, mass centre and inertia about it, from rigidᵀM rigid."""
+    whole = rigid.T @ (M @ rigid)
+    along = np.diag(whole)[:3]
+    mass = float(along.mean())
+    if not mass > 0.0:
+        raise InputError(f"the mass of a rigid motion along x, y, z is {_three(along)} kg; there is no mass in M")
+    spread = max(np.ptp(along), float(np.abs(whole[:3, :3] - np.diag(along)).max())) / mass
+    if spread > UNEQUAL:
+        raise InputError(f"the body weighs {_three(along)} kg along x, y, z: M lacks directions, or dofs do not fit it")
+    moment = whole[:3, 3:]  # −[s₀]
+    centre = np.array([moment[1, 2] - moment[2, 1], moment[2, 0] - moment[0, 2], moment[0, 1] - moment[1, 0]]) / (
+        2 * mass
+    )
+    size = np.sqrt(max(np.trace(whole[3:, 3:]) / mass, 1e-300))  # a radius of gyration about the origin
+    if (defect := float(np.abs(moment + moment.T).max()) / (mass * size)) > UNEQUAL:
+        raise InputError(
+            f"M has no mass centre: momenta of rotations differ by {defect:.1e}; do nodes and dofs fit it?"
+        )
+    about = rigid_shift(centre)
+    return mass, centre, (about.T @ whole @ about)[3:, 3:]
+
+
+def _three(numbers: np.ndarray) -> str:
+    return ", ".join(f"{n:.6g}" for n in numbers)
+
+
+# --- mass at nodes ----------------------------------------------------------------------------------------------------
+#
+# The mass of a body that is known by its matrix M only, as masses at nodes.
+#
+# M itself gives all of M(0): total mass, centre, inertia, momenta of every field. What changes as the body deforms (X, W of the six
+# arrays) needs to know where the mass is. If M is one scalar matrix for x, y and z alike, as solids have it, that matrix says so
+# exactly. Else masses are lumped (row sums, or given ones); fields are shifted so that momenta agree with M, and what then still
+# differs of inertia, angular momentum and M_ff goes into the constant part, as rotary inertia of sections does.
+
+
+SAME = 1e-10  # of the largest entry of M: blocks that are equal
+WEIGHT = 1e-3  # of the mass: how far given nodal masses may be off
+
+
+class NodalMass(NamedTuple):
+    """Samples and constant remainder; `kind` says how the masses were found: "consistent", "lumped" or "given"."""
+
+    samples: MassSamples
+    sections: Sections | None
+    kind: str
+
+
+def nodal_mass(
+    M: Matrix, nodes: np.ndarray, moves: tuple[Matrix, Matrix, Matrix], rigid: np.ndarray, masses: np.ndarray | None
+) -> NodalMass:
+    """From M, with `moves` the displacements of nodes (nodes × coordinates) along x, y, z."""
+    whole = rigid.T @ (M @ rigid)
+    total = float(np.trace(whole[:3, :3]) / 3.0)
+    mass, kind = _masses(M, moves, total, masses, len(nodes))
+    momentum = (M @ rigid).T  # of every coordinate, 6 × n
+    heavy = np.asarray(mass.sum(axis=0)).ravel()
+    s0 = np.array([whole[1, 5] - whole[2, 4], whole[2, 3] - whole[0, 5], whole[0, 4] - whole[1, 3]]) / 2.0
+    x = nodes + _small(s0 - heavy @ nodes, total * np.abs(nodes).max(initial=0.0)) / total
+    Phi = tuple(_shifted(moves[a], momentum[a] - moves[a].T @ heavy, total) for a in range(3))
+    samples = MassSamples(x, mass, (Phi[0], Phi[1], Phi[2]))
+    rest = csr(M - sum((p.T @ mass @ p for p in Phi), csr(M.shape)))
+    if kind == "consistent" and largest(rest) <= SAME * largest(M):
+        return NodalMass(samples, None, kind)
+    second = x.T @ (mass @ x)
+    J0 = whole[3:, 3:] - (np.trace(second) * np.eye(3) - second)
+    X = np.array([[p.T @ (mass @ x[:, a]) for p in Phi] for a in range(3)])
+    c = momentum[3:] - coupling(X)
+    half = np.zeros_like(X)
+    for k, (a, b) in enumerate(((1, 2), (2, 0), (0, 1))):
+        half[a, b], half[b, a] = 0.5 * c[k], -0.5 * c[k]
+    return NodalMass(samples, Sections(J0, half, ((csr(M.shape),) * 3,) * 3, rest), kind)
+
+
+def _masses(
+    M: Matrix, moves: tuple[Matrix, Matrix, Matrix], total: float, masses: np.ndarray | None, nodes: int
+) -> tuple[Matrix, str]:
+    if masses is not None:
+        given = finite("masses", masses, (nodes,))
+        if abs(given.sum() - total) > WEIGHT * total:
+            raise InputError(f"masses add up to {given.sum():.6g} kg, but the body weighs {total:.6g} kg by M")
+        return csr(sp.diags_array(given * total / given.sum())), "given"
+    blocks = [[csr(a @ M @ b.T) for b in moves] for a in moves]
+    mean = csr((blocks[0][0] + blocks[1][1] + blocks[2][2]) / 3.0)
+    apart = [largest(blocks[a][b] - mean if a == b else blocks[a][b]) for a in range(3) for b in range(3)]
+    if max(apart) <= SAME * largest(M):
+        return mean, "consistent"
+    return csr(sp.diags_array(np.asarray(mean.sum(axis=1)).ravel())), "lumped"
+
+
+def _shifted(move: Matrix, lacking: np.ndarray, total: float) -> Matrix:
+    """Φ with a constant added to each field, so that Σ m Φ is its momentum."""
+    shift = _small(lacking, np.abs(move.T @ np.ones(move.shape[0])).max() * total)
+    if not shift.any():
+        return move
+    return csr(move + csr(np.ones((move.shape[0], 1))) @ csr(shift[None, :] / total))
+
+
+def _small(a: np.ndarray, size: float) -> np.ndarray:
+    """With round-off relative to `size` set to zero."""
+    return np.where(np.abs(a) > 1e-13 * size, a, 0.0)

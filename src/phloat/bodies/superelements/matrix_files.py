@@ -15,17 +15,23 @@ Where a format does not say whether one triangle or all is written, one triangle
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import product
+from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.io as sio
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
-from phloat.errors import InputError
+from phloat.bodies.continua.floating import MEAN_AXES
+from phloat.errors import InputError, mapping, port_name
 from phloat.fem.decks import Card, cards, read_deck
 
+PathName: TypeAlias = "str | PathLike[str]"
+File: TypeAlias = "PathName | tuple[PathName, str]"
 FORMS = {"1": "square", "2": "rectangular", "6": "symmetric"}
 REAL = ("1", "2")
 PENALTY = 1e35  # Abaqus writes held degrees of freedom as 1e36 on the diagonal
@@ -62,9 +68,7 @@ def matched(a: Labelled, b: Labelled) -> tuple[Matrix, Matrix, np.ndarray | None
     if a.dofs is None or b.dofs is None:
         dofs = a.dofs if b.dofs is None else b.dofs
         if a.matrix.shape != b.matrix.shape:
-            raise InputError(
-                f"the matrices have {a.matrix.shape[0]} and {b.matrix.shape[0]} rows; they must be of one body"
-            )
+            raise InputError(f"the matrices have {a.matrix.shape[0]} and {b.matrix.shape[0]} rows, not of one body")
         return a.matrix, b.matrix, dofs
     place = {tuple(d): k for k, d in enumerate(a.dofs.tolist())}
     for d in b.dofs.tolist():
@@ -121,15 +125,10 @@ def _abaqus(text: str) -> Labelled:
     table = _table(text, 5, "node, dof, node, dof, value")
     labels = _integers(table[:, :4])
     if (labels[:, [0, 2]] < 1).any():
-        raise InputError(
-            f"node {int(labels[:, [0, 2]].min())} is internal to the code that wrote the file (a multiplier, or a part of an "
-            "element); export the model without contacts, connectors and hybrid elements"
-        )
+        raise InputError(f"node {int(labels[:, [0, 2]].min())} is internal to the code; export without contacts")
     if np.abs(table[:, 4]).max(initial=0.0) >= PENALTY:
         where = labels[np.abs(table[:, 4]).argmax()]
-        raise InputError(
-            f"node {where[0]}, dof {where[1]} is held by a boundary condition (1e36); export the free body"
-        )
+        raise InputError(f"node {where[0]}, dof {where[1]} is held (1e36); export the free body")
     rows, columns = labels[:, :2], labels[:, 2:]
     dofs, place = np.unique(np.vstack([rows, columns]), axis=0, return_inverse=True)
     place = place.reshape(2, -1)
@@ -198,7 +197,7 @@ def _form(name: str, heads: dict[str, Card]) -> str:
 
 
 def _first_line(text: str) -> str:
-    lines = (line.strip() for line in text.splitlines())
+    lines = map(str.strip, text.splitlines())
     return next((line for line in lines if line and not line.startswith(("**", "$", "#"))), "")
 
 
@@ -244,3 +243,85 @@ def _assembled(row: np.ndarray, column: np.ndarray, value: np.ndarray, n: int, s
     if symmetric or (symmetric is None and not _mirrored(row, column, n)):
         out = out + out.T - sp.diags_array(out.diagonal())
     return csr(out)
+
+
+# --- what users give ---------------------------------------------------------------------------------------------------
+
+
+def to_matrix(what: str, a: Any, rows: int | None = None) -> Matrix:
+    """A square matrix of NumPy or SciPy, or in a file."""
+    if isinstance(a, (str, PathLike)):
+        a = read_matrix(Path(a)).matrix
+    try:
+        out = csr(a)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} is {type(a).__name__}; it must be a matrix of NumPy or SciPy, or a file") from None
+    if out.ndim != 2 or out.shape[0] != out.shape[1] or (rows is not None and out.shape[0] != rows):
+        wanted = "square" if rows is None else f"{rows} × {rows}"
+        raise InputError(f"{what} has shape {out.shape}; it must be {wanted}")
+    if not np.isfinite(out.data).all():
+        raise InputError(f"{what} holds NaN or infinity")
+    return out
+
+
+def row_table(dofs: object, nodes: int, rows: int) -> np.ndarray:
+    """(rows, 2): node and component."""
+    if dofs is None:
+        for each in (3, 6):
+            if rows == each * nodes:
+                return np.column_stack([np.repeat(np.arange(nodes), each), np.tile(np.arange(1, each + 1), nodes)])
+        raise InputError(f"the matrices have {rows} rows for {nodes} nodes; name them: dofs=[(node, component), …]")
+    table = np.asarray(dofs)
+    if table.shape != (rows, 2) or table.dtype.kind not in "iu":
+        raise InputError(f"dofs has shape {table.shape}; it must be {rows} pairs of whole numbers (node, component)")
+    if (bad := (table[:, 0] < 0) | (table[:, 0] >= nodes) | (table[:, 1] < 0) | (table[:, 1] > 6)).any():
+        node, component = table[bad.argmax()]
+        raise InputError(f"dofs holds ({node}, {component}); there are {nodes} nodes and components 0 to 6")
+    moving = table[table[:, 1] > 0]
+    pairs, count = np.unique(moving, axis=0, return_counts=True)
+    if (count > 1).any():
+        node, component = pairs[count.argmax()]
+        raise InputError(f"dofs names component {component} of node {node} twice")
+    return table.astype(int)
+
+
+def interface_nodes(interfaces: object, dofs: np.ndarray, nodes: int) -> dict[str, np.ndarray]:
+    """The nodes of every interface; all must have three displacements."""
+    out: dict[str, np.ndarray] = {}
+    known = set(map(tuple, dofs.tolist()))
+    for name, chosen in mapping("interfaces", interfaces, "{name: node numbers}").items():
+        port_name(name)
+        if name == MEAN_AXES:
+            raise InputError(f"an interface cannot be called {MEAN_AXES!r}, which is a frame")
+        at = np.asarray(chosen)
+        if at.ndim != 1 or not at.size or at.dtype.kind not in "iu":
+            raise InputError(f"interface {name!r} is {chosen!r}; it must be a list of node numbers")
+        if at.min() < 0 or at.max() >= nodes:
+            raise InputError(f"interface {name!r} has node {at.min() if at.min() < 0 else at.max()}; there are {nodes}")
+        for node, axis in product(at.tolist(), "xyz"):
+            if (node, 1 + "xyz".index(axis)) not in known:
+                raise InputError(f"interface {name!r}: the matrices hold no displacement {axis} of node {node}")
+        out[name] = np.unique(at)
+    return out
+
+
+def read_named(file: File, letter: str) -> Labelled:
+    """The matrix of a file, of several the one that is named, or begins with the letter."""
+    if isinstance(file, tuple):
+        return read_matrix(Path(file[0]), file[1])
+    named = [name for name in matrix_names(Path(file)) if name.startswith(letter)]
+    return read_matrix(Path(file), named[0] if len(named) == 1 else None)
+
+
+def node_table(labels: np.ndarray, place: dict[int, int]) -> np.ndarray:
+    """(node number, component) as (node, component)."""
+    if lost := [n for n, c in labels.tolist() if n not in place and c > 0]:
+        raise InputError(f"the matrices hold node {lost[0]}, which the file of nodes does not")
+    return np.array([[place.get(n, 0), c if n in place else 0] for n, c in labels.tolist()], dtype=int).reshape(-1, 2)
+
+
+def places_of(name: str, chosen: Sequence[int], place: dict[int, int]) -> list[int]:
+    """Nodes by their numbers in the files."""
+    if missing := [n for n in chosen if n not in place]:
+        raise InputError(f"interface {name!r} has node {missing[0]}, which has no row in the matrices")
+    return [place[int(n)] for n in chosen]

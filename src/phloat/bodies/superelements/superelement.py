@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from os import PathLike
-from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from functools import cached_property, partial
+from typing import ClassVar
 
 import numpy as np
+import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.metadata import describe
@@ -17,28 +16,42 @@ from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
 from phloat.bodies.construction import Construction
+from phloat.bodies.continua.craig_bampton import Averaged, Tied, fixed_interface_basis
 from phloat.bodies.continua.floating import MEAN_AXES, floating_body
-from phloat.bodies.continua.interfaces import Mean, Place, Rigid
+from phloat.bodies.continua.interfaces import Mean, Place, Rigid, interfaces
+from phloat.bodies.continua.mesh_body import MeshBody
+from phloat.bodies.continua.reduced_shape import ReducedShape
 from phloat.bodies.material import Damping, Rayleigh, require_damping
-from phloat.bodies.superelements.checks import (
+from phloat.bodies.superelements.matrix_body import (
     MOTIONS,
     NodalMass,
+    NodeShape,
+    coordinates_at,
+    no_strains,
     nodal_mass,
+    nodes_trace,
     require_free_motions,
     require_positive_semidefinite,
     rigid_forces,
     rigid_mass,
+    rigid_motions_of_nodes,
     symmetric,
 )
-from phloat.bodies.superelements.matrix_body import MatrixBody, NodeShape, rigid_motions_of_nodes
-from phloat.bodies.superelements.matrix_files import Labelled, matched, matrix_names, read_matrix
-from phloat.bodies.superelements.report import SuperelementReport, report
-from phloat.errors import InputError, finite, mapping, port_name, positive, unknown
+from phloat.bodies.superelements.matrix_files import (
+    File,
+    PathName,
+    interface_nodes,
+    matched,
+    node_table,
+    places_of,
+    read_named,
+    row_table,
+    to_matrix,
+)
+from phloat.errors import InputError, finite, mapping, positive, unknown, whole_number
 from phloat.fem.decks import read_nodes
 from phloat.linear.analysis.modes import modes as modes_of
 
-PathName: TypeAlias = "str | PathLike[str]"
-File: TypeAlias = "PathName | tuple[PathName, str]"
 STORED = 1e-3  # of the lowest elastic frequency: what a rigid motion may have
 
 
@@ -97,18 +110,18 @@ class Superelement:
 
         Without `dofs` the rows are x, y, z of node 0, then of node 1…, or x, y, z and three rotations of each.
         """
-        points = _points(nodes)
-        mass, stiff = _matrix("M", M), _matrix("K", K)
+        points = finite("nodes", nodes, (len(np.atleast_1d(np.asarray(nodes))), 3))
+        mass, stiff = to_matrix("M", M), to_matrix("K", K)
         if mass.shape != stiff.shape:
             raise InputError(f"M has {mass.shape[0]} rows and K has {stiff.shape[0]}; they must be of one body")
-        table = _dofs(dofs, len(points), mass.shape[0])
+        table = row_table(dofs, len(points), mass.shape[0])
         return cls(
             mass,
             stiff,
             points,
-            _interfaces(interfaces, table, len(points)),
+            interface_nodes(interfaces, table, len(points)),
             table,
-            R=None if R is None else _matrix("R", R, mass.shape[0]),
+            R=None if R is None else to_matrix("R", R, mass.shape[0]),
             damping=damping,
             masses=None if masses is None else finite("masses", masses, (len(points),)),
             frame=frame,
@@ -139,8 +152,8 @@ class Superelement:
         K and the one that begins with M are taken. `units` are those of length and mass in the files, in metres and kilograms:
         (1e-3, 1e3) for mm, t, N, s. Files without names of rows have the rows of all nodes in order of their numbers.
         """
-        there = read_nodes(Path(nodes))
-        M, K, labels = matched(_read(mass, "M"), _read(stiffness, "K"))
+        there = read_nodes(nodes)
+        M, K, labels = matched(read_named(mass, "M"), read_named(stiffness, "K"))
         order = np.argsort(there.numbers)
         place = {int(there.numbers[k]): i for i, k in enumerate(order)}
         points = there.points[order]
@@ -151,7 +164,7 @@ class Superelement:
         for name, chosen in sets.items():
             if isinstance(chosen, str):
                 raise InputError(f"interface {name!r}: {unknown('node set', chosen, there.sets)}")
-        table = _dofs(None, len(points), M.shape[0]) if labels is None else _node_table(labels, place)
+        table = row_table(None, len(points), M.shape[0]) if labels is None else node_table(labels, place)
         if labels is not None:  # nodes that no row knows would be places without motion
             used = np.unique(table[:, 0])
             points, table[:, 0] = points[used], np.searchsorted(used, table[:, 0])
@@ -163,8 +176,8 @@ class Superelement:
             scale @ M @ scale,
             scale @ K @ scale,
             length * points,
-            {name: _numbers(name, chosen, place) for name, chosen in sets.items()},
-            dofs=np.column_stack([table[:, 0], table[:, 1]]),
+            {name: places_of(name, chosen, place) for name, chosen in sets.items()},
+            dofs=table,
             damping=damping,
             frame=frame,
             modes=modes,
@@ -175,10 +188,8 @@ class Superelement:
     @one_thread()
     def discretise(self, modes: int | None = None) -> Body:
         """The floating body, checked: symmetric and positive matrices, six rigid motions that meet no force, one mass."""
-        patches: dict[str, Place] = {n: Mean(n) if n in self.mean else Rigid(n) for n in self.interfaces}
-        body = floating_body(
-            self.exported, patches, modes=self.modes if modes is None else modes, stiffened=0, inertial=self.inertial
-        )
+        count = self.modes if modes is None else modes
+        body = floating_body(self.exported, self.places, modes=count, stiffened=0, inertial=self.inertial)
         self._soft_ground(float(modes_of(body.linear()).elastic[0]))
         return replace(body, construction=Construction(self).then("discretise", modes))
 
@@ -186,7 +197,7 @@ class Superelement:
         """The reduced body compared with the full matrices: frequencies with interfaces free and held, mass, rigid-body check."""
         if body.recipe is not self:
             raise InputError("this body was not made from this superelement; ask body.recipe.report(body)")
-        return report(body, self.exported, self.mean, count, self.numbers, self.nodal.kind)
+        return _report(body, self, count)
 
     # --- cached -------------------------------------------------------------------------------------------------------
 
@@ -195,53 +206,50 @@ class Superelement:
         """The six rigid motions about the origin, (rows, 6)."""
         return rigid_motions_of_nodes(self.nodes, self.dofs)
 
-    @cached_property
-    def numbers(self) -> np.ndarray:
-        """Relative elastic forces of the six rigid motions about the middle of the nodes."""
-        return rigid_forces(self.exported.K, self.rigid, self.nodes.mean(axis=0))
+    @property
+    def places(self) -> dict[str, Place]:
+        """The ports: interfaces that are rigid, or felt in the mean."""
+        return {name: Mean(name) if name in self.mean else Rigid(name) for name in self.interfaces}
 
     @cached_property
     def nodal(self) -> NodalMass:
         """Where the mass is."""
         moves = NodeShape(self.nodes, self.dofs).moves((1, 2, 3))
-        return nodal_mass(
-            symmetric("M", self.M)[0], self.nodes, (moves[0], moves[1], moves[2]), self.rigid, self.masses
-        )
+        return nodal_mass(symmetric("M", self.M), self.nodes, (moves[0], moves[1], moves[2]), self.rigid, self.masses)
 
     @cached_property
-    def exported(self) -> MatrixBody:
+    def exported(self) -> MeshBody:
         """The body as its matrices say, after all checks."""
-        M, K = symmetric("M", self.M)[0], symmetric("K", self.K)[0]
+        M, K = symmetric("M", self.M), symmetric("K", self.K)
         require_positive_semidefinite("M", M)
         require_free_motions(rigid_forces(K, self.rigid, self.nodes.mean(axis=0)))
         rigid_mass(M, self.rigid)
         shape = NodeShape(self.nodes, self.dofs)
-        frame = self.frame or next(iter(self.interfaces), MEAN_AXES)
-        nodal = self.nodal
-        return MatrixBody(
-            self,
-            nodal.samples,
-            nodal.sections,
-            M,
-            K,
-            self._drag(),
-            self.damping,
-            self.rigid,
-            self.interfaces,
-            shape,
-            frame,
+        return MeshBody(
+            recipe=self,
+            samples=self.nodal.samples,
+            sections=self.nodal.sections,
+            M=M,
+            K=K,
+            make_strains=no_strains,
+            rigid=self.rigid,
+            kinds=np.array(["fixed", "u_x", "u_y", "u_z", "theta_x", "theta_y", "theta_z"])[self.dofs[:, 1]],
+            parts={name: coordinates_at(self.dofs, nodes) for name, nodes in self.interfaces.items()},
+            make_trace=partial(nodes_trace, shape, self.interfaces),
+            shape=shape,
+            damping=self.damping,
+            drag=self._drag(),
+            frame=self.frame or next(iter(self.interfaces), MEAN_AXES),
         )
 
     def _drag(self) -> Matrix | None:
         """The given damping matrix."""
         if self.R is None:
             return None
-        R = symmetric("R", self.R)[0]
+        R = symmetric("R", self.R)
         require_positive_semidefinite("R", R)
         if (worst := rigid_forces(R, self.rigid, self.nodes.mean(axis=0)).max()) > 1e-4:
-            raise InputError(
-                f"rigid motions meet damping forces, relatively {worst:.1e}: R is tied to the ground; put a damper there instead"
-            )
+            raise InputError(f"rigid motions meet damping forces, relatively {worst:.1e}: R is tied to the ground")
         return R
 
     def _soft_ground(self, lowest: float) -> None:
@@ -251,105 +259,132 @@ class Superelement:
         omega = np.sqrt(np.abs(energy) / mass)
         if omega.max() > STORED * lowest:
             listed = ", ".join(f"{name} {w:.3g}" for name, w in zip(MOTIONS, omega, strict=True))
-            raise InputError(
-                f"rigid motions store energy: they have frequencies of {listed} rad/s, beside {lowest:.3g} of the softest "
-                "deformation; K is held by soft springs, or was written with too few digits"
-            )
+            raise InputError(f"rigid motions have frequencies of {listed} rad/s, beside {lowest:.3g}; springs hold K")
 
 
-# --- what users give ---------------------------------------------------------------------------------------------------
+# --- compared with the full matrices ----------------------------------------------------------------------------------
 
 
-def _matrix(what: str, a: Any, rows: int | None = None) -> Matrix:
-    if isinstance(a, (str, PathLike)):
-        a = read_matrix(Path(a)).matrix
-    try:
-        out = csr(a)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} is {type(a).__name__}; it must be a matrix of NumPy or SciPy, or a file") from None
-    if out.ndim != 2 or out.shape[0] != out.shape[1] or (rows is not None and out.shape[0] != rows):
-        wanted = "square" if rows is None else f"{rows} × {rows}"
-        raise InputError(f"{what} has shape {out.shape}; it must be {wanted}")
-    if not np.isfinite(out.data).all():
-        raise InputError(f"{what} holds NaN or infinity")
-    return out
+@dataclass(frozen=True, eq=False)
+class SuperelementReport:
+    """Frequencies (rad/s) of the full matrices and of the reduced body with its interfaces free and held, and mass properties.
+
+    Rigid interfaces are rigid in both. `free` and `held` are (modes, 2): full, reduced. `rigid_forces` are the relative elastic
+    forces of the six rigid motions. `mass_defect` is the part of the kinetic energy of a free mode, the worst one listed, that
+    masses at nodes do not explain and that stays constant as the body deforms; `masses` says how they were found.
+    """
+
+    rows: int
+    coordinates: int
+    free: np.ndarray
+    held: np.ndarray
+    mass: float
+    centre: np.ndarray
+    inertia: np.ndarray
+    rigid_forces: np.ndarray
+    masses: str
+    mass_defect: float
+
+    @property
+    def worst(self) -> float:
+        """The largest relative error of the frequencies listed."""
+        both = np.vstack([self.free, self.held])
+        return float(np.abs(both[:, 1] / both[:, 0] - 1.0).max(initial=0.0))
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.rows} rows reduced to {self.coordinates} coordinates and six rigid motions",
+            f"mass {self.mass:.6g} kg, centre ({_row(self.centre, 1.0)}) m",
+            "inertia about the centre, kg m²: "
+            + "; ".join(_row(row, np.abs(self.inertia).max()) for row in self.inertia),
+            "elastic force of rigid motions, relative: "
+            + ", ".join(f"{name} {n:.0e}" for name, n in zip(MOTIONS, self.rigid_forces, strict=True)),
+            f"masses at nodes: {self.masses}; of a mode's energy they leave {self.mass_defect:.1e} at most",
+            "",
+            "      interfaces free, Hz                   interfaces held, Hz",
+            "mode  full        reduced     error         full        reduced     error",
+        ]
+        for k in range(max(len(self.free), len(self.held))):
+            lines.append(f"{k + 1:>4}  {_line(self.free, k)}  {_line(self.held, k)}".rstrip())
+        return "\n".join(lines)
 
 
-def _points(nodes: object) -> np.ndarray:
-    found = np.asarray(nodes)
-    if found.ndim != 2 or found.shape[1] != 3:
-        raise InputError(f"nodes has shape {found.shape}; it must be (nodes, 3), coordinates in metres")
-    return finite("nodes", nodes, found.shape)
+def _report(body: Body, recipe: Superelement, count: int) -> SuperelementReport:
+    """The lowest `count` frequencies of both kinds, and the results of the checks."""
+    whole_number("count", count, 1)
+    exported = recipe.exported
+    found = interfaces(exported, recipe.places)
+    tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in found.items()}
+    K, M, rigid = _with_rigid_interfaces(exported, [t for t in tied.values() if isinstance(t, Tied)])
+    few = min(count, body.coordinates)
+    full_free = fixed_interface_basis(K, M, {}, modes=min(few, K.shape[0] - 6), rigid=rigid).omega
+    full_held = fixed_interface_basis(exported.K, exported.M, tied, modes=few, rigid=exported.rigid).omega
+    mass, centre, inertia = rigid_mass(exported.M, exported.rigid)
+    own = modes_of(body.linear())
+    w = own.vectors[:, own.rigid : own.rigid + count]  # (v_P, ω, η̇) of the listed modes, of unit mass
+    return SuperelementReport(
+        rows=exported.coordinates,
+        coordinates=body.coordinates,
+        free=_columns(full_free, own.elastic),
+        held=_columns(full_held, _reduced_fixed_frequencies(body)),
+        mass=mass,
+        centre=centre,
+        inertia=inertia,
+        rigid_forces=rigid_forces(exported.K, recipe.rigid, recipe.nodes.mean(axis=0)),
+        masses=recipe.nodal.kind,
+        mass_defect=_unexplained(body, exported, w),
+    )
 
 
-def _dofs(dofs: object, nodes: int, rows: int) -> np.ndarray:
-    """(rows, 2): node and component."""
-    if dofs is None:
-        for each in (3, 6):
-            if rows == each * nodes:
-                return np.column_stack([np.repeat(np.arange(nodes), each), np.tile(np.arange(1, each + 1), nodes)])
-        raise InputError(
-            f"the matrices have {rows} rows and there are {nodes} nodes: {3 * nodes} rows would be displacements, {6 * nodes} "
-            "displacements and rotations; say what the rows are with dofs=[(node, component), …]"
-        )
-    table = np.asarray(dofs)
-    if table.shape != (rows, 2) or table.dtype.kind not in "iu":
-        raise InputError(f"dofs has shape {table.shape}; it must be {rows} pairs of whole numbers (node, component)")
-    if (bad := (table[:, 0] < 0) | (table[:, 0] >= nodes) | (table[:, 1] < 0) | (table[:, 1] > 6)).any():
-        node, component = table[bad.argmax()]
-        raise InputError(
-            f"dofs holds ({node}, {component}); nodes go from 0 to {nodes - 1}, components from 1 to 6, and 0 is a scalar"
-        )
-    moving = table[table[:, 1] > 0]
-    pairs, count = np.unique(moving, axis=0, return_counts=True)
-    if (count > 1).any():
-        node, component = pairs[count.argmax()]
-        raise InputError(f"dofs names component {component} of node {node} twice")
-    return table.astype(int)
+def _unexplained(body: Body, exported: MeshBody, w: np.ndarray) -> float:
+    """1 − Σ_a (Φ_a q̇)ᵀ mass (Φ_a q̇) of motions of unit mass, the largest."""
+    if not isinstance(body.shape, ReducedShape):
+        raise InputError("this body is a part of a superelement; ask for the report of the whole")
+    q = exported.rigid @ w[:6] + body.shape.fields.V @ w[6:]
+    _, mass, Phi, _ = exported.samples
+    explained = sum((np.einsum("ik,ik->k", p @ q, mass @ (p @ q)) for p in Phi), np.zeros(q.shape[1]))
+    return float(np.abs(1.0 - explained).max(initial=0.0))
 
 
-def _interfaces(interfaces: object, dofs: np.ndarray, nodes: int) -> dict[str, np.ndarray]:
-    out: dict[str, np.ndarray] = {}
-    for name, chosen in mapping("interfaces", interfaces, "{name: node numbers}").items():
-        port_name(name)
-        if name == MEAN_AXES:
-            raise InputError(f"an interface cannot be called {MEAN_AXES!r}, which is a frame")
-        at = np.asarray(chosen)
-        if at.ndim != 1 or not at.size or at.dtype.kind not in "iu":
-            raise InputError(f"interface {name!r} is {chosen!r}; it must be a list of node numbers")
-        if at.min() < 0 or at.max() >= nodes:
-            raise InputError(
-                f"interface {name!r} has node {at.max() if at.min() >= 0 else at.min()}; there are {nodes}"
-            )
-        known = {(int(n), int(c)) for n, c in dofs[np.isin(dofs[:, 0], at)]}
-        lacking = [(int(n), c) for n in at for c in (1, 2, 3) if (int(n), c) not in known]
-        if lacking:
-            node, component = lacking[0]
-            raise InputError(
-                f"interface {name!r}: the matrices hold no displacement along {'xyz'[component - 1]} of node {node}; an interface "
-                "takes nodes with all three"
-            )
-        out[name] = np.unique(at)
-    return out
+def _with_rigid_interfaces(exported: MeshBody, ties: list[Tied]) -> tuple[Matrix, Matrix, np.ndarray]:
+    """K, M and the rigid motions with the nodes of every rigid interface moving as one piece."""
+    n = exported.coordinates
+    bound = np.concatenate([np.zeros(0, dtype=int), *(t.coordinates for t in ties)])
+    inside = np.setdiff1d(np.arange(n), bound)
+    pieces = [csr(sp.eye_array(n, format="csr")[:, inside])]
+    rigid = [exported.rigid[inside]]
+    for tie in ties:
+        rows = sp.lil_array((n, 6))
+        rows[tie.coordinates] = tie.R
+        pieces.append(csr(rows))
+        rigid.append(la.lstsq(tie.R, exported.rigid[tie.coordinates])[0])
+    T = csr(sp.hstack(pieces))
+    return csr(T.T @ exported.K @ T), csr(T.T @ exported.M @ T), np.vstack(rigid)
 
 
-def _read(file: File, letter: str) -> Labelled:
-    if isinstance(file, tuple):
-        return read_matrix(Path(file[0]), file[1])
-    named = [name for name in matrix_names(Path(file)) if name.startswith(letter)]
-    return read_matrix(Path(file), named[0] if len(named) == 1 else None)
+def _reduced_fixed_frequencies(body: Body) -> np.ndarray:
+    """Frequencies of the reduced body with all its ports held."""
+    n = 6 + body.coordinates
+    rows = np.vstack([np.zeros((0, n)), *(p.twist(np.zeros(n - 6)) for p in body.ports.values())])
+    K = np.zeros((n, n))
+    K[6:, 6:] = body.elastic.K.toarray()
+    Z = la.null_space(rows, rcond=1e-9) if len(rows) else np.eye(n)
+    squared = la.eigh(Z.T @ K @ Z, Z.T @ body.inertia.at_rest() @ Z, eigvals_only=True)
+    return np.sqrt(np.maximum(squared[0 if len(rows) else 6 :], 0.0))
 
 
-def _node_table(labels: np.ndarray, place: dict[int, int]) -> np.ndarray:
-    """(node number, component) as (node, component)."""
-    unknown_nodes = [n for n, c in labels.tolist() if n not in place and c > 0]
-    if unknown_nodes:
-        raise InputError(f"the matrices hold node {unknown_nodes[0]}, which the file of nodes does not")
-    return np.array([[place.get(n, 0), c if n in place else 0] for n, c in labels.tolist()], dtype=int).reshape(-1, 2)
+def _columns(full: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    few = min(len(full), len(kept))
+    return np.column_stack([full[:few], kept[:few]])
 
 
-def _numbers(name: str, chosen: Sequence[int], place: dict[int, int]) -> list[int]:
-    missing = [n for n in chosen if n not in place]
-    if missing:
-        raise InputError(f"interface {name!r} has node {missing[0]}, which has no row in the matrices")
-    return [place[int(n)] for n in chosen]
+def _line(table: np.ndarray, k: int) -> str:
+    if k >= len(table):
+        return " " * 38
+    full, kept = table[k] / (2 * np.pi)
+    return f"{full:<12.6g}{kept:<12.6g}{kept / full - 1.0:<12.1e}"
+
+
+def _row(numbers: np.ndarray, size: float) -> str:
+    """Numbers as text; round-off relative to `size` is written as 0."""
+    return ", ".join(f"{n if abs(n) > 1e-12 * size else 0.0:.6g}" for n in numbers)
