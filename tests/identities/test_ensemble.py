@@ -16,9 +16,9 @@ from messages import warns
 import phloat as ph
 from phloat.many.ensemble import fingerprint
 from phloat.many.pickling import dumps
-from phloat.many.processes import SHARE_SECONDS, run_samples
 from phloat.many.results import moments
 from phloat.many.samples import sampled
+from phloat.many.workers import SHARE_SECONDS, run_samples
 from phloat.random import as_distribution
 
 DISTRIBUTIONS = [
@@ -139,7 +139,7 @@ def test_what_other_processes_do_not_know_is_run_in_threads(monkeypatch):
             return self.factor * zoo.way(result)
 
     monkeypatch.setattr(
-        "phloat.many.processes.SHARE_SECONDS", 0.0
+        "phloat.many.workers.SHARE_SECONDS", 0.0
     )  # so that shares are handed in early, and given out again
     threads = zoo.asked(BOTH, 128, output=Own(2.0), workers=2)
     np.testing.assert_array_equal(threads.values, 2.0 * zoo.asked(BOTH, 128).values)
@@ -149,7 +149,7 @@ def test_a_share_of_large_outputs_is_handed_in_early(monkeypatch):
     run = zoo.asked(BOTH, 10, output=lambda r: np.ones(1000)).run
     table = np.tile([2.0, 3.0], (10, 1))
     assert len(run_samples(run, np.arange(10), table)) == 10
-    monkeypatch.setattr("phloat.many.processes.SHARE_BYTES", 20_000)
+    monkeypatch.setattr("phloat.many.workers.SHARE_BYTES", 20_000)
     found = run_samples(run, np.arange(10), table)
     assert [outcome.sample for outcome in found] == [0, 1, 2]
     assert [outcome.t is None for outcome in found] == [False, True, True]  # of equal times one is sent

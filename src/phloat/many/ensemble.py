@@ -16,13 +16,12 @@ import numpy as np
 
 from phloat.errors import InputError
 from phloat.many.collect import Collector
-from phloat.many.dask import on_cluster
 from phloat.many.parametric_run import Outcome, Parametric, ParametricRun, Start
 from phloat.many.pickling import global_names, installed
-from phloat.many.processes import available_cores, in_processes, in_threads, run_here
 from phloat.many.results import Ensemble
 from phloat.many.samples import Key, Samples, sampled
 from phloat.many.store import VERSION, Description, EnsembleFolder
+from phloat.many.workers import available_cores, in_processes, in_threads, on_cluster, run_here
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.result import Result
 from phloat.motion.run.events import Event
