@@ -7,10 +7,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from files_zoo import from_plain
 from messages import raises
 
 import phloat as ph
-from phloat.files.model_files import from_plain, plain_model
+from phloat.files.model_files import plain_model
 from phloat.files.text import MAX_DEPTH, MAX_NODES, MAX_SIZE
 
 MODELS = Path(__file__).parents[2] / "examples" / "models"

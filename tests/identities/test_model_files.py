@@ -11,17 +11,18 @@ import matrices_zoo
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from files_zoo import from_plain, read_plain
 from messages import raises, warns
 
 import phloat as ph
 from phloat.algebra.metadata import describe
 from phloat.bodies.body import Body
-from phloat.files.model_files import from_plain, plain_model
+from phloat.files.model_files import plain_model
 from phloat.files.schema import model_schema
-from phloat.files.text import parse, plain_nodes
+from phloat.files.text import parse
 from phloat.format import records
 from phloat.format.joints import JOINTS, joint
-from phloat.format.kinds import Context, Writer
+from phloat.format.kinds import Writer
 from phloat.format.records import Variants
 from phloat.format.system import BODY, plain
 from phloat.joints import elements, force_laws, loads, pairs, tie
@@ -525,12 +526,12 @@ class Brake(elements.OnJoint):
 def test_a_new_element_needs_its_class_and_a_place_in_the_registry():
     kind = Variants("a joint", (joint(Brake),))
     plain = {"brake": "hinge", "torque": "2 kN m", "speed": "30 deg/s"}
-    found = kind.read(plain_nodes(plain), Context())
+    found = read_plain(kind, plain)
     assert found == Brake("hinge", torque=2000.0, speed=np.pi / 6)
     assert kind.write(found, Writer()) == {"brake": "hinge", "torque": 2000.0, "speed": np.pi / 6}
     assert kind.schema()["anyOf"][0]["properties"]["torque"]["description"] == "its torque"
     with raises(ph.errors.FileError, "torque", golden=False):
-        kind.read(plain_nodes(plain | {"torque": "2 kN"}), Context())
+        read_plain(kind, plain | {"torque": "2 kN"})
 
 
 def test_keys_of_earlier_versions_are_read(monkeypatch):

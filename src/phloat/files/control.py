@@ -19,8 +19,8 @@ from phloat.errors import InputError
 from phloat.files.start import VALUES
 from phloat.format.attached import File, load_arrays, require_arrays, store_arrays
 from phloat.format.derive import record, variant, wrapper
-from phloat.format.kinds import Converted, Number, Recursive, Text, Writer
-from phloat.format.records import ListOf, MapOf, OneOf, Variants
+from phloat.format.kinds import Converted, ListOf, Number, Recursive, Text, Writer
+from phloat.format.records import MapOf, OneOf, Variants
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.motion.initial.place import place
 from phloat.system.system import System

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from phloat.format.joints import JOINT
-from phloat.format.kinds import Matrix3, Number, Vector
+from phloat.format.kinds import Matrix3, Number
 from phloat.format.materials import ANY_MATERIAL, BEAM_SECTION
 from phloat.format.node import Node
 from phloat.format.records import Key, MapOf
@@ -75,7 +75,7 @@ def parameter_quantities() -> dict[str, set[str]]:
 
 def _quantities(kind: Any, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The names of all fields inside a kind, with their quantities."""
-    if isinstance(kind, Number | Vector | Matrix3):
+    if isinstance(kind, Number | Matrix3):
         yield name, kind.of
     elif isinstance(kind, Key):
         yield from _quantities(kind.kind, kind.argument)

@@ -11,8 +11,8 @@ import numpy as np
 from phloat.algebra.metadata import describe
 from phloat.errors import InputError, positive
 from phloat.format.derive import record, variant, wrapper
-from phloat.format.kinds import ANY_NUMBER, TIME, Converted, Plain, Recursive, Vector, Writer
-from phloat.format.records import Key, ListOf, MapOf, OneOf, Record, Variant, Variants
+from phloat.format.kinds import ANY_NUMBER, TIME, Converted, ListOf, Recursive, vector
+from phloat.format.records import Key, MapOf, OneOf, Record, Variant, Variants
 from phloat.motion.inputs.drives import Position
 from phloat.motion.inputs.signals import Piecewise, piecewise
 
@@ -133,7 +133,7 @@ class Sum:
 
 # --- in files ---------------------------------------------------------------------------------------------------------
 
-VALUE = OneOf((ANY_NUMBER, Vector((), ())), lambda value: int(np.ndim(value) > 0))
+VALUE = OneOf((ANY_NUMBER, vector((), 0)), lambda value: int(np.ndim(value) > 0))
 
 
 def corners(found: Mapping[float, Any]) -> Piecewise:
@@ -232,16 +232,3 @@ def in_space(value: Any, space: bool) -> Any:
     if isinstance(value, Position):
         return replace(value, function=in_space(value.function, space))
     return value
-
-
-def write_inputs(inputs: Mapping[str, Any]) -> Plain:
-    """Inputs as plain data. Raises InputError if one is a Python function."""
-    out = {}
-    for name, value in inputs.items():
-        try:
-            out[name] = INPUT.write(value, Writer())
-        except InputError:
-            raise InputError(
-                f"input {name!r} is a Python function, which a file cannot hold; use one of {', '.join(INPUT.words)}"
-            ) from None
-    return out

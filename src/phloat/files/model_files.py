@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,12 @@ from phloat.errors import InputError
 from phloat.fem.mesh import Mesh
 from phloat.files.control import CONTROLLER
 from phloat.files.dimensions import check_parameters
-from phloat.files.inputs import INPUTS, in_space, write_inputs
+from phloat.files.inputs import INPUTS, in_space
 from phloat.files.model import Model
 from phloat.files.outputs import OUTPUT
 from phloat.files.requests import MODES, RESPONSE, SIMULATE, SWEEP
-from phloat.files.start import START
-from phloat.files.text import parse, plain_nodes, read_model_text, to_json, to_yaml
+from phloat.files.start import START, Start
+from phloat.files.text import parse, read_model_text, to_json, to_yaml
 from phloat.format.kinds import NAME, Context, Count, Text, Writer
 from phloat.format.node import Node, child
 from phloat.format.records import Key, MapOf, Record
@@ -32,27 +32,31 @@ from phloat.format.system import HEAD, SYSTEM, VERSION, plain_parts, read_tables
 from phloat.system.parts import Parts, parts
 from phloat.system.system import System
 
-MODEL = Record(
-    "a model",
+TITLE = Record(
+    "a title",
     (
-        Key("phloat", Count(1), f"the version of the format: {VERSION}"),
         Key("name", NAME, "name of the model", ""),
         Key("about", Text(what="a text"), "what the model is for", ""),
-        *HEAD,
-        *SYSTEM.keys,
-        Key("start", START, "the initial state", None),
+    ),
+    Model,
+)
+USE = Record(
+    "the use of a model",
+    (
+        Key("start", START, "the initial state", Start()),
         Key("inputs", INPUTS, "inputs over time, by port", {}),
-        Key("controller", CONTROLLER, "the controller", None),
+        Key("controller", CONTROLLER, "the controller", None, "control"),
         Key("simulate", SIMULATE, "a run", None),
         Key("modes", MODES, "natural frequencies and shapes", None),
         Key("response", RESPONSE, "a frequency response", None),
         Key("sweep", SWEEP, "many runs with varying parameters", None),
         Key("outputs", MapOf(OUTPUT), "outputs of a run, by names of your choice", {}),
-        Key("$schema", NAME, "for editors", ""),
     ),
     Model,
 )
-REQUESTS = {"simulate": SIMULATE, "modes": MODES, "response": RESPONSE, "sweep": SWEEP}
+FORMAT = Key("phloat", Count(1), f"the version of the format: {VERSION}")
+SCHEMA = Key("$schema", NAME, "for editors", "")
+MODEL = Record("a model", (FORMAT, *TITLE.keys, *HEAD, *SYSTEM.keys, *USE.keys, SCHEMA), Model)
 
 
 def load_model(path: str | Path) -> Model:
@@ -94,11 +98,6 @@ def parse_model(text: str, file: str = "model.yaml", *, folder: Path | None = No
     return replace(_model(parse(text, file), folder), text=text)
 
 
-def from_plain(data: Mapping[str, Any], *, folder: Path | None = None) -> Model:
-    """The model in plain data, such as `plain(system)` returns."""
-    return replace(_model(plain_nodes(dict(data)), folder), text=to_yaml(dict(data)))
-
-
 def _model(root: Node, folder: Path | None) -> Model:
     _check_version(root)
     root.require_keys([k.key for k in MODEL.keys], "a model")
@@ -109,17 +108,9 @@ def _model(root: Node, folder: Path | None) -> Model:
     whole = replace(SYSTEM.build(root, system), gravity=given.get("gravity"), plane=plane)
     check_sizes(whole, root)
     check_parameters(context.units)
-    inputs = {name: in_space(value, plane is None) for name, value in given.get("inputs", {}).items()}
-    rest = {word: given[word] for word in ("name", "about", "start", "outputs", *REQUESTS) if word in given}
-    return Model(
-        whole,
-        inputs=inputs,
-        control=given.get("controller"),
-        names=context.tables,
-        root=root,
-        units=tuple(context.units),
-        **rest,
-    )
+    rest = {k.argument: given[k.argument] for k in (*TITLE.keys, *USE.keys) if k.argument in given}
+    rest["inputs"] = {name: in_space(value, plane is None) for name, value in rest.get("inputs", {}).items()}
+    return Model(whole, names=context.tables, root=root, units=tuple(context.units), **rest)
 
 
 def _check_version(root: Node) -> None:
@@ -155,23 +146,8 @@ def plain_model(model: Model | System, path: Path | None = None) -> dict[str, An
     if not isinstance(model, Model):
         raise InputError(f"{type(model).__name__} is neither a Model nor a System")
     store = None if path is None else ArrayFiles(path)
-    data = plain_parts(model.parts, arrays=store, names=model.names)
-    head = {"phloat": data.pop("phloat")} | {
-        word: getattr(model, word) for word in ("name", "about") if getattr(model, word)
-    }
-    out = head | data
-    if start := START.write(model.start, Writer()):
-        out["start"] = start
-    if model.inputs:
-        out["inputs"] = write_inputs(model.inputs)
-    if model.control is not None:
-        out["controller"] = CONTROLLER.write(model.control, Writer(arrays=store))
-    for word, record in REQUESTS.items():
-        if (asked := getattr(model, word)) is not None:
-            out[word] = record.write(asked, Writer())
-    if model.outputs:
-        out["outputs"] = {name: OUTPUT.write(output, Writer()) for name, output in model.outputs.items()}
-    return out
+    data, writer = plain_parts(model.parts, arrays=store, names=model.names), Writer(arrays=store)
+    return {"phloat": VERSION} | TITLE.write(model, writer) | data | USE.write(model, writer)
 
 
 class ArrayFiles:
@@ -199,24 +175,21 @@ MAX_ELEMENTS = 2_000  # of a beam, or of a piece of one
 MAX_CELLS = 200_000  # of all bodies of a file, elements of beams included
 
 
-def check_sizes(parts: Parts, root: Node | None) -> int:
+def check_sizes(parts: Parts, root: Node) -> int:
     """The number of elements and cells. Raises FileError if they are too many for a file."""
     total = 0
     for name, part in parts.bodies.items():
-        node = child(child(root, "bodies"), name)
-        if isinstance(part, Parts):
-            total += check_sizes(part, child(node, "system"))
-        else:
-            total += _body_size(part, node)
+        node = child(root.child("bodies"), name) or root
+        inside = isinstance(part, Parts)
+        total += check_sizes(part, node.child("system") or node) if inside else _body_size(part, node)
         if total > MAX_CELLS:
-            _refuse(
-                node or root,
-                f"the bodies up to this one have {_number(total)} elements and cells; a file has at most {MAX_CELLS}",
+            node.fail(
+                f"the bodies up to this one have {_number(total)} elements and cells; a file has at most {MAX_CELLS}"
             )
     return total
 
 
-def _body_size(part: Construction, node: Node | None) -> int:
+def _body_size(part: Construction, node: Node) -> int:
     step = next((step for step in part.steps if step.method == "discretise"), None)
     given = step.arguments[0] if step is not None and step.arguments else None
     recipe = part.recipe
@@ -224,18 +197,15 @@ def _body_size(part: Construction, node: Node | None) -> int:
         each = int(given) if isinstance(given, int | np.integer) else max(len(given or ()) - 1, 0)
         pieces = recipe.pieces if isinstance(recipe, Split) else 1
         if each > MAX_ELEMENTS or pieces > MAX_ELEMENTS:
-            most = max(each, pieces)
-            _refuse(
-                node,
-                f"{_number(most)} {'elements' if most == each else 'pieces'}; a beam in a file has at most {MAX_ELEMENTS}",
-            )
+            most = _number(max(each, pieces))
+            node.fail(f"{most} elements or pieces; a beam in a file has at most {MAX_ELEMENTS} of each")
         return each * pieces
     shape = getattr(recipe, "outline", getattr(recipe, "mesh", None))
     if shape is None or step is None:
         return 0
     cells = _cells(shape, given) * 2.0 ** (_axes(shape) * min(int(step.options.get("refine") or 0), 100))
     if cells > MAX_CELLS:
-        _refuse(node, f"about {_number(cells)} cells; a file has at most {MAX_CELLS}")
+        node.fail(f"about {_number(cells)} cells; a file has at most {MAX_CELLS}")
     return int(cells)
 
 
@@ -252,16 +222,10 @@ def _cells(shape: Any, given: Any) -> float:
         return n**3 * (shape.a + shape.b) / t * max(shape.width / t, 1.0)
     if isinstance(shape, outlines.PlateDisc):
         return n * max(12.0, n * math.pi * (shape.radius + shape.inner) / (shape.radius - shape.inner))
-    return _along(n, _sides(shape))
-
-
-def _sides(shape: Any) -> Sequence[float]:
     if isinstance(shape, outlines.TubeOutline):
-        return shape.length, shape.outer - shape.inner, math.pi * (shape.outer + shape.inner)
-    return tuple(getattr(shape, side) for side in "abc" if hasattr(shape, side))
-
-
-def _along(n: float, sides: Sequence[float]) -> float:
+        sides = [shape.length, shape.outer - shape.inner, math.pi * (shape.outer + shape.inner)]
+    else:
+        sides = [getattr(shape, side) for side in "abc" if hasattr(shape, side)]
     return math.prod(max(1.0, n * side / max(sides)) for side in sides)
 
 
@@ -270,12 +234,6 @@ def _axes(shape: Any) -> int:
         return shape.points.shape[1]
     flat = outlines.RectangleOutline | outlines.PlateRectangle | outlines.PlateDisc
     return 2 if isinstance(shape, flat) else 3
-
-
-def _refuse(node: Node | None, message: str) -> None:
-    if node is None:
-        raise InputError(message)
-    node.fail(message)
 
 
 def _number(count: float) -> str:

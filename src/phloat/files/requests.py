@@ -13,8 +13,8 @@ from phloat.algebra.metadata import describe
 from phloat.errors import InputError
 from phloat.files.inputs import VALUE
 from phloat.format.derive import file_word, record, variant
-from phloat.format.kinds import ANY_NUMBER, NAME, TIME, Converted, Count, Number, Vector
-from phloat.format.records import Key, ListOf, MapOf, OneOf, Record, Variant, Variants
+from phloat.format.kinds import ANY_NUMBER, NAME, TIME, Converted, Count, ListOf, Number, vector
+from phloat.format.records import Key, MapOf, OneOf, Record, Variant, Variants
 from phloat.many.samples import SAMPLINGS
 from phloat.motion.run.task import Scheme
 from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha
@@ -64,7 +64,7 @@ DISTRIBUTION = Variants(
             ListOf(ANY_NUMBER, least=1),
             distributions.choice,
             choice_parts,
-            (Key("weights", Vector(sizes=()), "how likely each is", None),),
+            (Key("weights", vector(size=0), "how likely each is", None),),
             doc="one of these values",
         ),
     ),
@@ -158,7 +158,7 @@ class Listed:
 
 def value_range(*of: str) -> OneOf:
     """A range {from, to, count, spacing} or a list."""
-    listed = Converted(Vector(of, ()), Listed, lambda listed: listed.values)
+    listed = Converted(vector(of, 0), Listed, lambda listed: listed.values)
     limit = Number(of)
     return OneOf((listed, record(Range, "a range", low=limit, high=limit)), lambda v: int(isinstance(v, Range)))
 

@@ -12,7 +12,7 @@ from phloat.algebra.metadata import describe
 from phloat.analysis.steady_spin import steady_spin
 from phloat.errors import InputError
 from phloat.format.derive import record
-from phloat.format.kinds import ANY_NUMBER, Context, Kind, Matrix3, Number, Plain, Schema, Vector, Writer
+from phloat.format.kinds import ANY_NUMBER, Context, Kind, Matrix3, Number, Plain, Schema, Writer, vector
 from phloat.format.node import Node
 from phloat.format.records import OneOf
 from phloat.motion.initial.equilibrium import equilibrium
@@ -59,17 +59,17 @@ class StateValues:
         of = () if quantity is None else (quantity,)
         if name.endswith(".A_IB"):
             return Matrix3()
-        return Vector(of, ()) if node.items is not None else Number(of)
+        return vector(of, 0) if node.items is not None else Number(of)
 
     def write(self, value: Mapping[str, Any], writer: Writer) -> Plain:
         return {name: np.asarray(x, dtype=float).tolist() for name, x in value.items()}
 
     def schema(self) -> Schema:
-        inner = OneOf((ANY_NUMBER, Vector((), ()), Matrix3()), lambda v: 0).schema()
+        inner = OneOf((ANY_NUMBER, vector((), 0), Matrix3()), lambda v: 0).schema()
         return {"type": "object", "additionalProperties": inner}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class SteadySpin:
     """A rotation of the whole about an axis."""
 
@@ -78,7 +78,7 @@ class SteadySpin:
     about: tuple[float, ...] = field(default=(0.0, 0.0, 0.0), metadata=describe("a point on the axis", "length"))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Start:
     """The initial state: `place`, `set_moving`, then `settle` or `equilibrium`; or a steady spin."""
 

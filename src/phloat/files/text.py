@@ -14,6 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from phloat.errors import FileError, InputError
 from phloat.format.node import Node
 
@@ -88,7 +90,7 @@ def _package(file: str) -> ModuleType:
         import yaml
     except ImportError:
         raise FileError(
-            "YAML is read by PyYAML, which is not installed: pip install phloat[files], or write JSON", file
+            "YAML needs PyYAML, which is not installed: pip install phloat[files], or use JSON", file
         ) from None
     return yaml
 
@@ -177,7 +179,7 @@ class _Yaml(_Nodes):
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]|[^][{}",:\s]+')  # commas and colons are left out
 
 
-def _json_root(text: str, file: str, *, lines: bool = True) -> Node:
+def _json_root(text: str, file: str) -> Node:
     """The root node of JSON. Its syntax is that of `json.loads`, which does not tell the lines of values."""
     try:
         json.loads(text, parse_int=str)
@@ -187,15 +189,15 @@ def _json_root(text: str, file: str, *, lines: bool = True) -> Node:
         raise FileError(f"nested more than {MAX_DEPTH} deep", file) from None
     reader = _Json(file)
     reader.tokens = TOKEN.finditer(text)
-    reader.ends = [found.start() for found in re.finditer("\n", text)] if lines else None
+    reader.ends = [found.start() for found in re.finditer("\n", text)]
     return reader.node(next(reader.tokens), (), 0)
 
 
 class _Json(_Nodes):
-    """Makes nodes of tokens in order; `ends` are those of lines, None where lines are not wanted."""
+    """Makes nodes of tokens in order; `ends` are those of lines."""
 
     tokens: Iterator[re.Match[str]]
-    ends: list[int] | None
+    ends: list[int]
 
     def node(self, token: re.Match[str], path: tuple[str, ...], depth: int) -> Node:
         line, first = self.line(token), token[0][0]
@@ -217,29 +219,13 @@ class _Json(_Nodes):
         return Node(json.loads(token[0]) if first == '"' else token[0], line, self.file, path, quoted=first == '"')
 
     def line(self, token: re.Match[str]) -> int:
-        return 0 if self.ends is None else bisect(self.ends, token.start()) + 1
-
-
-def plain_nodes(value: Any) -> Node:
-    """Plain data as nodes, without lines."""
-    return _json_root(json.dumps(value), "", lines=False)
+        return bisect(self.ends, token.start()) + 1
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 WIDTH = 110
-BARE = re.compile(r"[A-Za-zµ][\w .()/^%-]*[\w)%]|[A-Za-zµ]")
-RESERVED = {"true", "false", "null", "yes", "no", "on", "off", "nan", "inf"}
-
-
-def to_yaml(data: dict[str, Any]) -> str:
-    """Plain data as YAML in blocks, with short values on one line; the same text for the same data."""
-    out: list[str] = []
-    for key, value in data.items():
-        if out and isinstance(value, (dict, list)) and value:
-            out.append("")
-        out += _entry(key, value, 0)
-    return "\n".join(out) + "\n"
+NUMBERS = (f"{STANDARD}float", f"{STANDARD}int")
 
 
 def to_json(data: dict[str, Any]) -> str:
@@ -247,55 +233,30 @@ def to_json(data: dict[str, Any]) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _entry(key: str, value: Any, depth: int) -> list[str]:
-    pad, name = "  " * depth, _word(key, is_key=True)
-    flat = _flat(value)
-    top = depth == 0 and isinstance(value, (dict, list)) and value and not _plain_list(value)
-    if not top and len(pad) + len(name) + 2 + len(flat) <= WIDTH:
-        return [f"{pad}{name}: {flat}"]
-    if isinstance(value, dict) and value:
-        return [f"{pad}{name}:", *(line for k, v in value.items() for line in _entry(k, v, depth + 1))]
-    if isinstance(value, list) and value and not _plain_list(value):
-        return [f"{pad}{name}:", *(line for item in value for line in _item(item, depth + 1))]
-    return [f"{pad}{name}: {flat}"]
+def to_yaml(data: dict[str, Any]) -> str:
+    """Plain data as YAML in blocks, with short values on one line; the same text for the same data."""
+    yaml = _package("")
 
+    class Dumper(yaml.SafeDumper):  # type: ignore[misc, name-defined]
+        def ignore_aliases(self, value: object) -> bool:
+            return True
 
-def _item(value: Any, depth: int) -> list[str]:
-    pad, flat = "  " * depth, _flat(value)
-    if len(pad) + 2 + len(flat) <= WIDTH or not isinstance(value, dict) or not value:
-        return [f"{pad}- {flat}"]
-    lines = [line for k, v in value.items() for line in _entry(k, v, depth + 1)]
-    return [f"{pad}- {lines[0].lstrip()}", *lines[1:]]
+        def represent_data(self, value: object) -> Any:
+            node = super().represent_data(value)
+            if isinstance(value, dict | list):
+                flat = isinstance(value, list) and not any(isinstance(inner, dict | list) for inner in value)
+                node.flow_style = flat or len(json.dumps(value, ensure_ascii=False)) < WIDTH
+            for key, _ in node.value if isinstance(value, dict) else ():  # numbers as keys need no quotation marks
+                tag = self.resolve(yaml.ScalarNode, key.value, (True, False))
+                key.tag = tag if tag in NUMBERS else key.tag
+            return node
 
+        def represent_float(self, value: float) -> Any:
+            """All digits, in few characters."""
+            if value == 0.0 or 1e-4 <= abs(value) < 1e5:
+                return super().represent_float(value)
+            return self.represent_scalar(NUMBERS[0], np.format_float_scientific(value, trim="0", exp_digits=1))
 
-def _plain_list(value: Any) -> bool:
-    return isinstance(value, list) and not any(isinstance(x, (dict, list)) for x in value)
-
-
-def _flat(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_word(k, is_key=True)}: {_flat(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_flat, value)) + "]"
-    if isinstance(value, str):
-        return _word(value)
-    if isinstance(value, float):
-        return _number(value)
-    return json.dumps(value, allow_nan=False)
-
-
-def _number(value: float) -> str:
-    """All digits, in few characters."""
-    text = json.dumps(value, allow_nan=False)
-    if "e" in text or not text.endswith(".0"):
-        return text
-    digits = text[:-2].rstrip("0")
-    zeros = len(text) - 2 - len(digits)
-    return text if zeros < 5 else f"{digits or '0'}e{zeros}"
-
-
-def _word(text: str, *, is_key: bool = False) -> str:
-    if is_key and re.fullmatch(r"-?\d+(\.\d+)?(e[+-]?\d+)?", text):
-        return text
-    bare = BARE.fullmatch(text) and text.lower() not in RESERVED and "  " not in text
-    return text if bare else json.dumps(text, ensure_ascii=False)
+    Dumper.add_representer(float, Dumper.represent_float)
+    options: dict[str, Any] = {"Dumper": Dumper, "sort_keys": False, "allow_unicode": True, "width": WIDTH}
+    return str(yaml.dump(data, **options))

@@ -17,9 +17,9 @@ from phloat.bodies.superelements.superelement import Superelement
 from phloat.errors import InputError
 from phloat.format.attached import File, load_matrices, store_matrices
 from phloat.format.derive import file_word, record, record_keys, summary
-from phloat.format.kinds import FRACTION, NAME, Count, Text
+from phloat.format.kinds import FRACTION, NAME, Count, ListOf, Text
 from phloat.format.materials import BEAM_MATERIAL, BEAM_SECTION, DAMPING
-from phloat.format.records import Key, ListOf, MapOf, OneOf, Record, Variant
+from phloat.format.records import Key, MapOf, OneOf, Record, Variant
 from phloat.format.units import LENGTHS, MASSES, UNITS
 from phloat.linear.reduction.basis import Basis
 

@@ -23,15 +23,15 @@ from phloat.format.kinds import (
     Boolean,
     Converted,
     Count,
-    Direction,
     Kind,
+    ListOf,
     Matrix3,
     Number,
     Text,
-    Vector,
+    vector,
 )
 from phloat.format.node import Node
-from phloat.format.records import REQUIRED, Key, ListOf, MapOf, OneOf, Record, Variant
+from phloat.format.records import REQUIRED, Key, MapOf, OneOf, Record, Variant
 
 # what a curve is a function of, and its value, by the quantity of its slope
 CURVES = {
@@ -40,6 +40,29 @@ CURVES = {
     "damping": ("velocity", "force"),
     "torsional damping": ("angular rate", "torque"),
 }
+
+
+AXES = {
+    f"{sign}{axis}": tuple(size * float(k == i) for k in range(3))
+    for i, axis in enumerate("xyz")
+    for sign, size in (("", 1.0), ("-", -1.0))
+}
+
+
+def _direction(given: Any) -> tuple[float, ...]:
+    axis = AXES.get(given, given)
+    if not any(axis):
+        raise InputError("a direction is not zero; write x, y, z, -x, -y, -z or three numbers")
+    return tuple(axis)
+
+
+def _axis_word(axis: Any) -> Any:
+    return next((word for word, known in AXES.items() if known == tuple(axis)), axis)
+
+
+DIRECTION = Converted(
+    OneOf((Text(tuple(AXES)), vector()), lambda v: int(not isinstance(v, str))), _direction, _axis_word
+)
 
 
 class PiecewisePolynomials(Record):
@@ -81,7 +104,7 @@ def number_kind(d: Description) -> Number:
 
 
 def vector_kind(d: Description) -> Kind:
-    return Direction() if d.quantities == ("direction",) else Vector(d.quantities or ("number",), (d.size,))
+    return DIRECTION if d.quantities == ("direction",) else vector(d.quantities or ("number",), d.size)
 
 
 def names_kind(d: Description) -> Kind:

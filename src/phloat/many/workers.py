@@ -241,7 +241,8 @@ def on_cluster(run: ParametricRun, table: np.ndarray, numbers: np.ndarray, sched
         raise InputError(
             f"scheduler is {scheduler!r}; it must be an address such as 'tcp://host:8786', or a dask Client"
         )
-    with _client(scheduler) if isinstance(scheduler, str) else nullcontext(scheduler) as client:
+    context: Any = _client(scheduler) if isinstance(scheduler, str) else nullcontext(scheduler)
+    with context as client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError as error:
