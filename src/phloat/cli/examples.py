@@ -12,7 +12,7 @@ from typing import Any
 import phloat
 from phloat.cli.console import Console
 from phloat.errors import InputError, unknown
-from phloat.files.schema import schema_text
+from phloat.files.model_files import schema_text
 
 MODELS, SCRIPTS = (".yaml", ".json"), (".py",)
 SCHEMA = "model.schema.json"

@@ -1,7 +1,8 @@
-"""Reading and writing of model files: `load_model`, `save_model`."""
+"""Reading and writing of model files, `load_model` and `save_model`, and their schema."""
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -19,16 +20,18 @@ from phloat.errors import InputError
 from phloat.fem.mesh import Mesh
 from phloat.files.control import CONTROLLER
 from phloat.files.dimensions import check_parameters
-from phloat.files.inputs import INPUTS, in_space
+from phloat.files.inputs import INPUTS, SIGNAL, in_space
 from phloat.files.model import Model
 from phloat.files.outputs import OUTPUT
 from phloat.files.requests import MODES, RESPONSE, SIMULATE, SWEEP
 from phloat.files.start import START, Start
 from phloat.files.text import parse, read_model_text, to_json, to_yaml
-from phloat.format.kinds import NAME, Context, Count, Text, Writer
+from phloat.format.joints import JOINT
+from phloat.format.kinds import NAME, WITH_UNIT, Context, Count, Kind, Text, Writer
+from phloat.format.materials import BEAM_MATERIAL, BEAM_SECTION, DAMPING, ELASTIC
 from phloat.format.node import Node, child
 from phloat.format.records import Key, MapOf, Record
-from phloat.format.system import HEAD, SYSTEM, VERSION, plain_parts, read_tables
+from phloat.format.system import BODIES, HEAD, SYSTEM, VERSION, plain_parts, read_tables
 from phloat.system.parts import Parts, parts
 from phloat.system.system import System
 
@@ -238,3 +241,57 @@ def _axes(shape: Any) -> int:
 
 def _number(count: float) -> str:
     return f"{int(count)}" if count < 1e6 else f"{count:.1e}"
+
+
+# --- the schema -------------------------------------------------------------------------------------------------------
+#
+# JSON Schema, for editors: built from the same kinds that read the files.
+
+
+SHARED: dict[str, Kind] = {
+    "bodies": BODIES,
+    "joint": JOINT,
+    "signal": SIGNAL,
+    "controller": CONTROLLER,
+    "system": SYSTEM,
+    "beam material": BEAM_MATERIAL,
+    "section": BEAM_SECTION,
+    "material": ELASTIC,
+    "damping": DAMPING,
+}
+
+
+def model_schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of a model file."""
+    shared = {name: kind.schema() for name, kind in SHARED.items()}
+    whole = _with_references(MODEL.schema(), shared)
+    whole["properties"]["phloat"] = {"const": VERSION, "description": "the version of the format"}
+    definitions = {
+        name: _with_references(part, {other: p for other, p in shared.items() if other != name})
+        for name, part in shared.items()
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "phloat model",
+        "description": "A mechanism, its initial state, inputs and requests. Numbers are SI, or texts with a unit.",
+        **whole,
+        "$defs": {"with unit": WITH_UNIT, **definitions},
+    }
+
+
+def _with_references(part: Any, shared: dict[str, Any]) -> Any:
+    """The same with a reference in place of every shared part."""
+    if isinstance(part, list):
+        return [_with_references(item, shared) for item in part]
+    if not isinstance(part, dict):
+        return part
+    bare = {key: value for key, value in part.items() if key != "description"}
+    for name, whole in shared.items():
+        if bare == whole:
+            return {"$ref": f"#/$defs/{name}", **{k: v for k, v in part.items() if k == "description"}}
+    return {key: _with_references(value, shared) for key, value in part.items()}
+
+
+def schema_text() -> str:
+    """The schema as text."""
+    return json.dumps(model_schema(), indent=1, ensure_ascii=False) + "\n"

@@ -22,21 +22,9 @@ from phloat.motion.initial.settle import settle
 from phloat.motion.inputs.inputs import Inputs
 from phloat.system.state import State
 from phloat.system.system import System
+from phloat.system.units import coordinate_unit, unit_of
 
-MEASURES = {
-    **{
-        "r_P": "length",
-        "theta": "angle",
-        "v_P": "velocity",
-        "omega": "angular rate",
-        "eta": "number",
-        "eta_dot": "number",
-    },
-    **dict.fromkeys(("angle", "angle_2"), "angle"),
-    **dict.fromkeys(("slide", "slide_x", "slide_y"), "length"),
-    **{f"{name}_rate": "angular rate" for name in ("angle", "angle_2")},
-    **{f"{name}_rate": "velocity" for name in ("slide", "slide_x", "slide_y")},
-}
+MEASURED = {"m": "length", "rad": "angle", "m/s": "velocity", "rad/s": "angular rate"}
 
 
 class StateValues:
@@ -55,8 +43,10 @@ class StateValues:
     @staticmethod
     def _kind(name: str, node: Node) -> Kind:
         """Its kind; any unit is allowed where the name does not say what it measures."""
-        quantity = MEASURES.get(name.rpartition(".")[2])
-        of = () if quantity is None else (quantity,)
+        quantity = name.rpartition(".")[2]
+        of_joint = quantity.startswith(("angle", "slide"))
+        unit = coordinate_unit(name) + "/s" * quantity.endswith("_rate") if of_joint else unit_of(quantity)
+        of = (MEASURED[unit],) if unit in MEASURED else ()
         if name.endswith(".A_IB"):
             return Matrix3()
         return vector(of, 0) if node.items is not None else Number(of)
