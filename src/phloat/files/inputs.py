@@ -151,9 +151,7 @@ PIECEWISE = Converted(
 def time_table(times: tuple[float, ...], values: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
     """The arrays of a table."""
     if len(times) < 2 or len(times) != len(values):
-        raise InputError(
-            f"{len(times)} times and {len(values)} values; there must be a value for each of two times or more"
-        )
+        raise InputError(f"{len(times)} times and {len(values)} values; give a value at each of two times or more")
     if np.diff(times).min() <= 0.0:
         raise InputError(f"times must ascend; {times[int(np.argmin(np.diff(times))) + 1]:g} does not")
     if len({np.shape(value) for value in values}) > 1:

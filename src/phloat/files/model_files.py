@@ -121,9 +121,7 @@ def _check_version(root: Node) -> None:
     if version is None:
         root.fail(f"'phloat' is missing: a model begins with 'phloat: {VERSION}', the version of its format")
     if (found := Count(1).read(version, Context())) > VERSION:
-        version.fail(
-            f"its format is {found}, and this phloat reads up to {VERSION}; update phloat, or save the model for {VERSION}"
-        )
+        version.fail(f"its format is {found}, and this phloat reads up to {VERSION}; update phloat")
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -186,9 +184,7 @@ def check_sizes(parts: Parts, root: Node) -> int:
         inside = isinstance(part, Parts)
         total += check_sizes(part, node.child("system") or node) if inside else _body_size(part, node)
         if total > MAX_CELLS:
-            node.fail(
-                f"the bodies up to this one have {_number(total)} elements and cells; a file has at most {MAX_CELLS}"
-            )
+            node.fail(f"the bodies up to here have {_number(total)} elements and cells; at most {MAX_CELLS} are read")
     return total
 
 

@@ -75,10 +75,7 @@ class Output:
     def _of_linear(self, result: LinearResult) -> np.ndarray:
         """Small motions of all points that a body is drawn by, or of the one nearest to a point."""
         if self.kind != "displacement" or self.s is not None:
-            where = "" if self.s is None else " at s"
-            raise InputError(
-                f"a linear run has no {self.kind} of {self.of!r}{where}; it has displacement, at: [x, y, z]"
-            )
+            raise InputError(f"a linear run has no {self.kind} of {self.of!r}; it has displacement, at: [x, y, z]")
         moved = result.displacement(self.of)
         if self.at is None:
             return moved

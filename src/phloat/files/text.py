@@ -89,9 +89,7 @@ def _package(file: str) -> ModuleType:
     try:
         import yaml
     except ImportError:
-        raise FileError(
-            "YAML needs PyYAML, which is not installed: pip install phloat[files], or use JSON", file
-        ) from None
+        raise FileError("YAML needs PyYAML: pip install phloat[files], or use JSON", file) from None
     return yaml
 
 

@@ -146,9 +146,7 @@ class _System:
             raise InputError(f"beams: {link.name!r} carries no joint, so its length must be given: {{length: …}}")
         length = float(np.linalg.norm(far)) if carried else positive("length", options["length"])
         if abs(float(options.get("length") or length) - length) > LINE * length:
-            raise InputError(
-                f"beams: {link.name!r} has length {options['length']:g}, but its joints are {length:g} m apart; leave out length"
-            )
+            raise InputError(f"beams: the joints of {link.name!r} are {length:g} m apart; leave out its length")
         ends = self.on_beam(link, carried, along, length)
         try:
             beam = Beam(**(options | {"length": length}))
@@ -170,9 +168,7 @@ class _System:
         for name, x in carried.items():
             s = float(x @ along) / length
             if np.linalg.norm(x - s * length * along) > LINE * length or not -LINE <= s <= 1.0 + LINE:
-                raise InputError(
-                    f"beams: joint {name!r} is not on the straight beam {link.name!r}; make that link rigid"
-                )
+                raise InputError(f"beams: joint {name!r} is not on the beam {link.name!r}; make that link rigid")
             out[name] = ("C", 1.0) if s > 1.0 - LINE else ("P", 0.0) if s < LINE else (name, s)
         return out
 

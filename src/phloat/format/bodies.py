@@ -44,9 +44,7 @@ def steps(made: Construction, *verbs: str) -> dict[str, dict[str, Any]]:
 def _arguments(step: ConstructionStep) -> dict[str, Any]:
     given = {str(k): value for k, value in enumerate(step.arguments)} | dict(step.options)
     if any(isinstance(value, Basis) for value in given.values()):
-        raise InputError(
-            "a file cannot hold a basis from krylov_basis, modal_basis or pod_basis; reduce the body by modes"
-        )
+        raise InputError("a file cannot hold the basis of a reduced body; reduce it by modes")
     return {name: value for name, value in given.items() if not (name == "basis" and value is None)}
 
 
@@ -147,9 +145,7 @@ def superelement(interfaces: Mapping[str, Any], **given: Any) -> Superelement:
     if files["matrices"] is not None:
         for name, chosen in interfaces.items():
             if isinstance(chosen, str):
-                raise InputError(
-                    f"interface {name!r} is {chosen!r}; with matrices in an .npz file it is a list of node numbers"
-                )
+                raise InputError(f"interface {name!r} is {chosen!r}; with an .npz file it is a list of node numbers")
         arrays = load_matrices(files["matrices"])
         return Superelement.from_matrices(interfaces=interfaces, **arrays, **given)
     if lacking := [name for name in ("mass", "stiffness", "nodes") if files[name] is None]:

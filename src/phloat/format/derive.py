@@ -75,10 +75,7 @@ class PiecewisePolynomials(Record):
 def _polynomials(breaks: Any, coefficients: Any) -> PPoly:
     c = np.array(coefficients, dtype=float) if len({len(row) for row in coefficients}) == 1 else np.zeros(0)
     if c.ndim != 2 or len(c) != len(breaks) - 1:
-        raise InputError(
-            f"coefficients are {len(coefficients)} rows for {len(breaks)} breaks; one row of equal length is needed "
-            "between each two breaks"
-        )
+        raise InputError(f"coefficients are {len(coefficients)} rows; give {len(breaks) - 1} of one length")
     return PPoly(c[:, ::-1].T.copy(), np.array(breaks, dtype=float))
 
 
@@ -151,10 +148,8 @@ def record_keys(cls: type, omit: tuple[str, ...] = (), **kinds: Kind) -> tuple[K
         try:
             kind = kinds[f.name] if f.name in kinds else derived_kind(annotation(f), d)
         except KeyError as error:
-            raise TypeError(
-                f"{cls.__name__}.{f.name} is annotated as {error.args[0]!r}, for which model files have no kind; give its kind "
-                f"by a keyword, or annotate it as {', '.join(KINDS)}"
-            ) from None
+            name = f"{cls.__name__}.{f.name}"
+            raise TypeError(f"no kind for {name}: {error.args[0]}; annotate it as {', '.join(KINDS)}") from None
         out.append(Key(d.key or f.name, kind, d.doc, default, f.name))
     return tuple(sorted(out, key=lambda k: k.default is not REQUIRED))
 

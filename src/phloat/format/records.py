@@ -300,9 +300,7 @@ class Variants:
             if (parts := variant.parts(value)) is not None:
                 beside = variant.record.write_arguments(parts[1], writer)
                 return {variant.word: variant.kind.write(parts[0], writer), **beside}
-        raise InputError(
-            f"a file cannot hold {type(value).__name__} as {self.what}; it can hold {', '.join(self.words)}"
-        )
+        raise InputError(f"a file cannot hold {type(value).__name__} as {self.what}, only {', '.join(self.words)}")
 
     def schema(self) -> Schema:
         bare = [variant.word for variant in self.variants if variant.bare]

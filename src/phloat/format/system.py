@@ -48,7 +48,7 @@ class Bodies:
         for name, inner in node.entries.items():
             if not name or "." in name or name == "ground":
                 node.fail_key(
-                    name, f"{name!r} is no name of a body: names are not empty, have no dot, and are not 'ground'"
+                    name, f"{name!r} is no name of a body, which is not empty, has no dot and is not 'ground'"
                 )
             out[name] = self._body(inner, context, out)
         return out

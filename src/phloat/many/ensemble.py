@@ -106,9 +106,7 @@ def ensemble(
     array([4., 2.])
     """
     if output is not None and not callable(output):
-        raise InputError(
-            f"output is {output!r}; it must be a function of a Result: output=lambda r: r['rod.theta'].max()"
-        )
+        raise InputError(f"output is {output!r}; it must be a function: output=lambda r: r['rod.theta'].max()")
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
         raise InputError(f"workers is {workers!r}; it must be a whole number, 1 or more, or None for all cores")
     if workers is not None and scheduler is not None:
@@ -140,10 +138,8 @@ def _collector(run: ParametricRun, drawn: Samples, folder: EnsembleFolder | None
         return Collector(drawn.values, description, folder)
     there = folder.description()
     if differing := changed_parts(there, description):
-        raise InputError(
-            f"{str(folder.path)!r} holds another ensemble: {', '.join(differing)} {'is' if len(differing) == 1 else 'are'} "
-            "not the same; call it as it was, or give another folder"
-        )
+        what = f"{', '.join(differing)} {'is' if len(differing) == 1 else 'are'} not the same"
+        raise InputError(f"{str(folder.path)!r} holds another ensemble: {what}; give another folder")
     out = Collector(drawn.values, there, folder)
     out.resume()
     return out

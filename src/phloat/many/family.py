@@ -203,9 +203,7 @@ class SystemFamily:
     def system(self, values: Sequence[float] | np.ndarray) -> System:
         """The system with these values, in the order of the names."""
         if len(values) != len(self.names):
-            raise InputError(
-                f"{len(values)} values for {len(self.names)} parameters: {', '.join(map(str, self.names))}"
-            )
+            raise InputError(f"{len(values)} values; give {len(self.names)}: {', '.join(map(str, self.names))}")
         given = {name: number(name, values[k]) for name, k in self.meant.items()}
         return with_given(self.base, self.there, given, self._make_body)
 

@@ -206,10 +206,8 @@ class Ensemble:
 
     def _any(self) -> None:
         if not self.ok.any():
-            raise InputError(
-                f"none of the {len(self)} samples has an output"
-                + (f"; sample {self.failed[0].sample}: {self.failed[0].error}" if self.failed else "")
-            )
+            why = f"; sample {self.failed[0].sample}: {self.failed[0].error}" if self.failed else ""
+            raise InputError(f"none of the {len(self)} samples has an output{why}")
 
     def _as_returned(self, one: Callable[[str], Any]) -> Any:
         self._any()

@@ -68,10 +68,8 @@ def sampled(parameters: Mapping[Key, object], samples: int | None, sampling: str
     drawn = [key for key, kind in kinds.items() if isinstance(kind, Distribution)]
     lists = [key for key, kind in kinds.items() if isinstance(kind, np.ndarray) and kind.ndim]
     if drawn and lists:
-        raise InputError(
-            f"{label(lists[0])!r} is a list and {label(drawn[0])!r} a distribution; to draw from the list write "
-            f"choice({_short(kinds[lists[0]])}), or give lists for all"
-        )
+        choice = f"choice({_short(kinds[lists[0]])})"
+        raise InputError(f"{label(lists[0])!r} is a list and {label(drawn[0])!r} a distribution; write {choice}")
     if drawn or not lists:
         return _draw(kinds, samples, sampling, seed)
     return _tabulate(kinds, lists, samples, sampling)
@@ -127,9 +125,7 @@ def _tabulate(
     kinds: Mapping[Key, Distribution | np.ndarray], lists: list[Key], samples: int | None, sampling: str | None
 ) -> Samples:
     if sampling in DRAWN:
-        raise InputError(
-            f"sampling={sampling!r} draws from distributions; {label(lists[0])!r} is a list: write choice(…)"
-        )
+        raise InputError(f"sampling={sampling!r} needs distributions; for the list {label(lists[0])!r} write choice(…)")
     rows = {key: np.atleast_1d(np.asarray(kind)) for key, kind in kinds.items()}
     sizes = [len(rows[key]) for key in lists]
     if sampling == "rows":
@@ -151,9 +147,7 @@ def _tabulate(
 
 def _require_count(samples: int | None, n: int, what: str) -> None:
     if samples is not None and samples != n:
-        raise InputError(
-            f"samples={samples!r}, but {what} {n} of their own; leave samples= out, or draw with choice(…) in place of lists"
-        )
+        raise InputError(f"samples={samples!r}, but {what} {n}; leave samples= out, or write choice(…) for lists")
 
 
 def _count(samples: object) -> int:

@@ -112,18 +112,14 @@ class EnsembleFolder:
     def table(self, description: Description) -> np.ndarray:
         table = self._array("parameters.npy")
         if table.dtype != float or table.ndim != 2 or table.shape[1] != len(description["parameters"]):
-            raise InputError(
-                f"parameters.npy in {str(self.path)!r} has shape {table.shape}, which does not fit ensemble.json"
-            )
+            raise InputError(f"parameters.npy in {str(self.path)!r} does not fit ensemble.json: it is {table.shape}")
         return table
 
     def _array(self, name: str) -> np.ndarray:
         try:
             return read_npy(self.path / name)
         except DAMAGED as error:
-            raise InputError(
-                f"{str(self.path / name)!r} cannot be read ({error}); the pieces beside it may be"
-            ) from error
+            raise InputError(f"{str(self.path / name)!r} cannot be read ({error}); other pieces may be") from error
 
     def form(self, description: Description) -> OutputForm | None:
         if description["outputs"] is None:

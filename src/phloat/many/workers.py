@@ -238,18 +238,14 @@ def on_cluster(run: ParametricRun, table: np.ndarray, numbers: np.ndarray, sched
         raise InputError("a cluster needs Dask: pip install phloat[sweep]") from error
     sent = dumps("the ensemble", run)
     if not isinstance(scheduler, str | distributed.Client):
-        raise InputError(
-            f"scheduler is {scheduler!r}; it must be an address such as 'tcp://host:8786', or a dask Client"
-        )
+        raise InputError(f"scheduler is {scheduler!r}; give an address such as 'tcp://host:8786', or a dask Client")
     context: Any = _client(scheduler) if isinstance(scheduler, str) else nullcontext(scheduler)
     with context as client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError as error:
             address = client.scheduler.address
-            raise InputError(
-                f"the scheduler at {address!r} has no workers; start some: dask worker {address}"
-            ) from error
+            raise InputError(f"the scheduler at {address!r} has no workers; run dask worker {address}") from error
         executor, threads = client.get_executor(pure=False), sum(client.nthreads().values())
         yield from _in_shares(executor, partial(run_share, sent), threads, table, numbers, distributed.KilledWorker)
 
@@ -260,10 +256,7 @@ def _client(address: str) -> Any:
     try:
         return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
-        raise InputError(
-            f"no Dask scheduler answers at {address!r} within {PATIENCE:g} s; is it running, and is the address that of its "
-            f"first lines ({str(error).splitlines()[0] if str(error) else type(error).__name__})?"
-        ) from error
+        raise InputError(f"no Dask scheduler answers at {address!r} within {PATIENCE:g} s; is it running?") from error
 
 
 def run_share(sent: bytes, numbers: np.ndarray, rows: np.ndarray) -> list[Outcome]:
@@ -278,8 +271,6 @@ def _opened(sent: bytes) -> ParametricRun:
     try:
         run: ParametricRun = pickle.loads(sent)
     except Exception as error:
-        raise InputError(
-            f"the ensemble cannot be opened on the cluster ({type(error).__name__}: {error}); its workers need phloat, and "
-            "the modules that the functions of the ensemble use"
-        ) from None
+        why = f"{type(error).__name__}: {error}"
+        raise InputError(f"workers of the cluster need phloat, and the modules of the ensemble ({why})") from None
     return run
