@@ -191,7 +191,7 @@ def test_newton_that_stalls_ends_with_three_and_keeps_the_motion(said, monkeypat
         ph.simulate(model.system, model.state, 1e-3, dt=1e-4, u=dict(model.inputs), save=save)
         raise ph.errors.ConvergenceError("Newton stalled at t = 0.001 s; try dt = 5e-06", ph.io.load_result(save))
 
-    monkeypatch.setattr(running.ph, "run", stalled)
+    monkeypatch.setattr(running.ph.io, "run_model", stalled)
     code, err = said("run", CRANK)
     assert code == 3
     assert (

@@ -289,7 +289,7 @@ def test_a_stopped_sweep_goes_on_and_runs_nothing_twice(tmp_path):
 
 
 def test_pieces_that_were_cut_short_are_run_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("phloat.many.collect.SAMPLES", 4)
+    monkeypatch.setattr("phloat.many.store.SAMPLES", 4)
     whole = zoo.asked(BOTH, 12, output=Counting(), save=tmp_path / "runs").values
     pieces = sorted((tmp_path / "runs").glob("piece.*.npz"))
     assert len(pieces) == 3
@@ -330,20 +330,20 @@ sys.path.insert(0, {zoo!r})
 import ensemble_zoo as zoo
 import numpy as np
 import phloat as ph
-import phloat.many.collect as collect
+import phloat.many.store as store
 import time
 
 def way(result):
     time.sleep(0.01)
     return zoo.way(result)
 
-collect.SECONDS, took, take = 0.2, [0], collect.Collector.take
+store.SECONDS, took, take = 0.2, [0], store.Collector.take
 
 def counting(self, outcomes):
     took[0] += len(outcomes)
     take(self, outcomes)
 
-collect.Collector.take = counting
+store.Collector.take = counting
 zoo.asked({{"ball.mass": np.linspace(1.0, 5.0, 400)}}, output=way, workers=2, save={folder!r})
 print(took[0])
 """

@@ -30,9 +30,7 @@ class Pid:
     port: str = field(metadata=describe("where it acts"))
     damping: float = field(default=0.0, metadata=describe("on the rate: a damper"))
     stiffness: float = field(default=0.0, metadata=describe("on the position: a spring about its target"))
-    inertia: float = field(
-        default=0.0, metadata=describe("on the acceleration: an inertia", "inertia", "mass", least=0.0)
-    )
+    inertia: float = field(default=0.0, metadata=describe("on the acceleration", "inertia", "mass", least=0.0))
     filter: float = field(default=0.0, metadata=describe("the time constant of the inertia", "time", least=0.0))
     target: float = field(default=0.0, metadata=describe("where the spring is relaxed"))
     name: str = field(default="", metadata=describe("its name; that of its port by default"))
@@ -73,9 +71,7 @@ class SampledController:
     of: Callable[[System], Any] = field(metadata=describe("the controller"))
     every: float = field(metadata=describe("sample time", "time", above=0.0))
     delay: float = field(default=0.0, metadata=describe("from a sample to its effort", "time", least=0.0))
-    saturation: float | Mapping[str, float] | None = field(
-        default=None, metadata=describe("the largest effort, or {port: …}")
-    )
+    saturation: float | Mapping[str, float] | None = field(default=None, metadata=describe("the largest effort"))
 
     def __call__(self, system: System) -> Any:
         return Sampled(self.of(system), every=self.every, delay=self.delay, saturation=self.saturation)

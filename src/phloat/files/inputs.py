@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -136,27 +136,17 @@ class Sum:
 VALUE = OneOf((ANY_NUMBER, vector((), 0)), lambda value: int(np.ndim(value) > 0))
 
 
-def corners(found: Mapping[float, Any]) -> Piecewise:
-    """Straight lines between the corners {t: value}."""
-    if len({np.shape(value) for value in found.values()}) > 1:
-        raise InputError("its values have different numbers of components")
-    return piecewise(found)
-
-
 PIECEWISE = Converted(
-    MapOf(VALUE, keys=TIME, least=1), corners, lambda p: dict(zip(p.times.tolist(), p.values.tolist(), strict=True))
+    MapOf(VALUE, keys=TIME, least=1), piecewise, lambda p: dict(zip(p.times.tolist(), p.values.tolist(), strict=True))
 )
 
 
 def time_table(times: tuple[float, ...], values: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
     """The arrays of a table."""
-    if len(times) < 2 or len(times) != len(values):
-        raise InputError(f"{len(times)} times and {len(values)} values; give a value at each of two times or more")
-    if np.diff(times).min() <= 0.0:
-        raise InputError(f"times must ascend; {times[int(np.argmin(np.diff(times))) + 1]:g} does not")
-    if len({np.shape(value) for value in values}) > 1:
-        raise InputError("values have different numbers of components")
-    return np.array(times), np.array(values)
+    if len(times) != len(values) or np.diff(times).min() <= 0.0:
+        raise InputError("times must ascend, with a value at each; give at least two")
+    lines = piecewise(dict(zip(times, values, strict=True)))
+    return lines.times, lines.values
 
 
 def is_table(value: Any) -> bool:

@@ -12,10 +12,8 @@ import numpy as np
 
 from phloat.analysis.linearise import linearise
 from phloat.errors import InputError
-from phloat.files.dimensions import UnitAt, check_inputs
-from phloat.files.locate import connect_parts, errors_at
-from phloat.files.outputs import Output
-from phloat.files.requests import ModesRequest, ResponseRequest, Simulate, SweepRequest
+from phloat.files.locate import UnitAt, check_inputs, connect_parts, errors_at
+from phloat.files.requests import ModesRequest, Output, ResponseRequest, Simulate, SweepRequest
 from phloat.files.start import Start, initial_state
 from phloat.format.node import Node
 from phloat.linear.analysis.modes import Modes, modes

@@ -19,11 +19,10 @@ from phloat.bodies.construction import Construction
 from phloat.errors import InputError
 from phloat.fem.mesh import Mesh
 from phloat.files.control import CONTROLLER
-from phloat.files.dimensions import check_parameters
 from phloat.files.inputs import INPUTS, SIGNAL, in_space
+from phloat.files.locate import check_parameters
 from phloat.files.model import Model
-from phloat.files.outputs import OUTPUT
-from phloat.files.requests import MODES, RESPONSE, SIMULATE, SWEEP
+from phloat.files.requests import MODES, OUTPUT, RESPONSE, SIMULATE, SWEEP
 from phloat.files.start import START, Start
 from phloat.files.text import parse, read_model_text, to_json, to_yaml
 from phloat.format.joints import JOINT

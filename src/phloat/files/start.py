@@ -72,15 +72,9 @@ class SteadySpin:
 class Start:
     """The initial state: `place`, `set_moving`, then `settle` or `equilibrium`; or a steady spin."""
 
-    place: Mapping[str, Any] = field(
-        default_factory=dict, metadata=describe("prescribed quantities; all joints are closed")
-    )
-    near: Mapping[str, Any] = field(
-        default_factory=dict, metadata=describe("a guess for the rest, which selects the branch")
-    )
-    moving: Mapping[str, Any] | None = field(
-        default=None, metadata=describe("prescribed velocities; the others follow from joints and drives")
-    )
+    place: Mapping[str, Any] = field(default_factory=dict, metadata=describe("prescribed; all joints are closed"))
+    near: Mapping[str, Any] = field(default_factory=dict, metadata=describe("a guess that selects the branch"))
+    moving: Mapping[str, Any] | None = field(default=None, metadata=describe("prescribed velocities; others follow"))
     settle: bool = field(default=False, metadata=describe("deformation that goes with the motion, without vibration"))
     equilibrium: bool = field(default=False, metadata=describe("the state at rest in which all forces balance"))
     spin: SteadySpin | None = field(default=None, metadata=describe("the whole rotates steadily, balanced"))

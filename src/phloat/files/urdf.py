@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,15 +50,10 @@ def load_urdf(
             raise InputError(f"beams: {name!r} is the root of the robot, which no joint moves; it must be rigid")
     if ignored := robot.ignored():
         warnings.warn(f"{Path(path).name}: {'; '.join(ignored)}", IgnoredWarning, stacklevel=2)
-    return _System(robot, wanted, fixed).connected(gravity)
-
-
-@dataclass(frozen=True, eq=False)
-class Holder:
-    """What carries a joint: a body (or the ground), and the frame of the joint's parent link in the body's axes."""
-
-    body: str
-    link: LinkFrame
+    found = _System(robot, wanted, fixed)
+    if not found.bodies:
+        raise InputError(f"nothing moves in the robot: its only link {robot.root!r} is fixed to the ground")
+    return connect(found.bodies, found.joints, gravity=gravity)
 
 
 class _System:
@@ -68,21 +63,14 @@ class _System:
         self.robot, self.beams = robot, beams
         self.bodies: dict[str, Body] = {}
         self.joints: list[Any] = []
-        root, here = robot.links[robot.root], LinkFrame(np.zeros(3), np.eye(3))
         if fixed:
-            self.walk(root.name, Holder("", here), {})
+            self.walk(robot.root, "", LinkFrame(), {})
         else:
-            own, ends = self.body(root)
-            self.walk(root.name, Holder(root.name, own), ends)
-
-    def connected(self, gravity: Sequence[float]) -> System:
-        if not self.bodies:
-            raise InputError(f"nothing moves in the robot: its only link {self.robot.root!r} is fixed to the ground")
-        return connect(self.bodies, self.joints, gravity=gravity)
+            self.walk(robot.root, robot.root, *self.body(robot.links[robot.root]))
 
     def carried(self, link: str) -> list[tuple[UrdfJoint, LinkFrame]]:
         """The joints that a link carries, and those of massless links fixed to it, with the frames of their parents."""
-        out, here = [], [(link, LinkFrame(np.zeros(3), np.eye(3)))]
+        out, here = [], [(link, LinkFrame())]
         for name, frame in here:
             for joint in self.robot.below(name):
                 if joint.kind == "fixed" and not self.robot.links[joint.child].mass and joint.child not in self.beams:
@@ -91,12 +79,13 @@ class _System:
                     out.append((joint, frame.then(joint.at)))
         return out
 
-    def walk(self, link: str, held: Holder, ends: Mapping[str, str]) -> None:
-        """Adds all joints that a link carries, and the links that they move."""
+    def walk(self, link: str, body: str, at: LinkFrame, ends: Mapping[str, str]) -> None:
+        """Adds all joints that a link carries, and the links that they move; it is `at` a frame of a body, or of the ground ""."""
         for joint, frame in self.carried(link):
             own, others = self.body(self.robot.links[joint.child])
-            self.join(joint, held, held.link.then(frame), ends.get(joint.name, joint.name), own)
-            self.walk(joint.child, Holder(joint.child, own), others)
+            port = f"{body}.{ends.get(joint.name, joint.name)}" if body else "ground"
+            self.join(joint, port, at.then(frame), own)
+            self.walk(joint.child, joint.child, own, others)
 
     def body(self, link: Link) -> tuple[LinkFrame, Mapping[str, str]]:
         """Adds the link as a body; returns the link's frame in the body's axes, and the ports of the joints it carries."""
@@ -104,20 +93,22 @@ class _System:
             self.bodies[link.name], own, ends = self.beam(link)
             return own, ends
         self.bodies[link.name] = self.rigid(link)
-        return LinkFrame(np.zeros(3), np.eye(3)), {}
+        return LinkFrame(), {}
 
-    def join(self, joint: UrdfJoint, held: Holder, frame: LinkFrame, port: str, own: LinkFrame) -> None:
+    def join(self, joint: UrdfJoint, port: str, frame: LinkFrame, own: LinkFrame) -> None:
         """Adds a joint at a frame in the carrier's axes; `own` is the moved link's frame in its body's axes."""
         kind = TYPES[joint.kind]
         if kind is None:
             return
-        options: dict[str, Any] = {"name": joint.name, "turned": tuple(_vector(frame.A @ own.A.T))}
+        options: dict[str, Any] = {
+            "name": joint.name,
+            "turned": tuple(Rotation.from_matrix(frame.A @ own.A.T).as_rotvec()),
+        }
         if kind is not Weld:
             options["axis"] = tuple(frame.A @ joint.axis)
-        if held.body:
-            self.joints.append(kind(f"{held.body}.{port}", f"{joint.child}.P", **options))
-        else:
-            self.joints.append(kind("ground", f"{joint.child}.P", at=tuple(frame.x), **options))
+        if port == "ground":
+            options["at"] = tuple(frame.x)
+        self.joints.append(kind(port, f"{joint.child}.P", **options))
         if joint.damping and kind in (Revolute, Prismatic):
             self.joints.append(JointDamper(joint.name, damping=joint.damping))
 
@@ -157,7 +148,7 @@ class _System:
         if reduced is not None:
             body = body.reduced(**({"modes": reduced} if isinstance(reduced, int) else reduced))
         A = _axes(along, y)
-        return body, LinkFrame(np.zeros(3), A.T), {name: port for name, (port, _) in ends.items()}
+        return body, LinkFrame(A=A.T), {name: port for name, (port, _) in ends.items()}
 
     @staticmethod
     def on_beam(
@@ -171,10 +162,6 @@ class _System:
                 raise InputError(f"beams: joint {name!r} is not on the beam {link.name!r}; make that link rigid")
             out[name] = ("C", 1.0) if s > 1.0 - LINE else ("P", 0.0) if s < LINE else (name, s)
         return out
-
-
-def _vector(A: np.ndarray) -> np.ndarray:
-    return np.asarray(Rotation.from_matrix(A).as_rotvec())
 
 
 def _axes(along: np.ndarray, y: Any) -> np.ndarray:
@@ -209,8 +196,8 @@ TYPES: dict[str, type[Joint] | None] = {
 class LinkFrame:
     """A place, and axes as columns."""
 
-    x: np.ndarray
-    A: np.ndarray
+    x: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    A: np.ndarray = field(default_factory=lambda: np.eye(3))
 
     def then(self, other: LinkFrame) -> LinkFrame:
         """A frame given relative to this one."""
@@ -245,7 +232,7 @@ class UrdfJoint:
 def _frame(tag: Tag | None) -> LinkFrame:
     """An <origin>: xyz, and rpy about the fixed axes x, y, z in turn."""
     if tag is None:
-        return LinkFrame(np.zeros(3), np.eye(3))
+        return LinkFrame()
     roll, pitch, yaw = tag.numbers("rpy", (0.0, 0.0, 0.0))
     return LinkFrame(tag.numbers("xyz", (0.0, 0.0, 0.0)), Rotation.from_euler("xyz", [roll, pitch, yaw]).as_matrix())
 

@@ -97,11 +97,7 @@ BEAM_VARIANT = Variant(
     make_beam,
     beam_parts,
     (
-        Key(
-            "elements",
-            ELEMENTS,
-            "how many equal elements (in each piece of a split beam), or the fractions between them",
-        ),
+        Key("elements", ELEMENTS, "how many (in each piece of a split beam), or the fractions between them"),
         Key("split", Count(1), "into so many floating pieces, for large bending", None),
         Key("reduced", REDUCED_BEAM, "to few coordinates", None),
     ),
@@ -165,12 +161,7 @@ OPTIONS = record_keys(
 SUPERELEMENT = Record(
     "a superelement",
     (
-        Key(
-            "matrices",
-            File("a file of matrices", store_matrices),
-            "M, K, nodes (and dofs, R, masses) as NumPy arrays, .npz",
-            None,
-        ),
+        Key("matrices", File("a file of matrices", store_matrices), "NumPy arrays M, K, nodes, dofs, R, masses", None),
         Key("mass", File("a matrix"), "the mass matrix of CalculiX, Abaqus, Nastran or Matrix Market", None),
         Key("stiffness", File("a matrix"), "the stiffness matrix", None),
         Key("nodes", File("a file of nodes"), "*NODE, GRID or a table", None),

@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.many.collect import Collector
 from phloat.many.parametric_run import Outcome, Parametric, ParametricRun, Start
 from phloat.many.pickling import global_names, installed
 from phloat.many.results import Ensemble
 from phloat.many.samples import Key, Samples, sampled
-from phloat.many.store import VERSION, Description, EnsembleFolder
+from phloat.many.store import VERSION, Collector, Description, EnsembleFolder
 from phloat.many.workers import available_cores, in_processes, in_threads, on_cluster, run_here
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.result import Result
@@ -137,7 +136,8 @@ def _collector(run: ParametricRun, drawn: Samples, folder: EnsembleFolder | None
     if folder is None or not folder.exists:
         return Collector(drawn.values, description, folder)
     there = folder.description()
-    if differing := changed_parts(there, description):
+    a, b = there["question"], description["question"]
+    if differing := [name for name in dict.fromkeys((*a, *b)) if a.get(name) != b.get(name)]:
         what = f"{', '.join(differing)} {'is' if len(differing) == 1 else 'are'} not the same"
         raise InputError(f"{str(folder.path)!r} holds another ensemble: {what}; give another folder")
     out = Collector(drawn.values, there, folder)
@@ -235,12 +235,6 @@ def description_of(run: ParametricRun, drawn: Samples) -> Description:
         "single": True,
         "finished": False,
     }
-
-
-def changed_parts(there: Description, here: Description) -> list[str]:
-    """The parts of two ensembles that are not the same."""
-    a, b = there["question"], here["question"]
-    return [name for name in dict.fromkeys((*a, *b)) if a.get(name) != b.get(name)]
 
 
 def _system_parts(system: System) -> object:

@@ -32,12 +32,8 @@ class Samples:
     def __len__(self) -> int:
         return len(self.values)
 
-    def of(self, k: int) -> dict[Key, float]:
-        """The parameters of the k-th sample."""
-        return dict(zip(self.keys, self.values[k].tolist(), strict=True))
-
     def named(self, k: int) -> dict[str, float]:
-        """The same by labels."""
+        """The parameters of the k-th sample by label."""
         return dict(zip(self.names, self.values[k].tolist(), strict=True))
 
 
