@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from phloat.algebra.metadata import describe
-from phloat.errors import InputError, positive
+from phloat.errors import InputError
 from phloat.format.derive import record, variant, wrapper
 from phloat.format.kinds import ANY_NUMBER, TIME, Converted, ListOf, Recursive, vector
 from phloat.format.records import Key, MapOf, OneOf, Record, Variant, Variants
@@ -94,9 +94,6 @@ class SpinUp:
     rate: float = field(metadata=describe("at its end", "angular rate"))
     over: float = field(metadata=describe("duration", "time", above=0.0))
 
-    def __post_init__(self) -> None:
-        positive("over", self.over)
-
     def __call__(self, t: float) -> float:
         rate, ramp = self.rate, self.over
         if t > ramp:
@@ -112,9 +109,6 @@ class Move:
     over: float = field(metadata=describe("duration", "time", above=0.0))
     origin: float = field(default=0.0, metadata=describe("initial value", key="from"))
     start: float = field(default=0.0, metadata=describe("when it begins", "time"))
-
-    def __post_init__(self) -> None:
-        positive("over", self.over)
 
     def __call__(self, t: float) -> float:
         x = min(max((t - self.start) / self.over, 0.0), 1.0)

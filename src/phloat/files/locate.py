@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import is_dataclass, replace
@@ -129,13 +130,8 @@ def _joint_at_fault(parts: Parts, bodies: dict[str, Any], root: Node | None) -> 
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        good, bad = 0, len(order)
-        if wrong(good) or not wrong(bad):
-            return None
-        while bad - good > 1:  # halved: a file may have thousands of them
-            middle = (good + bad) // 2
-            good, bad = (good, middle) if wrong(middle) else (middle, bad)
-        return _mentioned_node([nodes[order[bad - 1]]], wrong(bad))
+        count = bisect_left(range(len(order) + 1), 1, key=lambda count: bool(wrong(count)))  # there may be thousands
+        return _mentioned_node([nodes[order[count - 1]]], wrong(count)) if 0 < count <= len(order) else None
 
 
 # --- units that are known only when the system is connected -----------------------------------------------------------

@@ -180,8 +180,10 @@ def check_sizes(parts: Parts, root: Node) -> int:
     total = 0
     for name, part in parts.bodies.items():
         node = child(root.child("bodies"), name) or root
-        inside = isinstance(part, Parts)
-        total += check_sizes(part, node.child("system") or node) if inside else _body_size(part, node)
+        if isinstance(part, Parts):
+            total += check_sizes(part, node.child("system") or node)
+        else:
+            total += _body_size(part, node)
         if total > MAX_CELLS:
             node.fail(f"the bodies up to here have {_number(total)} elements and cells; at most {MAX_CELLS} are read")
     return total

@@ -62,7 +62,7 @@ class _Nodes:
 
     def begin(self, line: int, path: tuple[str, ...], depth: int) -> Node:
         """A node without its value. Raises FileError if it is too deep inside others, or there are too many before it."""
-        here = Node("", line, self.file, path)
+        here = Node(line, self.file, path)
         self.count += 1
         if self.count > MAX_NODES:
             here.fail(f"more than {MAX_NODES} values, aliases counted")
@@ -139,10 +139,10 @@ class _Yaml(_Nodes):
             here.fail(f"the tag {tag} is refused: a model consists of text, numbers, lists and mappings")
         above = (*above, id(found))
         if found.id == "scalar":
-            return replace(here, value=found.value, quoted=found.style in ("'", '"', "|", ">"))
+            return replace(here, text=found.value, quoted=found.style in ("'", '"', "|", ">"))
         if found.id == "sequence":
             items = (self.node(item, _item_path(path, k), above) for k, item in enumerate(found.value))
-            return replace(here, value=tuple(items))
+            return replace(here, items=tuple(items))
         return self._mapping(found, here, above)
 
     def _mapping(self, found: Any, here: Node, above: tuple[int, ...]) -> Node:
@@ -163,7 +163,7 @@ class _Yaml(_Nodes):
             entries[key.value] = replace(self.node(value, (*here.path, key.value), above), line=at.line)
         merged = {name: inner for name, inner in merged.items() if name not in entries}
         merged_lines = {name: inner.line for name, inner in merged.items()}
-        return replace(here, value=merged | entries, key_lines=merged_lines | lines)
+        return replace(here, entries=merged | entries, key_lines=merged_lines | lines)
 
     def _merged(self, value: Any, at: Node, above: tuple[int, ...]) -> Iterator[Node]:
         for one in value.value if value.id == "sequence" else [value]:
@@ -204,7 +204,7 @@ class _Json(_Nodes):
             items: list[Node] = []
             while (inner := next(self.tokens))[0] != "]":
                 items.append(self.node(inner, _item_path(path, len(items)), depth + 1))
-            return replace(here, value=tuple(items))
+            return replace(here, items=tuple(items))
         if first == "{":
             entries: dict[str, Node] = {}
             lines: dict[str, int] = {}
@@ -213,8 +213,9 @@ class _Json(_Nodes):
                 _require_new(here, key, self.line(inner), lines)
                 lines[key] = self.line(inner)
                 entries[key] = self.node(next(self.tokens), (*path, key), depth + 1)
-            return replace(here, value=entries, key_lines=lines)
-        return Node(json.loads(token[0]) if first == '"' else token[0], line, self.file, path, quoted=first == '"')
+            return replace(here, entries=entries, key_lines=lines)
+        quoted = first == '"'
+        return replace(here, text=json.loads(token[0]) if quoted else token[0], quoted=quoted)
 
     def line(self, token: re.Match[str]) -> int:
         return bisect(self.ends, token.start()) + 1
@@ -235,7 +236,7 @@ def to_yaml(data: dict[str, Any]) -> str:
     """Plain data as YAML in blocks, with short values on one line; the same text for the same data."""
     yaml = _package("")
 
-    class Dumper(yaml.SafeDumper):  # type: ignore[misc, name-defined]
+    class Dumper(yaml.SafeDumper):  # type: ignore[name-defined]
         def ignore_aliases(self, value: object) -> bool:
             return True
 

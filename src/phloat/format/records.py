@@ -40,7 +40,7 @@ class MapOf:
         for text, inner in node.entries.items():
             key: Any = text
             if self.keys is not None:
-                key = self.keys.read(Node(text, node.key_lines[text], node.file, inner.path), context)
+                key = self.keys.read(Node(node.key_lines[text], node.file, inner.path, text), context)
                 if key in out:
                     node.fail_key(text, f"{text!r} is {key:g}, which is there already; write each once")
             out[key] = self.of.read(inner, context)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from phloat.errors import InputError
+from phloat.errors import InputError, whole_number
 from phloat.many.parametric_run import Outcome, Parametric, ParametricRun, Start
 from phloat.many.pickling import global_names, installed
 from phloat.many.results import Ensemble
@@ -106,9 +106,7 @@ def ensemble(
     """
     if output is not None and not callable(output):
         raise InputError(f"output is {output!r}; it must be a function: output=lambda r: r['rod.theta'].max()")
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise InputError(f"workers is {workers!r}; it must be a whole number, 1 or more, or None for all cores")
-    if workers is not None and scheduler is not None:
+    if workers is not None and whole_number("workers", workers, 1) and scheduler is not None:
         raise InputError("workers= is for this machine, scheduler= for a cluster; give one of them")
     if isinstance(u, Inputs):
         u = u.u
@@ -194,9 +192,8 @@ def _outcomes(
             if sum(taken) > TRIAL:
                 break
         numbers = numbers[len(taken) :]
-        count = (
-            1 if min(taken) * len(numbers) < WORTH else count
-        )  # the first one includes compiling or loading the step
+        if min(taken) * len(numbers) < WORTH:  # not their mean: the first one includes compiling or loading the step
+            count = 1
     if count == 1 or not len(numbers):
         yield from run_here(run, table, numbers)
         return

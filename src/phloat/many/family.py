@@ -213,9 +213,6 @@ class SystemFamily:
             known[key] = body
         return remade_body(old, recipe, known)
 
-    def __repr__(self) -> str:
-        return f"Family({', '.join(map(str, self.names))} of {self.base!r})"
-
 
 def system_family(system: System, names: Sequence[Names]) -> SystemFamily:
     """The family of a system in some of its parameters; names are as `with_parameters` takes them."""

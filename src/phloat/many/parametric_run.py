@@ -67,9 +67,8 @@ def numbers_of(argument: object) -> dict[str, float]:
         own = numbers({"every": argument.every, "delay": argument.delay, "saturation": argument.saturation}).values
         return own | numbers_of(argument.controller)
     found = numbers(argument).values
-    ours = type(argument).__module__.startswith(
-        "phloat.control"
-    )  # controllers contain models, whose numbers are not listed
+    # controllers contain models, whose numbers are not listed
+    ours = type(argument).__module__.startswith("phloat.control")
     return {name: value for name, value in found.items() if "." not in name and "[" not in name} if ours else found
 
 

@@ -177,16 +177,19 @@ class _Process:
         environment = os.environ | dict.fromkeys(SINGLE_THREAD, "1")
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "env": environment}
         self.process = subprocess.Popen([sys.executable, "-c", WORKER_COMMAND, path], **pipes)
+        self.into: Any = self.process.stdin
+        self.out: Any = self.process.stdout
 
     def ask(self, data: bytes) -> Any:
         """The answer to a pickle."""
-        assert self.process.stdin is not None and self.process.stdout is not None
         try:
             with suppress(OSError):  # it may refuse before it has read everything
-                self.process.stdin.write(data)
-                self.process.stdin.flush()
-            return pickle.load(self.process.stdout)
+                self.into.write(data)
+                self.into.flush()
+            return pickle.load(self.out)
         except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=1.0)
             self.end()
             code = self.process.returncode
             raise GoneError(f"ended by signal {-code}" if code < 0 else f"ended with status {code}") from None
@@ -194,10 +197,9 @@ class _Process:
     def end(self) -> None:
         self.process.kill()
         self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            with suppress(OSError):  # what was not written yet
-                if pipe is not None:
-                    pipe.close()
+        with suppress(OSError):  # something may not be written yet
+            self.into.close()
+        self.out.close()
 
 
 def run_worker() -> None:
