@@ -24,7 +24,7 @@ from phloat.files.locate import check_parameters
 from phloat.files.model import Model
 from phloat.files.requests import MODES, OUTPUT, RESPONSE, SIMULATE, SWEEP
 from phloat.files.start import START, Start
-from phloat.files.text import parse, read_model_text, to_json, to_yaml
+from phloat.files.text import parse, read_text, to_json, to_yaml
 from phloat.format.joints import JOINT
 from phloat.format.kinds import NAME, WITH_UNIT, Context, Count, Kind, Text, Writer
 from phloat.format.materials import BEAM_MATERIAL, BEAM_SECTION, DAMPING, ELASTIC
@@ -56,6 +56,7 @@ USE = Record(
     ),
     Model,
 )
+SUFFIXES = (".yaml", ".yml", ".json")
 FORMAT = Key("phloat", Count(1), f"the version of the format: {VERSION}")
 SCHEMA = Key("$schema", NAME, "for editors", "")
 MODEL = Record("a model", (FORMAT, *TITLE.keys, *HEAD, *SYSTEM.keys, *USE.keys, SCHEMA), Model)
@@ -92,7 +93,7 @@ def load_model(path: str | Path) -> Model:
     (0.0334, 0.05)
     """
     path = Path(path)
-    return replace(parse_model(read_model_text(path), path.name, folder=path.parent), path=path)
+    return replace(parse_model(read_text(path, *SUFFIXES), path.name, folder=path.parent), path=path)
 
 
 def parse_model(text: str, file: str = "model.yaml", *, folder: Path | None = None) -> Model:
@@ -132,7 +133,7 @@ def save_model(model: Model | System, path: str | Path) -> None:
     Numbers are written in SI units with all their digits. Meshes and matrices are written to .npz files beside it.
     """
     path = Path(path)
-    if path.suffix.lower() not in (".yaml", ".yml", ".json"):
+    if path.suffix.lower() not in SUFFIXES:
         raise InputError(f"{path.name!r} ends in {path.suffix!r}; a model is written to .yaml or .json")
     data = plain_model(model, path)
     text = to_json(data) if path.suffix.lower() == ".json" else to_yaml(data)

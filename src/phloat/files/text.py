@@ -26,15 +26,13 @@ PLAIN_TAGS = ("str", "int", "float", "bool", "null", "map", "seq", "merge", "tim
 STANDARD = "tag:yaml.org,2002:"
 
 
-def read_model_text(path: str | Path) -> str:
-    """The text of a file. Raises InputError if it is missing, too large or not UTF-8."""
-    path = Path(path)
+def read_text(path: Path, *suffixes: str) -> str:
+    """The text of a file. Raises InputError if it is missing, too large or not UTF-8; `suffixes` are those of files like it."""
     if not path.is_file():
-        suffixes = (".yaml", ".yml", ".json")
         near = sorted(p.name for p in path.parent.glob("*") if p.suffix in suffixes) if path.parent.is_dir() else []
-        raise InputError(f"no file {str(path)!r}; models in that folder: {', '.join(near[:12]) or 'none'}")
+        raise InputError(f"no file {str(path)!r}; there are: {', '.join(near[:12]) or 'none'}")
     if path.stat().st_size > MAX_SIZE:
-        raise FileError(f"the file has {path.stat().st_size} bytes; a model has at most {MAX_SIZE}", path.name)
+        raise FileError(f"the file has {path.stat().st_size} bytes; at most {MAX_SIZE} are read", path.name)
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations_with_replacement
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+from xml.parsers import expat
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -18,14 +20,15 @@ from scipy.spatial.transform import Rotation
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.bodies.rigid import RigidBody
-from phloat.errors import IgnoredWarning, InputError, mapping, positive, unknown
-from phloat.files.tags import Tag, read_tags
+from phloat.errors import FileError, IgnoredWarning, InputError, finite_row, mapping, positive, unknown
+from phloat.files.text import read_text
 from phloat.joints.elements import JointDamper
 from phloat.joints.pairs import Joint, Planar, Prismatic, Revolute, Weld
 from phloat.system.system import System, connect
 
 LINE = 1e-6  # of the length of a beam: how far a joint may lie beside it
 ELEMENTS = 4
+MAX_DEPTH = 100  # of tags
 
 
 def load_urdf(
@@ -90,8 +93,7 @@ class _System:
     def body(self, link: Link) -> tuple[LinkFrame, Mapping[str, str]]:
         """Adds the link as a body; returns the link's frame in the body's axes, and the ports of the joints it carries."""
         if link.name in self.beams:
-            self.bodies[link.name], own, ends = self.beam(link)
-            return own, ends
+            return self.beam(link)
         self.bodies[link.name] = self.rigid(link)
         return LinkFrame(), {}
 
@@ -100,10 +102,8 @@ class _System:
         kind = TYPES[joint.kind]
         if kind is None:
             return
-        options: dict[str, Any] = {
-            "name": joint.name,
-            "turned": tuple(Rotation.from_matrix(frame.A @ own.A.T).as_rotvec()),
-        }
+        turned = tuple(Rotation.from_matrix(frame.A @ own.A.T).as_rotvec())
+        options: dict[str, Any] = {"name": joint.name, "turned": turned}
         if kind is not Weld:
             options["axis"] = tuple(frame.A @ joint.axis)
         if port == "ground":
@@ -121,14 +121,13 @@ class _System:
         except InputError as error:
             link.tag.fail(f"link {link.name!r}: {error}")
 
-    def beam(self, link: Link) -> tuple[Body, LinkFrame, dict[str, str]]:
-        """A link as a beam, the link's frame in its axes, and the ports of the joints that it carries."""
+    def beam(self, link: Link) -> tuple[LinkFrame, dict[str, str]]:
+        """The same for a link that is a beam."""
         carried = {joint.name: frame.x for joint, frame in self.carried(link.name)}
-        given = self.beams[link.name]
-        options = dict(
-            vars(given) if isinstance(given, Beam) else mapping(f"beams: {link.name!r}", given, "{section: …}")
-        )
-        elements, reduced, y = options.pop("elements", ELEMENTS), options.pop("reduced", None), options.pop("y", None)
+        given: Any = self.beams[link.name]
+        given = vars(given) if isinstance(given, Beam) else mapping(f"beams: {link.name!r}", given, "{section: …}")
+        options: dict[str, Any] = {"elements": ELEMENTS, "reduced": None, "y": None} | dict(given)
+        elements, reduced, y = (options.pop(name) for name in ("elements", "reduced", "y"))
         far = max(carried.values(), key=lambda x: float(np.linalg.norm(x)), default=link.center)
         if not far.any():
             raise InputError(f"beams: {link.name!r} has no length: its joints and its mass centre are all at one point")
@@ -138,30 +137,21 @@ class _System:
         length = float(np.linalg.norm(far)) if carried else positive("length", options["length"])
         if abs(float(options.get("length") or length) - length) > LINE * length:
             raise InputError(f"beams: the joints of {link.name!r} are {length:g} m apart; leave out its length")
-        ends = self.on_beam(link, carried, along, length)
-        try:
-            beam = Beam(**(options | {"length": length}))
-        except TypeError as error:
-            raise InputError(f"beams: {link.name!r}: {error}") from None
-        beam = replace(beam, ports={**beam.ports, **{port: s for port, s in ends.values() if port not in ("P", "C")}})
-        body = beam.discretise(elements)
-        if reduced is not None:
-            body = body.reduced(**({"modes": reduced} if isinstance(reduced, int) else reduced))
-        A = _axes(along, y)
-        return body, LinkFrame(A=A.T), {name: port for name, (port, _) in ends.items()}
-
-    @staticmethod
-    def on_beam(
-        link: Link, carried: Mapping[str, np.ndarray], along: np.ndarray, length: float
-    ) -> dict[str, tuple[str, float]]:
-        """The port and the fraction of the length of every joint that a beam carries."""
-        out = {}
+        ends = {}  # port and fraction of the length by joint
         for name, x in carried.items():
             s = float(x @ along) / length
             if np.linalg.norm(x - s * length * along) > LINE * length or not -LINE <= s <= 1.0 + LINE:
                 raise InputError(f"beams: joint {name!r} is not on the beam {link.name!r}; make that link rigid")
-            out[name] = ("C", 1.0) if s > 1.0 - LINE else ("P", 0.0) if s < LINE else (name, s)
-        return out
+            ends[name] = ("C", 1.0) if s > 1.0 - LINE else ("P", 0.0) if s < LINE else (name, s)
+        try:
+            beam = Beam(**(options | {"length": length}))
+        except TypeError as error:
+            raise InputError(f"beams: {link.name!r}: {error}") from None
+        inner = {port: s for port, s in ends.values() if port not in ("P", "C")}
+        body = replace(beam, ports={**beam.ports, **inner}).discretise(elements)
+        given = {"modes": reduced} if isinstance(reduced, int) else reduced
+        self.bodies[link.name] = body if given is None else body.reduced(**given)
+        return LinkFrame(A=_axes(along, y).T), {name: port for name, (port, _) in ends.items()}
 
 
 def _axes(along: np.ndarray, y: Any) -> np.ndarray:
@@ -173,14 +163,12 @@ def _axes(along: np.ndarray, y: Any) -> np.ndarray:
         S = np.array([[0, -turn[2], turn[1]], [turn[2], 0, -turn[0]], [-turn[1], turn[0], 0]])
         return np.eye(3) + S + S @ S / (1.0 + along[0])
     z = np.cross(along, np.asarray(y, dtype=float))
-    if np.linalg.norm(z) < 1e-9:
+    if (size := np.linalg.norm(z)) < 1e-9:
         raise InputError(f"y is {y!r}, which points along the beam; it must point across")
-    z = z / np.linalg.norm(z)
-    return np.column_stack([along, np.cross(z, along), z])
+    return np.column_stack([along, np.cross(z / size, along), z / size])
 
 
 # --- links and joints of the file --------------------------------------------------------------------------------------
-
 
 TYPES: dict[str, type[Joint] | None] = {
     "revolute": Revolute,
@@ -233,24 +221,21 @@ def _frame(tag: Tag | None) -> LinkFrame:
     """An <origin>: xyz, and rpy about the fixed axes x, y, z in turn."""
     if tag is None:
         return LinkFrame()
-    roll, pitch, yaw = tag.numbers("rpy", (0.0, 0.0, 0.0))
-    return LinkFrame(tag.numbers("xyz", (0.0, 0.0, 0.0)), Rotation.from_euler("xyz", [roll, pitch, yaw]).as_matrix())
+    x, angles = (tag.numbers(key, (0.0, 0.0, 0.0)) for key in ("xyz", "rpy"))
+    return LinkFrame(x, Rotation.from_euler("xyz", angles).as_matrix())
 
 
 def _link(tag: Tag) -> Link:
     name, inertial = tag.text("name"), tag.first("inertial")
     if inertial is None:
         return Link(name, tag, 0.0, np.zeros(3), np.zeros((3, 3)))
-    origin, mass, moments = _frame(inertial.first("origin")), inertial.first("mass"), inertial.first("inertia")
-    if mass is None:
-        inertial.fail(f"link {name!r} has no <mass value=…/>")
+    origin, mass, moments = _frame(inertial.first("origin")), inertial.require("mass"), inertial.first("inertia")
     if mass.number("value") < 0.0:
         mass.fail(f"the mass of link {name!r} is {mass.number('value'):g}; it must not be negative")
     J = np.zeros((3, 3))
-    for a, one in enumerate("xyz"):
-        for b, two in enumerate("xyz"):
-            if moments is not None and a <= b:
-                J[a, b] = J[b, a] = moments.number(f"i{one}{two}", 0.0 if a < b else None)
+    for a, b in combinations_with_replacement(range(3), 2):
+        if moments is not None:
+            J[a, b] = J[b, a] = moments.number(f"i{'xyz'[a]}{'xyz'[b]}", 0.0 if a < b else None)
     return Link(name, tag, mass.number("value"), origin.x, origin.A @ J @ origin.A.T)
 
 
@@ -258,11 +243,7 @@ def _joint(tag: Tag) -> UrdfJoint:
     name, kind = tag.text("name"), tag.text("type")
     if kind not in TYPES:
         tag.fail(unknown("type of joint", kind, TYPES))
-    ends = []
-    for end in ("parent", "child"):
-        if (there := tag.first(end)) is None:
-            tag.fail(f"joint {name!r} has no <{end} link=…/>")
-        ends.append(there.text("link"))
+    parent, child = (tag.require(end).text("link") for end in ("parent", "child"))
     axis, dynamics = tag.first("axis"), tag.first("dynamics")
     direction = np.array([1.0, 0.0, 0.0]) if axis is None else axis.numbers("xyz", (1.0, 0.0, 0.0))
     if axis is not None and not direction.any():
@@ -270,7 +251,7 @@ def _joint(tag: Tag) -> UrdfJoint:
     damping = 0.0 if dynamics is None else dynamics.number("damping", 0.0)
     if damping < 0.0:
         tag.fail(f"the damping of joint {name!r} is {damping:g}; it must not be negative")
-    return UrdfJoint(name, kind, tag, ends[0], ends[1], _frame(tag.first("origin")), direction, damping)
+    return UrdfJoint(name, kind, tag, parent, child, _frame(tag.first("origin")), direction, damping)
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,8 +276,7 @@ class Robot:
         roots = [name for name in links if name not in moved]
         if len(roots) != 1:
             tag.fail(f"links that no joint moves: {', '.join(roots) or 'none'}; a robot has one, its root")
-        robot = cls(links, joints, roots[0])
-        reached = [roots[0]]
+        robot, reached = cls(links, joints, roots[0]), [roots[0]]
         for name in reached:
             reached += [joint.child for joint in robot.below(name)]
         if ring := [name for name in links if name not in reached]:
@@ -318,16 +298,10 @@ class Robot:
                 other.append(f"mimic joint {joint.name!r} is free")
             if dynamics is not None and dynamics.number("friction", 0.0):
                 other.append(f"the friction of joint {joint.name!r} is ignored")
-        meshes = [link.name for link in self.links.values() if any(tag.name == "mesh" for tag in _all(link.tag))]
+        meshes = [link.name for link in self.links.values() if any(tag.name == "mesh" for tag in link.tag.walk())]
         if limits:
             other.insert(0, f"limits are not enforced: {', '.join(limits)}")
         return other + ([f"meshes are not read, of {', '.join(meshes)}"] if meshes else [])
-
-
-def _all(tag: Tag) -> Iterator[Tag]:
-    yield tag
-    for inner in tag.inside:
-        yield from _all(inner)
 
 
 def _by_name(word: str, tag: Tag, make: Any) -> dict[str, Any]:
@@ -340,3 +314,87 @@ def _by_name(word: str, tag: Tag, make: Any) -> dict[str, Any]:
             inner.fail(f"{one.name!r} is no name of a {word}: names have no dot, and are not ground, P or C")
         out[one.name] = one
     return out
+
+
+# --- XML --------------------------------------------------------------------------------------------------------------
+#
+# A tree of tags with their lines. Document types and entities are refused: they can expand without limit, or read files.
+
+
+@dataclass
+class Tag:
+    """A tag: its name, attributes, the tags inside it, and its place in the file."""
+
+    name: str
+    attributes: Mapping[str, str]
+    file: str
+    line: int
+    inside: list[Tag] = field(default_factory=list)
+
+    def all(self, name: str) -> Iterator[Tag]:
+        return (tag for tag in self.inside if tag.name == name)
+
+    def first(self, name: str) -> Tag | None:
+        return next(self.all(name), None)
+
+    def require(self, name: str) -> Tag:
+        return self.first(name) or self.fail(f"there is no <{name} …/> in it")
+
+    def fail(self, message: str) -> NoReturn:
+        raise FileError(message, self.file, self.line, f"<{self.name}>")
+
+    def text(self, key: str) -> str:
+        """An attribute. Raises FileError if it is missing."""
+        if not self.attributes.get(key, "").strip():
+            self.fail(f"{key!r} is missing; it has {', '.join(self.attributes) or 'nothing'}")
+        return self.attributes[key].strip()
+
+    def numbers(self, key: str, default: tuple[float, ...]) -> np.ndarray:
+        """An attribute of several numbers, as many as the default has."""
+        if key not in self.attributes:
+            return np.array(default)
+        try:
+            row = finite_row(key, [float(x) for x in self.attributes[key].split()])
+        except (ValueError, InputError):
+            row = np.zeros(0)
+        if len(row) != len(default):
+            self.fail(f"{key} is {self.attributes[key]!r}; expected {len(default)} number(s)")
+        return row
+
+    def walk(self) -> Iterator[Tag]:
+        """This tag and all inside it."""
+        yield self
+        for tag in self.inside:
+            yield from tag.walk()
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """An attribute of one number."""
+        if default is None:
+            self.text(key)
+        return float(self.numbers(key, (0.0 if default is None else default,))[0])
+
+
+def read_tags(path: Path, root: str) -> Tag:
+    """The tree in a file. Raises FileError if its outermost tag is not `root`."""
+    parser, open_tags = expat.ParserCreate("utf-8"), [Tag("", {}, path.name, 0)]
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        tag = Tag(name, attributes, path.name, parser.CurrentLineNumber)
+        if len(open_tags) > MAX_DEPTH:
+            tag.fail(f"nested more than {MAX_DEPTH} deep")
+        open_tags[-1].inside.append(tag)
+        open_tags.append(tag)
+
+    def refuse(*given: Any) -> None:
+        raise FileError("document types and entities are refused", path.name, parser.CurrentLineNumber)
+
+    parser.StartElementHandler, parser.EndElementHandler = start, lambda name: open_tags.pop()
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(read_text(path, path.suffix).encode(), True)
+    except expat.ExpatError as error:
+        raise FileError(f"not XML: {expat.errors.messages[error.code]}", path.name, error.lineno) from None
+    found = open_tags[0].inside[0]
+    if found.name != root:
+        found.fail(f"this is not a {root}; expected <{root}> as the outermost tag")
+    return found
