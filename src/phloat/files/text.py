@@ -98,9 +98,9 @@ def _yaml_root(text: str, file: str) -> Node:
         _check_size(yaml, text, loader, file)
         found = list(yaml.compose_all(text, Loader=loader))
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        said = " ".join(str(x) for x in (getattr(error, "context", ""), getattr(error, "problem", "") or error) if x)
-        raise FileError(f"no YAML: {said}", file, mark.line + 1 if mark else 0) from None
+        mark, context = getattr(error, "problem_mark", None), getattr(error, "context", None) or ""
+        why = f"{context} {getattr(error, 'problem', None) or error}".strip()
+        raise FileError(f"no YAML: {why}", file, mark.line + 1 if mark else 0) from None
     except FileError:
         raise
     except (RecursionError, ValueError) as error:

@@ -156,13 +156,11 @@ class Number:
                 context.units.append((node, found.dimension))
             elif not any(found.dimension.fits(QUANTITIES[name][0]) for name in self.of):
                 node.fail(f"found {node.text.strip()!r}, {dimension_name(found.dimension)}; expected {self.expected}")
-        if not self._allows(found.value):
+        value, above = found.value, self.above is None or found.value > self.above
+        low, high = -math.inf if self.least is None else self.least, math.inf if self.most is None else self.most
+        if not (math.isfinite(value) and above and low <= value <= high):
             node.fail_expected(self.expected)
-        return found.value
-
-    def _allows(self, value: float) -> bool:
-        low = (self.least is None or value >= self.least) and (self.above is None or value > self.above)
-        return math.isfinite(value) and low and (self.most is None or value <= self.most)
+        return value
 
     def write(self, value: Any, writer: Writer) -> Plain:
         return float(value)

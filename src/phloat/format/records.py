@@ -234,10 +234,7 @@ class Variant:
         return self.record.build(node, self.record.arguments(node, context, [self.word]), value)
 
     def schema(self) -> Schema:
-        keys = {self.word: {**self.kind.schema(), **({"description": self.doc} if self.doc else {})}}
-        keys |= {k.key: k.schema() for k in self.keys}
-        needed = [self.word, *(k.key for k in self.keys if k.default is REQUIRED)]
-        return {"type": "object", "properties": keys, "required": needed, "additionalProperties": False}
+        return Record(self.word, (Key(self.word, self.kind, self.doc), *self.keys), self.make).schema()
 
 
 @dataclass(frozen=True)
