@@ -1,4 +1,4 @@
-"""Prints docstrings and messages drawn at random, for a fresh reader to judge: python tools/draw.py [SEED] [--docstrings 60] [--messages 70]"""
+"""Prints docstrings and messages drawn at random, for a fresh reader to judge: python tools/draw.py [SEED]"""
 
 import argparse
 import ast

@@ -12,9 +12,11 @@ MODULES = {"pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "sub
 ALLOWED = {
     ("pickle", "many/pickling.py"): "what goes to processes that phloat itself has started",
     ("marshal", "many/pickling.py"): "functions of the user on their way there",
-    ("pickle", "many/dask.py"): "the same, through a cluster of the user's own",
-    ("pickle", "many/processes.py"): "the same, at both ends: through pipes of its own, never through a file",
-    ("subprocess", "many/processes.py"): "Python itself, by a list of arguments, without a shell",
+    (
+        "pickle",
+        "many/workers.py",
+    ): "the same, at both ends: through pipes of its own or the user's cluster, never through a file",
+    ("subprocess", "many/workers.py"): "Python itself, by a list of arguments, without a shell",
     ("subprocess", "motion/run/compilation.py"): "the same, to compile the step",
     ("ctypes.CDLL", "algebra/threads.py"): "the libraries that NumPy and SciPy have loaded, to hold them to one thread",
     (

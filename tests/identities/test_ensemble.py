@@ -16,9 +16,9 @@ from messages import warns
 import phloat as ph
 from phloat.many.ensemble import fingerprint
 from phloat.many.pickling import dumps
-from phloat.many.processes import SHARE_SECONDS, run_samples
 from phloat.many.results import moments
 from phloat.many.samples import sampled
+from phloat.many.workers import SHARE_SECONDS, run_samples
 from phloat.random import as_distribution
 
 DISTRIBUTIONS = [
@@ -139,7 +139,7 @@ def test_what_other_processes_do_not_know_is_run_in_threads(monkeypatch):
             return self.factor * zoo.way(result)
 
     monkeypatch.setattr(
-        "phloat.many.processes.SHARE_SECONDS", 0.0
+        "phloat.many.workers.SHARE_SECONDS", 0.0
     )  # so that shares are handed in early, and given out again
     threads = zoo.asked(BOTH, 128, output=Own(2.0), workers=2)
     np.testing.assert_array_equal(threads.values, 2.0 * zoo.asked(BOTH, 128).values)
@@ -149,7 +149,7 @@ def test_a_share_of_large_outputs_is_handed_in_early(monkeypatch):
     run = zoo.asked(BOTH, 10, output=lambda r: np.ones(1000)).run
     table = np.tile([2.0, 3.0], (10, 1))
     assert len(run_samples(run, np.arange(10), table)) == 10
-    monkeypatch.setattr("phloat.many.processes.SHARE_BYTES", 20_000)
+    monkeypatch.setattr("phloat.many.workers.SHARE_BYTES", 20_000)
     found = run_samples(run, np.arange(10), table)
     assert [outcome.sample for outcome in found] == [0, 1, 2]
     assert [outcome.t is None for outcome in found] == [False, True, True]  # of equal times one is sent
@@ -289,7 +289,7 @@ def test_a_stopped_sweep_goes_on_and_runs_nothing_twice(tmp_path):
 
 
 def test_pieces_that_were_cut_short_are_run_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("phloat.many.collect.SAMPLES", 4)
+    monkeypatch.setattr("phloat.many.store.SAMPLES", 4)
     whole = zoo.asked(BOTH, 12, output=Counting(), save=tmp_path / "runs").values
     pieces = sorted((tmp_path / "runs").glob("piece.*.npz"))
     assert len(pieces) == 3
@@ -330,20 +330,20 @@ sys.path.insert(0, {zoo!r})
 import ensemble_zoo as zoo
 import numpy as np
 import phloat as ph
-import phloat.many.collect as collect
+import phloat.many.store as store
 import time
 
 def way(result):
     time.sleep(0.01)
     return zoo.way(result)
 
-collect.SECONDS, took, take = 0.2, [0], collect.Collector.take
+store.SECONDS, took, take = 0.2, [0], store.Collector.take
 
 def counting(self, outcomes):
     took[0] += len(outcomes)
     take(self, outcomes)
 
-collect.Collector.take = counting
+store.Collector.take = counting
 zoo.asked({{"ball.mass": np.linspace(1.0, 5.0, 400)}}, output=way, workers=2, save={folder!r})
 print(took[0])
 """

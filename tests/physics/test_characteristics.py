@@ -4,13 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from files_zoo import from_plain
 from messages import raises, warns
 from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline, PPoly
 from scipy.spatial.transform import Rotation
 
 import phloat as ph
-from phloat.files.model_files import from_plain
 from phloat.format.system import plain
 from phloat.joints.curves import curve, resistance
 

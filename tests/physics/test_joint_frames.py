@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from files_zoo import from_plain
 from messages import raises
 from scipy.spatial.transform import Rotation
 
 import phloat as ph
-from phloat.files.model_files import from_plain
 from phloat.format.system import plain
 
 BLOCK = ph.RigidBody(2.0, np.diag([0.5, 0.8, 1.0]), ports={"tip": (0.3, 0.1, -0.2)}).discretise()

@@ -196,7 +196,7 @@ def examples_command(args: argparse.Namespace, console: Console) -> dict[str, An
 
 def schema_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Prints the JSON Schema of model files."""
-    from phloat.files.schema import schema_text
+    from phloat.files.model_files import schema_text
 
     text = schema_text()
     console.say(text.rstrip())
@@ -235,7 +235,7 @@ def _find(name: str, there: dict[str, Path]) -> str:
 
 def copy_examples(sources: list[Path], target: Path, console: Console, *, overwrite: bool) -> list[str]:
     """Copies examples and the files they need; returns the paths."""
-    from phloat.files.schema import schema_text
+    from phloat.files.model_files import schema_text
 
     if target.exists() and not target.is_dir():
         raise InputError(f"{str(target)!r} is a file; give a folder to copy to")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from phloat.algebra.metadata import describe
-from phloat.errors import InputError, positive
+from phloat.errors import InputError
 from phloat.format.derive import record, variant, wrapper
-from phloat.format.kinds import ANY_NUMBER, TIME, Converted, Plain, Recursive, Vector, Writer
-from phloat.format.records import Key, ListOf, MapOf, OneOf, Record, Variant, Variants
+from phloat.format.kinds import ANY_NUMBER, TIME, Converted, ListOf, Recursive, vector
+from phloat.format.records import Key, MapOf, OneOf, Record, Variant, Variants
 from phloat.motion.inputs.drives import Position
 from phloat.motion.inputs.signals import Piecewise, piecewise
 
@@ -94,9 +94,6 @@ class SpinUp:
     rate: float = field(metadata=describe("at its end", "angular rate"))
     over: float = field(metadata=describe("duration", "time", above=0.0))
 
-    def __post_init__(self) -> None:
-        positive("over", self.over)
-
     def __call__(self, t: float) -> float:
         rate, ramp = self.rate, self.over
         if t > ramp:
@@ -112,9 +109,6 @@ class Move:
     over: float = field(metadata=describe("duration", "time", above=0.0))
     origin: float = field(default=0.0, metadata=describe("initial value", key="from"))
     start: float = field(default=0.0, metadata=describe("when it begins", "time"))
-
-    def __post_init__(self) -> None:
-        positive("over", self.over)
 
     def __call__(self, t: float) -> float:
         x = min(max((t - self.start) / self.over, 0.0), 1.0)
@@ -133,32 +127,20 @@ class Sum:
 
 # --- in files ---------------------------------------------------------------------------------------------------------
 
-VALUE = OneOf((ANY_NUMBER, Vector((), ())), lambda value: int(np.ndim(value) > 0))
-
-
-def corners(found: Mapping[float, Any]) -> Piecewise:
-    """Straight lines between the corners {t: value}."""
-    if len({np.shape(value) for value in found.values()}) > 1:
-        raise InputError("its values have different numbers of components")
-    return piecewise(found)
+VALUE = OneOf((ANY_NUMBER, vector((), 0)), lambda value: int(np.ndim(value) > 0))
 
 
 PIECEWISE = Converted(
-    MapOf(VALUE, keys=TIME, least=1), corners, lambda p: dict(zip(p.times.tolist(), p.values.tolist(), strict=True))
+    MapOf(VALUE, keys=TIME, least=1), piecewise, lambda p: dict(zip(p.times.tolist(), p.values.tolist(), strict=True))
 )
 
 
 def time_table(times: tuple[float, ...], values: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
     """The arrays of a table."""
-    if len(times) < 2 or len(times) != len(values):
-        raise InputError(
-            f"{len(times)} times and {len(values)} values; there must be a value for each of two times or more"
-        )
-    if np.diff(times).min() <= 0.0:
-        raise InputError(f"times must ascend; {times[int(np.argmin(np.diff(times))) + 1]:g} does not")
-    if len({np.shape(value) for value in values}) > 1:
-        raise InputError("values have different numbers of components")
-    return np.array(times), np.array(values)
+    if len(times) != len(values) or np.diff(times).min() <= 0.0:
+        raise InputError("times must ascend, with a value at each; give at least two")
+    lines = piecewise(dict(zip(times, values, strict=True)))
+    return lines.times, lines.values
 
 
 def is_table(value: Any) -> bool:
@@ -232,16 +214,3 @@ def in_space(value: Any, space: bool) -> Any:
     if isinstance(value, Position):
         return replace(value, function=in_space(value.function, space))
     return value
-
-
-def write_inputs(inputs: Mapping[str, Any]) -> Plain:
-    """Inputs as plain data. Raises InputError if one is a Python function."""
-    out = {}
-    for name, value in inputs.items():
-        try:
-            out[name] = INPUT.write(value, Writer())
-        except InputError:
-            raise InputError(
-                f"input {name!r} is a Python function, which a file cannot hold; use one of {', '.join(INPUT.words)}"
-            ) from None
-    return out

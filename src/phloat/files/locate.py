@@ -1,24 +1,31 @@
-"""Finds the place in a file that causes an error when bodies are made and connected."""
+"""What is found when bodies are made and connected: the place in a file that causes an error, and units that do not fit."""
 
 from __future__ import annotations
 
 import json
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
+from functools import cache
 from typing import Any
 
 from phloat.bodies.construction import Construction
 from phloat.errors import AccuracyError, FileError, InputError, computable
-from phloat.format.kinds import Writer
+from phloat.format.joints import JOINT
+from phloat.format.kinds import Matrix3, Number, Writer
+from phloat.format.materials import ANY_MATERIAL, BEAM_SECTION
 from phloat.format.node import Node, child
+from phloat.format.records import Key, MapOf
 from phloat.format.system import BODY
+from phloat.format.units import QUANTITIES, Dimension, dimension_name
 from phloat.joints.pairs import Joint
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.parts import Part, Parts
 from phloat.system.system import System
+from phloat.system.units import units
 
 
 @contextmanager
@@ -123,10 +130,60 @@ def _joint_at_fault(parts: Parts, bodies: dict[str, Any], root: Node | None) -> 
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        good, bad = 0, len(order)
-        if wrong(good) or not wrong(bad):
-            return None
-        while bad - good > 1:  # halved: a file may have thousands of them
-            middle = (good + bad) // 2
-            good, bad = (good, middle) if wrong(middle) else (middle, bad)
-        return _mentioned_node([nodes[order[bad - 1]]], wrong(bad))
+        count = bisect_left(range(len(order) + 1), 1, key=lambda count: bool(wrong(count)))  # there may be thousands
+        return _mentioned_node([nodes[order[count - 1]]], wrong(count)) if 0 < count <= len(order) else None
+
+
+# --- units that are known only when the system is connected -----------------------------------------------------------
+
+UnitAt = tuple[Node, Dimension]
+TAKEN = {"N": "force", "N m": "torque", "m/s": "velocity", "rad/s": "angular rate", "1": "number"}
+POSITIONS = {"N": "length", "m/s": "length", "N m": "angle", "rad/s": "angle"}
+
+
+def check_inputs(system: System, found: Iterable[UnitAt]) -> None:
+    """Raises FileError if an input has a unit that its port does not take."""
+    ports = units(system)["ports"]
+    for node, dimension in found:
+        port = node.path[1].partition("[")[0] if len(node.path) > 1 else ""
+        if node.path[0] == "inputs" and "polynomial" not in node.path and port in ports:
+            names = POSITIONS if "position" in node.path else TAKEN
+            _check(node, dimension, {names[unit] for unit in ports[port]["in"] if unit in names}, f"{port!r} takes")
+
+
+def check_parameters(found: Iterable[UnitAt]) -> None:
+    """Raises FileError if a parameter of a sweep has the unit of another quantity."""
+    for node, dimension in found:
+        if node.path[:2] == ("sweep", "parameters"):
+            name = node.path[2].partition("[")[0].rpartition(".")[2]
+            if quantities := parameter_quantities().get(name):
+                _check(node, dimension, quantities, f"{name!r} is")
+
+
+def _check(node: Node, dimension: Dimension, names: set[str], what: str) -> None:
+    if not any(dimension.fits(QUANTITIES[name][0]) for name in names):
+        wanted = " or ".join(dimension_name(QUANTITIES[name][0]) for name in sorted(names))
+        node.fail(f"found {(node.text or '').strip()!r}, {dimension_name(dimension)}; {what} {wanted}")
+
+
+@cache
+def parameter_quantities() -> dict[str, set[str]]:
+    """The quantities of the fields of recipes, by field name."""
+    out: dict[str, set[str]] = {"gravity": {"acceleration"}}
+    for kind in (BODY, JOINT, ANY_MATERIAL, BEAM_SECTION):
+        for name, of in _quantities(kind, ""):
+            out.setdefault(name, set()).update(of)
+    return out
+
+
+def _quantities(kind: Any, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The names of all fields inside a kind, with their quantities."""
+    if isinstance(kind, Number | Matrix3):
+        yield name, kind.of
+    elif isinstance(kind, Key):
+        yield from _quantities(kind.kind, kind.argument)
+    elif isinstance(kind, MapOf):  # its values, not its keys
+        yield from _quantities(kind.of, name)
+    elif is_dataclass(kind) or (isinstance(kind, Sequence) and not isinstance(kind, str)):
+        for inner in vars(kind).values() if is_dataclass(kind) else kind:
+            yield from _quantities(inner, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,8 @@ import numpy as np
 
 from phloat.analysis.linearise import linearise
 from phloat.errors import InputError
-from phloat.files.dimensions import UnitAt, check_inputs
-from phloat.files.locate import connect_parts, errors_at
-from phloat.files.outputs import Output
-from phloat.files.requests import ModesRequest, ResponseRequest, Simulate, SweepRequest
+from phloat.files.locate import UnitAt, check_inputs, connect_parts, errors_at
+from phloat.files.requests import ModesRequest, Output, ResponseRequest, Simulate, SweepRequest
 from phloat.files.start import Start, initial_state
 from phloat.format.node import Node
 from phloat.linear.analysis.modes import Modes, modes
@@ -97,7 +95,7 @@ class Model:
 
     def output(self, result: Result | LinearResult) -> dict[str, np.ndarray]:
         """The outputs of a run by name."""
-        return {name: output.value(result) for name, output in self.outputs.items()}
+        return output_values(self.outputs, result)
 
     def __repr__(self) -> str:
         there = [word for word in REQUESTS if getattr(self, word) is not None]
@@ -127,50 +125,20 @@ def run_model(
     `save` is a new folder for it and `threads` the number of threads that share its bodies; both are for nonlinear runs.
     """
     asked = require_request(model, "simulate")
-    options: dict[str, Any] = {
-        "dt": asked.dt,
-        "u": dict(model.inputs),
-        "output": asked.output,
-        "t_start": asked.t_start,
-    }
-    options["threads"] = threads
+    options: dict[str, Any] = {"dt": asked.dt, "u": dict(model.inputs), "output": asked.output}
+    options |= {"t_start": asked.t_start, "threads": threads}
     with errors_at(model.root, "simulate", "inputs"):
         if isinstance(model.system, LinearPHDAE):
             if save is not None:
                 raise InputError(f"{model.label} is linear, and its runs cannot be saved; keep the result")
             return simulate(model.system, None, asked.t_end, **options)
-        return simulate(
-            model.system,
-            model.state,
-            asked.t_end,
-            scheme=asked.scheme,
-            controller=model.controller,
-            save=save,
-            progress=progress,
-            **options,
-        )
+        options |= {"scheme": asked.scheme, "controller": model.controller, "save": save, "progress": progress}
+        return simulate(model.system, model.state, asked.t_end, **options)
 
 
-@dataclass(frozen=True, eq=False)
-class StartOf:
-    """The initial state of a model for a system with other parameters."""
-
-    start: Start
-    inputs: Mapping[str, Any]
-    t: float
-
-    def __call__(self, system: System) -> State:
-        return initial_state(system, self.start, self.inputs, self.t)
-
-
-@dataclass(frozen=True)
-class OutputsOf:
+def output_values(outputs: Mapping[str, Output], result: Result | LinearResult) -> dict[str, np.ndarray]:
     """Outputs of a run by name."""
-
-    outputs: tuple[tuple[str, Output], ...]
-
-    def __call__(self, result: Result) -> dict[str, np.ndarray]:
-        return {name: output.value(result) for name, output in self.outputs}
+    return {name: output.value(result) for name, output in outputs.items()}
 
 
 def run_sweep(
@@ -186,7 +154,7 @@ def run_sweep(
         for name in names:
             if name not in model.outputs:
                 raise InputError(f"sweep names the output {name!r}; outputs are {', '.join(model.outputs) or 'none'}")
-        chosen = tuple((name, model.outputs[name]) for name in names)
+        chosen = {name: model.outputs[name] for name in names}
         return ensemble(
             system,
             {name: list(v) if isinstance(v, tuple) else v for name, v in asked.parameters.items()},
@@ -194,12 +162,12 @@ def run_sweep(
             t_end=motion.t_end,
             dt=motion.dt,
             t_start=motion.t_start,
-            start=StartOf(model.start, model.inputs, motion.t_start),
+            start=partial(initial_state, start=model.start, inputs=model.inputs, t=motion.t_start),
             scheme=motion.scheme,
             keep=motion.output,
             u=dict(model.inputs),
             controller=model.controller,
-            output=OutputsOf(chosen) if chosen else None,
+            output=partial(output_values, chosen) if chosen else None,
             sampling=asked.sampling,
             seed=asked.seed,
             workers=workers,

@@ -1,10 +1,11 @@
-"""Reading and writing of model files: `load_model`, `save_model`."""
+"""Reading and writing of model files, `load_model` and `save_model`, and their schema."""
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,41 +19,47 @@ from phloat.bodies.construction import Construction
 from phloat.errors import InputError
 from phloat.fem.mesh import Mesh
 from phloat.files.control import CONTROLLER
-from phloat.files.dimensions import check_parameters
-from phloat.files.inputs import INPUTS, in_space, write_inputs
+from phloat.files.inputs import INPUTS, SIGNAL, in_space
+from phloat.files.locate import check_parameters
 from phloat.files.model import Model
-from phloat.files.outputs import OUTPUT
-from phloat.files.requests import MODES, RESPONSE, SIMULATE, SWEEP
-from phloat.files.start import START
-from phloat.files.text import parse, plain_nodes, read_model_text, to_json, to_yaml
-from phloat.format.kinds import NAME, Context, Count, Text, Writer
+from phloat.files.requests import MODES, OUTPUT, RESPONSE, SIMULATE, SWEEP
+from phloat.files.start import START, Start
+from phloat.files.text import parse, read_text, to_json, to_yaml
+from phloat.format.joints import JOINT
+from phloat.format.kinds import NAME, WITH_UNIT, Context, Count, Kind, Text, Writer
+from phloat.format.materials import BEAM_MATERIAL, BEAM_SECTION, DAMPING, ELASTIC
 from phloat.format.node import Node, child
 from phloat.format.records import Key, MapOf, Record
-from phloat.format.system import HEAD, SYSTEM, VERSION, plain_parts, read_tables
+from phloat.format.system import BODIES, HEAD, SYSTEM, VERSION, plain_parts, read_tables
 from phloat.system.parts import Parts, parts
 from phloat.system.system import System
 
-MODEL = Record(
-    "a model",
+TITLE = Record(
+    "a title",
     (
-        Key("phloat", Count(1), f"the version of the format: {VERSION}"),
         Key("name", NAME, "name of the model", ""),
         Key("about", Text(what="a text"), "what the model is for", ""),
-        *HEAD,
-        *SYSTEM.keys,
-        Key("start", START, "the initial state", None),
+    ),
+    Model,
+)
+USE = Record(
+    "the use of a model",
+    (
+        Key("start", START, "the initial state", Start()),
         Key("inputs", INPUTS, "inputs over time, by port", {}),
-        Key("controller", CONTROLLER, "the controller", None),
+        Key("controller", CONTROLLER, "the controller", None, "control"),
         Key("simulate", SIMULATE, "a run", None),
         Key("modes", MODES, "natural frequencies and shapes", None),
         Key("response", RESPONSE, "a frequency response", None),
         Key("sweep", SWEEP, "many runs with varying parameters", None),
         Key("outputs", MapOf(OUTPUT), "outputs of a run, by names of your choice", {}),
-        Key("$schema", NAME, "for editors", ""),
     ),
     Model,
 )
-REQUESTS = {"simulate": SIMULATE, "modes": MODES, "response": RESPONSE, "sweep": SWEEP}
+SUFFIXES = (".yaml", ".yml", ".json")
+FORMAT = Key("phloat", Count(1), f"the version of the format: {VERSION}")
+SCHEMA = Key("$schema", NAME, "for editors", "")
+MODEL = Record("a model", (FORMAT, *TITLE.keys, *HEAD, *SYSTEM.keys, *USE.keys, SCHEMA), Model)
 
 
 def load_model(path: str | Path) -> Model:
@@ -86,17 +93,12 @@ def load_model(path: str | Path) -> Model:
     (0.0334, 0.05)
     """
     path = Path(path)
-    return replace(parse_model(read_model_text(path), path.name, folder=path.parent), path=path)
+    return replace(parse_model(read_text(path, *SUFFIXES), path.name, folder=path.parent), path=path)
 
 
 def parse_model(text: str, file: str = "model.yaml", *, folder: Path | None = None) -> Model:
     """The model in a text; files that it names are in the folder."""
     return replace(_model(parse(text, file), folder), text=text)
-
-
-def from_plain(data: Mapping[str, Any], *, folder: Path | None = None) -> Model:
-    """The model in plain data, such as `plain(system)` returns."""
-    return replace(_model(plain_nodes(dict(data)), folder), text=to_yaml(dict(data)))
 
 
 def _model(root: Node, folder: Path | None) -> Model:
@@ -109,17 +111,9 @@ def _model(root: Node, folder: Path | None) -> Model:
     whole = replace(SYSTEM.build(root, system), gravity=given.get("gravity"), plane=plane)
     check_sizes(whole, root)
     check_parameters(context.units)
-    inputs = {name: in_space(value, plane is None) for name, value in given.get("inputs", {}).items()}
-    rest = {word: given[word] for word in ("name", "about", "start", "outputs", *REQUESTS) if word in given}
-    return Model(
-        whole,
-        inputs=inputs,
-        control=given.get("controller"),
-        names=context.tables,
-        root=root,
-        units=tuple(context.units),
-        **rest,
-    )
+    rest = {k.argument: given[k.argument] for k in (*TITLE.keys, *USE.keys) if k.argument in given}
+    rest["inputs"] = {name: in_space(value, plane is None) for name, value in rest.get("inputs", {}).items()}
+    return Model(whole, names=context.tables, root=root, units=tuple(context.units), **rest)
 
 
 def _check_version(root: Node) -> None:
@@ -127,9 +121,7 @@ def _check_version(root: Node) -> None:
     if version is None:
         root.fail(f"'phloat' is missing: a model begins with 'phloat: {VERSION}', the version of its format")
     if (found := Count(1).read(version, Context())) > VERSION:
-        version.fail(
-            f"its format is {found}, and this phloat reads up to {VERSION}; update phloat, or save the model for {VERSION}"
-        )
+        version.fail(f"its format is {found}, and this phloat reads up to {VERSION}; update phloat")
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -141,7 +133,7 @@ def save_model(model: Model | System, path: str | Path) -> None:
     Numbers are written in SI units with all their digits. Meshes and matrices are written to .npz files beside it.
     """
     path = Path(path)
-    if path.suffix.lower() not in (".yaml", ".yml", ".json"):
+    if path.suffix.lower() not in SUFFIXES:
         raise InputError(f"{path.name!r} ends in {path.suffix!r}; a model is written to .yaml or .json")
     data = plain_model(model, path)
     text = to_json(data) if path.suffix.lower() == ".json" else to_yaml(data)
@@ -155,23 +147,8 @@ def plain_model(model: Model | System, path: Path | None = None) -> dict[str, An
     if not isinstance(model, Model):
         raise InputError(f"{type(model).__name__} is neither a Model nor a System")
     store = None if path is None else ArrayFiles(path)
-    data = plain_parts(model.parts, arrays=store, names=model.names)
-    head = {"phloat": data.pop("phloat")} | {
-        word: getattr(model, word) for word in ("name", "about") if getattr(model, word)
-    }
-    out = head | data
-    if start := START.write(model.start, Writer()):
-        out["start"] = start
-    if model.inputs:
-        out["inputs"] = write_inputs(model.inputs)
-    if model.control is not None:
-        out["controller"] = CONTROLLER.write(model.control, Writer(arrays=store))
-    for word, record in REQUESTS.items():
-        if (asked := getattr(model, word)) is not None:
-            out[word] = record.write(asked, Writer())
-    if model.outputs:
-        out["outputs"] = {name: OUTPUT.write(output, Writer()) for name, output in model.outputs.items()}
-    return out
+    data, writer = plain_parts(model.parts, arrays=store, names=model.names), Writer(arrays=store)
+    return {"phloat": VERSION} | TITLE.write(model, writer) | data | USE.write(model, writer)
 
 
 class ArrayFiles:
@@ -199,24 +176,21 @@ MAX_ELEMENTS = 2_000  # of a beam, or of a piece of one
 MAX_CELLS = 200_000  # of all bodies of a file, elements of beams included
 
 
-def check_sizes(parts: Parts, root: Node | None) -> int:
+def check_sizes(parts: Parts, root: Node) -> int:
     """The number of elements and cells. Raises FileError if they are too many for a file."""
     total = 0
     for name, part in parts.bodies.items():
-        node = child(child(root, "bodies"), name)
+        node = child(root.child("bodies"), name) or root
         if isinstance(part, Parts):
-            total += check_sizes(part, child(node, "system"))
+            total += check_sizes(part, node.child("system") or node)
         else:
             total += _body_size(part, node)
         if total > MAX_CELLS:
-            _refuse(
-                node or root,
-                f"the bodies up to this one have {_number(total)} elements and cells; a file has at most {MAX_CELLS}",
-            )
+            node.fail(f"the bodies up to here have {_number(total)} elements and cells; at most {MAX_CELLS} are read")
     return total
 
 
-def _body_size(part: Construction, node: Node | None) -> int:
+def _body_size(part: Construction, node: Node) -> int:
     step = next((step for step in part.steps if step.method == "discretise"), None)
     given = step.arguments[0] if step is not None and step.arguments else None
     recipe = part.recipe
@@ -224,18 +198,15 @@ def _body_size(part: Construction, node: Node | None) -> int:
         each = int(given) if isinstance(given, int | np.integer) else max(len(given or ()) - 1, 0)
         pieces = recipe.pieces if isinstance(recipe, Split) else 1
         if each > MAX_ELEMENTS or pieces > MAX_ELEMENTS:
-            most = max(each, pieces)
-            _refuse(
-                node,
-                f"{_number(most)} {'elements' if most == each else 'pieces'}; a beam in a file has at most {MAX_ELEMENTS}",
-            )
+            most = _number(max(each, pieces))
+            node.fail(f"{most} elements or pieces; a beam in a file has at most {MAX_ELEMENTS} of each")
         return each * pieces
     shape = getattr(recipe, "outline", getattr(recipe, "mesh", None))
     if shape is None or step is None:
         return 0
     cells = _cells(shape, given) * 2.0 ** (_axes(shape) * min(int(step.options.get("refine") or 0), 100))
     if cells > MAX_CELLS:
-        _refuse(node, f"about {_number(cells)} cells; a file has at most {MAX_CELLS}")
+        node.fail(f"about {_number(cells)} cells; a file has at most {MAX_CELLS}")
     return int(cells)
 
 
@@ -252,16 +223,10 @@ def _cells(shape: Any, given: Any) -> float:
         return n**3 * (shape.a + shape.b) / t * max(shape.width / t, 1.0)
     if isinstance(shape, outlines.PlateDisc):
         return n * max(12.0, n * math.pi * (shape.radius + shape.inner) / (shape.radius - shape.inner))
-    return _along(n, _sides(shape))
-
-
-def _sides(shape: Any) -> Sequence[float]:
     if isinstance(shape, outlines.TubeOutline):
-        return shape.length, shape.outer - shape.inner, math.pi * (shape.outer + shape.inner)
-    return tuple(getattr(shape, side) for side in "abc" if hasattr(shape, side))
-
-
-def _along(n: float, sides: Sequence[float]) -> float:
+        sides = [shape.length, shape.outer - shape.inner, math.pi * (shape.outer + shape.inner)]
+    else:
+        sides = [getattr(shape, side) for side in "abc" if hasattr(shape, side)]
     return math.prod(max(1.0, n * side / max(sides)) for side in sides)
 
 
@@ -272,11 +237,59 @@ def _axes(shape: Any) -> int:
     return 2 if isinstance(shape, flat) else 3
 
 
-def _refuse(node: Node | None, message: str) -> None:
-    if node is None:
-        raise InputError(message)
-    node.fail(message)
-
-
 def _number(count: float) -> str:
     return f"{int(count)}" if count < 1e6 else f"{count:.1e}"
+
+
+# --- the schema -------------------------------------------------------------------------------------------------------
+#
+# JSON Schema, for editors: built from the same kinds that read the files.
+
+
+SHARED: dict[str, Kind] = {
+    "bodies": BODIES,
+    "joint": JOINT,
+    "signal": SIGNAL,
+    "controller": CONTROLLER,
+    "system": SYSTEM,
+    "beam material": BEAM_MATERIAL,
+    "section": BEAM_SECTION,
+    "material": ELASTIC,
+    "damping": DAMPING,
+}
+
+
+def model_schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of a model file."""
+    shared = {name: kind.schema() for name, kind in SHARED.items()}
+    whole = _with_references(MODEL.schema(), shared)
+    whole["properties"]["phloat"] = {"const": VERSION, "description": "the version of the format"}
+    definitions = {
+        name: _with_references(part, {other: p for other, p in shared.items() if other != name})
+        for name, part in shared.items()
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "phloat model",
+        "description": "A mechanism, its initial state, inputs and requests. Numbers are SI, or texts with a unit.",
+        **whole,
+        "$defs": {"with unit": WITH_UNIT, **definitions},
+    }
+
+
+def _with_references(part: Any, shared: dict[str, Any]) -> Any:
+    """The same with a reference in place of every shared part."""
+    if isinstance(part, list):
+        return [_with_references(item, shared) for item in part]
+    if not isinstance(part, dict):
+        return part
+    bare = {key: value for key, value in part.items() if key != "description"}
+    for name, whole in shared.items():
+        if bare == whole:
+            return {"$ref": f"#/$defs/{name}", **{k: v for k, v in part.items() if k == "description"}}
+    return {key: _with_references(value, shared) for key, value in part.items()}
+
+
+def schema_text() -> str:
+    """The schema as text."""
+    return json.dumps(model_schema(), indent=1, ensure_ascii=False) + "\n"

@@ -1,8 +1,8 @@
-"""Requests of a model: a run, modes, a frequency response, a sweep."""
+"""Requests of a model: a run, modes, a frequency response, a sweep; and its outputs, quantities of a run by name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -10,12 +10,14 @@ import numpy as np
 
 from phloat import random as distributions
 from phloat.algebra.metadata import describe
-from phloat.errors import InputError
+from phloat.errors import InputError, unknown
 from phloat.files.inputs import VALUE
-from phloat.format.derive import file_word, record, variant
-from phloat.format.kinds import ANY_NUMBER, NAME, TIME, Converted, Count, Number, Vector
-from phloat.format.records import Key, ListOf, MapOf, OneOf, Record, Variant, Variants
+from phloat.format.derive import file_word, record, record_keys, variant
+from phloat.format.kinds import ANY_NUMBER, NAME, TIME, Converted, Count, ListOf, Number, Text, vector
+from phloat.format.records import Key, MapOf, OneOf, Record, Variant, Variants
+from phloat.linear.time.march import LinearResult
 from phloat.many.samples import SAMPLINGS
+from phloat.motion.result import Result
 from phloat.motion.run.task import Scheme
 from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha
 from phloat.motion.schemes.ida import IDA
@@ -29,7 +31,7 @@ LOCK = describe("joints whose free axes stand still")
 INFINITE = {"low": -np.inf, "high": np.inf}
 
 
-def distribution(make: Any, cls: Any) -> Variant:
+def distribution(cls: Any) -> Variant:
     """A distribution by its numbers, truncated where low and high stand beside it."""
     word, keys = file_word(cls), [f.name for f in fields(cls)]
 
@@ -41,7 +43,9 @@ def distribution(make: Any, cls: Any) -> Variant:
         whole = value.of if cut else value
         return (whole, {"low": value.low, "high": value.high} if cut else {}) if type(whole) is cls else None
 
-    numbers = Record(f"a {word} distribution", tuple(Key(key, ANY_NUMBER, key) for key in keys), make)
+    numbers = Record(
+        f"a {word} distribution", tuple(Key(key, ANY_NUMBER, key) for key in keys), getattr(distributions, word)
+    )
     ends = tuple(Key(key, ANY_NUMBER, f"{key} end", end) for key, end in INFINITE.items())
     return Variant(word, numbers, truncated, parts, ends, doc=f"{', '.join(keys)}; low and high beside it truncate it")
 
@@ -55,16 +59,14 @@ def choice_parts(value: Any) -> tuple[Any, Mapping[str, Any]] | None:
 DISTRIBUTION = Variants(
     "a distribution",
     (
-        distribution(distributions.normal, distributions.Normal),
-        distribution(distributions.uniform, distributions.Uniform),
-        distribution(distributions.lognormal, distributions.Lognormal),
-        distribution(distributions.triangular, distributions.Triangular),
+        *(distribution(cls) for cls in (distributions.Normal, distributions.Uniform)),
+        *(distribution(cls) for cls in (distributions.Lognormal, distributions.Triangular)),
         Variant(
             "choice",
             ListOf(ANY_NUMBER, least=1),
             distributions.choice,
             choice_parts,
-            (Key("weights", Vector(sizes=()), "how likely each is", None),),
+            (Key("weights", vector(size=0), "how likely each is", None),),
             doc="one of these values",
         ),
     ),
@@ -101,9 +103,7 @@ class Simulate:
     """A run from t_start to t_end; `keep` every so many steps, or these times."""
 
     t_end: float = field(metadata=describe("when it ends", "time"))
-    dt: float | None = field(
-        default=None, metadata=describe("the step, or the first of an adaptive scheme", "time", above=0.0)
-    )
+    dt: float | None = field(default=None, metadata=describe("the step, or the first one", "time", above=0.0))
     t_start: float = field(default=0.0, metadata=describe("when it begins", "time"))
     scheme: Scheme = field(default=Midpoint(), metadata=describe("the time integration"))
     keep: int | tuple[float, ...] = field(default=1, metadata=describe("every so many steps, or these times"))
@@ -158,7 +158,7 @@ class Listed:
 
 def value_range(*of: str) -> OneOf:
     """A range {from, to, count, spacing} or a list."""
-    listed = Converted(Vector(of, ()), Listed, lambda listed: listed.values)
+    listed = Converted(vector(of, 0), Listed, lambda listed: listed.values)
     limit = Number(of)
     return OneOf((listed, record(Range, "a range", low=limit, high=limit)), lambda v: int(isinstance(v, Range)))
 
@@ -172,9 +172,7 @@ class ModesRequest:
 
     count: int | None = field(default=None, metadata=describe("how many of the lowest, rigid ones included", least=1))
     lock: tuple[str, ...] = field(default=(), metadata=LOCK)
-    along: Mapping[str, Range | Listed] | None = field(
-        default=None, metadata=describe("a quantity of place, and the values that it takes")
-    )
+    along: Mapping[str, Range | Listed] | None = field(default=None, metadata=describe("{quantity of place: values}"))
 
     def __post_init__(self) -> None:
         if self.along is not None and len(self.along) != 1:
@@ -189,9 +187,7 @@ class ResponseRequest:
     """H(jω) from ports to ports, at the start."""
 
     inputs: tuple[str, ...] = field(metadata=describe("ports"))
-    omega: Range | Listed = field(
-        metadata=describe("rad/s, or with a unit: {from: 1 Hz, to: 200 Hz, count: 400, spacing: log}")
-    )
+    omega: Range | Listed = field(metadata=describe("rad/s, or with a unit: {from: 1 Hz, to: 200 Hz, spacing: log}"))
     outputs: tuple[str, ...] | None = field(default=None, metadata=describe("ports; the inputs by default"))
     lock: tuple[str, ...] = field(default=(), metadata=LOCK)
 
@@ -208,14 +204,111 @@ class SweepRequest:
     """Many runs as `simulate` describes, with parameters that vary; `outputs` names what is kept of each."""
 
     parameters: Mapping[str, Any] = field(metadata=describe("by the names of phloat.parameters, or patterns"))
-    samples: int | None = field(
-        default=None, metadata=describe("how many runs; a grid of lists needs none", least=1, most=10_000_000)
-    )
-    sampling: str | None = field(
-        default=None, metadata=describe("how values are drawn, or lists combined", choices=SAMPLINGS)
-    )
+    samples: int | None = field(default=None, metadata=describe("of distributions", least=1, most=10_000_000))
+    sampling: str | None = field(default=None, metadata=describe("how they are drawn", choices=SAMPLINGS))
     seed: int = field(default=0, metadata=describe("of the random numbers"))
     outputs: tuple[str, ...] = field(default=(), metadata=describe("which of the outputs; all by default"))
 
 
 SWEEP = record(SweepRequest, "a sweep", parameters=MapOf(DISTRIBUTION, least=1, what="parameter"))
+
+
+# --- outputs of a run ---------------------------------------------------------------------------------------------------
+
+TAKES: dict[str, Callable[[np.ndarray], Any]] = {
+    "max": lambda x: x.max(axis=0),
+    "min": lambda x: x.min(axis=0),
+    "mean": lambda x: x.mean(axis=0),
+    "last": lambda x: x[-1],
+    "largest": lambda x: np.abs(x).max(axis=0),
+}
+WHOLE = ("energy", "momentum", "angular momentum")
+
+
+@dataclass(frozen=True)
+class Output:
+    """A quantity of a run over time, by name or of a body at a place; `component` selects one, `take` reduces it to a number."""
+
+    kind: str
+    of: str
+    s: float | None = field(default=None, metadata=describe("fraction of the length of a beam", least=0.0, most=1.0))
+    at: tuple[float, ...] | None = field(default=None, metadata=describe("a material point in body axes", "length"))
+    component: str | None = field(default=None, metadata=describe("x, y, z, or the name of a stress"))
+    take: str | None = field(default=None, metadata=describe("one number of the series", choices=TAKES))
+
+    def __post_init__(self) -> None:
+        if self.s is not None and self.at is not None:
+            raise InputError("s and at are two places; give one of them")
+
+    def series(self, result: Result | LinearResult) -> np.ndarray:
+        """Its values over time, (times, …)."""
+        found = self._found(result)
+        if isinstance(found, Mapping):
+            if self.component not in found:
+                raise InputError(unknown(f"stress of {self.of!r}", self.component, found))
+            return np.asarray(found[self.component])
+        return self._component(np.asarray(found))
+
+    def value(self, result: Result | LinearResult) -> np.ndarray:
+        """The series, or the number taken from it."""
+        series = self.series(result)
+        return series if self.take is None else np.asarray(TAKES[self.take](series))
+
+    def _found(self, result: Any) -> Any:
+        if self.kind == "quantity" and self.of in WHOLE and hasattr(result, self.of.replace(" ", "_")):
+            return getattr(result, self.of.replace(" ", "_"))
+        if self.kind == "quantity":
+            return result[self.of]
+        if isinstance(result, LinearResult):
+            return self._of_linear(result)
+        if self.kind == "von mises":
+            return result.von_mises(self.of)[0]
+        place: dict[str, Any] = {"s": self.s} if self.at is None else {"at": self.at}
+        return getattr(result, self.kind)(self.of, **place)
+
+    def _of_linear(self, result: LinearResult) -> np.ndarray:
+        """Small motions of all points that a body is drawn by, or of the one nearest to a point."""
+        if self.kind != "displacement" or self.s is not None:
+            raise InputError(f"{self.kind} of {self.of!r}: a linear run has displacement, at: [x, y, z], and no s")
+        moved = result.displacement(self.of)
+        if self.at is None:
+            return moved
+        points = result.system.fields[self.of].points
+        return np.asarray(moved[:, np.linalg.norm(points - np.array(self.at), axis=1).argmin()])
+
+    def _component(self, series: np.ndarray) -> np.ndarray:
+        if self.component is None:
+            return series
+        index = "xyz".find(self.component)
+        if series.ndim < 2 or not 0 <= index < series.shape[-1]:
+            raise InputError(f"no component {self.component!r} of {self.of!r}; it has shape {series.shape[1:]}")
+        return series[..., index]
+
+
+KEYS = record_keys(Output, ("kind", "of"))
+PARTS = tuple(k for k in KEYS if k.key in ("component", "take"))
+TAKE = tuple(k for k in KEYS if k.key == "take")
+
+
+def output_variant(kind: str, what: str, keys: tuple[Key, ...], doc: str) -> Variant:
+    """The variant of outputs of one kind."""
+
+    def parts(value: Output) -> tuple[Any, Mapping[str, Any]] | None:
+        return (value.of, vars(value)) if value.kind == kind else None
+
+    return Variant(kind, Text(what=what), lambda of, **options: Output(kind, of, **options), parts, keys, doc=doc)
+
+
+OUTPUT = Variants(
+    "an output",
+    (
+        output_variant("quantity", "a name: motor.angle, rod.theta, energy", PARTS, "of a result, by its name"),
+        output_variant("displacement", "a body", KEYS, "deformation in body axes"),
+        output_variant("position", "a body", KEYS, "in inertial axes"),
+        output_variant("stress", "a body", KEYS, "resultants at s, or stress at a point"),
+        output_variant("von mises", "a body", TAKE, "the largest of a body"),
+    ),
+    alone=Converted(
+        Text(what="the name of a quantity"), lambda name: Output("quantity", name), lambda output: output.of
+    ),
+)

@@ -24,6 +24,7 @@ from phloat.system.system import System
 from phloat.system.units import coordinate_unit, effort_units, resultant_unit, unit_of
 
 AXES = ("x", "y", "z")
+GIVE_SYSTEM = "give its system: load_result(folder, system)"
 
 
 def load_result(folder: str | Path, system: System | None = None) -> Result:
@@ -70,20 +71,18 @@ def load_result(folder: str | Path, system: System | None = None) -> Result:
         return _without_description(where, error)
     model = description.get("model", {"file": None, "why": "it was saved by an early version of phloat"})
     if model["file"] is None:
-        raise InputError(
-            f"the run in {str(where.path)!r} has no model ({model['why']}); give its system: load_result(folder, system)"
-        )
+        raise InputError(f"the run in {str(where.path)!r} has no model ({model['why']}); {GIVE_SYSTEM}")
     return load_run(where, _system(where))
 
 
 def _system(where: RunFolder) -> System:
     file = where.path / "model.json"
     if not file.exists():
-        raise InputError(f"{str(file)!r} is missing; give the system: load_result(folder, system)")
+        raise InputError(f"{str(file)!r} is missing; {GIVE_SYSTEM}")
     model = load_model(file)
     system = replace(model, parts=_with_old_frames(model.parts)).system
     if not isinstance(system, System):
-        raise InputError(f"{str(file)!r} is a linear model; give the system: load_result(folder, system)")
+        raise InputError(f"{str(file)!r} is a linear model; {GIVE_SYSTEM}")
     return system
 
 

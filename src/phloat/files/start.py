@@ -12,7 +12,7 @@ from phloat.algebra.metadata import describe
 from phloat.analysis.steady_spin import steady_spin
 from phloat.errors import InputError
 from phloat.format.derive import record
-from phloat.format.kinds import ANY_NUMBER, Context, Kind, Matrix3, Number, Plain, Schema, Vector, Writer
+from phloat.format.kinds import ANY_NUMBER, Context, Kind, Matrix3, Number, Plain, Schema, Writer, vector
 from phloat.format.node import Node
 from phloat.format.records import OneOf
 from phloat.motion.initial.equilibrium import equilibrium
@@ -22,21 +22,9 @@ from phloat.motion.initial.settle import settle
 from phloat.motion.inputs.inputs import Inputs
 from phloat.system.state import State
 from phloat.system.system import System
+from phloat.system.units import coordinate_unit, unit_of
 
-MEASURES = {
-    **{
-        "r_P": "length",
-        "theta": "angle",
-        "v_P": "velocity",
-        "omega": "angular rate",
-        "eta": "number",
-        "eta_dot": "number",
-    },
-    **dict.fromkeys(("angle", "angle_2"), "angle"),
-    **dict.fromkeys(("slide", "slide_x", "slide_y"), "length"),
-    **{f"{name}_rate": "angular rate" for name in ("angle", "angle_2")},
-    **{f"{name}_rate": "velocity" for name in ("slide", "slide_x", "slide_y")},
-}
+MEASURED = {"m": "length", "rad": "angle", "m/s": "velocity", "rad/s": "angular rate"}
 
 
 class StateValues:
@@ -55,21 +43,23 @@ class StateValues:
     @staticmethod
     def _kind(name: str, node: Node) -> Kind:
         """Its kind; any unit is allowed where the name does not say what it measures."""
-        quantity = MEASURES.get(name.rpartition(".")[2])
-        of = () if quantity is None else (quantity,)
+        quantity = name.rpartition(".")[2]
+        of_joint = quantity.startswith(("angle", "slide"))
+        unit = coordinate_unit(name) + "/s" * quantity.endswith("_rate") if of_joint else unit_of(quantity)
+        of = (MEASURED[unit],) if unit in MEASURED else ()
         if name.endswith(".A_IB"):
             return Matrix3()
-        return Vector(of, ()) if node.items is not None else Number(of)
+        return vector(of, 0) if node.items is not None else Number(of)
 
     def write(self, value: Mapping[str, Any], writer: Writer) -> Plain:
         return {name: np.asarray(x, dtype=float).tolist() for name, x in value.items()}
 
     def schema(self) -> Schema:
-        inner = OneOf((ANY_NUMBER, Vector((), ()), Matrix3()), lambda v: 0).schema()
+        inner = OneOf((ANY_NUMBER, vector((), 0), Matrix3()), lambda v: 0).schema()
         return {"type": "object", "additionalProperties": inner}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class SteadySpin:
     """A rotation of the whole about an axis."""
 
@@ -78,19 +68,13 @@ class SteadySpin:
     about: tuple[float, ...] = field(default=(0.0, 0.0, 0.0), metadata=describe("a point on the axis", "length"))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Start:
     """The initial state: `place`, `set_moving`, then `settle` or `equilibrium`; or a steady spin."""
 
-    place: Mapping[str, Any] = field(
-        default_factory=dict, metadata=describe("prescribed quantities; all joints are closed")
-    )
-    near: Mapping[str, Any] = field(
-        default_factory=dict, metadata=describe("a guess for the rest, which selects the branch")
-    )
-    moving: Mapping[str, Any] | None = field(
-        default=None, metadata=describe("prescribed velocities; the others follow from joints and drives")
-    )
+    place: Mapping[str, Any] = field(default_factory=dict, metadata=describe("prescribed; all joints are closed"))
+    near: Mapping[str, Any] = field(default_factory=dict, metadata=describe("a guess that selects the branch"))
+    moving: Mapping[str, Any] | None = field(default=None, metadata=describe("prescribed velocities; others follow"))
     settle: bool = field(default=False, metadata=describe("deformation that goes with the motion, without vibration"))
     equilibrium: bool = field(default=False, metadata=describe("the state at rest in which all forces balance"))
     spin: SteadySpin | None = field(default=None, metadata=describe("the whole rotates steadily, balanced"))

@@ -1,17 +1,20 @@
 """Text of a model file as nodes with lines, and back. YAML is parsed by PyYAML, to nodes without types: nothing in it is run.
 
-JSON has its own small reader, because PyYAML is optional, and saved runs hold their model as JSON.
+JSON is parsed by the standard library, because PyYAML is optional, and saved runs hold their model as JSON.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
+
+import numpy as np
 
 from phloat.errors import FileError, InputError
 from phloat.format.node import Node
@@ -23,15 +26,13 @@ PLAIN_TAGS = ("str", "int", "float", "bool", "null", "map", "seq", "merge", "tim
 STANDARD = "tag:yaml.org,2002:"
 
 
-def read_model_text(path: str | Path) -> str:
-    """The text of a file. Raises InputError if it is missing, too large or not UTF-8."""
-    path = Path(path)
+def read_text(path: Path, *suffixes: str) -> str:
+    """The text of a file. Raises InputError if it is missing, too large or not UTF-8; `suffixes` are those of files like it."""
     if not path.is_file():
-        suffixes = (".yaml", ".yml", ".json")
         near = sorted(p.name for p in path.parent.glob("*") if p.suffix in suffixes) if path.parent.is_dir() else []
-        raise InputError(f"no file {str(path)!r}; models in that folder: {', '.join(near[:12]) or 'none'}")
+        raise InputError(f"no file {str(path)!r}; there are: {', '.join(near[:12]) or 'none'}")
     if path.stat().st_size > MAX_SIZE:
-        raise FileError(f"the file has {path.stat().st_size} bytes; a model has at most {MAX_SIZE}", path.name)
+        raise FileError(f"the file has {path.stat().st_size} bytes; at most {MAX_SIZE} are read", path.name)
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -42,12 +43,41 @@ def parse(text: str, file: str) -> Node:
     """The root node of a model: JSON if the name of the file ends so, else YAML."""
     if len(text) > MAX_SIZE:
         raise FileError(f"the text has {len(text)} characters; a model has at most {MAX_SIZE}", file)
-    root = _Json(text, file).root() if file.lower().endswith(".json") else _yaml_root(text, file)
+    root = _json_root(text, file) if file.lower().endswith(".json") else _yaml_root(text, file)
     if root.empty:
         raise FileError("the file is empty; begin with 'phloat: 1'", file, 1)
     if root.entries is None:
         root.fail_expected("a mapping that begins with 'phloat: 1'")
     return root
+
+
+@dataclass
+class _Nodes:
+    """Begins nodes, and counts them."""
+
+    file: str
+    count: int = 0
+
+    def begin(self, line: int, path: tuple[str, ...], depth: int) -> Node:
+        """A node without its value. Raises FileError if it is too deep inside others, or there are too many before it."""
+        here = Node(line, self.file, path)
+        self.count += 1
+        if self.count > MAX_NODES:
+            here.fail(f"more than {MAX_NODES} values, aliases counted")
+        if depth > MAX_DEPTH:
+            here.fail(f"nested more than {MAX_DEPTH} deep")
+        return here
+
+
+def _item_path(path: tuple[str, ...], k: int) -> tuple[str, ...]:
+    return (*path[:-1], f"{path[-1] if path else ''}[{k}]")
+
+
+def _require_new(here: Node, key: str, line: int, lines: dict[str, int]) -> None:
+    """Raises FileError if a mapping has a key already."""
+    if key in lines:
+        message = f"{key!r} is there twice, first in line {lines[key]}; give each its own name"
+        replace(here, line=line, path=(*here.path, key)).fail(message)
 
 
 # --- YAML -------------------------------------------------------------------------------------------------------------
@@ -57,9 +87,7 @@ def _package(file: str) -> ModuleType:
     try:
         import yaml
     except ImportError:
-        raise FileError(
-            "YAML is read by PyYAML, which is not installed: pip install phloat[files], or write JSON", file
-        ) from None
+        raise FileError("YAML needs PyYAML: pip install phloat[files], or use JSON", file) from None
     return yaml
 
 
@@ -70,9 +98,11 @@ def _yaml_root(text: str, file: str) -> Node:
         _check_size(yaml, text, loader, file)
         found = list(yaml.compose_all(text, Loader=loader))
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        said = " ".join(str(x) for x in (getattr(error, "context", ""), getattr(error, "problem", "") or error) if x)
-        raise FileError(f"no YAML: {said}", file, mark.line + 1 if mark else 0) from None
+        mark, context = getattr(error, "problem_mark", None), getattr(error, "context", None) or ""
+        why = f"{context} {getattr(error, 'problem', None) or error}".strip()
+        raise FileError(f"no YAML: {why}", file, mark.line + 1 if mark else 0) from None
+    except FileError:
+        raise
     except (RecursionError, ValueError) as error:
         raise FileError(f"no YAML: {error}", file) from None
     if len(found) > 1:
@@ -95,31 +125,22 @@ def _check_size(yaml: ModuleType, text: str, loader: Any, file: str) -> None:
             raise FileError(f"more than {MAX_NODES} values", file, event.start_mark.line + 1)
 
 
-@dataclass
-class _Yaml:
-    """Converts and counts the nodes of PyYAML."""
-
-    file: str
-    count: int = 0
+class _Yaml(_Nodes):
+    """Converts the nodes of PyYAML."""
 
     def node(self, found: Any, path: tuple[str, ...], above: tuple[int, ...]) -> Node:
-        here = Node("", found.start_mark.line + 1, self.file, path)
-        self.count += 1
-        if self.count > MAX_NODES:
-            here.fail(f"more than {MAX_NODES} values, aliases counted")
+        here = self.begin(found.start_mark.line + 1, path, len(above))
         if id(found) in above:
             here.fail("an alias contains itself")
-        if len(above) > MAX_DEPTH:
-            here.fail(f"nested more than {MAX_DEPTH} deep")
         if found.tag.removeprefix(STANDARD) not in PLAIN_TAGS:
             tag = found.tag.replace(STANDARD, "!!")
             here.fail(f"the tag {tag} is refused: a model consists of text, numbers, lists and mappings")
         above = (*above, id(found))
         if found.id == "scalar":
-            return replace(here, value=found.value, quoted=found.style in ("'", '"', "|", ">"))
+            return replace(here, text=found.value, quoted=found.style in ("'", '"', "|", ">"))
         if found.id == "sequence":
             items = (self.node(item, _item_path(path, k), above) for k, item in enumerate(found.value))
-            return replace(here, value=tuple(items))
+            return replace(here, items=tuple(items))
         return self._mapping(found, here, above)
 
     def _mapping(self, found: Any, here: Node, above: tuple[int, ...]) -> Node:
@@ -134,15 +155,13 @@ class _Yaml:
                 for other in self._merged(value, at, above):
                     for name, inner in (other.entries or {}).items():
                         merged.setdefault(name, inner)
-                        lines.setdefault(name, inner.line)
                 continue
-            path = (*here.path, key.value)
-            if key.value in entries:
-                replace(at, path=path).fail(_repeated(key.value, lines[key.value]))
+            _require_new(here, key.value, at.line, lines)
             lines[key.value] = at.line
-            entries[key.value] = replace(self.node(value, path, above), line=at.line)
-        rest = {name: inner for name, inner in merged.items() if name not in entries}
-        return replace(here, value=rest | entries, key_lines=lines)
+            entries[key.value] = replace(self.node(value, (*here.path, key.value), above), line=at.line)
+        merged = {name: inner for name, inner in merged.items() if name not in entries}
+        merged_lines = {name: inner.line for name, inner in merged.items()}
+        return replace(here, entries=merged | entries, key_lines=merged_lines | lines)
 
     def _merged(self, value: Any, at: Node, above: tuple[int, ...]) -> Iterator[Node]:
         for one in value.value if value.id == "sequence" else [value]:
@@ -151,131 +170,59 @@ class _Yaml:
             yield self.node(one, at.path, above)
 
 
-def _item_path(path: tuple[str, ...], k: int) -> tuple[str, ...]:
-    return (*path[:-1], f"{path[-1] if path else ''}[{k}]")
-
-
-def _repeated(key: str, line: int) -> str:
-    return f"{key!r} is there twice, first in line {line}; give each its own name"
-
-
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
-SPACE = re.compile(r"[ \t\r\n]*")
-SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|NaN|-?Infinity")
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]|[^][{}",:\s]+')  # commas and colons are left out
 
 
-class _Json:
-    """A reader of JSON that knows its lines; without `lines` all of them are 0."""
+def _json_root(text: str, file: str) -> Node:
+    """The root node of JSON. Its syntax is that of `json.loads`, which does not tell the lines of values."""
+    try:
+        json.loads(text, parse_int=str)
+    except json.JSONDecodeError as error:
+        raise FileError(f"not JSON: {error.msg}, column {error.colno}", file, error.lineno) from None
+    except RecursionError:
+        raise FileError(f"nested more than {MAX_DEPTH} deep", file) from None
+    reader = _Json(file)
+    reader.tokens = TOKEN.finditer(text)
+    reader.ends = [found.start() for found in re.finditer("\n", text)]
+    return reader.node(next(reader.tokens), (), 0)
 
-    def __init__(self, text: str, file: str, *, lines: bool = True) -> None:
-        self.text, self.file, self.lines, self.count, self.at = text, file, lines, 0, 0
-        self.line, self.counted = int(lines), 0
 
-    def root(self) -> Node:
-        node = self.value((), 0)
-        if self.next():
-            self.fail((), "there is text after its end")
-        return node
+class _Json(_Nodes):
+    """Makes nodes of tokens in order; `ends` are those of lines."""
 
-    def next(self) -> str:
-        """The next character after white space."""
-        found = SPACE.match(self.text, self.at)
-        self.at = found.end() if found else self.at
-        return self.text[self.at : self.at + 1]
+    tokens: Iterator[re.Match[str]]
+    ends: list[int]
 
-    def here(self, path: tuple[str, ...]) -> Node:
-        if self.lines:
-            self.line += self.text.count("\n", self.counted, self.at)
-            self.counted = self.at
-        return Node("", self.line, self.file, path)
-
-    def fail(self, path: tuple[str, ...], message: str) -> NoReturn:
-        self.here(path).fail(f"not JSON: {message}")
-
-    def require(self, character: str, path: tuple[str, ...], message: str) -> None:
-        if self.next() != character:
-            self.fail(path, message)
-        self.at += 1
-
-    def value(self, path: tuple[str, ...], depth: int) -> Node:
-        first = self.next()
-        here = self.here(path)
-        self.count += 1
-        if self.count > MAX_NODES:
-            here.fail(f"more than {MAX_NODES} values")
-        if depth > MAX_DEPTH:
-            here.fail(f"nested more than {MAX_DEPTH} deep")
-        if first == "{":
-            return self.mapping(here, depth)
+    def node(self, token: re.Match[str], path: tuple[str, ...], depth: int) -> Node:
+        line, first = self.line(token), token[0][0]
+        here = self.begin(line, path, depth)
         if first == "[":
-            return self.sequence(here, depth)
-        if first == '"':
-            return replace(here, value=self.string(path), quoted=True)
-        found = SCALAR.match(self.text, self.at)
-        if found is None:
-            start = self.text[self.at : self.at + 12]
-            self.fail(path, f"found {start!r}; expected a value" if first else "it ends too early")
-        self.at = found.end()
-        return replace(here, value=found[0])
+            items: list[Node] = []
+            while (inner := next(self.tokens))[0] != "]":
+                items.append(self.node(inner, _item_path(path, len(items)), depth + 1))
+            return replace(here, items=tuple(items))
+        if first == "{":
+            entries: dict[str, Node] = {}
+            lines: dict[str, int] = {}
+            while (inner := next(self.tokens))[0] != "}":
+                key = json.loads(inner[0])
+                _require_new(here, key, self.line(inner), lines)
+                lines[key] = self.line(inner)
+                entries[key] = self.node(next(self.tokens), (*path, key), depth + 1)
+            return replace(here, entries=entries, key_lines=lines)
+        quoted = first == '"'
+        return replace(here, text=json.loads(token[0]) if quoted else token[0], quoted=quoted)
 
-    def string(self, path: tuple[str, ...]) -> str:
-        try:
-            text, self.at = json.decoder.scanstring(self.text, self.at + 1, True)  # type: ignore[attr-defined]
-        except json.JSONDecodeError as error:
-            self.fail(path, error.msg)
-        return str(text)
-
-    def mapping(self, here: Node, depth: int) -> Node:
-        entries: dict[str, Node] = {}
-        lines: dict[str, int] = {}
-        self.at += 1
-        while self.next() != "}":
-            if entries:
-                self.require(",", here.path, "a comma or } is missing")
-            if self.next() != '"':
-                self.fail(here.path, "a key in quotation marks is missing")
-            line = self.here(()).line
-            key = self.string(here.path)
-            path = (*here.path, key)
-            if key in entries:
-                replace(here, line=line, path=path).fail(_repeated(key, lines[key]))
-            self.require(":", here.path, f"a colon is missing after {key!r}")
-            lines[key], entries[key] = line, self.value(path, depth + 1)
-        self.at += 1
-        return replace(here, value=entries, key_lines=lines)
-
-    def sequence(self, here: Node, depth: int) -> Node:
-        items: list[Node] = []
-        self.at += 1
-        while self.next() != "]":
-            if items:
-                self.require(",", here.path, "a comma or ] is missing")
-            items.append(self.value(_item_path(here.path, len(items)), depth + 1))
-        self.at += 1
-        return replace(here, value=tuple(items))
-
-
-def plain_nodes(value: Any) -> Node:
-    """Plain data as nodes, without lines."""
-    return _Json(json.dumps(value), "", lines=False).root()
+    def line(self, token: re.Match[str]) -> int:
+        return bisect(self.ends, token.start()) + 1
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 WIDTH = 110
-BARE = re.compile(r"[A-Za-zµ][\w .()/^%-]*[\w)%]|[A-Za-zµ]")
-RESERVED = {"true", "false", "null", "yes", "no", "on", "off", "nan", "inf"}
-
-
-def to_yaml(data: dict[str, Any]) -> str:
-    """Plain data as YAML in blocks, with short values on one line; the same text for the same data."""
-    out: list[str] = []
-    for key, value in data.items():
-        if out and isinstance(value, (dict, list)) and value:
-            out.append("")
-        out += _entry(key, value, 0)
-    return "\n".join(out) + "\n"
+NUMBERS = (f"{STANDARD}float", f"{STANDARD}int")
 
 
 def to_json(data: dict[str, Any]) -> str:
@@ -283,55 +230,30 @@ def to_json(data: dict[str, Any]) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _entry(key: str, value: Any, depth: int) -> list[str]:
-    pad, name = "  " * depth, _word(key, is_key=True)
-    flat = _flat(value)
-    top = depth == 0 and isinstance(value, (dict, list)) and value and not _plain_list(value)
-    if not top and len(pad) + len(name) + 2 + len(flat) <= WIDTH:
-        return [f"{pad}{name}: {flat}"]
-    if isinstance(value, dict) and value:
-        return [f"{pad}{name}:", *(line for k, v in value.items() for line in _entry(k, v, depth + 1))]
-    if isinstance(value, list) and value and not _plain_list(value):
-        return [f"{pad}{name}:", *(line for item in value for line in _item(item, depth + 1))]
-    return [f"{pad}{name}: {flat}"]
+def to_yaml(data: dict[str, Any]) -> str:
+    """Plain data as YAML in blocks, with short values on one line; the same text for the same data."""
+    yaml = _package("")
 
+    class Dumper(yaml.SafeDumper):  # type: ignore[name-defined]
+        def ignore_aliases(self, value: object) -> bool:
+            return True
 
-def _item(value: Any, depth: int) -> list[str]:
-    pad, flat = "  " * depth, _flat(value)
-    if len(pad) + 2 + len(flat) <= WIDTH or not isinstance(value, dict) or not value:
-        return [f"{pad}- {flat}"]
-    lines = [line for k, v in value.items() for line in _entry(k, v, depth + 1)]
-    return [f"{pad}- {lines[0].lstrip()}", *lines[1:]]
+        def represent_data(self, value: object) -> Any:
+            node = super().represent_data(value)
+            if isinstance(value, dict | list):
+                flat = isinstance(value, list) and not any(isinstance(inner, dict | list) for inner in value)
+                node.flow_style = flat or len(json.dumps(value, ensure_ascii=False)) < WIDTH
+            for key, _ in node.value if isinstance(value, dict) else ():  # numbers as keys need no quotation marks
+                tag = self.resolve(yaml.ScalarNode, key.value, (True, False))
+                key.tag = tag if tag in NUMBERS else key.tag
+            return node
 
+        def represent_float(self, value: float) -> Any:
+            """All digits, in few characters."""
+            if value == 0.0 or 1e-4 <= abs(value) < 1e5:
+                return super().represent_float(value)
+            return self.represent_scalar(NUMBERS[0], np.format_float_scientific(value, trim="0", exp_digits=1))
 
-def _plain_list(value: Any) -> bool:
-    return isinstance(value, list) and not any(isinstance(x, (dict, list)) for x in value)
-
-
-def _flat(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_word(k, is_key=True)}: {_flat(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_flat, value)) + "]"
-    if isinstance(value, str):
-        return _word(value)
-    if isinstance(value, float):
-        return _number(value)
-    return json.dumps(value, allow_nan=False)
-
-
-def _number(value: float) -> str:
-    """All digits, in few characters."""
-    text = json.dumps(value, allow_nan=False)
-    if "e" in text or not text.endswith(".0"):
-        return text
-    digits = text[:-2].rstrip("0")
-    zeros = len(text) - 2 - len(digits)
-    return text if zeros < 5 else f"{digits or '0'}e{zeros}"
-
-
-def _word(text: str, *, is_key: bool = False) -> str:
-    if is_key and re.fullmatch(r"-?\d+(\.\d+)?(e[+-]?\d+)?", text):
-        return text
-    bare = BARE.fullmatch(text) and text.lower() not in RESERVED and "  " not in text
-    return text if bare else json.dumps(text, ensure_ascii=False)
+    Dumper.add_representer(float, Dumper.represent_float)
+    options: dict[str, Any] = {"Dumper": Dumper, "sort_keys": False, "allow_unicode": True, "width": WIDTH}
+    return str(yaml.dump(data, **options))

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import combinations_with_replacement
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+from xml.parsers import expat
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -18,14 +20,15 @@ from scipy.spatial.transform import Rotation
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.bodies.rigid import RigidBody
-from phloat.errors import IgnoredWarning, InputError, mapping, positive, unknown
-from phloat.files.tags import Tag, read_tags
+from phloat.errors import FileError, IgnoredWarning, InputError, finite_row, mapping, positive, unknown
+from phloat.files.text import read_text
 from phloat.joints.elements import JointDamper
 from phloat.joints.pairs import Joint, Planar, Prismatic, Revolute, Weld
 from phloat.system.system import System, connect
 
 LINE = 1e-6  # of the length of a beam: how far a joint may lie beside it
 ELEMENTS = 4
+MAX_DEPTH = 100  # of tags
 
 
 def load_urdf(
@@ -50,15 +53,10 @@ def load_urdf(
             raise InputError(f"beams: {name!r} is the root of the robot, which no joint moves; it must be rigid")
     if ignored := robot.ignored():
         warnings.warn(f"{Path(path).name}: {'; '.join(ignored)}", IgnoredWarning, stacklevel=2)
-    return _System(robot, wanted, fixed).connected(gravity)
-
-
-@dataclass(frozen=True, eq=False)
-class Holder:
-    """What carries a joint: a body (or the ground), and the frame of the joint's parent link in the body's axes."""
-
-    body: str
-    link: LinkFrame
+    found = _System(robot, wanted, fixed)
+    if not found.bodies:
+        raise InputError(f"nothing moves in the robot: its only link {robot.root!r} is fixed to the ground")
+    return connect(found.bodies, found.joints, gravity=gravity)
 
 
 class _System:
@@ -68,21 +66,14 @@ class _System:
         self.robot, self.beams = robot, beams
         self.bodies: dict[str, Body] = {}
         self.joints: list[Any] = []
-        root, here = robot.links[robot.root], LinkFrame(np.zeros(3), np.eye(3))
         if fixed:
-            self.walk(root.name, Holder("", here), {})
+            self.walk(robot.root, "", LinkFrame(), {})
         else:
-            own, ends = self.body(root)
-            self.walk(root.name, Holder(root.name, own), ends)
-
-    def connected(self, gravity: Sequence[float]) -> System:
-        if not self.bodies:
-            raise InputError(f"nothing moves in the robot: its only link {self.robot.root!r} is fixed to the ground")
-        return connect(self.bodies, self.joints, gravity=gravity)
+            self.walk(robot.root, robot.root, *self.body(robot.links[robot.root]))
 
     def carried(self, link: str) -> list[tuple[UrdfJoint, LinkFrame]]:
         """The joints that a link carries, and those of massless links fixed to it, with the frames of their parents."""
-        out, here = [], [(link, LinkFrame(np.zeros(3), np.eye(3)))]
+        out, here = [], [(link, LinkFrame())]
         for name, frame in here:
             for joint in self.robot.below(name):
                 if joint.kind == "fixed" and not self.robot.links[joint.child].mass and joint.child not in self.beams:
@@ -91,33 +82,33 @@ class _System:
                     out.append((joint, frame.then(joint.at)))
         return out
 
-    def walk(self, link: str, held: Holder, ends: Mapping[str, str]) -> None:
-        """Adds all joints that a link carries, and the links that they move."""
+    def walk(self, link: str, body: str, at: LinkFrame, ends: Mapping[str, str]) -> None:
+        """Adds all joints that a link carries, and the links that they move; it is `at` a frame of a body, or of the ground ""."""
         for joint, frame in self.carried(link):
             own, others = self.body(self.robot.links[joint.child])
-            self.join(joint, held, held.link.then(frame), ends.get(joint.name, joint.name), own)
-            self.walk(joint.child, Holder(joint.child, own), others)
+            port = f"{body}.{ends.get(joint.name, joint.name)}" if body else "ground"
+            self.join(joint, port, at.then(frame), own)
+            self.walk(joint.child, joint.child, own, others)
 
     def body(self, link: Link) -> tuple[LinkFrame, Mapping[str, str]]:
         """Adds the link as a body; returns the link's frame in the body's axes, and the ports of the joints it carries."""
         if link.name in self.beams:
-            self.bodies[link.name], own, ends = self.beam(link)
-            return own, ends
+            return self.beam(link)
         self.bodies[link.name] = self.rigid(link)
-        return LinkFrame(np.zeros(3), np.eye(3)), {}
+        return LinkFrame(), {}
 
-    def join(self, joint: UrdfJoint, held: Holder, frame: LinkFrame, port: str, own: LinkFrame) -> None:
+    def join(self, joint: UrdfJoint, port: str, frame: LinkFrame, own: LinkFrame) -> None:
         """Adds a joint at a frame in the carrier's axes; `own` is the moved link's frame in its body's axes."""
         kind = TYPES[joint.kind]
         if kind is None:
             return
-        options: dict[str, Any] = {"name": joint.name, "turned": tuple(_vector(frame.A @ own.A.T))}
+        turned = tuple(Rotation.from_matrix(frame.A @ own.A.T).as_rotvec())
+        options: dict[str, Any] = {"name": joint.name, "turned": turned}
         if kind is not Weld:
             options["axis"] = tuple(frame.A @ joint.axis)
-        if held.body:
-            self.joints.append(kind(f"{held.body}.{port}", f"{joint.child}.P", **options))
-        else:
-            self.joints.append(kind("ground", f"{joint.child}.P", at=tuple(frame.x), **options))
+        if port == "ground":
+            options["at"] = tuple(frame.x)
+        self.joints.append(kind(port, f"{joint.child}.P", **options))
         if joint.damping and kind in (Revolute, Prismatic):
             self.joints.append(JointDamper(joint.name, damping=joint.damping))
 
@@ -130,14 +121,13 @@ class _System:
         except InputError as error:
             link.tag.fail(f"link {link.name!r}: {error}")
 
-    def beam(self, link: Link) -> tuple[Body, LinkFrame, dict[str, str]]:
-        """A link as a beam, the link's frame in its axes, and the ports of the joints that it carries."""
+    def beam(self, link: Link) -> tuple[LinkFrame, dict[str, str]]:
+        """The same for a link that is a beam."""
         carried = {joint.name: frame.x for joint, frame in self.carried(link.name)}
-        given = self.beams[link.name]
-        options = dict(
-            vars(given) if isinstance(given, Beam) else mapping(f"beams: {link.name!r}", given, "{section: …}")
-        )
-        elements, reduced, y = options.pop("elements", ELEMENTS), options.pop("reduced", None), options.pop("y", None)
+        given: Any = self.beams[link.name]
+        given = vars(given) if isinstance(given, Beam) else mapping(f"beams: {link.name!r}", given, "{section: …}")
+        options: dict[str, Any] = {"elements": ELEMENTS, "reduced": None, "y": None} | dict(given)
+        elements, reduced, y = (options.pop(name) for name in ("elements", "reduced", "y"))
         far = max(carried.values(), key=lambda x: float(np.linalg.norm(x)), default=link.center)
         if not far.any():
             raise InputError(f"beams: {link.name!r} has no length: its joints and its mass centre are all at one point")
@@ -146,39 +136,22 @@ class _System:
             raise InputError(f"beams: {link.name!r} carries no joint, so its length must be given: {{length: …}}")
         length = float(np.linalg.norm(far)) if carried else positive("length", options["length"])
         if abs(float(options.get("length") or length) - length) > LINE * length:
-            raise InputError(
-                f"beams: {link.name!r} has length {options['length']:g}, but its joints are {length:g} m apart; leave out length"
-            )
-        ends = self.on_beam(link, carried, along, length)
+            raise InputError(f"beams: the joints of {link.name!r} are {length:g} m apart; leave out its length")
+        ends = {}  # port and fraction of the length by joint
+        for name, x in carried.items():
+            s = float(x @ along) / length
+            if np.linalg.norm(x - s * length * along) > LINE * length or not -LINE <= s <= 1.0 + LINE:
+                raise InputError(f"beams: joint {name!r} is not on the beam {link.name!r}; make that link rigid")
+            ends[name] = ("C", 1.0) if s > 1.0 - LINE else ("P", 0.0) if s < LINE else (name, s)
         try:
             beam = Beam(**(options | {"length": length}))
         except TypeError as error:
             raise InputError(f"beams: {link.name!r}: {error}") from None
-        beam = replace(beam, ports={**beam.ports, **{port: s for port, s in ends.values() if port not in ("P", "C")}})
-        body = beam.discretise(elements)
-        if reduced is not None:
-            body = body.reduced(**({"modes": reduced} if isinstance(reduced, int) else reduced))
-        A = _axes(along, y)
-        return body, LinkFrame(np.zeros(3), A.T), {name: port for name, (port, _) in ends.items()}
-
-    @staticmethod
-    def on_beam(
-        link: Link, carried: Mapping[str, np.ndarray], along: np.ndarray, length: float
-    ) -> dict[str, tuple[str, float]]:
-        """The port and the fraction of the length of every joint that a beam carries."""
-        out = {}
-        for name, x in carried.items():
-            s = float(x @ along) / length
-            if np.linalg.norm(x - s * length * along) > LINE * length or not -LINE <= s <= 1.0 + LINE:
-                raise InputError(
-                    f"beams: joint {name!r} is not on the straight beam {link.name!r}; make that link rigid"
-                )
-            out[name] = ("C", 1.0) if s > 1.0 - LINE else ("P", 0.0) if s < LINE else (name, s)
-        return out
-
-
-def _vector(A: np.ndarray) -> np.ndarray:
-    return np.asarray(Rotation.from_matrix(A).as_rotvec())
+        inner = {port: s for port, s in ends.values() if port not in ("P", "C")}
+        body = replace(beam, ports={**beam.ports, **inner}).discretise(elements)
+        given = {"modes": reduced} if isinstance(reduced, int) else reduced
+        self.bodies[link.name] = body if given is None else body.reduced(**given)
+        return LinkFrame(A=_axes(along, y).T), {name: port for name, (port, _) in ends.items()}
 
 
 def _axes(along: np.ndarray, y: Any) -> np.ndarray:
@@ -190,14 +163,12 @@ def _axes(along: np.ndarray, y: Any) -> np.ndarray:
         S = np.array([[0, -turn[2], turn[1]], [turn[2], 0, -turn[0]], [-turn[1], turn[0], 0]])
         return np.eye(3) + S + S @ S / (1.0 + along[0])
     z = np.cross(along, np.asarray(y, dtype=float))
-    if np.linalg.norm(z) < 1e-9:
+    if (size := np.linalg.norm(z)) < 1e-9:
         raise InputError(f"y is {y!r}, which points along the beam; it must point across")
-    z = z / np.linalg.norm(z)
-    return np.column_stack([along, np.cross(z, along), z])
+    return np.column_stack([along, np.cross(z / size, along), z / size])
 
 
 # --- links and joints of the file --------------------------------------------------------------------------------------
-
 
 TYPES: dict[str, type[Joint] | None] = {
     "revolute": Revolute,
@@ -213,8 +184,8 @@ TYPES: dict[str, type[Joint] | None] = {
 class LinkFrame:
     """A place, and axes as columns."""
 
-    x: np.ndarray
-    A: np.ndarray
+    x: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    A: np.ndarray = field(default_factory=lambda: np.eye(3))
 
     def then(self, other: LinkFrame) -> LinkFrame:
         """A frame given relative to this one."""
@@ -249,25 +220,22 @@ class UrdfJoint:
 def _frame(tag: Tag | None) -> LinkFrame:
     """An <origin>: xyz, and rpy about the fixed axes x, y, z in turn."""
     if tag is None:
-        return LinkFrame(np.zeros(3), np.eye(3))
-    roll, pitch, yaw = tag.numbers("rpy", (0.0, 0.0, 0.0))
-    return LinkFrame(tag.numbers("xyz", (0.0, 0.0, 0.0)), Rotation.from_euler("xyz", [roll, pitch, yaw]).as_matrix())
+        return LinkFrame()
+    x, angles = (tag.numbers(key, (0.0, 0.0, 0.0)) for key in ("xyz", "rpy"))
+    return LinkFrame(x, Rotation.from_euler("xyz", angles).as_matrix())
 
 
 def _link(tag: Tag) -> Link:
     name, inertial = tag.text("name"), tag.first("inertial")
     if inertial is None:
         return Link(name, tag, 0.0, np.zeros(3), np.zeros((3, 3)))
-    origin, mass, moments = _frame(inertial.first("origin")), inertial.first("mass"), inertial.first("inertia")
-    if mass is None:
-        inertial.fail(f"link {name!r} has no <mass value=…/>")
+    origin, mass, moments = _frame(inertial.first("origin")), inertial.require("mass"), inertial.first("inertia")
     if mass.number("value") < 0.0:
         mass.fail(f"the mass of link {name!r} is {mass.number('value'):g}; it must not be negative")
     J = np.zeros((3, 3))
-    for a, one in enumerate("xyz"):
-        for b, two in enumerate("xyz"):
-            if moments is not None and a <= b:
-                J[a, b] = J[b, a] = moments.number(f"i{one}{two}", 0.0 if a < b else None)
+    for a, b in combinations_with_replacement(range(3), 2):
+        if moments is not None:
+            J[a, b] = J[b, a] = moments.number(f"i{'xyz'[a]}{'xyz'[b]}", 0.0 if a < b else None)
     return Link(name, tag, mass.number("value"), origin.x, origin.A @ J @ origin.A.T)
 
 
@@ -275,11 +243,7 @@ def _joint(tag: Tag) -> UrdfJoint:
     name, kind = tag.text("name"), tag.text("type")
     if kind not in TYPES:
         tag.fail(unknown("type of joint", kind, TYPES))
-    ends = []
-    for end in ("parent", "child"):
-        if (there := tag.first(end)) is None:
-            tag.fail(f"joint {name!r} has no <{end} link=…/>")
-        ends.append(there.text("link"))
+    parent, child = (tag.require(end).text("link") for end in ("parent", "child"))
     axis, dynamics = tag.first("axis"), tag.first("dynamics")
     direction = np.array([1.0, 0.0, 0.0]) if axis is None else axis.numbers("xyz", (1.0, 0.0, 0.0))
     if axis is not None and not direction.any():
@@ -287,7 +251,7 @@ def _joint(tag: Tag) -> UrdfJoint:
     damping = 0.0 if dynamics is None else dynamics.number("damping", 0.0)
     if damping < 0.0:
         tag.fail(f"the damping of joint {name!r} is {damping:g}; it must not be negative")
-    return UrdfJoint(name, kind, tag, ends[0], ends[1], _frame(tag.first("origin")), direction, damping)
+    return UrdfJoint(name, kind, tag, parent, child, _frame(tag.first("origin")), direction, damping)
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,8 +276,7 @@ class Robot:
         roots = [name for name in links if name not in moved]
         if len(roots) != 1:
             tag.fail(f"links that no joint moves: {', '.join(roots) or 'none'}; a robot has one, its root")
-        robot = cls(links, joints, roots[0])
-        reached = [roots[0]]
+        robot, reached = cls(links, joints, roots[0]), [roots[0]]
         for name in reached:
             reached += [joint.child for joint in robot.below(name)]
         if ring := [name for name in links if name not in reached]:
@@ -335,16 +298,10 @@ class Robot:
                 other.append(f"mimic joint {joint.name!r} is free")
             if dynamics is not None and dynamics.number("friction", 0.0):
                 other.append(f"the friction of joint {joint.name!r} is ignored")
-        meshes = [link.name for link in self.links.values() if any(tag.name == "mesh" for tag in _all(link.tag))]
+        meshes = [link.name for link in self.links.values() if any(tag.name == "mesh" for tag in link.tag.walk())]
         if limits:
             other.insert(0, f"limits are not enforced: {', '.join(limits)}")
         return other + ([f"meshes are not read, of {', '.join(meshes)}"] if meshes else [])
-
-
-def _all(tag: Tag) -> Iterator[Tag]:
-    yield tag
-    for inner in tag.inside:
-        yield from _all(inner)
 
 
 def _by_name(word: str, tag: Tag, make: Any) -> dict[str, Any]:
@@ -357,3 +314,87 @@ def _by_name(word: str, tag: Tag, make: Any) -> dict[str, Any]:
             inner.fail(f"{one.name!r} is no name of a {word}: names have no dot, and are not ground, P or C")
         out[one.name] = one
     return out
+
+
+# --- XML --------------------------------------------------------------------------------------------------------------
+#
+# A tree of tags with their lines. Document types and entities are refused: they can expand without limit, or read files.
+
+
+@dataclass
+class Tag:
+    """A tag: its name, attributes, the tags inside it, and its place in the file."""
+
+    name: str
+    attributes: Mapping[str, str]
+    file: str
+    line: int
+    inside: list[Tag] = field(default_factory=list)
+
+    def all(self, name: str) -> Iterator[Tag]:
+        return (tag for tag in self.inside if tag.name == name)
+
+    def first(self, name: str) -> Tag | None:
+        return next(self.all(name), None)
+
+    def require(self, name: str) -> Tag:
+        return self.first(name) or self.fail(f"there is no <{name} …/> in it")
+
+    def fail(self, message: str) -> NoReturn:
+        raise FileError(message, self.file, self.line, f"<{self.name}>")
+
+    def text(self, key: str) -> str:
+        """An attribute. Raises FileError if it is missing."""
+        if not self.attributes.get(key, "").strip():
+            self.fail(f"{key!r} is missing; it has {', '.join(self.attributes) or 'nothing'}")
+        return self.attributes[key].strip()
+
+    def numbers(self, key: str, default: tuple[float, ...]) -> np.ndarray:
+        """An attribute of several numbers, as many as the default has."""
+        if key not in self.attributes:
+            return np.array(default)
+        try:
+            row = finite_row(key, [float(x) for x in self.attributes[key].split()])
+        except (ValueError, InputError):
+            row = np.zeros(0)
+        if len(row) != len(default):
+            self.fail(f"{key} is {self.attributes[key]!r}; expected {len(default)} number(s)")
+        return row
+
+    def walk(self) -> Iterator[Tag]:
+        """This tag and all inside it."""
+        yield self
+        for tag in self.inside:
+            yield from tag.walk()
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """An attribute of one number."""
+        if default is None:
+            self.text(key)
+        return float(self.numbers(key, (0.0 if default is None else default,))[0])
+
+
+def read_tags(path: Path, root: str) -> Tag:
+    """The tree in a file. Raises FileError if its outermost tag is not `root`."""
+    parser, open_tags = expat.ParserCreate("utf-8"), [Tag("", {}, path.name, 0)]
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        tag = Tag(name, attributes, path.name, parser.CurrentLineNumber)
+        if len(open_tags) > MAX_DEPTH:
+            tag.fail(f"nested more than {MAX_DEPTH} deep")
+        open_tags[-1].inside.append(tag)
+        open_tags.append(tag)
+
+    def refuse(*given: Any) -> None:
+        raise FileError("document types and entities are refused", path.name, parser.CurrentLineNumber)
+
+    parser.StartElementHandler, parser.EndElementHandler = start, lambda name: open_tags.pop()
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(read_text(path, path.suffix).encode(), True)
+    except expat.ExpatError as error:
+        raise FileError(f"not XML: {expat.errors.messages[error.code]}", path.name, error.lineno) from None
+    found = open_tags[0].inside[0]
+    if found.name != root:
+        found.fail(f"this is not a {root}; expected <{root}> as the outermost tag")
+    return found

@@ -17,9 +17,9 @@ from phloat.bodies.superelements.superelement import Superelement
 from phloat.errors import InputError
 from phloat.format.attached import File, load_matrices, store_matrices
 from phloat.format.derive import file_word, record, record_keys, summary
-from phloat.format.kinds import FRACTION, NAME, Count, Text
+from phloat.format.kinds import FRACTION, NAME, Count, ListOf, Text
 from phloat.format.materials import BEAM_MATERIAL, BEAM_SECTION, DAMPING
-from phloat.format.records import Key, ListOf, MapOf, OneOf, Record, Variant
+from phloat.format.records import Key, MapOf, OneOf, Record, Variant
 from phloat.format.units import LENGTHS, MASSES, UNITS
 from phloat.linear.reduction.basis import Basis
 
@@ -44,9 +44,7 @@ def steps(made: Construction, *verbs: str) -> dict[str, dict[str, Any]]:
 def _arguments(step: ConstructionStep) -> dict[str, Any]:
     given = {str(k): value for k, value in enumerate(step.arguments)} | dict(step.options)
     if any(isinstance(value, Basis) for value in given.values()):
-        raise InputError(
-            "a file cannot hold a basis from krylov_basis, modal_basis or pod_basis; reduce the body by modes"
-        )
+        raise InputError("a file cannot hold the basis of a reduced body; reduce it by modes")
     return {name: value for name, value in given.items() if not (name == "basis" and value is None)}
 
 
@@ -99,11 +97,7 @@ BEAM_VARIANT = Variant(
     make_beam,
     beam_parts,
     (
-        Key(
-            "elements",
-            ELEMENTS,
-            "how many equal elements (in each piece of a split beam), or the fractions between them",
-        ),
+        Key("elements", ELEMENTS, "how many (in each piece of a split beam), or the fractions between them"),
         Key("split", Count(1), "into so many floating pieces, for large bending", None),
         Key("reduced", REDUCED_BEAM, "to few coordinates", None),
     ),
@@ -147,9 +141,7 @@ def superelement(interfaces: Mapping[str, Any], **given: Any) -> Superelement:
     if files["matrices"] is not None:
         for name, chosen in interfaces.items():
             if isinstance(chosen, str):
-                raise InputError(
-                    f"interface {name!r} is {chosen!r}; with matrices in an .npz file it is a list of node numbers"
-                )
+                raise InputError(f"interface {name!r} is {chosen!r}; with an .npz file it is a list of node numbers")
         arrays = load_matrices(files["matrices"])
         return Superelement.from_matrices(interfaces=interfaces, **arrays, **given)
     if lacking := [name for name in ("mass", "stiffness", "nodes") if files[name] is None]:
@@ -169,12 +161,7 @@ OPTIONS = record_keys(
 SUPERELEMENT = Record(
     "a superelement",
     (
-        Key(
-            "matrices",
-            File("a file of matrices", store_matrices),
-            "M, K, nodes (and dofs, R, masses) as NumPy arrays, .npz",
-            None,
-        ),
+        Key("matrices", File("a file of matrices", store_matrices), "NumPy arrays M, K, nodes, dofs, R, masses", None),
         Key("mass", File("a matrix"), "the mass matrix of CalculiX, Abaqus, Nastran or Matrix Market", None),
         Key("stiffness", File("a matrix"), "the stiffness matrix", None),
         Key("nodes", File("a file of nodes"), "*NODE, GRID or a table", None),

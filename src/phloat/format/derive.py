@@ -23,15 +23,15 @@ from phloat.format.kinds import (
     Boolean,
     Converted,
     Count,
-    Direction,
     Kind,
+    ListOf,
     Matrix3,
     Number,
     Text,
-    Vector,
+    vector,
 )
 from phloat.format.node import Node
-from phloat.format.records import REQUIRED, Key, ListOf, MapOf, OneOf, Record, Variant
+from phloat.format.records import REQUIRED, Key, MapOf, OneOf, Record, Variant
 
 # what a curve is a function of, and its value, by the quantity of its slope
 CURVES = {
@@ -40,6 +40,29 @@ CURVES = {
     "damping": ("velocity", "force"),
     "torsional damping": ("angular rate", "torque"),
 }
+
+
+AXES = {
+    f"{sign}{axis}": tuple(size * float(k == i) for k in range(3))
+    for i, axis in enumerate("xyz")
+    for sign, size in (("", 1.0), ("-", -1.0))
+}
+
+
+def _direction(given: Any) -> tuple[float, ...]:
+    axis = AXES.get(given, given)
+    if not any(axis):
+        raise InputError("a direction is not zero; write x, y, z, -x, -y, -z or three numbers")
+    return tuple(axis)
+
+
+def _axis_word(axis: Any) -> Any:
+    return next((word for word, known in AXES.items() if known == tuple(axis)), axis)
+
+
+DIRECTION = Converted(
+    OneOf((Text(tuple(AXES)), vector()), lambda v: int(not isinstance(v, str))), _direction, _axis_word
+)
 
 
 class PiecewisePolynomials(Record):
@@ -52,10 +75,7 @@ class PiecewisePolynomials(Record):
 def _polynomials(breaks: Any, coefficients: Any) -> PPoly:
     c = np.array(coefficients, dtype=float) if len({len(row) for row in coefficients}) == 1 else np.zeros(0)
     if c.ndim != 2 or len(c) != len(breaks) - 1:
-        raise InputError(
-            f"coefficients are {len(coefficients)} rows for {len(breaks)} breaks; one row of equal length is needed "
-            "between each two breaks"
-        )
+        raise InputError(f"coefficients are {len(coefficients)} rows; give {len(breaks) - 1} of one length")
     return PPoly(c[:, ::-1].T.copy(), np.array(breaks, dtype=float))
 
 
@@ -81,7 +101,7 @@ def number_kind(d: Description) -> Number:
 
 
 def vector_kind(d: Description) -> Kind:
-    return Direction() if d.quantities == ("direction",) else Vector(d.quantities or ("number",), (d.size,))
+    return DIRECTION if d.quantities == ("direction",) else vector(d.quantities or ("number",), d.size)
 
 
 def names_kind(d: Description) -> Kind:
@@ -128,10 +148,8 @@ def record_keys(cls: type, omit: tuple[str, ...] = (), **kinds: Kind) -> tuple[K
         try:
             kind = kinds[f.name] if f.name in kinds else derived_kind(annotation(f), d)
         except KeyError as error:
-            raise TypeError(
-                f"{cls.__name__}.{f.name} is annotated as {error.args[0]!r}, for which model files have no kind; give its kind "
-                f"by a keyword, or annotate it as {', '.join(KINDS)}"
-            ) from None
+            name = f"{cls.__name__}.{f.name}"
+            raise TypeError(f"no kind for {name}: {error.args[0]}; annotate it as {', '.join(KINDS)}") from None
         out.append(Key(d.key or f.name, kind, d.doc, default, f.name))
     return tuple(sorted(out, key=lambda k: k.default is not REQUIRED))
 

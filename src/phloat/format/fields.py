@@ -7,8 +7,8 @@ from typing import Any
 
 from phloat.algebra.profiles import Polynomial, Polynomials, Profile
 from phloat.errors import InputError
-from phloat.format.kinds import ANY_NUMBER, FRACTION, Converted, Kind, Number, Vector
-from phloat.format.records import ListOf, MapOf, OneOf, Variant, Variants
+from phloat.format.kinds import ANY_NUMBER, FRACTION, Converted, Kind, ListOf, Number, vector
+from phloat.format.records import MapOf, OneOf, Variant, Variants
 
 
 def function_data(value: Any, cls: type, what: str) -> Any:
@@ -54,6 +54,6 @@ VECTOR_FIELD = Variants(
             "three numbers or polynomials",
         ),
     ),
-    alone=Vector(TRACTION),
+    alone=vector(TRACTION),
     is_alone=lambda value: not callable(value),
 )

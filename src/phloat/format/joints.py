@@ -14,8 +14,7 @@ from scipy.interpolate import PPoly
 
 from phloat.format.derive import annotation, file_word, record_keys, summary
 from phloat.format.fields import LINE, SURFACE, VECTOR_FIELD
-from phloat.format.kinds import Context, Kind, Plain, Schema, Text, Writer
-from phloat.format.node import Node
+from phloat.format.kinds import Kind, ListOf, Text
 from phloat.format.records import Variant, Variants
 from phloat.joints import elements, force_laws, loads, pairs, tie
 from phloat.joints.curves import curve, resistance
@@ -35,24 +34,7 @@ FIELDS: Mapping[type, Mapping[str, Kind]] = {  # fields that may be functions of
 }
 
 
-class Ends:
-    """Two ports, [ground, rod.P]."""
-
-    expected = "two ports: [ground, body.port] or [body.port, body.port]"
-
-    def matches(self, node: Node) -> bool:
-        return node.items is not None
-
-    def read(self, node: Node, context: Context) -> tuple[str, ...]:
-        if node.items is None or len(node.items) != 2:
-            node.fail_expected(self.expected)
-        return tuple(Text(what="a port: body.port or ground").read(item, context) for item in node.items)
-
-    def write(self, value: Any, writer: Writer) -> Plain:
-        return list(value)
-
-    def schema(self) -> Schema:
-        return {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
+ENDS = ListOf(Text(what="a port: body.port or ground"), least=2, most=2)
 
 
 @cache
@@ -75,9 +57,7 @@ def joint(cls: Any) -> Variant:
         acts_on = tuple(getattr(value, f.name) for f in ends)
         return acts_on if pair else acts_on[0], vars(value) | {name: tabulated(value, name) for name in curves}
 
-    kind = (
-        Ends() if pair else Text(what={"port": "a port: body.port"}.get(ends[0].name, f"the name of a {ends[0].name}"))
-    )
+    kind = ENDS if pair else Text(what={"port": "a port: body.port"}.get(ends[0].name, f"the name of a {ends[0].name}"))
     return Variant(file_word(cls), kind, make, parts, keys, doc=summary(cls))
 
 

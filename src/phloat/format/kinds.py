@@ -156,13 +156,11 @@ class Number:
                 context.units.append((node, found.dimension))
             elif not any(found.dimension.fits(QUANTITIES[name][0]) for name in self.of):
                 node.fail(f"found {node.text.strip()!r}, {dimension_name(found.dimension)}; expected {self.expected}")
-        if not self._allows(found.value):
+        value, above = found.value, self.above is None or found.value > self.above
+        low, high = -math.inf if self.least is None else self.least, math.inf if self.most is None else self.most
+        if not (math.isfinite(value) and above and low <= value <= high):
             node.fail_expected(self.expected)
-        return found.value
-
-    def _allows(self, value: float) -> bool:
-        low = (self.least is None or value >= self.least) and (self.above is None or value > self.above)
-        return math.isfinite(value) and low and (self.most is None or value <= self.most)
+        return value
 
     def write(self, value: Any, writer: Writer) -> Plain:
         return float(value)
@@ -206,65 +204,45 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Vector:
-    """A list of numbers of these quantities; of any length if `sizes` is empty."""
+class ListOf:
+    """A list of `least` to `most` values; if `alone`, a single value may stand without brackets."""
 
-    of: tuple[str, ...] = ("number",)
-    sizes: tuple[int, ...] = (3,)
+    of: Kind
+    alone: bool = False
+    least: int = 0
+    most: int | None = None
 
     @property
     def expected(self) -> str:
-        of = f" of {self.of[0]}" if self.of and self.of != ("number",) else ""
-        return f"a list of {' or '.join(map(str, self.sizes))} numbers{of}" if self.sizes else f"a list of numbers{of}"
+        if self.alone:
+            return f"{self.of.expected}, or a list of them"
+        size = f" of {self.most}" if self.most else f" of {self.least} or more" if self.least else ""
+        return f"a list{size}, each {self.of.expected}"
 
     def matches(self, node: Node) -> bool:
-        return node.items is not None
+        return node.items is not None or (self.alone and self.of.matches(node))
 
-    def read(self, node: Node, context: Context) -> tuple[float, ...]:
-        if node.items is None or (self.sizes and len(node.items) not in self.sizes):
+    def read(self, node: Node, context: Context) -> tuple[Any, ...]:
+        if self.alone and node.items is None:
+            return (self.of.read(node, context),)
+        if node.items is None or not self.least <= len(node.items) <= (self.most or len(node.items)):
             node.fail_expected(self.expected)
-        return tuple(Number(self.of).read(item, context) for item in node.items)
+        return tuple(self.of.read(item, context) for item in node.items)
 
     def write(self, value: Any, writer: Writer) -> Plain:
-        return [float(x) for x in value]
+        items = [self.of.write(item, writer) for item in ((value,) if isinstance(value, str) else value)]
+        return items[0] if self.alone and len(items) == 1 else items
 
     def schema(self) -> Schema:
-        size = {"minItems": min(self.sizes), "maxItems": max(self.sizes)} if self.sizes else {}
-        return {"type": "array", "items": Number(self.of).schema(), **size}
+        limits = {"minItems": self.least or None, "maxItems": self.most}
+        sizes = {name: size for name, size in limits.items() if size is not None}
+        many = {"type": "array", "items": self.of.schema(), **sizes}
+        return {"anyOf": [self.of.schema(), many]} if self.alone else many
 
 
-AXES = {
-    f"{sign}{axis}": tuple(size * float(k == i) for k in range(3))
-    for i, axis in enumerate("xyz")
-    for sign, size in (("", 1.0), ("-", -1.0))
-}
-
-
-@dataclass(frozen=True)
-class Direction:
-    """x, y, z, -x, -y, -z, or three numbers."""
-
-    expected = "a direction: x, y, z, -x, -y, -z or three numbers"
-
-    def matches(self, node: Node) -> bool:
-        return node.items is not None or (node.text or "").strip() in AXES
-
-    def read(self, node: Node, context: Context) -> tuple[float, ...]:
-        if (word := (node.text or "").strip()) in AXES:
-            return AXES[word]
-        if node.items is None or len(node.items) != 3:
-            node.fail_expected(self.expected)
-        found = Vector().read(node, context)
-        if not any(found):
-            node.fail(f"found zeros; expected {self.expected}")
-        return found
-
-    def write(self, value: Any, writer: Writer) -> Plain:
-        given = tuple(map(float, value))
-        return next((word for word, axis in AXES.items() if axis == given), list(given))
-
-    def schema(self) -> Schema:
-        return {"anyOf": [{"enum": list(AXES)}, Vector().schema()]}
+def vector(of: tuple[str, ...] = ("number",), size: int = 3) -> ListOf:
+    """A list of numbers of these quantities; of any length if `size` is 0."""
+    return ListOf(Number(of), least=size, most=size or None)
 
 
 @dataclass(frozen=True)
@@ -280,7 +258,7 @@ class Matrix3:
     def read(self, node: Node, context: Context) -> np.ndarray:
         if node.items is None or len(node.items) != 3:
             node.fail_expected(self.expected)
-        row = Vector(self.of)
+        row = vector(self.of)
         if all(item.items is None for item in node.items):
             return np.diag(row.read(node, context))
         return np.array([row.read(item, context) for item in node.items])
@@ -290,7 +268,7 @@ class Matrix3:
         return np.diag(A).tolist() if np.array_equal(A, np.diag(np.diag(A))) else A.tolist()
 
     def schema(self) -> Schema:
-        row = Vector(self.of).schema()
+        row = vector(self.of).schema()
         return {"anyOf": [row, {"type": "array", "items": row, "minItems": 3, "maxItems": 3}]}
 
 

@@ -8,8 +8,8 @@ from phloat.bodies.beams.section import Circle, Rectangle, Section, Taper, Tube
 from phloat.bodies.material import KelvinVoigt, Material, ModalDamping, Orthotropic, Rayleigh
 from phloat.bodies.plates.laminate import Laminate
 from phloat.format.derive import record, variant, wrapper
-from phloat.format.kinds import FRACTION, Matrix3, Number
-from phloat.format.records import Key, ListOf, MapOf, Named, Record, Variant, Variants
+from phloat.format.kinds import FRACTION, ListOf, Matrix3, Number
+from phloat.format.records import Key, MapOf, Named, Record, Variant, Variants
 
 # --- materials --------------------------------------------------------------------------------------------------------
 

@@ -17,26 +17,16 @@ BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": F
 class Node:
     """A scalar (its text, and whether that was quoted), a list of nodes or a mapping of nodes, with its place in the file."""
 
-    value: str | tuple[Node, ...] | Mapping[str, Node]
     line: int
     file: str = ""
     path: tuple[str, ...] = ()
+    text: str | None = None  # of a scalar
     quoted: bool = False
-    key_lines: Mapping[str, int] = field(default_factory=dict)  # of a mapping
+    items: tuple[Node, ...] | None = None  # of a list
+    entries: Mapping[str, Node] | None = None  # of a mapping
+    key_lines: Mapping[str, int] = field(default_factory=dict)
 
     # --- what it is -------------------------------------------------------------------------------------------------
-
-    @property
-    def text(self) -> str | None:
-        return self.value if isinstance(self.value, str) else None
-
-    @property
-    def items(self) -> tuple[Node, ...] | None:
-        return self.value if isinstance(self.value, tuple) else None
-
-    @property
-    def entries(self) -> Mapping[str, Node] | None:
-        return self.value if isinstance(self.value, Mapping) else None
 
     @property
     def empty(self) -> bool:

@@ -1,4 +1,4 @@
-"""Kinds that contain others: lists, mappings, records with given keys, and choices among them."""
+"""Kinds that contain others: mappings, records with given keys, and choices among them."""
 
 from __future__ import annotations
 
@@ -15,37 +15,6 @@ REQUIRED = object()
 OLD_KEYS: dict[str, Mapping[str, str]] = {  # {what a record is: {key of earlier versions: its key now}}
     "a PID controller": {"proportional": "damping", "integral": "stiffness", "derivative": "inertia"},
 }
-
-
-@dataclass(frozen=True)
-class ListOf:
-    """A list; if `alone`, a single value may stand without brackets."""
-
-    of: Kind
-    alone: bool = False
-    least: int = 0
-
-    @property
-    def expected(self) -> str:
-        return f"{self.of.expected}, or a list of them" if self.alone else f"a list, each {self.of.expected}"
-
-    def matches(self, node: Node) -> bool:
-        return node.items is not None or (self.alone and self.of.matches(node))
-
-    def read(self, node: Node, context: Context) -> tuple[Any, ...]:
-        if self.alone and node.items is None:
-            return (self.of.read(node, context),)
-        if node.items is None or len(node.items) < self.least:
-            node.fail_expected(self.expected if node.items is None else f"at least {self.least} of them")
-        return tuple(self.of.read(item, context) for item in node.items)
-
-    def write(self, value: Any, writer: Writer) -> Plain:
-        items = [self.of.write(item, writer) for item in ((value,) if isinstance(value, str) else value)]
-        return items[0] if self.alone and len(items) == 1 else items
-
-    def schema(self) -> Schema:
-        many = {"type": "array", "items": self.of.schema(), **({"minItems": self.least} if self.least else {})}
-        return {"anyOf": [self.of.schema(), many]} if self.alone else many
 
 
 @dataclass(frozen=True)
@@ -71,14 +40,20 @@ class MapOf:
         for text, inner in node.entries.items():
             key: Any = text
             if self.keys is not None:
-                key = self.keys.read(Node(text, node.key_lines[text], node.file, inner.path), context)
+                key = self.keys.read(Node(node.key_lines[text], node.file, inner.path, text), context)
                 if key in out:
                     node.fail_key(text, f"{text!r} is {key:g}, which is there already; write each once")
             out[key] = self.of.read(inner, context)
         return out
 
     def write(self, value: Any, writer: Writer) -> Plain:
-        return {repr(float(k)) if self.keys else str(k): self.of.write(v, writer) for k, v in value.items()}
+        out = {}
+        for key, inner in value.items():
+            try:
+                out[repr(float(key)) if self.keys else str(key)] = self.of.write(inner, writer)
+            except InputError as error:
+                raise InputError(f"{key!r}: {error}") from None
+        return out
 
     def schema(self) -> Schema:
         names = {"propertyNames": {"$ref": "#/$defs/with unit"}} if self.keys else {}
@@ -259,10 +234,7 @@ class Variant:
         return self.record.build(node, self.record.arguments(node, context, [self.word]), value)
 
     def schema(self) -> Schema:
-        keys = {self.word: {**self.kind.schema(), **({"description": self.doc} if self.doc else {})}}
-        keys |= {k.key: k.schema() for k in self.keys}
-        needed = [self.word, *(k.key for k in self.keys if k.default is REQUIRED)]
-        return {"type": "object", "properties": keys, "required": needed, "additionalProperties": False}
+        return Record(self.word, (Key(self.word, self.kind, self.doc), *self.keys), self.make).schema()
 
 
 @dataclass(frozen=True)
@@ -325,9 +297,7 @@ class Variants:
             if (parts := variant.parts(value)) is not None:
                 beside = variant.record.write_arguments(parts[1], writer)
                 return {variant.word: variant.kind.write(parts[0], writer), **beside}
-        raise InputError(
-            f"a file cannot hold {type(value).__name__} as {self.what}; it can hold {', '.join(self.words)}"
-        )
+        raise InputError(f"a file cannot hold {type(value).__name__} as {self.what}, only {', '.join(self.words)}")
 
     def schema(self) -> Schema:
         bare = [variant.word for variant in self.variants if variant.bare]

@@ -12,11 +12,11 @@ from phloat.bodies.construction import Construction
 from phloat.errors import InputError, unknown
 from phloat.format.bodies import BEAM_VARIANT, RIGID_VARIANTS, SUPERELEMENT_VARIANT
 from phloat.format.joints import JOINT
-from phloat.format.kinds import NAME, Arrays, Context, Plain, Recursive, Schema, Text, Vector, Writer
+from phloat.format.kinds import NAME, Arrays, Context, ListOf, Plain, Recursive, Schema, Text, Writer, vector
 from phloat.format.materials import ANY_MATERIAL, BEAM_SECTION
 from phloat.format.meshes import MESH_VARIANTS
 from phloat.format.node import Node
-from phloat.format.records import Key, ListOf, MapOf, Record, Variant, Variants
+from phloat.format.records import Key, MapOf, Record, Variant, Variants
 from phloat.system.parts import Part, Parts, parts
 from phloat.system.system import System
 
@@ -48,7 +48,7 @@ class Bodies:
         for name, inner in node.entries.items():
             if not name or "." in name or name == "ground":
                 node.fail_key(
-                    name, f"{name!r} is no name of a body: names are not empty, have no dot, and are not 'ground'"
+                    name, f"{name!r} is no name of a body, which is not empty, has no dot and is not 'ground'"
                 )
             out[name] = self._body(inner, context, out)
         return out
@@ -131,7 +131,7 @@ SYSTEM: Record = Record(
 TABLES = {"materials": ANY_MATERIAL, "sections": BEAM_SECTION}
 HEAD = (
     Key("plane", Text(("xy",)), "the plane of motion; space by default", None),
-    Key("gravity", Vector(("acceleration",)), "gravity, x, y, z", None),
+    Key("gravity", vector(("acceleration",)), "gravity, x, y, z", None),
     Key("materials", MapOf(ANY_MATERIAL), "materials by name", {}),
     Key("sections", MapOf(BEAM_SECTION), "cross-sections by name", {}),
 )
@@ -159,7 +159,7 @@ def plain(system: System, *, arrays: Callable[[str, Arrays], str] | None = None)
     Bodies with meshes or matrices need files beside the model: `arrays(name, arrays)` writes one and returns its name. Raises
     InputError for what a file cannot hold: functions, bases, bodies without a recipe.
     """
-    return plain_parts(parts(system), arrays=arrays)
+    return {"phloat": VERSION} | plain_parts(parts(system), arrays=arrays)
 
 
 def plain_parts(
@@ -168,15 +168,15 @@ def plain_parts(
     arrays: Callable[[str, Arrays], str] | None = None,
     names: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Parts as plain data; `names` are those of materials and sections, {table: {name: value}}."""
+    """Parts as plain data, without the version; `names` are those of materials and sections, {table: {name: value}}."""
     tables = _Tables({} if names is None else names)
     SYSTEM.write(whole, Writer(tables.count, arrays and (lambda name, _: name)))
     body = SYSTEM.write(whole, Writer(tables.name, arrays))
-    out: dict[str, Any] = {"phloat": VERSION}
+    out: dict[str, Any] = {}
     if whole.plane is not None:
         out["plane"] = whole.plane
     if whole.gravity is not None:
-        out["gravity"] = Vector().write(whole.gravity, Writer())
+        out["gravity"] = vector().write(whole.gravity, Writer())
     return out | {table: entries for table, entries in tables.written.items() if entries} | body
 
 

@@ -71,12 +71,8 @@ def _units() -> dict[str, Unit]:
     inch, pound, rate = Fraction("0.0254"), Fraction("0.45359237"), angle.times(time, -1)
     weight, degree, turn = pound * Fraction("9.80665"), Unit(angle, Fraction(1, 180), 1), Unit(angle, Fraction(2), 1)
     return out | {
-        **{
-            "in": Unit(length, inch),
-            "ft": Unit(length, 12 * inch),
-            "lb": Unit(mass, pound),
-            "lbf": Unit(FORCE, weight),
-        },
+        **{"in": Unit(length, inch), "ft": Unit(length, 12 * inch)},
+        **{"lb": Unit(mass, pound), "lbf": Unit(FORCE, weight)},
         **{"psi": Unit(STRESS, weight / inch**2), "min": Unit(time, Fraction(60)), "h": Unit(time, Fraction(3600))},
         **{"%": Unit(NONE, Fraction(1, 100)), "1": Unit(NONE)},
         **{"deg": degree, "°": degree, "rev": turn, "turn": turn, "turns": turn},
@@ -133,12 +129,8 @@ def parse_unit(text: str) -> Unit:
         times = SUPERSCRIPTS[superscript or power] if (superscript or power) in SUPERSCRIPTS else int(power or 1)
         times = -times if sign == "/" else times
         unit = UNITS[name]
-        dimension, factor, pi = (
-            dimension.times(unit.dimension, times),
-            factor * unit.factor**times,
-            pi + times * unit.pi,
-        )
-        place = found.end()
+        dimension, factor = dimension.times(unit.dimension, times), factor * unit.factor**times
+        pi, place = pi + times * unit.pi, found.end()
     return Unit(dimension, factor, pi)
 
 

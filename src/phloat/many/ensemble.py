@@ -14,15 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from phloat.errors import InputError
-from phloat.many.collect import Collector
-from phloat.many.dask import on_cluster
+from phloat.errors import InputError, whole_number
 from phloat.many.parametric_run import Outcome, Parametric, ParametricRun, Start
 from phloat.many.pickling import global_names, installed
-from phloat.many.processes import available_cores, in_processes, in_threads, run_here
 from phloat.many.results import Ensemble
 from phloat.many.samples import Key, Samples, sampled
-from phloat.many.store import VERSION, Description, EnsembleFolder
+from phloat.many.store import VERSION, Collector, Description, EnsembleFolder
+from phloat.many.workers import available_cores, in_processes, in_threads, on_cluster, run_here
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.result import Result
 from phloat.motion.run.events import Event
@@ -107,12 +105,8 @@ def ensemble(
     array([4., 2.])
     """
     if output is not None and not callable(output):
-        raise InputError(
-            f"output is {output!r}; it must be a function of a Result: output=lambda r: r['rod.theta'].max()"
-        )
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise InputError(f"workers is {workers!r}; it must be a whole number, 1 or more, or None for all cores")
-    if workers is not None and scheduler is not None:
+        raise InputError(f"output is {output!r}; it must be a function: output=lambda r: r['rod.theta'].max()")
+    if workers is not None and whole_number("workers", workers, 1) and scheduler is not None:
         raise InputError("workers= is for this machine, scheduler= for a cluster; give one of them")
     if isinstance(u, Inputs):
         u = u.u
@@ -140,11 +134,10 @@ def _collector(run: ParametricRun, drawn: Samples, folder: EnsembleFolder | None
     if folder is None or not folder.exists:
         return Collector(drawn.values, description, folder)
     there = folder.description()
-    if differing := changed_parts(there, description):
-        raise InputError(
-            f"{str(folder.path)!r} holds another ensemble: {', '.join(differing)} {'is' if len(differing) == 1 else 'are'} "
-            "not the same; call it as it was, or give another folder"
-        )
+    a, b = there["question"], description["question"]
+    if differing := [name for name in dict.fromkeys((*a, *b)) if a.get(name) != b.get(name)]:
+        what = f"{', '.join(differing)} {'is' if len(differing) == 1 else 'are'} not the same"
+        raise InputError(f"{str(folder.path)!r} holds another ensemble: {what}; give another folder")
     out = Collector(drawn.values, there, folder)
     out.resume()
     return out
@@ -199,9 +192,8 @@ def _outcomes(
             if sum(taken) > TRIAL:
                 break
         numbers = numbers[len(taken) :]
-        count = (
-            1 if min(taken) * len(numbers) < WORTH else count
-        )  # the first one includes compiling or loading the step
+        if min(taken) * len(numbers) < WORTH:  # not their mean: the first one includes compiling or loading the step
+            count = 1
     if count == 1 or not len(numbers):
         yield from run_here(run, table, numbers)
         return
@@ -240,12 +232,6 @@ def description_of(run: ParametricRun, drawn: Samples) -> Description:
         "single": True,
         "finished": False,
     }
-
-
-def changed_parts(there: Description, here: Description) -> list[str]:
-    """The parts of two ensembles that are not the same."""
-    a, b = there["question"], here["question"]
-    return [name for name in dict.fromkeys((*a, *b)) if a.get(name) != b.get(name)]
 
 
 def _system_parts(system: System) -> object:

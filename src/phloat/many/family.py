@@ -65,13 +65,8 @@ class FamilyRuns:
 
     @property
     def fast(self) -> bool:
-        """Whether samples skip the checks that the base system has passed; `why` is the reason if they do not."""
-        return isinstance(self._base_task, Task)
-
-    @property
-    def why(self) -> str:
-        """Why every sample goes through `simulate`; empty if it does not."""
-        return self._base_task if isinstance(self._base_task, str) else ""
+        """Whether samples skip the checks that the base system has passed."""
+        return self._base_task is not None
 
     @cached_property
     def inputs(self) -> Inputs:
@@ -84,29 +79,21 @@ class FamilyRuns:
         return inputs
 
     @cached_property
-    def _base_task(self) -> Task | str:
-        """The run of the base system after its checks, or why other runs cannot skip them."""
-        used = [name for name, default in DEFAULTS.items() if self.options.get(name, default) != default]
+    def _base_task(self) -> Task | None:
+        """The run of the base system after its checks; None if other runs cannot skip them."""
+        usual = all(self.options.get(name, default) == default for name, default in DEFAULTS.items())
         kinds = {self.family.there.places[name].owner.kind for name in self.family.meant}
-        dt, output = self.options.get("dt"), self.options.get("output", 1)
-        output = np.asarray(output) if isinstance(output, (list, tuple)) else output
-        if not isinstance(self.start, State):
-            return "the initial state is computed for every sample"
-        if used:
-            return f"the run uses {used[0]}"
-        if other := sorted(kinds - {*GEOMETRY_FREE}):
-            return f"parameters of a {other[0]} vary"
-        if not isinstance(output, (int, np.ndarray)) or not isinstance(dt, float):
-            return "dt is not a number, or output is neither a number nor an array"
+        if not usual or not isinstance(self.start, State) or not kinds <= {*GEOMETRY_FREE}:
+            return None
         try:
-            return _checked_task(self.family.base, self.start, self.inputs, self.options, self.t_end, output)
-        except InputError as error:
-            return str(error)
+            return _checked_task(self.family.base, self.start, self.inputs, self.options, self.t_end)
+        except InputError:
+            return None
 
     def _run_unchecked(self, system: System, start: State | None, u: Mapping[str, object] | None) -> Result | None:
         """The run without checks; None if those of the base system do not hold for it."""
         base = self._base_task
-        assert isinstance(base, Task) and isinstance(self.start, State)
+        assert base is not None and isinstance(self.start, State)
         state = fits(system, self.start if start is None else start)
         if not _same_geometry(system, base) or (start is not None and not _same_start(state, base.state)):
             return None
@@ -135,16 +122,17 @@ class FamilyRuns:
 
 
 def _checked_task(
-    system: System, start: State, inputs: Inputs, options: Mapping[str, Any], t_end: float, output: int | np.ndarray
-) -> Task:
-    """The run of the base system, with the checks of `simulate`."""
-    t_0, dt = options.get("t_start", 0.0), options["dt"]
-    if not (0.0 < dt <= t_end - t_0) or not _valid_output(output, t_0, t_end):
-        raise InputError(f"steps of {dt:g} s from {t_0:g} to {t_end:g} s, output {output!r}")
+    system: System, start: State, inputs: Inputs, options: Mapping[str, Any], t_end: float
+) -> Task | None:
+    """The run of the base system, with the checks of `simulate`; None where these also say how it runs."""
+    t_0, dt, output = options.get("t_start", 0.0), options.get("dt"), options.get("output", 1)
+    output = np.asarray(output) if isinstance(output, (list, tuple)) else output
+    if not isinstance(dt, float) or not 0.0 < dt <= t_end - t_0 or not _valid_output(output, t_0, t_end):
+        return None
     state = fits(system, start)
     require_closed(system, state)
     if consistent_state(system, state, inputs.at(t_0)) is not state:
-        raise InputError("the velocities of the initial state need a correction, which depends on masses")
+        return None  # the velocities need a correction, which depends on masses
     return Task(system, state, t_0, t_end, dt, inputs, output, dropped=redundant_rows(system, state))
 
 
@@ -173,9 +161,9 @@ def _same_places(body: Body, old: Body, pose: Pose) -> bool:
     return there and not (pose.eta.any() or pose.rates.any())
 
 
-def _valid_output(output: int | np.ndarray, t_0: float, t_end: float) -> bool:
-    if isinstance(output, int):
-        return not isinstance(output, bool) and output > 0
+def _valid_output(output: Any, t_0: float, t_end: float) -> bool:
+    if not isinstance(output, np.ndarray):
+        return isinstance(output, int) and not isinstance(output, bool) and output > 0
     ascends = output.ndim == 1 and output.dtype.kind in "iuf" and len(output) and (np.diff(output) > 0.0).all()
     return bool(ascends and t_0 <= output[0] and output[-1] <= t_end)
 
@@ -215,9 +203,7 @@ class SystemFamily:
     def system(self, values: Sequence[float] | np.ndarray) -> System:
         """The system with these values, in the order of the names."""
         if len(values) != len(self.names):
-            raise InputError(
-                f"{len(values)} values for {len(self.names)} parameters: {', '.join(map(str, self.names))}"
-            )
+            raise InputError(f"{len(values)} values; give {len(self.names)}: {', '.join(map(str, self.names))}")
         given = {name: number(name, values[k]) for name, k in self.meant.items()}
         return with_given(self.base, self.there, given, self._make_body)
 
@@ -226,9 +212,6 @@ class SystemFamily:
         if maker is not None and key not in known and (body := maker(recipe)) is not None:
             known[key] = body
         return remade_body(old, recipe, known)
-
-    def __repr__(self) -> str:
-        return f"Family({', '.join(map(str, self.names))} of {self.base!r})"
 
 
 def system_family(system: System, names: Sequence[Names]) -> SystemFamily:

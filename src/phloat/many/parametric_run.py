@@ -67,9 +67,8 @@ def numbers_of(argument: object) -> dict[str, float]:
         own = numbers({"every": argument.every, "delay": argument.delay, "saturation": argument.saturation}).values
         return own | numbers_of(argument.controller)
     found = numbers(argument).values
-    ours = type(argument).__module__.startswith(
-        "phloat.control"
-    )  # controllers contain models, whose numbers are not listed
+    # controllers contain models, whose numbers are not listed
+    ours = type(argument).__module__.startswith("phloat.control")
     return {name: value for name, value in found.items() if "." not in name and "[" not in name} if ours else found
 
 
@@ -167,9 +166,8 @@ class ParametricRun:
         except InputError as error:
             if key in self.table.functions or any(key.startswith(name) for name in self.table.functions):
                 raise
-            raise InputError(
-                unknown("parameter", key, (*self.table.places, *self.other_numbers, *self.function_arguments))
-            ) from error
+            there = (*self.table.places, *self.other_numbers, *self.function_arguments)
+            raise InputError(unknown("parameter", key, there)) from error
 
     def _varied_arguments(self) -> list[Parametric]:
         u = self.arguments.get("u")
@@ -314,9 +312,8 @@ def _array(name: str, value: object) -> np.ndarray:
     except ValueError:  # rows of different length
         array = np.asarray(None)
     if array.dtype.kind not in "biufc":
-        raise InputError(
-            f"{name!r} is {type(value).__name__} {str(value)[:60]!r}; it must be a number or an array of numbers"
-        )
+        found = f"{type(value).__name__} {str(value)[:60]!r}"
+        raise InputError(f"{name!r} is {found}; it must be a number or an array of numbers")
     array = array.astype(complex if array.dtype.kind == "c" else float)
     if np.isnan(array).any():
         raise InputError(f"{name!r} is NaN" if not array.ndim else f"{name!r} holds NaN")

@@ -71,9 +71,7 @@ class _Pickler(pickle.Pickler):
         if isinstance(thing, ModuleType):
             return importlib.import_module, (thing.__name__,)
         if isinstance(thing, type) and not installed(thing.__module__):
-            raise pickle.PicklingError(
-                f"class {thing.__qualname__} of {thing.__module__} is not installed there; put it into a package"
-            )
+            raise pickle.PicklingError(f"class {thing.__qualname__} is not installed there; put it into a package")
         return NotImplemented
 
 

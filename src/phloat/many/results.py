@@ -13,10 +13,9 @@ import numpy as np
 
 from phloat.algebra.tables import grid
 from phloat.errors import InputError, PortError, finite, unknown
-from phloat.many.collect import ResultBlocks
 from phloat.many.parametric_run import ONE, ParametricRun
 from phloat.many.samples import Samples
-from phloat.many.store import EnsembleFolder, FailedSample
+from phloat.many.store import EnsembleFolder, FailedSample, ResultBlocks
 from phloat.motion.result import Result
 
 
@@ -86,10 +85,7 @@ class Ensemble:
     @cached_property
     def failed(self) -> list[FailedSample]:
         """The samples that gave no output, with their parameters and the reason, by number."""
-        found = [
-            (int(k), why) for piece in self.pieces.heads() for k, why in zip(piece.failed, piece.errors, strict=True)
-        ]
-        return [FailedSample(k, self.samples.named(k), why) for k, why in sorted(found)]
+        return [FailedSample(k, self.samples.named(k), why) for k, why in sorted(self.pieces.failed())]
 
     @property
     def missing(self) -> int:
@@ -136,6 +132,8 @@ class Ensemble:
         """
         if kind not in ("rank", "regression"):
             raise InputError(unknown("sensitivity", kind, ("rank", "regression")))
+        from scipy.stats import rankdata
+
         X = self.samples.values[self.ok]
 
         def one(name: str) -> dict[str, Any]:
@@ -144,7 +142,7 @@ class Ensemble:
                 raise InputError(f"{len(values)} samples say nothing of sensitivity; take more")
             Y = np.abs(values) if values.dtype.kind == "c" else values
             Y = Y.reshape(len(Y), -1)
-            found = correlations(ranks(X), ranks(Y)) if kind == "rank" else regression(X, Y)
+            found = correlations(rankdata(X, axis=0), rankdata(Y, axis=0)) if kind == "rank" else regression(X, Y)
             rows = found.reshape(len(self.samples.names), *self.shapes[name])
             return {parameter: _plain(row) for parameter, row in zip(self.samples.names, rows, strict=True)}
 
@@ -206,10 +204,8 @@ class Ensemble:
 
     def _any(self) -> None:
         if not self.ok.any():
-            raise InputError(
-                f"none of the {len(self)} samples has an output"
-                + (f"; sample {self.failed[0].sample}: {self.failed[0].error}" if self.failed else "")
-            )
+            why = f"; sample {self.failed[0].sample}: {self.failed[0].error}" if self.failed else ""
+            raise InputError(f"none of the {len(self)} samples has an output{why}")
 
     def _as_returned(self, one: Callable[[str], Any]) -> Any:
         self._any()
@@ -263,7 +259,7 @@ def _plain(x: Any) -> Any:
 
 # --- statistics ------------------------------------------------------------------------------------------------------
 #
-# Moments over blocks of samples, ranks, correlations and regression.
+# Moments over blocks of samples, correlations and regression.
 
 
 def moments(pieces: Iterable[np.ndarray]) -> tuple[int, np.ndarray, np.ndarray]:
@@ -278,13 +274,6 @@ def moments(pieces: Iterable[np.ndarray]) -> tuple[int, np.ndarray, np.ndarray]:
         squares = squares + (np.abs(values - here) ** 2).sum(axis=0) + np.abs(apart) ** 2 * (n * m / (n + m))
         n += m
     return n, mean, squares
-
-
-def ranks(x: np.ndarray) -> np.ndarray:
-    """Ranks along the first axis, equal values sharing theirs."""
-    from scipy.stats import rankdata
-
-    return np.asarray(rankdata(x, axis=0))
 
 
 def correlations(X: np.ndarray, Y: np.ndarray) -> np.ndarray:

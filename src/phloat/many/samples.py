@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phloat.errors import InputError, finite_row, mapping, unknown
+from phloat.errors import InputError, finite_row, mapping, unknown, whole_number
 from phloat.random import Distribution, as_distribution
 
 Key = str | tuple[str, ...]
@@ -32,12 +32,8 @@ class Samples:
     def __len__(self) -> int:
         return len(self.values)
 
-    def of(self, k: int) -> dict[Key, float]:
-        """The parameters of the k-th sample."""
-        return dict(zip(self.keys, self.values[k].tolist(), strict=True))
-
     def named(self, k: int) -> dict[str, float]:
-        """The same by labels."""
+        """The parameters of the k-th sample by label."""
         return dict(zip(self.names, self.values[k].tolist(), strict=True))
 
 
@@ -68,10 +64,8 @@ def sampled(parameters: Mapping[Key, object], samples: int | None, sampling: str
     drawn = [key for key, kind in kinds.items() if isinstance(kind, Distribution)]
     lists = [key for key, kind in kinds.items() if isinstance(kind, np.ndarray) and kind.ndim]
     if drawn and lists:
-        raise InputError(
-            f"{label(lists[0])!r} is a list and {label(drawn[0])!r} a distribution; to draw from the list write "
-            f"choice({_short(kinds[lists[0]])}), or give lists for all"
-        )
+        choice = f"choice({_short(kinds[lists[0]])})"
+        raise InputError(f"{label(lists[0])!r} is a list and {label(drawn[0])!r} a distribution; write {choice}")
     if drawn or not lists:
         return _draw(kinds, samples, sampling, seed)
     return _tabulate(kinds, lists, samples, sampling)
@@ -93,11 +87,9 @@ def _draw(
 ) -> Samples:
     if sampling in ("grid", "rows"):
         raise InputError(f"sampling={sampling!r} is for lists of values; draw with {', '.join(map(repr, DRAWN))}")
-    n, how = _count(samples), sampling or "random"
-    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
-        raise InputError(f"seed is {seed!r}; it must be a whole number, 0 or more")
+    n, seed, how = whole_number("samples", samples, 1), whole_number("seed", seed, 0), sampling or "random"
     drawn = [key for key, kind in kinds.items() if isinstance(kind, Distribution)]
-    points = _points(how, n, [label(key) for key in drawn], int(seed))
+    points = _points(how, n, [label(key) for key in drawn], seed)
     values = np.empty((n, len(kinds)))
     for j, (key, kind) in enumerate(kinds.items()):
         values[:, j] = kind.quantile(points[:, drawn.index(key)]) if isinstance(kind, Distribution) else kind
@@ -116,9 +108,8 @@ def _points(how: str, n: int, names: list[str], seed: int) -> np.ndarray:
         return np.asarray(sequence.random_base2(int(n - 1).bit_length())[:n])
     points = np.empty((n, len(names)))
     for j, name in enumerate(names):
-        stream = np.random.default_rng(
-            [seed, *name.encode()]
-        )  # one for each parameter, so that others do not change it
+        # a stream for each parameter, so that others do not change it
+        stream = np.random.default_rng([seed, *name.encode()])
         points[:, j] = stream.random(n) if how == "random" else (stream.permutation(n) + stream.random(n)) / n
     return points
 
@@ -127,9 +118,7 @@ def _tabulate(
     kinds: Mapping[Key, Distribution | np.ndarray], lists: list[Key], samples: int | None, sampling: str | None
 ) -> Samples:
     if sampling in DRAWN:
-        raise InputError(
-            f"sampling={sampling!r} draws from distributions; {label(lists[0])!r} is a list: write choice(…)"
-        )
+        raise InputError(f"sampling={sampling!r} needs distributions; for the list {label(lists[0])!r} write choice(…)")
     rows = {key: np.atleast_1d(np.asarray(kind)) for key, kind in kinds.items()}
     sizes = [len(rows[key]) for key in lists]
     if sampling == "rows":
@@ -151,17 +140,7 @@ def _tabulate(
 
 def _require_count(samples: int | None, n: int, what: str) -> None:
     if samples is not None and samples != n:
-        raise InputError(
-            f"samples={samples!r}, but {what} {n} of their own; leave samples= out, or draw with choice(…) in place of lists"
-        )
-
-
-def _count(samples: object) -> int:
-    if samples is None:
-        raise InputError("how many samples? give samples=…, such as samples=1000")
-    if not isinstance(samples, (int, np.integer)) or isinstance(samples, bool) or samples < 1:
-        raise InputError(f"samples is {samples!r}; it must be a whole number, 1 or more")
-    return int(samples)
+        raise InputError(f"samples={samples!r}, but {what} {n}; leave samples= out, or write choice(…) for lists")
 
 
 def _short(values: object) -> str:

@@ -1,4 +1,6 @@
-"""Ensembles on disk: a folder of `ensemble.json` and numbered pieces, which NumPy opens without phloat.
+"""Results of samples, collected in pieces, in memory or on disk.
+
+On disk they are a folder that NumPy opens without phloat:
 
     ensemble.json     the arguments (as text and as fingerprints), the names of parameters and outputs, whether all is done
     parameters.npy    (samples, parameters): every sample, done or not
@@ -12,17 +14,20 @@ done is in the pieces alone: a sweep that was interrupted at any instant is resu
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
+import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from phloat import errors
 from phloat.algebra.array_files import DAMAGED, read_npy, read_npz
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.many.parametric_run import Outcome
@@ -80,17 +85,12 @@ class EnsembleFolder:
 
     # --- writing -----------------------------------------------------------------------------------------------------
 
-    def begin(self, description: Description, table: np.ndarray) -> None:
-        """Writes the parameters and the description."""
-        self._write("parameters.npy", lambda file: np.save(file, table, allow_pickle=False))
-        self.describe(description)
+    def write_array(self, name: str, array: np.ndarray) -> None:
+        write_atomically(self.path / name, lambda file: np.save(file, array, allow_pickle=False))
 
     def describe(self, description: Description) -> None:
         text = json.dumps(description, indent=1, ensure_ascii=False).encode()
-        self._write("ensemble.json", lambda file: file.write(text))
-
-    def write_times(self, t: np.ndarray) -> None:
-        self._write("t.npy", lambda file: np.save(file, t, allow_pickle=False))
+        write_atomically(self.path / "ensemble.json", lambda file: file.write(text))
 
     def write(self, number: int, piece: ResultBlock) -> None:
         arrays: dict[str, Any] = {
@@ -99,10 +99,7 @@ class EnsembleFolder:
             "errors": np.array(piece.errors, dtype="U"),
         }
         arrays |= {f"output_{j}": array for j, array in enumerate(piece.outputs.values())}
-        self._write(self._piece(number).name, lambda file: np.savez(file, **arrays))
-
-    def _write(self, name: str, put: Callable[[BinaryIO], object]) -> None:
-        write_atomically(self.path / name, put)
+        write_atomically(self._piece(number), lambda file: np.savez(file, **arrays))
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -112,18 +109,14 @@ class EnsembleFolder:
     def table(self, description: Description) -> np.ndarray:
         table = self._array("parameters.npy")
         if table.dtype != float or table.ndim != 2 or table.shape[1] != len(description["parameters"]):
-            raise InputError(
-                f"parameters.npy in {str(self.path)!r} has shape {table.shape}, which does not fit ensemble.json"
-            )
+            raise InputError(f"parameters.npy in {str(self.path)!r} does not fit ensemble.json: it is {table.shape}")
         return table
 
     def _array(self, name: str) -> np.ndarray:
         try:
             return read_npy(self.path / name)
         except DAMAGED as error:
-            raise InputError(
-                f"{str(self.path / name)!r} cannot be read ({error}); the pieces beside it may be"
-            ) from error
+            raise InputError(f"{str(self.path / name)!r} cannot be read ({error}); other pieces may be") from error
 
     def form(self, description: Description) -> OutputForm | None:
         if description["outputs"] is None:
@@ -270,3 +263,131 @@ def result_block(outcomes: Sequence[Outcome], form: OutputForm | None) -> Result
         arrays[name] = np.array(rows, dtype=form.kind(name)).reshape(len(rows), *shape)
     samples = np.array([x.sample for x in good], dtype=np.int64)
     return ResultBlock(samples, arrays, np.array([k for k, _ in bad], dtype=np.int64), tuple(why for _, why in bad))
+
+
+# --- collecting them ---------------------------------------------------------------------------------------------------
+
+SAMPLES = 4096  # of a block, at most
+BYTES = 32e6
+SECONDS = 10.0  # of work that is lost at most if a sweep is killed
+
+
+class ResultBlocks:
+    """Results in memory, or in files of a folder, which are read one at a time."""
+
+    def __init__(
+        self, form: OutputForm | None, folder: EnsembleFolder | None = None, numbers: Sequence[int] = ()
+    ) -> None:
+        self.form, self.folder, self.numbers = form, folder, list(numbers)
+        self.kept: list[ResultBlock] = []
+
+    def heads(self) -> Iterator[ResultBlock]:
+        """Which samples are in each piece; outputs need not be there."""
+        return iter(self.kept) if self.folder is None else (self.folder.head(number) for number in self.numbers)
+
+    def failed(self) -> list[tuple[int, str]]:
+        """Samples without outputs, and why."""
+        return [(int(k), why) for piece in self.heads() for k, why in zip(piece.failed, piece.errors, strict=True)]
+
+    def columns(self, name: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Samples and values of one output, piece by piece."""
+        if self.folder is None:
+            yield from ((piece.samples, piece.outputs[name]) for piece in self.kept)
+        elif self.form is not None:
+            for number in self.numbers:
+                yield self.folder.column(number, self.form, name)
+
+
+class Collector:
+    """Takes outcomes and writes a block when there are enough of them."""
+
+    def __init__(self, table: np.ndarray, description: Description, folder: EnsembleFolder | None) -> None:
+        self.table, self.description, self.folder = table, description, folder
+        self.known = np.zeros(len(table), dtype=bool)
+        self.pieces = ResultBlocks(None, folder=folder)
+        self.done = self.failures = 0
+        self.seen: dict[
+            str, tuple[int, int, str]
+        ] = {}  # warnings: of how many samples, which one first, and its message
+        self.waiting: list[Outcome] = []
+        self.size, self.since = 0, time.perf_counter()
+
+    def resume(self) -> None:
+        """Reads the blocks that an earlier call has written to the folder."""
+        assert self.folder is not None
+        self.pieces.form = self.folder.form(self.description)
+        for number, piece in self.folder.readable_blocks(self.pieces.form, len(self.table)):
+            self.known[piece.done] = True
+            self.done += len(piece.done)
+            self.failures += len(piece.failed)
+            self.pieces.numbers.append(number)
+        for number in set(self.folder.numbers()) - set(self.pieces.numbers):
+            self.folder.set_aside(number)
+
+    @property
+    def missing(self) -> np.ndarray:
+        return np.flatnonzero(~self.known)
+
+    def take(self, outcomes: Sequence[Outcome]) -> None:
+        for outcome in outcomes:
+            if self.known[outcome.sample]:
+                continue  # two workers may have run it: one of them counts
+            self.known[outcome.sample] = True
+            self.done += 1
+            if outcome.outputs is not None and self.pieces.form is None:
+                self.pieces.form = output_form(outcome)
+            self.size += 0 if outcome.outputs is None else sum(x.nbytes for x in outcome.outputs.values())
+            for kind, text in outcome.warned:
+                count, first, words = self.seen.get(kind, (0, outcome.sample, text))
+                self.seen[kind] = count + 1, first, words
+            self.waiting.append(outcome._replace(t=None))
+        late = self.folder is not None and time.perf_counter() - self.since > SECONDS
+        if len(self.waiting) >= SAMPLES or self.size > BYTES or late:
+            self.flush()
+
+    def flush(self) -> None:
+        """Writes the outcomes since the last block as a block."""
+        if not self.waiting:
+            return
+        piece = result_block(self.waiting, self.pieces.form)
+        self.failures += len(piece.failed)
+        if self.folder is None:
+            self.pieces.kept.append(piece)
+        else:
+            self._describe()
+            number = 1 + max(self.pieces.numbers, default=-1)
+            self.folder.write(number, piece)
+            self.pieces.numbers.append(number)
+        self.waiting, self.size, self.since = [], 0, time.perf_counter()
+
+    def _describe(self) -> None:
+        """What is known of the ensemble by now; first of all that it is there."""
+        assert self.folder is not None
+        before, form = dict(self.description), self.pieces.form
+        if form is not None:
+            shapes = {name: list(shape) for name, shape in form.shapes.items()}
+            self.description |= {"outputs": shapes, "complex": list(form.complex), "single": form.single}
+        if not self.folder.exists:
+            self.folder.write_array("parameters.npy", self.table)
+            self.folder.describe(self.description)
+        elif before != self.description:
+            self.folder.describe(self.description)
+        if before["outputs"] is None and form is not None and form.t is not None:
+            self.folder.write_array("t.npy", form.t)
+
+    def finish(self) -> None:
+        self.flush()
+        if self.folder is not None and not self.description["finished"]:
+            self.description["finished"] = bool(self.known.all())
+            self.folder.describe(self.description)
+
+    def warn(self) -> None:
+        """What samples warned of, each kind once, and how many failed."""
+        n = len(self.table)
+        for kind, (count, first, text) in self.seen.items():
+            category = getattr(errors, kind, getattr(builtins, kind, UserWarning))
+            warnings.warn(f"{count} of {n} samples, sample {first} first: {text}", category, stacklevel=3)
+        if self.failures:
+            k, why = min(self.pieces.failed())
+            words = f"{'all' if self.failures == n else self.failures} of {n} samples failed and are listed in `failed`"
+            warnings.warn(f"{words}; sample {k}: {why}", errors.FailedSamplesWarning, stacklevel=3)
