@@ -19,7 +19,7 @@ from phloat.errors import InputError, RedundancyWarning
 from phloat.files.locate import errors_at
 from phloat.files.model import Model
 from phloat.motion.initial.velocities import redundant_rows, rigid_columns, velocity_rows
-from phloat.system.notebook import ends_text
+from phloat.system.system import ends_text
 
 HEIGHT = 14  # lines of a drawing, at most
 MAX_ROWS = 3000  # of joints whose rank is computed

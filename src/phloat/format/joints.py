@@ -17,14 +17,14 @@ from phloat.format.fields import LINE, SURFACE, VECTOR_FIELD
 from phloat.format.kinds import Context, Kind, Plain, Schema, Text, Writer
 from phloat.format.node import Node
 from phloat.format.records import Variant, Variants
-from phloat.joints import elements, force_laws, loads, pairs, tie
+from phloat.joints import elements, loads, pairs, tie
 from phloat.joints.curves import curve, resistance
 
 JOINTS = (
     *(pairs.Revolute, pairs.Prismatic, pairs.Weld, pairs.Spherical, pairs.Universal, pairs.Cylindrical, pairs.Planar),
     *(pairs.Slide, pairs.Drive),
     *(elements.Spring, elements.Damper, elements.Bushing, elements.JointSpring, elements.JointDamper),
-    force_laws.JointFriction,
+    elements.JointFriction,
     *(loads.Force, loads.Torque, loads.Load),
     *(tie.Tie, tie.Pressure, tie.Traction),
 )
@@ -97,7 +97,7 @@ def user_laws(base: type) -> list[type]:
 
 def user_variants() -> list[Variant]:
     """Variants of the laws that users have written; of a class that was defined again, the last."""
-    found = [cls for base in (force_laws.JointLaw, force_laws.PortLaw) for cls in user_laws(base)]
+    found = [cls for base in (elements.JointLaw, elements.PortLaw) for cls in user_laws(base)]
     return [joint(cls) for cls in {(cls.__module__, cls.__qualname__): cls for cls in found}.values()]
 
 

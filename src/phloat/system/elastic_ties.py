@@ -19,8 +19,16 @@ from phloat.algebra.sparse import Matrix, csr, stacked, weighted, zeros
 from phloat.errors import JointError
 from phloat.joints.tie import Tie
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.system.mortar import gap_between
-from phloat.system.tie_rows import Edge, Twist, chosen_motions, motion_weight, rigid_field, spread, stacked_trace
+from phloat.system.tie_rows import (
+    Edge,
+    Twist,
+    chosen_motions,
+    gap_between,
+    motion_weight,
+    rigid_field,
+    spread,
+    stacked_trace,
+)
 
 
 class Gaps(NamedTuple):

@@ -15,18 +15,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from phloat.algebra.numbers import Numbers, numbers, with_numbers
+from phloat.algebra.metadata import Numbers, numbers, with_numbers
 from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body
 from phloat.bodies.variation import align_signs, same_ports, same_size
 from phloat.errors import AccuracyError, InputError, finite, mapping, unknown
-from phloat.joints.elements import OnJoint
-from phloat.joints.force_laws import Passive
+from phloat.joints.elements import OnJoint, Passive
 from phloat.joints.loads import Acting
 from phloat.joints.pairs import Joint, Weld
-from phloat.system.attach import acting, attached, nested_actuator
-from phloat.system.connection import Actuator, Connection, Element
-from phloat.system.resolve import connected, nested_connection
+from phloat.system.connection import (
+    Actuator,
+    Connection,
+    Element,
+    acting,
+    attached,
+    connected,
+    nested_actuator,
+    nested_connection,
+)
 from phloat.system.system import System
 
 Names = str | tuple[str, ...]

@@ -14,7 +14,8 @@ from phloat.errors import InputError
 from phloat.joints.pairs import Weld
 from phloat.joints.tie import Tie
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.system.system import System, connect, drive, lock
+from phloat.system.connect import connect, drive, lock
+from phloat.system.system import System
 from phloat.system.tied_bodies import tie
 
 Part: TypeAlias = "Construction | Parts"

@@ -32,9 +32,8 @@ from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.time.midpoint import repeated
 from phloat.system.elastic_ties import with_spring
-from phloat.system.mortar import between_boundaries
 from phloat.system.port_checks import check_port
-from phloat.system.tie_rows import Edge, Twist, against_port, between_ports
+from phloat.system.tie_rows import Edge, Twist, against_port, between_boundaries, between_ports
 
 COMPONENTS = {"v_P": ("v_x", "v_y", "v_z"), "omega": ("ω_x", "ω_y", "ω_z")}
 LINEAR = (Tie, Pressure, Traction, Force, Torque)

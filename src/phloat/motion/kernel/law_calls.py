@@ -10,7 +10,7 @@ from numba import extending, types
 from numba.core.cgutils import ir
 
 from phloat.joints import scalar
-from phloat.joints.law_functions import LawFunction, mean_effort
+from phloat.joints.laws import LawFunction, mean_effort
 from phloat.motion.kernel.machine.uncompiled import PLAIN
 
 intrinsic: Any = extending.intrinsic
