@@ -45,7 +45,13 @@ from phloat.joints.elements import (
     PortLaw as PortLaw,
     Spring as Spring,
 )
-from phloat.joints.loads import Force as Force, Load as Load, Torque as Torque
+from phloat.joints.loads import (
+    Force as Force,
+    Load as Load,
+    Pressure as Pressure,
+    Torque as Torque,
+    Traction as Traction,
+)
 from phloat.joints.pairs import (
     Cylindrical as Cylindrical,
     Drive as Drive,
@@ -57,7 +63,7 @@ from phloat.joints.pairs import (
     Universal as Universal,
     Weld as Weld,
 )
-from phloat.joints.tie import Pressure as Pressure, Tie as Tie, Traction as Traction
+from phloat.joints.tie import Tie as Tie
 from phloat.linear.analysis.modes import modes as modes
 from phloat.linear.analysis.participation import (
     effective_masses as effective_masses,

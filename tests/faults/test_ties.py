@@ -44,7 +44,7 @@ def test_ties_and_loads_that_cannot_be_written(make, name):
         ({"p": plate(2)}, [ph.Weld("p.right", "ground")], "joints"),
         ({"p": plate(2)}, [ph.Tie("p.right", "ground", name="a"), ph.Pressure("p", name="a")], "'a'"),
         ({"p": plate(2), "rod": rod()}, [ph.Tie("p.right", "rod.P", name="rod.P")], "'rod.P'"),
-        ({"p": plate(2)}, "Tie", "joints"),
+        ({"p": plate(2)}, "Tie", "ties"),
         ({"p": plate(2)}, [ph.Pressure("q")], "'q'"),
         ({"p": plate(2), "rod": rod()}, [ph.Pressure("rod")], "rod.pressure"),
         ({"b": BOX}, [ph.Pressure("b")], "b.pressure"),

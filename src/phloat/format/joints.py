@@ -25,13 +25,13 @@ JOINTS = (
     *(pairs.Slide, pairs.Drive),
     *(elements.Spring, elements.Damper, elements.Bushing, elements.JointSpring, elements.JointDamper),
     elements.JointFriction,
-    *(loads.Force, loads.Torque, loads.Load),
-    *(tie.Tie, tie.Pressure, tie.Traction),
+    *(loads.Force, loads.Torque, loads.Load, loads.Pressure, loads.Traction),
+    tie.Tie,
 )
 FIELDS: Mapping[type, Mapping[str, Kind]] = {  # fields that may be functions of the place
     loads.Load: {"per_length": LINE},
-    tie.Pressure: {"per_area": SURFACE},
-    tie.Traction: {"per_area": VECTOR_FIELD},
+    loads.Pressure: {"per_area": SURFACE},
+    loads.Traction: {"per_area": VECTOR_FIELD},
 }
 
 

@@ -287,15 +287,20 @@ def curve(what: str, given: object, over: Range = None) -> tuple[float, Pieces]:
     A mapping {argument: force} is linear between its entries, a function becomes polynomials that miss it by 1e-10 of the force
     there, and a PPoly of SciPy (CubicSpline …) is taken as it is. Beyond the range all go on with the slope at its end.
     """
-    known = isinstance(given, PPoly)
-    if over is not None and (known or not callable(given)):
-        raise InputError(f"{what} has over={over!r}, which belongs to a function; this is {_said(given)}")
-    if isinstance(given, Mapping):
-        return 0.0, _tabulated(what, given)
-    if known:
-        return 0.0, from_polynomials(what, given)
-    if callable(given):
-        return 0.0, _fitted(what, given, over)
+    if isinstance(given, PPoly | Mapping) or not callable(given):
+        if over is not None:
+            raise InputError(f"{what} has over={over!r}, which belongs to a function; leave it out")
+        if isinstance(given, PPoly):
+            return 0.0, from_polynomials(what, given)
+        if isinstance(given, Mapping):
+            return 0.0, _tabulated(what, given)
+    elif over is None:
+        raise InputError(f"{what} is a function; say where it will be needed: over=(from, to)")
+    else:
+        low, high = map(float, finite(f"over of {what}", over, (2,)))
+        if not low < high:
+            raise InputError(f"over of {what} is {tuple(over)}; it must rise")
+        return 0.0, fitted(what, given, low, high)
     return not_negative(what, float(finite(what, given, ()))), NONE
 
 
@@ -329,18 +334,3 @@ def _tabulated(what: str, given: Mapping[float, float]) -> Pieces:
     pairs = [(float(finite(f"{what} at", x, ())), float(finite(f"{what} at {x!r}", f, ()))) for x, f in given.items()]
     x, f = np.array(sorted(pairs)).T
     return straight(x, f)
-
-
-def _fitted(what: str, given: Callable[[float], float], over: Range) -> Pieces:
-    if over is None:
-        raise InputError(f"{what} is a function; say where it will be needed: over=(from, to)")
-    low, high = map(float, finite(f"over of {what}", over, (2,)))
-    if not low < high:
-        raise InputError(f"over of {what} is {tuple(over)}; it must rise")
-    return fitted(what, given, low, high)
-
-
-def _said(given: object) -> str:
-    if isinstance(given, PPoly):
-        return "piecewise polynomials, which have their own range"
-    return "a table" if isinstance(given, Mapping) else f"{given!r}"

@@ -10,9 +10,9 @@ import numpy as np
 
 from phloat.algebra.cross import rotation
 from phloat.algebra.metadata import describe
-from phloat.errors import InputError, PortError, finite, not_negative, positive
+from phloat.errors import InputError, finite, not_negative, positive
 from phloat.joints.curves import Curve, Range, curve, resistance
-from phloat.joints.ends import TURNED, Between, Vector, word
+from phloat.joints.ends import TURNED, Between, Named, Vector, six_not_negative
 from phloat.joints.laws import LAWS, Law, LawFunction, no_damper, no_spring
 from phloat.joints.rows import Row
 from phloat.joints.scalar import tanh
@@ -22,7 +22,19 @@ ROTATIONS = ("small", "vector")
 
 
 @dataclass(frozen=True)
-class Spring(Between):
+class BetweenPorts(Between):
+    """A force element between two ports: a law along each of its rows."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.row_laws()
+
+    def row_laws(self) -> dict[Row, Law]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Spring(BetweenPorts):
     """Pulls two points together: a force over their distance beyond `length`.
 
     Parameters
@@ -50,18 +62,14 @@ class Spring(Between):
     over: Range = field(default=None, kw_only=True)
     suffix: ClassVar[str] = ".spring"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        not_negative(f"length of {self.label}", self.length)
-        self.row_laws()
-
     def row_laws(self) -> dict[Row, Law]:
         stiffness, spring = curve(f"stiffness of {self.label}", self.stiffness, self.over)
-        return {distance(): Law(stiffness=stiffness, rest=float(self.length), spring=spring)}
+        rest = not_negative(f"length of {self.label}", self.length)
+        return {distance(): Law(stiffness=stiffness, rest=rest, spring=spring)}
 
 
 @dataclass(frozen=True)
-class Damper(Between):
+class Damper(BetweenPorts):
     """Resists the rate of the distance of two points.
 
     Parameters
@@ -88,17 +96,13 @@ class Damper(Between):
     over: Range = field(default=None, kw_only=True)
     suffix: ClassVar[str] = ".damper"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.row_laws()
-
     def row_laws(self) -> dict[Row, Law]:
         damping, damper = resistance(f"damping of {self.label}", self.damping, self.over)
         return {distance(): Law(damping=damping, damper=damper)}
 
 
 @dataclass(frozen=True)
-class Bushing(Between):
+class Bushing(BetweenPorts):
     """Holds two frames together softly: six stiffnesses and dampings, along and about the axes of the first port's frame.
 
     Parameters
@@ -139,19 +143,15 @@ class Bushing(Between):
     )
     suffix: ClassVar[str] = ".bushing"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        finite(f"turned of {self.label}", self.turned, (3,))
-        if self.rotation not in ROTATIONS:
-            raise InputError(f"rotation of {self.label} is {self.rotation!r}; it must be 'small' or 'vector'")
-        for what, given in (("stiffness", self.stiffness), ("damping", self.damping)):
-            if (least := float(finite(f"{what} of {self.label}", given, (6,)).min())) < 0.0:
-                raise InputError(f"{what} of {self.label} holds {least:g}; it must not be negative")
-
     def triads(self) -> tuple[np.ndarray, np.ndarray]:
-        return np.eye(3), rotation(np.asarray(self.turned, dtype=float)).T
+        return np.eye(3), rotation(finite(f"turned of {self.label}", self.turned, (3,))).T
 
     def row_laws(self) -> dict[Row, Law]:
+        self.triads()
+        if self.rotation not in ROTATIONS:
+            raise InputError(f"rotation of {self.label} is {self.rotation!r}; it must be 'small' or 'vector'")
+        six_not_negative(f"stiffness of {self.label}", self.stiffness)
+        six_not_negative(f"damping of {self.label}", self.damping)
         turning = rotation_vector if self.rotation == "vector" else small_rotation
         rows = (*(in_plane(i) for i in range(3)), *(turning(i) for i in range(3)))
         pairs = zip(rows, self.stiffness, self.damping, strict=True)
@@ -159,25 +159,25 @@ class Bushing(Between):
 
 
 @dataclass(frozen=True)
-class OnJoint:
-    """On a free axis of a joint, by the label of that axis ("angle", "slide" …) where there are several."""
+class OnJoint(Named):
+    """A force element on a free axis of a joint, by the label of that axis ("angle", "slide" …) where there are several."""
 
     joint: str
     axis: str = field(default="", kw_only=True, metadata=describe("of several free axes, which: angle, slide …"))
     name: str = field(default="", kw_only=True)
-    suffix: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.joint, str):
-            raise PortError(f"{type(self).__name__}: {self.joint!r} names no joint")
-        word(f"the {type(self).__name__} on {self.joint}", self.name)
+        super().__post_init__()
         if not isinstance(self.axis, str):
             raise InputError(f"axis of {self.label} is {self.axis!r}; it must be a word: 'angle', 'slide' …")
+        self.law()
 
     @property
-    def label(self) -> str:
-        """Its name, or that of its joint and axis."""
-        return self.name or f"{self.joint}{self.axis and '.'}{self.axis}{self.suffix}"
+    def stands_at(self) -> tuple[str, ...]:
+        return (f"{self.joint}.{self.axis}" if self.axis else self.joint,)
+
+    def law(self) -> Law:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -213,14 +213,9 @@ class JointSpring(OnJoint):
     suffix: ClassVar[str] = ".spring"
     not_numbers: ClassVar[tuple[str, ...]] = ("over",)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        finite(f"rest of {self.label}", self.rest, ())
-        self.law()
-
     def law(self) -> Law:
         stiffness, spring = curve(f"stiffness of {self.label}", self.stiffness, self.over)
-        return Law(stiffness=stiffness, rest=float(self.rest), spring=spring)
+        return Law(stiffness=stiffness, rest=float(finite(f"rest of {self.label}", self.rest, ())), spring=spring)
 
 
 @dataclass(frozen=True)
@@ -252,10 +247,6 @@ class JointDamper(OnJoint):
     over: Range = field(default=None, kw_only=True)
     suffix: ClassVar[str] = ".damper"
     not_numbers: ClassVar[tuple[str, ...]] = ("over",)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.law()
 
     def law(self) -> Law:
         damping, damper = resistance(f"damping of {self.label}", self.damping, self.over)
@@ -301,24 +292,16 @@ class JointLaw(OnJoint, _Registered):
 
     suffix: ClassVar[str] = ".law"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.law()
-
     def law(self) -> Law:
         return law_of(self)
 
 
 @dataclass(frozen=True)
-class PortLaw(Between, _Registered):
+class PortLaw(BetweenPorts, _Registered):
     """A law of your own between two ports, as `JointLaw`, along the row `row`: by default their distance."""
 
     row: ClassVar[Row] = distance()
     suffix: ClassVar[str] = ".law"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.row_laws()
 
     def row_laws(self) -> dict[Row, Law]:
         return {self.row: law_of(self)}
@@ -354,10 +337,10 @@ class JointFriction(JointLaw):
     )
     suffix: ClassVar[str] = ".friction"
 
-    def __post_init__(self) -> None:
+    def law(self) -> Law:
         not_negative(f"effort of {self.label}", self.effort)
         positive(f"speed of {self.label}", self.speed)
-        super().__post_init__()
+        return super().law()
 
     @staticmethod
     def damper(v: Any, effort: Any, speed: Any) -> Any:
@@ -365,4 +348,4 @@ class JointFriction(JointLaw):
         return effort * slip, effort * (1.0 - slip * slip) / speed
 
 
-Passive: TypeAlias = Spring | Damper | Bushing | JointSpring | JointDamper | JointLaw | PortLaw
+Passive: TypeAlias = BetweenPorts | OnJoint

@@ -25,7 +25,6 @@ from phloat.errors import (
     unknown,
 )
 from phloat.joints.elements import Passive
-from phloat.joints.ends import GROUND
 from phloat.joints.loads import Acting
 from phloat.joints.pairs import Joint
 from phloat.joints.tie import Tie
@@ -35,14 +34,14 @@ from phloat.system.connection import (
     Actuator,
     Connection,
     Element,
-    acting,
-    attached,
-    connected,
-    nested_actuator,
-    nested_connection,
+    Part,
+    body_name,
+    listed_recipes,
+    nested,
+    resolved,
     welded,
 )
-from phloat.system.port_checks import check_actuator, check_connection, check_element
+from phloat.system.port_checks import check_ports
 from phloat.system.system import System
 
 
@@ -121,47 +120,42 @@ def connect(
     if plane not in (None, "xy"):
         raise InputError(f"plane is {plane!r}; the one plane there is, is 'xy' (or None for space)")
     parts: dict[str, Body] = {}
-    connections: dict[str, Connection] = {}
-    elements: dict[str, Element] = {}
-    actuators: dict[str, Actuator] = {}
+    made: dict[type, dict[str, Any]] = {Connection: {}, Element: {}, Actuator: {}}
     fields = {tuple(map(float, finite("gravity", gravity, (3,))))} if gravity is not None else set()
     for name, part in mapping("bodies", bodies, "{name: body}").items():
-        if not isinstance(name, str) or not name or "." in name or name == GROUND:
-            raise InputError(f"{name!r} cannot name a body: names are not empty, hold no dot, and are not 'ground'")
+        body_name(name)
         if isinstance(part, System):
-            _same_plane(name, part, plane)
+            if part.plane != plane:
+                raise InputError(
+                    f"system {name!r} lives in {part.plane or 'space'}, the whole in {plane or 'space'}: make them agree"
+                )
             parts |= {f"{name}.{key}": body for key, body in part.bodies.items()}
-            connections |= {f"{name}.{key}": nested_connection(name, c) for key, c in part.joints.items()}
-            elements |= {f"{name}.{key}": nested_connection(name, e) for key, e in part.elements.items()}
-            actuators |= {f"{name}.{key}": nested_actuator(name, a) for key, a in part.actuators.items()}
+            inside: list[Part] = [*part.joints.values(), *part.elements.values(), *part.actuators.values()]
+            for one in inside:
+                made[type(one)][f"{name}.{one.name}"] = nested(name, one)
             fields |= {tuple(map(float, part.gravity))} if gravity is None or np.any(part.gravity) else set()
         elif isinstance(part, Body):
             parts[name] = _fitted(name, part, plane)
         elif isinstance(part, Assembly):
             pieces = {f"{name}.{k}": _fitted(name, body, plane) for k, body in enumerate(part.pieces, 1)}
             parts |= pieces
-            connections |= welded(name, pieces, plane)
+            made[Connection] |= {weld.name: weld for weld in welded(name, pieces, plane)}
         else:
             raise InputError(f"{name!r} is {type(part).__name__}; {_instead(part, BODIES)}")
     if not parts:
         raise InputError("there are no bodies to connect; give at least one: connect({'rod': beam.discretise(4)}, …)")
     if len(fields) > 1:
         raise InputError(f"parts of the system have different gravity: {sorted(fields)}; give gravity once")
-    listed = _listed(joints, {*connections, *elements, *actuators})
-    connections |= {j.label: connected(j, parts, plane) for j in listed if isinstance(j, Joint)}
-    elements |= {e.label: attached(e, parts, connections, plane) for e in listed if isinstance(e, Passive)}
-    actuators |= {a.label: acting(a, parts, plane) for a in listed if isinstance(a, Acting)}
-    for one in listed:
-        if isinstance(one, Joint):
-            check_connection(connections[one.label], parts)
-        elif isinstance(one, Passive):
-            check_element(elements[one.label], parts)
-        else:
-            check_actuator(actuators[one.label], parts)
-    _warn_of_loose_bodies(parts, [*connections.values(), *elements.values()])
+    taken = [name for some in made.values() for name in some]
+    listed = listed_recipes("joints", joints, Joint | Passive | Acting, taken, lambda one: _instead(one, JOINTS))
+    for recipe in sorted(listed, key=lambda recipe: not isinstance(recipe, Joint)):  # springs act on axes of joints
+        one = resolved(recipe, parts, made[Connection], plane)
+        made[type(one)][one.name] = one
+        check_ports(one, parts)
+    _warn_of_loose_bodies(parts, [*made[Connection].values(), *made[Element].values()])
     _warn_of_thick_beams(bodies, plane)
     falling = np.array(fields.pop() if fields else (0.0, 0.0, 0.0))
-    system = System(parts, connections, falling, plane, elements, actuators)
+    system = System(parts, made[Connection], falling, plane, made[Element], made[Actuator])
     if plane and system.gravity[2]:
         raise InputError(f"gravity {tuple(map(float, system.gravity))} leaves the plane xy")
     _distinct(system)
@@ -243,23 +237,10 @@ def _closed(system: System, names: Sequence[str], *, driving: bool) -> System:
         c = system.joint(name)
         if not c.free:
             raise JointError(f"joint {name!r} has no free axis left to {'drive' if driving else 'lock'}")
-        check_connection(c, system.bodies, c.free)
+        check_ports(c, system.bodies, c.free)
         driven, locked = (c.free, ()) if driving else ((), c.free)
         joints[name] = replace(c, free=(), driven=c.driven + driven, locked=c.locked + locked)
     return replace(system, joints=joints)
-
-
-def _listed(joints: object, taken: set[str]) -> Sequence[Joint | Passive | Acting]:
-    """What stands in the list of joints, each with a name of its own."""
-    if not isinstance(joints, Sequence) or isinstance(joints, str):
-        raise InputError(f"joints is {type(joints).__name__}; it must be a list: [Revolute(…), …]")
-    for joint in joints:
-        if not isinstance(joint, Joint | Passive | Acting):
-            raise InputError(f"one of the joints is {joint!r}; {_instead(joint, JOINTS)}")
-        if joint.label in taken:
-            raise JointError(f"two joints are called {joint.label!r}; give one of them a name")
-        taken = taken | {joint.label}
-    return joints
 
 
 def _fitted(name: str, body: Body, plane: str | None) -> Body:
@@ -270,13 +251,6 @@ def _fitted(name: str, body: Body, plane: str | None) -> Body:
     if len(body.active) == 3 and body.rotates:
         raise InputError(f"body {name!r} was restricted to a plane; discretise it again for space")
     return body
-
-
-def _same_plane(name: str, part: System, plane: str | None) -> None:
-    if part.plane != plane:
-        raise InputError(
-            f"system {name!r} lives in {part.plane or 'space'}, the whole in {plane or 'space'}: make them agree"
-        )
 
 
 def _distinct(system: System) -> None:

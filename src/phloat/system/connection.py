@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from phloat.joints.curves import breaks
 from phloat.joints.elements import OnJoint, Passive
 from phloat.joints.ends import GROUND, Between
 from phloat.joints.laws import Law
-from phloat.joints.loads import Acting, Force, Load, Torque
+from phloat.joints.loads import Acting, Load
 from phloat.joints.pairs import Joint, Weld
 from phloat.joints.port_state import PortState, ground_port, section_axes
 from phloat.joints.rows import FIRST, SECOND, Row, in_the_plane
@@ -58,6 +58,10 @@ class Connection:
         """Everything that the multipliers of this joint hold."""
         return self.closed + self.locked + self.driven
 
+    @property
+    def recipe(self) -> Joint:
+        return self.joint
+
 
 def port_state(end: End, state: State) -> PortState:
     """One side of a joint at a state, with the columns of the velocities that its body has."""
@@ -86,6 +90,7 @@ class Element:
     second: End
     rows: tuple[Row, ...]
     laws: tuple[Law, ...]
+    coordinates: ClassVar[tuple[Row, ...]] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,80 +123,104 @@ class Actuator:
         return np.asarray(section_axes(port.Psi @ pose.eta) @ self.direction)
 
 
-# --- recipes of joints -----------------------------------------------------------------------------------------------
+Part: TypeAlias = Connection | Element | Actuator
+AnyPart = TypeVar("AnyPart", bound=Part)
 
-Joined = TypeVar("Joined", Connection, Element)
+
+def nested(prefix: str, part: AnyPart) -> AnyPart:
+    """The joint, force element or actuator in a system of which its own is the part `prefix`."""
+    if not prefix:
+        return part
+    name = f"{prefix}.{part.name}"
+    if isinstance(part, Actuator):
+        return replace(part, name=name, body=f"{prefix}.{part.body}")
+    first, second = (
+        replace(end, body=f"{prefix}.{end.body}") if end.body else end for end in (part.first, part.second)
+    )
+    return replace(part, name=name, first=first, second=second)
+
+
+def body_name(name: object) -> str:
+    """`name`; raises InputError if ports "body.port" could not be written with it."""
+    if not isinstance(name, str) or not name or "." in name or name == GROUND:
+        raise InputError(f"{name!r} cannot name a body: names are not empty, hold no dot, and are not 'ground'")
+    return name
+
+
+def listed_recipes(what: str, given: object, kinds: Any, taken: Iterable[str], instead: Callable[[object], str]) -> Any:
+    """A list of joints, each of these kinds and with a name of its own; `instead` says what to do with other things."""
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise InputError(f"{what} is {type(given).__name__}; it must be a list of joints")
+    names = set(taken)
+    for recipe in given:
+        if not isinstance(recipe, kinds):
+            raise InputError(f"one of the joints is {recipe!r}; {instead(recipe)}")
+        if recipe.label in names:
+            raise JointError(f"two joints or ports are called {recipe.label!r}; give one of them a name")
+        names.add(recipe.label)
+    return given
+
+
+# --- recipes ---------------------------------------------------------------------------------------------------------
+
+# quadrature points in an element for a load that turns with the sections: exact for cubic deflections, constant density
+FOLLOWING = 3
+
+
+def resolved(
+    recipe: Joint | Passive | Acting, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
+) -> Part:
+    """What is written in a list of joints, at ports of these bodies and on free axes of these joints."""
+    if isinstance(recipe, Joint):
+        return connected(recipe, bodies, plane)
+    return acting(recipe, bodies, plane) if isinstance(recipe, Acting) else attached(recipe, bodies, joints, plane)
 
 
 def connected(joint: Joint, bodies: Mapping[str, Body], plane: str | None) -> Connection:
     """A joint between ports of these bodies, with the rows that make sense for them."""
     first, second = ends_of(joint, bodies)
-    rows = {"closed": joint.closed, "free": joint.free, "driven": joint.driven}
+    closed, driven, free = joint.closed, joint.driven, joint.free
     if plane:
-        _fits_plane(joint)
-        flat = {key: [in_the_plane(row, first.triad, second.triad) for row in some] for key, some in rows.items()}
-        rows = {key: tuple(row for row in some if row is not None) for key, some in flat.items()}
-    without = [end.body for end in (first, second) if end.body and not bodies[end.body].rotates]
-    if without:
-        rows = {
-            key: tuple(r for r in some if key != "free" or of_points(r, first, bodies)) for key, some in rows.items()
-        }
-        if not all(of_points(row, first, bodies) for row in rows["closed"] + rows["driven"]):
-            raise JointError(
-                f"{type(joint).__name__} {joint.label!r} needs an orientation, and {without[0]!r} is a point mass; "
-                "use Spherical or Slide, or a RigidBody"
-            )
-    return Connection(joint.label, joint, first, second, rows["closed"], rows["driven"], rows["free"])
+        if joint.not_planar:
+            raise JointError(f"{type(joint).__name__} {joint.label!r} {joint.not_planar}")
+        if joint.planar_axis != "any":
+            verb = "turns about" if joint.planar_axis == "up" else "slides along"
+            _require_in_plane(f"{joint.label} {verb}", joint.direction(), up=joint.planar_axis == "up")
+        closed, driven, free = (_flat(joint, rows, first, second) for rows in (closed, driven, free))
+    if masses := _point_masses(first, second, bodies):
+        free = tuple(row for row in free if _of_points(row, first, bodies))
+        if not all(_of_points(row, first, bodies) for row in closed + driven):
+            raise JointError(_no_orientation(joint, masses[0], "use Spherical or Slide, or a RigidBody"))
+    return Connection(joint.label, joint, first, second, closed, driven, free)
 
 
-def nested_connection(prefix: str, c: Joined) -> Joined:
-    """The joint or force element in a system of which its own is a part."""
-    ends = [replace(end, body=f"{prefix}.{end.body}") if end.body else end for end in (c.first, c.second)]
-    return replace(c, name=f"{prefix}.{c.name}", first=ends[0], second=ends[1])
+def attached(
+    recipe: Passive, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
+) -> Element:
+    """A spring, damper or bushing between ports of these bodies, or on a free axis of one of these joints."""
+    if isinstance(recipe, OnJoint):
+        c, row = _axis(recipe, joints)
+        return Element(recipe.label, recipe, c.first, c.second, (row,), (recipe.law(),))
+    first, second = ends_of(recipe, bodies)
+    laws = recipe.row_laws()
+    rows = _flat(recipe, tuple(laws), first, second) if plane else tuple(laws)
+    if (masses := _point_masses(first, second, bodies)) and not all(_of_points(row, first, bodies) for row in rows):
+        cure = "write its port second, with no stiffness and damping about axes, or take a RigidBody"
+        raise JointError(_no_orientation(recipe, masses[0], cure))
+    return Element(recipe.label, recipe, first, second, rows, tuple(laws[row] for row in rows))
 
 
-def welded(name: str, pieces: Mapping[str, Body], plane: str | None) -> dict[str, Connection]:
+def welded(name: str, pieces: Mapping[str, Body], plane: str | None) -> list[Connection]:
     """The welds between the pieces of a beam, each piece with its end C to the end P of the next."""
-    out = {}
-    for k, (one, next_one) in enumerate(pairwise(pieces), 1):
-        weld = Weld(f"{one}.C", f"{next_one}.P", name=f"{name}.weld {k}")
-        out[weld.name] = connected(weld, pieces, plane)
-    return out
-
-
-def of_points(row: Row, first: End, bodies: Mapping[str, Body]) -> bool:
-    """Whether a row needs no orientation but that of a ground or turning first body."""
-    turns = not first.body or bodies[first.body].rotates
-    of_first, of_second = (any(low <= a < low + 3 for a in row.vectors) for low in (FIRST, SECOND))
-    return row.is_length and not of_second and (turns or not of_first)
-
-
-def _fits_plane(joint: Joint) -> None:
-    if joint.not_planar:
-        raise JointError(f"{type(joint).__name__} {joint.label!r} {joint.not_planar}")
-    upright = abs(joint.direction()[2])
-    if joint.planar_axis == "up" and upright < 1 - 1e-12:
-        raise JointError(f"{joint.label} turns about {shown(joint.direction())}; in the plane xy it must be z")
-    if joint.planar_axis == "flat" and upright > 1e-12:
-        raise JointError(f"{joint.label} slides along {shown(joint.direction())}, which leaves the plane xy")
-    turned_in_plane(joint.label, joint.turned)
-
-
-def turned_in_plane(label: str, turned: Sequence[float]) -> None:
-    """A sentence if a rotation vector would turn things out of the plane."""
-    if np.any(np.asarray(turned)[:2]):
-        raise JointError(f"{label} is turned by {shown(turned)}; in the plane xy only about z")
-
-
-def shown(vector: Sequence[float] | np.ndarray) -> str:
-    return "(" + ", ".join(f"{float(x):g}" for x in vector) + ")"
+    welds = (Weld(f"{a}.C", f"{b}.P", name=f"{name}.weld {k}") for k, (a, b) in enumerate(pairwise(pieces), 1))
+    return [connected(weld, pieces, plane) for weld in welds]
 
 
 def ends_of(recipe: Between, bodies: Mapping[str, Body]) -> tuple[End, End]:
     """Where something between two ports takes hold; ground is what motion is seen from, so it comes first."""
     U_1, U_2 = recipe.triads()
     first, second = _end(recipe, recipe.first, U_1, bodies), _end(recipe, recipe.second, U_2, bodies)
-    second = replace(second, turned=float(getattr(recipe, "turned", (0.0, 0.0, 0.0))[2]))
+    second = replace(second, turned=float(_turned(recipe)[2]))
     if not second.body:
         first, second = second, first
     if first.body == second.body and first.port == second.port:
@@ -207,63 +236,77 @@ def _end(recipe: Between, name: str, triad: np.ndarray, bodies: Mapping[str, Bod
 
 
 def port_of(recipe: object, name: str, bodies: Mapping[str, Body], also: Sequence[str] = ()) -> tuple[str, str]:
-    """Body and port of "body.port", or the sentence for a port that is not there."""
+    """Body and port of "body.port"; raises PortError if it is not there."""
     body, _, port = name.rpartition(".")
     if body not in bodies:
         others = other_names(bodies)
         if name in others:  # of a split beam
             return port_of(recipe, others[name], bodies)
-        there = [f"{b}.{p}" for b, held in bodies.items() for p in held.ports]
-        raise PortError(f"{type(recipe).__name__}: {unknown('port', name, [*also, *others, *there])}")
-    if port not in bodies[body].ports:
-        raise PortError(
-            f"{type(recipe).__name__}: {unknown('port', name, [f'{body}.{p}' for p in bodies[body].ports])}"
-        )
+        there = [*also, *others, *(f"{b}.{p}" for b, held in bodies.items() for p in held.ports)]
+    else:
+        there = [f"{body}.{p}" for p in bodies[body].ports]
+    if name not in there:
+        raise PortError(f"{type(recipe).__name__}: {unknown('port', name, there)}")
     return body, port
-
-
-# --- recipes of force elements ---------------------------------------------------------------------------------------
-
-# quadrature points in an element for a load that turns with the sections: exact for cubic deflections, constant density
-FOLLOWING = 3
-
-
-def attached(
-    recipe: Passive, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
-) -> Element:
-    """A spring, damper or bushing between ports of these bodies, or on a free axis of one of these joints."""
-    if isinstance(recipe, OnJoint):
-        c, row = _axis(recipe, joints)
-        return Element(recipe.label, recipe, c.first, c.second, (row,), (recipe.law(),))
-    first, second = ends_of(recipe, bodies)
-    kept = recipe.row_laws()
-    if plane:
-        turned_in_plane(recipe.label, getattr(recipe, "turned", (0.0, 0.0, 0.0)))
-        kept = {row: law for row, law in kept.items() if in_the_plane(row, first.triad, second.triad) is not None}
-    without = [end.body for end in (first, second) if end.body and not bodies[end.body].rotates]
-    if without and not all(of_points(row, first, bodies) for row in kept):
-        raise JointError(
-            f"{type(recipe).__name__} {recipe.label!r} needs an orientation, and {without[0]!r} is a point mass; "
-            "write its port second, with no stiffness and damping about axes, or take a RigidBody"
-        )
-    return Element(recipe.label, recipe, first, second, tuple(kept), tuple(kept.values()))
 
 
 def _axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection, Row]:
     """The joint and the row of its free axis that a spring or damper acts on."""
-    said = type(recipe).__name__
+    kind = type(recipe).__name__
     if recipe.joint not in joints:
-        raise PortError(f"{said}: {unknown('joint', recipe.joint, joints)}")
+        raise PortError(f"{kind}: {unknown('joint', recipe.joint, joints)}")
     c = joints[recipe.joint]
     axes = {row.label: row for row in c.coordinates}
     if not axes:
-        raise JointError(f"{said} {recipe.label!r}: joint {recipe.joint!r} has no angle and no slide to act on")
+        raise JointError(f"{kind} {recipe.label!r}: joint {recipe.joint!r} has no angle and no slide to act on")
     if recipe.axis and recipe.axis not in axes:
-        raise PortError(f"{said} {recipe.label!r}: {unknown(f'axis of {recipe.joint!r}', recipe.axis, axes)}")
+        raise PortError(f"{kind} {recipe.label!r}: {unknown(f'axis of {recipe.joint!r}', recipe.axis, axes)}")
     if not recipe.axis and len(axes) > 1:
         names = ", ".join(map(repr, axes))
-        raise JointError(f"{said} {recipe.label!r}: joint {recipe.joint!r} has the axes {names}; say which: axis=…")
+        raise JointError(f"{kind} {recipe.label!r}: joint {recipe.joint!r} has the axes {names}; say which: axis=…")
     return c, axes[recipe.axis or next(iter(axes))]
+
+
+# --- in a plane, and at point masses ---------------------------------------------------------------------------------
+
+
+def _flat(recipe: Between, rows: tuple[Row, ...], first: End, second: End) -> tuple[Row, ...]:
+    """The rows that say anything in the plane xy."""
+    if np.any(np.asarray(_turned(recipe))[:2]):
+        raise JointError(f"{recipe.label} is turned by {_shown(_turned(recipe))}; in the plane xy only about z")
+    return tuple(row for row in rows if in_the_plane(row, first.triad, second.triad) is not None)
+
+
+def _turned(recipe: Between) -> Sequence[float]:
+    turned: Sequence[float] = getattr(recipe, "turned", (0.0, 0.0, 0.0))
+    return turned
+
+
+def _require_in_plane(what: str, direction: np.ndarray, *, up: bool) -> None:
+    """Raises JointError unless a direction is normal to the plane xy (`up`) or lies in it."""
+    if up and np.abs(direction[:2]).max() > 1e-12:
+        raise JointError(f"{what} {_shown(direction)}; in the plane xy it must be z")
+    if not up and abs(direction[2]) > 1e-12:
+        raise JointError(f"{what} {_shown(direction)}, which leaves the plane xy")
+
+
+def _shown(vector: Sequence[float] | np.ndarray) -> str:
+    return "(" + ", ".join(f"{float(x):g}" for x in vector) + ")"
+
+
+def _point_masses(first: End, second: End, bodies: Mapping[str, Body]) -> list[str]:
+    return [end.body for end in (first, second) if end.body and not bodies[end.body].rotates]
+
+
+def _of_points(row: Row, first: End, bodies: Mapping[str, Body]) -> bool:
+    """Whether a row needs no orientation but that of a ground or turning first body."""
+    turns = not first.body or bodies[first.body].rotates
+    of_first, of_second = (any(low <= a < low + 3 for a in row.vectors) for low in (FIRST, SECOND))
+    return row.is_length and not of_second and (turns or not of_first)
+
+
+def _no_orientation(recipe: Between, mass: str, cure: str) -> str:
+    return f"{type(recipe).__name__} {recipe.label!r} needs an orientation, and {mass!r} is a point mass; {cure}"
 
 
 # --- what pushes -----------------------------------------------------------------------------------------------------
@@ -271,33 +314,22 @@ def _axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection
 
 def acting(recipe: Acting, bodies: Mapping[str, Body], plane: str | None) -> Actuator:
     """A force, torque or distributed load on one of these bodies."""
+    ports: tuple[tuple[float, Port], ...]
     if isinstance(recipe, Load):
         if recipe.body not in bodies:
             raise PortError(f"Load: {unknown('body', recipe.body, bodies)}")
         body, ports = recipe.body, _spread(recipe, bodies[recipe.body])
     else:
-        body, port = port_of(recipe, recipe.port, bodies)
+        body, port = port_of(recipe, recipe.stands_at[0], bodies)
         ports = ((1.0, bodies[body].port(port)),)
-    kind, direction = "torque" if isinstance(recipe, Torque) else "force", recipe.direction()
-    if isinstance(recipe, Torque) and not bodies[body].rotates:
+    turns = recipe.kind == "torque"
+    if turns and not bodies[body].rotates:
         raise JointError(
             f"Torque {recipe.label!r} turns {body!r}, and a point mass has no orientation; use a RigidBody"
         )
     if plane:
-        _pushes_in_plane(recipe, direction)
-    return Actuator(recipe.label, recipe, body, kind, recipe.axes, direction, ports)
-
-
-def nested_actuator(prefix: str, a: Actuator) -> Actuator:
-    """The actuator in a system of which its own is a part."""
-    return replace(a, name=f"{prefix}.{a.name}", body=f"{prefix}.{a.body}")
-
-
-def _pushes_in_plane(recipe: Force | Torque | Load, direction: np.ndarray) -> None:
-    if isinstance(recipe, Torque) and np.abs(direction[:2]).max() > 1e-12:
-        raise JointError(f"{recipe.label} turns about {shown(direction)}; in the plane xy it must be z")
-    if not isinstance(recipe, Torque) and abs(direction[2]) > 1e-12:
-        raise JointError(f"{recipe.label} pushes along {shown(direction)}, which leaves the plane xy")
+        _require_in_plane(f"{recipe.label} {'turns about' if turns else 'pushes along'}", recipe.direction(), up=turns)
+    return Actuator(recipe.label, recipe, body, "torque" if turns else "force", recipe.axes, recipe.direction(), ports)
 
 
 def _spread(load: Load, body: Body) -> tuple[tuple[float, Port], ...]:

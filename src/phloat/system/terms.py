@@ -24,7 +24,7 @@ from phloat.system.joint_rows import (
     port_columns,
     potential_gradient,
 )
-from phloat.system.state import Pose, State, body_layout
+from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 
 
@@ -88,15 +88,16 @@ def terms(system: System, state: State) -> Terms:
     """
     state = fits(system, state)
     pull = potential_gradient(system, state)
-    parts = [
-        _body_terms(body, state.pose(name), system.gravity, pull.get(name)) for name, body in system.bodies.items()
-    ]
-    places, z = in_rows(system, system.layout), np.concatenate([p.z for p in parts])
+    E, J, R, parts = zip(
+        *(_body_terms(body, state.pose(name), system.gravity, pull.get(name)) for name, body in system.bodies.items()),
+        strict=True,
+    )
+    places, z = in_rows(system, system.layout), np.concatenate(parts)
     G, B_lam = joint_rows(system, state, places)
     return Terms(
-        E=diagonal([p.E for p in parts]),
-        J=diagonal([p.J for p in parts]),
-        R=csr(diagonal([p.R for p in parts]) + dissipation(system, state, places, z)),
+        E=diagonal(E),
+        J=diagonal(J),
+        R=csr(diagonal(R) + dissipation(system, state, places, z)),
         G=G,
         B=port_columns(system, state, places),
         B_lam=B_lam,
@@ -107,18 +108,10 @@ def terms(system: System, state: State) -> Terms:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class BodyTerms:
-    """(12) for one body, gravity (Remark 1) and springs included."""
-
-    E: Matrix
-    J: Matrix
-    R: Matrix
-    z: np.ndarray
-
-
-def _body_terms(body: Body, pose: Pose, gravity: np.ndarray, pull: np.ndarray | None = None) -> BodyTerms:
-    """(12) in three dimensions, then the rows that exist: r_P (3), R_v (9), η, v_P (3), ω (3), η̇, σ.
+def _body_terms(
+    body: Body, pose: Pose, gravity: np.ndarray, pull: np.ndarray | None
+) -> tuple[Matrix, Matrix, Matrix, np.ndarray]:
+    """E, J, R and z of one body by (12), gravity (Remark 1) and springs included: r_P (3), R_v (9), η, v_P (3), ω (3), η̇, σ.
 
     `pull` is what springs add to ∂H/∂(r_P, R_v, η).
     """
@@ -158,12 +151,14 @@ def _body_terms(body: Body, pose: Pose, gravity: np.ndarray, pull: np.ndarray | 
     if pull is not None:
         z[: u.stop] += pull
     z[v], z[w], z[f], z[s] = v_P, omega, rates, pose.sigma
-    return _existing(body, BodyTerms(csr(E), csr(J), csr(R), z), pose)
+    P = _existing(body, pose.A, len(z))
+    back = csr(sp.diags_array(1.0 / np.asarray(P.multiply(P).sum(axis=0)).ravel()) @ P.T)  # left inverse of P
+    return csr(back @ E @ P), csr(back @ csr(J) @ back.T), csr(back @ csr(R) @ back.T), P.T @ z
 
 
-def _existing(body: Body, whole: BodyTerms, pose: Pose) -> BodyTerms:
-    """The rows that a body has; where it turns in a plane, the nine direction cosines become the one angle θ."""
-    n, size = body.coordinates, len(whole.z)
+def _existing(body: Body, A: np.ndarray, size: int) -> Matrix:
+    """The columns of the rows that a body has; where it turns in a plane, the nine direction cosines become the one angle θ."""
+    n = body.coordinates
     linear = np.array([i for i in body.active if i < 3], dtype=int)
     turning = np.array([i - 3 for i in body.active if i >= 3], dtype=int)
     attitude = np.zeros((size, 0))
@@ -171,16 +166,10 @@ def _existing(body: Body, whole: BodyTerms, pose: Pose) -> BodyTerms:
         attitude = np.eye(size)[:, 3:12]
     elif len(turning) == 1:
         attitude = np.zeros((size, 1))
-        attitude[3:12, 0] = (pose.A @ skew(np.array([0.0, 0.0, 1.0]))).ravel()  # dA/dθ
+        attitude[3:12, 0] = (A @ skew(np.array([0.0, 0.0, 1.0]))).ravel()  # dA/dθ
     rest = np.concatenate([12 + np.arange(n), 12 + n + linear, 15 + n + turning, np.arange(18 + n, size)])
     eye = sp.eye_array(size, format="csr")
-    P = csr(sp.hstack([eye[:, linear], csr(attitude), eye[:, rest]]))
-    back = csr(sp.diags_array(1.0 / np.asarray(P.multiply(P).sum(axis=0)).ravel()) @ P.T)  # left inverse of P
-    E = csr(back @ whole.E @ P)
-    J = csr(back @ whole.J @ back.T)
-    z = P.T @ whole.z
-    assert body_layout(body).size == len(z)
-    return BodyTerms(E, J, csr(back @ whole.R @ back.T), z)
+    return csr(sp.hstack([eye[:, linear], csr(attitude), eye[:, rest]]))
 
 
 # --- energy, and the identities that make a system port-Hamiltonian, as numbers --------------------------------------
