@@ -115,9 +115,6 @@ class Pieces:
         """The largest force at the bounds."""
         return float(np.abs(self.values(self.bounds)).max(initial=0.0))
 
-    def same(self, other: Pieces) -> bool:
-        return self.c.shape == other.c.shape and (self.empty or np.array_equal(self.flat, other.flat))
-
     def polynomials(self) -> PPoly:
         """The pieces between the bounds as SciPy has them."""
         return PPoly(self.c[1:-1, ::-1].T.copy(), self.bounds.copy())

@@ -165,6 +165,7 @@ class OnJoint(Named):
     joint: str
     axis: str = field(default="", kw_only=True, metadata=describe("of several free axes, which: angle, slide …"))
     name: str = field(default="", kw_only=True)
+    places: ClassVar[tuple[str, ...]] = ("joint",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -173,8 +174,9 @@ class OnJoint(Named):
         self.law()
 
     @property
-    def stands_at(self) -> tuple[str, ...]:
-        return (f"{self.joint}.{self.axis}" if self.axis else self.joint,)
+    def label(self) -> str:
+        """Its name, or that of its joint and axis."""
+        return self.name or f"{self.joint}{self.axis and '.'}{self.axis}{self.suffix}"
 
     def law(self) -> Law:
         raise NotImplementedError

@@ -22,11 +22,12 @@ class Named:
 
     name: str
     suffix: ClassVar[str] = ""  # of its label, where it has no name
+    places: ClassVar[tuple[str, ...]] = ("first", "second")  # its fields with names of ports, joints or bodies
 
     @property
     def stands_at(self) -> tuple[str, ...]:
         """The names of ports, joints or bodies that it is written with."""
-        raise NotImplementedError
+        return tuple(getattr(self, place) for place in self.places)
 
     @property
     def label(self) -> str:
@@ -34,12 +35,13 @@ class Named:
         return self.name or f"{'-'.join(self.stands_at)}{self.suffix}"
 
     def __post_init__(self) -> None:
+        name: object = self.name
         for thing in self.stands_at:
             if not isinstance(thing, str):
                 raise PortError(f"{type(self).__name__}: {thing!r} names nothing; write a name such as 'body.port'")
-        if not isinstance(self.name, str):
+        if not isinstance(name, str):
             of = f"{type(self).__name__} at {'-'.join(self.stands_at)}"
-            raise InputError(f"the name of the {of} is {self.name!r}; it must be a word")
+            raise InputError(f"the name of the {of} is {name!r}; it must be a word")
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,6 @@ class Between(Named):
             raise JointError(f"{type(self).__name__} joins the ground to itself")
         if GROUND not in self.stands_at and np.any(np.asarray(self.at)):
             raise JointError(f"{self.label} has at={tuple(self.at)}, but neither of its ports is the ground")
-
-    @property
-    def stands_at(self) -> tuple[str, ...]:
-        return self.first, self.second
 
     @property
     def not_numbers(self) -> tuple[str, ...]:

@@ -24,6 +24,8 @@ class Acting(Named):
 
     axes: str
     kind: ClassVar[str] = "force"
+    places: ClassVar[tuple[str, ...]] = ("port",)
+    vector: ClassVar[str] = "along"  # its field with the direction
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -31,12 +33,9 @@ class Acting(Named):
             raise InputError(f"axes of {self.label} is {self.axes!r}; it must be 'inertial' or 'body'")
         self.direction()
 
-    def given_direction(self) -> Vector:
-        raise NotImplementedError
-
     def direction(self) -> np.ndarray:
         """The unit vector of the force or torque for the input 1."""
-        return unit(f"direction of {self.label}", self.given_direction())
+        return unit(f"direction of {self.label}", getattr(self, self.vector))
 
 
 @dataclass(frozen=True)
@@ -71,13 +70,6 @@ class Force(Acting):
 
     suffix: ClassVar[str] = ".force"
 
-    @property
-    def stands_at(self) -> tuple[str, ...]:
-        return (self.port,)
-
-    def given_direction(self) -> Vector:
-        return self.along
-
 
 @dataclass(frozen=True)
 class Torque(Acting):
@@ -111,14 +103,8 @@ class Torque(Acting):
     name: str = field(default="", kw_only=True)
 
     suffix: ClassVar[str] = ".torque"
+    vector: ClassVar[str] = "about"
     kind: ClassVar[str] = "torque"
-
-    @property
-    def stands_at(self) -> tuple[str, ...]:
-        return (self.port,)
-
-    def given_direction(self) -> Vector:
-        return self.about
 
 
 @dataclass(frozen=True)
@@ -157,19 +143,13 @@ class Load(Acting):
     name: str = field(default="", kw_only=True)
 
     suffix: ClassVar[str] = ".load"
+    places: ClassVar[tuple[str, ...]] = ("body",)
     kind: ClassVar[str] = "load"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not callable(self.per_length) and finite(f"per_length of {self.label}", self.per_length, ()) == 0.0:
             raise InputError(f"per_length of {self.label} is zero; nothing would ever push")
-
-    @property
-    def stands_at(self) -> tuple[str, ...]:
-        return (self.body,)
-
-    def given_direction(self) -> Vector:
-        return self.along
 
     def density(self, s: float) -> float:
         """The force per length at the fraction s of the length, for the input 1."""
@@ -211,10 +191,7 @@ class Pressure(Pushing):
     name: str = field(default="", kw_only=True)
 
     suffix: ClassVar[str] = ".pressure"
-
-    @property
-    def stands_at(self) -> tuple[str, ...]:
-        return (self.body,)
+    places: ClassVar[tuple[str, ...]] = ("body",)
 
 
 @dataclass(frozen=True)
@@ -232,10 +209,7 @@ class Traction(Pushing):
 
     suffix: ClassVar[str] = ".traction"
     components: ClassVar[tuple[int, ...]] = (3,)
-
-    @property
-    def stands_at(self) -> tuple[str, ...]:
-        return (self.boundary,)
+    places: ClassVar[tuple[str, ...]] = ("boundary",)
 
 
 def _values(what: str, given: Field, x: np.ndarray, components: int) -> np.ndarray:

@@ -62,10 +62,6 @@ class Tie(Named):
         return self.stiffness is not None or self.damping is not None
 
     @property
-    def stands_at(self) -> tuple[str, ...]:
-        return self.first, self.second
-
-    @property
     def motions(self) -> tuple[int, ...]:
         """Numbers of the motions to tie, of (u_x u_y u_z θ_x θ_y θ_z)."""
         if self.soft:
