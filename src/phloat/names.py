@@ -39,11 +39,19 @@ from phloat.joints.elements import (
     Bushing as Bushing,
     Damper as Damper,
     JointDamper as JointDamper,
+    JointFriction as JointFriction,
+    JointLaw as JointLaw,
     JointSpring as JointSpring,
+    PortLaw as PortLaw,
     Spring as Spring,
 )
-from phloat.joints.force_laws import JointFriction as JointFriction, JointLaw as JointLaw, PortLaw as PortLaw
-from phloat.joints.loads import Force as Force, Load as Load, Torque as Torque
+from phloat.joints.loads import (
+    Force as Force,
+    Load as Load,
+    Pressure as Pressure,
+    Torque as Torque,
+    Traction as Traction,
+)
 from phloat.joints.pairs import (
     Cylindrical as Cylindrical,
     Drive as Drive,
@@ -55,8 +63,7 @@ from phloat.joints.pairs import (
     Universal as Universal,
     Weld as Weld,
 )
-from phloat.joints.tie import Pressure as Pressure, Tie as Tie, Traction as Traction
-from phloat.joints.wire import Wire as Wire
+from phloat.joints.tie import Tie as Tie
 from phloat.linear.analysis.modes import modes as modes
 from phloat.linear.analysis.participation import (
     effective_masses as effective_masses,
@@ -96,24 +103,25 @@ from phloat.motion.schemes.ida import IDA as IDA
 from phloat.motion.schemes.midpoint import Composition4 as Composition4, Midpoint as Midpoint
 from phloat.motion.schemes.radau import RadauIIA as RadauIIA
 from phloat.motion.simulate import simulate as simulate
-from phloat.system.energy import (
-    effort_defect as effort_defect,
-    energy as energy,
-    power_balance as power_balance,
-    structure_defects as structure_defects,
+from phloat.system.connect import (
+    Wire as Wire,
+    connect as connect,
+    drive as drive,
+    lock as lock,
+    wire as wire,
 )
 from phloat.system.joint_rows import gaps as gaps, joint_coordinates as joint_coordinates
 from phloat.system.parameters import parameters as parameters, with_parameters as with_parameters
 from phloat.system.state import State as State
-from phloat.system.system import (
-    System as System,
-    connect as connect,
-    drive as drive,
-    lock as lock,
+from phloat.system.system import System as System
+from phloat.system.terms import (
+    effort_defect as effort_defect,
+    energy as energy,
+    power_balance as power_balance,
+    structure_defects as structure_defects,
+    terms as terms,
 )
-from phloat.system.terms import terms as terms
 from phloat.system.tied_bodies import tie as tie
-from phloat.system.wiring import wire as wire
 from phloat.view.film import animate as animate
 from phloat.view.page.write import show as show, to_html as to_html
 from phloat.view.plot import plot as plot

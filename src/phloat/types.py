@@ -12,6 +12,5 @@ from phloat.linear.time.march import LinearResult as LinearResult
 from phloat.many.results import Ensemble as Ensemble
 from phloat.motion.ledger import Ledger as Ledger
 from phloat.motion.result import EnergyAccounts as EnergyAccounts
-from phloat.system.energy import PowerBalance as PowerBalance
 from phloat.system.stresses import StressField as StressField
-from phloat.system.terms import Terms as Terms
+from phloat.system.terms import PowerBalance as PowerBalance, Terms as Terms

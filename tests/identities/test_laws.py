@@ -9,7 +9,7 @@ from twin_zoo import apart
 
 import phloat as ph
 from phloat import twin
-from phloat.joints.law_functions import mean_effort
+from phloat.joints.laws import mean_effort
 from phloat.joints.rows import FIRST, SECOND, Row
 from phloat.joints.scalar import exp, fabs, where
 

@@ -10,7 +10,7 @@ from matrices_zoo import box
 from parameters_zoo import Taper, assert_same_body, crank_slider
 
 import phloat as ph
-from phloat.algebra.numbers import numbers, with_numbers
+from phloat.algebra.metadata import numbers, with_numbers
 
 # --- names ------------------------------------------------------------------------------------------------------------
 

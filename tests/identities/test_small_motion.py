@@ -10,7 +10,7 @@ import pytest
 import phloat as ph
 from phloat.algebra.sparse import csr
 from phloat.motion.inputs.inputs import as_inputs
-from phloat.system.elastic_ties import with_stresses
+from phloat.system.tie_rows import with_stresses
 
 linearising = importlib.import_module("phloat.analysis.linearise")
 SOFT = ph.Material(E=2e9, rho=1200.0, nu=0.3)

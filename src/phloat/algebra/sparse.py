@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -61,6 +61,18 @@ def diagonal(blocks: Sequence[object]) -> Matrix:
 def stacked(blocks: Sequence[Sequence[object]]) -> Matrix:
     """A block matrix; None is a zero block."""
     return csr(sp.block_array([[None if b is None else csr(b) for b in row] for row in blocks], format="csr"))
+
+
+def assembled(blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]], shape: tuple[int, int]) -> Matrix:
+    """The sum of dense blocks (rows, columns, values) as one sparse matrix."""
+    row, column, value = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
+    for rows, columns, block in blocks:
+        i, j = np.nonzero(block)
+        row.append(rows[i])
+        column.append(columns[j])
+        value.append(block[i, j])
+    entries = (np.concatenate(value), (np.concatenate(row), np.concatenate(column)))
+    return csr(sp.coo_array(entries, shape=shape))
 
 
 def largest(a: object) -> float:
@@ -151,25 +163,18 @@ def null_space(G: Matrix) -> Matrix:
     rows, columns = G.shape
     if rows == 0:
         return csr(sp.eye_array(columns))
-    pattern = (abs(G).T @ abs(G)).tocsr()
-    blocks = []
-    for group in components(pattern):
+    blocks, start = [], 0
+    for group in components((abs(G).T @ abs(G)).tocsr()):
         part = G[:, group]
         touched = np.unique(part.tocoo().row)
-        if touched.size == 0:
-            blocks.append((group, np.eye(len(group))))
-            continue
-        q, r, _ = la.qr(part[touched].toarray().T, pivoting=True)
-        size = np.abs(np.diag(r))
-        rank = int((size > RANK_TOLERANCE * size[0]).sum())
-        blocks.append((group, q[:, rank:]))
-    row = np.concatenate([np.repeat(g, z.shape[1]) for g, z in blocks])
-    offset = np.cumsum([0] + [z.shape[1] for _, z in blocks])
-    column = np.concatenate(
-        [np.tile(np.arange(z.shape[1]) + o, len(g)) for (g, z), o in zip(blocks, offset, strict=False)]
-    )
-    value = np.concatenate([z.ravel() for _, z in blocks])
-    return csr(sp.coo_array((value, (row, column)), shape=(columns, int(offset[-1]))))
+        z = np.eye(len(group))
+        if touched.size:
+            q, r, _ = la.qr(part[touched].toarray().T, pivoting=True)
+            size = np.abs(np.diag(r))
+            z = q[:, int((size > RANK_TOLERANCE * size[0]).sum()) :]
+        blocks.append((group, start + np.arange(z.shape[1]), z))
+        start += z.shape[1]
+    return assembled(blocks, (columns, start))
 
 
 @one_thread()

@@ -32,10 +32,10 @@ from phloat.motion.deformation import warn_of_frequencies
 from phloat.motion.initial.stiffness import nonconservative, spring_rows
 from phloat.motion.initial.velocities import dependent_rows, quoted, require_closed, velocity_indices
 from phloat.motion.inputs.inputs import Inputs, as_inputs
-from phloat.system.elastic_ties import with_stresses
 from phloat.system.joint_rows import dissipation, in_rows, in_velocities, joint_rows, port_columns
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
+from phloat.system.tie_rows import with_stresses
 
 SYMMETRIC = 1e-5  # of the stiffness of loads: its asymmetry, as forces balance to 1e-6 only
 ROUND_OFF = 1e-13  # of the largest singular value of the stiffness of nonconservative loads, per unit mass

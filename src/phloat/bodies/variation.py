@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.numbers import numbers, with_numbers
+from phloat.algebra.metadata import numbers, with_numbers
 from phloat.algebra.sparse import csr, zeros
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.split import Split

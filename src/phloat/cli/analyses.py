@@ -18,7 +18,7 @@ from phloat.files.locate import errors_at
 from phloat.files.model import REQUESTS, Model
 from phloat.files.requests import ModesRequest
 from phloat.motion.initial.velocities import redundant_rows, rigid_columns, velocity_rows
-from phloat.system.notebook import ends_text
+from phloat.system.system import ends_text
 
 HERTZ = 1.0 / (2.0 * np.pi)
 MAX_ROWS = 3000  # of joints whose rank is computed

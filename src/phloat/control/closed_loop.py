@@ -21,7 +21,7 @@ from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import state_space
 from phloat.motion.ledger import energy_ledger
 from phloat.motion.result import Result
-from phloat.system.attach import attached
+from phloat.system.connection import attached
 from phloat.system.system import System
 
 

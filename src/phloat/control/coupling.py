@@ -18,12 +18,12 @@ from phloat.algebra.sparse import csr
 from phloat.errors import InputError, PortError, SampleTimeWarning, finite, unknown
 from phloat.joints.elements import JointDamper
 from phloat.joints.rows import Row
-from phloat.joints.wire import Wire
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.march import WAY
 from phloat.linear.time.midpoint import MidpointSolver
 from phloat.motion.run.outputs import Outputs
-from phloat.system.attach import attached
+from phloat.system.connect import Wire
+from phloat.system.connection import attached
 from phloat.system.system import System
 
 Model = System | LinearPHDAE

@@ -23,8 +23,9 @@ from phloat.errors import InputError, finite, not_negative, positive
 from phloat.motion.initial.equilibrium import balance_point, equilibrium, reactions
 from phloat.motion.initial.place import place
 from phloat.motion.initial.statics import statics
+from phloat.system.connect import lock
 from phloat.system.state import State
-from phloat.system.system import System, lock
+from phloat.system.system import System
 from phloat.system.terms import terms
 
 MINIMUM = -1e-6  # of the stiffness of springs and bodies: curvature that `equilibrium` accepts as stable

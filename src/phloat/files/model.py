@@ -25,9 +25,10 @@ from phloat.many.results import Ensemble
 from phloat.motion.initial.place import place
 from phloat.motion.result import Result
 from phloat.motion.simulate import simulate
+from phloat.system.connect import lock
 from phloat.system.parts import Parts
 from phloat.system.state import State
-from phloat.system.system import System, lock
+from phloat.system.system import System
 
 REQUESTS = {"simulate": "{t_end: 1 s, dt: 1 ms}", "modes": "{count: 10}", "response": "{…}", "sweep": "{…}"}  # examples
 

@@ -24,7 +24,8 @@ from phloat.errors import FileError, IgnoredWarning, InputError, finite_row, map
 from phloat.files.text import read_text
 from phloat.joints.elements import JointDamper
 from phloat.joints.pairs import Joint, Planar, Prismatic, Revolute, Weld
-from phloat.system.system import System, connect
+from phloat.system.connect import connect
+from phloat.system.system import System
 
 LINE = 1e-6  # of the length of a beam: how far a joint may lie beside it
 ELEMENTS = 4

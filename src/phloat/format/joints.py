@@ -16,21 +16,21 @@ from phloat.format.derive import annotation, file_word, record_keys, summary
 from phloat.format.fields import LINE, SURFACE, VECTOR_FIELD
 from phloat.format.kinds import Kind, ListOf, Text
 from phloat.format.records import Variant, Variants
-from phloat.joints import elements, force_laws, loads, pairs, tie
+from phloat.joints import elements, loads, pairs, tie
 from phloat.joints.curves import curve, resistance
 
 JOINTS = (
     *(pairs.Revolute, pairs.Prismatic, pairs.Weld, pairs.Spherical, pairs.Universal, pairs.Cylindrical, pairs.Planar),
     *(pairs.Slide, pairs.Drive),
     *(elements.Spring, elements.Damper, elements.Bushing, elements.JointSpring, elements.JointDamper),
-    force_laws.JointFriction,
-    *(loads.Force, loads.Torque, loads.Load),
-    *(tie.Tie, tie.Pressure, tie.Traction),
+    elements.JointFriction,
+    *(loads.Force, loads.Torque, loads.Load, loads.Pressure, loads.Traction),
+    tie.Tie,
 )
 FIELDS: Mapping[type, Mapping[str, Kind]] = {  # fields that may be functions of the place
     loads.Load: {"per_length": LINE},
-    tie.Pressure: {"per_area": SURFACE},
-    tie.Traction: {"per_area": VECTOR_FIELD},
+    loads.Pressure: {"per_area": SURFACE},
+    loads.Traction: {"per_area": VECTOR_FIELD},
 }
 
 
@@ -77,7 +77,7 @@ def user_laws(base: type) -> list[type]:
 
 def user_variants() -> list[Variant]:
     """Variants of the laws that users have written; of a class that was defined again, the last."""
-    found = [cls for base in (force_laws.JointLaw, force_laws.PortLaw) for cls in user_laws(base)]
+    found = [cls for base in (elements.JointLaw, elements.PortLaw) for cls in user_laws(base)]
     return [joint(cls) for cls in {(cls.__module__, cls.__qualname__): cls for cls in found}.values()]
 
 

@@ -1,15 +1,278 @@
-"""Forces over an elongation or a rate as users give them: a number, a table, a function with its range, or polynomials."""
+"""Forces over an elongation or a rate: a number, a table, a function with its range, or polynomials, as piecewise polynomials.
+
+Tables are exact, functions fitted to a stated error.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 from scipy.interpolate import PPoly
 
 from phloat.errors import InputError, finite, not_negative
-from phloat.joints.pieces import CHECKS, NONE, Pieces, fitted, from_polynomials, straight
+
+DEGREE = 7  # of the polynomials that stand for a function
+RELATIVE = 1e-10  # error of the fit, beside the largest force of the piece …
+ABSOLUTE = 1e-13  # … plus this, beside the largest force of the whole range
+CHECKS = 2000  # points of the range at which the fit is compared with the function, at least
+MOST = 2000  # pieces
+SUSPECT = 6  # halvings after which a corner is looked for
+NODES = 0.5 - 0.5 * np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)  # Chebyshev–Lobatto points of (0, 1)
+POWERS = np.vander(NODES, increasing=True)
+
+Scalar = Callable[[float], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """f(x) = Σ_j c[k, j] (x − origin[k])^j with k the number of `bounds` below x; straight beyond the first and the last bound.
+
+    `bounds` (n,) ascend, `origin` (n + 1,), `c` (n + 1, degree + 1). Without bounds there is no force.
+    """
+
+    bounds: np.ndarray
+    origin: np.ndarray
+    c: np.ndarray
+
+    @property
+    def empty(self) -> bool:
+        return len(self.bounds) == 0
+
+    @property
+    def zero(self) -> bool:
+        """Whether there is no force anywhere."""
+        return not np.any(self.c)
+
+    @cached_property
+    def area(self) -> np.ndarray:
+        """∫f from 0 to the origin of each piece."""
+        ends = np.concatenate([self.bounds[:1], self.bounds])
+        parts = [self._within(k, self.origin[k], self.origin[k + 1]) for k in range(len(ends) - 1)]
+        whole = np.concatenate([[0.0], np.cumsum(parts)])
+        k = self.piece(0.0)
+        return whole - (whole[k] + self._within(k, self.origin[k], 0.0))
+
+    def piece(self, x: float) -> int:
+        return int(np.searchsorted(self.bounds, x, side="right"))
+
+    def _within(self, k: int, a: float, b: float) -> float:
+        """∫ of the polynomial k from a to b."""
+        s, t = a - self.origin[k], b - self.origin[k]
+        return float(sum(c / (j + 1) * (t ** (j + 1) - s ** (j + 1)) for j, c in enumerate(self.c[k])))
+
+    def value(self, x: float) -> float:
+        """The force at x."""
+        if self.empty:
+            return 0.0
+        k = self.piece(x)
+        return float(np.polynomial.polynomial.polyval(x - self.origin[k], self.c[k]))
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        """The forces at many places."""
+        k = np.searchsorted(self.bounds, x, side="right")
+        out, t = np.zeros(len(x)), x - self.origin[k]
+        for j in range(self.c.shape[1] - 1, -1, -1):
+            out = out * t + self.c[k, j]
+        return out
+
+    def slope(self, x: float) -> float:
+        """∂f/∂x at x."""
+        if self.empty:
+            return 0.0
+        k = self.piece(x)
+        t = x - self.origin[k]
+        return float(sum(j * c * t ** (j - 1) for j, c in enumerate(self.c[k]) if j))
+
+    def integral(self, x: float) -> float:
+        """∫f from 0 to x."""
+        if self.empty:
+            return 0.0
+        k = self.piece(x)
+        return float(self.area[k]) + self._within(k, self.origin[k], x)
+
+    def secant(self, x: float) -> float:
+        """f/x of a resistance, never negative; the slope near 0."""
+        if self.empty:
+            return 0.0
+        k = self.piece(x)
+        if x == 0.0 or (k == self.piece(0.0) and abs(x) < 1e-6 * (self.bounds[-1] - self.bounds[0])):
+            return max(self.slope(x), 0.0)
+        return max(self.value(x) / x, 0.0)
+
+    @cached_property
+    def flat(self) -> np.ndarray:
+        """The numbers that the kernel reads: count of coefficients, bounds, then origin, area and coefficients of each piece."""
+        rows = np.column_stack([self.origin, self.area, self.c])
+        return np.concatenate([[self.c.shape[1]], self.bounds, rows.ravel()])
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest force at the bounds."""
+        return float(np.abs(self.values(self.bounds)).max(initial=0.0))
+
+    def polynomials(self) -> PPoly:
+        """The pieces between the bounds as SciPy has them."""
+        return PPoly(self.c[1:-1, ::-1].T.copy(), self.bounds.copy())
+
+
+NONE = Pieces(np.zeros(0), np.zeros(1), np.zeros((1, 1)))
+
+
+def with_straight_ends(bounds: np.ndarray, c: np.ndarray) -> Pieces:
+    """Polynomials c (pieces, degree + 1) in x − bounds[k] between the bounds, with straight lines beyond them."""
+    ends, c = np.zeros((2, c.shape[1])), np.ascontiguousarray(c)  # the same bits, whatever the strides were
+    t = bounds[-1] - bounds[-2]
+    powers = t ** np.arange(c.shape[1])
+    ends[0, :2] = c[0, :2]
+    ends[1, :2] = c[-1] @ powers, c[-1, 1:] @ (np.arange(1, c.shape[1]) * powers[:-1])
+    return Pieces(bounds, np.concatenate([bounds[:1], bounds]), np.vstack([ends[:1], c, ends[1:]]))
+
+
+def straight(x: np.ndarray, f: np.ndarray) -> Pieces:
+    """A table, linear between its entries."""
+    return with_straight_ends(x, np.column_stack([f[:-1], np.diff(f) / np.diff(x)]))
+
+
+def from_polynomials(what: str, given: PPoly) -> Pieces:
+    """Piecewise polynomials of SciPy (CubicSpline, PchipInterpolator …), as they are."""
+    x, c = finite(f"breaks of {what}", given.x, given.x.shape), np.asarray(given.c)[::-1].T
+    if c.ndim != 2 or len(x) < 2 or np.any(np.diff(x) <= 0.0):
+        raise InputError(f"{what} has the breaks {x}; they must ascend, with one polynomial between each two")
+    c = finite(f"coefficients of {what}", c, c.shape)
+    c = c if c.shape[1] > 1 else np.column_stack([c, np.zeros(len(c))])
+    ends = np.array([np.polynomial.polynomial.polyval(h, row) for h, row in zip(np.diff(x), c, strict=True)])
+    size = np.abs(ends).max(initial=0.0)
+    if (jumps := np.flatnonzero(np.abs(ends[:-1] - c[1:, 0]) > 1e-9 * size)).size:
+        i = int(jumps[0])
+        raise InputError(
+            f"{what} jumps at {x[i + 1]:g} from {ends[i]:g} to {c[i + 1, 0]:g}; a force must be continuous"
+        )
+    return with_straight_ends(x, c)
+
+
+def fitted(what: str, f: Scalar, low: float, high: float) -> Pieces:
+    """A function as polynomials of degree 7 on intervals that are halved until they miss it by 1e-10 of the force there.
+
+    Intervals end at 0 and at corners. Raises InputError where the error cannot be reached: at jumps, or on noise.
+    """
+    starts, c = _Fit(what, f, low, high).pieces()
+    return with_straight_ends(np.array([*starts, high]), np.array(c))
+
+
+def breaks(what: str, f: Scalar, places: np.ndarray) -> np.ndarray:
+    """Places between which a function is smooth enough for quadrature: those given, corners, and jumps to 1e-12 of the range."""
+    fit = _Fit(what, f, float(places[0]), float(places[-1]), narrowest=1e-12)
+    return np.union1d(places, fit.pieces()[0])
+
+
+@dataclass(eq=False)
+class _Fit:
+    what: str
+    f: Scalar
+    low: float
+    high: float
+    narrowest: float = 0.0  # of the range: jumps are bracketed this closely; 0: they are refused
+
+    def at(self, x: np.ndarray) -> np.ndarray:
+        return np.array([self._one(float(value)) for value in x])
+
+    def _one(self, x: float) -> float:
+        value = self.f(x)
+        if isinstance(value, float) and np.isfinite(value):
+            return value
+        return float(finite(f"{self.what} at {x:g}", value, ()))
+
+    def pieces(self) -> tuple[list[float], list[np.ndarray]]:
+        """Where the pieces begin, and their coefficients."""
+        span = self.high - self.low
+        whole = float(np.abs(self.at(np.linspace(self.low, self.high, 65))).max())
+        cuts = [self.low, 0.0, self.high] if self.low < 0.0 < self.high else [self.low, self.high]
+        todo = [(a, b, 0) for a, b in reversed(list(pairwise(cuts)))]
+        starts: list[float] = []
+        coefficients: list[np.ndarray] = []
+        while todo:
+            a, b, depth = todo.pop()
+            c, error, allowed = self._fit(a, b, whole, span)
+            if error <= allowed or b - a < self.narrowest * span:
+                starts.append(a)
+                coefficients.append(c)
+                continue
+            middle = self._cut(a, b, depth)
+            hopeless = b - a < 1e-12 * span and error > 1e-3 * whole
+            if hopeless or not a < middle < b or len(starts) + len(todo) > MOST:
+                self._refused(a, b, error)
+            todo += [(middle, b, depth + 1), (a, middle, depth + 1)]
+        return starts, coefficients
+
+    def _fit(self, a: float, b: float, whole: float, span: float) -> tuple[np.ndarray, float, float]:
+        """The polynomial through the nodes in x − a, its error at points between, and the error that is allowed."""
+        h = b - a
+        x = a + h * NODES
+        x[-1] = b
+        f = self.at(x)
+        count = max(2 * DEGREE, int(np.ceil(CHECKS * h / span)))
+        t = (np.arange(count) + 0.5) / count
+        between = self.at(a + h * t)
+        c = np.linalg.solve(POWERS, f)
+        c[0] = f[0]
+        error = float(np.abs(np.polynomial.polynomial.polyval(t, c) - between).max())
+        largest = max(float(np.abs(f).max()), float(np.abs(between).max()))
+        return c / h ** np.arange(DEGREE + 1), error, RELATIVE * largest + ABSOLUTE * max(whole, largest)
+
+    def _cut(self, a: float, b: float, depth: int) -> float:
+        """Where to cut an interval: at a corner where one is suspected, else in the middle."""
+        if depth >= SUSPECT and depth % SUSPECT == 0:
+            at = self._corner(a, b)
+            if a + 1e-3 * (b - a) < at < b - 1e-3 * (b - a):
+                return at
+        return 0.5 * (a + b)
+
+    def _corner(self, a: float, b: float) -> float:
+        """The place that fourth differences point to: they fall with the width at a corner, and with its fourth power elsewhere."""
+        margin = 1e-13 * (b - a)
+        for _ in range(60):
+            middle, eighth, (whole, size) = 0.5 * (a + b), 0.125 * (b - a), self._bent(a, b)
+            if whole <= 1e-14 * size or not a < middle < b:
+                break
+            left, right = self._bent(a, middle)[0], self._bent(middle, b)[0]
+            if max(left, right) < 0.05 * whole:  # it stands in the middle
+                a, b = middle - eighth, middle + eighth
+            else:
+                a, b = (a, middle) if left > right else (middle, b)
+        return _short(a - margin, b + margin)
+
+    def _bent(self, a: float, b: float) -> tuple[float, float]:
+        f = self.at(np.linspace(a, b, 7))
+        return float(np.abs(np.diff(f, 4)).max()), float(np.abs(f).max())
+
+    def _refused(self, a: float, b: float, error: float) -> None:
+        f = self.at(np.array([a, b]))
+        narrow = b - a < 1e-9 * (self.high - self.low)
+        jumps = narrow and abs(f[1] - f[0]) > max(0.5 * error, 1e-6 * np.abs(f).max())
+        jump = f"it jumps there from {f[0]:g} to {f[1]:g}" if jumps else "it is too rough there"
+        raise InputError(
+            f"{self.what} is a function that polynomials of degree {DEGREE} miss by {error:.1e} near {_short(a, b):.6g}: "
+            f"{jump}; make it continuous, with a steep slope instead of a jump, or give a table {{argument: force}}"
+        )
+
+
+def _short(a: float, b: float) -> float:
+    """The number of fewest digits between a and b."""
+    if a <= 0.0 <= b:
+        return 0.0
+    for digits in range(1, 17):
+        near = float(f"{0.5 * (a + b):.{digits}g}")
+        if a <= near <= b:
+            return near
+    return 0.5 * (a + b)
+
+
+# --- what users give -------------------------------------------------------------------------------------------------
 
 Curve: TypeAlias = float | Mapping[float, float] | Callable[[float], float] | PPoly
 Range: TypeAlias = Sequence[float] | None
@@ -21,15 +284,20 @@ def curve(what: str, given: object, over: Range = None) -> tuple[float, Pieces]:
     A mapping {argument: force} is linear between its entries, a function becomes polynomials that miss it by 1e-10 of the force
     there, and a PPoly of SciPy (CubicSpline …) is taken as it is. Beyond the range all go on with the slope at its end.
     """
-    known = isinstance(given, PPoly)
-    if over is not None and (known or not callable(given)):
-        raise InputError(f"{what} has over={over!r}, which belongs to a function; this is {_said(given)}")
-    if isinstance(given, Mapping):
-        return 0.0, _tabulated(what, given)
-    if known:
-        return 0.0, from_polynomials(what, given)
-    if callable(given):
-        return 0.0, _fitted(what, given, over)
+    if isinstance(given, PPoly | Mapping) or not callable(given):
+        if over is not None:
+            raise InputError(f"{what} has over={over!r}, which belongs to a function; leave it out")
+        if isinstance(given, PPoly):
+            return 0.0, from_polynomials(what, given)
+        if isinstance(given, Mapping):
+            return 0.0, _tabulated(what, given)
+    elif over is None:
+        raise InputError(f"{what} is a function; say where it will be needed: over=(from, to)")
+    else:
+        low, high = map(float, finite(f"over of {what}", over, (2,)))
+        if not low < high:
+            raise InputError(f"over of {what} is {tuple(over)}; it must rise")
+        return 0.0, fitted(what, given, low, high)
     return not_negative(what, float(finite(what, given, ()))), NONE
 
 
@@ -63,18 +331,3 @@ def _tabulated(what: str, given: Mapping[float, float]) -> Pieces:
     pairs = [(float(finite(f"{what} at", x, ())), float(finite(f"{what} at {x!r}", f, ()))) for x, f in given.items()]
     x, f = np.array(sorted(pairs)).T
     return straight(x, f)
-
-
-def _fitted(what: str, given: Callable[[float], float], over: Range) -> Pieces:
-    if over is None:
-        raise InputError(f"{what} is a function; say where it will be needed: over=(from, to)")
-    low, high = map(float, finite(f"over of {what}", over, (2,)))
-    if not low < high:
-        raise InputError(f"over of {what} is {tuple(over)}; it must rise")
-    return fitted(what, given, low, high)
-
-
-def _said(given: object) -> str:
-    if isinstance(given, PPoly):
-        return "piecewise polynomials, which have their own range"
-    return "a table" if isinstance(given, Mapping) else f"{given!r}"

@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from phloat.algebra.cross import rotation
 from phloat.algebra.metadata import describe
-from phloat.errors import InputError, PortError, finite, not_negative
+from phloat.errors import InputError, finite, not_negative, positive
 from phloat.joints.curves import Curve, Range, curve, resistance
-from phloat.joints.ends import TURNED, Between, Vector, word
-from phloat.joints.laws import Law
+from phloat.joints.ends import TURNED, Between, Named, Vector, six_not_negative
+from phloat.joints.laws import LAWS, Law, LawFunction, no_damper, no_spring
 from phloat.joints.rows import Row
+from phloat.joints.scalar import tanh
 from phloat.joints.standard_rows import distance, in_plane, rotation_vector, small_rotation
 
 ROTATIONS = ("small", "vector")
 
 
 @dataclass(frozen=True)
-class Spring(Between):
+class BetweenPorts(Between):
+    """A force element between two ports: a law along each of its rows."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.row_laws()
+
+    def row_laws(self) -> dict[Row, Law]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Spring(BetweenPorts):
     """Pulls two points together: a force over their distance beyond `length`.
 
     Parameters
@@ -49,18 +62,14 @@ class Spring(Between):
     over: Range = field(default=None, kw_only=True)
     suffix: ClassVar[str] = ".spring"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        not_negative(f"length of {self.label}", self.length)
-        self.row_laws()
-
     def row_laws(self) -> dict[Row, Law]:
         stiffness, spring = curve(f"stiffness of {self.label}", self.stiffness, self.over)
-        return {distance(): Law(stiffness=stiffness, rest=float(self.length), spring=spring)}
+        rest = not_negative(f"length of {self.label}", self.length)
+        return {distance(): Law(stiffness=stiffness, rest=rest, spring=spring)}
 
 
 @dataclass(frozen=True)
-class Damper(Between):
+class Damper(BetweenPorts):
     """Resists the rate of the distance of two points.
 
     Parameters
@@ -87,17 +96,13 @@ class Damper(Between):
     over: Range = field(default=None, kw_only=True)
     suffix: ClassVar[str] = ".damper"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.row_laws()
-
     def row_laws(self) -> dict[Row, Law]:
         damping, damper = resistance(f"damping of {self.label}", self.damping, self.over)
         return {distance(): Law(damping=damping, damper=damper)}
 
 
 @dataclass(frozen=True)
-class Bushing(Between):
+class Bushing(BetweenPorts):
     """Holds two frames together softly: six stiffnesses and dampings, along and about the axes of the first port's frame.
 
     Parameters
@@ -138,19 +143,15 @@ class Bushing(Between):
     )
     suffix: ClassVar[str] = ".bushing"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        finite(f"turned of {self.label}", self.turned, (3,))
-        if self.rotation not in ROTATIONS:
-            raise InputError(f"rotation of {self.label} is {self.rotation!r}; it must be 'small' or 'vector'")
-        for what, given in (("stiffness", self.stiffness), ("damping", self.damping)):
-            if (least := float(finite(f"{what} of {self.label}", given, (6,)).min())) < 0.0:
-                raise InputError(f"{what} of {self.label} holds {least:g}; it must not be negative")
-
     def triads(self) -> tuple[np.ndarray, np.ndarray]:
-        return np.eye(3), rotation(np.asarray(self.turned, dtype=float)).T
+        return np.eye(3), rotation(finite(f"turned of {self.label}", self.turned, (3,))).T
 
     def row_laws(self) -> dict[Row, Law]:
+        self.triads()
+        if self.rotation not in ROTATIONS:
+            raise InputError(f"rotation of {self.label} is {self.rotation!r}; it must be 'small' or 'vector'")
+        six_not_negative(f"stiffness of {self.label}", self.stiffness)
+        six_not_negative(f"damping of {self.label}", self.damping)
         turning = rotation_vector if self.rotation == "vector" else small_rotation
         rows = (*(in_plane(i) for i in range(3)), *(turning(i) for i in range(3)))
         pairs = zip(rows, self.stiffness, self.damping, strict=True)
@@ -158,25 +159,27 @@ class Bushing(Between):
 
 
 @dataclass(frozen=True)
-class OnJoint:
-    """On a free axis of a joint, by the label of that axis ("angle", "slide" …) where there are several."""
+class OnJoint(Named):
+    """A force element on a free axis of a joint, by the label of that axis ("angle", "slide" …) where there are several."""
 
     joint: str
     axis: str = field(default="", kw_only=True, metadata=describe("of several free axes, which: angle, slide …"))
     name: str = field(default="", kw_only=True)
-    suffix: ClassVar[str] = ""
+    places: ClassVar[tuple[str, ...]] = ("joint",)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.joint, str):
-            raise PortError(f"{type(self).__name__}: {self.joint!r} names no joint")
-        word(f"the {type(self).__name__} on {self.joint}", self.name)
+        super().__post_init__()
         if not isinstance(self.axis, str):
             raise InputError(f"axis of {self.label} is {self.axis!r}; it must be a word: 'angle', 'slide' …")
+        self.law()
 
     @property
     def label(self) -> str:
         """Its name, or that of its joint and axis."""
         return self.name or f"{self.joint}{self.axis and '.'}{self.axis}{self.suffix}"
+
+    def law(self) -> Law:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -212,14 +215,9 @@ class JointSpring(OnJoint):
     suffix: ClassVar[str] = ".spring"
     not_numbers: ClassVar[tuple[str, ...]] = ("over",)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        finite(f"rest of {self.label}", self.rest, ())
-        self.law()
-
     def law(self) -> Law:
         stiffness, spring = curve(f"stiffness of {self.label}", self.stiffness, self.over)
-        return Law(stiffness=stiffness, rest=float(self.rest), spring=spring)
+        return Law(stiffness=stiffness, rest=float(finite(f"rest of {self.label}", self.rest, ())), spring=spring)
 
 
 @dataclass(frozen=True)
@@ -252,10 +250,104 @@ class JointDamper(OnJoint):
     suffix: ClassVar[str] = ".damper"
     not_numbers: ClassVar[tuple[str, ...]] = ("over",)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.law()
-
     def law(self) -> Law:
         damping, damper = resistance(f"damping of {self.label}", self.damping, self.over)
         return Law(damping=damping, damper=damper)
+
+
+# --- laws written as functions ---------------------------------------------------------------------------------------
+
+
+def law_of(recipe: JointLaw | PortLaw) -> Law:
+    """The law of a recipe whose class has the functions `spring` and `damper`, with the numbers of its fields."""
+    function = type(recipe).function()
+    numbers = tuple(float(finite(f"{name} of {recipe.label}", getattr(recipe, name), ())) for name in function.numbers)
+    function.check(recipe.label, numbers)
+    return Law(function=function, numbers=numbers)
+
+
+class _Registered:
+    """Has a law: its static functions, with its own fields as their parameters."""
+
+    spring: ClassVar[Any] = staticmethod(no_spring)
+    damper: ClassVar[Any] = staticmethod(no_damper)
+
+    @classmethod
+    def function(cls) -> LawFunction:
+        """The law of this class; it stands in `LAWS` under the name of the class with that of its module."""
+        name = f"{cls.__module__}.{cls.__qualname__}"
+        known = LAWS.get(name)
+        if known is None or (known.spring, known.damper) != (cls.spring, cls.damper):  # defined again in a notebook
+            shared = {f.name for base in (JointLaw, PortLaw) for f in fields(base)}
+            numbers = tuple(f.name for f in fields(cls) if f.name not in shared)  # type: ignore[arg-type]
+            LAWS[name] = LawFunction(name, numbers, cls.spring, cls.damper)
+        return LAWS[name]
+
+
+@dataclass(frozen=True)
+class JointLaw(OnJoint, _Registered):
+    """A law of your own on a free axis of a joint: a subclass with parameters as fields and static functions of them.
+
+    `spring(x, *parameters)` returns the effort against x, its slope and the stored energy; `damper(v, *parameters)` the effort
+    against the rate v and its slope. They are scalar code with the functions of `phloat.joints.scalar`: `where` instead of `if`.
+    """
+
+    suffix: ClassVar[str] = ".law"
+
+    def law(self) -> Law:
+        return law_of(self)
+
+
+@dataclass(frozen=True)
+class PortLaw(BetweenPorts, _Registered):
+    """A law of your own between two ports, as `JointLaw`, along the row `row`: by default their distance."""
+
+    row: ClassVar[Row] = distance()
+    suffix: ClassVar[str] = ".law"
+
+    def row_laws(self) -> dict[Row, Law]:
+        return {self.row: law_of(self)}
+
+
+@dataclass(frozen=True)
+class JointFriction(JointLaw):
+    """Dry friction on a free axis of a joint, −effort tanh(rate/speed).
+
+    Below `speed` it is a damper, so a joint that should stick creeps at a fraction of that speed.
+
+    Parameters
+    ----------
+    joint : str
+        Name of the joint; of several free axes `axis` says which ("angle", "slide" …); `name` is that of the friction.
+    effort : float
+        Torque (N m) or force (N) while it slips.
+    speed : float
+        Rate from which on it slips (rad/s or m/s).
+
+    Examples
+    --------
+    >>> joints = [ph.Revolute("ground", "arm.P", name="elbow"), ph.JointFriction("elbow", effort=2.0, speed=0.01)]
+    >>> arm = ph.RigidBody(mass=1.0, inertia=0.5 * np.eye(3)).discretise()
+    >>> system = ph.connect({"arm": arm}, joints=joints)
+    >>> ph.poles(ph.linearise(system, ph.place(system))).real.round(6)  # at rest a damper: −(effort/speed)/J
+    array([-400.])
+    """
+
+    effort: float = field(kw_only=True, metadata=describe("while it slips", "torque", "force", least=0.0))
+    speed: float = field(
+        kw_only=True, metadata=describe("from which on it slips", "angular rate", "velocity", above=0.0)
+    )
+    suffix: ClassVar[str] = ".friction"
+
+    def law(self) -> Law:
+        not_negative(f"effort of {self.label}", self.effort)
+        positive(f"speed of {self.label}", self.speed)
+        return super().law()
+
+    @staticmethod
+    def damper(v: Any, effort: Any, speed: Any) -> Any:
+        slip = tanh(v / speed)
+        return effort * slip, effort * (1.0 - slip * slip) / speed
+
+
+Passive: TypeAlias = BetweenPorts | OnJoint

@@ -1,4 +1,4 @@
-"""What joints, springs and dampers have in common: two ports that they stand between."""
+"""What joints, force elements and loads have in common: a name, and ports that they stand between or act at."""
 
 from __future__ import annotations
 
@@ -17,8 +17,35 @@ DIRECTION = describe("direction in the frame of the first port", "direction")
 TURNED = describe("rotation vector from the first frame to the second at zero", "angle")
 
 
+class Named:
+    """Something in a list of joints, called by its own name, or by what it stands at."""
+
+    name: str
+    suffix: ClassVar[str] = ""  # of its label, where it has no name
+    places: ClassVar[tuple[str, ...]] = ("first", "second")  # its fields with names of ports, joints or bodies
+
+    @property
+    def stands_at(self) -> tuple[str, ...]:
+        """The names of ports, joints or bodies that it is written with."""
+        return tuple(getattr(self, place) for place in self.places)
+
+    @property
+    def label(self) -> str:
+        """Its name, or that of what it stands at."""
+        return self.name or f"{'-'.join(self.stands_at)}{self.suffix}"
+
+    def __post_init__(self) -> None:
+        name: object = self.name
+        for thing in self.stands_at:
+            if not isinstance(thing, str):
+                raise PortError(f"{type(self).__name__}: {thing!r} names nothing; write a name such as 'body.port'")
+        if not isinstance(name, str):
+            of = f"{type(self).__name__} at {'-'.join(self.stands_at)}"
+            raise InputError(f"the name of the {of} is {name!r}; it must be a word")
+
+
 @dataclass(frozen=True)
-class Between:
+class Between(Named):
     """Between two ports, "body.port" or "ground"; `at` is the place on the ground."""
 
     first: str
@@ -26,45 +53,34 @@ class Between:
     at: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True, metadata=describe("where it is on the ground", "length"))
     name: str = field(default="", kw_only=True)
 
-    suffix: ClassVar[str] = ""  # of its label, where it has no name
-
     def __post_init__(self) -> None:
-        for port in (self.first, self.second):
-            if not isinstance(port, str):
-                raise PortError(f"{type(self).__name__}: {port!r} names no port; write 'body.port' or 'ground'")
-        word(f"{self.first}-{self.second}", self.name)
+        super().__post_init__()
         finite(f"at of {self.label}", self.at, (3,))
         if self.first == GROUND and self.second == GROUND:
             raise JointError(f"{type(self).__name__} joins the ground to itself")
-        if GROUND not in (self.first, self.second) and np.any(np.asarray(self.at)):
+        if GROUND not in self.stands_at and np.any(np.asarray(self.at)):
             raise JointError(f"{self.label} has at={tuple(self.at)}, but neither of its ports is the ground")
-
-    @property
-    def label(self) -> str:
-        """Its name, or its ports if it has none."""
-        return self.name or f"{self.first}-{self.second}{self.suffix}"
 
     @property
     def not_numbers(self) -> tuple[str, ...]:
         """Fields that are no parameters: the range of a function, and the place on a ground that it does not touch."""
-        return ("over",) if GROUND in (self.first, self.second) else ("over", "at")
+        return ("over",) if GROUND in self.stands_at else ("over", "at")
 
     def triads(self) -> tuple[np.ndarray, np.ndarray]:
         """Its triads in the first and in the second port's frame: one and the same at zero."""
         return np.eye(3), np.eye(3)
 
 
-def word(of: str, name: object) -> str:
-    """`name`, or a sentence if it is no word."""
-    if not isinstance(name, str):
-        raise InputError(f"the name of {of} is {name!r}; it must be a word")
-    return name
-
-
 def unit(what: str, vector: Vector) -> np.ndarray:
-    """`vector` with length 1, or a sentence if it points nowhere."""
+    """`vector` with length 1; raises InputError if it is zero."""
     array = finite(what, vector, (3,))
     size = float(np.linalg.norm(array))
     if size == 0.0:
         raise InputError(f"{what} is zero; it must point somewhere")
     return array / size
+
+
+def six_not_negative(what: str, given: Sequence[float]) -> None:
+    """Raises InputError unless `given` has six numbers, along and about three axes, none of them negative."""
+    if (least := float(finite(what, given, (6,)).min())) < 0.0:
+        raise InputError(f"{what} holds {least:g}; it must not be negative")

@@ -1,23 +1,45 @@
-"""Forces, torques and distributed loads: inputs that act at ports, or along beams."""
+"""Forces, torques, distributed loads, pressures and tractions: one number as input that acts on a body."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from inspect import signature
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from phloat.algebra.metadata import describe
-from phloat.errors import InputError, PortError, finite
-from phloat.joints.ends import Vector, unit, word
+from phloat.errors import InputError, finite
+from phloat.joints.ends import Named, Vector, unit
 
 AXES = ("inertial", "body")
 IN_AXES = describe("in which axes the direction is given", choices=AXES)
 
+Field: TypeAlias = float | Sequence[float] | Callable[..., object]
+
+
+class Acting(Named):
+    """A force, torque or load of a system, along (or about) a direction."""
+
+    axes: str
+    kind: ClassVar[str] = "force"
+    places: ClassVar[tuple[str, ...]] = ("port",)
+    vector: ClassVar[str] = "along"  # its field with the direction
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.axes not in AXES:
+            raise InputError(f"axes of {self.label} is {self.axes!r}; it must be 'inertial' or 'body'")
+        self.direction()
+
+    def direction(self) -> np.ndarray:
+        """The unit vector of the force or torque for the input 1."""
+        return unit(f"direction of {self.label}", getattr(self, self.vector))
+
 
 @dataclass(frozen=True)
-class Force:
+class Force(Acting):
     """A force at a port, one number as input, along a direction of inertial axes or of the port's own axes.
 
     Parameters
@@ -46,22 +68,11 @@ class Force:
     axes: str = field(default="inertial", kw_only=True, metadata=IN_AXES)
     name: str = field(default="", kw_only=True)
 
-    def __post_init__(self) -> None:
-        _acting(self, self.port, "port")
-        self.direction()
-
-    @property
-    def label(self) -> str:
-        """Its name, or that of its port."""
-        return self.name or f"{self.port}.force"
-
-    def direction(self) -> np.ndarray:
-        """The unit vector of the force for the input 1."""
-        return unit(f"direction of {self.label}", self.along)
+    suffix: ClassVar[str] = ".force"
 
 
 @dataclass(frozen=True)
-class Torque:
+class Torque(Acting):
     """A torque at a port, one number as input, about a direction of inertial axes or of the port's own axes.
 
     It works on ω_C = A (ω + Ψη̇), the angular velocity of the section.
@@ -91,22 +102,13 @@ class Torque:
     axes: str = field(default="inertial", kw_only=True, metadata=IN_AXES)
     name: str = field(default="", kw_only=True)
 
-    def __post_init__(self) -> None:
-        _acting(self, self.port, "port")
-        self.direction()
-
-    @property
-    def label(self) -> str:
-        """Its name, or that of its port."""
-        return self.name or f"{self.port}.torque"
-
-    def direction(self) -> np.ndarray:
-        """The unit vector of the torque for the input 1."""
-        return unit(f"direction of {self.label}", self.about)
+    suffix: ClassVar[str] = ".torque"
+    vector: ClassVar[str] = "about"
+    kind: ClassVar[str] = "torque"
 
 
 @dataclass(frozen=True)
-class Load:
+class Load(Acting):
     """A force spread along a beam, one number as input that multiplies `per_length`.
 
     Parameters
@@ -140,20 +142,14 @@ class Load:
     axes: str = field(default="inertial", kw_only=True, metadata=IN_AXES)
     name: str = field(default="", kw_only=True)
 
+    suffix: ClassVar[str] = ".load"
+    places: ClassVar[tuple[str, ...]] = ("body",)
+    kind: ClassVar[str] = "load"
+
     def __post_init__(self) -> None:
-        _acting(self, self.body, "body")
-        self.direction()
+        super().__post_init__()
         if not callable(self.per_length) and finite(f"per_length of {self.label}", self.per_length, ()) == 0.0:
             raise InputError(f"per_length of {self.label} is zero; nothing would ever push")
-
-    @property
-    def label(self) -> str:
-        """Its name, or that of its body."""
-        return self.name or f"{self.body}.load"
-
-    def direction(self) -> np.ndarray:
-        """The unit vector of the force for the input 1."""
-        return unit(f"direction of {self.label}", self.along)
 
     def density(self, s: float) -> float:
         """The force per length at the fraction s of the length, for the input 1."""
@@ -161,13 +157,82 @@ class Load:
         return float(finite(f"per_length of {self.label} at s = {s:g}", value, ()))
 
 
-Acting: TypeAlias = Force | Torque | Load
+# --- on bodies on meshes ---------------------------------------------------------------------------------------------
 
 
-def _acting(recipe: Acting, on: object, kind: str) -> None:
-    """What forces, torques and loads have in common."""
-    if not isinstance(on, str):
-        raise PortError(f"{type(recipe).__name__}: {on!r} names no {kind}")
-    word(f"the {type(recipe).__name__} on {on}", recipe.name)
-    if recipe.axes not in AXES:
-        raise InputError(f"axes of {recipe.label} is {recipe.axes!r}; it must be 'inertial' or 'body'")
+class Pushing(Named):
+    """A force per area of a body on a mesh, a number, a vector or a function of the place."""
+
+    per_area: Field
+    components: ClassVar[tuple[int, ...]] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not callable(self.per_area):
+            finite(f"per_area of {self.label}", self.per_area, self.components)
+
+    def at(self, x: np.ndarray) -> np.ndarray:
+        """Values at points (points, 3): (points,) or (points, components)."""
+        values = _values(f"per_area of {self.label}", self.per_area, x, *self.components or (1,))
+        return values if self.components else values[:, 0]
+
+
+@dataclass(frozen=True)
+class Pressure(Pushing):
+    """A force along z per area of a plate, one number as input that multiplies `per_area`.
+
+    `per_area` is a number or a function of x and y, which are arrays.
+    """
+
+    body: str
+    per_area: float | Callable[..., object] = field(
+        default=1.0, metadata=describe("force along z per area for an input of 1")
+    )
+    name: str = field(default="", kw_only=True)
+
+    suffix: ClassVar[str] = ".pressure"
+    places: ClassVar[tuple[str, ...]] = ("body",)
+
+
+@dataclass(frozen=True)
+class Traction(Pushing):
+    """A force per area on a boundary of a solid, or per length on an edge, one number as input that multiplies `per_area`.
+
+    `per_area` is a vector, or a function of x, y, z that returns its three components.
+    """
+
+    boundary: str
+    per_area: Sequence[float] | Callable[..., object] = field(
+        default=(0.0, 0.0, 1.0), metadata=describe("force per area for an input of 1")
+    )
+    name: str = field(default="", kw_only=True)
+
+    suffix: ClassVar[str] = ".traction"
+    components: ClassVar[tuple[int, ...]] = (3,)
+    places: ClassVar[tuple[str, ...]] = ("boundary",)
+
+
+def _values(what: str, given: Field, x: np.ndarray, components: int) -> np.ndarray:
+    """A number, a vector or a function at points, (points, components)."""
+    if not callable(given):
+        return np.tile(np.asarray(given, dtype=float).reshape(1, components), (len(x), 1))
+    value = given(*(x.T if _takes_three(given) else x.T[:2]))
+    rows = np.atleast_1d(np.asarray(value, dtype=object) if isinstance(value, (list, tuple)) else np.asarray(value))
+    spread = np.zeros((components, len(x)))
+    try:
+        spread[:] = np.array([np.broadcast_to(row, len(x)) for row in rows], dtype=float) if components > 1 else rows
+    except (ValueError, TypeError):
+        raise InputError(
+            f"{what} gives {value!r} at {len(x)} points; it must give {components} number(s) a point"
+        ) from None
+    return finite(what, spread.T, (len(x), components))
+
+
+def _takes_three(function: Callable[..., object]) -> bool:
+    try:
+        signature(function).bind(0.0, 0.0, 0.0)
+    except TypeError:  # a function of the plane
+        return False
+    except ValueError:  # a function that does not say: most of NumPy's
+        return True
+    return True

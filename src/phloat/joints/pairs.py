@@ -14,6 +14,8 @@ from phloat.joints.ends import DIRECTION, GROUND, TURNED, Between, Vector, unit
 from phloat.joints.rows import Row
 from phloat.joints.standard_rows import aligned, coincide, hinge, in_plane, perpendicular, slide, spins
 
+NORMAL = describe("direction normal to the axis; by default x turned as z is turned into the axis", "direction")
+
 
 @dataclass(frozen=True)
 class Joint(Between):
@@ -33,8 +35,7 @@ class Joint(Between):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        finite(f"turned of {self.label}", self.turned, (3,))
-        self.direction()
+        self.triads()
 
     @property
     def driven(self) -> tuple[Row, ...]:
@@ -52,7 +53,17 @@ class Joint(Between):
     def triads(self) -> tuple[np.ndarray, np.ndarray]:
         """The joint triads in the first and in the second port's frame: one and the same at zero joint coordinate."""
         U = self.triad()
-        return U, rotation(np.asarray(self.turned, dtype=float)).T @ U
+        return U, rotation(finite(f"turned of {self.label}", self.turned, (3,))).T @ U
+
+
+@dataclass(frozen=True)
+class Axial(Joint):
+    """A joint with an axis, the third direction of its triads."""
+
+    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True, metadata=DIRECTION)
+
+    def direction(self) -> np.ndarray:
+        return unit(f"axis of {self.label}", self.axis)
 
 
 def across(what: str, axis: np.ndarray, first: Vector | None) -> np.ndarray:
@@ -122,7 +133,7 @@ class Spherical(Joint):
 
 
 @dataclass(frozen=True)
-class Revolute(Joint):
+class Revolute(Axial):
     """A hinge: the points coincide and turn about a common axis.
 
     Parameters
@@ -147,17 +158,13 @@ class Revolute(Joint):
     array([0., 1., 0.])
     """
 
-    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True, metadata=DIRECTION)
     closed: ClassVar[tuple[Row, ...]] = (*coincide(), perpendicular(0, 2), perpendicular(1, 2))
     free: ClassVar[tuple[Row, ...]] = (hinge(),)
     planar_axis: ClassVar[str] = "up"
 
-    def direction(self) -> np.ndarray:
-        return unit(f"axis of {self.label}", self.axis)
-
 
 @dataclass(frozen=True)
-class Prismatic(Joint):
+class Prismatic(Axial):
     """A rail: orientations agree, and the second slides along an axis of the first.
 
     Parameters
@@ -182,17 +189,13 @@ class Prismatic(Joint):
     array([0.3, 0. , 0. ])
     """
 
-    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True, metadata=DIRECTION)
     closed: ClassVar[tuple[Row, ...]] = (*aligned(), in_plane(0), in_plane(1))
     free: ClassVar[tuple[Row, ...]] = (slide(),)
     planar_axis: ClassVar[str] = "flat"
 
-    def direction(self) -> np.ndarray:
-        return unit(f"axis of {self.label}", self.axis)
-
 
 @dataclass(frozen=True)
-class Universal(Joint):
+class Universal(Axial):
     """The points coincide; the second turns about an axis of the first, then about one of its own, normal to the axis.
 
     Parameters
@@ -216,31 +219,17 @@ class Universal(Joint):
     array([1., 0., 0.])
     """
 
-    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True, metadata=DIRECTION)
-    second_axis: Vector | None = field(
-        default=None,
-        kw_only=True,
-        metadata=describe(
-            "the second axis at zero angles, normal to the axis; x turned with z into the axis by default", "direction"
-        ),
-    )
+    second_axis: Vector | None = field(default=None, kw_only=True, metadata=NORMAL)
     closed: ClassVar[tuple[Row, ...]] = (*coincide(), perpendicular(2, 0))
     free: ClassVar[tuple[Row, ...]] = (hinge(), hinge((2, 1), (2, 2), "angle_2"))
     not_planar: ClassVar[str] = "turns about two axes, and only one of them can stand on the plane xy; use Revolute"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.triad()
-
-    def direction(self) -> np.ndarray:
-        return unit(f"axis of {self.label}", self.axis)
 
     def triad(self) -> np.ndarray:
         return across(f"second_axis of {self.label}", self.direction(), self.second_axis)
 
 
 @dataclass(frozen=True)
-class Cylindrical(Joint):
+class Cylindrical(Axial):
     """The second turns about an axis of the first and slides along it.
 
     Parameters
@@ -263,41 +252,23 @@ class Cylindrical(Joint):
     (array([0. , 0. , 0.2]), array([0., 1., 0.]))
     """
 
-    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True, metadata=DIRECTION)
     closed: ClassVar[tuple[Row, ...]] = (perpendicular(0, 2), perpendicular(1, 2), in_plane(0), in_plane(1))
     free: ClassVar[tuple[Row, ...]] = (hinge(), slide())
     not_planar: ClassVar[str] = "turns and slides, and the plane xy allows one of the two; use Revolute or Prismatic"
 
-    def direction(self) -> np.ndarray:
-        return unit(f"axis of {self.label}", self.axis)
-
 
 @dataclass(frozen=True)
-class Planar(Joint):
+class Planar(Axial):
     """The second moves in a plane of the first, whose normal is the axis, and turns about that normal.
 
     `along` is the direction of slide_x in the first port's frame; slide_y is normal to it and to the axis. Without it, it is x
     turned as z is turned into the axis by the smallest rotation, which follows the axis continuously except at −z.
     """
 
-    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True, metadata=DIRECTION)
-    along: Vector | None = field(
-        default=None,
-        kw_only=True,
-        metadata=describe(
-            "the direction of slide_x, normal to the axis; x turned with z into the axis by default", "direction"
-        ),
-    )
+    along: Vector | None = field(default=None, kw_only=True, metadata=NORMAL)
     closed: ClassVar[tuple[Row, ...]] = (perpendicular(0, 2), perpendicular(1, 2), in_plane(2))
     free: ClassVar[tuple[Row, ...]] = (slide(0, "slide_x"), slide(1, "slide_y"), hinge())
     not_planar: ClassVar[str] = "closes nothing where everything moves in the plane xy; leave it out"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.triad()
-
-    def direction(self) -> np.ndarray:
-        return unit(f"axis of {self.label}", self.axis)
 
     def triad(self) -> np.ndarray:
         return across(f"along of {self.label}", self.direction(), self.along)

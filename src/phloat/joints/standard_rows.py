@@ -1,13 +1,17 @@
-"""The rows that joints and force elements are made of; see `joints.rows` for what a row is."""
+"""The rows that joints and force elements are made of, and the attitude of a ball joint; see `joints.rows` for what a row is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 
-from phloat.joints.rows import FIRST, INERTIAL, SECOND, SEPARATION, Row, Term
+from phloat.algebra.cross import orthonormality_defect
+from phloat.errors import InputError, finite
+from phloat.joints.port_state import PortState
+from phloat.joints.rows import FIRST, INERTIAL, SECOND, SEPARATION, Pair, Row, Term, row_gaps, row_rates
 
 SMALL_TURN, HALF_TURN = 0.5, 3.0  # rad: rows of small rotations and of rotation vectors are meant for turns below
 
@@ -83,3 +87,29 @@ def spins() -> tuple[Row, ...]:
 def effort_row(function: str, direction: Sequence[float] | np.ndarray, axes: int) -> Row:
     """A force ("velocity") or torque ("spin") on B along Σ direction_i a_i, with a_i the `axes` INERTIAL, FIRST or SECOND."""
     return Row(function, tuple((float(x), axes + i, 0) for i, x in enumerate(direction)), function)
+
+
+# --- the attitude of a ball joint ------------------------------------------------------------------------------------
+
+ROTATION = tuple(rotation_vector(i) for i in range(3))
+
+
+@dataclass(frozen=True, eq=False)
+class Attitude:
+    """The rotation vector from D_A R, where the triad of B is wanted, to D_B, where it is."""
+
+    R: np.ndarray
+
+    def gap(self, A: PortState, B: PortState) -> np.ndarray:
+        return row_gaps(ROTATION, replace(A, triad=A.triad @ self.R), B)
+
+    def rate(self, A: PortState, B: PortState) -> Pair:
+        return row_rates(ROTATION, replace(A, triad=A.triad @ self.R), B)
+
+
+def attitude(name: str, given: object) -> Attitude:
+    """An attitude from a 3 × 3 rotation; raises InputError if it is none."""
+    R = finite(name, given, (3, 3))
+    if (defect := orthonormality_defect(R)) > 1e-9:
+        raise InputError(f"{name} is not a rotation: AᵀA differs from the identity by {defect:.1e}")
+    return Attitude(R)

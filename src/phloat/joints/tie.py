@@ -1,26 +1,22 @@
-"""Boundaries of bodies on meshes, tied to each other, to ports of other bodies and to the ground; and what pushes on them."""
+"""Boundaries of bodies on meshes, tied to each other, to ports of other bodies and to the ground."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from inspect import signature
-from typing import TypeAlias
 
 import numpy as np
 
 from phloat.algebra.metadata import describe
-from phloat.errors import InputError, JointError, PortError, finite, unknown
-from phloat.joints.ends import GROUND, word
+from phloat.errors import InputError, JointError, unknown
+from phloat.joints.ends import GROUND, Named, six_not_negative
 
 MOTIONS = ("u_x", "u_y", "u_z", "theta_x", "theta_y", "theta_z")
 OTHER_NAMES = {"w": "u_z"}
 
-Field: TypeAlias = float | Sequence[float] | Callable[..., object]
-
 
 @dataclass(frozen=True)
-class Tie:
+class Tie(Named):
     """A boundary of a body on a mesh moves as another one, as a port of a body, or not at all ("ground").
 
     v = v_P + ω × (x − x_P) on the boundary, in every motion it has or in those named by `of`: "u_x", "u_y", "w" (or "u_z"),
@@ -47,15 +43,12 @@ class Tie:
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
-        for end in (self.first, self.second):
-            if not isinstance(end, str):
-                raise PortError(f"Tie: {end!r} names nothing; write 'body.boundary', 'body.port' or 'ground'")
-        word(f"{self.first}-{self.second}", self.name)
+        super().__post_init__()
         if self.first == self.second:
             raise JointError(f"Tie joins {self.first!r} to itself")
         for what, given in (("stiffness", self.stiffness), ("damping", self.damping)):
-            if given is not None and (least := float(finite(f"{what} of {self.label}", given, (6,)).min())) < 0.0:
-                raise InputError(f"{what} of {self.label} holds {least:g}; it must not be negative")
+            if given is not None:
+                six_not_negative(f"{what} of {self.label}", given)
         if self.soft and self.of is not None:
             raise InputError(
                 f"of={self.of!r} of {self.label}: stiffness and damping say which motions are tied; leave of out"
@@ -67,11 +60,6 @@ class Tie:
     def soft(self) -> bool:
         """Whether it gives way."""
         return self.stiffness is not None or self.damping is not None
-
-    @property
-    def label(self) -> str:
-        """Its name, or its ends if it has none."""
-        return self.name or f"{self.first}-{self.second}"
 
     @property
     def motions(self) -> tuple[int, ...]:
@@ -91,95 +79,4 @@ class Tie:
 
     @property
     def grounded(self) -> bool:
-        return GROUND in (self.first, self.second)
-
-
-@dataclass(frozen=True)
-class Pressure:
-    """A force along z per area of a plate, one number as input that multiplies `per_area`.
-
-    `per_area` is a number or a function of x and y, which are arrays.
-    """
-
-    body: str
-    per_area: float | Callable[..., object] = field(
-        default=1.0, metadata=describe("force along z per area for an input of 1")
-    )
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        _named(self, self.body)
-        if not callable(self.per_area):
-            finite(f"per_area of {self.label}", self.per_area, ())
-
-    @property
-    def label(self) -> str:
-        """Its name, or that of its body."""
-        return self.name or f"{self.body}.pressure"
-
-    def at(self, x: np.ndarray) -> np.ndarray:
-        """Values at points (points, 3)."""
-        return _values(f"per_area of {self.label}", self.per_area, x, 1)[:, 0]
-
-
-@dataclass(frozen=True)
-class Traction:
-    """A force per area on a boundary of a solid, or per length on an edge, one number as input that multiplies `per_area`.
-
-    `per_area` is a vector, or a function of x, y, z that returns its three components.
-    """
-
-    boundary: str
-    per_area: Sequence[float] | Callable[..., object] = field(
-        default=(0.0, 0.0, 1.0), metadata=describe("force per area for an input of 1")
-    )
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        _named(self, self.boundary)
-        if not callable(self.per_area):
-            finite(f"per_area of {self.label}", self.per_area, (3,))
-
-    @property
-    def label(self) -> str:
-        """Its name, or that of its boundary."""
-        return self.name or f"{self.boundary}.traction"
-
-    def at(self, x: np.ndarray) -> np.ndarray:
-        """Values at points, (points, 3)."""
-        return _values(f"per_area of {self.label}", self.per_area, x, 3)
-
-
-Pushing: TypeAlias = Pressure | Traction
-
-
-def _named(recipe: Pushing, on: object) -> None:
-    if not isinstance(on, str):
-        raise PortError(f"{type(recipe).__name__}: {on!r} names nothing; write 'body' or 'body.boundary'")
-    word(f"the {type(recipe).__name__} on {on}", recipe.name)
-
-
-def _values(what: str, given: Field, x: np.ndarray, components: int) -> np.ndarray:
-    """A number, a vector or a function at points, (points, components)."""
-    if not callable(given):
-        return np.tile(np.asarray(given, dtype=float).reshape(1, components), (len(x), 1))
-    value = given(*(x.T if _takes_three(given) else x.T[:2]))
-    rows = np.atleast_1d(np.asarray(value, dtype=object) if isinstance(value, (list, tuple)) else np.asarray(value))
-    spread = np.zeros((components, len(x)))
-    try:
-        spread[:] = np.array([np.broadcast_to(row, len(x)) for row in rows], dtype=float) if components > 1 else rows
-    except (ValueError, TypeError):
-        raise InputError(
-            f"{what} gives {value!r} at {len(x)} points; it must give {components} number(s) a point"
-        ) from None
-    return finite(what, spread.T, (len(x), components))
-
-
-def _takes_three(function: Callable[..., object]) -> bool:
-    try:
-        signature(function).bind(0.0, 0.0, 0.0)
-    except TypeError:  # a function of the plane
-        return False
-    except ValueError:  # a function that does not say: most of NumPy's
-        return True
-    return True
+        return GROUND in self.stands_at

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phloat.algebra.numbers import numbers, with_numbers
+from phloat.algebra.metadata import numbers, with_numbers
 from phloat.control.passive import PassiveController
 from phloat.control.sampled import Sampled
 from phloat.errors import ClosureError, ConvergenceError, InputError, JointError, unknown

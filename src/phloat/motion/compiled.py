@@ -12,7 +12,7 @@ from phloat.motion.run.task import Scheme
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.motion.schemes.radau import RadauIIA
 from phloat.motion.simulate import simulate
-from phloat.system.system import connect
+from phloat.system.connect import connect
 
 
 def warm() -> None:

@@ -12,10 +12,10 @@ from phloat.joints.rows import gap_units
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.result import COMPONENTS, EnergyAccounts, Result
 from phloat.system.connection import port_state
-from phloat.system.energy import body_energy
 from phloat.system.joint_rows import element_energies, in_rows, joint_rows, port_columns
 from phloat.system.state import State
 from phloat.system.system import System
+from phloat.system.terms import body_energy
 
 Line = np.ndarray  # (times,), J
 LEAST = 1.5e-8  # √ε

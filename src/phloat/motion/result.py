@@ -15,8 +15,7 @@ from phloat.motion.run.interpolation import interpolate_states
 from phloat.motion.run.turns import spatial_angles
 from phloat.motion.summary import energy_tables, run_table
 from phloat.system.joint_rows import joint_coordinates
-from phloat.system.pieces import located, pieces_of
-from phloat.system.state import DERIVED, State
+from phloat.system.state import DERIVED, State, located, pieces_of
 from phloat.system.stresses import (
     COMPONENTS as STRESSES,
     StressField,
@@ -173,7 +172,7 @@ class Result:
         """H, springs included, (times,)."""
         if self.accounts is not None:
             return self.accounts.bodies.sum(axis=(1, 2)) + self.accounts.springs.sum(axis=1)
-        from phloat.system.energy import energy
+        from phloat.system.terms import energy
 
         return np.array([energy(self.system, self.state(k)) for k in range(len(self))])
 

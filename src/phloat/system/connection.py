@@ -1,19 +1,27 @@
-"""The ends that joints and force elements have at bodies or the ground, and joints as parts of a system."""
+"""Joints, force elements and forces as parts of a system: resolved from recipes to ports, rows and laws of its bodies."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
+from phloat.algebra.sparse import csr
 from phloat.bodies.body import Body, Port
-from phloat.joints.force_laws import Passive
+from phloat.errors import InputError, JointError, PortError, unknown
+from phloat.fem.interval import GAUSS_POINTS, gauss
+from phloat.joints.curves import breaks
+from phloat.joints.elements import OnJoint, Passive
+from phloat.joints.ends import GROUND, Between
 from phloat.joints.laws import Law
-from phloat.joints.loads import Acting
-from phloat.joints.pairs import Joint
+from phloat.joints.loads import Acting, Load
+from phloat.joints.pairs import Joint, Weld
 from phloat.joints.port_state import PortState, ground_port, section_axes
-from phloat.joints.rows import Row
-from phloat.system.state import Pose, State, computed_once
+from phloat.joints.rows import FIRST, SECOND, Row, in_the_plane
+from phloat.system.state import Pose, State, computed_once, other_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +58,10 @@ class Connection:
         """Everything that the multipliers of this joint hold."""
         return self.closed + self.locked + self.driven
 
+    @property
+    def recipe(self) -> Joint:
+        return self.joint
+
 
 def port_state(end: End, state: State) -> PortState:
     """One side of a joint at a state, with the columns of the velocities that its body has."""
@@ -78,6 +90,7 @@ class Element:
     second: End
     rows: tuple[Row, ...]
     laws: tuple[Law, ...]
+    coordinates: ClassVar[tuple[Row, ...]] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,3 +121,242 @@ class Actuator:
         if self.axes == "inertial":
             return np.asarray(pose.A.T @ self.direction)
         return np.asarray(section_axes(port.Psi @ pose.eta) @ self.direction)
+
+
+Part: TypeAlias = Connection | Element | Actuator
+AnyPart = TypeVar("AnyPart", bound=Part)
+
+
+def nested(prefix: str, part: AnyPart) -> AnyPart:
+    """The joint, force element or actuator in a system of which its own is the part `prefix`."""
+    if not prefix:
+        return part
+    name = f"{prefix}.{part.name}"
+    if isinstance(part, Actuator):
+        return replace(part, name=name, body=f"{prefix}.{part.body}")
+    first, second = (
+        replace(end, body=f"{prefix}.{end.body}") if end.body else end for end in (part.first, part.second)
+    )
+    return replace(part, name=name, first=first, second=second)
+
+
+def body_name(name: object) -> str:
+    """`name`; raises InputError if ports "body.port" could not be written with it."""
+    if not isinstance(name, str) or not name or "." in name or name == GROUND:
+        raise InputError(f"{name!r} cannot name a body: names are not empty, hold no dot, and are not 'ground'")
+    return name
+
+
+def listed_recipes(what: str, given: object, kinds: Any, taken: Iterable[str], instead: Callable[[object], str]) -> Any:
+    """A list of joints, each of these kinds and with a name of its own; `instead` says what to do with other things."""
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise InputError(f"{what} is {type(given).__name__}; it must be a list of joints")
+    names = set(taken)
+    for recipe in given:
+        if not isinstance(recipe, kinds):
+            raise InputError(f"one of the joints is {recipe!r}; {instead(recipe)}")
+        if recipe.label in names:
+            raise JointError(f"two joints or ports are called {recipe.label!r}; give one of them a name")
+        names.add(recipe.label)
+    return given
+
+
+# --- recipes ---------------------------------------------------------------------------------------------------------
+
+# quadrature points in an element for a load that turns with the sections: exact for cubic deflections, constant density
+FOLLOWING = 3
+
+
+def resolved(
+    recipe: Joint | Passive | Acting, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
+) -> Part:
+    """What is written in a list of joints, at ports of these bodies and on free axes of these joints."""
+    if isinstance(recipe, Joint):
+        return connected(recipe, bodies, plane)
+    return acting(recipe, bodies, plane) if isinstance(recipe, Acting) else attached(recipe, bodies, joints, plane)
+
+
+def connected(joint: Joint, bodies: Mapping[str, Body], plane: str | None) -> Connection:
+    """A joint between ports of these bodies, with the rows that make sense for them."""
+    first, second = ends_of(joint, bodies)
+    closed, driven, free = joint.closed, joint.driven, joint.free
+    if plane:
+        if joint.not_planar:
+            raise JointError(f"{type(joint).__name__} {joint.label!r} {joint.not_planar}")
+        if joint.planar_axis != "any":
+            verb = "turns about" if joint.planar_axis == "up" else "slides along"
+            _require_in_plane(f"{joint.label} {verb}", joint.direction(), up=joint.planar_axis == "up")
+        closed, driven, free = (_flat(joint, rows, first, second) for rows in (closed, driven, free))
+    if masses := _point_masses(first, second, bodies):
+        free = tuple(row for row in free if _of_points(row, first, bodies))
+        if not all(_of_points(row, first, bodies) for row in closed + driven):
+            raise JointError(_no_orientation(joint, masses[0], "use Spherical or Slide, or a RigidBody"))
+    return Connection(joint.label, joint, first, second, closed, driven, free)
+
+
+def attached(
+    recipe: Passive, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
+) -> Element:
+    """A spring, damper or bushing between ports of these bodies, or on a free axis of one of these joints."""
+    if isinstance(recipe, OnJoint):
+        c, row = _axis(recipe, joints)
+        return Element(recipe.label, recipe, c.first, c.second, (row,), (recipe.law(),))
+    first, second = ends_of(recipe, bodies)
+    laws = recipe.row_laws()
+    rows = _flat(recipe, tuple(laws), first, second) if plane else tuple(laws)
+    if (masses := _point_masses(first, second, bodies)) and not all(_of_points(row, first, bodies) for row in rows):
+        cure = "write its port second, with no stiffness and damping about axes, or take a RigidBody"
+        raise JointError(_no_orientation(recipe, masses[0], cure))
+    return Element(recipe.label, recipe, first, second, rows, tuple(laws[row] for row in rows))
+
+
+def welded(name: str, pieces: Mapping[str, Body], plane: str | None) -> list[Connection]:
+    """The welds between the pieces of a beam, each piece with its end C to the end P of the next."""
+    welds = (Weld(f"{a}.C", f"{b}.P", name=f"{name}.weld {k}") for k, (a, b) in enumerate(pairwise(pieces), 1))
+    return [connected(weld, pieces, plane) for weld in welds]
+
+
+def ends_of(recipe: Between, bodies: Mapping[str, Body]) -> tuple[End, End]:
+    """Where something between two ports takes hold; ground is what motion is seen from, so it comes first."""
+    U_1, U_2 = recipe.triads()
+    first, second = _end(recipe, recipe.first, U_1, bodies), _end(recipe, recipe.second, U_2, bodies)
+    second = replace(second, turned=float(_turned(recipe)[2]))
+    if not second.body:
+        first, second = second, first
+    if first.body == second.body and first.port == second.port:
+        raise JointError(f"{recipe.label} joins a port to itself")
+    return first, second
+
+
+def _end(recipe: Between, name: str, triad: np.ndarray, bodies: Mapping[str, Body]) -> End:
+    if name == GROUND:
+        return End("", "", triad, np.asarray(recipe.at, dtype=float))
+    body, port = port_of(recipe, name, bodies, (GROUND,))
+    return End(body, port, triad, np.zeros(3))
+
+
+def port_of(recipe: object, name: str, bodies: Mapping[str, Body], also: Sequence[str] = ()) -> tuple[str, str]:
+    """Body and port of "body.port"; raises PortError if it is not there."""
+    body, _, port = name.rpartition(".")
+    if body not in bodies:
+        others = other_names(bodies)
+        if name in others:  # of a split beam
+            return port_of(recipe, others[name], bodies)
+        there = [*also, *others, *(f"{b}.{p}" for b, held in bodies.items() for p in held.ports)]
+    else:
+        there = [f"{body}.{p}" for p in bodies[body].ports]
+    if name not in there:
+        raise PortError(f"{type(recipe).__name__}: {unknown('port', name, there)}")
+    return body, port
+
+
+def _axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection, Row]:
+    """The joint and the row of its free axis that a spring or damper acts on."""
+    kind = type(recipe).__name__
+    if recipe.joint not in joints:
+        raise PortError(f"{kind}: {unknown('joint', recipe.joint, joints)}")
+    c = joints[recipe.joint]
+    axes = {row.label: row for row in c.coordinates}
+    if not axes:
+        raise JointError(f"{kind} {recipe.label!r}: joint {recipe.joint!r} has no angle and no slide to act on")
+    if recipe.axis and recipe.axis not in axes:
+        raise PortError(f"{kind} {recipe.label!r}: {unknown(f'axis of {recipe.joint!r}', recipe.axis, axes)}")
+    if not recipe.axis and len(axes) > 1:
+        names = ", ".join(map(repr, axes))
+        raise JointError(f"{kind} {recipe.label!r}: joint {recipe.joint!r} has the axes {names}; say which: axis=…")
+    return c, axes[recipe.axis or next(iter(axes))]
+
+
+# --- in a plane, and at point masses ---------------------------------------------------------------------------------
+
+
+def _flat(recipe: Between, rows: tuple[Row, ...], first: End, second: End) -> tuple[Row, ...]:
+    """The rows that say anything in the plane xy."""
+    if np.any(np.asarray(_turned(recipe))[:2]):
+        raise JointError(f"{recipe.label} is turned by {_shown(_turned(recipe))}; in the plane xy only about z")
+    return tuple(row for row in rows if in_the_plane(row, first.triad, second.triad) is not None)
+
+
+def _turned(recipe: Between) -> Sequence[float]:
+    turned: Sequence[float] = getattr(recipe, "turned", (0.0, 0.0, 0.0))
+    return turned
+
+
+def _require_in_plane(what: str, direction: np.ndarray, *, up: bool) -> None:
+    """Raises JointError unless a direction is normal to the plane xy (`up`) or lies in it."""
+    if up and np.abs(direction[:2]).max() > 1e-12:
+        raise JointError(f"{what} {_shown(direction)}; in the plane xy it must be z")
+    if not up and abs(direction[2]) > 1e-12:
+        raise JointError(f"{what} {_shown(direction)}, which leaves the plane xy")
+
+
+def _shown(vector: Sequence[float] | np.ndarray) -> str:
+    return "(" + ", ".join(f"{float(x):g}" for x in vector) + ")"
+
+
+def _point_masses(first: End, second: End, bodies: Mapping[str, Body]) -> list[str]:
+    return [end.body for end in (first, second) if end.body and not bodies[end.body].rotates]
+
+
+def _of_points(row: Row, first: End, bodies: Mapping[str, Body]) -> bool:
+    """Whether a row needs no orientation but that of a ground or turning first body."""
+    turns = not first.body or bodies[first.body].rotates
+    of_first, of_second = (any(low <= a < low + 3 for a in row.vectors) for low in (FIRST, SECOND))
+    return row.is_length and not of_second and (turns or not of_first)
+
+
+def _no_orientation(recipe: Between, mass: str, cure: str) -> str:
+    return f"{type(recipe).__name__} {recipe.label!r} needs an orientation, and {mass!r} is a point mass; {cure}"
+
+
+# --- what pushes -----------------------------------------------------------------------------------------------------
+
+
+def acting(recipe: Acting, bodies: Mapping[str, Body], plane: str | None) -> Actuator:
+    """A force, torque or distributed load on one of these bodies."""
+    ports: tuple[tuple[float, Port], ...]
+    if isinstance(recipe, Load):
+        if recipe.body not in bodies:
+            raise PortError(f"Load: {unknown('body', recipe.body, bodies)}")
+        body, ports = recipe.body, _spread(recipe, bodies[recipe.body])
+    else:
+        body, port = port_of(recipe, recipe.stands_at[0], bodies)
+        ports = ((1.0, bodies[body].port(port)),)
+    turns = recipe.kind == "torque"
+    if turns and not bodies[body].rotates:
+        raise JointError(
+            f"Torque {recipe.label!r} turns {body!r}, and a point mass has no orientation; use a RigidBody"
+        )
+    if plane:
+        _require_in_plane(f"{recipe.label} {'turns about' if turns else 'pushes along'}", recipe.direction(), up=turns)
+    return Actuator(recipe.label, recipe, body, "torque" if turns else "force", recipe.axes, recipe.direction(), ports)
+
+
+def _spread(load: Load, body: Body) -> tuple[tuple[float, Port], ...]:
+    """∫ f δx ds as a sum of w δx_w: w = ∫f, x_w = ∫f x / w, Φ_w = ∫f Φ / w, for the parts of f that push and that pull.
+
+    A load in axes of the sections is the sum over quadrature points: each has its own direction.
+    """
+    shape, places, follows = body.shape, body.shape.places(), load.axes == "body"
+    if body.coordinates == 0 or places.ndim != 1 or len(places) < 3 or places[0] != 0.0 or places[-1] != 1.0:
+        raise JointError(f"Load {load.label!r}: {load.body!r} is no beam; a load is spread over s from 0 to 1")
+    lengths = np.linalg.norm(np.diff(shape.points(places), axis=0), axis=1) / np.diff(places)
+    smooth = breaks(f"per_length of {load.label}", load.density, places) if callable(load.per_length) else places
+    s, w = gauss(smooth, FOLLOWING if follows else GAUSS_POINTS)
+    within = np.searchsorted(places, s) - 1
+    force = w * lengths[within] * np.array([load.density(float(x)) for x in s])
+    points, Phi = shape.points(s), shape.displacement(s)
+    out = []
+    if follows:  # each point has a direction of its own
+        Psi = shape.rotation(s)
+        for k in np.flatnonzero(force):
+            moved, turned = (np.asarray(field[3 * k : 3 * k + 3].todense()) for field in (csr(Phi), csr(Psi)))
+            out.append((float(force[k]), Port(points[k], moved, turned)))
+    for part in () if follows else (np.maximum(force, 0.0), np.minimum(force, 0.0)):
+        if (total := float(part.sum())) != 0.0:
+            mean = part / total
+            moved = np.array([Phi[i::3].T @ mean for i in range(3)])
+            out.append((total, Port(mean @ points, moved, np.zeros_like(moved))))
+    if not out:
+        raise InputError(f"per_length of {load.label} is zero all along {load.body!r}; nothing would ever push")
+    return tuple(out)

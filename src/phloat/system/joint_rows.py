@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.algebra.sparse import Matrix, assembled, csr, zeros
 from phloat.bodies.body import Port
+from phloat.joints.laws import Law
 from phloat.joints.port_state import PortState, ground_port, port_entries, section_axes
 from phloat.joints.rows import SECOND, Row, row_gaps, row_gradient, row_rates
 from phloat.system.connection import Connection, Element, port_state
@@ -141,10 +141,8 @@ def ball_joints(system: System) -> tuple[str, ...]:
 
 def joint_coordinates(system: System, state: State) -> dict[str, float]:
     """The angles and slides of every joint that has some, by "joint.angle", "joint.slide" …"""
-    state, out = fits(system, state), dict[str, float]()
-    for name in system.joints:
-        out |= coordinates_of(system, state, name)
-    return out
+    state = fits(system, state)
+    return {name: value for joint in system.joints for name, value in coordinates_of(system, state, joint).items()}
 
 
 def coordinates_of(system: System, state: State, joint: str) -> dict[str, float]:
@@ -185,14 +183,10 @@ def _driving(c: Connection, second: PortState) -> np.ndarray:
     if not c.joint.moves_ground:
         return np.eye(len(c.driven))
     frame = PortState(second.c, np.eye(3), np.zeros(3), _NONE, _NONE, np.zeros(0), second.D, np.arange(6))
-    return -row_rates(c.driven, frame, second)[0][:, _frame_inputs(c.driven)]
-
-
-def _frame_inputs(driven: tuple[Row, ...]) -> list[int]:
-    """Which of the velocities (v, ω) of a frame are inputs of a drive: v_x, v_y in a plane, and ω_z, or all."""
-    linear = sum(row.is_length for row in driven)
-    turning = len(driven) - linear
-    return [*range(linear), *range(6 - turning, 6)]
+    linear = sum(row.is_length for row in c.driven)
+    turning = len(c.driven) - linear
+    inputs = [*range(linear), *range(6 - turning, 6)]  # of (v, ω): v_x, v_y in a plane, and ω_z, or all
+    return -row_rates(c.driven, frame, second)[0][:, inputs]
 
 
 _NONE = np.zeros((3, 0))
@@ -212,29 +206,23 @@ def scattered(
     return assembled(parts, (start, places.size))
 
 
-def assembled(blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]], shape: tuple[int, int]) -> Matrix:
-    """The sum of dense blocks (rows, columns, values) as one sparse matrix."""
-    row, column, value = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
-    for rows, columns, block in blocks:
-        i, j = np.nonzero(block)
-        row.append(rows[i])
-        column.append(columns[j])
-        value.append(block[i, j])
-    entries = (np.concatenate(value), (np.concatenate(row), np.concatenate(column)))
-    return csr(sp.coo_array(entries, shape=shape))
-
-
 # --- force elements at a state ---------------------------------------------------------------------------------------
 
 
 def element_energies(system: System, state: State) -> dict[str, float]:
     """The energy stored in every element, by name."""
-    out = {}
-    for name, element in system.elements.items():
-        first, second = element_ends(element, state)
-        gaps = [coordinate(element, row, first, second, state) for row in element.rows]
-        out[name] = float(sum(law.energy(gap) for law, gap in zip(element.laws, gaps, strict=True)))
+    out = dict.fromkeys(system.elements, 0.0)
+    for element, row, law, sides in _element_rows(system, state):
+        out[element.name] += law.energy(coordinate(element, row, *sides, state))
     return out
+
+
+def _element_rows(system: System, state: State) -> Iterator[tuple[Element, Row, Law, tuple[PortState, PortState]]]:
+    """Every row of every element with its law and the two ports."""
+    for element in system.elements.values():
+        sides = element_ends(element, state)
+        for row, law in zip(element.rows, element.laws, strict=True):
+            yield element, row, law, sides
 
 
 def coordinate(element: Element, row: Row, first: PortState, second: PortState, state: State) -> float:
@@ -246,14 +234,11 @@ def coordinate(element: Element, row: Row, first: PortState, second: PortState, 
 def potential_gradient(system: System, state: State) -> dict[str, np.ndarray]:
     """∂U/∂(r_P, A row by row, η) of the springs, for every body that one of them holds: what they add to z."""
     out: dict[str, np.ndarray] = {}
-    for element in system.elements.values():
-        first, second = element_ends(element, state)
-        for row, law in zip(element.rows, element.laws, strict=True):
-            if not law.stores:
-                continue
-            effort = -law.pull(coordinate(element, row, first, second, state))
-            parts = effort * row_gradient((row,), first, second).reshape(2, 12)
-            for end, side, part in zip((element.first, element.second), (first, second), parts, strict=True):
+    for element, row, law, sides in _element_rows(system, state):
+        if law.stores:
+            effort = -law.pull(coordinate(element, row, *sides, state))
+            parts = effort * row_gradient((row,), *sides).reshape(2, 12)
+            for end, side, part in zip((element.first, element.second), sides, parts, strict=True):
                 if end.body:
                     out[end.body] = out.get(end.body, 0.0) + port_entries(side).by_state(part)
     return out
@@ -267,13 +252,11 @@ def dissipation(
     Where R is for `small` motion about these velocities, tables count by their slope.
     """
     R = zeros(places.size, places.size)
-    for element in system.elements.values():
-        first, second = element_ends(element, state)
-        for row, law in zip(element.rows, element.laws, strict=True):
-            if law.resists:
-                G = scattered([(element, row.rate(first, second))], places)
-                rate = float((G @ velocities)[0])
-                R = R + (law.damping_at(rate) if small else law.resistance(rate)) * (G.T @ G)
+    for element, row, law, sides in _element_rows(system, state):
+        if law.resists:
+            G = scattered([(element, row.rate(*sides))], places)
+            rate = float((G @ velocities)[0])
+            R = R + (law.damping_at(rate) if small else law.resistance(rate)) * (G.T @ G)
     return csr(R)
 
 

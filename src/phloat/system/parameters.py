@@ -15,18 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from phloat.algebra.numbers import Numbers, numbers, with_numbers
+from phloat.algebra.metadata import Numbers, numbers, with_numbers
 from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body
 from phloat.bodies.variation import align_signs, same_ports, same_size
 from phloat.errors import AccuracyError, InputError, finite, mapping, unknown
 from phloat.joints.elements import OnJoint
-from phloat.joints.force_laws import Passive
-from phloat.joints.loads import Acting
-from phloat.joints.pairs import Joint, Weld
-from phloat.system.attach import acting, attached, nested_actuator
-from phloat.system.connection import Actuator, Connection, Element
-from phloat.system.resolve import connected, nested_connection
+from phloat.joints.pairs import Weld
+from phloat.system.connection import Actuator, Connection, Part, nested, resolved
 from phloat.system.system import System
 
 Names = str | tuple[str, ...]
@@ -78,7 +74,9 @@ class ParameterTable:
         pattern = re.escape(str(names)).replace(r"\*", ".*").replace(r"\?", ".")
         found = [name for name in self.places if re.fullmatch(pattern, name)] if isinstance(names, str) else []
         if not found:
-            raise InputError(unknown("parameter", names, self.places) + self._functions(str(names)))
+            inside = [f for f in self.functions if str(names).startswith(f)]
+            hint = "; {} is a function, not a number: write it as a frozen dataclass with __call__, whose fields are parameters"
+            raise InputError(unknown("parameter", names, self.places) + (hint.format(inside[0]) if inside else ""))
         return found
 
     def meant(self, wanted: Iterable[object]) -> dict[str, Any]:
@@ -92,15 +90,6 @@ class ParameterTable:
                     )
                 out[name] = names
         return out
-
-    def _functions(self, name: str) -> str:
-        inside = [f for f in self.functions if name.startswith(f)]
-        if not inside:
-            return ""
-        return (
-            f"; {inside[0]} is a function, not a number: write it as a frozen dataclass with __call__, whose fields are then "
-            "parameters"
-        )
 
 
 def parameters(system: System) -> dict[str, float]:
@@ -202,25 +191,22 @@ def with_given(system: System, there: ParameterTable, given: Mapping[str, float]
 def _put_together(system: System, fresh: Mapping[str, Mapping[str, Change]], make: Maker) -> System:
     """The system with new recipes in place of some old ones; what does not depend on them is shared."""
     none: Mapping[str, Change] = {}
-    bodies, joints, plane = dict(system.bodies), dict(system.joints), system.plane
+    bodies, joints = dict(system.bodies), dict(system.joints)
     elements, actuators = dict(system.elements), dict(system.actuators)
     known: dict[tuple[Any, ...], Any] = {}
     for name, (recipe, said) in fresh.get("body", none).items():
         with _said(said):
             bodies[name] = make(system.bodies[name], recipe, known)
-    for name, (recipe, said) in fresh.get("joint", none).items():
-        with _said(said):
-            joints[name] = remade_connection(joints[name], recipe, bodies, plane)
-    for name, element in system.elements.items():
-        recipe, said = fresh.get("element", none).get(name, (element.recipe, ""))
-        if said or "joint" in fresh:
-            with _said(said):
-                elements[name] = remade_element(element, recipe, bodies, joints, plane)
-    for name, actuator in system.actuators.items():
-        recipe, said = fresh.get("actuator", none).get(name, (actuator.recipe, ""))
-        if said or not same_ports(bodies[actuator.body], system.bodies[actuator.body]):
-            with _said(said):
-                actuators[name] = remade_actuator(actuator, recipe, bodies, plane)
+    kinds: tuple[tuple[str, dict[str, Any]], ...] = (("joint", joints), ("element", elements), ("actuator", actuators))
+    for kind, there in kinds:
+        for name, old in there.items():
+            recipe, said = fresh.get(kind, none).get(name, (old.recipe, ""))
+            moved = kind == "element" and "joint" in fresh
+            if isinstance(old, Actuator):
+                moved = not same_ports(bodies[old.body], system.bodies[old.body])
+            if said or moved:
+                with _said(said):
+                    there[name] = _made_again(old, recipe, bodies, joints, system.plane)
     gravity = system.gravity.copy()
     for recipe, _ in fresh.get("gravity", none).values():
         gravity[: len(recipe["gravity"])] = recipe["gravity"]
@@ -274,20 +260,14 @@ def _owners(system: System) -> Iterator[Owner]:
         made = system.bodies[members[0]].construction
         if made is not None:
             yield Owner("body", name, made.recipe, tuple(members))
-    for name, c in system.joints.items():
-        if not (isinstance(c.joint, Weld) and c.joint.label.startswith(tuple(f"{p}.weld " for p in _local(pieces)))):
-            yield Owner("joint", name, c.joint, (name,))
-    for name, element in system.elements.items():
-        yield Owner("element", name, element.recipe, (name,))
-    for name, actuator in system.actuators.items():
-        yield Owner("actuator", name, actuator.recipe, (name,))
+    split = [name for name, members in pieces.items() if len(members) > 1]
+    welds = tuple(f"{name.rpartition('.')[2]}.weld " for name in split)
+    for kind, parts in (("joint", system.joints), ("element", system.elements), ("actuator", system.actuators)):
+        for name, part in parts.items():
+            if not (isinstance(part.recipe, Weld) and part.recipe.label.startswith(welds)):
+                yield Owner(kind, name, part.recipe, (name,))
     gravity = tuple(map(float, system.gravity[: 2 if system.plane else 3]))
     yield Owner("gravity", "", {"gravity": gravity}, ("gravity",))
-
-
-def _local(pieces: Mapping[str, list[str]]) -> list[str]:
-    """What split beams are called in the systems they were connected in."""
-    return [name.rpartition(".")[2] for name, members in pieces.items() if len(members) > 1]
 
 
 # --- parts made again from other recipes -----------------------------------------------------------------------------
@@ -296,38 +276,20 @@ def _local(pieces: Mapping[str, list[str]]) -> list[str]:
 T = TypeVar("T")
 
 
-def remade_connection(old: Connection, joint: Joint, bodies: Mapping[str, Body], plane: str | None) -> Connection:
-    """The joint from another recipe, with its free axes locked or driven as they were."""
-    prefix = _prefix(old.name, joint.label)
-    new = connected(joint, _inside(prefix, bodies), plane)
-    if old.locked:
-        new = replace(new, free=(), locked=new.free)
-    elif old.driven and not joint.moves_ground:
-        new = replace(new, free=(), driven=new.free)
-    return nested_connection(prefix, new) if prefix else new
-
-
-def remade_element(
-    old: Element, recipe: Passive, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
-) -> Element:
-    """The spring, damper or bushing from another recipe, or on a joint that was made again."""
-    prefix = _prefix(old.name, recipe.label)
-    new = attached(recipe, _inside(prefix, bodies), _inside(prefix, joints), plane)
+def _made_again(
+    old: Part, recipe: Any, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
+) -> Part:
+    """The part from another recipe, or of bodies and joints made again; free axes are locked or driven as they were."""
+    prefix = old.name.removesuffix(recipe.label).removesuffix(".")  # the systems that it is nested in
+    new = resolved(recipe, _inside(prefix, bodies), _inside(prefix, joints), plane)
     if isinstance(recipe, OnJoint):  # its joint has its full name already
         return replace(new, name=old.name)
-    return nested_connection(prefix, new) if prefix else new
-
-
-def remade_actuator(old: Actuator, recipe: Acting, bodies: Mapping[str, Body], plane: str | None) -> Actuator:
-    """The force, torque or load from another recipe, or on a body that was made again."""
-    prefix = _prefix(old.name, recipe.label)
-    new = acting(recipe, _inside(prefix, bodies), plane)
-    return nested_actuator(prefix, new) if prefix else new
-
-
-def _prefix(name: str, label: str) -> str:
-    """The systems that something is nested in: "arm." of "arm.hinge", whose own name is "hinge"."""
-    return name.removesuffix(label).removesuffix(".")
+    if isinstance(old, Connection) and isinstance(new, Connection):
+        if old.locked:
+            new = replace(new, free=(), locked=new.free)
+        elif old.driven and not recipe.moves_ground:
+            new = replace(new, free=(), driven=new.free)
+    return nested(prefix, new)
 
 
 def _inside(prefix: str, things: Mapping[str, T]) -> dict[str, T]:

@@ -14,7 +14,8 @@ from phloat.errors import InputError
 from phloat.joints.pairs import Weld
 from phloat.joints.tie import Tie
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.system.system import System, connect, drive, lock
+from phloat.system.connect import connect, drive, lock
+from phloat.system.system import System
 from phloat.system.tied_bodies import tie
 
 Part: TypeAlias = "Construction | Parts"
@@ -85,16 +86,12 @@ def _inside(system: System, prefix: str) -> Parts:
         else:
             bodies[first] = body.construction
     welds = tuple(f"{name}.weld " for name, part in bodies.items() if isinstance(part, Construction))
+    recipes = {
+        name: part.recipe for some in (system.joints, system.elements, system.actuators) for name, part in some.items()
+    }
     joints = [
         recipe
-        for name, recipe in _recipes(system).items()
+        for name, recipe in recipes.items()
         if name == f"{prefix}{recipe.label}" and not (isinstance(recipe, Weld) and recipe.label.startswith(welds))
     ]
     return Parts(bodies, tuple(joints))
-
-
-def _recipes(system: System) -> dict[str, Any]:
-    """Joints, elements and actuators as they were written, by their full names."""
-    out: dict[str, Any] = {name: c.joint for name, c in system.joints.items()}
-    out |= {name: element.recipe for name, element in system.elements.items()}
-    return out | {name: actuator.recipe for name, actuator in system.actuators.items()}

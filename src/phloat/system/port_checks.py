@@ -11,37 +11,30 @@ from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.point_ports import PointPort, compliance, point_port
 from phloat.errors import JointError, PointPortWarning
-from phloat.joints.loads import Force, Load
 from phloat.joints.port_state import PortState
 from phloat.joints.rows import Row, row_rates
-from phloat.system.connection import Actuator, Connection, Element, End
+from phloat.system.connection import Actuator, Connection, Element, End, Part
 
 GROWTH = 0.02  # of the compliance of a port: what halving the cells may change without a warning
 NONE = 1e-9  # of unit directions
 AXES = np.array(["x", "y", "z"])
 
 
-def check_connection(c: Connection, bodies: Mapping[str, Body], rows: Sequence[Row] | None = None) -> None:
-    """Raises where a joint puts a moment on a point that does not carry it, warns where compliance grows with the mesh."""
-    slid = sum((np.eye(3)[row.slide_axis] for row in c.coordinates if row.slide_axis is not None), np.zeros(3))
-    _check(c.name, (c.first, c.second), c.rows if rows is None else rows, bodies, slid)
-
-
-def check_element(e: Element, bodies: Mapping[str, Body]) -> None:
-    """The same of a spring, damper or bushing."""
-    _check(e.name, (e.first, e.second), e.rows, bodies, np.zeros(3))
-
-
-def check_actuator(a: Actuator, bodies: Mapping[str, Body]) -> None:
-    """The same of a force or torque; directions in inertial axes are those of a body that is not turned."""
-    if isinstance(a.recipe, Load):
+def check_ports(part: Part, bodies: Mapping[str, Body], rows: Sequence[Row] | None = None) -> None:
+    """Raises where a joint, element or force puts a moment on a point that does not carry it, warns where compliance grows with
+    the mesh. Of joints the rows they close unless `rows` are given; directions in inertial axes are those of a body not turned."""
+    if isinstance(part, Actuator):
+        if part.recipe.kind != "load":
+            span = part.direction[None] if part.kind == "torque" or part.axes == "body" else np.eye(3)
+            both = [span, np.zeros_like(span)]
+            wrench = np.hstack(both if part.kind == "force" else both[::-1])
+            check_port(part.name, part.recipe.stands_at[0], bodies[part.body], wrench)
         return
-    along = a.direction[None, :]
-    if isinstance(a.recipe, Force):
-        wrench = np.hstack([along if a.axes == "body" else np.eye(3), np.zeros((1 if a.axes == "body" else 3, 3))])
-    else:
-        wrench = np.hstack([np.zeros((1, 3)), along])
-    check_port(a.name, a.recipe.port, bodies[a.body], wrench)
+    ends, rows = (part.first, part.second), part.rows if rows is None else rows
+    if any(end.body and point_port(bodies[end.body], end.port) for end in ends):
+        for end, wrench in zip(ends, _wrenches(ends, rows, part), strict=True):
+            if end.body:
+                check_port(part.name, f"{end.body}.{end.port}", bodies[end.body], wrench)
 
 
 def check_port(who: str, where: str, body: Body | Continuum, wrench: np.ndarray) -> None:
@@ -87,16 +80,10 @@ def _cure(name: str, point: PointPort) -> str:
     return f"give the port the size of what is fixed there: ports={{{name!r}: Patch(at=({at}), radius=…)}}"
 
 
-def _check(who: str, ends: tuple[End, End], rows: Sequence[Row], bodies: Mapping[str, Body], slid: np.ndarray) -> None:
-    if not any(end.body and point_port(bodies[end.body], end.port) for end in ends):
-        return
-    for k, end in enumerate(ends):
-        if end.body:
-            check_port(who, f"{end.body}.{end.port}", bodies[end.body], _wrenches(ends, rows, slid)[k])
-
-
-def _wrenches(ends: tuple[End, End], rows: Sequence[Row], slid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _wrenches(ends: tuple[End, End], rows: Sequence[Row], part: Connection | Element) -> tuple[np.ndarray, np.ndarray]:
     """What unit multipliers of the rows put on the two ports, (f, m) in body axes, the joint closed but for what it slides by."""
+    slides = [row.slide_axis for row in part.coordinates if row.slide_axis is not None]
+    slid = np.eye(3)[slides].sum(axis=0)
     first, second = _held(ends[0], np.zeros(3)), _held(ends[1], slid)
     along = tuple(row for row in rows if row.function != "length")  # the direction of a distance may be any
     forces = np.eye(3 * (len(along) < len(rows)), 6)

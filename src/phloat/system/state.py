@@ -1,4 +1,7 @@
-"""Where a system is and how it moves: values that stand under the names of its bodies."""
+"""Where a system is and how it moves: values that stand under the names of its bodies.
+
+Pieces of split beams, "beam.1", "beam.2" …, are addressed as one "beam".
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,42 @@ import numpy as np
 from phloat.algebra.cross import orthonormality_defect, rot
 from phloat.algebra.layout import Layout, Shape, joined_layouts
 from phloat.algebra.tables import grid
+from phloat.bodies.beams.fields import fraction
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
-from phloat.system.pieces import located, pieces_of
 from phloat.system.stresses import COMPONENTS, StressField, inside, on_section, point, stress_at, stress_field
+
+
+def pieces_of(bodies: Mapping[str, Body], name: str) -> tuple[str, ...]:
+    """The names of the pieces of a beam, in order; none where it is no split beam."""
+    first = bodies.get(f"{name}.1")
+    names = tuple(f"{name}.{k + 1}" for k in range(first.pieces)) if first else ()
+    return names if all(piece in bodies for piece in names) else ()
+
+
+def located(bodies: Mapping[str, Body], name: str, s: float) -> tuple[str, float]:
+    """The body and the place along it that are the place s of a split beam; of any other body, that body and s."""
+    pieces = () if name in bodies else pieces_of(bodies, name)
+    if not pieces:
+        return name, s
+    along = fraction("place", s) * len(pieces)
+    k = min(int(along), len(pieces) - 1)
+    return pieces[k], along - k
+
+
+def other_names(bodies: Mapping[str, Body]) -> dict[str, str]:
+    """What the ports of split beams are called as well: "beam.P" is "beam.1.P", "beam.C" is the end of the last piece."""
+    out: dict[str, str] = {}
+    for beam in dict.fromkeys(name.rpartition(".")[0] for name, body in bodies.items() if body.pieces):
+        pieces = pieces_of(bodies, beam)
+        for piece in pieces:
+            inner = {"P"} if piece != pieces[0] else set()
+            inner |= {"C"} if piece != pieces[-1] else set()
+            out |= {f"{beam}.{port}": f"{piece}.{port}" for port in bodies[piece].ports if port not in inner}
+    return out
+
+
+# --- the state --------------------------------------------------------------------------------------------------------
 
 DERIVED = ("u_f", "v_f")
 

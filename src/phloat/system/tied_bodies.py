@@ -12,7 +12,6 @@ import scipy.sparse.csgraph as graph
 
 from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, zeros
-from phloat.bodies.beams.split import Assembly
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import interface
@@ -26,18 +25,18 @@ from phloat.errors import (
     unknown,
 )
 from phloat.joints.ends import GROUND
-from phloat.joints.loads import Force, Torque
-from phloat.joints.tie import Pressure, Tie, Traction
+from phloat.joints.loads import Force, Pressure, Torque, Traction
+from phloat.joints.tie import Tie
 from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.time.midpoint import repeated
-from phloat.system.elastic_ties import with_spring
-from phloat.system.mortar import between_boundaries
+from phloat.system.connection import body_name, listed_recipes
 from phloat.system.port_checks import check_port
-from phloat.system.tie_rows import Edge, Twist, against_port, between_ports
+from phloat.system.tie_rows import Edge, Twist, tied_rows, with_spring
 
 COMPONENTS = {"v_P": ("v_x", "v_y", "v_z"), "omega": ("ω_x", "ω_y", "ω_z")}
 LINEAR = (Tie, Pressure, Traction, Force, Torque)
+INSTEAD = "small motions of bodies on meshes take Tie(…), Pressure(…), Traction(…), Force(…) and Torque(…)"
 
 
 def tie(bodies: Mapping[str, object], ties: Sequence[object] = ()) -> LinearPHDAE:
@@ -72,7 +71,7 @@ def tie(bodies: Mapping[str, object], ties: Sequence[object] = ()) -> LinearPHDA
     """
     parts = {name: _linear(name, part) for name, part in mapping("bodies", bodies, "{name: body}").items()}
     whole = append_systems(*(_called(name, part) for name, part in parts.items()))
-    listed = _listed(ties, whole)
+    listed = listed_recipes("ties", ties, LINEAR, [*whole.ports, *whole.multipliers], lambda _: INSTEAD)
     origins = {}
     for joint in listed:
         if isinstance(joint, Tie):
@@ -88,49 +87,28 @@ def tie(bodies: Mapping[str, object], ties: Sequence[object] = ()) -> LinearPHDA
 
 
 def _linear(name: str, part: object) -> LinearPHDAE:
-    if not isinstance(name, str) or not name or "." in name or name == GROUND:
-        raise InputError(f"{name!r} cannot name a body: names are not empty, hold no dot, and are not 'ground'")
+    body_name(name)
     if isinstance(part, LinearPHDAE):
         linear_only(part)
         return part
-    if isinstance(part, Continuum):
-        if part.frame is not None:
-            raise InputError(
-                f"{name!r} has a frame to float with: give it few coordinates with reduced(modes=…) before it is connected, "
-                "or leave frame= away for small motions"
-            )
+    if isinstance(part, Continuum) and part.frame is not None:
+        raise InputError(
+            f"{name!r} has a frame to float with: give it few coordinates with reduced(modes=…) before it is connected, "
+            "or leave frame= away for small motions"
+        )
+    if isinstance(part, Body) and part.needs:
+        raise InputError(f"in space, body {name!r} needs {part.needs}")
+    if isinstance(part, Body | Continuum):
         return part.linear()
-    if isinstance(part, Body):
-        if part.needs:
-            raise InputError(f"in space, body {name!r} needs {part.needs}")
-        return part.linear()
-    if isinstance(part, Assembly):
-        raise InputError(f"{name!r} is a split beam; beside bodies on meshes use discretise(n) of the whole beam")
-    raise InputError(f"{name!r} is {type(part).__name__}; tie takes what discretise(…) returned")
+    raise InputError(
+        f"{name!r} is {type(part).__name__}; tie takes what discretise(…) returned, of a split beam that of the whole"
+    )
 
 
 def _called(name: str, part: LinearPHDAE) -> LinearPHDAE:
     """The part with its name before all of its own; the motion of a body is called as the body."""
     named = part.prefixed(name)
     return replace(named, fields={key.removesuffix(".body"): value for key, value in named.fields.items()})
-
-
-def _listed(joints: object, whole: LinearPHDAE) -> list[Tie | Pressure | Traction | Force | Torque]:
-    if not isinstance(joints, Sequence) or isinstance(joints, str):
-        raise InputError(f"ties is {type(joints).__name__}; it must be a list: [Tie(…), …]")
-    out: list[Tie | Pressure | Traction | Force | Torque] = []
-    taken = {*whole.ports, *whole.multipliers}
-    for joint in joints:
-        if not isinstance(joint, LINEAR):
-            raise InputError(
-                f"one of the joints is {joint!r}; small motions of bodies on meshes take Tie(…), Pressure(…), Traction(…), "
-                "Force(…) and Torque(…)"
-            )
-        if joint.label in taken:
-            raise JointError(f"two joints or ports are called {joint.label!r}; give one of them a name")
-        taken.add(joint.label)
-        out.append(joint)
-    return out
 
 
 # --- ties ------------------------------------------------------------------------------------------------------------
@@ -143,20 +121,9 @@ def _with_tie(whole: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> tup
         if isinstance(end, Twist):
             there = [k for k in tie.motions if k < end.rows.shape[0] and end.rows[[k]].nnz]
             _check(tie.label, where, bodies, np.eye(6)[there])
-    size, ends = whole.rows.size, [end for end in (first, second) if end is not None]
-    at = [end.centre if isinstance(end, Edge) else end.x for end in ends]
-    origin = at[0] - at[-1]  # zero where one end is the ground
     if tie.soft:
-        return with_spring(whole, tie, first, second), origin
-    if isinstance(first, Edge) and isinstance(second, Edge):
-        rows, origin = between_boundaries(tie, first, second, size)
-    elif isinstance(first, Edge) and not isinstance(second, Edge):
-        rows = against_port(tie, first, second, size)
-    elif isinstance(second, Edge) and not isinstance(first, Edge):
-        rows = csr(-against_port(tie, second, first, size))
-    else:
-        assert not isinstance(first, Edge) and not isinstance(second, Edge)
-        rows = between_ports(tie, first, second)
+        return with_spring(whole, tie, first, second), first.centre - second.centre
+    rows, origin = tied_rows(tie, first, second, whole.rows.size)
     return replace(
         whole,
         G=csr(sp.vstack([whole.G, rows])),
@@ -181,10 +148,10 @@ def _placed(whole: LinearPHDAE, origins: Mapping[tuple[str, str], np.ndarray]) -
     return replace(whole, fields=fields)
 
 
-def _end(end: str, whole: LinearPHDAE, bodies: Mapping[str, object]) -> Edge | Twist | None:
+def _end(end: str, whole: LinearPHDAE, bodies: Mapping[str, object]) -> Edge | Twist:
     """What an end names: a boundary, a port, or the ground."""
     if end == GROUND:
-        return None
+        return Twist(zeros(6, whole.rows.size), np.zeros(3))
     name, _, where = end.partition(".")
     if name not in bodies:
         raise PortError(unknown("body", name, bodies))
@@ -250,7 +217,7 @@ def _with_push(
         column[whole.rows[f"{name}.v"]] = sum(u.T @ f for u, f in zip(trace.u, force.T, strict=True))
     else:
         along = np.zeros(6)
-        along[slice(0, 3) if isinstance(push, Force) else slice(3, 6)] = push.direction()
+        along[slice(0, 3) if push.kind == "force" else slice(3, 6)] = push.direction()
         B = whole.B[:, whole.ports[push.port]]
         if along[B.shape[1] :].any():
             raise JointError(f"{push.label} turns {push.port!r}, which is a point mass and has no orientation")
@@ -268,7 +235,7 @@ def _with_push(
 
 def _check(who: str, where: str, bodies: Mapping[str, object], wrench: np.ndarray) -> None:
     """Whether a port carries what is put on it, where it is a point of a body on a mesh."""
-    body = bodies[where.partition(".")[0]]
+    body = bodies.get(where.partition(".")[0])
     if isinstance(body, Continuum):
         check_port(who, where, body, wrench)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from phloat.joints.loads import Load
 from phloat.joints.rows import Row
 from phloat.system.system import System
 
@@ -65,7 +64,7 @@ def _ports(system: System) -> dict[str, dict[str, list[str]]]:
             )
             out[name] = {"in": into, "out": back}
     for name, actuator in system.actuators.items():
-        if isinstance(actuator.recipe, Load):
+        if actuator.recipe.kind == "load":
             out[name] = {"in": ["1"], "out": ["W"]}  # a factor of the force per length
         else:
             turns = actuator.kind == "torque"

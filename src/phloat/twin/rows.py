@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from phloat.joints.law_functions import LAWS, mean_effort
+from phloat.joints.laws import LAWS, mean_effort
 from phloat.joints.rows import FIRST, SECOND, VECTORS
 from phloat.twin.body import Tree
 

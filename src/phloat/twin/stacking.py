@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from phloat.bodies.body import Body
-from phloat.joints.pieces import Pieces
+from phloat.joints.curves import Pieces
 from phloat.joints.rows import VECTORS, Row, product_matrices
 
 Tree = dict[str, Any]

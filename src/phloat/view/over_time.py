@@ -11,7 +11,7 @@ from phloat.errors import InputError, PortError, unknown
 from phloat.linear.time.march import LinearResult
 from phloat.motion.ledger import Ledger
 from phloat.motion.result import COMPONENTS, Result
-from phloat.system.pieces import pieces_of
+from phloat.system.state import pieces_of
 from phloat.system.stresses import von_mises
 from phloat.system.units import coordinate_unit, resultant_unit, unit_of
 from phloat.view.figures import MAX_LEGEND, colour_cycle, evenly, finish, label_text, new_figure, panels

@@ -14,10 +14,11 @@ from phloat.algebra.cross import rot, rotation
 from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
 from phloat.errors import ClosureError, PortError, finite, mapping, unknown
-from phloat.joints.attitude import Attitude, attitude
 from phloat.joints.port_state import PortState
 from phloat.joints.rows import Row
+from phloat.joints.standard_rows import Attitude, attitude
 from phloat.motion.initial.velocities import displaced
+from phloat.system.connection import Connection, End, port_state
 from phloat.system.joint_rows import (
     ball_joints,
     element_ends,
@@ -29,7 +30,7 @@ from phloat.system.joint_rows import (
     unwrapped,
 )
 from phloat.system.state import State, checked, resting
-from phloat.system.system import Connection, End, System, port_state
+from phloat.system.system import System
 
 CLOSED = 1e-11  # the gap that counts as closed, relative to the size of the mechanism
 RESTARTS, AGREED = 20, 4  # give up early when so many tries more end with the same gap

@@ -23,10 +23,10 @@ from phloat.motion.initial.velocities import (
     with_velocities,
 )
 from phloat.system.connection import Connection, End, port_state
-from phloat.system.energy import energy
 from phloat.system.joint_rows import in_velocities, port_columns, potential_gradient
 from phloat.system.state import State, Still, computed_once
 from phloat.system.system import System
+from phloat.system.terms import energy
 
 
 class Balance(NamedTuple):

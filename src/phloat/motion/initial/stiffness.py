@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from phloat.algebra.cross import skew
-from phloat.algebra.sparse import Matrix
+from phloat.algebra.sparse import Matrix, assembled
 from phloat.bodies.body import Body, Port
 from phloat.joints.port_state import PortState, section_axes, section_axes_rate, turned_with
 from phloat.joints.rows import FIRST, Row, curvature, row_gradient
@@ -19,7 +19,6 @@ from phloat.motion.kernel.arrays import AXES, PAIRS, arrays_of
 from phloat.system.connection import Connection, Element
 from phloat.system.joint_rows import (
     VelocityColumns,
-    assembled,
     coordinate,
     element_ends,
     ends,

@@ -12,7 +12,7 @@ from numba.core.cgutils import ir
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from phloat.joints import scalar
-from phloat.joints.law_functions import LawFunction, mean_effort
+from phloat.joints.laws import LawFunction, mean_effort
 from phloat.motion.kernel.machine.uncompiled import PLAIN
 
 intrinsic: Any = extending.intrinsic

@@ -26,9 +26,9 @@ from phloat.motion.run.events import (
 )
 from phloat.motion.run.outputs import Outputs
 from phloat.motion.run.run import Run
-from phloat.system.energy import energy
 from phloat.system.state import State
 from phloat.system.system import fits
+from phloat.system.terms import energy
 
 NEAR = 1e-12  # of the run: a sample or corner so near is reached
 CLOSE = 1e-13  # of a step: how near a crossing is found …
