@@ -222,6 +222,26 @@ def channels(system: LinearPHDAE, names: Ports) -> tuple[np.ndarray, tuple[str, 
     return np.array(columns), tuple(labels)
 
 
+Names: TypeAlias = tuple[str, ...]
+
+
+def inputs_outputs(
+    system: LinearPHDAE, inputs: Ports, outputs: Ports | None
+) -> tuple[np.ndarray, np.ndarray, tuple[Names, Names]]:
+    """`channels` of the inputs and of the outputs, by default the inputs, and the names of both."""
+    into, input_names = channels(system, inputs)
+    out, output_names = channels(system, inputs if outputs is None else outputs)
+    return into, out, (input_names, output_names)
+
+
+def complex_row(what: str, given: object) -> np.ndarray:
+    """Points s of the complex plane, one or a row of them."""
+    points = np.atleast_1d(np.asarray(given))
+    if points.dtype.kind not in "biufc" or points.ndim > 1 or not points.size or not np.isfinite(points).all():
+        raise InputError(f"{what} is {given!r}; it must be a number or a row of them, such as 1j * omega")
+    return points.astype(complex)
+
+
 def numbered(name: str, count: int) -> list[str]:
     """["tip"] for one component, ["tip[0]", "tip[1]" …] for several."""
     return [name] if count == 1 else [f"{name}[{i}]" for i in range(count)]
