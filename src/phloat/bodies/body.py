@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
+from phloat.algebra.sparse import Matrix, csr, largest, stacked, zero_matrix
 from phloat.algebra.tables import facts, grid
 from phloat.bodies.bases import beam_basis, fields_basis, members, pair_basis
 from phloat.bodies.construction import Construction
@@ -251,19 +251,19 @@ class Body:
     def _linear(self) -> LinearPHDAE:
         rigid, n, stresses = len(self.active), self.coordinates, self.stresses
         M = csr(self.inertia.at_rest()[self.columns][:, self.columns])
-        L = stacked([[zeros(rigid, stresses)], [self.elastic.D.T]])
-        R_v = stacked([[zeros(rigid, rigid), None], [None, self.elastic.R_d]])
+        L = stacked([[zero_matrix(rigid, stresses)], [self.elastic.D.T]])
+        R_v = stacked([[zero_matrix(rigid, rigid), None], [None, self.elastic.R_d]])
         twists = {name: self._twist(port) for name, port in self.ports.items()}
         B = np.zeros((rigid + n, 0)) if not twists else np.hstack([t.T for t in twists.values()])
         places = self.shape.places()
         points = self.shape.points(places)
         rigid_motion = np.vstack([np.hstack([np.eye(3), -skew(x)]) for x in points])[:, list(self.active)]
-        motion = sp.hstack([csr(rigid_motion), self.shape.displacement(places), zeros(3 * len(places), stresses)])
+        motion = sp.hstack([csr(rigid_motion), self.shape.displacement(places), zero_matrix(3 * len(places), stresses)])
         return LinearPHDAE(
             E=stacked([[M, None], [None, self.elastic.C]]),
-            J=stacked([[zeros(rigid + n, rigid + n), -L], [L.T, zeros(stresses, stresses)]]),
-            R=stacked([[R_v, None], [None, zeros(stresses, stresses)]]),
-            B=sp.vstack([csr(B), zeros(stresses, B.shape[1])]),
+            J=stacked([[zero_matrix(rigid + n, rigid + n), -L], [L.T, zero_matrix(stresses, stresses)]]),
+            R=stacked([[R_v, None], [None, zero_matrix(stresses, stresses)]]),
+            B=sp.vstack([csr(B), zero_matrix(stresses, B.shape[1])]),
             rows=Layout({**self.velocities.shapes, **({"sigma": (stresses,)} if stresses else {})}, "row"),
             ports=Layout({name: (t.shape[0],) for name, t in twists.items()}, "port"),
             split=rigid + n,

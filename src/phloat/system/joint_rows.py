@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.bodies.body import Port
 from phloat.joints.port_state import PortState, ground_port, port_entries, section_axes
 from phloat.joints.rows import SECOND, Row, row_gaps, row_gradient, row_rates
@@ -51,7 +51,7 @@ def joint_rows(system: System, state: State, places: VelocityColumns) -> tuple[M
             blocks.append((c, row_rates(c.rows, first, second)))
         if c.driven:
             drives.append((system.multipliers[name].stop, system.ports[name], _driving(c, second)))
-    B_lam = zeros(system.multipliers.size, system.ports.size)
+    B_lam = zero_matrix(system.multipliers.size, system.ports.size)
     if drives:
         B_lam = B_lam.tolil()
         for stop, where, block in drives:
@@ -266,7 +266,7 @@ def dissipation(
 
     Where R is for `small` motion about these velocities, tables count by their slope.
     """
-    R = zeros(places.size, places.size)
+    R = zero_matrix(places.size, places.size)
     for element in system.elements.values():
         first, second = element_ends(element, state)
         for row, law in zip(element.rows, element.laws, strict=True):

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
-from phloat.algebra.sparse import Matrix, csr, largest, weighted, zeros
+from phloat.algebra.sparse import Matrix, csr, largest, weighted, zero_matrix
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.mesh_body import Trace
 from phloat.errors import InputError, JointError
@@ -70,7 +70,7 @@ def against_port(tie: Tie, edge: Edge, twist: Twist | None, size: int) -> Matrix
     chosen = chosen_motions(tie, trace)
     V, W = stacked_trace(trace, chosen), rigid_field(trace, chosen)
     if twist is None:
-        twist = Twist(zeros(6, size), np.zeros(3))
+        twist = Twist(zero_matrix(6, size), np.zeros(3))
     if twist.rows.shape[0] < 6:
         raise JointError(f"{tie.label} needs an orientation at its port, and a point mass has none; use a RigidBody")
     rigid = edge.body.rigid @ _at(centre(trace))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.sparse import Matrix, SparsePattern, zeros
+from phloat.algebra.sparse import Matrix, SparsePattern, zero_matrix
 from phloat.bodies.beams.beam import STIFFNESSES, Beam, radius, second_moments
 from phloat.bodies.beams.fields import BeamFields, BeamShape
 from phloat.bodies.beams.split import Split
@@ -118,7 +118,7 @@ class UnitArrays:
             D = SparsePattern(old.D).filled(old.D.data * scale**self.D_power)
             value *= scale**self.Q_power
         Q = Quadratic(Q.strain, Q.row, Q.column, value)
-        return with_damping(Elastic(C, D, Q, zeros(*old.drag.shape), old.stresses), beam.damping, inertia, ports)
+        return with_damping(Elastic(C, D, Q, zero_matrix(*old.drag.shape), old.stresses), beam.damping, inertia, ports)
 
     def _ports(self, scale: float) -> dict[str, Port]:
         if scale == 1.0:
@@ -322,7 +322,7 @@ def _stiff(fields: BeamFields, name: str, x: np.ndarray, w: np.ndarray) -> tuple
 def _blocks(sizes: list[tuple[int, int]]) -> SparsePattern:
     """Dense blocks along the diagonal: so many of each size."""
     blocks = [sp.coo_array(np.ones((size, size))) for size, count in sizes for _ in range(count)]
-    return SparsePattern(sp.csr_array(sp.block_diag(blocks, format="csr")) if blocks else zeros(0, 0))
+    return SparsePattern(sp.csr_array(sp.block_diag(blocks, format="csr")) if blocks else zero_matrix(0, 0))
 
 
 def _longer(body: Body) -> Body:

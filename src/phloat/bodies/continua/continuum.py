@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.eigen import lowest
 from phloat.algebra.layout import Layout, joined_layouts
-from phloat.algebra.sparse import Matrix, csr, stacked, zeros
+from phloat.algebra.sparse import Matrix, csr, stacked, zero_matrix
 from phloat.bodies.body import Body, Recipe
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import floating_body
@@ -88,8 +88,8 @@ class Continuum:
             raise InputError("modal damping is known to floating bodies only: make one with reduced(modes=…)")
         mass, stiff = self.damping.mass, self.damping.stiffness
         if not mass and not stiff:
-            return zeros(*self.M.shape)
-        M = self._relative_mass(str(self.damping.relative_to)) if mass else zeros(*self.M.shape)  # type: ignore[union-attr]
+            return zero_matrix(*self.M.shape)
+        M = self._relative_mass(str(self.damping.relative_to)) if mass else zero_matrix(*self.M.shape)  # type: ignore[union-attr]
         if not stiff:
             return csr(mass * M)
         if self.K is None:
@@ -258,12 +258,12 @@ class Continuum:
         twists = {name: found.L for name, found in interfaces(self, self.ports).items()}
         B, ports = open_ports(n, twists, {name: self.on(name) for name in boundary})
         places = self.shape.places()
-        motion = sp.hstack([self.shape.displacement(places), zeros(3 * len(places), C.shape[0])])
+        motion = sp.hstack([self.shape.displacement(places), zero_matrix(3 * len(places), C.shape[0])])
         return LinearPHDAE(
             E=stacked([[self.M, None], [None, C]]),
-            J=stacked([[zeros(n, n), -D.T], [D, zeros(C.shape[0], C.shape[0])]]),
-            R=stacked([[self.R_d, None], [None, zeros(*C.shape)]]),
-            B=sp.vstack([B, zeros(C.shape[0], ports.size)]),
+            J=stacked([[zero_matrix(n, n), -D.T], [D, zero_matrix(C.shape[0], C.shape[0])]]),
+            R=stacked([[self.R_d, None], [None, zero_matrix(*C.shape)]]),
+            B=sp.vstack([B, zero_matrix(C.shape[0], ports.size)]),
             rows=Layout({"v": (n,), "sigma": (C.shape[0],)}, "row"),
             ports=ports,
             split=n,
@@ -310,4 +310,4 @@ def open_ports(
     ]
     blocks = [b for some in columns for b in some.values()]
     layouts = [Layout({name: (b.shape[1],) for name, b in some.items()}) for some in columns]
-    return csr(sp.hstack([zeros(coordinates, 0), *blocks])), joined_layouts(layouts, "port")
+    return csr(sp.hstack([zero_matrix(coordinates, 0), *blocks])), joined_layouts(layouts, "port")

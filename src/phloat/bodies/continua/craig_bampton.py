@@ -19,7 +19,7 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import Matrix, csr, factorised, stacked, zeros
+from phloat.algebra.sparse import Matrix, csr, factorised, stacked, zero_matrix
 from phloat.bodies.continua.columns import LOOSE, independent_motions, mass_norms, norms, null, orthonormal_span
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.linear.analysis.shift_invert import ShiftInvert
@@ -324,7 +324,7 @@ def _factored(K: Stiffness, free: np.ndarray) -> Callable[[np.ndarray], np.ndarr
     try:
         if isinstance(K, NonlocalStiffness):
             m, D = K.C.shape[0], csr(K.D[:, free])
-            saddle = spla.splu(stacked([[-K.C, D], [D.T, zeros(len(free), len(free))]]).tocsc())
+            saddle = spla.splu(stacked([[-K.C, D], [D.T, zero_matrix(len(free), len(free))]]).tocsc())
             return lambda f: saddle.solve(np.vstack([np.zeros((m, f.shape[1])), f]))[m:]
         return factorised(csr(K[free][:, free]))
     except RuntimeError:

@@ -19,7 +19,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.elimination import CANCELLED
-from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, zeros
+from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, zero_matrix
 from phloat.algebra.tables import grid
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, unknown
@@ -195,7 +195,7 @@ def _circulatory(system: LinearPHDAE) -> tuple[int, np.ndarray, np.ndarray, bool
     free, n = eliminate(system.with_ports()), system.split
     if free.rows.size > MOST_LOADED:
         raise InputError(f"{free.rows.size} rows under such loads are more than {MOST_LOADED}; use fewer elements")
-    size, A, back = energy_form(replace(free, R=zeros(0, 0)))
+    size, A, back = energy_form(replace(free, R=zero_matrix(0, 0)))
     value, vector = la.eig(A)
     value = np.where(np.abs(value.real) <= ZERO, 0.0, value.real) + 1j * np.where(
         np.abs(value.imag) <= ZERO, 0.0, value.imag

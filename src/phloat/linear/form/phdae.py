@@ -13,7 +13,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, skew_defect, symmetry_defect, zeros
+from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, skew_defect, symmetry_defect, zero_matrix
 from phloat.algebra.tables import facts, grid, listed
 from phloat.errors import InputError, StructureError, finite
 from phloat.linear.form.mass_normalised import MassNormalised
@@ -41,7 +41,7 @@ class Field:
 
 
 def _empty() -> Any:
-    return field(default_factory=lambda: zeros(0, 0))
+    return field(default_factory=lambda: zero_matrix(0, 0))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -79,7 +79,7 @@ class LinearPHDAE:
             matrix = _matrix(name, getattr(self, name))
             absent = name in ("R", "G", "B_lam") and matrix.shape == (0, 0)
             if absent or (name == "N" and not largest(matrix)):  # a copy of another size need not set N again
-                matrix = zeros(*shape)
+                matrix = zero_matrix(*shape)
             if matrix.shape != shape:
                 raise StructureError(f"{name} is {matrix.shape}; the named rows, ports and multipliers make it {shape}")
             matrix = csr(matrix.copy())  # the caller's matrix stays unshared

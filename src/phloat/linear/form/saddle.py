@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import Matrix, csr, row_lengths, symmetric_lu, zeros
+from phloat.algebra.sparse import Matrix, csr, row_lengths, symmetric_lu, zero_matrix
 
 CORRECTIONS = 6
 EXACT = 1e-15  # of a solution: a correction that is not needed
@@ -21,7 +21,7 @@ class SaddleFactor:
     """
 
     def __init__(self, S: Matrix, G: Matrix | None = None, size: np.ndarray | None = None, pivot: float = 1e-3):
-        self.S, self.G = S, zeros(0, S.shape[0]) if G is None else G
+        self.S, self.G = S, zero_matrix(0, S.shape[0]) if G is None else G
         (joints, self.n), self.between = self.G.shape, S.shape[0]
         size = np.abs(S.diagonal()) if size is None else size
         unit = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
@@ -30,7 +30,7 @@ class SaddleFactor:
         rows = csr(self.G @ sp.diags_array(self.unit))
         self.weight = 1.0 / row_lengths(rows)
         if joints:
-            wide = sp.hstack([sp.diags_array(self.weight) @ rows, zeros(joints, self.between - self.n)])
+            wide = sp.hstack([sp.diags_array(self.weight) @ rows, zero_matrix(joints, self.between - self.n)])
             scaled = sp.block_array([[scaled, -wide.T], [-wide, None]])
         # a low pivot threshold keeps the fill of a symmetric matrix; the corrections recover the accuracy
         self.lu = symmetric_lu(scaled, pivot)

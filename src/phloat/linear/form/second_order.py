@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import Matrix, block_inverse, csr, negativity_defect, stacked, zeros
+from phloat.algebra.sparse import Matrix, block_inverse, csr, negativity_defect, stacked, zero_matrix
 from phloat.errors import InputError
 from phloat.linear.form.phdae import TOLERANCE, LinearPHDAE, linear_only
 from phloat.linear.form.saddle import SaddleFactor, solve_real
@@ -140,5 +140,5 @@ class Factor(SaddleFactor):
 def undamped(system: LinearPHDAE) -> LinearPHDAE:
     """The system without damping and gyroscopic forces."""
     n, rest = system.split, system.rows.size - system.split
-    J = stacked([[zeros(n, n), system.J[:n, n:]], [system.J[n:, :n], zeros(rest, rest)]])
-    return replace(system, R=zeros(*system.R.shape), J=J)
+    J = stacked([[zero_matrix(n, n), system.J[:n, n:]], [system.J[n:, :n], zero_matrix(rest, rest)]])
+    return replace(system, R=zero_matrix(*system.R.shape), J=J)

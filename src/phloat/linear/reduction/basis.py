@@ -17,7 +17,7 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, zeros
+from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, zero_matrix
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError
 from phloat.linear.analysis.modes import modes
@@ -258,7 +258,7 @@ def _joints(system: LinearPHDAE, basis: Basis) -> tuple[Matrix, Matrix, Layout]:
     """The joint rows that move in the basis, UᵀG V_v and UᵀB_λ with range U = range G V_v: the others are always satisfied."""
     split, count = system.split, system.multipliers.size
     if not count:
-        return zeros(0, 0), zeros(0, 0), Layout({}, "multiplier")
+        return zero_matrix(0, 0), zero_matrix(0, 0), Layout({}, "multiplier")
     V, G = basis.V_v.toarray(), csr(system.G[:, :split])
     moved = np.asarray(G @ V)
     # compared with the largest motion of a row for that much mass, as a joint that nothing moves has round-off only
@@ -276,7 +276,7 @@ def _joints(system: LinearPHDAE, basis: Basis) -> tuple[Matrix, Matrix, Layout]:
         lost = ", ".join(repr(p) for p in system.ports if np.abs(missed[:, system.ports[p]]).max(initial=0.0) > HELD)
         raise InputError(f"ports {lost} prescribe a motion that is not in the basis; close them with with_ports(…)")
     if not U.shape[1]:
-        return zeros(0, 0), zeros(0, 0), Layout({}, "multiplier")
+        return zero_matrix(0, 0), zero_matrix(0, 0), Layout({}, "multiplier")
     names = system.multipliers if U.shape[1] == count else Layout({"joints": (U.shape[1],)}, "multiplier")
     rows = np.hstack([U.T @ moved, np.zeros((U.shape[1], basis.V_sigma.shape[1]))])
     return csr(rows), csr(U.T @ B_lam), names

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import RANK_TOLERANCE, csr, stacked, zeros
+from phloat.algebra.sparse import RANK_TOLERANCE, csr, stacked, zero_matrix
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, whole_number
 from phloat.linear.analysis.modes import Modes, modes, modes as modes_of
@@ -138,8 +138,8 @@ def _constrained(system: LinearPHDAE, rows: np.ndarray) -> LinearPHDAE:
     return replace(
         system,
         G=stacked([[system.G], [whole]]),
-        B=zeros(system.rows.size, 0),
-        B_lam=zeros(count, 0),
+        B=zero_matrix(system.rows.size, 0),
+        B_lam=zero_matrix(count, 0),
         ports=Layout({}, "port"),
         multipliers=Layout({"joints": (count,)}, "multiplier"),
     )

@@ -9,7 +9,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, signed_root, zeros
+from phloat.algebra.sparse import Matrix, csr, signed_root, zero_matrix
 from phloat.algebra.threads import one_thread
 from phloat.errors import ConvergenceError, InputError
 from phloat.linear.form.passive import with_feedthrough
@@ -57,8 +57,8 @@ def from_pymor(model: PHLTIModel, *, like: LinearPHDAE | None = None) -> LinearP
         P = None if P is None else csr(Q.T @ P)
     if P is None and S is None and N is None:
         return _named(like, E=E, J=J, R=R, B=B)
-    P = zeros(n, inputs) if P is None else P
-    S, N = (zeros(inputs, inputs) if m is None else m for m in (S, N))
+    P = zero_matrix(n, inputs) if P is None else P
+    S, N = (zero_matrix(inputs, inputs) if m is None else m for m in (S, N))
     return with_feedthrough(E=E, J=J, R=R, B=B, P=P, S=S, N=N, ports=_ports(like, inputs))
 
 
