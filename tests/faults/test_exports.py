@@ -11,8 +11,7 @@ from messages import raises
 
 import phloat as ph
 from phloat.control.exports import from_control, from_matlab, from_scipy, to_control, to_matlab, to_scipy
-from phloat.control.fmu import to_fmu
-from phloat.control.stepping import stepper
+from phloat.control.fmu import stepper, to_fmu
 from phloat.linear.form.passive import from_state_space
 from phloat.linear.form.state_space import MOST, descriptor, state_space
 from phloat.linear.reduction.pymor import from_pymor, to_pymor

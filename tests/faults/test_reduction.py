@@ -49,19 +49,14 @@ def test_shifts_are_numbers(shifts):
 
 
 def test_krylov_needs_something_to_match():
-    with raises(ph.errors.InputError):
-        krylov_basis(ARM)
+    with raises(ph.errors.InputError, "shifts"):
+        krylov_basis(ARM, [])
 
 
-@pytest.mark.parametrize(("name", "value"), [("order", 0), ("order", 1.5), ("infinity", -1), ("infinity", True)])
-def test_moments_are_counted(name, value):
-    with raises(ph.errors.InputError, name, repr(value)):
-        krylov_basis(ARM, [1.0], **{name: value})
-
-
-def test_a_port_is_one_of_the_system():
-    with raises(ph.errors.PortError, "'wrist'"):
-        krylov_basis(ARM, [1.0], ports="wrist")
+@pytest.mark.parametrize("order", [0, 1.5])
+def test_moments_are_counted(order):
+    with raises(ph.errors.InputError, "order", repr(order)):
+        krylov_basis(ARM, [1.0], order=order)
 
 
 @pytest.mark.parametrize("options", [{}, {"count": 2, "band": (1.0, 2.0)}])

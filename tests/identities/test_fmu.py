@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import phloat as ph
-from phloat.control.fmu import to_fmu
-from phloat.control.stepping import stepper
+from phloat.control.fmu import stepper, to_fmu
 from phloat.linear.time.march import march
 from phloat.motion.run.outputs import Outputs
 

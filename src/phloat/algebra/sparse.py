@@ -49,13 +49,14 @@ def weighted(a: Matrix | np.ndarray, weight: np.ndarray) -> Matrix | np.ndarray:
     return weight[:, None] * a if isinstance(a, np.ndarray) else a.multiply(weight[:, None]).tocsr()
 
 
-def zeros(rows: int, columns: int) -> Matrix:
+def zero_matrix(rows: int, columns: int) -> Matrix:
+    """A sparse matrix without entries."""
     return sp.csr_array((rows, columns), dtype=float)
 
 
 def diagonal(blocks: Sequence[object]) -> Matrix:
     """A block-diagonal matrix; empty blocks count with their shape."""
-    return csr(sp.block_diag([csr(b) for b in blocks], format="csr")) if blocks else zeros(0, 0)
+    return csr(sp.block_diag([csr(b) for b in blocks], format="csr")) if blocks else zero_matrix(0, 0)
 
 
 def stacked(blocks: Sequence[Sequence[object]]) -> Matrix:
@@ -117,7 +118,7 @@ def block_inverse(a: Matrix, limit: int = 400) -> Matrix | None:
 def _from_blocks(shape: tuple[int, int], blocks: list[tuple[np.ndarray, np.ndarray]]) -> Matrix:
     """The inverse of `small_blocks`."""
     if not blocks:
-        return zeros(*shape)
+        return zero_matrix(*shape)
     row = np.concatenate([np.repeat(index, index.shape[1], axis=1).ravel() for index, _ in blocks])
     column = np.concatenate([np.tile(index, (1, index.shape[1])).ravel() for index, _ in blocks])
     return csr(sp.coo_array((np.concatenate([block.ravel() for _, block in blocks]), (row, column)), shape=shape))

@@ -11,22 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import Matrix, csr, row_lengths, weighted
+from phloat.algebra.sparse import csr
 from phloat.linear.analysis.modes import Modes
 from phloat.linear.analysis.transfer import pole_error
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.linear.form.second_order import SecondOrder, solve_real
-
-
-def _multipliers(G: Matrix, force: np.ndarray) -> np.ndarray:
-    """μ with Gᵀμ = force, for forces that joints can carry."""
-    if not G.shape[0]:
-        return np.zeros((0, force.shape[1]), dtype=force.dtype)
-    scale = 1.0 / row_lengths(G)
-    rows = csr(weighted(G, scale))
-    return np.asarray(scale[:, None] * solve_real(spla.splu(sp.csc_array(rows @ rows.T)), rows @ force))
+from phloat.linear.form.saddle import SaddleFactor
+from phloat.linear.form.second_order import SecondOrder
 
 
 class FixedModes:
@@ -36,7 +27,8 @@ class FixedModes:
         self.omega, self.vectors = found.elastic, found.vectors[:, found.rigid :]
         at, v = SecondOrder.of(system, damped=False), self.vectors
         force = at.stiffness(v) - self.omega**2 * (at.M @ v)
-        self.mu = _multipliers(at.G, force + 1j * self.omega * (at.D @ v) if at.D.nnz else force)
+        force = force + 1j * self.omega * (at.D @ v) if at.D.nnz else force
+        self.mu = -SaddleFactor(sp.eye_array(at.size), at.G).solve_both(force)[1]
         self.base = self.read(system)
 
     def read(self, system: LinearPHDAE) -> np.ndarray:
@@ -121,13 +113,11 @@ def _fixed_response(at: SecondOrder, back: SecondOrder, into: np.ndarray, out: n
         transposed = factor if back is at else back.at(s)
     except RuntimeError:
         raise pole_error(s) from None
-    v = s * factor.solve(forces, at.B_lam[:, into].toarray() / s)
-    w = s * transposed.solve(adjoint, -at.B_lam[:, out].toarray() / s)
+    v, lam = factor.solve_both(forces, at.B_lam[:, into].toarray() / s)
+    w, kappa = transposed.solve_both(adjoint, -at.B_lam[:, out].toarray() / s)
     if not (np.isfinite(v).all() and np.isfinite(w).all()):
         raise pole_error(s)
-    lam = _multipliers(at.G, factor.times(v) / s - forces)
-    kappa = _multipliers(at.G, adjoint - transposed.times(w) / s)
-    return FixedResponse(s, into, out, v, lam, w, kappa)
+    return FixedResponse(s, into, out, s * v, lam, s * w, -kappa)
 
 
 def _forces(at: SecondOrder, columns: np.ndarray, s: complex, sign: float) -> np.ndarray:

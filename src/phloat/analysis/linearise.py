@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from phloat.algebra.cross import skew
 from phloat.algebra.elimination import CANCELLED, free_motions, signed_factor
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, dependencies, largest, row_lengths, stacked, weighted, zeros
+from phloat.algebra.sparse import Matrix, csr, dependencies, largest, row_lengths, stacked, weighted, zero_matrix
 from phloat.analysis.tangent import SmallMotion, small_motion
 from phloat.bodies.continua.continuum import facets_of
 from phloat.errors import InputError, JointError, RedundancyWarning, finite
@@ -134,12 +134,12 @@ def _with_strains(system: System, state: State, loose: LinearPHDAE, gamma: Matri
             where = loose.rows[f"{name}.sigma"]
             L[where.start - n : where.stop - n, loose.rows[f"{name}.eta_dot"]] = body.elastic.gradient(eta)
     B = csr(L)
-    return stacked([[-skew_part, -B.T], [B, zeros(size - n, size - n)]])
+    return stacked([[-skew_part, -B.T], [B, zero_matrix(size - n, size - n)]])
 
 
 def _strained_damping(system: System, state: State, loose: LinearPHDAE) -> Matrix:
     """R_d(η) − R_d(0) of the deformed bodies."""
-    more = zeros(loose.rows.size, loose.rows.size)
+    more = zero_matrix(loose.rows.size, loose.rows.size)
     for name, body in system.bodies.items():
         elastic, eta = body.elastic, state.pose(name).eta
         if elastic.damped and elastic.Q.value.size and np.any(eta):
@@ -154,9 +154,9 @@ def _with_loads(system: System, state: State, u: np.ndarray, linear: LinearPHDAE
     rates, slopes = spring_rows(system, state, in_velocities(system))
     L, mu, circulation, followers = _geometric(system, u, linear, small)
     count, rest = len(slopes) + len(mu), linear.rows.size - linear.split
-    D = csr(sp.hstack([sp.vstack([rates, L.T]), zeros(count, rest)]))
-    left = sp.hstack([zeros(linear.split, linear.rows.size + len(slopes)), circulation])
-    N = csr(sp.vstack([left, zeros(rest + count, left.shape[1])]))
+    D = csr(sp.hstack([sp.vstack([rates, L.T]), zero_matrix(count, rest)]))
+    left = sp.hstack([zero_matrix(linear.split, linear.rows.size + len(slopes)), circulation])
+    N = csr(sp.vstack([left, zero_matrix(rest + count, left.shape[1])]))
     return with_stresses(linear, "loads", D, 1.0 / np.concatenate([slopes, mu]), N, followers)
 
 
@@ -166,7 +166,7 @@ def _geometric(
     """L, μ and N of K_g = (L − N) diag(μ) Lᵀ on the motions that the joints allow, and the loads that cause N."""
     n = linear.split
     if not small.K_g.nnz:
-        return zeros(n, 0), np.zeros(0), zeros(n, 0), ()
+        return zero_matrix(n, 0), np.zeros(0), zero_matrix(n, 0), ()
     # at rest a driven base moves the rest
     joints = linear.G if small.spin.any() else linear.G[np.diff(linear.B_lam.indptr) == 0]
     if (count := n - joints.shape[0]) > MOST:

@@ -30,7 +30,7 @@ from phloat.bodies.body import Body
 from phloat.bodies.variation import Maker, fast_maker
 from phloat.errors import AccuracyError, InputError, mapping, positive, unknown, whole_number
 from phloat.linear.analysis.modes import Modes, modes
-from phloat.linear.form.phdae import LinearPHDAE, channels
+from phloat.linear.form.phdae import LinearPHDAE, complex_row, inputs_outputs
 from phloat.linear.form.second_order import SecondOrder
 from phloat.motion.initial.place import place
 from phloat.system.parameters import (
@@ -148,9 +148,10 @@ def transfer_gradients(
 
     It needs two solutions at each s, for any number of parameters.
     """
-    made, points = with_steps(system, names, state, step), _points(s)
-    into, input_names = channels(made.base, inputs)
-    out, output_names = channels(made.base, inputs if outputs is None else outputs)
+    made, points = with_steps(system, names, state, step), complex_row("s", s)
+    if not points.all():
+        raise InputError("s is 0, where velocities are zero; use a small s: H(s)/s is the compliance")
+    into, out, ends = inputs_outputs(made.base, inputs, outputs)
     solved, at = fixed_responses(made.base, into, out, points), SecondOrder.of(made.base)
     values, size = np.array([one.read(at) for one in solved]), np.array([one.size(at) for one in solved])
 
@@ -163,7 +164,7 @@ def transfer_gradients(
         slope, doubt = made.slope(k, read)
         _require_smooth(made, k, slope, doubt, size)
         gradient[..., k] = slope
-    return TransferGradients(points, values, input_names, output_names, made.names, gradient)
+    return TransferGradients(points, values, *ends, made.names, gradient)
 
 
 def _lowest(system: LinearPHDAE, count: int | None) -> Modes:
@@ -198,18 +199,6 @@ def _require_smooth(made: Stepped, k: int, slope: np.ndarray, doubt: np.ndarray,
             f"{joined_names(made.names[k])!r} does not act smoothly: two differences disagree by {worst:.1e}; use a smaller step "
             f"than {made.step:g}, or bodies without reduction, whose modes may change order"
         )
-
-
-def _points(s: Any) -> np.ndarray:
-    """s as an array of complex numbers; raises InputError if it is not finite, or zero."""
-    points = np.atleast_1d(np.asarray(s))
-    if points.dtype.kind not in "biufc" or points.ndim > 1 or not points.size:
-        raise InputError(f"s is {s!r}; it must be a number or a row of them, such as 1j * omega")
-    if not np.isfinite(points).all():
-        raise InputError(f"s contains NaN or infinity: {s!r}")
-    if not points.all():
-        raise InputError("s is 0, where velocities are zero; use a small s: H(s)/s is the compliance")
-    return points.astype(complex)
 
 
 def _place(name: Names, names: tuple[Names, ...]) -> int:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat.algebra.elimination import CANCELLED, ROUNDED
-from phloat.algebra.sparse import Matrix, csr, diagonal, largest, zeros
+from phloat.algebra.sparse import Matrix, csr, diagonal, largest, zero_matrix
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.errors import InputError, SectionInertiaWarning
@@ -49,7 +49,7 @@ def small_motion(system: System, state: State, u: np.ndarray) -> SmallMotion:
     """About a steady state under inputs u; raises InputError if the state is not steady."""
     if _unloaded(system, state, u):  # no stiffness of loads, whatever the size of the bodies
         n = system.loose.split
-        none, M = zeros(n, n), csr(system.loose.E[:n, :n])
+        none, M = zero_matrix(n, n), csr(system.loose.E[:n, :n])
         return SmallMotion(M, none, none, none, np.zeros(system.multipliers.size), np.zeros(3))
     spin = common_spin(system, state)
     warn_of_sections(system, state)
@@ -58,7 +58,7 @@ def small_motion(system: System, state: State, u: np.ndarray) -> SmallMotion:
     K, sizes = loads_stiffness(system, state, lam, u)
     size = M.shape[0]
     if not spin.any() and not np.any(state.e[velocity_indices(system)]):
-        return SmallMotion(M, zeros(size, size), K, sizes, lam, spin)
+        return SmallMotion(M, zero_matrix(size, size), K, sizes, lam, spin)
     gammas, more, most = [], [], []
     for name, body in system.bodies.items():
         pose, c = state.pose(name), np.ix_(body.columns, body.columns)

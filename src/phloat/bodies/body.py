@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
+from phloat.algebra.sparse import Matrix, csr, largest, stacked, zero_matrix
 from phloat.algebra.tables import facts, grid
 from phloat.bodies.bases import beam_basis, fields_basis, members, pair_basis
 from phloat.bodies.construction import Construction
@@ -251,8 +251,8 @@ class Body:
         return elastic_system(
             M=csr(self.inertia.at_rest()[self.columns][:, self.columns]),
             C=self.elastic.C,
-            D=csr(sp.hstack([zeros(self.stresses, rigid), self.elastic.D])),
-            R=stacked([[zeros(rigid, rigid), None], [None, self.elastic.R_d]]),
+            D=csr(sp.hstack([zero_matrix(self.stresses, rigid), self.elastic.D])),
+            R=stacked([[zero_matrix(rigid, rigid), None], [None, self.elastic.R_d]]),
             B=csr(B),
             velocities=self.velocities,
             ports=Layout({name: (t.shape[0],) for name, t in twists.items()}, "port"),
@@ -268,12 +268,12 @@ def elastic_system(
 ) -> LinearPHDAE:
     """M v̇ = −Dᵀσ − R v + B u,  C σ̇ = D v, as one system of (v | σ); the motion of the field is that of v."""
     stresses, n = D.shape
-    motion = csr(sp.hstack([field.motion, zeros(field.motion.shape[0], stresses)]))
+    motion = csr(sp.hstack([field.motion, zero_matrix(field.motion.shape[0], stresses)]))
     return LinearPHDAE(
         E=stacked([[M, None], [None, C]]),
-        J=stacked([[zeros(n, n), -D.T], [D, zeros(stresses, stresses)]]),
-        R=stacked([[R, None], [None, zeros(stresses, stresses)]]),
-        B=csr(sp.vstack([B, zeros(stresses, B.shape[1])])),
+        J=stacked([[zero_matrix(n, n), -D.T], [D, zero_matrix(stresses, stresses)]]),
+        R=stacked([[R, None], [None, zero_matrix(stresses, stresses)]]),
+        B=csr(sp.vstack([B, zero_matrix(stresses, B.shape[1])])),
         rows=Layout({**velocities.shapes, **({"sigma": (stresses,)} if stresses else {})}, "row"),
         ports=ports,
         split=n,

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.cross import cross, skew
-from phloat.algebra.sparse import Matrix, csr, weighted, zeros
+from phloat.algebra.sparse import Matrix, csr, weighted, zero_matrix
 from phloat.errors import InputError
 
 MOST_COORDINATES = 1000  # dense W of a body that moves: 9 n² numbers, 72 MB here
@@ -179,7 +179,7 @@ def six_arrays(
     J0 = np.trace(second) * np.eye(3) - second
     X = np.array([[heavy[b].T @ x[:, a] for b in range(3)] for a in range(3)]).reshape(3, 3, n)
     W = [[csr(Phi[a].T @ heavy[b]) for b in range(3)] for a in range(3)]
-    M_s = zeros(n, n)
+    M_s = zero_matrix(n, n)
     if sections is not None:
         J0, X, M_s = J0 + sections.J0, X + sections.X, sections.M_s
         W = [[csr(w + own) for w, own in zip(*rows, strict=True)] for rows in zip(W, sections.W_ab, strict=True)]
@@ -196,7 +196,7 @@ def six_arrays(
 
 def rigid_inertia(mass: float, center: np.ndarray, inertia: np.ndarray) -> Inertia:
     """A rigid body: inertia about its mass centre, moved to P (Steiner)."""
-    empty, J0 = zeros(0, 0), inertia + mass * skew(center).T @ skew(center)
+    empty, J0 = zero_matrix(0, 0), inertia + mass * skew(center).T @ skew(center)
     return Inertia(mass, mass * center, J0, np.zeros((3, 0)), np.zeros((3, 3, 0)), ((empty,) * 3,) * 3, empty)
 
 

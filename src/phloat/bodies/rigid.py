@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from phloat.algebra.metadata import describe
-from phloat.algebra.sparse import Matrix, symmetry_defect, zeros
+from phloat.algebra.sparse import Matrix, symmetry_defect, zero_matrix
 from phloat.bodies.body import Body, Port, Recipe
 from phloat.bodies.construction import Construction
 from phloat.bodies.inertia import Inertia, rigid_inertia
@@ -127,13 +127,13 @@ class RigidShape(Shape):
         return self.at[np.asarray(s, dtype=int)]
 
     def displacement(self, s: np.ndarray) -> Matrix:
-        return zeros(3 * len(s), 0)
+        return zero_matrix(3 * len(s), 0)
 
     def rotation(self, s: np.ndarray) -> Matrix:
-        return zeros(3 * len(s), 0)
+        return zero_matrix(3 * len(s), 0)
 
     def material(self, x: np.ndarray) -> Matrix:
-        return zeros(3 * len(x), 0)
+        return zero_matrix(3 * len(x), 0)
 
     def cauchy(self, x: np.ndarray) -> Matrix:
         raise InputError("a rigid body has no stress; make it elastic")

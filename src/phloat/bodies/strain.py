@@ -14,7 +14,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, block_inverse, csr, zeros
+from phloat.algebra.sparse import Matrix, block_inverse, csr, zero_matrix
 from phloat.errors import InputError
 
 
@@ -151,4 +151,4 @@ class Elastic:
 @cache
 def no_elastic() -> Elastic:
     """Of a rigid body."""
-    return Elastic(zeros(0, 0), zeros(0, 0), no_quadratic(), zeros(0, 0), Layout({}, "stress"))
+    return Elastic(zero_matrix(0, 0), zero_matrix(0, 0), no_quadratic(), zero_matrix(0, 0), Layout({}, "stress"))

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.metadata import numbers, with_numbers
-from phloat.algebra.sparse import csr, zeros
+from phloat.algebra.sparse import csr, zero_matrix
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.split import Split
 from phloat.bodies.beams.unit_arrays import unit_arrays
@@ -88,7 +88,7 @@ class Scaling:
         I, elastic = old.inertia, old.elastic
         inertia = Inertia(b * I.m, b * I.s0, b * I.J0, root * I.S, root * I.X, I.W_ab, I.M_s)
         Q = replace(elastic.Q, value=sqrt(a) / b * elastic.Q.value)
-        new = Elastic(elastic.C, csr(sqrt(a / b) * elastic.D), Q, zeros(n, n), elastic.stresses)
+        new = Elastic(elastic.C, csr(sqrt(a / b) * elastic.D), Q, zero_matrix(n, n), elastic.stresses)
         V_v, V_sigma = csr(sp.eye_array(n) / root), csr(sqrt(a) * sp.eye_array(old.stresses))
         ports = {name: replace(port, Phi=port.Phi / root, Psi=port.Psi / root) for name, port in old.ports.items()}
         ports = dict(old.ports) if b == 1.0 else ports

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import overload
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import csr, largest, negativity_defect
 from phloat.algebra.threads import one_thread
-from phloat.control.coupling import ControllerStep, LoopController, joint_axis, port_change, wiring
+from phloat.control.coupling import LoopController, MidpointStep, joint_axis, port_change, wiring
 from phloat.control.passive import PassiveController
 from phloat.errors import InputError, JointError
 from phloat.joints.elements import JointSpring
@@ -24,16 +24,10 @@ from phloat.motion.result import Result
 from phloat.system.connection import attached
 from phloat.system.system import System
 
-
-@overload
-def closed_loop(plant: LinearPHDAE, *controllers: PassiveController | LoopController) -> LinearPHDAE: ...
+Plant = TypeVar("Plant", LinearPHDAE, System)
 
 
-@overload
-def closed_loop(plant: System, *controllers: PassiveController) -> System: ...
-
-
-def closed_loop(plant: LinearPHDAE | System, *controllers: PassiveController | LoopController) -> LinearPHDAE | System:
+def closed_loop(plant: Plant, *controllers: PassiveController | LoopController) -> Plant:
     """The plant and its controllers as one system.
 
     The ports of the plant stay open: their inputs are added to those of the controllers. Optimal controllers close the loop of a
@@ -63,24 +57,19 @@ def closed_loop(plant: LinearPHDAE | System, *controllers: PassiveController | L
     >>> ph.poles(loop).round(4), list(loop.rows)[-1]
     (array([-1.+9.9499j]), 'motor.control.spring')
     """
-    if len(controllers) == 1 and isinstance(controllers[0], LoopController) and not isinstance(plant, System):
+    if not isinstance(plant, System):
         linear_only(plant)
-        return controllers[0].loop(plant)
+        if len(controllers) == 1 and isinstance(controllers[0], LoopController):
+            return controllers[0].loop(plant)
+    loop: Any = plant
     for controller in controllers:
         if not isinstance(controller, PassiveController):
             name = type(controller).__name__
             raise InputError(
                 f"{name} is not passive and closes loops of linear plants only; use simulate(…, controller=…)"
             )
-    passive = [c for c in controllers if isinstance(c, PassiveController)]
-    if isinstance(plant, System):
-        for controller in passive:
-            plant = _with_elements(plant, controller)
-        return plant
-    linear_only(plant)
-    for controller in passive:
-        plant = _wired(plant, controller)
-    return plant
+        loop = _with_elements(loop, controller) if isinstance(loop, System) else _wired(loop, controller)
+    return loop
 
 
 def _wired(plant: LinearPHDAE, controller: PassiveController) -> LinearPHDAE:
@@ -234,12 +223,9 @@ def loop_ledger(result: Result, controller: PassiveController) -> LoopLedger:
     changes = np.diff(places, axis=0)
     moved = np.array([[port_change(system, p, x) for p, x in zip(ports, row, strict=True)] for row in changes])
     stored, lost = _stored_and_lost(controller, system, places[0], moved, float(h[0]))
-    supplied = {name: line for name, line in ledger.supplied.items() if name not in ports}
-    dissipated = {name: line for name, line in ledger.dissipated.items() if name not in names}
-    given = sum((line for name, line in ledger.supplied.items() if name in ports), np.zeros(len(result.t)))
-    exchanged = given - sum(
-        (line for name, line in ledger.dissipated.items() if name in names), np.zeros(len(result.t))
-    )
+    supplied, dissipated = dict(ledger.supplied), dict(ledger.dissipated)
+    exchanged = sum((supplied.pop(name) for name in ports if name in supplied), np.zeros(len(result.t)))
+    exchanged = exchanged - sum(dissipated.pop(name) for name in names if name in dissipated)
     return LoopLedger(result.t, ledger.energy, stored, lost, exchanged, supplied, dissipated)
 
 
@@ -248,7 +234,7 @@ def _stored_and_lost(
 ) -> tuple[np.ndarray, np.ndarray]:
     """H_c and its losses; a constant effort has the energy −bias q."""
     mine, ports = controller.system, controller.ports
-    step = ControllerStep(mine, wiring(controller.name, mine.ports, controller.wires, ports, plant.ports), h)
+    step = MidpointStep.of(mine, wiring(controller.name, mine.ports, controller.wires, ports, plant.ports), h)
     e = controller.start(dict(zip(ports, start, strict=True)))
     bias = np.array([controller.bias.get(port, 0.0) for port in ports])
     stored, lost = [mine.energy(e)], [0.0]

@@ -7,7 +7,7 @@ Z ≥ 0. So the plant gets the constant effort −a and a damper Z: then plant a
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -19,8 +19,8 @@ from phloat.errors import InputError, PortError, SampleTimeWarning, finite, unkn
 from phloat.joints.elements import JointDamper
 from phloat.joints.rows import Row
 from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.form.state_space import descriptor
 from phloat.linear.time.march import WAY
-from phloat.linear.time.midpoint import MidpointSolver
 from phloat.motion.run.outputs import Outputs
 from phloat.system.connect import Wire
 from phloat.system.connection import attached
@@ -68,13 +68,23 @@ def port_change(model: Model, port: str, change: float) -> float:
     return change
 
 
-def port_numbers(what: str, given: object) -> dict[str, float]:
-    """{port: number}; raises InputError if it is not a mapping of finite numbers."""
+def port_numbers(
+    what: str,
+    given: object,
+    check: Callable[[str, float], float] | None = None,
+    ports: Iterable[str] | None = None,
+) -> dict[str, float]:
+    """{port: number} from such a mapping, or from one number for all `ports`; `check` is `positive` or `not_negative`."""
     if given is None:
         return {}
+    if ports is not None and not isinstance(given, Mapping):
+        given = dict.fromkeys(ports, given)
     if not isinstance(given, Mapping):
         raise InputError(f"{what} is {given!r}; it must be a mapping {{port: number}}")
-    return {str(port): float(finite(f"{what} of {port!r}", value, ())) for port, value in given.items()}
+    numbers = {str(port): float(finite(f"{what} of {port!r}", value, ())) for port, value in given.items()}
+    if check is not None:
+        numbers = {port: check(f"{what} of {port!r}", value) for port, value in numbers.items()}
+    return numbers
 
 
 def warn_of_sample_time(every: float, fastest: float) -> None:
@@ -89,27 +99,34 @@ def warn_of_sample_time(every: float, fastest: float) -> None:
         )
 
 
-class ControllerStep:
-    """The midpoint step of a controller as matrices, with inputs u_c = T y from the flows of the ports of the plant."""
+class MidpointStep:
+    """E x' = A x + B m, u = C x over a step h, as matrices: (E − ½hA) x̄ = E x + ½h B m̄, ū = C x̄.
 
-    def __init__(self, system: LinearPHDAE, into: np.ndarray, h: float) -> None:
-        solver, n, flows = MidpointSolver(system, h), system.rows.size, into.shape[1]
-        B, B_lam = system.B @ into, system.B_lam @ into
-        columns = [solver.mean(e, np.zeros(len(into))) for e in np.eye(n)]
-        columns += [solver.mean(np.zeros(n), into @ flow) for flow in np.eye(flows)]
-        mean = np.array([e for e, _ in columns]).reshape(-1, n).T
-        out = B.T @ mean + B_lam.T @ np.array([lam for _, lam in columns]).reshape(n + flows, -1).T
-        self.into = into
-        self.by_state, self.by_flow = mean[:, :n], mean[:, n:]
-        self.out_by_state, self.impedance = out[:, :n], out[:, n:]  # a = out_by_state e, and Z
+    The first `states` of x (all by default) are a state, the others follow from them.
+    """
 
-    def mean(self, e: np.ndarray, flow: np.ndarray) -> np.ndarray:
-        """ē of the step from e under the mean flow."""
-        return self.by_state @ e + self.by_flow @ flow
+    def __init__(
+        self, E: np.ndarray, A: np.ndarray, B: np.ndarray, C: np.ndarray, h: float, states: int | None = None
+    ) -> None:
+        n = len(E) if states is None else states
+        mean = np.linalg.solve(E - 0.5 * h * A, np.hstack([E[:, :n], 0.5 * h * B]))
+        out = C @ mean
+        self.by_state, self.by_input = mean[:n, :n], mean[:n, n:]
+        self.out_by_state, self.impedance = out[:, :n], out[:, n:]
 
-    def offset(self, e: np.ndarray) -> np.ndarray:
-        """a: the output for ports at rest."""
-        return self.out_by_state @ e
+    @classmethod
+    def of(cls, system: LinearPHDAE, into: np.ndarray, h: float) -> MidpointStep:
+        """Of a controller with inputs u_c = T m, `into` being T, from the flows m of the plant; the impedance is Z ≥ 0."""
+        E, A, B = (descriptor(system)[name].toarray() for name in "EAB")
+        return cls(E, A, B @ into, (B @ into).T, h, system.rows.size)
+
+    def mean(self, x: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """x̄ of the step from x under m̄."""
+        return self.by_state @ x + self.by_input @ m
+
+    def after(self, x: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """x at the end of the step."""
+        return 2.0 * self.mean(x, m) - x
 
 
 def wiring(name: str, mine: Layout, wires: Sequence[Wire], ports: Sequence[str], plant: Layout) -> np.ndarray:

@@ -19,7 +19,7 @@ from phloat.algebra.threads import one_thread
 from phloat.control.closed_loop import closed_loop
 from phloat.control.coupling import joint_axis, port_numbers
 from phloat.control.passive import PassiveController, combine_controllers, passive_pid
-from phloat.errors import InputError, finite, not_negative, positive
+from phloat.errors import InputError, not_negative, positive
 from phloat.motion.initial.equilibrium import balance_point, equilibrium, reactions
 from phloat.motion.initial.place import place
 from phloat.motion.initial.statics import statics
@@ -52,8 +52,12 @@ def energy_shaping(
     if not wanted:
         raise InputError("there is no target; give {joint: position}")
     rows = {joint: joint_axis(system, joint) for joint in wanted}
-    k = {j: positive(f"stiffness at {j!r}", x) for j, x in _each("stiffness", stiffness, wanted).items()}
-    c = {j: not_negative(f"damping at {j!r}", x) for j, x in _each("damping", damping, wanted).items()}
+    k = port_numbers("stiffness", stiffness, positive, wanted)
+    c = port_numbers("damping", damping, not_negative, wanted)
+    for what, given in (("stiffness", k), ("damping", c)):
+        if given.keys() != wanted.keys():
+            names, targets = (", ".join(map(repr, joints)) for joints in (given, wanted))
+            raise InputError(f"{what} is given for {names or 'no joint'}; give it for each target: {targets}")
     there = place(system, {f"{j}.{rows[j].label}": x for j, x in wanted.items()}, near=near)
     held = lock(system, *wanted)
     still = equilibrium(held, there)
@@ -85,16 +89,3 @@ def _require_minimum(loop: System, still: State, springs: Mapping[str, float]) -
             f"the target is not a minimum of the shaped energy (its curvature is {least:.2g} of that of springs and bodies): the "
             "loads are stronger than the springs; use more stiffness"
         )
-
-
-def _each(what: str, given: float | Mapping[str, float], joints: Mapping[str, float]) -> dict[str, float]:
-    if not isinstance(given, Mapping):
-        return dict.fromkeys(joints, float(finite(what, given, ())))
-    values = port_numbers(what, given)
-    for joint in joints:
-        if joint not in values:
-            raise InputError(f"{what} has no value for {joint!r}; give one for each of {', '.join(joints)}")
-    for joint in values:
-        if joint not in joints:
-            raise InputError(f"{what} names {joint!r}, which has no target")
-    return values

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.threads import one_thread
-from phloat.control.coupling import Model, port_change, port_numbers, port_position, with_dampers
+from phloat.control.coupling import MidpointStep, Model, port_change, port_numbers, port_position, with_dampers
 from phloat.control.optimal import DesignModel, Observer, Regulator
 from phloat.errors import AccuracyError, InputError
 from phloat.linear.form.phdae import LinearPHDAE
@@ -57,20 +57,18 @@ class Feedback:
         if dt is None:
             raise InputError("this controller has states: give dt, or wrap it as Sampled(controller, every=…)")
         seen = self._measurements(model, dt)
-        step, by_flow = MidpointStep(*self.matrices, dt), seen.by_flow
-        own = np.array([seen.flows.index(port) if port in seen.flows else -1 for port in self.ports])
-        Z = np.array([-step.response(by_flow)[k, i] if i >= 0 else 0.0 for k, i in enumerate(own)])
-        Z = np.maximum(Z, 0.0)
-        bias = np.array([self.bias.get(port, 0.0) for port in self.ports]) if isinstance(model, System) else 0.0
-        x = np.zeros(0)
+        A, B, C = self.matrices
+        step, by_flow, bias, x = MidpointStep(np.eye(len(A)), A, B, C, dt), seen.by_flow, self._bias(model), np.zeros(0)
+        own = np.array([[port == flow for flow in seen.flows] for port in self.ports], dtype=float)
+        Z = np.maximum(-((step.impedance @ by_flow) * own).sum(axis=1), 0.0)
 
         def function(t: float, y: Any) -> dict[str, object]:
             nonlocal x
             first, mean = seen.since(y)
             x = self._first_estimate(mean) if first else step.after(x, mean)
             # the flow of the next step is estimated by the last one, except in the dampers Z
-            effort = bias + step.effort(x, seen.now + by_flow @ seen.flow)
-            effort += Z * np.array([seen.flow[i] if i >= 0 else 0.0 for i in own])
+            mean = seen.now + by_flow @ seen.flow
+            effort = bias + step.out_by_state @ x + step.impedance @ mean + Z * (own @ seen.flow)
             return dict(zip(self.ports, effort.tolist(), strict=True))
 
         return with_dampers("feedback", model, self.ports, np.diag(Z)) if Z.any() else model, function
@@ -86,8 +84,7 @@ class Feedback:
         whole = la.expm(every * np.block([[inner, into], [np.zeros((m, n + m))]]))
         on, drift = whole[:n, :n], whole[:n, n:]
         K = self.regulator.K @ _mean(design.A - design.inputs(self.ports) @ self.regulator.K, every)
-        bias = np.array([self.bias.get(port, 0.0) for port in self.ports]) if isinstance(model, System) else 0.0
-        estimate, seen = np.zeros(n), self._measurements(model, every)
+        estimate, seen, bias = np.zeros(n), self._measurements(model, every), self._bias(model)
 
         def function(t: float, y: Any, applied: Mapping[str, float]) -> dict[str, float]:
             nonlocal estimate
@@ -119,6 +116,9 @@ class Feedback:
         if (residual := np.abs(X @ A + A.T @ X + np.eye(len(A))).max()) > 1e-6 or la.eigvalsh(X)[0] <= 0.0:
             raise AccuracyError(f"Lyapunov's equation has a residual of {residual:.1e}; reduce the plant first")
         return design.loop(X, A, B, 0.5 * np.eye(len(A)), self.ports, observer=len(A_c))
+
+    def _bias(self, model: Model) -> np.ndarray:
+        return np.array([self.bias.get(p, 0.0) if isinstance(model, System) else 0.0 for p in self.ports])
 
     def _measurements(self, model: Model, every: float) -> Measurements:
         return Measurements(model, self.observer.rates, self.observer.positions, self.origin, self.target, every)
@@ -227,26 +227,3 @@ class Measurements:
             if p in self.flows:
                 out[k, self.flows.index(p)] = 1.0 if k < n else 0.5 * self.every
         return out
-
-
-class MidpointStep:
-    """x' = A x + B m, u = C x over a step h: ū = C x̄ with (I − ½hA) x̄ = x + ½h B m̄."""
-
-    def __init__(self, A: np.ndarray, B: np.ndarray, C: np.ndarray, h: float) -> None:
-        self.B, self.C, self.h = B, C, h
-        self.factor = la.lu_factor(np.eye(len(A)) - 0.5 * h * A)
-
-    def _mean(self, x: np.ndarray, m: np.ndarray) -> np.ndarray:
-        return np.asarray(la.lu_solve(self.factor, x + 0.5 * self.h * (self.B @ m)))
-
-    def response(self, m: np.ndarray) -> np.ndarray:
-        """The part of ū due to m̄ (a column, or several)."""
-        return np.asarray(self.C @ la.lu_solve(self.factor, 0.5 * self.h * (self.B @ m)))
-
-    def after(self, x: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """x at the end of a step with m̄."""
-        return 2.0 * self._mean(x, m) - x
-
-    def effort(self, x: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """ū."""
-        return np.asarray(self.C @ self._mean(x, m))

@@ -6,7 +6,7 @@ zero vibration (Singer, Seering 1990):  A = (1, K)/(1 + K) at t = 0, π/ω_d,   
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -39,17 +39,7 @@ def shaper_impulses(modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV") -> t
     return times[order], sizes[order]
 
 
-@overload
-def shape_input(command: Piecewise, modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV") -> Piecewise: ...
-
-
-@overload
-def shape_input(command: Command, modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV") -> Command: ...
-
-
-def shape_input(
-    command: Piecewise | Command, modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV"
-) -> Piecewise | Command:
+def shape_input(command: Command, modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV") -> Command:
     """Σ A_i command(t − t_i): a slightly longer command that leaves no vibration of these modes at its end.
 
     A piecewise command gives a piecewise one. A function is also called for times before the start of a run.

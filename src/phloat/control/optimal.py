@@ -200,9 +200,9 @@ def lqr(
     >>> ph.control.lqr(plant, effort=1.0, energy=0.0, position={"motor": 1.0}).poles.round(4)
     array([-1.+1.j, -1.-1.j])
     """
-    weights = {p: positive(f"effort of {p!r}", w) for p, w in _efforts(plant, effort).items()}
-    positions = {p: positive(f"position weight of {p!r}", w) for p, w in port_numbers("position", position).items()}
-    rates = {p: not_negative(f"rate weight of {p!r}", w) for p, w in port_numbers("rate", rate).items()}
+    if not (weights := port_numbers("effort", effort, positive, plant.ports)):
+        raise InputError(f"effort names no port; the open ports are {', '.join(plant.ports)}")
+    positions, rates = port_numbers("position", position, positive), port_numbers("rate", rate, not_negative)
     design, ports = DesignModel(plant, _in_order(plant, positions)), _in_order(plant, weights)
     if Q is None:
         Q = not_negative("energy", energy) * np.diag((np.arange(len(design.A)) < design.size).astype(float))
@@ -216,14 +216,6 @@ def lqr(
     R, B = np.diag([weights[p] for p in ports]), design.inputs(ports)
     P = _riccati(design.A, B, Q, R, f"moved by {', '.join(map(repr, ports))}")
     return Regulator(design, ports, la.solve(R, B.T @ P, assume_a="pos"), P, Q, R)
-
-
-def _efforts(plant: LinearPHDAE, effort: float | Mapping[str, float]) -> dict[str, float]:
-    if not isinstance(effort, Mapping):
-        return dict.fromkeys(plant.ports, float(finite("effort", effort, ())))
-    if not effort:
-        raise InputError(f"effort names no port; the open ports are {', '.join(plant.ports)}")
-    return port_numbers("effort", effort)
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,17 +256,12 @@ def kalman(
     `disturbance` is the intensity of white efforts at all ports, or at the named ones; `energy` that of noise in every energy
     coordinate, for errors of the model.
     """
-    noise = [
-        {p: positive(f"noise in the {what} of {p!r}", w) for p, w in port_numbers(what, given).items()}
-        for what, given in (("rate", rate), ("position", position))
-    ]
-    observer, V = _measured(plant, *noise)
+    observer, V = _measured(plant, rate, position)
     design = observer.design
     W = not_negative("energy", energy) * np.diag((np.arange(len(design.A)) < design.size).astype(float))
-    efforts = disturbance if isinstance(disturbance, Mapping) else dict.fromkeys(plant.ports, disturbance)
-    for port, intensity in port_numbers("disturbance", efforts).items():
+    for port, intensity in port_numbers("disturbance", disturbance, not_negative, plant.ports).items():
         B = design.inputs([port])
-        W = W + not_negative(f"disturbance at {port!r}", intensity) * B @ B.T
+        W = W + intensity * B @ B.T
     names = ", ".join(map(repr, dict.fromkeys([*observer.rates, *observer.positions])))
     P = _riccati(design.A.T, observer.C.T, W, np.diag(V), f"seen at {names}")
     return replace(observer, L=P @ observer.C.T / V)
@@ -289,15 +276,11 @@ def passive_observer(
     The error of the estimate is a passive system, `error`: the plant with these dampers and springs. It decays for all gains and
     every plant, unless an undamped mode is at rest at all of these ports.
     """
-    rates, positions = port_numbers("rate", rate), port_numbers("position", position)
-    for what, given in (("rate", rates), ("position", positions)):
-        for port, gain in given.items():
-            positive(f"{what} gain at {port!r}", gain)
-    observer, gains = _measured(plant, rates, positions)
+    observer, gains = _measured(plant, rate, position)
     L = observer.design.inputs([*observer.rates, *observer.positions]) * gains
     parts = [
-        passive_pid(p, damping=rates.get(p, 0.0), stiffness=positions.get(p, 0.0), name=f"{p}.observer")
-        for p in _in_order(plant, [*rates, *positions])
+        passive_pid(p, damping=rate.get(p, 0.0), stiffness=(position or {}).get(p, 0.0), name=f"{p}.observer")
+        for p in _in_order(plant, [*observer.rates, *observer.positions])
     ]
     observer = replace(observer, L=L, error=closed_loop(plant, *parts))
     if (slowest := observer.poles.real.max()) >= -1e-12 * max(observer.design.fastest, 1.0):
@@ -308,9 +291,10 @@ def passive_observer(
 
 
 def _measured(
-    plant: LinearPHDAE, rates: Mapping[str, float], positions: Mapping[str, float]
+    plant: LinearPHDAE, rate: Mapping[str, float] | None, position: Mapping[str, float] | None
 ) -> tuple[Observer, np.ndarray]:
     """An observer without gain, and the numbers of its measurements in order."""
+    rates, positions = port_numbers("rate", rate, positive), port_numbers("position", position, positive)
     if not rates and not positions:
         raise InputError(f"nothing is measured; give rate={{port: …}} or position=…: {', '.join(plant.ports)}")
     design = DesignModel(plant, _in_order(plant, positions))

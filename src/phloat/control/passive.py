@@ -3,7 +3,7 @@
     plant  u = bias − y_c,      controller  u_c = y        ⇒      Ḣ + Ḣ_c = external power − losses of both
 
 With any passive plant the loop is passive. In a simulation by the midpoint rule the controller makes its step together with the
-plant, and the sum of both energies is exact at any step size (see `ControllerStep`). As a sampled controller it takes positions
+plant, and the sum of both energies is exact at any step size (see `coupling`). As a sampled controller it takes positions
 and rates and returns an effort that is held.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.layout import Layout
-from phloat.control.coupling import ControllerStep, Model, Wire, port_change, port_position, wiring, with_dampers
+from phloat.control.coupling import MidpointStep, Model, Wire, port_change, port_position, wiring, with_dampers
 from phloat.errors import InputError, finite, not_negative, positive
 from phloat.joints.elements import JointDamper, JointSpring
 from phloat.linear.form.interconnect import append_systems
@@ -81,14 +81,14 @@ class PassiveController:
 
         def function(t: float, y: Any) -> dict[str, object]:
             run.advance(y)
-            return dict(run.efforts(run.step.offset(run.e)))
+            return dict(run.efforts(run.step.out_by_state @ run.e))
 
         return with_dampers(self.name, model, self.ports, run.step.impedance), function
 
     def sampled(self, model: Model, every: float) -> Callable[[float, Any, Mapping[str, float]], dict[str, float]]:
         """f(t, y, applied efforts): the state from the motion since the last sample, the effort from the state and the rates."""
         run, space = _Run(self, model, every), state_space(self.system)
-        into = run.step.into
+        into = run.into
         back = space.signs[:, None] * (self.system.E @ space.T).T  # x = TᵀE e, whatever the values of massless rows
         C, D = into.T @ space.C @ back, into.T @ space.D @ into
 
@@ -118,8 +118,8 @@ class _Run:
 
     def __init__(self, controller: PassiveController, model: Model, h: float) -> None:
         self.controller, self.model, self.h = controller, model, h
-        into = wiring(controller.name, controller.system.ports, controller.wires, controller.ports, model.ports)
-        self.step = ControllerStep(controller.system, into, h)
+        self.into = wiring(controller.name, controller.system.ports, controller.wires, controller.ports, model.ports)
+        self.step = MidpointStep.of(controller.system, self.into, h)
         self.e = np.zeros(controller.system.rows.size)
         self.before: np.ndarray | None = None
 
@@ -130,7 +130,7 @@ class _Run:
             self.e = c.start(dict(zip(c.ports, now, strict=True)))
         else:
             moved = [port_change(self.model, port, x) for port, x in zip(c.ports, now - self.before, strict=True)]
-            self.e = 2.0 * self.step.mean(self.e, np.array(moved) / self.h) - self.e
+            self.e = self.step.after(self.e, np.array(moved) / self.h)
         self.before = now
 
     def efforts(self, y: np.ndarray) -> dict[str, float]:

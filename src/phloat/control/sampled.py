@@ -11,6 +11,7 @@ import numpy as np
 from phloat.control.coupling import Model, port_numbers, warn_of_sample_time
 from phloat.errors import InputError, not_negative, positive
 from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.time.march import require_efforts
 from phloat.motion.run.time_grid import warn_if_late
 
 
@@ -44,8 +45,7 @@ class Sampled:
         if not isinstance(self.controller, Digital) and not callable(self.controller):
             raise InputError(f"{self.controller!r} is not a controller; use one of this library or a function f(t, y)")
         if isinstance(self.saturation, Mapping):
-            for port, most in port_numbers("saturation", self.saturation).items():
-                positive(f"saturation of {port!r}", most)
+            port_numbers("saturation", self.saturation, positive)
         elif self.saturation is not None:
             positive("saturation", self.saturation)
 
@@ -101,10 +101,7 @@ class _Clock:
 
     def _answer(self, t: float, y: Any) -> Mapping[str, Any]:
         if self.asked is None:
-            answer = self.of.controller(t, y)
-            if not isinstance(answer, Mapping):
-                raise InputError(f"the controller returned {answer!r} at t = {t:g} s; it must return {{port: value}}")
-            return answer
+            return require_efforts(t, self.of.controller(t, y))
         span = t - self.began
         applied = {port: work / span for port, work in self.since.items()} if span > 0.0 else dict(self.force)
         self.since, self.began = dict.fromkeys(self.since, 0.0), t

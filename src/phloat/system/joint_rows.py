@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, assembled, csr, zeros
+from phloat.algebra.sparse import Matrix, assembled, csr, zero_matrix
 from phloat.bodies.body import Port
 from phloat.joints.laws import Law
 from phloat.joints.port_state import PortState, ground_port, port_entries, section_axes
@@ -51,7 +51,7 @@ def joint_rows(system: System, state: State, places: VelocityColumns) -> tuple[M
             blocks.append((c, row_rates(c.rows, first, second)))
         if c.driven:
             drives.append((system.multipliers[name].stop, system.ports[name], _driving(c, second)))
-    B_lam = zeros(system.multipliers.size, system.ports.size)
+    B_lam = zero_matrix(system.multipliers.size, system.ports.size)
     if drives:
         B_lam = B_lam.tolil()
         for stop, where, block in drives:
@@ -251,7 +251,7 @@ def dissipation(
 
     Where R is for `small` motion about these velocities, tables count by their slope.
     """
-    R = zeros(places.size, places.size)
+    R = zero_matrix(places.size, places.size)
     for element, row, law, sides in _element_rows(system, state):
         if law.resists:
             G = scattered([(element, row.rate(*sides))], places)

@@ -19,7 +19,7 @@ import scipy.sparse.linalg as spla
 
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout, joined_layouts
-from phloat.algebra.sparse import Matrix, csr, largest, stacked, weighted, zeros
+from phloat.algebra.sparse import Matrix, csr, largest, stacked, weighted, zero_matrix
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.mesh_body import Trace
 from phloat.bodies.shape import Selected, Shape
@@ -125,9 +125,9 @@ def with_stresses(
     count = len(C)
     if not count:
         return whole
-    none = zeros(count, count)
+    none = zero_matrix(count, count)
     fields = {
-        key: replace(f, motion=csr(sp.hstack([f.motion, zeros(f.motion.shape[0], count)])))
+        key: replace(f, motion=csr(sp.hstack([f.motion, zero_matrix(f.motion.shape[0], count)])))
         for key, f in whole.fields.items()
     }
     return replace(
@@ -137,8 +137,8 @@ def with_stresses(
         R=stacked([[whole.R, None], [None, none]]),
         N=whole.N if circulation is None else circulation,
         followers=followers or whole.followers,
-        G=csr(sp.hstack([whole.G, zeros(whole.G.shape[0], count)])),
-        B=csr(sp.vstack([whole.B, zeros(count, whole.B.shape[1])])),
+        G=csr(sp.hstack([whole.G, zero_matrix(whole.G.shape[0], count)])),
+        B=csr(sp.vstack([whole.B, zero_matrix(count, whole.B.shape[1])])),
         rows=joined_layouts([whole.rows, Layout({name: (count,)})], "row"),
         fields=fields,
     )

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import scipy.sparse.csgraph as graph
 
 from phloat.algebra.layout import Layout, joined_layouts
-from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.interfaces import interface
@@ -127,7 +127,7 @@ def _with_tie(whole: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> tup
     return replace(
         whole,
         G=csr(sp.vstack([whole.G, rows])),
-        B_lam=csr(sp.vstack([whole.B_lam, zeros(rows.shape[0], whole.ports.size)])),
+        B_lam=csr(sp.vstack([whole.B_lam, zero_matrix(rows.shape[0], whole.ports.size)])),
         multipliers=joined_layouts([whole.multipliers, Layout({tie.label: (rows.shape[0],)})], "multiplier"),
     ), origin
 
@@ -151,7 +151,7 @@ def _placed(whole: LinearPHDAE, origins: Mapping[tuple[str, str], np.ndarray]) -
 def _end(end: str, whole: LinearPHDAE, bodies: Mapping[str, object]) -> Edge | Twist:
     """What an end names: a boundary, a port, or the ground."""
     if end == GROUND:
-        return Twist(zeros(6, whole.rows.size), np.zeros(3))
+        return Twist(zero_matrix(6, whole.rows.size), np.zeros(3))
     name, _, where = end.partition(".")
     if name not in bodies:
         raise PortError(unknown("body", name, bodies))
@@ -228,7 +228,7 @@ def _with_push(
     return replace(
         whole,
         B=csr(sp.hstack([whole.B, csr(column[:, None])])),
-        B_lam=csr(sp.hstack([whole.B_lam, zeros(whole.multipliers.size, 1)])),
+        B_lam=csr(sp.hstack([whole.B_lam, zero_matrix(whole.multipliers.size, 1)])),
         ports=joined_layouts([whole.ports, Layout({push.label: (1,)})], "port"),
     )
 

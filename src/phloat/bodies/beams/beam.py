@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.metadata import describe
-from phloat.algebra.sparse import Matrix, block_inverse, csr, diagonal, weighted, zeros
+from phloat.algebra.sparse import Matrix, block_inverse, csr, diagonal, weighted, zero_matrix
 from phloat.bodies.beams.fields import FRAMES, OF_PIECE, BeamFields, BeamShape, Frame, fraction, free_coordinates
 from phloat.bodies.beams.jumps import MOST_JUMPS, SAMPLES, cut_elements, jumps
 from phloat.bodies.beams.section import Section, Taper
@@ -282,7 +282,7 @@ def _elastic(beam: Beam, fields: BeamFields, keep: np.ndarray) -> Elastic:
         C=csr(unit @ S_inverse @ unit),
         D=csr(sp.vstack(D)),
         Q=_membrane(fields, x, w, radius(number), keep) if beam.stiffening else no_quadratic(),
-        drag=zeros(len(keep), len(keep)),
+        drag=zero_matrix(len(keep), len(keep)),
         stresses=stresses,
     )
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.sparse import SparsePattern, zeros
+from phloat.algebra.sparse import SparsePattern, zero_matrix
 from phloat.bodies.beams.beam import STIFFNESSES, Beam, radius, second_moments
 from phloat.bodies.beams.fields import BeamFields, BeamShape
 from phloat.bodies.beams.split import Split
@@ -120,7 +120,7 @@ class UnitArrays:
             value *= scale ** _power(Q.value, twice.Q.value)
         Q = Quadratic(Q.strain, Q.row, Q.column, value)
         C = self.C.filled(np.concatenate([np.zeros(0), *blocks]))
-        return with_damping(Elastic(C, D, Q, zeros(*old.drag.shape), old.stresses), beam.damping, inertia, ports)
+        return with_damping(Elastic(C, D, Q, zero_matrix(*old.drag.shape), old.stresses), beam.damping, inertia, ports)
 
     def _ports(self, scale: float) -> dict[str, Port]:
         if scale == 1.0:
@@ -187,7 +187,7 @@ def unit_arrays(body: Body) -> UnitArrays | None:
         turn=turn,
         power=_powers(fields, points, columns, Phi, turn),
         local=local,
-        C=SparsePattern(sp.csr_array(sp.block_diag(blocks, format="csr")) if blocks else zeros(0, 0)),
+        C=SparsePattern(sp.csr_array(sp.block_diag(blocks, format="csr")) if blocks else zero_matrix(0, 0)),
         twice=body.construction.repeat(replace(recipe, beam=longer) if isinstance(recipe, Split) else longer),
         wound=wound,
         winding=winding,

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.eigen import lowest
 from phloat.algebra.layout import Layout, joined_layouts
-from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.bodies.body import Body, elastic_system
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import floating_body
@@ -56,8 +56,8 @@ class Continuum(MeshBody):
             raise InputError("modal damping is known to floating bodies only: make one with reduced(modes=…)")
         mass, stiff = self.damping.mass, self.damping.stiffness
         if not mass and not stiff:
-            return zeros(*self.M.shape)
-        M = self._relative_mass(str(self.damping.relative_to)) if mass else zeros(*self.M.shape)  # type: ignore[union-attr]
+            return zero_matrix(*self.M.shape)
+        M = self._relative_mass(str(self.damping.relative_to)) if mass else zero_matrix(*self.M.shape)  # type: ignore[union-attr]
         if not stiff:
             return csr(mass * M)
         if self.K is None:
@@ -202,7 +202,7 @@ class Continuum(MeshBody):
             C=C,
             D=D,
             R=self.R_d,
-            B=csr(sp.hstack([zeros(self.coordinates, 0), *(b for some in columns for b in some.values())])),
+            B=csr(sp.hstack([zero_matrix(self.coordinates, 0), *(b for some in columns for b in some.values())])),
             velocities=Layout({"v": (self.coordinates,)}),
             ports=joined_layouts([Layout({n: (b.shape[1],) for n, b in some.items()}) for some in columns], "port"),
             field=Field(self.shape.points(places), self.shape.displacement(places), self.facets),

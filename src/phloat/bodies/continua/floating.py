@@ -24,7 +24,7 @@ import scipy.linalg as la
 
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body, Port
 from phloat.bodies.continua.craig_bampton import (
@@ -272,7 +272,7 @@ def _body(continuum: MeshBody, fields: ReducedFields, found: dict[str, Interface
         C=csr(np.eye(r + rest)),
         D=csr(D),
         Q=_quadratic(fields),
-        drag=zeros(r, r) if continuum.drag is None else csr(V.T @ (continuum.drag @ V)),
+        drag=zero_matrix(r, r) if continuum.drag is None else csr(V.T @ (continuum.drag @ V)),
         stresses=_named(fields),
     )
     return Body(

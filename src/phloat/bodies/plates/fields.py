@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.sparse import Matrix, csr, zeros
+from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.errors import InputError
 from phloat.fem.plate_cells import ALIGNED, PlateCells, Points
 from phloat.fem.plate_space import (
@@ -50,7 +50,7 @@ class Membrane:
     def of(self, component: int, points: Points, derivative: tuple[int, int], columns: int) -> Matrix:
         """A component or one of its derivatives, points × columns."""
         if self.space is None:
-            return zeros(len(points.cell), columns)
+            return zero_matrix(len(points.cell), columns)
         return pad_columns(self.space.at(points, derivative), component * self.space.size, columns)
 
     def strains(self, points: Points, columns: int) -> list[Matrix]:
@@ -104,7 +104,7 @@ class Membrane:
 
 def pad_columns(a: Matrix, first: int, columns: int) -> Matrix:
     """The matrix with zero columns before and behind."""
-    return csr(sp.hstack([zeros(a.shape[0], first), a, zeros(a.shape[0], columns - first - a.shape[1])]))
+    return csr(sp.hstack([zero_matrix(a.shape[0], first), a, zero_matrix(a.shape[0], columns - first - a.shape[1])]))
 
 
 @dataclass(frozen=True, eq=False)

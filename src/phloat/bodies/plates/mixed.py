@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, weighted, zeros
+from phloat.algebra.sparse import Matrix, csr, weighted, zero_matrix
 from phloat.bodies.continua.mesh_body import Strains
 from phloat.bodies.plates.fields import PlateFields
 from phloat.bodies.plates.laminate import Through
@@ -146,11 +146,11 @@ class MomentSpace:
         m = self.at(inside)
         second = [w.at(inside, d) for d in ((2, 0), (0, 2), (1, 1))]
         terms = [csr(-f * m[k].T @ weighted(second[k], inside.weight)) for k, f in enumerate((1.0, 1.0, 2.0))]
-        return csr(sum(terms, zeros(self.size, w.size)) + self._jumps(w))
+        return csr(sum(terms, zero_matrix(self.size, w.size)) + self._jumps(w))
 
     def _jumps(self, w: Space) -> Matrix:
         """Σ_T ∫_∂T m_nn ∂w/∂n."""
-        cells, out = self.cells, zeros(self.size, w.size)
+        cells, out = self.cells, zero_matrix(self.size, w.size)
         for k, (a, b) in enumerate(EDGES["triangle"]):
             edges = cells.along(cells.cell_edges[:, k], EDGE)
             points = edges._replace(cell=np.repeat(np.arange(len(cells.corners)), EDGE))

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, weighted, zeros
+from phloat.algebra.sparse import Matrix, csr, weighted, zero_matrix
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.mesh_body import MassSamples, Patch, Strains, Trace, disc_error
 from phloat.bodies.solids.shape import Locator, MeshShape, SolidSurface
@@ -58,7 +58,7 @@ def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickne
         samples=MassSamples(
             x=mesh.points,
             mass=mass,
-            Phi=(of[0], of[1], of[2] if d == 3 else zeros(count, 2 * count)),
+            Phi=(of[0], of[1], of[2] if d == 3 else zero_matrix(count, 2 * count)),
             weight=cells.volumes(),
         ),
         sections=None,
@@ -162,7 +162,7 @@ def _trace(mesh: Mesh, cells: ElasticCells, where: str | Patch) -> Trace:
     start, shape = np.arange(0, rows * n + 1, n), (rows, d * len(mesh.points))
     u = [csr(sp.csr_array((values.ravel(), d * nodes.ravel() + a, start), shape=shape)) for a in range(d)]
     x = np.pad(x, ((0, 0), (0, 3 - x.shape[1])))
-    return Trace(x, weight, u=(u[0], u[1], u[2] if d == 3 else zeros(*shape)))
+    return Trace(x, weight, u=(u[0], u[1], u[2] if d == 3 else zero_matrix(*shape)))
 
 
 Spread: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # nodes and values of each point, x, weight

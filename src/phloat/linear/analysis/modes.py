@@ -17,17 +17,18 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-import scipy.sparse.linalg as spla
 
 from phloat.algebra.elimination import CANCELLED
-from phloat.algebra.sparse import Matrix, block_inverse, csr, largest, negativity_defect, zeros
+from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, zero_matrix
 from phloat.algebra.tables import grid
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, unknown
 from phloat.linear.analysis.poles_zeros import ZERO, energy_form
-from phloat.linear.analysis.shift_invert import LocalStiffness, MixedStiffness, ShiftInvert
+from phloat.linear.analysis.shift_invert import ShiftInvert
 from phloat.linear.form.mass_normalised import MassNormalised, gyroscopic_modes
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
+from phloat.linear.form.saddle import SaddleFactor
+from phloat.linear.form.second_order import SecondOrder, undamped
 from phloat.linear.form.state_space import eliminate, free_motion
 
 DENSE_VELOCITIES = 800  # velocities up to which all modes are computed, with dense matrices
@@ -194,7 +195,7 @@ def _circulatory(system: LinearPHDAE) -> tuple[int, np.ndarray, np.ndarray, bool
     free, n = eliminate(system.with_ports()), system.split
     if free.rows.size > MOST_LOADED:
         raise InputError(f"{free.rows.size} rows under such loads are more than {MOST_LOADED}; use fewer elements")
-    size, A, back = energy_form(replace(free, R=zeros(0, 0)))
+    size, A, back = energy_form(replace(free, R=zero_matrix(0, 0)))
     value, vector = la.eig(A)
     value = np.where(np.abs(value.real) <= ZERO, 0.0, value.real) + 1j * np.where(
         np.abs(value.imag) <= ZERO, 0.0, value.imag
@@ -207,30 +208,26 @@ def _circulatory(system: LinearPHDAE) -> tuple[int, np.ndarray, np.ndarray, bool
 
 
 def _sparse(system: LinearPHDAE, count: int) -> Modes:
-    n = system.split
-    M, C, L, G = csr(system.E[:n, :n]), csr(system.E[n:, n:]), csr(-system.J[:n, n:]), csr(system.G[:, :n])
-    inverse = block_inverse(C)
-    inverted = None if inverse is None else _near_the_lowest(LocalStiffness(L, inverse), M, G, count)
-    if (
-        inverted is None or not inverted.sound
-    ):  # the assembled K has lost the soft parts beside stiff ones: keep the stresses
-        inverted = _near_the_lowest(MixedStiffness(L, C), M, G, count)
-    squared, v, rigid = _sorted(inverted.K, M, inverted.completed(*inverted.found), -1e-6 * inverted.shift)
+    model = SecondOrder.of(undamped(system))
+    found = None if model.C_inverse is None else _near_the_lowest(model, count)
+    if found is None or not found.sound:  # the assembled K has lost the soft parts beside stiff ones: keep the stresses
+        found = _near_the_lowest(model, count, mixed=True)
+    squared, v, rigid = _sorted(model, found.completed(*found.found), -1e-6 * found.shift)
     squared, v = squared[:count], v[:, :count]
-    gap = np.abs(G @ v).max(initial=0.0) / np.abs(v).max()
+    gap = np.abs(model.G @ v).max(initial=0.0) / np.abs(v).max()
     if gap > 1e-7:
         raise AccuracyError(f"modes violate the joints by {gap:.1e}")
-    if (error := inverted.residual(squared, v)) > 1e-7:
+    if (error := found.residual(squared, v)) > 1e-7:
         raise AccuracyError(f"mode shapes have an error of {error:.1e}; ask for more modes, or eliminate the joints")
     return Modes(system, np.sqrt(squared), min(rigid, count), v)
 
 
-def _near_the_lowest(K: LocalStiffness | MixedStiffness, M: Matrix, G: Matrix, count: int) -> ShiftInvert:
+def _near_the_lowest(model: SecondOrder, count: int, *, mixed: bool = False) -> ShiftInvert:
     """With a shift just below zero, of the size of the lowest elastic eigenvalue."""
-    scale = 1e-9 * K.diagonal().max() / largest(M.diagonal())
+    scale = 1e-9 * model.stiff.max() / largest(model.M.diagonal())
     wanted = count + 4
     for _ in range(8):
-        inverted = ShiftInvert(K, M, G, -scale)
+        inverted = ShiftInvert(model, -scale, mixed=mixed)
         value, _ = inverted.run(wanted)
         elastic = value[value > 1e-6 * scale]
         if elastic.size and 1e-3 * elastic[0] <= scale <= 10 * elastic[0]:
@@ -242,22 +239,25 @@ def _near_the_lowest(K: LocalStiffness | MixedStiffness, M: Matrix, G: Matrix, c
     raise AccuracyError("no shift near the lowest elastic mode was found; reduce the system or eliminate its joints")
 
 
-def _sorted(
-    K: LocalStiffness | MixedStiffness, M: Matrix, v: np.ndarray, low: float
-) -> tuple[np.ndarray, np.ndarray, int]:
+def _sorted(model: SecondOrder, v: np.ndarray, low: float) -> tuple[np.ndarray, np.ndarray, int]:
     """Squared frequencies, shapes and the number of rigid ones: those below `low` in which every strain cancels."""
-    squared = K.energy(v)
+    squared = _energy(model, v)
     order = np.argsort(squared)
     squared, v = squared[order], v[:, order]
     first = int((squared < low).sum())
-    size = abs(K.L.T) @ (1.0 / np.sqrt(M.diagonal()))  # of coordinates of unit mass
-    strain = (K.L.T @ v[:, :first]) / np.where(size > 0.0, size, 1.0)[:, None]
+    size = abs(model.L.T) @ (1.0 / np.sqrt(model.M.diagonal()))  # of coordinates of unit mass
+    strain = (model.L.T @ v[:, :first]) / np.where(size > 0.0, size, 1.0)[:, None]
     _, strained, turn = la.svd(strain.T @ strain) if first else (0, np.zeros(0), np.zeros((0, 0)))
     rigid = int((strained <= STRAINED**2).sum())
     v[:, :first] = v[:, :first] @ turn[::-1].T
-    squared[:first] = K.energy(v[:, :first])
+    squared[:first] = _energy(model, v[:, :first])
     squared[:rigid] = 0.0
     return squared, v, rigid
+
+
+def _energy(model: SecondOrder, v: np.ndarray) -> np.ndarray:
+    """vᵀK v of each column."""
+    return np.einsum("ik,ik->k", model.L.T @ v, model.stress(v))
 
 
 # --- damped poles ----------------------------------------------------------------------------------------------------
@@ -279,23 +279,15 @@ def _modal_damping(R: Matrix, V: np.ndarray) -> np.ndarray:
 
 def damping_couples(system: LinearPHDAE, vectors: np.ndarray) -> bool:
     """Whether damping couples these modes with each other or with the rest."""
-    R, M = _velocity_damping(system), csr(system.E[: system.split, : system.split])
+    n = system.split
+    R, M = _velocity_damping(system), csr(system.E[:n, :n])
     D = vectors.T @ (R @ vectors)
     diagonal = np.diag(np.diag(D))
     rest = M @ (vectors @ diagonal) - R @ vectors  # zero on the free motions if no mode is coupled
     size = max(np.abs(D).max(initial=0.0), 1e-300)
-    free = rest - _joint_forces(system, rest)
+    free = SaddleFactor(sp.eye_array(n), csr(system.G[:, :n])).solve(rest)  # without what joints can carry
     coupled = np.abs(D - diagonal).max() > PROPORTIONAL * size
     return bool(coupled or np.abs(free).max() > 1e-8 * np.abs(R @ vectors).max())
-
-
-def _joint_forces(system: LinearPHDAE, rest: np.ndarray) -> np.ndarray:
-    """The part of forces on the velocities that joints can carry: the nearest Gᵀλ."""
-    G, n = csr(system.G[:, : system.split]), system.split
-    if not G.shape[0]:
-        return np.zeros_like(rest)
-    saddle = sp.block_array([[sp.eye_array(n), G.T], [G, None]], format="csc")
-    return rest - spla.splu(saddle).solve(np.vstack([rest, np.zeros((G.shape[0], rest.shape[1]))]))[:n]
 
 
 def _uncoupled_poles(omega: np.ndarray, d: np.ndarray) -> np.ndarray:
@@ -329,21 +321,12 @@ def _coupled_poles(omega: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def _newton_poles(system: LinearPHDAE, poles: np.ndarray, shapes: np.ndarray) -> np.ndarray:
     """Newton's method on (λ² M + λ R + K) x + Gᵀμ = 0, G x = 0 from poles and shapes of a projected problem."""
-    n, joints = system.split, system.multipliers.size
-    inverse = block_inverse(csr(system.E[n:, n:]))
-    if inverse is None:
-        raise InputError("the compliance is not local to elements: use eliminate(…) and all modes for damped poles")
-    M, R, G = csr(system.E[:n, :n]), _velocity_damping(system), csr(system.G[:, :n])
-    K = csr(system.J[:n, n:] @ inverse @ system.J[:n, n:].T)
-    found = []
-    for pole, shape in zip(poles, shapes.T, strict=True):
-        s, x = pole, np.concatenate([shape, np.zeros(joints)])
-        for _ in range(NEWTON_STEPS if pole else 0):
-            T = M.astype(complex) * s**2 + R * s + K
-            weighted = largest(K) * G
-            saddle = sp.block_array([[T, weighted.T], [weighted, None]], format="csc") if joints else sp.csc_array(T)
-            y = spla.splu(saddle).solve(np.concatenate([(2 * s * M + R) @ x[:n], np.zeros(joints)]))
-            pivot = int(np.argmax(np.abs(x[:n])))
+    _velocity_damping(system)
+    model, found = SecondOrder.of(system), []
+    for s, x in zip(poles, shapes.T, strict=True):
+        for _ in range(NEWTON_STEPS if s else 0):
+            y = model.at(s).solve(2 * s * (model.M @ x) + model.D @ x)
+            pivot = int(np.argmax(np.abs(x)))
             size = np.abs(y).max()
             if not np.isfinite(size) or abs(y[pivot]) < 1e-12 * size:  # a singular pencil, or an infinite step
                 break

@@ -20,7 +20,6 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-import scipy.sparse.linalg as spla
 from numpy.typing import ArrayLike
 
 from phloat.algebra.sparse import csr, largest
@@ -28,7 +27,8 @@ from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, finite
 from phloat.linear.analysis.modes import Modes, damping_couples, modes
 from phloat.linear.analysis.poles_zeros import MOST_ROWS, scaled_state_space
-from phloat.linear.form.phdae import LinearPHDAE, Ports, channels, linear_only
+from phloat.linear.form.phdae import LinearPHDAE, Ports, channels, inputs_outputs, linear_only
+from phloat.linear.form.saddle import SaddleFactor
 from phloat.linear.form.state_space import eliminate
 
 SLOW = 1e-6  # of the lowest elastic frequency: the frequency of a slow motion of the base
@@ -117,15 +117,14 @@ def _carried(modes: Modes, columns: np.ndarray, names: tuple[str, ...]) -> np.nd
     if free:
         raise InputError(f"{', '.join(free)} takes an effort; a base is a driven port (drive, Drive, swap_causality)")
     s = SLOW * (modes.elastic[0] if len(modes.elastic) else 1.0)
-    G = system.G
-    slow = sp.block_array([[s * system.E - system.J, -G.T], [G, None]], format="csc")
-    right = np.vstack([np.zeros((system.rows.size, len(columns))), system.B_lam[:, columns].toarray()])
+    G, moved = system.G, system.B_lam[:, columns].toarray()
     try:
-        r = spla.splu(slow).solve(right)[: system.rows.size]
+        slow = SaddleFactor(csr(s * system.E - system.J), G)
+        r = slow.solve(np.zeros((system.rows.size, len(columns))), moved)
     except RuntimeError:
         r = np.full((system.rows.size, 1), np.nan)
-    gap = np.abs(G @ r - right[system.rows.size :]).max(initial=0.0)
-    if not gap <= CARRIED * np.abs(right).max(initial=0.0):
+    gap = np.abs(G @ r - moved).max(initial=0.0)
+    if not gap <= CARRIED * np.abs(moved).max(initial=0.0):
         raise AccuracyError(f"{', '.join(names)} cannot be moved slowly: the joints prevent it, or are redundant")
     return np.asarray(r[: system.split])
 
@@ -204,19 +203,17 @@ def ports_report(
 ) -> PortsReport:
     """Which of the `count` lowest modes (as in `modes`) the inputs reach and the outputs (by default the inputs) see."""
     linear_only(system)
-    into, input_names = channels(system, inputs)
-    out, output_names = channels(system, inputs if outputs is None else outputs)
+    into, out, ends = inputs_outputs(system, inputs, outputs)
     n = system.split
     if n >= 0 and not largest(system.J[:n, :n]) and not largest(system.R[n:]):
         found = modes(system, count)
         if system.lossless or not damping_couples(system, found.vectors):
-            left, right = _parts(found, into, input_names), _parts(found, out, output_names)
-            reached, seen = _strength(found.omega, left), _strength(found.omega, right)
-            return PortsReport(found.omega, reached, seen, input_names, output_names)
+            reached, seen = (_strength(found.omega, _parts(found, *end)) for end in zip((into, out), ends, strict=True))
+            return PortsReport(found.omega, reached, seen, *ends)
     poles, left, right = _pencil(system, into, out)
     order = np.argsort(np.abs(poles), kind="stable")[:count]
     poles, left, right = poles[order], left[order], right[order]
-    return PortsReport(np.abs(poles), _strength(poles, left), _strength(poles, right), input_names, output_names)
+    return PortsReport(np.abs(poles), _strength(poles, left), _strength(poles, right), *ends)
 
 
 def _parts(found: Modes, columns: np.ndarray, names: tuple[str, ...]) -> np.ndarray:

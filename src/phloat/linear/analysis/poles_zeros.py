@@ -29,7 +29,7 @@ from phloat.algebra.sparse import csr, largest, signed_root
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, positive
 from phloat.linear.form.mass_normalised import FirstOrder, MassNormalised
-from phloat.linear.form.phdae import LinearPHDAE, Ports, channels, linear_only
+from phloat.linear.form.phdae import LinearPHDAE, Ports, inputs_outputs, linear_only
 
 MOST_ROWS = 1500
 RANK = 1e-11  # of matrices of size one: what counts as zero when ranks are decided
@@ -99,15 +99,14 @@ def zeros(system: LinearPHDAE, inputs: Ports, outputs: Ports | None = None) -> n
     array([ 3.52, 22.06])
     """
     linear_only(system, circulatory=True)
-    into, input_names = channels(system, inputs)
-    out, output_names = channels(system, inputs if outputs is None else outputs)
+    into, out, ends = inputs_outputs(system, inputs, outputs)
     if len(into) != len(out):
         raise InputError(f"there are {len(into)} inputs and {len(out)} outputs; choose components, as in 'port[0]'")
     _require_few_rows(system)
     found = _distant_zeros(system, into, out) if _distant(system, into, out) else _zeros(system, into, out)
     if found is None:
         raise InputError(
-            f"every s is a zero from {', '.join(input_names)} to {', '.join(output_names)}: an output does not depend on the "
+            f"every s is a zero from {' to '.join(map(', '.join, ends))}: an output does not depend on the "
             "inputs, or depends on another; see ports_report(…)"
         )
     return _by_size(found)
@@ -164,9 +163,7 @@ def _second_order_poles(system: LinearPHDAE) -> np.ndarray:
 def poles_zeros(system: LinearPHDAE, inputs: Ports, outputs: Ports | None = None) -> PoleZeros:
     """Poles, and zeros from as many inputs to as many outputs."""
     found = zeros(system, inputs, outputs)
-    _, input_names = channels(system, inputs)
-    _, output_names = channels(system, inputs if outputs is None else outputs)
-    return PoleZeros(poles(system), found, input_names, output_names)
+    return PoleZeros(poles(system), found, *inputs_outputs(system, inputs, outputs)[2])
 
 
 def _require_few_rows(system: LinearPHDAE) -> None:

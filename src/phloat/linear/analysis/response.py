@@ -10,7 +10,7 @@ from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, PortError, finite, finite_row, unknown
 from phloat.linear.analysis.transfer import transfer_function
 from phloat.linear.form.interconnect import swap_causality
-from phloat.linear.form.phdae import LinearPHDAE, Ports, channels, linear_only
+from phloat.linear.form.phdae import LinearPHDAE, Ports, inputs_outputs, linear_only
 
 TURN = 1.1 * np.pi  # a lossless port jumps by π at poles and zeros, which unwrapping must not remove
 
@@ -94,10 +94,9 @@ def response(
     array([-2. , -0.2])
     """
     linear_only(system, circulatory=True)
-    into, input_names = channels(system, inputs)
-    out, output_names = channels(system, inputs if outputs is None else outputs)
+    into, out, ends = inputs_outputs(system, inputs, outputs)
     omega, shift = finite_row("omega", omega), float(finite("shift", shift, ()))
-    return Response(omega, transfer_function(system, into, out, shift + 1j * omega), input_names, output_names)
+    return Response(omega, transfer_function(system, into, out, shift + 1j * omega), *ends)
 
 
 @one_thread()

@@ -1,164 +1,35 @@
-"""The lowest eigenvalues of K v = μ M v + Gᵀλ, G v = 0 for large sparse K and M, with multiplicities.
-
-K = L C⁻¹Lᵀ is assembled and factorised if the compliance is local to elements. If not, K would be full, and the saddle has the
-stresses as unknowns: (K − sM) x = b is L τ − sM x = b, Lᵀx − C τ = 0.
-"""
+"""The lowest eigenvalues of K v = μ M v + Gᵀλ, G v = 0 for large sparse K and M, with multiplicities."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
-
 import numpy as np
 import scipy.linalg as la
-import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from phloat.algebra.eigen import lanczos, unit_mass
-from phloat.algebra.sparse import Matrix, csr, largest, random_start, stacked, symmetric_lu, zeros
+from phloat.algebra.sparse import random_start
+from phloat.linear.form.second_order import Factor, SecondOrder
 
 BLOCK_STEPS = 200
-CORRECTIONS = 4
 EXACT = 1e-13  # of a solution: a correction that is not needed
 SOUND = 1e-9  # of a solution: the last correction of an accurate one
-
-
-@dataclass(frozen=True, eq=False)
-class LocalStiffness:
-    """K = L C⁻¹Lᵀ with C⁻¹ sparse."""
-
-    L: Matrix
-    inverse: Matrix
-
-    def diagonal(self) -> np.ndarray:
-        """The size of the diagonal of K."""
-        return (self.L @ self.inverse @ self.L.T).diagonal()
-
-    def energy(self, v: np.ndarray) -> np.ndarray:
-        """vᵀK v of each column."""
-        strain = self.L.T @ v
-        return np.einsum("ik,ik->k", strain, self.inverse @ strain)
-
-    def shifted(self, M: Matrix, shift: float) -> Matrix:
-        """K − s M."""
-        return csr(self.L @ self.inverse @ self.L.T - shift * M)
-
-    def sizes(self, shifted: Matrix) -> np.ndarray:
-        """The scale of the rows of the shifted matrix: its diagonal."""
-        return shifted.diagonal()
-
-    def times(self, x: np.ndarray, M: Matrix, shift: float) -> np.ndarray:
-        """(K − s M) x, computed through the strains: the assembled K has lost small differences."""
-        return np.asarray(self.L @ (self.inverse @ (self.L.T @ x)) - shift * (M @ x))
-
-
-@dataclass(frozen=True, eq=False)
-class MixedStiffness:
-    """K = L C⁻¹Lᵀ with C⁻¹ full: stresses are unknowns, scaled so that all entries are of the size of K."""
-
-    L: Matrix
-    C: Matrix
-
-    def diagonal(self) -> np.ndarray:
-        """An estimate of the diagonal of K, from that of C."""
-        return np.asarray(self.L.multiply(self.L) @ (1.0 / self.C.diagonal()))
-
-    def energy(self, v: np.ndarray) -> np.ndarray:
-        """vᵀK v of each column."""
-        strain = self.L.T @ v
-        return np.einsum("ik,ik->k", strain, spla.splu(self.C.tocsc()).solve(strain))
-
-    def shifted(self, M: Matrix, shift: float) -> Matrix:
-        """[[−s M, w L], [w Lᵀ, −w² C]]."""
-        weight = largest(self.L) / largest(self.C)
-        return stacked([[-shift * M, weight * self.L], [weight * self.L.T, -(weight**2) * self.C]])
-
-    def sizes(self, shifted: Matrix) -> np.ndarray:
-        """The largest entry of each row: the diagonal s M is small, and scaling by it would spoil all pivots (a disc of 12 cells:
-        6e6 entries in the factor instead of 2e5)."""
-        return np.asarray(abs(shifted).max(axis=1).toarray()).ravel()
-
-    def times(self, x: np.ndarray, M: Matrix, shift: float) -> np.ndarray:
-        """The same on velocities and stresses."""
-        weight, n = largest(self.L) / largest(self.C), M.shape[0]
-        v, tau = x[:n], weight * x[n:]
-        return np.concatenate([self.L @ tau - shift * (M @ v), weight * (self.L.T @ v - self.C @ tau)])
-
-
-class Solver(Protocol):
-    """Solves with one matrix."""
-
-    def solve(self, b: np.ndarray) -> np.ndarray: ...
-
-
-class Scaled:
-    """A symmetric matrix, scaled to unit diagonal and factorised.
-
-    Otherwise slopes beside deflections are no pivots, and the order with little fill is lost: 80 s instead of 0.2 s for a
-    Kirchhoff plate of 1600 elements.
-    """
-
-    def __init__(self, matrix: Matrix, diagonal: np.ndarray):
-        size = np.abs(diagonal)
-        self.unit = np.ones(matrix.shape[0])
-        self.unit[: len(size)] = 1.0 / np.sqrt(np.where(size > 0.0, size, largest(size) or 1.0))
-        self.unit[len(size) :] = 1.0 / np.sqrt(largest(size) or 1.0)
-        scaled = sp.diags_array(self.unit) @ matrix @ sp.diags_array(self.unit)
-        self.lu = symmetric_lu(scaled, pivot=1e-3)
-
-    def solve(self, b: np.ndarray) -> np.ndarray:
-        unit = self.unit if b.ndim == 1 else self.unit[:, None]
-        return np.asarray(unit * self.lu.solve(np.ascontiguousarray(unit * b)))
-
-
-class Corrected:
-    """A factor with iterative refinement by the residual `left(b, x)`, as many steps as help in a trial."""
-
-    def __init__(self, factor: Solver, left: Callable[[np.ndarray, np.ndarray], np.ndarray], trial: np.ndarray):
-        self.factor, self.left, self.times = factor, left, 0
-        x, last = factor.solve(trial), np.inf
-        size, self.off = float(np.abs(x).max(initial=0.0)) or 1.0, 0.0
-        while self.times < CORRECTIONS:
-            more = factor.solve(left(trial, x))
-            self.off = float(np.abs(more).max(initial=0.0)) / size
-            if not self.off > EXACT or not self.off < 0.5 * last:
-                break
-            x, last, self.times = x + more, self.off, self.times + 1
-
-    @property
-    def sound(self) -> bool:
-        """Whether the corrections have converged."""
-        return bool(self.off <= SOUND)
-
-    def solve(self, b: np.ndarray) -> np.ndarray:
-        x = self.factor.solve(b)
-        for _ in range(self.times):
-            x = x + self.factor.solve(self.left(b, x))
-        return x
 
 
 class ShiftInvert:
     """The lowest eigenvalues of K v = μ M v + Gᵀλ, G v = 0, from one factorisation of the saddle at a shift."""
 
-    def __init__(self, K: LocalStiffness | MixedStiffness, M: Matrix, G: Matrix, shift: float):
-        self.M, self.shift, self.n = M, shift, M.shape[0]
-        A, joints = K.shifted(M, shift), G.shape[0]
-        self.size, self.free = A.shape[0] + joints, self.n - joints
-        rows = largest(A) * stacked([[G, zeros(joints, A.shape[0] - self.n)]])
-        saddle = stacked([[A, rows.T], [rows, zeros(joints, joints)]])
-        between, wide = A.shape[0], csr(rows)
+    def __init__(self, model: SecondOrder, shift: float, *, mixed: bool = False):
+        self.M, self.shift, self.n = model.M, shift, model.size
+        self.free = self.n - model.G.shape[0]
+        self.factor = Factor(model, -shift, 0.0, mixed=mixed)
+        self.factor.solve(self.M @ random_start(self.n))
+        errors = self.factor.errors
+        self.corrections = sum(error > EXACT for error in errors[:-1])  # those that help
+        self.sound = errors[self.corrections] <= SOUND
 
-        def left(b: np.ndarray, x: np.ndarray) -> np.ndarray:
-            top = K.times(x[:between], M, shift) + wide.T @ x[between:]
-            return b - np.concatenate([top, wide @ x[:between]])
-
-        trial = np.zeros(self.size)
-        trial[: self.n] = M @ random_start(self.n)
-        corrected = Corrected(Scaled(saddle, K.sizes(A)), left, trial)
-        self.factor: Solver = corrected
-        self.K, self.sound = K, corrected.sound
-        self.mass = stacked([[M, None], [None, zeros(self.size - self.n, self.size - self.n)]])
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """(K − s M)⁻¹ b on the motions that the joints allow."""
+        return self.factor.solve(b, corrections=self.corrections)
 
     def completed(self, value: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The modes of one Krylov sequence, and those of a cluster that it missed."""
@@ -177,7 +48,7 @@ class ShiftInvert:
         left = self.free - known.shape[1]
         count = min(count, left - 1)
         try:
-            found = lanczos(self.mass, self.M, self.factor.solve, known, count, self.shift, self.free, tol=tolerance)
+            found = lanczos(self.M, self.M, self.solve, known, count, self.shift, self.free, tol=tolerance)
         except spla.ArpackError:  # fewer distinct eigenvalues than required: one sequence cannot span their modes
             found = self._by_blocks(known, count, min(count + 8, max(2 * count + 1, 20), left))
         self.found = unit_mass(self.M, *found)
@@ -204,8 +75,7 @@ class ShiftInvert:
 
     def _applied(self, v: np.ndarray, known: np.ndarray | None = None) -> np.ndarray:
         """(K − sM)⁻¹ M v on the free motions, M-orthogonal to the known ones."""
-        right = np.vstack([self.M @ v, np.zeros((self.size - self.n, v.shape[1]))])
-        x = self.factor.solve(right)[: self.n]
+        x = self.solve(self.M @ v)
         return x if known is None else x - known @ (known.T @ (self.M @ x))
 
     def residual(self, value: np.ndarray, v: np.ndarray) -> float:

@@ -23,9 +23,10 @@ import scipy.linalg as la
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import Matrix, csr, largest, row_lengths, symmetric_lu
+from phloat.algebra.sparse import Matrix, csr, largest, row_lengths
 from phloat.errors import AccuracyError
 from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.form.saddle import SaddleFactor
 from phloat.linear.form.state_space import descriptor, free_motion
 
 Solve: TypeAlias = Callable[[np.ndarray], np.ndarray]
@@ -79,29 +80,20 @@ class Pencil:
     def size(self) -> int:
         return self.E.shape[0]
 
-    @cached_property
-    def ordered(self) -> tuple[np.ndarray, sp.csc_array, sp.csc_array]:
-        """An order of the unknowns with little fill, for all s (a tenth of the fill of the default on plates)."""
-        pattern = abs(self.E) + abs(self.A)
-        pattern = sp.csc_array(pattern + sp.diags_array(pattern.sum(axis=0)))  # heavy diagonals, which need no pivots
-        order = np.argsort(symmetric_lu(pattern).perm_c)
-        return order, sp.csc_array(self.E[order][:, order]), sp.csc_array(self.A[order][:, order])
-
     def factorised(self, s: complex) -> Solve:
         """b ↦ (sE − A)⁻¹b."""
-        kind = complex if np.iscomplexobj(s) else float
-        if self.size > SMALL:
-            order, E, A = self.ordered
-            solve = _refined(sp.csc_array(s * E - A))
-            back = np.argsort(order)
-            if solve is not None and np.isfinite(trial := solve(self.into[order].astype(kind))).all():
-                if self.residual(s, trial[back]) <= AGREES:
-                    return lambda b: solve(b[order].astype(kind))[back]
+        matrix = sp.csc_array(s * self.E - self.A)
+        try:  # without pivots the fill is low
+            factor = SaddleFactor(matrix, pivot=0.0)
+            if self.residual(s, factor.solve(self.into)) <= AGREES:
+                return factor.solve
+        except RuntimeError:
+            pass
         try:
-            factor = spla.splu(sp.csc_array(s * self.E - self.A))
+            lu = spla.splu(matrix)
         except RuntimeError:
             raise pole_error(s) from None
-        return lambda b: np.asarray(factor.solve(b.astype(kind)))
+        return lambda b: np.asarray(lu.solve(b.astype(matrix.dtype)))
 
     def at(self, s: complex) -> np.ndarray:
         """(sE − A)⁻¹B."""
@@ -115,22 +107,6 @@ class Pencil:
         left = np.abs((s * self.E - self.A) @ x - self.into)
         size = (abs(s) * abs(self.E) + abs(self.A)) @ np.abs(x) + np.abs(self.into)
         return float(left.max(initial=0.0) / max(size.max(initial=0.0), 1e-300))
-
-
-def _refined(matrix: sp.csc_array) -> Solve | None:
-    """A factorisation in the given order with two steps of iterative refinement; None if it fails."""
-    try:
-        factor = symmetric_lu(matrix, order="NATURAL")
-    except RuntimeError:
-        return None
-
-    def solve(b: np.ndarray) -> np.ndarray:
-        x = factor.solve(b)
-        for _ in range(2):
-            x = x + factor.solve(b - matrix @ x)
-        return np.asarray(x)
-
-    return solve
 
 
 def pole_error(s: complex) -> AccuracyError:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from phloat.algebra.layout import Layout, joined_layouts
-from phloat.algebra.sparse import Matrix, csr, diagonal, largest, zeros
+from phloat.algebra.sparse import Matrix, csr, diagonal, largest, zero_matrix
 from phloat.errors import InputError, JointError, finite
 from phloat.linear.form.phdae import Field, LinearPHDAE
 
@@ -55,7 +55,7 @@ def transformer(
     both = append_systems(first, second)
     _require_efforts(both, port_1, port_2)
     rows = csr(both.B[:, both.ports[port_2]].T - T.T @ both.B[:, both.ports[port_1]].T)
-    constrained = _with_joint_rows(both, f"{port_1}-{port_2}", rows, zeros(rows.shape[0], both.ports.size))
+    constrained = _with_joint_rows(both, f"{port_1}-{port_2}", rows, zero_matrix(rows.shape[0], both.ports.size))
     return _without_ports(constrained, port_1, port_2)
 
 

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, largest, stacked, zeros
+from phloat.algebra.sparse import Matrix, csr, largest, stacked, zero_matrix
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, finite
 from phloat.linear.form.phdae import LinearPHDAE
@@ -92,10 +92,10 @@ def with_feedthrough(
     n, m = rows.size, ports.size
     R = stacked([[R, P], [P.T, S]])
     return LinearPHDAE(
-        E=stacked([[E, None], [None, zeros(m, m)]]),
+        E=stacked([[E, None], [None, zero_matrix(m, m)]]),
         J=stacked([[J, B], [-B.T, N]]),
         R=_rounded(R, largest(R)),
-        B=zeros(n + m, m),
+        B=zero_matrix(n + m, m),
         G=np.hstack([np.zeros((m, n)), np.eye(m)]),
         B_lam=np.eye(m),
         rows=Layout({**rows.shapes, **{f"{name}.in": shape for name, shape in ports.shapes.items()}}, "row"),

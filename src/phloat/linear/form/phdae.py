@@ -13,7 +13,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, skew_defect, symmetry_defect, zeros
+from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, skew_defect, symmetry_defect, zero_matrix
 from phloat.algebra.tables import facts, grid, listed
 from phloat.errors import InputError, StructureError, finite
 from phloat.linear.form.mass_normalised import MassNormalised
@@ -41,7 +41,7 @@ class Field:
 
 
 def _empty() -> Any:
-    return field(default_factory=lambda: zeros(0, 0))
+    return field(default_factory=lambda: zero_matrix(0, 0))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -79,7 +79,7 @@ class LinearPHDAE:
             matrix = _matrix(name, getattr(self, name))
             absent = name in ("R", "G", "B_lam") and matrix.shape == (0, 0)
             if absent or (name == "N" and not largest(matrix)):  # a copy of another size need not set N again
-                matrix = zeros(*shape)
+                matrix = zero_matrix(*shape)
             if matrix.shape != shape:
                 raise StructureError(f"{name} is {matrix.shape}; the named rows, ports and multipliers make it {shape}")
             matrix = csr(matrix.copy())  # the caller's matrix stays unshared
@@ -220,6 +220,26 @@ def channels(system: LinearPHDAE, names: Ports) -> tuple[np.ndarray, tuple[str, 
     if not columns:
         raise InputError(f"name an input and an output; the open ports are {', '.join(system.ports) or 'none'}")
     return np.array(columns), tuple(labels)
+
+
+Names: TypeAlias = tuple[str, ...]
+
+
+def inputs_outputs(
+    system: LinearPHDAE, inputs: Ports, outputs: Ports | None
+) -> tuple[np.ndarray, np.ndarray, tuple[Names, Names]]:
+    """`channels` of the inputs and of the outputs, by default the inputs, and the names of both."""
+    into, input_names = channels(system, inputs)
+    out, output_names = channels(system, inputs if outputs is None else outputs)
+    return into, out, (input_names, output_names)
+
+
+def complex_row(what: str, given: object) -> np.ndarray:
+    """Points s of the complex plane, one or a row of them."""
+    points = np.atleast_1d(np.asarray(given))
+    if points.dtype.kind not in "biufc" or points.ndim > 1 or not points.size or not np.isfinite(points).all():
+        raise InputError(f"{what} is {given!r}; it must be a number or a row of them, such as 1j * omega")
+    return points.astype(complex)
 
 
 def numbered(name: str, count: int) -> list[str]:

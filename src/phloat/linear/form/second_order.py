@@ -8,28 +8,17 @@ refinement recover what the assembled K lost to round-off. If C is not local to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import (
-    Matrix,
-    block_inverse,
-    csr,
-    negativity_defect,
-    row_lengths,
-    stacked,
-    symmetric_lu,
-    weighted,
-    zeros,
-)
+from phloat.algebra.sparse import Matrix, block_inverse, csr, negativity_defect, stacked, zero_matrix
 from phloat.errors import InputError
 from phloat.linear.form.phdae import TOLERANCE, LinearPHDAE, linear_only
-
-CORRECTIONS = 6
+from phloat.linear.form.saddle import SaddleFactor, solve_real
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,78 +100,45 @@ class SecondOrder:
         assert self.C_inverse is not None
         return csr(self.L @ self.C_inverse @ self.L.T)
 
+    @cached_property
+    def stiff(self) -> np.ndarray:
+        """The size of the diagonal of K."""
+        return np.asarray(self.L.multiply(self.L) @ (1.0 / np.abs(self.C.diagonal())))
+
     def at(self, s: complex, border: np.ndarray | None = None) -> Factor:
         """The factor of s²M + sD + K; `border` are more rows, kept at zero."""
         s = complex(s)
         a, b = (s * s, s) if s.imag else ((s * s).real, s.real)
-        return Factor(self, a, b, 1.0, border)
-
-    def at_infinity(self) -> Factor:
-        """The factor of M."""
-        return Factor(self, 1.0, 0.0, 0.0)
+        return Factor(self, a, b, border)
 
 
-class Factor:
-    """The factor of a M + b D + c K with the joints: `solve(f, g)` returns q with G q = g."""
+class Factor(SaddleFactor):
+    """The factor of a M + b D + K with the joints and more rows, the border; residuals through the strains.
 
-    def __init__(self, of: SecondOrder, a: complex, b: complex, c: float, border: np.ndarray | None = None):
-        self.of, self.a, self.b, self.c = of, a, b, c
-        G = of.G if border is None else stacked([[of.G], [border.T]])
-        n, joints = of.size, G.shape[0]
-        light = sp.csr_array(a * of.M + b * of.D)
-        mixed = bool(c) and of.L.shape[1] > 0 and of.C_inverse is None
-        if mixed:
-            A = sp.block_array([[light, of.L], [of.L.T, -of.C]], format="csr")
-            stiff = of.L.multiply(of.L) @ (1.0 / np.abs(of.C.diagonal()))
-            size = np.concatenate([np.abs(light.diagonal()) + stiff, np.abs(of.C.diagonal())])
-        else:
-            A = light + c * of.K if c and of.L.shape[1] else light
-            size = np.abs(A.diagonal())
-        # scaled to unit diagonal: otherwise slopes beside deflections are no pivots, and the order of elimination is lost
-        unit = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
-        self.unit, self.between = unit[:n], A.shape[0]
-        scaled = sp.csr_array(sp.diags_array(unit) @ A @ sp.diags_array(unit))
-        rows = csr(weighted(G.T, self.unit).T) if joints else G
-        self.scale = 1.0 / row_lengths(rows)
-        self.rows = csr(weighted(G, self.scale)) if joints else G
-        wide = sp.hstack([weighted(rows, self.scale), zeros(joints, self.between - n)])
-        saddle = sp.block_array([[scaled, wide.T], [wide, None]], format="csc") if joints else sp.csc_array(scaled)
-        self.complex = np.iscomplexobj(saddle)
-        # a low pivot threshold keeps the fill of a symmetric matrix; the corrections recover the accuracy
-        self.lu = symmetric_lu(saddle, pivot=1e-3)
+    If C is not local, or `mixed`, the stresses stay unknowns.
+    """
 
-    def _once(self, f: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        n, right = self.of.size, np.zeros((self.lu.shape[0], f.shape[1]), dtype=complex if self.complex else float)
-        right[:n], right[self.between :] = self.unit[:, None] * f, g
-        x = self.lu.solve(right)
-        return self.unit[:, None] * x[:n], x[self.between :]
+    def __init__(
+        self, of: SecondOrder, a: complex, b: complex, border: np.ndarray | None = None, *, mixed: bool = False
+    ):
+        self.of, self.a, self.b, self.strained = of, a, b, of.L.shape[1] > 0
+        S, size = sp.csr_array(a * of.M + b * of.D), None
+        if self.strained and (mixed or of.C_inverse is None):
+            # scaled by its diagonal alone, the stresses would be poor pivots: thirty times the fill for a disc of 12 cells
+            size = np.concatenate([np.abs(S.diagonal()) + of.stiff, np.abs(of.C.diagonal())])
+            S = sp.block_array([[S, of.L], [of.L.T, -of.C]], format="csr")
+        elif self.strained:
+            S = S + of.K
+        super().__init__(S, of.G if border is None else stacked([[of.G], [border.T]]), size)
 
-    def times(self, q: np.ndarray) -> np.ndarray:
-        """(a M + b D + c K) q."""
-        out = self.a * (self.of.M @ q) + self.b * (self.of.D @ q)
-        return np.asarray(out + self.c * self.of.stiffness(q) if self.c and self.of.L.shape[1] else out)
-
-    def solve(self, f: np.ndarray, g: np.ndarray | None = None) -> np.ndarray:
-        """q for columns f with G q = g (rows of the border are zero), by iterative refinement."""
-        right = np.zeros((self.rows.shape[0], f.shape[1]), dtype=f.dtype)
-        if g is not None:
-            right[: len(g)] = self.scale[: len(g), None] * g
-        q, lam = self._once(f, right)
-        last = np.inf
-        for _ in range(CORRECTIONS):
-            left, gap = f - self.times(q) - self.rows.T @ lam, right - self.rows @ q
-            more, turn = self._once(left, gap)
-            now = float(np.abs(more).max(initial=0.0))
-            if not now < 0.5 * last:
-                break
-            q, lam, last = q + more, lam + turn, now
-            if now <= 1e-15 * np.abs(q).max(initial=0.0):
-                break
-        return np.asarray(q)
+    def times(self, x: np.ndarray) -> np.ndarray:
+        """(a M + b D + K) x."""
+        out = self.a * (self.of.M @ x) + self.b * (self.of.D @ x)
+        return np.asarray(out + self.of.stiffness(x) if self.strained else out)
 
 
-def solve_real(factor: spla.SuperLU, right: np.ndarray) -> np.ndarray:
-    """A real factor on real or complex columns."""
-    if np.iscomplexobj(right):
-        return np.asarray(solve_real(factor, right.real) + 1j * solve_real(factor, right.imag))
-    return np.asarray(factor.solve(np.ascontiguousarray(right)))
+def undamped(system: LinearPHDAE) -> LinearPHDAE:
+    """The system without damping and gyroscopic forces."""
+    n, rest = system.split, system.rows.size - system.split
+    J = stacked([[zero_matrix(n, n), system.J[:n, n:]], [system.J[n:, :n], zero_matrix(rest, rest)]])
+    return replace(system, R=zero_matrix(*system.R.shape), J=J)

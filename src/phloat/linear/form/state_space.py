@@ -9,7 +9,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, diagonal, largest, null_space, stacked, zeros
+from phloat.algebra.sparse import Matrix, csr, diagonal, largest, null_space, stacked, zero_matrix
 from phloat.errors import InputError
 from phloat.linear.form.phdae import LinearPHDAE, linear_only, numbered
 
@@ -34,8 +34,8 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
         system,
         **{name: P.T @ getattr(system, name) @ P for name in "EJRN"},
         B=P.T @ system.B,
-        G=zeros(0, 0),
-        B_lam=zeros(0, 0),
+        G=zero_matrix(0, 0),
+        B_lam=zero_matrix(0, 0),
         rows=Layout({"v": (velocities,), **stresses}, "row"),
         multipliers=Layout({}, "multiplier"),
         split=velocities if system.split >= 0 else -1,
@@ -93,7 +93,13 @@ def descriptor(system: LinearPHDAE) -> dict[str, Matrix]:
     joints, inputs = system.multipliers.size, system.ports.size
     A = stacked([[system.dynamics, system.G.T], [-system.G, None]]) if joints else system.dynamics
     B = csr(sp.vstack([system.B, system.B_lam]))
-    return {"E": diagonal([system.E, zeros(joints, joints)]), "A": A, "B": B, "C": csr(B.T), "D": zeros(inputs, inputs)}
+    return {
+        "E": diagonal([system.E, zero_matrix(joints, joints)]),
+        "A": A,
+        "B": B,
+        "C": csr(B.T),
+        "D": zero_matrix(inputs, inputs),
+    }
 
 
 def state_space(system: LinearPHDAE) -> StateSpace:

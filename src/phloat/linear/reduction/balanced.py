@@ -17,8 +17,8 @@ from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, not_negative, positive, whole_number
 from phloat.linear.analysis.modes import modes
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.linear.form.second_order import SecondOrder
-from phloat.linear.reduction.basis import Basis, split_basis, undamped
+from phloat.linear.form.second_order import SecondOrder, undamped
+from phloat.linear.reduction.basis import Basis, split_basis
 from phloat.linear.reduction.modal import limits, static_drives
 
 MOST = 300  # modes of a larger system that are balanced: its lowest

@@ -17,12 +17,13 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, stacked, zeros
+from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, zero_matrix
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError
 from phloat.linear.analysis.modes import modes
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
-from phloat.linear.form.second_order import SecondOrder
+from phloat.linear.form.saddle import SaddleFactor
+from phloat.linear.form.second_order import SecondOrder, undamped
 
 DEPENDENT = 1e-10  # length of a velocity of unit mass, orthogonal to the others, that counts as zero
 ROUND_OFF = 1e-13  # of the terms of a sum
@@ -72,7 +73,7 @@ def split_basis(
         V = V @ la.eigh(V.T @ (model.M @ V))[1][:, ::-1][:, :most]
     V = orthonormal(V, model.M)
     if model.G.shape[0] and V.shape[1]:  # the small difference of similar columns may violate the joints
-        V = orthonormal(orthogonal_to(model.at_infinity().solve(model.M @ V), rigid, model.M), model.M)
+        V = orthonormal(orthogonal_to(SaddleFactor(model.M, model.G).solve(model.M @ V), rigid, model.M), model.M)
     V, Q = _ritz(model, V)
     N = np.zeros((model.size, 0)) if driven is None else driven
     if N.shape[1]:
@@ -82,13 +83,6 @@ def split_basis(
     if model.S.shape[1]:
         Q = _with_stresses(model, Q, model.C @ model.S)
     return Basis(csr(np.hstack([rigid, V, N])), csr(Q))
-
-
-def undamped(system: LinearPHDAE) -> LinearPHDAE:
-    """The system without damping and gyroscopic forces."""
-    n, rest = system.split, system.rows.size - system.split
-    J = stacked([[zeros(n, n), system.J[:n, n:]], [system.J[n:, :n], zeros(rest, rest)]])
-    return replace(system, R=zeros(*system.R.shape), J=J)
 
 
 def rigid_modes(system: LinearPHDAE) -> np.ndarray:
@@ -101,23 +95,27 @@ def rigid_modes(system: LinearPHDAE) -> np.ndarray:
     return np.asarray(found.vectors[:, : found.rigid])
 
 
-def orthonormal(V: np.ndarray, M: Matrix, size: np.ndarray | None = None) -> np.ndarray:
-    """The span of V with VᵀM V = I, without columns that depend on those before them relative to `size` (their length)."""
+def orthonormal(V: np.ndarray, M: Matrix, size: np.ndarray | None = None, kept: np.ndarray | None = None) -> np.ndarray:
+    """The span of `kept`, which is orthonormal, and V, with VᵀM V = I, or ±1 on the diagonal if M is indefinite.
+
+    Columns that depend on those before them, relative to `size` (their length), are left out.
+    """
     whole = mass_lengths(V, M) if size is None else size
-    kept, count = np.empty((len(V), V.shape[1]), order="F"), 0
+    Q = np.zeros((len(V), 0)) if kept is None else kept
+    count, Q = Q.shape[1], np.asfortranarray(np.hstack([Q, np.empty_like(V)]))
+    signs = np.sign(np.einsum("ik,ik->k", Q[:, :count], M @ Q[:, :count]))
     for v, long in zip(V.T, whole, strict=True):
         if not long > 0.0:
             continue
-        v = v / long
-        left = v - kept[:, :count] @ (kept[:, :count].T @ (M @ v))
-        length = float(np.sqrt(max(left @ (M @ left), 0.0)))
-        if length <= DEPENDENT:
-            continue
-        v = left / length
-        v = v - kept[:, :count] @ (kept[:, :count].T @ (M @ v))  # twice, for the small difference of similar columns
-        kept[:, count] = v / np.sqrt(v @ (M @ v))
-        count += 1
-    return np.asarray(kept[:, :count])
+        v, length = v / long, 1.0
+        for _ in range(2):  # twice, for the small difference of similar columns
+            v = (v - Q[:, :count] @ (signs * (Q[:, :count].T @ (M @ v)))) / length
+            if (length := float(np.sqrt(abs(v @ (M @ v))))) <= DEPENDENT:
+                break
+        else:
+            Q[:, count], signs = v / length, np.append(signs, np.sign(v @ (M @ v)))
+            count += 1
+    return np.asarray(Q[:, :count])
 
 
 def orthogonal_to(V: np.ndarray, W: np.ndarray, M: Matrix) -> np.ndarray:
@@ -166,18 +164,8 @@ def _indefinite(model: SecondOrder, V: np.ndarray, strain: np.ndarray, noise: fl
 
 def _with_stresses(model: SecondOrder, Q: np.ndarray, strain: np.ndarray) -> np.ndarray:
     """Stresses Q with QᵀC Q = ±I, and those of more strains."""
-    for s in strain.T:
-        q = model.from_strain(s[:, None])[:, 0]
-        if not (size := float(np.sqrt(max(abs(q @ s), 0.0)))):
-            continue
-        q = q / size
-        signs = np.sign(np.einsum("ik,ik->k", Q, model.C @ Q))
-        left = q - Q @ (signs * (Q.T @ (model.C @ q)))
-        if (length := float(np.sqrt(abs(left @ (model.C @ left))))) > DEPENDENT:
-            q = left / length
-            q = q - Q @ (signs * (Q.T @ (model.C @ q)))
-            Q = np.column_stack([Q, q / np.sqrt(abs(q @ (model.C @ q)))])
-    return Q
+    V = model.from_strain(strain)
+    return orthonormal(V, model.C, np.sqrt(np.abs(np.einsum("ik,ik->k", V, strain))), Q)
 
 
 @one_thread()
@@ -270,7 +258,7 @@ def _joints(system: LinearPHDAE, basis: Basis) -> tuple[Matrix, Matrix, Layout]:
     """The joint rows that move in the basis, UᵀG V_v and UᵀB_λ with range U = range G V_v: the others are always satisfied."""
     split, count = system.split, system.multipliers.size
     if not count:
-        return zeros(0, 0), zeros(0, 0), Layout({}, "multiplier")
+        return zero_matrix(0, 0), zero_matrix(0, 0), Layout({}, "multiplier")
     V, G = basis.V_v.toarray(), csr(system.G[:, :split])
     moved = np.asarray(G @ V)
     # compared with the largest motion of a row for that much mass, as a joint that nothing moves has round-off only
@@ -288,7 +276,7 @@ def _joints(system: LinearPHDAE, basis: Basis) -> tuple[Matrix, Matrix, Layout]:
         lost = ", ".join(repr(p) for p in system.ports if np.abs(missed[:, system.ports[p]]).max(initial=0.0) > HELD)
         raise InputError(f"ports {lost} prescribe a motion that is not in the basis; close them with with_ports(…)")
     if not U.shape[1]:
-        return zeros(0, 0), zeros(0, 0), Layout({}, "multiplier")
+        return zero_matrix(0, 0), zero_matrix(0, 0), Layout({}, "multiplier")
     names = system.multipliers if U.shape[1] == count else Layout({"joints": (U.shape[1],)}, "multiplier")
     rows = np.hstack([U.T @ moved, np.zeros((U.shape[1], basis.V_sigma.shape[1]))])
     return csr(rows), csr(U.T @ B_lam), names

@@ -5,7 +5,6 @@ With T(s) = s²M + s D + K the response of the ports at s is T⁻¹F, and its Ta
     T X₀ = F,   T X₁ = −T'X₀,   T X_k = −(T'X_{k−1} + M X_{k−2}),   T' = 2 s M + D.
 
 A projection on their span matches `order` moments at s, and twice as many where T is symmetric, ports being their own outputs.
-At infinity the same with M, D, K in the places of T, T', M: moments of the impulse response at t = 0.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, whole_number
-from phloat.linear.form.phdae import LinearPHDAE, Ports, channels
+from phloat.linear.form.phdae import LinearPHDAE, Ports, channels, complex_row
 from phloat.linear.form.second_order import Factor, SecondOrder
 from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to, rigid_modes, split_basis
 
@@ -26,27 +25,20 @@ FAINT = 1e-11  # of a complex response: an imaginary part that is round-off
 
 @one_thread()
 def krylov_basis(
-    system: LinearPHDAE,
-    shifts: Sequence[complex] = (),
-    *,
-    order: int = 1,
-    infinity: int = 0,
-    ports: Ports | None = None,
+    system: LinearPHDAE, shifts: Sequence[complex], *, order: int = 1, ports: Ports | None = None
 ) -> Basis:
     """The basis that matches moments (Taylor coefficients) of the transfer function at chosen points s, for `project`.
 
-    Rigid motions are exact; driven ports move as at the first shift or at infinity.
+    Rigid motions are exact; driven ports move as at the first shift.
 
     Parameters
     ----------
     system : LinearPHDAE
         The system to be reduced.
-    shifts : sequence of complex, optional
+    shifts : sequence of complex
         Points s (rad/s) that are no poles; the conjugate of a complex one is included.
     order : int, optional
         How many moments to match at every shift.
-    infinity : int, optional
-        How many moments to match at infinity, for the response to an impulse at short times.
     ports : str or sequence of str, optional
         The ports whose response is matched. Default: all.
 
@@ -67,27 +59,22 @@ def krylov_basis(
     >>> np.allclose(full, small), linear.rows.size, reduced.rows.size
     (True, 35, 3)
     """
-    model = SecondOrder.of(system)
-    points = _points(shifts, order, infinity)
-    columns = np.arange(system.ports.size) if ports is None else channels(system, ports)[0]
-    rigid = rigid_modes(system)
-    raw = PortMoments(model, rigid, columns)
-    for s in points:
+    points, order = complex_row("shifts", shifts), whole_number("order", order, 1)
+    model, rigid = SecondOrder.of(system), rigid_modes(system)
+    raw = PortMoments(model, rigid, None if ports is None else channels(system, ports)[0])
+    for s in dict.fromkeys(complex(s.real, abs(s.imag)) for s in points):
         raw.add_at(s, order)
-    if infinity:
-        raw.add_at_infinity(infinity)
     return split_basis(model, rigid, np.hstack(raw.free), raw.driven)
 
 
 class PortMoments:
-    """The moments of some ports so far: free motions, and one driven motion for every driven input."""
+    """The moments of some ports (all by default) so far: free motions, and one driven motion for every driven input."""
 
-    def __init__(self, model: SecondOrder, rigid: np.ndarray, columns: np.ndarray):
-        stress_ports = np.arange(model.drives.shape[1], model.F.shape[1])
-        F, drives = model.F[:, np.append(columns, stress_ports)], model.drives[:, columns]
-        self.model, self.rigid = model, rigid
-        self.pushed = F[:, F.any(axis=0)]
-        self.drives = drives[:, drives.any(axis=0)]
+    def __init__(self, model: SecondOrder, rigid: np.ndarray, columns: np.ndarray | None = None):
+        self.model, self.rigid, count = model, rigid, model.drives.shape[1]
+        columns = np.arange(count) if columns is None else columns
+        F, drives = model.F[:, np.append(columns, np.arange(count, model.F.shape[1]))], model.drives[:, columns]
+        self.pushed, self.drives = F[:, F.any(axis=0)], drives[:, drives.any(axis=0)]
         # undamped rigid motions respond separately; the others are computed without them
         reach = np.abs(model.D @ rigid).max(initial=0.0)
         terms = (abs(model.D) @ np.abs(rigid)).max(initial=0.0)
@@ -98,18 +85,9 @@ class PortMoments:
         self.driven: np.ndarray | None = None
 
     def add_at(self, s: complex, order: int) -> None:
-        """Moments at s."""
-        factor = self._factor(s)
+        """X₀ … of forces, and of driven motions."""
+        model, factor = self.model, self._factor(s)
         self._check(factor, s)
-        self._add(factor, order, 2.0 * factor.b, 1.0)
-
-    def add_at_infinity(self, order: int) -> None:
-        """Moments at infinity."""
-        self._add(self.model.at_infinity(), order, 0.0, 0.0)
-
-    def _add(self, factor: Factor, order: int, slope: complex, mass: float) -> None:
-        """X₀ … of forces, and of driven motions; T' = slope M + D, and the last term is M or, at infinity, K."""
-        model = self.model
         first = factor.solve(self.pushed) if self.pushed.shape[1] else self.pushed
         moved = factor.solve(np.zeros((model.size, self.drives.shape[1])), self.drives)
         if self.driven is None and moved.shape[1]:
@@ -119,8 +97,8 @@ class PortMoments:
             self._keep(moved - self.driven, mass_lengths(np.abs(moved), abs(model.M)))
         now, before = np.hstack([first, moved]), np.zeros((model.size, 1))
         for _ in range(order - 1):
-            far = model.M @ before if mass else model.stiffness(before)
-            now, before = factor.solve(-(slope * (model.M @ now) + model.D @ now + far)), now
+            slope = 2.0 * factor.b * (model.M @ now) + model.D @ now
+            now, before = factor.solve(-(slope + model.M @ before)), now
             self._keep(now)
 
     def _keep(self, X: np.ndarray, whole: np.ndarray | None = None) -> None:
@@ -167,14 +145,3 @@ def _on_a_pole(s: complex, pole: complex) -> InputError:
     return InputError(
         f"shift {shift} is on a pole, the nearest is {near}; move it off the imaginary axis, by a hundredth of its size"
     )
-
-
-def _points(shifts: Sequence[complex], order: int, infinity: int) -> list[complex]:
-    whole_number("order", order, 1), whole_number("infinity", infinity, 0)
-    given = np.atleast_1d(np.asarray(shifts)) if np.ndim(shifts) < 2 else np.zeros(0, dtype=object)
-    if given.dtype.kind not in "biufc" or not np.isfinite(given).all():
-        raise InputError(f"shifts are {shifts!r}; they must be a row of numbers, real or complex")
-    points = list(dict.fromkeys(complex(s.real, abs(s.imag)) for s in given.astype(complex)))
-    if not points and not infinity:
-        raise InputError("no shift is given, and no moment at infinity; krylov_basis needs shifts=[…] or infinity=1")
-    return points

@@ -12,13 +12,13 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import RANK_TOLERANCE, csr, stacked, zeros
+from phloat.algebra.sparse import RANK_TOLERANCE, csr, stacked, zero_matrix
 from phloat.algebra.threads import one_thread
-from phloat.errors import InputError, positive, whole_number
+from phloat.errors import InputError, whole_number
 from phloat.linear.analysis.modes import Modes, modes, modes as modes_of
-from phloat.linear.form.phdae import LinearPHDAE, Ports, channels
-from phloat.linear.form.second_order import Factor, SecondOrder
-from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to, rigid_modes, split_basis, undamped
+from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.form.second_order import SecondOrder, undamped
+from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to, rigid_modes, split_basis
 
 
 @one_thread()
@@ -27,12 +27,11 @@ def modal_basis(
     *,
     band: tuple[float, float] | None = None,
     count: int | None = None,
-    tolerance: float | None = None,
     static: bool = False,
 ) -> Basis:
     """The basis of the rigid motions and of selected elastic modes, for `project`.
 
-    Exactly one of `band`, `count` and `tolerance` selects the modes. The static motion of driven ports is always included.
+    Either `band` or `count` selects the modes. The static motion of driven ports is always included.
 
     Parameters
     ----------
@@ -42,9 +41,6 @@ def modal_basis(
         Take the elastic modes with frequencies in this band (rad/s).
     count : int, optional
         Take this many of the lowest elastic modes.
-    tolerance : float, optional
-        Take the modes that matter at the ports: those whose share (φᵀb)²/ω² of the static compliance of some input b is at least
-        `tolerance` times the largest share.
     static : bool, optional
         Add the static response of the modes that are left out, which makes the response at low frequencies correct.
 
@@ -64,20 +60,18 @@ def modal_basis(
     Basis(4 of 19 velocities, 3 of 16 stresses)
     """
     model = SecondOrder.of(system)
-    if sum(choice is not None for choice in (band, count, tolerance)) != 1:
-        raise InputError("give one of band=(from, to), count=… and tolerance=…")
-    found = _found(system, band, count)
-    chosen = np.arange(found.rigid, len(found))
-    if band is not None:
+    if (band is None) == (count is None):
+        raise InputError("give one of band=(from, to) and count=…")
+    if band is None:
+        found = modes(undamped(system), max(whole_number("count", count, 0) + rigid_modes(system).shape[1], 1))
+        chosen = np.arange(found.rigid, len(found))
+    else:
         low, high = limits(band)
-        chosen = chosen[(found.omega[chosen] >= low) & (found.omega[chosen] <= high)]
+        found = _up_to(high, undamped(system))
+        chosen = found.rigid + np.flatnonzero((found.elastic >= low) & (found.elastic <= high))
         if not len(chosen):
             first = ", ".join(f"{w:.4g}" for w in found.elastic[:4])
             raise InputError(f"no mode is between {low:g} and {high:g} rad/s; the first are at {first or 'none'} rad/s")
-    if tolerance is not None:
-        share = (model.F.T @ found.vectors[:, chosen] / found.omega[chosen]) ** 2
-        share = share / np.maximum(share.max(axis=1, initial=0.0), 1e-300)[:, None]
-        chosen = chosen[share.max(axis=0, initial=0.0) >= positive("tolerance", tolerance)]
     rigid, V = found.vectors[:, : found.rigid], found.vectors[:, chosen]
     if static:
         V = np.hstack([V, static_response(model, rigid)])
@@ -98,7 +92,7 @@ def static_response(model: SecondOrder, rigid: np.ndarray) -> np.ndarray:
     forces = forces - model.M @ (rigid @ (rigid.T @ forces))
     if not forces.shape[1]:
         return forces
-    return orthogonal_to(static_factor(model, rigid).solve(forces), rigid, model.M)
+    return orthogonal_to(model.at(0.0, model.M @ rigid).solve(forces), rigid, model.M)
 
 
 def static_drives(model: SecondOrder, rigid: np.ndarray) -> np.ndarray | None:
@@ -106,35 +100,25 @@ def static_drives(model: SecondOrder, rigid: np.ndarray) -> np.ndarray | None:
     drives = model.drives[:, model.drives.any(axis=0)]
     if not drives.shape[1]:
         return None
-    return static_factor(model, rigid).solve(np.zeros((model.size, drives.shape[1])), drives)
+    return model.at(0.0, model.M @ rigid).solve(np.zeros((model.size, drives.shape[1])), drives)
 
 
-def static_factor(model: SecondOrder, rigid: np.ndarray) -> Factor:
-    """K with the joints, without rigid motion."""
-    return model.at(0.0, model.M @ rigid)
-
-
-def _found(system: LinearPHDAE, band: tuple[float, float] | None, count: int | None) -> Modes:
-    if count is not None:
-        return modes(undamped(system), max(whole_number("count", count, 0) + rigid_modes(system).shape[1], 1))
-    found = modes(undamped(system))
-    while band is not None and found.omega[-1] <= limits(band)[1]:
-        more = modes(undamped(system), 2 * len(found))
-        if len(more) == len(found):
-            break
+def _up_to(omega: float, system: LinearPHDAE) -> Modes:
+    """At least the modes up to a frequency."""
+    found = modes(system)
+    while found.omega[-1] <= omega and len(more := modes(system, 2 * len(found))) > len(found):
         found = more
     return found
 
 
 @one_thread()
-def craig_bampton_basis(system: LinearPHDAE, *, modes: int, ports: Ports | None = None) -> Basis:
-    """The `modes` lowest elastic modes with the ports fixed (all by default) and the static motions of these ports.
+def craig_bampton_basis(system: LinearPHDAE, *, modes: int) -> Basis:
+    """The `modes` lowest elastic modes with the ports fixed and the static motions of the ports.
 
     Static responses at the ports and rigid motions are exact.
     """
     count, model = whole_number("modes", modes, 0), SecondOrder.of(system)
-    columns = np.arange(system.ports.size) if ports is None else channels(system, ports)[0]
-    rows = _independent(system, model.F[:, columns])
+    rows = _independent(system, model.F[:, : system.ports.size])
     constrained = _constrained(system, rows)
     inside = rigid_modes(constrained)
     count += inside.shape[1]
@@ -154,8 +138,8 @@ def _constrained(system: LinearPHDAE, rows: np.ndarray) -> LinearPHDAE:
     return replace(
         system,
         G=stacked([[system.G], [whole]]),
-        B=zeros(system.rows.size, 0),
-        B_lam=zeros(count, 0),
+        B=zero_matrix(system.rows.size, 0),
+        B_lam=zero_matrix(count, 0),
         ports=Layout({}, "port"),
         multipliers=Layout({"joints": (count,)}, "multiplier"),
     )

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg as la
 
-from phloat.algebra.sparse import largest
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, finite, positive, whole_number
 from phloat.linear.analysis.response import Response, response
-from phloat.linear.form.phdae import LinearPHDAE, channels, linear_only
+from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.second_order import SecondOrder
 from phloat.linear.form.state_space import descriptor
 from phloat.linear.reduction.basis import Basis, project, rigid_modes, split_basis
@@ -27,6 +26,7 @@ SHARP = 1e-5  # of its frequency: the width of a peak that is too narrow to comp
 DECADES = 4  # of a band that begins at zero
 
 
+@one_thread()
 def reduce_to_tolerance(system: LinearPHDAE, *, tolerance: float = 1e-3, band: tuple[float, float]) -> LinearPHDAE:
     """The system reduced so that its transfer function has a relative error of at most `tolerance` over a band of frequencies.
 
@@ -58,15 +58,9 @@ def reduce_to_tolerance(system: LinearPHDAE, *, tolerance: float = 1e-3, band: t
     >>> ph.reduction.reduction_error(linear, reduced, band=(1.0, 1000.0)).largest < 1e-3
     True
     """
-    return project(system, reduced_basis(system, tolerance=tolerance, band=band))
-
-
-@one_thread()
-def reduced_basis(system: LinearPHDAE, *, tolerance: float, band: tuple[float, float]) -> Basis:
-    """The basis of `reduce_to_tolerance`."""
     tolerance, (low, high) = positive("tolerance", tolerance), limits(band)
     model, rigid = SecondOrder.of(system), rigid_modes(system)
-    raw = PortMoments(model, rigid, np.arange(system.ports.size))
+    raw = PortMoments(model, rigid)
     shift = default_shift(system, band)
     known = _Known(system, frequencies(band, GRID), shift)
     worst = float(np.sqrt((low or high / 1e4) * high))
@@ -97,20 +91,20 @@ class _Known:
 
     def __init__(self, system: LinearPHDAE, omega: np.ndarray, shift: float):
         self.names, self.shift = list(system.ports), shift
-        self.omega, self.values = omega, port_response(system, self.names, omega, shift).values
+        self.omega, self.values = omega, response(system, self.names, omega=omega, shift=shift).values
 
     def add(self, omega: np.ndarray, values: np.ndarray) -> None:
         self.omega, self.values = np.append(self.omega, omega), np.concatenate([self.values, values])
 
     def miss(self, rom: LinearPHDAE) -> np.ndarray:
-        return relative_error(self.values, port_response(rom, self.names, self.omega, self.shift).values)
+        return relative_error(self.values, response(rom, self.names, omega=self.omega, shift=self.shift).values)
 
 
 def _smallest(
     system: LinearPHDAE, model: SecondOrder, rigid: np.ndarray, basis: Basis, known: _Known, tolerance: float
-) -> Basis:
-    """The basis of the fewest leading directions of the reduced responses that satisfies the tolerance."""
-    rom = project(system, basis)
+) -> LinearPHDAE:
+    """Reduced to the fewest leading directions of the reduced responses that satisfy the tolerance."""
+    best = rom = project(system, basis)
     V, first = basis.V_v.toarray(), rigid.shape[1]
     driven = int(rom.multipliers.size)
     free = V[:, first : V.shape[1] - driven]
@@ -119,11 +113,10 @@ def _smallest(
     _, turn = la.eigh(seen @ seen.T)
     turn = turn[:, ::-1]
     few, many = 0, free.shape[1]
-    best = basis
     while many - few > 1:  # `many` satisfies the tolerance
         middle = (few + many) // 2
-        trial = split_basis(model, rigid, free @ turn[:, :middle], driven_columns)
-        if known.miss(project(system, trial)).max() <= tolerance:
+        trial = project(system, split_basis(model, rigid, free @ turn[:, :middle], driven_columns))
+        if known.miss(trial).max() <= tolerance:
             many, best = middle, trial
         else:
             few = middle
@@ -183,20 +176,8 @@ def reduction_error(
         raise InputError(f"port {missing[0]!r} is not one of the full system, which has {', '.join(full.ports)}")
     shift = default_shift(full, band) if shift is None else float(finite("shift", shift, ()))
     omega = np.union1d(frequencies(band, points), _resonances(reduced, band))
-    one, two = (port_response(system, list(reduced.ports), omega, shift) for system in (full, reduced))
+    one, two = (response(system, list(reduced.ports), omega=omega, shift=shift) for system in (full, reduced))
     return BandError(omega, relative_error(one.values, two.values), one, two, shift)
-
-
-def port_response(system: LinearPHDAE, names: list[str], omega: np.ndarray, shift: float) -> Response:
-    """The response between all of some ports; for a large system without driven ports, from its second-order form."""
-    split, (columns, labels) = system.split, channels(system, names)
-    effort = split >= 0 and not largest(system.B[split:]) and not largest(system.B_lam)
-    if not effort or system.rows.size <= DENSE:
-        return response(system, names, omega=omega, shift=shift)
-    model = SecondOrder.of(system)
-    F = model.F[:, columns]
-    values = np.array([s * (F.T @ model.at(s).solve(F)) for s in shift + 1j * omega])  # y = Fᵀv, v = s q
-    return Response(omega, values, labels, labels)
 
 
 def relative_error(H: np.ndarray, H_r: np.ndarray) -> np.ndarray:

@@ -11,7 +11,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from phloat.algebra.sparse import csr, largest
-from phloat.errors import InputError, PortError, ProjectedStartWarning, finite, positive, steps_or_said, unknown
+from phloat.errors import (
+    InputError,
+    PortError,
+    ProjectedStartWarning,
+    finite,
+    positive,
+    steps_or_said,
+    unknown,
+)
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.midpoint import MidpointSolver, nearest_consistent
 
@@ -214,11 +222,7 @@ class _Control:
         first = self.every is None or self.sampled == -np.inf
         self.sampled = t if first else self.sampled + (self.every or 0.0)
         answer = self.controller(t, LinearOutputs(self.system, e, way))
-        if not isinstance(answer, Mapping):
-            raise InputError(f"the controller returned {answer!r} at t = {t:g} s; it must return {{port: value}}")
-        for name, value in answer.items():
-            if name not in self.system.ports:
-                raise InputError(f"the controller returns {name!r}; there are: {', '.join(self.system.ports)}")
+        for name, value in require_efforts(t, answer).items():
             shape = self.system.ports.shape(name)
             number = np.ndim(np.asarray(value, dtype=object)) == 0 and shape == (1,)
             what = f"controller, {name!r} at t = {t:g} s"
@@ -230,6 +234,13 @@ class _Control:
         for name, value in self.values.items():
             out[self.system.ports[name]] = value
         return out
+
+
+def require_efforts(t: float, answer: object) -> Mapping[str, Any]:
+    """What a controller returned at t; raises InputError if it is no mapping."""
+    if not isinstance(answer, Mapping):
+        raise InputError(f"the controller returned {answer!r} at t = {t:g} s; it must return {{port: value}}")
+    return answer
 
 
 def _output_steps(times: np.ndarray, output: int | np.ndarray) -> set[int]:

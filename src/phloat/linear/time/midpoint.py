@@ -3,98 +3,65 @@
     E (e₁ − e₀)/h = (J − R) ē + Gᵀλ + B ū,   G ē = B_λ ū,   ē = (e₀ + e₁)/2
     ⇒  H₁ − H₀ = h ȳᵀū − h ēᵀR ē   exactly,   ȳ = Bᵀē + B_λᵀλ
 
-If the compliance is local to elements the stresses are eliminated, σ̄ = σ₀ + ½h C⁻¹Lᵀv̄, and M + ½h (R − J_vv) + ¼h² K is
-factorised with the joints; otherwise the whole matrix.
+Without inputs on stresses these are eliminated, σ̄ = σ₀ + ½h C⁻¹Lᵀv̄, and (4/h²) M + (2/h) D + K is factorised with the joints.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.linalg as la
-import scipy.sparse as sp
 
-from phloat.algebra.sparse import (
-    Matrix,
-    block_inverse,
-    csr,
-    dependencies,
-    largest,
-    row_lengths,
-    stacked,
-    symmetric_lu,
-    weighted,
-    zeros,
-)
+from phloat.algebra.sparse import Matrix, csr, dependencies, largest
 from phloat.errors import InputError
 from phloat.linear.form.phdae import LinearPHDAE
-
-
-class SaddleFactor:
-    """[[S, −Gᵀ], [−G, 0]] (x, λ) = (b, −c), scaled to entries of size one, with one step of iterative refinement."""
-
-    def __init__(self, S: Matrix, G: Matrix) -> None:
-        self.S, self.G, self.n = S, G, S.shape[0]
-        size = np.abs(S.diagonal())
-        self.column = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
-        scale = sp.diags_array(self.column)
-        scaled = csr(scale @ S @ scale)
-        rows = csr(G @ scale)
-        self.row = 1.0 / row_lengths(rows)
-        rows = csr(weighted(rows, self.row))
-        whole = stacked([[scaled, -rows.T], [-rows, zeros(*2 * G.shape[:1])]])
-        try:
-            self.factor = symmetric_lu(whole, pivot=1e-3)
-        except RuntimeError:
-            raise InputError("singular: a motion has no mass and stiffness, or joints are redundant") from None
-
-    def solve(self, b: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        x, lam = self._once(b, c)
-        more, less = self._once(b - self.S @ x + self.G.T @ lam, c - self.G @ x)
-        return x + more, lam + less
-
-    def _once(self, b: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        out = self.factor.solve(np.concatenate([self.column * b, -self.row * c]))
-        return self.column * out[: self.n], self.row * out[self.n :]
+from phloat.linear.form.saddle import SaddleFactor
+from phloat.linear.form.second_order import Factor, SecondOrder
 
 
 class MidpointSolver:
-    """The factorised step of length h: (e₀, ū) ↦ (ē, λ)."""
+    """The factorised step of length h: (e₀, ū) ↦ (ē, λ); λ is zero on joint rows that depend on the others."""
 
     def __init__(self, system: LinearPHDAE, h: float) -> None:
         self.system, self.h = system, h
-        self.kept = np.setdiff1d(np.arange(system.multipliers.size), repeated(system.G))
-        self.G = csr(system.G[self.kept])
-        self.B_lam = csr(system.B_lam[self.kept])
-        self.inverse = _local_compliance(system)
-        if self.inverse is None:
-            self.saddle = SaddleFactor(csr(system.E - 0.5 * h * system.dynamics), self.G)
-        else:
-            n = system.split
-            self.M, self.L = csr(system.E[:n, :n]), csr(-system.J[:n, n:])
-            self.flexing = csr(self.inverse @ self.L.T)  # σ̇ = C⁻¹Lᵀ v
-            S = self.M + 0.5 * h * (system.R[:n, :n] - system.J[:n, :n]) + 0.25 * h * h * (self.L @ self.flexing)
-            self.saddle = SaddleFactor(csr(S), csr(self.G[:, :n]))
-            self.B = csr(system.B[:n])
+        self.kept, G = _independent(system.G)
+        self.model: SecondOrder | None = None
+        if system.separable and not system.circulatory and not largest(system.B[system.split :]):
+            self.model = replace(SecondOrder.of(system), G=csr(G[:, : system.split]))
+        try:
+            if self.model is None:
+                self.factor = SaddleFactor(csr(system.E - 0.5 * h * system.dynamics), G)
+            else:
+                self.factor = Factor(self.model, 4.0 / h**2, 2.0 / h)
+        except RuntimeError:
+            raise InputError("singular: a motion has no mass and stiffness, or joints are redundant") from None
 
     def mean(self, e: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """ē and λ of the step from e under the mean input u."""
-        system, h = self.system, self.h
-        lam = np.zeros(system.multipliers.size)
-        if self.inverse is None:
-            mean, part = self.saddle.solve(system.E @ e + 0.5 * h * (system.B @ u), self.B_lam @ u)
+        model, half, n = self.model, 0.5 * self.h, self.system.split
+        lam, flow = np.zeros(self.system.multipliers.size), (self.system.B_lam @ u)[self.kept]
+        if model is None:
+            mean, part = self.factor.solve_both(self.system.E @ e + half * (self.system.B @ u), flow, corrections=1)
+            lam[self.kept] = part / half
         else:
-            n = system.split
-            load = self.M @ e[:n] + 0.5 * h * (self.B @ u - self.L @ e[n:])
-            v, part = self.saddle.solve(load, self.B_lam @ u)
-            mean = np.concatenate([v, e[n:] + 0.5 * h * (self.flexing @ v)])
-        lam[self.kept] = part / (0.5 * h)
+            load = (model.M @ e[:n] / half + model.B_v @ u - model.L @ e[n:]) / half
+            v, part = self.factor.solve_both(load, flow, corrections=1)
+            mean = np.concatenate([v, e[n:] + half * model.stress(v)])
+            lam[self.kept] = half * part
         return mean, lam
 
 
 def nearest_consistent(system: LinearPHDAE, e: np.ndarray, u: np.ndarray) -> np.ndarray:
     """The state nearest to e, in the norm of the energy, that satisfies the joints: G e = B_λ u."""
-    kept = np.setdiff1d(np.arange(system.multipliers.size), repeated(system.G))
-    return SaddleFactor(system.E, csr(system.G[kept])).solve(system.E @ e, system.B_lam[kept] @ u)[0]
+    kept, G = _independent(system.G)
+    return SaddleFactor(system.E, G).solve(system.E @ e, (system.B_lam @ u)[kept])
+
+
+def _independent(G: Matrix) -> tuple[np.ndarray, Matrix]:
+    """Indices of rows without those that depend on others, and these rows."""
+    kept = np.delete(np.arange(G.shape[0]), repeated(G))
+    return kept, csr(G[kept])
 
 
 def repeated(G: Matrix) -> np.ndarray:
@@ -103,10 +70,3 @@ def repeated(G: Matrix) -> np.ndarray:
     if not mu.shape[1]:
         return np.zeros(0, dtype=int)
     return np.sort(la.qr(mu.T, pivoting=True, mode="economic")[2][: mu.shape[1]])
-
-
-def _local_compliance(system: LinearPHDAE) -> Matrix | None:
-    """C⁻¹ if the stresses can be eliminated element by element, otherwise None."""
-    n = system.split
-    local = system.separable and n < system.rows.size and not system.circulatory and not largest(system.B[n:])
-    return block_inverse(csr(system.E[n:, n:])) if local else None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.sparse import Matrix, csr, dependencies, diagonal, row_lengths, stacked, zeros
+from phloat.algebra.sparse import Matrix, csr, dependencies, diagonal, row_lengths, stacked, zero_matrix
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, finite
 from phloat.motion.deformation import check_state
@@ -196,10 +196,10 @@ class SteadyMotion:
         onto = csr(sp.eye_array(n, format="csr")[self.rigid])
         A = stacked(
             [
-                [K, M_r, -G.T, zeros(n, k)],
-                [G, zeros(m, r), zeros(m, m), zeros(m, k)],
-                [zeros(k, n), G_I, zeros(k, m), zeros(k, k)],
-                [M_rr @ onto, zeros(r, r), zeros(r, m), -G_I.T],
+                [K, M_r, -G.T, zero_matrix(n, k)],
+                [G, zero_matrix(m, r), zero_matrix(m, m), zero_matrix(m, k)],
+                [zero_matrix(k, n), G_I, zero_matrix(k, m), zero_matrix(k, k)],
+                [M_rr @ onto, zero_matrix(r, r), zero_matrix(r, m), -G_I.T],
             ]
         )
         unit, rate = 1.0 / self.task.stiff, self.task.rate
