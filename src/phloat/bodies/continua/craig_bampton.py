@@ -290,9 +290,8 @@ class _Inverted(ShiftInvert):
     """Shift-invert at zero with a factorisation that is there already."""
 
     def __init__(self, held: FixedInterfaces, M: Matrix):
-        self.held, self.factor = held, self
-        self.M, self.mass, self.shift, self.n = M, M, 0.0, M.shape[0]
-        self.size, self.free = self.n, self.n - len(held.G)
+        self.held, self.M, self.shift, self.n = held, M, 0.0, M.shape[0]
+        self.free = self.n - len(held.G)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         f = b.reshape(self.n, -1)

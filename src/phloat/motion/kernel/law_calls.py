@@ -9,13 +9,14 @@ from typing import Any
 import numba as nb
 from numba import extending, types
 from numba.core.cgutils import ir
-from numba.np.unsafe.ndarray import to_fixed_tuple
+from numba.np.unsafe import ndarray
 
 from phloat.joints import scalar
 from phloat.joints.laws import LawFunction, mean_effort
 from phloat.motion.kernel.machine.uncompiled import PLAIN
 
 intrinsic: Any = extending.intrinsic
+to_fixed_tuple: Any = ndarray.to_fixed_tuple
 CALLED = types.void(*[types.float64] * 4, types.CPointer(types.float64), types.CPointer(types.float64))
 EFFORT, WEIGHT, ENERGY, OUTPUTS = range(4)  # what a law writes
 _addresses = itertools.count(1)
