@@ -11,7 +11,7 @@ import numpy as np
 from phloat.algebra.metadata import describe
 from phloat.errors import InputError
 from phloat.format.derive import record, variant, wrapper
-from phloat.format.kinds import ANY_NUMBER, TIME, Converted, ListOf, Recursive, vector
+from phloat.format.kinds import ANY_NUMBER, TIME, Converted, ListOf, Recursive, vector_of
 from phloat.format.records import Key, MapOf, OneOf, Record, Variant, Variants
 from phloat.motion.inputs.drives import Position
 from phloat.motion.inputs.signals import Piecewise, piecewise
@@ -127,7 +127,7 @@ class Sum:
 
 # --- in files ---------------------------------------------------------------------------------------------------------
 
-VALUE = OneOf((ANY_NUMBER, vector((), 0)), lambda value: int(np.ndim(value) > 0))
+VALUE = OneOf((ANY_NUMBER, vector_of((), 0)), lambda value: int(np.ndim(value) > 0))
 
 
 PIECEWISE = Converted(

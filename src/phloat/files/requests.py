@@ -13,7 +13,7 @@ from phloat.algebra.metadata import describe
 from phloat.errors import InputError, unknown
 from phloat.files.inputs import VALUE
 from phloat.format.derive import file_word, record, record_keys, variant
-from phloat.format.kinds import ANY_NUMBER, NAME, TIME, Converted, Count, ListOf, Number, Text, vector
+from phloat.format.kinds import ANY_NUMBER, NAME, TIME, Converted, Count, ListOf, Number, Text, vector_of
 from phloat.format.records import Key, MapOf, OneOf, Record, Variant, Variants
 from phloat.linear.time.march import LinearResult
 from phloat.many.samples import SAMPLINGS
@@ -66,7 +66,7 @@ DISTRIBUTION = Variants(
             ListOf(ANY_NUMBER, least=1),
             distributions.choice,
             choice_parts,
-            (Key("weights", vector(size=0), "how likely each is", None),),
+            (Key("weights", vector_of(size=0), "how likely each is", None),),
             doc="one of these values",
         ),
     ),
@@ -158,7 +158,7 @@ class Listed:
 
 def value_range(*of: str) -> OneOf:
     """A range {from, to, count, spacing} or a list."""
-    listed = Converted(vector(of, 0), Listed, lambda listed: listed.values)
+    listed = Converted(vector_of(of, 0), Listed, lambda listed: listed.values)
     limit = Number(of)
     return OneOf((listed, record(Range, "a range", low=limit, high=limit)), lambda v: int(isinstance(v, Range)))
 

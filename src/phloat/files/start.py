@@ -12,7 +12,7 @@ from phloat.algebra.metadata import describe
 from phloat.analysis.steady_spin import steady_spin
 from phloat.errors import InputError
 from phloat.format.derive import record
-from phloat.format.kinds import ANY_NUMBER, Context, Kind, Matrix3, Number, Plain, Schema, Writer, vector
+from phloat.format.kinds import ANY_NUMBER, Context, Kind, Matrix3, Number, Plain, Schema, Writer, vector_of
 from phloat.format.node import Node
 from phloat.format.records import OneOf
 from phloat.motion.initial.equilibrium import equilibrium
@@ -49,13 +49,13 @@ class StateValues:
         of = (MEASURED[unit],) if unit in MEASURED else ()
         if name.endswith(".A_IB"):
             return Matrix3()
-        return vector(of, 0) if node.items is not None else Number(of)
+        return vector_of(of, 0) if node.items is not None else Number(of)
 
     def write(self, value: Mapping[str, Any], writer: Writer) -> Plain:
         return {name: np.asarray(x, dtype=float).tolist() for name, x in value.items()}
 
     def schema(self) -> Schema:
-        inner = OneOf((ANY_NUMBER, vector((), 0), Matrix3()), lambda v: 0).schema()
+        inner = OneOf((ANY_NUMBER, vector_of((), 0), Matrix3()), lambda v: 0).schema()
         return {"type": "object", "additionalProperties": inner}
 
 

@@ -28,7 +28,7 @@ from phloat.format.kinds import (
     Matrix3,
     Number,
     Text,
-    vector,
+    vector_of,
 )
 from phloat.format.node import Node
 from phloat.format.records import REQUIRED, Key, MapOf, OneOf, Record, Variant
@@ -61,7 +61,7 @@ def _axis_word(axis: Any) -> Any:
 
 
 DIRECTION = Converted(
-    OneOf((Text(tuple(AXES)), vector()), lambda v: int(not isinstance(v, str))), _direction, _axis_word
+    OneOf((Text(tuple(AXES)), vector_of()), lambda v: int(not isinstance(v, str))), _direction, _axis_word
 )
 
 
@@ -101,7 +101,7 @@ def number_kind(d: Description) -> Number:
 
 
 def vector_kind(d: Description) -> Kind:
-    return DIRECTION if d.quantities == ("direction",) else vector(d.quantities or ("number",), d.size)
+    return DIRECTION if d.quantities == ("direction",) else vector_of(d.quantities or ("number",), d.size)
 
 
 def names_kind(d: Description) -> Kind:

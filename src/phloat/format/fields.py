@@ -7,7 +7,7 @@ from typing import Any
 
 from phloat.algebra.profiles import Polynomial, Polynomials, Profile
 from phloat.errors import InputError
-from phloat.format.kinds import ANY_NUMBER, FRACTION, Converted, Kind, ListOf, Number, vector
+from phloat.format.kinds import ANY_NUMBER, FRACTION, Converted, Kind, ListOf, Number, vector_of
 from phloat.format.records import MapOf, OneOf, Variant, Variants
 
 
@@ -54,6 +54,6 @@ VECTOR_FIELD = Variants(
             "three numbers or polynomials",
         ),
     ),
-    alone=vector(TRACTION),
+    alone=vector_of(TRACTION),
     is_alone=lambda value: not callable(value),
 )

@@ -240,7 +240,7 @@ class ListOf:
         return {"anyOf": [self.of.schema(), many]} if self.alone else many
 
 
-def vector(of: tuple[str, ...] = ("number",), size: int = 3) -> ListOf:
+def vector_of(of: tuple[str, ...] = ("number",), size: int = 3) -> ListOf:
     """A list of numbers of these quantities; of any length if `size` is 0."""
     return ListOf(Number(of), least=size, most=size or None)
 
@@ -258,7 +258,7 @@ class Matrix3:
     def read(self, node: Node, context: Context) -> np.ndarray:
         if node.items is None or len(node.items) != 3:
             node.fail_expected(self.expected)
-        row = vector(self.of)
+        row = vector_of(self.of)
         if all(item.items is None for item in node.items):
             return np.diag(row.read(node, context))
         return np.array([row.read(item, context) for item in node.items])
@@ -268,7 +268,7 @@ class Matrix3:
         return np.diag(A).tolist() if np.array_equal(A, np.diag(np.diag(A))) else A.tolist()
 
     def schema(self) -> Schema:
-        row = vector(self.of).schema()
+        row = vector_of(self.of).schema()
         return {"anyOf": [row, {"type": "array", "items": row, "minItems": 3, "maxItems": 3}]}
 
 

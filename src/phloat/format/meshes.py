@@ -20,7 +20,7 @@ from phloat.format.attached import File, load_mesh, store_mesh
 from phloat.format.bodies import Parts, options, steps
 from phloat.format.derive import file_word, record, record_keys, summary, variant, wrapper
 from phloat.format.fields import THICKNESS
-from phloat.format.kinds import NAME, Boolean, Count, Kind, ListOf, Number, Text, vector
+from phloat.format.kinds import NAME, Boolean, Count, Kind, ListOf, Number, Text, vector_of
 from phloat.format.materials import ANY_MATERIAL, DAMPING, ELASTIC
 from phloat.format.records import Key, MapOf, OneOf, Record, Variant, Variants
 from phloat.format.units import LENGTHS, UNITS
@@ -29,10 +29,10 @@ SIDES = ("clamped", "supported", "symmetric")
 PORT = Variants(
     "a place",
     (wrapper(Mean, NAME), wrapper(Rigid, NAME), variant(Patch, record(Patch, "a patch"))),
-    alone=OneOf((vector(("length",)), NAME), lambda v: int(isinstance(v, str))),
+    alone=OneOf((vector_of(("length",)), NAME), lambda v: int(isinstance(v, str))),
     is_alone=lambda v: not isinstance(v, Mean | Rigid | Patch),
 )
-LINES = MapOf(ListOf(vector(("length",)), least=2))
+LINES = MapOf(ListOf(vector_of(("length",)), least=2))
 REGIONS = Variant(
     "regions",
     MapOf(ELASTIC, least=1),

@@ -12,7 +12,7 @@ from phloat.bodies.construction import Construction
 from phloat.errors import InputError, unknown
 from phloat.format.bodies import BEAM_VARIANT, RIGID_VARIANTS, SUPERELEMENT_VARIANT
 from phloat.format.joints import JOINT
-from phloat.format.kinds import NAME, Arrays, Context, ListOf, Plain, Recursive, Schema, Text, Writer, vector
+from phloat.format.kinds import NAME, Arrays, Context, ListOf, Plain, Recursive, Schema, Text, Writer, vector_of
 from phloat.format.materials import ANY_MATERIAL, BEAM_SECTION
 from phloat.format.meshes import MESH_VARIANTS
 from phloat.format.node import Node
@@ -131,7 +131,7 @@ SYSTEM: Record = Record(
 TABLES = {"materials": ANY_MATERIAL, "sections": BEAM_SECTION}
 HEAD = (
     Key("plane", Text(("xy",)), "the plane of motion; space by default", None),
-    Key("gravity", vector(("acceleration",)), "gravity, x, y, z", None),
+    Key("gravity", vector_of(("acceleration",)), "gravity, x, y, z", None),
     Key("materials", MapOf(ANY_MATERIAL), "materials by name", {}),
     Key("sections", MapOf(BEAM_SECTION), "cross-sections by name", {}),
 )
@@ -176,7 +176,7 @@ def plain_parts(
     if whole.plane is not None:
         out["plane"] = whole.plane
     if whole.gravity is not None:
-        out["gravity"] = vector().write(whole.gravity, Writer())
+        out["gravity"] = vector_of().write(whole.gravity, Writer())
     return out | {table: entries for table, entries in tables.written.items() if entries} | body
 
 
