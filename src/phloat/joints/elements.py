@@ -12,7 +12,7 @@ from phloat.algebra.cross import rotation
 from phloat.algebra.metadata import describe
 from phloat.errors import InputError, finite, not_negative, positive
 from phloat.joints.curves import Curve, Range, curve, resistance
-from phloat.joints.ends import TURNED, Between, Named, Vector, six_not_negative
+from phloat.joints.ends import TURNED, Between, NamedRecipe, Vector, six_not_negative
 from phloat.joints.laws import LAWS, Law, LawFunction, no_damper, no_spring
 from phloat.joints.rows import Row
 from phloat.joints.scalar import tanh
@@ -159,7 +159,7 @@ class Bushing(BetweenPorts):
 
 
 @dataclass(frozen=True)
-class OnJoint(Named):
+class OnJoint(NamedRecipe):
     """A force element on a free axis of a joint, by the label of that axis ("angle", "slide" …) where there are several."""
 
     joint: str

@@ -17,7 +17,7 @@ DIRECTION = describe("direction in the frame of the first port", "direction")
 TURNED = describe("rotation vector from the first frame to the second at zero", "angle")
 
 
-class Named:
+class NamedRecipe:
     """Something in a list of joints, called by its own name, or by what it stands at."""
 
     name: str
@@ -45,7 +45,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Between(Named):
+class Between(NamedRecipe):
     """Between two ports, "body.port" or "ground"; `at` is the place on the ground."""
 
     first: str

@@ -11,7 +11,7 @@ import numpy as np
 
 from phloat.algebra.metadata import describe
 from phloat.errors import InputError, finite
-from phloat.joints.ends import Named, Vector, unit
+from phloat.joints.ends import NamedRecipe, Vector, unit
 
 AXES = ("inertial", "body")
 IN_AXES = describe("in which axes the direction is given", choices=AXES)
@@ -19,7 +19,7 @@ IN_AXES = describe("in which axes the direction is given", choices=AXES)
 Field: TypeAlias = float | Sequence[float] | Callable[..., object]
 
 
-class Acting(Named):
+class Acting(NamedRecipe):
     """A force, torque or load of a system, along (or about) a direction."""
 
     axes: str
@@ -160,7 +160,7 @@ class Load(Acting):
 # --- on bodies on meshes ---------------------------------------------------------------------------------------------
 
 
-class Pushing(Named):
+class Pushing(NamedRecipe):
     """A force per area of a body on a mesh, a number, a vector or a function of the place."""
 
     per_area: Field

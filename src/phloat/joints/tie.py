@@ -9,14 +9,14 @@ import numpy as np
 
 from phloat.algebra.metadata import describe
 from phloat.errors import InputError, JointError, unknown
-from phloat.joints.ends import GROUND, Named, six_not_negative
+from phloat.joints.ends import GROUND, NamedRecipe, six_not_negative
 
 MOTIONS = ("u_x", "u_y", "u_z", "theta_x", "theta_y", "theta_z")
 OTHER_NAMES = {"w": "u_z"}
 
 
 @dataclass(frozen=True)
-class Tie(Named):
+class Tie(NamedRecipe):
     """A boundary of a body on a mesh moves as another one, as a port of a body, or not at all ("ground").
 
     v = v_P + ω × (x − x_P) on the boundary, in every motion it has or in those named by `of`: "u_x", "u_y", "w" (or "u_z"),

@@ -37,7 +37,7 @@ from phloat.system.connection import (
     Part,
     body_name,
     listed_recipes,
-    nested,
+    nested_part,
     resolved,
     welded,
 )
@@ -132,7 +132,7 @@ def connect(
             parts |= {f"{name}.{key}": body for key, body in part.bodies.items()}
             inside: list[Part] = [*part.joints.values(), *part.elements.values(), *part.actuators.values()]
             for one in inside:
-                made[type(one)][f"{name}.{one.name}"] = nested(name, one)
+                made[type(one)][f"{name}.{one.name}"] = nested_part(name, one)
             fields |= {tuple(map(float, part.gravity))} if gravity is None or np.any(part.gravity) else set()
         elif isinstance(part, Body):
             parts[name] = _fitted(name, part, plane)

@@ -127,7 +127,7 @@ Part: TypeAlias = Connection | Element | Actuator
 AnyPart = TypeVar("AnyPart", bound=Part)
 
 
-def nested(prefix: str, part: AnyPart) -> AnyPart:
+def nested_part(prefix: str, part: AnyPart) -> AnyPart:
     """The joint, force element or actuator in a system of which its own is the part `prefix`."""
     if not prefix:
         return part

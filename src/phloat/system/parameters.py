@@ -22,7 +22,7 @@ from phloat.bodies.variation import align_signs, same_ports, same_size
 from phloat.errors import AccuracyError, InputError, finite, mapping, unknown
 from phloat.joints.elements import OnJoint
 from phloat.joints.pairs import Weld
-from phloat.system.connection import Actuator, Connection, Part, nested, resolved
+from phloat.system.connection import Actuator, Connection, Part, nested_part, resolved
 from phloat.system.system import System
 
 Names = str | tuple[str, ...]
@@ -289,7 +289,7 @@ def _made_again(
             new = replace(new, free=(), locked=new.free)
         elif old.driven and not recipe.moves_ground:
             new = replace(new, free=(), driven=new.free)
-    return nested(prefix, new)
+    return nested_part(prefix, new)
 
 
 def _inside(prefix: str, things: Mapping[str, T]) -> dict[str, T]:
