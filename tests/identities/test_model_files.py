@@ -557,6 +557,14 @@ controller: """
 
 
 def controllers(system: ph.System) -> dict:
+    inertia = ph.LinearPHDAE(
+        E=np.diag([0.5, 1.0]),
+        J=np.array([[0.0, 1.0], [-1.0, 0.0]]),
+        R=np.diag([0.0, 0.2]),
+        B=np.array([[0.0], [1.0]]),
+        rows=ph.Layout({"x": (2,)}, "row"),
+        ports=ph.Layout({"p": (1,)}, "port"),
+    )
     pid = ph.control.passive_pid("j", damping=0.3, stiffness=4.0, target=np.pi / 18)
     return {
         "{pid: {port: j, damping: 0.3 N m s/rad, stiffness: 4 N m/rad, target: 10 deg}}": pid,
@@ -572,11 +580,16 @@ def controllers(system: ph.System) -> dict:
         "{energy shaping: {target: {j: 0.2}, stiffness: 4, damping: {j: 1}}}": (
             ph.control.energy_shaping(system, {"j": 0.2}, stiffness=4.0, damping=1.0)
         ),
+        "{wired: {matrices: k.npz, wires: {p: j}, gain: 2}}": ph.control.passive_controller(
+            inertia, ph.Wire("p", "j", 2.0)
+        ),
     }
 
 
-@pytest.mark.parametrize("k", range(4))
+@pytest.mark.parametrize("k", range(5))
 def test_a_controller_of_a_file_is_that_of_python(k, tmp_path):
+    matrices = {"E": [[0.5, 0], [0, 1]], "J": [[0.0, 1], [-1, 0]], "R": [[0, 0], [0, 0.2]], "B": [[0.0], [1.0]]}
+    np.savez(tmp_path / "k.npz", **matrices)
     path, again = tmp_path / "model.yaml", tmp_path / "again.yaml"
     text, twin = list(controllers(ph.io.parse_model(PENDULUM.replace("controller:", "")).system).items())[k]
     path.write_text(PENDULUM + text)

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from phloat.algebra.layout import Layout
 from phloat.algebra.metadata import describe
 from phloat.control.energy_shaping import energy_shaping
-from phloat.control.passive import combine_controllers, passive_pid
+from phloat.control.passive import combine_controllers, passive_controller, passive_pid
 from phloat.control.sampled import Sampled
+from phloat.errors import InputError
 from phloat.files.start import VALUES
+from phloat.format.attached import File, load_arrays, require_arrays, store_arrays
 from phloat.format.derive import record, variant, wrapper
-from phloat.format.kinds import ListOf, Number, Recursive
+from phloat.format.kinds import Converted, ListOf, Number, Recursive, Text, Writer
 from phloat.format.records import MapOf, OneOf, Variants
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.motion.initial.place import place
+from phloat.system.connect import Wire
 from phloat.system.system import System
 
 STIFFNESS = Number(("torsional stiffness", "stiffness"), least=0.0)
@@ -77,7 +85,38 @@ class SampledController:
         return Sampled(self.of(system), every=self.every, delay=self.delay, saturation=self.saturation)
 
 
+@dataclass(frozen=True, eq=False)
+class WiredController:
+    """A passive port-Hamiltonian controller by its matrices E, J, R, B, each port wired to one of the plant's."""
+
+    matrices: Mapping[str, np.ndarray] = field(metadata=describe("E, J, R and B as NumPy arrays, .npz"))
+    wires: Mapping[str, str] = field(metadata=describe("{port of the controller: port of the plant}"))
+    gain: float = field(default=1.0, metadata=describe("of every wire"))
+
+    def __post_init__(self) -> None:
+        B = np.atleast_2d(self.matrices["B"])
+        if B.shape[1] != len(self.wires):
+            raise InputError(
+                f"B has {B.shape[1]} columns and there are {len(self.wires)} wires; a port has one of each"
+            )
+
+    def __call__(self, system: System) -> Any:
+        E, J, R, B = (np.asarray(self.matrices[name], dtype=float) for name in "EJRB")
+        ports = Layout(dict.fromkeys(self.wires, (1,)), "port")
+        controller = LinearPHDAE(E=E, J=J, R=R, B=B, rows=Layout({"x": (len(E),)}, "row"), ports=ports)
+        return passive_controller(controller, *(Wire(mine, plant, self.gain) for mine, plant in self.wires.items()))
+
+
 # --- in files ---------------------------------------------------------------------------------------------------------
+
+
+def controller_matrices(path: Path) -> dict[str, np.ndarray]:
+    """E, J, R and B of a file."""
+    return dict(zip("EJRB", require_arrays(path, load_arrays(path), *"EJRB"), strict=True))
+
+
+def store_controller(arrays: Any, writer: Writer) -> str:
+    return store_arrays(replace(writer, body="controller"), "the matrices of a controller", arrays)
 
 
 def for_each(kind: Number) -> OneOf:
@@ -96,12 +135,19 @@ ENERGY_SHAPING = record(
     near=VALUES,
 )
 SAMPLED = record(SampledController, "a sampled controller", of=INNER, saturation=for_each(EFFORT))
+WIRED = record(
+    WiredController,
+    "a wired controller",
+    matrices=Converted(File("a file of matrices", store_controller), controller_matrices, lambda matrices: matrices),
+    wires=MapOf(Text(what="a port of the plant"), least=1),
+)
 CONTROLLER: Variants = Variants(
     "a controller",
     (
         variant(Pid, PID),
         variant(EnergyShaping, ENERGY_SHAPING),
         wrapper(JointControllers, ListOf(INNER, least=1), "together"),
+        variant(WiredController, WIRED, "wired"),
         variant(SampledController, SAMPLED, "sampled"),
     ),
 )
