@@ -17,7 +17,7 @@ from phloat.algebra.tables import facts, grid
 from phloat.bodies.bases import beam_basis, fields_basis, members, pair_basis
 from phloat.bodies.construction import Construction
 from phloat.bodies.inertia import Inertia
-from phloat.bodies.shape import Combined, Selected, Shape, selection
+from phloat.bodies.shape import Combined, Selected, Shape
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, PortError, unknown
 from phloat.linear.form.phdae import Field, LinearPHDAE
@@ -139,7 +139,7 @@ class Body:
         ports = {name: replace(p, Phi=p.Phi[:, keep], Psi=p.Psi[:, keep]) for name, p in self.ports.items()}
         return replace(
             self,
-            inertia=self.inertia.projected(selection(keep)),
+            inertia=self.inertia.selected(keep),
             elastic=self.elastic.selected(keep, strains),
             ports=ports,
             shape=Selected(self.shape, keep, strains),

@@ -227,11 +227,8 @@ class BeamWatch:
         m = resultant[..., 1:] + np.stack([self.winding * N, 0.0 * N, 0.0 * N], axis=-1)
         slope = np.stack([0.0 * N, psi[..., 2], -psi[..., 1]], axis=-1)
         stiff = 1.0 if self.stiffening else 0.0
-        stretch, R, e_x = (
-            N * self.compliance[:, 0, 0],
-            Rotation.from_rotvec(psi.reshape(-1, 3)).as_matrix().reshape(*psi.shape, 3),
-            np.array([1.0, 0.0, 0.0]),
-        )
+        R = Rotation.from_rotvec(psi.reshape(-1, 3)).as_matrix().reshape(*psi.shape, 3)
+        stretch, e_x = N * self.compliance[:, 0, 0], np.array([1.0, 0.0, 0.0])
         exact = (1.0 + stretch)[..., None] * R[..., 0]
         modelled = slope + (1.0 + stretch - 0.5 * stiff * (slope**2).sum(axis=-1))[..., None] * e_x
         n = self._forces(N, m, stiff * slope)

@@ -13,7 +13,7 @@ X and Y (3, 3, n), W (3, 3, n, n), M_ff (n, n), η (n).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -87,17 +87,15 @@ class Inertia:
         M_r[3:6, :3], M_r[3:6, 3:6], M_r[3:6, 6:] = skew(self.s0), self.J0, coupling(self.X)
         return csr(sp.vstack([csr(M_r), sp.hstack([csr(M_r[:, 6:].T), self.M_ff])]))
 
+    def selected(self, keep: np.ndarray) -> Inertia:
+        """The same body with some of its deformation coordinates only."""
+        W = tuple(tuple(csr(w[keep][:, keep]) for w in row) for row in self.W_ab)
+        return replace(self, S=self.S[:, keep], X=self.X[:, :, keep], W_ab=W, M_s=csr(self.M_s[keep][:, keep]))
+
     def projected(self, V: Matrix) -> Inertia:
         """The same body with η = V η_r: S V, X V, VᵀW_abV, VᵀM_sV."""
-        return Inertia(
-            self.m,
-            self.s0,
-            self.J0,
-            self.S @ V,
-            self.X @ V.toarray(),
-            tuple(tuple(csr(V.T @ w @ V) for w in row) for row in self.W_ab),
-            csr(V.T @ self.M_s @ V),
-        )
+        W = tuple(tuple(csr(V.T @ w @ V) for w in row) for row in self.W_ab)
+        return replace(self, S=self.S @ V, X=self.X @ V.toarray(), W_ab=W, M_s=csr(V.T @ self.M_s @ V))
 
 
 @dataclass(frozen=True, eq=False)

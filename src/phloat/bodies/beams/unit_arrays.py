@@ -42,6 +42,8 @@ class UnitArrays:
     Phi: np.ndarray  # (x y z, points, n)
     turn: np.ndarray  # (x y z, quadrature points, n)
     power: np.ndarray  # of λ in every column of Φ
+    W: tuple[tuple[SparsePattern, ...], ...]  # where W_ab and M_s may have entries
+    M_s: SparsePattern
     local: dict[
         str, np.ndarray
     ]  # N⁻¹ times the stress functions of each element at its own points, (elements, points, size)
@@ -101,8 +103,11 @@ class UnitArrays:
             J0=np.diag(moments.sum() - moments + [0.0, second, second]),
             S=heavy.sum(axis=1),
             X=X,
-            W_ab=tuple(tuple(sp.csr_array(w) for w in row) for row in W),
-            M_s=sp.csr_array(M_s),
+            W_ab=tuple(
+                tuple(pattern.filled(w[pattern.places]) for pattern, w in zip(*rows, strict=True))
+                for rows in zip(self.W, W, strict=True)
+            ),
+            M_s=self.M_s.filled(M_s[self.M_s.places]),
         )
 
     def _elastic(
@@ -168,6 +173,9 @@ def unit_arrays(body: Body) -> UnitArrays | None:
     pieces = [step.arguments[0] for step in body.construction.steps if step.method == "piece"]
     points = np.concatenate([x, beam.length * np.array(list(beam.masses), dtype=float)])
     Phi, turn = _dense(fields.displacement(points), columns), _dense(fields.turning(x), columns)
+    moved, turned, T = np.abs(Phi), np.abs(turn), np.einsum("abdecc->abde", np.abs(turned_moments()))
+    gram = turned.transpose(0, 2, 1)[:, None] @ turned
+    there = moved.transpose(0, 2, 1)[:, None] @ moved + np.einsum("abde,dekl->abkl", T, gram)
     wound, winding = _windings(body, fields, columns, x, w)
     local = {name: _scaled_tests(fields, name, x, w) for name in body.elastic.stresses}
     blocks = [np.ones((one.shape[2],) * 2) for one in local.values() for _ in one]
@@ -186,6 +194,8 @@ def unit_arrays(body: Body) -> UnitArrays | None:
         Phi=Phi,
         turn=turn,
         power=_powers(fields, points, columns, Phi, turn),
+        W=tuple(tuple(SparsePattern.of(w > 0.0) for w in row) for row in there),
+        M_s=SparsePattern.of(np.einsum("ddkl->kl", gram) > 0.0),
         local=local,
         C=SparsePattern(sp.csr_array(sp.block_diag(blocks, format="csr")) if blocks else zero_matrix(0, 0)),
         twice=body.construction.repeat(replace(recipe, beam=longer) if isinstance(recipe, Split) else longer),
