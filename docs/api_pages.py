@@ -146,6 +146,8 @@ def as_rst(lines: list[str]) -> None:
         text.append(
             line if literal or session else _plain(line)
         )  # under a section, name and indented text: a definition list
+        if section and not session and line and not any(near.startswith(" ") for near in lines[k : k + 2]):
+            text.append("")  # a name without indented text
         k += 1
     lines[:] = [*text, ""]
 
