@@ -11,7 +11,7 @@ import numpy as np
 from phloat.control.coupling import Model, port_numbers, warn_of_sample_time
 from phloat.errors import InputError, not_negative, positive
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.motion.run.time_grid import warn_if_late
+from phloat.motion.schemes.fixed import warn_if_late
 
 
 @runtime_checkable
