@@ -23,5 +23,5 @@ from phloat.files.results import load_result as load_result, to_netcdf as to_net
 from phloat.files.urdf import load_urdf as load_urdf
 from phloat.linear.reduction.pymor import from_pymor as from_pymor, to_pymor as to_pymor
 from phloat.many.results import load_ensemble as load_ensemble
-from phloat.motion.saving.folder import save_result as save_result
+from phloat.motion.saving.recorder import save_result as save_result
 from phloat.view.vtu import to_vtu as to_vtu

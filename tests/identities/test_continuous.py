@@ -7,7 +7,7 @@ import phloat as ph
 from phloat.motion.continuous.flow import Flow
 from phloat.motion.initial.velocities import accelerations, velocity_indices
 from phloat.motion.inputs.inputs import Inputs
-from phloat.motion.run.run import Run
+from phloat.motion.run.driver import Run
 from phloat.motion.run.task import Task
 
 SOFT = ph.Material(E=1e5, rho=2714.0, nu=0.33)  # elastic forces no larger than those of inertia, which they would hide
@@ -34,7 +34,7 @@ def bent(joint):
     inputs = Inputs(system, u)
     state = ph.set_moving(system, state, {"a.eta_dot": rates["a.eta_dot"]}, u={"hub": inputs.signals["hub"].at(T)})
     task = Task(system, state, T, T + 1.0, None, inputs)
-    return Flow(task, dict(inputs.signals), Run(task).assembly), state, inputs
+    return Flow(Run(task)), state, inputs
 
 
 @pytest.mark.parametrize("joint", JOINTS)

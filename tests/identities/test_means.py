@@ -9,7 +9,6 @@ from messages import raises
 import phloat as ph
 from phloat.motion.inputs.drives import Coordinate, Frame, Swivel
 from phloat.motion.inputs.inputs import Inputs
-from phloat.motion.inputs.signals import means
 
 TIMES = [
     np.linspace(-1.0, 4.0, 501),
@@ -37,7 +36,7 @@ def pendulum():
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 def test_means_of_a_chunk_are_those_of_its_steps(value, times):
     signal = Inputs(pendulum(), {"torque": value}).signals["torque"]
-    np.testing.assert_array_equal(means(signal, times), [signal.mean(a, b) for a, b in pairwise(times)])
+    np.testing.assert_array_equal(signal.means(times), [signal.mean(a, b) for a, b in pairwise(times)])
 
 
 @pytest.mark.parametrize("times", TIMES, ids=["even", "uneven", "one step", "back"])

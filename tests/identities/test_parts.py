@@ -7,7 +7,7 @@ from messages import raises
 import phloat as ph
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.kernel import tables
-from phloat.motion.run.kernel_run import WHOLE, KernelRun, Parts
+from phloat.motion.run.kernel_run import WHOLE, KernelRun, Substeps
 from phloat.motion.run.task import Task
 from phloat.motion.schemes.midpoint import PARTS
 
@@ -78,6 +78,6 @@ def test_newton_may_stop_early_in_the_composed_step_too():
 def test_parts_of_another_composition_work_as_well():
     """Yoshida's three parts, made here, are of two sizes too."""
     third = 1.0 / (2.0 - 2.0 ** (1.0 / 3.0))
-    yoshida = Parts((third, 1.0 - 2.0 * third, third))
+    yoshida = Substeps((third, 1.0 - 2.0 * third, third))
     assert yoshida.sets.tolist() == [0, 1, 0]
     assert yoshida.guesses.shape == (3, 3)

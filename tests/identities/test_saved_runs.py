@@ -182,7 +182,7 @@ def test_a_result_in_hand_is_saved_whole(tmp_path):
 
 
 def test_pieces_are_plain_numpy_files_and_rows_leave_the_memory(tmp_path, monkeypatch):
-    from phloat.motion.run.run import Rows
+    from phloat.motion.run.driver import Rows
 
     longest = []
     reserve = Rows.reserve

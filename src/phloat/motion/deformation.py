@@ -23,9 +23,8 @@ from phloat.system.system import System
 STRETCHED, STRETCHED_LITTLE = 1e-2, 1e-3  # errors reported: 1 % of motions, 0.1 % of frequencies
 LARGE = 2.5e-3  # of the length: estimated errors from here on are reported
 LARGE_UNSTIFFENED = 1e-2
-LINEAR = (
-    0.4  # error of a linear tip relative to its length, by the square of its turn: 0.38 of a cantilever, ½ of a hinge
-)
+# error of a linear tip relative to its length, by the square of its turn: 0.38 of a cantilever, ½ of a hinge
+LINEAR = 0.4
 SAMPLES = 200  # times and points at which a linear motion is looked at, at most
 MOST = 32  # bodies whose joints are looked at
 AIM = 1e-4  # of the length: the error that the advised number of pieces is for
@@ -48,11 +47,8 @@ def check_linear_run(result: LinearResult) -> dict[str, dict[str, float]]:
             u = (rows @ result.way[times].T).T.reshape(len(times), -1, 3)
             turn = np.linalg.norm(u - u.mean(axis=1, keepdims=True), axis=-1).max(axis=1) / (0.5 * extent)
             k = int(turn.argmax())
-            out[name] = {
-                "rotation": float(turn[k]),
-                "error": float(LINEAR * turn[k] ** 2),
-                "t": float(result.t[times[k]]),
-            }
+            error = float(LINEAR * turn[k] ** 2)
+            out[name] = {"rotation": float(turn[k]), "error": error, "t": float(result.t[times[k]])}
     worst = max(out, key=lambda name: out[name]["error"], default="")
     if worst and not out[worst]["error"] < LARGE:
         it = out[worst]
@@ -86,9 +82,10 @@ def _over_time(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deform
         sigma = e[:, layout[f"{name}.sigma"]] if system.bodies[name].stresses else np.zeros((len(t), 0))
         return e[:, layout[f"{name}.eta"]], sigma
 
-    for names in _alike(system):
-        found = largest_deformations(system.bodies[names[0]], t, [motion(name) for name in names])
-        out |= dict(zip(names, found, strict=False))
+    flexible = {id(body): body for body in system.bodies.values() if body.coordinates}  # each body once
+    for body in flexible.values():
+        names = [name for name, other in system.bodies.items() if other is body]
+        out |= dict(zip(names, largest_deformations(body, t, [motion(name) for name in names]), strict=False))
     for name in sorted(out, key=lambda name: -out[name].error)[:MOST]:
         it, body = out[name], system.bodies[name]
         if isinstance(body.recipe, Beam) and np.isfinite(it.error) and not it.error < _limit(body):
@@ -99,15 +96,6 @@ def _over_time(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deform
     return out
 
 
-def _alike(system: System) -> list[list[str]]:
-    """Names of flexible bodies, in groups of equal bodies."""
-    groups: dict[int, list[str]] = {}
-    for name, body in system.bodies.items():
-        if body.coordinates:
-            groups.setdefault(id(body), []).append(name)
-    return list(groups.values())
-
-
 def _warn(
     system: System, found: Mapping[str, Deformation], level: int, stretch: float = STRETCHED
 ) -> dict[str, dict[str, float]]:
@@ -116,17 +104,16 @@ def _warn(
     large = {name: it for name, it in found.items() if not it.error < _limit(system.bodies[name])}
     if large:
         name = max(large, key=lambda key: large[key].error)
-        it, others = large[name], f" (and {len(large) - 1} more bodies)" if len(large) > 1 else ""
+        it = large[name]
         warnings.warn(
-            f"body {name!r}{others} deforms too far for small deformation within its frame: at t = {it.t:.4g} s the estimated "
-            f"error is {100 * it.error:.2g} % of its length (sections turn by up to {it.rotation:.3g} rad, strain "
+            f"body {name!r}{_others(len(large))} deforms too far for small deformation within its frame: at t = {it.t:.4g} s the "
+            f"estimated error is {100 * it.error:.2g} % of its length (sections turn by up to {it.rotation:.3g} rad, strain "
             f"{it.strain:.2g}); {_cure(system.bodies[name], it)}",
             LargeDeformationWarning,
             stacklevel=level,
         )
-    warn_of_beams(
-        system, {name: it for name, it in found.items() if name not in large}, stretch=stretch, level=level + 1
-    )
+    others = {name: it for name, it in found.items() if name not in large}
+    warn_of_beams(system, others, stretch=stretch, level=level + 1)
     return {name: it._asdict() for name, it in found.items()}
 
 
@@ -170,9 +157,8 @@ def restrained_ends(system: System, state: State, name: str) -> Far:
     def held(row: np.ndarray) -> bool:
         r = np.zeros(G.shape[1])
         r[columns] = row
-        return bool(
-            r.any() and lsqr(G.T, r, atol=0.0, btol=0.1 * HELD, iter_lim=ITERATIONS)[3] < HELD * np.linalg.norm(r)
-        )
+        left = lsqr(G.T, r, atol=0.0, btol=0.1 * HELD, iter_lim=ITERATIONS)[3] if r.any() else np.inf
+        return bool(left < HELD * np.linalg.norm(r))
 
     for k, (about, across, sign) in enumerate(((1, 2, -1.0), (2, 1, 1.0))):
         out[:, k, 0] = held(turn[about])
@@ -218,33 +204,29 @@ def warn_of_beams(system: System, found: Mapping[str, Deformation], *, stretch: 
     stretched = [name for name in stiffened if found[name].stretch > stretch]
     if coupled:
         name = max(coupled, key=lambda key: found[key].coupling)
-        warnings.warn(_coupled(name, len(coupled), system.bodies[name], found[name]), LateralTorsionWarning, level)
+        coupling = found[name].coupling
+        off = f"about {2 * coupling:.2g} %" if coupling < FAR else "10 % and more"
+        text = (
+            f"body {name!r}{_others(len(coupled))} bends so hard that bending and torsion couple, which one frame leaves out: it "
+            f"knows no lateral–torsional buckling, and its lowest frequencies are off by {off} (M² L² |1/EI_y − 1/EI| / GJ = "
+            f"{coupling:.3g}); {_split(system.bodies[name], sqrt(coupling) / PIECE)}.discretise(1)"
+        )
+        warnings.warn(text, LateralTorsionWarning, level)
     if stretched:
         name = max(stretched, key=lambda key: found[key].stretch)
-        warnings.warn(_stretched(name, len(stretched), system.bodies[name], found[name]), LargeStretchWarning, level)
-
-
-def _coupled(name: str, count: int, body: Body, it: Deformation) -> str:
-    off = f"about {2 * it.coupling:.2g} %" if it.coupling < FAR else "10 % and more"
-    return (
-        f"body {name!r}{_others(count)} bends so hard that bending and torsion couple, which one frame leaves out: it knows no "
-        f"lateral–torsional buckling, and its lowest frequencies are off by {off} (M² L² |1/EI_y − 1/EI| "
-        f"/ GJ = {it.coupling:.3g}); split the beam into pieces: beam.split({_pieces(body, sqrt(it.coupling) / PIECE)})"
-        ".discretise(1)"
-    )
-
-
-def _stretched(name: str, count: int, body: Body, it: Deformation) -> str:
-    return (
-        f"body {name!r}{_others(count)} is stretched along its axis by {it.stretch:.2g}, and one frame is linear in that: its "
-        f"frequencies are off by up to {100 * it.stretch:.2g} %, and depend on frame=; split the beam into pieces: "
-        f"beam.split({_pieces(body, max(4.0, sqrt(it.stretch / FREQUENCY_ERROR)))}).discretise(2)"
-    )
+        by = found[name].stretch
+        text = (
+            f"body {name!r}{_others(len(stretched))} is stretched along its axis by {by:.2g}, and one frame is linear in that: its "
+            f"frequencies are off by up to {100 * by:.2g} %, and depend on frame=; "
+            f"{_split(system.bodies[name], max(4.0, sqrt(by / FREQUENCY_ERROR)))}.discretise(2)"
+        )
+        warnings.warn(text, LargeStretchWarning, level)
 
 
 def _others(count: int) -> str:
     return f" (and {count - 1} more bodies)" if count > 1 else ""
 
 
-def _pieces(body: Body, times: float) -> int:
-    return min(max(body.pieces, 1) * max(2, ceil(min(times, MOST_PIECES))), MOST_PIECES)
+def _split(beam: Body, times: float) -> str:
+    pieces = min(max(beam.pieces, 1) * max(2, ceil(min(times, MOST_PIECES))), MOST_PIECES)
+    return f"split the beam into pieces: beam.split({pieces})"

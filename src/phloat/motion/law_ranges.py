@@ -14,12 +14,9 @@ from phloat.joints.standard_rows import SMALL_TURN
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import Packed
 from phloat.motion.kernel.rows import SLACK
-from phloat.system.connection import Element, port_state
-from phloat.system.joint_rows import coordinate
+from phloat.system.joint_rows import coordinate, element_ends
 from phloat.system.state import State
 from phloat.system.system import System
-
-# --- in a run --------------------------------------------------------------------------------------------------------
 
 
 def watched_places(packed: Packed) -> np.ndarray:
@@ -95,58 +92,40 @@ def warn_of_ranges(info: Mapping[str, Any], stacklevel: int = 5) -> None:
     """Warns of every law that left its range."""
     for name, kinds in info.get("ranges", {}).items():
         for what, numbers in kinds.items():
-            if numbers[-1] is None:
-                continue
-            when = f"at t = {numbers[-1]:.6g} s"
-            if what == "turn":
-                _warn_turn(name, numbers[0], numbers[1], when, stacklevel + 1)
-            else:
-                _warn_range(name, what, numbers[:4], when, stacklevel + 1)
-
-
-# --- at a state ------------------------------------------------------------------------------------------------------
+            if numbers[-1] is not None:
+                _warn(name, what, numbers[:-1], f"at t = {numbers[-1]:.6g} s", stacklevel + 1)
 
 
 def warn_of_ranges_at(system: System, state: State, stacklevel: int = 4) -> None:
     """Warns of every spring and bushing beyond its range at a state."""
     for name, element in system.elements.items():
-        first, second = port_state(element.first, state), port_state(element.second, state)
+        first, second = element_ends(element, state)
         for row, law in zip(element.rows, element.laws, strict=True):
             if not law.spring.empty:
-                x = coordinate(element, row, first, second, state) - law.rest
-                if _beyond(law.spring.bounds, x):
-                    numbers = x, x, float(law.spring.bounds[0]), float(law.spring.bounds[-1])
-                    _warn_range(name, "elongation", numbers, "in the state found", stacklevel + 1)
-        if (limit := _limit(element)) is not None:
+                x, bounds = coordinate(element, row, first, second, state) - law.rest, law.spring.bounds
+                if _beyond(bounds, x):
+                    numbers = x, x, float(bounds[0]), float(bounds[-1])
+                    _warn(name, "elongation", numbers, "in the state found", stacklevel + 1)
+        limit = min(row.turn_limit for row in element.rows)
+        if limit < np.inf:
             turn = float(np.arccos(np.clip(turn_cosine(first, second), -1.0, 1.0)))
             if turn > limit:
-                _warn_turn(name, turn, limit, "in the state found", stacklevel + 1)
+                _warn(name, "turn", (turn, limit), "in the state found", stacklevel + 1)
 
 
-def _limit(element: Element) -> float | None:
-    limit = min(row.turn_limit for row in element.rows)
-    return limit if limit < np.inf else None
-
-
-def _warn_range(name: str, what: str, numbers: tuple[float, ...], when: str, stacklevel: int) -> None:
+def _warn(name: str, what: str, numbers: tuple[float, ...], when: str, stacklevel: int) -> None:
+    """Of a turn, `numbers` are how far it goes and its limit; else least, most, and the range."""
+    if what == "turn":
+        turn, limit = numbers
+        cure = "its rotation vector jumps at half a turn; use a joint and a JointSpring"
+        if limit <= SMALL_TURN:
+            cure = 'it takes turns as sines, which is for small ones; give rotation="vector"'
+        text = f"bushing {name!r} turns by {turn:.3g} rad, beyond {limit:g} rad {when}: {cure}"
+        return warnings.warn(text, LargeTurnWarning, stacklevel)
     least, most, low, high = numbers
     reached = f"{least:.6g}" if least == most else f"{least:.6g} to {most:.6g}"
-    warnings.warn(
+    text = (
         f"{name!r} leaves the range {low:g} to {high:g} of its table or function {when}: its {what} reaches {reached}. Beyond the "
-        "range the slope at its end is assumed; give a wider range",
-        CurveRangeWarning,
-        stacklevel=stacklevel,
+        "range the slope at its end is assumed; give a wider range"
     )
-
-
-def _warn_turn(name: str, turn: float, limit: float, when: str, stacklevel: int) -> None:
-    cure = (
-        'it takes turns as sines, which is for small ones; give rotation="vector"'
-        if limit <= SMALL_TURN
-        else "its rotation vector jumps at half a turn; use a joint and a JointSpring"
-    )
-    warnings.warn(
-        f"bushing {name!r} turns by {turn:.3g} rad, beyond {limit:g} rad {when}: {cure}",
-        LargeTurnWarning,
-        stacklevel=stacklevel,
-    )
+    warnings.warn(text, CurveRangeWarning, stacklevel)

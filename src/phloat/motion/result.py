@@ -10,10 +10,10 @@ import numpy as np
 
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
-from phloat.motion.run.events import PastEvent
+from phloat.joints.rows import Row
 from phloat.motion.run.interpolation import interpolate_states
-from phloat.motion.run.turns import spatial_angles
 from phloat.motion.summary import energy_tables, run_table
+from phloat.system.connection import Connection
 from phloat.system.joint_rows import joint_coordinates
 from phloat.system.state import DERIVED, State, located, pieces_of
 from phloat.system.stresses import (
@@ -26,8 +26,19 @@ from phloat.system.stresses import (
     stress_points,
 )
 from phloat.system.system import System
+from phloat.system.terms import energy
 
 COMPONENTS = ("kinetic", "elastic", "potential")
+
+
+@dataclass(frozen=True, eq=False)
+class PastEvent:
+    """An event that took place: its time and name, and the states just before and after it (equal if the run stopped there)."""
+
+    t: float
+    name: str
+    before: State
+    after: State
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,8 +183,6 @@ class Result:
         """H, springs included, (times,)."""
         if self.accounts is not None:
             return self.accounts.bodies.sum(axis=(1, 2)) + self.accounts.springs.sum(axis=1)
-        from phloat.system.terms import energy
-
         return np.array([energy(self.system, self.state(k)) for k in range(len(self))])
 
     @cached_property
@@ -294,6 +303,13 @@ def past_events(
         PastEvent(time, name, *(State(system.bodies, system.layout, np.array(e)) for e in pair))
         for (time, name), pair in zip(events, states, strict=False)
     )
+
+
+def spatial_angles(system: System) -> dict[str, tuple[Connection, Row]]:
+    """The angles of joints in space by name."""
+    if system.plane:
+        return {}
+    return {f"{c.name}.{row.label}": (c, row) for c in system.joints.values() for row in c.coordinates if row.is_angle}
 
 
 def _place(s: float | None) -> np.ndarray:

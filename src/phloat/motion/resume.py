@@ -15,11 +15,11 @@ from phloat.motion.run.events import Event
 from phloat.motion.run.progress import progress_bar
 from phloat.motion.run.task import Controller, LibraryController, Scheme, Task
 from phloat.motion.saving.files import locked
-from phloat.motion.saving.folder import Arrays, Description, RunFolder, Span, require_same_layout
-from phloat.motion.saving.format import has_rows, require_memory
+from phloat.motion.saving.folder import Arrays, Description, RunFolder, Span, has_rows, require_same_layout
+from phloat.motion.saving.memory import require_memory
 from phloat.motion.saving.recorder import Recorder
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
-from phloat.motion.simulate import describe_task, require_threads, run_task
+from phloat.motion.simulate import describe_task, event_tuple, require_threads, run_task
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -57,15 +57,23 @@ def resume(
         pieces, _ = where.pieces(saved, system)
         number, memory = _last_memory(where, len(pieces), saved, system)
         now = float(memory["now"][0]) if memory is not None else task["t_0"]
-        end = _end_time(where, saved, now, t_end)
-        scheme, state = _scheme(task["scheme"]), _start(where, system)
+        end = task["t_end"] if t_end is None else float(finite("t_end", t_end, ()))
+        if end < now or (saved["finished"] and (t_end is None or end == now)):
+            stands = f"{'is finished' if saved['finished'] else 'stands'} at t = {now:g} s"
+            raise InputError(
+                f"the run in {str(where.path)!r} {stands}; give a later t_end to go on, or open it with load_result"
+            )
+        scheme, e = _scheme(task["scheme"]), where.read("start")
+        if not has_rows(e[None], (system.layout.size,)):
+            raise InputError(f"start.npy in {str(where.path)!r} is no state of this system: it has shape {e.shape}")
+        state = State(system.bodies, system.layout, e)
         recorder = Recorder(where, system, dict(saved), number + 1, _row_span(pieces[: number + 1]))
         resumed = Task(
             *(system, state, task["t_0"], end, task["dt"], inputs),
             output=where.read("output") if task["output"] is None else task["output"],
             controller=controller,
             every=task["every"],
-            events=tuple(events),
+            events=event_tuple(events),
             dropped=redundant_rows(system, state),
             progress=progress_bar(now, end, progress),
             recorder=recorder,
@@ -90,31 +98,12 @@ def _last_memory(where: RunFolder, pieces: int, saved: Description, system: Syst
     return number, memory
 
 
-def _end_time(where: RunFolder, saved: Description, now: float, t_end: float | None) -> float:
-    end = saved["task"]["t_end"] if t_end is None else float(finite("t_end", t_end, ()))
-    if end < now or (saved["finished"] and (t_end is None or end == now)):
-        stands = "is finished at" if saved["finished"] else "stands at"
-        raise InputError(
-            f"the run in {str(where.path)!r} {stands} t = {now:g} s; give a later t_end to go on, or open it with load_result"
-        )
-    return end
-
-
-def _start(where: RunFolder, system: System) -> State:
-    e = where.read("start")
-    if not has_rows(e[None], (system.layout.size,)):
-        raise InputError(f"start.npy in {str(where.path)!r} is no state of this system: it has shape {e.shape}")
-    return State(system.bodies, system.layout, e)
-
-
 def _require_same_task(
     task: Description, inputs: Inputs, controller: Controller | None, events: Sequence[Event]
 ) -> None:
     """Raises InputError if inputs, events or controller are not those of the saved run."""
-    for what, there, here in (
-        ("inputs", set(task["inputs"]), set(inputs.signals)),
-        ("events", task["events"], [event.name for event in events]),
-    ):
+    names = [event.name for event in events]
+    for what, there, here in (("inputs", set(task["inputs"]), set(inputs.signals)), ("events", task["events"], names)):
         if there != here:
             raise InputError(
                 f"the run had the {what} {', '.join(sorted(there)) or 'none'}, and is given {', '.join(sorted(here)) or 'none'}; "

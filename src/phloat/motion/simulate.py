@@ -21,10 +21,10 @@ from phloat.motion.result import Result, at_times
 from phloat.motion.run.events import Event
 from phloat.motion.run.progress import progress_bar
 from phloat.motion.run.task import Controller, LibraryController, Scheme, Task
-from phloat.motion.run.time_grid import warn_if_late
 from phloat.motion.saving.files import locked
 from phloat.motion.saving.folder import Description
 from phloat.motion.saving.recorder import start_recording
+from phloat.motion.schemes.fixed import warn_if_late
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.system.state import State
 from phloat.system.system import System, fits
@@ -143,15 +143,16 @@ def simulate(
     >>> bool(ph.energy_ledger(result).relative < 1e-10)
     True
     """
-    start, end = _time_span(t_start, t_end)
+    start, end = float(finite("t_start", t_start, ())), float(finite("t_end", t_end, ()))
+    if not end > start:
+        raise InputError(f"t_end = {end:g} s is not after the start at t = {start:g} s")
     _require_controller(controller, every)
     if isinstance(system, LinearPHDAE):
-        unused = {"scheme": scheme != Midpoint(), "events": bool(events), "save": save is not None}
-        unused |= {"threads": threads != 1, "corners": len(corners) > 0}
-        if any(unused.values()):
-            named = ", ".join(name for name, given in unused.items() if given)
-            raise InputError(f"a linear system takes no {named}; connect a System")
-        return _simulate_linear(system, state, start, end, dt, u, _output(output, start, end), controller, every)
+        given = {"scheme": scheme != Midpoint(), "events": events, "save": save, "threads": threads != 1}
+        if unused := [name for name, value in (given | {"corners": len(corners)}).items() if value]:
+            raise InputError(f"a linear system takes no {', '.join(unused)}; connect a System")
+        times = {"t_0": start, "t_end": end, "dt": dt, "output": _output(output, start, end), "every": every}
+        return _simulate_linear(system, state, u, controller, times)
     state = fits(system, state)
     if dt is not None and positive("dt", dt) > end - start:
         raise InputError(f"dt = {dt:g} s is longer than the run of {end - start:g} s")
@@ -165,7 +166,7 @@ def simulate(
         output=_output(output, start, end),
         controller=function,
         every=every,
-        events=_event_tuple(events),
+        events=event_tuple(events),
         dropped=redundant_rows(system, state, rows[0]),
         progress=progress_bar(start, end, progress),
         threads=require_threads(threads, scheme),
@@ -185,38 +186,27 @@ def _start_controller(system: System, controller: Any, dt: float | None) -> tupl
     return controller.begun(system, dt) if isinstance(controller, LibraryController) else (system, controller)
 
 
-def _time_span(t_start: object, t_end: object) -> tuple[float, float]:
-    start, end = float(finite("t_start", t_start, ())), float(finite("t_end", t_end, ()))
-    if not end > start:
-        raise InputError(f"t_end = {end:g} s is not after the start at t = {start:g} s")
-    return start, end
-
-
 def _simulate_linear(
     system: LinearPHDAE,
     state: State | Mapping[str, object] | np.ndarray | None,
-    start: float,
-    end: float,
-    dt: float | None,
     u: Mapping[str, object] | Inputs | None,
-    output: int | np.ndarray,
     controller: Any,
-    every: float | None,
+    times: dict[str, Any],
 ) -> LinearResult:
     if isinstance(state, State):
         raise InputError(
-            "a linear system starts from rows: {name: values}, a vector, or None for rest; not from a State"
+            "a linear system starts from rows {name: values}, a vector, or None for rest; not from a State"
         )
-    if dt is None:
+    if times["dt"] is None:
         raise InputError(
             "give dt: a linear system takes equal steps, some 20 to a period of the fastest mode of interest"
         )
-    step = (end - start) / np.ceil((end - start) / positive("dt", dt) * (1 - 1e-9))  # as march has it
-    if every is not None:
-        warn_if_late("sample time", every, step)
+    span = times["t_end"] - times["t_0"]
+    step = span / np.ceil(span / positive("dt", times["dt"]) * (1 - 1e-9))  # as march has it
+    if times["every"] is not None:
+        warn_if_late("sample time", times["every"], step)
     if isinstance(controller, LibraryController):
         system, controller = controller.begun(system, step)
-    times: dict[str, Any] = {"t_0": start, "t_end": end, "dt": dt, "output": output, "every": every}
     result = march(system, state, as_inputs(system, u), controller=controller, **times)
     return replace(result, info={"deformation": check_linear_run(result)})
 
@@ -244,12 +234,9 @@ def require_threads(threads: object, scheme: Scheme) -> int:
     return int(threads)
 
 
-def _event_tuple(events: object) -> tuple[Event, ...]:
-    if not isinstance(events, (list, tuple)):
-        raise InputError(f"events is {type(events).__name__}; it must be a list: [Event(…), …]")
-    for event in events:
-        if not isinstance(event, Event):
-            raise InputError(f"one of the events is {event!r}; write Event(when=…, do=…)")
+def event_tuple(events: object) -> tuple[Event, ...]:
+    if not isinstance(events, (list, tuple)) or not all(isinstance(event, Event) for event in events):
+        raise InputError(f"events is {events!r}; it must be a list: [Event(when=…, do=…), …]")
     return tuple(events)
 
 
@@ -258,11 +245,8 @@ def _output(output: object, start: float, end: float) -> int | np.ndarray:
         if output < 1:
             raise InputError(f"output={output}: it must be 1 or more, to keep every so many steps")
         return int(output)
-    times = (
-        np.asarray(output)
-        if not isinstance(output, (list, tuple)) or all(np.ndim(x) == 0 for x in output)
-        else np.zeros(0)
-    )
+    ragged = isinstance(output, (list, tuple)) and any(np.ndim(x) for x in output)
+    times = np.zeros(0) if ragged else np.asarray(output)
     if times.dtype.kind not in "biuf" or times.ndim != 1 or not len(times):
         raise InputError(f"output is {output!r}; it must be a number of steps or a row of times")
     times = times.astype(float)
@@ -285,8 +269,9 @@ def run_task(task: Task, scheme: Scheme) -> Result:
             recorder.where.clear()  # nothing is lost, and the folder is free again
         raise
     task.progress(np.inf, None)
-    warn_of_ranges(result.info)
     info = result.info
+    if "ranges" in info:
+        warn_of_ranges(info)
     if recorder is not None:
         result = recorder.finish(result)
     else:
@@ -304,14 +289,7 @@ def describe_scheme(scheme: Scheme) -> Description:
 
 def describe_task(task: Task, scheme: Scheme) -> Description:
     """A task in words and numbers, without the functions of it."""
-    return {
-        "t_0": task.t_0,
-        "t_end": task.t_end,
-        "dt": task.dt,
-        "output": task.output if isinstance(task.output, int) else None,
-        "every": task.every,
-        "inputs": list(task.inputs.signals),
-        "controller": task.controller is not None,
-        "events": [event.name for event in task.events],
-        "scheme": describe_scheme(scheme),
-    }
+    output = task.output if isinstance(task.output, int) else None
+    times = {"t_0": task.t_0, "t_end": task.t_end, "dt": task.dt, "output": output, "every": task.every}
+    named = {"inputs": list(task.inputs.signals), "controller": task.controller is not None}
+    return times | named | {"events": [event.name for event in task.events], "scheme": describe_scheme(scheme)}

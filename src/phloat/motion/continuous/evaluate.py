@@ -28,14 +28,14 @@ from phloat.motion.kernel.rows import coefficients, looked_up, pull
 Y_Q, Y_V = range(2)
 Y_LAM, Y_MU, G_A, G_B, R_RATE = range(5)
 RATE, RATE_A, RATE_B, TARGET_RATE, RATE_SIZE = range(5)
-# drives: what is moved, where in y (−1: given), value and its velocity in the inputs s, value and rate in w
+# drives: what is moved, of how many numbers, where in y (−1: given), value and its velocity in the inputs s, value and rate in w
 COORDINATE, FRAME, SWIVEL = range(3)
-V_KIND, V_Y, V_VALUE, V_U, V_AT, V_RATE = range(6)
+V_KIND, V_SIZE, V_Y, V_VALUE, V_U, V_AT, V_RATE = range(7)
 # sizes: where the parts of y begin, and its length
 AT_V, AT_D, AT_LAM, AT_MU, LENGTH = range(5)
 
 
-class Places(NamedTuple):
+class Numbering(NamedTuple):
     """Where everything stands in y, in the inputs s and in the additional part of w."""
 
     bodies: np.ndarray
@@ -88,11 +88,10 @@ def steer(m, w, p, s, y):
     for k in range(len(p.drives)):
         D = p.drives[k]
         kind, at, rate, u = D[V_KIND], D[V_AT], D[V_RATE], D[V_U]
-        n = 1 if kind == COORDINATE else 12 if kind == FRAME else 9
         if D[V_Y] >= 0:
-            copy(n, y, D[V_Y], w, at)
+            copy(D[V_SIZE], y, D[V_Y], w, at)
         else:
-            copy(n, s, D[V_VALUE], w, at)
+            copy(D[V_SIZE], s, D[V_VALUE], w, at)
         if kind == COORDINATE:
             w[rate] = s[u]
             continue
@@ -164,7 +163,7 @@ def law(m, w, r, rate):
 
 
 @jit
-def evaluate(m, w, p, s, y):
+def update(m, w, p, s, y):
     """All that depends on (t, y): momenta, ports, rows, λ, and on every body Gᵀλ with given efforts and Gᵀμ."""
     B, E, J, R = m.bodies, m.ends, m.entries, m.rows
     configure(m, w, p, y)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -12,17 +10,15 @@ from scipy.spatial.transform import Rotation
 
 from phloat.algebra.sparse import csr
 from phloat.motion.continuous import evaluate as at, residual as compiled
-from phloat.motion.continuous.factors import DENSE, lu_factors
-from phloat.motion.continuous.pattern import JacobianPattern, by_velocity, drive_map, y_layout
+from phloat.motion.continuous.pattern import DENSE, JacobianPattern, by_velocity, drive_map, lu_factors, y_layout
 from phloat.motion.initial.saddle import SaddleSystem
-from phloat.motion.inputs.drives import Moving
-from phloat.motion.inputs.signals import FIRST, Signal
+from phloat.motion.inputs.signals import FIRST
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.step import snapshot
 from phloat.motion.kernel.tables import LAM
-from phloat.motion.run.assembly import RunBuffers, load_state, unload_states
+from phloat.motion.run.assembly import load_state
 from phloat.motion.run.compilation import compile_apart
-from phloat.motion.run.task import Task
+from phloat.motion.run.driver import Run
 from phloat.system.state import State
 
 CLOSING, CLOSED = 4, 1e-13  # corrections of gaps at most, and what counts as closed
@@ -31,41 +27,29 @@ SLOW = 0.1  # s: what is stiffer than this hardly moves to close a gap
 TURN = 0.02  # radians between the configurations of a difference along the motion
 
 
-@dataclass(eq=False)
 class Flow:
-    """The equations of `evaluate` for one task."""
+    """The equations of `evaluate` for one run."""
 
-    task: Task
-    signals: dict[str, Signal]
-    assembly: RunBuffers
-    evaluations: int = 0
-    jacobians: int = 0
-    y_layout: at.Places = field(init=False)
-    pattern: JacobianPattern = field(init=False)
-
-    def __post_init__(self) -> None:
+    def __init__(self, run: Run) -> None:
         compile_apart(compiled.jacobian, "the equations in continuous time", "warm_continuous")
-        task = self.task
+        self.run, self.task, self.assembly = run, run.task, run.assembly
+        self.evaluations = self.jacobians = 0
         self.places = y_layout(self.assembly)
+        self.model, self.w, task = run.packed.model, run.packed.w, run.task
+        self.size = int(self.places.sizes[at.LENGTH])
         edges = [0, *self.places.sizes.tolist()]
         self.q, self.v, self.d, self.lam, self.mu = map(slice, edges[:-1], edges[1:])  # parts of y
-        self.pattern = JacobianPattern(self.assembly.packed.model, self.places)
+        self.pattern = JacobianPattern(self.model, self.places)
         self.maps = [drive_map(motion, task.system.ports.shape(motion.name)[0]) for motion in self.assembly.moving]
         whole = self.saddle(self.inputs(task.t_0), self.start()).diagonal()
         self.masses = whole[: self.v.stop - self.v.start]
         self.places.scale[:] = 1.0 / (self.masses + SLOW**2 * self._stiffness())
 
-    # --- places ------------------------------------------------------------------------------------------------------
-
-    @property
-    def size(self) -> int:
-        return int(self.places.sizes[at.LENGTH])
-
     @cached_property
     def kinds(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Numbers of y that are of one kind and one body, so of one size, and their rates: places, turns, deformations."""
         out = []
-        for b, q, v in zip(self.assembly.packed.model.bodies, self.pattern.q, self.pattern.v, strict=True):
+        for b, q, v in zip(self.model.bodies, self.pattern.q, self.pattern.v, strict=True):
             lin, rigid, n = int(b[t.N_LIN]), int(b[t.N_LIN] + b[t.N_ROT]), int(b[t.N_ETA])
             out += [(q[:lin], v[:lin]), (q[lin : len(q) - n], v[lin:rigid]), (q[len(q) - n :], v[rigid:])]
         out += [(numbers, numbers[:0]) for numbers, _ in self.pattern.d]
@@ -75,37 +59,30 @@ class Flow:
 
     def inputs(self, time: float, rates: bool = False) -> np.ndarray:
         """s at t: given efforts, then of every drive (v, ω) and, unless it is integrated, where it is. Or their rates."""
-        of = {name: signal.rate(time) if rates else signal.at(time) for name, signal in self.signals.items()}
+        of = {name: signal.rate(time) if rates else signal.at(time) for name, signal in self.run.signals.items()}
         parts = [np.array([of[name][k] for name, k in self.assembly.given])]
         for motion, L in zip(self.assembly.moving, self.maps, strict=True):
             parts.append(L @ of[motion.name] if motion.name in of else np.zeros(6))
             if not by_velocity(self.assembly, motion):
-                parts.append(motion.moved(motion.start, self.signals, np.array([time, time]))[0])
+                parts.append(motion.moved(motion.start, self.run.signals, np.array([time, time]))[0])
         return np.concatenate(parts)
-
-    def integrated(self) -> Iterator[tuple[Moving, slice]]:
-        """The drives whose motion is part of y, and where."""
-        for motion, row in zip(self.assembly.moving, self.places.drives, strict=True):
-            if row[at.V_Y] >= 0:
-                yield motion, slice(int(row[at.V_Y]), int(row[at.V_Y]) + len(motion.start))
 
     # --- residual and derivatives ------------------------------------------------------------------------------------
 
     def residual(self, s: np.ndarray, y: np.ndarray, yd: np.ndarray, out: np.ndarray) -> np.ndarray:
         """F(t, y, ẏ) into `out`."""
-        packed = self.assembly.packed
         self.evaluations += 1
-        compiled.residual(packed.model, packed.w, self.places, packed.gravity, s, y, yd, out)
+        compiled.dae_residual(self.model, self.w, self.places, self.run.packed.gravity, s, y, yd, out)
         return out
 
     def derivatives(self, s: np.ndarray, y: np.ndarray, yd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """∂F/∂y and ∂F/∂ẏ, as the data of matrices of the pattern."""
-        packed, template = self.assembly.packed, self.pattern.template
+        template = self.pattern.template
         self.jacobians += 1
         by_y, by_yd = np.zeros(template.nnz), np.zeros(template.nnz)
         start, groups = self.pattern.groups
         compiled.jacobian(
-            *(packed.model, packed.w, self.places, packed.gravity, s, y, yd, self._units(y)),
+            *(self.model, self.w, self.places, self.run.packed.gravity, s, y, yd, self._units(y)),
             *(start, groups, template.indptr, template.indices, by_y),
         )
         filled, ones = self.pattern.mass
@@ -132,10 +109,9 @@ class Flow:
         return sp.csc_array((sign * self._blocks(s, y)[which], matrix.indices, matrix.indptr), shape=matrix.shape)
 
     def _blocks(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
-        packed = self.assembly.packed
-        at.evaluate(packed.model, packed.w, self.places, s, y)
+        at.update(self.model, self.w, self.places, s, y)
         out = np.empty(len(self.pattern.places_of_blocks[0]))
-        compiled.blocks(packed.model, packed.w, self.places, out)
+        compiled.blocks(self.model, self.w, self.places, out)
         return out
 
     def _stiffness(self) -> np.ndarray:
@@ -157,8 +133,8 @@ class Flow:
 
     def start(self) -> np.ndarray:
         """y from the buffers: positions and velocities; multipliers are zero."""
-        w, y = self.assembly.packed.w, np.zeros(self.size)
-        for b, q, v in zip(self.assembly.packed.model.bodies, self.pattern.q, self.pattern.v, strict=True):
+        w, y = self.w, np.zeros(self.size)
+        for b, q, v in zip(self.model.bodies, self.pattern.q, self.pattern.v, strict=True):
             n, lin, rot, Q, V = (int(b[c]) for c in (t.N_ETA, t.N_LIN, t.N_ROT, t.W_Q, t.W_V))
             turn = np.zeros(0)
             if rot == 1:
@@ -169,8 +145,7 @@ class Flow:
             y[v] = np.concatenate([w[V : V + lin], w[V + 6 - rot if rot == 1 else V + 3 :][:rot], w[V + 6 : V + 6 + n]])
         for row in self.places.drives:
             if row[at.V_Y] >= 0:
-                n = {at.COORDINATE: 1, at.FRAME: 12, at.SWIVEL: 9}[int(row[at.V_KIND])]
-                y[row[at.V_Y] : row[at.V_Y] + n] = w[row[at.V_AT] : row[at.V_AT] + n]
+                y[row[at.V_Y] :][: row[at.V_SIZE]] = w[row[at.V_AT] :][: row[at.V_SIZE]]
         return y
 
     def consistent(self, time: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -206,12 +181,10 @@ class Flow:
     def _stepped(self, s: np.ndarray, step: float) -> np.ndarray:
         """Given positions of drives moved along their velocities."""
         out, zero = s.copy(), np.zeros(self.size)
-        packed = self.assembly.packed
-        at.steer(packed.model, packed.w, self.places, s, zero)
-        for motion, row in zip(self.assembly.moving, self.places.drives, strict=True):
+        at.steer(self.model, self.w, self.places, s, zero)
+        for row in self.places.drives:
             if row[at.V_Y] < 0:
-                n, o, rate = len(motion.start), row[at.V_VALUE], row[at.V_RATE]
-                out[o : o + n] += step * packed.w[rate : rate + n]
+                out[row[at.V_VALUE] :][: row[at.V_SIZE]] += step * self.w[row[at.V_RATE] :][: row[at.V_SIZE]]
         return out
 
     def _by_inputs(self, rates: np.ndarray, s: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -242,9 +215,8 @@ class Flow:
             gap = self.residual(s, out, zero, F)[self.mu].copy()
             if np.abs(gap).max() < CLOSED:
                 break
-            compiled.displace(
-                self.assembly.packed.model, self.places, out.copy(), -nearer @ np.linalg.solve(G @ nearer, gap), out
-            )
+            change = -nearer @ np.linalg.solve(G @ nearer, gap)
+            compiled.displace(self.model, self.places, out.copy(), change, out)
         for _ in range(2):  # the second for round-off
             miss = self.residual(s, out, zero, F)[self.lam]
             out[self.v] += factor.solve(np.concatenate([zero[:count], -miss]))[:count]
@@ -254,19 +226,17 @@ class Flow:
 
     def powers(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Of every entry on its two bodies, then the losses of bodies."""
-        packed = self.assembly.packed
-        out = np.empty(2 * len(packed.model.entries) + len(packed.model.bodies))
-        at.evaluate(packed.model, packed.w, self.places, s, y)
-        compiled.powers(packed.model, packed.w, self.places, y, out, 0)
+        out = np.empty(2 * len(self.model.entries) + len(self.model.bodies))
+        at.update(self.model, self.w, self.places, s, y)
+        compiled.powers(self.model, self.w, self.places, y, out, 0)
         return out
 
     def snapshot(
         self, time: float, s: np.ndarray, y: np.ndarray, done: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Kept numbers, multipliers of all entries and energies of springs, with the works done up to here."""
-        packed = self.assembly.packed
-        model, w = packed.model, packed.w
-        at.evaluate(model, w, self.places, s, y)
+        packed, model, w = self.run.packed, self.model, self.w
+        at.update(model, w, self.places, s, y)
         compiled.settle_gaps(model, w, self.places, time)
         entries = 2 * len(model.entries)
         if entries:
@@ -278,14 +248,12 @@ class Flow:
 
     def state(self, s: np.ndarray, y: np.ndarray) -> State:
         """y as a state."""
-        packed = self.assembly.packed
-        at.evaluate(packed.model, packed.w, self.places, s, y)
-        kept = packed.w[packed.first : packed.first + packed.kept][None]
-        return State(self.task.system.bodies, self.task.system.layout, unload_states(self.assembly, kept)[0])
+        at.update(self.model, self.w, self.places, s, y)
+        return self.run.state()
 
     def reload(self, state: State) -> np.ndarray:
         """y from another state; drives go on from where they are."""
-        w, E = self.assembly.packed.w, self.assembly.packed.model.ends
+        w, E = self.w, self.model.ends
         for end in E:
             w[end[t.E_FRAME0] :][: t.FRAME_SIZE] = w[end[t.E_FRAME1] :][: t.FRAME_SIZE]
         load_state(self.assembly, state)

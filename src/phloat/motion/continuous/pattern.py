@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+from scipy.linalg import get_lapack_funcs
 
+from phloat.algebra.sparse import Matrix
+from phloat.algebra.threads import one_thread
 from phloat.motion.continuous import evaluate as at
 from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Path, Swivel
 from phloat.motion.kernel import tables as t
@@ -21,7 +26,7 @@ class JacobianPattern:
     """The entries of ∂F/∂y column by column; ∂F/∂ẏ has its own among them."""
 
     model: Model
-    places: at.Places
+    places: at.Numbering
 
     @property
     def size(self) -> int:
@@ -32,29 +37,20 @@ class JacobianPattern:
     @cached_property
     def q(self) -> list[np.ndarray]:
         """Positions of each body."""
-        B = self.model.bodies
-        attitude = {0: 0, 1: 1, 3: 4}
-        return [
-            int(o) + np.arange(int(row[t.N_LIN]) + attitude[int(row[t.N_ROT])] + int(row[t.N_ETA]))
-            for o, row in zip(self.places.bodies[:, at.Y_Q], B, strict=True)
-        ]
+        starts = self.places.bodies[:, at.Y_Q]
+        return [int(o) + np.arange(n) for o, n in zip(starts, position_counts(self.model), strict=True)]
 
     @cached_property
     def v(self) -> list[np.ndarray]:
         """Velocities of each body."""
-        B = self.model.bodies
-        return [int(o) + np.arange(int(row[t.SIZE])) for o, row in zip(self.places.bodies[:, at.Y_V], B, strict=True)]
+        starts, sizes = self.places.bodies[:, at.Y_V], self.model.bodies[:, t.SIZE]
+        return [int(o) + np.arange(int(n)) for o, n in zip(starts, sizes, strict=True)]
 
     @cached_property
     def d(self) -> list[tuple[np.ndarray, int]]:
         """What each drive by velocity has moved, and its entry."""
-        sizes = {at.COORDINATE: 1, at.FRAME: 12, at.SWIVEL: 9}
-        owners = [self._owner(row) for row in self.places.drives]
-        return [
-            (int(row[at.V_Y]) + np.arange(sizes[int(row[at.V_KIND])]), owner)
-            for row, owner in zip(self.places.drives, owners, strict=True)
-            if row[at.V_Y] >= 0
-        ]
+        integrated = [row for row in self.places.drives if row[at.V_Y] >= 0]
+        return [(int(row[at.V_Y]) + np.arange(int(row[at.V_SIZE])), self._owner(row)) for row in integrated]
 
     def _owner(self, drive: np.ndarray) -> int:
         """The entry whose frame or target a drive moves."""
@@ -144,13 +140,11 @@ class JacobianPattern:
         for v in self.v:
             rows.append(np.repeat(v, len(v)))
             columns.append(np.tile(v, len(v)))
-        for entry in self.model.entries:
-            for r in range(entry[t.J_ROW], entry[t.J_ROW] + entry[t.J_ROWS]):
-                for end in (entry[t.J_A], entry[t.J_B]):
-                    i, lam = int(self.model.ends[end, t.E_BODY]), int(self.places.rows[r, at.Y_LAM])
-                    if i >= 0 and lam >= 0:
-                        columns.append(self.v[i])
-                        rows.append(np.full(len(self.v[i]), lam))
+        for j in range(len(self.model.entries)):
+            for lam in self.lam(j):
+                for i in self.bodies_of(j):
+                    columns.append(self.v[i])
+                    rows.append(np.full(len(self.v[i]), lam))
         empty = np.zeros(0, dtype=int)
         return np.concatenate([empty, *rows]).astype(int), np.concatenate([empty, *columns]).astype(int)
 
@@ -204,12 +198,16 @@ def _joined(parts: Iterable[np.ndarray]) -> np.ndarray:
 KINDS = {Coordinate: at.COORDINATE, Frame: at.FRAME, Swivel: at.SWIVEL}
 
 
-def y_layout(run: RunBuffers) -> at.Places:
+def position_counts(model: Model) -> list[int]:
+    """How many numbers of y the position of each body has: rotations in space are quaternions."""
+    return [int(b[t.N_LIN] + b[t.N_ETA]) + (4 if b[t.N_ROT] == 3 else int(b[t.N_ROT])) for b in model.bodies]
+
+
+def y_layout(run: RunBuffers) -> at.Numbering:
     """The tables; the buffer w of the run grows by what they need."""
     model, packed = run.packed.model, run.packed
     B, E, J, R = model.bodies, model.ends, model.entries, model.rows
-    attitude = {0: 0, 1: 1, 3: 4}
-    lengths = [int(b[t.N_LIN]) + attitude[int(b[t.N_ROT])] + int(b[t.N_ETA]) for b in B]
+    lengths = position_counts(model)
     q, v = sum(lengths), int(B[:, t.SIZE].sum())
     bodies = np.stack([np.cumsum([0, *lengths[:-1]]), q + np.cumsum([0, *B[:-1, t.SIZE]])], axis=1).astype(np.int64)
 
@@ -225,12 +223,12 @@ def y_layout(run: RunBuffers) -> at.Places:
                     rows[r, column] = room
                     room += int(B[E[end, t.E_BODY], t.SIZE])
     ends = np.full((len(E), 2), -1, dtype=np.int64)
-    drives = np.full((len(run.moving), 6), -1, dtype=np.int64)
+    drives = np.full((len(run.moving), 7), -1, dtype=np.int64)
     start, d, s = 0, q + v, len(run.given)
     for k, motion in enumerate(run.moving):
         place, kind = int(run.moving_at[start]), KINDS[type(motion)]
         start += len(motion.start)
-        drives[k, [at.V_KIND, at.V_U, at.V_AT]] = kind, s, place
+        drives[k, [at.V_KIND, at.V_SIZE, at.V_U, at.V_AT]] = kind, len(motion.start), s, place
         s += 6
         if by_velocity(run, motion):
             drives[k, at.V_Y] = d
@@ -251,7 +249,7 @@ def y_layout(run: RunBuffers) -> at.Places:
     rows[unknown, at.Y_LAM], rows[unknown, at.Y_MU] = d + np.arange(count), d + count + np.arange(count)
     sizes = np.array([q, q + v, d, d + count, d + 2 * count], dtype=np.int64)
     packed.w = np.concatenate([packed.w, np.zeros(room - len(packed.w))])
-    return at.Places(bodies, rows, ends, drives, run.given_at, sizes, np.ones(v))
+    return at.Numbering(bodies, rows, ends, drives, run.given_at, sizes, np.ones(v))
 
 
 def by_velocity(run: RunBuffers, motion: Moving) -> bool:
@@ -274,3 +272,46 @@ def drive_map(motion: Moving, inputs: int) -> np.ndarray:
     else:
         out[3:] = motion.triad.T[:, list(motion.axes)]
     return out
+
+
+# --- linear equations of a step: dense up to a size where that is faster, sparse beyond it ------------------------------
+
+
+DENSE = 250  # unknowns
+
+
+class Factors(Protocol):
+    """What solves A x = b."""
+
+    def solve(self, b: np.ndarray) -> np.ndarray: ...
+
+
+class Dense:
+    """LU of a dense matrix; `singular` where a pivot vanishes."""
+
+    def __init__(self, A: np.ndarray) -> None:
+        factorise, self.backsolve = get_lapack_funcs(("getrf", "getrs"), (A,))
+        with one_thread():
+            self.lu, self.pivots, info = factorise(A)
+        self.singular = info > 0
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        return self.backsolve(self.lu, self.pivots, b)[0]
+
+
+def lu_factors(A: np.ndarray | Matrix) -> Factors | None:
+    """A factorised, or nothing where it is singular."""
+    if isinstance(A, np.ndarray):
+        dense = Dense(A)
+        return None if dense.singular else dense
+    try:
+        return spla.splu(sp.csc_array(A))
+    except RuntimeError:  # exactly singular
+        return None
+
+
+def bordered(A: np.ndarray | Matrix, B: np.ndarray | Matrix, C: np.ndarray | Matrix) -> np.ndarray | Matrix:
+    """[A B; C 0]."""
+    if isinstance(A, np.ndarray):
+        return np.block([[A, B], [C, np.zeros((C.shape[0], B.shape[1]))]])
+    return sp.block_array([[A, B], [C, None]], format="csc") if C.shape[0] else A

@@ -109,7 +109,7 @@ def membrane_forces(m, w, i, out, at):
 
 @jit
 def powers(m, w, p, y, out, at):
-    """Of every entry on its two bodies, then the losses of every body; after `evaluate`."""
+    """Of every entry on its two bodies, then the losses of every body; after `update`."""
     B, J = m.bodies, m.entries
     for j in range(len(J)):
         out[at + 2 * j], out[at + 2 * j + 1] = 0.0, 0.0
@@ -128,9 +128,9 @@ def powers(m, w, p, y, out, at):
 
 
 @making
-def residual(m, w, p, gravity, s, y, yd, out):
+def dae_residual(m, w, p, gravity, s, y, yd, out):
     """F(t, y, ẏ), with the inputs s at t."""
-    ev.evaluate(m, w, p, s, y)
+    ev.update(m, w, p, s, y)
     rate = np.empty(4)
     for i in range(len(m.bodies)):
         dynamic_residual(m, w, p, gravity, i, yd, out)
@@ -138,8 +138,7 @@ def residual(m, w, p, gravity, s, y, yd, out):
     for k in range(len(p.drives)):
         D = p.drives[k]
         if D[ev.V_Y] >= 0:
-            n = 1 if D[ev.V_KIND] == 0 else 12 if D[ev.V_KIND] == ev.FRAME else 9
-            for c in range(n):
+            for c in range(D[ev.V_SIZE]):
                 out[D[ev.V_Y] + c] = yd[D[ev.V_Y] + c] - w[D[ev.V_RATE] + c]
     for r in range(len(m.rows)):
         o = m.rows[r, t.R_COEF]
@@ -159,7 +158,7 @@ def jacobian(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, d
                 c = groups[k]
                 nudge = NUDGE * max(abs(y[c]), unit[c])
                 x[c] = y[c] + nudge if side else y[c] - nudge
-            residual(m, w, p, gravity, s, x, yd, after if side else before)
+            dae_residual(m, w, p, gravity, s, x, yd, after if side else before)
         for k in range(start[g], start[g + 1]):
             c = groups[k]
             step = 2.0 * (x[c] - y[c])
@@ -170,7 +169,7 @@ def jacobian(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, d
 
 @jit
 def blocks(m, w, p, out):
-    """M of every body, then G of every row on both of its bodies, one block after the other; after `evaluate`."""
+    """M of every body, then G of every row on both of its bodies, one block after the other; after `update`."""
     B, E, J, at = m.bodies, m.ends, m.entries, 0
     for i in range(len(B)):
         n, lin, rot, size = B[i, t.N_ETA], B[i, t.N_LIN], B[i, t.N_ROT], B[i, t.SIZE]
@@ -236,7 +235,7 @@ def normalise(m, p, y):
 
 @jit
 def settle_gaps(m, w, p, time):
-    """Gaps as they stand after `evaluate` become those from which turns are counted; laws note what they were asked for."""
+    """Gaps as they stand after `update` become those from which turns are counted; laws note what they were asked for."""
     J, R, E = m.entries, m.rows, m.ends
     for j in range(len(J)):
         for r in range(J[j, t.J_ROW], J[j, t.J_ROW] + J[j, t.J_ROWS]):

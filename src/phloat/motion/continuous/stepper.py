@@ -10,11 +10,11 @@ import numpy as np
 
 from phloat.errors import ConvergenceError, InputError
 from phloat.motion.continuous.flow import Flow
-from phloat.motion.inputs.corners import find_stops
+from phloat.motion.inputs.inputs import find_stops
 from phloat.motion.result import Result
-from phloat.motion.run.driver import Dense, Memory
+from phloat.motion.run.driver import Run
 from phloat.motion.run.outputs import Outputs
-from phloat.motion.run.run import Run
+from phloat.motion.run.stepper import Dense, Memory
 from phloat.motion.run.task import Task
 from phloat.system.state import State
 
@@ -23,11 +23,15 @@ AHEAD = 0.25  # of a step: how far ẏ is followed to look ahead
 
 @dataclass(frozen=True, eq=False)
 class DenseStep:
-    """One step: y and the works done, at any time of it."""
+    """One step: y and the works done at its end, and at any time within it."""
 
     start: float
     end: float
-    at: Callable[[float], tuple[np.ndarray, np.ndarray]]
+    last: tuple[np.ndarray, np.ndarray]
+    within: Callable[[float], tuple[np.ndarray, np.ndarray]]
+
+    def at(self, time: float) -> tuple[np.ndarray, np.ndarray]:
+        return self.last if time == self.end else self.within(time)
 
 
 class ContinuousStepper(ABC):
@@ -39,18 +43,19 @@ class ContinuousStepper(ABC):
     name: str
     adaptive: bool
     consistent_rates: bool
+    time: float  # reached by the scheme, which may be beyond an event
     resumable = False
+    counted: tuple[str, ...] = ("steps", "iterations", "factorisations")  # go to `info` of the result
 
     def __init__(self, task: Task) -> None:
         self.task, self.run = task, Run(task)
         self._require_loads_only()
-        self.flow = Flow(task, self.run.signals, self.run.assembly)
+        self.flow = Flow(self.run)
         dt = np.inf if self.adaptive or task.dt is None else task.dt
-        self.at_node, self.corners = (
-            not self.adaptive,
-            find_stops(self.run.signals, task.t_0, task.t_end, task.corners, dt),
-        )
+        self.at_node = not self.adaptive
+        self.corners = find_stops(self.run.signals, task.t_0, task.t_end, task.corners, dt)
         self.start, self.accepted = task.t_0, 0
+        self.counts = dict.fromkeys(self.counted, 0)
         self.wanted = [] if isinstance(task.output, int) else [float(x) for x in task.output if x > task.t_0]
 
     def _require_loads_only(self) -> None:
@@ -72,9 +77,12 @@ class ContinuousStepper(ABC):
     def step(self, limit: float) -> DenseStep:
         """The next step, at most to the limit."""
 
-    @abstractmethod
-    def report(self) -> dict[str, object]:
-        """What goes to `info` of the result."""
+    def stuck(self, why: str, cure: str = "give larger tolerances, or use Midpoint()") -> ConvergenceError:
+        """The error of a scheme that cannot go on."""
+        return ConvergenceError(
+            f"{self.name} cannot go on at t = {self.time:g} s: {why}; look at the motion before (it is in `result` of this "
+            f"error), {cure}"
+        )
 
     # --- the driver --------------------------------------------------------------------------------------------------
 
@@ -167,5 +175,5 @@ class ContinuousStepper(ABC):
 
     def result(self, count: int | None = None) -> Result:
         n, flow = self.run.rows.count if count is None else count, self.flow
-        info = {**self.report(), "evaluations": flow.evaluations, "jacobians": flow.jacobians}
+        info = {**self.counts, "evaluations": flow.evaluations, "jacobians": flow.jacobians}
         return self.run.result_of(n, self.run.rows.lam[:n], info)

@@ -20,7 +20,7 @@ from phloat.motion.initial.statics import Balance, Statics, statics
 from phloat.motion.initial.stiffness import nonconservative
 from phloat.motion.initial.velocities import (
     accelerations,
-    consistent_state,
+    moving_start,
     require_closed,
     velocity_rows,
     warn_of_redundancy,
@@ -339,10 +339,7 @@ def reactions(
     >>> print(ph.reactions(pendulum, state)["hinge"].round(6) + 0.0)
     [ 0.   19.62]
     """
-    state = fits(system, state)
-    inputs, now = as_inputs(system, u), float(finite("t", t, ()))
-    require_closed(system, state)
-    state = consistent_state(system, state, inputs.at(now))
+    state, inputs, now = moving_start(system, state, u, t)
     _, lam = accelerations(system, state, inputs, now)
     lam = minimal_multipliers(system, velocity_rows(system, state)[0], lam)
     return {name: lam[system.multipliers[name]] for name in system.multipliers}

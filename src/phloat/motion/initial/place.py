@@ -13,11 +13,11 @@ import scipy.sparse.linalg as spla
 from phloat.algebra.cross import rot, rotation
 from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
-from phloat.errors import ClosureError, PortError, finite, mapping, unknown
+from phloat.errors import ClosureError, PortError, finite, mapping
 from phloat.joints.port_state import PortState
 from phloat.joints.rows import Row
 from phloat.joints.standard_rows import Attitude, attitude
-from phloat.motion.initial.velocities import displaced
+from phloat.motion.initial.velocities import displaced, sort_given
 from phloat.system.connection import Connection, End, port_state
 from phloat.system.joint_rows import (
     ball_joints,
@@ -29,7 +29,7 @@ from phloat.system.joint_rows import (
     sense,
     unwrapped,
 )
-from phloat.system.state import State, checked, resting
+from phloat.system.state import State, resting
 from phloat.system.system import System
 
 CLOSED = 1e-11  # the gap that counts as closed, relative to the size of the mechanism
@@ -130,21 +130,15 @@ def _sorted(
     system: System, given: Given
 ) -> tuple[dict[str, np.ndarray], tuple[tuple[Connection, Row | Attitude, float], ...]]:
     """Sorts given values into quantities of bodies to hold and joint coordinates to reach."""
-    positions = ("r_P", "theta", "A_IB", "eta")
     angles = {f"{c.name}.{row.label}": (c, row) for c in system.joints.values() for row in c.coordinates}
-    names = [name for name in system.layout if name.rpartition(".")[2] in positions]
     balls = {f"{name}.A": system.joints[name] for name in ball_joints(system)}
-    values: dict[str, np.ndarray] = {}
+    values, of_joints = sort_given(system, "position", given, ("r_P", "theta", "A_IB", "eta"), [*angles, *balls])
     wanted: list[tuple[Connection, Row | Attitude, float]] = []
-    for name, value in given.items():
+    for name, value in of_joints.items():
         if name in balls:
             wanted.append((balls[name], attitude(name, value), 0.0))
-        elif name in angles:
-            wanted.append((*angles[name], float(finite(name, value, ()))))
-        elif name in names:
-            values[name] = checked(system.layout, name, value)
         else:
-            raise PortError(unknown("position", name, [*names, *angles, *balls]))
+            wanted.append((*angles[name], float(finite(name, value, ()))))
     return values, tuple(wanted)
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, stacked
 from phloat.algebra.threads import one_thread
-from phloat.errors import JointError, PortError, finite, mapping, unknown
+from phloat.errors import JointError, finite, mapping
 from phloat.joints.rows import Row, row_rates
 from phloat.joints.standard_rows import spins
 from phloat.motion.initial.saddle import SaddleSystem
@@ -19,6 +19,7 @@ from phloat.motion.initial.velocities import (
     mass,
     require_closed,
     rigid_columns,
+    sort_given,
     velocity_indices,
     velocity_rows,
     with_velocities,
@@ -26,7 +27,7 @@ from phloat.motion.initial.velocities import (
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.system.connection import Connection
 from phloat.system.joint_rows import ball_joints, ends, in_velocities, scattered
-from phloat.system.state import State, checked
+from phloat.system.state import State
 from phloat.system.system import System, fits
 
 FEASIBLE = 1e-10  # relative to the largest velocity, rows and velocities scaled
@@ -185,16 +186,10 @@ def _sorted(system: System, given: Mapping[str, object]) -> tuple[dict[str, np.n
     rows: dict[str, tuple[Connection, tuple[Row, ...]]] = {
         f"{c.name}.{row.label}_rate": (c, (row,)) for c in system.joints.values() for row in c.coordinates
     }
-    names = [name for name in system.layout if name.rpartition(".")[2] in VELOCITIES]
     rows |= {f"{name}.omega": (system.joints[name], spins()) for name in ball_joints(system)}
-    values: dict[str, np.ndarray] = {}
+    values, of_joints = sort_given(system, "velocity", given, VELOCITIES, rows)
     wanted: Rates = {}
-    for name, value in given.items():
-        if name in rows:
-            shape = (3,) if name.endswith(".omega") else ()
-            wanted[name] = (*rows[name], np.atleast_1d(finite(name, value, shape)))
-        elif name in names:
-            values[name] = checked(system.layout, name, value)
-        else:
-            raise PortError(unknown("velocity", name, [*names, *rows]))
+    for name, value in of_joints.items():
+        shape = (3,) if name.endswith(".omega") else ()
+        wanted[name] = (*rows[name], np.atleast_1d(finite(name, value, shape)))
     return values, wanted

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr, dependencies, diagonal, row_lengths, stacked, zero_matrix
 from phloat.algebra.threads import one_thread
-from phloat.errors import AccuracyError, finite
+from phloat.errors import AccuracyError
 from phloat.motion.deformation import check_state
 from phloat.motion.initial.equilibrium import BALANCED, CLOSED, GOOD_ENOUGH
 from phloat.motion.initial.saddle import solve_refined
@@ -19,18 +19,17 @@ from phloat.motion.initial.set_moving import VelocityProblem
 from phloat.motion.initial.statics import Statics, statics
 from phloat.motion.initial.stiffness import inertia_slopes, momentum_slope
 from phloat.motion.initial.velocities import (
-    consistent_state,
     convective,
     dependent_rows,
     mass,
-    require_closed,
+    moving_start,
     velocity_rows,
     with_velocities,
 )
-from phloat.motion.inputs.inputs import Inputs, as_inputs
+from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
 from phloat.system.state import State
-from phloat.system.system import System, fits
+from phloat.system.system import System
 from phloat.system.terms import terms
 
 NEWTON = 40
@@ -76,10 +75,7 @@ def settle(system: System, state: State, *, u: Mapping[str, object] | Inputs | N
     >>> print((1e3 * ph.settle(rotor, spinning)["blade.u_f"][-1, 0]).round(4))
     0.1286
     """
-    state = fits(system, state)
-    inputs, now = as_inputs(system, u), float(finite("t", t, ()))
-    require_closed(system, state)
-    state = consistent_state(system, state, inputs.at(now))
+    state, inputs, now = moving_start(system, state, u, t)
     best = (np.inf, "")
     for steps in LOAD_STEPS:
         found = state

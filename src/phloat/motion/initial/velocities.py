@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,14 +11,14 @@ import scipy.linalg as la
 
 from phloat.algebra.cross import rotation
 from phloat.algebra.sparse import Matrix, csr, dependencies, diagonal
-from phloat.errors import InputError, JointError, RedundancyWarning
+from phloat.errors import InputError, JointError, PortError, RedundancyWarning, finite, unknown
 from phloat.joints.rows import gap_units
 from phloat.motion.initial.saddle import SaddleSystem
-from phloat.motion.inputs.inputs import Inputs
+from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.inputs.signals import FIRST
 from phloat.system.joint_rows import ends, gaps, half_turned, in_rows, in_velocities, joint_rows
-from phloat.system.state import State
-from phloat.system.system import System
+from phloat.system.state import State, checked
+from phloat.system.system import System, fits
 from phloat.system.terms import Terms, terms
 
 CLOSED = 1e-7  # of the size of the mechanism, or of one for directions
@@ -90,6 +90,27 @@ def consistent_state(system: System, state: State, u: np.ndarray, rows: tuple[Ma
             "make them agree with set_moving(system, state, …, u=…)"
         )
     return with_velocities(system, state, saddle.solve(M @ w, right)[0])
+
+
+def moving_start(
+    system: System, state: State, u: Mapping[str, object] | Inputs | None, t: object
+) -> tuple[State, Inputs, float]:
+    """A state that closes the joints, with velocities that agree with them and the inputs; the inputs, and the time."""
+    state, inputs, now = fits(system, state), as_inputs(system, u), float(finite("t", t, ()))
+    require_closed(system, state)
+    return consistent_state(system, state, inputs.at(now)), inputs, now
+
+
+def sort_given(
+    system: System, kind: str, given: Mapping[str, object], quantities: Collection[str], of_joints: Collection[str]
+) -> tuple[dict[str, np.ndarray], dict[str, object]]:
+    """Given values of bodies, checked, and those of joints. Raises PortError if a name is neither."""
+    names = [name for name in system.layout if name.rpartition(".")[2] in quantities]
+    for name in given:
+        if name not in names and name not in of_joints:
+            raise PortError(unknown(kind, name, [*names, *of_joints]))
+    values = {name: checked(system.layout, name, value) for name, value in given.items() if name in names}
+    return values, {name: value for name, value in given.items() if name not in values}
 
 
 # --- accelerations ----------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 
 from phloat.algebra.cross import orthonormality_defect, rot, rotation
 from phloat.errors import InputError, JointError, finite
-from phloat.motion.inputs.signals import GAUSS, Signal, as_vector, as_vectors, derivative, means
+from phloat.motion.inputs.signals import GAUSS, Signal, as_vector, as_vectors, derivative
 from phloat.system.system import System
 
 NEAR = 1e-6  # how far a drive by position may stand from its joint at the start
@@ -38,7 +38,7 @@ class Coordinate:
             return signal.places(times[1:])[:, [self.component]]
         if signal is None:
             return np.tile(value, (len(times) - 1, 1))
-        return _summed(value, np.diff(times)[:, None] * means(signal, times)[:, [self.component]])
+        return _summed(value, np.diff(times)[:, None] * signal.means(times)[:, [self.component]])
 
     def check(self, signals: Signals, t: float) -> None:
         signal = signals.get(self.name)
@@ -68,7 +68,7 @@ class Frame:
             return np.array([self._at(given) for given in signal.places(times[1:])])
         if signal is None:
             return out
-        mean, linear = means(signal, times), slice(0, self.linear)
+        mean, linear = signal.means(times), slice(0, self.linear)
         out[:, linear] = _summed(value[linear], np.diff(times)[:, None] * mean[:, linear])
         for k, (t0, t1) in enumerate(pairwise(times) if self.turning else ()):
             before = out[k - 1, 3:] if k else value[3:]
@@ -118,7 +118,7 @@ class Swivel:
         """The directions at the times after the first, as rows."""
         rates, signal = np.zeros((len(times) - 1, 3)), signals.get(self.name)
         if signal is not None:
-            rates[:, list(self.axes)] = means(signal, times)
+            rates[:, list(self.axes)] = signal.means(times)
         out = []
         for h, rate in zip(np.diff(times), rates, strict=True):
             turned = value.reshape(3, 3) @ self.triad.T  # transposed
@@ -188,7 +188,7 @@ def prescribed_position(f: Callable[[float], object], *, rate: Callable[[float],
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class Path(Signal):
     """A position as an input of a driven joint: `at`, `mean` and `rate` are of its velocity."""
 
     name: str
@@ -224,8 +224,11 @@ class Path:
         S = rate[3:].reshape(3, 3) @ self.place(t)[3:].reshape(3, 3).T  # Ȧ Aᵀ = [ω]×
         return np.concatenate([rate[:3], 0.5 * np.array([S[2, 1] - S[1, 2], S[0, 2] - S[2, 0], S[1, 0] - S[0, 1]])])
 
-    def mean(self, t0: float, t1: float) -> np.ndarray:
-        """The mean velocity over [t0, t1]: the change of the coordinates; of an angular velocity by three Gauss points."""
+    def means(self, times: np.ndarray) -> np.ndarray:
+        """The mean velocities between the times: changes of the coordinates; of angular velocities by three Gauss points."""
+        return np.array([self._mean(t0, t1) for t0, t1 in pairwise(times)])
+
+    def _mean(self, t0: float, t1: float) -> np.ndarray:
         if t0 == t1:
             return self.at(t0)
         out = (self.place(t1) - self.place(t0))[: self.shape[0]] / (t1 - t0)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from phloat.errors import InputError, PortError, finite_row, mapping, unknown
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.motion.inputs.drives import Path, Position, path
-from phloat.motion.inputs.signals import Constant, Corners, Function, Piecewise, Signal, as_vector
+from phloat.motion.inputs.signals import Constant, Corners, Function, Piecewise, Signal, as_vector, as_vectors
 from phloat.system.system import System
 
 
@@ -47,18 +48,15 @@ class Inputs:
 
     def at(self, t: float) -> np.ndarray:
         """u at t."""
-        return self._filled({name: signal.at(t) for name, signal in self._moving.items()})
+        return self._joined(lambda signal: signal.at(t))
 
     def mean(self, t0: float, t1: float) -> np.ndarray:
         """The mean of u over [t0, t1]: exact but for functions, which take three Gauss points."""
-        return self._filled({name: signal.mean(t0, t1) for name, signal in self._moving.items()})
+        return self._joined(lambda signal: signal.mean(t0, t1))
 
     def rate(self, t: float) -> np.ndarray:
         """u̇ at t: exact but for functions, whose differences are of sixth order."""
-        out = np.zeros(self.system.ports.size)
-        for name, signal in self._moving.items():
-            out[self.system.ports[name]] = signal.rate(t)
-        return out
+        return self._joined(lambda signal: signal.rate(t))
 
     def driving(self) -> Inputs:
         """The inputs that drive joints, without loads."""
@@ -66,22 +64,10 @@ class Inputs:
         given = {} if self.u is None else self.u
         return Inputs(self.system, {n: v for n, v in given.items() if n in joints and joints[n].driven})
 
-    @cached_property
-    def _moving(self) -> dict[str, Signal]:
-        return {name: signal for name, signal in self.signals.items() if not isinstance(signal, Constant)}
-
-    @cached_property
-    def _still(self) -> np.ndarray:
+    def _joined(self, of: Callable[[Signal], np.ndarray]) -> np.ndarray:
         out = np.zeros(self.system.ports.size)
         for name, signal in self.signals.items():
-            if isinstance(signal, Constant):
-                out[self.system.ports[name]] = signal.value
-        return out
-
-    def _filled(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
-        out = self._still.copy()
-        for name, value in values.items():
-            out[self.system.ports[name]] = value
+            out[self.system.ports[name]] = of(signal)
         return out
 
 
@@ -98,12 +84,13 @@ def _signal(system: System | LinearPHDAE, name: object, value: object) -> Signal
         if not isinstance(system, System):
             raise InputError(f"input {name!r} is a position; ports of a linear system take velocities or efforts")
         return path(system, name, value)
-    if isinstance(value, Piecewise):
-        return _corners(name, value, shape, bounded=False)
-    if callable(value):
+    if callable(value) and not isinstance(value, Piecewise):
         return Function(name, value, shape)
-    if isinstance(value, (tuple, list)) and len(value) == 2 and np.ndim(value[0]) == 1:
-        return _corners(name, _table(name, *value), shape, bounded=True)
+    bounded = isinstance(value, (tuple, list)) and len(value) == 2 and np.ndim(value[0]) == 1
+    lines = _table(name, value[0], value[1]) if isinstance(value, (tuple, list)) and bounded else value
+    if isinstance(lines, Piecewise):
+        as_vector(f"input {name!r}", lines.values[0], shape)
+        return Corners(name, lines, bounded)
     return Constant(as_vector(f"input {name!r}", value, shape))
 
 
@@ -129,6 +116,114 @@ def _numbers(values: object) -> bool:
         return False
 
 
-def _corners(name: str, lines: Piecewise, shape: tuple[int, ...], *, bounded: bool) -> Corners:
-    as_vector(f"input {name!r}", lines.values[0], shape)
-    return Corners(name, lines, bounded)
+# --- corners ---------------------------------------------------------------------------------------------------------
+#
+# Where inputs have corners, jumps or short pulses: steps that follow an error estimate end there.
+#
+# Tables and `piecewise` inputs list their corners. A function of t is looked at in SCAN places of the run, and the run is cut into
+# pieces in which it is nearly a parabola, so that no step passes a pulse without seeing it; jumps are narrowed down to
+# round-off. What is shorter than 1/SCAN of the run may be missed: `corners=` of simulate says where it is.
+
+
+SCAN = 8192  # places of a run where a function is looked at
+CLOSE = 0.02  # of the range of a function: how far it may be from a parabola in a piece
+MOST = 2048  # pieces: with more of them a function is a wave that the steps must follow anyway
+ABRUPT = 0.25  # of the range of a function: a jump between two places
+NARROWING = 60
+PULSE = 16  # fixed steps between two corners that are nearer than one step
+
+
+@dataclass(frozen=True, eq=False)
+class Stops:
+    """Times that no step passes, ascending, and those of them at which multistep schemes restart."""
+
+    times: np.ndarray
+    breaks: frozenset[float]
+
+    def after(self, t: float) -> float:
+        """The first stop after t; infinite if there is none."""
+        if not len(self.times):
+            return np.inf
+        k = int(self.times.searchsorted(t, side="right"))
+        return float(self.times[k]) if k < len(self.times) else np.inf
+
+
+NO_STOPS = Stops(np.zeros(0), frozenset())
+
+
+def find_stops(
+    signals: Mapping[str, Signal], start: float, end: float, more: Iterable[float] = (), dt: float = np.inf
+) -> Stops:
+    """The corners of inputs between start and end; of functions only what steps of dt would not see."""
+    hard, soft = [np.asarray(list(more), dtype=float)], [np.zeros(0)]
+    for signal in signals.values():
+        if isinstance(signal, Corners):
+            hard.append(signal.lines.times)
+        elif isinstance(signal, Function | Path):
+            pieces, jumps = _pieces(signal, start, end)
+            edges = np.array([start, *pieces])
+            short = np.diff(edges) < 2.0 * dt
+            soft += [edges[:-1][short], edges[1:][short]]
+            hard.append(jumps)
+    breaks, times = (_inside(np.concatenate(part), start, end) for part in (hard, hard + soft))
+    if dt < np.inf and len(times) > 1:  # a pulse that is shorter than a step takes some of its own
+        near = [(a, b) for a, b in pairwise(times) if b - a < dt * (1 - 1e-9)]
+        times = np.unique([*times, *(x for a, b in near for x in np.linspace(a, b, PULSE + 1)[1:-1])])
+    return Stops(times, frozenset(breaks.tolist()))
+
+
+def _inside(times: np.ndarray, start: float, end: float) -> np.ndarray:
+    times = np.unique(times)
+    return times[(times > start) & (times < end)]
+
+
+def _pieces(signal: Function | Path, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the pieces in which a function is nearly a parabola, and its jumps."""
+    times = np.linspace(start, end, SCAN + 1)
+    values = _values(signal, times)
+    span = np.ptp(values, axis=0)
+    span[span == 0.0] = 1.0
+    values = values / span
+    waiting, cuts, jumps = [(0, SCAN)], [], []
+    while waiting:
+        a, b = waiting.pop()
+        if b - a == 1 or (_parabolic(values[a : b + 1]) and np.abs(np.diff(values[a : b + 1], axis=0)).max() < ABRUPT):
+            if b - a == 1 and np.abs(values[b] - values[a]).max() > ABRUPT:
+                jumps += _locate_jump(signal, float(times[a]), float(times[b]), span)
+            cuts.append(b)
+        else:
+            waiting += [((a + b) // 2, b), (a, (a + b) // 2)]
+        if len(cuts) > MOST:
+            return np.zeros(0), np.zeros(0)
+    return times[cuts], np.array(jumps)
+
+
+def _parabolic(values: np.ndarray) -> bool:
+    """Whether values at even places are near the parabola through the first, the middle and the last."""
+    x = np.linspace(-1.0, 1.0, len(values))[:, None]
+    first, middle, last = values[0], values[len(values) // 2], values[-1]
+    at = float(x[len(values) // 2, 0])
+    line = 0.5 * ((1.0 - x) * first + (1.0 + x) * last)
+    bow = (middle - 0.5 * ((1.0 - at) * first + (1.0 + at) * last)) / (1.0 - at**2)
+    return bool(np.abs(values - line - (1.0 - x**2) * bow).max() <= CLOSE)
+
+
+def _locate_jump(signal: Function | Path, a: float, b: float, span: np.ndarray) -> list[float]:
+    """A jump in an interval: halved as long as one half has nearly all of the change."""
+    f_a, f_b = _values(signal, np.array([a, b])) / span
+    for _ in range(NARROWING):
+        middle = 0.5 * (a + b)
+        if middle in (a, b):
+            break
+        f = _values(signal, np.array([middle]))[0] / span
+        left, right = np.abs(f - f_a).max(), np.abs(f_b - f).max()
+        if min(left, right) > 0.1 * max(left, right):
+            return []
+        a, b, f_a, f_b = (a, middle, f_a, f) if left > right else (middle, b, f, f_b)
+    return [b]
+
+
+def _values(signal: Function | Path, times: np.ndarray) -> np.ndarray:
+    if isinstance(signal, Path):
+        return signal.places(times)
+    return as_vectors(f"input {signal.name!r}", signal.function, times, signal.shape)

@@ -5,10 +5,9 @@ Each has its value at t, its mean over an interval (what a step needs) and its r
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 
@@ -22,16 +21,25 @@ FIRST = {-3: -1 / 60, -2: 3 / 20, -1: -3 / 4, 1: 3 / 4, 2: -3 / 20, 3: 1 / 60}  
 ONWARD = {0: -49 / 20, 1: 6.0, 2: -15 / 2, 3: 20 / 3, 4: -15 / 4, 5: 6 / 5, 6: -1 / 6}  # the same, from t on
 
 
-class Signal(Protocol):
+class Signal(ABC):
     """A vector over time."""
 
+    @abstractmethod
     def at(self, t: float) -> np.ndarray: ...
-    def mean(self, t0: float, t1: float) -> np.ndarray: ...
+
+    @abstractmethod
+    def means(self, times: np.ndarray) -> np.ndarray:
+        """The means between the times, as rows."""
+
+    @abstractmethod
     def rate(self, t: float) -> np.ndarray: ...
+
+    def mean(self, t0: float, t1: float) -> np.ndarray:
+        return self.means(np.array([t0, t1]))[0]
 
 
 @dataclass(frozen=True, eq=False)
-class Constant:
+class Constant(Signal):
     """The same value at all times."""
 
     value: np.ndarray
@@ -40,7 +48,10 @@ class Constant:
         return self.value
 
     def mean(self, t0: float, t1: float) -> np.ndarray:
-        return self.value
+        return self.value  # sooner
+
+    def means(self, times: np.ndarray) -> np.ndarray:
+        return np.tile(self.value, (len(times) - 1, 1))
 
     def rate(self, t: float) -> np.ndarray:
         return np.zeros_like(self.value)
@@ -61,17 +72,10 @@ class Piecewise:
         return (1.0 - part) * self.values[k - 1] + part * self.values[k]
 
     def mean(self, t0: float, t1: float) -> np.ndarray:
-        """The mean over [t0, t1], exactly: trapezoids between the corners inside."""
-        start, stop = min(t0, t1), max(t0, t1)
-        first, last = np.searchsorted(self.times, (start, stop), side="right")
-        if first == last:  # no corner inside: a straight line
-            return self(0.5 * (start + stop))
-        corners = np.concatenate([[start], self.times[first:last], [stop]])
-        values = np.array([self(t) for t in corners])
-        return np.trapezoid(values, corners, axis=0) / (stop - start)
+        return self.means(np.array([t0, t1]))[0]
 
     def means(self, times: np.ndarray) -> np.ndarray:
-        """The means between ascending times, as rows: those of straight lines all at once."""
+        """The means between the times, exactly: those of straight lines all at once, else trapezoids between the corners inside."""
         times, last = np.asarray(times), len(self.times)
         passed = np.searchsorted(self.times, times, side="right")
         middle = 0.5 * (times[:-1] + times[1:])
@@ -83,7 +87,9 @@ class Piecewise:
         out = (1.0 - part) * self.values[inside - 1] + part * self.values[np.minimum(inside, last - 1)]
         out[k == 0], out[k == last] = self.values[0], self.values[-1]
         for i in np.flatnonzero(passed[:-1] != passed[1:]):
-            out[i] = self.mean(times[i], times[i + 1])
+            (start, stop), (first, end) = sorted(times[i : i + 2]), sorted(passed[i : i + 2])
+            corners = np.concatenate([[start], self.times[first:end], [stop]])
+            out[i] = np.trapezoid(np.array([self(t) for t in corners]), corners, axis=0) / (stop - start)
         return out
 
     def rate(self, t: float) -> np.ndarray:
@@ -139,7 +145,7 @@ def piecewise(values: Mapping[float, object]) -> Piecewise:
 
 
 @dataclass(frozen=True, eq=False)
-class Corners:
+class Corners(Signal):
     """A Piecewise as an input of a port; a table is not known beyond its ends."""
 
     name: str
@@ -150,17 +156,9 @@ class Corners:
         self._inside(t)
         return np.atleast_1d(self.lines(t))
 
-    def mean(self, t0: float, t1: float) -> np.ndarray:
-        self._inside(t0)
-        self._inside(t1)
-        return np.atleast_1d(self.lines.mean(t0, t1))
-
     def means(self, times: np.ndarray) -> np.ndarray:
-        """The means between the times, as rows; one by one where time goes back, and to say where a table has ended."""
-        within = not self.bounded or (self.lines.times[0] <= times[0] and times[-1] <= self.lines.times[-1])
-        if within and np.all(np.diff(times) > 0.0):
-            return self.lines.means(times).reshape(len(times) - 1, -1)
-        return np.array([self.mean(t0, t1) for t0, t1 in pairwise(times)])
+        self._inside(times)
+        return self.lines.means(times).reshape(len(times) - 1, -1)
 
     def rate(self, t: float) -> np.ndarray:
         self._inside(t)
@@ -168,18 +166,18 @@ class Corners:
         last = self.bounded and len(times) > 1 and t >= times[-1]  # the last line goes on
         return np.atleast_1d(self.lines.rate(0.5 * (times[-2] + times[-1]) if last else t))
 
-    def _inside(self, t: float) -> None:
+    def _inside(self, times: float | np.ndarray) -> None:
         first, last = float(self.lines.times[0]), float(self.lines.times[-1])
-        slack = 1e-9 * (last - first)  # t = k dt does not hit the last time exactly
-        if self.bounded and not first - slack <= t <= last + slack:
+        slack, t = 1e-9 * (last - first), np.atleast_1d(times)  # t = k dt does not hit the last time exactly
+        if self.bounded and (outside := (t < first - slack) | (t > last + slack)).any():
             raise InputError(
-                f"input {self.name!r} is a table from {first:g} to {last:g} s; there is no value at t = {t:g} s "
+                f"input {self.name!r} is a table from {first:g} to {last:g} s; there is no value at t = {t[outside][0]:g} s "
                 "(piecewise({…}) goes on with its last one)"
             )
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
+class Function(Signal):
     """A function of t whose values are checked."""
 
     name: str
@@ -189,12 +187,8 @@ class Function:
     def at(self, t: float) -> np.ndarray:
         return as_vector(f"input {self.name!r} at t = {t:g} s", self.function(t), self.shape)
 
-    def mean(self, t0: float, t1: float) -> np.ndarray:
-        """By three Gauss points."""
-        return self.means(np.array([t0, t1]))[0]
-
     def means(self, times: np.ndarray) -> np.ndarray:
-        """The means between the times, as rows."""
+        """By three Gauss points."""
         return self.over(times[:-1], times[1:])
 
     def over(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
@@ -270,12 +264,3 @@ def as_vectors(what: str, function: Callable[[float], object], times: np.ndarray
     if fits and rows.dtype.kind in "biuf" and np.isfinite(rows).all():
         return rows.astype(float).reshape(len(times), *shape)
     return np.array([as_vector(f"{what} at t = {t:g} s", value, shape) for t, value in zip(times, given, strict=True)])
-
-
-def means(signal: Signal, times: np.ndarray) -> np.ndarray:
-    """The means of a signal between the times, as rows."""
-    if isinstance(signal, Constant):
-        return np.tile(signal.value, (len(times) - 1, 1))
-    if isinstance(signal, Function | Corners):
-        return signal.means(times)
-    return np.array([signal.mean(t0, t1) for t0, t1 in pairwise(times)])

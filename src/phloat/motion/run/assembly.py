@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -15,14 +15,14 @@ from phloat.joints.standard_rows import aligned, effort_row
 from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Swivel
 from phloat.motion.inputs.signals import Signal
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.arrays import AXES, Arrays
+from phloat.motion.kernel.arrays import AXES
 from phloat.motion.kernel.model import Model
 from phloat.motion.kernel.pack import Entry, Packed, Scalar, Side, packed, side
 from phloat.motion.kernel.rows import gap_at
 from phloat.motion.kernel.step import arrive
 from phloat.motion.kernel.tables import LAM
 from phloat.system.connection import Connection, Element, port_state
-from phloat.system.joint_rows import joint_coordinates
+from phloat.system.joint_rows import element_ends, joint_coordinates
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -44,7 +44,6 @@ class RunBuffers:
     moved: np.ndarray  # where the drives stand
     constant: np.ndarray  # energy of pre-stress, per body
     before: list[np.ndarray]  # σ − C⁻¹ε(η), per body
-    names: list[str] = field(default_factory=list)  # of the entries
 
     @cached_property
     def given_columns(self) -> dict[str, tuple[list[int], list[int]]]:
@@ -60,23 +59,19 @@ class RunBuffers:
 def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: float) -> RunBuffers:
     """Entries for joints, elements and every port that has a signal."""
     angles = joint_coordinates(system, state)
-    entries: list[Entry] = []
-    moving: list[Moving] = []
-    moves: dict[str, list[tuple[Moving, str, int]]] = {}
+    moving, moves = list[Moving](), dict[str, list[tuple[Moving, str, int]]]()
+    entries = []
     for c in system.joints.values():
         if c.rows:
-            entry, motions = _closed(system, c, state, angles)
+            entry, moves[c.name] = _closed(system, c, state, angles)
             entries.append(entry)
-            moves[entry.name] = motions
     for element in system.elements.values():
         entries += _element(system, element, state, angles)
     for name in [n for n in system.ports if n in signals]:
         entries += effort_entries(system, name, angles)
     out = packed(system, state, entries)
     model = out.model
-    given: list[tuple[str, int]] = []
-    given_at: list[int] = []
-    moving_at: list[int] = []
+    given, given_at, moving_at = list[tuple[str, int]](), list[int](), list[int]()
     for j, entry in enumerate(out.entries):
         lam = int(model.where[LAM] + model.entries[j, t.J_LAM])
         if not model.entries[j, t.J_UNKNOWN]:
@@ -97,7 +92,6 @@ def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: f
         np.concatenate([np.zeros(0), *(motion.start for motion in moving)]),
         np.zeros(len(system.bodies)),
         [np.zeros(body.stresses) for body in system.bodies.values()],
-        [entry.name for entry in out.entries],
     )
     load_state(run, state)
     for motion in moving:
@@ -130,8 +124,10 @@ def _closed(
     rows: list[Scalar] = []
     component = 0
     if spun := tuple(row.terms[0][1] - FIRST for row in c.rows if row.function == "spin"):
-        here = port_state(c.first, state)  # a ball joint is held by triads that agree where it starts
-        second.triad = np.array([_unbent(port.A, port.Psi @ port.eta, d) for d in here.D.T])
+        # a ball joint is held by triads that agree where it starts: directions t of the second section, A bent(ψ, t) = d
+        S = skew(port.Psi @ port.eta)
+        bent = port.A @ (np.eye(3) + S + S @ S / 3.0)
+        second.triad = np.array([np.linalg.solve(bent, d) for d in port_state(c.first, state).D.T])
         if c.driven:
             motions.append((Swivel(c.name, first.triad, spun), "directions", 0))
     for row in c.rows:
@@ -145,15 +141,6 @@ def _closed(
     return Entry(c.name, first, second, rows), motions
 
 
-def _unbent(A: np.ndarray, turn: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """The direction t of a section that bends to d: A bent(ψ, t) = d."""
-    return np.linalg.solve(A @ (np.eye(3) + skew(turn) + skew(turn) @ skew(turn) / 3.0), d)
-
-
-def _at_one_point(element: Element, state: State) -> bool:
-    return bool(np.linalg.norm(port_state(element.second, state).c - port_state(element.first, state).c) == 0.0)
-
-
 def _owner(system: System, element: Element) -> str:
     """The joint whose free axis an element acts on."""
     ends = [(end.body, end.port) for end in (element.first, element.second)]
@@ -163,11 +150,11 @@ def _owner(system: System, element: Element) -> str:
 
 def _element(system: System, element: Element, state: State, angles: dict[str, float]) -> list[Entry]:
     """The entry of an element, without rows that neither store nor dissipate."""
-    rows = []
+    rows, (first, second) = [], element_ends(element, state)
     for row, law in zip(element.rows, element.laws, strict=True):
         if law.stores or law.resists:
             made = Scalar(row, t.COMPLIANT, law)
-            if row.function == "length" and _at_one_point(element, state):
+            if row.function == "length" and not np.any(second.c - first.c):
                 raise InputError(
                     f"the ends of {element.name!r} stand at one point, so it pulls nowhere; start it stretched"
                 )
@@ -192,10 +179,8 @@ def effort_entries(system: System, name: str, angles: dict[str, float]) -> list[
         c = system.joints[name]
         if not c.free:
             return []
-        rows: list[Scalar] = []
-        for row in c.free:
-            gap = angles.get(f"{name}.{row.label}", 0.0) if row.coordinate else 0.0
-            rows.append(Scalar(row, t.GIVEN, gap=gap))
+        gaps = (angles.get(f"{name}.{row.label}", 0.0) if row.coordinate else 0.0 for row in c.free)
+        rows = [Scalar(row, t.GIVEN, gap=gap) for row, gap in zip(c.free, gaps, strict=True)]
         return [Entry(name, side(system, c.first), side(system, c.second), rows)]
     owner, _, port_name = name.rpartition(".")
     body = system.bodies[owner]
@@ -289,19 +274,11 @@ def unload_states(run: RunBuffers, kept: np.ndarray, only: str | None = None) ->
         for quantity, value in values.items():
             if f"{name}.{quantity}" in system.layout:
                 e[:, system.layout[f"{name}.{quantity}"]] = value
-        if body.stresses:
-            where = system.layout[f"{name}.sigma"]
-            e[:, where] = _stresses(run, i, arrays, eta)
+        if body.stresses:  # σ = C⁻¹ε(η) + pre-stress, which is an invariant
+            Q, strain = body.elastic.Q, (body.elastic.D @ eta.T).T
+            np.add.at(strain.T, Q.strain, (0.5 * Q.value * eta[:, Q.row] * eta[:, Q.column]).T)
+            e[:, system.layout[f"{name}.sigma"]] = (body.elastic.C_inverse @ strain.T).T + run.before[i]
     return e
-
-
-def _stresses(run: RunBuffers, i: int, arrays: Arrays, eta: np.ndarray) -> np.ndarray:
-    """σ = C⁻¹ε(η) + pre-stress, which is an invariant."""
-    elastic = arrays.body.elastic
-    Q = elastic.Q
-    strain = (elastic.D @ eta.T).T
-    np.add.at(strain.T, Q.strain, (0.5 * Q.value * eta[:, Q.row] * eta[:, Q.column]).T)
-    return (elastic.C_inverse @ strain.T).T + run.before[i]
 
 
 def _times(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:

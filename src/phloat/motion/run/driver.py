@@ -1,99 +1,293 @@
-"""From the start to the end of a task: steps, and between them the controller, events, output rows, progress and saving."""
+"""A run by any scheme: its inputs, rows and result; and from its start to its end the steps, the controller, events and saving."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from phloat.errors import ConvergenceError, InputError
-from phloat.motion.initial.velocities import consistent_state, require_closed
-from phloat.motion.inputs.corners import Stops
-from phloat.motion.result import Result
-from phloat.motion.run.events import (
-    AT_ONCE,
-    HELD,
-    RESTING,
-    ZERO,
-    Crossing,
-    Point,
-    Recurrence,
-    bracket_crossing,
-    first_group,
-    next_level,
-    start_level,
-)
-from phloat.motion.run.outputs import Outputs
-from phloat.motion.run.run import Run
+from phloat.errors import InputError
+from phloat.joints.rows import FIRST, SECOND, Row
+from phloat.motion.inputs.signals import Constant, Signal, as_vector
+from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.pack import Packed, Side, side
+from phloat.motion.law_ranges import begin_ranges, found_ranges
+from phloat.motion.result import EnergyAccounts, Result, past_events, spatial_angles
+from phloat.motion.run.assembly import RunBuffers, assemble_run, unload_states
+from phloat.motion.run.events import EventSearch
+from phloat.motion.run.outputs import Outputs, Reader
+from phloat.motion.run.stepper import Stepper
+from phloat.motion.run.task import Task
 from phloat.system.state import State
-from phloat.system.system import fits
-from phloat.system.terms import energy
 
-NEAR = 1e-12  # of the run: a sample or corner so near is reached
-CLOSE = 1e-13  # of a step: how near a crossing is found …
-SAME = 1e-12  # … and how near two of them are at one instant
-ROUND_OFF = 16 * np.finfo(float).eps
-QUARTERS, SLOPE = (0.25, 0.5, 0.75, 1.0), (16.0, -12.0, 16.0 / 3.0, -1.0)  # the slope at 0 of what is 0 there
-TRIES = 60
-
-Memory = dict[str, np.ndarray]
-Dense = Callable[[float], tuple[float, Outputs]]  # time and outputs at a fraction of a step
+NEAR = 1e-12  # of the run: a sample, a corner or the end so near is reached
 
 
-class Stepper(Protocol):
-    """Steps of one scheme.
+@dataclass(eq=False)
+class Rows:
+    """Output rows in arrays that grow; λ of the row `pending` is complete after the next step only."""
 
-    The driver calls `advance` for the next step and then `accept`; where an event lies within the step, `move_to` comes first.
-    """
-
-    name: str
-    adaptive: bool  # chooses its steps
-    resumable: bool
-    corners: Stops  # times that no step passes
-    start: float  # of the last step
-    at_node: bool  # a controller without a sample time is called now
+    kept: np.ndarray
+    lam: np.ndarray
+    springs: np.ndarray
+    t: list[float] = field(default_factory=list)
+    pending: int = -1
+    dropped: int = 0  # rows before the first one here, which are saved already
+    turned: list[np.ndarray] = field(default_factory=list)  # angles with their turns, where they are counted
 
     @property
-    def run(self) -> Run: ...
+    def count(self) -> int:
+        return len(self.t)
 
-    def advance(self, limit: float) -> bool:
-        """Makes the next step, or several, at most to `limit`; False at the end of the run."""
+    def reserve(self, more: int) -> None:
+        """Makes space for so many rows more."""
+        missing = self.count + more - len(self.kept)
+        if missing > 0:
+            grow = max(missing, len(self.kept) // 2)
+            self.kept, self.lam, self.springs = (
+                np.vstack([old, np.zeros((grow, old.shape[1]))]) for old in (self.kept, self.lam, self.springs)
+            )
 
-    def accept(self) -> None:
-        """Writes the output rows of the last step and chooses the size of the next."""
+    def drop(self, count: int) -> None:
+        """Removes the first rows, which are saved."""
+        self.kept, self.lam, self.springs = (
+            old[count : self.count].copy() for old in (self.kept, self.lam, self.springs)
+        )
+        del self.t[:count], self.turned[:count]
+        self.dropped, self.pending = self.dropped + count, max(self.pending - count, -1)
+
+    def truncate(self, count: int) -> None:
+        """Removes all rows but the first so many."""
+        del self.t[count:], self.turned[count:]
+
+    def select(self, first: int, chosen: np.ndarray) -> None:
+        """Keeps, of the rows from `first` on, those with these numbers (counted from `first`)."""
+        last = self.count - 1
+        for array in (self.kept, self.lam, self.springs):
+            array[first : first + len(chosen)] = array[first + chosen]
+        self.t[first:] = [self.t[first + k] for k in chosen]
+        if len(self.turned) > first:
+            self.turned[first:] = [self.turned[first + k] for k in chosen]
+        if self.pending == last:
+            self.pending = self.count - 1 if last - first in chosen else -1
+
+
+@dataclass(frozen=True, eq=False)
+class TurnCounter:
+    """The angles of joints in space, from the kept numbers of steps.
+
+    Whole turns are counted at every step, because output rows may be many turns apart. In a plane absolute angles count them; in
+    space an angle is read from directions, which say it up to whole turns.
+    """
+
+    packed: Packed
+    joints: tuple[tuple[Side, Side, Row], ...]
+
+    def wrapped(self, kept: np.ndarray) -> np.ndarray:
+        """Angles between −π and π, (rows, joints)."""
+        return np.stack([self._angle(kept, *joint) for joint in self.joints], axis=1)
+
+    def unwrapped(self, before: np.ndarray, kept: np.ndarray) -> np.ndarray:
+        """Angles with their turns, from those of the step before."""
+        return np.unwrap(np.vstack([before, self.wrapped(kept)]), axis=0)[1:]
+
+    def _angle(self, kept: np.ndarray, first: Side, second: Side, row: Row) -> np.ndarray:
+        (_, i, j), (_, k, l) = row.terms[0], row.other_terms[0]
+        i, j, k, l = i - FIRST, j - SECOND, k - FIRST, l - SECOND
+        a, b = self._directions(kept, first), self._directions(kept, second)
+        return np.arctan2((a[:, i] * b[:, j]).sum(axis=1), (a[:, k] * b[:, l]).sum(axis=1))
+
+    def _directions(self, kept: np.ndarray, end: Side) -> np.ndarray:
+        """Directions of a joint at one of its ends, (rows, 3, 3), one below the other."""
+        if end.body < 0 or end.port is None:
+            return np.broadcast_to(end.triad, (len(kept), 3, 3))
+        at = int(self.packed.model.bodies[end.body, t.W_Q]) - self.packed.first
+        A, Psi = kept[:, at + 3 : at + 12].reshape(-1, 3, 3), end.port.Psi
+        if not Psi.any():
+            return np.swapaxes(A @ end.triad.T, 1, 2)
+        psi = kept[:, at + 12 : at + 12 + Psi.shape[1]] @ Psi.T
+        turned = np.cross(psi[:, None], end.triad[None])
+        bent = end.triad + turned + np.cross(psi[:, None], turned) / 3.0
+        return bent @ np.swapaxes(A, 1, 2)
+
+
+class Run:
+    """A task with its buffers; `t` is the time reached."""
+
+    missing: Callable[[], float] | None = None  # the energy residual so far, where the scheme counts works exactly
+
+    def __init__(self, task: Task, assembly: RunBuffers | None = None) -> None:
+        self.task, self.t = task, task.t_0
+        also = task.system.ports.also
+        self.given = {also.get(name, name): signal for name, signal in task.inputs.signals.items()}
+        self.signals: dict[str, Signal] = dict(self.given)
+        self.sampled = -np.inf  # when the controller was called last
+        self.happened: list[tuple[float, str]] = []
+        self.changes: list[tuple[float, int, float]] = []  # time, number of the event, its change of H
+        self.records: list[tuple[np.ndarray, np.ndarray]] = []  # e before and after each event
+        self.info: dict[str, object] = {}  # what a stepper reports
+        if task.memory is not None:
+            self.signals |= self._saved_signals(task.memory)
+        elif task.controller is not None:
+            self.control(Outputs(task.system, task.state))
+        self.assembly = assemble_run(task.system, task.state, self.signals, task.t_0) if assembly is None else assembly
+        p = self.packed
+        for row in task.dropped:
+            p.model.rows[row, t.R_DROPPED] = 1
+        self.laws = bool((p.model.rows[:, t.R_MODE] == t.COMPLIANT).any())  # springs or dampers, which may have ranges
+        if self.laws:
+            begin_ranges(p, task.t_0)
+        every_step = isinstance(task.output, int) and task.output == 1
+        angles = {} if every_step else spatial_angles(task.system)
+        joints = [(side(task.system, c.first), side(task.system, c.second), row) for c, row in angles.values()]
+        self.turns = TurnCounter(p, tuple(joints)) if joints else None
+        self.turned = np.zeros(0) if self.turns is None else self.turns.wrapped(self.numbers[None])[0]
+        self.rows = Rows(np.zeros((0, p.kept)), np.zeros((0, p.multipliers)), np.zeros((0, len(p.entries))))
+
+    @property
+    def packed(self) -> Packed:
+        return self.assembly.packed
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The numbers of the present state that an output row has."""
+        p = self.packed
+        return p.w[p.first : p.first + p.kept]
+
+    # --- controller --------------------------------------------------------------------------------------------------
+
+    @property
+    def due(self) -> float:
+        """When the controller wants to be called next; infinite if it is called at every step, or there is none."""
+        if self.task.every is not None and self.sampled > -np.inf:
+            return self.sampled + self.task.every
+        return getattr(self.task.controller, "due", np.inf)
+
+    def control(self, y: Outputs) -> None:
+        """Calls the controller, if its sample time has come, for new inputs."""
+        task, first = self.task, self.sampled == -np.inf
+        assert task.controller is not None
+        if self.sampled == self.t:
+            return
+        if not first and task.every is not None and self.t < self.sampled + task.every * (1 - 1e-9):
+            return
+        self.sampled = self.t if first or task.every is None else self.sampled + task.every
+        answer = task.controller(self.t, y)
+        if not isinstance(answer, Mapping):
+            raise InputError(f"the controller returned {answer!r} at t = {self.t:g} s; it must return {{port: value}}")
+        for name, value in answer.items():
+            there = task.system.ports if first else self.signals
+            port = task.system.ports.also.get(name, name)
+            if port not in there:
+                raise InputError(
+                    f"the controller answers for {name!r} at t = {self.t:g} s; "
+                    f"there {'are' if first else 'were at the start'}: {', '.join(there)}"
+                )
+            shape = task.system.ports.shape(name)
+            self.signals[port] = Constant(as_vector(f"controller, {name!r} at t = {self.t:g} s", value, shape))
+
+    def controlled(self) -> dict[str, np.ndarray]:
+        """The present values of the inputs that the controller has set."""
+        changed = {name: s for name, s in self.signals.items() if s is not self.given.get(name)}
+        return {name: signal.at(self.t) for name, signal in changed.items()}
+
+    def _saved_signals(self, memory: Mapping[str, np.ndarray]) -> dict[str, Signal]:
+        names = memory["inputs"].tolist()
+        ends = np.cumsum([self.task.system.ports.shape(name)[0] for name in names], dtype=int)
+        values = np.split(memory["values"], ends[:-1])
+        return {name: Constant(value) for name, value in zip(names, values, strict=False)}
+
+    def inputs(self) -> np.ndarray:
+        """u at the time reached, over all ports."""
+        u = np.zeros(self.task.system.ports.size)
+        for name, signal in self.signals.items():
+            u[self.task.system.ports[name]] = signal.at(self.t)
+        return u
+
+    # --- states and results ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def reader(self) -> Reader:
+        return Reader(self.assembly)
 
     def outputs(self) -> Outputs:
-        """Outputs at the time reached."""
+        """The outputs of the system now, computed when they are read."""
+        return self.reader.outputs()
 
     def state(self) -> State:
-        """The state at the time reached."""
+        return self.state_in(self.packed.w)
 
-    def interpolate(self, x: float) -> Outputs:
-        """Outputs at a fraction of the last step, cheaply."""
+    def state_in(self, w: np.ndarray) -> State:
+        """The state in a buffer w of this run."""
+        p, system = self.packed, self.task.system
+        kept = w[p.first : p.first + p.kept][None]
+        return State(system.bodies, system.layout, unload_states(self.assembly, kept)[0])
 
-    def move_to(self, time: float) -> None:
-        """Ends the last step at this time within it."""
+    def count_turns(self) -> None:
+        """Counts the turns of joints in space up to the present state."""
+        if self.turns is not None:
+            self.turned = self.turns.unwrapped(self.turned, self.numbers[None])[0]
 
-    def look_ahead(self, h: float) -> Dense | None:
-        """Dense output of a step of h or less from here that is not made; None if it cannot be made."""
+    def add_row(self, kept: np.ndarray, lam: np.ndarray, springs: np.ndarray) -> None:
+        """Appends an output row at the time reached."""
+        rows, k = self.rows, self.rows.count
+        rows.reserve(1)
+        rows.kept[k], rows.lam[k], rows.springs[k] = kept, lam, springs
+        rows.t.append(self.t)
+        if self.turns is not None:
+            rows.turned.append(self.turned)
 
-    def restart(self, state: State | None = None) -> None:
-        """Goes on after a jump of the inputs, or from another state."""
+    def accounts_of(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Energies and losses of bodies, and works of entries, in rows of kept numbers."""
+        p, entries = self.packed, len(self.packed.entries)
+        energies = np.stack([kept[:, b[t.W_ENERGY] - p.first :][:, :3] for b in p.model.bodies], axis=1)
+        energies[:, :, 1] += self.assembly.constant
+        losses = np.stack([kept[:, b[t.W_LOSS] - p.first] for b in p.model.bodies], axis=1)
+        at = int(p.model.entries[0, t.J_WORK]) - p.first if entries else 0
+        return energies, losses, kept[:, at : at + 2 * entries].reshape(len(kept), entries, 2)
 
-    def write_row(self) -> None:
-        """Writes the present state as an output row, unless it is one already."""
+    def result_of(self, n: int, lam: np.ndarray, info: Mapping[str, object]) -> Result:
+        """The first n rows as a Result."""
+        p, rows, system = self.packed, self.rows, self.task.system
+        kept, times = rows.kept[:n], np.array(rows.t[:n])
+        energies, losses, works = self.accounts_of(kept)
+        names, changes = self._works_of_events(times)
+        accounts = EnergyAccounts(
+            (*(entry.name for entry in p.entries), *names),
+            energies,
+            losses,
+            np.concatenate([works, changes], axis=1),
+            np.concatenate([rows.springs[:n], np.zeros((n, len(names)))], axis=1),
+        )
+        return Result(
+            system,
+            times,
+            unload_states(self.assembly, kept),
+            lam[:, : system.multipliers.size],
+            accounts,
+            {**info, "events": tuple(self.happened), **(found_ranges(p) if self.laws else {}), **self.info},
+            past_events(system, self.happened, self.records),
+            np.array(rows.turned[:n]).reshape(n, len(self.turns.joints)) if self.turns is not None else None,
+        )
 
-    def memory(self) -> Memory:
-        """What a saved run resumes from."""
+    def _works_of_events(self, times: np.ndarray) -> tuple[list[str], np.ndarray]:
+        """What events have done to H up to these times, as works of entries of their own."""
+        acting = {i: k for k, i in enumerate(i for i, e in enumerate(self.task.events) if e.do is not None)}
+        out = np.zeros((len(times), len(acting), 2))
+        for time, which, change in self.changes:
+            out[times > time, acting[which], 1] += change  # the row at an event is of the state before it
+        return [f"event {self.task.events[i].name}" for i in acting], out
 
-    def result(self, count: int | None = None) -> Result:
-        """All output rows, or the first so many."""
+
+# --- from start to end -----------------------------------------------------------------------------------------------
 
 
 def run_to_end(stepper: Stepper) -> Result:
     """Runs the task of a stepper to its end, or to an event that stops it."""
-    run, task = stepper.run, stepper.run.task
+    run: Run = stepper.run
+    task = run.task
     if stepper.adaptive and task.controller is not None and run.due == np.inf:
         raise InputError(
             f"{stepper.name} chooses its steps itself, so a controller needs its sample time: every=…, or "
@@ -132,9 +326,9 @@ def _call_controller(stepper: Stepper) -> None:
 def _limit(stepper: Stepper) -> float:
     """The next time that no step may pass: the end, a corner of an input, a sample of the controller."""
     run, task = stepper.run, stepper.run.task
-    soon = run.t + NEAR * (task.t_end - task.t_0)
-    due = run.due
-    return min(task.t_end, stepper.corners.after(soon), due if due > soon else np.inf)
+    near, due = NEAR * (task.t_end - task.t_0), run.due
+    limit = min(stepper.corners.after(run.t + near), due if due > run.t + near else np.inf)
+    return limit if limit < task.t_end - near else task.t_end
 
 
 def _save(stepper: Stepper, events: EventSearch | None, *, now: bool = False) -> None:
@@ -146,145 +340,3 @@ def _save(stepper: Stepper, events: EventSearch | None, *, now: bool = False) ->
     finished = stepper.result(count)
     rows.drop(count)
     recorder.piece(finished, {**stepper.memory(), **({} if events is None else events.memory())})
-
-
-class EventSearch:
-    """The events of a run and their values at the last node."""
-
-    def __init__(self, stepper: Stepper, memory: Mapping[str, np.ndarray]) -> None:
-        self.stepper, self.run, self.events = stepper, stepper.run, stepper.run.task.events
-        self.recurrences = [Recurrence() for _ in self.events]
-        self.fresh = "levels" not in memory  # no event has been looked for yet
-        self.travel, self.length = [0.0] * len(self.events), 0.0  # of values in the last step, and that of the step
-        self.levels = memory["levels"].tolist() if "levels" in memory else self._levels()
-        self.before: list[float] | None = memory["levels.before"].tolist() if "levels.before" in memory else None
-
-    def memory(self) -> Memory:
-        """What the search of a resumed run must know."""
-        before = {} if self.before is None else {"levels.before": np.array(self.before)}
-        return {"levels": np.array(self.levels), **before}
-
-    def find(self) -> tuple[dict[int, Crossing], float] | None:
-        """The first events of the last step and their time; without any, the stepper stays at the end of the step."""
-        start, end, levels = self.stepper.start, self.run.t, self._levels()
-        if self.fresh:
-            changes = np.subtract(levels, self.levels).tolist()
-            self.levels, self.fresh = list(map(start_level, self.events, self.levels, changes)), False
-        self.travel = [max(abs(a), abs(b)) for a, b in zip(self.levels, levels, strict=True)]
-        self.length = end - start
-        found: dict[int, Crossing] = {}
-        for i, event in enumerate(self.events):
-            if event.crossed(self.levels[i], levels[i]) or self._near(i, levels[i]):
-                crossing = self._within(i, levels[i], start, end)
-                found |= {} if crossing is None else {i: crossing}
-        if found:
-            group, part = first_group(found, max(SAME, ROUND_OFF * abs(end) / self.length))
-            return group, start + part * self.length
-        self.before, self.levels = self.levels, list(map(next_level, self.levels, levels))
-        return None
-
-    def act(self, group: dict[int, Crossing], at: float) -> bool:
-        """Goes to the instant of some events, which act in their order; False if the run stops there."""
-        self.stepper.move_to(at)
-        values = self._levels()
-        self.stepper.accept()
-        self.stepper.write_row()
-        changed = sum(self._act(k) for k in group) > 0  # all of them act
-        if not changed:
-            self.stepper.restart()
-        self.before, levels = None, self._levels()
-        for k, crossing in group.items():
-            if not changed or abs(levels[k]) <= max(abs(values[k]), ZERO * self.travel[k]):
-                levels[k] = crossing.side * HELD if changed and self._rests(k, levels[k]) else 0.0
-        self.levels = levels
-        if any(self.events[k].do is None for k in group):
-            return False
-        self._require_progress(group)
-        return True
-
-    def _act(self, which: int) -> bool:
-        """Lets an event change the state; False if it does not."""
-        event, run, system, before = self.events[which], self.run, self.run.task.system, self.stepper.state()
-        run.happened.append((run.t, event.name))
-        after = None if event.do is None else event.do(run.t, before)
-        if after is None:
-            run.records.append((before.e, before.e))
-            return False
-        after = fits(system, after)
-        require_closed(system, after)
-        after = consistent_state(system, after, run.inputs())
-        run.changes.append((run.t, which, energy(system, after) - energy(system, before)))
-        run.records.append((before.e, after.e))
-        self.stepper.restart(after)
-        return True
-
-    def _require_progress(self, group: dict[int, Crossing]) -> None:
-        """Raises ConvergenceError where infinitely many events lie just ahead."""
-        task = self.run.task
-        for k in group:
-            complaint = self.recurrences[k].add(self.run.t, self.events[k].name, task.t_end - task.t_0)
-            if complaint is not None:
-                raise ConvergenceError(complaint, self.stepper.result())
-
-    def _rests(self, which: int, here: float) -> bool:
-        """Whether the value of an event has no rate now."""
-        event, h = self.events[which], min(self.length, self.run.task.t_end - self.run.t)
-        dense = self.stepper.look_ahead(h) if h > AT_ONCE * self.length else None
-        if dense is None:
-            return False
-        values = [event.value(*dense(x)) - here for x in QUARTERS]
-        return bool(abs(np.dot(SLOPE, values)) <= RESTING * max(map(abs, values)))
-
-    # --- crossings ---------------------------------------------------------------------------------------------------
-
-    def _near(self, i: int, level: float) -> bool:
-        """Whether an event could have crossed zero there and back: not where it is farther away than it goes in a step."""
-        if self.before is None:
-            return True
-        change = max(abs(level - self.levels[i]), abs(self.levels[i] - self.before[i]))
-        return min(abs(level), abs(self.levels[i])) <= change
-
-    def _within(self, i: int, level: float, start: float, end: float) -> Crossing | None:
-        """The first crossing of an event: bracketed by dense output, then found by steps."""
-        event, h = self.events[i], end - start
-
-        def value(x: float) -> float:
-            """By a step to there."""
-            self.stepper.move_to(start + x * h)
-            return event.value(self.run.t, self.stepper.outputs())
-
-        ends = bracket_crossing(
-            event, lambda x: event.value(start + x * h, self.stepper.interpolate(x)), self.levels[i], level
-        )
-        if ends is None:
-            return None
-        first, second = ((x, value(x) if 0.0 < x < 1.0 else f) for x, f in ends)
-        for begin, stop in ((first, second), ((0.0, self.levels[i]), second), ((0.0, self.levels[i]), (1.0, level))):
-            if event.crossed(begin[1], stop[1]):
-                close = max(CLOSE * stop[0], 0.25 * ROUND_OFF * abs(end) / h)
-                return Crossing(_root(value, begin, stop, close), float(np.sign(begin[1])))
-        self.stepper.move_to(end)
-        return None
-
-    def _levels(self) -> list[float]:
-        y = self.stepper.outputs()
-        return [event.value(self.run.t, y) for event in self.events]
-
-
-def _root(value: Callable[[float], float], first: Point, second: Point, close: float) -> float:
-    """Where in a step a value crosses zero: false position that never keeps one end for long (Illinois)."""
-    (a, low), (b, high) = first, second
-    f_a, f_b, held = low, high, abs(low) == HELD
-    for _ in range(TRIES):
-        if b - a < close or (held and b < AT_ONCE):
-            break
-        x = (a * f_b - b * f_a) / (f_b - f_a)
-        x = x if a < x < b else 0.5 * (a + b)
-        f = value(x)
-        if f == 0.0:
-            return x
-        if (f < 0.0) == (low < 0.0):
-            a, f_a, f_b = x, f, 0.5 * f_b
-        else:
-            b, f_b, f_a = x, f, 0.5 * f_a
-    return 0.0 if held and b < AT_ONCE else b

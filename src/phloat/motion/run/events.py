@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from phloat.errors import InputError
+from phloat.errors import ConvergenceError, InputError
+from phloat.motion.initial.velocities import consistent_state, require_closed
 from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.stepper import Memory, Stepper
 from phloat.system.state import State
+from phloat.system.system import fits
+from phloat.system.terms import energy
 
 Action = Callable[[float, State], State | None]
 LOOKED = tuple(k / 8 for k in range(1, 8))  # parts of a step where an event is evaluated, with its extrema
@@ -22,6 +26,11 @@ DELTA = 1 / 64  # of a step: between the values of a slope
 SHRINKING = 10  # intervals in a row, each shorter than the one before, that may pile up
 STILL = 1e-12  # of the run: intervals in a row that are no progress
 NEAR = 1e-6  # of the run: how near the point where they pile up is when the run ends
+CLOSE = 1e-13  # of a step: how near a crossing is found …
+SAME = 1e-12  # … and how near two of them are at one instant
+ROUND_OFF = 16 * np.finfo(float).eps
+QUARTERS, SLOPE = (0.25, 0.5, 0.75, 1.0), (16.0, -12.0, 16.0 / 3.0, -1.0)  # the slope at 0 of what is 0 there
+TRIES = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,17 +92,8 @@ class Event:
         return (rising and self.direction >= 0) or (falling and self.direction <= 0)
 
 
-@dataclass(frozen=True, eq=False)
-class PastEvent:
-    """An event that took place: its time and name, and the states just before and after it (equal if the run stopped there)."""
-
-    t: float
-    name: str
-    before: State
-    after: State
-
-
 Point = tuple[float, float]  # a part of a step, and the value there
+Crossing = tuple[float, float]  # a part of a step, and the sign of the value before it
 
 
 def bracket_crossing(
@@ -113,54 +113,171 @@ def bracket_crossing(
     return next(((a, b) for a, b in pairwise(points) if event.crossed(a[1], b[1])), None)
 
 
-# --- zeros at the start and after `do` -----------------------------------------------------------------------------------
+def accumulation_point(times: list[float], span: float) -> float | None:
+    """The time at which the times of an event accumulate, if infinitely many of them lie just ahead."""
+    gaps = np.diff(times[-SHRINKING - 2 :])
+    still = len(gaps) > SHRINKING and bool(np.all(gaps < STILL * span))
+    if not still and (len(gaps) <= SHRINKING or not np.all(gaps[1:] < gaps[:-1])):
+        return None
+    ahead = 0.0 if still else float(gaps[-1] ** 2 / (gaps[-2] - gaps[-1]))  # the rest of a geometric series
+    return None if ahead > NEAR * span else times[-1] + ahead
 
 
-def start_level(event: Event, level: float, change: float) -> float:
-    """The value of an event at the start of a run: a zero counts as being before a crossing in the direction of the event."""
-    return level if abs(level) > ZERO * abs(change) else -event.direction * HELD
+# --- the search ------------------------------------------------------------------------------------------------------
 
 
-def next_level(before: float, after: float) -> float:
-    """The value of an event after a step: a zero with a sign keeps it while it stays zero."""
-    return before if after == 0.0 and abs(before) == HELD else after
+class EventSearch:
+    """The events of a run and their values at the last node."""
 
+    def __init__(self, stepper: Stepper, memory: Mapping[str, np.ndarray]) -> None:
+        self.stepper, self.run, self.events = stepper, stepper.run, stepper.run.task.events
+        self.times: list[list[float]] = [[] for _ in self.events]  # when each took place
+        self.fresh = "levels" not in memory  # no event has been looked for yet
+        self.travel, self.length = [0.0] * len(self.events), 0.0  # of values in the last step, and that of the step
+        self.levels = memory["levels"].tolist() if "levels" in memory else self._levels()
+        self.before: list[float] | None = memory["levels.before"].tolist() if "levels.before" in memory else None
 
-@dataclass(frozen=True)
-class Crossing:
-    """A zero crossing: the fraction of the step, and the sign of the value before it."""
+    def memory(self) -> Memory:
+        """What the search of a resumed run must know."""
+        before = {} if self.before is None else {"levels.before": np.array(self.before)}
+        return {"levels": np.array(self.levels), **before}
 
-    at: float
-    side: float
-
-
-def first_group(found: dict[int, Crossing], same: float) -> tuple[dict[int, Crossing], float]:
-    """The first crossings, no more than `same` apart, and the fraction of the step where all of them are past zero."""
-    first = min(crossing.at for crossing in found.values())
-    group = {k: crossing for k, crossing in found.items() if crossing.at - first <= same}
-    return group, max(crossing.at for crossing in group.values())
-
-
-@dataclass(eq=False)
-class Recurrence:
-    """The times of one event, to find whether they accumulate at a point."""
-
-    times: list[float] = field(default_factory=list)
-    count: int = 0
-
-    def add(self, t: float, name: str, span: float) -> str | None:
-        """Adds a time. Returns an error message if infinitely many lie just ahead."""
-        self.count += 1
-        self.times = [*self.times[-SHRINKING - 1 :], t]
-        gaps = np.diff(self.times)
-        still = len(gaps) > SHRINKING and bool(np.all(gaps < STILL * span))
-        if not still and (len(gaps) <= SHRINKING or not np.all(gaps[1:] < gaps[:-1])):
-            return None
-        ahead = 0.0 if still else float(gaps[-1] ** 2 / (gaps[-2] - gaps[-1]))  # the rest of a geometric series
-        if ahead > NEAR * span:
-            return None
-        return (
-            f"event {name!r} took place {self.count} times, faster and faster, the last two {gaps[-1]:.2g} s apart: its times pile "
-            f"up at t = {t + ahead:.9g} s, and no step goes beyond. The motion up to there is in `result` of this error; end the "
-            "run before with an event that has no `do`, or let `do` leave a state that does not come back (weld it, put a spring)"
+    def find(self) -> tuple[dict[int, Crossing], float] | None:
+        """The first events of the last step and their time; without any, the stepper stays at the end of the step."""
+        start, end, levels = self.stepper.start, self.run.t, self._levels()
+        if self.fresh:
+            changes, self.fresh = np.abs(np.subtract(levels, self.levels)), False
+            for i, event in enumerate(
+                self.events
+            ):  # a zero counts as being before a crossing in the direction of the event
+                if abs(self.levels[i]) <= ZERO * changes[i]:
+                    self.levels[i] = -event.direction * HELD
+        self.travel = [max(abs(a), abs(b)) for a, b in zip(self.levels, levels, strict=True)]
+        self.length = end - start
+        found: dict[int, Crossing] = {}
+        for i, event in enumerate(self.events):
+            if event.crossed(self.levels[i], levels[i]) or self._near(i, levels[i]):
+                crossing = self._within(i, levels[i], start, end)
+                found |= {} if crossing is None else {i: crossing}
+        if found:
+            first, same = min(found.values())[0], max(SAME, ROUND_OFF * abs(end) / self.length)
+            group = {k: crossing for k, crossing in found.items() if crossing[0] - first <= same}
+            return group, start + max(group.values())[0] * self.length  # all of them are past zero there
+        self.before, self.levels = (
+            self.levels,
+            [  # a zero with a sign keeps it while it stays zero
+                old if new == 0.0 and abs(old) == HELD else new for old, new in zip(self.levels, levels, strict=True)
+            ],
         )
+        return None
+
+    def act(self, group: dict[int, Crossing], at: float) -> bool:
+        """Goes to the instant of some events, which act in their order; False if the run stops there."""
+        self.stepper.move_to(at)
+        values = self._levels()
+        self.stepper.accept()
+        self.stepper.write_row()
+        changed = sum(self._act(k) for k in group) > 0  # all of them act
+        if not changed:
+            self.stepper.restart()
+        self.before, levels = None, self._levels()
+        for k, (_, side) in group.items():
+            if not changed or abs(levels[k]) <= max(abs(values[k]), ZERO * self.travel[k]):
+                levels[k] = side * HELD if changed and self._rests(k, levels[k]) else 0.0
+        self.levels = levels
+        if any(self.events[k].do is None for k in group):
+            return False
+        self._require_progress(group)
+        return True
+
+    def _act(self, which: int) -> bool:
+        """Lets an event change the state; False if it does not."""
+        event, run, system, before = self.events[which], self.run, self.run.task.system, self.stepper.state()
+        run.happened.append((run.t, event.name))
+        after = None if event.do is None else event.do(run.t, before)
+        if after is None:
+            run.records.append((before.e, before.e))
+            return False
+        after = fits(system, after)
+        require_closed(system, after)
+        after = consistent_state(system, after, run.inputs())
+        run.changes.append((run.t, which, energy(system, after) - energy(system, before)))
+        run.records.append((before.e, after.e))
+        self.stepper.restart(after)
+        return True
+
+    def _require_progress(self, group: dict[int, Crossing]) -> None:
+        """Raises ConvergenceError where infinitely many events lie just ahead."""
+        for k in group:
+            times, task = self.times[k], self.run.task
+            times.append(self.run.t)
+            if (at := accumulation_point(times, task.t_end - task.t_0)) is not None:
+                raise ConvergenceError(
+                    f"event {self.events[k].name!r} took place {len(times)} times, faster and faster: its times pile up at "
+                    f"t = {at:.9g} s, and no step goes beyond. The motion up to there is in `result` of this error; end it before "
+                    "with an event that has no `do`, or let `do` leave a state that does not come back (weld it, put a spring)",
+                    self.stepper.result(),
+                )
+
+    def _rests(self, which: int, here: float) -> bool:
+        """Whether the value of an event has no rate now."""
+        event, h = self.events[which], min(self.length, self.run.task.t_end - self.run.t)
+        dense = self.stepper.look_ahead(h) if h > AT_ONCE * self.length else None
+        if dense is None:
+            return False
+        values = [event.value(*dense(x)) - here for x in QUARTERS]
+        return bool(abs(np.dot(SLOPE, values)) <= RESTING * max(map(abs, values)))
+
+    # --- crossings ---------------------------------------------------------------------------------------------------
+
+    def _near(self, i: int, level: float) -> bool:
+        """Whether an event could have crossed zero there and back: not where it is farther away than it goes in a step."""
+        if self.before is None:
+            return True
+        change = max(abs(level - self.levels[i]), abs(self.levels[i] - self.before[i]))
+        return min(abs(level), abs(self.levels[i])) <= change
+
+    def _within(self, i: int, level: float, start: float, end: float) -> Crossing | None:
+        """The first crossing of an event: bracketed by dense output, then found by steps."""
+        event, h = self.events[i], end - start
+
+        def value(x: float) -> float:
+            """By a step to there."""
+            self.stepper.move_to(start + x * h)
+            return event.value(self.run.t, self.stepper.outputs())
+
+        ends = bracket_crossing(
+            event, lambda x: event.value(start + x * h, self.stepper.interpolate(x)), self.levels[i], level
+        )
+        if ends is None:
+            return None
+        first, second = ((x, value(x) if 0.0 < x < 1.0 else f) for x, f in ends)
+        for begin, stop in ((first, second), ((0.0, self.levels[i]), second), ((0.0, self.levels[i]), (1.0, level))):
+            if event.crossed(begin[1], stop[1]):
+                close = max(CLOSE * stop[0], 0.25 * ROUND_OFF * abs(end) / h)
+                return _root(value, begin, stop, close), float(np.sign(begin[1]))
+        self.stepper.move_to(end)
+        return None
+
+    def _levels(self) -> list[float]:
+        y = self.stepper.outputs()
+        return [event.value(self.run.t, y) for event in self.events]
+
+
+def _root(value: Callable[[float], float], first: Point, second: Point, close: float) -> float:
+    """Where in a step a value crosses zero: false position that never keeps one end for long (Illinois)."""
+    (a, low), (b, high) = first, second
+    f_a, f_b, held = low, high, abs(low) == HELD
+    for _ in range(TRIES):
+        if b - a < close or (held and b < AT_ONCE):
+            break
+        x = (a * f_b - b * f_a) / (f_b - f_a)
+        x = x if a < x < b else 0.5 * (a + b)
+        f = value(x)
+        if f == 0.0:
+            return x
+        if (f < 0.0) == (low < 0.0):
+            a, f_a, f_b = x, f, 0.5 * f_b
+        else:
+            b, f_b, f_a = x, f, 0.5 * f_a
+    return 0.0 if held and b < AT_ONCE else b

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from phloat.errors import ConvergenceError, InputError
-from phloat.motion.inputs.signals import Constant, means
+from phloat.motion.inputs.signals import Constant
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.threads import HANDS, LEAVE, NEXT
 from phloat.motion.kernel.machine.uncompiled import PLAIN
@@ -24,7 +24,7 @@ from phloat.motion.law_ranges import stamp_times, watched_places
 from phloat.motion.result import Result
 from phloat.motion.run.assembly import RunBuffers
 from phloat.motion.run.compilation import compile_apart
-from phloat.motion.run.run import Run
+from phloat.motion.run.driver import Run
 from phloat.motion.run.task import Task
 
 DEEPEST = 12  # halvings of a step before it is given up
@@ -32,7 +32,7 @@ NONE = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class Parts:
+class Substeps:
     """A step made of shorter ones, forward and backward in time: fractions of at most two sizes, whose sum is one."""
 
     fractions: tuple[float, ...] = (1.0,)
@@ -71,7 +71,7 @@ def _parabola(nodes: np.ndarray, at: float) -> list[float]:
     return [float(np.prod([(at - o) / (x - o) for o in nodes if o != x])) for x in nodes]
 
 
-WHOLE = Parts()
+WHOLE = Substeps()
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class KernelRun(Run):
     """
 
     def __init__(
-        self, task: Task, assembly: RunBuffers | None = None, tolerance: float | None = None, parts: Parts = WHOLE
+        self, task: Task, assembly: RunBuffers | None = None, tolerance: float | None = None, parts: Substeps = WHOLE
     ) -> None:
         compile_apart()
         super().__init__(task, assembly)
@@ -106,7 +106,7 @@ class KernelRun(Run):
         p = self.packed
         if tolerance is not None:
             p.w[t.TOLERATED] = max(ROUND_OFF, tolerance / np.finfo(float).eps)
-        self.left = watched_places(p)
+        self.left = watched_places(p) if self.laws else NONE
         self.bank = np.zeros(int(p.model.factors[:, 1].sum()) if len(parts.sizes) > 1 else 0)
         self.write_row()
         self.missing = Missing(self)
@@ -127,7 +127,7 @@ class KernelRun(Run):
                 if at in marks:
                     self.write_row()
 
-    def steps(self, times: np.ndarray, marks: np.ndarray, parts: Parts = WHOLE) -> tuple[int, int]:
+    def steps(self, times: np.ndarray, marks: np.ndarray, parts: Substeps = WHOLE) -> tuple[int, int]:
         """Steps of one size until one fails: how many were made, and the status of the last."""
         p, run, rows, count = self.packed, self.assembly, self.rows, len(parts.fractions)
         self.set_step(float(times[1] - times[0]), parts)
@@ -155,7 +155,7 @@ class KernelRun(Run):
             rows.select(before, wanted[wanted <= rows.count - before] - 1)
         return done // count, status
 
-    def set_step(self, h: float, parts: Parts = WHOLE) -> None:
+    def set_step(self, h: float, parts: Substeps = WHOLE) -> None:
         """Sets the sizes of the parts of a step of size h; factors are lost where they change."""
         if abs(h - self.h) > 1e-9 * abs(h) or len(self.sizes) != len(parts.fractions):
             p = self.packed
@@ -204,7 +204,7 @@ class KernelRun(Run):
             if isinstance(signal, Constant):
                 out[:, columns] = signal.value[components]
             else:
-                out[:, columns] = means(signal, times)[:, components]
+                out[:, columns] = signal.means(times)[:, components]
         return out
 
     def driven(self, times: np.ndarray) -> np.ndarray:
@@ -245,13 +245,19 @@ class KernelRun(Run):
 
     def write_row(self) -> None:
         """Writes the present state as an output row, unless that is one already."""
-        p, rows = self.packed, self.rows
+        rows = self.rows
         if rows.t and rows.t[-1] == self.t:
             return
-        kept, springs = np.zeros(p.kept), np.zeros(len(p.entries))
-        snapshot(p.model, p.w, p.gravity, p.first, kept, springs)
+        kept, springs = self.row_now()
         self.add_row(kept, self.lam, springs)
         rows.pending = rows.count - 1
+
+    def row_now(self) -> tuple[np.ndarray, np.ndarray]:
+        """The kept numbers of the present state, and the energies of springs."""
+        p = self.packed
+        kept, springs = np.zeros(p.kept), np.zeros(len(p.entries))
+        snapshot(p.model, p.w, p.gravity, p.first, kept, springs)
+        return kept, springs
 
     @property
     def lam(self) -> np.ndarray:
@@ -309,14 +315,8 @@ class Missing:
 
     def _lines(self) -> np.ndarray:
         """Energies and losses of bodies, and works on them with a negative sign."""
-        p = self.run.packed
-        row, springs = np.zeros(p.kept), np.zeros(len(p.entries))
-        snapshot(p.model, p.w, p.gravity, p.first, row, springs)
-        energies = [row[b[t.W_ENERGY] - p.first :][:3] for b in p.model.bodies]
-        losses = [row[b[t.W_LOSS] - p.first] for b in p.model.bodies]
-        at = int(p.model.entries[0, t.J_WORK]) - p.first if len(p.entries) else 0
-        works = row[at : at + 2 * len(p.entries)]
-        return np.concatenate([np.ravel(energies), self.run.assembly.constant, losses, -works])
+        energies, losses, works = self.run.accounts_of(self.run.row_now()[0][None])
+        return np.concatenate([energies.ravel(), losses.ravel(), -works.ravel()])
 
 
 def advance_shared(packed: Packed, threads: int, *how: Any) -> tuple[int, int, int, int]:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from phloat.motion.inputs.inputs import Inputs
-from phloat.motion.result import Result
-from phloat.motion.run.events import Event
-from phloat.motion.run.outputs import Outputs
-from phloat.motion.run.progress import Progress
-from phloat.motion.saving.recorder import Recorder
 from phloat.system.state import State
 from phloat.system.system import System
 
-Controller = Callable[[float, Outputs], Mapping[str, object]]
+if TYPE_CHECKING:  # types only: so low a module imports none of those that work on its tasks
+    from phloat.motion.inputs.inputs import Inputs
+    from phloat.motion.result import Result
+    from phloat.motion.run.events import Event
+    from phloat.motion.run.outputs import Outputs
+    from phloat.motion.run.progress import Progress
+    from phloat.motion.saving.recorder import Recorder
+
+Controller = Callable[[float, "Outputs"], Mapping[str, object]]
 
 
 @runtime_checkable
@@ -41,7 +43,7 @@ class Task:
     controller: Controller | None = None
     every: float | None = None
     events: tuple[Event, ...] = ()
-    progress: Progress = field(default=lambda t, missing: None)
+    progress: Progress = lambda t, missing: None
     dropped: tuple[int, ...] = ()  # joint rows that repeat others
     recorder: Recorder | None = None  # takes what is finished, from time to time
     threads: int = 1  # that share the bodies of a step

@@ -19,7 +19,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -29,23 +28,60 @@ import numpy as np
 
 from phloat.algebra.array_files import DAMAGED, read_npy, read_npz, whole_rows
 from phloat.algebra.layout import Layout
-from phloat.algebra.version import __version__
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.format.system import plain
-from phloat.motion.result import EnergyAccounts, Result, at_times, past_events
-from phloat.motion.run.events import PastEvent
+from phloat.motion.result import EnergyAccounts, PastEvent, Result, at_times, past_events
 from phloat.motion.saving.files import (
     PARTIAL,
-    locked,
+    Check,
+    is_count,
+    is_names,
+    is_shapes,
     read_description,
     write_atomically,
 )
-from phloat.motion.saving.format import RUN, column_shapes, has_rows
 from phloat.system.system import System
-from phloat.system.units import units
 
 VERSION = 1
 ACCOUNTS = ("bodies", "losses", "works", "springs")
+
+
+def is_number(x: object) -> bool:
+    return isinstance(x, (int, float)) and not isinstance(x, bool) and bool(np.isfinite(x))
+
+
+def is_positive(x: object) -> bool:
+    return isinstance(x, (int, float)) and is_number(x) and x > 0
+
+
+def _or_none(check: Check) -> Check:
+    return lambda x: x is None or check(x)
+
+
+TASK: dict[str, Check] = {
+    "t_0": is_number,
+    "t_end": is_number,
+    "dt": _or_none(is_positive),
+    "output": _or_none(lambda x: is_count(x) and x != 0),
+    "every": _or_none(is_positive),
+    "inputs": is_names,
+    "controller": lambda x: isinstance(x, bool),
+    "events": is_names,
+    "scheme": lambda x: isinstance(x, dict) and isinstance(x.get("name"), str),
+}
+RUN: dict[str, Check] = {
+    "pieces": is_count,
+    "rows": is_count,
+    "finished": lambda x: isinstance(x, bool),
+    "info": lambda x: isinstance(x, dict),
+    "entries": _or_none(is_names),
+    "quantities": is_shapes,
+    "ports": is_shapes,
+    "multipliers": is_shapes,
+    "task": _or_none(
+        lambda x: isinstance(x, dict) and all(word in x and check(x[word]) for word, check in TASK.items())
+    ),
+}
 
 Description = dict[str, Any]
 Arrays = Mapping[str, np.ndarray]
@@ -107,11 +143,6 @@ class RunFolder:
     def write(self, name: str, array: np.ndarray) -> None:
         rows = np.asarray(array, order="C")  # row by row, so that the first ones can be read of a file cut short
         self._write(f"{name}.npy", lambda file: np.save(file, rows, allow_pickle=False))
-
-    def write_events(self, result: Result) -> None:
-        """Writes the states before and after each event."""
-        if result.events:
-            self.write("events", np.array([[*event.before.e, *event.after.e] for event in result.events]))
 
     def piece(self, k: int, arrays: Arrays, memory: Arrays | None = None) -> None:
         """Writes the k-th piece; only the last two memories are kept."""
@@ -189,52 +220,6 @@ class RunFolder:
         return None
 
 
-def save_result(result: Result, folder: str | Path, *, overwrite: bool = False) -> None:
-    """Write a result to a folder, where `load_result(folder)` finds it.
-
-    `simulate(…, save=folder)` writes while it runs, and can be resumed.
-
-    Parameters
-    ----------
-    result : Result
-        What `simulate` returned.
-    folder : str or Path
-        It is made if it is not there.
-    overwrite : bool
-        Whether a run that the folder already holds is replaced; it is refused otherwise.
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    InputError
-        The folder holds a run already; `SaveError` if it cannot be written.
-
-    Examples
-    --------
-    >>> ball = ph.PointMass(mass=1.0).discretise()
-    >>> fall = ph.connect({"ball": ball}, gravity=(0.0, -9.81, 0.0), plane="xy")
-    >>> result = ph.simulate(fall, ph.place(fall), t_end=1.0, dt=0.01)
-    >>> ph.io.save_result(result, "fall")
-    >>> print(ph.io.load_result("fall"))
-    Result(101 times from 0 to 1 s of ball)
-    """
-    if not isinstance(result, Result):
-        raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one")
-    where = RunFolder(Path(folder))
-    with locked(where.path):
-        if overwrite and where.taken:
-            where.clear()
-        where.require_empty()
-        finished = bool(result.info.get("finished", True))
-        where.piece(0, result_arrays(result))
-        where.write_events(result)
-        constant = constant_entries(result.system) | {"model": where.write_model(result.system)}
-        where.describe(constant | account_names(result) | progress_entries(1, time_span(result), finished, result.info))
-
-
 def load_run(where: RunFolder, system: System) -> Result:
     """The run in a folder, as far as it went, of this system. Raises InputError if its quantities, joints or ports are others."""
     saved = where.description()
@@ -278,38 +263,11 @@ def rebuild_description(where: RunFolder) -> Description:
 # --- what run.json says ----------------------------------------------------------------------------------------------
 
 
-def result_arrays(result: Result) -> dict[str, np.ndarray]:
-    """The arrays of a result by the names of their files."""
-    out = {"t": result.t, "e": result.e, "lam": result.lam}
-    out |= {} if result.turned is None else {"turned": result.turned}
-    return out | ({name: getattr(result.accounts, name) for name in ACCOUNTS} if result.accounts is not None else {})
-
-
-def constant_entries(system: System, task: Description | None = None) -> Description:
-    """The entries of run.json that stay the same during a run; without a task it cannot be resumed."""
-    about = {"format": "phloat run", "version": VERSION, "phloat": __version__, "written": _now()}
-    named = {"bodies": list(system.bodies), **_layouts(system), "units": units(system)}
-    return about | named | {"task": task}
-
-
-def progress_entries(pieces: int, rows: Span, finished: bool, info: Mapping[str, object]) -> Description:
-    """The entries of run.json that change during a run."""
-    return {"finished": finished, "pieces": pieces, "rows": rows[0], "times": rows[1:], "info": dict(info)}
-
-
-def time_span(result: Result) -> Span:
-    return len(result), float(result.t[0]), float(result.t[-1])
-
-
-def account_names(result: Result) -> Description:
-    return {"entries": None if result.accounts is None else list(result.accounts.names)}
-
-
 def require_same_layout(saved: Description, system: System) -> None:
     """Raises InputError if quantities, ports or multipliers of the system are not those of the run."""
     if not isinstance(system, System):
         raise InputError(f"{type(system).__name__} is no System; connect(…) makes one")
-    for kind, mine in _layouts(system).items():
+    for kind, mine in layouts(system).items():
         there = {name: tuple(shape) for name, shape in saved[kind].items()}
         if list(there.items()) == list(mine.items()):
             continue
@@ -324,7 +282,7 @@ def require_same_layout(saved: Description, system: System) -> None:
         )
 
 
-def _layouts(system: System) -> dict[str, dict[str, tuple[int, ...]]]:
+def layouts(system: System) -> dict[str, dict[str, tuple[int, ...]]]:
     layouts: dict[str, Layout] = {"quantities": system.layout, "ports": system.ports, "multipliers": system.multipliers}
     return {kind: dict(layout.shapes) for kind, layout in layouts.items()}
 
@@ -337,10 +295,6 @@ def _zip(file: BinaryIO, arrays: Arrays) -> None:
                 np.lib.format.write_array(member, array, allow_pickle=False)
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 def _plain(value: object) -> object:
     """NumPy numbers as Python numbers; anything else as a string."""
     return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else str(value)
@@ -350,3 +304,17 @@ def _tuples(value: object) -> object:
     if isinstance(value, dict):
         return {name: _tuples(inner) for name, inner in value.items()}
     return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
+
+
+def column_shapes(system: System, entries: list[str] | None) -> dict[str, tuple[int, ...]]:
+    """The shape of one row in each array of a piece."""
+    out: dict[str, tuple[int, ...]] = {"t": (), "e": (system.layout.size,), "lam": (system.multipliers.size,)}
+    if entries is None:
+        return out
+    bodies, lines = len(system.bodies), len(entries)
+    return out | {"bodies": (bodies, 3), "losses": (bodies,), "works": (lines, 2), "springs": (lines,)}
+
+
+def has_rows(array: np.ndarray, shape: tuple[int, ...]) -> bool:
+    """Whether an array has rows of this shape."""
+    return array.dtype == float and array.ndim > 0 and array.shape[1:] == shape

@@ -18,16 +18,16 @@ from itertools import pairwise
 import numpy as np
 
 from phloat.errors import ConvergenceError
-from phloat.motion.inputs.corners import Stops, find_stops
+from phloat.motion.inputs.inputs import Stops, find_stops
 from phloat.motion.inputs.signals import Function, Resolved
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, PAIRS, Arrays
 from phloat.motion.kernel.step import SOLVED
 from phloat.motion.run.assembly import unload_states
-from phloat.motion.run.driver import Memory
 from phloat.motion.run.kernel_run import KernelRun, Snapshot
-from phloat.motion.run.memory import recall
 from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.stepper import Memory
+from phloat.motion.saving.memory import recall
 from phloat.motion.schemes.fixed import KernelStepper
 from phloat.system.state import State
 
@@ -56,7 +56,9 @@ class AdaptiveSteps(KernelStepper):
         self.rtol, self.atol = rtol, atol
         self.distances = Distances(run)
         self.corners = find_stops(run.given, task.t_0, task.t_end, task.corners)
-        memory = recall(run)
+        memory = {} if task.memory is None else task.memory
+        if memory:
+            recall(run, memory)
         self.h, self.count, self.pairs, self.span, self.rejected = dt, 0, 1, task.t_end - task.t_0, 0
         self.reach = self.spent = np.zeros(len(self.distances.bodies))
         if "pace" in memory:
@@ -260,7 +262,7 @@ class Distances:
             _measure(arrays, int(row[t.W_Q]) - packed.first)
             for row, arrays in zip(packed.model.bodies, packed.arrays.values(), strict=True)
         ]
-        self.starts = [body.centre(run.numbers[None])[0] for body in self.bodies]
+        self.starts = [body.centre(run.numbers[None])[0].copy() for body in self.bodies]
         self.sizes = np.array([body.size for body in self.bodies])
 
     def between(self, coarse: np.ndarray, fine: np.ndarray) -> np.ndarray:

@@ -21,7 +21,8 @@ from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix
 from phloat.errors import ConvergenceError, InputError, not_negative
 from phloat.motion.continuous import residual as compiled
-from phloat.motion.continuous.factors import Factors, bordered, lu_factors
+from phloat.motion.continuous.evaluate import V_SIZE, V_Y
+from phloat.motion.continuous.pattern import Factors, bordered, lu_factors
 from phloat.motion.continuous.stepper import ContinuousStepper, DenseStep
 from phloat.motion.kernel import tables as t
 from phloat.motion.result import Result
@@ -56,6 +57,7 @@ class AlphaSteps(ContinuousStepper):
     """Steps of generalised-α."""
 
     name, adaptive, consistent_rates = "GeneralisedAlpha", False, False
+    counted = ("steps", "iterations", "factorisations", "halved")
 
     def __init__(self, task: Task, rho: float, dt: float) -> None:
         super().__init__(task)
@@ -63,7 +65,6 @@ class AlphaSteps(ContinuousStepper):
         self.alpha_m, self.alpha_f = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
         self.gamma = 0.5 + self.alpha_f - self.alpha_m
         self.beta = 0.25 * (self.gamma + 0.5) ** 2
-        self.steps = self.iterations = self.factorisations = self.halved = 0
         self.factors: tuple[float, Factors] | None = None
         self.h = dt
         self.prepare()
@@ -83,18 +84,16 @@ class AlphaSteps(ContinuousStepper):
             self.a = self.yd[self.flow.v].copy()
         self.h = end - t_0
         self.step_in_parts(end, 0)
-        self.steps += 1
+        self.counts["steps"] += 1
         h, y_1, yd_1, done_1 = end - t_0, self.y, self.yd, self.done
 
-        def at(time: float) -> tuple[np.ndarray, np.ndarray]:
+        def within(time: float) -> tuple[np.ndarray, np.ndarray]:
             x = (time - t_0) / h
-            if time == end:
-                return y_1, done_1
             y = hermite(y_0, y_1, h * yd_0, h * yd_1, x)
             y[self.flow.d.stop :] = ((1.0 - x) * y_0 + x * y_1)[self.flow.d.stop :]
             return y, (1.0 - x) * done_0 + x * done_1
 
-        return DenseStep(t_0, end, at)
+        return DenseStep(t_0, end, (y_1, done_1), within)
 
     def step_in_parts(self, end: float, depth: int) -> None:
         """To the end: with the factors there are, with new ones, or in two halves."""
@@ -107,7 +106,7 @@ class AlphaSteps(ContinuousStepper):
                 return self.step_in_parts(end, depth)
             if depth == DEEPEST:
                 raise
-            self.halved += 1
+            self.counts["halved"] += 1
             self.step_in_parts(0.5 * (start + end), depth + 1)
             self.step_in_parts(end, depth + 1)
 
@@ -123,7 +122,7 @@ class AlphaSteps(ContinuousStepper):
         weight = np.sqrt(flow.masses)
         reach = ROUND_OFF * float(np.linalg.norm(weight)) * max(1.0, float(np.abs(base[flow.q]).max()))
         before = change = np.inf
-        model, places = flow.assembly.packed.model, flow.places
+        model, places = flow.model, flow.places
         for k in range(ITERATIONS):
             a = (x / h - v_0 - (0.5 - self.beta) * h * a_0) / (self.beta * h)
             compiled.displace(model, places, base, x, y)
@@ -144,22 +143,21 @@ class AlphaSteps(ContinuousStepper):
             before, change = change, float(np.linalg.norm(weight * step[: len(x)]))
             if not change < np.inf:
                 raise self.failure()
-            self.iterations += 1
+            self.counts["iterations"] += 1
         else:
             raise self.failure()
         self.finish(end, s, y, yd, a)
 
     def failure(self) -> ConvergenceError:
-        return ConvergenceError(
-            f"Newton's method of GeneralisedAlpha fails at t = {self.time:g} s, though the step was halved {DEEPEST} times; "
-            "look at the motion before (it is in `result` of this error), or try a smaller dt"
-        )
+        return self.stuck(f"Newton's method fails, though the step was halved {DEEPEST} times", "or try a smaller dt")
 
     def driven(self, end: float) -> np.ndarray:
         """y₀ with the drives where they are at the end of the step: their increments are exact."""
         y, flow = self.y.copy(), self.flow
-        for motion, numbers in flow.integrated():
-            y[numbers] = motion.moved(y[numbers], flow.signals, np.array([self.time, end]))[0]
+        for motion, row in zip(flow.assembly.moving, flow.places.drives, strict=True):
+            if row[V_Y] >= 0:
+                numbers = slice(int(row[V_Y]), int(row[V_Y] + row[V_SIZE]))
+                y[numbers] = motion.moved(y[numbers], self.run.signals, np.array([self.time, end]))[0]
         return y
 
     def factorised(
@@ -168,7 +166,7 @@ class AlphaSteps(ContinuousStepper):
         """[M + (C rate + K)/inertial, −Gᵀ; G, 0]; ∂q/∂x is that of the kinematic rows times the tangent of exp."""
         flow = self.flow
         by_y, by_yd = (flow.matrix(data) for data in flow.derivatives(s, y, yd))
-        self.factorisations += 1
+        self.counts["factorisations"] += 1
         along = self.turned(-by_y[flow.q, flow.v], x)
         tangent = by_yd[flow.v, flow.v] + (rate * by_y[flow.v, flow.v] + by_y[flow.v, flow.q] @ along) / inertial
         factors = lu_factors(bordered(tangent, by_y[flow.v, flow.lam], by_y[flow.mu, flow.q] @ along))
@@ -179,9 +177,7 @@ class AlphaSteps(ContinuousStepper):
     def turned(self, along: np.ndarray | Matrix, x: np.ndarray) -> np.ndarray | Matrix:
         """∂q/∂x from ∂q/∂v: times T(x) with exp(x + δ) = exp(x) exp(T δ), which is the identity but for rotations in space."""
         out = along if isinstance(along, np.ndarray) else along.tolil()
-        for body, q, v in zip(
-            self.flow.assembly.packed.model.bodies, *(self.flow.pattern.q, self.flow.pattern.v), strict=True
-        ):
+        for body, q, v in zip(self.flow.model.bodies, *(self.flow.pattern.q, self.flow.pattern.v), strict=True):
             if body[t.N_ROT] == 3:
                 own = v[0] - self.flow.v.start + int(body[t.N_LIN]) + np.arange(3)
                 angle, S = float(np.linalg.norm(x[own])), skew(x[own])
@@ -192,18 +188,10 @@ class AlphaSteps(ContinuousStepper):
 
     def finish(self, end: float, s: np.ndarray, y: np.ndarray, yd: np.ndarray, a: np.ndarray) -> None:
         flow, h = self.flow, end - self.time
-        compiled.normalise(flow.assembly.packed.model, flow.places, y)
+        compiled.normalise(flow.model, flow.places, y)
         rest = flow.residual(s, y, np.zeros(flow.size), np.empty(flow.size))
         yd[flow.q], yd[flow.d] = -rest[flow.q], -rest[flow.d]
-        compiled.settle_gaps(flow.assembly.packed.model, flow.assembly.packed.w, flow.places, end)
+        compiled.settle_gaps(flow.model, flow.w, flow.places, end)
         power = flow.powers(s, y)
         self.done = self.done + 0.5 * h * (self.power + power)
         self.time, self.y, self.yd, self.a, self.power = end, y.copy(), yd.copy(), a, power
-
-    def report(self) -> dict[str, object]:
-        return {
-            "steps": self.steps,
-            "iterations": self.iterations,
-            "factorisations": self.factorisations,
-            "halved": self.halved,
-        }

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.errors import ConvergenceError, InputError, positive
+from phloat.errors import InputError, positive
 from phloat.motion.continuous import residual as compiled
-from phloat.motion.continuous.factors import DENSE
+from phloat.motion.continuous.pattern import DENSE
 from phloat.motion.continuous.stepper import ContinuousStepper, DenseStep
 from phloat.motion.result import Result
 from phloat.motion.run.driver import run_to_end
@@ -61,11 +61,11 @@ class IDASteps(ContinuousStepper):
     """Steps of IDA, one at a time."""
 
     name, adaptive, consistent_rates = "IDA", True, True
+    counted = ("steps",)
 
     def __init__(self, task: Task, scheme: IDA, package: ModuleType) -> None:
         super().__init__(task)
         self.scheme, self.package, flow = scheme, package, self.flow
-        self.steps = 0
         self.known: tuple[float, np.ndarray] | None = None
         self.y, self.yd, self.F = (np.zeros(flow.size) for _ in range(3))
         self.small = flow.size <= DENSE
@@ -84,7 +84,7 @@ class IDASteps(ContinuousStepper):
                 jacfn=self.jacobian,
                 rtol=self.scheme.rtol,
                 atol=atol,
-                first_step=(flow.task.dt or 0.0) if not self.steps else 0.0,
+                first_step=(flow.task.dt or 0.0) if not self.counts["steps"] else 0.0,
                 algebraic_idx=np.arange(flow.lam.start, flow.mu.stop),
                 **({"linsolver": "dense"} if self.small else {"linsolver": "sparse", "sparsity": self.entries()}),
             )
@@ -103,7 +103,7 @@ class IDASteps(ContinuousStepper):
         answer = self.asked(limit, "onestep", limit)
         if answer.t <= t_0:  # after a look back IDA first returns to where it was
             answer = self.asked(limit, "onestep", limit)
-        self.steps += 1
+        self.counts["steps"] += 1
         end = float(answer.t)
         end = limit if abs(limit - end) < 1e-12 * abs(limit) else end
         (y_0, yd_0, power_0), done_0 = self.node, self.done
@@ -111,25 +111,20 @@ class IDASteps(ContinuousStepper):
         h, middle = end - t_0, 0.5 * (t_0 + end)
         between = self.flow.powers(self.flow.inputs(middle), hermite(y_0, y_1, h * yd_0, h * yd_1, 0.5))
         power_1 = self.flow.powers(self.inputs(end), y_1)
-        compiled.settle_gaps(self.flow.assembly.packed.model, self.flow.assembly.packed.w, self.flow.places, end)
+        compiled.settle_gaps(self.flow.model, self.flow.w, self.flow.places, end)
         done_1 = done_0 + h / 6 * (power_0 + 4 * between + power_1)
         self.time, self.node, self.done = end, (y_1, yd_1, power_1), done_1
 
-        def at(time: float) -> tuple[np.ndarray, np.ndarray]:
-            if time == end:
-                return y_1, done_1
+        def within(time: float) -> tuple[np.ndarray, np.ndarray]:
             y = np.array(self.asked(time, "normal", None).y).ravel()
             return y, hermite(done_0, done_1, h * power_0, h * power_1, (time - t_0) / h)
 
-        return DenseStep(t_0, end, at)
+        return DenseStep(t_0, end, (y_1, done_1), within)
 
     def asked(self, time: float, method: str, stop: float | None) -> Any:
         answer = self.solver.step(time, method=method, tstop=stop)
         if not answer.success:
-            raise ConvergenceError(
-                f"IDA cannot go on at t = {self.time:g} s: {answer.message}; look at the motion before (it is in `result` of "
-                "this error), give larger tolerances, or use Midpoint()"
-            )
+            raise self.stuck(str(answer.message))
         return answer
 
     def inputs(self, time: float) -> np.ndarray:
@@ -146,6 +141,3 @@ class IDASteps(ContinuousStepper):
         by_y, by_yd = self.flow.derivatives(self.inputs(time), self.y, self.yd)
         data = by_y + c * by_yd
         out[:] = self.flow.matrix(data) if self.small else data
-
-    def report(self) -> dict[str, object]:
-        return {"steps": self.steps}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from phloat.errors import InputError, not_negative, positive
 from phloat.motion.result import Result
 from phloat.motion.run.driver import run_to_end
-from phloat.motion.run.kernel_run import KernelRun, Parts
+from phloat.motion.run.kernel_run import KernelRun, Substeps
 from phloat.motion.run.task import Task
 from phloat.motion.schemes.adaptive import AdaptiveSteps
 from phloat.motion.schemes.fixed import FixedSteps
@@ -83,7 +83,7 @@ def _require_tolerance(newton: float | None) -> None:
 
 
 GAMMA = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
-PARTS = Parts((GAMMA, GAMMA, 1.0 - 4.0 * GAMMA, GAMMA, GAMMA))
+PARTS = Substeps((GAMMA, GAMMA, 1.0 - 4.0 * GAMMA, GAMMA, GAMMA))
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phloat.errors import ConvergenceError, not_negative, positive
+from phloat.errors import not_negative, positive
 from phloat.motion.continuous import residual as compiled
-from phloat.motion.continuous.factors import Factors, lu_factors
+from phloat.motion.continuous.pattern import Factors, lu_factors
 from phloat.motion.continuous.stepper import ContinuousStepper, DenseStep
 from phloat.motion.result import Result
 from phloat.motion.run.driver import run_to_end
@@ -71,17 +71,17 @@ class RadauSteps(ContinuousStepper):
     """Steps of Radau IIA."""
 
     name, adaptive, consistent_rates = "RadauIIA", True, True
+    counted = ("steps", "rejected", "iterations", "factorisations")
 
     def __init__(self, task: Task, rtol: float, atol: float) -> None:
         super().__init__(task)
         self.rtol, self.atol = rtol, atol
         self.newton = max(1e-14 / rtol, min(0.03, rtol**0.5))
-        self.steps = self.rejected = self.iterations = self.factorisations = 0
         self.prepare()
 
     def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
         self.time, self.y, self.done = time, y.copy(), done
-        self.h = self.first(y, yd) if self.steps or self.flow.task.dt is None else self.flow.task.dt
+        self.h = self.first(y, yd) if self.counts["steps"] or self.flow.task.dt is None else self.flow.task.dt
         self.derivatives: tuple[np.ndarray, np.ndarray] | None = None
         self.factors: tuple[float, Factors, Factors] | None = None
         self.last: tuple[float, np.ndarray] | None = None  # step and stages of the step before, for a guess
@@ -120,10 +120,7 @@ class RadauSteps(ContinuousStepper):
             if left - h < 0.5 * h and end != limit:  # two even steps rather than a long and a tiny one
                 h, end = 0.5 * left, self.time + 0.5 * left
             if h < REST * whole or self.time + h == self.time:
-                raise ConvergenceError(
-                    f"RadauIIA cannot go on at t = {self.time:g} s: the step fell to {h:.2g} s; look at the motion before (it "
-                    "is in `result` of this error), give larger tolerances, or use Midpoint()"
-                )
+                raise self.stuck(f"the step fell to {h:.2g} s")
             h = end - self.time
             fresh = self.derivatives is None
             if self.derivatives is None:
@@ -132,7 +129,7 @@ class RadauSteps(ContinuousStepper):
             stages = [flow.inputs(time) for time in (self.time + C[0] * h, self.time + C[1] * h, end)]
             found = self.newton_solved(h, stages)
             if found is None:
-                self.rejected += 1
+                self.counts["rejected"] += 1
                 if fresh:
                     self.h = 0.5 * h
                 self.derivatives = None
@@ -144,7 +141,7 @@ class RadauSteps(ContinuousStepper):
             safety = 0.9 * (2 * ITERATIONS + 1) / (2 * ITERATIONS + count)
             factor = safety * self.growth(h, error)
             if error > 1.0:
-                self.rejected += 1
+                self.counts["rejected"] += 1
                 turned_down = True
                 self.h = h * max(0.2, min(factor, 0.9))
                 continue
@@ -156,7 +153,7 @@ class RadauSteps(ContinuousStepper):
         if self.factors is not None and abs(self.factors[0] - h) <= 1e-9 * h:
             return self.factors
         by_y, by_yd = self.derivatives
-        self.factorisations += 1
+        self.counts["factorisations"] += 1
         real, pair = (lu_factors(self.flow.matrix(by_y + value / h * by_yd)) for value in (GAMMA, MU))
         return None if real is None or pair is None else (h, real, pair)
 
@@ -176,7 +173,7 @@ class RadauSteps(ContinuousStepper):
                 flow.residual(s, self.y + Z[i], slopes[i], F[i])
             if not np.isfinite(F).all():
                 return None
-            self.iterations += 1
+            self.counts["iterations"] += 1
             G = V_INVERSE[:2] @ F
             step = np.outer(V[:, 0].real, real.solve(-G[0].real))
             step += 2.0 * np.outer(V[:, 1], pair.solve(-G[1])).real
@@ -234,35 +231,24 @@ class RadauSteps(ContinuousStepper):
         slow: bool,
     ) -> DenseStep:
         flow, t_0, y_0, done_0 = self.flow, self.time, self.y, self.done
-        model = flow.assembly.packed.model
+        model = flow.model
         powers = np.array([flow.powers(s, y_0 + z) for s, z in zip(stages, Z, strict=True)])
-        compiled.settle_gaps(model, flow.assembly.packed.w, flow.places, end)
+        compiled.settle_gaps(model, flow.w, flow.places, end)
         self.done = done_0 + h * A[2] @ powers
         self.yd = A_INVERSE[2] @ Z / h
         self.time, self.y, self.last, self.before = end, y.copy(), (h, Z), (h, max(error, 1e-2))
         compiled.normalise(model, flow.places, self.y)
-        self.steps += 1
+        self.counts["steps"] += 1
         factor = min(8.0, max(0.2, factor))
         if slow:
             self.derivatives = None
         self.h = h if 1.0 <= factor < 1.2 and not slow else h * factor
-        done_1, y_1 = self.done, self.y
 
-        def at(time: float) -> tuple[np.ndarray, np.ndarray]:
+        def within(time: float) -> tuple[np.ndarray, np.ndarray]:
             x = (time - t_0) / h
-            if time == end:
-                return y_1, done_1
             return y_0 + _interpolated(Z, x), done_0 + h * _integral(powers, x)
 
-        return DenseStep(t_0, end, at)
-
-    def report(self) -> dict[str, object]:
-        return {
-            "steps": self.steps,
-            "rejected": self.rejected,
-            "iterations": self.iterations,
-            "factorisations": self.factorisations,
-        }
+        return DenseStep(t_0, end, (self.y, self.done), within)
 
 
 def _interpolated(Z: np.ndarray, x: float) -> np.ndarray:

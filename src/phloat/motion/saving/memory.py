@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from phloat.errors import InputError
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.workspace import unranged
-from phloat.motion.run.kernel_run import KernelRun, Snapshot
-from phloat.motion.saving.format import damaged_memory
+from phloat.motion.run.stepper import Memory
 
-Memory = Mapping[str, np.ndarray]
+if TYPE_CHECKING:
+    from phloat.motion.run.kernel_run import KernelRun
+
+FIRST = {"now": ("f", 1), "inputs": ("U", 1), "values": ("f", 1)}  # what a run needs before its buffers exist
+SAME_LENGTH = ("iw", "bank", "dropped", "moved", "constant", "before", "rows")  # for any two runs of one system
 
 
-def memory_of(run: KernelRun) -> dict[str, np.ndarray]:
+def memory_of(run: KernelRun) -> Memory:
     """A snapshot of the run, its controlled inputs, its events, and the rows that are not saved yet."""
     p, rows, here, assembly = run.packed, run.rows, run.snapshot(), run.assembly
     controlled = run.controlled()
@@ -47,22 +52,28 @@ def memory_of(run: KernelRun) -> dict[str, np.ndarray]:
     }
 
 
-def recall(run: KernelRun) -> Memory:
-    """Restores the run from the memory of its task, if that has one; returns the memory, with what a stepper must know."""
-    memory = run.task.memory
-    if memory is None:
-        return {}
-    p, rows, assembly = run.packed, run.rows, run.assembly
-    if len(memory["w"]) != p.lasting or not np.array_equal(memory["system"], _fingerprint(run)):
+def recall(run: KernelRun, memory: Mapping[str, np.ndarray]) -> None:
+    """Restores the run from a memory."""
+    p, rows, assembly, mine = run.packed, run.rows, run.assembly, memory_of(run)
+    require_arrays(memory, {name: (array.dtype.kind, array.ndim) for name, array in mine.items()})
+    if len(memory["w"]) != p.lasting or not np.array_equal(memory["system"], mine["system"]):
         raise InputError(
             "the saved run is of a system with the same names but other numbers (masses, stiffnesses, places of ports, "
             "gravity …); give the system that moved"
         )
-    _require_shapes(run, memory)
+    made, past = len(memory["row.t"]), len(memory["happened"])
+    lengths = {**dict.fromkeys(("row.kept", "row.lam", "row.springs"), made), "records": past, "events": past}
+    lengths |= {"turned": 1 + made * (run.turns is not None), **{name: len(mine[name]) for name in SAME_LENGTH}}
+    for name, array in mine.items():  # the kernel does not check
+        saved = memory[name]
+        if saved.shape[1:] != array.shape[1:] or len(saved) != lengths.get(name, len(saved)):
+            raise damaged_memory(name)
+    if not -1 <= memory["rows"][1] < made:
+        raise damaged_memory("rows")
     now, h, run.sampled = map(float, memory["now"])
     rows.dropped, pending = map(int, memory["rows"])
-    sizes, w, iw, bank, moved = (memory[name] for name in ("sizes", "w", "iw", "bank", "moved"))
-    run.restore(Snapshot(now, h, sizes, w, iw, bank, moved, memory["turned"][0], len(memory["row.t"]), pending))
+    arrays = {name: memory[name] for name in ("sizes", "w", "iw", "bank", "moved")}
+    run.restore(replace(run.snapshot(), t=now, h=h, turned=memory["turned"][0], rows=made, pending=pending, **arrays))
     p.model.rows[:, t.R_DROPPED] = memory["dropped"]
     assembly.constant[:] = memory["constant"]
     ends = np.cumsum([len(before) for before in assembly.before])
@@ -74,26 +85,41 @@ def recall(run: KernelRun) -> Memory:
     run.records[:] = [(row[:size], row[size:]) for row in memory["records"]]
     rows.t, rows.turned = memory["row.t"].tolist(), list(memory["turned"][1:])
     rows.kept, rows.lam, rows.springs = memory["row.kept"], memory["row.lam"], memory["row.springs"]
-    return memory
 
 
-def _require_shapes(run: KernelRun, memory: Memory) -> None:
-    """Raises InputError if an array has not the shape that this run needs: the kernel does not check."""
-    mine, made = memory_of(run), len(memory["row.t"])
-    for name in ("iw", "bank", "dropped", "moved", "constant", "before", "rows"):
-        if memory[name].shape != mine[name].shape:
+def require_memory(memory: Mapping[str, np.ndarray], task: Mapping[str, Any], ports: Mapping[str, Any]) -> None:
+    """Raises InputError if the times, inputs or events of a memory are missing, damaged, or not of this task."""
+    require_arrays(memory, FIRST)
+    if not (len(memory["now"]) == 3 and task["t_0"] <= memory["now"][0] < np.inf):
+        raise damaged_memory("now")
+    if "pace" in memory and not (
+        memory["pace"].shape == (6,) and np.isfinite(memory["pace"]).all() and (memory["pace"][[0, 3]] > 0).all()
+    ):
+        raise damaged_memory("pace")
+    if "levels" in memory and memory["levels"].shape != (len(task["events"]),):
+        raise damaged_memory("levels")
+    sizes = [int(np.prod(ports.get(name, (-1,)))) for name in memory["inputs"].tolist()]
+    if min(sizes, default=0) < 0 or sum(sizes) != len(memory["values"]):
+        raise damaged_memory("inputs")
+
+
+def require_arrays(memory: Mapping[str, np.ndarray], forms: Mapping[str, tuple[str, int]]) -> None:
+    """Raises InputError if an array is missing or has other numbers (by kind) or axes."""
+    for name, form in forms.items():
+        if name not in memory:
+            raise InputError(
+                f"the memory of the stepper in this folder is of another phloat (it has no {name!r}); take its memory.….npz "
+                "away to begin from the start of the run again, or open what is there with load_result"
+            )
+        if (memory[name].dtype.kind, memory[name].ndim) != form:
             raise damaged_memory(name)
-    for name in ("row.kept", "row.lam", "row.springs"):
-        if memory[name].shape != (made, mine[name].shape[1]):
-            raise damaged_memory(name)
-    if not -1 <= memory["rows"][1] < made or memory["changes"].shape[1] != 3:
-        raise damaged_memory("rows")
-    if memory["turned"].shape != (1 + made * (run.turns is not None), mine["turned"].shape[1]):
-        raise damaged_memory("turned")
-    if memory["records"].shape != (len(memory["happened"]), mine["records"].shape[1]):
-        raise damaged_memory("records")
-    if len(memory["happened"]) != len(memory["events"]):
-        raise damaged_memory("events")
+
+
+def damaged_memory(what: str) -> InputError:
+    return InputError(
+        f"the memory of the stepper in this folder is damaged ({what!r} is not as it was written); "
+        "without its last memory.….npz the run goes on from the piece before, or from its start"
+    )
 
 
 def _fingerprint(run: KernelRun) -> np.ndarray:
