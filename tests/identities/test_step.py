@@ -151,7 +151,7 @@ class Iterate:
             tangent(m.bodies, k, m.data, m.indices, w, h)
         for e in range(len(m.ends)):
             if m.ends[e, t.E_BODY] >= 0:
-                own_tangent(m.bodies, m.ends, e, m.data, w, h, t.T)
+                own_tangent(m.bodies, m.ends, e, m.data, w, h, t.SCRATCH)
                 if m.entries[m.ends[e, t.E_ENTRY], t.J_EXTRA]:
                     geometric(m, w, e, h)
         b = m.bodies[i]

@@ -35,14 +35,27 @@ class Model(NamedTuple):
 
 
 @hot
+def main_tables(bodies, ends, entries, rows, terms):
+    """Tables of known width: the widths are imported by name, which makes them literals for the compiler."""
+    return (
+        table(bodies, BODY_COLUMNS),
+        table(ends, END_COLUMNS),
+        table(entries, ENTRY_COLUMNS),
+        table(rows, ROW_COLUMNS),
+        table(terms, TERM_COLUMNS),
+    )
+
+
+@hot
 def placed(m):
     """The same as pointers and tables of known width."""
+    bodies, ends, entries, rows, terms = main_tables(m.bodies, m.ends, m.entries, m.rows, m.terms)
     return Model(
-        table(m.bodies, BODY_COLUMNS),
-        table(m.ends, END_COLUMNS),
-        table(m.entries, ENTRY_COLUMNS),
-        table(m.rows, ROW_COLUMNS),
-        table(m.terms, TERM_COLUMNS),
+        bodies,
+        ends,
+        entries,
+        rows,
+        terms,
         table(m.incidences, INC_COLUMNS),
         pointer(m.data),
         pointer(m.indices),

@@ -92,7 +92,7 @@ class Packed:
 
     def state_of(self, name: int) -> slice:
         B = self.model.bodies[name]
-        return slice(int(B[t.W_Q]), int(B[t.W_Q]) + 18 + 2 * int(B[t.N_ETA]))
+        return slice(int(B[t.W_Q]), int(B[t.W_Q]) + t.Q_ETA + t.V_RATE + 2 * int(B[t.N_ETA]))
 
 
 @cache
@@ -114,7 +114,7 @@ def packed(system: System, state: State, entries: list[Entry]) -> Packed:
     entries = sorted(entries, key=lambda entry: entry.rows[0].mode == t.GIVEN)
     data, index, w, iw = Buffer(), Buffer(), Buffer(), Buffer()
     data.put(0.0)
-    w.room(t.SCRATCH)
+    w.room(t.SCRATCH_SIZE)
     iw.room(t.I_HEADER)
     bodies = np.zeros((len(system.bodies), t.BODY_COLUMNS), dtype=np.int64)
     first = w.size
@@ -139,7 +139,7 @@ def packed(system: System, state: State, entries: list[Entry]) -> Packed:
     model = table.filled(data, index, w, iw, works)
     lasting = w.size
     for start, end in model.ranges[1:]:  # the first has the workspace that is there
-        model.bodies[start:end, t.W_T] = w.room(t.SCRATCH)
+        model.bodies[start:end, t.W_T] = w.room(t.SCRATCH_SIZE)
         share(model.bodies[start:end], w)
     out = Packed(
         model, w.made(float), iw.made(int), system.gravity.astype(float), entries, arrays, first, kept, lasting, 0

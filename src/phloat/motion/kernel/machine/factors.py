@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.tables import MULTIPLIERS, PIVOTS, S_AT, S_SIZE
 
 
 def factors(bodies: np.ndarray, incidences: np.ndarray, where: list[int]) -> list[tuple[int, int]]:
@@ -18,6 +17,6 @@ def factors(bodies: np.ndarray, incidences: np.ndarray, where: list[int]) -> lis
         *((b[t.W_SOL], b[t.WIDE] * b[t.N_MULT]) for b in bodies),
         *((b[column], b[t.SIZE]) for b in bodies for column in (t.W_SCALE, t.W_UNIT)),
         *((g[t.G_HAT], g[t.G_ROWS] * b[t.WIDE]) for b in bodies for g in incidences[b[t.FIRST_INC] :][: b[t.N_INC]]),
-        (where[S_AT], where[S_SIZE]),
-        (where[PIVOTS], where[MULTIPLIERS]),
+        (where[t.S_AT], where[t.S_SIZE]),
+        (where[t.PIVOTS], where[t.MULTIPLIERS]),
     ]

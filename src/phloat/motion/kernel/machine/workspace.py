@@ -55,11 +55,11 @@ def room(row: np.ndarray, constants: np.ndarray, w: Buffer) -> None:
         t.W_C: rot * long,  # after ∂J
         t.W_G0: rot * long,
         **dict.fromkeys((t.W_EPS, t.W_PRE), s),
-        t.W_Q1: 12 + long,
+        t.W_Q1: t.Q_ETA + long,
         t.W_QT: 9,
         t.W_PORTS: 2,
         t.W_J: pairs,
-        t.W_P: 3 + long,
+        t.W_P: t.MOMENTUM_ETA + long,
         t.W_PM: 3,
         t.W_D: wide * wide + FOUR,
     }
