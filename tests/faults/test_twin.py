@@ -18,7 +18,7 @@ from phloat.twin.families import family
 from phloat.twin.gradients import Problem, gradient
 from phloat.twin.model import load_model
 from phloat.twin.motion import Motion
-from phloat.twin.running import found, settled, simulate
+from phloat.twin.run import found, settled, simulate
 
 assert twin_zoo.jax.config.values["jax_enable_x64"]
 
@@ -36,7 +36,7 @@ def model():
 
 
 def test_numbers_of_32_bits_are_refused():
-    code = "import phloat.twin.running as s\ntry:\n    s.ready()\nexcept ValueError as error:\n    print(error)"
+    code = "import phloat.twin.run as s\ntry:\n    s.ready()\nexcept ValueError as error:\n    print(error)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "needs 64" in out and "jax_enable_x64" in out
 

@@ -22,7 +22,7 @@ class Told:
         self.iw[[t.I_FACTORED, t.I_ITERATIONS, t.I_MOST, t.I_STALLED]] = factored, 100, 3, 50
         solve = as_written(
             step.solve,
-            evaluate=self.evaluate,
+            residuals=self.evaluate,
             refactor=self.refactor,
             correct=lambda *_: self.did("c"),
             take_back=lambda *_: self.did("b"),

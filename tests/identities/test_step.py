@@ -133,7 +133,7 @@ class Iterate:
             self.w[b[t.W_X] : b[t.W_X] + b[t.SIZE]] += 0.1 * rng.normal(size=b[t.SIZE])
 
     def evaluated(self) -> None:
-        newton.evaluate(self.m, self.w, self.iw, self.gravity, self.h, True)
+        newton.residuals(self.m, self.w, self.iw, self.gravity, self.h, True)
 
     def residual(self, i: int) -> np.ndarray:
         b = self.m.bodies[i]

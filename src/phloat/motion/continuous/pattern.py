@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from phloat.motion.continuous import evaluate as at
 from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Path, Swivel
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.model import Model
+from phloat.motion.kernel.model import KernelModel
 from phloat.motion.run.assembly import RunBuffers
 
 
@@ -20,7 +20,7 @@ from phloat.motion.run.assembly import RunBuffers
 class JacobianPattern:
     """The entries of ∂F/∂y column by column; ∂F/∂ẏ has its own among them."""
 
-    model: Model
+    model: KernelModel
     places: at.Places
 
     @property

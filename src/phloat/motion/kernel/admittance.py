@@ -28,11 +28,8 @@ def assemble(m, w, i, first):
             b = m.assembly[s, 1]
             across, row_b = G[b, t.G_ROWS], J[G[b, t.G_ENTRY], t.J_ROW]
             for r in range(G[a, t.G_ROWS]):
-                alpha, hat, to = (
-                    w[R[row_a + r, t.R_COEF] + t.ALPHA],
-                    G[a, t.G_HAT] + r * wide,
-                    m.assembly[s, 2] + r * across,
-                )
+                alpha, hat = w[R[row_a + r, t.R_COEF] + t.ALPHA], G[a, t.G_HAT] + r * wide
+                to = m.assembly[s, 2] + r * across
                 for c in range(across):
                     if not (R[row_a + r, t.R_DROPPED] or R[row_b + c, t.R_DROPPED]):
                         w[to + c] += alpha * dot_4(wide, w, hat, w, X + (G[b, t.G_COLUMN] + c) * wide)

@@ -13,7 +13,7 @@ Forces of ports are subtracted elsewhere. Planar bodies have one axis of rotatio
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
 from phloat.motion.kernel.machine.dense import U, W, add_4, copy, copy_4, dot, dot_4, matrix_products, product, two_sum
-from phloat.motion.kernel.machine.simd import less, load, plus, spread, store, times
+from phloat.motion.kernel.machine.simd import broadcast, less, load, plus, store, times
 
 
 @inner
@@ -30,7 +30,7 @@ def axis(i, n_rot):
 
 
 @inner
-def set_step(B, i, data, w, h):
+def set_constant_tangent(B, i, data, w, h):
     """D0 = 2/h M_ff + h/2 K + R_d, and with it the constant part of the tangent, for a step size.
 
     After D0 stands what rounding took from it. Without, vᵀD0v would add the same 1e-16 of the energy at every step.
@@ -78,7 +78,7 @@ def momenta(B, i, data, index, w):
 
 
 @inner
-def gradient(B, i, data, index, w, eta, v, half):
+def strain_slopes(B, i, data, index, w, eta, v, half):
     """B = D + Qη at η + half · v; Q stands in strips of four rows: strain, first row, how many columns, and which."""
     long, BM, at, value = B[i, t.LONG], B[i, t.W_BM], U(B[i, t.I_QUAD]), U(B[i, t.D_Q])
     eta, v = U(eta), U(v)
@@ -89,7 +89,7 @@ def gradient(B, i, data, index, w, eta, v, half):
         four = load(w, place)
         for k in range(count):
             column = U(index[at + k])
-            four = plus(four, spread(w[eta + column] + half * w[v + column]), load(data, value))
+            four = plus(four, broadcast(w[eta + column] + half * w[v + column]), load(data, value))
             value += W
         store(w, place, four)
         at += count
@@ -101,7 +101,7 @@ def strains(B, i, data, index, w, eta, out):
     long, BM = B[i, t.LONG], B[i, t.W_BM]
     if B[i, t.N_STRAIN] == 0:
         return
-    gradient(B, i, data, index, w, eta, eta, 0.0)
+    strain_slopes(B, i, data, index, w, eta, eta, 0.0)
     for k in range(B[i, t.N_STRAIN]):
         twice = dot_4(long, data, B[i, t.D_D] + k * long, w, eta) + dot_4(long, w, BM + k * long, w, eta)
         w[out + k] = w[B[i, t.W_PRE] + k] + 0.5 * twice
@@ -169,7 +169,7 @@ def end_configuration(B, i, w, h):
 
 
 @hot
-def residual(B, i, data, index, w, gravity, h):
+def body_residual(B, i, data, index, w, gravity, h):
     """F at the unknowns x, without the forces of ports."""
     n, long, lin, rot = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
     x, F, V = B[i, t.W_X], B[i, t.W_F], B[i, t.W_V]
@@ -193,10 +193,10 @@ def turned(B, i, data, w, h):
     dJ, Nv, v, rate = U(B[i, t.W_DJ]), U(B[i, t.W_NV]), U(B[i, t.W_X] + lin + rot), U(B[i, t.W_V] + t.V_RATE)
     matrix_products(pairs + rot, data, B[i, t.D_N], n, long, w, v, w, Nv)
     for k in range(U(0), U(pairs * long), W):
-        store(w, Nv + k, plus(load(w, dJ + k), spread(0.5 * h), load(w, Nv + k)))
+        store(w, Nv + k, plus(load(w, dJ + k), broadcast(0.5 * h), load(w, Nv + k)))
     end = U(B[i, t.W_GV] + rot * long)
     for k in range(U(0), U(long), W):
-        store(w, end + k, less(times(spread(2.0), load(w, v + k)), spread(1.0), load(w, rate + k)))
+        store(w, end + k, less(times(broadcast(2.0), load(w, v + k)), broadcast(1.0), load(w, rate + k)))
 
 
 @inner
@@ -245,7 +245,7 @@ def turning(B, i, data, w, h):
 def stresses(B, i, data, index, w, v, h):
     """B = D + Qη̄ and s̄ = s₀ + (½h + T)Bv (exact: ε is quadratic)."""
     long, factor = B[i, t.LONG], 0.5 * h + data[B[i, t.D_MASS] + t.TIME]
-    gradient(B, i, data, index, w, B[i, t.W_Q] + t.Q_ETA, v, 0.5 * h)
+    strain_slopes(B, i, data, index, w, B[i, t.W_Q] + t.Q_ETA, v, 0.5 * h)
     for a in range(B[i, t.N_STRAIN]):
         w[B[i, t.W_SBAR] + a] = w[B[i, t.W_EPS] + a] + factor * dot_4(long, w, B[i, t.W_BM] + a * long, w, v)
     if B[i, t.DAMPED] == t.COUPLED:
@@ -264,7 +264,7 @@ def coupled_stresses(B, i, data, w, v, out):
 
 @inner
 def loss(B, i, data, w, v):
-    """vᵀ(R_d + BᵀTB)v, after `gradient`."""
+    """vᵀ(R_d + BᵀTB)v, after `strain_slopes`."""
     n, s, long, rate, T = B[i, t.N_ETA], B[i, t.N_STRAIN], B[i, t.LONG], B[i, t.W_B1], B[i, t.D_MASS] + t.VISCOSITY
     total = 0.0
     for k in range(n):
@@ -296,7 +296,7 @@ def accept(B, i, data, index, w, h):
     v = x + lin + rot
     if B[i, t.DAMPED]:
         if B[i, t.N_STRAIN]:
-            gradient(B, i, data, index, w, q + t.Q_ETA, v, 0.5 * h)
+            strain_slopes(B, i, data, index, w, q + t.Q_ETA, v, 0.5 * h)
         w[B[i, t.W_LOSS]] += h * loss(B, i, data, w, v)
     copy(t.Q_ETA + n, w, q1, w, q)
     for k in range(lin):

@@ -1,6 +1,7 @@
 """Laws that are written as functions, called by pointer: a new law is compiled by itself and the kernel is not compiled again."""
 
 import itertools
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -11,15 +12,11 @@ from numba.core.cgutils import ir
 
 from phloat.joints import scalar
 from phloat.joints.law_functions import LawFunction, mean_effort
-from phloat.motion.kernel.machine.uncompiled import PLAIN
+from phloat.motion.kernel.machine.uncompiled import PLAIN, intrinsic, laws
 
-intrinsic: Any = extending.intrinsic
 CALLED = types.void(*[types.float64] * 4, types.CPointer(types.float64), types.CPointer(types.float64))
 EFFORT, WEIGHT, ENERGY, OUTPUTS = range(4)  # what a law writes
 _addresses = itertools.count(1)
-_plain: dict[
-    int, Callable[..., None]
-] = {}  # without the compiler: functions by the number that stands for their address
 
 # what the functions of joints.scalar mean in compiled code
 for _name in scalar.NAMES:
@@ -27,6 +24,11 @@ for _name in scalar.NAMES:
         f"import math\n@extending.overload(scalar.{_name})\ndef _{_name}(x):\n    return lambda x: math.{_name}(x)",
         {"extending": extending, "scalar": scalar},
     )
+
+
+@extending.overload(scalar.atan2)
+def _atan2(y, x):
+    return lambda y, x: math.atan2(y, x)
 
 
 @extending.overload(scalar.where)
@@ -54,7 +56,7 @@ def law_address(function: LawFunction) -> int:
     exec(BODY.format(numbers=numbers), known)
     if PLAIN:
         address = next(_addresses)
-        _plain[address] = known["law"]
+        laws[address] = known["law"]
         return address
     compiled: Any = nb.cfunc(CALLED, error_model="numpy")(known["law"])
     _compiled.append(compiled)  # as long as it may be called
@@ -80,11 +82,3 @@ def call_law(typing, address, x0, x1, rate, h, w, numbers, out):
 
     real, whole = types.float64, types.int64
     return types.void(whole, real, real, real, real, w, whole, whole), code
-
-
-def _call_plain(address, x0, x1, rate, h, w, numbers, out):
-    _plain[int(address)](x0, x1, rate, h, w[numbers:], w[out:])
-
-
-if PLAIN:
-    call_law = _call_plain

@@ -10,7 +10,7 @@ from phloat.motion.kernel.machine.pointers import pointer, table
 from phloat.motion.kernel.tables import BODY_COLUMNS, END_COLUMNS, ENTRY_COLUMNS, INC_COLUMNS, ROW_COLUMNS, TERM_COLUMNS
 
 
-class Model(NamedTuple):
+class KernelModel(NamedTuple):
     """What never changes during a run: tables, constants, and the program that factorises S."""
 
     bodies: np.ndarray
@@ -50,7 +50,7 @@ def main_tables(bodies, ends, entries, rows, terms):
 def placed(m):
     """The same as pointers and tables of known width."""
     bodies, ends, entries, rows, terms = main_tables(m.bodies, m.ends, m.entries, m.rows, m.terms)
-    return Model(
+    return KernelModel(
         bodies,
         ends,
         entries,

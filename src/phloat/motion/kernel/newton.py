@@ -12,7 +12,7 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.admittance import assemble, close
 from phloat.motion.kernel.machine.block_solve import backsolve, factorise
 from phloat.motion.kernel.machine.compiler import hot, inner, jit, part
-from phloat.motion.kernel.machine.dense import add_4, axpy, dot_4, fill
+from phloat.motion.kernel.machine.dense import EPS, add_4, axpy, dot_4, fill
 from phloat.motion.kernel.machine.threads import HANDS, WRONG
 from phloat.motion.kernel.partition import FACTORS, MOVE, RESIDUAL, SOLVE, UPDATE, do, each
 from phloat.motion.kernel.ports import (
@@ -23,8 +23,7 @@ from phloat.motion.kernel.ports import (
     forces_on_body,
     port_end,
 )
-from phloat.motion.kernel.residual_norm import body_off, entry_off, sum_up
-from phloat.motion.kernel.rows import coefficients, pull, resistance
+from phloat.motion.kernel.rows import coefficients, law_resistance, pull
 
 ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
 STALLED = 1e4  # within so many round-offs a residual that has not fallen three times in a row is accepted
@@ -35,7 +34,7 @@ FAR = 1e14  # residuals beyond which old factors are not even tried
 
 
 @part
-def evaluate(m, w, iw, gravity, h, whole):
+def residuals(m, w, iw, gravity, h, whole):
     """Where everything is at the end of the step; where `whole` also F of every body and c of every unknown row.
 
     Returns the largest residual in round-offs of the terms it is the sum of (once there are factors, which bring the scales).
@@ -104,7 +103,7 @@ def act(m, w, j, h):
             w[right + k] = (w[o + t.GAP1] - w[o + t.TARGET1]) / h
             w[o + t.ALPHA] = 1.0
         else:
-            force, weight = resistance(R, r, m.data, m.indices, w, h)
+            force, weight = law_resistance(R, r, m.data, m.indices, w, h)
             w[right + k] = w[at + k] + force
             w[o + t.ALPHA] = weight
 
@@ -194,3 +193,68 @@ def take_back(m, w):
     for i in range(len(B)):
         add_4(B[i, t.WIDE], -1.0, w, B[i, t.W_Y], w, B[i, t.W_X])
     axpy(m.where[t.MULTIPLIERS], -1.0, w, m.where[t.DELTA], w, m.where[t.LAM])
+
+
+# --- how far a step is from solved: residuals beside the round-off of the terms they are sums of ------------------------
+
+
+@hot
+def sum_up(w, force, port, turns, to):
+    """+ the sizes of the force at a port and of its moments: forces that balance each other leave their round-off."""
+    size = abs(w[force]) + abs(w[force + 1]) + abs(w[force + 2])
+    moment = size * (abs(w[port + t.ARM]) + abs(w[port + t.ARM + 1]) + abs(w[port + t.ARM + 2]))
+    if turns:
+        for k in range(12):
+            moment += abs(w[force + t.ON_DIR + k])
+    w[to] += size
+    w[to + 1] += moment
+
+
+@hot
+def body_off(B, i, w, iw, worst):
+    """The larger of `worst` and the residual of a body, in the unit √D_kk, beside the terms it is the sum of."""
+    size, scale, total = 0.0, 0.0, 0.0
+    F, s, u, lin, rot = B[i, t.W_F], B[i, t.W_SCALE], B[i, t.W_UNIT], B[i, t.N_LIN], B[i, t.N_ROT]
+    for k in range(B[i, t.SIZE]):
+        port = abs(w[B[i, t.W_GAM] + k])
+        if k < lin + rot:
+            port = w[B[i, t.W_PORTS]] if k < lin else w[B[i, t.W_PORTS] + 1]
+        off = abs(w[F + k]) * w[u + k]
+        size, total = max(size, off), total + off
+        scale = max(scale, (w[s + k] + port) * w[u + k])
+    if not total <= 1e300:  # the largest of numbers of which one is none may be any of them; their sum is none
+        if worst < np.inf:  # else a joint is none already, and is the cause
+            iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = i, -1
+        return np.inf
+    if size > worst * EPS * scale:
+        worst = size / (EPS * scale) if scale > 0.0 else np.inf
+        iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = i, -1
+    return worst
+
+
+@hot
+def entry_off(m, w, iw, j, h, worst):
+    """The larger of `worst` and the rows of an entry, beside the lengths they are made of."""
+    E, J, R = m.ends, m.entries, m.rows
+    a, b = J[j, t.J_A], J[j, t.J_B]
+    length = w[t.FLOOR]  # else a port at the origin, without an arm, has no length at all
+    for k in range(3):
+        length += abs(w[E[a, t.E_END] + t.C + k]) + abs(w[E[b, t.E_END] + t.C + k])
+        length += abs(w[E[a, t.E_END] + t.ARM + k]) + abs(w[E[b, t.E_END] + t.ARM + k])
+    for k in range(J[j, t.J_ROWS]):
+        r = J[j, t.J_ROW] + k
+        size, power = abs(w[m.where[t.RIGHT] + J[j, t.J_LAM] + k]), R[r, t.R_POWER]
+        unit = length if power == 1 else 1.0 if power == 0 else length**power
+        if R[r, t.R_MODE] == t.CLOSED:
+            scale = unit / abs(h)
+        else:
+            law = abs(w[R[r, t.R_COEF] + t.GAP0]) + abs(w[R[r, t.R_COEF] + t.GAP1])
+            law += unit  # a gap near zero has the round-off of what it is made of
+            scale = abs(w[m.where[t.LAM] + J[j, t.J_LAM] + k]) + abs(w[R[r, t.R_COEF] + t.ALPHA]) * law / abs(h)
+        if not size <= 1e300:
+            iw[t.I_WORST_ENTRY], iw[t.I_WORST_BODY] = j, -1
+            return np.inf
+        if size > worst * EPS * scale:
+            worst = size / (EPS * scale) if scale > 0.0 else np.inf
+            iw[t.I_WORST_ENTRY], iw[t.I_WORST_BODY] = j, -1
+    return worst

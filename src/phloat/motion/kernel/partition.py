@@ -32,7 +32,7 @@ def do(m, w, gravity, h, job, r):
     elif job == RESIDUAL:
         for i in range(first, last):
             of_body.end_configuration(B, i, w, h)
-            of_body.residual(B, i, m.data, m.indices, w, gravity, h)
+            of_body.body_residual(B, i, m.data, m.indices, w, gravity, h)
             zero_4(B[i, t.WIDE], w, B[i, t.W_GAM])
             w[B[i, t.W_PORTS]], w[B[i, t.W_PORTS] + 1] = 0.0, 0.0
     elif job == FACTORS:

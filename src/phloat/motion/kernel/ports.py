@@ -19,21 +19,21 @@ from phloat.motion.kernel.machine.dense import (
     add_rows,
     average_4,
     copy,
-    cross,
     cross_add,
+    cross_product,
     dot_4,
     fill,
     rotate,
     set_rows,
 )
-from phloat.motion.kernel.machine.simd import spread, store
+from phloat.motion.kernel.machine.simd import broadcast, store
 
 THIRD = 1.0 / 3.0
 
 
 @hot
 def port_at(B, E, e, data, w, q, frame, out, scratch):
-    """c, arm, directions of an end for the configuration q and the frame's directions; t is scratch."""
+    """c, arm, directions of an end for the configuration q and the frame's directions."""
     i = E[e, t.E_BODY]
     if i < 0:
         copy(3, w, frame, w, out + t.C)
@@ -99,7 +99,7 @@ def port_end(B, E, e, data, w, scratch):
 @hot
 def clear(w, o):
     """No forces."""
-    o, none = U(o), spread(0.0)
+    o, none = U(o), broadcast(0.0)
     store(w, o, none)
     store(w, o + W, none)
     store(w, o + U(2) * W, none)
@@ -121,7 +121,7 @@ def carried(B, E, e, data, w, port, turn, scale, bend, force, out):
         w[out + 2] += z
     b0, b1, b2 = back(w, bend, x, y, z)
     add_rows(lin, n, b0, b1, b2, data, E[e, t.E_PHI], w, out + lin + rot)
-    x, y, z = cross(w[port + t.ARM], w[port + t.ARM + 1], w[port + t.ARM + 2], x, y, z)
+    x, y, z = cross_product(w[port + t.ARM], w[port + t.ARM + 1], w[port + t.ARM + 2], x, y, z)
     if turns:
         tau = force + t.TORQUE
         x, y, z = x + w[tau], y + w[tau + 1], z + w[tau + 2]
@@ -129,7 +129,7 @@ def carried(B, E, e, data, w, port, turn, scale, bend, force, out):
         for j in range(0, 9, 3):
             g, d = force + t.ON_DIR + j, port + t.DIR + j
             if w[g] != 0.0 or w[g + 1] != 0.0 or w[g + 2] != 0.0:
-                u0, u1, u2 = cross(w[d], w[d + 1], w[d + 2], w[g], w[g + 1], w[g + 2])
+                u0, u1, u2 = cross_product(w[d], w[d + 1], w[d + 2], w[g], w[g + 1], w[g + 2])
                 x, y, z = x + u0, y + u1, z + u2
                 u0, u1, u2 = back(w, bend, w[g], w[g + 1], w[g + 2])
                 u0, u1, u2 = bending_moment(w, port + t.TURNED, port + t.TRIAD + j, u0, u1, u2)
@@ -142,6 +142,16 @@ def carried(B, E, e, data, w, port, turn, scale, bend, force, out):
         w[out + lin] += scale * x
         w[out + lin + 1] += scale * y
         w[out + lin + 2] += scale * z
+
+
+@hot
+def forth(w, A, x, y, z):
+    """A (x, y, z)."""
+    return (
+        w[A] * x + w[A + 1] * y + w[A + 2] * z,
+        w[A + 3] * x + w[A + 4] * y + w[A + 5] * z,
+        w[A + 6] * x + w[A + 7] * y + w[A + 8] * z,
+    )
 
 
 @hot
@@ -158,10 +168,10 @@ def back(w, A, x, y, z):
 def bending_moment(w, psi, d, x, y, z):
     """Mᵀ(ψ) g = t × g + ⅓ ((ψ × t) × g + t × (g × ψ)) for the direction t at d."""
     t0, t1, t2, p0, p1, p2 = w[d], w[d + 1], w[d + 2], w[psi], w[psi + 1], w[psi + 2]
-    u0, u1, u2 = cross(p0, p1, p2, t0, t1, t2)
-    s0, s1, s2 = cross(t0 + THIRD * u0, t1 + THIRD * u1, t2 + THIRD * u2, x, y, z)
-    u0, u1, u2 = cross(x, y, z, p0, p1, p2)
-    v0, v1, v2 = cross(t0, t1, t2, THIRD * u0, THIRD * u1, THIRD * u2)
+    u0, u1, u2 = cross_product(p0, p1, p2, t0, t1, t2)
+    s0, s1, s2 = cross_product(t0 + THIRD * u0, t1 + THIRD * u1, t2 + THIRD * u2, x, y, z)
+    u0, u1, u2 = cross_product(x, y, z, p0, p1, p2)
+    v0, v1, v2 = cross_product(t0, t1, t2, THIRD * u0, THIRD * u1, THIRD * u2)
     return s0 + v0, s1 + v1, s2 + v2
 
 
@@ -178,11 +188,11 @@ def carry_point(B, E, e, data, w, end, i, sign, out, h):
     set_rows(lin, n, sign * w[S], sign * w[S + 1], sign * w[S + 2], data, phi, w, out + lin + rot)
     x, y, z = w[port + t.ARM], w[port + t.ARM + 1], w[port + t.ARM + 2]
     if i == 0:
-        x, y, z = cross(x, y, z, sign * scale, 0.0, 0.0)
+        x, y, z = cross_product(x, y, z, sign * scale, 0.0, 0.0)
     elif i == 1:
-        x, y, z = cross(x, y, z, 0.0, sign * scale, 0.0)
+        x, y, z = cross_product(x, y, z, 0.0, sign * scale, 0.0)
     else:
-        x, y, z = cross(x, y, z, 0.0, 0.0, sign * scale)
+        x, y, z = cross_product(x, y, z, 0.0, 0.0, sign * scale)
     x, y, z = back(w, turn, x, y, z)
     if rot == 1:
         w[out + lin] = z
@@ -213,6 +223,17 @@ def carry_mean(B, E, e, data, w, force, out):
 
 
 @inner
+def power(B, E, e, data, w, force):
+    """What forces at a port do to its body, times the velocities of the step."""
+    i = E[e, t.E_BODY]
+    if i < 0:
+        return 0.0
+    fill(B[i, t.WIDE], 0.0, w, B[i, t.W_Y])
+    carry_mean(B, E, e, data, w, force, B[i, t.W_Y])
+    return dot_4(B[i, t.WIDE], w, B[i, t.W_Y], w, B[i, t.W_X])
+
+
+@inner
 def carry_end(B, E, e, data, w, force, out, h):
     """The derivative of gaps at the end, over h."""
     i = E[e, t.E_BODY]
@@ -223,10 +244,10 @@ def carry_end(B, E, e, data, w, force, out, h):
 def bent_by(w, psi, d, x, y, z):
     """M(ψ) u = u × t + ⅓ (u × (ψ × t) + ψ × (u × t))."""
     t0, t1, t2, p0, p1, p2 = w[d], w[d + 1], w[d + 2], w[psi], w[psi + 1], w[psi + 2]
-    a0, a1, a2 = cross(p0, p1, p2, t0, t1, t2)
-    u0, u1, u2 = cross(x, y, z, t0, t1, t2)
-    v0, v1, v2 = cross(x, y, z, a0, a1, a2)
-    s0, s1, s2 = cross(p0, p1, p2, u0, u1, u2)
+    a0, a1, a2 = cross_product(p0, p1, p2, t0, t1, t2)
+    u0, u1, u2 = cross_product(x, y, z, t0, t1, t2)
+    v0, v1, v2 = cross_product(x, y, z, a0, a1, a2)
+    s0, s1, s2 = cross_product(p0, p1, p2, u0, u1, u2)
     return u0 + THIRD * (v0 + s0), u1 + THIRD * (v1 + s1), u2 + THIRD * (v2 + s2)
 
 

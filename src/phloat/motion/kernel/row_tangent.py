@@ -5,9 +5,9 @@ from phloat.joints.rows import FIRST, SECOND, SEPARATION
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
-from phloat.motion.kernel.machine.dense import cross_add, rotate
+from phloat.motion.kernel.machine.dense import cross_add, fill, rotate
 from phloat.motion.kernel.ports import bent_by, carry_mean, clear
-from phloat.motion.kernel.rows import direction, vector
+from phloat.motion.kernel.rows import direction, push, vector
 
 
 @jit
@@ -21,8 +21,7 @@ def geometric(m, w, e, h):
         clear(w, out)
         if not force_change(m, w, j, m.entries[j, t.J_B] == e, out, to):
             continue
-        for k in range(size):
-            w[y + k] = 0.0
+        fill(size, 0.0, w, y)
         carry_mean(B, E, e, m.data, w, out, y)
         for k in range(size):
             w[D + k * wide + column] -= w[y + k]
@@ -38,8 +37,7 @@ def port_shift(m, w, e, column, h, scratch, to):
     i = E[e, t.E_BODY]
     n, lin, rot = B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
     end, A1 = E[e, t.E_END], B[i, t.W_Q1] + t.Q_A
-    for k in range(12):
-        w[to + k] = 0.0
+    fill(12, 0.0, w, to)
     if column < lin:
         w[to + column] = h
     elif column < lin + rot:
@@ -54,8 +52,7 @@ def port_shift(m, w, e, column, h, scratch, to):
             cross_add(w, scratch, w, end + t.DIR + 3 * k, 0.5, w, to + 3 + 3 * k)
     else:
         k = column - lin - rot
-        for a in range(6):
-            w[scratch + a] = 0.0
+        fill(6, 0.0, w, scratch)
         for a in range(lin):
             w[scratch + a] = h * m.data[E[e, t.E_PHI] + a * n + k]
         rotate(w, A1, w, scratch, w, to)
@@ -78,22 +75,6 @@ def shift(w, a, side, port_shift):
         return 0.0, 0.0, 0.0
     o = port_shift + 3 + 3 * (a - first)
     return w[o], w[o + 1], w[o + 2]
-
-
-@hot
-def push_side(w, a, side, x, y, z, out):
-    """+ a force on a vector, at one side."""
-    first = SECOND if side else FIRST
-    if a == SEPARATION:
-        sign = 1.0 if side else -1.0
-        w[out + t.FORCE] += sign * x
-        w[out + t.FORCE + 1] += sign * y
-        w[out + t.FORCE + 2] += sign * z
-    elif a >= first and a < first + 3:
-        o = out + t.ON_DIR + 3 * (a - first)
-        w[o] += x
-        w[o + 1] += y
-        w[o + 2] += z
 
 
 @inner
@@ -135,7 +116,8 @@ def force_change(m, w, j, side, out, port_shift):
     The slopes f_p and f_q are held, but for lengths: their change is what keeps a taut string from being pushed sideways.
     """
     J, R, T = m.entries, m.rows, m.terms
-    any_row = False
+    any_row, other = False, out + t.OUT_SIZE  # what the rows do to the other side is not used
+    on_A, on_B = (other, out) if side else (out, other)
     for n in range(J[j, t.J_ROWS]):
         r, lam = J[j, t.J_ROW] + n, w[m.where[0] + J[j, t.J_LAM] + n]
         if lam == 0.0:
@@ -154,13 +136,13 @@ def force_change(m, w, j, side, out, port_shift):
             a, b, factor = T[k, t.T_A], T[k, t.T_B], m.data[T[k, t.T_FACTOR]]
             force = lam * factor * w[o if k < R[r, t.R_TERM] + R[r, t.R_P] else o + 1]
             x, y, z = shift(w, b, side, port_shift)
-            push_side(w, a, side, force * x, force * y, force * z, out)
+            push(w, a, force * x, force * y, force * z, on_A, on_B)
             x, y, z = shift(w, a, side, port_shift)
-            push_side(w, b, side, force * x, force * y, force * z, out)
+            push(w, b, force * x, force * y, force * z, on_A, on_B)
             if sharper != 0.0:
                 x, y, z = vector(w, A, B, b)
-                push_side(w, a, side, sharper * factor * x, sharper * factor * y, sharper * factor * z, out)
+                push(w, a, sharper * factor * x, sharper * factor * y, sharper * factor * z, on_A, on_B)
                 x, y, z = vector(w, A, B, a)
-                push_side(w, b, side, sharper * factor * x, sharper * factor * y, sharper * factor * z, out)
+                push(w, b, sharper * factor * x, sharper * factor * y, sharper * factor * z, on_A, on_B)
         any_row = True
     return any_row

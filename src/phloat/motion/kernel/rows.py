@@ -8,13 +8,19 @@ gap (end ports). Motion is that of B seen from A.
 
 import math
 
+from phloat.joints import row_functions
+from phloat.joints.row_functions import SERIES
 from phloat.joints.rows import FIRST, INERTIAL, SECOND, SEPARATION
 from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.body import velocities_at_start
 from phloat.motion.kernel.law_calls import EFFORT, ENERGY, WEIGHT, call_law
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
+from phloat.motion.kernel.machine.dense import copy
+from phloat.motion.kernel.machine.pointers import pointer
+from phloat.motion.kernel.model import main_tables
+from phloat.motion.kernel.ports import clear, port_start, power
 
 SLACK = 1e-9  # of a range: no further beyond it is round-off
-SERIES, TERMS = 0.25, 20  # 1 − cos ϑ up to which series are summed
 
 
 @hot
@@ -56,39 +62,29 @@ def push(w, a, x, y, z, on_A, on_B):
         w[o + 2] += z
 
 
-# --- the rotation vector ϑ/sin ϑ · p: κ = ϑ/sin ϑ is a function of 1 − cos ϑ --------------------------------------------------
+# functions of rows and laws that the twin has too
+length_slopes, angle_slopes = hot(row_functions.length_slopes), hot(row_functions.angle_slopes)
+rotation_slopes = hot(row_functions.rotation_slopes)
+near_ratio, far_ratio = hot(row_functions.near_ratio), hot(row_functions.far_ratio)
+near_slope, far_slope = hot(row_functions.near_slope), hot(row_functions.far_slope)
+polynomial, polynomial_mean = hot(row_functions.polynomial), hot(row_functions.polynomial_mean)
+linear_effort = hot(row_functions.linear_effort)
 
 
 @inner
-def angle_ratio(x):
-    """κ = ϑ / sin ϑ for x = 1 − cos ϑ; by its series, 1 + x/3 + 2x²/15 + …, where the turn is small."""
-    if x < SERIES:
-        term, total = 1.0, 1.0
-        for n in range(1, TERMS):
-            term *= x * n / (2.0 * n + 1.0)
-            total += term
-        return total
-    turn = math.acos(max(1.0 - x, -1.0))
-    return turn / math.sin(turn)
+def rotation_ratio(x):
+    """κ = ϑ / sin ϑ for x = 1 − cos ϑ."""
+    return near_ratio(x) if x < SERIES else far_ratio(x)
 
 
 @inner
-def ratio_slope(x, y):
+def rotation_slope(x, y):
     """(κ(y) − κ(x)) / (y − x), without loss of digits where x and y are close; the derivative where they are equal."""
     if max(x, y) < SERIES:
-        factor, power, both, total = 1.0, 1.0, 1.0, 0.0
-        for n in range(1, TERMS):
-            factor *= n / (2.0 * n + 1.0)
-            total += factor * both
-            power *= y
-            both = both * x + power
-        return total
+        return near_slope(x, y)
     if min(x, y) < 0.4 * SERIES:
-        return (angle_ratio(y) - angle_ratio(x)) / (y - x)
-    a, b = math.acos(max(1.0 - x, -1.0)), math.acos(max(1.0 - y, -1.0))
-    mean, half = 0.5 * (a + b), 0.5 * (b - a)
-    cotangent = half / math.tan(half) if abs(half) > 1e-9 else 1.0
-    return (cotangent * math.sin(mean) - mean * math.cos(mean)) / (math.sin(a) * math.sin(b) * math.sin(mean))
+        return (rotation_ratio(y) - rotation_ratio(x)) / (y - x)
+    return far_slope(x, y)
 
 
 @jit
@@ -103,7 +99,7 @@ def gap_at(R, T, r, data, w, A, B):
     if function == t.LENGTH:
         return math.sqrt(p)
     q = term_sum(T, first + n, R[r, t.R_Q], data, w, A, B)
-    return math.atan2(p, q) if function == t.ANGLE else angle_ratio(1.5 - 0.5 * q) * p
+    return math.atan2(p, q) if function == t.ANGLE else rotation_ratio(1.5 - 0.5 * q) * p
 
 
 @inner
@@ -119,31 +115,20 @@ def coefficients(R, T, r, data, w, A0, A1, B0, B1):
     if function == t.PRODUCT:
         w[o + t.GAP1] = p1
         return
-    if function == t.LENGTH:  # Δ√p = Δp / (√p₀ + √p₁)
-        length = math.sqrt(p1)
-        w[o + t.COEF_MEAN], w[o + t.COEF_END] = 1.0 / (w[o + t.GAP0] + length), 0.5 / length
-        w[o + t.GAP1] = length
-        return
-    first_q, m = first + n, R[r, t.R_Q]
-    p0, q0 = term_sum(T, first, n, data, w, A0, B0), term_sum(T, first_q, m, data, w, A0, B0)
-    q1 = term_sum(T, first_q, m, data, w, A1, B1)
-    if function == t.ANGLE:
-        sine, cosine = p1 * q0 - q1 * p0, q0 * q1 + p0 * p1
-        turned = math.atan2(sine, cosine)
-        ratio = turned / sine if abs(sine) > 1e-9 * abs(cosine) else 1.0 / cosine
-        w[o + t.COEF_MEAN], w[o + t.COEF_MEAN + 1] = 0.5 * ratio * (q0 + q1), -0.5 * ratio * (p0 + p1)
-        size = p1 * p1 + q1 * q1
-        w[o + t.COEF_END], w[o + t.COEF_END + 1] = q1 / size, -p1 / size
-        angle = math.atan2(p1, q1)
-        turns = round((w[o + t.GAP0] + turned - angle) / (2.0 * math.pi))
-        w[o + t.GAP1] = angle + 2.0 * math.pi * turns
-        return
-    # rotation: Δ(κp) = κ̄ Δp + p̄ Δκ,  Δκ = −½ κ[x₀, x₁] Δq,  x = 1 − cos ϑ = (3 − q)/2
-    x0, x1 = 1.5 - 0.5 * q0, 1.5 - 0.5 * q1
-    k0, k1 = angle_ratio(x0), angle_ratio(x1)
-    w[o + t.COEF_MEAN], w[o + t.COEF_MEAN + 1] = 0.5 * (k0 + k1), -0.25 * (p0 + p1) * ratio_slope(x0, x1)
-    w[o + t.COEF_END], w[o + t.COEF_END + 1] = k1, -0.5 * p1 * ratio_slope(x1, x1)
-    w[o + t.GAP1] = k1 * p1
+    if function == t.LENGTH:
+        slopes = length_slopes(p1, w[o + t.GAP0])
+    else:
+        first_q, m = first + n, R[r, t.R_Q]
+        p0, q0 = term_sum(T, first, n, data, w, A0, B0), term_sum(T, first_q, m, data, w, A0, B0)
+        q1 = term_sum(T, first_q, m, data, w, A1, B1)
+        if function == t.ANGLE:
+            slopes = angle_slopes(p0, q0, p1, q1, w[o + t.GAP0])
+        else:
+            x0, x1 = 1.5 - 0.5 * q0, 1.5 - 0.5 * q1
+            ratios = rotation_ratio(x0), rotation_ratio(x1)
+            slopes = rotation_slopes(p0, p1, *ratios, rotation_slope(x0, x1), rotation_slope(x1, x1))
+    w[o + t.COEF_MEAN], w[o + t.COEF_MEAN + 1] = slopes[0], slopes[1]
+    w[o + t.COEF_END], w[o + t.COEF_END + 1], w[o + t.GAP1] = slopes[2], slopes[3], slopes[4]
 
 
 @inner
@@ -181,7 +166,7 @@ def pull(R, T, r, lam, data, w, A, B, coef, on_A, on_B):
 
 
 @inner
-def turn_cosine(w, A, B):
+def cosine_of_turn(w, A, B):
     """½ (Σ d_Ai · d_Bi − 1): the cosine of the turn between two triads."""
     total = -1.0
     for k in range(9):
@@ -210,25 +195,15 @@ def looked_up(data, o, n, x):
     """Piecewise polynomials with n bounds at x: value, slope and integral from 0."""
     count = int(data[o])
     at = o + 1 + n + piece_at(data, o, n, x) * (count + t.P_FIRST)
-    past, value, slope, area = x - data[at + t.P_ORIGIN], 0.0, 0.0, 0.0
-    for j in range(count - 1, -1, -1):
-        c = data[at + t.P_FIRST + j]
-        slope = slope * past + value
-        value = value * past + c
-        area = area * past + c / (j + 1)
-    return value, slope, data[at + t.P_AREA] + area * past
+    value, slope, area = polynomial(data, at + t.P_FIRST, count, x - data[at + t.P_ORIGIN])
+    return value, slope, data[at + t.P_AREA] + area
 
 
 @inner
 def mean_within(data, at, count, a, b):
-    """The mean of one polynomial between a and b, without their difference: Σ c_j/(j + 1) Σ_i aⁱ bʲ⁻ⁱ."""
-    a, b = a - data[at + t.P_ORIGIN], b - data[at + t.P_ORIGIN]
-    total, power, both = data[at + t.P_FIRST], 1.0, 1.0
-    for j in range(1, count):
-        power *= b
-        both = both * a + power
-        total += data[at + t.P_FIRST + j] * both / (j + 1)
-    return total
+    """The mean of one piece between a and b."""
+    origin = data[at + t.P_ORIGIN]
+    return polynomial_mean(data, at + t.P_FIRST, count, a - origin, b - origin)
 
 
 @inner
@@ -260,7 +235,7 @@ def noted(R, r, data, w, rate, now, A, B):
     """Keep the extremes of what the law of a row is asked for, and when it was first asked beyond what it knows."""
     o = R[r, t.R_COEF]
     if w[o + t.TURN_COSINE] > -1.0:
-        cosine = turn_cosine(w, A, B)
+        cosine = cosine_of_turn(w, A, B)
         w[o + t.LEAST] = min(w[o + t.LEAST], cosine)
         if cosine < w[o + t.TURN_COSINE] and w[o + t.LEFT] == math.inf:
             w[o + t.LEFT] = now
@@ -294,7 +269,7 @@ def potential(R, r, data, indices, w, gap):
 
 
 @inner
-def resistance(R, r, data, indices, w, h):
+def law_resistance(R, r, data, indices, w, h):
     """What the law of a row holds against its motion over the step, and its derivative by the gap at the end, times h.
 
     Springs give the slope of their potential between both gaps (exact in energy), dampers act on Δg/h.
@@ -302,10 +277,7 @@ def resistance(R, r, data, indices, w, h):
     o, law = R[r, t.R_COEF], R[r, t.R_LAW]
     g0, g1 = w[o + t.GAP0], w[o + t.GAP1]
     rate = (g1 - g0) / h
-    force, stiff = (
-        w[law + t.STIFFNESS] * (0.5 * (g0 + g1) - w[law + t.REST]) + w[law + t.DAMPING] * rate,
-        0.5 * h * w[law + t.STIFFNESS] + w[law + t.DAMPING],
-    )
+    force, stiff = linear_effort(w[law + t.STIFFNESS], w[law + t.REST], w[law + t.DAMPING], g0, g1, rate, h)
     n = R[r, t.R_N_SPRING]
     if n > 0:
         force += mean_value(data, R[r, t.R_SPRING], n, g0 - w[law + t.REST], g1 - w[law + t.REST])
@@ -319,3 +291,31 @@ def resistance(R, r, data, indices, w, h):
         call_law(indices[R[r, t.R_CALL]], g0 - w[law + t.REST], g1 - w[law + t.REST], rate, h, w, law + t.LAW_SIZE, out)
         force, stiff = force + w[out + EFFORT], stiff + w[out + WEIGHT]
     return force, stiff
+
+
+# --- joint coordinates and port velocities at a state: what a controller or an event reads -----------------------------
+
+
+@jit
+def read(bodies, ends, entries, rows, terms, data, w, gaps, rates):
+    """The gap and the rate of every row at the state in w, as in a step of length zero: its mean is the state itself."""
+    B, E, J, R, terms = main_tables(bodies, ends, entries, rows, terms)
+    data, w = pointer(data), pointer(w)
+    for j in range(len(J)):
+        a, b = J[j, t.J_A], J[j, t.J_B]
+        for side in range(2):
+            e = b if side else a
+            port_start(B, E, e, data, w, t.SCRATCH)
+            copy(t.PORT_SIZE, w, E[e, t.E_START], w, E[e, t.E_MEAN])
+            i = E[e, t.E_BODY]
+            if i >= 0:
+                copy(9, w, B[i, t.W_Q] + t.Q_A, w, B[i, t.W_QT])
+                velocities_at_start(B, i, w)
+        for r in range(J[j, t.J_ROW], J[j, t.J_ROW] + J[j, t.J_ROWS]):
+            A, other, coef = E[a, t.E_START], E[b, t.E_START], R[r, t.R_COEF]
+            gaps[r] = w[coef + t.GAP0] = gap_at(R, terms, r, data, w, A, other)
+            coefficients(R, terms, r, data, w, A, A, other, other)
+            clear(w, t.OUT_A)
+            clear(w, t.OUT_B)
+            pull(R, terms, r, 1.0, data, w, E[a, t.E_MEAN], E[b, t.E_MEAN], coef + t.COEF_MEAN, t.OUT_A, t.OUT_B)
+            rates[r] = power(B, E, a, data, w, t.OUT_A) + power(B, E, b, data, w, t.OUT_B)

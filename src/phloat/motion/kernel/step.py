@@ -4,7 +4,7 @@ import math
 
 from phloat.motion.kernel import body as of_body, tables as t
 from phloat.motion.kernel.machine.compiler import inner, jit, part
-from phloat.motion.kernel.machine.dense import copy, dot_4, fill
+from phloat.motion.kernel.machine.dense import copy
 from phloat.motion.kernel.machine.pointers import pointer
 from phloat.motion.kernel.model import placed
 from phloat.motion.kernel.newton import (
@@ -14,12 +14,12 @@ from phloat.motion.kernel.newton import (
     STALLED,
     SURE,
     correct,
-    evaluate,
     refactor,
+    residuals,
     take_back,
 )
 from phloat.motion.kernel.partition import BEGIN, each, serve
-from phloat.motion.kernel.ports import carry_mean, port_start
+from phloat.motion.kernel.ports import port_start, power
 from phloat.motion.kernel.rows import noted, potential
 
 SOLVED, DIVERGED, SINGULAR = 0, 1, 2
@@ -31,7 +31,7 @@ def set_step(m, w, iw, h):
     """A new step size: the constant parts of the tangents, and no factors yet."""
     m, w = placed(m), pointer(w)
     for i in range(len(m.bodies)):
-        of_body.set_step(m.bodies, i, m.data, w, h)
+        of_body.set_constant_tangent(m.bodies, i, m.data, w, h)
     iw[t.I_FACTORED] = 0
 
 
@@ -98,7 +98,7 @@ def solve(m, w, iw, gravity, h, careful):
     before, fresh, stuck, sure = math.inf, True, 0, False
     for k in range(MOST_ITERATIONS):
         whole = not sure
-        size = evaluate(m, w, iw, gravity, h, whole)
+        size = residuals(m, w, iw, gravity, h, whole)
         if not iw[t.I_FACTORED]:
             size = math.inf
         if (size <= w[t.TOLERATED] and k > 0) or sure:
@@ -112,7 +112,7 @@ def solve(m, w, iw, gravity, h, careful):
             return SOLVED
         if k > 0 and not fresh and not size < before:
             take_back(m, w)
-            evaluate(m, w, iw, gravity, h, whole)
+            residuals(m, w, iw, gravity, h, whole)
             size = before
         elif k > 0 and fresh and not size < math.inf and iw[t.I_FACTORED]:
             return DIVERGED
@@ -132,12 +132,7 @@ def works(m, w, h):
     for j in range(len(J)):
         for side in range(2):
             e = J[j, t.J_B] if side else J[j, t.J_A]
-            i = E[e, t.E_BODY]
-            if i >= 0:
-                y = B[i, t.W_Y]
-                fill(B[i, t.WIDE], 0.0, w, y)
-                carry_mean(B, E, e, m.data, w, E[e, t.E_OUT], y)
-                w[J[j, t.J_WORK] + side] += h * dot_4(B[i, t.WIDE], w, y, w, B[i, t.W_X])
+            w[J[j, t.J_WORK] + side] += h * power(B, E, e, m.data, w, E[e, t.E_OUT])
 
 
 @inner

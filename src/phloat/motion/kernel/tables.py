@@ -23,12 +23,8 @@ W_J, W_DJ, W_C, W_P, W_B, W_EPS, W_G0, W_D0 = range(25, 33)
 # of an iteration: ∂J(η̄), (Γv, η̇₁), B(η̄), B(η₁) (shared by all bodies); D_i and then its inverse, correction, scales, (D⁻¹Gᵀ)ᵀ
 W_NV, W_GV, W_BM, W_B1, W_D, W_Y, W_SCALE, W_UNIT, W_SOL = range(33, 42)
 W_PRE, W_FPRE = 42, 43  # pre-stress: of the quadratic strains (unit compliance), and DᵀS of the linear ones as a force
-WIDE, FIRST_INC, N_INC, N_MULT = (
-    44,
-    45,
-    46,
-    47,
-)  # unknowns, to a multiple of four; incidences; multipliers that touch this body
+# unknowns, to a multiple of four; incidences; multipliers that touch this body
+WIDE, FIRST_INC, N_INC, N_MULT = range(44, 48)
 # earlier unknowns; energies; damping losses; p̄_ω; angle in a plane; mean membrane stress; kind of damping; size of the port forces
 W_OLD, W_OLDER, W_ENERGY, W_LOSS, W_PM, W_THETA, W_SBAR, DAMPED, W_OLDEST, W_PORTS = range(48, 58)
 PLAIN, COUPLED = 1, 2  # damping: of membrane strains one by one, or by a matrix
@@ -43,10 +39,8 @@ BODY_COLUMNS = 64
 # body (−1 is the ground), entry, in data Φ (linear × n), Ψ (angular × n), x; in w the port at start, end and in the mean
 E_BODY, E_PHI, E_PSI, E_X, E_START, E_END, E_MEAN, E_FRAME0, E_FRAME1, E_OUT, E_TURNS, E_ENTRY = range(12)
 END_COLUMNS = 12
-PLAIN_TRIAD, ORTHONORMAL = (
-    1,
-    2,
-)  # E_TURNS: directions as joints hold them, or the axes of the section, for forces that follow it
+# E_TURNS: directions as joints hold them, or the axes of the section, for forces that follow it
+PLAIN_TRIAD, ORTHONORMAL = 1, 2
 # a port: place c, arm A y, directions d_i, directions in the body t_i (rows), turn ψ = Ψη of its section
 C, ARM, DIR, TRIAD, TURNED, PORT_SIZE = 0, 3, 6, 15, 24, 28
 POINT_SIZE = 8  # place and arm, to a multiple of four

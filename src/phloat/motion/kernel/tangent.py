@@ -6,7 +6,7 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis, pair, stresses, turned
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
 from phloat.motion.kernel.machine.dense import U, W, add_4, add_sizes, copy_4, dot_4, fill
-from phloat.motion.kernel.machine.simd import less, load, plus, spread, store
+from phloat.motion.kernel.machine.simd import broadcast, less, load, plus, store
 
 
 @jit
@@ -66,15 +66,15 @@ def swollen_and_whirled(B, i, data, w, h, k):
     x, omega, f, apart = B[i, t.W_X] + lin, B[i, t.W_V] + t.V_OMEGA, -0.25 * h, U(n * long)
     if rot == 1:
         s2, g2 = w[omega + 2], w[x]
-        a, b = spread(f * s2 * (2.0 * g2 - s2)), spread(2.0 * g2)
+        a, b = broadcast(f * s2 * (2.0 * g2 - s2)), broadcast(2.0 * g2)
         for c in range(U(0), U(long), W):
             store(w, at + c, less(plus(load(w, at + c), a, load(data, N + c)), b, load(data, N + apart + c)))
     elif rot == 3:
         s0, s1, s2, g0, g1, g2 = w[omega], w[omega + 1], w[omega + 2], w[x], w[x + 1], w[x + 2]
         e0, e1, e2 = 2.0 * g0 - s0, 2.0 * g1 - s1, 2.0 * g2 - s2
-        a0, a1, a2 = spread(f * s0 * e0), spread(f * (s0 * e1 + s1 * e0)), spread(f * (s0 * e2 + s2 * e0))
-        b0, b1, b2 = spread(f * s1 * e1), spread(f * (s1 * e2 + s2 * e1)), spread(f * s2 * e2)
-        c0, c1, c2 = spread(2.0 * g0), spread(2.0 * g1), spread(2.0 * g2)
+        a0, a1, a2 = broadcast(f * s0 * e0), broadcast(f * (s0 * e1 + s1 * e0)), broadcast(f * (s0 * e2 + s2 * e0))
+        b0, b1, b2 = broadcast(f * s1 * e1), broadcast(f * (s1 * e2 + s2 * e1)), broadcast(f * s2 * e2)
+        c0, c1, c2 = broadcast(2.0 * g0), broadcast(2.0 * g1), broadcast(2.0 * g2)
         for c in range(U(0), U(long), W):
             M = N + c
             four = plus(plus(load(w, at + c), a0, load(data, M)), a1, load(data, M + apart))
@@ -116,12 +116,12 @@ def stressed(B, i, data, index, w, h):
     for _ in range(B[i, t.N_QUAD]):
         a, row, count = index[at], index[at + U(1)], U(index[at + U(2)])
         at += U(3)
-        place, stress = U(B1 + a * long + row), spread(0.5 * h * w[B[i, t.W_SBAR] + a])
+        place, stress = U(B1 + a * long + row), broadcast(0.5 * h * w[B[i, t.W_SBAR] + a])
         four = load(w, place)
         for k in range(count):
             column = index[at + k]
             to, strip = U(D + column * wide + row), load(data, value)
-            four = plus(four, spread(0.5 * h * w[v + column]), strip)
+            four = plus(four, broadcast(0.5 * h * w[v + column]), strip)
             store(w, to, plus(load(w, to), stress, strip))
             value += W
         store(w, place, four)
@@ -138,7 +138,7 @@ def stretched(B, i, index, w, factor, k):
         four = load(w, at + c)
         for p in range(first, last):
             strain = U(index[p] * long)
-            four = plus(four, spread(factor * w[BM + strain]), load(w, B1 + strain + c))
+            four = plus(four, broadcast(factor * w[BM + strain]), load(w, B1 + strain + c))
         store(w, at + c, four)
 
 
@@ -160,11 +160,8 @@ def thickened(B, i, data, w, factor):
 def stress_sizes(B, i, data, w):
     """The size of the terms of s̄ that are not of the step: ε and damping, in the place of s̄."""
     s, long, size, rate = B[i, t.N_STRAIN], B[i, t.LONG], B[i, t.W_SBAR], B[i, t.W_B1]
-    v, time, T = (
-        B[i, t.W_X] + B[i, t.N_LIN] + B[i, t.N_ROT],
-        data[B[i, t.D_MASS] + t.TIME],
-        B[i, t.D_MASS] + t.VISCOSITY,
-    )
+    v, T = B[i, t.W_X] + B[i, t.N_LIN] + B[i, t.N_ROT], B[i, t.D_MASS] + t.VISCOSITY
+    time = data[B[i, t.D_MASS] + t.TIME]
     for a in range(s):
         w[size + a] = abs(w[B[i, t.W_EPS] + a])
     if B[i, t.DAMPED] == 0:
