@@ -94,7 +94,7 @@ def test_ranges_and_values_of_a_family():
         ensemble(made, [[1.5], [3.0]], lambda m: m.energy())
     with raises(InputError, "block.mass"):
         ensemble(made, [[1.5, 1.0]], lambda m: m.energy())
-    with raises(InputError, "batch=0"):
+    with raises(InputError, "batch is 0"):
         ensemble(made, [[1.5]], lambda m: m.energy(), batch=0)
     with raises(InputError, "output", "3.0"):
         ensemble(made, [[1.5]], 3.0)
