@@ -44,7 +44,7 @@ def run(folder, batch, renew=RENEW):
     import numpy as np
 
     from phloat.twin.batch import program
-    from phloat.twin.member import load_family
+    from phloat.twin.model import load_family
 
     def output(motion):
         balance = motion.balance()

@@ -18,7 +18,7 @@ from phloat.twin.families import family
 from phloat.twin.gradients import Problem, gradient
 from phloat.twin.model import load_model
 from phloat.twin.motion import Motion
-from phloat.twin.running import found, settled, simulate
+from phloat.twin.run import found, settled, simulate
 
 assert twin_zoo.jax.config.values["jax_enable_x64"]
 
@@ -36,7 +36,7 @@ def model():
 
 
 def test_numbers_of_32_bits_are_refused():
-    code = "import phloat.twin.running as s\ntry:\n    s.ready()\nexcept ValueError as error:\n    print(error)"
+    code = "import phloat.twin.run as s\ntry:\n    s.ready()\nexcept ValueError as error:\n    print(error)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "needs 64" in out and "jax_enable_x64" in out
 
@@ -94,7 +94,7 @@ def test_ranges_and_values_of_a_family():
         ensemble(made, [[1.5], [3.0]], lambda m: m.energy())
     with raises(InputError, "block.mass"):
         ensemble(made, [[1.5, 1.0]], lambda m: m.energy())
-    with raises(InputError, "batch=0"):
+    with raises(InputError, "batch is 0"):
         ensemble(made, [[1.5]], lambda m: m.energy(), batch=0)
     with raises(InputError, "output", "3.0"):
         ensemble(made, [[1.5]], 3.0)

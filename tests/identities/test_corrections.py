@@ -47,7 +47,7 @@ class Halfway:
             self.w[b[t.W_SCALE] : b[t.W_SCALE] + b[t.SIZE]] = 1.0
 
     def evaluated(self, whole: bool = True) -> float:
-        return newton.evaluate(self.m, self.w, self.iw, self.p.gravity, H, whole)
+        return newton.residuals(self.m, self.w, self.iw, self.p.gravity, H, whole)
 
     def lam(self, name: str) -> np.ndarray:
         entry = self.m.entries[self.number[name]]

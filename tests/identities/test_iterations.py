@@ -17,12 +17,12 @@ class Told:
 
     def __init__(self, *sizes, careful=False, factored=1, costly=COSTLY, regular=True):
         self.sizes, self.log, self.regular = list(sizes), "", regular
-        self.w, self.iw = np.zeros(t.SCRATCH), np.zeros(t.I_HEADER, dtype=int)
+        self.w, self.iw = np.zeros(t.SCRATCH_SIZE), np.zeros(t.I_HEADER, dtype=int)
         self.w[[t.TOLERATED, t.COSTLY]] = TOLERATED, costly
         self.iw[[t.I_FACTORED, t.I_ITERATIONS, t.I_MOST, t.I_STALLED]] = factored, 100, 3, 50
         solve = as_written(
             step.solve,
-            evaluate=self.evaluate,
+            residuals=self.evaluate,
             refactor=self.refactor,
             correct=lambda *_: self.did("c"),
             take_back=lambda *_: self.did("b"),
@@ -168,7 +168,7 @@ def test_the_first_correction_is_never_sure():
 @pytest.mark.parametrize(("left", "fall"), [(4.0, 1.0), (10.0, 0.5), (3.0, 2.0)])
 def test_new_factors_pay_where_they_save_more_iterations_than_they_cost(left, fall):
     """left / fall iterations with old factors (logarithms of what is left and of what one gains), left / 13 with new ones."""
-    pays, w = as_written(step.pays), np.zeros(t.SCRATCH)
+    pays, w = as_written(step.pays), np.zeros(t.SCRATCH_SIZE)
     size = TOLERATED * math.exp(left)
     saved = left / fall - left / 13.0
     for cost, wanted in ((0.99 * saved, True), (1.01 * saved, False)):
@@ -177,7 +177,7 @@ def test_new_factors_pay_where_they_save_more_iterations_than_they_cost(left, fa
 
 
 def test_new_factors_pay_where_the_residual_does_not_fall_and_never_where_nothing_is_left():
-    pays, w = as_written(step.pays), np.zeros(t.SCRATCH)
+    pays, w = as_written(step.pays), np.zeros(t.SCRATCH_SIZE)
     w[[t.TOLERATED, t.COSTLY]] = TOLERATED, 1e6
     assert pays(w, 100.0, 100.0) and pays(w, 100.0, 90.0) and not pays(w, 100.0, 100.1)
     w[t.COSTLY] = 0.0

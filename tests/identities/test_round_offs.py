@@ -7,7 +7,7 @@ from motion_zoo import thing
 
 import phloat as ph
 from phloat.motion.inputs.inputs import Inputs
-from phloat.motion.kernel import newton, residual_norm as off, tables as t
+from phloat.motion.kernel import newton, tables as t
 from phloat.motion.run.assembly import assemble_run
 
 EPS = float(np.finfo(float).eps)
@@ -17,15 +17,15 @@ H = 0.25
 
 
 def entry_off(*given):
-    return as_written(off.entry_off)(*given)
+    return as_written(newton.entry_off)(*given)
 
 
 def body_off(*given):
-    return as_written(off.body_off)(*given)
+    return as_written(newton.body_off)(*given)
 
 
 def sum_up(*given):
-    return as_written(off.sum_up)(*given)
+    return as_written(newton.sum_up)(*given)
 
 
 class Still:
@@ -298,7 +298,7 @@ def test_a_free_body_that_moves_at_no_number_is_not_solved():
     body = p.model.bodies[0]
     p.w[body[t.W_UNIT] : body[t.W_UNIT] + 6] = 1.0
     p.w[body[t.W_X] : body[t.W_X] + 6] = np.nan
-    assert newton.evaluate(p.model, p.w, p.iw, p.gravity, 0.01, True) == np.inf
+    assert newton.residuals(p.model, p.w, p.iw, p.gravity, 0.01, True) == np.inf
     assert p.iw[t.I_WORST_BODY] == 0
 
 

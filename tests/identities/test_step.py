@@ -133,7 +133,7 @@ class Iterate:
             self.w[b[t.W_X] : b[t.W_X] + b[t.SIZE]] += 0.1 * rng.normal(size=b[t.SIZE])
 
     def evaluated(self) -> None:
-        newton.evaluate(self.m, self.w, self.iw, self.gravity, self.h, True)
+        newton.residuals(self.m, self.w, self.iw, self.gravity, self.h, True)
 
     def residual(self, i: int) -> np.ndarray:
         b = self.m.bodies[i]
@@ -151,7 +151,7 @@ class Iterate:
             tangent(m.bodies, k, m.data, m.indices, w, h)
         for e in range(len(m.ends)):
             if m.ends[e, t.E_BODY] >= 0:
-                own_tangent(m.bodies, m.ends, e, m.data, w, h, t.T)
+                own_tangent(m.bodies, m.ends, e, m.data, w, h, t.SCRATCH)
                 if m.entries[m.ends[e, t.E_ENTRY], t.J_EXTRA]:
                     geometric(m, w, e, h)
         b = m.bodies[i]

@@ -135,7 +135,7 @@ def test_the_number_of_runs_is_bounded_and_a_level_is_enough():
         ({"values": {"x": np.nan}}, "'x'"),
         ({"gains": {"y": 1.0, "x": 1.0}}, "'x'"),
         ({"values": {}, "gains": {}, "bounds": {}}, ""),
-        ({"most": 0}, "most=0"),
+        ({"most": 0}, "most is 0"),
         ({"tolerance": 0.0}, "tolerance"),
         ({"constraints": [lambda v: -1.0]}, ""),
         ({"constraints": [lambda v: np.nan]}, "constraint 0"),

@@ -13,7 +13,7 @@ from twin_zoo import QUANTITIES
 
 import phloat as ph
 from phloat.twin.export import exported
-from phloat.twin.running import simulate
+from phloat.twin.run import simulate
 
 jax.config.update("jax_enable_x64", True)
 

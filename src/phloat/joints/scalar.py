@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-NAMES = ("sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "atan", "fabs")
+NAMES = ("sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "acos", "atan", "fabs", "floor")
 
 
 def _function(name: str) -> Any:
@@ -24,7 +24,14 @@ def _function(name: str) -> Any:
     return function
 
 
-sqrt, exp, log, sin, cos, tan, tanh, atan, fabs = map(_function, NAMES)
+sqrt, exp, log, sin, cos, tan, tanh, acos, atan, fabs, floor = map(_function, NAMES)
+
+
+def atan2(y: Any, x: Any) -> Any:
+    """math.atan2 of numbers, or the same of arrays."""
+    if hasattr(y, "__array_namespace__"):
+        return y.__array_namespace__().atan2(y, x)
+    return math.atan2(y, x)
 
 
 def where(condition: Any, yes: Any, no: Any) -> Any:

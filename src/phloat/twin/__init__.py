@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from phloat.twin.export import exported
     from phloat.twin.families import family
     from phloat.twin.gradients import Problem, gradient
-    from phloat.twin.member import Family, load_family
-    from phloat.twin.model import Model, load_model
+    from phloat.twin.model import Family, Model, load_family, load_model
     from phloat.twin.motion import Motion
-    from phloat.twin.running import simulate
+    from phloat.twin.run import simulate
 
 __all__ = [
     "Design",
@@ -43,10 +42,9 @@ WHERE = {
     "export": ("exported",),
     "families": ("family",),
     "gradients": ("Problem", "gradient"),
-    "member": ("Family", "load_family"),
-    "model": ("Model", "load_model"),
+    "model": ("Family", "Model", "load_family", "load_model"),
     "motion": ("Motion",),
-    "running": ("simulate",),
+    "run": ("simulate",),
 }
 
 

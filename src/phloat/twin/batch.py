@@ -9,10 +9,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from phloat.errors import InputError
-from phloat.twin.member import Family
+from phloat.errors import InputError, whole_number
+from phloat.twin.model import Family
 from phloat.twin.motion import Motion
-from phloat.twin.running import Law, answered, found, motion_of, ready, times, whole
+from phloat.twin.run import Law, answered, found, motion_of, ready, state_times, whole
 
 FAILED = 1e4  # a residual of so many round-offs is no solution
 
@@ -67,8 +67,7 @@ def program(
     ready()
     if not callable(output):
         raise InputError(f"output is {output!r}; it must be a function of the motion")
-    if not isinstance(batch, int) or isinstance(batch, bool) or batch < 1:
-        raise InputError(f"batch={batch!r}; it must be a number of samples, at least 1")
+    whole_number("batch", batch, 1)
     there, middle = found(device), family.box.mean(axis=1)
     member = family.member(middle)
     steps = member.steps if every is None else whole(member, every)
@@ -80,7 +79,7 @@ def program(
         states, residual = motion_of(
             arrays, dict(gains or {}), names=names, every=steps, renew=renew, feedback=feedback
         )
-        return output(Motion(arrays, states, names, times(arrays, states, steps))), residual
+        return output(Motion(arrays, states, names, state_times(arrays, states, steps))), residual
 
     shared = jax.device_put((family.fixed, family.varying), there)
     rows = jax.device_put(np.repeat(middle[None], batch, axis=0), there)

@@ -16,19 +16,16 @@ and a state holds r (3), A (3, 3), eta (n), V (lin), omega (rot), rate (n).
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 from jax import Array
 
-from phloat.twin.small import along, dot, inverse
-
-Tree = dict[str, Any]
+from phloat.twin.model import Tree
+from phloat.twin.small import along, contract, inverse
 
 PAIRS = {0: (), 1: ((0,),), 3: ((0, 1, 2), (1, 3, 4), (2, 4, 5))}  # where J_ij stands among the pairs of axes
 
 
-def skew(a: Array) -> Array:
+def cross_matrix(a: Array) -> Array:
     """[a]×."""
     zero = jnp.zeros_like(a[0])
     return jnp.array([[zero, -a[2], a[1]], [a[2], zero, -a[0]], [-a[1], a[0], zero]])
@@ -41,7 +38,7 @@ def lifted(omega: Array) -> Array:
     return jnp.zeros(3) if omega.shape[0] == 0 else jnp.array([0.0, 0.0, 1.0]) * omega[0]
 
 
-def parts(state: Tree, x: Array) -> tuple[Array, Array, Array]:
+def split(state: Tree, x: Array) -> tuple[Array, Array, Array]:
     """V̄, ω̄ and v of the unknowns."""
     lin, rot = state["V"].shape[0], state["omega"].shape[0]
     return x[:lin], x[lin : lin + rot], x[lin + rot :]
@@ -54,11 +51,11 @@ def velocities(state: Tree) -> Array:
 
 def moved(state: Tree, x: Array, h: Array) -> tuple[Tree, Array]:
     """The state after the step, and Q = Ā⁻ᵀ: r₁ = r₀ + hV̄, A₁ = Q(I − [s])⁻¹ with Q = A₀(I + [s]), s = hω̄/2."""
-    V, omega, v = parts(state, x)
-    s = skew(0.5 * h * lifted(omega))
-    Q = state["A"] + dot(state["A"], s)
+    V, omega, v = split(state, x)
+    s = cross_matrix(0.5 * h * lifted(omega))
+    Q = state["A"] + contract(state["A"], s)
     size = 0.5 * jnp.sum(s * s)
-    A = Q + dot(Q, s + dot(s, s)) / (1.0 + size)
+    A = Q + contract(Q, s + contract(s, s)) / (1.0 + size)
     end = {
         "r": state["r"].at[: V.shape[0]].add(h * V),
         "A": A,
@@ -72,8 +69,8 @@ def moved(state: Tree, x: Array, h: Array) -> tuple[Tree, Array]:
 
 def inertia(b: Tree, eta: Array) -> tuple[Array, Array]:
     """J(η), (rot, rot), and c(η), (rot, n)."""
-    J = b["j0"] + dot(b["j1"] + 0.5 * dot(b["N"], eta), eta)
-    return _square(b, J), b["c0"] + dot(b["Gamma"], eta)
+    J = b["j0"] + contract(b["j1"] + 0.5 * contract(b["N"], eta), eta)
+    return _square(b, J), b["c0"] + contract(b["Gamma"], eta)
 
 
 def _square(b: Tree, of_pairs: Array) -> Array:
@@ -83,16 +80,16 @@ def _square(b: Tree, of_pairs: Array) -> Array:
     return of_pairs[where]
 
 
-def momenta(b: Tree, state: Tree) -> tuple[Array, Array]:
+def step_momenta(b: Tree, state: Tree) -> tuple[Array, Array]:
     """p_ω and p_η."""
     J, c = inertia(b, state["eta"])
     omega, rate = state["omega"], state["rate"]
-    return dot(J, omega) + dot(c, rate), dot(omega, c) + dot(b["M_ff"], rate)
+    return contract(J, omega) + contract(c, rate), contract(omega, c) + contract(b["M_ff"], rate)
 
 
 def kinetic_force(b: Tree, eta: Array, start: Tree, end: Tree) -> Array:
     """½ ∂_η (w₀ᵀM(η)w₁), (n)."""
-    swelling = _square(b, b["j1"] + dot(b["N"], eta))  # ∂J/∂η
+    swelling = _square(b, b["j1"] + contract(b["N"], eta))  # ∂J/∂η
     by_J = jnp.sum(jnp.outer(start["omega"], end["omega"])[:, :, None] * swelling, axis=(0, 1))
     mixed = jnp.outer(start["omega"], end["rate"]) + jnp.outer(end["omega"], start["rate"])
     return 0.5 * (by_J - jnp.sum(along(b["Gamma"], mixed), axis=0))  # Γ is antisymmetric
@@ -107,12 +104,12 @@ def stress(b: Tree, eta: Array) -> Array:
     """σ of the quadratic strains: S ε(η) + pre-stress, (s)."""
     near = _local(b, eta)
     strain = jnp.sum((b["D"] + 0.5 * along(b["Q"], near)) * near, axis=1)
-    return dot(b["S"], strain) + b["sigma"]
+    return contract(b["S"], strain) + b["sigma"]
 
 
 def begun(b: Tree, start: Tree) -> Tree:
     """What does not change while a step is solved: momenta and membrane stress at its start."""
-    p, q = momenta(b, start)
+    p, q = step_momenta(b, start)
     return {"p": p, "q": q, "sigma": stress(b, start["eta"])}
 
 
@@ -121,12 +118,12 @@ def membrane_force(b: Tree, start: Tree, sigma: Array, v: Array, h: Array) -> Ar
     if b["D"].shape[0] == 0:
         return jnp.zeros_like(v)
     B = b["D"] + along(b["Q"], _local(b, start["eta"] + 0.5 * h * v))
-    sigma = sigma + dot(0.5 * h * b["S"] + b["H"], jnp.sum(B * _local(b, v), axis=1))
+    sigma = sigma + contract(0.5 * h * b["S"] + b["H"], jnp.sum(B * _local(b, v), axis=1))
     spread = jnp.concatenate([(B * sigma[:, None]).ravel(), jnp.zeros(1)])
     return jnp.sum(spread[b["touching"]], axis=1)
 
 
-def loss(b: Tree, start: Tree, v: Array, h: Array) -> Array:
+def damping_power(b: Tree, start: Tree, v: Array, h: Array) -> Array:
     """What damping takes in a unit of time, vᵀ(R_d + BᵀHB)v."""
     total = v @ (b["R_d"] @ v)
     if b["D"].shape[0] == 0:
@@ -136,25 +133,27 @@ def loss(b: Tree, start: Tree, v: Array, h: Array) -> Array:
     return total + rate @ (b["H"] @ rate)
 
 
-def residual(b: Tree, start: Tree, known: Tree, x: Array, gravity: Array, h: Array) -> Array:
+def free_residual(b: Tree, start: Tree, known: Tree, x: Array, gravity: Array, h: Array) -> Array:
     """F without the forces of ports, (lin + rot + n); `known` is what `begun` found."""
     end, _ = moved(start, x, h)
-    V, omega, v = parts(start, x)
-    p0, q0, (p1, q1) = known["p"], known["q"], momenta(b, end)
+    V, omega, v = split(start, x)
+    p0, q0, (p1, q1) = known["p"], known["q"], step_momenta(b, end)
     eta = start["eta"] + 0.5 * h * v
     F_V = b["m"] * (2.0 * (V - start["V"]) / h - gravity[: V.shape[0]])
     F_omega = (p1 - p0) / h
     if omega.shape[0] == 3:
         F_omega = F_omega - jnp.cross(0.5 * (p0 + p1), omega)
-    elastic = dot(b["K"], eta) + dot(b["R_d"], v) + b["force"] + membrane_force(b, start, known["sigma"], v, h)
+    elastic = (
+        contract(b["K"], eta) + contract(b["R_d"], v) + b["force"] + membrane_force(b, start, known["sigma"], v, h)
+    )
     F_eta = (q1 - q0) / h - kinetic_force(b, eta, start, end) + elastic
     return jnp.concatenate([F_V, F_omega, F_eta])
 
 
-def tangent(b: Tree, start: Tree, x: Array, h: Array) -> Array:
+def free_tangent(b: Tree, start: Tree, x: Array, h: Array) -> Array:
     """D = ∂F/∂x without the forces of ports, (size, size)."""
     end, _ = moved(start, x, h)
-    _, omega, v = parts(start, x)
+    _, omega, v = split(start, x)
     lin, rot, n = start["V"].shape[0], omega.shape[0], v.shape[0]
     eta = start["eta"] + 0.5 * h * v
     by_eta = 2.0 / h * b["M_ff"] + 0.5 * h * b["K"] + b["R_d"] + membrane_tangent(b, start, v, h)
@@ -168,9 +167,9 @@ def tangent(b: Tree, start: Tree, x: Array, h: Array) -> Array:
     p_by_omega = 2.0 / h * J
     p_by_v = 2.0 / h * c + jnp.einsum("abk,b->ak", at_end, end["omega"]) + jnp.einsum("akl,k->al", G, end["rate"])
     if rot == 3:
-        turn = jnp.eye(3) + 0.5 * h * skew(omega)  # δ(Δp/h − p̄ × ω̄) = (I/h + ½[ω̄]) δp₁ − [p̄] δω̄
-        mean = 0.5 * (momenta(b, start)[0] + momenta(b, end)[0])
-        p_by_omega, p_by_v = turn @ p_by_omega - skew(mean), turn @ p_by_v
+        turn = jnp.eye(3) + 0.5 * h * cross_matrix(omega)  # δ(Δp/h − p̄ × ω̄) = (I/h + ½[ω̄]) δp₁ − [p̄] δω̄
+        mean = 0.5 * (step_momenta(b, start)[0] + step_momenta(b, end)[0])
+        p_by_omega, p_by_v = turn @ p_by_omega - cross_matrix(mean), turn @ p_by_v
     # Δp_η/h − ½ ∂_η(w₀ᵀM w₁)
     f_by_omega = jnp.einsum("a,abk->bk", start["omega"], at_mean) + jnp.einsum("akl,k->al", G, start["rate"])
     f_by_omega = 2.0 / h * c - f_by_omega
@@ -209,9 +208,9 @@ def _whole(b: Tree, near: Array, n: int) -> Array:
     return jnp.sum(near[..., None] * (b["columns"][..., None] == jnp.arange(n)), axis=1)
 
 
-def energy(b: Tree, state: Tree, gravity: Array) -> Array:
+def body_energies(b: Tree, state: Tree, gravity: Array) -> Array:
     """Kinetic, elastic and potential energy, (3)."""
-    p, q = momenta(b, state)
+    p, q = step_momenta(b, state)
     V, eta = state["V"], state["eta"]
     kinetic = 0.5 * (b["m"] * V @ V + p @ state["omega"] + q @ state["rate"])
     sigma = stress(b, eta)

@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import exp, log
 from typing import TYPE_CHECKING, Any
 
-from phloat.errors import InputError, finite, mapping, positive, unknown
-from phloat.twin.search import Constraint, Scale, Search, Trial, Values
+import numpy as np
+from scipy.optimize import minimize
+
+from phloat.errors import AccuracyError, ConvergenceError, InputError, finite, mapping, positive, unknown, whole_number
 
 if TYPE_CHECKING:
     from phloat.twin.gradients import Problem
+
+
+Values = Mapping[Any, float]
+Asked = Callable[[dict[Any, float]], tuple[float, Values]]  # variables by name → the number and its derivatives
+Limit = Callable[[Values], float]  # variables by name → what must not be negative
+Constraint = Limit | tuple[Limit, Callable[[Values], Values] | None]
+FAILURES = (InputError, AccuracyError, ConvergenceError, np.linalg.LinAlgError, FloatingPointError)
+MET = 1e-6  # in x: how far outside a constraint counts as on it
+STEP = 1e-4  # in x, for differences of constraints
+ROUNDS = 4  # of scaling the number anew
+ROUND_OFF = 1e-14  # of the first number: less is nothing
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of a search: its variables and its number, or why there is none."""
+
+    variables: Mapping[Any, float]
+    number: float | None
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,8 +85,7 @@ def optimise(
     """
     start = _started(values, gains or {}, bounds)
     scales = {name: Scale(*map(float, bounds[name])) for name in start}
-    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
-        raise InputError(f"most={most!r} must be a number of runs, one or more")
+    whole_number("most", most, 1)
     asked_with_gradient = 0
 
     def asked(variables: dict[Any, float]) -> tuple[float, Values]:
@@ -112,3 +134,169 @@ def _started(values: Values, gains: Mapping[str, float], bounds: Mapping[Any, tu
         if not low <= value <= high:
             raise InputError(f"{name!r} starts at {value:g}, outside its bounds ({low:g}, {high:g}); move one of them")
     return start
+
+
+# --- a search between bounds over runs that may fail: every run is made once and kept, a failed one is a wall ------------
+#
+# Places x are 0 … 1 between the bounds of each variable; a range over more than a decade is taken by its logarithm.
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A variable between its bounds as 0 … 1."""
+
+    low: float
+    high: float
+
+    @property
+    def decades(self) -> bool:
+        return self.low > 0.0 and self.high > 10.0 * self.low
+
+    def place(self, value: float) -> float:
+        if self.decades:
+            return log(value / self.low) / log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+    def value(self, x: float) -> float:
+        value = self.low * exp(x * self.stretch) if self.decades else self.low + x * self.stretch
+        return min(max(value, self.low), self.high)
+
+    @property
+    def stretch(self) -> float:
+        return log(self.high / self.low) if self.decades else self.high - self.low
+
+    def slope(self, value: float) -> float:
+        """d value / d x."""
+        return value * self.stretch if self.decades else self.stretch
+
+
+class OverError(Exception):
+    """The search need not, or must not, go on."""
+
+    def __init__(self, message: str, well: bool) -> None:
+        super().__init__(message)
+        self.well = well
+
+
+@dataclass(eq=False)
+class Search:
+    """The least number that `asked` gives, and all that was asked."""
+
+    asked: Asked
+    scales: Mapping[Any, Scale]
+    constraints: Sequence[Constraint]
+    most: int
+    until: float | None
+    trials: list[Trial] = field(default_factory=list)
+    known: dict[bytes, tuple[float, np.ndarray]] = field(default_factory=dict)
+    sizes: list[float] = field(default_factory=list)  # of the slopes of the constraints at the start
+
+    def go(self, start: Values, method: str, tolerance: float) -> tuple[str, bool]:
+        """Search from here; how it ended, and whether well. The number is scaled anew where it falls tenfold."""
+        x = np.array([scale.place(start[name]) for name, scale in self.scales.items()])
+        try:
+            self.sizes = [1.0] * len(self.constraints)
+            self.sizes = [float(np.linalg.norm(self.steep(k, x))) or 1.0 for k in range(len(self.constraints))]
+            number, _ = self.run(x)
+            first, message, well = abs(number), "", False
+            for _ in range(ROUNDS):
+                size = abs(number) or 1.0
+                end = minimize(x0=x, **self.task(size, method, tolerance))
+                if end.success or not well:
+                    message, well = str(end.message), bool(end.success)
+                x, number = self.best()
+                if abs(number) > 0.1 * size or abs(number) <= ROUND_OFF * first:
+                    break
+        except OverError as over:
+            return str(over), over.well
+        return message, well
+
+    def named(self, x: np.ndarray) -> dict[Any, float]:
+        return {name: scale.value(float(a)) for (name, scale), a in zip(self.scales.items(), x, strict=True)}
+
+    def run(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        """The number and its slopes by x. A failure of the first run is an error, a later one a wall."""
+        x = np.clip(x, 0.0, 1.0)
+        if x.tobytes() in self.known:
+            return self.known[x.tobytes()]
+        if len(self.trials) >= self.most:
+            raise OverError(f"stopped after {self.most} runs", False)
+        variables = self.named(x)
+        try:
+            number, slopes = self.asked(variables)
+            row = np.array([slopes.get(name, 0.0) * s.slope(variables[name]) for name, s in self.scales.items()])
+            if not (np.isfinite(number) and np.isfinite(row).all()):
+                raise InputError(
+                    f"the number of the run is {number:g} and its derivatives are {dict(slopes)}: not finite"
+                )
+        except FAILURES as failure:
+            if not self.known:
+                raise
+            self.trials.append(Trial(variables, None, str(failure)))
+            return self.wall(x)
+        self.trials.append(Trial(variables, number))
+        self.known[x.tobytes()] = number, row
+        if self.until is not None and number <= self.until and self.short(x) == 0.0:
+            raise OverError(f"the number is {self.until:g} or less", True)
+        return number, row
+
+    def wall(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        """A parabola from the best place up to far above all that is known: a line search turns back."""
+        centre, number = self.best()
+        height = 10.0 * (max(abs(known) for known, _ in self.known.values()) or 1.0)
+        away = x - centre
+        return number + height, 2.0 * height * away / max(float(away @ away), np.finfo(float).tiny)
+
+    def best(self) -> tuple[np.ndarray, float]:
+        """The lowest number among the places that meet the constraints, or the place that misses them least."""
+        places = [(np.frombuffer(key), number) for key, (number, _) in self.known.items()]
+        return min(places, key=lambda place: (self.short(place[0]), place[1]))
+
+    def short(self, x: np.ndarray) -> float:
+        """How far a place is outside the constraints, in x; 0 where they are met."""
+        least = min([0.0, *(self.limit(k, x) for k in range(len(self.constraints)))])
+        return 0.0 if least >= -MET else -least
+
+    def limit(self, k: int, x: np.ndarray) -> float:
+        """A constraint, scaled so that its slope is about one."""
+        given = self.constraints[k]
+        made = (given[0] if isinstance(given, tuple) else given)(self.named(np.clip(x, 0.0, 1.0)))
+        return float(finite(f"constraint {k}", made, ())) / self.sizes[k]
+
+    def steep(self, k: int, x: np.ndarray) -> np.ndarray:
+        """Its slopes by x, given or differenced inside the bounds."""
+        given = self.constraints[k]
+        slopes = given[1] if isinstance(given, tuple) else None
+        if slopes is None:
+            high, low = (np.clip(x + step * np.eye(len(x)), 0.0, 1.0) for step in (STEP, -STEP))
+            rises = [self.limit(k, a) - self.limit(k, b) for a, b in zip(high, low, strict=True)]
+            return np.array(rises) / np.diag(high - low)
+        variables = self.named(np.clip(x, 0.0, 1.0))
+        row = mapping(f"the derivatives of constraint {k}", slopes(variables), "{variable: derivative}")
+        for name in row:
+            if name not in self.scales:
+                raise InputError(unknown(f"variable of constraint {k}", name, map(str, self.scales)))
+        made = [row.get(name, 0.0) * scale.slope(variables[name]) for name, scale in self.scales.items()]
+        return finite(f"the derivatives of constraint {k}", made, (len(x),)) / self.sizes[k]
+
+    def task(self, size: float, method: str, tolerance: float) -> dict[str, Any]:
+        """What SciPy is asked."""
+
+        def scaled(x: np.ndarray) -> tuple[float, np.ndarray]:
+            number, slopes = self.run(x)
+            return number / size, slopes / size
+
+        count = range(len(self.constraints))
+        limits = [{"type": "ineq", "fun": lambda x, k=k: self.limit(k, x)} for k in count]
+        task: dict[str, Any] = {"method": method, "bounds": [(0.0, 1.0)] * len(self.scales)}
+        if method == "COBYLA":
+            options = {"tol": tolerance**0.5, "maxiter": 10 * self.most, "rhobeg": 0.1}
+            return task | {"fun": lambda x: scaled(x)[0], "constraints": limits, "options": options}
+        task |= {"fun": scaled, "jac": True, "options": {"ftol": tolerance, "maxiter": self.most}}
+        if method == "L-BFGS-B":
+            task["options"]["gtol"] = tolerance**0.5  # the number is then as near, by its curvature
+        else:
+            task["constraints"] = [
+                old | {"jac": lambda x, k=k: self.steep(k, x)} for k, old in zip(count, limits, strict=True)
+            ]
+        return task

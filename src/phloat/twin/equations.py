@@ -25,15 +25,15 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from phloat.twin import body as of_body
-from phloat.twin.body import Tree
+from phloat.twin.body import begun, free_residual, moved
+from phloat.twin.model import Tree
 from phloat.twin.ports import between, felt, ground, port, velocity_map
-from phloat.twin.rows import coefficients, law_over_step, pull, resistance
+from phloat.twin.rows import effort_over_step, law_over_step, row_slopes, unit_pull
 
 CLOSED, COMPLIANT, GIVEN, DROPPED = range(4)
 
 
-def each(f: Callable[..., Any], group: Tree, *stacked: Any) -> Any:
+def each_body(f: Callable[..., Any], group: Tree, *stacked: Any) -> Any:
     """f(constants, …) for every body of a group; constants that all bodies share are not repeated."""
     if jax.tree.leaves(group["constants"])[0].shape[0] > 1:
         return jax.vmap(f)(group["constants"], *stacked)
@@ -113,9 +113,9 @@ def pulls(model: Tree, start: Tree, end: Tree, gaps: Array, *, at_end: bool) -> 
             (A_0, A_1, A), (B_0, B_1, B) = (
                 [jax.tree.map(lambda a, e=e: a[e], ports) for ports in (start, end, mean)] for e in (row["A"], row["B"])
             )
-            in_mean, in_end, gap_end = coefficients(function, row, (A_0, A_1, B_0, B_1), gap)
+            in_mean, in_end, gap_end = row_slopes(function, row, (A_0, A_1, B_0, B_1), gap)
             held = (A_1, B_1, in_end) if at_end else (A, B, in_mean)
-            return pull(function, row, *held), gap_end
+            return unit_pull(function, row, *held), gap_end
 
         some, gap_end = jax.vmap(one)(rows, gaps[rows["number"]])
         made.append(some)
@@ -132,7 +132,7 @@ def row_equations(model: Tree, gaps: Array, gaps_end: Array, targets: Array, lam
     dropped = mode == DROPPED
     c, by_gap, by_lam = jnp.where(dropped, lam, c), jnp.where(dropped, 0.0, by_gap), jnp.where(dropped, 1.0, by_lam)
     if (k := model["compliant"]).shape[0]:
-        force, slope = jax.vmap(resistance, (0, 0, 0, None))(model["laws"], gaps[k], gaps_end[k], h)
+        force, slope = jax.vmap(effort_over_step, (0, 0, 0, None))(model["laws"], gaps[k], gaps_end[k], h)
         for name, laws in model.get("law_functions", {}).items():
             own = k[laws["rows"]]
             add = jax.vmap(lambda n, a, b, name=name: law_over_step(name, n, a, b, h))(
@@ -146,9 +146,9 @@ def row_equations(model: Tree, gaps: Array, gaps_end: Array, targets: Array, lam
 # --- all of it -------------------------------------------------------------------------------------------------------
 
 
-def opened(model: Tree, state: Tree) -> Tree:
+def step_start(model: Tree, state: Tree) -> Tree:
     """What does not change while a step is solved: ports, momenta and membrane stresses at its start."""
-    known = [each(of_body.begun, g, s) for g, s in zip(model["groups"], state["bodies"], strict=True)]
+    known = [each_body(begun, g, s) for g, s in zip(model["groups"], state["bodies"], strict=True)]
     return {"ports": ports_of(model, state["bodies"], state["frames"]), "bodies": known}
 
 
@@ -157,8 +157,7 @@ def equations(model: Tree, state: Tree, before: Tree, x: list[Array], lam: Array
     of all ports."""
     h, groups = inputs["h"], model["groups"]
     ends = [
-        each(lambda _, s, x: of_body.moved(s, x, h), g, s, x)
-        for g, s, x in zip(groups, state["bodies"], x, strict=True)
+        each_body(lambda _, s, x: moved(s, x, h), g, s, x) for g, s, x in zip(groups, state["bodies"], x, strict=True)
     ]
     frames, targets = arrived(model, inputs["moving"])
     after = ports_of(model, [end for end, _ in ends], frames)
@@ -168,8 +167,8 @@ def equations(model: Tree, state: Tree, before: Tree, x: list[Array], lam: Array
     F, power = [], jnp.zeros(())
     for k, g in enumerate(groups):
         done = ports_feel(g, before["ports"][k], after[k], ends[k][1], forces[k])
-        own = each(
-            lambda b, s, known, x: of_body.residual(b, s, known, x, model["gravity"], h),
+        own = each_body(
+            lambda b, s, known, x: free_residual(b, s, known, x, model["gravity"], h),
             *(g, state["bodies"][k], before["bodies"][k], x[k]),
         )
         F.append(own - done)

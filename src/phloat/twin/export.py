@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,17 +13,14 @@ from phloat.motion.initial.velocities import consistent_state, redundant_rows, r
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays
-from phloat.motion.kernel.pack import Scalar, Side
 from phloat.motion.run.assembly import RunBuffers
 from phloat.motion.run.kernel_run import KernelRun
 from phloat.motion.run.task import Task
 from phloat.system.state import State
 from phloat.system.system import System, fits
 from phloat.twin.equations import DROPPED
-from phloat.twin.model import Model, Places
-from phloat.twin.stacking import factors_of, listing, padded, pairs, side_by_side, touched
-
-Tree = dict[str, Any]
+from phloat.twin.model import Model, Names, Tree
+from phloat.twin.stacking import factors_of, listing, pairs, side_by_side, stacked_constants, touched
 
 
 def exported(
@@ -60,7 +56,7 @@ def exported(
 
 @dataclass(eq=False)
 class Export:
-    """The buffers of the kernel, sorted by shape and kind."""
+    """The buffers of the kernel, sorted by shape and kind; ends are (entry, side)."""
 
     run: RunBuffers
     dropped: set[int]
@@ -70,11 +66,9 @@ class Export:
         packed = self.run.packed
         self.entries, self.w, self.kernel = packed.entries, packed.w, packed.model
         self.bodies = list(packed.arrays.items())
-        self.held: list[list[tuple[int, int]]] = [[] for _ in self.bodies]  # (entry, side) of the ends of each body
-        for j, entry in enumerate(self.entries):
-            for k, side in enumerate((entry.first, entry.second)):
-                if side.body >= 0:
-                    self.held[side.body].append((j, k))
+        self.sides = {(j, k): side for j, e in enumerate(self.entries) for k, side in enumerate((e.first, e.second))}
+        self.held = [[end for end, side in self.sides.items() if side.body == i] for i in range(len(self.bodies))]
+        self.rows = [(j, row) for j, entry in enumerate(self.entries) for row in entry.rows]
         self.first_row = np.cumsum([0, *(len(entry.rows) for entry in self.entries)])
         self.unknown = sum(len(e.rows) for e in self.entries if e.rows[0].mode != t.GIVEN)
         shapes: dict[tuple[int, ...], list[int]] = {}
@@ -93,58 +87,45 @@ class Export:
             for i in group:
                 self.number |= {end: at + k for k, end in enumerate(self.held[i])}
                 at += slots
-        self.of_bodies = at
-        for j, entry in enumerate(self.entries):
-            for k, side in enumerate((entry.first, entry.second)):
-                if side.body < 0:
-                    self.number[j, k] = at
-                    at += 1
-        self.ends = at
+        of_ground = [end for end, side in self.sides.items() if side.body < 0]
+        self.number |= {end: at + k for k, end in enumerate(of_ground)}
+        self.ends = at + len(of_ground)
 
     def model(self) -> Tree:
         """What never changes during a run."""
         rows, order = self._rows()
         groups = [self._group(group, slots) for group, slots in zip(self.groups, self.slots, strict=True)]
-        targets = np.array([self.w[self.kernel.rows[r, t.R_COEF] + t.TARGET1] for r in range(len(order))])
-        compliant = [
-            r for r, (_, row) in enumerate(self._scalars()) if row.mode == t.COMPLIANT and r not in self.dropped
-        ]
-        mode = [DROPPED if r in self.dropped else row.mode for r, (_, row) in enumerate(self._scalars())]
+        mode = [DROPPED if r in self.dropped else row.mode for r, (_, row) in enumerate(self.rows)]
+        compliant = np.flatnonzero(np.array(mode, int) == t.COMPLIANT)
         m = self.unknown
-        felt = np.concatenate([np.zeros(0, int), *(g["rows"].ravel() for g in groups)])
-        crossed = np.concatenate([np.zeros(0, int), *(pairs(g["rows"], m).ravel() for g in groups)])
+        felt = np.concatenate([g["rows"].ravel() for g in groups])
+        crossed = np.concatenate([pairs(g["rows"], m).ravel() for g in groups])
         return {
             "groups": groups,
             "gravity": self.run.packed.gravity,
             "frames": self._frames(),
-            "targets": targets,
-            "moves": self._moves(len(order)),
+            "targets": self._numbers(t.TARGET1),
+            "moves": self._moves(),
             "rows": rows,
             "order": order,
-            "on_ends": listing(
-                np.array([self.number[j, k] for j, _ in self._scalars() for k in (0, 1)], int), self.ends
-            ),
+            "on_ends": listing(np.array([self.number[j, k] for j, _ in self.rows for k in (0, 1)], int), self.ends),
             "mode": np.array(mode, int),
-            "compliant": np.array(compliant, int),
+            "compliant": compliant,
             "laws": self._laws(compliant),
             "law_functions": self._law_functions(compliant),
             "touching": listing(felt, m),
             "crossing": listing(crossed, m * m),
         }
 
-    def _scalars(self) -> list[tuple[int, Scalar]]:
-        return [(j, row) for j, entry in enumerate(self.entries) for row in entry.rows]
+    def _numbers(self, column: int) -> np.ndarray:
+        """Gaps or targets of all rows."""
+        return self.w[self.kernel.rows[:, t.R_COEF] + column]
 
     # --- bodies ------------------------------------------------------------------------------------------------------
 
     def _group(self, group: list[int], slots: int) -> Tree:
-        distinct = {id(self.bodies[i][1]): i for i in group}
-        alike = (
-            not self.apart
-            and len(distinct) == 1
-            and all(not np.any(before) for before in (self.run.before[i] for i in group))
-        )
-        constants = padded([self._constants(i) for i in (group[:1] if alike or len(group) == 1 else group)])
+        distinct, stressed = {id(self.bodies[i][1]) for i in group}, any(np.any(self.run.before[i]) for i in group)
+        alike = not self.apart and len(distinct) == 1 and not stressed
         ends = [self._ends(i, slots) for i in group]
         held = [[one for one in self._rows_at(i) if one[0] < self.unknown] for i in group]
         most = max(map(len, held), default=0)
@@ -156,7 +137,7 @@ class Export:
                 rows[b, c], pulls[b, c], places[b, c] = row, 2 * row + side, slot
         turning = any(self._turned(j, k) for i in group for j, k in self.held[i])
         return {
-            "constants": constants,
+            "constants": stacked_constants([self._constants(i) for i in (group[:1] if alike else group)]),
             "ends": {key: np.stack([end[key] for end in ends]) for key in ("x", "Phi", "Psi")},
             "turns": np.zeros(int(turning)),
             "rows": rows,
@@ -203,13 +184,10 @@ class Export:
             "Psi": np.zeros((slots, arrays.turning, n)),
         }
         for s, (j, k) in enumerate(self.held[i]):
-            port = self._side(j, k).port
+            port = self.sides[j, k].port
             assert port is not None
             out["x"][s], out["Phi"][s], out["Psi"][s] = arrays.port(port)
         return out
-
-    def _side(self, j: int, k: int) -> Side:
-        return self.entries[j].second if k else self.entries[j].first
 
     # --- ends and rows -----------------------------------------------------------------------------------------------
 
@@ -221,21 +199,22 @@ class Export:
         frames[:, 1:] = np.eye(3)
         for (j, k), e in self.number.items():
             place = self._frame_place(j, k)
-            frames[e] = self.w[place : place + 12].reshape(4, 3)
+            frames[e] = self.w[place : place + t.FRAME_SIZE].reshape(4, 3)
         return frames
 
-    def _moves(self, rows: int) -> np.ndarray:
+    def _moves(self) -> np.ndarray:
         """Which of (frames, targets, moving numbers) each frame number and target is."""
-        where = {self._frame_place(j, k) + n: 12 * e + n for (j, k), e in self.number.items() for n in range(12)}
-        where |= {int(self.kernel.rows[r, t.R_COEF]) + t.TARGET1: 12 * self.ends + r for r in range(rows)}
-        moves = np.arange(12 * self.ends + rows)
+        size = t.FRAME_SIZE
+        where = {self._frame_place(j, k) + n: size * e + n for (j, k), e in self.number.items() for n in range(size)}
+        where |= {int(row[t.R_COEF]) + t.TARGET1: size * self.ends + r for r, row in enumerate(self.kernel.rows)}
+        moves = np.arange(size * self.ends + len(self.rows))
         for k, place in enumerate(self.run.moving_at):
             moves[where[int(place)]] = len(moves) + k
         return moves
 
     def _rows(self) -> tuple[Tree, np.ndarray]:
         functions: dict[str, list[tuple[int, int, Row]]] = {}
-        for r, (j, one) in enumerate(self._scalars()):
+        for r, (j, one) in enumerate(self.rows):
             function = f"following {one.row.function}" if one.row.follows else one.row.function
             functions.setdefault(function, []).append((r, j, one.row))
         out: Tree = {}
@@ -249,18 +228,15 @@ class Export:
         numbers = np.concatenate([np.zeros(0, int), *(rows["number"] for rows in out.values())])
         return out, np.argsort(numbers)
 
-    def _laws(self, compliant: list[int]) -> Tree:
-        laws = [self._scalars()[r][1].law for r in compliant]
-        places = [int(self.kernel.rows[r, t.R_LAW]) for r in compliant]
-        numbers = np.array([self.w[p : p + 3] for p in places]).reshape(-1, 3)
-        out: Tree = {"stiffness": numbers[:, 0], "rest": numbers[:, 1], "damping": numbers[:, 2]}
-        for name in ("spring", "damper"):
-            out[name] = side_by_side([getattr(law, name) for law in laws])
-        return out
+    def _laws(self, compliant: np.ndarray) -> Tree:
+        laws, places = [self.rows[r][1].law for r in compliant], self.kernel.rows[compliant, t.R_LAW]
+        linear = {"stiffness": t.STIFFNESS, "rest": t.REST, "damping": t.DAMPING}
+        out: Tree = {name: self.w[places + column] for name, column in linear.items()}
+        return out | {name: side_by_side([getattr(law, name) for law in laws]) for name in ("spring", "damper")}
 
-    def _law_functions(self, compliant: list[int]) -> Tree:
+    def _law_functions(self, compliant: np.ndarray) -> Tree:
         """Laws that are written as functions: {name: which of the compliant rows, and their numbers}."""
-        laws, out = [self._scalars()[r][1].law for r in compliant], dict[str, list[int]]()
+        laws, out = [self.rows[r][1].law for r in compliant], dict[str, list[int]]()
         for k, law in enumerate(laws):
             if law.function is not None:
                 out.setdefault(law.function.name, []).append(k)
@@ -281,21 +257,20 @@ class Export:
                 n, q, v = int(B[t.N_ETA]), self.w[B[t.W_Q] :], self.w[B[t.W_V] :]
                 made.append(
                     {
-                        "r": q[:3],
-                        "A": q[3:12].reshape(3, 3),
-                        "eta": q[12 : 12 + n],
+                        "r": q[: t.Q_A],
+                        "A": q[t.Q_A : t.Q_ETA].reshape(3, 3),
+                        "eta": q[t.Q_ETA :][:n],
                         "V": v[: arrays.linear],
-                        "omega": v[3:6][AXES[arrays.turning]],
-                        "rate": v[6 : 6 + n],
+                        "omega": v[t.V_OMEGA : t.V_RATE][AXES[arrays.turning]],
+                        "rate": v[t.V_RATE :][:n],
                     }
                 )
             bodies.append({key: np.array([one[key] for one in made]) for key in made[0]})
         x = [np.concatenate([b["V"], b["omega"], b["rate"]], axis=1) for b in bodies]
-        gaps = np.array([self.w[self.kernel.rows[r, t.R_COEF] + t.GAP0] for r in range(self.first_row[-1])])
         return {
             "bodies": bodies,
             "frames": self._frames(),
-            "gaps": gaps,
+            "gaps": self._numbers(t.GAP0),
             "lam": np.zeros(self.unknown),
             "history": [x, [a.copy() for a in x], [a.copy() for a in x]],
             "count": np.array(0),
@@ -305,26 +280,22 @@ class Export:
 
     def outside(self, watch: Mapping[str, tuple[str, float]]) -> Tree:
         """Frames, ports and watched places of bodies, from their mass centres."""
-        ports = {name: arrays.port(arrays.body.ports[port]) for name, arrays, port in self._ports()}
-        watched = {}
-        for name, (body, s) in watch.items():
-            found = dict(self.bodies)[body].body
-            watched[name] = found.shape.displacement(np.array([float(s)])).toarray()
+        ports = {
+            f"{body}.{name}": arrays.port(port)
+            for body, arrays in self.bodies
+            for name, port in arrays.body.ports.items()
+        }
+        shapes = {body: arrays.body.shape for body, arrays in self.bodies}
         return {
             "shift": {name: dict(zip(("at", "along"), arrays.shift, strict=True)) for name, arrays in self.bodies},
             "ports": {name: dict(zip(("x", "Phi", "Psi"), made, strict=True)) for name, made in ports.items()},
-            "watched": watched,
+            "watched": {n: shapes[body].displacement(np.array([float(s)])).toarray() for n, (body, s) in watch.items()},
         }
 
-    def _ports(self) -> list[tuple[str, Arrays, str]]:
-        return [(f"{name}.{port}", arrays, port) for name, arrays in self.bodies for port in arrays.body.ports]
-
-    def names(self, watch: Mapping[str, tuple[str, float]]) -> Places:
+    def names(self, watch: Mapping[str, tuple[str, float]]) -> Names:
         bodies = [(self.bodies[i][0], g, k) for g, group in enumerate(self.groups) for k, i in enumerate(group)]
-        entries = [
-            (entry.name, int(at), len(entry.rows)) for entry, at in zip(self.entries, self.first_row, strict=False)
-        ]
-        ports = [(name, name.rpartition(".")[0]) for name, _, _ in self._ports()]
+        entries = [(e.name, int(at), len(e.rows)) for e, at in zip(self.entries, self.first_row, strict=False)]
+        ports = [(f"{body}.{port}", body) for body, arrays in self.bodies for port in arrays.body.ports]
         inputs = [(name, first - self.unknown, count) for name, first, count in entries if first >= self.unknown]
         watched = tuple((name, body) for name, (body, _) in watch.items())
-        return Places(tuple(bodies), tuple(entries), tuple(inputs), tuple(ports), watched)
+        return Names(tuple(bodies), tuple(entries), tuple(inputs), tuple(ports), watched)

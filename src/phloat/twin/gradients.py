@@ -24,7 +24,7 @@ from phloat.system.system import System
 from phloat.twin.export import exported
 from phloat.twin.model import Model, Tree
 from phloat.twin.motion import Motion
-from phloat.twin.running import Law, answered, found, motion_of, ready, settled, times, whole
+from phloat.twin.run import Law, answered, found, motion_of, ready, settled, state_times, whole
 
 STEP = 1e-3  # of a parameter, for the differences
 Objective = Callable[[Motion], Any]
@@ -85,7 +85,7 @@ class Problem:
             arrays = refilled(arrays, leaves)
             options = {"names": names, "every": self.every, "feedback": self.feedback, "gradients": gradients}
             states, residual = motion_of(arrays, gains, **options)
-            made = jnp.asarray(self.output(Motion(arrays, states, names, times(arrays, states, self.every))))
+            made = jnp.asarray(self.output(Motion(arrays, states, names, state_times(arrays, states, self.every))))
             if made.shape != ():
                 raise InputError(f"output returned an array of shape {made.shape}; a gradient needs one number")
             return made, residual

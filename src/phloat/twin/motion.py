@@ -1,4 +1,4 @@
-"""What a run of the twin gives: motions of bodies, ports, joints and energies by name, all of them to be differentiated."""
+"""What a run of the twin gives: motions of bodies, ports, joints and energy_parts by name, all of them to be differentiated."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import jax.numpy as jnp
 from jax import Array
 
 from phloat.errors import PortError, unknown
-from phloat.twin.body import Tree
-from phloat.twin.model import Places
-from phloat.twin.rates import row_rates
-from phloat.twin.run import energies
+from phloat.twin.body import body_energies, velocities
+from phloat.twin.equations import each_body, end_maps, joined, ports_of, pulls, sliced
+from phloat.twin.model import Names, Tree
+from phloat.twin.rows import law_energy, spring_energy
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class Motion:
 
     arrays: Tree  # of the model that moves
     states: Tree
-    names: Places
+    names: Names
     t: Array
 
     def _of(self, body: str, quantity: str) -> Array:
@@ -91,7 +91,7 @@ class Motion:
 
     def rate(self, name: str) -> Array:
         """The rates of those, (…, rows)."""
-        return self._each(lambda state: row_rates(self.arrays["model"], state))[..., self._rows(name)]
+        return self._each(lambda state: gap_rates(self.arrays["model"], state))[..., self._rows(name)]
 
     def multipliers(self, joint: str) -> Array:
         """λ of a joint, of the step that ends at each state, (…, rows)."""
@@ -99,16 +99,53 @@ class Motion:
 
     def energy(self) -> Array:
         """All of H, springs included."""
-        return self._each(lambda state: sum(energies(self.arrays["model"], state).values(), jnp.zeros(())))
+        return self._each(lambda state: sum(energy_parts(self.arrays["model"], state).values(), jnp.zeros(())))
 
     def balance(self) -> Array:
         """H of bodies less the work of ports on them and with what damping took: it stays as it is."""
 
         def bodies(state: Tree) -> Array:
-            parts = energies(self.arrays["model"], state)
+            parts = energy_parts(self.arrays["model"], state)
             return parts["kinetic"] + parts["elastic"] + parts["potential"]
 
         return self._each(bodies) - self.states["work"] + self.states["loss"]
 
     def _each(self, f: Callable[[Tree], Array]) -> Array:
         return f(self.states) if self.t.ndim == 0 else jax.vmap(f)(self.states)
+
+
+def energy_parts(model: Tree, state: Tree) -> Tree:
+    """Kinetic, elastic and potential energy of all bodies, and that of springs."""
+    three = sum(
+        (
+            jnp.sum(each_body(lambda b, s: body_energies(b, s, model["gravity"]), group, bodies), axis=0)
+            for group, bodies in zip(model["groups"], state["bodies"], strict=True)
+        ),
+        jnp.zeros(3),
+    )
+    springs = jnp.zeros(())
+    if (k := model["compliant"]).shape[0]:
+        springs = jnp.sum(jax.vmap(spring_energy)(model["laws"], state["gaps"][k]))
+        for name, laws in model.get("law_functions", {}).items():
+            gaps = state["gaps"][k[laws["rows"]]]
+            springs += jnp.sum(jax.vmap(lambda n, x, name=name: law_energy(name, n, x))(laws["numbers"], gaps))
+    return {"kinetic": three[0], "elastic": three[1], "potential": three[2], "springs": springs}
+
+
+def gap_rates(model: Tree, state: Tree) -> Array:
+    """ġ of all rows, (M): pulls on ports times the rates of these."""
+    ports = ports_of(model, state["bodies"], state["frames"])
+    whole = joined(ports)
+    unit, _ = pulls(model, whole, whole, state["gaps"], at_end=True)
+    *_, of_ground = sliced(model, jnp.zeros((model["frames"].shape[0], unit.shape[1], 3)))
+    moving = []
+    for group, there, bodies in zip(model["groups"], ports, state["bodies"], strict=False):
+        still = jnp.zeros_like(bodies["omega"])
+        T = end_maps(group, there, bodies["A"], bodies["A"], still, jnp.zeros(()))
+        rates = jnp.einsum("beqik,bk->beqi", T, jax.vmap(velocities)(bodies))
+        moving.append(jnp.pad(rates, [(0, 0), (0, 0), (0, unit.shape[1] - rates.shape[2]), (0, 0)]))
+    of_ends = joined([*moving, of_ground])
+    ends = jnp.zeros(model["mode"].shape[0] * 2, int)
+    for rows in model["rows"].values():
+        ends = ends.at[2 * rows["number"]].set(rows["A"]).at[2 * rows["number"] + 1].set(rows["B"])
+    return jnp.sum((unit * of_ends[ends]).reshape(-1, 2 * unit.shape[1] * 3), axis=1)

@@ -14,32 +14,33 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import Array
 
-from phloat.twin.body import Tree, lifted, skew
-from phloat.twin.small import dot
+from phloat.twin.body import cross_matrix, lifted
+from phloat.twin.model import Tree
+from phloat.twin.small import contract
 
 
 def port(end: Tree, state: Tree, triad: Array, turns: bool) -> Tree:
     """A port of a body; `end` holds x (3), Phi (lin, n) and Psi (rot, n). Directions are left out where nothing holds them."""
     eta, A = state["eta"], state["A"]
     lin = end["Phi"].shape[0]
-    moved = dot(end["Phi"], eta)
+    moved = contract(end["Phi"], eta)
     y = end["x"] + (moved if lin == 3 else jnp.concatenate([moved, jnp.zeros(3 - lin)]))
-    arm = dot(A, y)
+    arm = contract(A, y)
     if not turns:
         return {"c": state["r"] + arm, "arm": arm, "d": jnp.zeros((3, 3)), "t": triad, "psi": jnp.zeros(3), "axes": A}
-    psi = lifted(dot(end["Psi"], eta))
+    psi = lifted(contract(end["Psi"], eta))
     turned = jnp.cross(psi, triad)
     bent = triad + turned + jnp.cross(psi, turned) / 3.0
-    axes = dot(A, section_axes(psi))
-    return {"c": state["r"] + arm, "arm": arm, "d": dot(bent, A.T), "t": triad, "psi": psi, "axes": axes}
+    axes = contract(A, section_rotation(psi))
+    return {"c": state["r"] + arm, "arm": arm, "d": contract(bent, A.T), "t": triad, "psi": psi, "axes": axes}
 
 
-def section_axes(psi: Array) -> Array:
+def section_rotation(psi: Array) -> Array:
     """The rotation of a section turned by ψ, I + a [ψ]× + b [ψ]×² (joints/rows.section_axes)."""
-    x, turn = psi @ psi, skew(psi)
+    x, turn = psi @ psi, cross_matrix(psi)
     length = jnp.sqrt(1.0 + x / 3.0 + x * x / 9.0)
     b = (1.0 / 3.0 + (1.0 / 3.0 + x / 9.0) / (1.0 + length)) / length
-    return jnp.eye(3) + turn / length + b * dot(turn, turn)
+    return jnp.eye(3) + turn / length + b * contract(turn, turn)
 
 
 def ground(frame: Array) -> Tree:
@@ -57,15 +58,15 @@ def felt(end: Tree, there: Tree, Q: Array, pull: Array, turns: bool) -> Array:
     """What pulls (1 or 5, 3) at a port do to (V, ω, η): the transpose of its velocity map with (Q, Q), (size)."""
     lin, rot = end["Phi"].shape[0], end["Psi"].shape[0]
     force = pull[0]
-    moment, back = jnp.cross(there["arm"], force), dot(Q.T, force)
-    on_eta = dot(back[:lin], end["Phi"])
+    moment, back = jnp.cross(there["arm"], force), contract(Q.T, force)
+    on_eta = contract(back[:lin], end["Phi"])
     if turns:
         g, torque = pull[1:4], pull[4]
         moment = moment + jnp.sum(jnp.cross(there["d"], g), axis=0) + torque
-        z, t, psi = dot(g, Q), there["t"], there["psi"]
+        z, t, psi = contract(g, Q), there["t"], there["psi"]
         bent = jnp.cross(t, z) + (jnp.cross(jnp.cross(psi, t), z) + jnp.cross(t, jnp.cross(z, psi))) / 3.0
-        on_eta = on_eta + dot(shortened(jnp.sum(bent, axis=0) + dot(torque, Q), rot), end["Psi"])
-    return jnp.concatenate([force[:lin], shortened(dot(Q.T, moment), rot), on_eta])
+        on_eta = on_eta + contract(shortened(jnp.sum(bent, axis=0) + contract(torque, Q), rot), end["Psi"])
+    return jnp.concatenate([force[:lin], shortened(contract(Q.T, moment), rot), on_eta])
 
 
 def shortened(a: Array, rot: int) -> Array:
@@ -80,17 +81,18 @@ def velocity_map(end: Tree, there: Tree, turn: Array, bend: Array, turns: bool) 
     on_omega = turn[:, jnp.array(axes, dtype=int)]
 
     def rates(arm: Array, by_eta: Array, linear: Array) -> Array:
-        return jnp.concatenate([linear, -dot(skew(arm), on_omega), by_eta], axis=1)
+        return jnp.concatenate([linear, -contract(cross_matrix(arm), on_omega), by_eta], axis=1)
 
     still = jnp.zeros((3, lin))
-    first = rates(there["arm"], dot(bend[:, :lin], end["Phi"]), jnp.eye(3)[:, :lin])
+    first = rates(there["arm"], contract(bend[:, :lin], end["Phi"]), jnp.eye(3)[:, :lin])
     if not turns:
         return first[None]
     Psi = jnp.eye(3)[:, jnp.array(axes, dtype=int)] @ end["Psi"]
     rows = [first]
     for i in range(3):
         t, psi = there["t"][i], there["psi"]
-        M = -skew(t) - (skew(jnp.cross(psi, t)) + skew(psi) @ skew(t)) / 3.0  # u ↦ u×t + ⅓(u×(ψ×t) + ψ×(u×t))
+        # u ↦ u × t + ⅓ (u × (ψ × t) + ψ × (u × t))
+        M = -cross_matrix(t) - (cross_matrix(jnp.cross(psi, t)) + cross_matrix(psi) @ cross_matrix(t)) / 3.0
         rows.append(rates(there["d"][i], bend @ (M @ Psi), still))
     rows.append(jnp.concatenate([still, on_omega, bend @ Psi], axis=1))
     return jnp.stack(rows)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from phloat.twin import body as of_body
-from phloat.twin.body import Tree
-from phloat.twin.equations import arrived, each, equations, joined, opened, ports_of, pulls
-from phloat.twin.rows import law_energy, potential
-from phloat.twin.solve import differentiable, solved, tangents
+from phloat.errors import InputError, whole_number
+from phloat.twin.body import damping_power, moved
+from phloat.twin.equations import arrived, each_body, equations, joined, ports_of, pulls, step_start
+from phloat.twin.model import Model, Names, Tree
+from phloat.twin.motion import Motion
+from phloat.twin.solve import differentiable, solved_step, tangents
 
 Feedback = Callable[[Tree, Array, Array], Array]
 
@@ -34,7 +37,7 @@ def stepped(
 ) -> tuple[Tree, Tree]:
     """The state after a step, and how it went."""
     fixed = lax.stop_gradient((model, state, inputs)) if gradients else (model, state, inputs)
-    done = solved(*fixed, predicted(fixed[1]), fixed[1]["lam"], kept)
+    done = solved_step(*fixed, predicted(fixed[1]), fixed[1]["lam"], kept)
     how = {"iterations": done["k"], "residual": done["size"]}
     if gradients:
         x, lam = differentiable((model, state, inputs), *lax.stop_gradient((done["x"], done["lam"])))
@@ -47,8 +50,8 @@ def advanced(model: Tree, state: Tree, inputs: Tree, done: Tree) -> Tree:
     h, loss, bodies = inputs["h"], state["loss"], []
     for group, start, x in zip(model["groups"], state["bodies"], done["x"], strict=True):
         v = x[:, start["V"].shape[1] + start["omega"].shape[1] :]
-        loss = loss + h * jnp.sum(each(lambda b, s, v: of_body.loss(b, s, v, h), group, start, v))
-        bodies.append(each(lambda _, s, x: of_body.moved(s, x, h)[0], group, start, x))
+        loss = loss + h * jnp.sum(each_body(lambda b, s, v: damping_power(b, s, v, h), group, start, v))
+        bodies.append(each_body(lambda _, s, x: moved(s, x, h)[0], group, start, x))
     return {
         "bodies": bodies,
         "frames": arrived(model, inputs["moving"])[0],
@@ -64,29 +67,11 @@ def advanced(model: Tree, state: Tree, inputs: Tree, done: Tree) -> Tree:
 def gaps_after(model: Tree, state: Tree, inputs: Tree, x: list[Array]) -> Array:
     """Gaps at the end of a step."""
     ends = [
-        each(lambda _, s, x: of_body.moved(s, x, inputs["h"])[0], g, s, x_g)
+        each_body(lambda _, s, x: moved(s, x, inputs["h"])[0], g, s, x_g)
         for g, s, x_g in zip(model["groups"], state["bodies"], x, strict=True)
     ]
-    before, after = opened(model, state)["ports"], ports_of(model, ends, arrived(model, inputs["moving"])[0])
+    before, after = step_start(model, state)["ports"], ports_of(model, ends, arrived(model, inputs["moving"])[0])
     return pulls(model, joined(before), joined(after), state["gaps"], at_end=True)[1]
-
-
-def energies(model: Tree, state: Tree) -> Tree:
-    """Kinetic, elastic and potential energy of all bodies, and that of springs."""
-    three = sum(
-        (
-            jnp.sum(each(lambda b, s: of_body.energy(b, s, model["gravity"]), group, bodies), axis=0)
-            for group, bodies in zip(model["groups"], state["bodies"], strict=True)
-        ),
-        jnp.zeros(3),
-    )
-    springs = jnp.zeros(())
-    if (k := model["compliant"]).shape[0]:
-        springs = jnp.sum(jax.vmap(potential)(model["laws"], state["gaps"][k]))
-        for name, laws in model.get("law_functions", {}).items():
-            gaps = state["gaps"][k[laws["rows"]]]
-            springs += jnp.sum(jax.vmap(lambda n, x, name=name: law_energy(name, n, x))(laws["numbers"], gaps))
-    return {"kinetic": three[0], "elastic": three[1], "potential": three[2], "springs": springs}
 
 
 def kept_of(state: Tree) -> Tree:
@@ -141,6 +126,126 @@ def marched(
 
 def opening_tangents(model: Tree, state: Tree, inputs: Tree) -> list[Tree]:
     """Tangents of bodies at the guess for a step."""
-    before, x = opened(model, state), predicted(state)
+    before, x = step_start(model, state), predicted(state)
     at = equations(model, state, before, x, state["lam"], inputs)
     return tangents(model, state, before, x, at, inputs)
+
+
+# --- with names, feedback and devices -----------------------------------------------------------------------------------
+
+
+Law = Callable[[Mapping[str, Any], Motion], Mapping[str, Any]]
+
+
+def simulate(
+    model: Model,
+    *,
+    every: int = 1,
+    renew: int = 1,
+    feedback: Law | None = None,
+    gains: Mapping[str, float] | None = None,
+    device: str | None = None,
+) -> Motion:
+    """The motion of a model that was exported, one state after every so many steps, the start included.
+
+    `feedback(gains, now)` returns {input: value} for each step, from the motion at its start.
+    """
+    ready()
+    arrays = jax.device_put(model.arrays, found(device))
+    answered(feedback, gains, arrays, model.names)
+    run = jax.jit(partial(motion_of, names=model.names, every=whole(model, every), renew=renew, feedback=feedback))
+    states, residual = run(arrays, dict(gains or {}))
+    settled(residual)
+    return Motion(arrays, states, model.names, state_times(arrays, states, every))
+
+
+def motion_of(
+    arrays: Tree,
+    gains: Mapping[str, Any],
+    *,
+    names: Names,
+    every: int = 1,
+    renew: int = 1,
+    feedback: Law | None = None,
+    gradients: bool = False,
+) -> tuple[Tree, Array]:
+    """The states of a run, stacked, and the largest residual in round-offs; a pure function of the arrays and gains."""
+    law = None if feedback is None else closed(feedback, gains, arrays, names)
+    model, state, inputs = arrays["model"], arrays["state"], arrays["inputs"]
+    _, out = marched(model, state, inputs, every=every, renew=renew, gradients=gradients, feedback=law)
+    start = kept_of(arrays["state"])
+    states = {key: jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), start[key], out[key]) for key in start}
+    return states, jnp.max(out["residual"])
+
+
+def closed(feedback: Law, gains: Mapping[str, Any], arrays: Tree, names: Names) -> Feedback:
+    """A law of the user as the given numbers of a step."""
+
+    def law(state: Tree, t: Array, given: Array) -> Array:
+        answer = feedback(gains, Motion(arrays, state, names, t))
+        for name, value in answer.items():
+            at, count = next((first, count) for other, first, count in names.inputs if other == name)
+            given = given.at[at : at + count].set(jnp.broadcast_to(jnp.asarray(value, float), (count,)))
+        return given
+
+    return law
+
+
+def answered(feedback: Law | None, gains: Mapping[str, float] | None, arrays: Tree, names: Names) -> None:
+    """A sentence where a law answers for what is no input of the run."""
+    if feedback is None:
+        if gains:
+            raise InputError(f"there are gains ({', '.join(gains)}) and no feedback that uses them")
+        return
+    now = Motion(arrays, jax.tree.map(jnp.asarray, arrays["state"]), names, jnp.zeros(()))
+    answer = feedback(dict(gains or {}), now)
+    there = [name for name, _, _ in names.inputs]
+    if not isinstance(answer, Mapping):
+        raise InputError(f"feedback returned {type(answer).__name__}; it must return {{input: value}}")
+    for name in answer:
+        if name not in there:
+            raise InputError(
+                f"feedback answers for {name!r}; inputs of this run are {', '.join(there) or 'none'}: "
+                f"export it with u={{{name!r}: 0.0}}"
+            )
+
+
+def ready() -> None:
+    """Numbers of 64 bits, or a sentence."""
+    if jnp.asarray(1.0).dtype != jnp.float64:
+        raise InputError(
+            "JAX works with 32 bits, and a step needs 64 to close its joints and keep its energy; "
+            'say jax.config.update("jax_enable_x64", True) before the first array is made'
+        )
+
+
+def found(device: str | None) -> Any:
+    """A device by its kind."""
+    if device is None:
+        return jax.devices()[0]
+    try:
+        return jax.devices(device)[0]
+    except RuntimeError:
+        there = ", ".join(sorted({d.platform for d in jax.devices()} | {"cpu"}))
+        raise InputError(f"there is no device {device!r} here; there is {there}") from None
+
+
+def whole(model: Model, every: int) -> int:
+    """Steps between kept states, which must divide all of them."""
+    if model.steps % whole_number("every", every, 1):
+        raise InputError(f"every={every!r} must be a number of steps that divides the {model.steps} of this run")
+    return every
+
+
+def state_times(arrays: Tree, states: Tree, every: int) -> Array:
+    """When the states of a run are."""
+    return arrays["inputs"]["t_0"] + arrays["inputs"]["h"] * every * jnp.arange(states["work"].shape[0])
+
+
+def settled(residual: Array, which: str = "the run") -> None:
+    """A sentence where Newton's method failed somewhere."""
+    if not float(jnp.max(residual)) < 1e4:
+        raise InputError(
+            f"Newton's method fails in {which}: a residual of {float(jnp.max(residual)):.1e} round-offs is left; "
+            "the twin does not halve its steps: try a smaller dt, or simulate(system, …)"
+        )

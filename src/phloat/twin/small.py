@@ -9,7 +9,7 @@ from jax import Array
 FEW = 12  # terms of a sum; longer ones are left to a library
 
 
-def dot(A: Array, x: Array) -> Array:
+def contract(A: Array, x: Array) -> Array:
     """A x over the last axis of A and the first but one of x (the only one of a vector); axes before that are common to both."""
     if A.shape[-1] > FEW:
         return A @ x

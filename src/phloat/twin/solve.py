@@ -14,22 +14,22 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from phloat.twin import body as of_body
-from phloat.twin.body import Tree
+from phloat.twin.body import free_tangent, lifted, moved, velocities
 from phloat.twin.equations import (
-    each,
+    each_body,
     end_maps,
     equations,
     gathered,
     joined,
     mean_maps,
-    opened,
     pulls,
     sliced,
+    step_start,
     turns,
 )
+from phloat.twin.model import Tree
 from phloat.twin.ports import between, port, velocity_map
-from phloat.twin.small import along, dot, inverse
+from phloat.twin.small import along, contract, inverse
 
 ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
 STALLED = 1e4  # within so many round-offs a residual that falls no more is accepted
@@ -48,7 +48,9 @@ def tangents(model: Tree, state: Tree, before: Tree, x: list[Array], at: Tree, i
     ]
 
 
-def factors(model: Tree, state: Tree, before: Tree, x: list[Array], at: Tree, inputs: Tree, bodies: list[Tree]) -> Tree:
+def correction_factors(
+    model: Tree, state: Tree, before: Tree, x: list[Array], at: Tree, inputs: Tree, bodies: list[Tree]
+) -> Tree:
     """What a correction needs: tangents of bodies, the rows between them, and the inverse of S."""
     h, opening, closing = inputs["h"], joined(before["ports"]), joined(at["ports"])
     unit, unit_end = (pulls(model, opening, closing, state["gaps"], at_end=end)[0] for end in (False, True))
@@ -58,8 +60,8 @@ def factors(model: Tree, state: Tree, before: Tree, x: list[Array], at: Tree, in
         G = _rows(g, unit, mean_maps(g, before["ports"][k], at["ports"][k], Q))
         hat = _rows(g, unit_end, end_maps(g, at["ports"][k], end["A"], Q, x[k][:, lin : lin + rot], h))
         hats.append(hat)
-        solutions.append(dot(bodies[k]["inverse"], jnp.swapaxes(G, 1, 2)))
-        small.append(dot(hat, solutions[-1]).ravel())
+        solutions.append(contract(bodies[k]["inverse"], jnp.swapaxes(G, 1, 2)))
+        small.append(contract(hat, solutions[-1]).ravel())
     m = at["c"].shape[0]
     S = gathered(jnp.concatenate([jnp.zeros(0), *small]), model["crossing"]).reshape(m, m)
     S = at["by_gap"][:, None] * S + jnp.diag(at["by_lam"])
@@ -72,17 +74,17 @@ def _tangent(
     """D = ∂F/∂x of each body, forces on its ports held: its inverse, the size of its terms, and their units."""
 
     def whole(b: Tree, ends: Tree, state: Tree, old: Tree, f: Array, triads: Array, x: Array) -> Tree:
-        D = of_body.tangent(b, state, x, h) - wrench_tangent(ends, state, old, f, triads, x, h, turns(group))
+        D = free_tangent(b, state, x, h) - wrench_tangent(ends, state, old, f, triads, x, h, turns(group))
         lin, rot = state["V"].shape[0], state["omega"].shape[0]
         weight, bent = b["m"] * jnp.abs(gravity[:lin]), jnp.abs(b["K"]) @ jnp.abs(state["eta"])
-        scale = jnp.abs(D) @ (jnp.abs(x) + jnp.abs(of_body.velocities(state)))
+        scale = jnp.abs(D) @ (jnp.abs(x) + jnp.abs(velocities(state)))
         return {
             "inverse": inverse(D),
             "scale": scale + jnp.concatenate([weight, jnp.zeros(rot), bent]),
             "unit": 1.0 / jnp.sqrt(jnp.abs(jnp.diagonal(D))),
         }
 
-    return each(whole, group, group["ends"], states, old, forces, frames[:, :, 1:], x)
+    return each_body(whole, group, group["ends"], states, old, forces, frames[:, :, 1:], x)
 
 
 def wrench_tangent(
@@ -102,14 +104,14 @@ def wrench_tangent(
     def wrench(omega: Array, u: Array) -> tuple[Array, Array]:
         """On ω (rot), and on each port (slots, width), for rates u of the ports."""
         point = state | {"eta": jnp.zeros(0), "rate": jnp.zeros(0)}
-        there, Q = of_body.moved(point, jnp.concatenate([x[:lin], omega]), h)
+        there, Q = moved(point, jnp.concatenate([x[:lin], omega]), h)
 
         def one(end: Tree, before: Tree, f: Array, triad: Array, u: Array) -> tuple[Array, Array]:
             own = {"x": end["x"].at[:lin].add(end["Phi"] @ state["eta"] + h * u[:lin])}
             still = {"Phi": jnp.zeros((lin, 0)), "Psi": jnp.zeros((rot, 0))}
             new = port(own | still, there, triad, turned)
             if turned:
-                psi = of_body.lifted(end["Psi"] @ state["eta"] + h * u[lin:])
+                psi = lifted(end["Psi"] @ state["eta"] + h * u[lin:])
                 bent = jnp.cross(psi, triad)
                 new = new | {"psi": psi, "d": (triad + bent + jnp.cross(psi, bent) / 3.0) @ there["A"].T}
             unit = {"Phi": jnp.eye(lin, width), "Psi": jnp.eye(rot, width, k=lin)}
@@ -144,7 +146,7 @@ def corrected(model: Tree, P: Tree, F: list[Array], c: Array) -> tuple[list[Arra
     y = [along(t["inverse"], f) for t, f in zip(P["bodies"], F, strict=True)]
     felt = [along(hat, one).ravel() for hat, one in zip(P["hats"], y, strict=True)]
     right = P["by_gap"] * gathered(jnp.concatenate([jnp.zeros(0), *felt]), model["touching"]) - c
-    lam = dot(P["S"], right)
+    lam = contract(P["S"], right)
     padded = jnp.concatenate([lam, jnp.zeros(1)])
     x = [
         along(solution, padded[g["rows"]]) - one
@@ -169,12 +171,14 @@ def measured(P: Tree, at: Tree, lam: Array, h: Array) -> Array:
     return jnp.where(jnp.isnan(worst), jnp.inf, worst) / EPS
 
 
-def solved(model: Tree, state: Tree, inputs: Tree, x: list[Array], lam: Array, kept: list[Tree] | None = None) -> Tree:
+def solved_step(
+    model: Tree, state: Tree, inputs: Tree, x: list[Array], lam: Array, kept: list[Tree] | None = None
+) -> Tree:
     """x and λ of a step from a guess, with gaps at its end, the power of ports, the iterations, and the residual in round-offs.
 
     `kept` are tangents of bodies from an earlier step; where they do not do, new ones are made.
     """
-    before, h = opened(model, state), inputs["h"]
+    before, h = step_start(model, state), inputs["h"]
 
     def evaluate(x: list[Array], lam: Array) -> Tree:
         return equations(model, state, before, x, lam, inputs)
@@ -186,7 +190,7 @@ def solved(model: Tree, state: Tree, inputs: Tree, x: list[Array], lam: Array, k
     def chords(carry: Tree, bodies: list[Tree] | None) -> Tree:
         at = evaluate(carry["x"], carry["lam"])
         bodies = tangents(model, state, before, carry["x"], at, inputs) if bodies is None else bodies
-        P = factors(model, state, before, carry["x"], at, inputs, bodies)
+        P = correction_factors(model, state, before, carry["x"], at, inputs, bodies)
 
         def once(c: Tree) -> Tree:
             dx, dlam = corrected(model, P, c["F"], c["c"])
@@ -228,12 +232,12 @@ def _back(known: Any, felt: tuple[list[Array], Array]) -> Any:
     (model, state, inputs), x, lam = known
 
     def R(given: tuple[Tree, Tree, Tree], z: tuple[list[Array], Array]) -> tuple[list[Array], Array]:
-        at = equations(given[0], given[1], opened(given[0], given[1]), *z, given[2])
+        at = equations(given[0], given[1], step_start(given[0], given[1]), *z, given[2])
         return at["F"], at["c"]
 
-    before = opened(model, state)
+    before = step_start(model, state)
     at = equations(model, state, before, x, lam, inputs)
-    P = factors(model, state, before, x, at, inputs, tangents(model, state, before, x, at, inputs))
+    P = correction_factors(model, state, before, x, at, inputs, tangents(model, state, before, x, at, inputs))
     _, pulled = jax.vjp(R, (model, state, inputs), (x, lam))
     correction = jax.linear_transpose(lambda r: corrected(model, P, *r), (at["F"], at["c"]))
     a = refined(lambda r: pulled(r)[1], lambda r: jax.tree.map(jnp.negative, correction(r)[0]), felt)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from phloat.bodies.body import Body
 from phloat.joints.curves import Pieces
 from phloat.joints.rows import VECTORS, Row, product_matrices
-
-Tree = dict[str, Any]
+from phloat.twin.model import Tree
 
 
 def factors_of(rows: list[Row]) -> Tree:
@@ -73,7 +70,7 @@ def side_by_side(curves: list[Pieces]) -> Tree:
     return {"bounds": bounds, "origin": origin, "c": c}
 
 
-def padded(constants: list[Tree]) -> Tree:
+def stacked_constants(constants: list[Tree]) -> Tree:
     """Constants of bodies stacked; strains that touch fewer coordinates are filled up."""
     out: Tree = {}
     beyond = {"columns": constants[0]["K"].shape[0]}

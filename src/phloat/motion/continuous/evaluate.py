@@ -111,9 +111,9 @@ def hold(m, w, p):
     for e in range(len(E)):
         i = E[e, t.E_BODY]
         q = B[i, t.W_Q] if i >= 0 else 0
-        port_at(B, E, e, m.data, w, q, E[e, t.E_FRAME1], E[e, t.E_END], t.T)
+        port_at(B, E, e, m.data, w, q, E[e, t.E_FRAME1], E[e, t.E_END], t.SCRATCH)
         if p.ends[e, 0] >= 0:
-            port_at(B, E, e, m.data, w, q, p.ends[e, 0], p.ends[e, 1], t.T)
+            port_at(B, E, e, m.data, w, q, p.ends[e, 0], p.ends[e, 1], t.SCRATCH)
             if i >= 0:
                 fill(t.DIR, 0.0, w, p.ends[e, 1])
 

@@ -17,7 +17,7 @@ from phloat.algebra.threads import one_thread
 from phloat.motion.continuous import evaluate as at
 from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Path, Swivel
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.model import Model
+from phloat.motion.kernel.model import KernelModel
 from phloat.motion.run.assembly import RunBuffers
 
 
@@ -25,7 +25,7 @@ from phloat.motion.run.assembly import RunBuffers
 class JacobianPattern:
     """The entries of ∂F/∂y column by column; ∂F/∂ẏ has its own among them."""
 
-    model: Model
+    model: KernelModel
     places: at.Numbering
 
     @property
@@ -198,7 +198,7 @@ def _joined(parts: Iterable[np.ndarray]) -> np.ndarray:
 KINDS = {Coordinate: at.COORDINATE, Frame: at.FRAME, Swivel: at.SWIVEL}
 
 
-def position_counts(model: Model) -> list[int]:
+def position_counts(model: KernelModel) -> list[int]:
     """How many numbers of y the position of each body has: rotations in space are quaternions."""
     return [int(b[t.N_LIN] + b[t.N_ETA]) + (4 if b[t.N_ROT] == 3 else int(b[t.N_ROT])) for b in model.bodies]
 

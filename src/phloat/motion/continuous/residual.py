@@ -6,7 +6,7 @@ import numpy as np
 
 from phloat.motion.continuous import evaluate as ev
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.body import axis, coupled_stresses, gradient, loss, pair
+from phloat.motion.kernel.body import axis, coupled_stresses, loss, pair, strain_slopes
 from phloat.motion.kernel.machine.compiler import jit, making
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, dot_4, fill
 from phloat.motion.kernel.rows import noted
@@ -95,7 +95,7 @@ def membrane_forces(m, w, i, out, at):
     )
     if s == 0:
         return
-    gradient(B, i, m.data, m.indices, w, eta, eta, 0.0)
+    strain_slopes(B, i, m.data, m.indices, w, eta, eta, 0.0)
     time, stress = m.data[B[i, t.D_MASS] + 1], B[i, t.W_SBAR]
     for a in range(s):
         w[stress + a] = w[B[i, t.W_EPS] + a]
@@ -123,7 +123,7 @@ def powers(m, w, p, y, out, at):
         if B[i, t.DAMPED]:
             eta, v = B[i, t.W_Q] + 12, B[i, t.W_V] + 6
             if B[i, t.N_STRAIN]:
-                gradient(B, i, m.data, m.indices, w, eta, eta, 0.0)
+                strain_slopes(B, i, m.data, m.indices, w, eta, eta, 0.0)
             out[at + i] = loss(B, i, m.data, w, v)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from phloat.algebra.sparse import components, csr
 from phloat.bodies.body import Body, Port
 from phloat.errors import InputError
-from phloat.motion.kernel.tables import COUPLED, PLAIN
+from phloat.motion.kernel import tables as t
 
 MOST_MOVING = 600  # coordinates of a body in motion: its factors are dense
 PAIRS = {0: [], 1: [(2, 2)], 3: [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]}
@@ -110,7 +110,7 @@ class Arrays:
     @cached_property
     def damped(self) -> int:
         """0 for no damping, or which kind."""
-        return 0 if not self.body.elastic.damped else COUPLED if self.T.size else PLAIN
+        return 0 if not self.body.elastic.damped else t.COUPLED if self.T.size else t.PLAIN
 
     @cached_property
     def R_d(self) -> np.ndarray:

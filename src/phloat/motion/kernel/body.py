@@ -10,58 +10,10 @@
 Forces of ports are subtracted elsewhere. Planar bodies have one axis of rotation, point masses none; the loops are the same.
 """
 
+from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
 from phloat.motion.kernel.machine.dense import U, W, add_4, copy, copy_4, dot, dot_4, matrix_products, product, two_sum
-from phloat.motion.kernel.machine.simd import less, load, plus, spread, store, times
-from phloat.motion.kernel.tables import (
-    COUPLED,
-    D_D,
-    D_GAMMA,
-    D_J0,
-    D_J1,
-    D_K,
-    D_MASS,
-    D_MFF,
-    D_N,
-    D_Q,
-    D_RD,
-    DAMPED,
-    I_QUAD,
-    LONG,
-    N_ETA,
-    N_LIN,
-    N_QUAD,
-    N_ROT,
-    N_STRAIN,
-    SIZE,
-    W_B,
-    W_B1,
-    W_BM,
-    W_C,
-    W_D0,
-    W_DJ,
-    W_DW,
-    W_ENERGY,
-    W_EPS,
-    W_F,
-    W_FPRE,
-    W_G0,
-    W_GV,
-    W_J,
-    W_LOSS,
-    W_NV,
-    W_OLD,
-    W_P,
-    W_PM,
-    W_PRE,
-    W_Q,
-    W_Q1,
-    W_QT,
-    W_SBAR,
-    W_V,
-    W_X,
-    WIDE,
-)
+from phloat.motion.kernel.machine.simd import broadcast, less, load, plus, store, times
 
 
 @inner
@@ -78,14 +30,14 @@ def axis(i, n_rot):
 
 
 @inner
-def set_step(B, i, data, w, h):
+def set_constant_tangent(B, i, data, w, h):
     """D0 = 2/h M_ff + h/2 K + R_d, and with it the constant part of the tangent, for a step size.
 
     After D0 stands what rounding took from it. Without, vᵀD0v would add the same 1e-16 of the energy at every step.
     """
-    n, long, lin, size, wide = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, SIZE], B[i, WIDE]
-    o, D = B[i, W_D0], B[i, W_DW]
-    M, K, R = B[i, D_MFF], B[i, D_K], B[i, D_RD]
+    n, long, lin, size, wide = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_LIN], B[i, t.SIZE], B[i, t.WIDE]
+    o, D = B[i, t.W_D0], B[i, t.W_DW]
+    M, K, R = B[i, t.D_MFF], B[i, t.D_K], B[i, t.D_RD]
     for k in range(n * long):
         inertia, low = product(2.0 / h, data[M + k])
         stiffness, lower = product(0.5 * h, data[K + k])
@@ -95,7 +47,7 @@ def set_step(B, i, data, w, h):
     for k in range(n):
         copy(n, w, o + k * long, w, D + (size - n + k) * wide + size - n)
     for k in range(lin):
-        w[D + k * wide + k] = 2.0 * data[B[i, D_MASS]] / h
+        w[D + k * wide + k] = 2.0 * data[B[i, t.D_MASS]] / h
     for k in range(size, wide):
         w[D + k * wide + k] = 1.0
 
@@ -103,41 +55,41 @@ def set_step(B, i, data, w, h):
 @inner
 def momenta(B, i, data, index, w):
     """J, ∂J, c, p, Γη̇ and ε at the state (q, v)."""
-    n, long, rot = B[i, N_ETA], B[i, LONG], B[i, N_ROT]
+    n, long, rot = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_ROT]
     pairs = rot * (rot + 1) // 2
-    eta, omega, rate = B[i, W_Q] + 12, B[i, W_V] + 3, B[i, W_V] + 6
-    J, dJ, c, p, g0 = B[i, W_J], B[i, W_DJ], B[i, W_C], B[i, W_P], B[i, W_G0]
+    eta, omega, rate = B[i, t.W_Q] + t.Q_ETA, B[i, t.W_V] + t.V_OMEGA, B[i, t.W_V] + t.V_RATE
+    J, dJ, c, p, g0 = B[i, t.W_J], B[i, t.W_DJ], B[i, t.W_C], B[i, t.W_P], B[i, t.W_G0]
     matrix_products(
-        pairs + rot, data, B[i, D_N], n, long, w, eta, w, dJ
+        pairs + rot, data, B[i, t.D_N], n, long, w, eta, w, dJ
     )  # N and Γ one after the other, and so ∂J and c
-    add_4((pairs + rot) * long, 1.0, data, B[i, D_J1], w, dJ)
+    add_4((pairs + rot) * long, 1.0, data, B[i, t.D_J1], w, dJ)
     for a in range(pairs):
-        twice = dot_4(long, w, dJ + a * long, w, eta) + dot_4(long, data, B[i, D_J1] + a * long, w, eta)
-        w[J + a] = data[B[i, D_J0] + a] + 0.5 * twice
-    matrix_products(1, data, B[i, D_MFF], n, long, w, rate, w, p + 3)
-    matrix_products(rot, data, B[i, D_GAMMA], n, long, w, rate, w, g0)
+        twice = dot_4(long, w, dJ + a * long, w, eta) + dot_4(long, data, B[i, t.D_J1] + a * long, w, eta)
+        w[J + a] = data[B[i, t.D_J0] + a] + 0.5 * twice
+    matrix_products(1, data, B[i, t.D_MFF], n, long, w, rate, w, p + t.MOMENTUM_ETA)
+    matrix_products(rot, data, B[i, t.D_GAMMA], n, long, w, rate, w, g0)
     for a in range(rot):
-        add_4(long, w[omega + axis(a, rot)], w, c + a * long, w, p + 3)
+        add_4(long, w[omega + axis(a, rot)], w, c + a * long, w, p + t.MOMENTUM_ETA)
         total = dot_4(long, w, c + a * long, w, rate)
         for b in range(rot):
             total += w[J + pair(a, b)] * w[omega + axis(b, rot)]
         w[p + a] = total
-    strains(B, i, data, index, w, eta, B[i, W_EPS])
+    strains(B, i, data, index, w, eta, B[i, t.W_EPS])
 
 
 @inner
-def gradient(B, i, data, index, w, eta, v, half):
+def strain_slopes(B, i, data, index, w, eta, v, half):
     """B = D + Qη at η + half · v; Q stands in strips of four rows: strain, first row, how many columns, and which."""
-    long, BM, at, value = B[i, LONG], B[i, W_BM], U(B[i, I_QUAD]), U(B[i, D_Q])
+    long, BM, at, value = B[i, t.LONG], B[i, t.W_BM], U(B[i, t.I_QUAD]), U(B[i, t.D_Q])
     eta, v = U(eta), U(v)
-    copy_4(B[i, N_STRAIN] * long, data, B[i, D_D], w, BM)
-    for _ in range(B[i, N_QUAD]):
+    copy_4(B[i, t.N_STRAIN] * long, data, B[i, t.D_D], w, BM)
+    for _ in range(B[i, t.N_QUAD]):
         place, count = U(BM + index[at] * long + index[at + U(1)]), U(index[at + U(2)])
         at += U(3)
         four = load(w, place)
         for k in range(count):
             column = U(index[at + k])
-            four = plus(four, spread(w[eta + column] + half * w[v + column]), load(data, value))
+            four = plus(four, broadcast(w[eta + column] + half * w[v + column]), load(data, value))
             value += W
         store(w, place, four)
         at += count
@@ -146,20 +98,20 @@ def gradient(B, i, data, index, w, eta, v, half):
 @inner
 def strains(B, i, data, index, w, eta, out):
     """ε(η) + pre-stress, in units of compliance one: ε = ½ (D + B) η."""
-    long, BM = B[i, LONG], B[i, W_BM]
-    if B[i, N_STRAIN] == 0:
+    long, BM = B[i, t.LONG], B[i, t.W_BM]
+    if B[i, t.N_STRAIN] == 0:
         return
-    gradient(B, i, data, index, w, eta, eta, 0.0)
-    for k in range(B[i, N_STRAIN]):
-        twice = dot_4(long, data, B[i, D_D] + k * long, w, eta) + dot_4(long, w, BM + k * long, w, eta)
-        w[out + k] = w[B[i, W_PRE] + k] + 0.5 * twice
+    strain_slopes(B, i, data, index, w, eta, eta, 0.0)
+    for k in range(B[i, t.N_STRAIN]):
+        twice = dot_4(long, data, B[i, t.D_D] + k * long, w, eta) + dot_4(long, w, BM + k * long, w, eta)
+        w[out + k] = w[B[i, t.W_PRE] + k] + 0.5 * twice
 
 
 @inner
 def lost_force(B, i, w, x):
     """What rounding took from D0 v, for v of these unknowns; it stands after b."""
-    n, long, v = B[i, N_ETA], B[i, LONG], x + B[i, N_LIN] + B[i, N_ROT]
-    matrix_products(1, w, B[i, W_D0] + n * long, n, long, w, v, w, B[i, W_B] + long)
+    n, long, v = B[i, t.N_ETA], B[i, t.LONG], x + B[i, t.N_LIN] + B[i, t.N_ROT]
+    matrix_products(1, w, B[i, t.W_D0] + n * long, n, long, w, v, w, B[i, t.W_B] + long)
 
 
 @jit
@@ -168,26 +120,36 @@ def begin(B, i, data, index, w, h):
 
     What rounding took from D0 is multiplied by the rates of the step before, which are near enough.
     """
-    n, long, rot, omega, inverse = B[i, N_ETA], B[i, LONG], B[i, N_ROT], B[i, W_V] + 3, 1.0 / h
+    n, long, rot, omega, inverse = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_ROT], B[i, t.W_V] + t.V_OMEGA, 1.0 / h
     momenta(B, i, data, index, w)
-    b = B[i, W_B]
-    matrix_products(1, data, B[i, D_K], n, long, w, B[i, W_Q] + 12, w, b)
-    lost_force(B, i, w, B[i, W_OLD])
-    add_4(long, 1.0, w, B[i, W_FPRE], w, b)
-    add_4(long, -2.0 * inverse, w, B[i, W_P] + 3, w, b)
+    b = B[i, t.W_B]
+    matrix_products(1, data, B[i, t.D_K], n, long, w, B[i, t.W_Q] + t.Q_ETA, w, b)
+    lost_force(B, i, w, B[i, t.W_OLD])
+    add_4(long, 1.0, w, B[i, t.W_FPRE], w, b)
+    add_4(long, -2.0 * inverse, w, B[i, t.W_P] + t.MOMENTUM_ETA, w, b)
     for a in range(rot):
-        add_4(long, inverse * w[omega + axis(a, rot)], w, B[i, W_C] + a * long, w, b)
+        add_4(long, inverse * w[omega + axis(a, rot)], w, B[i, t.W_C] + a * long, w, b)
+
+
+@inner
+def velocities_at_start(B, i, w):
+    """The unknowns as the velocities of the state."""
+    lin, rot, x, V = B[i, t.N_LIN], B[i, t.N_ROT], B[i, t.W_X], B[i, t.W_V]
+    copy(lin, w, V, w, x)
+    copy(rot, w, V + t.V_OMEGA + axis(0, rot), w, x + lin)
+    copy(B[i, t.N_ETA], w, V + t.V_RATE, w, x + lin + rot)
 
 
 @hot
 def end_configuration(B, i, w, h):
     """q₁ and Q from the unknowns: r₁ = r₀ + hV̄, A₁ = Q(I − [s])⁻¹ with Q = A₀(I + [s]), s = hω̄/2 (Cayley), η₁ = η₀ + hv."""
-    n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
-    q, q1, Q, x = B[i, W_Q], B[i, W_Q1], B[i, W_QT], B[i, W_X]
+    n, lin, rot = B[i, t.N_ETA], B[i, t.N_LIN], B[i, t.N_ROT]
+    q, q1, Q, x = B[i, t.W_Q], B[i, t.W_Q1], B[i, t.W_QT], B[i, t.W_X]
+    A, A1 = q + t.Q_A, q1 + t.Q_A
     for k in range(lin):
         w[q1 + k] = w[q + k] + h * w[x + k]
     for k in range(n):
-        w[q1 + 12 + k] = w[q + 12 + k] + h * w[x + lin + rot + k]
+        w[q1 + t.Q_ETA + k] = w[q + t.Q_ETA + k] + h * w[x + lin + rot + k]
     if rot == 0:
         return
     s0, s1, s2 = 0.0, 0.0, 0.5 * h * w[x + lin + rot - 1]
@@ -195,29 +157,29 @@ def end_configuration(B, i, w, h):
         s0, s1 = 0.5 * h * w[x + lin], 0.5 * h * w[x + lin + 1]
     scale = 1.0 / (1.0 + s0 * s0 + s1 * s1 + s2 * s2)
     for k in range(0, 9, 3):
-        a0, a1, a2 = w[q + 3 + k], w[q + 4 + k], w[q + 5 + k]
+        a0, a1, a2 = w[A + k], w[A + k + 1], w[A + k + 2]
         b0, b1, b2 = a1 * s2 - a2 * s1, a2 * s0 - a0 * s2, a0 * s1 - a1 * s0
         a0, a1, a2 = a0 + b0, a1 + b1, a2 + b2
         w[Q + k], w[Q + k + 1], w[Q + k + 2] = a0, a1, a2
         b0, b1, b2 = a1 * s2 - a2 * s1, a2 * s0 - a0 * s2, a0 * s1 - a1 * s0
         c0, c1, c2 = b1 * s2 - b2 * s1, b2 * s0 - b0 * s2, b0 * s1 - b1 * s0
-        w[q1 + 3 + k] = a0 + scale * (b0 + c0)
-        w[q1 + 4 + k] = a1 + scale * (b1 + c1)
-        w[q1 + 5 + k] = a2 + scale * (b2 + c2)
+        w[A1 + k] = a0 + scale * (b0 + c0)
+        w[A1 + k + 1] = a1 + scale * (b1 + c1)
+        w[A1 + k + 2] = a2 + scale * (b2 + c2)
 
 
 @hot
-def residual(B, i, data, index, w, gravity, h):
+def body_residual(B, i, data, index, w, gravity, h):
     """F at the unknowns x, without the forces of ports."""
-    n, long, lin, rot = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, N_ROT]
-    x, F, V = B[i, W_X], B[i, W_F], B[i, W_V]
-    mass = data[B[i, D_MASS]]
+    n, long, lin, rot = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
+    x, F, V = B[i, t.W_X], B[i, t.W_F], B[i, t.W_V]
+    mass = data[B[i, t.D_MASS]]
     for a in range(lin):
         w[F + a] = mass * (2.0 * (w[x + a] - w[V + a]) / h - gravity[a])
     v, at = x + lin + rot, F + lin + rot
-    matrix_products(1, w, B[i, W_D0], n, long, w, v, w, at)
-    add_4(long, 1.0, w, B[i, W_B], w, at)
-    add_4(long, 1.0, w, B[i, W_B] + long, w, at)
+    matrix_products(1, w, B[i, t.W_D0], n, long, w, v, w, at)
+    add_4(long, 1.0, w, B[i, t.W_B], w, at)
+    add_4(long, 1.0, w, B[i, t.W_B] + long, w, at)
     membrane(B, i, data, index, w, v, at, h)
     if rot:
         turning(B, i, data, w, h)
@@ -226,15 +188,15 @@ def residual(B, i, data, index, w, gravity, h):
 @inner
 def turned(B, i, data, w, h):
     """∂J(η̄) = ∂J + ½h N v, Γv, and η̇₁ = 2v − η̇₀ after it."""
-    n, long, lin, rot = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, N_ROT]
+    n, long, lin, rot = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
     pairs = rot * (rot + 1) // 2
-    dJ, Nv, v, rate = U(B[i, W_DJ]), U(B[i, W_NV]), U(B[i, W_X] + lin + rot), U(B[i, W_V] + 6)
-    matrix_products(pairs + rot, data, B[i, D_N], n, long, w, v, w, Nv)
+    dJ, Nv, v, rate = U(B[i, t.W_DJ]), U(B[i, t.W_NV]), U(B[i, t.W_X] + lin + rot), U(B[i, t.W_V] + t.V_RATE)
+    matrix_products(pairs + rot, data, B[i, t.D_N], n, long, w, v, w, Nv)
     for k in range(U(0), U(pairs * long), W):
-        store(w, Nv + k, plus(load(w, dJ + k), spread(0.5 * h), load(w, Nv + k)))
-    end = U(B[i, W_GV] + rot * long)
+        store(w, Nv + k, plus(load(w, dJ + k), broadcast(0.5 * h), load(w, Nv + k)))
+    end = U(B[i, t.W_GV] + rot * long)
     for k in range(U(0), U(long), W):
-        store(w, end + k, less(times(spread(2.0), load(w, v + k)), spread(1.0), load(w, rate + k)))
+        store(w, end + k, less(times(broadcast(2.0), load(w, v + k)), broadcast(1.0), load(w, rate + k)))
 
 
 @inner
@@ -243,10 +205,10 @@ def turning(B, i, data, w, h):
 
     − ½ Σ ω₀ω₁ ∂J(η̄) + Σ (c₁ω₁/h − ½ (ω₀ Γᵀη̇₁ + ω₁ Γᵀη̇₀)).
     """
-    long, lin, rot = B[i, LONG], B[i, N_LIN], B[i, N_ROT]
-    x, F, omega = B[i, W_X] + lin, B[i, W_F] + lin, B[i, W_V] + 3
+    long, lin, rot = B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
+    x, F, omega = B[i, t.W_X] + lin, B[i, t.W_F] + lin, B[i, t.W_V] + t.V_OMEGA
     v, at = x + rot, F + rot
-    J, c, g0, mean, Gv = B[i, W_J], B[i, W_C], B[i, W_G0], B[i, W_NV], B[i, W_GV]
+    J, c, g0, mean, Gv = B[i, t.W_J], B[i, t.W_C], B[i, t.W_G0], B[i, t.W_NV], B[i, t.W_GV]
     turned(B, i, data, w, h)
     for a in range(rot):
         start, o = w[omega + axis(a, rot)], a * long
@@ -268,12 +230,12 @@ def turning(B, i, data, w, h):
                 w[F + b] += J1 * end_a
                 both += start_b * end_a
             add_4(long, -0.5 * both, w, o, w, at)
-    p = B[i, W_P]
+    p = B[i, t.W_P]
     if rot == 1:
         w[F] = (w[F] - w[p]) / h
         return
     m0, m1, m2 = 0.5 * (w[F] + w[p]), 0.5 * (w[F + 1] + w[p + 1]), 0.5 * (w[F + 2] + w[p + 2])
-    w[B[i, W_PM]], w[B[i, W_PM] + 1], w[B[i, W_PM] + 2] = m0, m1, m2
+    w[B[i, t.W_PM]], w[B[i, t.W_PM] + 1], w[B[i, t.W_PM] + 2] = m0, m1, m2
     w[F] = (w[F] - w[p]) / h - (m1 * w[x + 2] - m2 * w[x + 1])
     w[F + 1] = (w[F + 1] - w[p + 1]) / h - (m2 * w[x] - m0 * w[x + 2])
     w[F + 2] = (w[F + 2] - w[p + 2]) / h - (m0 * w[x + 1] - m1 * w[x])
@@ -282,35 +244,35 @@ def turning(B, i, data, w, h):
 @inner
 def stresses(B, i, data, index, w, v, h):
     """B = D + Qη̄ and s̄ = s₀ + (½h + T)Bv (exact: ε is quadratic)."""
-    long, factor = B[i, LONG], 0.5 * h + data[B[i, D_MASS] + 1]
-    gradient(B, i, data, index, w, B[i, W_Q] + 12, v, 0.5 * h)
-    for a in range(B[i, N_STRAIN]):
-        w[B[i, W_SBAR] + a] = w[B[i, W_EPS] + a] + factor * dot_4(long, w, B[i, W_BM] + a * long, w, v)
-    if B[i, DAMPED] == COUPLED:
-        coupled_stresses(B, i, data, w, v, B[i, W_SBAR])
+    long, factor = B[i, t.LONG], 0.5 * h + data[B[i, t.D_MASS] + t.TIME]
+    strain_slopes(B, i, data, index, w, B[i, t.W_Q] + t.Q_ETA, v, 0.5 * h)
+    for a in range(B[i, t.N_STRAIN]):
+        w[B[i, t.W_SBAR] + a] = w[B[i, t.W_EPS] + a] + factor * dot_4(long, w, B[i, t.W_BM] + a * long, w, v)
+    if B[i, t.DAMPED] == t.COUPLED:
+        coupled_stresses(B, i, data, w, v, B[i, t.W_SBAR])
 
 
 @inner
 def coupled_stresses(B, i, data, w, v, out):
     """+ T Bv; Bv is left where B₁ will stand."""
-    s, long, rate, T = B[i, N_STRAIN], B[i, LONG], B[i, W_B1], B[i, D_MASS] + 2
+    s, long, rate, T = B[i, t.N_STRAIN], B[i, t.LONG], B[i, t.W_B1], B[i, t.D_MASS] + t.VISCOSITY
     for a in range(s):
-        w[rate + a] = dot_4(long, w, B[i, W_BM] + a * long, w, v)
+        w[rate + a] = dot_4(long, w, B[i, t.W_BM] + a * long, w, v)
     for a in range(s):
         w[out + a] += dot(data, T + a * s, w, rate, s)
 
 
 @inner
 def loss(B, i, data, w, v):
-    """vᵀ(R_d + BᵀTB)v, after `gradient`."""
-    n, s, long, rate, T = B[i, N_ETA], B[i, N_STRAIN], B[i, LONG], B[i, W_B1], B[i, D_MASS] + 2
+    """vᵀ(R_d + BᵀTB)v, after `strain_slopes`."""
+    n, s, long, rate, T = B[i, t.N_ETA], B[i, t.N_STRAIN], B[i, t.LONG], B[i, t.W_B1], B[i, t.D_MASS] + t.VISCOSITY
     total = 0.0
     for k in range(n):
-        total += w[v + k] * dot_4(long, data, B[i, D_RD] + k * long, w, v)
+        total += w[v + k] * dot_4(long, data, B[i, t.D_RD] + k * long, w, v)
     for a in range(s):
-        w[rate + a] = dot_4(long, w, B[i, W_BM] + a * long, w, v)
-        total += data[B[i, D_MASS] + 1] * w[rate + a] * w[rate + a]
-    if B[i, DAMPED] == COUPLED:
+        w[rate + a] = dot_4(long, w, B[i, t.W_BM] + a * long, w, v)
+        total += data[B[i, t.D_MASS] + t.TIME] * w[rate + a] * w[rate + a]
+    if B[i, t.DAMPED] == t.COUPLED:
         for a in range(s):
             total += w[rate + a] * dot(data, T + a * s, w, rate, s)
     return total
@@ -319,47 +281,49 @@ def loss(B, i, data, w, v):
 @inner
 def membrane(B, i, data, index, w, v, at, h):
     """+ Bᵀs̄."""
-    long = B[i, LONG]
-    if B[i, N_STRAIN]:
+    long = B[i, t.LONG]
+    if B[i, t.N_STRAIN]:
         stresses(B, i, data, index, w, v, h)
-    for a in range(B[i, N_STRAIN]):
-        add_4(long, w[B[i, W_SBAR] + a], w, B[i, W_BM] + a * long, w, at)
+    for a in range(B[i, t.N_STRAIN]):
+        add_4(long, w[B[i, t.W_SBAR] + a], w, B[i, t.W_BM] + a * long, w, at)
 
 
 @inner
 def accept(B, i, data, index, w, h):
     """The end of the step becomes the state; what damping took is counted."""
-    n, lin, rot = B[i, N_ETA], B[i, N_LIN], B[i, N_ROT]
-    q, q1, V, x = B[i, W_Q], B[i, W_Q1], B[i, W_V], B[i, W_X]
+    n, lin, rot = B[i, t.N_ETA], B[i, t.N_LIN], B[i, t.N_ROT]
+    q, q1, V, x = B[i, t.W_Q], B[i, t.W_Q1], B[i, t.W_V], B[i, t.W_X]
     v = x + lin + rot
-    if B[i, DAMPED]:
-        if B[i, N_STRAIN]:
-            gradient(B, i, data, index, w, q + 12, v, 0.5 * h)
-        w[B[i, W_LOSS]] += h * loss(B, i, data, w, v)
-    copy(12 + n, w, q1, w, q)
+    if B[i, t.DAMPED]:
+        if B[i, t.N_STRAIN]:
+            strain_slopes(B, i, data, index, w, q + t.Q_ETA, v, 0.5 * h)
+        w[B[i, t.W_LOSS]] += h * loss(B, i, data, w, v)
+    copy(t.Q_ETA + n, w, q1, w, q)
     for k in range(lin):
         w[V + k] = 2.0 * w[x + k] - w[V + k]
     for a in range(rot):
-        at = V + 3 + axis(a, rot)
+        at = V + t.V_OMEGA + axis(a, rot)
         w[at] = 2.0 * w[x + lin + a] - w[at]
     for k in range(n):
-        w[V + 6 + k] = 2.0 * w[v + k] - w[V + 6 + k]
+        w[V + t.V_RATE + k] = 2.0 * w[v + k] - w[V + t.V_RATE + k]
 
 
 @inner
 def energies(B, i, data, index, w, gravity):
     """Kinetic, elastic and potential energy at the state; momenta are made anew."""
-    n, long, lin, rot = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, N_ROT]
+    n, long, lin, rot = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
     momenta(B, i, data, index, w)
-    q, V, p, out = B[i, W_Q], B[i, W_V], B[i, W_P], B[i, W_ENERGY]
-    kinetic, potential, mass = 0.0, 0.0, data[B[i, D_MASS]]
+    q, V, p, out = B[i, t.W_Q], B[i, t.W_V], B[i, t.W_P], B[i, t.W_ENERGY]
+    kinetic, potential, mass = 0.0, 0.0, data[B[i, t.D_MASS]]
     for a in range(lin):
         kinetic += mass * w[V + a] * w[V + a]
         potential -= mass * gravity[a] * w[q + a]
     for a in range(rot):
-        kinetic += w[p + a] * w[V + 3 + axis(a, rot)]
-    kinetic += dot(w, p + 3, w, V + 6, n)
-    elastic = dot(w, B[i, W_EPS], w, B[i, W_EPS], B[i, N_STRAIN])
+        kinetic += w[p + a] * w[V + t.V_OMEGA + axis(a, rot)]
+    kinetic += dot(w, p + t.MOMENTUM_ETA, w, V + t.V_RATE, n)
+    elastic = dot(w, B[i, t.W_EPS], w, B[i, t.W_EPS], B[i, t.N_STRAIN])
     for k in range(n):
-        elastic += w[q + 12 + k] * (dot_4(long, data, B[i, D_K] + k * long, w, q + 12) + 2.0 * w[B[i, W_FPRE] + k])
+        elastic += w[q + t.Q_ETA + k] * (
+            dot_4(long, data, B[i, t.D_K] + k * long, w, q + t.Q_ETA) + 2.0 * w[B[i, t.W_FPRE] + k]
+        )
     w[out], w[out + 1], w[out + 2] = 0.5 * kinetic, 0.5 * elastic, potential

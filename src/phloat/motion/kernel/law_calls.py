@@ -13,14 +13,12 @@ from numba.np.unsafe import ndarray
 
 from phloat.joints import scalar
 from phloat.joints.laws import LawFunction, mean_effort
-from phloat.motion.kernel.machine.uncompiled import PLAIN
+from phloat.motion.kernel.machine.uncompiled import PLAIN, intrinsic, laws
 
-intrinsic: Any = extending.intrinsic
 to_fixed_tuple: Any = ndarray.to_fixed_tuple
 CALLED = types.void(*[types.float64] * 4, types.CPointer(types.float64), types.CPointer(types.float64))
 EFFORT, WEIGHT, ENERGY, OUTPUTS = range(4)  # what a law writes
 _addresses = itertools.count(1)
-_plain: dict[int, Callable[..., None]] = {}  # without the compiler, by the number that stands for an address
 _compiled: list[Any] = []  # for as long as they may be called
 
 
@@ -35,6 +33,11 @@ def _compile_scalar(name: str) -> None:
 
 for _name in scalar.NAMES:
     _compile_scalar(_name)
+
+
+@extending.overload(scalar.atan2)
+def _atan2(y, x):
+    return lambda y, x: math.atan2(y, x)
 
 
 @extending.overload(scalar.where)
@@ -68,7 +71,7 @@ def law_address(function: LawFunction) -> int:
 
     if PLAIN:
         address = next(_addresses)
-        _plain[address] = law
+        laws[address] = law
         return address
     called: Any = nb.cfunc(CALLED, error_model="numpy")(law)
     _compiled.append(called)
@@ -91,11 +94,3 @@ def call_law(typing, address, x0, x1, rate, h, w, numbers, out):
 
     real, whole = types.float64, types.int64
     return types.void(whole, real, real, real, real, w, whole, whole), code
-
-
-def _call_plain(address, x0, x1, rate, h, w, numbers, out):
-    _plain[int(address)](x0, x1, rate, h, w[numbers:], w[out:])
-
-
-if PLAIN:
-    call_law = _call_plain

@@ -10,7 +10,7 @@ from phloat.motion.kernel.machine.pointers import pointer, table
 from phloat.motion.kernel.tables import BODY_COLUMNS, END_COLUMNS, ENTRY_COLUMNS, INC_COLUMNS, ROW_COLUMNS, TERM_COLUMNS
 
 
-class Model(NamedTuple):
+class KernelModel(NamedTuple):
     """What never changes during a run: tables, constants, and the program that factorises S."""
 
     bodies: np.ndarray
@@ -35,14 +35,27 @@ class Model(NamedTuple):
 
 
 @hot
+def main_tables(bodies, ends, entries, rows, terms):
+    """Tables of known width: the widths are imported by name, which makes them literals for the compiler."""
+    return (
+        table(bodies, BODY_COLUMNS),
+        table(ends, END_COLUMNS),
+        table(entries, ENTRY_COLUMNS),
+        table(rows, ROW_COLUMNS),
+        table(terms, TERM_COLUMNS),
+    )
+
+
+@hot
 def placed(m):
     """The same as pointers and tables of known width."""
-    return Model(
-        table(m.bodies, BODY_COLUMNS),
-        table(m.ends, END_COLUMNS),
-        table(m.entries, ENTRY_COLUMNS),
-        table(m.rows, ROW_COLUMNS),
-        table(m.terms, TERM_COLUMNS),
+    bodies, ends, entries, rows, terms = main_tables(m.bodies, m.ends, m.entries, m.rows, m.terms)
+    return KernelModel(
+        bodies,
+        ends,
+        entries,
+        rows,
+        terms,
         table(m.incidences, INC_COLUMNS),
         pointer(m.data),
         pointer(m.indices),

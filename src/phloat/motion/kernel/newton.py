@@ -8,10 +8,11 @@ ones, and must fall to their round-off: that is what keeps energy and joints.
 
 import numpy as np
 
+from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.admittance import assemble, close
 from phloat.motion.kernel.machine.block_solve import backsolve, factorise
 from phloat.motion.kernel.machine.compiler import hot, inner, jit, part
-from phloat.motion.kernel.machine.dense import add_4, axpy, dot_4, fill
+from phloat.motion.kernel.machine.dense import EPS, add_4, axpy, dot_4, fill
 from phloat.motion.kernel.machine.threads import HANDS, WRONG
 from phloat.motion.kernel.partition import FACTORS, MOVE, RESIDUAL, SOLVE, UPDATE, do, each
 from phloat.motion.kernel.ports import (
@@ -22,64 +23,7 @@ from phloat.motion.kernel.ports import (
     forces_on_body,
     port_end,
 )
-from phloat.motion.kernel.residual_norm import body_off, entry_off, sum_up
-from phloat.motion.kernel.rows import coefficients, pull, resistance
-from phloat.motion.kernel.tables import (
-    ALPHA,
-    CLOSED,
-    COEF_END,
-    COEF_MEAN,
-    DELTA,
-    E_BODY,
-    E_END,
-    E_MEAN,
-    E_OUT,
-    E_START,
-    E_TURNS,
-    FIRST_INC,
-    FORCE,
-    G_ENTRY,
-    G_HAT,
-    G_MEAN,
-    G_ROWS,
-    GAP1,
-    GIVEN,
-    I_FACTORED,
-    I_FACTORISATIONS,
-    I_LOST,
-    I_WORST_BODY,
-    I_WORST_ENTRY,
-    J_A,
-    J_B,
-    J_INC_A,
-    J_INC_B,
-    J_LAM,
-    J_ROW,
-    J_ROWS,
-    J_UNKNOWN,
-    LAM,
-    MULTIPLIERS,
-    N_INC,
-    OUT_A,
-    OUT_B,
-    PIVOTS,
-    R_AXIS,
-    R_COEF,
-    R_DROPPED,
-    R_MODE,
-    RIGHT,
-    S_AT,
-    S_SIZE,
-    TARGET1,
-    W_F,
-    W_GAM,
-    W_PORTS,
-    W_X,
-    W_Y,
-    WIDE,
-    C,
-    T,
-)
+from phloat.motion.kernel.rows import coefficients, law_resistance, pull
 
 ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
 STALLED = 1e4  # within so many round-offs a residual that has not fallen three times in a row is accepted
@@ -90,31 +34,31 @@ FAR = 1e14  # residuals beyond which old factors are not even tried
 
 
 @part
-def evaluate(m, w, iw, gravity, h, whole):
+def residuals(m, w, iw, gravity, h, whole):
     """Where everything is at the end of the step; where `whole` also F of every body and c of every unknown row.
 
     Returns the largest residual in round-offs of the terms it is the sum of (once there are factors, which bring the scales).
     """
     B, E, J = m.bodies, m.ends, m.entries
-    worst, iw[I_WORST_BODY], iw[I_WORST_ENTRY] = 0.0, -1, -1
+    worst, iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = 0.0, -1, -1
     each(m, w, gravity, h, RESIDUAL if whole else MOVE)
     for j in range(len(J)):
         for side in range(2):
-            e = J[j, J_B] if side else J[j, J_A]
-            port_end(B, E, e, m.data, w, T)
-            clear(w, E[e, E_OUT])
+            e = J[j, t.J_B] if side else J[j, t.J_A]
+            port_end(B, E, e, m.data, w, t.SCRATCH)
+            clear(w, E[e, t.E_OUT])
         act(m, w, j, h)
         if whole:
             for side in range(2):
-                e = J[j, J_B] if side else J[j, J_A]
-                if E[e, E_BODY] >= 0:
+                e = J[j, t.J_B] if side else J[j, t.J_A]
+                if E[e, t.E_BODY] >= 0:
                     forces_on_body(B, E, e, m.data, w)
-                    sum_up(w, E[e, E_OUT], E[e, E_MEAN], E[e, E_TURNS], B[E[e, E_BODY], W_PORTS])
-            if J[j, J_UNKNOWN]:
+                    sum_up(w, E[e, t.E_OUT], E[e, t.E_MEAN], E[e, t.E_TURNS], B[E[e, t.E_BODY], t.W_PORTS])
+            if J[j, t.J_UNKNOWN]:
                 worst = entry_off(m, w, iw, j, h, worst)
     if whole:
         for i in range(len(B)):
-            add_4(B[i, WIDE], -1.0, w, B[i, W_GAM], w, B[i, W_F])
+            add_4(B[i, t.WIDE], -1.0, w, B[i, t.W_GAM], w, B[i, t.W_F])
             worst = body_off(B, i, w, iw, worst)
     return worst
 
@@ -123,46 +67,56 @@ def evaluate(m, w, iw, gravity, h, whole):
 def act(m, w, j, h):
     """One entry: its gaps at the end, its forces on both ports, its equations where λ is unknown."""
     E, J, R = m.ends, m.entries, m.rows
-    a, b = J[j, J_A], J[j, J_B]
-    at, right = m.where[LAM] + J[j, J_LAM], m.where[RIGHT] + J[j, J_LAM]
-    for k in range(J[j, J_ROWS]):
-        r = J[j, J_ROW] + k
-        o = R[r, R_COEF]
-        i = R[r, R_AXIS]
-        if i >= 0 and R[r, R_MODE] == CLOSED and not R[r, R_DROPPED]:  # most rows, so without detours
-            w[o + GAP1] = w[E[b, E_END] + C + i] - w[E[a, E_END] + C + i]
-            w[E[a, E_OUT] + FORCE + i] -= w[at + k]
-            w[E[b, E_OUT] + FORCE + i] += w[at + k]
-            w[right + k] = (w[o + GAP1] - w[o + TARGET1]) / h
-            w[o + ALPHA] = 1.0
+    a, b = J[j, t.J_A], J[j, t.J_B]
+    at, right = m.where[t.LAM] + J[j, t.J_LAM], m.where[t.RIGHT] + J[j, t.J_LAM]
+    for k in range(J[j, t.J_ROWS]):
+        r = J[j, t.J_ROW] + k
+        o = R[r, t.R_COEF]
+        i = R[r, t.R_AXIS]
+        if i >= 0 and R[r, t.R_MODE] == t.CLOSED and not R[r, t.R_DROPPED]:  # most rows, so without detours
+            w[o + t.GAP1] = w[E[b, t.E_END] + t.C + i] - w[E[a, t.E_END] + t.C + i]
+            w[E[a, t.E_OUT] + t.FORCE + i] -= w[at + k]
+            w[E[b, t.E_OUT] + t.FORCE + i] += w[at + k]
+            w[right + k] = (w[o + t.GAP1] - w[o + t.TARGET1]) / h
+            w[o + t.ALPHA] = 1.0
             continue
-        coefficients(R, m.terms, r, m.data, w, E[a, E_START], E[a, E_END], E[b, E_START], E[b, E_END])
+        coefficients(R, m.terms, r, m.data, w, E[a, t.E_START], E[a, t.E_END], E[b, t.E_START], E[b, t.E_END])
         if w[at + k] != 0.0:
             pull(
-                R, m.terms, r, w[at + k], m.data, w, E[a, E_MEAN], E[b, E_MEAN], o + COEF_MEAN, E[a, E_OUT], E[b, E_OUT]
+                R,
+                m.terms,
+                r,
+                w[at + k],
+                m.data,
+                w,
+                E[a, t.E_MEAN],
+                E[b, t.E_MEAN],
+                o + t.COEF_MEAN,
+                E[a, t.E_OUT],
+                E[b, t.E_OUT],
             )
-        if R[r, R_MODE] == GIVEN:
+        if R[r, t.R_MODE] == t.GIVEN:
             continue
-        if R[r, R_DROPPED]:
+        if R[r, t.R_DROPPED]:
             w[right + k] = 0.0
-        elif R[r, R_MODE] == CLOSED:
-            w[right + k] = (w[o + GAP1] - w[o + TARGET1]) / h
-            w[o + ALPHA] = 1.0
+        elif R[r, t.R_MODE] == t.CLOSED:
+            w[right + k] = (w[o + t.GAP1] - w[o + t.TARGET1]) / h
+            w[o + t.ALPHA] = 1.0
         else:
-            force, weight = resistance(R, r, m.data, m.indices, w, h)
+            force, weight = law_resistance(R, r, m.data, m.indices, w, h)
             w[right + k] = w[at + k] + force
-            w[o + ALPHA] = weight
+            w[o + t.ALPHA] = weight
 
 
 @part
 def refactor(m, w, iw, gravity, h):
     """Rows, then body by body D_i with what its ports feel, D_i⁻¹ and its part of S. False where a body has no D_i⁻¹."""
     J = m.entries
-    iw[I_FACTORISATIONS] += 1
+    iw[t.I_FACTORISATIONS] += 1
     for j in range(len(J)):
-        if J[j, J_UNKNOWN]:
+        if J[j, t.J_UNKNOWN]:
             linear_rows(m, w, j, h)
-    fill(m.where[S_SIZE], 0.0, w, m.where[S_AT])
+    fill(m.where[t.S_SIZE], 0.0, w, m.where[t.S_AT])
     first = 0  # of the blocks of S to which a body adds
     if m.crew[HANDS] > 1:
         each(m, w, gravity, h, FACTORS)
@@ -170,13 +124,13 @@ def refactor(m, w, iw, gravity, h):
         if m.crew[HANDS] <= 1:
             do(m, w, gravity, h, np.int64(FACTORS), r)
         if m.crew[WRONG + r] >= 0:
-            iw[I_WORST_BODY] = m.crew[WRONG + r]
+            iw[t.I_WORST_BODY] = m.crew[WRONG + r]
             return False
         for i in range(m.ranges[r, 0], m.ranges[r, 1]):
             first = assemble(m, w, i, first)
-    close(m, w, m.where[PIVOTS])
-    iw[I_LOST] = factorise(m.program, w, m.where[PIVOTS])
-    iw[I_FACTORED] = 1
+    close(m, w, m.where[t.PIVOTS])
+    iw[t.I_LOST] = factorise(m.program, w, m.where[t.PIVOTS])
+    iw[t.I_FACTORED] = 1
     return True
 
 
@@ -184,23 +138,23 @@ def refactor(m, w, iw, gravity, h):
 def linear_rows(m, w, j, h):
     """G (discrete rows) and Ĝ (derivative of the gaps at the end, over h) of an entry, for each of its bodies."""
     B, E, J, R, G = m.bodies, m.ends, m.entries, m.rows, m.incidences
-    a, b = J[j, J_A], J[j, J_B]
-    for k in range(J[j, J_ROWS]):
-        r = J[j, J_ROW] + k
-        i = R[r, R_AXIS]
+    a, b = J[j, t.J_A], J[j, t.J_B]
+    for k in range(J[j, t.J_ROWS]):
+        r = J[j, t.J_ROW] + k
+        i = R[r, t.R_AXIS]
         for hat in range(2):
             if i < 0:
-                clear(w, OUT_A)
-                clear(w, OUT_B)
-                side = E_END if hat else E_MEAN
-                coef = R[r, R_COEF] + (COEF_END if hat else COEF_MEAN)
-                pull(R, m.terms, r, 1.0, m.data, w, E[a, side], E[b, side], coef, OUT_A, OUT_B)
+                clear(w, t.OUT_A)
+                clear(w, t.OUT_B)
+                side = t.E_END if hat else t.E_MEAN
+                coef = R[r, t.R_COEF] + (t.COEF_END if hat else t.COEF_MEAN)
+                pull(R, m.terms, r, 1.0, m.data, w, E[a, side], E[b, side], coef, t.OUT_A, t.OUT_B)
             for which in range(2):
-                e, inc, out = (b, J[j, J_INC_B], OUT_B) if which else (a, J[j, J_INC_A], OUT_A)
+                e, inc, out = (b, J[j, t.J_INC_B], t.OUT_B) if which else (a, J[j, t.J_INC_A], t.OUT_A)
                 if inc < 0:
                     continue
-                wide = B[E[e, E_BODY], WIDE]
-                to = G[inc, G_HAT if hat else G_MEAN] + k * wide
+                wide = B[E[e, t.E_BODY], t.WIDE]
+                to = G[inc, t.G_HAT if hat else t.G_MEAN] + k * wide
                 if i >= 0:
                     carry_point(B, E, e, m.data, w, hat, i, 1.0 if which else -1.0, to, h)
                     continue
@@ -215,21 +169,21 @@ def linear_rows(m, w, j, h):
 def correct(m, w, gravity, h):
     """x and λ corrected with the factors there are."""
     B, J, R, G = m.bodies, m.entries, m.rows, m.incidences
-    right, delta = m.where[RIGHT], m.where[DELTA]
-    for k in range(m.where[MULTIPLIERS]):
+    right, delta = m.where[t.RIGHT], m.where[t.DELTA]
+    for k in range(m.where[t.MULTIPLIERS]):
         w[delta + k] = -w[right + k]
     each(m, w, gravity, h, SOLVE)
     for i in range(len(B)):
-        wide, y = B[i, WIDE], B[i, W_Y]
-        for g in range(B[i, FIRST_INC], B[i, FIRST_INC] + B[i, N_INC]):
-            j = G[g, G_ENTRY]
-            for r in range(G[g, G_ROWS]):
-                if not R[J[j, J_ROW] + r, R_DROPPED]:
-                    total = dot_4(wide, w, G[g, G_HAT] + r * wide, w, y)
-                    w[delta + J[j, J_LAM] + r] += w[R[J[j, J_ROW] + r, R_COEF] + ALPHA] * total
-    backsolve(m.order, m.blocks, m.entry_of, m.sweep, w, delta, m.where[PIVOTS])
+        wide, y = B[i, t.WIDE], B[i, t.W_Y]
+        for g in range(B[i, t.FIRST_INC], B[i, t.FIRST_INC] + B[i, t.N_INC]):
+            j = G[g, t.G_ENTRY]
+            for r in range(G[g, t.G_ROWS]):
+                if not R[J[j, t.J_ROW] + r, t.R_DROPPED]:
+                    total = dot_4(wide, w, G[g, t.G_HAT] + r * wide, w, y)
+                    w[delta + J[j, t.J_LAM] + r] += w[R[J[j, t.J_ROW] + r, t.R_COEF] + t.ALPHA] * total
+    backsolve(m.order, m.blocks, m.entry_of, m.sweep, w, delta, m.where[t.PIVOTS])
     each(m, w, gravity, h, UPDATE)
-    axpy(m.where[MULTIPLIERS], 1.0, w, delta, w, m.where[LAM])
+    axpy(m.where[t.MULTIPLIERS], 1.0, w, delta, w, m.where[t.LAM])
 
 
 @inner
@@ -237,5 +191,70 @@ def take_back(m, w):
     """x and λ as they were before the last correction."""
     B = m.bodies
     for i in range(len(B)):
-        add_4(B[i, WIDE], -1.0, w, B[i, W_Y], w, B[i, W_X])
-    axpy(m.where[MULTIPLIERS], -1.0, w, m.where[DELTA], w, m.where[LAM])
+        add_4(B[i, t.WIDE], -1.0, w, B[i, t.W_Y], w, B[i, t.W_X])
+    axpy(m.where[t.MULTIPLIERS], -1.0, w, m.where[t.DELTA], w, m.where[t.LAM])
+
+
+# --- how far a step is from solved: residuals beside the round-off of the terms they are sums of ------------------------
+
+
+@hot
+def sum_up(w, force, port, turns, to):
+    """+ the sizes of the force at a port and of its moments: forces that balance each other leave their round-off."""
+    size = abs(w[force]) + abs(w[force + 1]) + abs(w[force + 2])
+    moment = size * (abs(w[port + t.ARM]) + abs(w[port + t.ARM + 1]) + abs(w[port + t.ARM + 2]))
+    if turns:
+        for k in range(12):
+            moment += abs(w[force + t.ON_DIR + k])
+    w[to] += size
+    w[to + 1] += moment
+
+
+@hot
+def body_off(B, i, w, iw, worst):
+    """The larger of `worst` and the residual of a body, in the unit √D_kk, beside the terms it is the sum of."""
+    size, scale, total = 0.0, 0.0, 0.0
+    F, s, u, lin, rot = B[i, t.W_F], B[i, t.W_SCALE], B[i, t.W_UNIT], B[i, t.N_LIN], B[i, t.N_ROT]
+    for k in range(B[i, t.SIZE]):
+        port = abs(w[B[i, t.W_GAM] + k])
+        if k < lin + rot:
+            port = w[B[i, t.W_PORTS]] if k < lin else w[B[i, t.W_PORTS] + 1]
+        off = abs(w[F + k]) * w[u + k]
+        size, total = max(size, off), total + off
+        scale = max(scale, (w[s + k] + port) * w[u + k])
+    if not total <= 1e300:  # the largest of numbers of which one is none may be any of them; their sum is none
+        if worst < np.inf:  # else a joint is none already, and is the cause
+            iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = i, -1
+        return np.inf
+    if size > worst * EPS * scale:
+        worst = size / (EPS * scale) if scale > 0.0 else np.inf
+        iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = i, -1
+    return worst
+
+
+@hot
+def entry_off(m, w, iw, j, h, worst):
+    """The larger of `worst` and the rows of an entry, beside the lengths they are made of."""
+    E, J, R = m.ends, m.entries, m.rows
+    a, b = J[j, t.J_A], J[j, t.J_B]
+    length = w[t.FLOOR]  # else a port at the origin, without an arm, has no length at all
+    for k in range(3):
+        length += abs(w[E[a, t.E_END] + t.C + k]) + abs(w[E[b, t.E_END] + t.C + k])
+        length += abs(w[E[a, t.E_END] + t.ARM + k]) + abs(w[E[b, t.E_END] + t.ARM + k])
+    for k in range(J[j, t.J_ROWS]):
+        r = J[j, t.J_ROW] + k
+        size, power = abs(w[m.where[t.RIGHT] + J[j, t.J_LAM] + k]), R[r, t.R_POWER]
+        unit = length if power == 1 else 1.0 if power == 0 else length**power
+        if R[r, t.R_MODE] == t.CLOSED:
+            scale = unit / abs(h)
+        else:
+            law = abs(w[R[r, t.R_COEF] + t.GAP0]) + abs(w[R[r, t.R_COEF] + t.GAP1])
+            law += unit  # a gap near zero has the round-off of what it is made of
+            scale = abs(w[m.where[t.LAM] + J[j, t.J_LAM] + k]) + abs(w[R[r, t.R_COEF] + t.ALPHA]) * law / abs(h)
+        if not size <= 1e300:
+            iw[t.I_WORST_ENTRY], iw[t.I_WORST_BODY] = j, -1
+            return np.inf
+        if size > worst * EPS * scale:
+            worst = size / (EPS * scale) if scale > 0.0 else np.inf
+            iw[t.I_WORST_ENTRY], iw[t.I_WORST_BODY] = j, -1
+    return worst

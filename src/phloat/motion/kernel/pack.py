@@ -14,13 +14,21 @@ from phloat.joints.rows import FIRST, FUNCTIONS, INERTIAL, SECOND, SEPARATION, R
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import Arrays, arrays_of
 from phloat.motion.kernel.law_calls import law_address
-from phloat.motion.kernel.machine.elimination_order import eliminated
-from phloat.motion.kernel.machine.factors import factors
-from phloat.motion.kernel.machine.padding import fours, padded, short, strips
+from phloat.motion.kernel.machine.block_solve import eliminated
 from phloat.motion.kernel.machine.simd import FOUR
 from phloat.motion.kernel.machine.threads import CREW_SIZE
-from phloat.motion.kernel.machine.workspace import Buffer, ranges, room, share
-from phloat.motion.kernel.model import Model
+from phloat.motion.kernel.machine.workspace import (
+    Buffer,
+    factor_ranges,
+    fours,
+    padded,
+    ranges,
+    room,
+    share,
+    short,
+    strips,
+)
+from phloat.motion.kernel.model import KernelModel
 from phloat.motion.kernel.newton import ROUND_OFF
 from phloat.system.connection import End
 from phloat.system.state import State
@@ -79,7 +87,7 @@ class Entry:
 class Packed:
     """The buffers, and where what changes from outside stands in them."""
 
-    model: Model
+    model: KernelModel
     w: np.ndarray
     iw: np.ndarray
     gravity: np.ndarray
@@ -92,7 +100,7 @@ class Packed:
 
     def state_of(self, name: int) -> slice:
         B = self.model.bodies[name]
-        return slice(int(B[t.W_Q]), int(B[t.W_Q]) + 18 + 2 * int(B[t.N_ETA]))
+        return slice(int(B[t.W_Q]), int(B[t.W_Q]) + t.Q_ETA + t.V_RATE + 2 * int(B[t.N_ETA]))
 
 
 @cache
@@ -114,13 +122,13 @@ def packed(system: System, state: State, entries: list[Entry]) -> Packed:
     entries = sorted(entries, key=lambda entry: entry.rows[0].mode == t.GIVEN)
     data, index, w, iw = Buffer(), Buffer(), Buffer(), Buffer()
     data.put(0.0)
-    w.room(t.SCRATCH)
+    w.room(t.SCRATCH_SIZE)
     iw.room(t.I_HEADER)
     bodies = np.zeros((len(system.bodies), t.BODY_COLUMNS), dtype=np.int64)
     first = w.size
     for i, (name, body) in enumerate(system.bodies.items()):
-        bodies[i, t.W_Q] = w.room(12 + body.coordinates)
-        bodies[i, t.W_V] = w.room(6 + body.coordinates)
+        bodies[i, t.W_Q] = w.room(t.Q_ETA + body.coordinates)
+        bodies[i, t.W_V] = w.room(t.V_RATE + body.coordinates)
         bodies[i, t.W_THETA] = w.put(float(state[f"{name}.theta"]) if f"{name}.theta" in state.layout else 0.0)
     works = w.room(2 * len(entries))
     for i in range(len(bodies)):
@@ -135,11 +143,10 @@ def packed(system: System, state: State, entries: list[Entry]) -> Packed:
         arrays[name] = shared[body][0]
         room(bodies[i], shared[body][1], w)
     share(bodies, w)
-    table = _Tables(system, entries, arrays, bodies)
-    model = table.filled(data, index, w, iw, works)
+    model = _Tables(entries, arrays, bodies, data, index, w).filled(works)
     lasting = w.size
     for start, end in model.ranges[1:]:  # the first has the workspace that is there
-        model.bodies[start:end, t.W_T] = w.room(t.SCRATCH)
+        model.bodies[start:end, t.W_T] = w.room(t.SCRATCH_SIZE)
         share(model.bodies[start:end], w)
     out = Packed(
         model, w.made(float), iw.made(int), system.gravity.astype(float), entries, arrays, first, kept, lasting, 0
@@ -193,16 +200,18 @@ def constants(arrays: Arrays, data: Buffer, index: Buffer, w: Buffer) -> np.ndar
 class _Tables:
     """Tables of ends, entries, rows and incidences."""
 
-    system: System
     made: list[Entry]
     arrays: dict[str, Arrays]
     bodies: np.ndarray
+    data: Buffer
+    index: Buffer
+    w: Buffer
     factors: dict[float, int] = field(default_factory=dict)  # of terms, in data
+    terms: list[tuple[int, int, int]] = field(default_factory=list)
 
-    def filled(self, data: Buffer, index: Buffer, w: Buffer, iw: Buffer, works: int) -> Model:
+    def filled(self, works: int) -> KernelModel:
         ends: list[np.ndarray] = []
         rows: list[np.ndarray] = []
-        terms: list[tuple[int, int, int]] = []
         incidences: list[np.ndarray] = []
         entries = np.zeros((len(self.made), t.ENTRY_COLUMNS), dtype=np.int64)
         lam = 0
@@ -217,13 +226,13 @@ class _Tables:
             triads = t.ORTHONORMAL if any(one.row.follows for one in entry.rows) else triads
             for column, inc, one in ((t.J_A, t.J_INC_A, entry.first), (t.J_B, t.J_INC_B, entry.second)):
                 entries[j, column], entries[j, inc] = len(ends), -1
-                ends.append(self._end(one, triads, data, w))
+                ends.append(self._end(one, triads))
                 ends[-1][t.E_ENTRY] = j
                 if unknown and one.body >= 0:
                     touching.setdefault(one.body, []).append(len(incidences))
                     entries[j, inc] = len(incidences)
-                    incidences.append(self._incidence(one, j, entry, len(ends) - 1, w))
-            rows += [self._row(row, terms, data, index, w) for row in entry.rows]
+                    incidences.append(self._incidence(one, j, entry, len(ends) - 1))
+            rows += [self._row(row) for row in entry.rows]
         order = [g for i in sorted(touching) for g in touching[i]]
         place = {g: k for k, g in enumerate(order)}
         for j in range(len(entries)):
@@ -237,7 +246,7 @@ class _Tables:
                 table[place[g], t.G_COLUMN] = columns
                 columns += table[place[g], t.G_ROWS]
             self.bodies[i, t.N_MULT] = columns
-            self.bodies[i, t.W_SOL] = w.room(int(self.bodies[i, t.WIDE]) * columns)
+            self.bodies[i, t.W_SOL] = self.w.room(int(self.bodies[i, t.WIDE]) * columns)
         by_body: list[list[int]] = [[] for _ in self.bodies]
         for e, end in enumerate(ends):
             if end[t.E_BODY] >= 0:
@@ -245,25 +254,21 @@ class _Tables:
         self.bodies[:, t.N_END] = [len(mine) for mine in by_body]
         self.bodies[:, t.FIRST_END] = np.cumsum(self.bodies[:, t.N_END]) - self.bodies[:, t.N_END]
         held = [e for mine in by_body for e in mine]
-        return self._model(entries, np.array(ends), rows, terms, table, lam, data, index, w, held)
+        return self._model(entries, np.array(ends), rows, table, lam, held)
 
     def _model(
         self,
         entries: np.ndarray,
         ends: np.ndarray,
         rows: list[np.ndarray],
-        terms: list[tuple[int, int, int]],
         table: np.ndarray,
         lam: int,
-        data: Buffer,
-        index: Buffer,
-        w: Buffer,
         held: list[int],
-    ) -> Model:
+    ) -> KernelModel:
         unknown = int(entries[:, t.J_UNKNOWN].sum())
         multipliers = int(entries[:unknown, t.J_ROWS].sum())
         counts = {"lam": lam, "right": multipliers, "pivots": multipliers, "delta": multipliers, "saved": multipliers}
-        at = {name: w.room(count) for name, count in counts.items()}
+        at = {name: self.w.room(count) for name, count in counts.items()}
         where = [at["lam"], at["right"], at["pivots"], 0, 0, at["delta"], multipliers, at["saved"]]
         pairs = []
         for i in range(len(self.bodies)):
@@ -271,22 +276,22 @@ class _Tables:
             pairs += [(a, b) for a in mine for b in mine]
         coupled = [(int(table[a, t.G_ENTRY]), int(table[b, t.G_ENTRY])) for a, b in pairs]
         plan = eliminated(
-            [int(n) for n in entries[:unknown, t.J_ROWS]], [int(n) for n in entries[:unknown, t.J_LAM]], coupled, w.size
+            entries[:unknown, t.J_ROWS].tolist(), entries[:unknown, t.J_LAM].tolist(), coupled, self.w.size
         )
-        where[3], where[4] = w.room(plan.size), plan.size
+        where[3], where[4] = self.w.room(plan.size), plan.size
         for j in range(unknown):
             entries[j, t.J_BLOCK] = plan.offsets[j, j]
         assembly = [(a, b, plan.offsets[c]) for (a, b), c in zip(pairs, coupled, strict=True)]
         blocks = [(entries[j, t.J_BLOCK], entries[j, t.J_ROWS], entries[j, t.J_LAM]) for j in range(unknown)]
-        return Model(
+        return KernelModel(
             bodies=short(self.bodies, t.BODY_COLUMNS),
             ends=short(ends, t.END_COLUMNS),
             entries=short(entries, t.ENTRY_COLUMNS),
             rows=short(rows, t.ROW_COLUMNS),
-            terms=short(terms, t.TERM_COLUMNS),
+            terms=short(self.terms, t.TERM_COLUMNS),
             incidences=short(table, t.INC_COLUMNS),
-            data=data.made(float),
-            indices=index.made(np.int64),
+            data=self.data.made(float),
+            indices=self.index.made(np.int64),
             program=plan.program,
             order=plan.order,
             blocks=short(blocks, 3),
@@ -294,64 +299,58 @@ class _Tables:
             sweep=plan.sweep,
             assembly=short(assembly, 3),
             held=np.array(held, dtype=np.int64),
-            factors=short(factors(self.bodies, table, where), 2),
+            factors=short(factor_ranges(self.bodies, table, where), 2),
             where=np.array(where, dtype=np.int64),
             ranges=ranges(self.bodies),
             crew=np.zeros(CREW_SIZE, dtype=np.int64),
         )
 
-    def _end(self, one: Side, triads: int, data: Buffer, w: Buffer) -> np.ndarray:
+    def _end(self, one: Side, triads: int) -> np.ndarray:
         row = np.zeros(t.END_COLUMNS, dtype=np.int64)
         row[t.E_BODY] = one.body
         if one.body >= 0:
             assert one.port is not None
             x, Phi, Psi = list(self.arrays.values())[one.body].port(one.port)
-            row[t.E_X], row[t.E_PHI], row[t.E_PSI] = data.put(x), data.put(padded(Phi)), data.put(padded(Psi))
+            row[[t.E_X, t.E_PHI, t.E_PSI]] = [self.data.put(values) for values in (x, padded(Phi), padded(Psi))]
         for column in (t.E_START, t.E_END, t.E_MEAN):
-            row[column] = w.room(t.PORT_SIZE)
+            row[column] = self.w.room(t.PORT_SIZE)
         frame = np.concatenate([one.at, one.triad.ravel()])
-        row[t.E_FRAME0], row[t.E_FRAME1], row[t.E_OUT] = w.put(frame), w.put(frame), w.room(t.OUT_SIZE)
+        row[t.E_FRAME0], row[t.E_FRAME1], row[t.E_OUT] = self.w.put(frame), self.w.put(frame), self.w.room(t.OUT_SIZE)
         row[t.E_TURNS] = triads
         return row
 
-    def _incidence(self, one: Side, j: int, entry: Entry, end: int, w: Buffer) -> np.ndarray:
+    def _incidence(self, one: Side, j: int, entry: Entry, end: int) -> np.ndarray:
         row = np.zeros(t.INC_COLUMNS, dtype=np.int64)
         wide = int(self.bodies[one.body, t.WIDE])
         row[[t.G_END, t.G_ENTRY, t.G_ROWS]] = end, j, len(entry.rows)
         size = len(entry.rows) * wide + FOUR
-        row[t.G_MEAN], row[t.G_HAT] = w.room(size), w.room(size)
+        row[t.G_MEAN], row[t.G_HAT] = self.w.room(size), self.w.room(size)
         return row
 
-    def _factor(self, factor: float, data: Buffer) -> int:
+    def _factor(self, factor: float) -> int:
         if factor not in self.factors:
-            self.factors[factor] = data.put(factor)
+            self.factors[factor] = self.data.put(factor)
         return self.factors[factor]
 
-    def _row(
-        self, one: Scalar, terms: list[tuple[int, int, int]], data: Buffer, index: Buffer, w: Buffer
-    ) -> np.ndarray:
+    def _row(self, one: Scalar) -> np.ndarray:
         row, of = np.zeros(t.ROW_COLUMNS, dtype=np.int64), one.row
-        row[[t.R_FUNCTION, t.R_TERM, t.R_P, t.R_Q]] = (
-            FUNCTIONS.index(of.function),
-            len(terms),
-            len(of.terms),
-            len(of.other_terms),
-        )
+        row[[t.R_FUNCTION, t.R_TERM]] = FUNCTIONS.index(of.function), len(self.terms)
+        row[[t.R_P, t.R_Q]] = len(of.terms), len(of.other_terms)
         row[[t.R_AXIS, t.R_POWER, t.R_FOLLOWS, t.R_MODE]] = coincides(of), of.length_power, of.follows, one.mode
-        terms += [(a, b, self._factor(factor, data)) for factor, a, b in of.terms + of.other_terms]
+        self.terms += [(a, b, self._factor(factor)) for factor, a, b in of.terms + of.other_terms]
         memory = np.zeros(t.ROW_SIZE)
         memory[[t.COEF_MEAN, t.COEF_END]] = 1.0  # of products; those of other functions change
         memory[t.TURN_COSINE] = np.cos(of.turn_limit) if of.turn_limit < np.pi else -1.0
         memory[[t.GAP0, t.GAP1, t.TARGET0, t.TARGET1]] = one.gap
         memory[[t.LEAST, t.SLOWEST, t.LEFT, t.LEFT_RATE]] = np.inf
         memory[[t.MOST, t.FASTEST]] = -np.inf
-        row[t.R_COEF] = w.put(memory)
-        row[t.R_LAW] = w.put([one.law.stiffness, one.law.rest, one.law.damping, *one.law.numbers])
-        row[t.R_CALL] = -1 if one.law.function is None else index.put(law_address(one.law.function))
+        row[t.R_COEF] = self.w.put(memory)
+        row[t.R_LAW] = self.w.put([one.law.stiffness, one.law.rest, one.law.damping, *one.law.numbers])
+        row[t.R_CALL] = -1 if one.law.function is None else self.index.put(law_address(one.law.function))
         for pieces, place, count in (
             (one.law.spring, t.R_SPRING, t.R_N_SPRING),
             (one.law.damper, t.R_DAMPER, t.R_N_DAMPER),
         ):
             if not pieces.empty:
-                row[place], row[count] = data.put(pieces.flat), len(pieces.bounds)
+                row[place], row[count] = self.data.put(pieces.flat), len(pieces.bounds)
         return row

@@ -5,7 +5,7 @@ Bodies of a range use one workspace in turn; that of another range is another, s
 
 import numpy as np
 
-from phloat.motion.kernel import body as of_body
+from phloat.motion.kernel import body as of_body, tables as t
 from phloat.motion.kernel.admittance import admittance
 from phloat.motion.kernel.machine.compiler import inner, part
 from phloat.motion.kernel.machine.dense import add_4, zero_4
@@ -13,29 +13,6 @@ from phloat.motion.kernel.machine.inverse import invert, solved
 from phloat.motion.kernel.machine.threads import DONE, HANDS, JOB, LEAVE, NEXT, WRONG, draw, look, once, tell
 from phloat.motion.kernel.port_tangent import own_tangent
 from phloat.motion.kernel.row_tangent import geometric
-from phloat.motion.kernel.tables import (
-    DELTA,
-    E_ENTRY,
-    FIRST_END,
-    FIRST_INC,
-    G_COLUMN,
-    G_ENTRY,
-    G_ROWS,
-    J_EXTRA,
-    J_LAM,
-    N_END,
-    N_INC,
-    STEP,
-    W_D,
-    W_F,
-    W_GAM,
-    W_PORTS,
-    W_SOL,
-    W_T,
-    W_X,
-    W_Y,
-    WIDE,
-)
 from phloat.motion.kernel.tangent import scales, tangent, unit_scales
 
 BEGIN, MOVE, RESIDUAL, FACTORS, SOLVE, UPDATE = range(6)
@@ -55,9 +32,9 @@ def do(m, w, gravity, h, job, r):
     elif job == RESIDUAL:
         for i in range(first, last):
             of_body.end_configuration(B, i, w, h)
-            of_body.residual(B, i, m.data, m.indices, w, gravity, h)
-            zero_4(B[i, WIDE], w, B[i, W_GAM])
-            w[B[i, W_PORTS]], w[B[i, W_PORTS] + 1] = 0.0, 0.0
+            of_body.body_residual(B, i, m.data, m.indices, w, gravity, h)
+            zero_4(B[i, t.WIDE], w, B[i, t.W_GAM])
+            w[B[i, t.W_PORTS]], w[B[i, t.W_PORTS] + 1] = 0.0, 0.0
     elif job == FACTORS:
         m.crew[WRONG + r] = -1
         for i in range(first, last):
@@ -66,7 +43,7 @@ def do(m, w, gravity, h, job, r):
                 return
     elif job == SOLVE:
         for i in range(first, last):
-            solved(w, B[i, W_D], B[i, WIDE], w, B[i, W_F], w, B[i, W_Y])
+            solved(w, B[i, t.W_D], B[i, t.WIDE], w, B[i, t.W_F], w, B[i, t.W_Y])
     else:
         for i in range(first, last):
             _update(m, w, i)
@@ -78,13 +55,13 @@ def _factors(m, w, i, gravity, h):
     B, E, J = m.bodies, m.ends, m.entries
     tangent(B, i, m.data, m.indices, w, h)
     scales(B, i, m.data, w, gravity, h)
-    for k in range(B[i, FIRST_END], B[i, FIRST_END] + B[i, N_END]):
+    for k in range(B[i, t.FIRST_END], B[i, t.FIRST_END] + B[i, t.N_END]):
         e = m.held[k]
-        own_tangent(B, E, e, m.data, w, h, B[i, W_T])
-        if J[E[e, E_ENTRY], J_EXTRA]:
+        own_tangent(B, E, e, m.data, w, h, B[i, t.W_T])
+        if J[E[e, t.E_ENTRY], t.J_EXTRA]:
             geometric(m, w, e, h)
     unit_scales(B, i, w)
-    if not invert(w, B[i, W_D], B[i, WIDE]):
+    if not invert(w, B[i, t.W_D], B[i, t.WIDE]):
         return False
     admittance(m, w, i)
     return True
@@ -94,14 +71,14 @@ def _factors(m, w, i, gravity, h):
 def _update(m, w, i):
     """δx_i = D_i⁻¹G_iᵀ δλ − y, added to x and kept in y."""
     B, J, G = m.bodies, m.entries, m.incidences
-    wide, y = B[i, WIDE], B[i, W_Y]
+    wide, y = B[i, t.WIDE], B[i, t.W_Y]
     for k in range(wide):
         w[y + k] = -w[y + k]
-    for g in range(B[i, FIRST_INC], B[i, FIRST_INC] + B[i, N_INC]):
-        lam, to = m.where[DELTA] + J[G[g, G_ENTRY], J_LAM], B[i, W_SOL] + G[g, G_COLUMN] * wide
-        for r in range(G[g, G_ROWS]):
+    for g in range(B[i, t.FIRST_INC], B[i, t.FIRST_INC] + B[i, t.N_INC]):
+        lam, to = m.where[t.DELTA] + J[G[g, t.G_ENTRY], t.J_LAM], B[i, t.W_SOL] + G[g, t.G_COLUMN] * wide
+        for r in range(G[g, t.G_ROWS]):
             add_4(wide, w[lam + r], w, to + r * wide, w, y)
-    add_4(wide, 1.0, w, y, w, B[i, W_X])
+    add_4(wide, 1.0, w, y, w, B[i, t.W_X])
 
 
 @part
@@ -112,7 +89,7 @@ def each(m, w, gravity, h, job):
         for r in range(count):
             do(m, w, gravity, h, job, r)
         return
-    w[STEP], crew[JOB] = h, job
+    w[t.STEP], crew[JOB] = h, job
     tell(crew, DONE, 0)
     tell(crew, NEXT, 0)
     r = draw(crew, NEXT)
@@ -132,5 +109,5 @@ def serve(m, w, gravity):
         if look(crew, NEXT) < count:
             r = draw(crew, NEXT)
             if r < count:
-                do(m, w, gravity, w[STEP], crew[JOB], r)
+                do(m, w, gravity, w[t.STEP], crew[JOB], r)
                 draw(crew, DONE)

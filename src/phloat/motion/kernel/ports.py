@@ -10,6 +10,7 @@ with (end port, κQ, A₁) the derivative of the gap at the end.
 
 import math
 
+from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis
 from phloat.motion.kernel.machine.compiler import hot, inner
 from phloat.motion.kernel.machine.dense import (
@@ -18,61 +19,30 @@ from phloat.motion.kernel.machine.dense import (
     add_rows,
     average_4,
     copy,
-    cross,
     cross_add,
+    cross_product,
     dot_4,
     fill,
     rotate,
     set_rows,
 )
-from phloat.motion.kernel.machine.simd import spread, store
-from phloat.motion.kernel.tables import (
-    ARM,
-    DIR,
-    E_BODY,
-    E_END,
-    E_FRAME0,
-    E_FRAME1,
-    E_MEAN,
-    E_OUT,
-    E_PHI,
-    E_PSI,
-    E_START,
-    E_TURNS,
-    E_X,
-    LONG,
-    N_LIN,
-    N_ROT,
-    ON_DIR,
-    ORTHONORMAL,
-    POINT_SIZE,
-    PORT_SIZE,
-    TORQUE,
-    TRIAD,
-    TURNED,
-    W_GAM,
-    W_Q,
-    W_Q1,
-    W_QT,
-    W_X,
-    C,
-)
+from phloat.motion.kernel.machine.simd import broadcast, store
 
 THIRD = 1.0 / 3.0
 
 
 @hot
-def port_at(B, E, e, data, w, q, frame, out, t):
-    """c, arm, directions of an end for the configuration q and the frame's directions; t is scratch."""
-    i = E[e, E_BODY]
+def port_at(B, E, e, data, w, q, frame, out, scratch):
+    """c, arm, directions of an end for the configuration q and the frame's directions."""
+    i = E[e, t.E_BODY]
     if i < 0:
-        copy(3, w, frame, w, out + C)
-        fill(3, 0.0, w, out + ARM)
-        copy(9, w, frame + 3, w, out + DIR)
-        copy(9, w, frame + 3, w, out + TRIAD)
+        copy(3, w, frame, w, out + t.C)
+        fill(3, 0.0, w, out + t.ARM)
+        copy(9, w, frame + t.FRAME_DIR, w, out + t.DIR)
+        copy(9, w, frame + t.FRAME_DIR, w, out + t.TRIAD)
         return
-    n, lin, x, phi = B[i, LONG], B[i, N_LIN], E[e, E_X], E[e, E_PHI]
-    eta, A = q + 12, q + 3
+    n, lin, x, phi = B[i, t.LONG], B[i, t.N_LIN], E[e, t.E_X], E[e, t.E_PHI]
+    eta, A = q + t.Q_ETA, q + t.Q_A
     y0 = data[x] + dot_4(n, data, phi, w, eta)
     y1 = data[x + 1] + dot_4(n, data, phi + n, w, eta)
     y2 = data[x + 2]
@@ -80,56 +50,56 @@ def port_at(B, E, e, data, w, q, frame, out, t):
         y2 += dot_4(n, data, phi + 2 * n, w, eta)
     for a in range(3):
         arm = w[A + 3 * a] * y0 + w[A + 3 * a + 1] * y1 + w[A + 3 * a + 2] * y2
-        w[out + ARM + a] = arm
-        w[out + C + a] = w[q + a] + arm
-    if E[e, E_TURNS]:
-        directions_at(B, E, e, data, w, q, frame, out, t)
+        w[out + t.ARM + a] = arm
+        w[out + t.C + a] = w[q + a] + arm
+    if E[e, t.E_TURNS]:
+        directions_at(B, E, e, data, w, q, frame, out, scratch)
 
 
 @inner
-def directions_at(B, E, e, data, w, q, frame, out, t):
+def directions_at(B, E, e, data, w, q, frame, out, scratch):
     """d_j = A (t_j + ψ × t_j + ⅓ ψ × (ψ × t_j)) with ψ = Ψη; where forces follow the section A (t_j + a ψ × t_j + b ψ × (ψ × t_j)).
 
     a and b make these orthonormal: ℓ² = 1 + ψ²/3 + ψ⁴/9, a = 1/ℓ, b = (⅓ + (⅓ + ψ²/9)/(1 + ℓ))/ℓ (joints/rows.section_axes).
     """
-    i = E[e, E_BODY]
-    n, rot, psi = B[i, LONG], B[i, N_ROT], out + TURNED
-    copy(9, w, frame + 3, w, out + TRIAD)
+    i = E[e, t.E_BODY]
+    n, rot, psi = B[i, t.LONG], B[i, t.N_ROT], out + t.TURNED
+    copy(9, w, frame + t.FRAME_DIR, w, out + t.TRIAD)
     fill(3, 0.0, w, psi)
     for a in range(rot):
-        w[psi + axis(a, rot)] = dot_4(n, data, E[e, E_PSI] + a * n, w, q + 12)
+        w[psi + axis(a, rot)] = dot_4(n, data, E[e, t.E_PSI] + a * n, w, q + t.Q_ETA)
     once, twice = 1.0, THIRD
-    if E[e, E_TURNS] == ORTHONORMAL:
+    if E[e, t.E_TURNS] == t.ORTHONORMAL:
         x = w[psi] * w[psi] + w[psi + 1] * w[psi + 1] + w[psi + 2] * w[psi + 2]
         length = math.sqrt(1.0 + x * (THIRD + x / 9.0))
         once, twice = 1.0 / length, (THIRD + (THIRD + x / 9.0) / (1.0 + length)) / length
     for j in range(0, 9, 3):
-        fill(3, 0.0, w, t)
-        cross_add(w, psi, w, frame + 3 + j, 1.0, w, t)
+        fill(3, 0.0, w, scratch)
+        cross_add(w, psi, w, frame + t.FRAME_DIR + j, 1.0, w, scratch)
         for a in range(3):
-            w[t + 3 + a] = w[frame + 3 + j + a] + once * w[t + a]
-        cross_add(w, psi, w, t, twice, w, t + 3)
-        rotate(w, q + 3, w, t + 3, w, out + DIR + j)
+            w[scratch + 3 + a] = w[frame + t.FRAME_DIR + j + a] + once * w[scratch + a]
+        cross_add(w, psi, w, scratch, twice, w, scratch + 3)
+        rotate(w, q + t.Q_A, w, scratch + 3, w, out + t.DIR + j)
 
 
 @inner
-def port_start(B, E, e, data, w, t):
-    i = E[e, E_BODY]
-    port_at(B, E, e, data, w, B[i, W_Q] if i >= 0 else 0, E[e, E_FRAME0], E[e, E_START], t)
+def port_start(B, E, e, data, w, scratch):
+    i = E[e, t.E_BODY]
+    port_at(B, E, e, data, w, B[i, t.W_Q] if i >= 0 else 0, E[e, t.E_FRAME0], E[e, t.E_START], scratch)
 
 
 @hot
-def port_end(B, E, e, data, w, t):
+def port_end(B, E, e, data, w, scratch):
     """At the end of the step, and the mean of start and end."""
-    i = E[e, E_BODY]
-    port_at(B, E, e, data, w, B[i, W_Q1] if i >= 0 else 0, E[e, E_FRAME1], E[e, E_END], t)
-    average_4(PORT_SIZE if E[e, E_TURNS] else POINT_SIZE, w, E[e, E_START], E[e, E_END], E[e, E_MEAN])
+    i = E[e, t.E_BODY]
+    port_at(B, E, e, data, w, B[i, t.W_Q1] if i >= 0 else 0, E[e, t.E_FRAME1], E[e, t.E_END], scratch)
+    average_4(t.PORT_SIZE if E[e, t.E_TURNS] else t.POINT_SIZE, w, E[e, t.E_START], E[e, t.E_END], E[e, t.E_MEAN])
 
 
 @hot
 def clear(w, o):
     """No forces."""
-    o, none = U(o), spread(0.0)
+    o, none = U(o), broadcast(0.0)
     store(w, o, none)
     store(w, o + W, none)
     store(w, o + U(2) * W, none)
@@ -142,29 +112,29 @@ def carried(B, E, e, data, w, port, turn, scale, bend, force, out):
 
     R stands at `turn`, S at `bend` (3 × 3).
     """
-    i = E[e, E_BODY]
-    n, lin, rot, turns = B[i, LONG], B[i, N_LIN], B[i, N_ROT], E[e, E_TURNS]
+    i = E[e, t.E_BODY]
+    n, lin, rot, turns = B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT], E[e, t.E_TURNS]
     x, y, z = w[force], w[force + 1], w[force + 2]
     w[out] += x
     w[out + 1] += y
     if lin == 3:
         w[out + 2] += z
     b0, b1, b2 = back(w, bend, x, y, z)
-    add_rows(lin, n, b0, b1, b2, data, E[e, E_PHI], w, out + lin + rot)
-    x, y, z = cross(w[port + ARM], w[port + ARM + 1], w[port + ARM + 2], x, y, z)
+    add_rows(lin, n, b0, b1, b2, data, E[e, t.E_PHI], w, out + lin + rot)
+    x, y, z = cross_product(w[port + t.ARM], w[port + t.ARM + 1], w[port + t.ARM + 2], x, y, z)
     if turns:
-        tau = force + TORQUE
+        tau = force + t.TORQUE
         x, y, z = x + w[tau], y + w[tau + 1], z + w[tau + 2]
         b0, b1, b2 = back(w, bend, w[tau], w[tau + 1], w[tau + 2])
         for j in range(0, 9, 3):
-            g, d = force + ON_DIR + j, port + DIR + j
+            g, d = force + t.ON_DIR + j, port + t.DIR + j
             if w[g] != 0.0 or w[g + 1] != 0.0 or w[g + 2] != 0.0:
-                u0, u1, u2 = cross(w[d], w[d + 1], w[d + 2], w[g], w[g + 1], w[g + 2])
+                u0, u1, u2 = cross_product(w[d], w[d + 1], w[d + 2], w[g], w[g + 1], w[g + 2])
                 x, y, z = x + u0, y + u1, z + u2
                 u0, u1, u2 = back(w, bend, w[g], w[g + 1], w[g + 2])
-                u0, u1, u2 = bending_moment(w, port + TURNED, port + TRIAD + j, u0, u1, u2)
+                u0, u1, u2 = bending_moment(w, port + t.TURNED, port + t.TRIAD + j, u0, u1, u2)
                 b0, b1, b2 = b0 + u0, b1 + u1, b2 + u2
-        add_rows(rot, n, b2 if rot == 1 else b0, b1, b2, data, E[e, E_PSI], w, out + lin + rot)
+        add_rows(rot, n, b2 if rot == 1 else b0, b1, b2, data, E[e, t.E_PSI], w, out + lin + rot)
     x, y, z = back(w, turn, x, y, z)
     if rot == 1:
         w[out + lin] += scale * z
@@ -172,6 +142,16 @@ def carried(B, E, e, data, w, port, turn, scale, bend, force, out):
         w[out + lin] += scale * x
         w[out + lin + 1] += scale * y
         w[out + lin + 2] += scale * z
+
+
+@hot
+def forth(w, A, x, y, z):
+    """A (x, y, z)."""
+    return (
+        w[A] * x + w[A + 1] * y + w[A + 2] * z,
+        w[A + 3] * x + w[A + 4] * y + w[A + 5] * z,
+        w[A + 6] * x + w[A + 7] * y + w[A + 8] * z,
+    )
 
 
 @hot
@@ -188,31 +168,31 @@ def back(w, A, x, y, z):
 def bending_moment(w, psi, d, x, y, z):
     """Mᵀ(ψ) g = t × g + ⅓ ((ψ × t) × g + t × (g × ψ)) for the direction t at d."""
     t0, t1, t2, p0, p1, p2 = w[d], w[d + 1], w[d + 2], w[psi], w[psi + 1], w[psi + 2]
-    u0, u1, u2 = cross(p0, p1, p2, t0, t1, t2)
-    s0, s1, s2 = cross(t0 + THIRD * u0, t1 + THIRD * u1, t2 + THIRD * u2, x, y, z)
-    u0, u1, u2 = cross(x, y, z, p0, p1, p2)
-    v0, v1, v2 = cross(t0, t1, t2, THIRD * u0, THIRD * u1, THIRD * u2)
+    u0, u1, u2 = cross_product(p0, p1, p2, t0, t1, t2)
+    s0, s1, s2 = cross_product(t0 + THIRD * u0, t1 + THIRD * u1, t2 + THIRD * u2, x, y, z)
+    u0, u1, u2 = cross_product(x, y, z, p0, p1, p2)
+    v0, v1, v2 = cross_product(t0, t1, t2, THIRD * u0, THIRD * u1, THIRD * u2)
     return s0 + v0, s1 + v1, s2 + v2
 
 
 @inner
 def carry_point(B, E, e, data, w, end, i, sign, out, h):
     """What a force of size one along axis i does to the body, mean or end as below, in place of what is there."""
-    body, phi = E[e, E_BODY], E[e, E_PHI]
-    n, lin, rot = B[body, LONG], B[body, N_LIN], B[body, N_ROT]
-    port, turn = E[e, E_END] if end else E[e, E_MEAN], B[body, W_QT]
-    scale, bend = (shortening(B, body, w, h), B[body, W_Q1] + 3) if end else (1.0, turn)
+    body, phi = E[e, t.E_BODY], E[e, t.E_PHI]
+    n, lin, rot = B[body, t.LONG], B[body, t.N_LIN], B[body, t.N_ROT]
+    port, turn = E[e, t.E_END] if end else E[e, t.E_MEAN], B[body, t.W_QT]
+    scale, bend = (shortening(B, body, w, h), B[body, t.W_Q1] + t.Q_A) if end else (1.0, turn)
     for k in range(lin):
         w[out + k] = sign if k == i else 0.0
     S = bend + 3 * i
     set_rows(lin, n, sign * w[S], sign * w[S + 1], sign * w[S + 2], data, phi, w, out + lin + rot)
-    x, y, z = w[port + ARM], w[port + ARM + 1], w[port + ARM + 2]
+    x, y, z = w[port + t.ARM], w[port + t.ARM + 1], w[port + t.ARM + 2]
     if i == 0:
-        x, y, z = cross(x, y, z, sign * scale, 0.0, 0.0)
+        x, y, z = cross_product(x, y, z, sign * scale, 0.0, 0.0)
     elif i == 1:
-        x, y, z = cross(x, y, z, 0.0, sign * scale, 0.0)
+        x, y, z = cross_product(x, y, z, 0.0, sign * scale, 0.0)
     else:
-        x, y, z = cross(x, y, z, 0.0, 0.0, sign * scale)
+        x, y, z = cross_product(x, y, z, 0.0, 0.0, sign * scale)
     x, y, z = back(w, turn, x, y, z)
     if rot == 1:
         w[out + lin] = z
@@ -223,8 +203,8 @@ def carry_point(B, E, e, data, w, end, i, sign, out, h):
 @hot
 def shortening(B, i, w, h):
     """κ = 1/(1 + |hω̄/2|²)."""
-    x, size = B[i, W_X] + B[i, N_LIN], 0.0
-    for a in range(B[i, N_ROT]):
+    x, size = B[i, t.W_X] + B[i, t.N_LIN], 0.0
+    for a in range(B[i, t.N_ROT]):
         size += w[x + a] * w[x + a]
     return 1.0 / (1.0 + 0.25 * h * h * size)
 
@@ -238,30 +218,41 @@ def carry(B, E, e, data, w, port, turn, scale, bend, force, out):
 @inner
 def carry_mean(B, E, e, data, w, force, out):
     """The transpose of the discrete rows."""
-    i = E[e, E_BODY]
-    carry(B, E, e, data, w, E[e, E_MEAN], B[i, W_QT], 1.0, B[i, W_QT], force, out)
+    i = E[e, t.E_BODY]
+    carry(B, E, e, data, w, E[e, t.E_MEAN], B[i, t.W_QT], 1.0, B[i, t.W_QT], force, out)
+
+
+@inner
+def power(B, E, e, data, w, force):
+    """What forces at a port do to its body, times the velocities of the step."""
+    i = E[e, t.E_BODY]
+    if i < 0:
+        return 0.0
+    fill(B[i, t.WIDE], 0.0, w, B[i, t.W_Y])
+    carry_mean(B, E, e, data, w, force, B[i, t.W_Y])
+    return dot_4(B[i, t.WIDE], w, B[i, t.W_Y], w, B[i, t.W_X])
 
 
 @inner
 def carry_end(B, E, e, data, w, force, out, h):
     """The derivative of gaps at the end, over h."""
-    i = E[e, E_BODY]
-    carry(B, E, e, data, w, E[e, E_END], B[i, W_QT], shortening(B, i, w, h), B[i, W_Q1] + 3, force, out)
+    i = E[e, t.E_BODY]
+    carry(B, E, e, data, w, E[e, t.E_END], B[i, t.W_QT], shortening(B, i, w, h), B[i, t.W_Q1] + t.Q_A, force, out)
 
 
 @hot
 def bent_by(w, psi, d, x, y, z):
     """M(ψ) u = u × t + ⅓ (u × (ψ × t) + ψ × (u × t))."""
     t0, t1, t2, p0, p1, p2 = w[d], w[d + 1], w[d + 2], w[psi], w[psi + 1], w[psi + 2]
-    a0, a1, a2 = cross(p0, p1, p2, t0, t1, t2)
-    u0, u1, u2 = cross(x, y, z, t0, t1, t2)
-    v0, v1, v2 = cross(x, y, z, a0, a1, a2)
-    s0, s1, s2 = cross(p0, p1, p2, u0, u1, u2)
+    a0, a1, a2 = cross_product(p0, p1, p2, t0, t1, t2)
+    u0, u1, u2 = cross_product(x, y, z, t0, t1, t2)
+    v0, v1, v2 = cross_product(x, y, z, a0, a1, a2)
+    s0, s1, s2 = cross_product(p0, p1, p2, u0, u1, u2)
     return u0 + THIRD * (v0 + s0), u1 + THIRD * (v1 + s1), u2 + THIRD * (v2 + s2)
 
 
 @hot
 def forces_on_body(B, E, e, data, w):
     """Γ += what stands at this end."""
-    i = E[e, E_BODY]
-    carried(B, E, e, data, w, E[e, E_MEAN], B[i, W_QT], 1.0, B[i, W_QT], E[e, E_OUT], B[i, W_GAM])
+    i = E[e, t.E_BODY]
+    carried(B, E, e, data, w, E[e, t.E_MEAN], B[i, t.W_QT], 1.0, B[i, t.W_QT], E[e, t.E_OUT], B[i, t.W_GAM])

@@ -2,71 +2,26 @@
 both move with it, lengths, and forces that follow their section."""
 
 from phloat.joints.rows import FIRST, SECOND, SEPARATION
+from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
-from phloat.motion.kernel.machine.dense import cross_add, rotate
+from phloat.motion.kernel.machine.dense import cross_add, fill, rotate
 from phloat.motion.kernel.ports import bent_by, carry_mean, clear
-from phloat.motion.kernel.rows import direction, vector
-from phloat.motion.kernel.tables import (
-    ARM,
-    COEF_END,
-    COEF_MEAN,
-    DIR,
-    E_BODY,
-    E_END,
-    E_ENTRY,
-    E_MEAN,
-    E_PHI,
-    E_PSI,
-    FORCE,
-    J_A,
-    J_B,
-    J_LAM,
-    J_ROW,
-    J_ROWS,
-    LENGTH,
-    LONG,
-    N_LIN,
-    N_ROT,
-    ON_DIR,
-    R_COEF,
-    R_FOLLOWS,
-    R_FUNCTION,
-    R_P,
-    R_Q,
-    R_TERM,
-    SIZE,
-    SPIN,
-    T_A,
-    T_B,
-    T_FACTOR,
-    TORQUE,
-    TRIAD,
-    TURNED,
-    VELOCITY,
-    W_D,
-    W_Q1,
-    W_QT,
-    W_T,
-    W_X,
-    W_Y,
-    WIDE,
-)
+from phloat.motion.kernel.rows import direction, push, vector
 
 
 @jit
 def geometric(m, w, e, h):
     """D −= the part of these forces that changes with their own body's motion, column by column."""
-    B, E, i, j = m.bodies, m.ends, m.ends[e, E_BODY], m.ends[e, E_ENTRY]
-    D, y, size, wide = B[i, W_D], B[i, W_Y], B[i, SIZE], B[i, WIDE]
-    t, to, out = B[i, W_T], B[i, W_T] + MOVED, B[i, W_T] + OUT
+    B, E, i, j = m.bodies, m.ends, m.ends[e, t.E_BODY], m.ends[e, t.E_ENTRY]
+    D, y, size, wide = B[i, t.W_D], B[i, t.W_Y], B[i, t.SIZE], B[i, t.WIDE]
+    scratch, to, out = B[i, t.W_T], B[i, t.W_T] + MOVED, B[i, t.W_T] + OUT
     for column in range(size):
-        port_shift(m, w, e, column, h, t, to)
+        port_shift(m, w, e, column, h, scratch, to)
         clear(w, out)
-        if not force_change(m, w, j, m.entries[j, J_B] == e, out, to):
+        if not force_change(m, w, j, m.entries[j, t.J_B] == e, out, to):
             continue
-        for k in range(size):
-            w[y + k] = 0.0
+        fill(size, 0.0, w, y)
         carry_mean(B, E, e, m.data, w, out, y)
         for k in range(size):
             w[D + k * wide + column] -= w[y + k]
@@ -77,38 +32,36 @@ MOVED, OUT = 40, 64
 
 
 @inner
-def port_shift(m, w, e, column, h, t, to):
+def port_shift(m, w, e, column, h, scratch, to):
     B, E = m.bodies, m.ends
-    i = E[e, E_BODY]
-    n, lin, rot = B[i, LONG], B[i, N_LIN], B[i, N_ROT]
-    end, A1 = E[e, E_END], B[i, W_Q1] + 3
-    for k in range(12):
-        w[to + k] = 0.0
+    i = E[e, t.E_BODY]
+    n, lin, rot = B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
+    end, A1 = E[e, t.E_END], B[i, t.W_Q1] + t.Q_A
+    fill(12, 0.0, w, to)
     if column < lin:
         w[to + column] = h
     elif column < lin + rot:
         size = 0.0
         for a in range(rot):
-            size += w[B[i, W_X] + lin + a] ** 2
+            size += w[B[i, t.W_X] + lin + a] ** 2
         kappa = h / (1.0 + 0.25 * h * h * size)
         for a in range(3):
-            w[t + a] = kappa * w[B[i, W_QT] + 3 * a + axis(column - lin, rot)]
-        cross_add(w, t, w, end + ARM, 1.0, w, to)
+            w[scratch + a] = kappa * w[B[i, t.W_QT] + 3 * a + axis(column - lin, rot)]
+        cross_add(w, scratch, w, end + t.ARM, 1.0, w, to)
         for k in range(3):
-            cross_add(w, t, w, end + DIR + 3 * k, 0.5, w, to + 3 + 3 * k)
+            cross_add(w, scratch, w, end + t.DIR + 3 * k, 0.5, w, to + 3 + 3 * k)
     else:
         k = column - lin - rot
-        for a in range(6):
-            w[t + a] = 0.0
+        fill(6, 0.0, w, scratch)
         for a in range(lin):
-            w[t + a] = h * m.data[E[e, E_PHI] + a * n + k]
-        rotate(w, A1, w, t, w, to)
+            w[scratch + a] = h * m.data[E[e, t.E_PHI] + a * n + k]
+        rotate(w, A1, w, scratch, w, to)
         for a in range(rot):
-            w[t + 3 + axis(a, rot)] = 0.5 * h * m.data[E[e, E_PSI] + a * n + k]
+            w[scratch + 3 + axis(a, rot)] = 0.5 * h * m.data[E[e, t.E_PSI] + a * n + k]
         for c in range(3):
-            x, y, z = bent_by(w, end + TURNED, end + TRIAD + 3 * c, w[t + 3], w[t + 4], w[t + 5])
-            w[t + 6], w[t + 7], w[t + 8] = x, y, z
-            rotate(w, A1, w, t + 6, w, to + 3 + 3 * c)
+            x, y, z = bent_by(w, end + t.TURNED, end + t.TRIAD + 3 * c, w[scratch + 3], w[scratch + 4], w[scratch + 5])
+            w[scratch + 6], w[scratch + 7], w[scratch + 8] = x, y, z
+            rotate(w, A1, w, scratch + 6, w, to + 3 + 3 * c)
 
 
 @hot
@@ -124,34 +77,18 @@ def shift(w, a, side, port_shift):
     return w[o], w[o + 1], w[o + 2]
 
 
-@hot
-def push_side(w, a, side, x, y, z, out):
-    """+ a force on a vector, at one side."""
-    first = SECOND if side else FIRST
-    if a == SEPARATION:
-        sign = 1.0 if side else -1.0
-        w[out + FORCE] += sign * x
-        w[out + FORCE + 1] += sign * y
-        w[out + FORCE + 2] += sign * z
-    elif a >= first and a < first + 3:
-        o = out + ON_DIR + 3 * (a - first)
-        w[o] += x
-        w[o + 1] += y
-        w[o + 2] += z
-
-
 @inner
 def follow(m, w, j, r, lam, side, out, port_shift):
     """δ(λ |α| u/|u|) of a force that follows its section, u = Σ α d̄."""
-    A, B, T = m.ends[m.entries[j, J_A], E_MEAN], m.ends[m.entries[j, J_B], E_MEAN], m.terms
+    A, B, T = m.ends[m.entries[j, t.J_A], t.E_MEAN], m.ends[m.entries[j, t.J_B], t.E_MEAN], m.terms
     x, y, z, scale = direction(m.rows, T, r, m.data, w, A, B)
     d0, d1, d2, size = 0.0, 0.0, 0.0, x * x + y * y + z * z
-    for k in range(m.rows[r, R_TERM], m.rows[r, R_TERM] + m.rows[r, R_P]):
-        factor = m.data[T[k, T_FACTOR]]
-        u, v, s = shift(w, T[k, T_A], side, port_shift)
+    for k in range(m.rows[r, t.R_TERM], m.rows[r, t.R_TERM] + m.rows[r, t.R_P]):
+        factor = m.data[T[k, t.T_FACTOR]]
+        u, v, s = shift(w, T[k, t.T_A], side, port_shift)
         d0, d1, d2 = d0 + factor * u, d1 + factor * v, d2 + factor * s
     part, force = (x * d0 + y * d1 + z * d2) / size, lam * scale
-    o = out + (TORQUE if m.rows[r, R_FUNCTION] == SPIN else FORCE)
+    o = out + (t.TORQUE if m.rows[r, t.R_FUNCTION] == t.SPIN else t.FORCE)
     w[o] += force * (d0 - part * x)
     w[o + 1] += force * (d1 - part * y)
     w[o + 2] += force * (d2 - part * z)
@@ -160,15 +97,15 @@ def follow(m, w, j, r, lam, side, out, port_shift):
 @inner
 def end_slope(m, w, j, r, side, port_shift):
     """δp at the end of the step."""
-    A, B, T, total = m.ends[m.entries[j, J_A], E_END], m.ends[m.entries[j, J_B], E_END], m.terms, 0.0
-    for k in range(m.rows[r, R_TERM], m.rows[r, R_TERM] + m.rows[r, R_P]):
-        a, b = T[k, T_A], T[k, T_B]
+    A, B, T, total = m.ends[m.entries[j, t.J_A], t.E_END], m.ends[m.entries[j, t.J_B], t.E_END], m.terms, 0.0
+    for k in range(m.rows[r, t.R_TERM], m.rows[r, t.R_TERM] + m.rows[r, t.R_P]):
+        a, b = T[k, t.T_A], T[k, t.T_B]
         x, y, z = vector(w, A, B, a)
         u, v, s = shift(w, b, side, port_shift)
         change = x * u + y * v + z * s
         x, y, z = vector(w, A, B, b)
         u, v, s = shift(w, a, side, port_shift)
-        total += 2.0 * m.data[T[k, T_FACTOR]] * (change + x * u + y * v + z * s)
+        total += 2.0 * m.data[T[k, t.T_FACTOR]] * (change + x * u + y * v + z * s)
     return total
 
 
@@ -179,32 +116,33 @@ def force_change(m, w, j, side, out, port_shift):
     The slopes f_p and f_q are held, but for lengths: their change is what keeps a taut string from being pushed sideways.
     """
     J, R, T = m.entries, m.rows, m.terms
-    any_row = False
-    for n in range(J[j, J_ROWS]):
-        r, lam = J[j, J_ROW] + n, w[m.where[0] + J[j, J_LAM] + n]
+    any_row, other = False, out + t.OUT_SIZE  # what the rows do to the other side is not used
+    on_A, on_B = (other, out) if side else (out, other)
+    for n in range(J[j, t.J_ROWS]):
+        r, lam = J[j, t.J_ROW] + n, w[m.where[0] + J[j, t.J_LAM] + n]
         if lam == 0.0:
             continue
-        function, o = R[r, R_FUNCTION], R[r, R_COEF] + COEF_MEAN
-        if function == VELOCITY or function == SPIN:
-            if R[r, R_FOLLOWS] and side == 1:
+        function, o = R[r, t.R_FUNCTION], R[r, t.R_COEF] + t.COEF_MEAN
+        if function == t.VELOCITY or function == t.SPIN:
+            if R[r, t.R_FOLLOWS] and side == 1:
                 follow(m, w, j, r, lam, side, out, port_shift)
                 any_row = True
             continue
         sharper = 0.0
-        if function == LENGTH:  # f_p = 1/(l₀ + l₁)
-            sharper = -lam * w[o] * w[o] * w[R[r, R_COEF] + COEF_END] * end_slope(m, w, j, r, side, port_shift)
-        A, B = m.ends[J[j, J_A], E_MEAN], m.ends[J[j, J_B], E_MEAN]
-        for k in range(R[r, R_TERM], R[r, R_TERM] + R[r, R_P] + R[r, R_Q]):
-            a, b, factor = T[k, T_A], T[k, T_B], m.data[T[k, T_FACTOR]]
-            force = lam * factor * w[o if k < R[r, R_TERM] + R[r, R_P] else o + 1]
+        if function == t.LENGTH:  # f_p = 1/(l₀ + l₁)
+            sharper = -lam * w[o] * w[o] * w[R[r, t.R_COEF] + t.COEF_END] * end_slope(m, w, j, r, side, port_shift)
+        A, B = m.ends[J[j, t.J_A], t.E_MEAN], m.ends[J[j, t.J_B], t.E_MEAN]
+        for k in range(R[r, t.R_TERM], R[r, t.R_TERM] + R[r, t.R_P] + R[r, t.R_Q]):
+            a, b, factor = T[k, t.T_A], T[k, t.T_B], m.data[T[k, t.T_FACTOR]]
+            force = lam * factor * w[o if k < R[r, t.R_TERM] + R[r, t.R_P] else o + 1]
             x, y, z = shift(w, b, side, port_shift)
-            push_side(w, a, side, force * x, force * y, force * z, out)
+            push(w, a, force * x, force * y, force * z, on_A, on_B)
             x, y, z = shift(w, a, side, port_shift)
-            push_side(w, b, side, force * x, force * y, force * z, out)
+            push(w, b, force * x, force * y, force * z, on_A, on_B)
             if sharper != 0.0:
                 x, y, z = vector(w, A, B, b)
-                push_side(w, a, side, sharper * factor * x, sharper * factor * y, sharper * factor * z, out)
+                push(w, a, sharper * factor * x, sharper * factor * y, sharper * factor * z, on_A, on_B)
                 x, y, z = vector(w, A, B, a)
-                push_side(w, b, side, sharper * factor * x, sharper * factor * y, sharper * factor * z, out)
+                push(w, b, sharper * factor * x, sharper * factor * y, sharper * factor * z, on_A, on_B)
         any_row = True
     return any_row

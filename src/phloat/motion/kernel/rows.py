@@ -8,65 +8,29 @@ gap (end ports). Motion is that of B seen from A.
 
 import math
 
+from phloat.joints import row_functions
+from phloat.joints.row_functions import SERIES
 from phloat.joints.rows import FIRST, INERTIAL, SECOND, SEPARATION
+from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.body import velocities_at_start
 from phloat.motion.kernel.law_calls import EFFORT, ENERGY, WEIGHT, call_law
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
-from phloat.motion.kernel.tables import (
-    ANGLE,
-    COEF_END,
-    COEF_MEAN,
-    DIR,
-    FASTEST,
-    FORCE,
-    GAP0,
-    GAP1,
-    LAW_OUT,
-    LAW_SIZE,
-    LEAST,
-    LEFT,
-    LEFT_RATE,
-    LENGTH,
-    MOST,
-    ON_DIR,
-    P_AREA,
-    P_FIRST,
-    P_ORIGIN,
-    PRODUCT,
-    R_CALL,
-    R_COEF,
-    R_DAMPER,
-    R_FOLLOWS,
-    R_FUNCTION,
-    R_LAW,
-    R_N_DAMPER,
-    R_N_SPRING,
-    R_P,
-    R_Q,
-    R_SPRING,
-    R_TERM,
-    SLOWEST,
-    SPIN,
-    T_A,
-    T_B,
-    T_FACTOR,
-    TORQUE,
-    TURN_COSINE,
-    VELOCITY,
-    C,
-)
+from phloat.motion.kernel.machine.dense import copy
+from phloat.motion.kernel.machine.pointers import pointer
+from phloat.motion.kernel.model import main_tables
+from phloat.motion.kernel.ports import clear, port_start, power
 
 SLACK = 1e-9  # of a range: no further beyond it is round-off
-SERIES, TERMS = 0.25, 20  # 1 − cos ϑ up to which series are summed
 
 
 @hot
 def vector(w, A, B, a):
     """A vector of two ports, by its number: c_B − c_A, a direction of A or of B, or an inertial axis."""
     if a == SEPARATION:
-        return w[B + C] - w[A + C], w[B + C + 1] - w[A + C + 1], w[B + C + 2] - w[A + C + 2]
+        return w[B + t.C] - w[A + t.C], w[B + t.C + 1] - w[A + t.C + 1], w[B + t.C + 2] - w[A + t.C + 2]
     if a >= INERTIAL:
         return 1.0 if a == INERTIAL else 0.0, 1.0 if a == INERTIAL + 1 else 0.0, 1.0 if a == INERTIAL + 2 else 0.0
-    o = B + DIR + 3 * (a - SECOND) if a >= SECOND else A + DIR + 3 * (a - FIRST)
+    o = B + t.DIR + 3 * (a - SECOND) if a >= SECOND else A + t.DIR + 3 * (a - FIRST)
     return w[o], w[o + 1], w[o + 2]
 
 
@@ -75,9 +39,9 @@ def term_sum(T, first, count, data, w, A, B):
     """Σ α (a · b) over some terms."""
     total = 0.0
     for k in range(first, first + count):
-        x, y, z = vector(w, A, B, T[k, T_A])
-        u, v, s = vector(w, A, B, T[k, T_B])
-        total += data[T[k, T_FACTOR]] * (x * u + y * v + z * s)
+        x, y, z = vector(w, A, B, T[k, t.T_A])
+        u, v, s = vector(w, A, B, T[k, t.T_B])
+        total += data[T[k, t.T_FACTOR]] * (x * u + y * v + z * s)
     return total
 
 
@@ -85,67 +49,57 @@ def term_sum(T, first, count, data, w, A, B):
 def push(w, a, x, y, z, on_A, on_B):
     """+ a force on a vector of two ports."""
     if a == SEPARATION:
-        w[on_A + FORCE] -= x
-        w[on_A + FORCE + 1] -= y
-        w[on_A + FORCE + 2] -= z
-        w[on_B + FORCE] += x
-        w[on_B + FORCE + 1] += y
-        w[on_B + FORCE + 2] += z
+        w[on_A + t.FORCE] -= x
+        w[on_A + t.FORCE + 1] -= y
+        w[on_A + t.FORCE + 2] -= z
+        w[on_B + t.FORCE] += x
+        w[on_B + t.FORCE + 1] += y
+        w[on_B + t.FORCE + 2] += z
     elif a < INERTIAL:
-        o = on_B + ON_DIR + 3 * (a - SECOND) if a >= SECOND else on_A + ON_DIR + 3 * (a - FIRST)
+        o = on_B + t.ON_DIR + 3 * (a - SECOND) if a >= SECOND else on_A + t.ON_DIR + 3 * (a - FIRST)
         w[o] += x
         w[o + 1] += y
         w[o + 2] += z
 
 
-# --- the rotation vector ϑ/sin ϑ · p: κ = ϑ/sin ϑ is a function of 1 − cos ϑ --------------------------------------------------
+# functions of rows and laws that the twin has too
+length_slopes, angle_slopes = hot(row_functions.length_slopes), hot(row_functions.angle_slopes)
+rotation_slopes = hot(row_functions.rotation_slopes)
+near_ratio, far_ratio = hot(row_functions.near_ratio), hot(row_functions.far_ratio)
+near_slope, far_slope = hot(row_functions.near_slope), hot(row_functions.far_slope)
+polynomial, polynomial_mean = hot(row_functions.polynomial), hot(row_functions.polynomial_mean)
+linear_effort = hot(row_functions.linear_effort)
 
 
 @inner
-def angle_ratio(x):
-    """κ = ϑ / sin ϑ for x = 1 − cos ϑ; by its series, 1 + x/3 + 2x²/15 + …, where the turn is small."""
-    if x < SERIES:
-        term, total = 1.0, 1.0
-        for n in range(1, TERMS):
-            term *= x * n / (2.0 * n + 1.0)
-            total += term
-        return total
-    turn = math.acos(max(1.0 - x, -1.0))
-    return turn / math.sin(turn)
+def rotation_ratio(x):
+    """κ = ϑ / sin ϑ for x = 1 − cos ϑ."""
+    return near_ratio(x) if x < SERIES else far_ratio(x)
 
 
 @inner
-def ratio_slope(x, y):
+def rotation_slope(x, y):
     """(κ(y) − κ(x)) / (y − x), without loss of digits where x and y are close; the derivative where they are equal."""
     if max(x, y) < SERIES:
-        factor, power, both, total = 1.0, 1.0, 1.0, 0.0
-        for n in range(1, TERMS):
-            factor *= n / (2.0 * n + 1.0)
-            total += factor * both
-            power *= y
-            both = both * x + power
-        return total
+        return near_slope(x, y)
     if min(x, y) < 0.4 * SERIES:
-        return (angle_ratio(y) - angle_ratio(x)) / (y - x)
-    a, b = math.acos(max(1.0 - x, -1.0)), math.acos(max(1.0 - y, -1.0))
-    mean, half = 0.5 * (a + b), 0.5 * (b - a)
-    cotangent = half / math.tan(half) if abs(half) > 1e-9 else 1.0
-    return (cotangent * math.sin(mean) - mean * math.cos(mean)) / (math.sin(a) * math.sin(b) * math.sin(mean))
+        return (rotation_ratio(y) - rotation_ratio(x)) / (y - x)
+    return far_slope(x, y)
 
 
 @jit
 def gap_at(R, T, r, data, w, A, B):
     """The gap of a row between two ports; an angle without its whole turns; zero of a row without a gap."""
-    function, first, n = R[r, R_FUNCTION], R[r, R_TERM], R[r, R_P]
-    if function == VELOCITY or function == SPIN:
+    function, first, n = R[r, t.R_FUNCTION], R[r, t.R_TERM], R[r, t.R_P]
+    if function == t.VELOCITY or function == t.SPIN:
         return 0.0
     p = term_sum(T, first, n, data, w, A, B)
-    if function == PRODUCT:
+    if function == t.PRODUCT:
         return p
-    if function == LENGTH:
+    if function == t.LENGTH:
         return math.sqrt(p)
-    q = term_sum(T, first + n, R[r, R_Q], data, w, A, B)
-    return math.atan2(p, q) if function == ANGLE else angle_ratio(1.5 - 0.5 * q) * p
+    q = term_sum(T, first + n, R[r, t.R_Q], data, w, A, B)
+    return math.atan2(p, q) if function == t.ANGLE else rotation_ratio(1.5 - 0.5 * q) * p
 
 
 @inner
@@ -154,58 +108,47 @@ def coefficients(R, T, r, data, w, A0, A1, B0, B1):
 
     They are constant where f = p, and rows without a gap have none.
     """
-    function, o, first, n = R[r, R_FUNCTION], R[r, R_COEF], R[r, R_TERM], R[r, R_P]
-    if function == VELOCITY or function == SPIN:
+    function, o, first, n = R[r, t.R_FUNCTION], R[r, t.R_COEF], R[r, t.R_TERM], R[r, t.R_P]
+    if function == t.VELOCITY or function == t.SPIN:
         return
     p1 = term_sum(T, first, n, data, w, A1, B1)
-    if function == PRODUCT:
-        w[o + GAP1] = p1
+    if function == t.PRODUCT:
+        w[o + t.GAP1] = p1
         return
-    if function == LENGTH:  # Δ√p = Δp / (√p₀ + √p₁)
-        length = math.sqrt(p1)
-        w[o + COEF_MEAN], w[o + COEF_END] = 1.0 / (w[o + GAP0] + length), 0.5 / length
-        w[o + GAP1] = length
-        return
-    first_q, m = first + n, R[r, R_Q]
-    p0, q0 = term_sum(T, first, n, data, w, A0, B0), term_sum(T, first_q, m, data, w, A0, B0)
-    q1 = term_sum(T, first_q, m, data, w, A1, B1)
-    if function == ANGLE:
-        sine, cosine = p1 * q0 - q1 * p0, q0 * q1 + p0 * p1
-        turned = math.atan2(sine, cosine)
-        ratio = turned / sine if abs(sine) > 1e-9 * abs(cosine) else 1.0 / cosine
-        w[o + COEF_MEAN], w[o + COEF_MEAN + 1] = 0.5 * ratio * (q0 + q1), -0.5 * ratio * (p0 + p1)
-        size = p1 * p1 + q1 * q1
-        w[o + COEF_END], w[o + COEF_END + 1] = q1 / size, -p1 / size
-        angle = math.atan2(p1, q1)
-        turns = round((w[o + GAP0] + turned - angle) / (2.0 * math.pi))
-        w[o + GAP1] = angle + 2.0 * math.pi * turns
-        return
-    # rotation: Δ(κp) = κ̄ Δp + p̄ Δκ,  Δκ = −½ κ[x₀, x₁] Δq,  x = 1 − cos ϑ = (3 − q)/2
-    x0, x1 = 1.5 - 0.5 * q0, 1.5 - 0.5 * q1
-    k0, k1 = angle_ratio(x0), angle_ratio(x1)
-    w[o + COEF_MEAN], w[o + COEF_MEAN + 1] = 0.5 * (k0 + k1), -0.25 * (p0 + p1) * ratio_slope(x0, x1)
-    w[o + COEF_END], w[o + COEF_END + 1] = k1, -0.5 * p1 * ratio_slope(x1, x1)
-    w[o + GAP1] = k1 * p1
+    if function == t.LENGTH:
+        slopes = length_slopes(p1, w[o + t.GAP0])
+    else:
+        first_q, m = first + n, R[r, t.R_Q]
+        p0, q0 = term_sum(T, first, n, data, w, A0, B0), term_sum(T, first_q, m, data, w, A0, B0)
+        q1 = term_sum(T, first_q, m, data, w, A1, B1)
+        if function == t.ANGLE:
+            slopes = angle_slopes(p0, q0, p1, q1, w[o + t.GAP0])
+        else:
+            x0, x1 = 1.5 - 0.5 * q0, 1.5 - 0.5 * q1
+            ratios = rotation_ratio(x0), rotation_ratio(x1)
+            slopes = rotation_slopes(p0, p1, *ratios, rotation_slope(x0, x1), rotation_slope(x1, x1))
+    w[o + t.COEF_MEAN], w[o + t.COEF_MEAN + 1] = slopes[0], slopes[1]
+    w[o + t.COEF_END], w[o + t.COEF_END + 1], w[o + t.GAP1] = slopes[2], slopes[3], slopes[4]
 
 
 @inner
 def direction(R, T, r, data, w, A, B):
     """Σ α a of a velocity or spin row, and the factor that makes it as long as α where a are directions of a section."""
     x, y, z, size = 0.0, 0.0, 0.0, 0.0
-    for k in range(R[r, R_TERM], R[r, R_TERM] + R[r, R_P]):
-        factor = data[T[k, T_FACTOR]]
-        u, v, s = vector(w, A, B, T[k, T_A])
+    for k in range(R[r, t.R_TERM], R[r, t.R_TERM] + R[r, t.R_P]):
+        factor = data[T[k, t.T_FACTOR]]
+        u, v, s = vector(w, A, B, T[k, t.T_A])
         x, y, z, size = x + factor * u, y + factor * v, z + factor * s, size + factor * factor
-    return x, y, z, math.sqrt(size / (x * x + y * y + z * z)) if R[r, R_FOLLOWS] else 1.0
+    return x, y, z, math.sqrt(size / (x * x + y * y + z * z)) if R[r, t.R_FOLLOWS] else 1.0
 
 
 @inner
 def pull(R, T, r, lam, data, w, A, B, coef, on_A, on_B):
     """+ the forces of λ on the ports A and B."""
-    function, first, n = R[r, R_FUNCTION], R[r, R_TERM], R[r, R_P]
-    if function == VELOCITY or function == SPIN:
+    function, first, n = R[r, t.R_FUNCTION], R[r, t.R_TERM], R[r, t.R_P]
+    if function == t.VELOCITY or function == t.SPIN:
         x, y, z, scale = direction(R, T, r, data, w, A, B)
-        o, force = TORQUE if function == SPIN else FORCE, lam * scale
+        o, force = t.TORQUE if function == t.SPIN else t.FORCE, lam * scale
         w[on_A + o] -= force * x
         w[on_A + o + 1] -= force * y
         w[on_A + o + 2] -= force * z
@@ -213,9 +156,9 @@ def pull(R, T, r, lam, data, w, A, B, coef, on_A, on_B):
         w[on_B + o + 1] += force * y
         w[on_B + o + 2] += force * z
         return
-    for k in range(first, first + n + R[r, R_Q]):
-        a, b = T[k, T_A], T[k, T_B]
-        force = lam * data[T[k, T_FACTOR]] * w[coef if k < first + n else coef + 1]
+    for k in range(first, first + n + R[r, t.R_Q]):
+        a, b = T[k, t.T_A], T[k, t.T_B]
+        force = lam * data[T[k, t.T_FACTOR]] * w[coef if k < first + n else coef + 1]
         x, y, z = vector(w, A, B, b)
         push(w, a, force * x, force * y, force * z, on_A, on_B)
         x, y, z = vector(w, A, B, a)
@@ -223,11 +166,11 @@ def pull(R, T, r, lam, data, w, A, B, coef, on_A, on_B):
 
 
 @inner
-def turn_cosine(w, A, B):
+def cosine_of_turn(w, A, B):
     """½ (Σ d_Ai · d_Bi − 1): the cosine of the turn between two triads."""
     total = -1.0
     for k in range(9):
-        total += w[A + DIR + k] * w[B + DIR + k]
+        total += w[A + t.DIR + k] * w[B + t.DIR + k]
     return 0.5 * total
 
 
@@ -251,26 +194,16 @@ def piece_at(data, o, n, x):
 def looked_up(data, o, n, x):
     """Piecewise polynomials with n bounds at x: value, slope and integral from 0."""
     count = int(data[o])
-    at = o + 1 + n + piece_at(data, o, n, x) * (count + P_FIRST)
-    past, value, slope, area = x - data[at + P_ORIGIN], 0.0, 0.0, 0.0
-    for j in range(count - 1, -1, -1):
-        c = data[at + P_FIRST + j]
-        slope = slope * past + value
-        value = value * past + c
-        area = area * past + c / (j + 1)
-    return value, slope, data[at + P_AREA] + area * past
+    at = o + 1 + n + piece_at(data, o, n, x) * (count + t.P_FIRST)
+    value, slope, area = polynomial(data, at + t.P_FIRST, count, x - data[at + t.P_ORIGIN])
+    return value, slope, data[at + t.P_AREA] + area
 
 
 @inner
 def mean_within(data, at, count, a, b):
-    """The mean of one polynomial between a and b, without their difference: Σ c_j/(j + 1) Σ_i aⁱ bʲ⁻ⁱ."""
-    a, b = a - data[at + P_ORIGIN], b - data[at + P_ORIGIN]
-    total, power, both = data[at + P_FIRST], 1.0, 1.0
-    for j in range(1, count):
-        power *= b
-        both = both * a + power
-        total += data[at + P_FIRST + j] * both / (j + 1)
-    return total
+    """The mean of one piece between a and b."""
+    origin = data[at + t.P_ORIGIN]
+    return polynomial_mean(data, at + t.P_FIRST, count, a - origin, b - origin)
 
 
 @inner
@@ -278,7 +211,7 @@ def mean_value(data, o, n, a, b):
     """The mean of piecewise polynomials between a and b: piece by piece, so that no digits are lost where a and b are close."""
     low, high = min(a, b), max(a, b)
     count, k, last = int(data[o]), piece_at(data, o, n, low), piece_at(data, o, n, high)
-    size = count + P_FIRST
+    size = count + t.P_FIRST
     at = o + 1 + n + k * size
     if k == last:
         return mean_within(data, at, count, low, high)
@@ -300,61 +233,89 @@ def _beyond(data, at, n, x):
 @inner
 def noted(R, r, data, w, rate, now, A, B):
     """Keep the extremes of what the law of a row is asked for, and when it was first asked beyond what it knows."""
-    o = R[r, R_COEF]
-    if w[o + TURN_COSINE] > -1.0:
-        cosine = turn_cosine(w, A, B)
-        w[o + LEAST] = min(w[o + LEAST], cosine)
-        if cosine < w[o + TURN_COSINE] and w[o + LEFT] == math.inf:
-            w[o + LEFT] = now
+    o = R[r, t.R_COEF]
+    if w[o + t.TURN_COSINE] > -1.0:
+        cosine = cosine_of_turn(w, A, B)
+        w[o + t.LEAST] = min(w[o + t.LEAST], cosine)
+        if cosine < w[o + t.TURN_COSINE] and w[o + t.LEFT] == math.inf:
+            w[o + t.LEFT] = now
         return
-    n = R[r, R_N_SPRING]
+    n = R[r, t.R_N_SPRING]
     if n > 0:
-        at, x = R[r, R_SPRING] + 1, w[o + GAP1] - w[R[r, R_LAW] + 1]
-        w[o + LEAST], w[o + MOST] = min(w[o + LEAST], x), max(w[o + MOST], x)
-        if _beyond(data, at, n, x) and w[o + LEFT] == math.inf:
-            w[o + LEFT] = now
-    n = R[r, R_N_DAMPER]
+        at, x = R[r, t.R_SPRING] + 1, w[o + t.GAP1] - w[R[r, t.R_LAW] + t.REST]
+        w[o + t.LEAST], w[o + t.MOST] = min(w[o + t.LEAST], x), max(w[o + t.MOST], x)
+        if _beyond(data, at, n, x) and w[o + t.LEFT] == math.inf:
+            w[o + t.LEFT] = now
+    n = R[r, t.R_N_DAMPER]
     if n > 0:
-        at = R[r, R_DAMPER] + 1
-        w[o + SLOWEST], w[o + FASTEST] = min(w[o + SLOWEST], rate), max(w[o + FASTEST], rate)
-        if _beyond(data, at, n, rate) and w[o + LEFT_RATE] == math.inf:
-            w[o + LEFT_RATE] = now
+        at = R[r, t.R_DAMPER] + 1
+        w[o + t.SLOWEST], w[o + t.FASTEST] = min(w[o + t.SLOWEST], rate), max(w[o + t.FASTEST], rate)
+        if _beyond(data, at, n, rate) and w[o + t.LEFT_RATE] == math.inf:
+            w[o + t.LEFT_RATE] = now
 
 
 @inner
 def potential(R, r, data, indices, w, gap):
     """Energy of the spring of a row."""
-    law = R[r, R_LAW]
-    x = gap - w[law + 1]
-    energy = 0.5 * w[law] * x * x
-    if R[r, R_N_SPRING]:
-        energy += looked_up(data, R[r, R_SPRING], R[r, R_N_SPRING], x)[2]
-    if R[r, R_CALL] >= 0:
-        call_law(indices[R[r, R_CALL]], x, x, 0.0, 1.0, w, law + LAW_SIZE, R[r, R_COEF] + LAW_OUT)
-        energy += w[R[r, R_COEF] + LAW_OUT + ENERGY]
+    law = R[r, t.R_LAW]
+    x = gap - w[law + t.REST]
+    energy = 0.5 * w[law + t.STIFFNESS] * x * x
+    if R[r, t.R_N_SPRING]:
+        energy += looked_up(data, R[r, t.R_SPRING], R[r, t.R_N_SPRING], x)[2]
+    if R[r, t.R_CALL] >= 0:
+        call_law(indices[R[r, t.R_CALL]], x, x, 0.0, 1.0, w, law + t.LAW_SIZE, R[r, t.R_COEF] + t.LAW_OUT)
+        energy += w[R[r, t.R_COEF] + t.LAW_OUT + ENERGY]
     return energy
 
 
 @inner
-def resistance(R, r, data, indices, w, h):
+def law_resistance(R, r, data, indices, w, h):
     """What the law of a row holds against its motion over the step, and its derivative by the gap at the end, times h.
 
     Springs give the slope of their potential between both gaps (exact in energy), dampers act on Δg/h.
     """
-    o, law = R[r, R_COEF], R[r, R_LAW]
-    g0, g1 = w[o + GAP0], w[o + GAP1]
+    o, law = R[r, t.R_COEF], R[r, t.R_LAW]
+    g0, g1 = w[o + t.GAP0], w[o + t.GAP1]
     rate = (g1 - g0) / h
-    force, stiff = w[law] * (0.5 * (g0 + g1) - w[law + 1]) + w[law + 2] * rate, 0.5 * h * w[law] + w[law + 2]
-    n = R[r, R_N_SPRING]
+    force, stiff = linear_effort(w[law + t.STIFFNESS], w[law + t.REST], w[law + t.DAMPING], g0, g1, rate, h)
+    n = R[r, t.R_N_SPRING]
     if n > 0:
-        force += mean_value(data, R[r, R_SPRING], n, g0 - w[law + 1], g1 - w[law + 1])
-        stiff += 0.5 * h * looked_up(data, R[r, R_SPRING], n, 0.5 * (g0 + g1) - w[law + 1])[1]
-    n = R[r, R_N_DAMPER]
+        force += mean_value(data, R[r, t.R_SPRING], n, g0 - w[law + t.REST], g1 - w[law + t.REST])
+        stiff += 0.5 * h * looked_up(data, R[r, t.R_SPRING], n, 0.5 * (g0 + g1) - w[law + t.REST])[1]
+    n = R[r, t.R_N_DAMPER]
     if n > 0:
-        value, slope, _ = looked_up(data, R[r, R_DAMPER], n, rate)
+        value, slope, _ = looked_up(data, R[r, t.R_DAMPER], n, rate)
         force, stiff = force + value, stiff + slope
-    if R[r, R_CALL] >= 0:
-        out = o + LAW_OUT
-        call_law(indices[R[r, R_CALL]], g0 - w[law + 1], g1 - w[law + 1], rate, h, w, law + LAW_SIZE, out)
+    if R[r, t.R_CALL] >= 0:
+        out = o + t.LAW_OUT
+        call_law(indices[R[r, t.R_CALL]], g0 - w[law + t.REST], g1 - w[law + t.REST], rate, h, w, law + t.LAW_SIZE, out)
         force, stiff = force + w[out + EFFORT], stiff + w[out + WEIGHT]
     return force, stiff
+
+
+# --- joint coordinates and port velocities at a state: what a controller or an event reads -----------------------------
+
+
+@jit
+def read(bodies, ends, entries, rows, terms, data, w, gaps, rates):
+    """The gap and the rate of every row at the state in w, as in a step of length zero: its mean is the state itself."""
+    B, E, J, R, terms = main_tables(bodies, ends, entries, rows, terms)
+    data, w = pointer(data), pointer(w)
+    for j in range(len(J)):
+        a, b = J[j, t.J_A], J[j, t.J_B]
+        for side in range(2):
+            e = b if side else a
+            port_start(B, E, e, data, w, t.SCRATCH)
+            copy(t.PORT_SIZE, w, E[e, t.E_START], w, E[e, t.E_MEAN])
+            i = E[e, t.E_BODY]
+            if i >= 0:
+                copy(9, w, B[i, t.W_Q] + t.Q_A, w, B[i, t.W_QT])
+                velocities_at_start(B, i, w)
+        for r in range(J[j, t.J_ROW], J[j, t.J_ROW] + J[j, t.J_ROWS]):
+            A, other, coef = E[a, t.E_START], E[b, t.E_START], R[r, t.R_COEF]
+            gaps[r] = w[coef + t.GAP0] = gap_at(R, terms, r, data, w, A, other)
+            coefficients(R, terms, r, data, w, A, A, other, other)
+            clear(w, t.OUT_A)
+            clear(w, t.OUT_B)
+            pull(R, terms, r, 1.0, data, w, E[a, t.E_MEAN], E[b, t.E_MEAN], coef + t.COEF_MEAN, t.OUT_A, t.OUT_B)
+            rates[r] = power(B, E, a, data, w, t.OUT_A) + power(B, E, b, data, w, t.OUT_B)

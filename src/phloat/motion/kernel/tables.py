@@ -14,17 +14,17 @@ D_MASS, D_J0, D_J1, D_N, D_C0, D_GAMMA, D_MFF, D_K, D_RD, D_D, D_Q = range(6, 17
 I_QUAD = 17  # in index: strips of four rows of Q: strain, first row, number of columns, columns
 # in w: q = (r, A, η), v = (V, ω, η̇), unknowns x = (V̄, ω̄, η̄̇), where q ends, Q = Ā⁻ᵀ, forces of ports, residual
 W_Q, W_V, W_X, W_Q1, W_QT, W_GAM, W_F = range(18, 25)
+# parts of q and v, of the momenta (p_ω, p_η), and in data after the mass
+Q_A, Q_ETA, V_OMEGA, V_RATE = 3, 12, 3, 6
+MOMENTUM_ETA = 3
+TIME, VISCOSITY = 1, 2
 # at the start of a step: J, ∂J, c, p = (p_ω, p_η), the constant part b of F_η, ε + pre-stress, Γη̇₀; of the kind: D0, its rounding
 W_J, W_DJ, W_C, W_P, W_B, W_EPS, W_G0, W_D0 = range(25, 33)
 # of an iteration: ∂J(η̄), (Γv, η̇₁), B(η̄), B(η₁) (shared by all bodies); D_i and then its inverse, correction, scales, (D⁻¹Gᵀ)ᵀ
 W_NV, W_GV, W_BM, W_B1, W_D, W_Y, W_SCALE, W_UNIT, W_SOL = range(33, 42)
 W_PRE, W_FPRE = 42, 43  # pre-stress: of the quadratic strains (unit compliance), and DᵀS of the linear ones as a force
-WIDE, FIRST_INC, N_INC, N_MULT = (
-    44,
-    45,
-    46,
-    47,
-)  # unknowns, to a multiple of four; incidences; multipliers that touch this body
+# unknowns, to a multiple of four; incidences; multipliers that touch this body
+WIDE, FIRST_INC, N_INC, N_MULT = range(44, 48)
 # earlier unknowns; energies; damping losses; p̄_ω; angle in a plane; mean membrane stress; kind of damping; size of the port forces
 W_OLD, W_OLDER, W_ENERGY, W_LOSS, W_PM, W_THETA, W_SBAR, DAMPED, W_OLDEST, W_PORTS = range(48, 58)
 PLAIN, COUPLED = 1, 2  # damping: of membrane strains one by one, or by a matrix
@@ -39,16 +39,14 @@ BODY_COLUMNS = 64
 # body (−1 is the ground), entry, in data Φ (linear × n), Ψ (angular × n), x; in w the port at start, end and in the mean
 E_BODY, E_PHI, E_PSI, E_X, E_START, E_END, E_MEAN, E_FRAME0, E_FRAME1, E_OUT, E_TURNS, E_ENTRY = range(12)
 END_COLUMNS = 12
-PLAIN_TRIAD, ORTHONORMAL = (
-    1,
-    2,
-)  # E_TURNS: directions as joints hold them, or the axes of the section, for forces that follow it
+# E_TURNS: directions as joints hold them, or the axes of the section, for forces that follow it
+PLAIN_TRIAD, ORTHONORMAL = 1, 2
 # a port: place c, arm A y, directions d_i, directions in the body t_i (rows), turn ψ = Ψη of its section
 C, ARM, DIR, TRIAD, TURNED, PORT_SIZE = 0, 3, 6, 15, 24, 28
 POINT_SIZE = 8  # place and arm, to a multiple of four
 # what acts on a port: force, forces on its directions, torque
 FORCE, ON_DIR, TORQUE, OUT_SIZE = 0, 3, 12, 16
-FRAME_SIZE = 12  # of a moving frame: place (ground only) and directions
+FRAME_DIR, FRAME_SIZE = 3, 12  # of a moving frame: place (ground only) and directions
 
 # --- entries ---------------------------------------------------------------------------------------------------------
 # ends, rows, place of λ, whether λ is unknown, works on both ends in w, incidences, diagonal block of S in w, geometric rows
@@ -75,8 +73,8 @@ COEF_MEAN, COEF_END, GAP0, GAP1, TARGET0, TARGET1, ALPHA, TURN_COSINE = 0, 2, 4,
 LEAST, MOST, SLOWEST, FASTEST, LEFT, LEFT_RATE = 10, 11, 12, 13, 14, 15
 # and what a law that is written as functions returned: effort, weight, energy
 LAW_OUT, ROW_SIZE = 16, 19
-# of a law in w: stiffness, rest, damping, then the numbers of its functions
-LAW_SIZE = 3
+# of a law in w: then the numbers of its functions
+STIFFNESS, REST, DAMPING, LAW_SIZE = range(4)
 # of piecewise polynomials in data: count of coefficients, bounds, then origin, area up to it and coefficients of each piece
 P_ORIGIN, P_AREA, P_FIRST = 0, 1, 2
 
@@ -85,7 +83,7 @@ G_END, G_ENTRY, G_ROWS, G_COLUMN, G_MEAN, G_HAT = range(6)
 INC_COLUMNS = 6
 
 # --- scratch at the start of w -----------------------------------------------------------------------------------------
-T, OUT_A, OUT_B, SCRATCH = 0, 64, 80, 128
+SCRATCH, OUT_A, OUT_B, SCRATCH_SIZE = 0, 64, 80, 128
 # and numbers of the solution in it: what counts as solved (round-offs), what new factors cost (iterations), a length,
 # the size of the step that threads share
 TOLERATED, COSTLY, FLOOR, STEP = 120, 121, 122, 123

@@ -2,77 +2,40 @@
 
 import math
 
+from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis, pair, stresses, turned
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
 from phloat.motion.kernel.machine.dense import U, W, add_4, add_sizes, copy_4, dot_4, fill
-from phloat.motion.kernel.machine.simd import less, load, plus, spread, store
-from phloat.motion.kernel.tables import (
-    COUPLED,
-    D_K,
-    D_MASS,
-    D_N,
-    D_Q,
-    DAMPED,
-    I_QUAD,
-    I_STRAINS,
-    LONG,
-    N_ETA,
-    N_LIN,
-    N_QUAD,
-    N_ROT,
-    N_STRAIN,
-    SIZE,
-    W_B1,
-    W_BM,
-    W_C,
-    W_D,
-    W_D0,
-    W_DJ,
-    W_DW,
-    W_EPS,
-    W_G0,
-    W_GV,
-    W_J,
-    W_NV,
-    W_P,
-    W_PM,
-    W_Q,
-    W_SBAR,
-    W_SCALE,
-    W_UNIT,
-    W_V,
-    W_X,
-    WIDE,
-)
+from phloat.motion.kernel.machine.simd import broadcast, less, load, plus, store
 
 
 @jit
 def tangent(B, i, data, index, w, h):
     """D = ∂F/∂x, without the forces of ports, padded by the identity."""
-    copy_4(B[i, WIDE] * B[i, WIDE], w, B[i, W_DW], w, B[i, W_D])
-    factor = 0.5 * h + data[B[i, D_MASS] + 1]
-    if B[i, N_STRAIN]:
+    copy_4(B[i, t.WIDE] * B[i, t.WIDE], w, B[i, t.W_DW], w, B[i, t.W_D])
+    factor = 0.5 * h + data[B[i, t.D_MASS] + t.TIME]
+    if B[i, t.N_STRAIN]:
         stressed(B, i, data, index, w, h)
-        if B[i, DAMPED] == COUPLED:
+        if B[i, t.DAMPED] == t.COUPLED:
             thickened(B, i, data, w, factor)
             factor = 1.0
-    if B[i, N_ROT]:
+    if B[i, t.N_ROT]:
         tangent_turning(B, i, data, w, h)
-    if B[i, N_ROT]:
-        for k in range(B[i, N_ETA]):
+    if B[i, t.N_ROT]:
+        for k in range(B[i, t.N_ETA]):
             swollen_and_whirled(B, i, data, w, h, k)
-    if B[i, N_STRAIN]:
-        for k in range(B[i, N_ETA]):
+    if B[i, t.N_STRAIN]:
+        for k in range(B[i, t.N_ETA]):
             stretched(B, i, index, w, factor, k)
 
 
 @inner
 def tangent_turning(B, i, data, w, h):
     """Rows of ω: Σ ω₁ ∂J(η₁) + 2/h c + Γη̇₀;   columns of ω: − Σ ω₀ ∂J(η̄) + 2/h c + 2Γv + Γη̇₀;   ω–ω: 2/h J₁."""
-    n, long, lin, rot, wide = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, N_ROT], B[i, WIDE]
-    D, x, omega = B[i, W_D], B[i, W_X] + lin, B[i, W_V] + 3
+    n, long, lin, rot, wide = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT], B[i, t.WIDE]
+    D, x, omega = B[i, t.W_D], B[i, t.W_X] + lin, B[i, t.W_V] + t.V_OMEGA
     v, o = x + rot, lin + rot
-    J, dJ, c, g0, mean, Gv = B[i, W_J], B[i, W_DJ], B[i, W_C], B[i, W_G0], B[i, W_NV], B[i, W_GV]
+    J, dJ, c, g0, mean, Gv = B[i, t.W_J], B[i, t.W_DJ], B[i, t.W_C], B[i, t.W_G0], B[i, t.W_NV], B[i, t.W_GV]
     column = Gv + rot * long
     turned(B, i, data, w, h)
     for a in range(rot):
@@ -98,20 +61,20 @@ def tangent_turning(B, i, data, w, h):
 @hot
 def swollen_and_whirled(B, i, data, w, h, k):
     """Row k of what rotation adds on η: − h/4 Σ ω₀ω₁ N + 2 Σ ω̄ Γ; Γ stands there transposed, after N."""
-    n, long, lin, rot = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, N_ROT]
-    at, N = U(B[i, W_D] + (lin + rot + k) * B[i, WIDE] + lin + rot), U(B[i, D_N] + k * long)
-    x, omega, f, apart = B[i, W_X] + lin, B[i, W_V] + 3, -0.25 * h, U(n * long)
+    n, long, lin, rot = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
+    at, N = U(B[i, t.W_D] + (lin + rot + k) * B[i, t.WIDE] + lin + rot), U(B[i, t.D_N] + k * long)
+    x, omega, f, apart = B[i, t.W_X] + lin, B[i, t.W_V] + t.V_OMEGA, -0.25 * h, U(n * long)
     if rot == 1:
         s2, g2 = w[omega + 2], w[x]
-        a, b = spread(f * s2 * (2.0 * g2 - s2)), spread(2.0 * g2)
+        a, b = broadcast(f * s2 * (2.0 * g2 - s2)), broadcast(2.0 * g2)
         for c in range(U(0), U(long), W):
             store(w, at + c, less(plus(load(w, at + c), a, load(data, N + c)), b, load(data, N + apart + c)))
     elif rot == 3:
         s0, s1, s2, g0, g1, g2 = w[omega], w[omega + 1], w[omega + 2], w[x], w[x + 1], w[x + 2]
         e0, e1, e2 = 2.0 * g0 - s0, 2.0 * g1 - s1, 2.0 * g2 - s2
-        a0, a1, a2 = spread(f * s0 * e0), spread(f * (s0 * e1 + s1 * e0)), spread(f * (s0 * e2 + s2 * e0))
-        b0, b1, b2 = spread(f * s1 * e1), spread(f * (s1 * e2 + s2 * e1)), spread(f * s2 * e2)
-        c0, c1, c2 = spread(2.0 * g0), spread(2.0 * g1), spread(2.0 * g2)
+        a0, a1, a2 = broadcast(f * s0 * e0), broadcast(f * (s0 * e1 + s1 * e0)), broadcast(f * (s0 * e2 + s2 * e0))
+        b0, b1, b2 = broadcast(f * s1 * e1), broadcast(f * (s1 * e2 + s2 * e1)), broadcast(f * s2 * e2)
+        c0, c1, c2 = broadcast(2.0 * g0), broadcast(2.0 * g1), broadcast(2.0 * g2)
         for c in range(U(0), U(long), W):
             M = N + c
             four = plus(plus(load(w, at + c), a0, load(data, M)), a1, load(data, M + apart))
@@ -124,11 +87,11 @@ def swollen_and_whirled(B, i, data, w, h, k):
 @inner
 def tangent_gyroscopic(B, i, w, h):
     """− ∂(p̄_ω × ω̄): half h times the rows ∂p_ω/h × ω̄, and p̄_ω × on ω̄."""
-    lin, size, wide = B[i, N_LIN], B[i, SIZE], B[i, WIDE]
-    D, x = B[i, W_D], B[i, W_X] + lin
+    lin, size, wide = B[i, t.N_LIN], B[i, t.SIZE], B[i, t.WIDE]
+    D, x = B[i, t.W_D], B[i, t.W_X] + lin
     o0, o1, o2 = w[x], w[x + 1], w[x + 2]
     r0, r1, r2 = D + lin * wide, D + (lin + 1) * wide, D + (lin + 2) * wide
-    m0, m1, m2 = w[B[i, W_PM]], w[B[i, W_PM] + 1], w[B[i, W_PM] + 2]
+    m0, m1, m2 = w[B[i, t.W_PM]], w[B[i, t.W_PM] + 1], w[B[i, t.W_PM] + 2]
     for k in range(lin, size):
         d0, d1, d2 = 0.5 * h * w[r0 + k], 0.5 * h * w[r1 + k], 0.5 * h * w[r2 + k]
         w[r0 + k] -= d1 * o2 - d2 * o1
@@ -145,20 +108,20 @@ def tangent_gyroscopic(B, i, w, h):
 @inner
 def stressed(B, i, data, index, w, h):
     """h/2 Q:s̄ on η, and B₁ = B + ½hQv."""
-    long, wide, o = B[i, LONG], B[i, WIDE], B[i, N_LIN] + B[i, N_ROT]
-    D, B1, v = B[i, W_D] + o * (wide + 1), B[i, W_B1], B[i, W_X] + o
+    long, wide, o = B[i, t.LONG], B[i, t.WIDE], B[i, t.N_LIN] + B[i, t.N_ROT]
+    D, B1, v = B[i, t.W_D] + o * (wide + 1), B[i, t.W_B1], B[i, t.W_X] + o
     stresses(B, i, data, index, w, v, h)
-    copy_4(B[i, N_STRAIN] * long, w, B[i, W_BM], w, B1)
-    at, value = U(B[i, I_QUAD]), U(B[i, D_Q])
-    for _ in range(B[i, N_QUAD]):
+    copy_4(B[i, t.N_STRAIN] * long, w, B[i, t.W_BM], w, B1)
+    at, value = U(B[i, t.I_QUAD]), U(B[i, t.D_Q])
+    for _ in range(B[i, t.N_QUAD]):
         a, row, count = index[at], index[at + U(1)], U(index[at + U(2)])
         at += U(3)
-        place, stress = U(B1 + a * long + row), spread(0.5 * h * w[B[i, W_SBAR] + a])
+        place, stress = U(B1 + a * long + row), broadcast(0.5 * h * w[B[i, t.W_SBAR] + a])
         four = load(w, place)
         for k in range(count):
             column = index[at + k]
             to, strip = U(D + column * wide + row), load(data, value)
-            four = plus(four, spread(0.5 * h * w[v + column]), strip)
+            four = plus(four, broadcast(0.5 * h * w[v + column]), strip)
             store(w, to, plus(load(w, to), stress, strip))
             value += W
         store(w, place, four)
@@ -168,22 +131,22 @@ def stressed(B, i, data, index, w, h):
 @hot
 def stretched(B, i, index, w, factor, k):
     """Row k of (½h + τ) BᵀB₁, from the strains that know this coordinate; B is taken at η̄, B₁ at η₁."""
-    long, wide, o = B[i, LONG], B[i, WIDE], B[i, N_LIN] + B[i, N_ROT]
-    at, BM, B1 = U(B[i, W_D] + (o + k) * wide + o), U(B[i, W_BM] + k), U(B[i, W_B1])
-    first, last = index[B[i, I_STRAINS] + k], index[B[i, I_STRAINS] + k + 1]
+    long, wide, o = B[i, t.LONG], B[i, t.WIDE], B[i, t.N_LIN] + B[i, t.N_ROT]
+    at, BM, B1 = U(B[i, t.W_D] + (o + k) * wide + o), U(B[i, t.W_BM] + k), U(B[i, t.W_B1])
+    first, last = index[B[i, t.I_STRAINS] + k], index[B[i, t.I_STRAINS] + k + 1]
     for c in range(U(0), U(long), W):
         four = load(w, at + c)
         for p in range(first, last):
             strain = U(index[p] * long)
-            four = plus(four, spread(factor * w[BM + strain]), load(w, B1 + strain + c))
+            four = plus(four, broadcast(factor * w[BM + strain]), load(w, B1 + strain + c))
         store(w, at + c, four)
 
 
 @inner
 def thickened(B, i, data, w, factor):
     """(factor + T) B₁ in the place of B₁; s̄ is not needed any more."""
-    s, long, B1, T, sums = B[i, N_STRAIN], B[i, LONG], B[i, W_B1], B[i, D_MASS] + 2, B[i, W_SBAR]
-    for k in range(B[i, N_ETA]):
+    s, long, B1, T, sums = B[i, t.N_STRAIN], B[i, t.LONG], B[i, t.W_B1], B[i, t.D_MASS] + t.VISCOSITY, B[i, t.W_SBAR]
+    for k in range(B[i, t.N_ETA]):
         for a in range(s):
             total = factor * w[B1 + a * long + k]
             for b in range(s):
@@ -196,18 +159,19 @@ def thickened(B, i, data, w, factor):
 @inner
 def stress_sizes(B, i, data, w):
     """The size of the terms of s̄ that are not of the step: ε and damping, in the place of s̄."""
-    s, long, size, rate = B[i, N_STRAIN], B[i, LONG], B[i, W_SBAR], B[i, W_B1]
-    v, time, T = B[i, W_X] + B[i, N_LIN] + B[i, N_ROT], data[B[i, D_MASS] + 1], B[i, D_MASS] + 2
+    s, long, size, rate = B[i, t.N_STRAIN], B[i, t.LONG], B[i, t.W_SBAR], B[i, t.W_B1]
+    v, T = B[i, t.W_X] + B[i, t.N_LIN] + B[i, t.N_ROT], B[i, t.D_MASS] + t.VISCOSITY
+    time = data[B[i, t.D_MASS] + t.TIME]
     for a in range(s):
-        w[size + a] = abs(w[B[i, W_EPS] + a])
-    if B[i, DAMPED] == 0:
+        w[size + a] = abs(w[B[i, t.W_EPS] + a])
+    if B[i, t.DAMPED] == 0:
         return
     for a in range(s):
         w[rate + a] = 0.0
-        for k in range(B[i, N_ETA]):
-            w[rate + a] += abs(w[B[i, W_BM] + a * long + k] * w[v + k])
+        for k in range(B[i, t.N_ETA]):
+            w[rate + a] += abs(w[B[i, t.W_BM] + a * long + k] * w[v + k])
         w[size + a] += time * w[rate + a]
-    if B[i, DAMPED] == COUPLED:
+    if B[i, t.DAMPED] == t.COUPLED:
         for a in range(s):
             for b in range(s):
                 w[size + a] += abs(data[T + a * s + b]) * w[rate + b]
@@ -216,29 +180,29 @@ def stress_sizes(B, i, data, w):
 @inner
 def scales(B, i, data, w, gravity, h):
     """The size of the terms of each equation, whose round-off is the best that F can reach; after `tangent`, which leaves B."""
-    n, long, lin, rot = B[i, N_ETA], B[i, LONG], B[i, N_LIN], B[i, N_ROT]
-    scale, x, V, q = B[i, W_SCALE], B[i, W_X], B[i, W_V], B[i, W_Q]
-    mass = data[B[i, D_MASS]]
+    n, long, lin, rot = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
+    scale, x, V, q = B[i, t.W_SCALE], B[i, t.W_X], B[i, t.W_V], B[i, t.W_Q]
+    mass = data[B[i, t.D_MASS]]
     for a in range(lin):
         w[scale + a] = mass * (2.0 * (abs(w[x + a]) + abs(w[V + a])) / abs(h) + abs(gravity[a]))
     for a in range(rot):
-        total = abs(w[B[i, W_P] + a])
+        total = abs(w[B[i, t.W_P] + a])
         for b in range(rot):
-            total += abs(w[B[i, W_J] + pair(a, b)]) * abs(w[x + lin + b])
+            total += abs(w[B[i, t.W_J] + pair(a, b)]) * abs(w[x + lin + b])
         w[scale + lin + a] = 2.0 * total / abs(h)
     o = scale + lin + rot
     fill(long, 0.0, w, o)
-    add_sizes(w, B[i, W_C], rot, long, w, x + lin, w, o)
+    add_sizes(w, B[i, t.W_C], rot, long, w, x + lin, w, o)
     for k in range(n):
         w[o + k] *= 2.0 / abs(h)
-    add_sizes(data, B[i, D_K], n, long, w, q + 12, w, o)
-    add_sizes(w, B[i, W_D0], n, long, w, x + lin + rot, w, o)
+    add_sizes(data, B[i, t.D_K], n, long, w, q + t.Q_ETA, w, o)
+    add_sizes(w, B[i, t.W_D0], n, long, w, x + lin + rot, w, o)
     stress_sizes(B, i, data, w)
-    add_sizes(w, B[i, W_BM], B[i, N_STRAIN], long, w, B[i, W_SBAR], w, o)
+    add_sizes(w, B[i, t.W_BM], B[i, t.N_STRAIN], long, w, B[i, t.W_SBAR], w, o)
 
 
 @inner
 def unit_scales(B, i, w):
     """The unit 1/√D_kk of each equation."""
-    for k in range(B[i, SIZE]):
-        w[B[i, W_UNIT] + k] = 1.0 / math.sqrt(abs(w[B[i, W_D] + k * B[i, WIDE] + k]))
+    for k in range(B[i, t.SIZE]):
+        w[B[i, t.W_UNIT] + k] = 1.0 / math.sqrt(abs(w[B[i, t.W_D] + k * B[i, t.WIDE] + k]))

@@ -16,7 +16,7 @@ from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Swivel
 from phloat.motion.inputs.signals import Signal
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES
-from phloat.motion.kernel.model import Model
+from phloat.motion.kernel.model import KernelModel
 from phloat.motion.kernel.pack import Entry, Packed, Scalar, Side, packed, side
 from phloat.motion.kernel.rows import gap_at
 from phloat.motion.kernel.step import arrive
@@ -99,7 +99,7 @@ def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: f
     return run
 
 
-def _places(model: Model, j: int, kind: str, row: int) -> list[int]:
+def _places(model: KernelModel, j: int, kind: str, row: int) -> list[int]:
     """Indices in w of what a drive moves: a target, a frame of the ground, or directions of the first port."""
     entries, rows, end = model.entries, model.rows, model.ends
     if kind == "target":

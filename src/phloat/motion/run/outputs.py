@@ -12,7 +12,7 @@ import numpy as np
 from phloat.errors import PortError, unknown
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import packed
-from phloat.motion.kernel.read import read
+from phloat.motion.kernel.rows import read
 from phloat.motion.run.assembly import RunBuffers, effort_entries, unload_states
 from phloat.system.joint_rows import VelocityColumns, coordinates_of, in_rows, port_blocks, sense
 from phloat.system.state import DERIVED, State, Still

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,12 @@ import numba as nb
 
 from phloat.motion.kernel.machine.uncompiled import PLAIN
 
-SOURCES = sorted(Path(__file__).parents[2].glob("kernel/**/*.py")) + sorted(
-    Path(__file__).parents[2].glob("continuous/*.py")
-)
+PHLOAT = Path(__file__).parents[3]
+SOURCES = [
+    file
+    for pattern in ("motion/kernel/**/*.py", "motion/continuous/*.py", "joints/scalar.py", "joints/row_functions.py")
+    for file in sorted(PHLOAT.glob(pattern))
+]
 
 
 def _source_stamp() -> str:
@@ -21,6 +25,14 @@ def _source_stamp() -> str:
 
 
 _STAMP = _source_stamp()
+
+
+def _index(load: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
+    """What the cache has of a function; nothing if that was written by a version with other classes."""
+    try:
+        return load()
+    except (AttributeError, ImportError):
+        return {}
 
 
 def compiled(**options: Any) -> Callable:
@@ -34,7 +46,8 @@ def compiled(**options: Any) -> Callable:
     def decorated(function: Callable) -> Callable:
         out = make(function)
         if not PLAIN:
-            out._cache._cache_file._source_stamp = _STAMP
+            file = out._cache._cache_file
+            file._source_stamp, file._load_index = _STAMP, partial(_index, file._load_index)
         return out
 
     return decorated

@@ -6,7 +6,7 @@ Offsets are turned into unsigned numbers: Numba then leaves out the test for neg
 import numpy as np
 
 from phloat.motion.kernel.machine.compiler import exact, hot, inner
-from phloat.motion.kernel.machine.simd import FOUR, load, plus, size, spread, store, times, total
+from phloat.motion.kernel.machine.simd import FOUR, broadcast, load, plus, size, store, times, total
 
 U = np.uintp
 W = U(FOUR)
@@ -36,7 +36,7 @@ def two_sum(a, b):
 @hot
 def dot_4(n, a, o, b, p):
     """a · b."""
-    o, p, four = U(o), U(p), spread(0.0)
+    o, p, four = U(o), U(p), broadcast(0.0)
     for k in range(U(0), U(n), W):
         four = plus(four, load(a, o + k), load(b, p + k))
     return total(four)
@@ -45,7 +45,7 @@ def dot_4(n, a, o, b, p):
 @hot
 def add_4(n, scale, x, p, y, q):
     """y += scale · x, x padded."""
-    p, q, four = U(p), U(q), spread(scale)
+    p, q, four = U(p), U(q), broadcast(scale)
     for k in range(U(0), U(n), W):
         store(y, q + k, plus(load(y, q + k), four, load(x, p + k)))
 
@@ -54,13 +54,13 @@ def add_4(n, scale, x, p, y, q):
 def zero_4(n, y, q):
     q = U(q)
     for k in range(U(0), U(n), W):
-        store(y, q + k, spread(0.0))
+        store(y, q + k, broadcast(0.0))
 
 
 @hot
 def average_4(n, w, a, b, y):
     """The mean of two rows of numbers."""
-    a, b, y, half = U(a), U(b), U(y), spread(0.5)
+    a, b, y, half = U(a), U(b), U(y), broadcast(0.5)
     for k in range(U(0), U(n), W):
         store(w, y + k, plus(times(half, load(w, a + k)), half, load(w, b + k)))
 
@@ -77,7 +77,7 @@ def copy_4(n, x, p, y, q):
 def add_rows(rows, n, a, b, c, M, o, y, q):
     """y += a, b, c times the first one to three rows of M (n numbers each, padded)."""
     o, q, n = U(o), U(q), U(n)
-    x, y_, z = spread(a), spread(b), spread(c)
+    x, y_, z = broadcast(a), broadcast(b), broadcast(c)
     for k in range(U(0), n, W):
         four = plus(load(y, q + k), x, load(M, o + k))
         if rows > 1:
@@ -91,7 +91,7 @@ def add_rows(rows, n, a, b, c, M, o, y, q):
 def set_rows(rows, n, a, b, c, M, o, y, q):
     """y = a, b, c times the first two or three rows of M (n numbers each, padded)."""
     o, q, n = U(o), U(q), U(n)
-    x, y_, z = spread(a), spread(b), spread(c)
+    x, y_, z = broadcast(a), broadcast(b), broadcast(c)
     for k in range(U(0), n, W):
         four = plus(times(x, load(M, o + k)), y_, load(M, o + n + k))
         if rows > 2:
@@ -104,7 +104,7 @@ def add_sizes(M, o, rows, n, x, p, y, q):
     """y += |x| |M|, rows × n, padded."""
     o, p, q, n = U(o), U(p), U(q), U(n)
     for i in range(U(rows)):
-        value, row = spread(abs(x[p + i])), o + i * n
+        value, row = broadcast(abs(x[p + i])), o + i * n
         for k in range(U(0), n, W):
             store(y, q + k, plus(load(y, q + k), value, size(load(M, row + k))))
 
@@ -116,17 +116,17 @@ def matrix_products(count, M, o, n, long, x, p, y, q):
     for _ in range(U(count)):
         k = U(0)
         while k + W < long:
-            a, b, row = spread(0.0), spread(0.0), o + k
+            a, b, row = broadcast(0.0), broadcast(0.0), o + k
             for i in range(n):
-                value = spread(x[p + i])
+                value = broadcast(x[p + i])
                 a, b, row = plus(a, value, load(M, row)), plus(b, value, load(M, row + W)), row + long
             store(y, q + k, a)
             store(y, q + k + W, b)
             k += W + W
         if k < long:
-            a, row = spread(0.0), o + k
+            a, row = broadcast(0.0), o + k
             for i in range(n):
-                a, row = plus(a, spread(x[p + i]), load(M, row)), row + long
+                a, row = plus(a, broadcast(x[p + i]), load(M, row)), row + long
             store(y, q + k, a)
         o += n * long
         q += long
@@ -174,7 +174,7 @@ def cross_add(a, o, b, p, scale, y, q):
 
 
 @hot
-def cross(a, b, c, x, y, z):
+def cross_product(a, b, c, x, y, z):
     """(a, b, c) × (x, y, z)."""
     return b * z - c * y, c * x - a * z, a * y - b * x
 

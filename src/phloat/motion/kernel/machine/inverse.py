@@ -6,7 +6,7 @@ near to 2/h M + h/2 K. Where it is not, residuals, which are always the true one
 
 from phloat.motion.kernel.machine.compiler import hot, inner
 from phloat.motion.kernel.machine.dense import U, W
-from phloat.motion.kernel.machine.simd import less, load, pack, plus, spread, store, times, totals
+from phloat.motion.kernel.machine.simd import broadcast, less, load, pack, plus, store, times, totals
 
 ONE, TWO, THREE = U(1), U(2), U(3)
 
@@ -36,8 +36,8 @@ def invert(M, o, n):
                 x, y = o + i * n, o + (i + ONE) * n
                 x0, x1, x2, x3 = _four(M, x + k)
                 y0, y1, y2, y3 = _four(M, y + k)
-                store(M, x + k, spread(0.0))
-                store(M, y + k, spread(0.0))
+                store(M, x + k, broadcast(0.0))
+                store(M, y + k, broadcast(0.0))
                 for s in range(U(0), n, W):
                     a, b, c, d = load(M, r0 + s), load(M, r1 + s), load(M, r2 + s), load(M, r3 + s)
                     store(M, x + s, less(less(less(less(load(M, x + s), x0, a), x1, b), x2, c), x3, d))
@@ -47,14 +47,14 @@ def invert(M, o, n):
 
 @hot
 def _four(M, o):
-    """Each of four numbers, spread."""
-    return spread(M[o]), spread(M[o + ONE]), spread(M[o + TWO]), spread(M[o + THREE])
+    """Each of four numbers, broadcast."""
+    return broadcast(M[o]), broadcast(M[o + ONE]), broadcast(M[o + TWO]), broadcast(M[o + THREE])
 
 
 @hot
 def _mixed(p, a, b, c, d):
     """p₀a + p₁b + p₂c + p₃d."""
-    return plus(plus(plus(times(spread(p[0]), a), spread(p[1]), b), spread(p[2]), c), spread(p[3]), d)
+    return plus(plus(plus(times(broadcast(p[0]), a), broadcast(p[1]), b), broadcast(p[2]), c), broadcast(p[3]), d)
 
 
 @hot
@@ -102,7 +102,7 @@ def solved(M, o, n, x, p, y, q):
     """y = M x for M = D⁻¹, n × n with n a multiple of four: four rows at a time."""
     o, n, p, q = U(o), U(n), U(p), U(q)
     for i in range(U(0), n, W):
-        a, b, c, d = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+        a, b, c, d = broadcast(0.0), broadcast(0.0), broadcast(0.0), broadcast(0.0)
         r0 = o + i * n
         r1, r2, r3 = r0 + n, r0 + TWO * n, r0 + THREE * n
         for s in range(U(0), n, W):

@@ -7,15 +7,12 @@ one word; `table(a, columns)` is a table of numbers of 32 bits whose width is kn
 import operator
 from typing import Any
 
-from numba import extending
 from numba.core import cgutils, types
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import models, register_model
 
-from phloat.motion.kernel.machine import uncompiled as plain
-
-intrinsic: Any = extending.intrinsic
+from phloat.motion.kernel.machine.uncompiled import intrinsic
 
 
 class Table(types.Type):
@@ -75,7 +72,3 @@ class _Length(AbstractTemplate):
 @lower_builtin(len, Table)
 def _length(context, builder, signature, args):
     return cgutils.create_struct_proxy(signature.args[0])(context, builder, value=args[0]).rows
-
-
-if plain.PLAIN:
-    globals().update(plain.PLACES)

@@ -1,20 +1,18 @@
 """Four numbers at a time: the vectors of the processor, which the compiler does not find in loops as short as ours.
 
-load(a, k)         a[k], …, a[k + 3]           spread(x)         x four times       plus(a, b, c)    a + b c
+load(a, k)         a[k], …, a[k + 3]           broadcast(x)         x four times       plus(a, b, c)    a + b c
 store(a, k, v)     and back                    pack(a, b, c, d)  four numbers       less(a, b, c)    a − b c
 total(v)           the sum of the four         totals(a, b, c, d)  four such sums   times(a, b), size(v) = |v|
 """
 
 from typing import Any
 
-from numba import extending
 from numba.core import cgutils, types
 from numba.extending import models, register_model
 
-from phloat.motion.kernel.machine import uncompiled as plain
+from phloat.motion.kernel.machine.uncompiled import intrinsic
 
 ir: Any = vars(cgutils)["ir"]  # the instructions that Numba is made of
-intrinsic: Any = extending.intrinsic
 FOUR = 4
 _vector, _place = ir.VectorType(ir.DoubleType(), FOUR), ir.IntType(32)
 _may = ("contract",)  # a product and a sum may become one operation
@@ -65,7 +63,7 @@ def store(typing, array, place, values):
 
 
 @intrinsic
-def spread(typing, value):
+def broadcast(typing, value):
     def code(context, builder, signature, args):
         one = builder.insert_element(ir.Constant(_vector, ir.Undefined), args[0], ir.Constant(_place, 0))
         return _mixed(builder, one, one, [0] * FOUR)
@@ -135,7 +133,3 @@ def totals(typing, a, b, c, d):
         return builder.fadd(_mixed(builder, first, second, [0, 1, 4, 5]), _mixed(builder, first, second, [2, 3, 6, 7]))
 
     return four(four, four, four, four), code
-
-
-if plain.PLAIN:
-    globals().update(plain.LANES)

@@ -9,13 +9,11 @@ a jump through the operating system would last as long as a range.
 
 from typing import Any
 
-from numba import extending
 from numba.core import cgutils, types
 
-from phloat.motion.kernel.machine import uncompiled as plain
+from phloat.motion.kernel.machine.uncompiled import intrinsic
 
 ir: Any = vars(cgutils)["ir"]
-intrinsic: Any = extending.intrinsic
 
 MOST_RANGES = 16
 # of a crew: its size, the job, the next range, ranges done, whether all may go, each in a line of the cache of its own; and for
@@ -71,7 +69,3 @@ def once(typing):
         return context.get_dummy_value()
 
     return types.none(), code
-
-
-if plain.PLAIN:
-    globals().update(plain.CREW)

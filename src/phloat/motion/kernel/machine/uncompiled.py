@@ -2,73 +2,89 @@
 written, and what Numba would turn into instructions of the processor is said with NumPy. Hundreds of times slower.
 """
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import numpy as np
-from numba import config
+from numba import config, extending
 
 PLAIN = bool(vars(config)["DISABLE_JIT"])
+laws: dict[int, Callable[..., None]] = {}  # by the number that stands for their address
 
 
-def load(array, place):
+def intrinsic(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """A function that writes instructions of the processor, for the compiler; without it the function below."""
+    if function is None:
+        return partial(intrinsic, **options)
+    make: Any = extending.intrinsic
+    return globals()[f"_{function.__name__}"] if PLAIN else (make(**options) if options else make)(function)
+
+
+def _load(array, place):
     return np.array(array[int(place) : int(place) + 4])
 
 
-def store(array, place, values):
+def _store(array, place, values):
     array[int(place) : int(place) + 4] = values
 
 
-def spread(value):
+def _broadcast(value):
     return np.full(4, value)
 
 
-def pack(a, b, c, d):
+def _pack(a, b, c, d):
     return np.array([a, b, c, d])
 
 
-def plus(a, b, c):
+def _plus(a, b, c):
     return a + b * c
 
 
-def less(a, b, c):
+def _less(a, b, c):
     return a - b * c
 
 
-def times(a, b):
+def _times(a, b):
     return a * b
 
 
-def total(a):
+def _total(a):
     return (a[0] + a[2]) + (a[1] + a[3])
 
 
-def totals(a, b, c, d):
+def _totals(a, b, c, d):
     return np.array([x[0] + x[1] + (x[2] + x[3]) for x in (a, b, c, d)])
 
 
-def pointer(array):
+def _pointer(array):
     return array
 
 
-def table(array, columns):
+def _table(array, columns):
     return array.reshape(-1, columns)
 
 
-def look(crew, place):
+def _look(crew, place):
     return crew[place]
 
 
-def tell(crew, place, value):
+def _tell(crew, place, value):
     crew[place] = value
 
 
-def draw(crew, place):
+def _draw(crew, place):
     crew[place] += 1
     return crew[place] - 1
 
 
-def once():
+def _once():
     pass
 
 
-LANES = {f.__name__: f for f in (load, store, spread, pack, plus, less, times, total, totals)} | {"size": np.abs}
-PLACES = {f.__name__: f for f in (pointer, table)}
-CREW = {f.__name__: f for f in (look, tell, draw, once)}
+def _size(a):
+    return np.abs(a)
+
+
+def _call_law(address, x0, x1, rate, h, w, numbers, out):
+    laws[int(address)](x0, x1, rate, h, w[numbers:], w[out:])

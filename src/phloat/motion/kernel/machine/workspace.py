@@ -1,14 +1,15 @@
-"""Where bodies work in w: a room of their own, and one that the bodies of a range use in turn."""
+"""Buffers, rows padded to a multiple of four, and where bodies work in w: a room of their own, and one used in turn."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.machine.padding import short
 from phloat.motion.kernel.machine.simd import FOUR
 from phloat.motion.kernel.machine.threads import MOST_RANGES
 
@@ -36,6 +37,40 @@ class Buffer:
         return np.concatenate([np.zeros(0), *self.parts]).astype(dtype)
 
 
+def short(values: np.ndarray | Sequence[Any], columns: int) -> np.ndarray:
+    """A table of numbers of 32 bits."""
+    return np.array(values, dtype=np.int32).reshape(-1, columns)
+
+
+def fours(n: int) -> int:
+    """The next multiple of four."""
+    return -(-n // FOUR) * FOUR
+
+
+def padded(values: np.ndarray) -> np.ndarray:
+    """Rows with zeros up to a multiple of four."""
+    n = values.shape[-1]
+    out = np.zeros((*values.shape[:-1], fours(n)))
+    out[..., :n] = values
+    return out
+
+
+def strips(n: int, triples: np.ndarray, values: np.ndarray) -> tuple[list[list[int]], np.ndarray]:
+    """Q in strips of four rows: (strain, first row, how many columns, which columns) of each, and four numbers a column."""
+    found: dict[tuple[int, int], dict[int, np.ndarray]] = {}
+    starts: dict[int, list[int]] = {}
+    for strain, row in sorted(set(map(tuple, triples[:, :2].tolist()))):
+        mine = starts.setdefault(strain, [])
+        if not mine or row >= mine[-1] + FOUR:
+            mine.append(min(row, fours(n) - FOUR))
+            found[strain, mine[-1]] = {}
+    for (strain, row, column), value in zip(triples.tolist(), values.tolist(), strict=True):
+        first = starts[strain][bisect_right(starts[strain], row) - 1]
+        found[strain, first].setdefault(column, np.zeros(FOUR))[row - first] = value
+    made = [[strain, first, len(columns), *columns] for (strain, first), columns in found.items()]
+    return made, np.array([four for columns in found.values() for four in columns.values()])
+
+
 def room(row: np.ndarray, constants: np.ndarray, w: Buffer) -> None:
     """The workspace of one body."""
     own = constants.copy()
@@ -55,11 +90,11 @@ def room(row: np.ndarray, constants: np.ndarray, w: Buffer) -> None:
         t.W_C: rot * long,  # after ∂J
         t.W_G0: rot * long,
         **dict.fromkeys((t.W_EPS, t.W_PRE), s),
-        t.W_Q1: 12 + long,
+        t.W_Q1: t.Q_ETA + long,
         t.W_QT: 9,
         t.W_PORTS: 2,
         t.W_J: pairs,
-        t.W_P: 3 + long,
+        t.W_P: t.MOMENTUM_ETA + long,
         t.W_PM: 3,
         t.W_D: wide * wide + FOUR,
     }
@@ -92,3 +127,18 @@ def unranged(bodies: np.ndarray) -> np.ndarray:
     out = bodies[:, : t.W_T].copy()
     out[:, IN_TURN] -= out[:, [t.W_NV]] - out[0, t.W_NV]
     return out
+
+
+def factor_ranges(bodies: np.ndarray, incidences: np.ndarray, where: list[int]) -> list[tuple[int, int]]:
+    """Where each stretch of them begins, and how many numbers it has."""
+    kinds = {int(b[t.W_DW]): b for b in bodies}.values()
+    return [
+        *((b[t.W_DW], b[t.WIDE] ** 2) for b in kinds),
+        *((b[t.W_D0], 2 * b[t.N_ETA] * b[t.LONG]) for b in kinds),
+        *((b[t.W_D], b[t.WIDE] ** 2) for b in bodies),
+        *((b[t.W_SOL], b[t.WIDE] * b[t.N_MULT]) for b in bodies),
+        *((b[column], b[t.SIZE]) for b in bodies for column in (t.W_SCALE, t.W_UNIT)),
+        *((g[t.G_HAT], g[t.G_ROWS] * b[t.WIDE]) for b in bodies for g in incidences[b[t.FIRST_INC] :][: b[t.N_INC]]),
+        (where[t.S_AT], where[t.S_SIZE]),
+        (where[t.PIVOTS], where[t.MULTIPLIERS]),
+    ]
