@@ -96,6 +96,10 @@ def require_memory(memory: Mapping[str, np.ndarray], task: Mapping[str, Any], po
         memory["pace"].shape == (6,) and np.isfinite(memory["pace"]).all() and (memory["pace"][[0, 3]] > 0).all()
     ):
         raise damaged_memory("pace")
+    if "grid" in memory and not (
+        memory["grid"].shape == (2,) and task["t_0"] <= memory["grid"][0] < np.inf and 0 <= memory["grid"][1] < np.inf
+    ):
+        raise damaged_memory("grid")
     if "levels" in memory and memory["levels"].shape != (len(task["events"]),):
         raise damaged_memory("levels")
     sizes = [int(np.prod(ports.get(name, (-1,)))) for name in memory["inputs"].tolist()]

@@ -104,14 +104,22 @@ class FixedSteps(KernelStepper):
         if run.task.memory is not None:
             recall(run, run.task.memory)
         task, self.dt = run.task, dt
-        nodes = TimeGrid(task.t_0, task.t_end, dt)
-        at = nodes.not_before(np.array([run.t - 1e-9 * dt]))
-        self.nodes, self.node = nodes, int(at[0])
-        if nodes.at(at)[0] - run.t > 1e-9 * dt:  # a run that ended between nodes resumes
-            self.nodes, self.node = TimeGrid(run.t, task.t_end, dt), 0
+        self.nodes, self.node = self._resumed_nodes(task.memory or {})
         self.marks = OutputNodes(self.nodes, task.output)
         self.single = self.watched or task.controller is not None
-        self.at_node = True
+        self.at_node = run.t - self.nodes.time(self.node) <= 1e-9 * dt
+
+    def _resumed_nodes(self, memory: Memory) -> tuple[TimeGrid, int]:
+        """The grid of the run and its last node so far; a run that ended between two nodes goes on with a grid from there."""
+        task, near = self.run.task, 1e-9 * self.dt
+        start, number = memory.get("grid", np.array([task.t_0, -1.0])).tolist()
+        nodes = TimeGrid(start, task.t_end, self.dt)
+        node = int(number) if number >= 0 else int(nodes.not_before(np.array([self.run.t - near]))[0])
+        ended_between = nodes.time(node) - self.run.t > near
+        return (TimeGrid(self.run.t, task.t_end, self.dt), 0) if ended_between else (nodes, node)
+
+    def memory(self) -> Memory:
+        return {**super().memory(), "grid": np.array([self.nodes.start, self.node], dtype=float)}
 
     def advance(self, limit: float) -> bool:
         if self.node >= self.nodes.last:
