@@ -38,7 +38,7 @@ def same(one: ph.Result, other: ph.Result) -> None:
     assert {name: one.info[name] for name in COUNTERS} == {name: other.info[name] for name in COUNTERS}
 
 
-def cut_short(monkeypatch: pytest.MonkeyPatch, files: int, *task, **options) -> int:
+def cut_short(monkeypatch: pytest.MonkeyPatch, files: int, *task, verb=ph.simulate, **options) -> int:
     """A run that dies when it renames the file of this number; how many it had renamed."""
     done, rename = [0], os.replace
 
@@ -52,7 +52,7 @@ def cut_short(monkeypatch: pytest.MonkeyPatch, files: int, *task, **options) -> 
         patch.setattr(os, "replace", dying)
         patch.setattr(recorder.RunFolder, "clear", lambda self: None)  # the dead tidy nothing up
         with pytest.raises(Died):
-            ph.simulate(*task, **options)
+            verb(*task, **options)
     return done[0]
 
 
@@ -132,6 +132,27 @@ def test_a_run_cut_short_goes_on_as_if_it_had_not_been(case, tmp_path, monkeypat
         assert whole.info["finished"] is True
         same(whole, plain)
         same(ph.io.load_result(folder, system), plain)
+
+
+@pytest.mark.parametrize("steps", [4, 8])  # the sample times 3.3 and 6.6 ms cut the fourth and the eighth step of 1 ms
+def test_a_run_cut_short_between_two_nodes_keeps_its_grid(steps, tmp_path, monkeypatch):
+    system, state, options = begun("controller")
+    cut_short(monkeypatch, 3 + 9 * steps + 5, system, state, save=tmp_path / "run", **options)
+    again = {name: options[name] for name in AGAIN if name in options}
+    same(ph.resume(tmp_path / "run", system, **again), ph.simulate(system, state, **options))
+
+
+def test_a_run_that_ended_between_two_nodes_has_one_grid_from_there(tmp_path, monkeypatch):
+    system, state, options = begun("inputs")
+    folders = [tmp_path / name for name in ("whole", "cut")]
+    for folder in folders:
+        ph.simulate(system, state, save=folder, **options | {"t_end": 0.0104, "dt": 1e-3, "output": 5})
+    further = {"u": options["u"], "t_end": 0.9}
+    whole = ph.resume(folders[0], system, **further)
+    cut_short(monkeypatch, 15, folders[1], system, verb=ph.resume, **further)
+    cut = ph.resume(folders[1], system, **further)
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(cut, name), getattr(whole, name), err_msg=name)
 
 
 @pytest.mark.long
