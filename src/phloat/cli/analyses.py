@@ -99,7 +99,7 @@ def response_command(args: argparse.Namespace, console: Console) -> dict[str, An
         models.require_suffix(path, (*models.PICTURES, ".csv", ".json"))
     model = models.load_file(args.model)
     found = ph.io.run_response(model)
-    pairs = [(output, given) for output in found.outputs for given in found.inputs]
+    pairs = [(output, source) for output in found.outputs for source in found.inputs]
     peaks = [_peak_data(found, *pair) for pair in pairs]
     data = {"model": args.model, "name": model.name, "inputs": found.inputs, "outputs": found.outputs, "peaks": peaks}
     data |= {"omega": found.omega, "real": found.values.real, "imag": found.values.imag, "files": args.output}
@@ -124,13 +124,13 @@ def _peak_text(peaks: list[float]) -> str:
     return ", ".join(map(six_digits, peaks[:6]))
 
 
-def _peak_data(found: ph.types.Response, output: str, given: str) -> dict[str, Any]:
+def _peak_data(found: ph.types.Response, output: str, source: str) -> dict[str, Any]:
     """The largest |H| from one input to one output, its frequency, and the frequencies of all local maxima (rad/s)."""
-    size, omega = np.abs(found[output, given]), found.omega
+    size, omega = np.abs(found[output, source]), found.omega
     top = int(size.argmax())
     peaks = omega[1:-1][(size[1:-1] > size[:-2]) & (size[1:-1] >= size[2:])].tolist()
     largest, at = float(size[top]), float(omega[top])
-    return {"output": output, "input": given, "largest": largest, "omega": at, "peaks": peaks}
+    return {"output": output, "input": source, "largest": largest, "omega": at, "peaks": peaks}
 
 
 # --- check -----------------------------------------------------------------------------------------------------------
@@ -169,10 +169,10 @@ def _check_model(path: str, args: argparse.Namespace, console: Console, pictures
         console.table(("body", "made of", "mass (kg)", "coordinates", "ports"), bodies)
         console.table(("joint", "type", "closes", "between"), [list(joint.values()) for joint in data["joints"]])
         facts = _freedom_facts(**freedom)
-    others = [port for port in system.ports if "." not in port and port not in model.inputs]
+    open_ports = [port for port in system.ports if "." not in port and port not in model.inputs]
     facts |= {
         "inputs": ", ".join(model.inputs) or "none",
-        "other open ports": ", ".join(others) or "only those of bodies",
+        "other open ports": ", ".join(open_ports) or "only those of bodies",
         "requests": ", ".join(requests) or "none: write simulate: {t_end: 1 s, dt: 1 ms} into it",
         "outputs": ", ".join(model.outputs) or "none",
     }

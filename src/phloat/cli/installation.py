@@ -48,11 +48,11 @@ def doctor_command(args: argparse.Namespace, console: Console) -> dict[str, Any]
     from phloat.motion.kernel.step import advance
     from phloat.motion.run.compilation import is_compiled
 
-    took = None
+    seconds = None
     if args.compile and not is_compiled():
         begin = time.perf_counter()
         warm()
-        took = time.perf_counter() - begin
+        seconds = time.perf_counter() - begin
     data = {
         "python": platform.python_version(),
         "executable": sys.executable,
@@ -61,7 +61,7 @@ def doctor_command(args: argparse.Namespace, console: Console) -> dict[str, Any]
         "installed in": str(Path(phloat.__file__).parent),
         "packages": {name: _installed_version(name) for name in CORE_PACKAGES},
         "compiled": is_compiled(),
-        "compile seconds": took,
+        "compile seconds": seconds,
         "cache": str(Path(vars(advance)["_cache"].cache_path)),
         "extras": extras(),
     }
@@ -73,11 +73,11 @@ def extras() -> dict[str, dict[str, Any]]:
     """For each extra its purpose, the versions of its packages (None if missing), and the command that installs it."""
     out = {}
     for extra, packages in declared_packages().items():
-        there = {name: _installed_version(name) for name in packages}
+        versions = {name: _installed_version(name) for name in packages}
         out[extra] = {
             "gives": PURPOSES[extra],
-            "packages": there,
-            "there": all(there.values()),
+            "packages": versions,
+            "there": all(versions.values()),
             "install": f"pip install 'phloat[{extra}]'",
         }
     return out
@@ -108,10 +108,10 @@ def _installed_version(package: str) -> str | None:
 
 def _print_doctor(console: Console, data: dict[str, Any]) -> None:
     console.title(f"phloat {__version__}")
-    took, packages = data["compile seconds"], data["packages"].items()
+    seconds, packages = data["compile seconds"], data["packages"].items()
     state = "not compiled yet: the first run takes a minute longer, or: phloat doctor --compile"
     if data["compiled"]:
-        state = "compiled" + (f" in {took:.0f} s" if took else "")
+        state = "compiled" + (f" in {seconds:.0f} s" if seconds else "")
     console.facts(
         {
             "Python": f"{data['python']} ({data['executable']})",
@@ -183,16 +183,16 @@ NOT_FOR_COPYING = {"demo.py"}  # it needs files of the whole source tree
 
 def examples_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Lists the examples; with names or --all copies them to the folder --output."""
-    there = catalogue()
+    examples = catalogue()
     if not args.names and not args.all:
         for title, endings in (("models: phloat run FILE", MODEL_SUFFIXES), ("scripts: python FILE", SCRIPT_SUFFIXES)):
             console.title(title)
-            rows = [(name, example_question(path)) for name, path in there.items() if name.endswith(endings)]
+            rows = [(name, example_question(path)) for name, path in examples.items() if name.endswith(endings)]
             console.table(("file", "about"), rows)
         console.print_lines("copy one: phloat examples crank_slider; or all: phloat examples --all -o examples")
-        return {"examples": {name: example_question(path) for name, path in there.items()}}
-    names = list(there) if args.all else [_example_file(name, there) for name in args.names]
-    sources = [there[name] for name in names]
+        return {"examples": {name: example_question(path) for name, path in examples.items()}}
+    names = list(examples) if args.all else [_example_file(name, examples) for name in args.names]
+    sources = [examples[name] for name in names]
     return {"copied": copy_examples(sources, Path(args.output), console, overwrite=args.overwrite)}
 
 
@@ -227,12 +227,12 @@ def example_question(path: Path) -> str:
     return found[1] if found else ""
 
 
-def _example_file(name: str, there: dict[str, Path]) -> str:
+def _example_file(name: str, examples: dict[str, Path]) -> str:
     """The file name of an example given with or without suffix; of a model and a script of that name, the model."""
     for ending in ("", *MODEL_SUFFIXES, *SCRIPT_SUFFIXES):
-        if name + ending in there:
+        if name + ending in examples:
             return name + ending
-    raise InputError(unknown("example", name, there))
+    raise InputError(unknown("example", name, examples))
 
 
 def copy_examples(sources: list[Path], target: Path, console: Console, *, overwrite: bool) -> list[str]:
@@ -245,8 +245,8 @@ def copy_examples(sources: list[Path], target: Path, console: Console, *, overwr
     if target.exists() and not target.is_dir():
         raise InputError(f"{str(target)!r} is a file; give a folder to copy to")
     plan = {target / place: source for path in sources for place, source in needed_files(path).items()}
-    if (taken := [str(path) for path in plan if path.exists()]) and not overwrite:
-        raise InputError(f"already there: {', '.join(taken)}; --overwrite, or -o elsewhere")
+    if (existing := [str(path) for path in plan if path.exists()]) and not overwrite:
+        raise InputError(f"already there: {', '.join(existing)}; --overwrite, or -o elsewhere")
     for path, source in plan.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         if source.suffix in MODEL_SUFFIXES:  # models refer to the schema by a path in the source tree
@@ -263,8 +263,8 @@ def needed_files(path: Path) -> dict[str, Path]:
     """The source paths of an example and of the files it uses, by their path relative to the target folder."""
     text = path.read_text(encoding="utf-8")
     if path.suffix in MODEL_SUFFIXES:
-        beside = [other for other in path.parent.iterdir() if other.suffix not in MODEL_SUFFIXES and other.name in text]
-        return {path.name: path} | {other.name: other for other in beside}
+        used = [other for other in path.parent.iterdir() if other.suffix not in MODEL_SUFFIXES and other.name in text]
+        return {path.name: path} | {other.name: other for other in used}
     out = {path.name: path}
     for name in re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE):
         if (other := path.with_name(f"{name}.py")).exists() and other != path:

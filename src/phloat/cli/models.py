@@ -29,17 +29,17 @@ def load_file(path: str) -> Model:
 
 
 def with_times(model: Model, t_end: str | None, dt: str | None) -> Model:
-    """The model with the end time and the step of the options --t-end and --dt, if they are given."""
-    given: dict[str, Any] = {
+    """The model with the end time and the step of the options --t-end and --dt, for those that are not None."""
+    times: dict[str, Any] = {
         name: to_seconds(f"--{name.replace('_', '-')}", text) for name, text in (("t_end", t_end), ("dt", dt)) if text
     }
-    if not given:
+    if not times:
         return model
     if model.simulate is not None:
-        return replace(model, simulate=replace(model.simulate, **given))
-    if "t_end" not in given:
+        return replace(model, simulate=replace(model.simulate, **times))
+    if "t_end" not in times:
         raise InputError(f"{model.label} has no simulate; give --t-end too")
-    return replace(model, simulate=Simulate(given.pop("t_end"), **given))
+    return replace(model, simulate=Simulate(times.pop("t_end"), **times))
 
 
 def to_seconds(what: str, text: str) -> float:

@@ -43,9 +43,9 @@ def run_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     console.title(model.name or model.label)
     begin = time.perf_counter()
     result = _simulate(model, args, folder, linear, console)
-    took = time.perf_counter() - begin
+    seconds = time.perf_counter() - begin
     data = {"model": args.model, "name": model.name, "folder": str(folder)}
-    data |= _write_results(model, result, folder, page=not args.no_page) | {"seconds": took}
+    data |= _write_results(model, result, folder, page=not args.no_page) | {"seconds": seconds}
     (folder / SUMMARY).write_text(as_json(data) + "\n", encoding="utf-8")
     _print_summary(console, data)
     return data

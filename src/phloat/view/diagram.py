@@ -194,7 +194,7 @@ def _draw_legend(ax: Axes, lines: list[Line], acting: bool) -> None:
             {"color": INPUT, "marker": "v", "ls": "", "ms": 6},
         ),
     ]
-    shown = [ax.plot([], [], label=label, **style)[0] for there, label, style in entries if there]
+    shown = [ax.plot([], [], label=label, **style)[0] for occurs, label, style in entries if occurs]
     if shown:
         ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(shown), frameon=False)
 

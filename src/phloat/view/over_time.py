@@ -34,9 +34,9 @@ def plot_ledger(x: Ledger) -> Figure:
     if len(x.stored) > 1:
         top.plot(x.t, x.energy, color="0.35", lw=2.5, alpha=0.5, label="all")
     draw_lines(middle, x.t, x.supplied, "since the start (J)")
-    taken = {f"− {name}, dissipated": -line for name, line in x.dissipated.items()}
-    others = colour_cycle(len(x.supplied) + len(taken))[len(x.supplied) :]
-    for (name, line), colour in zip(taken.items(), others, strict=True):
+    dissipated = {f"− {name}, dissipated": -line for name, line in x.dissipated.items()}
+    colours = colour_cycle(len(x.supplied) + len(dissipated))[len(x.supplied) :]
+    for (name, line), colour in zip(dissipated.items(), colours, strict=True):
         middle.plot(x.t, line, color=colour, ls="--", label=label_text(name))
     middle.plot(x.t, x.energy - x.energy[0], color="0.35", lw=2.5, alpha=0.5, label="stored")
     size = np.abs(x.residual)
@@ -48,7 +48,7 @@ def plot_ledger(x: Ledger) -> Figure:
 
 def plot_result(x: Result) -> Figure:
     """The largest deformation of each elastic body, coordinates of joints, and energies, over time; positions of bodies if there
-    are no others."""
+    is neither."""
     bent: Lines = {}
     moved: Lines = {}
     for name, body in x.system.bodies.items():
@@ -139,8 +139,8 @@ def _panels_of_name(x: Result, name: object, s: float | None, at: Point) -> Pane
     try:
         values = x[name]
     except PortError:
-        there = [*bodies, *joints, *x.system.layout, *x.coordinates]
-        raise PortError(unknown("body, joint or quantity", name, there)) from None
+        names = [*bodies, *joints, *x.system.layout, *x.coordinates]
+        raise PortError(unknown("body, joint or quantity", name, names)) from None
     return [(f"{quantity} ({unit_of(quantity)})", _component_lines(name, values))]
 
 

@@ -131,7 +131,7 @@ def _plot_of_result(x: Result, of: object, s: float | None, at: Point, stress: b
     return plot_stress(x, names[0], stress, s, at)
 
 
-def _require_none(what: str, **given: object) -> None:
-    """Raises InputError if an option of `plot` is given that does not apply to this type."""
-    if wrong := [name for name, value in given.items() if value is not None]:
+def _require_none(what: str, **options: object) -> None:
+    """Raises InputError if one of these options of `plot`, which do not apply to x, is not None."""
+    if wrong := [name for name, value in options.items() if value is not None]:
         raise InputError(f"plot of a {what} takes no {', '.join(wrong)}")

@@ -182,12 +182,12 @@ def _joint_quantities(result: Result, joint: Connection, coordinates: Lines) -> 
 
 def _input_quantities(result: Result, inputs: Inputs) -> list[PlotQuantity]:
     """The inputs at the output times, with their unit if all components have the same."""
-    values, known = np.array([inputs.at(t) for t in result.t]), units(result.system)["ports"]
+    values, port_units = np.array([inputs.at(t) for t in result.t]), units(result.system)["ports"]
     out = []
     for name in inputs.signals:
-        given, there = values[:, result.system.ports[name]].T, set(known[name]["in"])
-        lines = {name if len(given) == 1 else f"{name} {k + 1}": line for k, line in enumerate(given)}
-        out.append(PlotQuantity("Inputs", name, there.pop() if len(there) == 1 else "", lines))
+        signal, unit = values[:, result.system.ports[name]].T, set(port_units[name]["in"])
+        lines = {name if len(signal) == 1 else f"{name} {k + 1}": line for k, line in enumerate(signal)}
+        out.append(PlotQuantity("Inputs", name, unit.pop() if len(unit) == 1 else "", lines))
     return out
 
 

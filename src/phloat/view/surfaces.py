@@ -125,7 +125,7 @@ def sphere(center: np.ndarray, radius: float) -> TriangleSurface:
 
 
 def merge_surfaces(*surfaces: TriangleSurface) -> TriangleSurface:
-    """Several surfaces as one; if any has normals, the others get separate points for each triangle, with the normal of that."""
+    """Several surfaces as one; if any has normals, the others get separate points and a normal for each triangle."""
     parts = surfaces if all(part.normals is None for part in surfaces) else tuple(map(_with_normals, surfaces))
     starts = np.cumsum([0, *(len(part.points) for part in parts)])
     return TriangleSurface(
