@@ -1,4 +1,4 @@
-"""What the tests share: reference numbers and the folder of examples."""
+"""Configuration of pytest: import paths, tiers, the file of messages, warnings that tests may meet, reference numbers."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ import tiers
 from messages import BOOK, FILE
 
 ROOT = Path(__file__).parents[1]
-# Tests in files that were collected whole: those that are not among them leave messages.txt
+# Tests of files that were collected completely: entries of other tests of these files are removed from messages.txt
 COLLECTED = pytest.StashKey[set]()
 
 
@@ -32,6 +32,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
+    """Compares the messages of a test that passed with its entry in messages.txt."""
     done = yield
     BOOK.ended(item.nodeid)
     return done
@@ -39,13 +40,14 @@ def pytest_runtest_call(item):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node):
-    """What a worker of pytest-xdist met goes to the one that writes."""
+    """Takes the messages of a worker of pytest-xdist into the book of the main process, which writes the file."""
     whole, collected = getattr(node, "workeroutput", {}).get("messages", ({}, []))
     BOOK.whole.update(whole)
     node.config.stash[COLLECTED].update(collected)
 
 
 def pytest_sessionfinish(session):
+    """Writes messages.txt (--messages); a worker of pytest-xdist sends its messages to the main process instead."""
     collected = session.config.stash[COLLECTED]
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["messages"] = (BOOK.whole, sorted(collected))
@@ -55,15 +57,16 @@ def pytest_sessionfinish(session):
 
 @pytest.fixture(scope="session")
 def reference() -> dict:
+    """The numbers in tests/reference/converged.json."""
     return json.loads((ROOT / "tests" / "reference" / "converged.json").read_text())
 
 
 def pytest_collection_modifyitems(config, items):
-    """The tests of the tier, and which warnings they may meet.
+    """Deselects tests outside the tier, and ignores warnings about the model in some folders (elsewhere warnings are errors).
 
-    Identities, orders and errors hold however far and thick a body is, and are best tested where it bends far: there the
-    warnings about the model are no errors. Physics, the paper, examples and documents must go without them (bodies of physical
-    tests may be thick)."""
+    Identities, orders of convergence and errors do not depend on the accuracy of the model and are best tested at large
+    deformation. Physics, the paper, examples and documents must not raise these warnings, but physical tests may have thick beams.
+    """
     if not any("::" in argument for argument in config.args):
         config.stash[COLLECTED].update(item.nodeid for item in items)
     tiers.select(config, items)

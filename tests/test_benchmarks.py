@@ -1,4 +1,4 @@
-"""Every benchmark runs and gives rows; what they measure is in benchmarks/RESULTS.md."""
+"""Every benchmark runs with --quick and prints a table; full results are in benchmarks/RESULTS.md."""
 
 import subprocess
 import sys
@@ -26,6 +26,7 @@ LONG = (
 
 
 def run(*arguments):
+    """Runs benchmarks/run.py with these arguments."""
     return subprocess.run([sys.executable, BENCHMARKS / "run.py", *arguments], capture_output=True, text=True)
 
 

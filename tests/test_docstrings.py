@@ -1,4 +1,4 @@
-"""Docstrings of the names that a beginner meets: parameters, what is returned, and an example that runs."""
+"""Docstrings of the public names that a beginner needs have parameters, returned values and an example that runs."""
 
 import doctest
 from operator import attrgetter
@@ -48,6 +48,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def examples(name):
+    """The examples in the docstring of a public name, and their runner."""
     found = doctest.DocTestParser().get_doctest(attrgetter(name)(ph).__doc__, {"ph": ph, "np": np}, name, None, 0)
     return found, doctest.DocTestRunner(optionflags=FLAGS)
 

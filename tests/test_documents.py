@@ -1,4 +1,4 @@
-"""The documents: their code runs, their links lead somewhere, the reference and the gallery leave nothing out, the site builds."""
+"""The documentation: its code runs, its links have targets, reference and gallery are complete, the site builds."""
 
 import os
 import re
@@ -24,7 +24,7 @@ MADE = {DOCS / page: text for page, text in (api_pages.pages() | gallery_pages.p
 
 
 def blocks(text: str) -> list[str]:
-    """The code of a page: fenced as python, or a cell of a notebook, without the options of the cell."""
+    """The Python code blocks and notebook cells of a page, without the options of cells."""
     found = re.findall(r"^```(?:python|\{code-cell\}[^\n]*)\n(.*?)^```", text, flags=re.S | re.M)
     return [re.sub(r"\A(?::[\w-]+:[^\n]*\n)+", "", block) for block in found]
 
@@ -35,10 +35,11 @@ def test_both_kinds_of_code_are_found():
 
 
 MARKS = {ROOT / "README.md": pytest.mark.quick, DOCS / "start.md": pytest.mark.quick}
-MARKS[DOCS / "twin.md"] = pytest.mark.long  # gradients, which take JAX a minute to compile
+MARKS[DOCS / "twin.md"] = pytest.mark.long  # JAX compiles its gradients for a minute
 
 
 def with_code() -> list:
+    """All pages as parameters of a test, with their marks."""
     return [
         pytest.param(page, id=str(page.relative_to(ROOT)), marks=[MARKS[page]] if page in MARKS else [])
         for page in PAGES
@@ -71,14 +72,14 @@ def test_the_readme_states_the_numbers_that_its_example_gives(tmp_path, monkeypa
 
 
 def anchors(text: str) -> set[str]:
-    """Headings as they are linked to, on this site and on others."""
+    """The anchors of the headings of a page: lower case, with hyphens."""
     prose = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
     titles = re.findall(r"^#+ (.+)$", prose, flags=re.M)
     return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
 
 
 def dead_links(page: Path, text: str) -> list[str]:
-    """Links within the project that lead nowhere."""
+    """The links of a page to files or headings of the project that do not exist."""
     dead = []
     for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]+)?\)", text):
         file = (page.parent / target).resolve()

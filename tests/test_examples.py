@@ -1,4 +1,4 @@
-"""Each example gives a number that is known from elsewhere."""
+"""The examples reproduce published or exact numbers."""
 
 from pathlib import Path
 

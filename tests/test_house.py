@@ -1,4 +1,4 @@
-"""The house is in order: formatted, typed, imports that point one way, optional packages imported late."""
+"""Structure of the code: order of imports, optional packages imported where used, versions, docstrings of public names."""
 
 import ast
 import graphlib
@@ -26,8 +26,10 @@ ORDER = (
 )
 PUBLIC = {"__main__", "names", "io", "reduction", "types"}  # namespaces, which import from everywhere
 USERS = {"cli"}  # uses phloat by its public names
-ENDS = {"view", "cli"}  # nothing but phloat/names.py imports these
-ONLY = {"twin": "jax"}  # a folder that is for one optional package, and which nothing else imports
+ENDS = {"view", "cli"}  # imported by phloat/names.py and the public namespaces only
+ONLY = {
+    "twin": "jax"
+}  # folders that need one optional package and may import it at the top; no other folder imports them
 CORE = {"numpy", "scipy", "numba"}
 OPTIONAL = {
     *(
@@ -53,7 +55,7 @@ OPTIONAL = {
 
 @dataclass(frozen=True)
 class Import:
-    """`importer` asks for `target`, both dotted and absolute; `late` if that happens inside a function."""
+    """An import of `target` in the module `importer`, both dotted and absolute; `late`: inside a function or for type checking."""
 
     importer: str
     target: str
@@ -66,13 +68,13 @@ class Import:
 
 
 def modules(src: Path) -> dict[str, Path]:
-    """Dotted name → file, for every module of src/phloat."""
+    """The files of all modules of src/phloat by dotted name."""
     files = sorted((src / "phloat").rglob("*.py"))
     return {".".join(f.relative_to(src).with_suffix("").parts).removesuffix(".__init__"): f for f in files}
 
 
 def imports(src: Path) -> list[Import]:
-    """Every import of every module, `import_module("x")` and type-checking blocks included."""
+    """All imports of all modules, also by `import_module("x")` and in type-checking blocks."""
     return [
         Import(name, target, late, f"{file.relative_to(src)}:{line}")
         for name, file in modules(src).items()
@@ -81,10 +83,12 @@ def imports(src: Path) -> list[Import]:
 
 
 def package_of(name: str, file: Path) -> str:
+    """The package relative to which a module imports."""
     return name if file.name == "__init__.py" else name.rpartition(".")[0]
 
 
 def walk(node: ast.AST, package: str, *, late: bool) -> Iterator[tuple[str, bool, int]]:
+    """The imports in a syntax tree: target, whether late, line."""
     match node:
         case ast.Import(names=names):
             yield from ((alias.name, late, node.lineno) for alias in names)
@@ -95,7 +99,7 @@ def walk(node: ast.AST, package: str, *, late: bool) -> Iterator[tuple[str, bool
         case ast.Call(func=ast.Name(id=verb) | ast.Attribute(attr=verb), args=[ast.Constant(value=str(target)), *_]):
             if verb in ("import_module", "__import__"):
                 yield target, late, node.lineno
-    # A type-checking block runs as little as a function that is not called.
+    # Type-checking blocks are not executed, like functions that are not called: their imports are late.
     late = late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
     for field, value in ast.iter_fields(node):
         unrun = isinstance(node, ast.If) and field == "body" and ast.unparse(node.test).endswith("TYPE_CHECKING")
@@ -105,7 +109,7 @@ def walk(node: ast.AST, package: str, *, late: bool) -> Iterator[tuple[str, bool
 
 
 def module_graph(src: Path) -> dict[str, dict[str, str]]:
-    """module → {module it imports: where}; `from phloat.bodies import Beam` asks for phloat/bodies/__init__.py."""
+    """For each module the modules that it imports, and in which line; `from phloat.bodies import Beam` imports phloat.bodies."""
     graph: dict[str, dict[str, str]] = {name: {} for name in modules(src)}
     for found in imports(src):
         if found.top == "phloat":
@@ -117,16 +121,18 @@ def module_graph(src: Path) -> dict[str, dict[str, str]]:
 
 
 def folder(module: str) -> str:
-    """phloat.bodies.beam → bodies; phloat itself, its namespaces and its __main__ → phloat."""
+    """The folder of a module: "bodies" of phloat.bodies.beam; "phloat" of phloat, its namespaces and __main__."""
     first = module.split(".")[1:2]
     return first[0] if first and first[0] not in PUBLIC else "phloat"
 
 
 def unplaced(src: Path) -> list[str]:
+    """Modules whose folder is not in ORDER."""
     return [f"{name} has no place in the order" for name in modules(src) if folder(name) not in ("phloat", *ORDER)]
 
 
 def wrong_way(src: Path) -> list[str]:
+    """Imports of a folder that comes later in ORDER, of ENDS and ONLY, or of the public names."""
     rank = {name: k for k, name in enumerate(ORDER)}
     rank["phloat"] = rank["cli"]  # the public interface is for users, and the command line is one
     found = []
@@ -141,6 +147,7 @@ def wrong_way(src: Path) -> list[str]:
 
 
 def cycles(src: Path) -> list[str]:
+    """The first cycle of imports between modules."""
     try:
         graphlib.TopologicalSorter(module_graph(src)).prepare()
     except graphlib.CycleError as error:
@@ -149,11 +156,13 @@ def cycles(src: Path) -> list[str]:
 
 
 def strangers(src: Path) -> list[str]:
+    """Imports of packages that are neither in CORE nor in OPTIONAL nor in the standard library."""
     known = {"phloat"} | CORE | OPTIONAL | sys.stdlib_module_names
     return [f"{found.where}: {found.top}" for found in imports(src) if found.top not in known]
 
 
 def early_optional(src: Path) -> list[str]:
+    """Imports of optional packages outside of functions."""
     return [
         f"{f.where}: {f.top}"
         for f in imports(src)
@@ -162,6 +171,7 @@ def early_optional(src: Path) -> list[str]:
 
 
 def scattered_optional(src: Path) -> list[str]:
+    """Optional packages that are imported in more than one folder."""
     homes: dict[str, set[str]] = {}
     for found in imports(src):
         if found.top in OPTIONAL:
@@ -195,6 +205,7 @@ def test_each_optional_package_is_imported_in_one_folder():
 
 
 def write_tree(src: Path, files: dict[str, str]) -> Path:
+    """Writes a package phloat of these files; returns src."""
     for name, text in {"__init__.py": "", **files}.items():
         path = src / "phloat" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -254,11 +265,11 @@ def test_the_walk_finds_what_is_out_of_order(
 
 
 def optional_after_import(src: Path, stubs: Path) -> set[str]:
-    """The optional packages that the names of phloat load in a fresh Python, where each is there as an empty stub."""
+    """The optional packages that a new Python loads when it imports phloat and its names; each is installed as an empty stub."""
     stubs.mkdir()
     for name in OPTIONAL:
         (stubs / f"{name}.py").touch()
-    # The core first: numba loads yaml by itself where it is installed.
+    # The core is imported before: numba imports yaml if it is installed.
     code = f"import sys, scipy.sparse, {', '.join(sorted(CORE))}; before = set(sys.modules)\n"
     code += f"sys.path[:0] = [{str(src)!r}, {str(stubs)!r}]; import phloat; phloat.__all__; print(*(set(sys.modules) - before))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
@@ -292,13 +303,14 @@ MADE = {".git", ".venv", "results", "build", "dist", "__pycache__"}  # and the t
 
 
 def project_files(root: Path) -> Iterator[Path]:
-    """What is or will be tracked; walked rather than asked of git, which need not be there."""
+    """The files of the project without build products and caches; found without git, which may be missing."""
     for here, folders, files in os.walk(root):
         folders[:] = [f for f in folders if f not in MADE and not f.endswith(("_cache", ".egg-info", ".hypothesis"))]
         yield from (Path(here, name) for name in files if name != ".git")
 
 
 def outside_references(root: Path) -> list[str]:
+    """Lines with paths of a machine or outside of the project."""
     found = []
     for file in project_files(root):
         if file.suffix in CODE | {".md"}:
@@ -331,11 +343,12 @@ def test_the_three_versions_agree():
 
 
 def undocumented(module: types.ModuleType) -> list[str]:
-    """Public names without words of their own: a docstring inherited or made up by `dataclass` is none."""
+    """Public names without a docstring of their own; one that is inherited or generated by `dataclass` does not count."""
     return [name for name in phloat.public_names(module) if not own_words(getattr(module, name))]
 
 
 def own_words(thing: object) -> bool:
+    """Whether an object, or the class of a value, has a docstring that is neither inherited nor generated by `dataclass`."""
     kind = thing if isinstance(thing, type) else type(thing)
     written = thing.__doc__ if hasattr(thing, "__name__") else kind.__doc__  # a value is explained by its type
     inherited = {base.__doc__ for base in kind.__mro__[1:]}

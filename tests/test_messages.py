@@ -1,4 +1,4 @@
-"""The helper of the tests itself: a wrong class, a missing name, other words and a missing entry are all noticed."""
+"""tests/messages.py fails on a wrong class, a missing name, another message and a missing entry."""
 
 import os
 import shutil
@@ -37,11 +37,12 @@ def test_warning():
 
 
 def refused(name="rod.C"):
+    """Raises a PortError with this name."""
     raise ph.errors.PortError(f"no port {name!r}; there are 2")
 
 
 def book(monkeypatch, *filed):
-    """As if these were the messages of the test that runs."""
+    """Replaces the messages on file of the current test by these."""
     there = Book({messages.running(): list(filed)})
     monkeypatch.setattr(messages, "BOOK", there)
     return there
@@ -163,6 +164,7 @@ def test_every_entry_has_its_test():
 
 
 def run(folder, *arguments):
+    """Runs pytest in a folder; returns exit code and output."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they take seconds to start
     command = [sys.executable, "-m", "pytest", "-q", "-p", "xdist", "-p", "no:cacheprovider", "tests", *arguments]
@@ -171,7 +173,7 @@ def run(folder, *arguments):
 
 
 def test_the_file_is_written_by_an_option(tmp_path):
-    """Also by the workers of pytest-xdist; what is as it was stays as it was, and what is gone goes."""
+    """Also by workers of pytest-xdist; messages that differ in numbers only stay, entries of removed tests are removed."""
     folder = tmp_path / "tests"
     folder.mkdir()
     for name in ("conftest.py", "messages.py", "tiers.py", "durations.csv"):

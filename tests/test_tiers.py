@@ -1,4 +1,4 @@
-"""The tiers of the tests: each is part of the next, and tests that are named are never left out for taking a while."""
+"""The tiers of the tests: each is a subset of the next, and the tier all-but-long does not depend on durations."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ SECONDS = {"test_middle": 0.4, "test_slow": 60.0, "test_slow_but_quick": 60.0, "
 
 
 def selected(tier: str) -> set[str]:
-    """The cases that are left of CASES."""
+    """The cases of CASES that a tier selects."""
     items = [
         SimpleNamespace(nodeid=case, get_closest_marker=lambda name, marks=marks: name if name in marks else None)
         for case, marks in CASES.items()
@@ -33,6 +33,7 @@ def selected(tier: str) -> set[str]:
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch):
+    """Replaces the table of durations by SECONDS."""
     monkeypatch.setattr(tiers, "durations", lambda: {f"a.py::{test}": seconds for test, seconds in SECONDS.items()})
 
 

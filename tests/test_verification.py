@@ -1,4 +1,4 @@
-"""The verification: every row of every case within its tolerance, and a report that says so."""
+"""The verification: every row of every case is within its tolerance; the report; the references themselves."""
 
 import json
 import math
@@ -18,7 +18,7 @@ import phloat as ph
 ALL = [pytest.param(case, marks=[pytest.mark.long] if case.long else [], id=name) for name, case in CASES.items()]
 
 
-# errors are estimated by coarse runs beside fine ones, and coarse pieces bend far; references without shear may be of thick beams
+# coarse runs, by which errors are estimated, have large deformation of each piece; references without shear may be of thick beams
 @pytest.mark.filterwarnings("ignore::phloat.errors.ThickBeamWarning")
 @pytest.mark.filterwarnings("ignore::phloat.errors.LargeDeformationWarning")
 @pytest.mark.filterwarnings("ignore::phloat.errors.LateralTorsionWarning")
@@ -47,6 +47,7 @@ def test_every_case_has_a_source_that_is_not_phloat_and_says_how_its_tolerances_
 
 
 def a_case(*rows: Row, name: str = "made up") -> Case:
+    """A case with these rows."""
     return Case(name, "A case for this test.", "nowhere", "none", lambda fine: list(rows))
 
 
@@ -117,7 +118,7 @@ def test_half_the_step_leaves_a_quarter_of_the_difference():
 
 
 def test_roots_are_those_of_the_tables():
-    """Blevins, table 8-1; Cannon and Schmitz's arm becomes pinned and free without a hub, clamped with a heavy one."""
+    """Blevins, table 8-1; the limits of other end conditions: the arm of Cannon and Schmitz is pinned-free without a hub."""
     np.testing.assert_allclose(exact.roots(exact.clamped, exact.free, 3) ** 2, [3.51601527, 22.0344916, 61.6972144])
     np.testing.assert_allclose(exact.roots(exact.pinned, exact.free, 2), [3.92660231, 7.06858275])
     np.testing.assert_allclose(exact.roots(exact.hub(1e-12), exact.free, 2), [3.92660231, 7.06858275])
@@ -140,7 +141,7 @@ def test_a_turning_string_flaps_at_the_rate_of_its_turn():
 
 @pytest.mark.parametrize(("load", "shorter", "deflected"), [(2.0, 0.16064, 0.49346), (10.0, 0.55500, 0.81061)])
 def test_a_rod_bent_in_a_plane_is_the_elastica(load, shorter, deflected):
-    """Mattiasson 1981; a plane of the section, and one between them where both are as stiff."""
+    """Mattiasson 1981; bending in a principal plane of the section, and in any plane if both stiffnesses are equal."""
     for bends, along in (((3.0, 1.0, 7.0), (0, 0, 1)), ((3.0, 1.0, 1.0), (0, 0.6, 0.8))):
         tip, R = Rod(1.0, bends).bent(load * np.array(along))
         np.testing.assert_allclose(
@@ -157,7 +158,7 @@ def test_a_rod_that_is_bowed_stays_so_without_load_and_stretches_along_its_axis(
 
 
 def test_a_rod_that_cannot_bend_in_its_plane_tilts_at_prandtl_s_load():
-    """J₋₁⸝₄(P/2) = 0, P L²/√(EI GJ) = 4.0126, whichever of both is stiffer; in its plane 10⁶ times as stiff, so 1e-6 more."""
+    """J₋₁⸝₄(P/2) = 0, P L²/√(EI GJ) = 4.0126 for any ratio of EI to GJ; the in-plane stiffness is 10⁶, which adds about 1e-6."""
     known = 2.0 * exact.zeros(lambda x: float(jv(-0.25, x)), 1.0, 0.1, 1)[0]
     assert known == pytest.approx(4.0126, abs=1e-4)
     for bends in ((1.0, 1.0, 1e6), (4.0, 0.25, 1e6)):

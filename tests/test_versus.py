@@ -1,4 +1,4 @@
-"""The comparison with Exudyn runs; where Exudyn is not installed (it is an extra, `bench`) that is said and counted."""
+"""The comparison with Exudyn runs; skipped if Exudyn (extra `bench`) is not installed."""
 
 import importlib.util
 import subprocess
@@ -12,6 +12,7 @@ FOLDER = ROOT / "benchmarks" / "versus"
 
 
 def versus(*arguments):
+    """Runs the package benchmarks/versus with these arguments."""
     return subprocess.run(
         [sys.executable, str(FOLDER), *arguments], cwd=ROOT, capture_output=True, text=True, timeout=250, check=False
     )

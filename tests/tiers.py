@@ -1,12 +1,11 @@
-"""Which tests run: `--tier quick` (./test), `--tier most` (./test --most) or `--tier all` (./test --all).
+"""Selection of tests by duration: `--tier quick` (./test), `--tier most` (./test --most) or `--tier all` (./test --all).
 
-Where tests are named, and where pytest is called directly, all of them run except those marked `long`: `--tier all-but-long`.
+If ./test is given tests by name, or pytest is called directly, all tests run except those marked `long`: `--tier all-but-long`.
 
-tests/durations.csv has the seconds of one case of every test that takes more than a tenth of a second. A tier runs all cases of
-tests that are short, the first case of those that are longer, and none of those that are longest; tests that are not in the
-table are short. `@pytest.mark.quick` puts all cases of a test into every tier, `@pytest.mark.most` into the last two,
-`@pytest.mark.long` into the last one only.
-`--write-durations` measures the tests that run and writes the table.
+tests/durations.csv has the seconds of one case of every test that takes more than 0.1 s; other tests count as short. The tiers
+quick and most run all cases of tests below a first limit, the first case of tests below a second one, and no case of longer ones.
+`@pytest.mark.quick` puts all cases of a test into every tier, `@pytest.mark.most` into most and all, `@pytest.mark.long` into all
+only. `--write-durations` measures the tests that run and writes the table.
 """
 
 import csv
@@ -15,29 +14,30 @@ from collections import defaultdict
 from pathlib import Path
 
 TABLE = Path(__file__).with_name("durations.csv")
-SHORT = 0.1  # s: what is quicker is not in the table
-# s: up to the first all cases of a test, up to the second one case
+SHORT = 0.1  # s: quicker tests are not in the table
+# seconds of one case: up to the first limit all cases of a test run, up to the second limit one
 LIMITS = {"quick": (0.1, 0.5), "most": (0.6, 3.0), "all-but-long": (math.inf, math.inf)}
 
 
 def add_options(parser) -> None:
+    """Adds --tier and --write-durations to pytest."""
     parser.addoption("--tier", choices=(*LIMITS, "all"), default="all-but-long", help="which tests run")
     parser.addoption("--write-durations", action="store_true", help="measure, and write tests/durations.csv")
 
 
 def test_of(nodeid: str) -> str:
-    """The test of a case: "tests/x.py::test_y[z]" → "tests/x.py::test_y"."""
+    """The test that a case belongs to: "tests/x.py::test_y[z]" → "tests/x.py::test_y"."""
     return nodeid.partition("[")[0]
 
 
 def durations() -> dict[str, float]:
-    """Seconds of one case, by test."""
+    """The seconds of one case of each test in the table."""
     with TABLE.open() as file:
         return {row[0]: float(row[1]) for row in csv.reader(file)}
 
 
 def select(config, items) -> None:
-    """Leave out what does not belong to the tier."""
+    """Deselects the tests that do not belong to the tier."""
     tier = config.getoption("--tier")
     if tier == "all":
         return
@@ -58,7 +58,7 @@ def select(config, items) -> None:
 
 
 class Durations:
-    """Measures tests: the plugin of `--write-durations`."""
+    """The plugin of `--write-durations`: measures the tests, and updates the table with the mean over the cases of each."""
 
     def __init__(self) -> None:
         self.seconds = defaultdict(lambda: defaultdict(float))

@@ -1,14 +1,15 @@
-"""python tools/coverage_table.py coverage.json: lines and branches that tests run, by package, and the files with the most left."""
+"""Prints the coverage of each package, and the files with most uncovered lines: python tools/coverage_table.py coverage.json"""
 
 import json
 import sys
 from collections import defaultdict
 from pathlib import Path
 
-WORST = 12
+WORST = 12  # files in the second table
 
 
 def main(path: str) -> None:
+    """Prints two Markdown tables from the JSON report of coverage.py."""
     files = json.loads(Path(path).read_text())["files"]
     packages: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     left = []

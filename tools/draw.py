@@ -1,4 +1,4 @@
-"""Prints docstrings and messages drawn at random, for a fresh reader to judge: python tools/draw.py [SEED]"""
+"""Prints a random sample of docstrings and messages to review: python tools/draw.py [SEED] [--docstrings 60] [--messages 70]"""
 
 import argparse
 import ast
@@ -12,7 +12,7 @@ MESSAGES = SRC.parent / "tests" / "messages.txt"
 
 
 def docstrings(src: Path) -> list[tuple[str, str]]:
-    """(module.name, docstring) of all modules, classes and functions that have one."""
+    """Name and docstring of all modules ("module"), classes and functions ("module:name") that have one."""
     found = []
     for module, file in modules(src).items():
         tree = ast.parse(file.read_text(encoding="utf-8"))
@@ -23,19 +23,19 @@ def docstrings(src: Path) -> list[tuple[str, str]]:
 
 
 def messages(golden: str) -> list[str]:
-    """Each sentence of an error or a warning once, where sentences that differ in names and numbers only are one."""
+    """The messages of errors and warnings in messages.txt; of those that differ in quoted names and numbers only, one."""
     sentences = re.findall(r"^    (\w+: .*)$", golden, flags=re.MULTILINE)
     return list({re.sub(r"'[^']*'|[\d.e+-]+", "_", sentence): sentence for sentence in sentences}.values())
 
 
 if __name__ == "__main__":
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("seed", nargs="?", type=int, default=0)
-    options.add_argument("--docstrings", type=int, default=60)
-    options.add_argument("--messages", type=int, default=70)
-    asked = options.parse_args()
-    draw = random.Random(asked.seed)
-    for name, text in draw.sample(docstrings(SRC), asked.docstrings):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("seed", nargs="?", type=int, default=0)
+    parser.add_argument("--docstrings", type=int, default=60)
+    parser.add_argument("--messages", type=int, default=70)
+    options = parser.parse_args()
+    draw = random.Random(options.seed)
+    for name, text in draw.sample(docstrings(SRC), options.docstrings):
         print(f"--- {name}\n{text}")
-    for sentence in draw.sample(messages(MESSAGES.read_text(encoding="utf-8")), asked.messages):
+    for sentence in draw.sample(messages(MESSAGES.read_text(encoding="utf-8")), options.messages):
         print(f"- {sentence}")

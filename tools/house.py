@@ -1,4 +1,4 @@
-"""Prints how large src/phloat is and how finely it is cut: python tools/house.py [SRC]"""
+"""Prints the size of src/phloat, its modules, imports and public names: python tools/house.py [SRC]"""
 
 import ast
 import io
@@ -12,17 +12,17 @@ from pathlib import Path
 
 SRC = Path(__file__).resolve().parents[1] / "src"
 BLANK = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
-LONG = 400  # lines of a file
+LONG = 400  # longer files are listed
 
 
 def modules(src: Path) -> dict[str, Path]:
-    """Dotted name → file."""
+    """The files of all modules of phloat by dotted name."""
     files = sorted((src / "phloat").rglob("*.py"))
     return {".".join(file.relative_to(src).with_suffix("").parts).removesuffix(".__init__"): file for file in files}
 
 
 def code_lines(text: str) -> int:
-    """Lines with code on them: docstrings, comments and blank lines are left out."""
+    """The number of lines with code; docstrings, comments and blank lines do not count."""
     tokens = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type not in BLANK]
     lines = {line for token in tokens for line in range(token.start[0], token.end[0] + 1)}
     for node in ast.walk(ast.parse(text)):
@@ -32,7 +32,7 @@ def code_lines(text: str) -> int:
 
 
 def imported(node: ast.AST, known: dict[str, Path]) -> set[str]:
-    """The modules of phloat that an import statement names."""
+    """The modules of phloat (keys of `known`) that an import statement imports."""
     if isinstance(node, ast.Import):
         names = [alias.name for alias in node.names]
     elif isinstance(node, ast.ImportFrom) and node.module:
@@ -48,19 +48,20 @@ def longest_chain(graph: dict[str, set[str]]) -> list[str]:
 
     @cache
     def below(module: str) -> list[str]:
+        """The longest path that starts at a module."""
         return [module, *max((below(target) for target in sorted(graph[module])), key=len, default=[])]
 
     return max((below(module) for module in sorted(graph)), key=len)
 
 
 def top_names(tree: ast.Module) -> set[str]:
-    """Functions and classes that a module defines, without the private ones."""
+    """The names of the public functions and classes that a module defines."""
     names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     return {name for name in names if not name.startswith("_")}
 
 
 def measures(src: Path) -> dict[str, str]:
-    """Each measure and its value."""
+    """The measures of the source text, by description."""
     files = modules(src)
     texts = {name: file.read_text(encoding="utf-8") for name, file in files.items()}
     trees = {name: ast.parse(text) for name, text in texts.items()}
@@ -98,7 +99,7 @@ print(len([file for file in found if "phloat" in file]), len(ph.__all__), len(do
 
 
 def measures_of_a_run(src: Path) -> dict[str, str]:
-    """What needs the library to run, in the Python of this script; nothing where it cannot be imported."""
+    """The measures that need a simulation, run in a new process; empty if phloat cannot be imported there."""
     environment = os.environ | {"PYTHONPATH": str(src)}
     done = subprocess.run([sys.executable, "-c", SIMULATE], capture_output=True, text=True, env=environment)
     if done.returncode:

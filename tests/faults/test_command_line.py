@@ -213,11 +213,11 @@ def test_a_fault_of_ours_says_how_to_report_it(said, monkeypatch):
 
 
 def test_other_errors_have_their_codes(tmp_path):
-    assert console.classify(MemoryError())[0] == 3
-    assert console.classify(ph.errors.AccuracyError("missed"))[0] == 3
-    code, text = console.classify(PermissionError(13, "Permission denied", "there"))
+    assert console.exit_code_and_message(MemoryError())[0] == 3
+    assert console.exit_code_and_message(ph.errors.AccuracyError("missed"))[0] == 3
+    code, text = console.exit_code_and_message(PermissionError(13, "Permission denied", "there"))
     assert (code, text) == (2, "there: Permission denied")
-    assert console.classify(KeyboardInterrupt()) == (130, "interrupted; nothing was written")
+    assert console.exit_code_and_message(KeyboardInterrupt()) == (130, "interrupted; nothing was written")
 
 
 def test_a_missing_extra_is_named(said, monkeypatch):

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import phloat as ph
 from phloat.view.page.content import quaternions
-from phloat.view.page.pack import Pack, compressed
+from phloat.view.page.pack import Pack, compress_motion
 from phloat.view.quantities import largest_stress
 from phloat.view.scene import Drawing, ball, block, body_drawing, body_motion, pose_at, scene
 from phloat.view.surfaces import box_surface, cylinder, mesh_surface, sphere
@@ -231,8 +231,8 @@ def test_numbers_come_back_from_the_page_to_the_digits_they_were_given():
         rng.normal(size=(40, 3)) * [1, 1e-6, 1e9],
         np.arange(12).reshape(4, 3),
     )
-    at = [pack.exact(t), pack.floats(line), pack.rough(rows), pack.whole(corners), pack.floats(rows)]
-    assert pack.floats(line) == at[1]  # equal arrays go in once
+    at = [pack.float64(t), pack.float32(line), pack.scaled_int16(rows), pack.uint32(corners), pack.float32(rows)]
+    assert pack.float32(line) == at[1]  # equal arrays go in once
     back = unpacked(pack)
     assert np.array_equal(back[at[0]], t)
     assert np.abs(back[at[1]] - line).max() < 1e-7
@@ -243,7 +243,11 @@ def test_numbers_come_back_from_the_page_to_the_digits_they_were_given():
 
 def test_an_empty_block_and_columns_of_zeros_can_be_packed():
     pack = Pack()
-    at = [pack.rough(np.zeros((5, 0))), pack.rough(np.zeros((5, 2))), pack.whole(np.zeros((0, 3), dtype=int))]
+    at = [
+        pack.scaled_int16(np.zeros((5, 0))),
+        pack.scaled_int16(np.zeros((5, 2))),
+        pack.uint32(np.zeros((0, 3), dtype=int)),
+    ]
     back = unpacked(pack)
     assert [back[k].shape for k in at] == [(5, 0), (5, 2), (0, 3)]
     assert not back[at[1]].any()
@@ -254,7 +258,7 @@ def test_compressed_coordinates_say_the_same_with_fewer():
     rows, shapes = rng.normal(size=(300, 40)), rng.normal(size=(3, 40))
     t = np.linspace(0, 6, 900)[:, None]
     eta, rates = np.sin(t * [1, 2, 3]) @ shapes, 100 * np.cos(t * [1, 2, 3]) @ shapes
-    fewer, (a, b) = compressed(rows, eta, rates, within=1e-4)
+    fewer, (a, b) = compress_motion(rows, eta, rates, within=1e-4)
     assert a.shape[1] == 3
     for before, after in ((eta, a), (rates, b)):
         error = np.abs(after @ fewer.T - before @ rows.T).max()

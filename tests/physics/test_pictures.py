@@ -7,7 +7,7 @@ from looking_zoo import HOSTILE, falling, hostile, satellite, sliding, turning
 
 import phloat as ph
 from phloat.view.diagram import block_positions, diagram_lines
-from phloat.view.film import film_frames, stage
+from phloat.view.film import film_frames, frame_renderer
 
 # --- chosen lines ----------------------------------------------------------------------------------------------------
 
@@ -191,7 +191,7 @@ def test_the_frames_of_a_film_are_where_the_bodies_are():
         state = run.at(film.t[k])
         np.testing.assert_allclose(film.points["rod"][k, -1, :2], state.position("rod", s=1.0), atol=1e-14)
         np.testing.assert_allclose(film.points["slider"][k, 0, :2], state.position("slider", s=0), atol=1e-14)
-    figure, frame = stage(film)
+    figure, frame = frame_renderer(film)
     pixels = frame(5)
     assert pixels.shape == (500, 700, 4)
     assert np.abs(pixels.astype(int) - frame(6)).max() > 100
@@ -205,7 +205,7 @@ def test_plates_and_solids_move_in_a_film_of_space():
     film = film_frames(run, speed=1.0, fps=50.0, magnify=1.0)
     corner = film.drawn["box"].points[7]
     np.testing.assert_allclose(film.points["box"][5, 7], run.at(film.t[5]).position("box", at=corner), atol=1e-12)
-    figure, frame = stage(film)
+    figure, frame = frame_renderer(film)
     put = []
     for surface in figure.axes[0].collections:
         surface.set_verts = put.append
@@ -254,6 +254,6 @@ def test_a_rigid_body_in_a_plane_is_drawn_flat_by_its_block():
     assert not hasattr(ax, "get_zlim")
     assert len(ax.collections[0].get_paths()) > 8
     run = ph.simulate(system, ph.place(system), 0.02, dt=1e-2)
-    figure, frame = stage(film_frames(run, speed=1.0, fps=100.0, magnify=1.0))
+    figure, frame = frame_renderer(film_frames(run, speed=1.0, fps=100.0, magnify=1.0))
     assert not hasattr(figure.axes[0], "get_zlim")
     assert np.any(frame(0) != frame(2))

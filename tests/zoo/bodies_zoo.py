@@ -35,12 +35,12 @@ RECIPES = {
     "modally damped beam": beam(frame="pinned", damping=ph.ModalDamping(0.02, "body")),
     "beam without stiffening": beam(stiffening=False, damping=ph.KelvinVoigt(1e-5)),
 }
-# beams that can be split: no damping relative to a motion of the whole
+# beams that can be split into pieces: only with damping in proportion to the stiffness
 DIVISIBLE = {name: replace(r, damping=ph.Rayleigh(stiffness=r.damping.stiffness)) for name, r in RECIPES.items()}
 
 
 class Cloud:
-    """Point masses with random shape fields and a random quadratic strain: any floating body at all."""
+    """A floating body of point masses with random displacement fields and random strains quadratic in η."""
 
     def __init__(self, seed: int, masses: int = 14, coordinates: int = 4, strains: int = 5):
         rng = np.random.default_rng(seed)
@@ -88,6 +88,7 @@ class Cloud:
 
 
 def bodies() -> dict[str, ph.Body]:
+    """One body of every kind, by name."""
     out = {name: recipe.discretise(2) for name, recipe in RECIPES.items()}
     out["pretwisted beam"] = beam(section=lambda s: replace(STRIP, angle=0.3 + s), theory="rayleigh").discretise(2)
     J = np.array([[0.4, 0.05, 0.02], [0.05, 0.5, -0.03], [0.02, -0.03, 0.6]])
@@ -99,7 +100,7 @@ def bodies() -> dict[str, ph.Body]:
 
 @cache
 def continua(material: ph.Material = steel) -> dict[str, ph.Body]:
-    """Bodies on meshes, with ports P and C, a few modes and their companions."""
+    """Reduced bodies on meshes with ports P and C: a few modes, and companion shapes for stiffening."""
     ends = {"P": "left", "C": "right"}
     plate = ph.Plate.rectangle(1.3, 0.4, thickness=0.02, material=material, frame="left", ports=ends)
     solid = ph.Solid.box(1.3, 0.05, 0.03, material=material, frame="left", ports=ends)
@@ -121,7 +122,7 @@ def continua(material: ph.Material = steel) -> dict[str, ph.Body]:
 
 
 def systems() -> dict[str, ph.System]:
-    """Every body alone, in space and (where it can be) in the plane, under gravity."""
+    """Systems of one body each, under gravity, in space and, if the body can move in a plane, in the plane xy."""
     out = {}
     for name, body in bodies().items():
         out[f"{name}, in space"] = ph.connect({"b": body}, gravity=(0.7, -9.81, 1.3))
@@ -131,7 +132,7 @@ def systems() -> dict[str, ph.System]:
 
 
 def random_state(system: ph.System, seed: int, consistent: bool = False) -> ph.State:
-    """A state with everything nonzero: turned, moving, deformed by some tenths, stressed."""
+    """A random state in which no quantity is zero; η has standard deviation 0.05. `consistent`: velocities satisfy the joints."""
     rng = np.random.default_rng(seed)
     state = resting(system.bodies)
     values = {}
@@ -147,7 +148,7 @@ def random_state(system: ph.System, seed: int, consistent: bool = False) -> ph.S
 
 
 def with_joints_kept(system: ph.System, state: ph.State) -> ph.State:
-    """The state with its velocities projected so that G z = 0."""
+    """The state with its velocities projected orthogonally onto those that satisfy the joints, G z = 0."""
     G = ph.terms(system, state).G.toarray()
     e = state.e - np.linalg.pinv(G) @ (G @ state.e)
     names = [n for n in system.layout if n.rpartition(".")[2] in ("v_P", "omega", "eta_dot")]
@@ -155,7 +156,7 @@ def with_joints_kept(system: ph.System, state: ph.State) -> ph.State:
 
 
 def rates(system: ph.System, state: ph.State) -> np.ndarray:
-    """ė of a system without joints and inputs."""
+    """ė = E⁻¹(J − R)z of a system without joints and inputs."""
     t = ph.terms(system, state)
     return np.linalg.solve(t.E.toarray(), (t.J - t.R) @ t.z)
 

@@ -1,6 +1,6 @@
-"""Random models whose stiffnesses, masses and lengths are spread over twelve orders of magnitude, with M and K of independent make.
+"""Random models whose stiffnesses, masses and lengths spread over twelve orders of magnitude, with reference matrices M and K.
 
-Every maker gives (linear system, M, K), M and K in mpmath from the numbers of the model.
+Each of MAKERS returns (linear system, M, K); M and K are computed in mpmath (60 digits) directly from the numbers of the model.
 """
 
 import mpmath as mp
@@ -12,17 +12,17 @@ mp.mp.dps = 60
 
 
 def decades(rng, low=-6.0, high=6.0):
-    """A number between 10^low and 10^high, its logarithm even."""
+    """A random number between 10^low and 10^high with uniformly distributed logarithm."""
     return float(10.0 ** rng.uniform(low, high))
 
 
 def springs(rng, count):
-    """One in five is missing: a motion that nothing resists."""
+    """Random stiffnesses; one in five is zero, so that there can be rigid motions."""
     return [decades(rng) if rng.random() < 0.8 else 0.0 for _ in range(count)]
 
 
 def carriages(rng):
-    """A tree of carriages on rails, each on its parent's, with springs along the rails."""
+    """A tree of masses that slide along x on their parent or the ground, with springs along the slides."""
     n = int(rng.integers(2, 11))
     parent = [int(rng.integers(-1, i)) for i in range(n)]
     m, k = [decades(rng) for _ in range(n)], springs(rng, n)
@@ -42,7 +42,7 @@ def carriages(rng):
 
 
 def levers(rng):
-    """Bars in a line, hinged to each other, with springs in the hinges; lengths over twelve orders within one chain."""
+    """A chain of rigid bars in a plane with springs in the hinges; the lengths of one chain spread over twelve orders."""
     n = int(rng.integers(2, 9))
     m, l, k = [decades(rng) for _ in range(n)], [decades(rng) for _ in range(n)], springs(rng, n)
     bodies, joints = {}, []
@@ -61,7 +61,7 @@ def levers(rng):
 
 
 def truss(rng):
-    """Point masses in a plane with springs between some of them; the size of the whole is anywhere in twelve orders."""
+    """Point masses in a plane with springs between some of them; the size of the truss is also random over twelve orders."""
     n = int(rng.integers(2, 8))
     m = [decades(rng) for _ in range(n)]
     x = decades(rng) * rng.normal(size=(n, 2)) * [[decades(rng, -0.5, 0.5)] for _ in range(n)]
@@ -86,7 +86,7 @@ MAKERS = (carriages, levers, truss)
 
 
 def below(M, K, omega):
-    """How many frequencies are below ω: the negative pivots of K − ω²M (Sylvester), in 60 digits."""
+    """The number of frequencies below ω: the number of negative pivots of K − ω²M (Sylvester's law of inertia), in 60 digits."""
     A = (K - mp.mpf(omega) ** 2 * M).tolist()
     count = 0
     for k, row in enumerate(A):

@@ -1,9 +1,9 @@
-"""Functions of the compiled step as they are written."""
+"""Functions of the compiled step without compilation, to replace functions that they call."""
 
 import types
 
 
 def as_written(function, **others):
-    """A compiled function without its compiler, with others in the place of those it calls."""
+    """The Python function of a compiled one; the keywords replace global names that it uses."""
     plain = getattr(function, "py_func", function)
     return types.FunctionType(plain.__code__, {**plain.__globals__, **others}, plain.__name__)

@@ -1,4 +1,4 @@
-"""Short runs to look at, made once: in a plane, in space, with plates and solids, with hostile names."""
+"""Short runs for tests of plots, films and pages, computed once: in a plane, in space with plate and solid, with hostile names."""
 
 from functools import cache
 
@@ -11,6 +11,7 @@ HOSTILE = "<b>&\"'$x$/\\"
 
 
 def crank_slider() -> ph.System:
+    """A flexible rod with a prescribed crank pin, and a mass on a slide."""
     rod = ph.Beam(0.3, ph.Circle(6e-3), steel, frame="pinned").discretise(3)
     joints = [
         ph.Drive("ground", "rod.P", name="crank pin"),
@@ -21,12 +22,13 @@ def crank_slider() -> ph.System:
 
 
 def v_pin(t: float) -> np.ndarray:
+    """The velocity of the crank pin (m/s)."""
     return 22.5 * np.array([-np.sin(150 * t), np.cos(150 * t)])
 
 
 @cache
 def sliding() -> ph.Result:
-    """A crank-slider, driven."""
+    """A run of the crank-slider, driven at its crank pin."""
     system = crank_slider()
     state = ph.set_moving(system, ph.place(system, {"rod.r_P": (0.15, 0.0)}), u={"crank pin": v_pin})
     return ph.simulate(system, state, 8e-3, dt=1e-4, u={"crank pin": v_pin})
@@ -57,6 +59,7 @@ def satellite() -> ph.System:
 
 @cache
 def turning() -> ph.Result:
+    """A run of the satellite, which rotates, with a torque on its hub."""
     system = satellite()
     state = ph.set_moving(system, ph.place(system), {"hub.omega": (0.2, 0.3, 1.0)})
     return ph.simulate(system, state, 0.1, dt=2e-3, u={"wheel": 5.0})
@@ -64,7 +67,7 @@ def turning() -> ph.Result:
 
 @cache
 def hostile() -> ph.System:
-    """Names that HTML, XML, mathematics and paths would take for something else."""
+    """A double pendulum whose names contain special characters of HTML, XML, TeX and paths, or begin with an underscore."""
     link = ph.Beam(0.5, ph.Rectangle(0.02, 0.004), steel).discretise(1)
     joints = [ph.Revolute("ground", f"{HOSTILE}.P", name="_m"), ph.Revolute(f"{HOSTILE}.C", "_link.P", name="<i>")]
     return ph.connect({HOSTILE: link, "_link": link}, joints, plane="xy", gravity=(0, -9.81, 0))
@@ -72,5 +75,6 @@ def hostile() -> ph.System:
 
 @cache
 def falling() -> ph.Result:
+    """A run of the double pendulum with hostile names, from rest."""
     system = hostile()
     return ph.simulate(system, ph.place(system), 0.02, dt=2e-3)

@@ -1,4 +1,4 @@
-"""Matrices of solid boxes as another finite-element code would export them (scikit-fem, trilinear hexahedra)."""
+"""Mass and stiffness matrices as other finite-element codes export them: solid boxes (scikit-fem, trilinear hexahedra), beams."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from skfem.helpers import ddot, dot, eye, sym_grad, trace
 
 
 class Exported(NamedTuple):
-    """M, K and the nodes; unknowns are x, y, z of node 0, then of node 1…"""
+    """M, K and the nodes; the unknowns are those of node 0, of node 1…: (x, y, z), of beams also (θ_x, θ_y, θ_z)."""
 
     M: sp.csr_array
     K: sp.csr_array
     nodes: np.ndarray
 
     def on(self, x: float) -> list[int]:
-        """The nodes of the plane at x."""
+        """The indices of the nodes in the plane at x."""
         return np.flatnonzero(np.abs(self.nodes[:, 0] - x) < 1e-9).tolist()
 
 
@@ -44,7 +44,7 @@ def box(cells=(8, 3, 2), lengths=(1.0, 0.3, 0.2), E=70e9, nu=0.3, rho=2700.0) ->
 
 
 def rigid_motions(nodes: np.ndarray) -> np.ndarray:
-    """Unit translations and rotations about the origin, three rows a node."""
+    """Displacements of the nodes in unit translations and rotations about the origin, (3 nodes, 6)."""
     out = np.zeros((3 * len(nodes), 6))
     for a in range(3):
         out[a::3, a] = 1.0
@@ -53,11 +53,12 @@ def rigid_motions(nodes: np.ndarray) -> np.ndarray:
 
 
 def beam(elements=8, length=1.0, A=2e-4, I_y=2e-9, I_z=6e-9, J=5e-9, E=70e9, G=26e9, rho=2700.0) -> Exported:
-    """A straight Euler-Bernoulli beam along x, 12 × 12 element matrices of the textbooks, six unknowns a node."""
+    """A straight Euler-Bernoulli beam along x by the 12 × 12 element matrices of textbooks, six unknowns for each node."""
     h = length / elements
     K, M = np.zeros((12, 12)), np.zeros((12, 12))
 
     def put(matrix, rows, values):
+        """Adds values to a submatrix."""
         matrix[np.ix_(rows, rows)] += values
 
     bar = np.array([[1.0, -1.0], [-1.0, 1.0]])

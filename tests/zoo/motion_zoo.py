@@ -1,4 +1,4 @@
-"""Pairs of bodies on every joint, and random motion of them that the joints allow."""
+"""Systems of two bodies with every joint between them, and random states that satisfy the joints."""
 
 from functools import cache
 
@@ -31,7 +31,7 @@ ON_MESHES = [(j, k, None) for j in IN_SPACE for k in ("plate", "solid")]
 
 @cache
 def on_mesh(kind: str) -> ph.Body:
-    """A plate or a solid of few coordinates, with ports P and C."""
+    """A reduced plate or solid, with ports P and C."""
     ends = {"material": SOFT, "frame": "left", "ports": {"P": "left", "C": "right"}}
     if kind == "plate":
         return ph.Plate.rectangle(1.3, 0.4, thickness=0.03, **ends).discretise((4, 2)).reduced(modes=2, stiffened=3)
@@ -39,7 +39,7 @@ def on_mesh(kind: str) -> ph.Body:
 
 
 def thing(kind: str, elements: int = 1) -> ph.Body:
-    """A body with ports P and C."""
+    """A body of this kind ("beam", "plate", "solid", else rigid) with ports P and C."""
     if kind == "beam":
         return beam(material=SOFT).discretise(elements)
     if kind in ("plate", "solid"):
@@ -49,7 +49,10 @@ def thing(kind: str, elements: int = 1) -> ph.Body:
 
 
 def pair(joint: str, kind: str, plane: str | None, *more, hung: bool = True, gravity: bool = True) -> ph.System:
-    """Two bodies of a kind on a joint "j", the first hung up by a ball joint; slides are held by springs."""
+    """Two equal bodies a and b with joint "j" from a.C to b.P; a spring acts on each slide of it.
+
+    `hung`: a.P is on a ball joint to the ground; `more`: further joints and elements.
+    """
     made, options = (IN_PLANE if plane else IN_SPACE)[joint]
     body = thing(kind)
     joints = [made("a.C", "b.P", name="j", turned=(0.0, 0.0, 0.3), **options)]
@@ -62,11 +65,14 @@ def pair(joint: str, kind: str, plane: str | None, *more, hung: bool = True, gra
 
 
 def random_motion(system: ph.System, seed: int, u=None, stressed: float = 0.0, stretched: float = 1.0) -> ph.State:
-    """Bent by millimetres, turning at about 1 rad/s, sliding at about 1 m/s; with some pre-stress."""
+    """A random state: η of about 1 mm, angular velocities of about 1 rad/s, slides of about 1 m/s.
+
+    `u` are driven rates; `stressed` is the standard deviation of added stresses; `stretched` scales axial coordinates of beams.
+    """
     rng = np.random.default_rng(seed)
     shape = system.layout.shape
     eta = {n: 1e-3 * rng.normal(size=shape(n)) for n in system.layout if n.endswith(".eta")}
-    for name in eta:  # coordinates of bodies on meshes have frequencies: the stiffer, the less they move
+    for name in eta:  # coordinates of bodies on meshes are modes: their amplitudes decrease with frequency
         body = system.bodies[name.removesuffix(".eta")]
         if isinstance(body.recipe, ph.Beam):
             eta[name][members(body.elastic)["axial"][1]] *= stretched

@@ -1,11 +1,11 @@
-"""The time step once more, dense and slow, from energies and gaps alone: what the compiled one is compared with.
+"""A second, dense and slow implementation of the time step, from energies and gaps only: the reference of the compiled step.
 
     s = hω̄/2,   Q = A₀(I + [s]),   A₁ = Q(I − [s])⁻¹,   r₁ = r₀ + hV̄,   η₁ = η₀ + hη̄̇,   w₁ = 2w̄ − w₀
     m ΔV/h = m g + Σ f,    Δp_ω/h = p̄_ω × ω̄ + Σ …,    Δp_η/h = ½ ∂_η(w₀ᵀM(η)w₁) − (∂ε/∂η)ᵀ(σ̄ + V ε̇) − R η̄̇ + Σ …
     σ₁ = σ₀ + C⁻¹(ε(η₁) − ε(η₀)),    rows · (V̄, ω̄, η̄̇) = given rate;   bars are means of end values
 
 M(η), ε(η) and most gaps are quadratic, so their derivatives here are central differences with a step of one: exact. Velocities
-and momenta have all three components of V and ω, in a plane too; the equations that a plane leaves out are not looked at.
+and momenta have all three components of V and ω, also in a plane; there, equations out of the plane are left out.
 """
 
 from dataclasses import dataclass, field
@@ -27,16 +27,17 @@ WHOLE = np.eye(3)
 
 @dataclass(frozen=True, eq=False)
 class Mover:
-    """M(η) about the mass centre, ε(η), and ports from there."""
+    """A body by its mass matrix M(η) about the mass centre, its strains ε(η), and port positions from the mass centre."""
 
     body: Body
 
     def schur(self, eta: np.ndarray) -> np.ndarray:
-        """M about the mass centre, for (ω, η̇): the frame velocity v_P that leaves no momentum is taken out."""
+        """M about the mass centre, for (ω, η̇): the Schur complement of its block m I, which belongs to v_P."""
         M = self.body.inertia.at(eta).M
         return M[3:, 3:] - M[3:, :3] @ M[:3, 3:] / self.body.inertia.m
 
     def strain(self, eta: np.ndarray) -> np.ndarray:
+        """ε = D η + ½ Q η η."""
         Q, out = self.body.elastic.Q, self.body.elastic.D @ eta
         np.add.at(out, Q.strain, 0.5 * Q.value * eta[Q.row] * eta[Q.column])
         return out
@@ -50,18 +51,20 @@ class Mover:
         return quadratic(self.strain, self.body.coordinates)
 
     def momentum(self, eta: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """M(η) w for w = (ω, η̇)."""
         return value(self.mass_terms, eta) @ w
 
     def shift(self, eta: np.ndarray) -> np.ndarray:
-        """The mass centre in body axes."""
+        """The position of the mass centre in body axes."""
         return (self.body.inertia.s0 + self.body.inertia.S @ eta) / self.body.inertia.m
 
     def place(self, port: Port, eta: np.ndarray) -> np.ndarray:
+        """The position of a port from the mass centre, in body axes."""
         return port.x + port.Phi @ eta - self.shift(eta)
 
 
 def quadratic(f, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """f₀, f₁ and f₂ with f(η) = f₀ + f₁η + ½ f₂ηη, by differences; the last axes are those of η."""
+    """f₀, f₁ and f₂ with f(η) = f₀ + f₁η + ½ f₂ηη, by differences; the last axes of f₁ and f₂ are those of η."""
     zero, e = f(np.zeros(n)), np.eye(n)
     plus, minus = [f(d) for d in e], [f(-d) for d in e]
     first = np.zeros((*zero.shape, n))
@@ -75,16 +78,18 @@ def quadratic(f, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def value(terms: tuple[np.ndarray, np.ndarray, np.ndarray], eta: np.ndarray) -> np.ndarray:
+    """f(η) from the result of `quadratic`."""
     return terms[0] + (terms[1] + 0.5 * terms[2] @ eta) @ eta
 
 
 def slope(terms: tuple[np.ndarray, np.ndarray, np.ndarray], eta: np.ndarray) -> np.ndarray:
+    """∂f/∂η from the result of `quadratic`."""
     return terms[1] + terms[2] @ eta
 
 
 @dataclass(eq=False)
 class Pose:
-    """A body at a node: mass centre, orientation, deformation, velocities of all of them, stress."""
+    """A body at one time: mass centre r, orientation A, deformation η, velocities v = (V, ω, η̇) and stresses σ."""
 
     r: np.ndarray
     A: np.ndarray
@@ -97,7 +102,7 @@ class Pose:
 
 
 def gradient(row: Row, A_0, A_1, B_0, B_1) -> np.ndarray:
-    """What multiplies (ċ_A, ḋ_A, ċ_B, ḋ_B) in a discrete row, so that it is the exact difference of the gap."""
+    """The discrete gradient of a row, (1, 24): times (Δc_A, Δd_A, Δc_B, Δd_B) it is the exact difference of the gap."""
     if row.is_angle:
         p, q = Row("p", row.terms), Row("q", row.other_terms)
         (p_0, p_1), (q_0, q_1) = [[f.gap(*ports) for ports in ((A_0, B_0), (A_1, B_1))] for f in (p, q)]
@@ -113,17 +118,18 @@ def gradient(row: Row, A_0, A_1, B_0, B_1) -> np.ndarray:
 
 
 def section(psi: np.ndarray) -> np.ndarray:
-    """How a section turned by ψ carries its directions: I + [ψ] + ⅓ [ψ][ψ], quadratic again."""
+    """The matrix I + [ψ] + ⅓ [ψ][ψ], quadratic in ψ, that turns the directions of a section by ψ."""
     return WHOLE + skew(psi) + skew(psi) @ skew(psi) / 3.0
 
 
 def nearest_rotation(turned: np.ndarray) -> np.ndarray:
+    """The rotation nearest to a matrix (polar decomposition)."""
     U, _, V = np.linalg.svd(turned)
     return U @ V
 
 
 def midway(start, end) -> SimpleNamespace:
-    """A port between two others, whose twelve numbers (c, d_1, d_2, d_3) are its velocities: a rate is then a gradient."""
+    """The mean of a port at two times, with (ċ, ḋ_1, ḋ_2, ḋ_3) as its twelve velocities: `row_rates` then returns gradients."""
     point, turn = np.eye(3, 12), np.array([np.eye(3, 12, k=3 + 3 * i) for i in range(3)])
     c, D = 0.5 * (start.c + end.c), 0.5 * (start.D + end.D)
     return SimpleNamespace(c=c, D=D, point=point, turn=turn, spin=np.zeros((3, 12)))
@@ -134,7 +140,7 @@ def midway(start, end) -> SimpleNamespace:
 
 @dataclass(eq=False)
 class Oracle:
-    """A system at a state; `step` goes on by h, with mean inputs u and mean rates of driven angles and slides."""
+    """A system in a state; `step` advances it by h, with mean inputs u (of driven joints the mean rates)."""
 
     system: ph.System
     state: ph.State
@@ -155,7 +161,7 @@ class Oracle:
         return Pose(at.r_P + at.A @ y, at.A, at.eta, np.concatenate([V, at.omega, at.rates]), at.sigma)
 
     def step(self, h: float, end: ph.State | None = None, lam: np.ndarray | None = None) -> np.ndarray:
-        """One step; returns its multipliers. Where it may end, and with which λ, is a guess to start from."""
+        """Advances by h; returns the multipliers. `end` and `lam` are an initial guess of the end state and of the multipliers."""
         x, size = self.last if end is None else self.guess(end, lam), np.inf
         for _ in range(40):
             F = self.residual(x, h)
@@ -175,21 +181,25 @@ class Oracle:
         return lam
 
     def guess(self, end: ph.State, lam: np.ndarray) -> np.ndarray:
+        """The unknowns (mean velocities, λ) for an end state."""
         ends = {name: self._pose(name, end) for name in self.movers}
         return np.concatenate([[0.5 * (self.poses[n].v[k] + ends[n].v[k]) for n, k in self.unknowns], lam])
 
     def column(self, x: np.ndarray, k: int, h: float) -> np.ndarray:
+        """The k-th column of the Jacobian, by central differences."""
         step = np.zeros(len(x))
         step[k] = 1e-5 * max(1.0, abs(x[k]))
         return (self.residual(x + step, h) - self.residual(x - step, h)) / (2 * step[k])
 
     def _split(self, x: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """The mean velocities (V̄, ω̄, η̄̇) of each body, and λ."""
         means = {name: np.zeros(6 + body.coordinates) for name, body in self.system.bodies.items()}
         for (name, k), number in zip(self.unknowns, x, strict=False):
             means[name][k] = number
         return means, x[len(self.unknowns) :]
 
     def _end(self, name: str, mean: np.ndarray, h: float) -> Pose:
+        """The pose of a body at the end of the step, for its mean velocities."""
         start, mover = self.poses[name], self.movers[name]
         S = skew(0.5 * h * mean[3:6])
         eta = start.eta + h * mean[6:]
@@ -198,6 +208,7 @@ class Oracle:
         return Pose(start.r + h * mean[:3], A, eta, 2 * mean - start.v, start.sigma + stress)
 
     def residual(self, x: np.ndarray, h: float) -> np.ndarray:
+        """The residuals of the momentum equations of all bodies, and of the rates of the closed rows."""
         means, lam = self._split(x)
         ends = {name: self._end(name, v, h) for name, v in means.items()}
         F = {name: self._momentum(name, means[name], ends[name], h) for name in means}
@@ -221,6 +232,7 @@ class Oracle:
         return np.concatenate([[F[name][k] for name, k in self.unknowns], *rows])
 
     def _momentum(self, name: str, mean: np.ndarray, end: Pose, h: float) -> np.ndarray:
+        """The residual of the momentum equations of one body, without forces of joints, elements and inputs."""
         start, mover, body = self.poses[name], self.movers[name], self.system.bodies[name]
         p_0, p_1 = mover.momentum(start.eta, start.v[3:]), mover.momentum(end.eta, end.v[3:])
         eta, m = 0.5 * (start.eta + end.eta), body.inertia.m
@@ -234,7 +246,7 @@ class Oracle:
         return out
 
     def numbers(self) -> np.ndarray:
-        """The state, as `State.e`."""
+        """The state at the present time, in the order of `State.e`."""
         out = self.state
         for name, pose in self.poses.items():
             mover, body = self.movers[name], self.system.bodies[name]
@@ -258,7 +270,7 @@ class Oracle:
 
 @dataclass(eq=False)
 class Held:
-    """The ports of a step: where they are at both ends of it, and what their mean velocities are per (V̄, ω̄, η̄̇)."""
+    """The ports in a step: their positions and triads at its start and end, and their mean velocities per (V̄, ω̄, η̄̇)."""
 
     oracle: Oracle
     means: dict[str, np.ndarray]
@@ -269,6 +281,7 @@ class Held:
         self.known: dict[int, tuple] = {}
 
     def port(self, end, pose: Pose | None):
+        """Position c and triad D of one end of a joint, in inertial axes; pose None: on the ground."""
         if pose is None:
             return SimpleNamespace(c=end.at, D=end.triad)
         port = self._port(end)
@@ -283,15 +296,18 @@ class Held:
         return self._made(end)[:2]
 
     def velocity(self, end) -> np.ndarray:
+        """The mean velocities of the port per (V̄, ω̄, η̄̇), (15, 6 + n)."""
         return self._made(end)[2]
 
     def _made(self, end) -> tuple:
+        """The port at the start, at the end, and its mean velocities (None on the ground), computed once."""
         if id(end) not in self.known:
             there = [self.port(end, poses[end.body] if end.body else None) for poses in (self.oracle.poses, self.ends)]
             self.known[id(end)] = (*there, self._velocity(end, *there) if end.body else None, end)
         return self.known[id(end)]
 
     def row(self, row: Row, first, second) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The discrete gradient of a row, and its gap at the start and at the end; empty if it has no gap."""
         (A_0, A_1), (B_0, B_1) = self.both(first), self.both(second)
         if not row.has_gap:
             return np.zeros((0, 24)), np.zeros(0), np.zeros(0)
@@ -315,6 +331,7 @@ class Held:
         return out
 
     def rate(self, grad: np.ndarray, first, second) -> np.ndarray:
+        """The mean rates of the gap: gradient times mean velocities of both ports."""
         parts = [
             part @ self.velocity(end)[:12] @ self.means[end.body]
             for end, part in ((first, grad[:, :12]), (second, grad[:, 12:]))
@@ -323,12 +340,13 @@ class Held:
         return sum(parts, np.zeros(len(grad)))
 
     def push(self, F: dict[str, np.ndarray], grad: np.ndarray, first, second, lam: np.ndarray) -> None:
+        """Subtracts the forces of λ on both bodies from their residuals F."""
         for end, part in ((first, grad[:, :12]), (second, grad[:, 12:])):
             if end.body:
                 F[end.body] -= self.velocity(end)[:12].T @ (part.T @ lam)
 
     def effort(self, F: dict[str, np.ndarray], name: str, given: np.ndarray) -> None:
-        """Along the free axes of a joint, as a wrench in body axes, or of a force or torque."""
+        """Subtracts an input from the residuals F: efforts along free axes of a joint, a force or torque, or a wrench at a port."""
         system = self.oracle.system
         if name in system.joints:
             c, at = system.joints[name], 0
@@ -362,7 +380,7 @@ class Held:
         F[owner] -= velocity[:3].T @ turn @ wrench[:3] + velocity[12:].T @ turn @ wrench[3:]
 
     def _following(self, body: str, port, along: np.ndarray) -> np.ndarray:
-        """The mean of a direction of a section at both ends of the step, of unit length."""
+        """A direction that rotates with the section of a port: the mean at both ends of the step, of unit length."""
         poses = (self.oracle.poses[body], self.ends[body])
         mean = sum(0.5 * pose.A @ nearest_rotation(section(port.Psi @ pose.eta)) @ along for pose in poses)
         return mean / np.linalg.norm(mean)

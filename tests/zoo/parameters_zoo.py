@@ -1,4 +1,4 @@
-"""A crank-slider with numbers of every kind, and what bodies are made of, to compare them."""
+"""A crank-slider with parameters of many kinds, and the arrays of bodies, to compare bodies."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ import phloat as ph
 
 @dataclass(frozen=True)
 class Taper:
-    """A section whose height falls along the beam; a function with numbers of its own."""
+    """A rectangular section with linear height along the beam: a function of s that has parameters."""
 
     b: float
     root: float
@@ -21,7 +21,7 @@ class Taper:
 
 
 def numbers_of(body: ph.Body) -> dict[str, np.ndarray]:
-    """Everything that a body is made of, as dense arrays."""
+    """All arrays of a body, dense, by name."""
     I, elastic = body.inertia, body.elastic
     out = {
         "m": I.m,
@@ -46,6 +46,7 @@ def numbers_of(body: ph.Body) -> dict[str, np.ndarray]:
 
 
 def assert_same_body(one: ph.Body, other: ph.Body, tolerance: float = 1e-13) -> None:
+    """Asserts that all arrays of two bodies agree, relative to the largest entry of each."""
     a, b = numbers_of(one), numbers_of(other)
     for name, value in b.items():
         scale = np.abs(value).max(initial=0.0)
@@ -53,6 +54,7 @@ def assert_same_body(one: ph.Body, other: ph.Body, tolerance: float = 1e-13) -> 
 
 
 def crank_slider(E: float = 2e11, mass: float = 0.033, length: float = 0.3) -> ph.System:
+    """A crank-slider with beam, point mass, springs, damper and load."""
     rod = beam(length=length, section=ph.Circle(6e-3), material=replace(steel, E=E), frame="pinned")
     return ph.connect(
         {"rod": rod.discretise(2), "slider": ph.PointMass(mass).discretise()},

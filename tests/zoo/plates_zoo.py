@@ -1,4 +1,4 @@
-"""Plates of every kind, their lowest frequencies, and their rest under loads, for stresses that are local and that are not."""
+"""Plates of every element, their lowest frequencies and static deflections, with local (eliminated) stresses and without."""
 
 import numpy as np
 import scipy.linalg as la
@@ -13,22 +13,23 @@ ply = Orthotropic(E=(140e9, 10e9, 10e9), nu=(0.3, 0.3, 0.4), G=(5e9, 5e9, 3.5e9)
 
 
 def unit(h=1e-3, nu=0.3):
-    """A material whose plate of thickness h has bending stiffness 1 and mass 1 per area."""
+    """A material with which a plate of thickness h has bending stiffness 1 and mass 1 per area."""
     return Material(E=12.0 * (1.0 - nu**2) / h**3, rho=1.0 / h, nu=nu)
 
 
 def of_kind(kind, **options):
-    """Options of a plate with these elements, of unit stiffness and mass unless said."""
+    """Options of a plate with elements of this kind, by default of unit stiffness and mass; `options` replace them."""
     theory = "mindlin" if kind == "mitc" else "kirchhoff"
     return {"thickness": 1e-3, "material": unit(), "theory": theory, "elements": kind, **options}
 
 
 def square(kind, **options):
+    """A unit square plate."""
     return Plate.rectangle(1.0, 1.0, **of_kind(kind, **options))
 
 
 def stiffness(body):
-    """K, or [[0, Dᵀ], [D, −C]] where stresses are not local."""
+    """K, or [[0, Dᵀ], [D, −C]] if the stresses cannot be eliminated in each cell."""
     if body.K is not None:
         return body.K.tocsc()
     C, D, *_ = body.strains
@@ -36,7 +37,7 @@ def stiffness(body):
 
 
 def frequencies(body, count):
-    """The lowest, ascending."""
+    """The lowest `count` frequencies, ascending."""
     n, K = body.coordinates, stiffness(body)
     if n < 400:
         if body.K is not None:
@@ -58,7 +59,7 @@ def frequencies(body, count):
 
 
 def pressed(body, pressure=lambda x: 1.0):
-    """Coordinates and stresses under a pressure along z."""
+    """Coordinates and stresses at rest under a pressure along z, a function of points."""
     n, K = body.coordinates, stiffness(body)
     x, _, Phi, weight = body.samples
     load = np.zeros(K.shape[0])

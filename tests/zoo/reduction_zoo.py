@@ -1,4 +1,4 @@
-"""Linear systems to reduce, and their transfer functions straight from the definition."""
+"""Linear systems to reduce, and moments of their transfer functions computed from the definition with dense matrices."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ BAND = (0.5, 2000.0)
 
 
 def jointed_arm(damped: bool = True, elements: int = 8) -> ph.LinearPHDAE:
-    """The two-link arm with its joints as multipliers; torques on shoulder and elbow."""
+    """The linearised two-link arm, its joints as multipliers, with torques on shoulder and elbow as ports."""
     link = (LINK if damped else replace(LINK, damping=ph.Rayleigh())).discretise(elements)
     joints = [ph.Revolute("ground", "upper.P", name="shoulder"), ph.Revolute("upper.C", "lower.P", name="elbow")]
     arm = ph.connect({"upper": link, "lower": link}, plane="xy", joints=joints)
@@ -23,11 +23,12 @@ def jointed_arm(damped: bool = True, elements: int = 8) -> ph.LinearPHDAE:
 
 
 def driven_arm() -> ph.LinearPHDAE:
-    """The shoulder takes a rate, the elbow a torque."""
+    """The two-link arm with the rate of the shoulder and the torque of the elbow as inputs."""
     return ph.swap_causality(jointed_arm(elements=4), "shoulder")
 
 
 def plate(theory: str = "mindlin", cells: int = 4, **options: object) -> ph.LinearPHDAE:
+    """A square plate clamped at its left edge, with a port "tip"."""
     options = {"clamped": "left", "damping": ph.Rayleigh(0.0, 1e-5)} | options
     return (
         ph.Plate.rectangle(
@@ -39,9 +40,9 @@ def plate(theory: str = "mindlin", cells: int = 4, **options: object) -> ph.Line
 
 
 def made(seed: int, n: int = 44, stresses: int = 38, spinning: bool = False, negative: int = 0) -> ph.LinearPHDAE:
-    """Random matrices: fewer stresses than velocities, so that n − stresses motions are rigid; two ports.
+    """A system of random matrices with two ports and fewer stresses than velocities, so that n − stresses motions are rigid.
 
-    `spinning` adds gyroscopic forces, and `negative` is how many stresses give energy.
+    `spinning` adds gyroscopic forces; `negative` is the number of stresses whose energy is negative.
     """
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(n, n))
@@ -62,7 +63,7 @@ def made(seed: int, n: int = 44, stresses: int = 38, spinning: bool = False, neg
 
 
 def pencil(system: ph.LinearPHDAE) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """E, A and B of x = (e, λ), dense, in units that make E one on its diagonal."""
+    """Dense E, A and B of x = (e, λ), scaled so that the diagonal of E is ±1 for e."""
     joints = system.multipliers.size
     G = system.G.toarray()
     E = la.block_diag(system.E.toarray(), np.zeros((joints, joints)))
@@ -91,4 +92,5 @@ def markov(system: ph.LinearPHDAE, k: int) -> np.ndarray:
 
 
 def apart(found: np.ndarray, expected: np.ndarray) -> float:
+    """The largest difference relative to the largest expected entry."""
     return float(np.abs(found - expected).max() / np.abs(expected).max())

@@ -1,4 +1,4 @@
-"""Small bodies on meshes to tie, and the static answer of a linear system."""
+"""Small bodies for tests of ties, and the static solution of a linear system."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,16 +12,18 @@ alu = ph.Material(E=70e9, nu=0.33, rho=2700.0)
 
 
 def rod(mass: float = 5.0) -> ph.Body:
+    """A rigid body."""
     return ph.RigidBody(mass=mass, inertia=np.diag([0.4, 0.1, 0.4])).discretise()
 
 
 def plate(n=4, elements: str = "bfs", **options) -> ph.Continuum:
+    """A rectangular plate clamped at its left edge."""
     options = {"clamped": "left"} | options
     return ph.Plate.rectangle(1.0, 0.8, thickness=0.02, material=alu, elements=elements, **options).discretise(n)
 
 
 def statics(system: ph.LinearPHDAE, u: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Rows whose velocities are displacements, K q = B u + Gᵀλ, G q = 0; and the stresses C⁻¹Lᵀq."""
+    """The static solution of K q = B u + Gᵀλ, G q = 0: displacements q in the velocity rows of e, and the stresses C⁻¹Lᵀq."""
     n, joints = system.split, system.multipliers.size
     L, inverse = -system.J[:n, n:], block_inverse(system.E[n:, n:].tocsr())
     K = L @ inverse @ L.T

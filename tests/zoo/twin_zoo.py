@@ -1,4 +1,4 @@
-"""Runs of the twin beside runs of the kernel."""
+"""Comparison of runs of the JAX twin with runs of the kernel."""
 
 import jax
 import numpy as np
@@ -12,7 +12,7 @@ QUANTITIES = (("A", "A_IB"), ("eta", "eta"), ("omega", "omega"), ("rate", "eta_d
 
 
 def side_by_side(cases, plane):
-    """Pairs of bodies on joints, each for itself, in one system: one program for all of them; and a random motion of it."""
+    """All cases (joint, kind of body) as separate pairs in one system, so that JAX compiles once; and a random state of it."""
     pairs = {f"p{k}": pair(*case, plane) for k, case in enumerate(cases)}
     system = ph.connect(pairs, gravity=next(iter(pairs.values())).gravity, plane=plane)
     values = {}
@@ -23,7 +23,7 @@ def side_by_side(cases, plane):
 
 
 def apart(system, motion, result):
-    """The largest difference of motions by quantity, beside the largest such number of the whole system."""
+    """The largest difference between twin and kernel for each quantity, relative to its largest value in the system (r_P: in m)."""
     worst = {}
     for ours, name in QUANTITIES:
         keys = [body for body in system.bodies if f"{body}.{name}" in system.layout]
@@ -44,7 +44,7 @@ def apart(system, motion, result):
 
 
 def runs_apart(system, first, second, name):
-    """The same of two runs of the kernel, for one quantity."""
+    """The largest difference of one quantity between two runs of the kernel, relative to its largest value."""
     keys = [f"{body}.{name}" for body in system.bodies if f"{body}.{name}" in system.layout]
     scale = max(np.abs(second[key]).max(initial=0.0) for key in keys)
     return max(float(np.abs(first[key] - second[key]).max(initial=0.0) / scale) for key in keys)

@@ -1,9 +1,9 @@
-"""python tools/mutation [--count N | --all] [--seed S] [--only MODULE] [--again]: faults put into the physics, one at a time.
+"""Mutation testing of the physics: python tools/mutation [--count N | --all] [--seed S] [--only MODULE] [--again]
 
-Each of a seeded sample of faults (a sign, a factor, an index, a condition, a line left out) goes into one module of the physics
-while it is imported (with compilation off where it would be compiled), and the fast tests of that module must go red. What
-survives is listed in RESULTS.md beside this file; the reasons of those that were looked at are in `survivors.json`. With `--only`
-the rows of those modules are replaced there, and the others stay.
+Each mutant of a seeded sample changes one sign, factor, index or condition of a module, or drops a line, when the module is
+imported (the compiled step runs uncompiled). The fast tests of that module (tests_of.py) must then fail. RESULTS.md lists the
+scores and all mutants that survived; survivors.json has the reasons of those that were examined. With `--only`, the rows of other
+modules stay in RESULTS.md as they are.
 """
 
 import argparse
@@ -25,11 +25,11 @@ from tests_of import PLAIN, TESTS
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-LAST = HERE / "results.json"
+LAST_RESULTS = HERE / "results.json"
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
-LIMIT = 5.0  # times what the tests take without a fault: a fault that makes them go on longer counts as found
-LEAST = 4.0  # seconds that tests are taken to last at least
-READY = (
+LIMIT = 5.0  # a mutant is killed if the tests take so many times longer than without it
+MIN_SECONDS = 4.0  # shorter durations of tests count as so many seconds
+PRELOADED = (  # imported once, before the processes of the mutants are forked
     "numpy",
     "scipy.sparse.linalg",
     "scipy.linalg",
@@ -39,8 +39,8 @@ READY = (
 )
 
 
-def chosen(count: int, seed: int, only: str | None) -> tuple[list[Mutant], int]:
-    """A sample of all faults, from each module as many as its share; and how many there are."""
+def sample_mutants(count: int, seed: int, only: str | None) -> tuple[list[Mutant], int]:
+    """A random sample of `count` mutants, from each module in proportion to its mutants; and the number of all mutants."""
     by_module = {
         module: mutants(module, (ROOT / "src" / f"{module.replace('.', '/')}.py").read_text())
         for module in TESTS
@@ -54,8 +54,8 @@ def chosen(count: int, seed: int, only: str | None) -> tuple[list[Mutant], int]:
     return picked, everything
 
 
-def begun(mutant: Mutant | None, module: str) -> int:
-    """A process of its own that runs the tests of a module with a fault in it; its number."""
+def start_tests(mutant: Mutant | None, module: str) -> int:
+    """Forks a process that runs the tests of a module with this mutant (None: unchanged); returns its process id."""
     child = os.fork()
     if child:
         return child
@@ -79,14 +79,18 @@ def begun(mutant: Mutant | None, module: str) -> int:
 
 
 def run(
-    asked: list[tuple[Mutant | None, str]],
+    mutants_of_modules: list[tuple[Mutant | None, str]],
     jobs: int,
-    usual: dict[str, float],
+    durations: dict[str, float],
     known: dict[str, tuple[str, float]],
-    begin: Callable[[Mutant | None, str], int] = begun,
+    begin: Callable[[Mutant | None, str], int] = start_tests,
 ) -> dict[str, tuple[str, float]]:
-    """What became of each: killed (by a test, by an error while importing, by the time limit) or survived; seconds."""
-    waiting, running, outcome = list(reversed(asked)), {}, dict(known)
+    """Runs the tests of all (mutant, module), `jobs` at a time; returns verdict and seconds by name of the mutant.
+
+    The verdict is "survived", "killed" (a test failed), "too long", or "ended with" and an exit code (the import failed).
+    `durations` are the seconds of the tests of each module without a mutant, `known` the verdicts of an earlier run.
+    """
+    waiting, running, outcome = list(reversed(mutants_of_modules)), {}, dict(known)
     while waiting or running:
         while waiting and len(running) < jobs:
             mutant, module = waiting.pop()
@@ -94,7 +98,7 @@ def run(
         for child, (mutant, module, start) in list(running.items()):
             gone, status = os.waitpid(child, os.WNOHANG)
             spent = time.monotonic() - start
-            if not gone and spent < LIMIT * max(usual.get(module, 1e3), LEAST):
+            if not gone and spent < LIMIT * max(durations.get(module, 1e3), MIN_SECONDS):
                 continue
             if not gone:
                 os.killpg(child, signal.SIGKILL)
@@ -106,50 +110,52 @@ def run(
             del running[child]
             outcome[mutant.name if mutant else module] = (verdict, round(spent, 1))
             if mutant:
-                LAST.write_text(json.dumps(outcome, indent=1))
+                LAST_RESULTS.write_text(json.dumps(outcome, indent=1))
             print(f"{verdict:12} {spent:6.1f} s  {describe(mutant) if mutant else module}", flush=True)
         time.sleep(0.02)
     return outcome
 
 
 def describe(mutant: Mutant) -> str:
+    """Module, line, kind, and the code before and after."""
     one = [" ".join(text.split())[:60] for text in (mutant.before, mutant.after)]
     return f"{mutant.module.removeprefix('phloat.')}:{mutant.line} {mutant.kind}: {one[0]} → {one[1]}"
 
 
 def main() -> int:
+    """Parses the options and runs; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=250)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--all", action="store_true", help="every fault of the modules, and no sample")
-    parser.add_argument("--only", help="modules whose name has this in it")
+    parser.add_argument("--all", action="store_true", help="all mutants instead of a sample")
+    parser.add_argument("--only", help="modules whose name contains this")
     parser.add_argument(
         "--again",
         action="store_true",
-        help="only those that survived the last run, and are not known to change nothing",
+        help="only mutants that survived the last run and are not known to be equivalent",
     )
     parser.add_argument(
         "--collected",
         action="store_true",
-        help="tests are collected once: quicker, for modules of functions and constants",
+        help="collect the tests once: quicker, for modules of functions and constants",
     )
-    parser.add_argument("--clean", action="store_true", help="run the tests without a fault, and stop")
-    asked = parser.parse_args()
+    parser.add_argument("--clean", action="store_true", help="only run the tests without a mutant")
+    options = parser.parse_args()
     (HERE / "build").mkdir(exist_ok=True)
     os.environ.update(ENVIRONMENT)
-    for name in READY:
+    for name in PRELOADED:
         importlib.import_module(name)
-    if asked.collected:
-        return collected(asked)
-    return judged(asked, [m for m in TESTS if asked.only is None or asked.only in m], begun)
+    if options.collected:
+        return run_collected(options)
+    return run_mutants(options, [m for m in TESTS if options.only is None or options.only in m], start_tests)
 
 
-def collected(asked: argparse.Namespace) -> int:
-    """One module at a time, its tests collected once."""
+def run_collected(options: argparse.Namespace) -> int:
+    """Tests the mutants of the one module that `--only` selects, with tests that are collected once. Returns the exit code."""
     import pytest
 
-    modules = [m for m in TESTS if asked.only is None or asked.only in m]
+    modules = [m for m in TESTS if options.only is None or options.only in m]
     if len(modules) > 1:
         raise SystemExit("one module at a time: --only " + " or ".join(modules))
     (module,) = modules
@@ -157,33 +163,35 @@ def collected(asked: argparse.Namespace) -> int:
     os.chdir(ROOT)
     found: list[int] = []
     quiet = ["-s", "-x", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore"]
-    forks = Forks(HERE / "build", lambda begin: found.append(judged(asked, modules, begin)))
+    forks = Forks(HERE / "build", lambda begin: found.append(run_mutants(options, modules, begin)))
     pytest.main([*TESTS[module], *quiet], plugins=[forks])
     return found[0] if found else 1
 
 
-def judged(asked: argparse.Namespace, modules: list[str], begin: Callable[[Mutant | None, str], int]) -> int:
-    """Tests without a fault, then with each."""
-    first = {tuple(TESTS[module]): module for module in reversed(modules)}  # one module for each list of tests
-    sound = run([(None, module) for module in first.values()], asked.jobs, {}, {}, begin)
+def run_mutants(options: argparse.Namespace, modules: list[str], begin: Callable[[Mutant | None, str], int]) -> int:
+    """Runs the tests without a mutant, then with each, and writes the report. Returns 1 if they fail without one, else 0."""
+    first = {tuple(TESTS[module]): module for module in reversed(modules)}  # each list of tests is run once
+    sound = run([(None, module) for module in first.values()], options.jobs, {}, {}, begin)
     if any(verdict != "survived" for verdict, _ in sound.values()):
         print("the tests must pass before faults are put in")
         return 1
-    if asked.clean:
+    if options.clean:
         return 0
-    sample, everything = chosen(10**9 if asked.all else asked.count, asked.seed, asked.only)
-    last = json.loads(LAST.read_text()) if LAST.exists() else {}
-    kept = {name: v for name, v in last.items() if name.split(":")[0] not in modules}  # of modules that are not run now
-    before = last if asked.again else kept
+    sample, everything = sample_mutants(10**9 if options.all else options.count, options.seed, options.only)
+    last = json.loads(LAST_RESULTS.read_text()) if LAST_RESULTS.exists() else {}
+    kept = {name: v for name, v in last.items() if name.split(":")[0] not in modules}  # of modules that are not run
+    before = last if options.again else kept
     reasons = json.loads((HERE / "survivors.json").read_text())
     equal = {name for name, (kind, _) in reasons.items() if kind == "equal"}
     todo = [
-        m for m in sample if before.get(m.name, ["survived"])[0] == "survived" and not (asked.again and m.name in equal)
+        m
+        for m in sample
+        if before.get(m.name, ["survived"])[0] == "survived" and not (options.again and m.name in equal)
     ]
-    usual = {module: sound[first[tuple(TESTS[module])]][1] for module in modules}
-    outcome = run([(m, m.module) for m in todo], asked.jobs, usual, before, begin)
-    if asked.only is None:
-        write(HERE, asked.seed, everything, sample, outcome, reasons)
+    durations = {module: sound[first[tuple(TESTS[module])]][1] for module in modules}
+    outcome = run([(m, m.module) for m in todo], options.jobs, durations, before, begin)
+    if options.only is None:
+        write(HERE, options.seed, everything, sample, outcome, reasons)
     else:
         replace(HERE, sample, outcome, reasons)
     survived = [m for m in sample if outcome[m.name][0] == "survived"]

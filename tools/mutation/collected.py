@@ -1,7 +1,7 @@
-"""Faults put in after the tests were collected: each process begins with all that is imported, and only runs the tests.
+"""Mutants applied after the tests were collected: each forked process has all modules imported and only runs the tests.
 
-For modules that consist of functions and constants: the code of a function is changed where it stands, so that all who have
-imported it see the fault.
+This works for modules of functions and constants: the code object of a function is replaced, so that the fault is in effect
+wherever the function has been imported.
 """
 
 import os
@@ -15,8 +15,8 @@ import pytest
 from mutants import Mutant, mutated
 
 
-def put_in(mutant: Mutant) -> None:
-    """The fault, into the module that is already imported."""
+def apply_mutant(mutant: Mutant) -> None:
+    """Changes functions and constants of a module that is already imported to those of the mutant."""
     module = sys.modules[mutant.module]
     assert module.__file__ is not None
     tree = mutated(Path(module.__file__).read_text(), mutant.node, mutant.kind)
@@ -34,16 +34,19 @@ def put_in(mutant: Mutant) -> None:
 
 
 class Forks:
-    """In the place of the loop over the tests: `go` is called with what begins them in a process of its own."""
+    """A pytest plugin that replaces the loop over the tests.
 
-    def __init__(self, build: Path, go: Callable[[Callable[[Mutant | None, str], int]], None]) -> None:
-        self.build, self.go = build, go
+    It calls `with_start` with a function that forks a process, runs the tests there with a mutant, and returns the process id.
+    """
+
+    def __init__(self, build: Path, with_start: Callable[[Callable[[Mutant | None, str], int]], None]) -> None:
+        self.build, self.with_start = build, with_start
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.testsfailed:
             raise session.Interrupted("the tests must be collected before faults are put in")
 
-        def begun(mutant: Mutant | None, module: str) -> int:
+        def start_tests(mutant: Mutant | None, module: str) -> int:
             child = os.fork()
             if child:
                 return child
@@ -56,7 +59,7 @@ class Forks:
             code = 70
             try:
                 if mutant is not None:
-                    put_in(mutant)
+                    apply_mutant(mutant)
                 code = 0
                 for item, after in zip(session.items, [*session.items[1:], None], strict=True):
                     start = time.monotonic()
@@ -69,5 +72,5 @@ class Forks:
                 sys.stdout.flush()
                 os._exit(code)
 
-        self.go(begun)
+        self.with_start(start_tests)
         return True

@@ -1,4 +1,4 @@
-"""Importing one module with a fault in it; its file stays as it is."""
+"""An import hook that changes the code of one module when it is imported; its file is not changed."""
 
 import sys
 from importlib.abc import MetaPathFinder
@@ -8,6 +8,8 @@ from mutants import mutated
 
 
 class _Faulty(SourceFileLoader):
+    """Loads a module with one fault: of this kind, at this node of its syntax tree."""
+
     node: int
     kind: str
 
@@ -18,7 +20,7 @@ class _Faulty(SourceFileLoader):
 
 
 class Finder(MetaPathFinder):
-    """Finds the module named in "module:node:kind", with that fault."""
+    """Finds the module of a mutant named "module:node:kind", and loads it with that fault; ignores all other modules."""
 
     def __init__(self, mutant: str) -> None:
         self.module, node, self.kind = mutant.split(":")
@@ -36,4 +38,5 @@ class Finder(MetaPathFinder):
 
 
 def install(mutant: str) -> None:
+    """Installs the hook for a mutant named "module:node:kind"."""
     sys.meta_path.insert(0, Finder(mutant))

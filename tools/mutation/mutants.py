@@ -1,11 +1,11 @@
-"""Small faults, one at a time: every place of a module where a sign, a factor, an index or a condition could be wrong."""
+"""Mutants of a module: small changes of its syntax tree, each of one sign, factor, index, condition or line."""
 
 import ast
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 
-OTHER = {
+REPLACED_BY = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
     ast.Mult: ast.Div,
@@ -31,7 +31,7 @@ OTHER = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """One fault: which node of the tree (numbered as `ast.walk` meets them), of which kind, and how it reads."""
+    """One change of a module: the index of the node in `ast.walk`, the kind of change, and the node's code before and after."""
 
     module: str
     node: int
@@ -46,12 +46,12 @@ class Mutant:
 
 
 def mutants(module: str, source: str) -> list[Mutant]:
-    """All faults of a module; docstrings, types, imports, decorators, messages and names of exports are no place for one."""
+    """All mutants of a module; types, decorators, assertions, messages and strings are not changed."""
     tree = ast.parse(source)
     parents = {child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
     found = []
     for number, node in enumerate(ast.walk(tree)):
-        if not _counts(node, parents):
+        if not _is_physics(node, parents):
             continue
         for kind in _kinds(node):
             at = node if hasattr(node, "lineno") else parents[node]
@@ -62,7 +62,7 @@ def mutants(module: str, source: str) -> list[Mutant]:
 
 
 def mutated(source: str, node: int, kind: str) -> ast.Module:
-    """The tree of a module with that fault in it."""
+    """The syntax tree of a module with the change of this kind at this node."""
     tree = ast.parse(source)
     target = next(n for k, n in enumerate(ast.walk(tree)) if k == node)
     fault = _changed(deepcopy(target), kind)
@@ -70,6 +70,8 @@ def mutated(source: str, node: int, kind: str) -> ast.Module:
 
 
 class _Replace(ast.NodeTransformer):
+    """Replaces one node of a tree by another."""
+
     def __init__(self, target: ast.AST, fault: ast.AST) -> None:
         self.target, self.fault = target, fault
 
@@ -78,13 +80,14 @@ class _Replace(ast.NodeTransformer):
 
 
 def _kinds(node: ast.AST) -> Iterator[str]:
+    """The kinds of changes that apply to a node."""
     match node:
-        case ast.BinOp(op=op) if type(op) in OTHER:
+        case ast.BinOp(op=op) if type(op) in REPLACED_BY:
             yield "operator"
-        case ast.AugAssign(op=op) if type(op) in OTHER:
+        case ast.AugAssign(op=op) if type(op) in REPLACED_BY:
             yield "operator"
             yield "dropped"
-        case ast.Compare(ops=[op]) if type(op) in OTHER:
+        case ast.Compare(ops=[op]) if type(op) in REPLACED_BY:
             yield "operator"
         case ast.BoolOp():
             yield "operator"
@@ -106,11 +109,12 @@ def _kinds(node: ast.AST) -> Iterator[str]:
 
 
 def _changed(node: ast.AST, kind: str) -> ast.AST:
+    """The changed node; `node` itself is modified where possible."""
     match kind, node:
         case "operator", (ast.BinOp() | ast.AugAssign() | ast.BoolOp()):
-            node.op = OTHER[type(node.op)]()  # type: ignore[assignment]
+            node.op = REPLACED_BY[type(node.op)]()  # type: ignore[assignment]
         case "operator", ast.Compare():
-            node.ops = [OTHER[type(node.ops[0])]()]  # type: ignore[list-item]
+            node.ops = [REPLACED_BY[type(node.ops[0])]()]  # type: ignore[list-item]
         case "dropped sign", ast.UnaryOp():
             return node.operand
         case "turned", ast.Constant():
@@ -127,8 +131,8 @@ def _changed(node: ast.AST, kind: str) -> ast.AST:
     return node
 
 
-def _counts(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Whether a fault here would be one of the physics: not in a type, a decorator, an error or its words."""
+def _is_physics(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether a change of this node can change results: not in a type, a decorator, an assertion, an error or its message."""
     child: ast.AST = node
     while child in parents:
         parent = parents[child]

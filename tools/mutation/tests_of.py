@@ -1,4 +1,4 @@
-"""The fast tests of each module of the physics, the quickest and most telling first."""
+"""For each module of the physics the tests that its mutants must fail, quick tests first."""
 
 _STEP = "tests/identities/test_step.py::test_"
 _ORACLE = f"{_STEP}the_step_is_that_of_the_oracle"
@@ -62,7 +62,7 @@ LINEAR = [
     "tests/physics/test_follower_loads.py::test_a_follower_load_is_no_energy",
     "tests/faults/test_joints_that_repeat.py::test_the_warning_points_at_the_line_that_asked",
 ]
-PLAIN = "phloat.motion.kernel"  # these run as they are written; the others beside the compiled step
+PLAIN = "phloat.motion.kernel"  # mutants of these modules run uncompiled, those of other modules with the compiled step
 KERNEL = (
     *("body", "tangent", "ports", "own", "rows", "geometric"),
     *("admittance", "inverse", "solve", "ranges", "off", "newton", "step"),

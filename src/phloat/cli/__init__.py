@@ -1,1 +1,1 @@
-"""The command line: phloat run model.yaml. Nothing heavy is imported before a command needs it."""
+"""The command line, for instance phloat run model.yaml. Each command imports its modules when it is called."""

@@ -1,4 +1,4 @@
-"""phloat check, phloat modes and phloat response: a model at its start, without running it."""
+"""phloat check, phloat modes and phloat response: analyses of a model in its initial state, without a simulation."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from phloat.files.requests import ModesRequest
 from phloat.motion.initial.velocities import redundant_rows, rigid_columns, velocity_rows
 from phloat.system.system import ends_text
 
-HERTZ = 1.0 / (2.0 * np.pi)
-MAX_ROWS = 3000  # of joints whose rank is computed
-PART = 1e-6  # of a row in a dependency of joints, from which on the joint is named
+HERTZ = 1.0 / (2.0 * np.pi)  # per rad/s
+MAX_RANK_ROWS = 3000  # joint rows; the rank of larger matrices is not computed
+SHARE = 1e-6  # a joint is reported as redundant if a coefficient of its rows in a linear dependency is larger
 
 
 def modes_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
-    """Computes natural frequencies and mode shapes."""
+    """Computes natural frequencies and mode shapes, prints them and writes the files of --output; returns JSON data."""
     model = _with_request(models.load_file(args.model), args)
     endings = [models.require_suffix(path, (".html", *models.PICTURES, ".csv", ".json")) for path in args.output]
     along = model.modes is not None and model.modes.along is not None
@@ -48,7 +48,7 @@ def modes_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
             ["mode", "omega", "hertz"],
             np.column_stack([range(len(found)), found.omega, found.omega * HERTZ]),
         )
-        rows = [(k, float(m["omega"]), float(m["hertz"]), _remark(m)) for k, m in enumerate(data["modes"])]
+        rows = [(k, float(m["omega"]), float(m["hertz"]), _mode_remark(m)) for k, m in enumerate(data["modes"])]
         console.table(("mode", "ω (rad/s)", "f (Hz)", ""), rows)
     title = models.title(model)
     models.write_files(console, args.output, data, plotted=found, table=(heads, table), title=title)
@@ -56,7 +56,7 @@ def modes_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
 
 
 def _with_request(model: Model, args: argparse.Namespace) -> Model:
-    """The model with the options of the command."""
+    """The model, its request `modes` changed by the options --count, --lock and --at-start."""
     request = model.modes or ModesRequest()
     if args.count is not None:
         if args.count < 1:
@@ -70,7 +70,7 @@ def _with_request(model: Model, args: argparse.Namespace) -> Model:
 
 
 def _modes_data(found: ph.types.Modes) -> list[dict[str, Any]]:
-    """Each mode with its growth rate and, unless loads or a spin act, its damping ratio."""
+    """For each mode its frequency in rad/s and Hz, growth rate (1/s) and damping ratio (None if loads or a spin act)."""
     growth = np.zeros(len(found)) if found.growth is None else found.growth
     ratios: list[float | None] = [None] * len(found)
     if found.growth is None:
@@ -81,7 +81,8 @@ def _modes_data(found: ph.types.Modes) -> list[dict[str, Any]]:
     ]
 
 
-def _remark(mode: dict[str, Any]) -> str:
+def _mode_remark(mode: dict[str, Any]) -> str:
+    """The last column of the table: "rigid", the growth rate or the damping ratio of a mode."""
     if mode["rigid"]:
         return "rigid"
     if mode["growth"] > 0:
@@ -93,20 +94,20 @@ def _remark(mode: dict[str, Any]) -> str:
 
 
 def response_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
-    """Computes H(jω) between ports."""
+    """Computes H(jω) between the ports of the model's `response`, prints peaks and writes the files of --output."""
     for path in args.output:
         models.require_suffix(path, (*models.PICTURES, ".csv", ".json"))
     model = models.load_file(args.model)
     found = ph.io.run_response(model)
-    pairs = [(output, given) for output in found.outputs for given in found.inputs]
-    peaks = [_peak(found, *pair) for pair in pairs]
+    pairs = [(output, source) for output in found.outputs for source in found.inputs]
+    peaks = [_peak_data(found, *pair) for pair in pairs]
     data = {"model": args.model, "name": model.name, "inputs": found.inputs, "outputs": found.outputs, "peaks": peaks}
     data |= {"omega": found.omega, "real": found.values.real, "imag": found.values.imag, "files": args.output}
     console.title(model.name or model.label)
     first, last = (six_digits(float(w)) for w in found.omega[[0, -1]])
-    console.say(f"  {len(found.omega)} frequencies from {first} to {last} rad/s")
+    console.print_lines(f"  {len(found.omega)} frequencies from {first} to {last} rad/s")
     rows = [
-        (*(p[key] for key in ("output", "input", "largest", "omega")), p["omega"] * HERTZ, _listed(p["peaks"]))
+        (*(p[key] for key in ("output", "input", "largest", "omega")), p["omega"] * HERTZ, _peak_text(p["peaks"]))
         for p in peaks
     ]
     console.table(("output", "input", "largest |H|", "at ω (rad/s)", "f (Hz)", "peaks (rad/s)"), rows)
@@ -118,34 +119,36 @@ def response_command(args: argparse.Namespace, console: Console) -> dict[str, An
     return data
 
 
-def _listed(peaks: list[float]) -> str:
+def _peak_text(peaks: list[float]) -> str:
+    """The first six peak frequencies (rad/s), separated by commas."""
     return ", ".join(map(six_digits, peaks[:6]))
 
 
-def _peak(found: ph.types.Response, output: str, given: str) -> dict[str, Any]:
-    """The largest magnitude of one response, and its peaks."""
-    size, omega = np.abs(found[output, given]), found.omega
+def _peak_data(found: ph.types.Response, output: str, source: str) -> dict[str, Any]:
+    """The largest |H| from one input to one output, its frequency, and the frequencies of all local maxima (rad/s)."""
+    size, omega = np.abs(found[output, source]), found.omega
     top = int(size.argmax())
     peaks = omega[1:-1][(size[1:-1] > size[:-2]) & (size[1:-1] >= size[2:])].tolist()
     largest, at = float(size[top]), float(omega[top])
-    return {"output": output, "input": given, "largest": largest, "omega": at, "peaks": peaks}
+    return {"output": output, "input": source, "largest": largest, "omega": at, "peaks": peaks}
 
 
 # --- check -----------------------------------------------------------------------------------------------------------
 
 
 def check_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
-    """Checks models without running them."""
+    """Checks models without simulating them; returns the data of one model, or a list of them under "models"."""
     pictures = [*args.output, *([args.diagram] if args.diagram else [])]
     if len(args.models) > 1 and pictures:
         raise InputError(f"{len(args.models)} models and one picture; draw them one by one")
     for path in pictures:
         models.require_suffix(path, models.PICTURES)
-    found = [_check(path, args, console, pictures) for path in args.models]
+    found = [_check_model(path, args, console, pictures) for path in args.models]
     return found[0] if len(found) == 1 else {"models": found}
 
 
-def _check(path: str, args: argparse.Namespace, console: Console, pictures: list[str]) -> dict[str, Any]:
+def _check_model(path: str, args: argparse.Namespace, console: Console, pictures: list[str]) -> dict[str, Any]:
+    """Prints bodies, joints and degrees of freedom of one model and draws its pictures; returns these facts as JSON data."""
     model = models.load_file(path)
     system = model.system
     requests = [word for word in REQUESTS if getattr(model, word) is not None]
@@ -159,17 +162,17 @@ def _check(path: str, args: argparse.Namespace, console: Console, pictures: list
     else:
         state, freedom = model.state, _freedom(model, system)
         _check_requests(model, system)
-        data |= {"linear": False, "bodies": _bodies(system), "joints": _joints(system), **freedom}
+        data |= {"linear": False, "bodies": _body_rows(system), "joints": _joint_rows(system), **freedom}
         data |= {"ports": list(system.ports), "energy": ph.energy(system, state), "files": pictures}
         console.title(f"{model.name or path}: fine")
         bodies = [[*list(body.values())[:-1], ", ".join(body["ports"])] for body in data["bodies"]]
         console.table(("body", "made of", "mass (kg)", "coordinates", "ports"), bodies)
         console.table(("joint", "type", "closes", "between"), [list(joint.values()) for joint in data["joints"]])
         facts = _freedom_facts(**freedom)
-    others = [port for port in system.ports if "." not in port and port not in model.inputs]
+    open_ports = [port for port in system.ports if "." not in port and port not in model.inputs]
     facts |= {
         "inputs": ", ".join(model.inputs) or "none",
-        "other open ports": ", ".join(others) or "only those of bodies",
+        "other open ports": ", ".join(open_ports) or "only those of bodies",
         "requests": ", ".join(requests) or "none: write simulate: {t_end: 1 s, dt: 1 ms} into it",
         "outputs": ", ".join(model.outputs) or "none",
     }
@@ -177,34 +180,36 @@ def _check(path: str, args: argparse.Namespace, console: Console, pictures: list
     for file in pictures:
         figure = ph.plot(system) if file == args.diagram else ph.plot(system, model.state)
         figure.savefig(file, dpi=150)
-        console.say(f"written: {file}")
+        console.print_lines(f"written: {file}")
     return data
 
 
 def _freedom(model: Model, system: ph.System) -> dict[str, Any]:
-    """Velocities of all bodies, rows that joints close, those of them that are redundant, and the degrees of freedom."""
+    """Counts for JSON: velocities of all bodies, rows closed by joints, redundant rows ("repeated"), degrees of freedom, and the
+    names of redundant joints. "rigid_freedom": the degrees of freedom with rigid bodies, None beyond MAX_RANK_ROWS rows."""
     moving = sum(len(body.active) for body in system.bodies.values())
     velocities, closed = moving + sum(body.coordinates for body in system.bodies.values()), system.multipliers.size
-    again, named, rigid = 0, list[str](), moving if not closed else None
+    repeats, named, rigid = 0, list[str](), moving if not closed else None
     if closed:
         G = velocity_rows(system, model.state)[0]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RedundancyWarning)  # the table has it
-            again = len(redundant_rows(system, model.state, G))
-        if again:
+            warnings.simplefilter("ignore", RedundancyWarning)  # the printed facts name redundant joints
+            repeats = len(redundant_rows(system, model.state, G))
+        if repeats:
             parts = np.abs(dependencies(G)).max(axis=1)
-            named = sorted({system.multipliers.owner(int(k)) for k in np.flatnonzero(parts > PART)})
-        if closed <= MAX_ROWS:
-            of_frames = G[:, rigid_columns(system)].toarray()
-            largest = max(float(np.abs(of_frames).max(initial=0.0)), 1e-300)
-            rigid = moving - int(np.linalg.matrix_rank(of_frames, tol=1e-8 * largest))
-    counts = {"velocities": velocities, "closed": closed, "repeated": again, "freedom": velocities - closed + again}
+            named = sorted({system.multipliers.owner(int(k)) for k in np.flatnonzero(parts > SHARE)})
+        if closed <= MAX_RANK_ROWS:
+            of_rigid = G[:, rigid_columns(system)].toarray()
+            largest = max(float(np.abs(of_rigid).max(initial=0.0)), 1e-300)
+            rigid = moving - int(np.linalg.matrix_rank(of_rigid, tol=1e-8 * largest))
+    counts = {"velocities": velocities, "closed": closed, "repeated": repeats, "freedom": velocities - closed + repeats}
     return counts | {"rigid_freedom": rigid, "redundant": named}
 
 
 def _freedom_facts(
     velocities: int, closed: int, repeated: int, freedom: int, rigid_freedom: int | None, redundant: list[str]
 ) -> dict[str, str]:
+    """The counts of `_freedom` as lines to print: name and text."""
     whole = f"{freedom} = {velocities} velocities − {closed} closed by joints{f' + {repeated} repeated' if repeated else ''}"
     whole += "" if rigid_freedom is None else f"; {rigid_freedom} if all bodies were rigid"
     facts = {"degrees of freedom": whole}
@@ -216,7 +221,7 @@ def _freedom_facts(
 
 def _check_requests(model: Model, system: ph.System) -> None:
     """Raises FileError if a request names a joint, port or output that does not exist."""
-    models.try_outputs(model)
+    models.check_outputs(model)
     with errors_at(model.root, "modes"):
         ph.lock(system, *(model.modes.lock if model.modes else ()))
     if model.response is not None:
@@ -234,7 +239,8 @@ def _check_requests(model: Model, system: ph.System) -> None:
     _ = model.controller
 
 
-def _bodies(system: ph.System) -> list[dict[str, Any]]:
+def _body_rows(system: ph.System) -> list[dict[str, Any]]:
+    """One entry for each body: name, type, mass (kg), number of elastic coordinates, ports."""
     return [
         {
             "name": name,
@@ -247,7 +253,8 @@ def _bodies(system: ph.System) -> list[dict[str, Any]]:
     ]
 
 
-def _joints(system: ph.System) -> list[dict[str, Any]]:
+def _joint_rows(system: ph.System) -> list[dict[str, Any]]:
+    """One entry for each joint, force element and force on a body: name, type, number of closed rows, its two ends."""
     rows = [(name, type(c.joint).__name__, len(c.rows), ends_text(c)) for name, c in system.joints.items()]
     rows += [(name, type(e.recipe).__name__, 0, ends_text(e)) for name, e in system.elements.items()]
     rows += [(name, type(a.recipe).__name__, 0, a.body) for name, a in system.actuators.items()]

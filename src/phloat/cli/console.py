@@ -20,9 +20,9 @@ from typing import Any, TextIO
 
 from phloat.algebra.version import __version__
 
-SUCCESS, INTERNAL, INPUT, UNFINISHED, PIPE, INTERRUPTED = 0, 1, 2, 3, 141, 130  # exit codes
+SUCCESS, INTERNAL, INPUT, UNFINISHED, PIPE, INTERRUPTED = 0, 1, 2, 3, 141, 130  # exit codes; PIPE: stdout was closed
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
-WIDEST = 100  # of prose
+MAX_WIDTH = 100  # characters of a line of wrapped text
 
 
 @dataclass
@@ -35,28 +35,31 @@ class Console:
 
     # --- for people --------------------------------------------------------------------------------------------------
 
-    def say(self, *lines: str) -> None:
-        """Prints lines."""
+    def print_lines(self, *lines: str) -> None:
+        """Prints lines to stdout, unless `quiet` or `json` is set."""
         if not (self.quiet or self.json):
             print(*lines, sep="\n")
 
     def title(self, text: str) -> None:
-        self.say(styled(text, "bold", sys.stdout))
+        """Prints a line in bold."""
+        self.print_lines(styled(text, "bold", sys.stdout))
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-        """Prints columns, numbers to the right; on a narrow terminal the last column is wrapped below."""
-        self.say(*table_lines(heads, rows, width(sys.stdout)))
+        """Prints a table, numbers aligned right; on a narrow terminal the text of the last column goes on lines of its own."""
+        self.print_lines(*table_lines(heads, rows, terminal_width(sys.stdout)))
 
     def facts(self, facts: Mapping[str, object]) -> None:
-        """Prints names with their values, wrapped to the width of the terminal."""
+        """Prints each name and its value in two columns; long values are wrapped to the width of the terminal."""
         wide = max(map(len, facts), default=0)
-        columns = max(min(width(sys.stdout), WIDEST), wide + 24)
+        columns = max(min(terminal_width(sys.stdout), MAX_WIDTH), wide + 24)
         for name, value in facts.items():
             first, rest = f"  {name:<{wide}}  ", " " * (wide + 4)
-            self.say(*textwrap.wrap(str(value), columns, initial_indent=first, subsequent_indent=rest) or [first])
+            self.print_lines(
+                *textwrap.wrap(str(value), columns, initial_indent=first, subsequent_indent=rest) or [first]
+            )
 
     def note(self, text: str) -> None:
-        """Prints a warning to stderr, once."""
+        """Prints a warning to stderr, the same text only once, and keeps it in `notes`, also if quiet."""
         if text in self.notes:
             return
         self.notes.append(text)
@@ -69,19 +72,19 @@ class Console:
 
     # --- for machines ------------------------------------------------------------------------------------------------
 
-    def answer(self, data: Mapping[str, Any]) -> None:
-        """Prints the one JSON object."""
+    def print_json(self, data: Mapping[str, Any]) -> None:
+        """Prints the data as one JSON object, if `json` is set."""
         if self.json:
             print(as_json(data))
 
 
 def as_json(data: Any) -> str:
-    """Data as strict JSON: NaN and infinity become null."""
+    """Data as JSON text: NaN and infinity become null, which standard JSON allows; not ASCII only if stdout is UTF-8."""
     return json.dumps(jsonable(data), indent=1, ensure_ascii=not is_utf(sys.stdout), allow_nan=False)
 
 
 def jsonable(x: Any) -> Any:
-    """Data in types that JSON has."""
+    """The data in types that `json` writes: arrays become lists, complex numbers {"re", "im"}, other types strings."""
     if isinstance(x, Mapping):
         return {str(key): jsonable(value) for key, value in x.items()}
     if isinstance(x, (list, tuple)):
@@ -95,7 +98,7 @@ def jsonable(x: Any) -> Any:
     return x if x is None or isinstance(x, (bool, int, str)) else str(x)
 
 
-# --- how it looks ----------------------------------------------------------------------------------------------------
+# --- colours and tables -----------------------------------------------------------------------------------------------
 
 
 def styled(text: str, style: str, stream: TextIO) -> str:
@@ -104,17 +107,17 @@ def styled(text: str, style: str, stream: TextIO) -> str:
     return f"\033[{STYLES[style]}m{text}\033[0m" if coloured else text
 
 
-def width(stream: TextIO) -> int:
-    """Columns of a terminal; unlimited for a file or a pipe."""
+def terminal_width(stream: TextIO) -> int:
+    """The number of characters in a line of a terminal; 10 000 for a file or a pipe."""
     return shutil.get_terminal_size().columns if stream.isatty() or "COLUMNS" in os.environ else 10_000
 
 
 def table_lines(heads: Sequence[str], rows: Iterable[Sequence[object]], columns: int) -> list[str]:
-    """Lines of a table."""
+    """The lines of a table, at most `columns` characters wide if its last column is text that can be wrapped."""
     cells = [[six_digits(cell) if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
     table = [list(heads), *cells]
     wide = [max(len(row[k]) for row in table) for k in range(len(heads))]
-    right = [all(_numeric(row[k]) for row in cells) and bool(cells) for k in range(len(heads))]
+    right = [all(_is_numeric(row[k]) for row in cells) and bool(cells) for k in range(len(heads))]
     out = []
     for row in table:
         parts = [f"{cell:>{w}}" if r else f"{cell:<{w}}" for cell, w, r in zip(row, wide, right, strict=True)]
@@ -128,11 +131,12 @@ def table_lines(heads: Sequence[str], rows: Iterable[Sequence[object]], columns:
 
 
 def six_digits(x: float) -> str:
-    """The number with six digits."""
+    """A number with six significant digits."""
     return f"{x:.6g}"
 
 
-def _numeric(text: str) -> bool:
+def _is_numeric(text: str) -> bool:
+    """Whether a cell is a number, empty or a dash."""
     try:
         float(text)
     except ValueError:
@@ -141,7 +145,7 @@ def _numeric(text: str) -> bool:
 
 
 def is_utf(stream: TextIO) -> bool:
-    """Whether a stream can print every character."""
+    """Whether the encoding of a stream is a UTF, which has every character."""
     return (getattr(stream, "encoding", None) or "").lower().startswith("utf")
 
 
@@ -149,22 +153,22 @@ def is_utf(stream: TextIO) -> bool:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Stopped by the user; the message says what was kept and how to continue."""
+    """Ctrl-C during a run or sweep; the message names what was saved and the command that continues it."""
 
 
 def report_error(error: BaseException, console: Console) -> int:
-    """Prints an error and returns the exit code."""
-    code, message = classify(error)
+    """Prints an error, as text and (with `json`) as a JSON object; returns the exit code."""
+    code, message = exit_code_and_message(error)
     console.error(message)
     where = {key: found for key in ("file", "line", "key") if (found := getattr(error, key, None))}
-    console.answer(
+    console.print_json(
         {"phloat": __version__, "error": {"kind": type(error).__name__, "message": message, **where}, "exit": code}
     )
     return code
 
 
-def classify(error: BaseException) -> tuple[int, str]:
-    """The exit code and the message of an error."""
+def exit_code_and_message(error: BaseException) -> tuple[int, str]:
+    """The exit code for the class of an error, and the message to print."""
     from phloat.errors import AccuracyError, ConvergenceError, InputError
 
     if isinstance(error, InputError):
@@ -182,7 +186,7 @@ def classify(error: BaseException) -> tuple[int, str]:
 
 
 def internal_error(error: BaseException) -> str:
-    """The message of an internal error; the traceback is written to a file."""
+    """The message of an unexpected exception; its traceback is written to a temporary file that the message names."""
     last = traceback.format_exception_only(error)[-1].strip()
     message = f"this is an error in phloat, not in your model: {last}"
     about = f"phloat {__version__}, Python {platform.python_version()}, {platform.platform()}\n{' '.join(sys.argv)}\n\n"

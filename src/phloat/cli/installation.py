@@ -1,4 +1,4 @@
-"""phloat doctor, verify, examples and schema: what is installed, whether it reproduces known results, and what comes with it.
+"""phloat doctor, verify, examples and schema: installed packages, verification cases, example files, JSON Schema of model files.
 
 The cases of phloat verify are not in the installed package but in the source tree, in tests/verification.
 """
@@ -24,7 +24,7 @@ from phloat.cli import models
 from phloat.cli.console import Console
 from phloat.errors import AccuracyError, InputError, unknown
 
-CORE = ("numpy", "scipy", "numba")
+CORE_PACKAGES = ("numpy", "scipy", "numba")
 PURPOSES = {
     "files": "model files in YAML (JSON needs nothing)",
     "plot": "pictures and films: phloat check -o, modes -o x.png, plot, animate",
@@ -43,25 +43,25 @@ DEVELOPERS = ("test", "docs")
 
 
 def doctor_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
-    """Lists what is installed and which extras there are."""
+    """Prints versions, the cache of the compiled time step and the installed extras; with --compile compiles the time step."""
     from phloat.motion.compiled import warm
     from phloat.motion.kernel.step import advance
     from phloat.motion.run.compilation import is_compiled
 
-    took = None
+    seconds = None
     if args.compile and not is_compiled():
         begin = time.perf_counter()
         warm()
-        took = time.perf_counter() - begin
+        seconds = time.perf_counter() - begin
     data = {
         "python": platform.python_version(),
         "executable": sys.executable,
         "platform": platform.platform(),
         "cores": os.cpu_count(),
         "installed in": str(Path(phloat.__file__).parent),
-        "packages": {name: _version(name) for name in CORE},
+        "packages": {name: _installed_version(name) for name in CORE_PACKAGES},
         "compiled": is_compiled(),
-        "compile seconds": took,
+        "compile seconds": seconds,
         "cache": str(Path(vars(advance)["_cache"].cache_path)),
         "extras": extras(),
     }
@@ -70,21 +70,21 @@ def doctor_command(args: argparse.Namespace, console: Console) -> dict[str, Any]
 
 
 def extras() -> dict[str, dict[str, Any]]:
-    """Each extra: its purpose, its packages with versions (None if missing), how to install it."""
+    """For each extra its purpose, the versions of its packages (None if missing), and the command that installs it."""
     out = {}
     for extra, packages in declared_packages().items():
-        there = {name: _version(name) for name in packages}
+        versions = {name: _installed_version(name) for name in packages}
         out[extra] = {
             "gives": PURPOSES[extra],
-            "packages": there,
-            "there": all(there.values()),
+            "packages": versions,
+            "there": all(versions.values()),
             "install": f"pip install 'phloat[{extra}]'",
         }
     return out
 
 
 def declared_packages() -> dict[str, list[str]]:
-    """Packages of each extra for users, from the metadata of the installation."""
+    """The packages of each extra, from the metadata of the installation; the extras of developers are left out."""
     try:
         lines = requires("phloat") or []
     except PackageNotFoundError:  # run from its source without an installation
@@ -98,7 +98,8 @@ def declared_packages() -> dict[str, list[str]]:
     return {extra: packages for extra, packages in found.items() if packages}
 
 
-def _version(package: str) -> str | None:
+def _installed_version(package: str) -> str | None:
+    """The version of an installed package, None if it is missing."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -107,10 +108,10 @@ def _version(package: str) -> str | None:
 
 def _print_doctor(console: Console, data: dict[str, Any]) -> None:
     console.title(f"phloat {__version__}")
-    took, packages = data["compile seconds"], data["packages"].items()
+    seconds, packages = data["compile seconds"], data["packages"].items()
     state = "not compiled yet: the first run takes a minute longer, or: phloat doctor --compile"
     if data["compiled"]:
-        state = "compiled" + (f" in {took:.0f} s" if took else "")
+        state = "compiled" + (f" in {seconds:.0f} s" if seconds else "")
     console.facts(
         {
             "Python": f"{data['python']} ({data['executable']})",
@@ -136,7 +137,7 @@ def _print_doctor(console: Console, data: dict[str, Any]) -> None:
 
 
 def verify_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
-    """Runs the cases. Raises AccuracyError if a row is not within its tolerance."""
+    """Runs the named verification cases, or all, and prints tables. Raises AccuracyError if a row is outside its tolerance."""
     for path in args.output:
         models.require_suffix(path, (".txt", ".json"))
     cases = verification_cases()
@@ -146,10 +147,11 @@ def verify_command(args: argparse.Namespace, console: Console) -> dict[str, Any]
         return {"cases": [{"name": case.name, "about": case.about, "source": case.source} for case in chosen]}
 
     def show(outcome: Any) -> None:
+        """Prints the table of one case when it is finished."""
         console.title(outcome.case.name)
         console.facts({"about": outcome.case.about, "source": outcome.case.source})
         for line in [*cases.table(outcome.rows), *([f"could not be run: {outcome.fault}"] if outcome.fault else [])]:
-            console.say(f"  {line}")
+            console.print_lines(f"  {line}")
 
     report = cases.verify(args.names or None, fine=args.fine, long=not args.quick, progress=show)
     models.write_files(console, args.output, report.as_dict(), text=report.text())
@@ -160,7 +162,7 @@ def verify_command(args: argparse.Namespace, console: Console) -> dict[str, Any]
 
 
 def verification_cases() -> Any:
-    """The package tests/verification of the source tree that phloat is imported from. Raises InputError if there is none."""
+    """Imports tests/verification from the source tree of phloat. Raises InputError if phloat was installed without its source."""
     tests = Path(phloat.__file__).resolve().parents[2] / "tests"
     if not (tests / "verification").is_dir():
         raise InputError(
@@ -174,23 +176,23 @@ def verification_cases() -> Any:
 
 # --- examples and schema ---------------------------------------------------------------------------------------------
 
-MODELS, SCRIPTS = (".yaml", ".json"), (".py",)
+MODEL_SUFFIXES, SCRIPT_SUFFIXES = (".yaml", ".json"), (".py",)
 SCHEMA = "model.schema.json"
-NOT_FOR_COPYING = {"demo.py"}  # it needs the whole source
+NOT_FOR_COPYING = {"demo.py"}  # it needs files of the whole source tree
 
 
 def examples_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
-    """Lists examples, or copies some."""
-    there = catalogue()
+    """Lists the examples; with names or --all copies them to the folder --output."""
+    examples = catalogue()
     if not args.names and not args.all:
-        for title, endings in (("models: phloat run FILE", MODELS), ("scripts: python FILE", SCRIPTS)):
+        for title, endings in (("models: phloat run FILE", MODEL_SUFFIXES), ("scripts: python FILE", SCRIPT_SUFFIXES)):
             console.title(title)
-            rows = [(name, question(path)) for name, path in there.items() if name.endswith(endings)]
+            rows = [(name, example_question(path)) for name, path in examples.items() if name.endswith(endings)]
             console.table(("file", "about"), rows)
-        console.say("copy one: phloat examples crank_slider; or all: phloat examples --all -o examples")
-        return {"examples": {name: question(path) for name, path in there.items()}}
-    names = list(there) if args.all else [_find(name, there) for name in args.names]
-    sources = [there[name] for name in names]
+        console.print_lines("copy one: phloat examples crank_slider; or all: phloat examples --all -o examples")
+        return {"examples": {name: example_question(path) for name, path in examples.items()}}
+    names = list(examples) if args.all else [_example_file(name, examples) for name in args.names]
+    sources = [examples[name] for name in names]
     return {"copied": copy_examples(sources, Path(args.output), console, overwrite=args.overwrite)}
 
 
@@ -199,23 +201,23 @@ def schema_command(args: argparse.Namespace, console: Console) -> dict[str, Any]
     from phloat.files.model_files import schema_text
 
     text = schema_text()
-    console.say(text.rstrip())
+    console.print_lines(text.rstrip())
     return {"schema": json.loads(text)}
 
 
 def catalogue() -> dict[str, Path]:
-    """Examples by file name: models, then scripts; from the installed package, or from the source tree."""
+    """The paths of all examples by file name, models first, in the installed package or in the source tree."""
     package = Path(phloat.__file__).parent
     for where in (package / "examples", package.parents[1] / "examples"):
         if (where / "models").is_dir():
-            files = [path for path in sorted((where / "models").iterdir()) if path.suffix in MODELS]
+            files = [path for path in sorted((where / "models").iterdir()) if path.suffix in MODEL_SUFFIXES]
             files += [path for path in sorted(where.glob("*.py")) if path.name not in NOT_FOR_COPYING]
             return {path.name: path for path in files}
     raise InputError("the examples are not in this installation; they are in the source of phloat, in examples/")
 
 
-def question(path: Path) -> str:
-    """The question that an example answers, from its text."""
+def example_question(path: Path) -> str:
+    """The question that an example answers: the first line of a script's docstring, or `about` of a model."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
@@ -225,46 +227,49 @@ def question(path: Path) -> str:
     return found[1] if found else ""
 
 
-def _find(name: str, there: dict[str, Path]) -> str:
-    """The file name of an example; a model if there is no suffix."""
-    for ending in ("", *MODELS, *SCRIPTS):
-        if name + ending in there:
+def _example_file(name: str, examples: dict[str, Path]) -> str:
+    """The file name of an example given with or without suffix; of a model and a script of that name, the model."""
+    for ending in ("", *MODEL_SUFFIXES, *SCRIPT_SUFFIXES):
+        if name + ending in examples:
             return name + ending
-    raise InputError(unknown("example", name, there))
+    raise InputError(unknown("example", name, examples))
 
 
 def copy_examples(sources: list[Path], target: Path, console: Console, *, overwrite: bool) -> list[str]:
-    """Copies examples and the files they need; returns the paths."""
+    """Copies examples and the files they need to the folder `target`; returns the new paths.
+
+    Raises InputError if one of them exists, unless `overwrite`.
+    """
     from phloat.files.model_files import schema_text
 
     if target.exists() and not target.is_dir():
         raise InputError(f"{str(target)!r} is a file; give a folder to copy to")
-    plan = {target / place: source for path in sources for place, source in needed(path).items()}
-    if (taken := [str(path) for path in plan if path.exists()]) and not overwrite:
-        raise InputError(f"already there: {', '.join(taken)}; --overwrite, or -o elsewhere")
+    plan = {target / place: source for path in sources for place, source in needed_files(path).items()}
+    if (existing := [str(path) for path in plan if path.exists()]) and not overwrite:
+        raise InputError(f"already there: {', '.join(existing)}; --overwrite, or -o elsewhere")
     for path, source in plan.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        if source.suffix in MODELS:  # they name the schema at the root of the source
+        if source.suffix in MODEL_SUFFIXES:  # models refer to the schema by a path in the source tree
             text = source.read_text(encoding="utf-8").replace(f"../../{SCHEMA}", SCHEMA)
             path.write_text(text, encoding="utf-8")
             path.with_name(SCHEMA).write_text(schema_text(), encoding="utf-8")
         else:
             path.write_bytes(source.read_bytes())
-        console.say(f"written: {path}")
+        console.print_lines(f"written: {path}")
     return [str(path) for path in plan]
 
 
-def needed(path: Path) -> dict[str, Path]:
-    """An example and the files it uses, by their path in the copy."""
+def needed_files(path: Path) -> dict[str, Path]:
+    """The source paths of an example and of the files it uses, by their path relative to the target folder."""
     text = path.read_text(encoding="utf-8")
-    if path.suffix in MODELS:
-        beside = [other for other in path.parent.iterdir() if other.suffix not in MODELS and other.name in text]
-        return {path.name: path} | {other.name: other for other in beside}
+    if path.suffix in MODEL_SUFFIXES:
+        used = [other for other in path.parent.iterdir() if other.suffix not in MODEL_SUFFIXES and other.name in text]
+        return {path.name: path} | {other.name: other for other in used}
     out = {path.name: path}
     for name in re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE):
         if (other := path.with_name(f"{name}.py")).exists() and other != path:
-            out |= needed(other)
+            out |= needed_files(other)
     for other in (path.parent / "models").iterdir():
-        if other.suffix not in MODELS and other.name in text:
+        if other.suffix not in MODEL_SUFFIXES and other.name in text:
             out[f"models/{other.name}"] = other
     return out

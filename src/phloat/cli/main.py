@@ -1,4 +1,4 @@
-"""The command phloat, from its arguments to its exit code."""
+"""The command phloat: its arguments and their help, Ctrl-C, and exit codes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from typing import Any, NoReturn
 from phloat.algebra.version import __version__
 from phloat.cli.console import PIPE, SUCCESS, Console, is_utf, report_error
 
-WHAT = "Flexible mechanisms: simulation, modes, pages in a browser.\nModels are YAML or JSON files."
-FIRST = """\
+DESCRIPTION = "Flexible mechanisms: simulation, modes, pages in a browser.\nModels are YAML or JSON files."
+EPILOG = """\
 begin:
   phloat examples                     lists models to try
   phloat examples crank_slider        copies crank_slider.yaml here
@@ -38,15 +38,16 @@ exit codes: 0 success, 1 internal error, 2 bad input, 3 no convergence,
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command and returns its exit code; see phloat --help."""
+    """Runs the command phloat with these arguments (default: those of the process); returns its exit code. See phloat --help."""
     with recorded_interrupts() as interrupts:
         return _execute(argv, interrupts)
 
 
 def _execute(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
+    """Parses the arguments, calls the function of the command, prints its data or its error; returns the exit code."""
     console = Console()
     try:
-        for stream in (sys.stdout, sys.stderr):  # terminals show question marks for characters that they do not have
+        for stream in (sys.stdout, sys.stderr):  # characters that the encoding lacks are printed as question marks
             if isinstance(stream, TextIOWrapper) and not is_utf(stream):
                 stream.reconfigure(errors="replace")
         arguments = parser()
@@ -59,39 +60,40 @@ def _execute(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
                 warnings.filterwarnings("always", category=UserWarning)
                 warnings.showwarning = lambda message, *place, **more: console.note(str(message))
                 data = args.run(args, console)
-            console.answer({"phloat": __version__, "command": args.command, **data, "notes": console.notes})
+            console.print_json({"phloat": __version__, "command": args.command, **data, "notes": console.notes})
         sys.stdout.flush()  # a broken pipe raises now
         return SUCCESS
     except BrokenPipeError:  # the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE
     except (Exception, KeyboardInterrupt) as error:
-        if interrupts.occurred and not isinstance(error, KeyboardInterrupt):  # raised by a library that was loading
+        if interrupts.occurred and not isinstance(error, KeyboardInterrupt):  # replaced by an import
             error = KeyboardInterrupt("interrupted")
         return report_error(error, console)
 
 
 # --- Control-C -------------------------------------------------------------------------------------------------------
 #
-# Python drops Control-C inside callbacks, and libraries that are loading turn it into other errors.
+# Python ignores a KeyboardInterrupt inside callbacks, and libraries turn it into other errors while they are imported.
 
 
-DELAY = 0.01  # seconds
+REPEAT_DELAY = 0.01  # seconds
 
 
 class Interrupts:
-    """Whether there was an interrupt."""
+    """A handler of SIGINT: `record` raises KeyboardInterrupt; `occurred` is true afterwards."""
 
     occurred = False
 
     def record(self, number: int, frame: FrameType | None) -> NoReturn:
+        """The signal handler."""
         self.occurred = True
         raise KeyboardInterrupt
 
 
 @contextmanager
 def recorded_interrupts() -> Iterator[Interrupts]:
-    """Records interrupts, and repeats those that Python drops."""
+    """Records Ctrl-C in the returned object, and raises again those KeyboardInterrupts that Python ignores in callbacks."""
     out = Interrupts()
     before, hook = signal.getsignal(signal.SIGINT), sys.unraisablehook
     if threading.current_thread() is not threading.main_thread() or before is not signal.default_int_handler:
@@ -99,8 +101,9 @@ def recorded_interrupts() -> Iterator[Interrupts]:
         return
 
     def repeat(what: sys.UnraisableHookArgs) -> None:
+        """The hook for exceptions that Python ignores: interrupts the main thread again."""
         if issubclass(what.exc_type, KeyboardInterrupt):
-            threading.Timer(DELAY, interrupt_main).start()  # at once it would be dropped again
+            threading.Timer(REPEAT_DELAY, interrupt_main).start()  # when that callback has ended
         else:
             hook(what)
 
@@ -113,14 +116,14 @@ def recorded_interrupts() -> Iterator[Interrupts]:
         sys.unraisablehook = hook
 
 
-# --- commands: their help, and where they are -------------------------------------------------------------------------
+# --- commands; the docstrings are their --help: title, description, examples -------------------------------------------
 
 
 def _run(args: Namespace, console: Console) -> dict[str, Any]:
     """Simulate a model.
 
-    The run is written to a folder as it proceeds, with its outputs as a table and a page. An interrupted run (Ctrl-C) is
-    kept, and continues with --resume.
+    The run is written to a folder as it proceeds, with its outputs as a table and a page. A run that was interrupted
+    (Ctrl-C) is continued by --resume.
 
     phloat run crank_slider.yaml                     into crank_slider.run
     phloat run crank_slider.yaml -o fast --dt 50us   elsewhere, with another step
@@ -136,7 +139,8 @@ def _run(args: Namespace, console: Console) -> dict[str, Any]:
 def _modes(args: Namespace, console: Console) -> dict[str, Any]:
     """Natural frequencies and mode shapes.
 
-    At the start of the model, or along a quantity if the model has one. All modes if the model has no `modes`.
+    Of the model linearised in its initial state, or along the quantity that its `modes` names. All modes if the model has
+    no `modes`.
 
     phloat modes satellite.yaml
     phloat modes satellite.yaml --count 8 -o modes.html    the shapes, moving
@@ -151,7 +155,7 @@ def _modes(args: Namespace, console: Console) -> dict[str, Any]:
 def _response(args: Namespace, console: Console) -> dict[str, Any]:
     """Frequency response between ports.
 
-    As the model describes it under `response`, at its start; lists the peaks.
+    Computes the `response` of the model, linearised in its initial state, and lists the peaks.
 
     phloat response flexible_arm.yaml
     phloat response flexible_arm.yaml -o bode.png -o bode.csv
@@ -165,8 +169,8 @@ def _response(args: Namespace, console: Console) -> dict[str, Any]:
 def _sweep(args: Namespace, console: Console) -> dict[str, Any]:
     """Many runs with varying parameters.
 
-    As the model describes it under `sweep`, on all cores. Writes results to a folder as they come, and a table samples.csv;
-    the same command continues an interrupted sweep.
+    Computes the `sweep` of the model on all cores. Writes each result to a folder when it is computed, and a table
+    samples.csv; the same command continues an interrupted sweep.
 
     phloat sweep crank_slider.yaml                    into crank_slider.sweep
     phloat sweep crank_slider.yaml --samples 256 -o many --workers 4
@@ -180,7 +184,8 @@ def _sweep(args: Namespace, console: Console) -> dict[str, Any]:
 def _check(args: Namespace, console: Console) -> dict[str, Any]:
     """Check a model without running it.
 
-    Reads it, connects it and finds its start; counts degrees of freedom and names redundant joints.
+    Reads the model, connects its bodies and computes the initial state; counts degrees of freedom and names redundant
+    joints.
 
     phloat check four_bar.yaml
     phloat check four_bar.yaml -o four_bar.png        the mechanism as a picture
@@ -195,8 +200,8 @@ def _check(args: Namespace, console: Console) -> dict[str, Any]:
 def _view(args: Namespace, console: Console) -> dict[str, Any]:
     """Show a run in a browser.
 
-    The page of a run in a folder, made if it is not there; of a model, its run or else its modes. If no browser can be
-    opened, prints the path of the page.
+    Opens the page of a run in a folder, written if it is missing. A model file is simulated; without `simulate`, its modes
+    are shown. If no browser can be opened, prints the path of the page.
 
     phloat view crank_slider.run
     phloat view crank_slider.yaml        runs it first, to crank_slider.html
@@ -270,9 +275,9 @@ def _schema(args: Namespace, console: Console) -> dict[str, Any]:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+    """The argument parser with all commands; their help texts are the docstrings above."""
     out = argparse.ArgumentParser(
-        "phloat", description=WHAT, epilog=FIRST, formatter_class=argparse.RawDescriptionHelpFormatter
+        "phloat", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     out.add_argument("--version", action="version", version=f"phloat {__version__}")
     out.set_defaults(command=None, run=None, quiet=False, json=False)
@@ -297,11 +302,15 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_arguments(commands: dict[str, Any]) -> None:
+    """Adds the arguments of each command to its parser."""
+
     def add(names: str, *flags: str, **options: Any) -> None:
+        """Adds one argument to several commands."""
         for name in names.split():
             commands[name].add_argument(*flags, **options)
 
     def switch(names: str, *flags: str, help: str) -> None:
+        """Adds an option without a value."""
         add(names, *flags, action="store_true", help=help)
 
     add("run modes response sweep", "model", help="a model file, YAML or JSON")

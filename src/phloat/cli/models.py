@@ -1,4 +1,4 @@
-"""Model files for the commands: reading with options of the command line, outputs, tables."""
+"""Model files on the command line: reading, times with units, outputs of the model, written tables and pictures."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 def load_file(path: str) -> Model:
-    """The model in a file. Raises InputError for a folder."""
+    """Reads a model file. Raises InputError if the path is a folder."""
     if Path(path).is_dir():
         raise InputError(f"{path!r} is a folder, and a model is a file; `phloat view {path}` shows a run")
     return ph.io.load_model(path)
 
 
 def with_times(model: Model, t_end: str | None, dt: str | None) -> Model:
-    """The model with another end or another step."""
-    given: dict[str, Any] = {
-        name: seconds(f"--{name.replace('_', '-')}", text) for name, text in (("t_end", t_end), ("dt", dt)) if text
+    """The model with the end time and the step of the options --t-end and --dt, for those that are not None."""
+    times: dict[str, Any] = {
+        name: to_seconds(f"--{name.replace('_', '-')}", text) for name, text in (("t_end", t_end), ("dt", dt)) if text
     }
-    if not given:
+    if not times:
         return model
     if model.simulate is not None:
-        return replace(model, simulate=replace(model.simulate, **given))
-    if "t_end" not in given:
+        return replace(model, simulate=replace(model.simulate, **times))
+    if "t_end" not in times:
         raise InputError(f"{model.label} has no simulate; give --t-end too")
-    return replace(model, simulate=Simulate(given.pop("t_end"), **given))
+    return replace(model, simulate=Simulate(times.pop("t_end"), **times))
 
 
-def seconds(what: str, text: str) -> float:
-    """A time with a unit, or in seconds."""
+def to_seconds(what: str, text: str) -> float:
+    """The time (s) written in `text`, with or without a unit. Raises InputError naming the option `what` if it is not a time."""
     try:
         found = parse_number(text)
     except InputError as error:
@@ -54,29 +54,29 @@ def seconds(what: str, text: str) -> float:
 
 
 def stem(model: Model) -> str:
-    """The name of the model file without its suffix, for files made of it."""
+    """The name of the model file without its suffix, the default name of files that a command writes."""
     assert model.path is not None
     return model.path.stem
 
 
 def title(model: Model) -> str:
-    """The name of a model, or else that of its file, for pages."""
+    """The title of a page: the name of the model, or of its file if it has none."""
     return model.name or stem(model)
 
 
 # --- outputs ---------------------------------------------------------------------------------------------------------
 
 
-def try_outputs(model: Model) -> None:
-    """Computes the outputs of the initial state, so that a wrong name raises before the run and not after it."""
+def check_outputs(model: Model) -> None:
+    """Computes the outputs of the initial state, so that a wrong name raises FileError before the simulation and not after it."""
     if isinstance(model.system, ph.System) and model.outputs:
         lam = np.zeros((1, model.system.multipliers.size))
         initial = ph.Result(model.system, np.zeros(1), model.state.e[None], lam)
-        outputs(model, initial)
+        compute_outputs(model, initial)
 
 
-def outputs(model: Model, result: Any) -> dict[str, np.ndarray]:
-    """The outputs by name. Raises FileError at an output that cannot be computed."""
+def compute_outputs(model: Model, result: Any) -> dict[str, np.ndarray]:
+    """The outputs of the model for a result, by name. Raises FileError with the line of an output that cannot be computed."""
     found = {}
     for name, output in model.outputs.items():
         with errors_at(child(child(model.root, "outputs"), name) or model.root):
@@ -85,7 +85,7 @@ def outputs(model: Model, result: Any) -> dict[str, np.ndarray]:
 
 
 def column_names(name: str, shape: tuple[int, ...]) -> list[str]:
-    """The names of the columns of an output over time: its name, with x, y, z for vectors."""
+    """The names of the columns of an output of that shape at each time: its name, with x, y, z for vectors and [i,j] for arrays."""
     if not shape:
         return [name]
     if len(shape) == 1 and shape[0] <= 3:
@@ -94,14 +94,14 @@ def column_names(name: str, shape: tuple[int, ...]) -> list[str]:
 
 
 def write_table(path: Path, heads: list[str], table: np.ndarray) -> None:
-    """Writes numbers with all their digits as CSV."""
+    """Writes a table of numbers as CSV, with all digits."""
     quoted = ['"' + head.replace('"', '""') + '"' if any(c in head for c in ',"\n') else head for head in heads]
     rows = (",".join(map(repr, row)) for row in np.asarray(table, dtype=float).tolist())
     path.write_text("\n".join([",".join(quoted), *rows]) + "\n", encoding="utf-8")
 
 
 def require_suffix(path: str, known: tuple[str, ...]) -> str:
-    """The suffix of a file to be written. Raises InputError if it is not among the known, or the folder is missing."""
+    """The suffix of a file to be written, in lower case. Raises InputError if it is not in `known` or the folder does not exist."""
     found = Path(path).suffix.lower()
     if found not in known:
         raise InputError(f"{path!r} ends in {found or 'nothing'}; it can end in {', '.join(known)}")
@@ -120,7 +120,7 @@ def write_files(
     title: str = "",
     text: str = "",
 ) -> None:
-    """Writes what the suffix of each file says: the data as JSON, a table as CSV, the page or picture of a value, or a text."""
+    """Writes files by suffix: .json the data, .csv the table, .html the page of `plotted`, pictures its plot, .txt the text."""
     for path in paths:
         suffix = Path(path).suffix.lower()
         if suffix == ".html":
@@ -131,4 +131,4 @@ def write_files(
             write_table(Path(path), *table)
         else:
             Path(path).write_text((as_json(data) if suffix == ".json" else text) + "\n", encoding="utf-8")
-        console.say(f"written: {path}")
+        console.print_lines(f"written: {path}")

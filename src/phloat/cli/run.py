@@ -26,38 +26,39 @@ from phloat.motion.summary import describe_deformation
 
 PAGE, TABLE, SUMMARY, SAMPLES = "page.html", "outputs.csv", "summary.json", "samples.csv"
 TEXT_BROWSERS = ("www-browser", "links", "elinks", "lynx", "w3m")
-NOTHING = "interrupted before anything was written; nothing is left"
+NOTHING_WRITTEN = "interrupted before anything was written; nothing is left"
 
 
 def run_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
-    """Simulates a model."""
+    """Simulates a model, or continues a run, and writes outputs, page and summary beside it; returns the summary as JSON data."""
     model = models.with_times(models.load_file(args.model), None if args.resume else args.t_end, args.dt)
     if args.resume and (args.output or args.overwrite or args.dt):
         raise InputError("--resume goes on in its folder with its step; leave out -o, --overwrite and --dt")
     require_request(model, "simulate")
-    models.try_outputs(model)
+    models.check_outputs(model)
     linear = not isinstance(model.system, ph.System)
     if args.resume and linear:
         raise InputError(f"{model.label} is linear, and its runs cannot be resumed; run it again")
-    folder = Path(args.resume) if args.resume else _folder(model, args.output, args.overwrite)
+    folder = Path(args.resume) if args.resume else _run_folder(model, args.output, args.overwrite)
     console.title(model.name or model.label)
     begin = time.perf_counter()
     result = _simulate(model, args, folder, linear, console)
-    took = time.perf_counter() - begin
+    seconds = time.perf_counter() - begin
     data = {"model": args.model, "name": model.name, "folder": str(folder)}
-    data |= _write(model, result, folder, page=not args.no_page) | {"seconds": took}
+    data |= _write_results(model, result, folder, page=not args.no_page) | {"seconds": seconds}
     (folder / SUMMARY).write_text(as_json(data) + "\n", encoding="utf-8")
     _print_summary(console, data)
     return data
 
 
-def _folder(model: Model, wanted: str | None, overwrite: bool) -> Path:
-    """The folder of the run: the one that was given, or the first free one with the name of the model."""
+def _run_folder(model: Model, wanted: str | None, overwrite: bool) -> Path:
+    """The folder to write the run to: `wanted`, or MODEL.run, MODEL.run-2, … Raises InputError if it is a file or has a run,
+    unless `overwrite`: then the old run is removed."""
     first = Path(wanted or f"{models.stem(model)}.run")
     if overwrite and first.is_dir():
         if not _has_run(first):
             raise InputError(f"{str(first)!r} exists and has no run in it; --overwrite replaces runs only")
-        _clear(first)
+        _remove_run(first)
         return first
     if wanted is None:
         numbered = (Path(f"{models.stem(model)}.run-{k}") for k in range(2, 10_000))
@@ -73,11 +74,12 @@ def _folder(model: Model, wanted: str | None, overwrite: bool) -> Path:
 
 
 def _has_run(folder: Path) -> bool:
+    """Whether a folder has a saved run or the summary of one."""
     return (folder / "run.json").exists() or (folder / SUMMARY).exists()
 
 
-def _clear(folder: Path) -> None:
-    """Removes the run and the files made of it."""
+def _remove_run(folder: Path) -> None:
+    """Removes the saved run of a folder, and its page, table and summary."""
     with locked(folder):  # not while another process writes there
         RunFolder(folder).clear()
     for name in (PAGE, TABLE, SUMMARY):
@@ -85,14 +87,15 @@ def _clear(folder: Path) -> None:
 
 
 def _simulate(model: Model, args: argparse.Namespace, folder: Path, linear: bool, console: Console) -> Any:
-    """The motion; what was written is kept if it fails."""
+    """Simulates or resumes and returns the result. Raises Interrupted or ConvergenceError; what was saved until then stays in the
+    folder."""
     progress = False if console.quiet else None
     try:
         if linear:
             return ph.io.run_model(model, threads=args.threads)
         if not args.resume:
             return ph.io.run_model(model, save=folder, progress=progress, threads=args.threads)
-        t_end = models.seconds("--t-end", args.t_end) if args.t_end else None
+        t_end = models.to_seconds("--t-end", args.t_end) if args.t_end else None
         return ph.resume(
             folder,
             model.system,  # type: ignore[arg-type]  # a mechanism, not a linear system
@@ -103,7 +106,7 @@ def _simulate(model: Model, args: argparse.Namespace, folder: Path, linear: bool
             threads=args.threads,
         )
     except KeyboardInterrupt as error:
-        raise Interrupted(_interrupted(model, args.model, folder)) from error
+        raise Interrupted(_interrupted_run(model, args.model, folder)) from error
     except ConvergenceError as error:
         if error.result is not None and (folder / "run.json").exists():
             raise ConvergenceError(
@@ -112,18 +115,18 @@ def _simulate(model: Model, args: argparse.Namespace, folder: Path, linear: bool
         raise
 
 
-def _interrupted(model: Model, path: str, folder: Path) -> str:
-    """The message of an interrupted run: what was kept, and how to continue."""
+def _interrupted_run(model: Model, path: str, folder: Path) -> str:
+    """The message of an interrupted run: saved times and how to continue. Removes the folder of a run without rows."""
     where = RunFolder(folder)
     if not where.taken:
         if folder.is_dir() and not any(folder.iterdir()):
             os.rmdir(folder)
-        return NOTHING
+        return NOTHING_WRITTEN
     description = where.description()
     if not description["pieces"]:
-        _clear(folder)
-        return NOTHING
-    _copy(model, folder)
+        _remove_run(folder)
+        return NOTHING_WRITTEN
+    _copy_model(model, folder)
     return (
         f"interrupted; {description['rows']} times up to t = {description['times'][1]:g} s are kept in {folder}; "
         f"continue with: phloat run {path} --resume {folder}"
@@ -133,17 +136,17 @@ def _interrupted(model: Model, path: str, folder: Path) -> str:
 # --- results ---------------------------------------------------------------------------------------------------------
 
 
-def _write(model: Model, result: Any, folder: Path, *, page: bool) -> dict[str, Any]:
-    """Writes outputs, page and model beside the run, and returns a summary."""
+def _write_results(model: Model, result: Any, folder: Path, *, page: bool) -> dict[str, Any]:
+    """Writes the outputs as a table, the page and a copy of the model to the folder of the run; returns a summary for JSON."""
     folder.mkdir(parents=True, exist_ok=True)
-    found = models.outputs(model, result)
+    found = models.compute_outputs(model, result)
     single = {name: value for name, value in found.items() if model.outputs[name].take is not None}
     series = {name: value for name, value in found.items() if name not in single}
     if series:
         heads = [head for name, value in series.items() for head in models.column_names(name, value.shape[1:])]
         table = np.column_stack([result.t, *(value.reshape(len(result), -1) for value in series.values())])
         models.write_table(folder / TABLE, ["t", *heads], table)
-    _copy(model, folder)
+    _copy_model(model, folder)
     if page:
         ph.to_html(result, folder / PAGE, title=models.title(model), u=dict(model.inputs) or None)
     info: dict[str, Any] = dict(result.info) if isinstance(result, ph.Result) else {}
@@ -151,7 +154,7 @@ def _write(model: Model, result: Any, folder: Path, *, page: bool) -> dict[str, 
     return {
         **{"times": len(result), "t_start": result.t[0], "t_end": result.t[-1], "dt": dt},
         "scheme": info.get("scheme", {}).get("name", "Midpoint"),
-        "energy": _energy(model, result),
+        "energy": _energy_summary(model, result),
         "deformation": dict(result.info.get("deformation", {})),
         "outputs": single,
         "series": {
@@ -163,15 +166,16 @@ def _write(model: Model, result: Any, folder: Path, *, page: bool) -> dict[str, 
     }
 
 
-def _copy(model: Model, folder: Path) -> None:
-    """Copies the model file; model.json is the system as it was built."""
+def _copy_model(model: Model, folder: Path) -> None:
+    """Copies the model file to the folder of the run; a file model.json is renamed, since the saved system has that name."""
     assert model.path is not None
     name = model.path.name if model.path.name != "model.json" else "model-given.json"
     (folder / name).write_text(model.text, encoding="utf-8")
 
 
-def _energy(model: Model, result: Any) -> dict[str, Any]:
-    """The energy at both ends, and the residual of its balance relative to the largest energy or work."""
+def _energy_summary(model: Model, result: Any) -> dict[str, Any]:
+    """Energy at the start and at the end (J), energy supplied through ports (J), and the residual of the energy balance
+    relative to the largest energy or work."""
     if isinstance(result, ph.Result):
         ledger = ph.energy_ledger(result, u=dict(model.inputs))
         missing, supplied = ledger.relative, float(sum(line[-1] for line in ledger.supplied.values()))
@@ -183,6 +187,7 @@ def _energy(model: Model, result: Any) -> dict[str, Any]:
 
 
 def _print_summary(console: Console, data: dict[str, Any]) -> None:
+    """Prints times, energy balance, outputs with their range, and the command that shows the page."""
     energy, times = data["energy"], f"{data['times']} times to t = {data['t_end']:g} s by {data['scheme']}"
     ends = f"{energy['start']:.6g} J → {energy['end']:.6g} J"
     facts = {
@@ -193,14 +198,15 @@ def _print_summary(console: Console, data: dict[str, Any]) -> None:
         facts["deformation"] = describe_deformation(far)
     console.facts(facts)
     for name, value in data["outputs"].items():
-        console.say(f"  {name} = {_value(value)}")
+        console.print_lines(f"  {name} = {_value_text(value)}")
     for name, series in data["series"].items():
-        low, high, last = (_value(series[key]) for key in ("min", "max", "last"))
-        console.say(f"  {name}: {low} … {high}, at the end {last}")
-    console.say(f"view it: phloat view {data['folder']}" if data["page"] else f"written: {data['folder']}")
+        low, high, last = (_value_text(series[key]) for key in ("min", "max", "last"))
+        console.print_lines(f"  {name}: {low} … {high}, at the end {last}")
+    console.print_lines(f"view it: phloat view {data['folder']}" if data["page"] else f"written: {data['folder']}")
 
 
-def _value(value: Any) -> str:
+def _value_text(value: Any) -> str:
+    """A number, or the first three components of an array, with six digits."""
     numbers = [six_digits(float(x)) for x in np.ravel(value)[:3]]
     return numbers[0] if np.ndim(value) == 0 else f"({', '.join(numbers)})"
 
@@ -209,7 +215,7 @@ def _value(value: Any) -> str:
 
 
 def view_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
-    """Makes a page and opens it."""
+    """Opens the page of a run, of a model or of a file in a browser, and writes it first if needed."""
     what = Path(args.what)
     is_page = what.suffix.lower() in (".html", ".htm")
     if not what.exists():
@@ -218,12 +224,12 @@ def view_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
         raise InputError(f"--modes is for model files, and {args.what!r} is not one")
     page = _run_page(what, args.output) if what.is_dir() else what if is_page else _model_page(args, console)
     opened = not args.no_browser and open_page(page)
-    console.say(f"{'opened' if opened else 'open in a browser'}: {page.resolve().as_uri()}")
+    console.print_lines(f"{'opened' if opened else 'open in a browser'}: {page.resolve().as_uri()}")
     return {"what": args.what, "page": str(page), "opened": opened}
 
 
 def _run_page(folder: Path, output: str | None) -> Path:
-    """The page of a run: the one in its folder, unless the run is newer."""
+    """The path of the page of a run; it is written if it is missing or older than the run, or if `output` is given."""
     page, run = folder / PAGE, folder / "run.json"
     if not run.exists():
         if page.exists() and output is None:
@@ -237,19 +243,19 @@ def _run_page(folder: Path, output: str | None) -> Path:
 
 
 def _title_and_inputs(folder: Path) -> tuple[str, dict[str, Any] | None]:
-    """Name and inputs of the model that was run, if its file is in the folder."""
+    """Name and inputs of the model that was simulated, read from the copy of its file in the folder; "" and None without one."""
     for file in sorted(folder.iterdir()):
         if file.suffix in (".yaml", ".yml", ".json") and file.name not in ("run.json", "model.json", SUMMARY):
             try:
                 model = ph.io.load_model(file)
-            except (OSError, InputError):  # a mesh that it names is elsewhere
+            except (OSError, InputError):  # a file that the model refers to, such as a mesh, is not in the folder
                 continue
             return model.name, dict(model.inputs) or None
     return "", None
 
 
 def _model_page(args: argparse.Namespace, console: Console) -> Path:
-    """The page of a model: its run, or else its modes."""
+    """Writes the page of a model: of its simulation, or of its modes with --modes or without `simulate`; returns the path."""
     model = models.load_file(args.what)
     page = _require_page(args.output or f"{models.stem(model)}.html")
     title = models.title(model)
@@ -263,12 +269,13 @@ def _model_page(args: argparse.Namespace, console: Console) -> Path:
 
 
 def _require_page(path: str) -> Path:
+    """The path of a page to be written. Raises InputError if it does not end in .html or .htm."""
     models.require_suffix(path, (".html", ".htm"))
     return Path(path)
 
 
 def open_page(page: Path) -> bool:
-    """Opens a page in a graphical browser; returns whether there is one."""
+    """Opens a page in a graphical browser; returns False if there is none or no display."""
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return False
     try:
@@ -284,14 +291,14 @@ def open_page(page: Path) -> bool:
 
 
 def sweep_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
-    """Runs a model with varying parameters."""
+    """Simulates a model for all samples of its `sweep`, writes a table and a summary; returns the summary as JSON data."""
     model = models.load_file(args.model)
     request = require_request(model, "sweep")
     if args.samples is not None:
         if args.samples < 1:
             raise InputError(f"--samples is {args.samples}; give at least one run")
         model = replace(model, sweep=replace(request, samples=args.samples))
-    models.try_outputs(model)
+    models.check_outputs(model)
     folder = Path(args.output or f"{models.stem(model)}.sweep")
     if args.overwrite and folder.is_dir():
         if not EnsembleFolder(folder).exists:
@@ -314,29 +321,31 @@ def sweep_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
         "samples": len(found),
         "sampling": found.samples.sampling,
         "failed": [{"sample": f.sample, "parameters": f.parameters, "error": f.error} for f in found.failed],
-        "parameters": {name: _spread(x) for name, x in found.parameters.items()},
-        "outputs": {name: _spread(found[name][found.ok]) for name in numbers},
+        "parameters": {name: _statistics(x) for name, x in found.parameters.items()},
+        "outputs": {name: _statistics(found[name][found.ok]) for name in numbers},
         "table": str(folder / SAMPLES),
     }
     (folder / SUMMARY).write_text(as_json(data) + "\n", encoding="utf-8")
-    console.say(f"  {len(found)} runs ({found.samples.sampling}), {len(found.failed)} failed")
+    console.print_lines(f"  {len(found)} runs ({found.samples.sampling}), {len(found.failed)} failed")
     rows = [(name, *one.values()) for part in ("parameters", "outputs") for name, one in data[part].items()]
     console.table(("", "mean", "deviation", "min", "max"), rows)
     for failed in found.failed[:3]:
         console.note(f"sample {failed.sample} failed: {failed.error}")
-    console.say(f"all samples: {folder / SAMPLES}")
+    console.print_lines(f"all samples: {folder / SAMPLES}")
     return data
 
 
 def _interrupted_sweep(folder: Path) -> str:
+    """The message of an interrupted sweep: the number of computed runs, and how to continue."""
     try:
         found = ph.io.load_ensemble(folder)
     except InputError:
-        return NOTHING
+        return NOTHING_WRITTEN
     done = len(found) - found.missing
     return f"interrupted; {done} of {len(found)} runs are kept in {folder}; the same command continues with the rest"
 
 
-def _spread(x: np.ndarray) -> dict[str, float]:
+def _statistics(x: np.ndarray) -> dict[str, float]:
+    """Mean, standard deviation (of a sample, n − 1), minimum and maximum."""
     deviation = float(x.std(ddof=1)) if len(x) > 1 else 0.0
     return {"mean": float(x.mean()), "std": deviation, "min": float(x.min()), "max": float(x.max())}

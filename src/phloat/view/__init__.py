@@ -1,1 +1,1 @@
-"""Pictures of systems and results."""
+"""Plots, films, the page for browsers, and the export to ParaView."""

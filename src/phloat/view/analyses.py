@@ -13,19 +13,19 @@ from phloat.linear.analysis.response import Response
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.reduction.reduce import BandError
 from phloat.many.results import Ensemble
-from phloat.view.figures import COLOURS, colour_cycle, evenly, finish, label_text, new_figure, panels
+from phloat.view.figures import COLOURS, colour_cycle, even_indices, finish_panels, label_text, new_figure, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
 ORDERS = (1, 2, 3, 4)  # of the excitation, ω = nΩ
-SHOWN = 12  # poles, the lowest; x.below(…) selects others
-WHIRLING = 0.1  # from which whirl on a mode is called forward or backward
+MAX_POLES = 12  # the lowest poles are drawn; plot(x.below(omega)) draws others
+WHIRLING = 0.1  # a mode with a larger whirl is labelled forward or backward
 
 
 def plot_response(x: Response) -> Figure:
-    """Bode diagram: magnitude and phase of every output for every input; with several of both, also the singular values."""
+    """Bode diagram: magnitude and phase from every input to every output; with several inputs and outputs also singular values."""
     from matplotlib.ticker import MaxNLocator
 
     several = min(len(x.inputs), len(x.outputs)) > 1
@@ -34,7 +34,7 @@ def plot_response(x: Response) -> Figure:
     phase = np.rad2deg(x.phase)
     for (i, j), colour in zip(pairs, colour_cycle(len(pairs)), strict=True):
         label = label_text(f"{x.outputs[i]} from {x.inputs[j]}")
-        axes[0].loglog(x.omega, _positive(x.magnitude[:, i, j]), color=colour, lw=1.2, label=label)
+        axes[0].loglog(x.omega, _without_zeros(x.magnitude[:, i, j]), color=colour, lw=1.2, label=label)
         axes[1].semilogx(x.omega, phase[:, i, j], color=colour, lw=1.2)
     axes[0].set_ylabel("magnitude (SI)")
     axes[1].set_ylabel("phase (°)")
@@ -42,14 +42,14 @@ def plot_response(x: Response) -> Figure:
     if several:
         gains = x.singular_values
         for k, colour in enumerate(colour_cycle(gains.shape[1])):
-            axes[2].loglog(x.omega, _positive(gains[:, k]), color=colour, lw=1.2)
+            axes[2].loglog(x.omega, _without_zeros(gains[:, k]), color=colour, lw=1.2)
         axes[2].set_ylabel("singular values (SI)")
-    return finish(figure, axes, "frequency (rad/s)", margin=0.0)
+    return finish_panels(figure, axes, "frequency (rad/s)", margin=0.0)
 
 
 def plot_pole_zeros(x: PoleZeros) -> Figure:
-    """The lowest poles as crosses and zeros as circles in the upper half plane; the title counts those farther out."""
-    far = np.sort(np.abs(x.poles))[SHOWN - 1 :]
+    """The lowest poles (crosses) and zeros (circles) in the upper half plane; the title has the number of those not drawn."""
+    far = np.sort(np.abs(x.poles))[MAX_POLES - 1 :]
     near = x.below(1.1 * far[0]) if len(far) and far[0] > 0.0 else x
     poles, zeros = near.poles, near.zeros
     beyond = len(x.poles) - len(poles) + len(x.zeros) - len(zeros)
@@ -71,7 +71,7 @@ def plot_pole_zeros(x: PoleZeros) -> Figure:
 
 
 def plot_campbell(x: Campbell) -> Figure:
-    """Frequencies over the rate of the spin, with the excitation lines ω = nΩ; red crosses mark modes that grow."""
+    """Frequencies of the modes over the rate Ω of the spin, and the excitation lines ω = nΩ; red crosses mark unstable modes."""
     figure, (ax,) = panels([4.8])
     for k, colour in enumerate(colour_cycle(x.omega.shape[1])):
         turn = float(x.whirl[np.argmax(np.abs(x.whirl[:, k])), k])
@@ -86,11 +86,11 @@ def plot_campbell(x: Campbell) -> Figure:
         end = min(float(np.abs(x.rates).max()), top / n)
         ax.annotate(f"{n}Ω", (end, n * end), color="0.4", fontsize=8, ha="right", va="bottom")
     ax.set(ylim=(0.0, top), ylabel="frequency in the turning frame (rad/s)")
-    return finish(figure, [ax], "rate of the spin Ω (rad/s)", margin=0.0)
+    return finish_panels(figure, [ax], "rate of the spin Ω (rad/s)", margin=0.0)
 
 
-def _positive(size: np.ndarray) -> np.ndarray:
-    """NaN in place of zeros, for a logarithmic axis."""
+def _without_zeros(size: np.ndarray) -> np.ndarray:
+    """The values with NaN instead of zeros, for a logarithmic axis."""
     return np.where(size > 0.0, size, np.nan)
 
 
@@ -98,7 +98,7 @@ def _positive(size: np.ndarray) -> np.ndarray:
 
 
 def plot_matrices(x: LinearPHDAE) -> Figure:
-    """The sparsity patterns of E, J, R, B and G, with lines between velocities and stresses."""
+    """The sparsity patterns of E, J, R, B, G and B_lam, with lines between velocities and stresses."""
     figure = new_figure(9, 6.5)
     for ax, name in zip(figure.subplots(2, 3).flat, ("E", "J", "R", "B", "G", "B_lam"), strict=True):
         matrix = getattr(x, name)
@@ -120,10 +120,11 @@ def plot_matrices(x: LinearPHDAE) -> Figure:
 
 
 def plot_band_error(x: BandError) -> Figure:
-    """Magnitudes between all ports, the full system wide and pale, the reduced one over it; below, the relative error."""
+    """Magnitudes between all ports, of the full system as wide pale lines and of the reduced one as thin lines; below, the
+    relative error."""
     figure, (top, bottom) = panels([3.6, 1.8])
     outputs, inputs = x.full.outputs, x.full.inputs
-    # one of two equal lines of reciprocal ports, and no line that is zero
+    # ports are reciprocal: the lines (i, j) and (j, i) are equal and only one is drawn; lines that are zero are not drawn
     size = x.full.magnitude.max(axis=0)
     pairs = [(i, j) for i in range(len(outputs)) for j in range(i + 1) if size[i, j] > 1e-12 * size.max(initial=0.0)]
     for (i, j), colour in zip(pairs, colour_cycle(len(pairs)), strict=True):
@@ -135,19 +136,19 @@ def plot_band_error(x: BandError) -> Figure:
     bottom.loglog(x.omega, np.maximum(x.relative, 1e-17), color="0.2", lw=1.2)
     bottom.set_ylabel("relative error")
     bottom.set_title(f"at most {x.largest:.1e}, at {x.worst:.4g} rad/s", fontsize=9)
-    return finish(figure, [top, bottom], "frequency (rad/s)")
+    return finish_panels(figure, [top, bottom], "frequency (rad/s)")
 
 
 # --- ensembles -------------------------------------------------------------------------------------------------------
 
-ROWS, COLUMNS = 4, 4  # outputs and parameters that are shown, at most
+ROWS, COLUMNS = 4, 4  # at most so many outputs, and so many parameters or components of each, are drawn
 POINTS = 5000  # of a scatter plot
-BANDS = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.3))  # quantiles, and the opacity between them
+BANDS = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.3))  # two quantiles, and the opacity of the band between them
 
 
 def plot_ensemble(x: Ensemble) -> Figure:
-    """A row for each output: a number as a histogram and over every parameter (or as a map over a grid of two); an output over
-    time as bands that contain 50 % and 90 % of the runs."""
+    """A row of plots for each output. A number: histogram and scatter plots over the parameters, or a map over a grid of two
+    parameters. A function of time: median and bands that contain 50 % and 90 % of the runs."""
     shown = [name for name in x.shapes if x.over_time(name) or not x.shapes[name]][:ROWS]
     if not shown or not x.ok.any():
         some = ", ".join(f"{name} {shape}" for name, shape in x.shapes.items())
@@ -156,22 +157,23 @@ def plot_ensemble(x: Ensemble) -> Figure:
     parts = figure.subfigures(len(shown), 1, squeeze=False)[:, 0]
     for part, name in zip(parts, shown, strict=True):
         if x.over_time(name):
-            _bands(part, x, name)
+            _draw_bands(part, x, name)
         elif len(x.samples.levels) == 2:
-            _map(part, x, name)
+            _draw_map(part, x, name)
         else:
-            _spread(part, x, name)
+            _draw_scatter(part, x, name)
     return figure
 
 
-def _spread(figure: SubFigure, x: Ensemble, name: str) -> None:
+def _draw_scatter(figure: SubFigure, x: Ensemble, name: str) -> None:
+    """Draws the histogram of an output, and the output over each varying parameter; lines mark parameters of failed runs."""
     y = x[name][x.ok].real
     varying = [p for p, values in x.parameters.items() if np.ptp(values) > 0.0][:COLUMNS]
     axes = figure.subplots(1, 1 + len(varying), squeeze=False, sharey=True)[0]
     axes[0].hist(y, bins=min(60, max(8, int(np.sqrt(len(y))))), orientation="horizontal", color=COLOURS[0])
     axes[0].set(xlabel="samples", ylabel=label_text(name))
     axes[0].axhline(y.mean(), color="k", lw=1)
-    few = evenly(len(y), POINTS)
+    few = even_indices(len(y), POINTS)
     for ax, parameter in zip(axes[1:], varying, strict=True):
         ax.plot(x.parameters[parameter][x.ok][few], y[few], ".", ms=3, color=COLOURS[0], alpha=0.5)
         for at in (failed.parameters[parameter] for failed in x.failed[:POINTS]):
@@ -180,17 +182,19 @@ def _spread(figure: SubFigure, x: Ensemble, name: str) -> None:
         ax.grid(alpha=0.3)
 
 
-def _bands(figure: SubFigure, x: Ensemble, name: str) -> None:
+def _draw_bands(figure: SubFigure, x: Ensemble, name: str) -> None:
+    """Draws median and quantiles of an output over time, one axes for each component."""
     assert x.t is not None
     values = x[name][x.ok].real
     lines = values.reshape(len(values), len(values[0]), -1)
     axes = figure.subplots(1, min(lines.shape[2], COLUMNS), squeeze=False)[0]
     for k, ax in enumerate(axes):
-        _band(ax, x.t, lines[:, :, k])
+        _draw_band(ax, x.t, lines[:, :, k])
         ax.set_ylabel(label_text(name if lines.shape[2] == 1 else f"{name}, {k}"))
 
 
-def _band(ax: Axes, t: np.ndarray, lines: np.ndarray) -> None:
+def _draw_band(ax: Axes, t: np.ndarray, lines: np.ndarray) -> None:
+    """Draws median and quantiles of lines (runs, times)."""
     for low, high, dark in BANDS:
         below, above = np.quantile(lines, (low, high), axis=0)
         label = f"{100 * (high - low):.0f} %"
@@ -202,7 +206,8 @@ def _band(ax: Axes, t: np.ndarray, lines: np.ndarray) -> None:
     ax.legend(fontsize=7)
 
 
-def _map(figure: SubFigure, x: Ensemble, name: str) -> None:
+def _draw_map(figure: SubFigure, x: Ensemble, name: str) -> None:
+    """Draws an output as colours over a grid of two parameters."""
     (first, a), (second, b) = x.axes.items()
     ax = figure.subplots(1, 1)
     values = np.ma.masked_invalid(x.on_grid(name).real)

@@ -19,41 +19,43 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-STEP = np.array([2.5, -1.55])  # inches between blocks, to the right and down
-HALF = np.array([0.52, 0.26])  # half a block
+STEP = np.array([2.5, -1.55])  # inches from block to block, in x and y
+HALF = np.array([0.52, 0.26])  # half the width and height of a block, inches
 SPACING = np.array([1.15, 0.48])  # inches between labels of parallel lines, horizontally and vertically
 JOINT, ELEMENT, INPUT = COLOURS[0], COLOURS[2], COLOURS[1]
-MAX_LETTERS = 16  # of a name
+MAX_LETTERS = 16  # longer names are cut
 
 
 @dataclass(frozen=True)
 class Line:
-    """A joint or force element between ports of two blocks; its name is empty if it was not given one."""
+    """A joint or force element between ports of two blocks (bodies or ground); `name` is empty if the user gave none."""
 
     name: str
-    kind: str
+    kind: str  # the class of the joint or element
     first: tuple[str, str]  # block and port
     second: tuple[str, str]
-    open: str  # "free", "driven" or ""
+    open: str  # causality of its open port, "free" or "driven"; "" without one
     element: bool = False
 
 
 def plot_diagram(x: System) -> Figure:
-    """Blocks for the bodies and the ground, a line for every joint (with its type and name) and force element; arrows mark
-    open ports: efforts of free axes, rates of driven ones, forces and torques."""
+    """Block diagram of a system: bodies and ground as blocks, joints and force elements as lines with type and name.
+
+    Arrows mark open ports: inputs of free and driven joints, forces and torques on bodies.
+    """
     lines = diagram_lines(x)
     pairs = [(line.first[0], line.second[0]) for line in lines]
     blocks = [*([GROUND] if any(GROUND in pair for pair in pairs) else []), *x.bodies]
     at = {name: STEP * place for name, place in block_positions(blocks, pairs).items()}
-    corners, bends = np.array(list(at.values())), _bends(lines)
-    aside = 0.5 * SPACING * max((abs(bend) for _, bend in bends), default=0.0)  # room for bent lines
+    corners, bends = np.array(list(at.values())), _with_offsets(lines)
+    aside = 0.5 * SPACING * max((abs(bend) for _, bend in bends), default=0.0)  # for lines outside of the blocks
     low, high = corners.min(axis=0) - HALF - (0.75, 0.5) - aside, corners.max(axis=0) + HALF + (0.75, 0.45) + aside
     width, height = np.maximum(high - low, (4.0, 2.0))
     figure = new_figure(width, height + 0.5)
     ax = figure.subplots()
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     ax.set_axis_off()
-    ax.set_title(_title(x), fontsize=9, loc="left")
+    ax.set_title(_title_text(x), fontsize=9, loc="left")
     for line, bend in bends:
         _draw_line(ax, line, at[line.first[0]], at[line.second[0]], bend)
     for name in blocks:
@@ -61,38 +63,42 @@ def plot_diagram(x: System) -> Figure:
     for name, acting in x.actuators.items():
         corner = at[acting.body] - HALF
         _draw_arrow(
-            ax, corner, corner - (0.42, 0.3), "->", text=_short(name), fontsize=7, ha="center", va="top", zorder=5
+            ax, corner, corner - (0.42, 0.3), "->", text=_shortened(name), fontsize=7, ha="center", va="top", zorder=5
         )
-    _legend(ax, lines, bool(x.actuators))
+    _draw_legend(ax, lines, bool(x.actuators))
     return figure
 
 
 def diagram_lines(x: System) -> list[Line]:
-    """All joints and force elements, with their blocks."""
+    """All joints and force elements of a system as lines of the diagram."""
     out = []
     for name, c in x.joints.items():
         state = "driven" if c.driven else "free" if c.free else ""
         kind = type(c.joint).__name__ + (", locked" if c.locked else "")
-        out.append(Line(name if c.joint.name else "", kind, _end(c.first), _end(c.second), state))
+        out.append(Line(name if c.joint.name else "", kind, _end_names(c.first), _end_names(c.second), state))
     for name, e in x.elements.items():
         kind = type(e.recipe).__name__
-        out.append(Line(name if e.recipe.name else "", kind, _end(e.first), _end(e.second), "", element=True))
+        out.append(
+            Line(name if e.recipe.name else "", kind, _end_names(e.first), _end_names(e.second), "", element=True)
+        )
     return out
 
 
-def _end(end: End) -> tuple[str, str]:
+def _end_names(end: End) -> tuple[str, str]:
+    """The names of block and port of one end of a joint; the ground has no port."""
     return (end.body, end.port) if end.body else (GROUND, "")
 
 
-def _title(x: System) -> str:
+def _title_text(x: System) -> str:
+    """The numbers of bodies, velocities and closed rows."""
     moving = sum(len(b.active) + b.coordinates for b in x.bodies.values())
     elastic, rows = sum(b.coordinates for b in x.bodies.values()), sum(len(c.rows) for c in x.joints.values())
     where = f" in the plane {x.plane}" if x.plane else ""
     return f"{len(x.bodies)} bodies{where}\n{moving} velocities ({elastic} of deformation), {rows} rows closed"
 
 
-def _bends(lines: list[Line]) -> list[tuple[Line, float]]:
-    """Each line with its offset to the side, for several lines between the same two blocks."""
+def _with_offsets(lines: list[Line]) -> list[tuple[Line, float]]:
+    """Each line with its aside offset, in units of SPACING: parallel lines between the same two blocks are drawn apart."""
     between: dict[frozenset[str], list[Line]] = defaultdict(list)
     for line in lines:
         between[frozenset((line.first[0], line.second[0]))].append(line)
@@ -105,6 +111,7 @@ def _bends(lines: list[Line]) -> list[tuple[Line, float]]:
 
 
 def _draw_line(ax: Axes, line: Line, a: np.ndarray, b: np.ndarray, bend: float) -> None:
+    """Draws a line from block centre a to b, bent aside by `bend` spacings, with port names at its ends and its label."""
     colour, style = (ELEMENT, "--") if line.element else (JOINT, "-")
     if line.first[0] == line.second[0]:
         a, b, bend = a - (0.0, HALF[1]), b - (-0.3, HALF[1]), -1.0
@@ -112,7 +119,7 @@ def _draw_line(ax: Axes, line: Line, a: np.ndarray, b: np.ndarray, bend: float) 
     length = float(np.hypot(*along)) or 1.0
     aside = SPACING * np.array([-along[1], along[0]]) / length * bend
     middle = 0.5 * (a + b) + aside
-    bow = 2.0 * middle - 0.5 * (a + b)  # the control point of a curve through the middle
+    bow = 2.0 * middle - 0.5 * (a + b)  # the control point of a quadratic Bézier curve through `middle`
     t = np.linspace(0.0, 1.0, 41)[:, None]
     way = (1 - t) ** 2 * a + 2 * t * (1 - t) * bow + t**2 * b
     ax.plot(*way.T, color=colour, ls=style, lw=1.6, zorder=1)
@@ -122,14 +129,15 @@ def _draw_line(ax: Axes, line: Line, a: np.ndarray, b: np.ndarray, bend: float) 
             step = ends[outside] - ends[max(outside - 4, 0)]
             normal = np.array([-step[1], step[0]]) / (float(np.hypot(*step)) or 1.0)
             normal = normal if normal[1] > 0.2 or (abs(normal[1]) <= 0.2 and normal[0] > 0) else -normal
-            _write(ax, ends[outside] + 0.12 * normal, _short(port), color="0.25")
-    _label(ax, line, middle, colour, upright=abs(along[1]) > abs(along[0]))
+            _draw_text(ax, ends[outside] + 0.12 * normal, _shortened(port), color="0.25")
+    _draw_label(ax, line, middle, colour, upright=abs(along[1]) > abs(along[0]))
 
 
-def _label(ax: Axes, line: Line, middle: np.ndarray, colour: str, *, upright: bool) -> None:
-    text = line.kind + (f"\n{_short(line.name)}" if line.name else "")
+def _draw_label(ax: Axes, line: Line, middle: np.ndarray, colour: str, *, upright: bool) -> None:
+    """Draws type and name of a joint in a box on its line, with an arrow beside an `upright` line or above if it is open."""
+    text = line.kind + (f"\n{_shortened(line.name)}" if line.name else "")
     box = {"boxstyle": "round,pad=0.25", "fc": "white", "ec": colour, "lw": 1.2}
-    _write(ax, middle, text, bbox=box, zorder=3)
+    _draw_text(ax, middle, text, bbox=box, zorder=3)
     if line.open:
         wide, high = 0.034 * max(map(len, text.split("\n"))) + 0.07, 0.075 + 0.055 * (1 + bool(line.name))
         side = np.array([wide, 0.0] if upright else [0.0, high])
@@ -139,18 +147,19 @@ def _label(ax: Axes, line: Line, middle: np.ndarray, colour: str, *, upright: bo
 
 
 def _draw_block(ax: Axes, x: System, name: str, at: np.ndarray) -> None:
+    """Draws a body, with its type and number of elastic coordinates, or the ground."""
     from matplotlib.patches import Rectangle
 
     ground = name == GROUND and name not in x.bodies
     look: dict[str, Any] = {"hatch": "////", "ec": "0.6", "fc": "0.85"} if ground else {"ec": "black", "fc": "white"}
     ax.add_patch(Rectangle(tuple(at - HALF), *(2 * HALF), lw=1.4, zorder=2, **look))
     if ground:
-        _write(ax, at, GROUND, fontsize=8, zorder=4, bbox={"fc": "white", "ec": "none", "pad": 1.5})
+        _draw_text(ax, at, GROUND, fontsize=8, zorder=4, bbox={"fc": "white", "ec": "none", "pad": 1.5})
         return
     body = x.bodies[name]
     kind = type(body.recipe).__name__ + (f", {body.coordinates}" if body.coordinates else "")
-    _write(ax, at - (0.0, -0.08), _short(name), fontsize=8.5, weight="bold", zorder=4)
-    _write(ax, at - (0.0, 0.11), kind, color="0.3", zorder=4)
+    _draw_text(ax, at - (0.0, -0.08), _shortened(name), fontsize=8.5, weight="bold", zorder=4)
+    _draw_text(ax, at - (0.0, 0.11), kind, color="0.3", zorder=4)
 
 
 def _draw_arrow(
@@ -164,13 +173,13 @@ def _draw_arrow(
     shrinkB: float = 2,
     **look: Any,
 ) -> None:
-    """An arrow of an open port, with a text at its tail."""
+    """Draws the arrow of an open port, with a text at its tail."""
     arrow = {"arrowstyle": style, "color": INPUT, "lw": 1.5, "shrinkA": shrinkA, "shrinkB": shrinkB}
     ax.annotate(text, tuple(tip), tuple(tail), color=INPUT, arrowprops=arrow, **look)
 
 
-def _legend(ax: Axes, lines: list[Line], acting: bool) -> None:
-    """A legend of the symbols that occur."""
+def _draw_legend(ax: Axes, lines: list[Line], acting: bool) -> None:
+    """Draws a legend of the symbols that occur in the diagram."""
     entries: list[tuple[bool, str, dict[str, Any]]] = [
         (not all(line.element for line in lines), "joint", {"color": JOINT, "lw": 1.6}),
         (any(line.element for line in lines), "force element", {"color": ELEMENT, "lw": 1.6, "ls": "--"}),
@@ -185,63 +194,65 @@ def _legend(ax: Axes, lines: list[Line], acting: bool) -> None:
             {"color": INPUT, "marker": "v", "ls": "", "ms": 6},
         ),
     ]
-    shown = [ax.plot([], [], label=label, **style)[0] for there, label, style in entries if there]
+    shown = [ax.plot([], [], label=label, **style)[0] for occurs, label, style in entries if occurs]
     if shown:
         ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(shown), frameon=False)
 
 
-def _write(ax: Axes, at: np.ndarray, text: str, **look: Any) -> None:
+def _draw_text(ax: Axes, at: np.ndarray, text: str, **look: Any) -> None:
+    """Draws a text centred at a point."""
     centred: dict[str, Any] = {"fontsize": 7, "ha": "center", "va": "center"}
     ax.text(at[0], at[1], text, **centred | look)
 
 
-def _short(name: str) -> str:
+def _shortened(name: str) -> str:
+    """A name as a label of at most MAX_LETTERS characters."""
     return label_text(name if len(name) <= MAX_LETTERS else f"{name[: MAX_LETTERS - 1]}…")
 
 
 # --- positions of blocks ---------------------------------------------------------------------------------------------
 #
-# Blocks are placed in layers by their distance from the ground, the layers in lines of alternating direction.
+# A layer is a column of blocks with the same number of joints from the ground; rows of layers run right and left in turn.
 
 
-LINE = 7  # layers in a line
-SWEEPS = 4
+LAYERS_PER_ROW = 7
+SORTINGS = 4  # passes over the layers that bring neighbours near each other
 
 Position = tuple[float, float]
 Pairs = Sequence[tuple[str, str]]
 
 
 def block_positions(blocks: Iterable[str], pairs: Pairs) -> dict[str, Position]:
-    """The position of each block, in steps to the right and down: neighbours near each other, the ground first.
+    """The position of each block, in blocks to the right and down; connected blocks are near each other, the ground is first.
 
-    A single closed chain of blocks, such as a four-bar, is placed in a ring.
+    A single closed loop of four to eight blocks, such as a four-bar, is laid out as a ring.
     """
     names = list(blocks)
-    near: dict[str, list[str]] = {name: [] for name in names}
+    neighbours: dict[str, list[str]] = {name: [] for name in names}
     for pair in dict.fromkeys(pair for a, b in pairs if a != b for pair in ((a, b), (b, a))):
-        near[pair[0]].append(pair[1])
-    if ring := _ring(names, near):
+        neighbours[pair[0]].append(pair[1])
+    if ring := _ring_positions(names, neighbours):
         return ring
-    layers = _layers(names, near)
-    _sort_layers(layers, near)
+    layers = _layers(names, neighbours)
+    _sort_layers(layers, neighbours)
     out: dict[str, Position] = {}
     top = 0.0
-    for line in range(0, len(layers), LINE):
-        some = layers[line : line + LINE]
+    for line in range(0, len(layers), LAYERS_PER_ROW):
+        some = layers[line : line + LAYERS_PER_ROW]
         height = max(map(len, some))
         for k, layer in enumerate(some):
-            x = k if (line // LINE) % 2 == 0 else LINE - 1 - k
+            x = k if (line // LAYERS_PER_ROW) % 2 == 0 else LAYERS_PER_ROW - 1 - k
             out |= {name: (float(x), top + i + 0.5 * (height - len(layer))) for i, name in enumerate(layer)}
         top += height
     return out
 
 
-def _ring(names: list[str], near: Mapping[str, list[str]]) -> dict[str, Position]:
-    """Positions of one loop of four to eight blocks, along the sides of a box; empty if it is not one loop."""
-    if not 4 <= len(names) <= 8 or any(len(others) != 2 for others in near.values()):
+def _ring_positions(names: list[str], neighbours: Mapping[str, list[str]]) -> dict[str, Position]:
+    """Positions of the blocks of a loop in two rows, if they are one loop of four to eight blocks; else empty."""
+    if not 4 <= len(names) <= 8 or any(len(others) != 2 for others in neighbours.values()):
         return {}
-    way = [names[0], near[names[0]][0]]
-    while (after := next(n for n in near[way[-1]] if n != way[-2])) != names[0]:
+    way = [names[0], neighbours[names[0]][0]]
+    while (after := next(n for n in neighbours[way[-1]] if n != way[-2])) != names[0]:
         way.append(after)
     if len(way) < len(names):
         return {}
@@ -252,26 +263,26 @@ def _ring(names: list[str], near: Mapping[str, list[str]]) -> dict[str, Position
     return out | {name: (across - 1 - step * i, 1.4) for i, name in enumerate(way[across:])}
 
 
-def _layers(names: list[str], near: Mapping[str, list[str]]) -> list[list[str]]:
-    """Layers by the number of joints from the ground; of unconnected parts, from the block with most neighbours."""
+def _layers(names: list[str], neighbours: Mapping[str, list[str]]) -> list[list[str]]:
+    """The blocks by their number of joints from the ground; in a part without ground, from its block with most neighbours."""
     left, layers = dict.fromkeys(names), []
     while left:
-        first = GROUND if GROUND in left else max(left, key=lambda name: len(near[name]))
+        first = GROUND if GROUND in left else max(left, key=lambda name: len(neighbours[name]))
         layer = [first]
         while layer:
             for name in layer:
                 del left[name]
             layers.append(layer)
-            layer = [n for n in dict.fromkeys(n for name in layer for n in near[name]) if n in left]
+            layer = [n for n in dict.fromkeys(n for name in layer for n in neighbours[name]) if n in left]
     return layers
 
 
-def _sort_layers(layers: list[list[str]], near: Mapping[str, list[str]]) -> None:
-    """Sorts each layer so that blocks are near their neighbours in the one before, then in the one after, in turn."""
-    for sweep in range(SWEEPS):
+def _sort_layers(layers: list[list[str]], neighbours: Mapping[str, list[str]]) -> None:
+    """Sorts each layer by the mean position of a block's neighbours in the layer before; then backwards, in the layer after."""
+    for sweep in range(SORTINGS):
         after = layers if sweep % 2 == 0 else layers[::-1]
         for other, layer in pairwise(after):
             at = {name: i - 0.5 * (len(other) - 1) for i, name in enumerate(other)}
-            middle = {name: [at[n] for n in near[name] if n in at] for name in layer}
+            middle = {name: [at[n] for n in neighbours[name] if n in at] for name in layer}
             mean = {name: sum(some) / len(some) if some else 0.0 for name, some in middle.items()}
             layer.sort(key=mean.__getitem__)

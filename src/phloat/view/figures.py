@@ -1,4 +1,4 @@
-"""Figures without a window, which are saved or shown by a notebook; colours and labels."""
+"""Matplotlib figures without pyplot, which are saved or displayed by a notebook; colours and labels of all plots."""
 
 from __future__ import annotations
 
@@ -16,49 +16,49 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH = 7.5  # inches, of panels over one axis
+WIDTH = 7.5  # inches, of a figure of panels
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito
-MAX_LEGEND = 8  # lines that a legend can name
+MAX_LEGEND = 8  # lines; plots of more lines have no legend
 
 
 def require_package(package: str, verb: str, extra: str = "plot") -> None:
-    """Raises InputError if an optional package is not installed."""
+    """Raises InputError if an optional package is missing; the message names the function `verb` and the extra to install."""
     if find_spec(package) is None:
         raise InputError(f"{verb} needs {package}, which is not installed: pip install phloat[{extra}]")
 
 
 def require_folder(path: str | Path) -> Path:
-    """The path of a file to be written. Raises InputError if there is no folder for it."""
+    """The path of a file to be written. Raises InputError if its folder does not exist."""
     file = Path(path)
     if not file.parent.is_dir():
         raise InputError(f"there is no folder {str(file.parent)!r} for {file.name!r}; create it first")
     return file
 
 
-def evenly(count: int, most: int) -> np.ndarray:
-    """At most so many of the numbers 0 … count − 1, evenly."""
+def even_indices(count: int, most: int) -> np.ndarray:
+    """At most `most` of the indices 0 … count − 1, evenly spaced, the first and the last included."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure, size in inches."""
-    return _kind()(figsize=(width, height), layout="constrained")
+    """An empty figure; width and height in inches."""
+    return _figure_class()(figsize=(width, height), layout="constrained")
 
 
 def colour_cycle(count: int) -> list[str]:
-    """So many colours, repeated when they run out."""
+    """`count` colours: those of COLOURS, from the start again after the last."""
     return [COLOURS[i % len(COLOURS)] for i in range(count)]
 
 
 def panels(heights: list[float]) -> tuple[Figure, list[Axes]]:
-    """Panels of these heights (inches), one above the other over a common axis."""
+    """A figure with one axes for each height (inches), one below the other, with a common horizontal axis."""
     figure = new_figure(WIDTH, sum(heights) + 0.6)
     axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)
     return figure, list(axes[:, 0])
 
 
-def finish(figure: Figure, axes: list[Axes], label: str, margin: float = 0.01) -> Figure:
-    """Adds grids, legends and the label of the common axis to panels."""
+def finish_panels(figure: Figure, axes: list[Axes], label: str, margin: float = 0.01) -> Figure:
+    """Adds grids, legends and the label of the common horizontal axis to panels; returns the figure."""
     axes[-1].set_xlabel(label)
     for ax in axes:
         ax.grid(alpha=0.3)
@@ -70,16 +70,17 @@ def finish(figure: Figure, axes: list[Axes], label: str, margin: float = 0.01) -
 
 
 def label_text(name: str) -> str:
-    """A name as a label: matplotlib reads $…$ as mathematics, and leaves labels that begin with _ out of legends."""
+    """A name as a text for matplotlib, which reads $…$ as mathematics and leaves labels that begin with _ out of legends."""
     return ("\u200b" if name.startswith("_") else "") + name.replace("$", r"\$")
 
 
 @cache
-def _kind() -> Any:
+def _figure_class() -> Any:
+    """A subclass of matplotlib's Figure, defined at the first call because matplotlib is an optional package."""
     from matplotlib.figure import Figure
 
     class Picture(Figure):
-        """A figure that a notebook shows without pyplot."""
+        """A figure that a notebook displays without pyplot."""
 
         def _repr_png_(self) -> bytes:
             png = BytesIO()

@@ -12,27 +12,28 @@ import numpy as np
 from phloat.errors import InputError, not_negative, positive
 from phloat.motion.result import Result, at_times
 from phloat.view.figures import MAX_LEGEND, colour_cycle, label_text, new_figure, require_folder, require_package
-from phloat.view.mechanism import draw_line, draw_surface, frame_axes, is_flat, seen
+from phloat.view.mechanism import draw_line, draw_surface, drawn_coordinates, frame_axes, is_flat
 from phloat.view.scene import Drawing, body_motion, is_cloud, scene
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-DURATION, REAL_TIME = 8.0, (2.0, 20.0)  # seconds of a film; runs that last between these play in real time
+DURATION = 8.0  # seconds of a film, unless the run lasts between the two times REAL_TIME: then it plays in real time
+REAL_TIME = (2.0, 20.0)
 MAX_FRAMES = 5000
 WIDTH, HEIGHT = 7.0, 5.0  # inches
-DPI = 100  # an even number of pixels, as mp4 needs it
+DPI = 100  # width and height in pixels must be even for mp4
 
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """The frames of a run: times, and the points of every body at these times, (frames, points, 3)."""
+    """The frames of a run: times (s), and the points of every body at these times, (frames, points, 3), in inertial axes."""
 
     t: np.ndarray
     points: dict[str, np.ndarray]
     drawn: dict[str, Drawing]
     speed: float
-    flat: bool  # in a plane
+    flat: bool  # whether all points lie in the plane xy
 
 
 def animate(
@@ -46,17 +47,17 @@ def animate(
     require_package("matplotlib", "animate")
     where = _require_path(path)
     film = film_frames(result, speed=speed, fps=fps, magnify=magnify)
-    _, frame = stage(film)
-    write = _gif if where.suffix.lower() == ".gif" else _mp4
+    _, frame = frame_renderer(film)
+    write = _write_gif if where.suffix.lower() == ".gif" else _write_mp4
     write(where, (frame(k) for k in range(len(film.t))), float(fps))
     return where
 
 
 def film_frames(result: Result, *, speed: float | None, fps: float, magnify: float) -> Film:
-    """The frames of a film."""
+    """The times of the frames, and all points at these times. Raises InputError if there would be more than MAX_FRAMES."""
     if not isinstance(result, Result):
         raise InputError(f"{type(result).__name__} is not a Result; simulate(…) makes one")
-    duration, rate, larger = float(result.t[-1] - result.t[0]), positive("fps", fps), not_negative("magnify", magnify)
+    duration, rate, scale = float(result.t[-1] - result.t[0]), positive("fps", fps), not_negative("magnify", magnify)
     if not duration:
         raise InputError("the run has only one time")
     if speed is None:
@@ -69,7 +70,7 @@ def film_frames(result: Result, *, speed: float | None, fps: float, magnify: flo
     t = np.minimum(result.t[0] + speed / rate * np.arange(count), result.t[-1])
     drawn, shown = scene(result.system, result.state(0), plain=True), at_times(result, t)
     every = np.arange(count)
-    points = {name: part.at(body_motion(shown, name, every), larger) for name, part in drawn.items()}
+    points = {name: part.at(body_motion(shown, name, every), scale) for name, part in drawn.items()}
     flat = result.system.plane is not None or is_flat(np.vstack([x.reshape(-1, 3) for x in points.values()]))
     return Film(t, points, drawn, speed, flat)
 
@@ -77,7 +78,7 @@ def film_frames(result: Result, *, speed: float | None, fps: float, magnify: flo
 # --- drawing ---------------------------------------------------------------------------------------------------------
 
 
-def stage(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
+def frame_renderer(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
     """The figure of a film, and a function that draws the k-th frame and returns its pixels, (height, width, 4)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -87,7 +88,7 @@ def stage(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
     ax: Any = figure.subplots(subplot_kw={} if flat else {"projection": "3d"})
     artists: dict[str, tuple[Any, Callable[[np.ndarray], None]]] = {}
     for (name, part), colour in zip(film.drawn.items(), colour_cycle(len(film.drawn)), strict=True):
-        x, label = seen(film.points[name][0], flat), label_text(name)
+        x, label = drawn_coordinates(film.points[name][0], flat), label_text(name)
         if len(part.triangles):
             artists[name] = draw_surface(ax, part.triangles, x, colour, label)
         else:
@@ -101,15 +102,16 @@ def stage(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
     slow = f"{film.speed:.3g} × real time" if film.speed != 1.0 else "real time"
     moving = [*(artist for artist, _ in artists.values()), clock] if flat else []
     for artist in moving:
-        artist.set_animated(True)  # drawn over the background; in space everything is redrawn, by depth
-    figure.set_layout_engine("constrained", rect=(0.0, 0.0, 1.0, 0.94))  # room for the clock
+        artist.set_animated(True)  # redrawn over the saved background; in space everything is redrawn, by depth
+    figure.set_layout_engine("constrained", rect=(0.0, 0.0, 1.0, 0.94))  # the time is written above the axes
     canvas.draw()
-    figure.set_layout_engine("none")  # the axes do not move
+    figure.set_layout_engine("none")  # the axes stay where they are in all frames
     background = canvas.copy_from_bbox(figure.bbox)
 
     def frame(k: int) -> np.ndarray:
+        """Moves all bodies to the k-th time and returns the pixels."""
         for name, (_, move) in artists.items():
-            move(seen(film.points[name][k], flat))
+            move(drawn_coordinates(film.points[name][k], flat))
         clock.set_text(f"t = {film.t[k]:.4f} s   ({slow})")
         if flat:
             canvas.restore_region(background)
@@ -126,6 +128,7 @@ def stage(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
 
 
 def _require_path(path: str | Path) -> Path:
+    """The path of a film to be written. Raises InputError if suffix, folder or a package it needs is missing."""
     where = Path(path)
     if where.suffix.lower() not in (".gif", ".mp4"):
         raise InputError(f"{where.name!r} is not an animation; its name must end in .gif or .mp4")
@@ -135,14 +138,16 @@ def _require_path(path: str | Path) -> Path:
     return where
 
 
-def _gif(where: Path, frames: Iterator[np.ndarray], fps: float) -> None:
+def _write_gif(where: Path, frames: Iterator[np.ndarray], fps: float) -> None:
+    """Writes frames as a GIF of 128 colours that repeats."""
     from PIL import Image  # a dependency of matplotlib
 
     images = (Image.fromarray(frame[:, :, :3]).quantize(128, Image.Quantize.FASTOCTREE) for frame in frames)
     next(images).save(where, save_all=True, append_images=images, duration=round(1000.0 / fps), loop=0)
 
 
-def _mp4(where: Path, frames: Iterator[np.ndarray], fps: float) -> None:
+def _write_mp4(where: Path, frames: Iterator[np.ndarray], fps: float) -> None:
+    """Writes frames as MP4 with ffmpeg (package imageio-ffmpeg)."""
     from imageio_ffmpeg import write_frames
 
     size = round(WIDTH * DPI), round(HEIGHT * DPI)

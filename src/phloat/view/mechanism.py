@@ -1,4 +1,4 @@
-"""Mechanisms in a state, and mode shapes: bodies as lines, surfaces and points."""
+"""Figures of a system in a state, and of mode shapes: bodies as lines, surfaces and points."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-THIN = 0.15  # of the longest side of a drawing: a shorter axis has no numbers
-MARGIN, LEAST = 0.04, 0.3  # of the longest side, around a drawing; the least height in a plane
-NEAREST = 8  # points of stress: the four in the middle of a plate's cell, on both faces
+MIN_TICKS = 0.15  # relative to the longest side of a drawing: a shorter axis has no ticks
+MARGIN, MIN_HEIGHT = 0.04, 0.3  # margin and least height of a plane drawing, relative to its longest side
+NEAREST_POINTS = 8  # stress points for each triangle: a cell of a plate has four on each face
 
 
 def plot_modes(x: Modes, count: int = 4) -> Figure:
-    """The lowest elastic mode shapes over the undeformed bodies, scaled to a tenth of the size of the system; plates and solids
-    are shaded by how far they move."""
+    """The lowest `count` elastic mode shapes, each with its largest displacement a tenth of the size of the system.
+
+    Undeformed lines are grey; plates and solids are coloured by the size of the displacement.
+    """
     from matplotlib import colormaps
 
     bodies = x.system.fields
@@ -50,10 +52,10 @@ def plot_modes(x: Modes, count: int = 4) -> Figure:
                 triangles = as_triangles(field.facets)
                 far = np.linalg.norm(shape[name], axis=1)[field.facets].mean(axis=1) / top
                 colours = np.tile(colormaps["viridis"](far), (len(triangles) // len(far), 1))
-                draw_surface(ax, triangles, seen(now, flat), colours, label)
+                draw_surface(ax, triangles, drawn_coordinates(now, flat), colours, label)
                 continue
-            draw_line(ax, seen(field.points, flat), "0.75", None, cloud=cloud, lw=1)
-            draw_line(ax, seen(now, flat), colour, label, cloud=cloud, lw=2)
+            draw_line(ax, drawn_coordinates(field.points, flat), "0.75", None, cloud=cloud, lw=1)
+            draw_line(ax, drawn_coordinates(now, flat), colour, label, cloud=cloud, lw=2)
         ax.set_title(f"mode {k}: {x.omega[k]:.5g} rad/s", fontsize=9)
         frame_axes(ax, np.vstack([points, whole]), flat, above=False)
     for ax in axes.flat[len(shown) :]:
@@ -64,7 +66,7 @@ def plot_modes(x: Modes, count: int = 4) -> Figure:
 
 
 def elastic_modes(x: Modes) -> list[int]:
-    """The numbers of the elastic modes. Raises InputError if there is nothing to draw."""
+    """The indices of the elastic modes, those after the rigid ones. Raises InputError if there are none or no bodies to draw."""
     if not x.system.fields:
         raise InputError("these modes have no bodies to draw")
     if x.rigid >= len(x):
@@ -73,7 +75,7 @@ def elastic_modes(x: Modes) -> list[int]:
 
 
 def plot_system(x: System, state: State, *, stress: bool = False) -> Figure:
-    """The bodies of a system in a state, with dots at the joints; `stress` shades plates and solids."""
+    """The bodies of a system in a state, with dots at the joints; `stress` colours plates and solids by von Mises stress."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
@@ -98,14 +100,14 @@ def plot_system(x: System, state: State, *, stress: bool = False) -> Figure:
         figure.colorbar(ScalarMappable(scale, shades), ax=ax, label="von Mises stress (Pa)", shrink=0.8, pad=0.12)
         colours |= {name: shades(scale(size)) for name, size in sizes.items()}
     for name, part in drawn.items():
-        where, label = seen(points[name], flat), label_text(name)
+        where, label = drawn_coordinates(points[name], flat), label_text(name)
         if len(part.triangles):
             draw_surface(ax, part.triangles, where, colours[name], label)
         else:
             draw_line(ax, where, colours[name], label, cloud=is_cloud(part.points), lw=2)
     for c in x.joints.values():
         pin = port_state(c.second if c.second.body else c.first, state).c
-        ax.plot(*seen(pin[None], flat).T, color="k", marker="o", ms=4, mfc="w", ls="")
+        ax.plot(*drawn_coordinates(pin[None], flat).T, color="k", marker="o", ms=4, mfc="w", ls="")
     if len(drawn) <= MAX_LEGEND and not stress:
         ax.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
     frame_axes(ax, everything, flat)
@@ -113,9 +115,9 @@ def plot_system(x: System, state: State, *, stress: bool = False) -> Figure:
 
 
 def _facet_stress(body: Body, sigma: np.ndarray, drawn: Drawing) -> np.ndarray:
-    """The largest von Mises stress at the points of stress nearest to each triangle, on both faces of a plate."""
+    """The von Mises stress (Pa) of each triangle: the largest at the nearest stress points, on both faces of a plate."""
     found, middles = stress_field(body, sigma), drawn.points[drawn.triangles].mean(axis=1)
-    nearest = cKDTree(found.points).query(middles, k=min(NEAREST, len(found.points)))[1]
+    nearest = cKDTree(found.points).query(middles, k=min(NEAREST_POINTS, len(found.points)))[1]
     return np.asarray(found.von_mises[nearest.reshape(len(middles), -1)].max(axis=1))
 
 
@@ -123,48 +125,49 @@ def _facet_stress(body: Body, sigma: np.ndarray, drawn: Drawing) -> np.ndarray:
 
 
 def is_flat(points: np.ndarray) -> bool:
-    """Whether points lie in a plane z = constant."""
+    """Whether points (n, 3) lie in a plane z = constant, to 1e-9 m."""
     return float(np.ptp(points[:, 2])) < 1e-9
 
 
 def new_axes(rows: int, columns: int, flat: bool) -> tuple[Figure, np.ndarray]:
-    """A figure with axes in the plane or in space."""
+    """A figure with rows × columns axes, of two dimensions if `flat`, else of three."""
     figure = new_figure(4.2 * columns + 0.8, 3.2 * rows + 0.4)
     axes = figure.subplots(rows, columns, squeeze=False, subplot_kw={} if flat else {"projection": "3d"})
     return figure, axes
 
 
-def seen(points: np.ndarray, flat: bool) -> np.ndarray:
-    """The coordinates of points that are drawn, (points, 2 or 3)."""
+def drawn_coordinates(points: np.ndarray, flat: bool) -> np.ndarray:
+    """The coordinates of points that are drawn: x, y if `flat`, else x, y, z."""
     return points[:, :2] if flat else points
 
 
 def frame_axes(ax: Any, points: np.ndarray, flat: bool, *, above: bool = True) -> None:
-    """Sets limits that contain all points, equal scales and labels, without numbers on short axes; what is almost flat is
-    seen from `above`."""
+    """Sets limits that contain all points, equal scales and labels, without ticks on short axes; a drawing with almost the same z
+    everywhere is seen from `above`."""
     low, high = points.min(axis=0), points.max(axis=0)
     longest = float((high - low).max()) or 1.0
-    half = np.maximum(0.5 * (high - low) + MARGIN * longest, 0.5 * LEAST * longest if flat else 0.0)
+    half = np.maximum(0.5 * (high - low) + MARGIN * longest, 0.5 * MIN_HEIGHT * longest if flat else 0.0)
     middle = 0.5 * (low + high)
     for axis, least, most in zip("xy" if flat else "xyz", middle - half, middle + half, strict=False):
         ax.set(**{f"{axis}lim": (least, most), f"{axis}label": f"{axis} (m)"})
     ax.set_aspect("equal")
     if flat:
         return
-    ax.xaxis.labelpad = 20.0  # clear of the numbers
+    ax.xaxis.labelpad = 20.0  # points, not over the tick labels
     for axis, share in zip("xyz", half / half.max(), strict=True):
-        if share < THIN:  # no room for numbers
+        if share < MIN_TICKS:  # tick labels would overlap
             ax.set(**{f"{axis}ticks": [], f"{axis}label": ""})
         else:
             ax.locator_params(axis=axis, nbins=max(2, round(7 * share)))
-    if above and high[2] - low[2] < THIN * longest:
+    if above and high[2] - low[2] < MIN_TICKS * longest:
         ax.view_init(elev=60, azim=-75)  # almost flat: seen from above
 
 
 def draw_surface(
     ax: Any, triangles: np.ndarray, x: np.ndarray, colours: str | np.ndarray, label: str
 ) -> tuple[Any, Callable[[np.ndarray], None]]:
-    """Draws triangles, in one colour or each in its own; returns the artist, and a function that moves it to other points."""
+    """Draws triangles between points x (n, 2 or 3), in one colour or one for each; returns the artist and a function that moves it
+    to other points."""
     if x.shape[1] == 2:
         from matplotlib.collections import PolyCollection
 
@@ -182,7 +185,8 @@ def draw_surface(
 def draw_line(
     ax: Axes, x: np.ndarray, colour: str, label: str | None, *, cloud: bool, lw: float
 ) -> tuple[Any, Callable[[np.ndarray], None]]:
-    """Draws a line along points, a mark for a single one, dots for nodes of a mesh; returns what `draw_surface` does."""
+    """Draws a line through points x (n, 2 or 3), a dot at a single point, or dots if `cloud`; returns the artist and a function
+    that moves it to other points."""
     look: dict[str, Any] = {"ls": "", "marker": ".", "ms": 2} if cloud else {"lw": lw, "solid_capstyle": "round"}
     artist: Any = ax.plot(*x.T, color=colour, label=label, **look | ({"marker": "o"} if len(x) == 1 else {}))[0]
     return artist, lambda y: artist.set_data(*y.T) if y.shape[1] == 2 else artist.set_data_3d(*y.T)

@@ -1,4 +1,4 @@
-"""Lines over time: runs, energy accounts, chosen bodies, joints and quantities; maps of stress."""
+"""Plots over time: whole runs, energy ledgers, single bodies, joints and quantities; maps of stress over time and place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phloat.motion.result import COMPONENTS, Result
 from phloat.system.state import pieces_of
 from phloat.system.stresses import von_mises
 from phloat.system.units import coordinate_unit, resultant_unit, unit_of
-from phloat.view.figures import MAX_LEGEND, colour_cycle, evenly, finish, label_text, new_figure, panels
+from phloat.view.figures import MAX_LEGEND, colour_cycle, even_indices, finish_panels, label_text, new_figure, panels
 from phloat.view.quantities import AXES, Lines, axis_lines, joint_efforts, peak
 
 if TYPE_CHECKING:
@@ -22,44 +22,45 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Point = Sequence[float] | None  # a material point, in body axes
-Panels = list[tuple[str, Lines]]  # what is on the axis with its unit, and lines by name
+Panels = list[tuple[str, Lines]]  # for each panel the label of its axis, with the unit, and its lines by name
 COORDINATES = {"rad": "joint angle (rad)", "m": "joint slide (m)"}
 EFFORTS = {"N": "joint force (N)", "N m": "joint moment (N m)"}
 
 
 def plot_ledger(x: Ledger) -> Figure:
-    """Energy stored, energy supplied and dissipated since the start, and the residual on a logarithmic axis."""
+    """Three panels: energy stored; energy supplied, dissipated and stored since the start; residual on a logarithmic axis."""
     figure, (top, middle, bottom) = panels([3.0, 3.0, 1.5])
     draw_lines(top, x.t, x.stored, "stored (J)")
     if len(x.stored) > 1:
         top.plot(x.t, x.energy, color="0.35", lw=2.5, alpha=0.5, label="all")
     draw_lines(middle, x.t, x.supplied, "since the start (J)")
-    taken = {f"− {name}, dissipated": -line for name, line in x.dissipated.items()}
-    others = colour_cycle(len(x.supplied) + len(taken))[len(x.supplied) :]
-    for (name, line), colour in zip(taken.items(), others, strict=True):
+    dissipated = {f"− {name}, dissipated": -line for name, line in x.dissipated.items()}
+    colours = colour_cycle(len(x.supplied) + len(dissipated))[len(x.supplied) :]
+    for (name, line), colour in zip(dissipated.items(), colours, strict=True):
         middle.plot(x.t, line, color=colour, ls="--", label=label_text(name))
     middle.plot(x.t, x.energy - x.energy[0], color="0.35", lw=2.5, alpha=0.5, label="stored")
     size = np.abs(x.residual)
     bottom.semilogy(x.t, np.where(size > 0.0, size, np.nan), color="0.2", lw=1)
     bottom.set_ylabel("|residual| (J)")
     bottom.set_title(f"largest: {x.relative:.1e} of the largest energy", fontsize=8, loc="right")
-    return finish(figure, [top, middle, bottom], "t (s)")
+    return finish_panels(figure, [top, middle, bottom], "t (s)")
 
 
 def plot_result(x: Result) -> Figure:
-    """The largest deformation of each body, angles and slides of joints, and energies, over time."""
+    """The largest deformation of each elastic body, coordinates of joints, and energies, over time; positions of bodies if there
+    is neither."""
     bent: Lines = {}
     moved: Lines = {}
     for name, body in x.system.bodies.items():
-        bent |= _deformation(x, name) if body.coordinates else {}
+        bent |= _largest_deformation(x, name) if body.coordinates else {}
         moved |= axis_lines(x[f"{name}.r_P"], f"{name}, ")
-    shown = [*([("deformation (m)", bent)] if bent else []), *_coordinates(x, list(x.coordinates))]
+    shown = [*([("deformation (m)", bent)] if bent else []), *_joint_panels(x, list(x.coordinates))]
     shown = shown or [("position (m)", moved)]
-    return plot_lines(x.t, [*shown, ("energy (J)", _energies(x))])
+    return plot_lines(x.t, [*shown, ("energy (J)", _energy_lines(x))])
 
 
 def plot_linear_result(x: LinearResult) -> Figure:
-    """The largest displacement of each part, and the energy stored, supplied and lost, over time."""
+    """The largest displacement of each body, and the energy stored, supplied and lost, over time."""
     moved = {}
     for name, part in x.system.fields.items():
         line, axis, where = peak(x.displacement(name), part.points)
@@ -69,19 +70,20 @@ def plot_linear_result(x: LinearResult) -> Figure:
     return plot_lines(x.t, [("displacement (m)", moved), ("energy (J)", energies)])
 
 
-def _deformation(x: Result, name: str) -> Lines:
-    """The displacement of an elastic body at the place and along the axis where it is largest."""
+def _largest_deformation(x: Result, name: str) -> Lines:
+    """The component of the displacement u_f of an elastic body that is largest over all places and times, as one line over time."""
     line, axis, where = peak(x[f"{name}.u_f"], x.system.bodies[name].shape.places())
     return {f"{name}, {AXES[axis]} at {where}": line[:, axis]}
 
 
-def _coordinates(x: Result, names: Sequence[str]) -> Panels:
-    """The coordinates of joints with these names: angles in one panel, slides in another."""
+def _joint_panels(x: Result, names: Sequence[str]) -> Panels:
+    """The coordinates of joints with these names: a panel of angles (rad) and one of slides (m)."""
     lines = {label: {n: x.coordinates[n] for n in names if coordinate_unit(n) == u} for u, label in COORDINATES.items()}
     return [(label, some) for label, some in lines.items() if some]
 
 
-def _energies(x: Result) -> Lines:
+def _energy_lines(x: Result) -> Lines:
+    """Kinetic, elastic and potential energy of all bodies, energy of the springs if not zero, and their sum (J)."""
     if x.accounts is None:
         return {"all": x.energy}
     parts = {part: x.accounts.bodies[:, :, k].sum(axis=1) for k, part in enumerate(COMPONENTS)}
@@ -90,14 +92,15 @@ def _energies(x: Result) -> Lines:
 
 
 def plot_lines(t: np.ndarray, shown: Panels) -> Figure:
-    """Panels of lines over time."""
+    """A figure of panels of lines over time t (s)."""
     figure, axes = panels([2.5] * len(shown))
     for ax, (label, lines) in zip(axes, shown, strict=True):
         draw_lines(ax, t, lines, label)
-    return finish(figure, axes, "t (s)")
+    return finish_panels(figure, axes, "t (s)")
 
 
 def draw_lines(ax: Axes, t: np.ndarray, lines: Mapping[str, np.ndarray], label: str) -> None:
+    """Draws lines over time t in one axes, with this label of its vertical axis."""
     for (name, line), colour in zip(lines.items(), colour_cycle(len(lines)), strict=True):
         ax.plot(t, line, color=colour, lw=1.2, label=label_text(name))
     ax.set_ylabel(label)
@@ -109,64 +112,66 @@ def draw_lines(ax: Axes, t: np.ndarray, lines: Mapping[str, np.ndarray], label: 
 def plot_quantities(x: Result, names: Sequence[object], s: float | None, at: Point) -> Figure:
     """One or more panels for each name: a body (its deformation and position), a joint (its forces and coordinates), or a
     quantity of the result such as "rod.theta"."""
-    return plot_lines(x.t, [panel for name in names for panel in _quantity(x, name, s, at)])
+    return plot_lines(x.t, [panel for name in names for panel in _panels_of_name(x, name, s, at)])
 
 
-def _quantity(x: Result, name: object, s: float | None, at: Point) -> Panels:
-    """The panels of one name."""
+def _panels_of_name(x: Result, name: object, s: float | None, at: Point) -> Panels:
+    """The panels of one body, joint or quantity. Raises InputError or PortError if the name is none of these."""
     bodies, joints = x.system.bodies, x.system.joints
     if not isinstance(name, str):
         raise InputError(f"{name!r} is not a name; give the name of a body, of a joint or of a quantity")
     if name in bodies or f"{name}.1" in bodies:
-        return _body(x, name, s, at)
+        return _body_panels(x, name, s, at)
     if s is not None or at is not None:
         raise InputError(
             f"s= and at= are places of a body, and {name!r} is not one; the bodies are: {', '.join(bodies)}"
         )
     owner, _, quantity = name.rpartition(".")
     if name in joints:
-        shown = _coordinates(x, [f"{name}.{row.label}" for row in joints[name].coordinates]) + _efforts(x, name)
+        shown = _joint_panels(x, [f"{name}.{row.label}" for row in joints[name].coordinates]) + _effort_panels(x, name)
         if not shown:
             raise InputError(f"joint {name!r} has no angle, slide or force to plot")
         return shown
     if quantity == "lam" and owner in joints:
-        return _efforts(x, owner)
+        return _effort_panels(x, owner)
     if name in x.coordinates:
-        return _coordinates(x, [name])
+        return _joint_panels(x, [name])
     try:
         values = x[name]
     except PortError:
-        there = [*bodies, *joints, *x.system.layout, *x.coordinates]
-        raise PortError(unknown("body, joint or quantity", name, there)) from None
-    return [(f"{quantity} ({unit_of(quantity)})", _components(name, values))]
+        names = [*bodies, *joints, *x.system.layout, *x.coordinates]
+        raise PortError(unknown("body, joint or quantity", name, names)) from None
+    return [(f"{quantity} ({unit_of(quantity)})", _component_lines(name, values))]
 
 
-def _body(x: Result, name: str, s: float | None, at: Point) -> Panels:
+def _body_panels(x: Result, name: str, s: float | None, at: Point) -> Panels:
+    """Deformation and position of a body: at the place s or the point `at`, else where deformation is largest and of r_P."""
     elastic = name in x.system.bodies and x.system.bodies[name].coordinates
     if s is None and at is None:
         if name not in x.system.bodies:
             raise InputError(f"{name!r} is split into pieces; give a place on it: s=…")
-        bent, moved = _deformation(x, name) if elastic else {}, axis_lines(x[f"{name}.r_P"], f"{name}.r_P, ")
+        bent, moved = _largest_deformation(x, name) if elastic else {}, axis_lines(x[f"{name}.r_P"], f"{name}.r_P, ")
     else:
-        where = f"{name} at {_where(s, at)}, "
+        where = f"{name} at {_place_label(s, at)}, "
         bent = axis_lines(x.displacement(name, s, at=at), where) if elastic else {}
         moved = axis_lines(x.position(name, s, at=at), where)
     return [*([("deformation (m)", bent)] if bent else []), ("position (m)", moved)]
 
 
-def _where(s: float | None, at: Point) -> str:
+def _place_label(s: float | None, at: Point) -> str:
+    """The place s or the point `at` as text."""
     return f"s = {s:g}" if at is None else f"({', '.join(f'{float(a):g}' for a in np.ravel(at))})"
 
 
-def _efforts(x: Result, name: str) -> Panels:
-    """The multipliers λ of a joint: forces in one panel, moments in another."""
+def _effort_panels(x: Result, name: str) -> Panels:
+    """The multipliers λ of a joint: a panel of forces (N) and one of moments (N m)."""
     rows = x.system.joints[name].rows
     found = joint_efforts(rows, x[f"{name}.lam"]) if rows else {}
     return [(EFFORTS[u], {f"{name}, {label}": line for label, line in lines.items()}) for u, lines in found.items()]
 
 
-def _components(name: str, values: np.ndarray) -> Lines:
-    """The components of a quantity; of many, those that vary most."""
+def _component_lines(name: str, values: np.ndarray) -> Lines:
+    """The components of a quantity (times, …); of more than MAX_LEGEND components, those with the largest range."""
     flat = values.reshape(len(values), -1)
     if values.ndim == 1:
         return {name: values}
@@ -180,22 +185,23 @@ def _components(name: str, values: np.ndarray) -> Lines:
 # --- stress over time ------------------------------------------------------------------------------------------------
 
 
-MAX_TIMES = 2000  # columns of a map
-DIVERGING = "PuOr_r"  # for all kinds of colour vision; zero is white
-SMALL = 1e-9  # of the largest resultant: what counts as zero
+MAX_TIMES = 2000  # of a map
+DIVERGING = "PuOr_r"  # white at zero, also for the colour-blind
+NEGLIGIBLE = 1e-9  # relative to the largest force or moment: smaller resultants count as zero
 
 
 def plot_stress(x: Result, name: str, stress: str | bool, s: float | None, at: Point) -> Figure:
-    """Maps of the stress resultants over time and place; lines at one place or point; the largest stress of bodies on meshes."""
+    """The stress of a body at s or `at` over time; without these, maps of a beam's resultants over time and place, or the largest
+    von Mises stress of a plate or solid and its point."""
     bodies = [name] if name in x.system.bodies else [*pieces_of(x.system.bodies, name)]
     if not bodies:
         raise InputError(unknown("body", name, x.system.bodies))
     if not x.system.bodies[bodies[0]].stresses:
         raise InputError(f"{name!r} has no stress: it is rigid")
     if s is not None or at is not None:
-        return plot_lines(x.t, _stress_at(x, name, s, at))
+        return plot_lines(x.t, _stress_panels(x, name, s, at))
     if np.ndim(x.system.bodies[bodies[0]].shape.places()) == 1:
-        return _maps(x, name, bodies, stress)
+        return _stress_maps(x, name, bodies, stress)
     if stress is not True:
         raise InputError(
             f"{name!r} is on a mesh and has no places along a line; plot(result, {name!r}, stress=True) shows its largest "
@@ -206,10 +212,10 @@ def plot_stress(x: Result, name: str, stress: str | bool, s: float | None, at: P
     return plot_lines(x.t, [("stress (Pa)", size), ("in body axes (m)", axis_lines(where, "where, "))])
 
 
-def _stress_at(x: Result, name: str, s: float | None, at: Point) -> Panels:
-    """Stress resultants at a place of a beam, one panel for each unit; or the stress at a material point of any body."""
+def _stress_panels(x: Result, name: str, s: float | None, at: Point) -> Panels:
+    """Stress resultants at the place s of a beam, one panel for each unit; or stress components at the material point `at`."""
     found = x.stress(name, s, at=at)
-    lines = {f"{name}, {key} at {_where(s, at)}": line for key, line in found.items()}
+    lines = {f"{name}, {key} at {_place_label(s, at)}": line for key, line in found.items()}
     if at is not None:
         stress = {key: line for key, line in lines.items() if np.any(line)}
         return [("stress (Pa)", stress | {"von Mises": von_mises(np.column_stack(list(found.values())))})]
@@ -219,10 +225,11 @@ def _stress_at(x: Result, name: str, s: float | None, at: Point) -> Panels:
     return list(shown.items())
 
 
-def _maps(x: Result, name: str, bodies: list[str], stress: str | bool) -> Figure:
-    few = evenly(len(x), MAX_TIMES)
+def _stress_maps(x: Result, name: str, bodies: list[str], stress: str | bool) -> Figure:
+    """Colour maps over time and place of one stress resultant of a beam (or its pieces), or of all that are not zero."""
+    few = even_indices(len(x), MAX_TIMES)
     place, found = resultants_along(x, bodies, few)
-    shown = _nonzero(found) if stress is True else [str(stress)]
+    shown = _nonzero_resultants(found) if stress is True else [str(stress)]
     if shown[0] not in found:
         raise InputError(unknown(f"stress resultant of {name!r},", shown[0], found))
     figure = new_figure(7.5, 2.4 * len(shown) + 0.8)
@@ -240,21 +247,21 @@ def _maps(x: Result, name: str, bodies: list[str], stress: str | bool) -> Figure
 
 
 def resultants_along(x: Result, bodies: list[str], times: np.ndarray) -> tuple[np.ndarray, Lines]:
-    """Places s along all pieces of a beam, and its resultants there by name, (times, places)."""
+    """Places s along all pieces of a beam, as fractions of the whole, and the resultants there by name, (times, places)."""
     places: list[np.ndarray] = []
     found: dict[str, list[np.ndarray]] = {}
     for k, piece in enumerate(bodies):
         shape, sigma = x.system.bodies[piece].shape, x[f"{piece}.sigma"][times]
         s = shape.places()
-        inner = np.unique(np.concatenate([s[:-1] + part * np.diff(s) for part in (0.25, 0.75)]))  # not where it jumps
+        inner = np.unique(np.concatenate([s[:-1] + part * np.diff(s) for part in (0.25, 0.75)]))  # not at jumps
         places.append((k + inner) / len(bodies))
         for key, rows in shape.stress(inner).items():
             found.setdefault(key, []).append(sigma @ rows.T.toarray())
     return np.concatenate(places), {key: np.hstack(parts) for key, parts in found.items()}
 
 
-def _nonzero(found: Lines) -> list[str]:
-    """The resultants that are not zero, relative to the largest force or moment."""
+def _nonzero_resultants(found: Lines) -> list[str]:
+    """The names of resultants that are not negligible beside the largest force or moment; the first name if all are zero."""
     sizes = {key: float(np.abs(values).max()) for key, values in found.items()}
     most = {kind: max((v for k, v in sizes.items() if (k[0] in "NQ") == kind), default=0.0) for kind in (True, False)}
-    return [key for key, size in sizes.items() if size > SMALL * most[key[0] in "NQ"]] or list(found)[:1]
+    return [key for key, size in sizes.items() if size > NEGLIGIBLE * most[key[0] in "NQ"]] or list(found)[:1]

@@ -94,9 +94,9 @@ def plot(
     't (s)'
     """
     require_package("matplotlib", "plot")
-    given = {"of": of, "s": s, "at": at, "stress": stress or None}
+    options = {"of": of, "s": s, "at": at, "stress": stress or None}
     if isinstance(x, Result):
-        return _result(x, of, s, at, stress)
+        return _plot_of_result(x, of, s, at, stress)
     if isinstance(x, System):
         _require_none("System", s=s, at=at)
         if of is None and not stress:
@@ -108,13 +108,14 @@ def plot(
         return plot_system(x, of, stress=bool(stress))
     for kind, draw in PLOTS.items():
         if isinstance(x, kind):
-            _require_none(kind.__name__, **given)
+            _require_none(kind.__name__, **options)
             return draw(x)
     names = ", ".join(kind.__name__ for kind in PLOTS)
     raise InputError(f"{type(x).__name__} cannot be plotted; plot takes {names}, System or Result")
 
 
-def _result(x: Result, of: object, s: float | None, at: Point, stress: bool | str) -> Figure:
+def _plot_of_result(x: Result, of: object, s: float | None, at: Point, stress: bool | str) -> Figure:
+    """The figure of a run as a whole, or of the bodies, joints or quantities named by `of`."""
     if isinstance(of, State):
         raise InputError("a Result has many states; plot(result.system, state) draws one of them")
     if of is None:
@@ -130,7 +131,7 @@ def _result(x: Result, of: object, s: float | None, at: Point, stress: bool | st
     return plot_stress(x, names[0], stress, s, at)
 
 
-def _require_none(what: str, **given: object) -> None:
-    """Raises InputError if an option is given."""
-    if wrong := [name for name, value in given.items() if value is not None]:
+def _require_none(what: str, **options: object) -> None:
+    """Raises InputError if one of these options of `plot`, which do not apply to x, is not None."""
+    if wrong := [name for name, value in options.items() if value is not None]:
         raise InputError(f"plot of a {what} takes no {', '.join(wrong)}")

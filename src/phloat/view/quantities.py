@@ -1,4 +1,4 @@
-"""Quantities of runs as lines over time: peaks of fields, forces of joints; and those that a page can plot, in groups."""
+"""Quantities of runs as lines over time: largest components of fields, forces of joints, and all quantities of a page."""
 
 from __future__ import annotations
 
@@ -20,19 +20,22 @@ from phloat.view.scene import Drawing
 
 Lines = dict[str, np.ndarray]
 AXES = "xyz"
-MAX_LINES = 12  # in one plot
+MAX_LINES = 12  # in one plot of a page
 STRESS = "largest von Mises stress"
-CHUNK = 2_000_000  # numbers of stress at a time
+CHUNK_SIZE = 2_000_000  # stresses are computed for so many numbers at a time, to limit memory
 
 
 def peak(field: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, int, str]:
-    """A field (times, places, axes) at the place where it is largest, the number of the axis, and the place in words."""
+    """The place and axis where a component of a field (times, places, axes) is largest in size.
+
+    Returns the field there, (times, axes), the index of the axis, and the place as text.
+    """
     place, axis = np.unravel_index(int(np.abs(field).max(axis=0).argmax()), field.shape[1:])
     return field[:, place], int(axis), place_text(places[place])
 
 
 def place_text(place: np.ndarray) -> str:
-    """A place along a beam, or a point."""
+    """A place s along a beam, or a point (x, y, z), as text."""
     if np.ndim(place) == 0:
         return f"s = {place:.3g}"
     clean = np.where(np.abs(place) > 1e-9 * np.abs(place).max(initial=0.0), place, 0.0)
@@ -40,12 +43,12 @@ def place_text(place: np.ndarray) -> str:
 
 
 def axis_lines(x: np.ndarray, prefix: str = "") -> Lines:
-    """The components of vectors (times, 1 to 3), by axis."""
+    """The components of vectors (times, 1 to 3) as lines named x, y, z after the prefix."""
     return {f"{prefix}{AXES[k]}": x[:, k] for k in range(x.shape[1])}
 
 
 def joint_efforts(rows: tuple[Row, ...], lam: np.ndarray) -> dict[str, Lines]:
-    """The multipliers of a joint by unit: forces (N), moments (N m)."""
+    """The multipliers λ (times, rows) of a joint by unit, forces "N" and moments "N m", as lines named after the rows."""
     out: dict[str, Lines] = {}
     for k, (row, unit) in enumerate(zip(rows, effort_units(rows), strict=True)):
         label, lines = row.label.removeprefix("coincide ").removeprefix("aligned "), out.setdefault(unit, {})
@@ -58,7 +61,7 @@ def joint_efforts(rows: tuple[Row, ...], lam: np.ndarray) -> dict[str, Lines]:
 
 @dataclass(frozen=True, eq=False)
 class PlotQuantity:
-    """Lines over time with one unit; the page lists them by `group` and `name`."""
+    """A plot that a page offers: lines over time with one unit, listed under `group` by `name`."""
 
     group: str
     name: str
@@ -75,21 +78,25 @@ def result_quantities(
     coordinates: Lines,
     inputs: Inputs | None,
 ) -> list[PlotQuantity]:
-    """All quantities of a run of few times, those of the ledger with numbers `at`; its bodies move as `moves`."""
-    out = _energies(ledger, at)
+    """All quantities that the page of a run can plot.
+
+    `result` has the output times that are plotted; `at` are their indices in the ledger, which has all times. `moves` are the
+    motions of the bodies and `coordinates` the joint coordinates at the plotted times.
+    """
+    out = _energy_quantities(ledger, at)
     for name, drawn in drawings.items():
-        out += _of_body(result, name, moves[name], drawn)
+        out += _body_quantities(result, name, moves[name], drawn)
     for joint in result.system.joints.values():
-        out += _of_joint(result, joint, coordinates)
+        out += _joint_quantities(result, joint, coordinates)
     if inputs is not None:
-        out += _of_inputs(result, inputs)
+        out += _input_quantities(result, inputs)
     return out
 
 
 def linear_quantities(result: LinearResult) -> list[PlotQuantity]:
-    """All quantities of a linear run."""
+    """All quantities that the page of a linear run can plot; of each body at the point with the largest displacement."""
     balance = {"H − H(0)": result.energy - result.energy[0]}
-    balance |= _few({f"supplied by {name}": work for name, work in result.supplied.items() if work.any()})
+    balance |= _largest({f"supplied by {name}": work for name, work in result.supplied.items() if work.any()})
     balance |= {"lost to damping": result.lost} if result.lost.any() else {}
     out = [
         PlotQuantity("Energy", "energy of the whole", "J", {"H": result.energy}),
@@ -104,21 +111,22 @@ def linear_quantities(result: LinearResult) -> list[PlotQuantity]:
         out.append(PlotQuantity(name, f"{name}: velocity at {where}", "m/s", axis_lines(rate)))
     for name in result.system.multipliers:
         lam = result[f"{name}.lam"]
-        out.append(PlotQuantity(name, f"{name}.lam", "", _few({f"λ{k + 1}": line for k, line in enumerate(lam.T)})))
+        out.append(PlotQuantity(name, f"{name}.lam", "", _largest({f"λ{k + 1}": line for k, line in enumerate(lam.T)})))
     for name, columns in result.system.ports.slices.items():
-        if (given := result.u[:, columns]).any():
-            out.append(PlotQuantity("Inputs", name, "", _few({f"u{k + 1}": line for k, line in enumerate(given.T)})))
+        if (u := result.u[:, columns]).any():
+            out.append(PlotQuantity("Inputs", name, "", _largest({f"u{k + 1}": line for k, line in enumerate(u.T)})))
     return out
 
 
-def _energies(x: Ledger, at: np.ndarray) -> list[PlotQuantity]:
+def _energy_quantities(x: Ledger, at: np.ndarray) -> list[PlotQuantity]:
+    """Energies, their balance and its residual (J) at the times of the ledger with indices `at`."""
     zero = np.zeros(len(x.t))
     whole = {part: sum((parts[part] for parts in x.parts.values()), zero) for part in COMPONENTS}
     springs = sum((line for name, line in x.stored.items() if name not in x.parts), zero)
     whole |= {"springs": springs} if springs.any() else {}
     balance = {"H − H(0)": x.energy - x.energy[0]}
-    balance |= _few({f"supplied by {name}": line for name, line in x.supplied.items()})
-    balance |= _few({f"dissipated in {name}": line for name, line in x.dissipated.items()})
+    balance |= _largest({f"supplied by {name}": line for name, line in x.supplied.items()})
+    balance |= _largest({f"dissipated in {name}": line for name, line in x.dissipated.items()})
     shown = {"energy of the whole": whole | {"H": x.energy}, "energy balance": balance}
     shown["energy residual"] = {"residual": x.residual}
     if len(x.stored) <= MAX_LINES:
@@ -129,7 +137,8 @@ def _energies(x: Ledger, at: np.ndarray) -> list[PlotQuantity]:
     ]
 
 
-def _of_body(result: Result, name: str, move: Pose, drawn: Drawing) -> list[PlotQuantity]:
+def _body_quantities(result: Result, name: str, move: Pose, drawn: Drawing) -> list[PlotQuantity]:
+    """Deformation, largest stress, rotation, and positions and velocities of mass centre and ports of a body."""
     body, layout = result.system.bodies[name], result.system.layout
     linear = sum(i < 3 for i in body.active)
     shown: list[tuple[str, str, Lines]] = []
@@ -156,13 +165,14 @@ def _of_body(result: Result, name: str, move: Pose, drawn: Drawing) -> list[Plot
 
 
 def largest_stress(drawn: Drawing, sigma: np.ndarray) -> np.ndarray:
-    """The largest von Mises stress of all points drawn, over time."""
-    each = max(1, CHUNK // len(drawn.cauchy))
+    """The largest von Mises stress (Pa) of all points of a drawing at each time, from σ (times, stresses)."""
+    each = max(1, CHUNK_SIZE // len(drawn.cauchy))
     parts = (sigma[first : first + each] @ drawn.cauchy.T for first in range(0, len(sigma), each))
     return np.concatenate([von_mises(x.reshape(len(x), -1, 6)).max(axis=1) for x in parts])
 
 
-def _of_joint(result: Result, joint: Connection, coordinates: Lines) -> list[PlotQuantity]:
+def _joint_quantities(result: Result, joint: Connection, coordinates: Lines) -> list[PlotQuantity]:
+    """The coordinates of a joint, its forces and its moments."""
     names = {f"{joint.name}.{row.label}": row.label for row in joint.coordinates}
     out = [PlotQuantity(joint.name, n, coordinate_unit(n), {label: coordinates[n]}) for n, label in names.items()]
     efforts = joint_efforts(joint.rows, result[f"{joint.name}.lam"]) if joint.rows else {}
@@ -170,17 +180,18 @@ def _of_joint(result: Result, joint: Connection, coordinates: Lines) -> list[Plo
     return out + [PlotQuantity(joint.name, f"{joint.name}.lam, {words[u]}", u, x) for u, x in efforts.items()]
 
 
-def _of_inputs(result: Result, inputs: Inputs) -> list[PlotQuantity]:
-    values, known = np.array([inputs.at(t) for t in result.t]), units(result.system)["ports"]
+def _input_quantities(result: Result, inputs: Inputs) -> list[PlotQuantity]:
+    """The inputs at the output times, with their unit if all components have the same."""
+    values, port_units = np.array([inputs.at(t) for t in result.t]), units(result.system)["ports"]
     out = []
     for name in inputs.signals:
-        given, there = values[:, result.system.ports[name]].T, set(known[name]["in"])
-        lines = {name if len(given) == 1 else f"{name} {k + 1}": line for k, line in enumerate(given)}
-        out.append(PlotQuantity("Inputs", name, there.pop() if len(there) == 1 else "", lines))
+        signal, unit = values[:, result.system.ports[name]].T, set(port_units[name]["in"])
+        lines = {name if len(signal) == 1 else f"{name} {k + 1}": line for k, line in enumerate(signal)}
+        out.append(PlotQuantity("Inputs", name, unit.pop() if len(unit) == 1 else "", lines))
     return out
 
 
-def _few(lines: Lines) -> Lines:
-    """The lines with the largest values."""
+def _largest(lines: Lines) -> Lines:
+    """At most MAX_LINES of the lines, those with the largest values, in their order."""
     most = sorted(lines, key=lambda name: -float(np.abs(lines[name]).max(initial=0.0)))[:MAX_LINES]
     return {name: line for name, line in lines.items() if name in most}

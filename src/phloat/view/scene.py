@@ -1,4 +1,4 @@
-"""Bodies as drawings: points in body axes that move with the body's coordinates, with triangles and lines between them."""
+"""Drawings of bodies: points in body axes with their displacement per coordinate, and triangles and lines between them."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ from phloat.view.surfaces import (
     sweep_sections,
 )
 
-MIN_WIDTH = 1 / 160  # of the size of the scene: thinner sections are drawn thicker
-SLENDER = 1 / 50  # of the size of the scene: the edges of thinner beams would cover them
-STOUT = 0.2  # of its length: a beam is not drawn thicker than that unless it is thicker
+MIN_WIDTH = 1 / 160  # relative to the size of the scene: thinner sections are drawn with this width
+SLENDER = 1 / 50  # relative to the size of the scene: thinner beams have one line along them instead of edges
+STOUT = 0.2  # relative to its length: a beam is not thickened beyond this width
 MAX_PLACES = 65  # along a beam
-INSIDE = 0.02  # of the way to the middle of a cell: where its stress near a node is evaluated
-FEW = 16  # points off a line that are still joined by one: ports of a rigid body
-ON_LINE = 1e-6  # of its length: how far points of a line lie off it
+INWARDS = 0.02  # the stress of a cell at its node is evaluated at this fraction of the way from the node to the middle
+MAX_RIGID_POINTS = 16  # up to so many points are joined by a line though they are not on one: ports of a rigid body
+ON_LINE = 1e-6  # tolerance of points on a straight line, relative to its length
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Drawing(TriangleSurface):
-    """A surface or line whose points (n, 3) in body axes are moved by `rows` (3n, coordinates) of a body.
+    """A surface or line whose undeformed points (n, 3) in body axes are displaced by rows · η; `rows` is (3n, coordinates).
 
-    `cauchy` (6n, stresses) gives the stress at the points, xx, yy, zz, yz, xz, xy of each in turn; it has no columns for a rigid
-    body. `ports` are the numbers of the points of the ports. `kind` is "beam", "plate", "solid", "rigid", "mass" or "nodes"
-    (points without triangles). A `thin` beam has a line along it, so that it is visible from afar.
+    `cauchy` (6n, stresses) times σ is the stress at the points, xx, yy, zz, yz, xz, xy of each in turn; it is empty for a rigid
+    body. `ports` has the index of the point of each port. `kind` is "beam", "plate", "solid", "rigid", "mass" or "nodes"
+    (points without triangles). A `thin` beam has edges along its axis, so that it is visible from far away.
 
-    A pose may also be a motion, `body_motion`; what is returned then has time as its first axis.
+    The methods also take a motion (`body_motion`) for a pose; what they return then has time as its first axis.
     """
 
     kind: str
@@ -65,34 +65,36 @@ class Drawing(TriangleSurface):
     thin: bool = False
 
     def at(self, pose: Pose, magnified: float = 1.0) -> np.ndarray:
-        """The points in inertial axes, (n, 3)."""
-        y = self.points + magnified * self._moved(pose.eta)
+        """The positions of the points in inertial axes (m), (n, 3), with deformation times `magnified`."""
+        y = self.points + magnified * self._vectors(pose.eta)
         return np.asarray(pose.r_P[..., None, :] + y @ np.swapaxes(pose.A, -1, -2))
 
     def velocity(self, pose: Pose) -> np.ndarray:
-        """The velocities of the points in body axes, (n, 3)."""
-        y = self.points + self._moved(pose.eta)
-        return np.asarray(pose.v_P[..., None, :] + np.cross(pose.omega[..., None, :], y) + self._moved(pose.rates))
+        """The velocities of the points in body axes (m/s), (n, 3)."""
+        y = self.points + self._vectors(pose.eta)
+        return np.asarray(pose.v_P[..., None, :] + np.cross(pose.omega[..., None, :], y) + self._vectors(pose.rates))
 
     def stress(self, sigma: np.ndarray) -> np.ndarray:
-        """The von Mises stress at the points, (n,); zero for a rigid body."""
+        """The von Mises stress at the points (Pa), (n,); zero for a rigid body."""
         if not self.cauchy.size:
             return np.zeros((*sigma.shape[:-1], len(self.points)))
         return von_mises((sigma @ self.cauchy.T).reshape(*sigma.shape[:-1], -1, 6))
 
-    def _moved(self, eta: np.ndarray) -> np.ndarray:
+    def _vectors(self, eta: np.ndarray) -> np.ndarray:
+        """rows · η as vectors, (n, 3), in body axes."""
         return (eta @ self.rows.T).reshape(*eta.shape[:-1], -1, 3)
 
 
 def scene(system: System, state: State, size: float | None = None, *, plain: bool = False) -> dict[str, Drawing]:
-    """The drawings of all bodies of a system, or plain ones; its size is that in the state by default. Equal bodies share one."""
+    """The drawings of all bodies, `plain` ones for figures; identical bodies share one. Thin bodies are thickened relative to the
+    size of the scene (default: that in the state)."""
     size, draw = size or scene_size(system, state), plain_drawing if plain else body_drawing
     known = {key: draw(body, size) for key, body in {id(body): body for body in system.bodies.values()}.items()}
     return {name: known[id(body)] for name, body in system.bodies.items()}
 
 
 def scene_size(system: System, *states: State) -> float:
-    """The diagonal of the box around all bodies, their ports and mass centres, in all of these states."""
+    """The diagonal (m) of the box around all undeformed bodies, their ports and mass centres, in all of these states."""
     points = []
     for name, body in system.bodies.items():
         ports, centre = [port.x for port in body.ports.values()], body.inertia.s0 / body.inertia.m
@@ -102,22 +104,22 @@ def scene_size(system: System, *states: State) -> float:
 
 
 def body_drawing(body: Body, size: float) -> Drawing:
-    """The drawing of a body in a scene of that size."""
+    """The drawing of a body by its recipe, in a scene of this size (m)."""
     recipe, mesh = body.recipe, mesh_of(body)
     if isinstance(recipe, PointMass):
-        return _drawing(body, "mass", ball(recipe, 1.5 * MIN_WIDTH * size, 0.04 * size))
+        return _drawing_with_ports(body, "mass", ball(recipe, 1.5 * MIN_WIDTH * size, 0.04 * size))
     if isinstance(recipe, RigidBody):
-        return _drawing(body, "rigid", block(recipe, MIN_WIDTH * size, 0.6 * size))
+        return _drawing_with_ports(body, "rigid", block(recipe, MIN_WIDTH * size, 0.6 * size))
     if isinstance(recipe, Beam):
-        return _beam(body, recipe, size)
+        return _beam_drawing(body, recipe, size)
     if mesh is not None:
-        return _on_mesh(body, mesh)
+        return _mesh_drawing(body, mesh)
     drawn = line_drawing(body)
-    return _drawing(body, "nodes", drawn, drawn.rows)
+    return _drawing_with_ports(body, "nodes", drawn, drawn.rows)
 
 
 def line_drawing(body: Body) -> Drawing:
-    """The places by which a body is drawn, joined by lines, unless they are the nodes of a mesh; without ports."""
+    """A drawing without triangles and ports: the places of a body's shape, joined by a line unless they are nodes of a mesh."""
     places = body.shape.places()
     x, n = body.shape.points(places), len(places)
     edges = np.zeros((0, 2), dtype=int) if is_cloud(x) else np.column_stack([np.arange(n - 1), np.arange(1, n)])
@@ -126,13 +128,13 @@ def line_drawing(body: Body) -> Drawing:
 
 
 def plain_drawing(body: Body, size: float) -> Drawing:
-    """The drawing of a body in figures: plates, solids and rigid bodies by their surface, others by lines and points."""
+    """The drawing of a body in figures: plates, solids and rigid bodies as surfaces, other bodies as lines or points."""
     drawn = body_drawing(body, size)
     return drawn if drawn.kind in ("plate", "solid", "rigid") else line_drawing(body)
 
 
 def field_drawing(part: Field, size: float) -> tuple[Drawing, np.ndarray]:
-    """The drawing of a field of a linear system, without rows, and the point of the field that each of its points follows."""
+    """The drawing of a field of a linear system, with empty `rows`, and the index of the field point that each point follows."""
     x, none = part.points, np.zeros((0, 3), dtype=int)
     if part.facets is not None:
         triangles = as_triangles(part.facets)
@@ -149,32 +151,34 @@ def field_drawing(part: Field, size: float) -> tuple[Drawing, np.ndarray]:
 
 
 def body_motion(result: Result, name: str, at: np.ndarray) -> Pose:
-    """The motion of a body at the output times with these numbers: a pose with time as the first axis of its parts."""
+    """The motion of a body at the output times with indices `at`: a pose whose arrays have time as first axis."""
     body, layout, e = result.system.bodies[name], result.system.layout, result.e[at]
 
-    def of(quantity: str) -> np.ndarray:
+    def get(quantity: str) -> np.ndarray:
+        """The quantity of the body over time; without columns if the body has none."""
         key = f"{name}.{quantity}"
         return e[:, layout[key]] if key in layout else np.zeros((len(e), 0))
 
     def filled(quantity: str, offset: int) -> np.ndarray:
+        """A vector over time with all three components, those outside a plane zero; offset 0: linear, 3: angular."""
         out = np.zeros((len(e), 3))
-        out[:, [i - offset for i in body.active if offset <= i < offset + 3]] = of(quantity)
+        out[:, [i - offset for i in body.active if offset <= i < offset + 3]] = get(quantity)
         return out
 
     A = np.tile(np.eye(3), (len(e), 1, 1))
     if f"{name}.A_IB" in layout:
-        A = of("A_IB").reshape(-1, 3, 3)
+        A = get("A_IB").reshape(-1, 3, 3)
     elif f"{name}.theta" in layout:
-        A = Rotation.from_euler("z", of("theta")).as_matrix()
-    return Pose(filled("r_P", 0), A, of("eta"), filled("v_P", 0), filled("omega", 3), of("eta_dot"), of("sigma"))
+        A = Rotation.from_euler("z", get("theta")).as_matrix()
+    return Pose(filled("r_P", 0), A, get("eta"), filled("v_P", 0), filled("omega", 3), get("eta_dot"), get("sigma"))
 
 
 def pose_at(motion: Pose, k: int | np.ndarray) -> Pose:
-    """The pose at the k-th time of a motion, or the motion at several."""
+    """The pose at the k-th time of a motion, or the motion at several times."""
     return Pose(*(part[k] for part in motion))
 
 
-def _drawing(
+def _drawing_with_ports(
     body: Body,
     kind: str,
     surface: TriangleSurface,
@@ -183,7 +187,7 @@ def _drawing(
     *,
     thin: bool = False,
 ) -> Drawing:
-    """The drawing with the ports as further points."""
+    """The drawing of a surface; the ports of the body become further points of it, without stress."""
     x, n = np.array([port.x for port in body.ports.values()]).reshape(-1, 3), len(surface.points)
     rows = np.zeros((3 * n, 0)) if rows is None else rows
     return Drawing(
@@ -202,7 +206,8 @@ def _drawing(
 # --- beams, plates, solids -------------------------------------------------------------------------------------------
 
 
-def _beam(body: Body, beam: Beam, size: float) -> Drawing:
+def _beam_drawing(body: Body, beam: Beam, size: float) -> Drawing:
+    """The surface through the sections of a beam, which move with u_f + θ × (0, y, z); slender beams are thickened."""
     s = body.shape.places()
     if len(s) > MAX_PLACES:
         s = s[np.unique(np.linspace(0, len(s) - 1, MAX_PLACES).round().astype(int))]
@@ -213,16 +218,16 @@ def _beam(body: Body, beam: Beam, size: float) -> Drawing:
     if thin:
         line = rings.shape[1] * np.arange(len(s))
         surface = replace(surface, edges=np.column_stack([line[:-1], line[1:]]))
-    Phi, Psi = _fields(body.shape, s)
+    Phi, Psi = _displacement_and_rotation(body.shape, s)
     arm = surface.points * [0.0, 1.0, 1.0]
     rows = Phi[owner] + np.cross(Psi[owner], arm[:, :, None], axis=1)  # θ × (0, y, z)
-    true = surface.points * [1.0, 1.0 / thicker, 1.0 / thicker]
-    cauchy = body.shape.cauchy(true).toarray() if body.stresses else None
-    return _drawing(body, "beam", surface, rows.reshape(3 * len(owner), -1), cauchy, thin=thin)
+    material = surface.points * [1.0, 1.0 / thicker, 1.0 / thicker]
+    cauchy = body.shape.cauchy(material).toarray() if body.stresses else None
+    return _drawing_with_ports(body, "beam", surface, rows.reshape(3 * len(owner), -1), cauchy, thin=thin)
 
 
-def _on_mesh(body: Body, mesh: Mesh) -> Drawing:
-    """Both faces of a plate, or the surface of the mesh with the nodes on it."""
+def _mesh_drawing(body: Body, mesh: Mesh) -> Drawing:
+    """The surface of a body on a mesh: both faces of a plate, the outside of a solid, the cells of a sheet."""
     places, base = body.shape.places(), innermost(body.shape)
     triangles, edges = mesh_surface(mesh)
     used, numbers = np.unique(triangles, return_inverse=True)
@@ -230,19 +235,19 @@ def _on_mesh(body: Body, mesh: Mesh) -> Drawing:
         surface = TriangleSurface(places[used], numbers.reshape(triangles.shape), np.searchsorted(used, edges))
         rows = body.shape.displacement(places).toarray().reshape(len(places), 3, -1)[used].reshape(3 * len(used), -1)
         cauchy = _nodal_stress(body.shape, mesh, used).reshape(6 * len(used), -1)
-        return _drawing(body, "solid" if mesh.dimension == 3 else "plate", surface, rows, cauchy)
+        return _drawing_with_ports(body, "solid" if mesh.dimension == 3 else "plate", surface, rows, cauchy)
     n, half = len(places), 0.5 * base.section.height(places[:, :2])
-    Phi, Psi = _fields(body.shape, places)
+    Phi, Psi = _displacement_and_rotation(body.shape, places)
     lever = np.cross(Psi, np.column_stack([np.zeros((n, 2)), half])[:, :, None], axis=1)
     cauchy = np.zeros((2 * n, 6, body.stresses))
     for side, first in ((0.5, 0), (-0.5, n)):
         cauchy[first + used] = _nodal_stress(body.shape, mesh, used, base, side)
     rows = np.concatenate([Phi + lever, Phi - lever]).reshape(6 * n, -1)
-    return _drawing(body, "plate", plate_surface(places, triangles, half), rows, cauchy.reshape(12 * n, -1))
+    return _drawing_with_ports(body, "plate", plate_surface(places, triangles, half), rows, cauchy.reshape(12 * n, -1))
 
 
-def _fields(shape: Shape, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Φ and Ψ at places, (places, 3, coordinates)."""
+def _displacement_and_rotation(shape: Shape, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Displacement Φ and rotation Ψ per coordinate at places, each (places, 3, coordinates)."""
     Phi, Psi = shape.displacement(places).toarray(), shape.rotation(places).toarray()
     return Phi.reshape(len(places), 3, -1), Psi.reshape(len(places), 3, -1)
 
@@ -250,10 +255,10 @@ def _fields(shape: Shape, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _nodal_stress(
     shape: Shape, mesh: Mesh, nodes: np.ndarray, plate: PlateShape | None = None, side: float = 0.0
 ) -> np.ndarray:
-    """The stress at nodes, averaged over the cells that meet there, (nodes, 6, stresses); of a plate at `side` of its height."""
+    """The stress per σ at nodes, mean of the cells that meet there, (nodes, 6, stresses); of a plate at z = side · height."""
     owner, local = np.nonzero(np.isin(mesh.cells, nodes))
     node = mesh.cells[owner, local]
-    x = (1.0 - INSIDE) * mesh.points[node] + INSIDE * mesh.points[mesh.corners].mean(axis=1)[owner]
+    x = (1.0 - INWARDS) * mesh.points[node] + INWARDS * mesh.points[mesh.corners].mean(axis=1)[owner]
     if plate is not None:
         x = np.column_stack([x[:, :2], side * plate.section.height(x[:, :2])])
     row = np.searchsorted(nodes, node)
@@ -263,8 +268,8 @@ def _nodal_stress(
 
 
 def is_cloud(points: np.ndarray) -> bool:
-    """Whether the points of an undeformed body are many and not on a line: nodes of a mesh without known facets."""
-    if len(points) <= FEW:
+    """Whether more than MAX_RIGID_POINTS points do not lie on a straight line: they are nodes of a mesh and drawn as dots."""
+    if len(points) <= MAX_RIGID_POINTS:
         return False
     sizes = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
     return bool(sizes[1] > ON_LINE * sizes[0])
@@ -272,22 +277,22 @@ def is_cloud(points: np.ndarray) -> bool:
 
 # --- rigid bodies ----------------------------------------------------------------------------------------------------
 #
-# Rigid bodies are drawn as spheres, boxes and cylinders of the same mass and inertia, with bars to their ports.
+# Point masses are drawn as spheres, rigid bodies as boxes or cylinders with the same mass and inertia and bars to their ports.
 
 
 STEEL = 7850.0  # kg/m³
 
 
 def ball(recipe: PointMass, least: float, most: float) -> TriangleSurface:
-    """A point mass as a sphere of steel, with a radius between `least` and `most`."""
+    """A sphere of steel with the mass of a point mass, its radius (m) limited to `least` … `most`."""
     radius = (3.0 * recipe.mass / (4.0 * np.pi * STEEL)) ** (1 / 3)
     return sphere(np.zeros(3), float(np.clip(radius, least, most)))
 
 
 def block(recipe: RigidBody, thin: float, most: float) -> TriangleSurface:
-    """The homogeneous box or round bar with the mass and inertia of a rigid body, with bars to ports outside of it.
+    """The homogeneous box or cylinder with the mass and inertia of a rigid body, and bars to the ports outside of it.
 
-    It is made smaller where it would cover a port; no side is thinner than `thin` or longer than `most`.
+    It is scaled down so that it covers no port and no side is longer than `most`; no side is thinner than `thin` (m).
     """
     center = np.asarray(recipe.center, dtype=float)
     J, axes = np.linalg.eigh(np.asarray(recipe.inertia, dtype=float))

@@ -18,20 +18,21 @@ from phloat.errors import InputError, whole_number
 from phloat.motion.result import Result
 from phloat.system.state import State
 from phloat.system.stresses import von_mises
-from phloat.view.figures import evenly
+from phloat.view.figures import even_indices
 from phloat.view.scene import Drawing, line_drawing, scene
 from phloat.view.surfaces import section_outlines
 
 RESULTANTS = ("N", "Q_y", "Q_z", "T", "M_y", "M_z")
-VTK_ORDER = [0, 1, 2, 5, 3, 4]  # xx yy zz xy yz xz, of ours: xx yy zz yz xz xy
+VTK_ORDER = [0, 1, 2, 5, 3, 4]  # indices of xx yy zz xy yz xz in phloat's order xx yy zz yz xz xy
 
 
 @dataclass(frozen=True, eq=False)
 class GridPart:
-    """A body as a grid: the points of a drawing, and cells (cells, nodes) of one `type`.
+    """A body as a grid: the points of a drawing, and cells (cells, nodes) of one VTK cell `type`.
 
-    `cauchy` are rows of the stress in the cells, (6 cells, stresses) each: one array for solids, two for the faces of a plate,
-    one for each fibre around a beam; `resultants` are those of beams, (cells, stresses).
+    Each array of `cauchy`, (6 cells, stresses), times σ is the stress in the cells: one array for a solid, two for the faces of a
+    plate, one for each fibre around a beam. `resultants` (cells, stresses) are those of a beam, by name; `radius` (m) is that of a
+    round bar about as thick as the beam.
     """
 
     kind: str
@@ -57,23 +58,23 @@ def to_vtu(result: Result, folder: str | Path, *, frames: int | None = 200) -> P
     where = Path(folder)
     if where.exists() and (not where.is_dir() or any(where.iterdir())):
         raise InputError(f"{str(where)!r} exists and is not an empty folder; give a new one")
-    chosen = evenly(len(result), len(result) if frames is None else whole_number("frames", frames, 1))
+    chosen = even_indices(len(result), len(result) if frames is None else whole_number("frames", frames, 1))
     drawn = scene(result.system, result.state(0))
     parts = {name: grid_part(body, drawn[name]) for name, body in result.system.bodies.items()}
     where.mkdir(parents=True, exist_ok=True)
     series = []
     for number, k in enumerate(chosen.tolist()):
         name = f"run_{number:06d}.vtu"
-        _write(where / name, parts, result.state(k))
+        _write_grid(where / name, parts, result.state(k))
         series.append(f'<DataSet timestep="{float(result.t[k])!r}" group="" part="0" file="{name}"/>')
     with open(where / "bodies.csv", "w", newline="", encoding="utf-8") as opened:
         rows = [(i, name, part.kind) for i, (name, part) in enumerate(parts.items())]
         csv.writer(opened).writerows([("body", "name", "kind"), *rows])
-    return _write_file(where / "run.pvd", "Collection", series)
+    return _write_xml(where / "run.pvd", "Collection", series)
 
 
 def grid_part(body: Body, drawn: Drawing) -> GridPart:
-    """A body as a grid: the cells of its mesh, lines along a beam, the surface of a rigid body, or nodes."""
+    """The grid of a body: the cells of its mesh, lines along a beam, the surface of a rigid body, or its nodes."""
     mesh, base, line, stress = mesh_of(body), innermost(body.shape), line_drawing(body), body.shape.cauchy
     if isinstance(body.recipe, Beam):
         s = body.shape.places()
@@ -84,29 +85,29 @@ def grid_part(body: Body, drawn: Drawing) -> GridPart:
         resultants = {name: row.toarray() for name, row in body.shape.stress(between).items()}
         radius = float(np.linalg.norm(rings, axis=2).mean())
         lines = np.column_stack([np.arange(len(s) - 1), np.arange(1, len(s))])
-        return GridPart("beam", line, LINE, lines, cauchy, resultants, radius)
+        return GridPart("beam", line, LINE_TYPE, lines, cauchy, resultants, radius)
     if mesh is not None:
         up = np.zeros((len(mesh.cells), 3))
         middle = mesh.points[mesh.corners].mean(axis=1)
         if isinstance(base, PlateShape):
             up[:, 2] = 0.5 * base.section.height(middle[:, :2])
         at = (middle + up, middle - up) if up.any() else (middle,)
-        kind, cauchy = TYPES[mesh.kind, mesh.cells.shape[1]], tuple(stress(x).toarray() for x in at)
+        kind, cauchy = CELL_TYPES[mesh.kind, mesh.cells.shape[1]], tuple(stress(x).toarray() for x in at)
         return GridPart("solid" if mesh.dimension == 3 else "plate", line, kind, mesh.cells, cauchy)
     if len(drawn.triangles):
-        return GridPart(drawn.kind, drawn, TYPES["triangle", 3], drawn.triangles)
-    return GridPart(drawn.kind, line, VERTEX, np.arange(len(line.points))[:, None])
+        return GridPart(drawn.kind, drawn, CELL_TYPES["triangle", 3], drawn.triangles)
+    return GridPart(drawn.kind, line, VERTEX_TYPE, np.arange(len(line.points))[:, None])
 
 
 # --- one time --------------------------------------------------------------------------------------------------------
 
 
-def _write(path: Path, parts: Mapping[str, GridPart], state: State) -> None:
-    """Writes a grid of all bodies: points, cells, and fields at points and in cells, in single precision."""
+def _write_grid(path: Path, parts: Mapping[str, GridPart], state: State) -> None:
+    """Writes all bodies in a state as one unstructured grid (.vtu): points, cells and fields, in single precision."""
     each, start = [], 0
     for number, (name, part) in enumerate(parts.items()):
         pose, count, n = state.pose(name), len(part.cells), len(part.drawn.points)
-        size, stress = _stress(part, pose.sigma)
+        size, stress = _cell_stress(part, pose.sigma)
         arrays = {
             "Points": part.drawn.at(pose),
             "connectivity": (start + part.cells.ravel()).astype("i8"),
@@ -132,11 +133,12 @@ def _write(path: Path, parts: Mapping[str, GridPart], state: State) -> None:
     }
     head = f'<Piece NumberOfPoints="{start}" NumberOfCells="{len(every["types"])}">'
     lines = [f"<{part}>{''.join(_array(key, every[key]) for key in keys)}</{part}>" for part, keys in fields.items()]
-    _write_file(path, "UnstructuredGrid", [head, *lines, "</Piece>"])
+    _write_xml(path, "UnstructuredGrid", [head, *lines, "</Piece>"])
 
 
-def _stress(part: GridPart, sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The largest von Mises stress of each cell, and its stress: of the fibre where it is largest for a beam, else the first."""
+def _cell_stress(part: GridPart, sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The largest von Mises stress of each cell (Pa), and its stress in VTK's order: for a beam that of the most loaded fibre, for
+    a plate that of the upper face."""
     if not part.cauchy or not len(sigma):
         return np.zeros(len(part.cells)), np.zeros((len(part.cells), 6))
     stacks = np.array([(rows @ sigma).reshape(-1, 6) for rows in part.cauchy])
@@ -147,11 +149,11 @@ def _stress(part: GridPart, sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 # --- files -----------------------------------------------------------------------------------------------------------
 #
-# Unstructured grids as VTK's XML files (.vtu) and series of them (.pvd), written without other packages.
+# VTK's XML formats: unstructured grids (.vtu) and time series of them (.pvd).
 
 
-VERTEX, LINE = 1, 3
-TYPES = {
+VERTEX_TYPE, LINE_TYPE = 1, 3
+CELL_TYPES = {
     ("triangle", 3): 5,
     ("quadrilateral", 4): 9,
     ("tetrahedron", 4): 10,
@@ -161,10 +163,11 @@ TYPES = {
     ("quadrilateral", 9): 28,
     ("hexahedron", 27): 29,
 }
-NAMES = {"f4": "Float32", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
+TYPE_NAMES = {"f4": "Float32", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
 
 
-def _write_file(path: Path, kind: str, lines: list[str]) -> Path:
+def _write_xml(path: Path, kind: str, lines: list[str]) -> Path:
+    """Writes a VTK file of one kind of data set with these lines of XML; returns its path."""
     head = f'<VTKFile type="{kind}" version="1.0" byte_order="LittleEndian" header_type="UInt64">'
     text = "\n".join(['<?xml version="1.0"?>', head, f"<{kind}>", *lines, f"</{kind}>", "</VTKFile>", ""])
     path.write_text(text, encoding="utf-8")
@@ -172,9 +175,9 @@ def _write_file(path: Path, kind: str, lines: list[str]) -> Path:
 
 
 def _array(name: str, array: np.ndarray) -> str:
-    """A data array: base64 of the number of bytes and the bytes."""
+    """An array as a DataArray element of VTK: base64 of the number of bytes and of the bytes."""
     kind = "f4" if array.dtype.kind == "f" else array.dtype.str[1:]
     data = np.ascontiguousarray(array, dtype=f"<{kind}").tobytes()
     text = base64.b64encode(np.array([len(data)], dtype="<u8").tobytes() + data).decode()
     width = f' NumberOfComponents="{array.shape[1]}"' if array.ndim == 2 else ""
-    return f'<DataArray type="{NAMES[kind]}" Name="{name}"{width} format="binary">{text}</DataArray>\n'
+    return f'<DataArray type="{TYPE_NAMES[kind]}" Name="{name}"{width} format="binary">{text}</DataArray>\n'

@@ -1,1 +1,1 @@
-"""The result page: one self-contained file that a browser shows offline."""
+"""The result page: one HTML file with data, scripts and style, which a browser shows without a network."""

@@ -1,6 +1,7 @@
 """Content of a page: drawings, frames of every body, symbols of joints and forces, quantities to plot, a summary.
 
-A document names its arrays by their number in a pack. Linear runs and modes are bodies in place, moved by a few shapes.
+The content is a JSON document, in which arrays are replaced by their index in a `Pack`. In pages of modes and of linear runs,
+bodies have a constant position and are deformed by a few shapes.
 """
 
 from __future__ import annotations
@@ -24,28 +25,28 @@ from phloat.motion.summary import describe_deformation
 from phloat.system.connection import Connection, Element, End
 from phloat.system.state import Pose
 from phloat.system.system import System
-from phloat.view.figures import evenly
+from phloat.view.figures import even_indices
 from phloat.view.mechanism import elastic_modes
-from phloat.view.page.pack import Pack, compressed, principal
+from phloat.view.page.pack import Pack, compress_motion, principal_shapes
 from phloat.view.quantities import STRESS, PlotQuantity, linear_quantities, result_quantities
 from phloat.view.scene import Drawing, body_motion, field_drawing, pose_at, scene, scene_size
 
 MAX_FRAMES = 600
-MAX_TIMES = 3000  # of a plot
-MAX_NUMBERS = 600_000  # of all plots
-MAX_TURN = 0.35  # rad, of a body between two frames
-FEW = 16  # coordinates that are not compressed, so that equal bodies share a drawing
-JOINT_SIZE = 0.012  # of the size of the scene
-TOLERANCE = 2e-4  # of compressed coordinates, relative to the largest deformation
+MAX_TIMES = 3000  # of the lines of a plot
+MAX_NUMBERS = 600_000  # of the lines of all plots; with more lines, plots have fewer times
+MAX_TURN = 0.35  # rad, mean rotation of the fastest body between two frames; faster runs have more than MAX_FRAMES
+MIN_COMPRESSED = 16  # fewer coordinates are not compressed, so that identical bodies share a drawing
+JOINT_SIZE = 0.012  # of the symbol of a joint, relative to the size of the scene
+TOLERANCE = 2e-4  # error of compression, relative to the largest deformation
 MAX_MODES = 24
-AMPLITUDE = 0.08  # of the size of the scene: the largest displacement of a mode
+AMPLITUDE = 0.08  # largest displacement of a mode, relative to the size of the scene
 
 Document = dict[str, Any]
 EMPTY: Document = {"joints": [], "elements": [], "range": {"stress": 0.0, "speed": 0.0}, "quantities": []}
 
 
 def motion_content(result: Result, u: Mapping[str, object] | Inputs | None) -> tuple[Document, Pack]:
-    """The page of a run."""
+    """The page of a run: the document and the pack with its arrays; with inputs u also their lines."""
     system, pack = result.system, Pack()
     drawings, size = body_drawings(result)
     inputs, ledger = None if u is None else as_inputs(system, u), energy_ledger(result, u)
@@ -55,44 +56,44 @@ def motion_content(result: Result, u: Mapping[str, object] | Inputs | None) -> t
     few = replace(result, t=result.t[at], e=result.e[at], lam=result.lam[at], accounts=None, turned=turned)
     if system.plane or turned is not None:
         coordinates = few.coordinates
-    else:  # turns that were not counted are found from time to time
+    else:  # full turns were not counted in the run; they are found from neighbouring outputs, so all outputs are needed
         coordinates = {name: line[at] for name, line in result.coordinates.items()}
     moves = {name: body_motion(result, name, at) for name in system.bodies}
     quantities = result_quantities(few, ledger, at, moves, drawings, coordinates, inputs)
-    frames = _frames(few, moves)
+    frames = _frame_indices(few, moves)
     moves = {name: pose_at(move, frames) for name, move in moves.items()}
     stresses = [q.lines["largest"].max() for q in quantities if q.name.endswith(STRESS)]
     document: Document = {
         "kind": "motion",
         "plane": system.plane is not None,
-        "up": _up(system),
-        "frames": pack.exact(few.t[frames]),
-        "times": pack.exact(few.t),
-        "bodies": [_body(pack, name, *_compressed(drawings[name], move)) for name, move in moves.items()],
-        "joints": [_joint(system, drawings, c, size) for c in system.joints.values()],
-        "elements": [_element(drawings, e) for e in system.elements.values() if e.first.body or e.second.body],
+        "up": _up_direction(system),
+        "frames": pack.float64(few.t[frames]),
+        "times": pack.float64(few.t),
+        "bodies": [_body_data(pack, name, *_compress_body(drawings[name], move)) for name, move in moves.items()],
+        "joints": [_joint_data(system, drawings, c, size) for c in system.joints.values()],
+        "elements": [_element_data(drawings, e) for e in system.elements.values() if e.first.body or e.second.body],
         "range": {"stress": float(max(stresses, default=0.0)), "speed": _largest_speed(drawings, moves)},
-        "box": _box(np.vstack([_some_points(drawings[name], move) for name, move in moves.items()])),
-        "quantities": _quantities(pack, quantities),
-        "summary": _summary(result, ledger, len(frames)),
+        "box": _bounding_box(np.vstack([_some_points(drawings[name], move) for name, move in moves.items()])),
+        "quantities": _quantity_data(pack, quantities),
+        "summary": _summary_rows(result, ledger, len(frames)),
     }
     return document, pack
 
 
 def body_drawings(result: Result) -> tuple[dict[str, Drawing], float]:
-    """The drawings of all bodies, and the size of the scene."""
-    size = scene_size(result.system, *(result.state(int(k)) for k in evenly(len(result), 12)))
+    """The drawings of all bodies, and the size of the scene (m) over twelve times of the run."""
+    size = scene_size(result.system, *(result.state(int(k)) for k in even_indices(len(result), 12)))
     return scene(result.system, result.state(0), size), size
 
 
 def thin_out(at: np.ndarray, most: int) -> np.ndarray:
-    """At most about `most` of them, evenly, and the last."""
+    """Every n-th of the indices `at`, so that there are about `most`, and the last one."""
     step = -(-len(at) // most)
     return at if step <= 1 else np.unique(np.append(at[::step], at[-1]))
 
 
-def _frames(result: Result, moves: Mapping[str, Pose]) -> np.ndarray:
-    """The outputs that are frames: enough for smooth motion, rotation included."""
+def _frame_indices(result: Result, moves: Mapping[str, Pose]) -> np.ndarray:
+    """The indices of the output times that become frames: about MAX_FRAMES, more if bodies turn by more than MAX_TURN between."""
     turned = np.zeros(max(len(result) - 1, 0))
     for move in moves.values():
         rate = np.linalg.norm(move.omega, axis=1)
@@ -100,50 +101,52 @@ def _frames(result: Result, moves: Mapping[str, Pose]) -> np.ndarray:
     return thin_out(np.arange(len(result)), max(MAX_FRAMES, int(turned.sum() / MAX_TURN)))
 
 
-def _compressed(drawn: Drawing, move: Pose) -> tuple[Drawing, Pose]:
-    """A drawing that is moved and stressed by few coordinates, and these over time."""
+def _compress_body(drawn: Drawing, move: Pose) -> tuple[Drawing, Pose]:
+    """The drawing and the motion of a body, with fewer coordinates η and stresses σ that give nearly the same points and stress."""
     if not drawn.cauchy.size:
         move = move._replace(sigma=np.zeros((len(move.r_P), 0)))
-    if drawn.rows.shape[1] > FEW:
-        rows, (eta, rates) = compressed(drawn.rows, move.eta, move.rates, within=TOLERANCE)
+    if drawn.rows.shape[1] > MIN_COMPRESSED:
+        rows, (eta, rates) = compress_motion(drawn.rows, move.eta, move.rates, within=TOLERANCE)
         drawn, move = replace(drawn, rows=rows), move._replace(eta=eta, rates=rates)
-    if drawn.cauchy.size and drawn.cauchy.shape[1] > FEW:
-        cauchy, (sigma,) = compressed(drawn.cauchy, move.sigma, within=TOLERANCE)
+    if drawn.cauchy.size and drawn.cauchy.shape[1] > MIN_COMPRESSED:
+        cauchy, (sigma,) = compress_motion(drawn.cauchy, move.sigma, within=TOLERANCE)
         drawn, move = replace(drawn, cauchy=cauchy), move._replace(sigma=sigma)
     return drawn, move
 
 
-def _body(pack: Pack, name: str, drawn: Drawing, move: Pose) -> Document:
+def _body_data(pack: Pack, name: str, drawn: Drawing, move: Pose) -> Document:
+    """A body in the document: its drawing, and position, orientation, velocities, η, η̇ and σ at all frames."""
     look: Document = {
         "kind": drawn.kind,
-        "points": pack.floats(drawn.points),
-        "triangles": pack.whole(drawn.triangles),
-        "edges": pack.whole(drawn.edges),
-        "rows": pack.rough(drawn.rows),
+        "points": pack.float32(drawn.points),
+        "triangles": pack.uint32(drawn.triangles),
+        "edges": pack.uint32(drawn.edges),
+        "rows": pack.scaled_int16(drawn.rows),
         "thin": drawn.thin,
         "ports": dict(drawn.ports),
     }
     if drawn.normals is not None:
-        look["normals"] = pack.rough(drawn.normals)
+        look["normals"] = pack.scaled_int16(drawn.normals)
     if drawn.cauchy.size:
         parts = drawn.cauchy.reshape(len(drawn.points), 6, -1)
-        look["cauchy"] = [pack.rough(parts[:, k]) if parts[:, k].any() else None for k in range(6)]
+        look["cauchy"] = [pack.scaled_int16(parts[:, k]) if parts[:, k].any() else None for k in range(6)]
     floats = {"r": move.r_P, "q": quaternions(move.A), "v": move.v_P, "omega": move.omega}
-    out = {"name": name, "look": look} | {key: pack.floats(x) for key, x in floats.items()}
-    return out | {key: pack.rough(getattr(move, key)) for key in ("eta", "rates", "sigma")}
+    out = {"name": name, "look": look} | {key: pack.float32(x) for key, x in floats.items()}
+    return out | {key: pack.scaled_int16(getattr(move, key)) for key in ("eta", "rates", "sigma")}
 
 
 def quaternions(A: np.ndarray) -> np.ndarray:
-    """Quaternions x, y, z, w of rotations, with continuous signs."""
+    """Unit quaternions (x, y, z, w) of rotation matrices (times, 3, 3), with signs that do not jump from time to time."""
     q = Rotation.from_matrix(A).as_quat()
     jumps = np.einsum("ti,ti->t", q[1:], q[:-1]) < 0.0
     q[1:][np.cumsum(jumps) % 2 == 1] *= -1.0
     return q
 
 
-def _quantities(pack: Pack, quantities: Sequence[PlotQuantity]) -> list[Document]:
+def _quantity_data(pack: Pack, quantities: Sequence[PlotQuantity]) -> list[Document]:
+    """The quantities in the document: group, name, unit and lines."""
     return [
-        vars(q) | {"lines": [{"name": name, "values": pack.floats(line)} for name, line in q.lines.items()]}
+        vars(q) | {"lines": [{"name": name, "values": pack.float32(line)} for name, line in q.lines.items()]}
         for q in quantities
     ]
 
@@ -151,32 +154,39 @@ def _quantities(pack: Pack, quantities: Sequence[PlotQuantity]) -> list[Document
 # --- joints and force elements -----------------------------------------------------------------------------------------
 
 
-def _end(drawings: Mapping[str, Drawing], end: End) -> Document:
-    """A point of a body, by its number, or of the ground."""
+def _end_data(drawings: Mapping[str, Drawing], end: End) -> Document:
+    """An end of a joint in the document: a body and the index of its point, or a point of the ground (m)."""
     return {"body": end.body, "point": drawings[end.body].ports[end.port]} if end.body else {"at": end.at.tolist()}
 
 
-def _joint(system: System, drawings: Mapping[str, Drawing], c: Connection, size: float) -> Document:
+def _joint_data(system: System, drawings: Mapping[str, Drawing], c: Connection, size: float) -> Document:
+    """A joint in the document: end and size (m) of its symbol, axis in the axes of the body, and point and axis on the ground."""
     on, ground = (c.second, c.first) if c.second.body else (c.first, c.second)
     extents = [system.bodies[end.body].extent for end in (c.first, c.second) if end.body]
     out: Document = {
         "name": c.name,
         "kind": type(c.joint).__name__,
         "size": min([JOINT_SIZE * size, *(0.2 * extent for extent in extents if extent)]),
-        "on": _end(drawings, on),
+        "on": _end_data(drawings, on),
         "axis": on.triad[:, 2].tolist(),
         "driven": bool(c.driven),
     }
     return out if ground.body else out | {"ground": {"at": ground.at.tolist(), "axis": ground.triad[:, 2].tolist()}}
 
 
-def _element(drawings: Mapping[str, Drawing], e: Element) -> Document:
+def _element_data(drawings: Mapping[str, Drawing], e: Element) -> Document:
+    """A spring, damper or other force element in the document, with its two ends."""
     kind = "spring" if isinstance(e.recipe, Spring) else "damper" if isinstance(e.recipe, Damper) else "other"
-    return {"name": e.name, "kind": kind, "first": _end(drawings, e.first), "second": _end(drawings, e.second)}
+    return {
+        "name": e.name,
+        "kind": kind,
+        "first": _end_data(drawings, e.first),
+        "second": _end_data(drawings, e.second),
+    }
 
 
-def _up(system: System) -> list[float]:
-    """The direction against gravity; without gravity y in a plane and z in space."""
+def _up_direction(system: System) -> list[float]:
+    """The unit vector that points up on the page: against gravity; without gravity y in a plane and z in space."""
     if np.any(system.gravity):
         return [float(x) for x in -system.gravity / np.linalg.norm(system.gravity)]
     return [0.0, 1.0, 0.0] if system.plane else [0.0, 0.0, 1.0]
@@ -186,22 +196,23 @@ def _up(system: System) -> list[float]:
 
 
 def _largest_speed(drawings: Mapping[str, Drawing], moves: Mapping[str, Pose]) -> float:
-    """The largest speed of all points, at some of the frames."""
-    some = {name: pose_at(move, evenly(len(move.r_P), 60)) for name, move in moves.items()}
+    """The largest speed (m/s) of all points at up to 60 frames, for the colour scale."""
+    some = {name: pose_at(move, even_indices(len(move.r_P), 60)) for name, move in moves.items()}
     return max(float(np.linalg.norm(drawings[name].velocity(move), axis=-1).max()) for name, move in some.items())
 
 
 def _some_points(drawn: Drawing, move: Pose) -> np.ndarray:
-    """The points of a body at some of the frames."""
-    return drawn.at(pose_at(move, evenly(len(move.r_P), 40))).reshape(-1, 3)
+    """The points of a body at up to 40 frames, (points · frames, 3), in inertial axes."""
+    return drawn.at(pose_at(move, even_indices(len(move.r_P), 40))).reshape(-1, 3)
 
 
-def _box(points: np.ndarray, reach: np.ndarray | float = 0.0) -> list[list[float]]:
-    """The corners of the box that contains points that move by `reach`."""
+def _bounding_box(points: np.ndarray, reach: np.ndarray | float = 0.0) -> list[list[float]]:
+    """Two opposite corners of the box that contains points which move by at most `reach` in each direction."""
     return [(points.min(axis=0) - reach).tolist(), (points.max(axis=0) + reach).tolist()]
 
 
-def _summary(result: Result, ledger: Ledger, frames: int) -> list[list[str]]:
+def _summary_rows(result: Result, ledger: Ledger, frames: int) -> list[list[str]]:
+    """The table of facts about a run: rows of name and text."""
     system, info = result.system, result.info
     velocities = sum(len(body.columns) for body in system.bodies.values())
     bodies = [
@@ -219,7 +230,7 @@ def _summary(result: Result, ledger: Ledger, frames: int) -> list[list[str]]:
         "moves in": "the plane xy" if system.plane else "space",
         "gravity": f"({', '.join(f'{x:g}' for x in system.gravity)}) m/s²" if np.any(system.gravity) else "none",
         "velocities": f"{velocities} (rigid and elastic), {size}",
-        "time": _times(result, frames),
+        "time": _time_text(result, frames),
         "scheme": str(scheme["name"] if isinstance(scheme, Mapping) else scheme or ""),
         "dt": f"{dt:g} s" if isinstance(dt, (int, float)) else "",
         "output step": "" if dt or len(result) < 2 else f"{float(np.median(np.diff(result.t))):.6g} s",
@@ -231,7 +242,8 @@ def _summary(result: Result, ledger: Ledger, frames: int) -> list[list[str]]:
     return [[name, text] for name, text in rows.items() if text]
 
 
-def _times(result: Result | LinearResult, frames: int) -> str:
+def _time_text(result: Result | LinearResult, frames: int) -> str:
+    """Start and end time of a run, and the numbers of outputs and frames."""
     return f"{result.t[0]:g} to {result.t[-1]:g} s, {len(result)} outputs, {frames} of them frames here"
 
 
@@ -239,9 +251,9 @@ def _times(result: Result | LinearResult, frames: int) -> str:
 
 
 def modes_content(modes: Modes) -> tuple[Document, Pack]:
-    """The page of elastic mode shapes; each of them is a coordinate."""
+    """The page of elastic modes: the document and the pack; each mode is a coordinate of the drawings, a complex mode is two."""
     shown, fields, pack = elastic_modes(modes)[:MAX_MODES], modes.system.fields, Pack()
-    size, still = _size(fields), pack.exact(np.zeros(1))
+    size, still = _fields_size(fields), pack.float64(np.zeros(1))
     shapes = {name: [modes.shape(k, name) for k in shown] for name in fields}
     tops = [max(float(np.abs(shapes[name][i]).max(initial=0.0)) for name in shapes) or 1.0 for i in range(len(shown))]
     spinning = np.iscomplexobj(modes.vectors)
@@ -254,13 +266,13 @@ def modes_content(modes: Modes) -> tuple[Document, Pack]:
         reach = np.maximum(reach, np.abs(rows).reshape(-1, 3, rows.shape[1]).max(axis=(0, 2)))
         drawings.append(replace(drawn, rows=rows))
         zero = np.zeros((1, rows.shape[1]))
-        bodies.append(_body(pack, name, drawings[-1], _shapes_motion(zero, zero)))
+        bodies.append(_body_data(pack, name, drawings[-1], _shapes_motion(zero, zero)))
     document = _linear_document("modes", drawings, reach) | {
         "frames": still,
         "times": still,
         "bodies": bodies,
         "spinning": bool(spinning),
-        "modes": [_mode(modes, k) for k in shown],
+        "modes": [_mode_data(modes, k) for k in shown],
         "summary": [
             ["bodies", ", ".join(fields)],
             ["modes", f"{len(modes)} found, {modes.rigid} of them rigid; {len(shown)} shown here"],
@@ -272,37 +284,37 @@ def modes_content(modes: Modes) -> tuple[Document, Pack]:
 
 
 def linear_content(result: LinearResult) -> tuple[Document, Pack]:
-    """The page of a linear run, its motion compressed to a few shapes."""
+    """The page of a linear run: the document and the pack; displacements are combinations of a few principal shapes."""
     system, pack = result.system, Pack()
     if not system.fields:
         raise InputError("this linear system has no bodies to draw; plot(result) draws its lines")
-    size, at = _size(system.fields), thin_out(np.arange(len(result)), MAX_TIMES)
+    size, at = _fields_size(system.fields), thin_out(np.arange(len(result)), MAX_TIMES)
     parts = {name: getattr(result, name)[at] for name in ("t", "e", "lam", "u", "way", "works", "lost")}
     few, frames = replace(result, **parts), thin_out(np.arange(len(at)), MAX_FRAMES)
     bodies, drawings, reach, speed = [], [], np.zeros(3), 0.0
     for name, part in system.fields.items():
         ways, rates = (x(name)[frames].reshape(len(frames), -1) for x in (few.displacement, few.velocity))
-        shapes, (way, rate) = principal(ways, rates, within=TOLERANCE)
+        shapes, (way, rate) = principal_shapes(ways, rates, within=TOLERANCE)
         drawn, owner = field_drawing(part, size)
-        own = shapes.reshape(len(part.points), 3, -1)[owner].reshape(3 * len(owner), -1)
-        drawings.append(replace(drawn, rows=own))
-        bodies.append(_body(pack, name, drawings[-1], _shapes_motion(way, rate)))
+        rows = shapes.reshape(len(part.points), 3, -1)[owner].reshape(3 * len(owner), -1)
+        drawings.append(replace(drawn, rows=rows))
+        bodies.append(_body_data(pack, name, drawings[-1], _shapes_motion(way, rate)))
         reach = np.maximum(reach, np.abs(ways.reshape(-1, 3)).max(axis=0, initial=0.0))
         speed = max(speed, float(np.linalg.norm(rates.reshape(-1, 3), axis=1).max(initial=0.0)))
     largest = float(np.abs(result.residual).max())
     relative = largest / (np.abs(result.energy).max() or 1.0)
     document = _linear_document("linear", drawings, reach) | {
-        "frames": pack.exact(few.t[frames]),
-        "times": pack.exact(few.t),
+        "frames": pack.float64(few.t[frames]),
+        "times": pack.float64(few.t),
         "bodies": bodies,
         "range": {"stress": 0.0, "speed": speed},
-        "quantities": _quantities(pack, linear_quantities(few)),
+        "quantities": _quantity_data(pack, linear_quantities(few)),
         "summary": [
             ["bodies", ", ".join(system.fields)],
             ["ties and joints", ", ".join(system.multipliers) or "none"],
             ["unknowns", f"{system.rows.size} rows, {system.multipliers.size} multipliers"],
             ["motion", "small, about the reference configuration"],
-            ["time", _times(result, len(frames))],
+            ["time", _time_text(result, len(frames))],
             ["output step", f"{float(np.median(np.diff(result.t))):.6g} s"],
             ["energy residual", f"{largest:.2g} J at most, {relative:.1e} of the largest energy"],
         ],
@@ -311,23 +323,26 @@ def linear_content(result: LinearResult) -> tuple[Document, Pack]:
 
 
 def _linear_document(kind: str, drawings: list[Drawing], reach: np.ndarray) -> Document:
-    box = _box(np.vstack([drawn.points for drawn in drawings]), reach)
+    """The parts that pages of modes and of linear runs have in common; flat beams and masses are seen as in a plane."""
+    box = _bounding_box(np.vstack([drawn.points for drawn in drawings]), reach)
     sides = np.subtract(box[1], box[0])
     plane = bool(sides[2] < 0.05 * sides.max()) and all(drawn.kind in ("beam", "mass") for drawn in drawings)
     return EMPTY | {"kind": kind, "plane": plane, "up": [0.0, 1.0, 0.0] if plane else [0.0, 0.0, 1.0], "box": box}
 
 
 def _shapes_motion(eta: np.ndarray, rates: np.ndarray) -> Pose:
-    """A body that only moves by its coordinates."""
+    """The motion of a body without rigid motion: coordinates η and rates η̇ (times, shapes) only."""
     still, n = np.zeros((len(eta), 3)), len(eta)
     return Pose(still, np.tile(np.eye(3), (n, 1, 1)), eta, still, still, rates, np.zeros((n, 0)))
 
 
-def _mode(modes: Modes, k: int) -> Document:
+def _mode_data(modes: Modes, k: int) -> Document:
+    """A mode in the document: index, frequency (rad/s), and growth rate (1/s) if it is unstable, else 0."""
     growth = float(modes.growth[k]) if modes.growth is not None and modes.growth[k] in modes.unstable else 0.0
     return {"number": k, "omega": float(modes.omega[k]), "growth": growth}
 
 
-def _size(fields: Mapping[str, Field]) -> float:
+def _fields_size(fields: Mapping[str, Field]) -> float:
+    """The diagonal of the box around all points (m)."""
     points = np.vstack([part.points for part in fields.values()])
     return float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0

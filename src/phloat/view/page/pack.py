@@ -1,4 +1,4 @@
-"""Arrays of a page: one compressed block, in which arrays are referred to by number."""
+"""Arrays of a page in one compressed block, referred to by index; compression of motions to a few principal shapes."""
 
 from __future__ import annotations
 
@@ -8,76 +8,87 @@ from typing import Any
 
 import numpy as np
 
-STEPS = 32767  # of 16 bits, each way
-SNAPSHOTS = 400  # times from which shapes are computed
+INT16_MAX = 32767
+MAX_SNAPSHOTS = 400  # principal shapes are computed from about so many times
 
 
 class Pack:
-    """Arrays in one block; equal ones are stored once. `index` describes them, `text` is the block in base64."""
+    """Arrays in one block of bytes; equal arrays are stored once.
+
+    `index` has kind, shape, length and scale of each array, for the page to read it; `text()` is the compressed block in base64.
+    The methods that add an array return its index.
+    """
 
     def __init__(self) -> None:
         self.index: list[dict[str, Any]] = []
         self._parts: list[bytes] = []
-        self._known: dict[tuple[str, tuple[int, ...], bytes], int] = {}
+        self._indices: dict[tuple[str, tuple[int, ...], bytes], int] = {}
 
-    def exact(self, x: np.ndarray) -> int:
-        """Adds 64-bit floats; returns the number of the array."""
+    def float64(self, x: np.ndarray) -> int:
+        """Adds an array of 64-bit floats; returns its index."""
         return self._add("f8", np.asarray(x, dtype="<f8"))
 
-    def floats(self, x: np.ndarray) -> int:
-        """Adds 32-bit floats."""
+    def float32(self, x: np.ndarray) -> int:
+        """Adds an array of 32-bit floats; returns its index."""
         return self._add("f4", np.asarray(x, dtype="<f4"))
 
-    def whole(self, x: np.ndarray) -> int:
-        """Adds unsigned integers."""
+    def uint32(self, x: np.ndarray) -> int:
+        """Adds an array of unsigned 32-bit integers; returns its index."""
         return self._add("u4", np.asarray(x, dtype="<u4"))
 
-    def rough(self, x: np.ndarray) -> int:
-        """Adds columns in 16 bits, each with its own scale: four and a half digits of its largest entry."""
+    def scaled_int16(self, x: np.ndarray) -> int:
+        """Adds an array as 16-bit integers with one scale a column: errors are 1.5e-5 of its largest entry; returns its index."""
         x = np.atleast_2d(np.asarray(x, dtype=float))
-        scale = np.abs(x).max(axis=0, initial=0.0) / STEPS
+        scale = np.abs(x).max(axis=0, initial=0.0) / INT16_MAX
         whole = np.rint(x / np.where(scale > 0.0, scale, 1.0)).astype("<i2")
         return self._add("i2", whole, scale)
 
     def text(self) -> str:
+        """The block, compressed by zlib and encoded in base64."""
         return base64.b64encode(zlib.compress(b"".join(self._parts), 6)).decode("ascii")
 
     def _add(self, kind: str, x: np.ndarray, scale: np.ndarray | None = None) -> int:
-        data = np.ascontiguousarray(x.T if x.ndim == 2 and kind in ("f4", "i2") else x)  # columns change slowly
+        """Adds an array unless an equal one is there; returns its index."""
+        data = np.ascontiguousarray(x.T if x.ndim == 2 and kind in ("f4", "i2") else x)  # columns vary slowly
         raw = (
             data.view(np.uint8).reshape(-1, data.itemsize).T.tobytes()
         )  # bytes of equal significance together compress well
         key = (kind, x.shape, raw + (b"" if scale is None else scale.tobytes()))
-        if key not in self._known:
-            self._known[key] = len(self.index)
+        if key not in self._indices:
+            self._indices[key] = len(self.index)
             entry: dict[str, Any] = {"kind": kind, "shape": list(x.shape), "bytes": len(raw)}
             if scale is not None:
                 entry["scale"] = [float(f"{value:.9g}") for value in scale]
             self.index.append(entry)
             self._parts.append(raw)
-        return self._known[key]
+        return self._indices[key]
 
 
-def compressed(rows: np.ndarray, *histories: np.ndarray, within: float) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Fewer coordinates with the same rows · η, within a tolerance, for all histories η (times, coordinates)."""
+def compress_motion(rows: np.ndarray, *histories: np.ndarray, within: float) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Fewer coordinates that give nearly the same points rows · η, for all histories η (times, coordinates).
+
+    Returns the new rows and the histories of the new coordinates. `within` bounds the error (root mean square over time) relative
+    to the largest amplitude of each history.
+    """
     squared, X = np.linalg.eigh(rows.T @ rows)
-    felt = squared > 1e-14 * squared[-1]
-    X, lengths = X[:, felt], np.sqrt(squared[felt])
-    V, parts = principal(*(history @ (X * lengths) for history in histories), within=within)
+    significant = squared > 1e-14 * squared[-1]
+    X, lengths = X[:, significant], np.sqrt(squared[significant])
+    V, parts = principal_shapes(*(history @ (X * lengths) for history in histories), within=within)
     return rows @ (X / lengths @ V), parts
 
 
-def principal(*histories: np.ndarray, within: float) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Principal shapes V (numbers, shapes) of histories (times, numbers), and their amplitudes at all times.
+def principal_shapes(*histories: np.ndarray, within: float) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Principal shapes V (numbers, shapes) of histories (times, numbers), by snapshots, and their amplitudes (times, shapes).
 
-    Each history is scaled by its largest entry: a motion and its rates count alike.
+    Each history is scaled by its largest entry, so that a motion and its rates have the same weight. `within` bounds the root mean
+    square error of the scaled histories.
     """
     sizes = [float(np.abs(part).max(initial=0.0)) or 1.0 for part in histories]
     scaled = np.vstack([part / size for part, size in zip(histories, sizes, strict=True)])
-    some = scaled[:: 1 + len(scaled) // SNAPSHOTS]
+    some = scaled[:: 1 + len(scaled) // MAX_SNAPSHOTS]
     tall = some.shape[0] > some.shape[1]
-    squared, vectors = np.linalg.eigh(some.T @ some if tall else some @ some.T)  # half the digits are enough here
-    left = np.sqrt(np.cumsum(np.maximum(squared, 0.0)))  # the error without this one and all smaller ones
+    squared, vectors = np.linalg.eigh(some.T @ some if tall else some @ some.T)  # half the digits, enough for drawings
+    left = np.sqrt(np.cumsum(np.maximum(squared, 0.0)))  # the error without this shape and all smaller ones
     keep = max(1, int((left > within * np.sqrt(len(some))).sum()))
     V = vectors[:, : -keep - 1 : -1]
     V = V if tall else some.T @ V / np.sqrt(np.maximum(squared[: -keep - 1 : -1], 1e-300))

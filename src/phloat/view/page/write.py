@@ -1,4 +1,4 @@
-"""to_html(result, path): a self-contained page for a browser, which works offline."""
+"""to_html(result, path) writes a self-contained HTML page, show(result) displays it in a notebook."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def to_html(
 
 
 def page_text(x: Shown, *, title: str = "", u: Mapping[str, object] | Inputs | None = None) -> str:
-    """The page as text."""
+    """The HTML of a page, with its data, scripts and style. Raises InputError if there is nothing to show."""
     if isinstance(x, Result):
         if not len(x):
             raise InputError("the result has no output times")
@@ -79,14 +79,14 @@ def page_text(x: Shown, *, title: str = "", u: Mapping[str, object] | Inputs | N
     title = title or ("Modes" if isinstance(x, Modes) else "Motion")
     document |= {"title": title, "version": __version__, "colours": list(COLOURS), "arrays": pack.index}
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character in "<\u2028\u2029":  # with them a name could end the script element
+    for character in "<\u2028\u2029":  # in a script element, < could end it and the others end a line
         text = text.replace(character, f"\\u{ord(character):04x}")
-    library, style = _part("three.min.js"), _part("page.css")
-    script = "(() => {\n'use strict';\n" + "\n".join(_part(name) for name in SCRIPTS) + "\n})();\n"
-    return Template(_part("page.html")).substitute(
+    library, style = _page_file("three.min.js"), _page_file("page.css")
+    script = "(() => {\n'use strict';\n" + "\n".join(_page_file(name) for name in SCRIPTS) + "\n})();\n"
+    return Template(_page_file("page.html")).substitute(
         title=html.escape(title),
-        allowed=f"{_hash(library)} {_hash(script)}",
-        styled=_hash(style),
+        allowed=f"{_csp_hash(library)} {_csp_hash(script)}",
+        styled=_csp_hash(style),
         style=style,
         document=text,
         block=pack.text(),
@@ -95,12 +95,13 @@ def page_text(x: Shown, *, title: str = "", u: Mapping[str, object] | Inputs | N
     )
 
 
-def _part(name: str) -> str:
+def _page_file(name: str) -> str:
+    """The text of a file of this package: script, style or template."""
     return files("phloat.view.page").joinpath(name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
-    """The hash by which the page allows a script or style."""
+def _csp_hash(text: str) -> str:
+    """The SHA-256 hash of a script or style for the Content-Security-Policy of the page, which allows only these."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}'"
 
 
@@ -111,7 +112,7 @@ MAX_BYTES = 20e6  # of a page in a notebook
 
 @dataclass(frozen=True)
 class NotebookPage:
-    """A page that a notebook shows: the mechanism in 3-D, with its plots. `text` is the page itself."""
+    """A page that a notebook displays, `height` pixels high; `text` is its HTML."""
 
     text: str
     height: int
@@ -121,11 +122,11 @@ class NotebookPage:
         return f'<iframe srcdoc="{html.escape(self.text)}" style="{style}" title="phloat" allowfullscreen></iframe>'
 
     def __repr__(self) -> str:
-        return "Inline(a page for notebooks; to_html(x, path) writes it to a file)"
+        return "NotebookPage(a page for notebooks; to_html(x, path) writes it to a file)"
 
 
 def show(x: Result | Modes, *, height: int = 640) -> NotebookPage:
-    """A result or modes in 3-D inside a notebook, so many pixels high: the page that `to_html` writes."""
+    """Displays a result or modes in 3-D in a notebook: the page that `to_html` writes, `height` pixels high."""
     text = page_text(x)
     if len(text) > MAX_BYTES:
         raise InputError(
