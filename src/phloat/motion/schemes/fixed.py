@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -109,7 +110,7 @@ class FixedSteps(KernelStepper):
         self.single = self.watched or task.controller is not None
         self.at_node = run.t - self.nodes.time(self.node) <= 1e-9 * dt
 
-    def _resumed_nodes(self, memory: Memory) -> tuple[TimeGrid, int]:
+    def _resumed_nodes(self, memory: Mapping[str, np.ndarray]) -> tuple[TimeGrid, int]:
         """The grid of the run and its last node so far; a run that ended between two nodes goes on with a grid from there."""
         task, near = self.run.task, 1e-9 * self.dt
         start, number = memory.get("grid", np.array([task.t_0, -1.0])).tolist()
