@@ -39,11 +39,11 @@ def test_a_wrong_effort_is_seen(monkeypatch):
     """The finer differences do not make it blind: an effort that is off by a millionth is off by a millionth."""
     from dataclasses import replace
 
-    from phloat.system import energy
+    from phloat.system import terms as module
 
     mechanism, state = built(Plan(where="space", links=(Link("beam", -1, "spherical", 3),), gravity=True, seed=4))
-    right = energy.terms
-    monkeypatch.setattr(energy, "terms", lambda *at: replace(right(*at), z=right(*at).z * (1 + 1e-6)))
+    right = module.terms
+    monkeypatch.setattr(module, "terms", lambda *at: replace(right(*at), z=right(*at).z * (1 + 1e-6)))
     assert 0.9e-6 < ph.effort_defect(mechanism.system(), state) < 1.1e-6
 
 
