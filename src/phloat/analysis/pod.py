@@ -16,8 +16,10 @@ from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, positive, unknown, whole_number
+from phloat.linear.analysis.modes import rigid_modes
 from phloat.linear.form.second_order import SecondOrder
-from phloat.linear.reduction.basis import Basis, rigid_modes, split_basis
+from phloat.linear.reduction.basis import Basis
+from phloat.linear.reduction.projection import split_basis
 from phloat.linear.time.march import LinearResult
 from phloat.motion.result import Result
 from phloat.system.state import State

@@ -35,6 +35,7 @@ DENSE_VELOCITIES = 800  # velocities up to which all modes are computed, with de
 MOST_LOADED = 3000  # velocities of systems under load
 DEFAULT_COUNT = 20  # lowest modes of larger systems
 STRAINED = 1e-9  # of the strain of coordinates of unit mass: strain of a rigid mode of a large system
+FIRST = 12  # modes of a large system among which its rigid ones are expected
 INDEFINITE = 1e-12  # relative: a negative energy
 UNSTABLE = 1e-5  # of its frequency: growth of a mode; two equal frequencies differ by the root of round-off
 GROWS = 1e-13  # of the highest frequency: round-off of growth
@@ -258,6 +259,16 @@ def _sorted(model: SecondOrder, v: np.ndarray, low: float) -> tuple[np.ndarray, 
 def _energy(model: SecondOrder, v: np.ndarray) -> np.ndarray:
     """vᵀK v of each column."""
     return np.einsum("ik,ik->k", model.L.T @ v, model.stress(v))
+
+
+def rigid_modes(system: LinearPHDAE) -> np.ndarray:
+    """Velocities of unit mass that joints allow and that cause no stress, one column each."""
+    if system.split == system.rows.size:  # no stresses: all modes are rigid
+        return np.asarray(modes(undamped(system)).vectors)
+    count = FIRST
+    while (found := modes(undamped(system), count)).rigid == count:
+        count *= 2
+    return np.asarray(found.vectors[:, : found.rigid])
 
 
 # --- damped poles ----------------------------------------------------------------------------------------------------

@@ -18,8 +18,9 @@ from phloat.errors import InputError, not_negative, positive, whole_number
 from phloat.linear.analysis.modes import modes
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.form.second_order import SecondOrder, undamped
-from phloat.linear.reduction.basis import Basis, split_basis
+from phloat.linear.reduction.basis import Basis
 from phloat.linear.reduction.modal import limits, static_drives
+from phloat.linear.reduction.projection import split_basis
 
 MOST = 300  # modes of a larger system that are balanced: its lowest
 

@@ -15,9 +15,11 @@ import numpy as np
 
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, whole_number
+from phloat.linear.analysis.modes import rigid_modes
 from phloat.linear.form.phdae import LinearPHDAE, Ports, channels, complex_row
 from phloat.linear.form.second_order import Factor, SecondOrder
-from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to, rigid_modes, split_basis
+from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to
+from phloat.linear.reduction.projection import split_basis
 
 NEAR = 1e-7  # of |s|: a pole so near leaves too few figures for the rest
 FAINT = 1e-11  # of a complex response: an imaginary part that is round-off

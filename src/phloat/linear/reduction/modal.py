@@ -15,10 +15,11 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import RANK_TOLERANCE, csr, stacked, zero_matrix
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, whole_number
-from phloat.linear.analysis.modes import Modes, modes, modes as modes_of
+from phloat.linear.analysis.modes import Modes, modes, modes as modes_of, rigid_modes
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.form.second_order import SecondOrder, undamped
-from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to, rigid_modes, split_basis
+from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to
+from phloat.linear.reduction.projection import split_basis
 
 
 @one_thread()

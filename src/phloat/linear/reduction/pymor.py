@@ -16,8 +16,9 @@ from phloat.linear.form.passive import with_feedthrough
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import eliminate
 from phloat.linear.reduction.balanced import ModalForm, kept_velocities
-from phloat.linear.reduction.basis import Basis, split_basis
+from phloat.linear.reduction.basis import Basis
 from phloat.linear.reduction.modal import static_drives
+from phloat.linear.reduction.projection import split_basis
 
 if TYPE_CHECKING:
     from pymor.models.iosys import PHLTIModel

@@ -9,13 +9,15 @@ import scipy.linalg as la
 
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, finite, positive, whole_number
+from phloat.linear.analysis.modes import rigid_modes
 from phloat.linear.analysis.response import Response, response
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.second_order import SecondOrder
 from phloat.linear.form.state_space import descriptor
-from phloat.linear.reduction.basis import Basis, project, rigid_modes, split_basis
+from phloat.linear.reduction.basis import Basis
 from phloat.linear.reduction.krylov import PortMoments
 from phloat.linear.reduction.modal import limits
+from phloat.linear.reduction.projection import project, split_basis
 
 GRID = 40  # frequencies at which the full system is computed first
 FINER = 80  # frequencies at which the result is checked, besides resonances
