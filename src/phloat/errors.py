@@ -166,20 +166,23 @@ def unknown(kind: str, name: object, there: Iterable[str]) -> str:
     return f"no {kind} {name!r}{hint}; there are: {listed or 'none'}"
 
 
+def number(what: str, value: float) -> float:
+    """`value` as a float; raises InputError if it is not a finite number."""
+    return float(finite(what, value, ()))
+
+
 def positive(what: str, value: float) -> float:
-    """`value` as a float, or a sentence if it is not a positive finite number."""
-    number = finite(what, value, ())
-    if not number > 0.0:
-        raise InputError(f"{what} is {float(number):g}; it must be positive")
-    return float(number)
+    """`value` as a float; raises InputError if it is not a positive finite number."""
+    if not (given := number(what, value)) > 0.0:
+        raise InputError(f"{what} is {given:g}; it must be positive")
+    return given
 
 
 def not_negative(what: str, value: float) -> float:
-    """`value` as a float, or a sentence if it is negative or not finite."""
-    number = finite(what, value, ())
-    if number < 0.0:
-        raise InputError(f"{what} is {float(number):g}; it must not be negative")
-    return float(number)
+    """`value` as a float; raises InputError if it is negative or not finite."""
+    if (given := number(what, value)) < 0.0:
+        raise InputError(f"{what} is {given:g}; it must not be negative")
+    return given
 
 
 def whole_number(what: str, value: object, least: int) -> int:

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 
-from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import csr, largest, negativity_defect
 from phloat.algebra.threads import one_thread
-from phloat.control.coupling import LoopController, MidpointStep, joint_axis, port_change, wiring
+from phloat.control.coupling import LoopController, MidpointStep, joint_axis, port_change, wiring, with_elements
 from phloat.control.passive import PassiveController
 from phloat.errors import InputError, JointError
 from phloat.joints.elements import JointSpring
@@ -21,7 +19,6 @@ from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import state_space
 from phloat.motion.ledger import energy_ledger
 from phloat.motion.result import Result
-from phloat.system.connection import attached
 from phloat.system.system import System
 
 Plant = TypeVar("Plant", LinearPHDAE, System)
@@ -64,10 +61,8 @@ def closed_loop(plant: Plant, *controllers: PassiveController | LoopController) 
     loop: Any = plant
     for controller in controllers:
         if not isinstance(controller, PassiveController):
-            name = type(controller).__name__
-            raise InputError(
-                f"{name} is not passive and closes loops of linear plants only; use simulate(…, controller=…)"
-            )
+            kind = type(controller).__name__
+            raise InputError(f"{kind} is not passive: it closes linear loops only; use simulate(…, controller=…)")
         loop = _with_elements(loop, controller) if isinstance(loop, System) else _wired(loop, controller)
     return loop
 
@@ -107,27 +102,25 @@ def _without(system: LinearPHDAE, names: list[str]) -> LinearPHDAE:
         R=system.R[keep][:, keep] + 0.5 * (less + less.T),
         G=system.G[:, keep],
         B=system.B[keep],
-        rows=Layout({name: shape for name, shape in system.rows.shapes.items() if name not in names}, "row"),
+        rows=system.rows.only(name for name in system.rows if name not in names),
         split=system.split - int((out < system.split).sum()) if system.split >= 0 else -1,
-        fields={name: replace(f, motion=csr(sp.csc_array(f.motion)[:, keep])) for name, f in system.fields.items()},
+        fields={name: replace(f, motion=f.motion[:, keep]) for name, f in system.fields.items()},
     )
 
 
 def _with_elements(system: System, controller: PassiveController) -> System:
     if controller.elements is None:
         raise InputError(f"{controller.name!r} is more than springs and dampers; use simulate(…, controller=…)")
-    elements, left = dict(system.elements), dict(controller.bias)
+    parts, left = [], dict(controller.bias)
     for part in controller.elements:
         joint_axis(system, part.joint)
         if isinstance(part, JointSpring) and left.get(part.joint):  # a constant effort moves the rest of the spring
             assert isinstance(part.stiffness, (int, float))
             part = replace(part, rest=part.rest + left.pop(part.joint) / float(part.stiffness))
-        if part.label in elements:
-            raise InputError(f"the system already has an element {part.label!r}; name the controller differently")
-        elements[part.label] = attached(part, system.bodies, system.joints, system.plane)
+        parts.append(part)
     if any(left.values()):
         raise InputError(f"{controller.name!r} has a constant effort at {', '.join(left)} and no spring there")
-    return replace(system, elements=elements)
+    return with_elements(system, parts)
 
 
 @dataclass(frozen=True)
@@ -152,8 +145,8 @@ def passivity_certificate(loop: LinearPHDAE) -> PassivityCertificate:
     """Checks E ≥ 0, R ≥ 0 and J skew: then the energy never grows by more than the ports supply."""
     linear_only(loop)
     defects = loop.structure()
+    passive = loop.passive and max(defects.values()) < 1e-9
     energy, dissipation = negativity_defect(loop.E), negativity_defect(loop.R)
-    passive = bool(loop.passive) and max(defects.values()) < 1e-9
     return PassivityCertificate(passive, defects, energy, dissipation, float(loop_poles(loop).real.max()))
 
 
@@ -225,7 +218,7 @@ def loop_ledger(result: Result, controller: PassiveController) -> LoopLedger:
     stored, lost = _stored_and_lost(controller, system, places[0], moved, float(h[0]))
     supplied, dissipated = dict(ledger.supplied), dict(ledger.dissipated)
     exchanged = sum((supplied.pop(name) for name in ports if name in supplied), np.zeros(len(result.t)))
-    exchanged = exchanged - sum(dissipated.pop(name) for name in names if name in dissipated)
+    exchanged -= sum(dissipated.pop(name) for name in names if name in dissipated)
     return LoopLedger(result.t, ledger.energy, stored, lost, exchanged, supplied, dissipated)
 
 

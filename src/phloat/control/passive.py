@@ -20,7 +20,7 @@ import scipy.linalg as la
 
 from phloat.algebra.layout import Layout
 from phloat.control.coupling import MidpointStep, Model, Wire, port_change, port_position, wiring, with_dampers
-from phloat.errors import InputError, finite, not_negative, positive
+from phloat.errors import InputError, not_negative, number, positive
 from phloat.joints.elements import JointDamper, JointSpring
 from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
@@ -204,11 +204,9 @@ def passive_pid(
         raise InputError(f"all gains at {port!r} are zero; give stiffness=, damping= or inertia=")
     if m and not not_negative(f"filter at {port!r}", filter):
         raise InputError(f"an inertia at {port!r} needs filter=…, its time constant in s")
-    name, target = name or f"{port}.control", float(finite("target", target, ()))
-    rows: dict[str, tuple[float, float]] = {}  # E and R of each
+    name, target = name or f"{port}.control", number("target", target)
+    rows: dict[str, tuple[float, float]] = {"inertia": (m, 0.0)} if m else {}  # E and R of each
     parts: list[JointSpring | JointDamper] = []
-    if m:
-        rows["inertia"] = (m, 0.0)
     if k:
         rows["spring"] = (1.0 / k, 0.0)
         parts.append(JointSpring(port, stiffness=k, rest=target, name=f"{name}.spring"))
@@ -235,7 +233,7 @@ def passive_pid(
         wires=(Wire("port", port),),
         springs={"spring": (port, k)} if k else {},
         target={port: target},
-        origin={port: float(finite("origin", origin, ()))},
+        origin={port: number("origin", origin)},
         elements=None if m else tuple(parts),
         made=partial(passive_pid, port, **gains, filter=filter, target=target, origin=origin, name=name),
     )
@@ -252,16 +250,14 @@ def combine_controllers(*controllers: PassiveController, name: str = "controller
             for port, value in getattr(c, what).items():
                 if (other := merged.setdefault(port, value)) != value:
                     raise InputError(f"two controllers have different {what}s at {port!r}: {other:g}, {value:g}")
-    lists = [c.elements for c in controllers]
+    lists = [c.elements for c in controllers if c.elements is not None]
     return PassiveController(
         name=name,
         system=append_systems(*(c.system.prefixed(c.name) for c in controllers)),
         wires=tuple(replace(w, controller=f"{c.name}.{w.controller}") for c in controllers for w in c.wires),
         springs={f"{c.name}.{row}": s for c in controllers for row, s in c.springs.items()},
-        target=values["target"],
-        origin=values["origin"],
-        bias=values["bias"],
-        elements=None if any(x is None for x in lists) else tuple(e for x in lists if x is not None for e in x),
+        elements=sum(lists, ()) if len(lists) == len(controllers) else None,
+        **values,
     )
 
 
