@@ -90,18 +90,17 @@ def limits(band: tuple[float, float]) -> tuple[float, float]:
 def static_response(model: SecondOrder, rigid: np.ndarray) -> np.ndarray:
     """K⁻¹ of the forces of ports without rigid motion: the body accelerates, and deforms under its inertia."""
     forces = model.F[:, model.F.any(axis=0)]
-    forces = forces - model.M @ (rigid @ (rigid.T @ forces))
     if not forces.shape[1]:
         return forces
+    forces = forces - model.M @ (rigid @ (rigid.T @ forces))
     return orthogonal_to(model.at(0.0, model.M @ rigid).solve(forces), rigid, model.M)
 
 
-def static_drives(model: SecondOrder, rigid: np.ndarray) -> np.ndarray | None:
-    """The static motion of each driven input; None if there is none."""
+def static_drives(model: SecondOrder, rigid: np.ndarray) -> np.ndarray:
+    """The static motion of each driven input, (velocities, driven inputs)."""
     drives = model.drives[:, model.drives.any(axis=0)]
-    if not drives.shape[1]:
-        return None
-    return model.at(0.0, model.M @ rigid).solve(np.zeros((model.size, drives.shape[1])), drives)
+    none = np.zeros((model.size, drives.shape[1]))
+    return model.at(0.0, model.M @ rigid).solve(none, drives) if drives.shape[1] else none
 
 
 def _up_to(omega: float, system: LinearPHDAE) -> Modes:

@@ -182,8 +182,9 @@ def _damping(system: LinearPHDAE, V: np.ndarray, rigid: np.ndarray) -> np.ndarra
 def _joints(system: LinearPHDAE, basis: Basis) -> tuple[Matrix, Matrix, Layout]:
     """The joint rows that move in the basis, UᵀG V_v and UᵀB_λ with range U = range G V_v: the others are always satisfied."""
     split, count = system.split, system.multipliers.size
+    nothing = zero_matrix(0, 0), zero_matrix(0, 0), Layout({}, "multiplier")
     if not count:
-        return zero_matrix(0, 0), zero_matrix(0, 0), Layout({}, "multiplier")
+        return nothing
     V, G = basis.V_v.toarray(), csr(system.G[:, :split])
     moved = np.asarray(G @ V)
     # compared with the largest motion of a row for that much mass, as a joint that nothing moves has round-off only
@@ -201,7 +202,7 @@ def _joints(system: LinearPHDAE, basis: Basis) -> tuple[Matrix, Matrix, Layout]:
         lost = ", ".join(repr(p) for p in system.ports if np.abs(missed[:, system.ports[p]]).max(initial=0.0) > HELD)
         raise InputError(f"ports {lost} prescribe a motion that is not in the basis; close them with with_ports(…)")
     if not U.shape[1]:
-        return zero_matrix(0, 0), zero_matrix(0, 0), Layout({}, "multiplier")
+        return nothing
     names = system.multipliers if U.shape[1] == count else Layout({"joints": (U.shape[1],)}, "multiplier")
     rows = np.hstack([U.T @ moved, np.zeros((U.shape[1], basis.V_sigma.shape[1]))])
     return csr(rows), csr(U.T @ B_lam), names
@@ -214,8 +215,6 @@ def _require_fit(system: LinearPHDAE, basis: Basis) -> None:
         raise InputError("projection needs rows in the order (v | σ), velocities first; set split=…")
     rows, expected = (basis.V_v.shape[0], basis.V_sigma.shape[0]), (system.split, system.rows.size - system.split)
     if rows != expected:
-        raise InputError(
-            f"the basis has {rows} rows of velocities and stresses, the system {expected}; make another basis"
-        )
+        raise InputError(f"the basis has {rows} rows of velocities and stresses, the system {expected}")
     if largest(system.G[:, system.split :]):
         raise InputError("joint rows act on stresses; only those on velocities can be projected")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, signed_root, zero_matrix
+from phloat.algebra.sparse import csr, signed_root, zero_matrix
 from phloat.algebra.threads import one_thread
 from phloat.errors import ConvergenceError, InputError
 from phloat.linear.form.passive import with_feedthrough
@@ -56,21 +58,15 @@ def from_pymor(model: PHLTIModel, *, like: LinearPHDAE | None = None) -> LinearP
     if Q is not None:
         E, J, R, B = csr(Q.T @ E), csr(Q.T @ J @ Q), csr(Q.T @ R @ Q), csr(Q.T @ B)
         P = None if P is None else csr(Q.T @ P)
+    ports = _ports(like, inputs)
     if P is None and S is None and N is None:
-        return _named(like, E=E, J=J, R=R, B=B)
+        found = LinearPHDAE(E=E, J=J, R=R, B=B, rows=Layout({"x": (n,)}, "row"), ports=ports)
+        known = found if like is None else eliminate(like)
+        same = known.rows.size == n
+        return replace(found, rows=known.rows, split=known.split, fields=known.fields) if same else found
     P = zero_matrix(n, inputs) if P is None else P
     S, N = (zero_matrix(inputs, inputs) if m is None else m for m in (S, N))
-    return with_feedthrough(E=E, J=J, R=R, B=B, P=P, S=S, N=N, ports=_ports(like, inputs))
-
-
-def _named(like: LinearPHDAE | None, *, E: Matrix, J: Matrix, R: Matrix, B: Matrix) -> LinearPHDAE:
-    n, inputs = B.shape
-    ports = _ports(like, inputs)
-    if like is not None:
-        like = eliminate(like)
-    if like is None or like.rows.size != n:
-        return LinearPHDAE(E=E, J=J, R=R, B=B, rows=Layout({"x": (n,)}, "row"), ports=ports)
-    return LinearPHDAE(E=E, J=J, R=R, B=B, rows=like.rows, ports=ports, split=like.split, fields=like.fields)
+    return with_feedthrough(E=E, J=J, R=R, B=B, P=P, S=S, N=N, ports=ports)
 
 
 def _ports(like: LinearPHDAE | None, inputs: int) -> Layout:
@@ -88,10 +84,9 @@ def _require_definite(system: LinearPHDAE) -> None:
     if not (scale > 0.0).all():
         where = system.rows.owner(int(np.argmin(scale)))
         raise InputError(f"{where} has no mass or compliance (E is {scale.min():.3g} there); {ADVICE}")
-    try:
+    definite = False
+    with suppress(la.LinAlgError):
         definite = bool((signed_root(system.E)[1] > 0.0).all())
-    except la.LinAlgError:
-        definite = False
     if not definite:
         raise InputError(f"the energy is not definite; {ADVICE}")
 
