@@ -115,6 +115,8 @@ def to_fmu(
     if not file.parent.is_dir():
         raise InputError(f"the folder {str(file.parent)!r} does not exist; make it first")
     called = _identifier(file.stem if name is None else name)
+    if isinstance(system, System) and not isinstance(state, State):
+        raise InputError("give state=, the initial state: place(system, …) makes one")
     ready = stepper(system, state, dt, inputs=inputs, outputs=outputs)
     if not ready.inputs and not ready.outputs():
         raise InputError("the FMU would have no inputs and no outputs; name some with inputs= or outputs=")
