@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from phloat.errors import InputError, finite, positive
+from phloat.errors import InputError, number, positive
 from phloat.linear.analysis.modes import Modes
 from phloat.motion.inputs.signals import Piecewise
 
@@ -61,13 +61,10 @@ def shape_input(command: Command, modes: Mode | Iterable[Mode] | Modes, kind: st
 
 def _frequencies(modes: Mode | Iterable[Mode] | Modes) -> list[tuple[float, float]]:
     """(ω, ζ) of each mode, ω undamped."""
-    if isinstance(modes, Modes):
-        given: list[Any] = list(modes.poles[modes.rigid :])
-    elif isinstance(modes, Iterable) and np.ndim(np.asarray(modes, dtype=object)) and not _is_pair(modes):
-        given = list(modes)
-    else:
-        given = [modes]
-    if not given:
+    given: Any = modes.poles[modes.rigid :] if isinstance(modes, Modes) else modes
+    if _is_pair(given) or np.ndim(np.asarray(given, dtype=object)) == 0:
+        given = [given]
+    if not len(given):
         raise InputError("there is no mode to shape for; give its frequency in rad/s")
     return [_frequency(mode) for mode in given]
 
@@ -78,7 +75,7 @@ def _is_pair(mode: object) -> bool:
 
 def _frequency(mode: Any) -> tuple[float, float]:
     if _is_pair(mode):
-        omega, zeta = positive("a frequency to shape for", mode[0]), float(finite("a damping ratio", mode[1], ()))
+        omega, zeta = positive("a frequency to shape for", mode[0]), number("a damping ratio", mode[1])
     elif np.iscomplexobj(mode) and np.imag(mode) != 0.0:
         omega, zeta = float(np.abs(mode)), float(-np.real(mode) / np.abs(mode))
     else:

@@ -63,6 +63,11 @@ class DesignModel:
     def B(self) -> np.ndarray:
         return np.vstack([self.space.B, np.zeros((len(self.positions), self.space.B.shape[1]))])
 
+    @property
+    def energy(self) -> np.ndarray:
+        """The matrix of |z|², twice the energy H."""
+        return np.diag((np.arange(len(self.A)) < self.size).astype(float))
+
     def inputs(self, ports: Iterable[str]) -> np.ndarray:
         """Columns of B."""
         return self.B[:, self.plant.ports.indices(ports)]
@@ -100,9 +105,7 @@ class DesignModel:
 
 def _in_order(plant: LinearPHDAE, ports: Iterable[str]) -> tuple[str, ...]:
     """The ports in the order of the plant; raises PortError for one that is not there."""
-    named = list(ports)
-    plant.ports.indices(named)
-    return tuple(port for port in plant.ports if port in named)
+    return tuple(sorted(set(ports), key=lambda port: plant.ports[port].start))
 
 
 def _riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, reached: str) -> np.ndarray:
@@ -205,7 +208,7 @@ def lqr(
     positions, rates = port_numbers("position", position, positive), port_numbers("rate", rate, not_negative)
     design, ports = DesignModel(plant, _in_order(plant, positions)), _in_order(plant, weights)
     if Q is None:
-        Q = not_negative("energy", energy) * np.diag((np.arange(len(design.A)) < design.size).astype(float))
+        Q = not_negative("energy", energy) * design.energy
         for given, rows in ((rates, design.rate_rows), (positions, design.position_rows)):
             for p, w in given.items():
                 Q = Q + w * rows([p]).T @ rows([p])
@@ -258,7 +261,7 @@ def kalman(
     """
     observer, V = _measured(plant, rate, position)
     design = observer.design
-    W = not_negative("energy", energy) * np.diag((np.arange(len(design.A)) < design.size).astype(float))
+    W = not_negative("energy", energy) * design.energy
     for port, intensity in port_numbers("disturbance", disturbance, not_negative, plant.ports).items():
         B = design.inputs([port])
         W = W + intensity * B @ B.T
@@ -277,16 +280,14 @@ def passive_observer(
     every plant, unless an undamped mode is at rest at all of these ports.
     """
     observer, gains = _measured(plant, rate, position)
-    L = observer.design.inputs([*observer.rates, *observer.positions]) * gains
+    seen = [*observer.rates, *observer.positions]
     parts = [
         passive_pid(p, damping=rate.get(p, 0.0), stiffness=(position or {}).get(p, 0.0), name=f"{p}.observer")
-        for p in _in_order(plant, [*observer.rates, *observer.positions])
+        for p in _in_order(plant, seen)
     ]
-    observer = replace(observer, L=L, error=closed_loop(plant, *parts))
+    observer = replace(observer, L=observer.design.inputs(seen) * gains, error=closed_loop(plant, *parts))
     if (slowest := observer.poles.real.max()) >= -1e-12 * max(observer.design.fastest, 1.0):
-        raise InputError(
-            f"the error does not decay: a pole at {slowest:.3g} 1/s; measure at other ports, or damp the plant"
-        )
+        raise InputError(f"the error does not decay: a pole at {slowest:.3g} 1/s; measure elsewhere, or damp the plant")
     return observer
 
 

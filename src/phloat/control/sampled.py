@@ -61,11 +61,9 @@ class Sampled:
 
     def limited(self, efforts: Mapping[str, Any]) -> dict[str, Any]:
         """Efforts within the saturation."""
-        out = {}
-        for port, effort in efforts.items():
-            most = self.saturation.get(port) if isinstance(self.saturation, Mapping) else self.saturation
-            out[port] = effort if most is None else np.clip(effort, -most, most)
-        return out
+        given = self.saturation
+        most = given if isinstance(given, Mapping) else {} if given is None else dict.fromkeys(efforts, given)
+        return {p: np.clip(effort, -most[p], most[p]) if p in most else effort for p, effort in efforts.items()}
 
 
 class _Clock:
