@@ -50,17 +50,14 @@ class Campbell:
         """Rates Ω with ω = order · Ω for a mode, ascending; interpolated linearly between the given rates."""
         order = positive("order", order)
         gap = self.omega - order * self.rates[:, None]
-        found = []
-        for k, j in zip(*np.nonzero(gap[:-1] * gap[1:] <= 0.0), strict=True):
-            before, after = gap[k, j], gap[k + 1, j]
-            part = before / (before - after) if before != after else 0.0
-            found.append((1.0 - part) * self.rates[k] + part * self.rates[k + 1])
-        return np.unique(np.array(found))
+        k, j = np.nonzero(gap[:-1] * gap[1:] <= 0.0)
+        before, change = gap[k, j], gap[k, j] - gap[k + 1, j]
+        part = np.where(change != 0.0, before / np.where(change != 0.0, change, 1.0), 0.0)
+        return np.unique((1.0 - part) * self.rates[k] + part * self.rates[k + 1])
 
     def __repr__(self) -> str:
-        return (
-            f"Campbell({self.omega.shape[1]} modes at {len(self.rates)} rates up to {np.abs(self.rates).max():g} rad/s)"
-        )
+        count, rates = self.omega.shape[1], len(self.rates)
+        return f"Campbell({count} modes at {rates} rates up to {np.abs(self.rates).max():g} rad/s)"
 
 
 def campbell(
