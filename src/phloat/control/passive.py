@@ -256,8 +256,10 @@ def combine_controllers(*controllers: PassiveController, name: str = "controller
         system=append_systems(*(c.system.prefixed(c.name) for c in controllers)),
         wires=tuple(replace(w, controller=f"{c.name}.{w.controller}") for c in controllers for w in c.wires),
         springs={f"{c.name}.{row}": s for c in controllers for row, s in c.springs.items()},
+        target=values["target"],
+        origin=values["origin"],
+        bias=values["bias"],
         elements=sum(lists, ()) if len(lists) == len(controllers) else None,
-        **values,
     )
 
 

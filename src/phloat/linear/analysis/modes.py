@@ -22,7 +22,7 @@ from phloat.algebra.elimination import CANCELLED
 from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, zero_matrix
 from phloat.algebra.tables import grid
 from phloat.algebra.threads import one_thread
-from phloat.errors import AccuracyError, InputError, unknown
+from phloat.errors import AccuracyError, InputError, unknown, whole_number
 from phloat.linear.analysis.poles_zeros import ZERO, energy_form
 from phloat.linear.analysis.shift_invert import ShiftInvert
 from phloat.linear.form.mass_normalised import MassNormalised, gyroscopic_modes
@@ -73,12 +73,10 @@ class Modes:
         If damping couples modes, as many poles as modes, sorted by size.
         """
         system, omega, vectors = self.system, self.omega, self.vectors
-        if self.growth is not None:
-            if not system.lossless:
-                raise InputError("modes of a damped system under load or in a spin have no poles each; use poles(…)")
-            return self.growth + 1j * omega
         if system.lossless:
-            return 1j * omega
+            return 1j * omega if self.growth is None else self.growth + 1j * omega
+        if self.growth is not None:
+            raise InputError("modes of a damped system under load or in a spin have no poles each; use poles(…)")
         D = _modal_damping(_velocity_damping(system), vectors)
         if not damping_couples(system, vectors):
             return _uncoupled_poles(omega, np.diag(D))
@@ -156,8 +154,8 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
     n = system.split
     if n < 0:
         raise InputError("modes need rows in the order (v | σ)")
-    if count is not None and (not isinstance(count, (int, np.integer)) or count < 1):
-        raise InputError(f"count is {count}; it must be 1 or more")
+    if count is not None:
+        whole_number("count", count, 1)
     if system.circulatory:
         return _first(count, system, *_circulatory(system))
     gyroscopic = bool(largest(system.J[:n, :n]))
@@ -198,9 +196,8 @@ def _circulatory(system: LinearPHDAE) -> tuple[int, np.ndarray, np.ndarray, bool
         raise InputError(f"{free.rows.size} rows under such loads are more than {MOST_LOADED}; use fewer elements")
     size, A, back = energy_form(replace(free, R=zero_matrix(0, 0)))
     value, vector = la.eig(A)
-    value = np.where(np.abs(value.real) <= ZERO, 0.0, value.real) + 1j * np.where(
-        np.abs(value.imag) <= ZERO, 0.0, value.imag
-    )
+    real, imag = (np.where(np.abs(part) <= ZERO, 0.0, part) for part in (value.real, value.imag))
+    value = real + 1j * imag
     chosen = np.flatnonzero((value.imag > 0) | ((value.imag == 0) & (value.real >= 0)))
     chosen = chosen[np.argsort(value[chosen] != 0, kind="stable")]  # rigid modes first
     v = back[: free.split] @ vector[:, chosen]
@@ -290,15 +287,14 @@ def _modal_damping(R: Matrix, V: np.ndarray) -> np.ndarray:
 
 def damping_couples(system: LinearPHDAE, vectors: np.ndarray) -> bool:
     """Whether damping couples these modes with each other or with the rest."""
-    n = system.split
-    R, M = _velocity_damping(system), csr(system.E[:n, :n])
+    n, R = system.split, _velocity_damping(system)
     D = vectors.T @ (R @ vectors)
     diagonal = np.diag(np.diag(D))
-    rest = M @ (vectors @ diagonal) - R @ vectors  # zero on the free motions if no mode is coupled
-    size = max(np.abs(D).max(initial=0.0), 1e-300)
+    if np.abs(D - diagonal).max() > PROPORTIONAL * max(np.abs(D).max(initial=0.0), 1e-300):
+        return True
+    rest = system.E[:n, :n] @ (vectors @ diagonal) - R @ vectors  # zero on the free motions if no mode is coupled
     free = SaddleFactor(sp.eye_array(n), csr(system.G[:, :n])).solve(rest)  # without what joints can carry
-    coupled = np.abs(D - diagonal).max() > PROPORTIONAL * size
-    return bool(coupled or np.abs(free).max() > 1e-8 * np.abs(R @ vectors).max())
+    return bool(np.abs(free).max() > 1e-8 * np.abs(R @ vectors).max())
 
 
 def _uncoupled_poles(omega: np.ndarray, d: np.ndarray) -> np.ndarray:
