@@ -10,8 +10,8 @@ import numpy as np
 
 from phloat.algebra.sparse import csr, largest, negativity_defect
 from phloat.algebra.threads import one_thread
-from phloat.control.coupling import LoopController, MidpointStep, joint_axis, port_change, wiring, with_elements
-from phloat.control.passive import PassiveController
+from phloat.control.coupling import LoopController, joint_axis, wiring, with_elements
+from phloat.control.passive import ControllerRun, PassiveController
 from phloat.errors import InputError, JointError
 from phloat.joints.elements import JointSpring
 from phloat.linear.form.interconnect import append_systems
@@ -201,9 +201,8 @@ class LoopLedger:
 def loop_ledger(result: Result, controller: PassiveController) -> LoopLedger:
     """The ledger of a run simulate(…, controller=controller) with output of every step; the controller is simulated again."""
     if not isinstance(result, Result) or not isinstance(controller, PassiveController):
-        raise InputError(
-            f"not a Result and its passive controller: {type(result).__name__}, {type(controller).__name__}"
-        )
+        kinds = f"{type(result).__name__}, {type(controller).__name__}"
+        raise InputError(f"not a Result and its passive controller: {kinds}")
     ports = controller.ports
     names = [f"{port}.{controller.name}" for port in ports]
     if not set(names) & set(result.system.elements):
@@ -212,29 +211,14 @@ def loop_ledger(result: Result, controller: PassiveController) -> LoopLedger:
     if len(h) == 0 or np.ptp(h) > 1e-6 * h[0]:
         raise InputError("the steps of this run are not equal; keep every step (output=1) and let dt divide the run")
     ledger, system = energy_ledger(result), result.system
-    places = np.stack([result[f"{port}.{joint_axis(system, port).label}"] for port in ports], axis=1)
-    changes = np.diff(places, axis=0)
-    moved = np.array([[port_change(system, p, x) for p, x in zip(ports, row, strict=True)] for row in changes])
-    stored, lost = _stored_and_lost(controller, system, places[0], moved, float(h[0]))
+    run, mine = ControllerRun(controller, system, float(h[0])), controller.system
+    bias = np.array([controller.bias.get(port, 0.0) for port in ports])
+    stored, losses = [], []
+    for places in zip(*(result[f"{port}.{joint_axis(system, port).label}"] for port in ports), strict=True):
+        run.advance_to(np.array(places))
+        stored.append(mine.energy(run.e) - run.way @ bias)  # a constant effort has the energy −bias q
+        losses.append(run.h * float(run.mean @ (mine.R @ run.mean)))
     supplied, dissipated = dict(ledger.supplied), dict(ledger.dissipated)
     exchanged = sum((supplied.pop(name) for name in ports if name in supplied), np.zeros(len(result.t)))
     exchanged -= sum(dissipated.pop(name) for name in names if name in dissipated)
-    return LoopLedger(result.t, ledger.energy, stored, lost, exchanged, supplied, dissipated)
-
-
-def _stored_and_lost(
-    controller: PassiveController, plant: System, start: np.ndarray, moved: np.ndarray, h: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """H_c and its losses; a constant effort has the energy −bias q."""
-    mine, ports = controller.system, controller.ports
-    step = MidpointStep.of(mine, wiring(controller.name, mine.ports, controller.wires, ports, plant.ports), h)
-    e = controller.start(dict(zip(ports, start, strict=True)))
-    bias = np.array([controller.bias.get(port, 0.0) for port in ports])
-    stored, lost = [mine.energy(e)], [0.0]
-    for change in moved:
-        mean = step.mean(e, change / h)
-        e = 2.0 * mean - e
-        stored.append(mine.energy(e))
-        lost.append(lost[-1] + h * float(mean @ (mine.R @ mean)))
-    way = np.concatenate([np.zeros((1, len(ports))), np.cumsum(moved, axis=0)])
-    return np.array(stored) - way @ bias, np.array(lost)
+    return LoopLedger(result.t, ledger.energy, np.array(stored), np.cumsum(losses), exchanged, supplied, dissipated)

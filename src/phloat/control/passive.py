@@ -77,7 +77,7 @@ class PassiveController:
                 f"{self.name!r} makes its steps with the plant: give dt and the scheme Midpoint(), or wrap it as "
                 "Sampled(controller, every=…)"
             )
-        run = _Run(self, model, dt)
+        run = ControllerRun(self, model, dt)
 
         def function(t: float, y: Any) -> dict[str, object]:
             run.advance(y)
@@ -87,7 +87,7 @@ class PassiveController:
 
     def sampled(self, model: Model, every: float) -> Callable[[float, Any, Mapping[str, float]], dict[str, float]]:
         """f(t, y, applied efforts): the state from the motion since the last sample, the effort from the state and the rates."""
-        run, space = _Run(self, model, every), state_space(self.system)
+        run, space = ControllerRun(self, model, every), state_space(self.system)
         into = run.into
         back = space.signs[:, None] * (self.system.E @ space.T).T  # x = TᵀE e, whatever the values of massless rows
         C, D = into.T @ space.C @ back, into.T @ space.D @ into
@@ -113,25 +113,33 @@ class PassiveController:
         return f"PassiveController({self.name!r} on {', '.join(self.ports)}, {self.system.rows.size} rows)"
 
 
-class _Run:
-    """The state of a controller in a simulation, advanced by the motion of the ports of the plant."""
+class ControllerRun:
+    """The state of a controller, advanced by the motion of the ports of the plant: `e`, `mean` over the last step, `way` in all."""
 
     def __init__(self, controller: PassiveController, model: Model, h: float) -> None:
         self.controller, self.model, self.h = controller, model, h
         self.into = wiring(controller.name, controller.system.ports, controller.wires, controller.ports, model.ports)
         self.step = MidpointStep.of(controller.system, self.into, h)
-        self.e = np.zeros(controller.system.rows.size)
+        self.mean = self.e = np.zeros(controller.system.rows.size)
+        self.way = np.zeros(len(controller.ports))
         self.before: np.ndarray | None = None
 
     def advance(self, y: Any) -> None:
+        """To the outputs y of the plant."""
         c = self.controller
-        now = np.array([port_position(y, port, c.origin.get(port, 0.0)) for port in c.ports])
+        self.advance_to(np.array([port_position(y, port, c.origin.get(port, 0.0)) for port in c.ports]))
+
+    def advance_to(self, places: np.ndarray) -> None:
+        """To these positions of the ports."""
+        ports = self.controller.ports
         if self.before is None:
-            self.e = c.start(dict(zip(c.ports, now, strict=True)))
+            self.e = self.controller.start(dict(zip(ports, places, strict=True)))
         else:
-            moved = [port_change(self.model, port, x) for port, x in zip(c.ports, now - self.before, strict=True)]
-            self.e = self.step.after(self.e, np.array(moved) / self.h)
-        self.before = now
+            pairs = zip(ports, places - self.before, strict=True)
+            moved = np.array([port_change(self.model, port, x) for port, x in pairs])
+            self.mean = self.step.mean(self.e, moved / self.h)
+            self.e, self.way = 2.0 * self.mean - self.e, self.way + moved
+        self.before = places
 
     def efforts(self, y: np.ndarray) -> dict[str, float]:
         bias = self.controller.bias if isinstance(self.model, System) else {}
