@@ -147,14 +147,11 @@ def computable(what: str) -> Iterator[None]:
         yield
     except (ArithmeticError, np.linalg.LinAlgError, ValueError, RuntimeError) as error:
         ends = isinstance(error, ArithmeticError | np.linalg.LinAlgError)
-        known = type(error) in (ValueError, RuntimeError) and any(
-            word in str(error) for word in ("singular", "infs or NaNs")
-        )
-        if not ends and not known:
+        known = any(word in str(error) for word in ("singular", "infs or NaNs"))
+        if not ends and not (known and type(error) in (ValueError, RuntimeError)):
             raise
-        raise AccuracyError(
-            f"the numbers of {what} cannot be computed with ({error}); look at their sizes and units"
-        ) from error
+        sentence = f"the numbers of {what} cannot be computed with ({error}); look at their sizes and units"
+        raise AccuracyError(sentence) from error
 
 
 def unknown(kind: str, name: object, there: Iterable[str]) -> str:
@@ -219,12 +216,10 @@ def steps_or_said(start: float, end: float, dt: float) -> None:
 
 def finite_row(what: str, value: object) -> np.ndarray:
     """`value`, a number or a row of them, as a row of floats."""
-    array = _array(value)
-    if array.dtype.kind not in "biuf":
+    array = np.atleast_1d(_array(value))
+    if array.dtype.kind not in "biuf" or array.ndim > 1:
         raise InputError(f"{what} is {value!r}; it must be a row of numbers")
-    if array.ndim > 1:
-        raise InputError(f"{what} has shape {array.shape}; it must be a row of numbers")
-    return np.atleast_1d(finite(what, array, array.shape))
+    return finite(what, array, array.shape)
 
 
 def mapping(what: str, value: object, form: str) -> Mapping[Any, Any]:
@@ -249,9 +244,7 @@ def _array(value: object) -> np.ndarray:
 
 
 def _numbers(shape: tuple[int, ...]) -> str:
-    if not shape:
-        return "a number"
-    return " × ".join(map(str, shape)) + " numbers"
+    return " × ".join(map(str, shape)) + " numbers" if shape else "a number"
 
 
 __all__ = [name for name, thing in globals().items() if isinstance(thing, type) and issubclass(thing, Exception)]

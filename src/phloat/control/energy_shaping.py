@@ -56,7 +56,7 @@ def energy_shaping(
     c = port_numbers("damping", damping, not_negative, wanted)
     for what, given in (("stiffness", k), ("damping", c)):
         if given.keys() != wanted.keys():
-            raise InputError(f"{what} is given for {', '.join(given) or 'no joint'}, not for {', '.join(wanted)}")
+            raise InputError(f"{what} is given for {list(given)}, not for {list(wanted)}")
     there = place(system, {f"{j}.{rows[j].label}": x for j, x in wanted.items()}, near=near)
     held = lock(system, *wanted)
     still = equilibrium(held, there)
