@@ -217,8 +217,10 @@ def steps_or_said(start: float, end: float, dt: float) -> None:
 def finite_row(what: str, value: object) -> np.ndarray:
     """`value`, a number or a row of them, as a row of floats."""
     array = np.atleast_1d(_array(value))
-    if array.dtype.kind not in "biuf" or array.ndim > 1:
+    if array.dtype.kind not in "biuf":
         raise InputError(f"{what} is {value!r}; it must be a row of numbers")
+    if array.ndim > 1:
+        raise InputError(f"{what} has shape {array.shape}; it must be a row of numbers")
     return finite(what, array, array.shape)
 
 
