@@ -82,19 +82,18 @@ def campbell(
     for rate in given:
         state = steady_spin(system, axis=axis, rate=float(rate), about=about, near=last, u=u)
         found = modes(linearise(system, state, u=u))
-        chosen, alike, sign = _first(found, count) if tracked is None else _tracked(tracked, found)
+        if not len(found.elastic):
+            raise InputError("all modes are rigid; a Campbell diagram needs elastic ones")
+        if tracked is None:
+            chosen = np.arange(found.rigid, min(found.rigid + count, len(found)))
+            alike = sign = np.ones(len(chosen))
+        else:
+            chosen, alike, sign = _tracked(tracked, found)
         growth = np.zeros(len(found)) if found.growth is None else found.growth
         rows.append((found.omega[chosen], growth[chosen], _whirl(found, chosen, axis, rate), alike))
         shapes = found.vectors[:, chosen]
         tracked, last = (sign * found.omega[chosen], np.where(sign < 0.0, shapes.conj(), shapes)), state
     return Campbell(given, *(np.array(part) for part in zip(*rows, strict=True)))
-
-
-def _first(found: Modes, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    chosen = np.arange(found.rigid, min(found.rigid + count, len(found)))
-    if not len(chosen):
-        raise InputError("all modes are rigid; a Campbell diagram needs elastic ones")
-    return chosen, np.ones(len(chosen)), np.ones(len(chosen))
 
 
 def _tracked(before: tuple[np.ndarray, np.ndarray], found: Modes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -42,11 +42,6 @@ class Feedback:
         design = self.regulator.design
         return design.A - design.inputs(self.ports) @ K - L @ C, L, -K
 
-    @property
-    def resting(self) -> dict[str, float]:
-        """The efforts before the first sample."""
-        return {port: self.bias.get(port, 0.0) for port in self.ports}
-
     def fastest(self, model: Model) -> float:
         """The highest frequency of the design model, rad/s."""
         return self.regulator.design.fastest

@@ -98,11 +98,6 @@ class PassiveController:
 
         return function
 
-    @property
-    def resting(self) -> dict[str, float]:
-        """The efforts before the first sample."""
-        return {port: self.bias.get(port, 0.0) for port in self.ports}
-
     def fastest(self, model: Model) -> float:
         """The highest frequency of the controller and of a linear plant (rad/s)."""
         systems = [self.system, model] if isinstance(model, LinearPHDAE) else [self.system]

@@ -19,8 +19,9 @@ from phloat.motion.schemes.fixed import warn_if_late
 class Digital(Protocol):
     """A controller that can be sampled."""
 
-    @property
-    def resting(self) -> dict[str, float]: ...
+    ports: tuple[str, ...]
+    bias: Mapping[str, float]
+
     def fastest(self, model: Model) -> float: ...
     def sampled(self, model: Model, every: float) -> Callable[[float, Any, Mapping[str, float]], dict[str, float]]: ...
 
@@ -76,7 +77,8 @@ class _Clock:
         self.asked = inner.sampled(model, sampled.every) if self.library else None
         self.next = -np.inf
         self.coming: list[tuple[float, dict[str, Any]]] = []
-        self.force: dict[str, Any] = sampled.limited(inner.resting) if self.library else {}
+        resting = {port: inner.bias.get(port, 0.0) for port in inner.ports} if self.library else {}
+        self.force: dict[str, Any] = sampled.limited(resting)
         self.since, self.began, self.last = dict.fromkeys(self.force, 0.0), 0.0, 0.0
 
     @property
