@@ -45,18 +45,17 @@ def shape_input(command: Command, modes: Mode | Iterable[Mode] | Modes, kind: st
     A piecewise command gives a piecewise one. A function is also called for times before the start of a run.
     """
     times, sizes = shaper_impulses(modes, kind)
-    if isinstance(command, Piecewise):
-        corners = np.unique((times[:, None] + command.times).ravel())
-        corners = corners[np.concatenate([[True], np.diff(corners) > 1e-12 * max(float(np.ptp(corners)), 1e-300)])]
-        values = [sum(A * command(t - s) for s, A in zip(times, sizes, strict=True)) for t in corners]
-        return Piecewise(corners, np.array(values))
     if not callable(command):
         raise InputError(f"the command is {command!r}; it must be piecewise(…) or a function of t")
 
     def delayed_sum(t: float) -> object:
         return sum(A * np.asarray(command(t - s), dtype=float) for s, A in zip(times, sizes, strict=True))
 
-    return delayed_sum
+    if not isinstance(command, Piecewise):
+        return delayed_sum
+    corners = np.unique((times[:, None] + command.times).ravel())
+    corners = corners[np.concatenate([[True], np.diff(corners) > 1e-12 * max(float(np.ptp(corners)), 1e-300)])]
+    return Piecewise(corners, np.array([delayed_sum(t) for t in corners]))
 
 
 def _frequencies(modes: Mode | Iterable[Mode] | Modes) -> list[tuple[float, float]]:

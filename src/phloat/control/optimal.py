@@ -72,14 +72,11 @@ class DesignModel:
         """Columns of B."""
         return self.B[:, self.plant.ports.indices(ports)]
 
-    def rate_rows(self, ports: Iterable[str]) -> np.ndarray:
-        """Rows that give the flows of ports."""
-        C = self.space.C[self.plant.ports.indices(ports)]
-        return np.hstack([C, np.zeros((len(C), len(self.positions)))])
-
-    def position_rows(self, ports: Iterable[str]) -> np.ndarray:
-        """Rows that give the positions of ports."""
-        return np.eye(len(self.A))[[self.size + self.positions.index(port) for port in ports]]
+    def measured(self, rates: Iterable[str], positions: Iterable[str]) -> np.ndarray:
+        """C with C x the flows of some ports, then the positions of some."""
+        C = self.space.C[self.plant.ports.indices(rates)]
+        places = np.eye(len(self.A))[[self.size + self.positions.index(port) for port in positions]]
+        return np.vstack([np.hstack([C, np.zeros((len(C), len(self.positions)))]), places])
 
     @cached_property
     def fastest(self) -> float:
@@ -209,9 +206,8 @@ def lqr(
     design, ports = DesignModel(plant, _in_order(plant, positions)), _in_order(plant, weights)
     if Q is None:
         Q = not_negative("energy", energy) * design.energy
-        for given, rows in ((rates, design.rate_rows), (positions, design.position_rows)):
-            for p, w in given.items():
-                Q = Q + w * rows([p]).T @ rows([p])
+        for row, w in zip(design.measured(rates, positions), [*rates.values(), *positions.values()], strict=True):
+            Q = Q + np.outer(w * row, row)
     else:
         Q = finite("Q", Q, design.A.shape)
         if np.abs(Q - Q.T).max() > 1e-9 * np.abs(Q).max() or la.eigvalsh(Q)[0] < -1e-9 * np.abs(Q).max():
@@ -237,7 +233,7 @@ class Observer:
     @cached_property
     def C(self) -> np.ndarray:
         """m = C x."""
-        return np.vstack([self.design.rate_rows(self.rates), self.design.position_rows(self.positions)])
+        return self.design.measured(self.rates, self.positions)
 
     @property
     def poles(self) -> np.ndarray:

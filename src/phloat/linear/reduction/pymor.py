@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -80,18 +79,16 @@ def _ports(like: LinearPHDAE | None, inputs: int) -> Layout:
 
 def _require_definite(system: LinearPHDAE) -> None:
     """Raises InputError unless E > 0."""
-    scale = system.E.diagonal()
+    scale, advice = system.E.diagonal(), "pyMOR needs E > 0: eliminate such rows, or reduce the system with project(…)"
     if not (scale > 0.0).all():
         where = system.rows.owner(int(np.argmin(scale)))
-        raise InputError(f"{where} has no mass or compliance (E is {scale.min():.3g} there); {ADVICE}")
-    definite = False
-    with suppress(la.LinAlgError):
-        definite = bool((signed_root(system.E)[1] > 0.0).all())
-    if not definite:
-        raise InputError(f"the energy is not definite; {ADVICE}")
-
-
-ADVICE = "pyMOR needs E > 0: eliminate such rows, or reduce the system with project(…)"
+        raise InputError(f"{where} has no mass or compliance (E is {scale.min():.3g} there); {advice}")
+    try:
+        signs = signed_root(system.E)[1]
+    except la.LinAlgError:
+        signs = np.zeros(1)
+    if not (signs > 0.0).all():
+        raise InputError(f"the energy is not definite; {advice}")
 
 
 def _package() -> Any:
