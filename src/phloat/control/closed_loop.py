@@ -201,8 +201,7 @@ class LoopLedger:
 def loop_ledger(result: Result, controller: PassiveController) -> LoopLedger:
     """The ledger of a run simulate(…, controller=controller) with output of every step; the controller is simulated again."""
     if not isinstance(result, Result) or not isinstance(controller, PassiveController):
-        kinds = f"{type(result).__name__}, {type(controller).__name__}"
-        raise InputError(f"not a Result and its passive controller: {kinds}")
+        raise InputError(f"no Result with its passive controller: {type(result).__name__}, {type(controller).__name__}")
     ports = controller.ports
     names = [f"{port}.{controller.name}" for port in ports]
     if not set(names) & set(result.system.elements):

@@ -134,8 +134,7 @@ def _translated(system: LinearPHDAE, direction: np.ndarray) -> np.ndarray:
         raise InputError("this system has no fields, so it has no direction; name a driven port as the base")
     motion = sp.vstack([field.motion[:, :n] for field in system.fields.values()])
     wanted = np.tile(direction, motion.shape[0] // 3)
-    strain = csr(system.J[:n, n:].T)
-    strain = csr(sp.diags_array(1.0 / np.maximum(np.sqrt(system.E.diagonal()[n:]), 1e-300)) @ strain)
+    strain = csr(sp.diags_array(1.0 / np.maximum(np.sqrt(system.E.diagonal()[n:]), 1e-300)) @ system.J[:n, n:].T)
     strain = strain / (largest(strain) or 1.0)
     right = np.concatenate([wanted, np.zeros(strain.shape[0])])
     r = la.lstsq(sp.vstack([motion, strain]).toarray(), right, cond=1e-13)[0]

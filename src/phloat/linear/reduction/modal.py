@@ -12,7 +12,7 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import RANK_TOLERANCE, csr, stacked, zero_matrix
+from phloat.algebra.sparse import RANK_TOLERANCE, stacked, zero_matrix
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, whole_number
 from phloat.linear.analysis.modes import Modes, modes, modes as modes_of, rigid_modes
@@ -132,17 +132,10 @@ def craig_bampton_basis(system: LinearPHDAE, *, modes: int) -> Basis:
 
 
 def _constrained(system: LinearPHDAE, rows: np.ndarray) -> LinearPHDAE:
-    """The system with the constraint rowsᵀv = 0."""
-    whole = csr(np.vstack([rows, np.zeros((system.rows.size - system.split, rows.shape[1]))]).T)
-    count = system.multipliers.size + rows.shape[1]
-    return replace(
-        system,
-        G=stacked([[system.G], [whole]]),
-        B=zero_matrix(system.rows.size, 0),
-        B_lam=zero_matrix(count, 0),
-        ports=Layout({}, "port"),
-        multipliers=Layout({"joints": (count,)}, "multiplier"),
-    )
+    """The system with the constraint rowsᵀv = 0, without ports."""
+    G = stacked([[system.G], [np.pad(rows.T, ((0, 0), (0, system.rows.size - system.split)))]])
+    joints = Layout({"joints": (G.shape[0],)}, "multiplier")
+    return replace(system.with_ports(), G=G, B_lam=zero_matrix(G.shape[0], 0), multipliers=joints)
 
 
 def _independent(system: LinearPHDAE, F: np.ndarray) -> np.ndarray:
