@@ -26,7 +26,7 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, dependencies, largest, row_lengths, stacked, weighted, zero_matrix
 from phloat.analysis.tangent import SmallMotion, small_motion
 from phloat.bodies.continua.continuum import facets_of
-from phloat.errors import InputError, JointError, RedundancyWarning, finite
+from phloat.errors import InputError, JointError, RedundancyWarning, number
 from phloat.linear.form.phdae import Field, LinearPHDAE
 from phloat.motion.deformation import warn_of_frequencies
 from phloat.motion.initial.stiffness import nonconservative, spring_rows
@@ -88,7 +88,7 @@ def linearise(
     """
     state = fits(system, state)
     require_closed(system, state)
-    now = as_inputs(system, u).at(float(finite("t", t, ())))
+    now = as_inputs(system, u).at(number("t", t))
     small = small_motion(system, state, now)
     warn_of_frequencies(system, state, level=3)
     loose = system.loose

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.threads import one_thread
-from phloat.errors import AccuracyError, InputError, finite, positive, whole_number
+from phloat.errors import AccuracyError, InputError, number, positive, whole_number
 from phloat.linear.analysis.modes import rigid_modes
 from phloat.linear.analysis.response import Response, response
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
@@ -173,7 +173,7 @@ def reduction_error(
     linear_only(reduced)
     if missing := [name for name in reduced.ports if name not in full.ports]:
         raise InputError(f"port {missing[0]!r} is not one of the full system, which has {', '.join(full.ports)}")
-    shift = default_shift(full, band) if shift is None else float(finite("shift", shift, ()))
+    shift = default_shift(full, band) if shift is None else number("shift", shift)
     omega = np.union1d(frequencies(band, points), _resonances(reduced, band))
     one, two = (response(system, list(reduced.ports), omega=omega, shift=shift) for system in (full, reduced))
     return BandError(omega, relative_error(one.values, two.values), one, two, shift)

@@ -16,8 +16,9 @@ from phloat.errors import (
     PortError,
     ProjectedStartWarning,
     finite,
+    number,
     positive,
-    steps_or_said,
+    require_steps,
     unknown,
 )
 from phloat.linear.form.phdae import LinearPHDAE
@@ -101,7 +102,7 @@ class LinearResult:
 
     def at(self, t: float) -> np.ndarray:
         """e at any time of the run, interpolated linearly between outputs (of the order of the scheme)."""
-        time = float(finite("time", t, ()))
+        time = number("time", t)
         if not self.t[0] <= time <= self.t[-1]:
             raise InputError(f"t = {time:g} s is outside the run, which goes from {self.t[0]:g} to {self.t[-1]:g} s")
         return _interpolated(self.t, self.e, np.array([time]))[0] if len(self) > 1 else self.e[0]
@@ -155,7 +156,7 @@ def march(
     `output` is the number of steps from one output to the next, or the times of output (interpolated linearly). A `controller`
     f(t, y) sets inputs at the beginning of each step, or of those `every` so many seconds; they are constant in between.
     """
-    steps_or_said(t_0, t_end, positive("dt", dt))
+    require_steps(t_0, t_end, positive("dt", dt))
     steps = int(np.ceil((t_end - t_0) / dt * (1 - 1e-9)))
     times = t_0 + (t_end - t_0) / steps * np.arange(steps + 1)
     h = (t_end - t_0) / steps
