@@ -154,6 +154,15 @@ def computable(what: str) -> Iterator[None]:
         raise AccuracyError(sentence) from error
 
 
+@contextmanager
+def optional_package(name: str, extra: str) -> Iterator[None]:
+    """Raises InputError with the extra of phloat to install if an import inside fails."""
+    try:
+        yield
+    except ImportError:
+        raise InputError(f"{name} is not installed; pip install phloat[{extra}]") from None
+
+
 def unknown(kind: str, name: object, there: Iterable[str]) -> str:
     """The message for a name that is not there, with the nearest ones that are."""
     names = list(there)

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout, Shape
 from phloat.algebra.sparse import Matrix, csr
-from phloat.errors import InputError
+from phloat.errors import InputError, optional_package
 from phloat.linear.form.passive import Given, PortSizes, from_state_space
 from phloat.linear.form.phdae import Field, LinearPHDAE, linear_only
 from phloat.linear.form.state_space import state_space
@@ -91,10 +91,8 @@ def _ports_of(inputs: Sequence[str], outputs: Sequence[str]) -> dict[str, int]:
 
 
 def _package() -> Any:
-    try:
+    with optional_package("python-control", "control"):
         import control
-    except ImportError:
-        raise InputError("python-control is not installed; pip install phloat[control]") from None
     return control
 
 

@@ -9,14 +9,13 @@ import tempfile
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.version import __version__
 from phloat.control.exports import from_matlab, to_matlab
-from phloat.errors import InputError, positive
+from phloat.errors import InputError, optional_package, positive
 from phloat.linear.form.phdae import LinearPHDAE, numbered
 from phloat.linear.time.march import consistent_start, start_rows
 from phloat.linear.time.midpoint import MidpointSolver
@@ -108,7 +107,8 @@ def to_fmu(
 
     The FMU needs a Python with phloat where it is run (of the same version for a `System`).
     """
-    builder = _package()
+    with optional_package("pythonfmu3", "fmi"):
+        from pythonfmu3 import FmuBuilder
     file = Path(path)
     if file.suffix != ".fmu":
         raise InputError(f"{str(file)!r} does not end in .fmu")
@@ -128,7 +128,7 @@ def to_fmu(
         options = {"inputs": None if inputs is None else list(inputs), "outputs": list(outputs)}
         task.write_text(json.dumps({"dt": float(dt), **options, "phloat": __version__}), encoding="utf-8")
         files = [task, *_written(system, state, Path(folder))]
-        built = builder.build_FMU(script, dest=Path(folder, "fmu"), project_files=files)
+        built = FmuBuilder.build_FMU(script, dest=Path(folder, "fmu"), project_files=files)
         try:
             file.write_bytes(built.read_bytes())
         except OSError as error:
@@ -180,14 +180,6 @@ def _identifier(name: object) -> str:
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
         raise InputError(f"{name!r} cannot name an FMU: letters, digits and _ only, and no digit first; give name=…")
     return name
-
-
-def _package() -> Any:
-    try:
-        from pythonfmu3 import FmuBuilder
-    except ImportError:
-        raise InputError("pythonfmu3 is not installed; pip install phloat[fmi]") from None
-    return FmuBuilder
 
 
 class ExternalStepper:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg as la
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import csr, signed_root, zero_matrix
 from phloat.algebra.threads import one_thread
-from phloat.errors import ConvergenceError, InputError
+from phloat.errors import ConvergenceError, InputError, optional_package
 from phloat.linear.form.passive import with_feedthrough
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import eliminate
@@ -31,7 +31,8 @@ def to_pymor(system: LinearPHDAE, *, name: str | None = None) -> PHLTIModel:
     Raises InputError if the energy is not definite (E > 0). The names of ports and rows are lost: `from_pymor(model,
     like=system)` restores them.
     """
-    iosys = _package()
+    with optional_package("pyMOR", "mor"):
+        from pymor.models import iosys
     linear_only(system)
     system = eliminate(system)
     if not system.ports.size:
@@ -47,7 +48,8 @@ def from_pymor(model: PHLTIModel, *, like: LinearPHDAE | None = None) -> LinearP
     Ports are named as those of `like`, if given, and rows, too, if their number is equal; otherwise "u" and "x". With
     Q, H = ½ xᵀQᵀE x, the rows are multiplied by Qᵀ; P, S and N become massless rows.
     """
-    iosys = _package()
+    with optional_package("pyMOR", "mor"):
+        from pymor.models import iosys
     if not isinstance(model, iosys.PHLTIModel):
         raise InputError(f"{type(model).__name__} is not a PHLTIModel of pyMOR; its structure is not known")
     J, R, B = map(csr, model.to_matrices()[:3])
@@ -91,14 +93,6 @@ def _require_definite(system: LinearPHDAE) -> None:
         raise InputError(f"the energy is not definite; {advice}")
 
 
-def _package() -> Any:
-    try:
-        from pymor.models import iosys
-    except ImportError:
-        raise InputError("pyMOR is not installed; pip install phloat[mor]") from None
-    return iosys
-
-
 @one_thread()
 def irka_basis(
     system: LinearPHDAE, *, order: int, decay: float = 0.0, tolerance: float = 1e-4, iterations: int = 100
@@ -108,12 +102,10 @@ def irka_basis(
     The model of pyMOR mixes v and σ; the basis has its velocities and their stresses. Rigid motions are included exactly; a
     system without damping needs `decay` as in `balanced_basis`.
     """
-    try:
+    with optional_package("pyMOR", "mor"):
         from pymor.core.logger import log_levels
         from pymor.models.iosys import PHLTIModel
         from pymor.reductors.ph.ph_irka import PHIRKAReductor
-    except ImportError:
-        raise InputError("pH-IRKA is pyMOR's, which is not installed; pip install phloat[mor]") from None
     form = ModalForm.of(system, decay)
     count = kept_velocities(form, order)
     with log_levels({"pymor": "ERROR"}):
