@@ -52,7 +52,7 @@ class Campbell:
         gap = self.omega - order * self.rates[:, None]
         k, j = np.nonzero(gap[:-1] * gap[1:] <= 0.0)
         before, change = gap[k, j], gap[k, j] - gap[k + 1, j]
-        part = np.where(change != 0.0, before / np.where(change != 0.0, change, 1.0), 0.0)
+        part = np.divide(before, change, out=np.zeros(len(before)), where=change != 0.0)
         return np.unique((1.0 - part) * self.rates[k] + part * self.rates[k + 1])
 
     def __repr__(self) -> str:

@@ -62,8 +62,9 @@ class Sampled:
 
     def limited(self, efforts: Mapping[str, Any]) -> dict[str, Any]:
         """Efforts within the saturation."""
-        given = self.saturation
-        most = given if isinstance(given, Mapping) else {} if given is None else dict.fromkeys(efforts, given)
+        if self.saturation is None:
+            return dict(efforts)
+        most = self.saturation if isinstance(self.saturation, Mapping) else dict.fromkeys(efforts, self.saturation)
         return {p: np.clip(effort, -most[p], most[p]) if p in most else effort for p, effort in efforts.items()}
 
 
