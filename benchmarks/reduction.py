@@ -13,8 +13,8 @@ SIDES = {"10³": 4, "10⁴": 12, "10⁵": 36}
 
 def measure(side):
     import phloat as ph
-    from phloat.linear.reduction.basis import project
     from phloat.linear.reduction.krylov import krylov_basis
+    from phloat.linear.reduction.projection import project
 
     alu = ph.Material(E=70e9, rho=2700.0, nu=0.33)
     kept = []

@@ -142,23 +142,29 @@ class IgnoredWarning(UserWarning):
 
 @contextmanager
 def computable(what: str) -> Iterator[None]:
-    """A sentence where numbers of a file are so large, small or unequal that arithmetic ends."""
+    """Raises AccuracyError where numbers of a file are so large, small or unequal that arithmetic ends."""
     try:
         yield
     except (ArithmeticError, np.linalg.LinAlgError, ValueError, RuntimeError) as error:
         ends = isinstance(error, ArithmeticError | np.linalg.LinAlgError)
-        known = type(error) in (ValueError, RuntimeError) and any(
-            word in str(error) for word in ("singular", "infs or NaNs")
-        )
-        if not ends and not known:
+        known = any(word in str(error) for word in ("singular", "infs or NaNs"))
+        if not ends and not (known and type(error) in (ValueError, RuntimeError)):
             raise
-        raise AccuracyError(
-            f"the numbers of {what} cannot be computed with ({error}); look at their sizes and units"
-        ) from error
+        sentence = f"the numbers of {what} cannot be computed with ({error}); look at their sizes and units"
+        raise AccuracyError(sentence) from error
+
+
+@contextmanager
+def optional_package(name: str, extra: str) -> Iterator[None]:
+    """Raises InputError with the extra of phloat to install if an import inside fails."""
+    try:
+        yield
+    except ImportError:
+        raise InputError(f"{name} is not installed; pip install phloat[{extra}]") from None
 
 
 def unknown(kind: str, name: object, there: Iterable[str]) -> str:
-    """The sentence for a name that is not there, with the nearest ones that are."""
+    """The message for a name that is not there, with the nearest ones that are."""
     names = list(there)
     near = difflib.get_close_matches(str(name), names, n=3)
     hint = f" (did you mean {', '.join(map(repr, near))}?)" if near else ""
@@ -166,20 +172,23 @@ def unknown(kind: str, name: object, there: Iterable[str]) -> str:
     return f"no {kind} {name!r}{hint}; there are: {listed or 'none'}"
 
 
+def number(what: str, value: float) -> float:
+    """`value` as a float; raises InputError if it is not a finite number."""
+    return float(finite(what, value, ()))
+
+
 def positive(what: str, value: float) -> float:
-    """`value` as a float, or a sentence if it is not a positive finite number."""
-    number = finite(what, value, ())
-    if not number > 0.0:
-        raise InputError(f"{what} is {float(number):g}; it must be positive")
-    return float(number)
+    """`value` as a float; raises InputError if it is not a positive finite number."""
+    if not (given := number(what, value)) > 0.0:
+        raise InputError(f"{what} is {given:g}; it must be positive")
+    return given
 
 
 def not_negative(what: str, value: float) -> float:
-    """`value` as a float, or a sentence if it is negative or not finite."""
-    number = finite(what, value, ())
-    if number < 0.0:
-        raise InputError(f"{what} is {float(number):g}; it must not be negative")
-    return float(number)
+    """`value` as a float; raises InputError if it is negative or not finite."""
+    if (given := number(what, value)) < 0.0:
+        raise InputError(f"{what} is {given:g}; it must not be negative")
+    return given
 
 
 def whole_number(what: str, value: object, least: int) -> int:
@@ -190,8 +199,8 @@ def whole_number(what: str, value: object, least: int) -> int:
 
 
 def finite(what: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
-    """`value` as a float array of the given shape, or a sentence if it is not one or holds NaN or infinity."""
-    array = _array(value)
+    """`value` as a float array; raises InputError if it has not the given shape, or holds NaN or infinity."""
+    array = as_array(value)
     if array.dtype.kind not in "biuf":
         raise InputError(f"{what} is {value!r}; it must be {_numbers(shape)}")
     if array.shape != shape:
@@ -201,8 +210,8 @@ def finite(what: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
     return array.astype(float)
 
 
-def steps_or_said(start: float, end: float, dt: float) -> None:
-    """A sentence where steps of dt from start to end cannot be counted, or cannot be told from one another."""
+def require_steps(start: float, end: float, dt: float) -> None:
+    """Raises InputError if steps of dt from start to end are too many, or too short for the digits of the times."""
     count, late = (end - start) / dt, max(abs(start), abs(end))
     if not count <= MOST_STEPS:
         raise InputError(
@@ -215,40 +224,39 @@ def steps_or_said(start: float, end: float, dt: float) -> None:
 
 
 def finite_row(what: str, value: object) -> np.ndarray:
-    """`value`, a number or a row of them, as a row of floats."""
-    array = _array(value)
+    """`value`, a number or a row of them, as a row of floats; raises InputError if it is not that."""
+    array = np.atleast_1d(as_array(value))
     if array.dtype.kind not in "biuf":
         raise InputError(f"{what} is {value!r}; it must be a row of numbers")
     if array.ndim > 1:
         raise InputError(f"{what} has shape {array.shape}; it must be a row of numbers")
-    return np.atleast_1d(finite(what, array, array.shape))
+    return finite(what, array, array.shape)
 
 
 def mapping(what: str, value: object, form: str) -> Mapping[Any, Any]:
-    """`value`, or a sentence if it does not go from names to values."""
+    """`value`; raises InputError if it is no mapping."""
     if not isinstance(value, Mapping):
         raise InputError(f"{what} is {type(value).__name__}; it must be a mapping {form}")
     return value
 
 
 def port_name(name: object) -> str:
-    """`name`, or a sentence if a joint could not write it as "body.port"."""
+    """`name`; raises InputError if a joint could not write it as "body.port"."""
     if not isinstance(name, str) or not name or "." in name:
         raise InputError(f"{name!r} cannot name a port: names are words, not empty, and hold no dot")
     return name
 
 
-def _array(value: object) -> np.ndarray:
+def as_array(value: object) -> np.ndarray:
+    """`value` as an array; an array of None, which is no number, if its rows have different lengths."""
     try:
         return np.asarray(value)
-    except ValueError:  # rows of different length
+    except ValueError:
         return np.asarray(None)
 
 
 def _numbers(shape: tuple[int, ...]) -> str:
-    if not shape:
-        return "a number"
-    return " × ".join(map(str, shape)) + " numbers"
+    return " × ".join(map(str, shape)) + " numbers" if shape else "a number"
 
 
 __all__ = [name for name, thing in globals().items() if isinstance(thing, type) and issubclass(thing, Exception)]

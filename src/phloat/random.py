@@ -1,28 +1,31 @@
-"""Distributions of parameters, by their quantiles, so that any sequence of points in [0, 1] samples them."""
+"""Distributions of parameters, by their quantiles, so that any sequence of points in [0, 1] samples them.
+
+`ppf` is the quantile function, `cdf` the probability, as in SciPy, whose distributions can be used, too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from phloat.errors import InputError, finite, finite_row, positive
+from phloat.errors import InputError, finite_row, number, positive
 
 __all__ = ["choice", "lognormal", "normal", "triangular", "truncated", "uniform"]
 
 LEAST = 1e-9  # of the probability: less than that is no interval to draw from
-INSIDE = 2.0**-54  # as far as a point stays away from 0 and 1, where normal distributions are infinite
+INSIDE = 2.0**-53  # as far as a point stays away from 0 and 1, where normal distributions are infinite
 
 
 @runtime_checkable
 class Distribution(Protocol):
-    """Values over probabilities in [0, 1], and the other way."""
+    """Values over probabilities in [0, 1], and the other way; also those of SciPy, such as scipy.stats.weibull_min(2.0)."""
 
-    def quantile(self, p: np.ndarray) -> np.ndarray: ...
-    def probability(self, x: np.ndarray) -> np.ndarray: ...
+    def ppf(self, p: np.ndarray) -> np.ndarray: ...
+    def cdf(self, x: np.ndarray) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
@@ -32,10 +35,10 @@ class Normal:
     mean: float
     std: float
 
-    def quantile(self, p: np.ndarray) -> np.ndarray:
+    def ppf(self, p: np.ndarray) -> np.ndarray:
         return self.mean + self.std * ndtri(np.clip(p, INSIDE, 1.0 - INSIDE))
 
-    def probability(self, x: np.ndarray) -> np.ndarray:
+    def cdf(self, x: np.ndarray) -> np.ndarray:
         return ndtr((np.asarray(x) - self.mean) / self.std)
 
 
@@ -46,10 +49,10 @@ class Uniform:
     low: float
     high: float
 
-    def quantile(self, p: np.ndarray) -> np.ndarray:
+    def ppf(self, p: np.ndarray) -> np.ndarray:
         return self.low + (self.high - self.low) * np.asarray(p)
 
-    def probability(self, x: np.ndarray) -> np.ndarray:
+    def cdf(self, x: np.ndarray) -> np.ndarray:
         return np.clip((np.asarray(x) - self.low) / (self.high - self.low), 0.0, 1.0)
 
 
@@ -65,12 +68,12 @@ class Lognormal:
         variance = np.log1p((self.std / self.mean) ** 2)
         return Normal(float(np.log(self.mean) - 0.5 * variance), float(np.sqrt(variance)))
 
-    def quantile(self, p: np.ndarray) -> np.ndarray:
-        return np.exp(self._logarithm.quantile(p))
+    def ppf(self, p: np.ndarray) -> np.ndarray:
+        return np.exp(self._logarithm.ppf(p))
 
-    def probability(self, x: np.ndarray) -> np.ndarray:
+    def cdf(self, x: np.ndarray) -> np.ndarray:
         x = np.asarray(x, dtype=float)
-        return np.where(x > 0.0, self._logarithm.probability(np.log(np.where(x > 0.0, x, 1.0))), 0.0)
+        return np.where(x > 0.0, self._logarithm.cdf(np.log(np.where(x > 0.0, x, 1.0))), 0.0)
 
 
 @dataclass(frozen=True)
@@ -81,13 +84,13 @@ class Triangular:
     mode: float
     high: float
 
-    def quantile(self, p: np.ndarray) -> np.ndarray:
+    def ppf(self, p: np.ndarray) -> np.ndarray:
         p, whole = np.asarray(p), self.high - self.low
         up, down = self.mode - self.low, self.high - self.mode
         rising = self.low + np.sqrt(p * whole * up)
         return np.where(p * whole < up, rising, self.high - np.sqrt((1.0 - p) * whole * down))
 
-    def probability(self, x: np.ndarray) -> np.ndarray:
+    def cdf(self, x: np.ndarray) -> np.ndarray:
         x, whole = np.clip(x, self.low, self.high), self.high - self.low
         up, down = self.mode - self.low, self.high - self.mode
         rising = (x - self.low) ** 2 / (whole * up) if up else np.zeros_like(x)
@@ -105,16 +108,16 @@ class Truncated:
 
     @property
     def _ends(self) -> tuple[float, float]:
-        a, b = self.of.probability(np.array([self.low, self.high]))
+        a, b = self.of.cdf(np.array([self.low, self.high]))
         return float(a), float(b)
 
-    def quantile(self, p: np.ndarray) -> np.ndarray:
+    def ppf(self, p: np.ndarray) -> np.ndarray:
         a, b = self._ends
-        return np.clip(self.of.quantile(a + (b - a) * np.asarray(p)), self.low, self.high)
+        return np.clip(self.of.ppf(a + (b - a) * np.asarray(p)), self.low, self.high)
 
-    def probability(self, x: np.ndarray) -> np.ndarray:
+    def cdf(self, x: np.ndarray) -> np.ndarray:
         a, b = self._ends
-        return np.clip((self.of.probability(x) - a) / (b - a), 0.0, 1.0)
+        return np.clip((self.of.cdf(x) - a) / (b - a), 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -124,26 +127,13 @@ class Choices:
     values: tuple[float, ...]
     weights: tuple[float, ...]  # their sum is 1
 
-    def quantile(self, p: np.ndarray) -> np.ndarray:
+    def ppf(self, p: np.ndarray) -> np.ndarray:
         k = np.searchsorted(np.cumsum(self.weights), p, side="right")
         return np.asarray(self.values)[np.minimum(k, len(self.values) - 1)]
 
-    def probability(self, x: np.ndarray) -> np.ndarray:
+    def cdf(self, x: np.ndarray) -> np.ndarray:
         below = np.asarray(self.values) <= np.asarray(x, dtype=float)[..., None]
         return below @ np.asarray(self.weights)
-
-
-@dataclass(frozen=True, eq=False)
-class Foreign:
-    """A distribution of another library that has ppf and cdf, such as scipy.stats.weibull_min(2.0)."""
-
-    of: Any
-
-    def quantile(self, p: np.ndarray) -> np.ndarray:
-        return np.asarray(self.of.ppf(np.clip(p, INSIDE, 1.0 - INSIDE)), dtype=float)
-
-    def probability(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(self.of.cdf(x), dtype=float)
 
 
 # --- how they are written --------------------------------------------------------------------------------------------
@@ -151,7 +141,7 @@ class Foreign:
 
 def normal(mean: float, std: float) -> Normal:
     """The normal distribution. Where values must be positive, truncate it: truncated(normal(1.0, 0.3), low=0.1)."""
-    return Normal(float(finite("mean", mean, ())), positive("std", std))
+    return Normal(number("mean", mean), positive("std", std))
 
 
 def uniform(low: float, high: float) -> Uniform:
@@ -167,7 +157,7 @@ def lognormal(mean: float, std: float) -> Lognormal:
 def triangular(low: float, mode: float, high: float) -> Triangular:
     """From low to high, most often near the mode."""
     a, b = _ascending(low=low, high=high)
-    peak = float(finite("mode", mode, ()))
+    peak = number("mode", mode)
     if not a <= peak <= b:
         raise InputError(f"mode = {peak:g} is not between low = {a:g} and high = {b:g}")
     return Triangular(a, peak, b)
@@ -175,16 +165,17 @@ def triangular(low: float, mode: float, high: float) -> Triangular:
 
 def truncated(distribution: Distribution, *, low: float = -np.inf, high: float = np.inf) -> Truncated:
     """A distribution without what lies below `low` and above `high`."""
-    whole = as_distribution(distribution)
-    if whole is None:
+    if not isinstance(distribution, Distribution):
         raise InputError(f"{distribution!r} is no distribution; write truncated(normal(1.0, 0.1), low=0.8)")
     a, b = float(low), float(high)
     if np.isnan(a) or np.isnan(b) or not a < b:
         raise InputError(f"low = {a:g} is not below high = {b:g}")
-    out = Truncated(whole, a, b)
+    out = Truncated(distribution, a, b)
     inside = out._ends[1] - out._ends[0]
     if not inside > LEAST:
-        raise InputError(f"only {inside:.1e} of {whole!r} is between {a:g} and {b:g}; there is nothing to draw from")
+        raise InputError(
+            f"only {inside:.1e} of {distribution!r} is between {a:g} and {b:g}; there is nothing to draw from"
+        )
     return out
 
 
@@ -199,16 +190,8 @@ def choice(values: Sequence[float], weights: Sequence[float] | None = None) -> C
     return Choices(tuple(listed.tolist()), tuple((share / share.sum()).tolist()))
 
 
-def as_distribution(value: object) -> Distribution | None:
-    """The distribution that was written, ours or of another library, if it is one."""
-    if isinstance(value, Distribution):
-        return value
-    foreign = callable(getattr(value, "ppf", None)) and callable(getattr(value, "cdf", None))
-    return Foreign(value) if foreign else None
-
-
 def _ascending(**ends: float) -> tuple[float, float]:
-    (first, low), (second, high) = ((name, float(finite(name, value, ()))) for name, value in ends.items())
+    (first, low), (second, high) = ((name, number(name, value)) for name, value in ends.items())
     if not low < high:
         raise InputError(f"{first} = {low:g} is not below {second} = {high:g}")
     return low, high

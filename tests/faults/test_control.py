@@ -16,8 +16,8 @@ from phloat.control.input_shaping import shape_input
 from phloat.control.optimal import kalman, lqr, passive_observer
 from phloat.control.passive import combine_controllers, damping_gain, damping_injection, passive_controller, passive_pid
 from phloat.control.sampled import Sampled
-from phloat.linear.reduction.basis import project
 from phloat.linear.reduction.modal import modal_basis
+from phloat.linear.reduction.projection import project
 
 PLANT = two_masses(1.0, 0.5, 40.0)
 PD = passive_pid("pin", damping=0.1, stiffness=1.0)

@@ -11,9 +11,10 @@ import phloat as ph
 from phloat.algebra.layout import Layout
 from phloat.analysis.pod import pod_basis
 from phloat.linear.reduction.balanced import balanced_basis
-from phloat.linear.reduction.basis import Basis, project
+from phloat.linear.reduction.basis import Basis
 from phloat.linear.reduction.krylov import krylov_basis
 from phloat.linear.reduction.modal import craig_bampton_basis, modal_basis
+from phloat.linear.reduction.projection import project
 from phloat.linear.reduction.reduce import reduce_to_tolerance, reduction_error
 
 ARM = ph.eliminate(jointed_arm(elements=3))

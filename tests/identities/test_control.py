@@ -10,8 +10,8 @@ from phloat.control.coupling import Wire
 from phloat.control.feedback import lqg
 from phloat.control.optimal import kalman, lqr, passive_observer
 from phloat.control.passive import combine_controllers, damping_injection, passive_controller, passive_pid
-from phloat.linear.reduction.basis import project
 from phloat.linear.reduction.modal import modal_basis
+from phloat.linear.reduction.projection import project
 
 JOINTS = ("shoulder", "elbow")
 

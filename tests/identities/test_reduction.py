@@ -8,10 +8,12 @@ import scipy.linalg as la
 from reduction_zoo import BAND, LINK, apart, driven_arm, jointed_arm, made, moment, plate
 
 import phloat as ph
+from phloat.linear.analysis.modes import rigid_modes
 from phloat.linear.reduction.balanced import balanced_basis
-from phloat.linear.reduction.basis import Basis, project, rigid_modes
+from phloat.linear.reduction.basis import Basis
 from phloat.linear.reduction.krylov import krylov_basis
 from phloat.linear.reduction.modal import craig_bampton_basis, modal_basis
+from phloat.linear.reduction.projection import project
 from phloat.linear.reduction.reduce import reduce_to_tolerance, reduction_error
 
 JOINTED = jointed_arm()

@@ -13,8 +13,8 @@ from phloat.control.input_shaping import shape_input, shaper_impulses
 from phloat.control.optimal import kalman, lqr
 from phloat.control.passive import damping_gain, damping_injection, passive_pid
 from phloat.control.sampled import Sampled
-from phloat.linear.reduction.basis import project
 from phloat.linear.reduction.modal import modal_basis
+from phloat.linear.reduction.projection import project
 
 
 def test_gains_are_those_of_python_control():

@@ -11,9 +11,10 @@ from phloat.analysis.pod import pod_basis
 from phloat.bodies.bases import quadratic_strain
 from phloat.linear.form.second_order import SecondOrder
 from phloat.linear.reduction.balanced import balanced_basis
-from phloat.linear.reduction.basis import Basis, project
+from phloat.linear.reduction.basis import Basis
 from phloat.linear.reduction.krylov import krylov_basis
 from phloat.linear.reduction.modal import modal_basis
+from phloat.linear.reduction.projection import project
 from phloat.linear.reduction.reduce import reduce_to_tolerance, reduction_error
 
 STEEL = ph.Material(E=0.2e12, rho=7870.0, nu=0.3)

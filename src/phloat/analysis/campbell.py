@@ -50,17 +50,14 @@ class Campbell:
         """Rates Ω with ω = order · Ω for a mode, ascending; interpolated linearly between the given rates."""
         order = positive("order", order)
         gap = self.omega - order * self.rates[:, None]
-        found = []
-        for k, j in zip(*np.nonzero(gap[:-1] * gap[1:] <= 0.0), strict=True):
-            before, after = gap[k, j], gap[k + 1, j]
-            part = before / (before - after) if before != after else 0.0
-            found.append((1.0 - part) * self.rates[k] + part * self.rates[k + 1])
-        return np.unique(np.array(found))
+        k, j = np.nonzero(gap[:-1] * gap[1:] <= 0.0)
+        before, change = gap[k, j], gap[k, j] - gap[k + 1, j]
+        part = np.divide(before, change, out=np.zeros(len(before)), where=change != 0.0)
+        return np.unique((1.0 - part) * self.rates[k] + part * self.rates[k + 1])
 
     def __repr__(self) -> str:
-        return (
-            f"Campbell({self.omega.shape[1]} modes at {len(self.rates)} rates up to {np.abs(self.rates).max():g} rad/s)"
-        )
+        count, rates = self.omega.shape[1], len(self.rates)
+        return f"Campbell({count} modes at {rates} rates up to {np.abs(self.rates).max():g} rad/s)"
 
 
 def campbell(
@@ -85,19 +82,18 @@ def campbell(
     for rate in given:
         state = steady_spin(system, axis=axis, rate=float(rate), about=about, near=last, u=u)
         found = modes(linearise(system, state, u=u))
-        chosen, alike, sign = _first(found, count) if tracked is None else _tracked(tracked, found)
+        if not len(found.elastic):
+            raise InputError("all modes are rigid; a Campbell diagram needs elastic ones")
+        if tracked is None:
+            chosen = np.arange(found.rigid, min(found.rigid + count, len(found)))
+            alike = sign = np.ones(len(chosen))
+        else:
+            chosen, alike, sign = _tracked(tracked, found)
         growth = np.zeros(len(found)) if found.growth is None else found.growth
         rows.append((found.omega[chosen], growth[chosen], _whirl(found, chosen, axis, rate), alike))
         shapes = found.vectors[:, chosen]
         tracked, last = (sign * found.omega[chosen], np.where(sign < 0.0, shapes.conj(), shapes)), state
     return Campbell(given, *(np.array(part) for part in zip(*rows, strict=True)))
-
-
-def _first(found: Modes, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    chosen = np.arange(found.rigid, min(found.rigid + count, len(found)))
-    if not len(chosen):
-        raise InputError("all modes are rigid; a Campbell diagram needs elastic ones")
-    return chosen, np.ones(len(chosen)), np.ones(len(chosen))
 
 
 def _tracked(before: tuple[np.ndarray, np.ndarray], found: Modes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

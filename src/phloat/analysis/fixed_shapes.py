@@ -35,14 +35,8 @@ class FixedModes:
         """The forms on another system, at the same φ and μ."""
         at, v = SecondOrder.of(system, damped=False), self.vectors
         left, strain = v.conj().T, at.L.T @ v
-        return np.array(
-            [
-                left @ (at.M @ v),
-                left @ (at.D @ v),
-                strain.conj().T @ at.from_strain(strain),
-                self.mu.conj().T @ (at.G @ v),
-            ]
-        )
+        stiffness, joints = strain.conj().T @ at.from_strain(strain), self.mu.conj().T @ (at.G @ v)
+        return np.array([left @ (at.M @ v), left @ (at.D @ v), stiffness, joints])
 
     def on(self, group: np.ndarray, forms: np.ndarray) -> np.ndarray:
         """K − ω²M + iωD − μᴴG − Gᴴμ on the modes of one frequency."""
@@ -102,8 +96,8 @@ class FixedResponse:
 def fixed_responses(system: LinearPHDAE, into: np.ndarray, out: np.ndarray, points: np.ndarray) -> list[FixedResponse]:
     """At every s; the adjoint has its own factor only if the system is gyroscopic."""
     at = SecondOrder.of(system)
-    adjoint = at if not (at.D - at.D.T).nnz else replace(at, D=csr(at.D.T))
-    return [_fixed_response(at, adjoint, into, out, value if value.imag else value.real) for value in points]
+    back = at if not (at.D - at.D.T).nnz else replace(at, D=csr(at.D.T))
+    return [_fixed_response(at, back, into, out, value if value.imag else value.real) for value in points]
 
 
 def _fixed_response(at: SecondOrder, back: SecondOrder, into: np.ndarray, out: np.ndarray, s: complex) -> FixedResponse:

@@ -26,7 +26,7 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, dependencies, largest, row_lengths, stacked, weighted, zero_matrix
 from phloat.analysis.tangent import SmallMotion, small_motion
 from phloat.bodies.continua.continuum import facets_of
-from phloat.errors import InputError, JointError, RedundancyWarning, finite
+from phloat.errors import InputError, JointError, RedundancyWarning, number
 from phloat.linear.form.phdae import Field, LinearPHDAE
 from phloat.motion.deformation import warn_of_frequencies
 from phloat.motion.initial.stiffness import nonconservative, spring_rows
@@ -88,7 +88,7 @@ def linearise(
     """
     state = fits(system, state)
     require_closed(system, state)
-    now = as_inputs(system, u).at(float(finite("t", t, ())))
+    now = as_inputs(system, u).at(number("t", t))
     small = small_motion(system, state, now)
     warn_of_frequencies(system, state, level=3)
     loose = system.loose
@@ -101,7 +101,7 @@ def linearise(
     velocities[: loose.split] = state.e[velocity_indices(system)]
     linear = replace(
         loose,
-        E=_with_mass(loose, small.M),
+        E=sp.block_diag([small.M, loose.E[loose.split :, loose.split :]]),
         J=_with_strains(system, state, loose, small.gamma),
         R=csr(loose.R + damping + dissipation(system, state, places, velocities, small=True)),
         G=G[keep],
@@ -112,13 +112,11 @@ def linearise(
         fields={name: _field(system, loose, name, state.pose(name)) for name in system.bodies},
     )
     linear = _with_loads(system, state, now, linear, small)
-    return _without_inertial_ports(system, linear) if small.spin.any() else linear
-
-
-def _with_mass(loose: LinearPHDAE, M: Matrix) -> Matrix:
-    """E with the mass of the deformed bodies."""
-    n = loose.split
-    return stacked([[M, None], [None, loose.E[n:, n:]]]) if loose.rows.size > n else M
+    if not small.spin.any():
+        return linear
+    inertial = {name for name, joint in system.joints.items() if joint.driven}  # they do not rotate with the bodies
+    inertial |= {name for name, a in system.actuators.items() if a.axes == "inertial"}
+    return linear.with_ports(*(name for name in linear.ports if name not in inertial))
 
 
 def _with_strains(system: System, state: State, loose: LinearPHDAE, gamma: Matrix) -> Matrix:
@@ -206,13 +204,6 @@ def _circulating(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     mu = np.where(np.abs(mu) < least, np.where(mu < 0.0, -least, least), mu)
     V = V @ Y
     return mu, root @ V, root @ (V - unit @ V / mu)
-
-
-def _without_inertial_ports(system: System, linear: LinearPHDAE) -> LinearPHDAE:
-    """Only ports that rotate with the bodies."""
-    inertial = {name for name, joint in system.joints.items() if joint.driven}
-    inertial |= {name for name, a in system.actuators.items() if a.axes == "inertial"}
-    return linear.with_ports(*(name for name in linear.ports if name not in inertial))
 
 
 def _field(system: System, loose: LinearPHDAE, name: str, pose: Pose) -> Field:

@@ -7,7 +7,7 @@ one (`body.reduced(basis)`, which adds companions if the body stiffens).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import scipy.linalg as la
@@ -16,8 +16,10 @@ from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, positive, unknown, whole_number
+from phloat.linear.analysis.modes import rigid_modes
 from phloat.linear.form.second_order import SecondOrder
-from phloat.linear.reduction.basis import Basis, rigid_modes, split_basis
+from phloat.linear.reduction.basis import Basis
+from phloat.linear.reduction.projection import split_basis
 from phloat.linear.time.march import LinearResult
 from phloat.motion.result import Result
 from phloat.system.state import State
@@ -45,29 +47,22 @@ def pod_basis(
         X = run.e[:, : run.system.split].T
         X = X - rigid @ (rigid.T @ (model.M @ X))
         return split_basis(model, rigid, _leading(X, model.M, order, tolerance))
-    part, eta = _deformation(run, body)
-    V = _leading(eta.T, part.inertia.M_ff, order, tolerance)
+    bodies = run.system.bodies if isinstance(run, Result) else _bodies(run)
+    if body is None or body not in bodies:
+        raise PortError(unknown("body", body, bodies))
+    part, name = bodies[body], f"{body}.eta"
+    if not part.coordinates:
+        raise InputError(f"body {body!r} is rigid: it has no deformation")
+    eta = run[name] if isinstance(run, Result) else np.array([state.e[state.layout[name]] for state in run])
+    V = _leading(eta.reshape(len(run), -1).T, part.inertia.M_ff, order, tolerance)
     stress = part.elastic.C_inverse @ (part.elastic.D @ V)
     return Basis(csr(V), csr(stress))
 
 
-def _deformation(run: Result | Sequence[State], name: str | None) -> tuple[Body, np.ndarray]:
-    """A body and its η, (times, coordinates)."""
-    if isinstance(run, Result):
-        bodies = run.system.bodies
-    else:
-        states = list(run) if isinstance(run, Sequence) else []
-        if not states or not all(isinstance(state, State) for state in states):
-            raise InputError("pod needs a Result, a LinearResult or a sequence of States")
-        bodies = states[0].bodies
-    if name is None or name not in bodies:
-        raise PortError(unknown("body", name, bodies))
-    part = bodies[name]
-    if not part.coordinates:
-        raise InputError(f"body {name!r} is rigid: it has no deformation")
-    if isinstance(run, Result):
-        return part, run[f"{name}.eta"].reshape(len(run), -1)
-    return part, np.array([state.e[state.layout[f"{name}.eta"]] for state in run])
+def _bodies(states: object) -> Mapping[str, Body]:
+    if not isinstance(states, Sequence) or not states or not all(isinstance(state, State) for state in states):
+        raise InputError("pod needs a Result, a LinearResult or a sequence of States")
+    return states[0].bodies
 
 
 def _leading(X: np.ndarray, M: Matrix, order: int | None, tolerance: float | None) -> np.ndarray:

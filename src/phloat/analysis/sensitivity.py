@@ -120,9 +120,10 @@ def frequency_gradients(
     """
     made = with_steps(system, names, state, step)
     found = _lowest(made.base, count)
-    stop = min(FEW, len(found.elastic)) if count is None else count
     omega, fixed = found.elastic, FixedModes(made.base, found)
-    groups = [group for group in _groups(omega) if group[0] < stop]
+    stop = min(FEW, len(omega)) if count is None else count
+    equal = np.split(np.arange(len(omega)), np.flatnonzero(np.diff(omega) > REPEATED * omega[1:]) + 1)
+    groups = [group for group in equal if group[0] < stop]
     gradient = np.zeros((len(omega), len(made.names)))
     for k in range(len(made.names)):
         slope, doubt = made.slope(k, fixed.read)
@@ -153,12 +154,12 @@ def transfer_gradients(
         raise InputError("s is 0, where velocities are zero; use a small s: H(s)/s is the compliance")
     into, out, ends = inputs_outputs(made.base, inputs, outputs)
     solved, at = fixed_responses(made.base, into, out, points), SecondOrder.of(made.base)
-    values, size = np.array([one.read(at) for one in solved]), np.array([one.size(at) for one in solved])
 
     def read(other: LinearPHDAE) -> np.ndarray:
         there = SecondOrder.of(other)
         return np.array([one.read(there) for one in solved])
 
+    values, size = read(made.base), np.array([one.size(at) for one in solved])
     gradient = np.zeros((*values.shape, len(made.names)), dtype=complex)
     for k in range(len(made.names)):
         slope, doubt = made.slope(k, read)
@@ -171,23 +172,13 @@ def _lowest(system: LinearPHDAE, count: int | None) -> Modes:
     """The rigid modes, the required ones and some more."""
     wanted = (FEW if count is None else whole_number("count", count, 1)) + SPARE
     asked = wanted + 6
-    found = modes(system, asked)
-    while len(found) == asked and len(found.elastic) < wanted:
+    while len(found := modes(system, asked)) == asked and len(found.elastic) < wanted:
         asked = found.rigid + wanted
-        found = modes(system, asked)
     if found.unstable.size:
         raise InputError(f"a mode grows with {found.unstable.max():.3g} 1/s; gradients need a stable system")
-    there = len(found.elastic)
-    if not there:
-        raise InputError("all modes are rigid, and a frequency of zero has no gradient")
-    if count is not None and there < count:
-        raise InputError(f"count is {count}; there are {there} elastic modes, and rigid ones have no gradient")
+    if (there := len(found.elastic)) < (count or 1):
+        raise InputError(f"there are {there} elastic modes for count={count}; rigid ones have no gradient")
     return found
-
-
-def _groups(omega: np.ndarray) -> list[np.ndarray]:
-    """Indices of equal frequencies."""
-    return np.split(np.arange(len(omega)), np.flatnonzero(np.diff(omega) > REPEATED * omega[1:]) + 1)
 
 
 def _require_smooth(made: Stepped, k: int, slope: np.ndarray, doubt: np.ndarray, size: np.ndarray | float) -> None:
@@ -225,30 +216,26 @@ class Stepped:
         """d read / dp_k, and its difference from a coarser one."""
         h = self.step * self.size(k)
         try:
-            found, fine, coarse = self._read(k, h, read, CENTRAL), CENTRAL, COARSE
+            found, fine, coarse = {i: read(self._at(k, i * h)) for i in CENTRAL}, CENTRAL, COARSE
         except InputError:
             if self.values[k] != 0.0:
                 raise
-            found, fine, coarse = self._read(k, h, read, FORWARD), FORWARD, COARSE_FORWARD
+            found, fine, coarse = {i: read(self._at(k, i * h)) for i in FORWARD}, FORWARD, COARSE_FORWARD
         slope, rough = (sum(w * found[i] for i, w in rule.items()) / (12.0 * h) for rule in (fine, coarse))
         return np.asarray(slope), np.asarray(rough - slope)
 
-    def _read(
-        self, k: int, h: float, read: Callable[[LinearPHDAE], np.ndarray], rule: Iterable[int]
-    ) -> dict[int, np.ndarray]:
-        return {i: read(self._alike(k, self.moved(k, i * h) if i else self.base, i * h)) for i in rule}
-
-    def _alike(self, k: int, other: LinearPHDAE, by: float) -> LinearPHDAE:
-        """The other system; raises InputError if its unknowns are not the same."""
-        for what, those, these in (
-            ("velocities", other.split, self.base.split),
-            ("joint rows", other.multipliers.size, self.base.multipliers.size),
-            ("inputs", other.ports.size, self.base.ports.size),
-        ):
-            if those != these:
+    def _at(self, k: int, by: float) -> LinearPHDAE:
+        """The system with a changed parameter; raises InputError if it has not the same unknowns."""
+        other = self.moved(k, by) if by else self.base
+        sizes = [
+            {"velocities": system.split, "joint rows": system.multipliers.size, "inputs": system.ports.size}
+            for system in (self.base, other)
+        ]
+        for what, size in sizes[0].items():
+            if sizes[1][what] != size:
                 raise InputError(
-                    f"with {joined_names(self.names[k])} = {self.values[k] + by:g} there are {those} {what} instead of {these}; a "
-                    "parameter that changes the unknowns has no gradient"
+                    f"with {joined_names(self.names[k])} = {self.values[k] + by:g} there are {sizes[1][what]} {what} instead of "
+                    f"{size}; a parameter that changes the unknowns has no gradient"
                 )
         return other
 
@@ -311,16 +298,13 @@ def _of_function(make: Make, names: object, step: float) -> Stepped:
     values = {name: number(name, value) for name, value in given.items()}
     wanted = _some(tuple(values))
 
-    def made(p: dict[str, float]) -> LinearPHDAE:
-        linear = make(p)
+    def moved(k: int, by: float) -> LinearPHDAE:
+        linear = make(values | {wanted[k]: values[wanted[k]] + by})
         if not isinstance(linear, LinearPHDAE):
             raise InputError(f"the function returns {type(linear).__name__}; it must return a LinearPHDAE")
         return linear
 
-    def moved(k: int, by: float) -> LinearPHDAE:
-        return made(values | {wanted[k]: values[wanted[k]] + by})
-
-    return Stepped(wanted, tuple(values.values()), made(dict(values)), moved, step)
+    return Stepped(wanted, tuple(values.values()), moved(0, 0.0), moved, step)
 
 
 def state_of(system: System, state: StateOf) -> State:

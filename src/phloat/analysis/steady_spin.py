@@ -9,7 +9,7 @@ import scipy.linalg as la
 
 from phloat.algebra.sparse import csr, diagonal
 from phloat.analysis.tangent import warn_of_sections
-from phloat.errors import AccuracyError, InputError, finite
+from phloat.errors import AccuracyError, InputError, finite, number
 from phloat.joints.ends import unit
 from phloat.motion.deformation import STRETCHED_LITTLE, check_state
 from phloat.motion.initial.place import place
@@ -43,7 +43,7 @@ def steady_spin(
     """
     if system.plane and np.abs(np.cross(np.asarray(axis, dtype=float), (0, 0, 1))).max() > 0:
         raise InputError(f"axis is {axis!r}; a system in the plane xy spins about z only")
-    spin, point = float(finite("rate", rate, ())) * unit("axis", axis), finite("about", about, (3,))
+    spin, point = number("rate", rate) * unit("axis", axis), finite("about", about, (3,))
     across = np.linalg.norm(np.cross(system.gravity, spin))
     if across > 1e-12 * np.linalg.norm(system.gravity) * abs(rate):
         raise InputError(

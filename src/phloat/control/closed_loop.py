@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 
-from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import csr, largest, negativity_defect
 from phloat.algebra.threads import one_thread
-from phloat.control.coupling import LoopController, MidpointStep, joint_axis, port_change, wiring
-from phloat.control.passive import PassiveController
+from phloat.control.coupling import LoopController, joint_axis, wiring, with_elements
+from phloat.control.passive import ControllerRun, PassiveController
 from phloat.errors import InputError, JointError
 from phloat.joints.elements import JointSpring
 from phloat.linear.form.interconnect import append_systems
@@ -21,7 +19,6 @@ from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import state_space
 from phloat.motion.ledger import energy_ledger
 from phloat.motion.result import Result
-from phloat.system.connection import attached
 from phloat.system.system import System
 
 Plant = TypeVar("Plant", LinearPHDAE, System)
@@ -64,10 +61,8 @@ def closed_loop(plant: Plant, *controllers: PassiveController | LoopController) 
     loop: Any = plant
     for controller in controllers:
         if not isinstance(controller, PassiveController):
-            name = type(controller).__name__
-            raise InputError(
-                f"{name} is not passive and closes loops of linear plants only; use simulate(…, controller=…)"
-            )
+            kind = type(controller).__name__
+            raise InputError(f"{kind} is not passive: it closes linear loops only; use simulate(…, controller=…)")
         loop = _with_elements(loop, controller) if isinstance(loop, System) else _wired(loop, controller)
     return loop
 
@@ -107,27 +102,25 @@ def _without(system: LinearPHDAE, names: list[str]) -> LinearPHDAE:
         R=system.R[keep][:, keep] + 0.5 * (less + less.T),
         G=system.G[:, keep],
         B=system.B[keep],
-        rows=Layout({name: shape for name, shape in system.rows.shapes.items() if name not in names}, "row"),
+        rows=system.rows.only(name for name in system.rows if name not in names),
         split=system.split - int((out < system.split).sum()) if system.split >= 0 else -1,
-        fields={name: replace(f, motion=csr(sp.csc_array(f.motion)[:, keep])) for name, f in system.fields.items()},
+        fields={name: replace(f, motion=f.motion[:, keep]) for name, f in system.fields.items()},
     )
 
 
 def _with_elements(system: System, controller: PassiveController) -> System:
     if controller.elements is None:
         raise InputError(f"{controller.name!r} is more than springs and dampers; use simulate(…, controller=…)")
-    elements, left = dict(system.elements), dict(controller.bias)
+    parts, left = [], dict(controller.bias)
     for part in controller.elements:
         joint_axis(system, part.joint)
         if isinstance(part, JointSpring) and left.get(part.joint):  # a constant effort moves the rest of the spring
             assert isinstance(part.stiffness, (int, float))
             part = replace(part, rest=part.rest + left.pop(part.joint) / float(part.stiffness))
-        if part.label in elements:
-            raise InputError(f"the system already has an element {part.label!r}; name the controller differently")
-        elements[part.label] = attached(part, system.bodies, system.joints, system.plane)
+        parts.append(part)
     if any(left.values()):
         raise InputError(f"{controller.name!r} has a constant effort at {', '.join(left)} and no spring there")
-    return replace(system, elements=elements)
+    return with_elements(system, parts)
 
 
 @dataclass(frozen=True)
@@ -152,8 +145,8 @@ def passivity_certificate(loop: LinearPHDAE) -> PassivityCertificate:
     """Checks E ≥ 0, R ≥ 0 and J skew: then the energy never grows by more than the ports supply."""
     linear_only(loop)
     defects = loop.structure()
+    passive = loop.passive and max(defects.values()) < 1e-9
     energy, dissipation = negativity_defect(loop.E), negativity_defect(loop.R)
-    passive = bool(loop.passive) and max(defects.values()) < 1e-9
     return PassivityCertificate(passive, defects, energy, dissipation, float(loop_poles(loop).real.max()))
 
 
@@ -208,9 +201,7 @@ class LoopLedger:
 def loop_ledger(result: Result, controller: PassiveController) -> LoopLedger:
     """The ledger of a run simulate(…, controller=controller) with output of every step; the controller is simulated again."""
     if not isinstance(result, Result) or not isinstance(controller, PassiveController):
-        raise InputError(
-            f"not a Result and its passive controller: {type(result).__name__}, {type(controller).__name__}"
-        )
+        raise InputError(f"no Result with its passive controller: {type(result).__name__}, {type(controller).__name__}")
     ports = controller.ports
     names = [f"{port}.{controller.name}" for port in ports]
     if not set(names) & set(result.system.elements):
@@ -219,29 +210,14 @@ def loop_ledger(result: Result, controller: PassiveController) -> LoopLedger:
     if len(h) == 0 or np.ptp(h) > 1e-6 * h[0]:
         raise InputError("the steps of this run are not equal; keep every step (output=1) and let dt divide the run")
     ledger, system = energy_ledger(result), result.system
-    places = np.stack([result[f"{port}.{joint_axis(system, port).label}"] for port in ports], axis=1)
-    changes = np.diff(places, axis=0)
-    moved = np.array([[port_change(system, p, x) for p, x in zip(ports, row, strict=True)] for row in changes])
-    stored, lost = _stored_and_lost(controller, system, places[0], moved, float(h[0]))
+    run, mine = ControllerRun(controller, system, float(h[0])), controller.system
+    bias = np.array([controller.bias.get(port, 0.0) for port in ports])
+    stored, losses = [], []
+    for places in zip(*(result[f"{port}.{joint_axis(system, port).label}"] for port in ports), strict=True):
+        run.advance_to(np.array(places))
+        stored.append(mine.energy(run.e) - run.way @ bias)  # a constant effort has the energy −bias q
+        losses.append(run.h * float(run.mean @ (mine.R @ run.mean)))
     supplied, dissipated = dict(ledger.supplied), dict(ledger.dissipated)
     exchanged = sum((supplied.pop(name) for name in ports if name in supplied), np.zeros(len(result.t)))
-    exchanged = exchanged - sum(dissipated.pop(name) for name in names if name in dissipated)
-    return LoopLedger(result.t, ledger.energy, stored, lost, exchanged, supplied, dissipated)
-
-
-def _stored_and_lost(
-    controller: PassiveController, plant: System, start: np.ndarray, moved: np.ndarray, h: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """H_c and its losses; a constant effort has the energy −bias q."""
-    mine, ports = controller.system, controller.ports
-    step = MidpointStep.of(mine, wiring(controller.name, mine.ports, controller.wires, ports, plant.ports), h)
-    e = controller.start(dict(zip(ports, start, strict=True)))
-    bias = np.array([controller.bias.get(port, 0.0) for port in ports])
-    stored, lost = [mine.energy(e)], [0.0]
-    for change in moved:
-        mean = step.mean(e, change / h)
-        e = 2.0 * mean - e
-        stored.append(mine.energy(e))
-        lost.append(lost[-1] + h * float(mean @ (mine.R @ mean)))
-    way = np.concatenate([np.zeros((1, len(ports))), np.cumsum(moved, axis=0)])
-    return np.array(stored) - way @ bias, np.array(lost)
+    exchanged -= sum(dissipated.pop(name) for name in names if name in dissipated)
+    return LoopLedger(result.t, ledger.energy, np.array(stored), np.cumsum(losses), exchanged, supplied, dissipated)

@@ -15,8 +15,8 @@ import numpy as np
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import csr
-from phloat.errors import InputError, PortError, SampleTimeWarning, finite, unknown
-from phloat.joints.elements import JointDamper
+from phloat.errors import InputError, PortError, SampleTimeWarning, mapping, number, unknown
+from phloat.joints.elements import JointDamper, JointSpring
 from phloat.joints.rows import Row
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.form.state_space import descriptor
@@ -69,22 +69,15 @@ def port_change(model: Model, port: str, change: float) -> float:
 
 
 def port_numbers(
-    what: str,
-    given: object,
-    check: Callable[[str, float], float] | None = None,
-    ports: Iterable[str] | None = None,
+    what: str, given: object, check: Callable[[str, float], float] = number, ports: Iterable[str] | None = None
 ) -> dict[str, float]:
     """{port: number} from such a mapping, or from one number for all `ports`; `check` is `positive` or `not_negative`."""
     if given is None:
         return {}
     if ports is not None and not isinstance(given, Mapping):
         given = dict.fromkeys(ports, given)
-    if not isinstance(given, Mapping):
-        raise InputError(f"{what} is {given!r}; it must be a mapping {{port: number}}")
-    numbers = {str(port): float(finite(f"{what} of {port!r}", value, ())) for port, value in given.items()}
-    if check is not None:
-        numbers = {port: check(f"{what} of {port!r}", value) for port, value in numbers.items()}
-    return numbers
+    numbers = mapping(what, given, "{port: number}").items()
+    return {str(port): check(f"{what} of {port!r}", value) for port, value in numbers}
 
 
 def warn_of_sample_time(every: float, fastest: float) -> None:
@@ -154,12 +147,19 @@ def with_dampers(name: str, model: Model, ports: Sequence[str], Z: np.ndarray) -
             f"{name!r} couples its ports {', '.join(ports)} within a step; "
             "wire one port to each controller, or wrap it as Sampled(controller, every=…)"
         )
-    elements = dict(model.elements)
-    for port, z in zip(ports, np.diag(Z), strict=True):
-        row = joint_axis(model, port)
-        if z > 0.0:
-            damper = JointDamper(port, axis=row.label, damping=float(z), name=f"{port}.{name}")
-            if damper.label in elements:
-                raise InputError(f"the plant already has an element {damper.label!r}; name the controller differently")
-            elements[damper.label] = attached(damper, model.bodies, model.joints, model.plane)
-    return replace(model, elements=elements)
+    axes = [joint_axis(model, port).label for port in ports]
+    parts = [
+        JointDamper(port, axis=axis, damping=float(z), name=f"{port}.{name}")
+        for port, axis, z in zip(ports, axes, np.diag(Z), strict=True)
+    ]
+    return with_elements(model, [part for part in parts if part.damping])
+
+
+def with_elements(system: System, parts: Iterable[JointSpring | JointDamper]) -> System:
+    """The system with springs and dampers of a controller; raises InputError for one whose name is taken."""
+    elements = dict(system.elements)
+    for part in parts:
+        if part.label in elements:
+            raise InputError(f"the system already has an element {part.label!r}; name the controller differently")
+        elements[part.label] = attached(part, system.bodies, system.joints, system.plane)
+    return replace(system, elements=elements)

@@ -56,8 +56,7 @@ def energy_shaping(
     c = port_numbers("damping", damping, not_negative, wanted)
     for what, given in (("stiffness", k), ("damping", c)):
         if given.keys() != wanted.keys():
-            names, targets = (", ".join(map(repr, joints)) for joints in (given, wanted))
-            raise InputError(f"{what} is given for {names or 'no joint'}; give it for each target: {targets}")
+            raise InputError(f"{what} is given for {list(given)}, not for {list(wanted)}")
     there = place(system, {f"{j}.{rows[j].label}": x for j, x in wanted.items()}, near=near)
     held = lock(system, *wanted)
     still = equilibrium(held, there)

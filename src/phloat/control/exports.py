@@ -11,26 +11,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-from phloat.algebra.sparse import Matrix
-from phloat.errors import InputError
-from phloat.linear.form.passive import Given, PortSizes, from_state_space
-from phloat.linear.form.phdae import LinearPHDAE
-from phloat.linear.form.state_space import state_space
-
-if TYPE_CHECKING:
-    import scipy.signal as signal  # it takes half a second to import
-    from control import StateSpace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout, Shape
-from phloat.algebra.sparse import csr
-from phloat.linear.form.phdae import Field, linear_only
+from phloat.algebra.sparse import Matrix, csr
+from phloat.errors import InputError, optional_package
+from phloat.linear.form.passive import Given, PortSizes, from_state_space
+from phloat.linear.form.phdae import Field, LinearPHDAE, linear_only
+from phloat.linear.form.state_space import state_space
+
+if TYPE_CHECKING:
+    import scipy.signal as signal  # it takes half a second to import
+    from control import StateSpace
 
 SIGNAL = re.compile(r"(?P<port>.+)_(?:effort|flow)(?:\[\d+\])?$")
 VERSION = 1  # of .mat files
@@ -66,9 +63,7 @@ def from_control(system: StateSpace, *, ports: PortSizes = None, energy: Given |
     if not isinstance(system, control.StateSpace):
         raise InputError(f"{type(system).__name__} is not a state space of python-control; control.ss(…) makes one")
     if system.isdtime(strict=True):
-        raise InputError(
-            f"the system is sampled every {system.dt} s; use the continuous design, or f(t, y) with every="
-        )
+        raise InputError(f"the system is sampled every {system.dt} s; use the continuous design, or every=")
     named = _ports_of(system.input_labels, system.output_labels) if ports is None else ports
     return from_state_space(system.A, system.B, system.C, system.D, ports=named, energy=energy)
 
@@ -96,10 +91,8 @@ def _ports_of(inputs: Sequence[str], outputs: Sequence[str]) -> dict[str, int]:
 
 
 def _package() -> Any:
-    try:
+    with optional_package("python-control", "control"):
         import control
-    except ImportError:
-        raise InputError("python-control is not installed; pip install phloat[control]") from None
     return control
 
 
@@ -136,10 +129,11 @@ def to_matlab(system: LinearPHDAE, path: str | Path) -> None:
     values: dict[str, Any] = {"phloat_version": VERSION, "split": system.split}
     values |= {name: sp.csc_matrix(getattr(system, name)) for name in MATRICES}
     values |= {name: _struct(getattr(system, name)) for name in LAYOUTS}
+    fields = system.fields.values()
     values["fields"] = {
-        "name": _cells(list(system.fields)),
-        "points": _cells([field.points for field in system.fields.values()]),
-        "motion": _cells([sp.csc_matrix(field.motion) for field in system.fields.values()]),
+        "name": _cells(system.fields),
+        "points": _cells(field.points for field in fields),
+        "motion": _cells(sp.csc_matrix(field.motion) for field in fields),
     }
     try:
         with open(file, "wb") as out:
@@ -188,19 +182,16 @@ def _read(file: Path) -> Mapping[str, Any]:
 def _struct(layout: Layout) -> dict[str, Any]:
     return {
         "kind": layout.kind,
-        "name": _cells(list(layout.shapes)),
-        "shape": _cells([np.array(shape, dtype=float).reshape(1, -1) for shape in layout.shapes.values()]),
-        "also": _cells(list(layout.also)),
-        "of": _cells(list(layout.also.values())),
+        "name": _cells(layout.shapes),
+        "shape": _cells(np.array(shape, dtype=float).reshape(1, -1) for shape in layout.shapes.values()),
+        "also": _cells(layout.also),
+        "of": _cells(layout.also.values()),
     }
 
 
-def _cells(values: list[Any]) -> np.ndarray:
+def _cells(values: Iterable[Any]) -> np.ndarray:
     """A cell array of one row."""
-    out = np.empty((1, len(values)), dtype=object)
-    for k, value in enumerate(values):
-        out[0, k] = value
-    return out
+    return np.fromiter(values, dtype=object)[None]
 
 
 def _layout(struct: Any, kind: str, name: str, size: int) -> Layout:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,11 +42,6 @@ class Feedback:
         design = self.regulator.design
         return design.A - design.inputs(self.ports) @ K - L @ C, L, -K
 
-    @property
-    def resting(self) -> dict[str, float]:
-        """The efforts before the first sample."""
-        return {port: self.bias.get(port, 0.0) for port in self.ports}
-
     def fastest(self, model: Model) -> float:
         """The highest frequency of the design model, rad/s."""
         return self.regulator.design.fastest
@@ -56,7 +51,7 @@ class Feedback:
         the same step is a damper there, the rest is constant in the step."""
         if dt is None:
             raise InputError("this controller has states: give dt, or wrap it as Sampled(controller, every=…)")
-        seen = self._measurements(model, dt)
+        seen = Measurements(self, model, dt)
         A, B, C = self.matrices
         step, by_flow, bias, x = MidpointStep(np.eye(len(A)), A, B, C, dt), seen.by_flow, self._bias(model), np.zeros(0)
         own = np.array([[port == flow for flow in seen.flows] for port in self.ports], dtype=float)
@@ -84,7 +79,7 @@ class Feedback:
         whole = la.expm(every * np.block([[inner, into], [np.zeros((m, n + m))]]))
         on, drift = whole[:n, :n], whole[:n, n:]
         K = self.regulator.K @ _mean(design.A - design.inputs(self.ports) @ self.regulator.K, every)
-        estimate, seen, bias = np.zeros(n), self._measurements(model, every), self._bias(model)
+        estimate, seen, bias = np.zeros(n), Measurements(self, model, every), self._bias(model)
 
         def function(t: float, y: Any, applied: Mapping[str, float]) -> dict[str, float]:
             nonlocal estimate
@@ -103,8 +98,7 @@ class Feedback:
         Lyapunov's equation; the outputs belong to that energy. Raises InputError with the pole if the loop is unstable.
         """
         design, (A_c, B_c, C_c) = DesignModel(plant, self.regulator.design.positions), self.matrices
-        C = np.vstack([design.rate_rows(self.observer.rates), design.position_rows(self.observer.positions)])
-        B = design.inputs(self.ports)
+        C, B = replace(self.observer, design=design).C, design.inputs(self.ports)
         A = np.block([[design.A, B @ C_c], [B_c @ C, A_c]])
         if (worst := _rightmost(A)).real >= 0.0:
             raise InputError(
@@ -119,9 +113,6 @@ class Feedback:
 
     def _bias(self, model: Model) -> np.ndarray:
         return np.array([self.bias.get(p, 0.0) if isinstance(model, System) else 0.0 for p in self.ports])
-
-    def _measurements(self, model: Model, every: float) -> Measurements:
-        return Measurements(model, self.observer.rates, self.observer.positions, self.origin, self.target, every)
 
     def _first_estimate(self, measured: np.ndarray) -> np.ndarray:
         """The measured positions, and zero for all other states."""
@@ -160,9 +151,8 @@ def lqg(
             f"the regulator holds the positions of {', '.join(mine.positions) or 'no port'}, the observer measures those of "
             f"{', '.join(seen.positions) or 'no port'}; they must be the same"
         )
-    out = Feedback(
-        regulator, observer, port_numbers("target", target), port_numbers("origin", origin), port_numbers("bias", bias)
-    )
+    given = {"target": target, "origin": origin, "bias": bias}
+    out = Feedback(regulator, observer, **{name: port_numbers(name, value) for name, value in given.items()})
     if (worst := _rightmost(out.matrices[0])).real > 0.0:
         raise InputError(
             f"the controller is unstable: a pole at {worst.real:.3g} 1/s, {abs(worst.imag):.4g} rad/s; increase the weight of "
@@ -178,19 +168,11 @@ class Measurements:
     contain oscillations that the step does not resolve.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        rates: tuple[str, ...],
-        places: tuple[str, ...],
-        origin: Mapping[str, float],
-        target: Mapping[str, float],
-        every: float,
-    ) -> None:
-        self.model, self.rates, self.places = model, rates, places
-        self.origin, self.target, self.every = origin, target, every
-        seen = dict.fromkeys([*rates, *places])
-        self.flows = tuple(p for p in seen if isinstance(model, LinearPHDAE) or p in model.joints or p in places)
+    def __init__(self, of: Feedback, model: Model, every: float) -> None:
+        self.model, self.rates, self.places = model, of.observer.rates, of.observer.positions
+        self.origin, self.target, self.every = of.origin, of.target, every
+        seen = dict.fromkeys([*self.rates, *self.places])
+        self.flows = tuple(p for p in seen if isinstance(model, LinearPHDAE) or p in model.joints or p in self.places)
         self.at: dict[str, float] = {}
         self.rate: dict[str, float] = {}
         self.flow = np.zeros(0)
@@ -198,25 +180,24 @@ class Measurements:
     def since(self, y: Any) -> tuple[bool, np.ndarray]:
         """Whether this is the first sample, and the means (at the first sample, the values)."""
         first = not self.at and not self.rate
-        at = {p: port_position(y, p, self.origin.get(p, 0.0)) for p in self.flows}
-        rate = {p: float(y[p]) for p in self.rates if first or p not in self.flows}
-        way = {p: port_change(self.model, p, x - self.at.get(p, x)) for p, x in at.items()}
-        self.flow = np.array([float(y[p]) if first else way[p] / self.every for p in self.flows])
-        rates = [
-            way[p] / self.every if p in self.flows and not first else 0.5 * (rate[p] + self.rate.get(p, rate[p]))
-            for p in self.rates
-        ]
-        places = [port_change(self.model, p, at[p] - self.target.get(p, 0.0)) - 0.5 * way[p] for p in self.places]
-        self.at, self.rate = at, rate
+        before, self.at = self.at, {p: port_position(y, p, self.origin.get(p, 0.0)) for p in self.flows}
+        way = {p: port_change(self.model, p, x - before.get(p, x)) for p, x in self.at.items()}
+        flow = {p: float(y[p]) if first else way[p] / self.every for p in self.flows}
+        last, self.rate = self.rate, {p: float(y[p]) for p in self.rates if p not in self.flows}
+        rates = [flow[p] if p in flow else 0.5 * (self.rate[p] + last.get(p, self.rate[p])) for p in self.rates]
+        self.flow = np.array([*flow.values()])
+        places = [x - 0.5 * way[p] for p, x in zip(self.places, self._offsets(), strict=True)]
         return first, np.array([*rates, *places])
+
+    def _offsets(self) -> list[float]:
+        """Positions minus their targets."""
+        return [port_change(self.model, p, self.at[p] - self.target.get(p, 0.0)) for p in self.places]
 
     @property
     def now(self) -> np.ndarray:
         """The part of the means of the next step that does not depend on its flows: positions, and rates without position."""
         rates = [0.0 if p in self.flows else self.rate[p] for p in self.rates]
-        return np.array(
-            [*rates, *(port_change(self.model, p, self.at[p] - self.target.get(p, 0.0)) for p in self.places)]
-        )
+        return np.array([*rates, *self._offsets()])
 
     @property
     def by_flow(self) -> np.ndarray:

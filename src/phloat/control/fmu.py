@@ -9,14 +9,13 @@ import tempfile
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.version import __version__
 from phloat.control.exports import from_matlab, to_matlab
-from phloat.errors import InputError, positive
+from phloat.errors import InputError, optional_package, positive
 from phloat.linear.form.phdae import LinearPHDAE, numbered
 from phloat.linear.time.march import consistent_start, start_rows
 from phloat.linear.time.midpoint import MidpointSolver
@@ -108,7 +107,8 @@ def to_fmu(
 
     The FMU needs a Python with phloat where it is run (of the same version for a `System`).
     """
-    builder = _package()
+    with optional_package("pythonfmu3", "fmi"):
+        from pythonfmu3 import FmuBuilder
     file = Path(path)
     if file.suffix != ".fmu":
         raise InputError(f"{str(file)!r} does not end in .fmu")
@@ -122,13 +122,13 @@ def to_fmu(
         raise InputError("the FMU would have no inputs and no outputs; name some with inputs= or outputs=")
     with tempfile.TemporaryDirectory() as folder:
         # a unique name of the module: an FMU called json must not replace the module json
-        script = Path(folder, f"{called}_{uuid.uuid4().hex}.py")
-        said = SLAVE.format(name=called, version=__version__, description=repr(system), dt=float(dt))
-        script.write_text(said, encoding="utf-8")
-        task = {"dt": float(dt), "inputs": None if inputs is None else list(inputs), "outputs": list(outputs)}
-        Path(folder, "task.json").write_text(json.dumps(task | {"phloat": __version__}), encoding="utf-8")
-        files = [Path(folder, "task.json"), *_written(system, state, Path(folder))]
-        built = builder.build_FMU(script, dest=Path(folder, "fmu"), project_files=files)
+        script, task = Path(folder, f"{called}_{uuid.uuid4().hex}.py"), Path(folder, "task.json")
+        text = SLAVE.format(name=called, version=__version__, description=repr(system), dt=float(dt))
+        script.write_text(text, encoding="utf-8")
+        options = {"inputs": None if inputs is None else list(inputs), "outputs": list(outputs)}
+        task.write_text(json.dumps({"dt": float(dt), **options, "phloat": __version__}), encoding="utf-8")
+        files = [task, *_written(system, state, Path(folder))]
+        built = FmuBuilder.build_FMU(script, dest=Path(folder, "fmu"), project_files=files)
         try:
             file.write_bytes(built.read_bytes())
         except OSError as error:
@@ -182,14 +182,6 @@ def _identifier(name: object) -> str:
     return name
 
 
-def _package() -> Any:
-    try:
-        from pythonfmu3 import FmuBuilder
-    except ImportError:
-        raise InputError("pythonfmu3 is not installed; pip install phloat[fmi]") from None
-    return FmuBuilder
-
-
 class ExternalStepper:
     """A system that another program moves: `begin`, then `inputs` are set before each `advance`; `outputs()` are those reached.
 
@@ -200,11 +192,8 @@ class ExternalStepper:
     effort that it needed in the last step.
     """
 
-    def __init__(
-        self, layout: Layout, dt: float, ports: Sequence[str], driven: Iterable[str], outputs: Sequence[str]
-    ) -> None:
-        self.dt, self.driven, self.more = positive("dt", dt), set(driven), tuple(outputs)
-        self.ports = tuple(ports)
+    def __init__(self, layout: Layout, dt: float, ports: Iterable[str], driven: Iterable[str], outputs: Sequence[str]):
+        self.dt, self.ports, self.driven, self.more = positive("dt", dt), tuple(ports), set(driven), tuple(outputs)
         if len(set(self.ports)) < len(self.ports):
             raise InputError(f"a port is repeated in {self.ports}")
         self.inputs = {self._input(p): np.zeros(layout.shape(p)) for p in self.ports}
@@ -217,11 +206,13 @@ class SystemStepper(ExternalStepper):
     """A nonlinear system by the midpoint rule; joint coordinates ("elbow.angle") are outputs."""
 
     def __init__(
-        self, system: System, state: State, dt: float, inputs: Sequence[str] | None, outputs: Sequence[str]
+        self, system: System, state: State, dt: float, inputs: Iterable[str] | None, outputs: Sequence[str]
     ) -> None:
         driven = [name for name, joint in system.joints.items() if joint.driven]
-        super().__init__(system.ports, dt, _joints_and_forces(system) if inputs is None else inputs, driven, outputs)
-        self.system, self.state = system, fits(system, state)
+        # by default the axes of joints, drives, forces and torques; every body port if there are none
+        axes = [p for p in system.ports if p in system.joints or p in system.actuators] or system.ports
+        super().__init__(system.ports, dt, axes if inputs is None else inputs, driven, outputs)
+        self.system, self.state = system, state
         require_closed(system, self.state)
         self.runner: KernelRun | None = None
         self.angles = tuple(joint_coordinates(system, self.state))
@@ -246,37 +237,26 @@ class SystemStepper(ExternalStepper):
     def outputs(self) -> dict[str, np.ndarray]:
         y = Outputs(self.system, self.state if self.runner is None else self.runner.state())
         out = {f"{p}.flow": np.atleast_1d(y[p]) for p in self.ports if p not in self.driven}
-        out |= {f"{p}.effort": effort for p, effort in self._efforts(y.state).items()}
+        if driven := [p for p in self.ports if p in self.driven]:
+            lam = np.zeros(self.system.multipliers.size)
+            if self.runner is not None:  # λ of the last step
+                packed = self.runner.packed
+                lam = packed.w[packed.model.where[LAM] :][: len(lam)]
+            effort = joint_rows(self.system, y.state, in_velocities(self.system))[1].T @ lam
+            out |= {f"{p}.effort": effort[self.system.ports[p]] for p in driven}
         return out | {name: np.ravel(y[name]) for name in (*self.angles, *self.more)}
-
-    def _efforts(self, state: State) -> dict[str, np.ndarray]:
-        """B_λᵀλ of the driven ports, λ that of the last step."""
-        driven = [p for p in self.ports if p in self.driven]
-        if not driven:
-            return {}
-        lam = np.zeros(self.system.multipliers.size)
-        if self.runner is not None:
-            p = self.runner.packed
-            lam = p.w[p.model.where[LAM] :][: len(lam)]
-        y = joint_rows(self.system, state, in_velocities(self.system))[1].T @ lam
-        return {p: y[self.system.ports[p]] for p in driven}
 
 
 class LinearStepper(ExternalStepper):
     """A linear system by the midpoint rule; the integral of a flow ("elbow.way") is an output."""
 
     def __init__(
-        self,
-        system: LinearPHDAE,
-        start: Mapping[str, object] | np.ndarray | None,
-        dt: float,
-        inputs: Sequence[str] | None,
-        outputs: Sequence[str],
+        self, system: LinearPHDAE, start: np.ndarray, dt: float, inputs: Iterable[str] | None, outputs: Sequence[str]
     ) -> None:
-        super().__init__(system.ports, dt, tuple(system.ports) if inputs is None else inputs, system.driven(), outputs)
+        super().__init__(system.ports, dt, system.ports if inputs is None else inputs, system.driven(), outputs)
         self.system = system
         system.rows.indices(self.more)  # raises PortError for an unknown name
-        self.e = self.start = start_rows(system, start)
+        self.e = self.start = start
         self.lam, self.way = np.zeros(system.multipliers.size), np.zeros(system.ports.size)
         self.solver: MidpointSolver | None = None
 
@@ -308,7 +288,7 @@ class LinearStepper(ExternalStepper):
     def _u(self) -> np.ndarray:
         u = np.zeros(self.system.ports.size)
         for port in self.ports:
-            u[self.system.ports[port]] = self.inputs[self._input(port)].ravel()
+            u[self.system.ports[port]] = self.inputs[self._input(port)]
         return u
 
 
@@ -325,7 +305,7 @@ def stepper(
         return SystemStepper(system, fits(system, state), dt, inputs, outputs)
     if isinstance(state, State):
         raise InputError("a linear system starts from {row: values}, a vector, or None for rest; not from a State")
-    return LinearStepper(system, state, dt, inputs, outputs)
+    return LinearStepper(system, start_rows(system, state), dt, inputs, outputs)
 
 
 def nodes(t: float, length: float, dt: float) -> np.ndarray:
@@ -333,8 +313,3 @@ def nodes(t: float, length: float, dt: float) -> np.ndarray:
     interval = positive("the length of time", length)
     steps = max(1, int(np.ceil(interval / dt * (1 - 1e-9))))
     return t + interval / steps * np.arange(steps + 1)
-
-
-def _joints_and_forces(system: System) -> tuple[str, ...]:
-    """The axes of joints, the drives, the forces and torques; every body port if there are none."""
-    return tuple(p for p in system.ports if p in system.joints or p in system.actuators) or tuple(system.ports)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from phloat.errors import InputError, finite, positive
+from phloat.errors import InputError, number, positive
 from phloat.linear.analysis.modes import Modes
 from phloat.motion.inputs.signals import Piecewise
 
@@ -45,29 +45,25 @@ def shape_input(command: Command, modes: Mode | Iterable[Mode] | Modes, kind: st
     A piecewise command gives a piecewise one. A function is also called for times before the start of a run.
     """
     times, sizes = shaper_impulses(modes, kind)
-    if isinstance(command, Piecewise):
-        corners = np.unique((times[:, None] + command.times).ravel())
-        corners = corners[np.concatenate([[True], np.diff(corners) > 1e-12 * max(float(np.ptp(corners)), 1e-300)])]
-        values = [sum(A * command(t - s) for s, A in zip(times, sizes, strict=True)) for t in corners]
-        return Piecewise(corners, np.array(values))
     if not callable(command):
         raise InputError(f"the command is {command!r}; it must be piecewise(…) or a function of t")
 
     def delayed_sum(t: float) -> object:
         return sum(A * np.asarray(command(t - s), dtype=float) for s, A in zip(times, sizes, strict=True))
 
-    return delayed_sum
+    if not isinstance(command, Piecewise):
+        return delayed_sum
+    corners = np.unique((times[:, None] + command.times).ravel())
+    corners = corners[np.concatenate([[True], np.diff(corners) > 1e-12 * max(float(np.ptp(corners)), 1e-300)])]
+    return Piecewise(corners, np.array([delayed_sum(t) for t in corners]))
 
 
 def _frequencies(modes: Mode | Iterable[Mode] | Modes) -> list[tuple[float, float]]:
     """(ω, ζ) of each mode, ω undamped."""
-    if isinstance(modes, Modes):
-        given: list[Any] = list(modes.poles[modes.rigid :])
-    elif isinstance(modes, Iterable) and np.ndim(np.asarray(modes, dtype=object)) and not _is_pair(modes):
-        given = list(modes)
-    else:
-        given = [modes]
-    if not given:
+    given: Any = modes.poles[modes.rigid :] if isinstance(modes, Modes) else modes
+    if _is_pair(given) or np.ndim(np.asarray(given, dtype=object)) == 0:
+        given = [given]
+    if not len(given):
         raise InputError("there is no mode to shape for; give its frequency in rad/s")
     return [_frequency(mode) for mode in given]
 
@@ -78,7 +74,7 @@ def _is_pair(mode: object) -> bool:
 
 def _frequency(mode: Any) -> tuple[float, float]:
     if _is_pair(mode):
-        omega, zeta = positive("a frequency to shape for", mode[0]), float(finite("a damping ratio", mode[1], ()))
+        omega, zeta = positive("a frequency to shape for", mode[0]), number("a damping ratio", mode[1])
     elif np.iscomplexobj(mode) and np.imag(mode) != 0.0:
         omega, zeta = float(np.abs(mode)), float(-np.real(mode) / np.abs(mode))
     else:

@@ -63,18 +63,20 @@ class DesignModel:
     def B(self) -> np.ndarray:
         return np.vstack([self.space.B, np.zeros((len(self.positions), self.space.B.shape[1]))])
 
+    @property
+    def energy(self) -> np.ndarray:
+        """The matrix of |z|², twice the energy H."""
+        return np.diag((np.arange(len(self.A)) < self.size).astype(float))
+
     def inputs(self, ports: Iterable[str]) -> np.ndarray:
         """Columns of B."""
         return self.B[:, self.plant.ports.indices(ports)]
 
-    def rate_rows(self, ports: Iterable[str]) -> np.ndarray:
-        """Rows that give the flows of ports."""
-        C = self.space.C[self.plant.ports.indices(ports)]
-        return np.hstack([C, np.zeros((len(C), len(self.positions)))])
-
-    def position_rows(self, ports: Iterable[str]) -> np.ndarray:
-        """Rows that give the positions of ports."""
-        return np.eye(len(self.A))[[self.size + self.positions.index(port) for port in ports]]
+    def measured(self, rates: Iterable[str], positions: Iterable[str]) -> np.ndarray:
+        """C with C x the flows of some ports, then the positions of some."""
+        C = self.space.C[self.plant.ports.indices(rates)]
+        places = np.eye(len(self.A))[[self.size + self.positions.index(port) for port in positions]]
+        return np.vstack([np.hstack([C, np.zeros((len(C), len(self.positions)))]), places])
 
     @cached_property
     def fastest(self) -> float:
@@ -100,9 +102,7 @@ class DesignModel:
 
 def _in_order(plant: LinearPHDAE, ports: Iterable[str]) -> tuple[str, ...]:
     """The ports in the order of the plant; raises PortError for one that is not there."""
-    named = list(ports)
-    plant.ports.indices(named)
-    return tuple(port for port in plant.ports if port in named)
+    return tuple(sorted(set(ports), key=lambda port: plant.ports[port].start))
 
 
 def _riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, reached: str) -> np.ndarray:
@@ -205,10 +205,9 @@ def lqr(
     positions, rates = port_numbers("position", position, positive), port_numbers("rate", rate, not_negative)
     design, ports = DesignModel(plant, _in_order(plant, positions)), _in_order(plant, weights)
     if Q is None:
-        Q = not_negative("energy", energy) * np.diag((np.arange(len(design.A)) < design.size).astype(float))
-        for given, rows in ((rates, design.rate_rows), (positions, design.position_rows)):
-            for p, w in given.items():
-                Q = Q + w * rows([p]).T @ rows([p])
+        Q = not_negative("energy", energy) * design.energy
+        for row, w in zip(design.measured(rates, positions), [*rates.values(), *positions.values()], strict=True):
+            Q = Q + np.outer(w * row, row)
     else:
         Q = finite("Q", Q, design.A.shape)
         if np.abs(Q - Q.T).max() > 1e-9 * np.abs(Q).max() or la.eigvalsh(Q)[0] < -1e-9 * np.abs(Q).max():
@@ -234,7 +233,7 @@ class Observer:
     @cached_property
     def C(self) -> np.ndarray:
         """m = C x."""
-        return np.vstack([self.design.rate_rows(self.rates), self.design.position_rows(self.positions)])
+        return self.design.measured(self.rates, self.positions)
 
     @property
     def poles(self) -> np.ndarray:
@@ -258,7 +257,7 @@ def kalman(
     """
     observer, V = _measured(plant, rate, position)
     design = observer.design
-    W = not_negative("energy", energy) * np.diag((np.arange(len(design.A)) < design.size).astype(float))
+    W = not_negative("energy", energy) * design.energy
     for port, intensity in port_numbers("disturbance", disturbance, not_negative, plant.ports).items():
         B = design.inputs([port])
         W = W + intensity * B @ B.T
@@ -277,16 +276,14 @@ def passive_observer(
     every plant, unless an undamped mode is at rest at all of these ports.
     """
     observer, gains = _measured(plant, rate, position)
-    L = observer.design.inputs([*observer.rates, *observer.positions]) * gains
+    seen = [*observer.rates, *observer.positions]
     parts = [
         passive_pid(p, damping=rate.get(p, 0.0), stiffness=(position or {}).get(p, 0.0), name=f"{p}.observer")
-        for p in _in_order(plant, [*observer.rates, *observer.positions])
+        for p in _in_order(plant, seen)
     ]
-    observer = replace(observer, L=L, error=closed_loop(plant, *parts))
+    observer = replace(observer, L=observer.design.inputs(seen) * gains, error=closed_loop(plant, *parts))
     if (slowest := observer.poles.real.max()) >= -1e-12 * max(observer.design.fastest, 1.0):
-        raise InputError(
-            f"the error does not decay: a pole at {slowest:.3g} 1/s; measure at other ports, or damp the plant"
-        )
+        raise InputError(f"the error does not decay: a pole at {slowest:.3g} 1/s; measure elsewhere, or damp the plant")
     return observer
 
 

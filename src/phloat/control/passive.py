@@ -20,7 +20,7 @@ import scipy.linalg as la
 
 from phloat.algebra.layout import Layout
 from phloat.control.coupling import MidpointStep, Model, Wire, port_change, port_position, wiring, with_dampers
-from phloat.errors import InputError, finite, not_negative, positive
+from phloat.errors import InputError, not_negative, number, positive
 from phloat.joints.elements import JointDamper, JointSpring
 from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
@@ -77,7 +77,7 @@ class PassiveController:
                 f"{self.name!r} makes its steps with the plant: give dt and the scheme Midpoint(), or wrap it as "
                 "Sampled(controller, every=…)"
             )
-        run = _Run(self, model, dt)
+        run = ControllerRun(self, model, dt)
 
         def function(t: float, y: Any) -> dict[str, object]:
             run.advance(y)
@@ -87,7 +87,7 @@ class PassiveController:
 
     def sampled(self, model: Model, every: float) -> Callable[[float, Any, Mapping[str, float]], dict[str, float]]:
         """f(t, y, applied efforts): the state from the motion since the last sample, the effort from the state and the rates."""
-        run, space = _Run(self, model, every), state_space(self.system)
+        run, space = ControllerRun(self, model, every), state_space(self.system)
         into = run.into
         back = space.signs[:, None] * (self.system.E @ space.T).T  # x = TᵀE e, whatever the values of massless rows
         C, D = into.T @ space.C @ back, into.T @ space.D @ into
@@ -97,11 +97,6 @@ class PassiveController:
             return run.efforts(C @ run.e + D @ np.array([float(y[port]) for port in self.ports]))
 
         return function
-
-    @property
-    def resting(self) -> dict[str, float]:
-        """The efforts before the first sample."""
-        return {port: self.bias.get(port, 0.0) for port in self.ports}
 
     def fastest(self, model: Model) -> float:
         """The highest frequency of the controller and of a linear plant (rad/s)."""
@@ -113,25 +108,33 @@ class PassiveController:
         return f"PassiveController({self.name!r} on {', '.join(self.ports)}, {self.system.rows.size} rows)"
 
 
-class _Run:
-    """The state of a controller in a simulation, advanced by the motion of the ports of the plant."""
+class ControllerRun:
+    """The state of a controller, advanced by the motion of the ports of the plant: `e`, `mean` over the last step, `way` in all."""
 
     def __init__(self, controller: PassiveController, model: Model, h: float) -> None:
         self.controller, self.model, self.h = controller, model, h
         self.into = wiring(controller.name, controller.system.ports, controller.wires, controller.ports, model.ports)
         self.step = MidpointStep.of(controller.system, self.into, h)
-        self.e = np.zeros(controller.system.rows.size)
+        self.mean = self.e = np.zeros(controller.system.rows.size)
+        self.way = np.zeros(len(controller.ports))
         self.before: np.ndarray | None = None
 
     def advance(self, y: Any) -> None:
+        """To the outputs y of the plant."""
         c = self.controller
-        now = np.array([port_position(y, port, c.origin.get(port, 0.0)) for port in c.ports])
+        self.advance_to(np.array([port_position(y, port, c.origin.get(port, 0.0)) for port in c.ports]))
+
+    def advance_to(self, places: np.ndarray) -> None:
+        """To these positions of the ports."""
+        ports = self.controller.ports
         if self.before is None:
-            self.e = c.start(dict(zip(c.ports, now, strict=True)))
+            self.e = self.controller.start(dict(zip(ports, places, strict=True)))
         else:
-            moved = [port_change(self.model, port, x) for port, x in zip(c.ports, now - self.before, strict=True)]
-            self.e = self.step.after(self.e, np.array(moved) / self.h)
-        self.before = now
+            pairs = zip(ports, places - self.before, strict=True)
+            moved = np.array([port_change(self.model, port, x) for port, x in pairs])
+            self.mean = self.step.mean(self.e, moved / self.h)
+            self.e, self.way = 2.0 * self.mean - self.e, self.way + moved
+        self.before = places
 
     def efforts(self, y: np.ndarray) -> dict[str, float]:
         bias = self.controller.bias if isinstance(self.model, System) else {}
@@ -204,11 +207,9 @@ def passive_pid(
         raise InputError(f"all gains at {port!r} are zero; give stiffness=, damping= or inertia=")
     if m and not not_negative(f"filter at {port!r}", filter):
         raise InputError(f"an inertia at {port!r} needs filter=…, its time constant in s")
-    name, target = name or f"{port}.control", float(finite("target", target, ()))
-    rows: dict[str, tuple[float, float]] = {}  # E and R of each
+    name, target = name or f"{port}.control", number("target", target)
+    rows: dict[str, tuple[float, float]] = {"inertia": (m, 0.0)} if m else {}  # E and R of each
     parts: list[JointSpring | JointDamper] = []
-    if m:
-        rows["inertia"] = (m, 0.0)
     if k:
         rows["spring"] = (1.0 / k, 0.0)
         parts.append(JointSpring(port, stiffness=k, rest=target, name=f"{name}.spring"))
@@ -235,7 +236,7 @@ def passive_pid(
         wires=(Wire("port", port),),
         springs={"spring": (port, k)} if k else {},
         target={port: target},
-        origin={port: float(finite("origin", origin, ()))},
+        origin={port: number("origin", origin)},
         elements=None if m else tuple(parts),
         made=partial(passive_pid, port, **gains, filter=filter, target=target, origin=origin, name=name),
     )
@@ -252,7 +253,7 @@ def combine_controllers(*controllers: PassiveController, name: str = "controller
             for port, value in getattr(c, what).items():
                 if (other := merged.setdefault(port, value)) != value:
                     raise InputError(f"two controllers have different {what}s at {port!r}: {other:g}, {value:g}")
-    lists = [c.elements for c in controllers]
+    lists = [c.elements for c in controllers if c.elements is not None]
     return PassiveController(
         name=name,
         system=append_systems(*(c.system.prefixed(c.name) for c in controllers)),
@@ -261,7 +262,7 @@ def combine_controllers(*controllers: PassiveController, name: str = "controller
         target=values["target"],
         origin=values["origin"],
         bias=values["bias"],
-        elements=None if any(x is None for x in lists) else tuple(e for x in lists if x is not None for e in x),
+        elements=sum(lists, ()) if len(lists) == len(controllers) else None,
     )
 
 

@@ -19,8 +19,9 @@ from phloat.motion.schemes.fixed import warn_if_late
 class Digital(Protocol):
     """A controller that can be sampled."""
 
-    @property
-    def resting(self) -> dict[str, float]: ...
+    ports: tuple[str, ...]
+    bias: Mapping[str, float]
+
     def fastest(self, model: Model) -> float: ...
     def sampled(self, model: Model, every: float) -> Callable[[float, Any, Mapping[str, float]], dict[str, float]]: ...
 
@@ -61,11 +62,10 @@ class Sampled:
 
     def limited(self, efforts: Mapping[str, Any]) -> dict[str, Any]:
         """Efforts within the saturation."""
-        out = {}
-        for port, effort in efforts.items():
-            most = self.saturation.get(port) if isinstance(self.saturation, Mapping) else self.saturation
-            out[port] = effort if most is None else np.clip(effort, -most, most)
-        return out
+        if self.saturation is None:
+            return dict(efforts)
+        most = self.saturation if isinstance(self.saturation, Mapping) else dict.fromkeys(efforts, self.saturation)
+        return {p: np.clip(effort, -most[p], most[p]) if p in most else effort for p, effort in efforts.items()}
 
 
 class _Clock:
@@ -78,7 +78,8 @@ class _Clock:
         self.asked = inner.sampled(model, sampled.every) if self.library else None
         self.next = -np.inf
         self.coming: list[tuple[float, dict[str, Any]]] = []
-        self.force: dict[str, Any] = sampled.limited(inner.resting) if self.library else {}
+        resting = {port: inner.bias.get(port, 0.0) for port in inner.ports} if self.library else {}
+        self.force: dict[str, Any] = sampled.limited(resting)
         self.since, self.began, self.last = dict.fromkeys(self.force, 0.0), 0.0, 0.0
 
     @property

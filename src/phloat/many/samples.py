@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat.errors import InputError, finite_row, mapping, unknown, whole_number
-from phloat.random import Distribution, as_distribution
+from phloat.random import INSIDE, Distribution
 
 Key = str | tuple[str, ...]
 SAMPLINGS = ("random", "latin", "sobol", "grid", "rows")
@@ -72,9 +72,8 @@ def sampled(parameters: Mapping[Key, object], samples: int | None, sampling: str
 
 
 def _kind(key: Key, value: object) -> Distribution | np.ndarray:
-    distribution = as_distribution(value)
-    if distribution is not None:
-        return distribution
+    if isinstance(value, Distribution):
+        return value
     what = f"parameter {label(key)!r}"
     row = finite_row(what, value)
     if not len(row):
@@ -89,10 +88,10 @@ def _draw(
         raise InputError(f"sampling={sampling!r} is for lists of values; draw with {', '.join(map(repr, DRAWN))}")
     n, seed, how = whole_number("samples", samples, 1), whole_number("seed", seed, 0), sampling or "random"
     drawn = [key for key, kind in kinds.items() if isinstance(kind, Distribution)]
-    points = _points(how, n, [label(key) for key in drawn], seed)
+    points = np.clip(_points(how, n, [label(key) for key in drawn], seed), INSIDE, 1.0 - INSIDE)
     values = np.empty((n, len(kinds)))
     for j, (key, kind) in enumerate(kinds.items()):
-        values[:, j] = kind.quantile(points[:, drawn.index(key)]) if isinstance(kind, Distribution) else kind
+        values[:, j] = kind.ppf(points[:, drawn.index(key)]) if isinstance(kind, Distribution) else kind
         if not np.isfinite(values[:, j]).all():
             k = int(np.argmin(np.isfinite(values[:, j])))
             raise InputError(f"{label(key)!r} is {values[k, j]:g} in sample {k}; its distribution must give numbers")

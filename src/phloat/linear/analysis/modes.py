@@ -22,7 +22,7 @@ from phloat.algebra.elimination import CANCELLED
 from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, zero_matrix
 from phloat.algebra.tables import grid
 from phloat.algebra.threads import one_thread
-from phloat.errors import AccuracyError, InputError, unknown
+from phloat.errors import AccuracyError, InputError, unknown, whole_number
 from phloat.linear.analysis.poles_zeros import ZERO, energy_form
 from phloat.linear.analysis.shift_invert import ShiftInvert
 from phloat.linear.form.mass_normalised import MassNormalised, gyroscopic_modes
@@ -35,6 +35,7 @@ DENSE_VELOCITIES = 800  # velocities up to which all modes are computed, with de
 MOST_LOADED = 3000  # velocities of systems under load
 DEFAULT_COUNT = 20  # lowest modes of larger systems
 STRAINED = 1e-9  # of the strain of coordinates of unit mass: strain of a rigid mode of a large system
+FIRST = 12  # modes of a large system among which its rigid ones are expected
 INDEFINITE = 1e-12  # relative: a negative energy
 UNSTABLE = 1e-5  # of its frequency: growth of a mode; two equal frequencies differ by the root of round-off
 GROWS = 1e-13  # of the highest frequency: round-off of growth
@@ -72,12 +73,10 @@ class Modes:
         If damping couples modes, as many poles as modes, sorted by size.
         """
         system, omega, vectors = self.system, self.omega, self.vectors
-        if self.growth is not None:
-            if not system.lossless:
-                raise InputError("modes of a damped system under load or in a spin have no poles each; use poles(…)")
-            return self.growth + 1j * omega
         if system.lossless:
-            return 1j * omega
+            return 1j * omega if self.growth is None else self.growth + 1j * omega
+        if self.growth is not None:
+            raise InputError("modes of a damped system under load or in a spin have no poles each; use poles(…)")
         D = _modal_damping(_velocity_damping(system), vectors)
         if not damping_couples(system, vectors):
             return _uncoupled_poles(omega, np.diag(D))
@@ -155,8 +154,8 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
     n = system.split
     if n < 0:
         raise InputError("modes need rows in the order (v | σ)")
-    if count is not None and (not isinstance(count, (int, np.integer)) or count < 1):
-        raise InputError(f"count is {count}; it must be 1 or more")
+    if count is not None:
+        whole_number("count", count, 1)
     if system.circulatory:
         return _first(count, system, *_circulatory(system))
     gyroscopic = bool(largest(system.J[:n, :n]))
@@ -197,9 +196,8 @@ def _circulatory(system: LinearPHDAE) -> tuple[int, np.ndarray, np.ndarray, bool
         raise InputError(f"{free.rows.size} rows under such loads are more than {MOST_LOADED}; use fewer elements")
     size, A, back = energy_form(replace(free, R=zero_matrix(0, 0)))
     value, vector = la.eig(A)
-    value = np.where(np.abs(value.real) <= ZERO, 0.0, value.real) + 1j * np.where(
-        np.abs(value.imag) <= ZERO, 0.0, value.imag
-    )
+    real, imag = (np.where(np.abs(part) <= ZERO, 0.0, part) for part in (value.real, value.imag))
+    value = real + 1j * imag
     chosen = np.flatnonzero((value.imag > 0) | ((value.imag == 0) & (value.real >= 0)))
     chosen = chosen[np.argsort(value[chosen] != 0, kind="stable")]  # rigid modes first
     v = back[: free.split] @ vector[:, chosen]
@@ -260,6 +258,16 @@ def _energy(model: SecondOrder, v: np.ndarray) -> np.ndarray:
     return np.einsum("ik,ik->k", model.L.T @ v, model.stress(v))
 
 
+def rigid_modes(system: LinearPHDAE) -> np.ndarray:
+    """Velocities of unit mass that joints allow and that cause no stress, one column each."""
+    if system.split == system.rows.size:  # no stresses: all modes are rigid
+        return np.asarray(modes(undamped(system)).vectors)
+    count = FIRST
+    while (found := modes(undamped(system), count)).rigid == count:
+        count *= 2
+    return np.asarray(found.vectors[:, : found.rigid])
+
+
 # --- damped poles ----------------------------------------------------------------------------------------------------
 
 
@@ -279,15 +287,14 @@ def _modal_damping(R: Matrix, V: np.ndarray) -> np.ndarray:
 
 def damping_couples(system: LinearPHDAE, vectors: np.ndarray) -> bool:
     """Whether damping couples these modes with each other or with the rest."""
-    n = system.split
-    R, M = _velocity_damping(system), csr(system.E[:n, :n])
+    n, R = system.split, _velocity_damping(system)
     D = vectors.T @ (R @ vectors)
     diagonal = np.diag(np.diag(D))
-    rest = M @ (vectors @ diagonal) - R @ vectors  # zero on the free motions if no mode is coupled
-    size = max(np.abs(D).max(initial=0.0), 1e-300)
+    if np.abs(D - diagonal).max() > PROPORTIONAL * max(np.abs(D).max(initial=0.0), 1e-300):
+        return True
+    rest = system.E[:n, :n] @ (vectors @ diagonal) - R @ vectors  # zero on the free motions if no mode is coupled
     free = SaddleFactor(sp.eye_array(n), csr(system.G[:, :n])).solve(rest)  # without what joints can carry
-    coupled = np.abs(D - diagonal).max() > PROPORTIONAL * size
-    return bool(coupled or np.abs(free).max() > 1e-8 * np.abs(R @ vectors).max())
+    return bool(np.abs(free).max() > 1e-8 * np.abs(R @ vectors).max())
 
 
 def _uncoupled_poles(omega: np.ndarray, d: np.ndarray) -> np.ndarray:

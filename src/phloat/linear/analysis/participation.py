@@ -14,8 +14,10 @@ frequency a combination may be. If damping couples modes or something spins, φ 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 import scipy.linalg as la
@@ -63,10 +65,9 @@ class EffectiveMasses:
         return self.total - self.factors.T @ self.factors
 
     def __repr__(self) -> str:
-        parts = zip(self.base, self.fractions.sum(axis=0), strict=True)
-        return (
-            f"EffectiveMasses({len(self.factors)} modes, {', '.join(f'{name} {100 * x:.1f} %' for name, x in parts)})"
-        )
+        whole = zip(self.base, self.fractions.sum(axis=0), strict=True)
+        parts = ", ".join(f"{name} {100 * x:.1f} %" for name, x in whole)
+        return f"EffectiveMasses({len(self.factors)} modes, {parts})"
 
 
 def participation(modes: Modes, ports: Ports) -> np.ndarray:
@@ -87,9 +88,8 @@ def effective_masses(modes: Modes, base: Ports | ArrayLike) -> EffectiveMasses:
     """The effective masses of the modes for the motion of driven ports, or of all supports along a direction (three numbers)."""
     _require_real_modes(modes)
     system = modes.system
-    ports = [base] if isinstance(base, str) else list(base) if isinstance(base, Sequence) else []
-    if ports and all(isinstance(name, str) for name in ports):
-        columns, names = channels(system, [str(name) for name in ports])
+    if isinstance(base, str) or (isinstance(base, Sequence) and base and all(isinstance(name, str) for name in base)):
+        columns, names = channels(system, cast(Ports, base))
         r = _carried(modes, columns, names)
     else:
         direction = finite("base", base, (3,))
@@ -118,11 +118,9 @@ def _carried(modes: Modes, columns: np.ndarray, names: tuple[str, ...]) -> np.nd
         raise InputError(f"{', '.join(free)} takes an effort; a base is a driven port (drive, Drive, swap_causality)")
     s = SLOW * (modes.elastic[0] if len(modes.elastic) else 1.0)
     G, moved = system.G, system.B_lam[:, columns].toarray()
-    try:
-        slow = SaddleFactor(csr(s * system.E - system.J), G)
-        r = slow.solve(np.zeros((system.rows.size, len(columns))), moved)
-    except RuntimeError:
-        r = np.full((system.rows.size, 1), np.nan)
+    r = np.full((system.rows.size, 1), np.nan)
+    with suppress(RuntimeError):
+        r = SaddleFactor(csr(s * system.E - system.J), G).solve(np.zeros((len(r), len(columns))), moved)
     gap = np.abs(G @ r - moved).max(initial=0.0)
     if not gap <= CARRIED * np.abs(moved).max(initial=0.0):
         raise AccuracyError(f"{', '.join(names)} cannot be moved slowly: the joints prevent it, or are redundant")
@@ -136,8 +134,7 @@ def _translated(system: LinearPHDAE, direction: np.ndarray) -> np.ndarray:
         raise InputError("this system has no fields, so it has no direction; name a driven port as the base")
     motion = sp.vstack([field.motion[:, :n] for field in system.fields.values()])
     wanted = np.tile(direction, motion.shape[0] // 3)
-    strain = csr(system.J[:n, n:].T)
-    strain = csr(sp.diags_array(1.0 / np.maximum(np.sqrt(system.E.diagonal()[n:]), 1e-300)) @ strain)
+    strain = csr(sp.diags_array(1.0 / np.maximum(np.sqrt(system.E.diagonal()[n:]), 1e-300)) @ system.J[:n, n:].T)
     strain = strain / (largest(strain) or 1.0)
     right = np.concatenate([wanted, np.zeros(strain.shape[0])])
     r = la.lstsq(sp.vstack([motion, strain]).toarray(), right, cond=1e-13)[0]
@@ -218,13 +215,9 @@ def ports_report(
 
 def _parts(found: Modes, columns: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
     """Each mode's part in each channel, (modes, channels)."""
-    parts = [
-        effective_masses(found, [name]).factors
-        if largest(found.system.B_lam[:, [column]])
-        else participation(found, [name])
-        for column, name in zip(columns, names, strict=True)
-    ]
-    return np.hstack(parts)
+    driven = [bool(largest(found.system.B_lam[:, [column]])) for column in columns]
+    pairs = zip(names, driven, strict=True)
+    return np.hstack([effective_masses(found, n).factors if d else participation(found, n) for n, d in pairs])
 
 
 def _pencil(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -233,11 +226,9 @@ def _pencil(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> tuple[np.
         raise InputError("driven ports of a damped or spinning system have no report; use ports that take an effort")
     if system.rows.size > MOST_ROWS:
         raise InputError(f"modes are coupled, and {system.rows.size} rows are more than {MOST_ROWS}; reduce the system")
-    names = {system.ports.owner(int(c)) for c in np.union1d(into, out)}
-    free = eliminate(system.with_ports(*(name for name in system.ports if name in names)))
-    shift = {name: free.ports[name].start - system.ports[name].start for name in free.ports}
-    moved = (np.array([c + shift[system.ports.owner(int(c))] for c in columns]) for columns in (into, out))
-    size, (A, F, C, _) = scaled_state_space(free, *moved)
+    names = dict.fromkeys(system.ports.owner(int(c)) for c in np.union1d(into, out))
+    free, kept = eliminate(system.with_ports(*names)), system.ports.indices(names)
+    size, (A, F, C, _) = scaled_state_space(free, *(np.searchsorted(kept, columns) for columns in (into, out)))
     poles, w, v = la.eig(A, left=True, right=True)
     upper = poles.imag >= -EQUAL * np.abs(poles)
     return size * poles[upper], (w[:, upper].conj().T @ F), (C @ v[:, upper]).T
@@ -247,15 +238,13 @@ def _strength(values: np.ndarray, parts: np.ndarray) -> np.ndarray:
     """The coupling of each mode with the channels: singular values of the parts of equal ones, each channel of size one."""
     parts = parts / np.maximum(np.abs(parts).max(axis=0, initial=0.0), 1e-300)
     size = np.abs(values).max(initial=0.0)
-    out = np.zeros(len(values))
-    free = np.ones(len(values), dtype=bool)
-    for k in range(len(values)):
-        if free[k]:
-            equal = free & (np.abs(values - values[k]) <= EQUAL * np.abs(values[k]) + 1e-14 * size)
-            members = np.flatnonzero(equal)
-            found = la.svd(parts[members], compute_uv=False)
-            out[members[: len(found)]] = found[: len(members)]
-            free[members] = False
+    out, left = np.zeros(len(values)), np.arange(len(values))
+    while left.size:
+        first = values[left[0]]
+        equal = np.abs(values[left] - first) <= EQUAL * np.abs(first) + 1e-14 * size
+        found = la.svd(parts[left[equal]], compute_uv=False)
+        out[left[equal][: len(found)]] = found
+        left = left[~equal]
     return np.minimum(out, 1.0)
 
 

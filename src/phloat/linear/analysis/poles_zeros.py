@@ -266,13 +266,8 @@ def _reached(
     if not 0 < n < system.rows.size or coupled:
         return A, F, C
     U, size, _ = la.svd(A[n:, :n] @ la.null_space(closed[:, :n], rcond=RANK), full_matrices=False)
-    U = U[:, size > ZERO * size.max(initial=0.0)]
-    still = np.zeros((U.shape[1], U.shape[1]))
-    return (
-        np.block([[A[:n, :n], A[:n, n:] @ U], [U.T @ A[n:, :n], still]]),
-        np.vstack([F[:n], np.zeros((U.shape[1], F.shape[1]))]),
-        np.hstack([C[:, :n], np.zeros((len(C), U.shape[1]))]),
-    )
+    T = la.block_diag(np.eye(n), U[:, size > ZERO * size.max(initial=0.0)])
+    return T.T @ A @ T, T.T @ F, C @ T
 
 
 def _distant(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat.algebra.threads import one_thread
-from phloat.errors import InputError, PortError, finite, finite_row, unknown
+from phloat.errors import InputError, PortError, finite_row, number, unknown
 from phloat.linear.analysis.transfer import transfer_function
 from phloat.linear.form.interconnect import swap_causality
 from phloat.linear.form.phdae import LinearPHDAE, Ports, inputs_outputs, linear_only
@@ -95,7 +95,7 @@ def response(
     """
     linear_only(system, circulatory=True)
     into, out, ends = inputs_outputs(system, inputs, outputs)
-    omega, shift = finite_row("omega", omega), float(finite("shift", shift, ()))
+    omega, shift = finite_row("omega", omega), number("shift", shift)
     return Response(omega, transfer_function(system, into, out, shift + 1j * omega), *ends)
 
 

@@ -14,8 +14,8 @@ which follows at every s from one QR of [V, K V, (s₀E − A)⁻¹B]. The next 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -62,8 +62,8 @@ class Pencil:
     def without_joints(cls, system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> tuple[Pencil, int]:
         """On the motions that joints allow, and the index of its first stress; for inputs and outputs that drive no joint."""
         P = free_motion(system)
-        A = P.T @ system.dynamics @ P
-        pencil = cls._scaled(P.T @ system.E @ P, A, sp.csc_array(P.T @ system.B), P.shape[1], into, out)
+        E, A, B = P.T @ system.E @ P, P.T @ system.dynamics @ P, sp.csc_array(P.T @ system.B)
+        pencil = cls._scaled(E, A, B, P.shape[1], into, out)
         return pencil, P.shape[1] - (system.rows.size - system.split) if system.split >= 0 else 0
 
     @classmethod
@@ -83,12 +83,10 @@ class Pencil:
     def factorised(self, s: complex) -> Solve:
         """b ↦ (sE − A)⁻¹b."""
         matrix = sp.csc_array(s * self.E - self.A)
-        try:  # without pivots the fill is low
+        with suppress(RuntimeError):  # without pivots the fill is low
             factor = SaddleFactor(matrix, pivot=0.0)
             if self.residual(s, factor.solve(self.into)) <= AGREES:
                 return factor.solve
-        except RuntimeError:
-            pass
         try:
             lu = spla.splu(matrix)
         except RuntimeError:
@@ -126,11 +124,7 @@ class SchurForm:
         self.pencil, self.s_0 = pencil, s_0
         solve = pencil.factorised(s_0)
         self.T, self.Q = la.schur(solve(pencil.E.toarray()), output="complex", check_finite=False)
-        self.right = self.Q.conj().T @ solve(pencil.into)
-
-    @cached_property
-    def left(self) -> np.ndarray:
-        return np.asarray(self.pencil.out.T @ self.Q)
+        self.left, self.right = pencil.out.T @ self.Q, self.Q.conj().T @ solve(pencil.into)
 
     def solved(self, s: np.ndarray) -> np.ndarray:
         """Qᴴx at every s, (unknowns, s, inputs): back substitution, one row for all s at a time."""
@@ -145,12 +139,9 @@ class SchurForm:
 
     def values(self, s: np.ndarray) -> np.ndarray:
         """H at every s, (s, outputs, inputs)."""
-        out = []
         many = max(1, BATCH // max(self.right.size, 1))
-        for k in range(0, len(s), many):
-            z = self.solved(s[k : k + many])
-            out.append((self.left @ z.reshape(len(z), -1)).reshape(-1, *z.shape[1:]).transpose(1, 0, 2))
-        return np.concatenate(out)
+        parts = [np.tensordot(self.left, self.solved(s[k : k + many]), 1) for k in range(0, len(s), many)]
+        return np.concatenate(parts, axis=1).transpose(1, 0, 2)
 
     def growth(self, s: np.ndarray) -> np.ndarray:
         """The growth of round-off at every s, near poles or far from s₀."""
@@ -226,12 +217,8 @@ class FrequencySweep:
     def projected(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """H, the relative residual of the solution and the growth of round-off at every s."""
         V, b = self.V, self.pencil.into
-        reduced = Pencil(
-            sp.csc_array(V.T @ (self.pencil.E @ V)),
-            sp.csc_array(V.T @ (self.pencil.A @ V)),
-            V.T @ b,
-            V.T @ self.pencil.out,
-        )
+        E, A = (sp.csc_array(V.T @ (matrix @ V)) for matrix in (self.pencil.E, self.pencil.A))
+        reduced = Pencil(E, A, V.T @ b, V.T @ self.pencil.out)
         schur = SchurForm(reduced, self.s_0)
         x = np.tensordot(schur.Q, schur.solved(self.s), 1)
         H = np.tensordot(reduced.out.T, x, 1).transpose(1, 0, 2)
@@ -264,14 +251,6 @@ class FrequencySweep:
         return np.asarray(H)
 
 
-def _sweep_values(pencil: Pencil, split: int, s: np.ndarray) -> np.ndarray | None:
-    """H at every s from a sweep, or None if its basis could not be built."""
-    try:
-        return FrequencySweep(pencil, split, s).values()
-    except (RuntimeError, la.LinAlgError, AccuracyError):
-        return None
-
-
 def transfer_function(system: LinearPHDAE, into: np.ndarray, out: np.ndarray, s: np.ndarray) -> np.ndarray:
     """H from columns of B to columns of B at every s, (s, outputs, inputs)."""
     pencil = Pencil.of(system, into, out)
@@ -279,5 +258,6 @@ def transfer_function(system: LinearPHDAE, into: np.ndarray, out: np.ndarray, s:
     if len(s) > FEW and pencil.size <= SMALL:
         values = schur_values(pencil, s)
     elif len(s) > FEW and not largest(system.B_lam[:, np.union1d(into, out)]):
-        values = _sweep_values(*Pencil.without_joints(system, into, out), s)
+        with suppress(RuntimeError, la.LinAlgError, AccuracyError):  # no basis could be built
+            values = FrequencySweep(*Pencil.without_joints(system, into, out), s).values()
     return values_one_by_one(pencil, s) if values is None else values

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from phloat.algebra.layout import Layout, joined_layouts
-from phloat.algebra.sparse import Matrix, csr, diagonal, largest, zero_matrix
+from phloat.algebra.sparse import Matrix, csr, diagonal, largest
 from phloat.errors import InputError, JointError, finite
 from phloat.linear.form.phdae import Field, LinearPHDAE
 
@@ -51,12 +51,8 @@ def transformer(
     first: LinearPHDAE, port_1: str, second: LinearPHDAE, port_2: str, C: ArrayLike | None = None
 ) -> LinearPHDAE:
     """u₁ = −C u₂, y₂ = Cᵀy₁: the ports share a flow, and the multiplier is the effort on the second (42)."""
-    T = _coupling(first, port_1, second, port_2, C)
-    both = append_systems(first, second)
-    _require_efforts(both, port_1, port_2)
-    rows = csr(both.B[:, both.ports[port_2]].T - T.T @ both.B[:, both.ports[port_1]].T)
-    constrained = _with_joint_rows(both, f"{port_1}-{port_2}", rows, zero_matrix(rows.shape[0], both.ports.size))
-    return _without_ports(constrained, port_1, port_2)
+    _require_efforts(first, port_1)
+    return gyrator(first, port_1, _swapped(second, port_2, f"{port_1}-{port_2}"), port_2, C)
 
 
 def gyrator(
@@ -74,30 +70,29 @@ def gyrator(
         raise JointError(f"ports {port_1!r} and {port_2!r} both take a flow; swap one of them first")
     J_12 = csr(B_1 @ T @ B_2.T)
     G = both.G - L_2 @ T.T @ B_1.T + L_1 @ T @ B_2.T
-    return _without_ports(replace(both, J=csr(both.J - J_12 + J_12.T), G=csr(G)), port_1, port_2)
+    coupled = replace(both, J=csr(both.J - J_12 + J_12.T), G=csr(G))
+    return coupled.with_ports(*(port for port in both.ports if port not in (port_1, port_2)))
 
 
 def swap_causality(system: LinearPHDAE, port: str) -> LinearPHDAE:
     """The system with the flow of the port as input and its effort, a new multiplier, as output (43)."""
+    name = f"{port}.drive" if port in system.multipliers else port  # the joint of a free axis has the name already
+    return _swapped(system, port, name)
+
+
+def _swapped(system: LinearPHDAE, port: str, multiplier: str) -> LinearPHDAE:
     _require_efforts(system, port)
     where = system.ports[port]
-    B, entry = system.B.tolil(), sp.lil_array((where.stop - where.start, system.ports.size))
-    B[:, where], entry[:, where] = 0.0, np.eye(entry.shape[0])
-    name = f"{port}.drive" if port in system.multipliers else port  # the joint of a free axis has the name already
-    return replace(_with_joint_rows(system, name, system.B[:, where].T, entry), B=csr(B))
-
-
-def _with_joint_rows(system: LinearPHDAE, name: str, G: Matrix, B_lam: Matrix) -> LinearPHDAE:
+    size = where.stop - where.start
+    B, entry = system.B.tolil(), sp.lil_array((size, system.ports.size))
+    B[:, where], entry[:, where] = 0.0, np.eye(size)
     return replace(
         system,
-        G=csr(sp.vstack([system.G, G])),
-        B_lam=csr(sp.vstack([system.B_lam, B_lam])),
-        multipliers=joined_layouts([system.multipliers, Layout({name: (G.shape[0],)})], "multiplier"),
+        B=csr(B),
+        G=csr(sp.vstack([system.G, system.B[:, where].T])),
+        B_lam=csr(sp.vstack([system.B_lam, entry])),
+        multipliers=joined_layouts([system.multipliers, Layout({multiplier: (size,)})], "multiplier"),
     )
-
-
-def _without_ports(system: LinearPHDAE, *ports: str) -> LinearPHDAE:
-    return system.with_ports(*(p for p in system.ports if p not in ports))
 
 
 def _coupling(first: LinearPHDAE, port_1: str, second: LinearPHDAE, port_2: str, C: ArrayLike | None) -> Matrix:
@@ -107,6 +102,6 @@ def _coupling(first: LinearPHDAE, port_1: str, second: LinearPHDAE, port_2: str,
     return csr(sp.eye_array(*sizes) if C is None else finite(f"between {port_1!r} and {port_2!r}, C", C, sizes))
 
 
-def _require_efforts(system: LinearPHDAE, *ports: str) -> None:
-    for port in system.driven(ports):
+def _require_efforts(system: LinearPHDAE, port: str) -> None:
+    if system.driven([port]):
         raise JointError(f"port {port!r} already takes a flow")

@@ -95,17 +95,18 @@ class MassNormalised:
 
     def _indefinite(self, H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Large eigenvalues from K, small ones from its inverse: each is inaccurate at the other end."""
-        value, turn = la.eigh(self.size[:, None] * H * self.size)
-        order = np.argsort(np.abs(value), kind="stable")
-        value, turn = value[order], turn[:, order]
+        value, turn = _by_size(*la.eigh(self.size[:, None] * H * self.size))
         inverse, back = la.eigh(la.inv(H) / self.size[:, None] / self.size)
-        order = np.argsort(-np.abs(inverse), kind="stable")
-        inverse, back = inverse[order], back[:, order]
-        middle = np.sqrt(np.abs(value[-1] / inverse[0]))
-        low = np.abs(1.0 / inverse) < middle
-        mu = np.where(low, 1.0 / inverse, value)
-        order = np.argsort(np.abs(mu), kind="stable")
-        return mu[order], self.vectors @ np.where(low, back, turn)[:, order]
+        small, back = _by_size(1.0 / inverse, back)
+        low = np.abs(small) < np.sqrt(np.abs(value[-1] * small[0]))
+        mu, turn = _by_size(np.where(low, small, value), np.where(low, back, turn))
+        return mu, self.vectors @ turn
+
+
+def _by_size(value: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues sorted by their size, and their vectors."""
+    order = np.argsort(np.abs(value), kind="stable")
+    return value[order], vectors[:, order]
 
 
 def _strained(strain: np.ndarray, V: np.ndarray, mass: np.ndarray, size: np.ndarray, terms: np.ndarray) -> np.ndarray:

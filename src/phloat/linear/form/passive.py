@@ -24,9 +24,8 @@ from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.form.state_space import descriptor
 
 Given: TypeAlias = ArrayLike | Matrix
-PortSizes: TypeAlias = (
-    Mapping[str, int] | Sequence[str] | None
-)  # {port: components}, or names of ports of one component
+# {port: components}, or names of ports of one component
+PortSizes: TypeAlias = Mapping[str, int] | Sequence[str] | None
 
 AGREES = 1e-9  # relative error up to which a matrix is the energy
 SAME = 1e-8  # relative error of the transfer function that is accepted
@@ -57,9 +56,8 @@ def from_state_space(
     else:
         X = _computed(A, B, C, W)
     F, G, P = X @ A, 0.5 * (C.T + X @ B), 0.5 * (C.T - X @ B)
-    system = with_feedthrough(
-        E=X, J=0.5 * (F - F.T), R=-0.5 * (F + F.T), B=G, P=P, S=0.5 * W, N=0.5 * (D.T - D), ports=layout
-    )
+    J, R, S, N = 0.5 * (F - F.T), -0.5 * (F + F.T), 0.5 * W, 0.5 * (D.T - D)
+    system = with_feedthrough(E=X, J=J, R=R, B=G, P=P, S=S, N=N, ports=layout)
     _require_same_transfer(system, A, B, C, D)
     return system
 
@@ -69,11 +67,9 @@ def _require_same_transfer(system: LinearPHDAE, A: np.ndarray, B: np.ndarray, C:
     s = (1 + 1j) * (float(np.median(np.abs(la.eigvals(A)))) or 1.0)
     expected = D + C @ la.solve(s * np.eye(len(A)) - A, B)
     E, F, b = (descriptor(system)[name].toarray() for name in "EAB")
-    if (error := la.norm(b.T @ la.solve(s * E - F, b) - expected)) > SAME * la.norm(expected):
-        error /= la.norm(expected)
-        raise AccuracyError(
-            f"relative error {error:.1e} of the transfer function: the states are badly scaled; balance them"
-        )
+    size = max(float(la.norm(expected)), 1e-300)
+    if (error := la.norm(b.T @ la.solve(s * E - F, b) - expected) / size) > SAME:
+        raise AccuracyError(f"relative error {error:.1e} of the transfer function: badly scaled states; balance them")
 
 
 def with_feedthrough(
@@ -164,9 +160,8 @@ def _matrices(
 def _ports(ports: PortSizes, inputs: int) -> Layout:
     if ports is None:
         return Layout({"u": (inputs,)}, "port")
-    sizes = (
-        dict(ports) if isinstance(ports, Mapping) else dict.fromkeys([ports] if isinstance(ports, str) else ports, 1)
-    )
+    names = [ports] if isinstance(ports, str) else ports
+    sizes = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names, 1)
     if (count := sum(sizes.values())) != inputs:
         raise InputError(f"the ports {', '.join(sizes)} have {count} components; the system has {inputs} inputs")
     return Layout({name: (int(size),) for name, size in sizes.items()}, "port")
@@ -210,9 +205,13 @@ def _split(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray, count: in
     T = Q @ np.block([[np.eye(count), Y], [np.zeros((len(A) - count, count)), np.eye(len(A) - count)]])
     B, C = la.solve(T, B), C @ T
     lossless = _lossless(S[:count, :count], B[:count], C[:, :count])
-    others = storage(S[count:, count:], B[count:], C[:, count:], W)
-    back = la.inv(T)
-    return _symmetric(back.T @ la.block_diag(lossless, others) @ back)
+    return _back(T, lossless, storage(S[count:, count:], B[count:], C[:, count:], W))
+
+
+def _back(T: np.ndarray, *energies: np.ndarray) -> np.ndarray:
+    """The energy of x = T z from those of the parts of z."""
+    inverse = la.inv(T)
+    return _symmetric(inverse.T @ la.block_diag(*energies) @ inverse)
 
 
 def _lossless(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> np.ndarray:
@@ -260,8 +259,7 @@ def _deflated(
         np.block([[power + power.T, mixed], [mixed.T, W]]),
         scale=la.norm(a, 2),
     )
-    back = la.inv(T)
-    return _symmetric(back.T @ la.block_diag(np.eye(m), Y) @ back)
+    return _back(T, np.eye(m), Y)
 
 
 def _riccati(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> np.ndarray:
@@ -276,18 +274,14 @@ def _riccati(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> np.n
         if la.norm(A.T @ X + X @ A + step @ la.solve(W, step.T)) <= 1e-6 * la.norm(X @ A):
             return X
     omega = np.concatenate([[0.0], np.logspace(-3, 3, 601) * max(float(np.abs(la.eigvals(A)).max()), 1e-300)])
-    lowest, at = min((_real_part(A, B, C, W, w), w) for w in omega)
+    G = (C @ la.solve(1j * w * np.eye(len(A)) - A, B) for w in omega)
+    lowest, at = min((float(la.eigvalsh(W + H + H.conj().T)[0]), w) for H, w in zip(G, omega, strict=True))
     if lowest < -PASSIVE * la.norm(W):
         raise InputError(f"the system is not passive: G + Gᴴ has the eigenvalue {lowest:.3g} at ω = {at:.3g} rad/s")
     raise InputError(
         f"no energy was found: G + Gᴴ has the eigenvalue {lowest:.3g} at ω = {at:.3g} rad/s, or some states are not controllable "
         "and observable; remove those (control.minreal), add a small feedthrough, or give energy=…"
     )
-
-
-def _real_part(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray, omega: float) -> float:
-    G = C @ la.solve(1j * omega * np.eye(len(A)) - A, B)
-    return float(la.eigvalsh(W + G + G.conj().T)[0])
 
 
 def _symmetric(a: np.ndarray) -> np.ndarray:

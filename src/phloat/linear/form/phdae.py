@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, skew_defect, symmetry_defect, zero_matrix
 from phloat.algebra.tables import facts, grid, listed
-from phloat.errors import InputError, StructureError, finite
+from phloat.errors import InputError, StructureError, as_array, finite
 from phloat.linear.form.mass_normalised import MassNormalised
 
 Ports: TypeAlias = str | Sequence[str]  # one port or several; "port[i]" is component i of a port
@@ -193,10 +193,7 @@ def linear_only(system: object, *, circulatory: bool = False) -> None:
 
 
 def _matrix(name: str, given: Any) -> Any:
-    try:
-        matrix = given if sp.issparse(given) else np.asarray(given)
-    except ValueError:  # rows of different length
-        matrix = np.asarray(None)
+    matrix = given if sp.issparse(given) else as_array(given)
     if matrix.dtype.kind not in "biuf":
         raise StructureError(f"{name} is {given!r}; it must be a matrix of real numbers")
     return matrix
@@ -236,7 +233,7 @@ def inputs_outputs(
 
 def complex_row(what: str, given: object) -> np.ndarray:
     """Points s of the complex plane, one or a row of them."""
-    points = np.atleast_1d(np.asarray(given))
+    points = np.atleast_1d(as_array(given))
     if points.dtype.kind not in "biufc" or points.ndim > 1 or not points.size or not np.isfinite(points).all():
         raise InputError(f"{what} is {given!r}; it must be a number or a row of them, such as 1j * omega")
     return points.astype(complex)

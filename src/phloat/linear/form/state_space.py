@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -91,15 +92,10 @@ def descriptor(system: LinearPHDAE) -> dict[str, Matrix]:
     """{"E", "A", "B", "C", "D"} of E ẋ = A x + B u, y = C x + D u with x = (e, λ), sparse, with the joints."""
     linear_only(system, circulatory=True)
     joints, inputs = system.multipliers.size, system.ports.size
+    E = diagonal([system.E, zero_matrix(joints, joints)])
     A = stacked([[system.dynamics, system.G.T], [-system.G, None]]) if joints else system.dynamics
     B = csr(sp.vstack([system.B, system.B_lam]))
-    return {
-        "E": diagonal([system.E, zero_matrix(joints, joints)]),
-        "A": A,
-        "B": B,
-        "C": csr(B.T),
-        "D": zero_matrix(inputs, inputs),
-    }
+    return {"E": E, "A": A, "B": B, "C": csr(B.T), "D": zero_matrix(inputs, inputs)}
 
 
 def state_space(system: LinearPHDAE) -> StateSpace:
@@ -140,8 +136,7 @@ def _driven_motion(system: LinearPHDAE) -> np.ndarray:
         return np.zeros(system.B.shape)
     N = la.lstsq(system.G.toarray(), system.B_lam.toarray())[0]
     moved = np.abs(system.E @ N).max(axis=0) > MASSLESS * largest(system.E) * np.abs(N).max()
-    driven = [p for p, where in system.ports.slices.items() if moved[where].any()]
-    if driven:
+    if driven := [p for p, where in system.ports.slices.items() if moved[where].any()]:
         raise InputError(
             f"ports {', '.join(map(repr, driven))} prescribe the motion of masses, which a state space would have to "
             "differentiate; close them with with_ports(…), or give their joints an effort instead of a rate"
@@ -154,16 +149,11 @@ def _energy_coordinates(E: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
     size = np.sqrt(np.abs(np.diag(E)))
     scale = 1.0 / np.where(size > 0.0, size, 1.0)
     scaled = scale[:, None] * E * scale
-    try:
+    with suppress(la.LinAlgError):
         L = la.cholesky(scaled, lower=True)
         if (np.diag(L) ** 2).min(initial=1.0) > MASSLESS:
-            return (
-                scale[:, None] * la.solve_triangular(L, np.eye(len(E)), lower=True).T,
-                np.zeros((len(E), 0)),
-                np.ones(len(E)),
-            )
-    except la.LinAlgError:
-        pass
+            T = scale[:, None] * la.solve_triangular(L, np.eye(len(E)), lower=True).T
+            return T, np.zeros((len(E), 0)), np.ones(len(E))
     d, V = la.eigh(scaled)
     there = np.abs(d) > MASSLESS * np.abs(d).max(initial=1e-300)
     V = scale[:, None] * V

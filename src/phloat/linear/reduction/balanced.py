@@ -18,8 +18,9 @@ from phloat.errors import InputError, not_negative, positive, whole_number
 from phloat.linear.analysis.modes import modes
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.form.second_order import SecondOrder, undamped
-from phloat.linear.reduction.basis import Basis, split_basis
+from phloat.linear.reduction.basis import Basis
 from phloat.linear.reduction.modal import limits, static_drives
+from phloat.linear.reduction.projection import split_basis
 
 MOST = 300  # modes of a larger system that are balanced: its lowest
 
@@ -51,9 +52,8 @@ def balanced_basis(
     W = S @ (B @ B.T)
     P = la.solve_continuous_lyapunov(form.A, -(W + W.T) / 2)
     value, turn = la.eigh((P[:count, :count] + P[:count, :count].T) / 2)
-    value, turn = value[::-1], turn[:, ::-1]
-    keep = wanted if tolerance is None else int((value >= positive("tolerance", tolerance) * value[0]).sum())
-    V = form.vectors @ turn[:, :keep]
+    keep = wanted if tolerance is None else int((value >= positive("tolerance", tolerance) * value[-1]).sum())
+    V = form.vectors @ turn[:, ::-1][:, :keep]
     return split_basis(form.model, form.rigid, V, static_drives(form.model, form.rigid))
 
 
@@ -96,10 +96,9 @@ class ModalForm:
         B = B[:, size > 0.0] / size[size > 0.0]
         if not B.shape[1]:
             raise InputError("no input reaches an elastic mode, so there is nothing to balance; use other ports")
-        count = len(omega)
-        O = np.diag(omega)
-        J = np.block([[-(D - D.T) / 2, -O], [O, np.zeros((count, count))]])
-        R = la.block_diag((D + D.T) / 2, np.zeros((count, count))) + decay * np.eye(2 * count)
+        count, O, none = len(omega), np.diag(omega), np.zeros((len(omega), len(omega)))
+        J = np.block([[-(D - D.T) / 2, -O], [O, none]])
+        R = la.block_diag((D + D.T) / 2, none) + decay * np.eye(2 * count)
         moving = np.concatenate([np.ones(count, bool), omega > 0.0])  # rigid motions with damping bring no stress
         J, R, B = J[moving][:, moving], R[moving][:, moving], np.vstack([B, np.zeros_like(B)])[moving]
         poles = la.eigvals(J - R)

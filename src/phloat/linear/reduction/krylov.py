@@ -15,9 +15,11 @@ import numpy as np
 
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, whole_number
+from phloat.linear.analysis.modes import rigid_modes
 from phloat.linear.form.phdae import LinearPHDAE, Ports, channels, complex_row
 from phloat.linear.form.second_order import Factor, SecondOrder
-from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to, rigid_modes, split_basis
+from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to
+from phloat.linear.reduction.projection import split_basis
 
 NEAR = 1e-7  # of |s|: a pole so near leaves too few figures for the rest
 FAINT = 1e-11  # of a complex response: an imaginary part that is round-off
@@ -88,13 +90,12 @@ class PortMoments:
         """X₀ … of forces, and of driven motions."""
         model, factor = self.model, self._factor(s)
         self._check(factor, s)
-        first = factor.solve(self.pushed) if self.pushed.shape[1] else self.pushed
+        first = factor.solve(self.pushed)
         moved = factor.solve(np.zeros((model.size, self.drives.shape[1])), self.drives)
-        if self.driven is None and moved.shape[1]:
+        if self.driven is None:
             self.driven = np.ascontiguousarray(moved.real)
         self._keep(first)
-        if self.driven is not None:
-            self._keep(moved - self.driven, mass_lengths(np.abs(moved), abs(model.M)))
+        self._keep(moved - self.driven, mass_lengths(np.abs(moved), abs(model.M)))
         now, before = np.hstack([first, moved]), np.zeros((model.size, 1))
         for _ in range(order - 1):
             slope = 2.0 * factor.b * (model.M @ now) + model.D @ now

@@ -12,13 +12,14 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import RANK_TOLERANCE, csr, stacked, zero_matrix
+from phloat.algebra.sparse import RANK_TOLERANCE, stacked, zero_matrix
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, whole_number
-from phloat.linear.analysis.modes import Modes, modes, modes as modes_of
+from phloat.linear.analysis.modes import Modes, modes, modes as modes_of, rigid_modes
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.form.second_order import SecondOrder, undamped
-from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to, rigid_modes, split_basis
+from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to
+from phloat.linear.reduction.projection import split_basis
 
 
 @one_thread()
@@ -89,18 +90,17 @@ def limits(band: tuple[float, float]) -> tuple[float, float]:
 def static_response(model: SecondOrder, rigid: np.ndarray) -> np.ndarray:
     """K⁻¹ of the forces of ports without rigid motion: the body accelerates, and deforms under its inertia."""
     forces = model.F[:, model.F.any(axis=0)]
-    forces = forces - model.M @ (rigid @ (rigid.T @ forces))
     if not forces.shape[1]:
         return forces
+    forces = forces - model.M @ (rigid @ (rigid.T @ forces))
     return orthogonal_to(model.at(0.0, model.M @ rigid).solve(forces), rigid, model.M)
 
 
-def static_drives(model: SecondOrder, rigid: np.ndarray) -> np.ndarray | None:
-    """The static motion of each driven input; None if there is none."""
+def static_drives(model: SecondOrder, rigid: np.ndarray) -> np.ndarray:
+    """The static motion of each driven input, (velocities, driven inputs)."""
     drives = model.drives[:, model.drives.any(axis=0)]
-    if not drives.shape[1]:
-        return None
-    return model.at(0.0, model.M @ rigid).solve(np.zeros((model.size, drives.shape[1])), drives)
+    none = np.zeros((model.size, drives.shape[1]))
+    return model.at(0.0, model.M @ rigid).solve(none, drives) if drives.shape[1] else none
 
 
 def _up_to(omega: float, system: LinearPHDAE) -> Modes:
@@ -132,17 +132,10 @@ def craig_bampton_basis(system: LinearPHDAE, *, modes: int) -> Basis:
 
 
 def _constrained(system: LinearPHDAE, rows: np.ndarray) -> LinearPHDAE:
-    """The system with the constraint rowsᵀv = 0."""
-    whole = csr(np.vstack([rows, np.zeros((system.rows.size - system.split, rows.shape[1]))]).T)
-    count = system.multipliers.size + rows.shape[1]
-    return replace(
-        system,
-        G=stacked([[system.G], [whole]]),
-        B=zero_matrix(system.rows.size, 0),
-        B_lam=zero_matrix(count, 0),
-        ports=Layout({}, "port"),
-        multipliers=Layout({"joints": (count,)}, "multiplier"),
-    )
+    """The system with the constraint rowsᵀv = 0, without ports."""
+    G = stacked([[system.G], [np.pad(rows.T, ((0, 0), (0, system.rows.size - system.split)))]])
+    joints = Layout({"joints": (G.shape[0],)}, "multiplier")
+    return replace(system.with_ports(), G=G, B_lam=zero_matrix(G.shape[0], 0), multipliers=joints)
 
 
 def _independent(system: LinearPHDAE, F: np.ndarray) -> np.ndarray:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, signed_root, zero_matrix
+from phloat.algebra.sparse import csr, signed_root, zero_matrix
 from phloat.algebra.threads import one_thread
-from phloat.errors import ConvergenceError, InputError
+from phloat.errors import ConvergenceError, InputError, optional_package
 from phloat.linear.form.passive import with_feedthrough
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import eliminate
 from phloat.linear.reduction.balanced import ModalForm, kept_velocities
-from phloat.linear.reduction.basis import Basis, split_basis
+from phloat.linear.reduction.basis import Basis
 from phloat.linear.reduction.modal import static_drives
+from phloat.linear.reduction.projection import split_basis
 
 if TYPE_CHECKING:
     from pymor.models.iosys import PHLTIModel
@@ -29,7 +31,8 @@ def to_pymor(system: LinearPHDAE, *, name: str | None = None) -> PHLTIModel:
     Raises InputError if the energy is not definite (E > 0). The names of ports and rows are lost: `from_pymor(model,
     like=system)` restores them.
     """
-    iosys = _package()
+    with optional_package("pyMOR", "mor"):
+        from pymor.models import iosys
     linear_only(system)
     system = eliminate(system)
     if not system.ports.size:
@@ -45,7 +48,8 @@ def from_pymor(model: PHLTIModel, *, like: LinearPHDAE | None = None) -> LinearP
     Ports are named as those of `like`, if given, and rows, too, if their number is equal; otherwise "u" and "x". With
     Q, H = ½ xᵀQᵀE x, the rows are multiplied by Qᵀ; P, S and N become massless rows.
     """
-    iosys = _package()
+    with optional_package("pyMOR", "mor"):
+        from pymor.models import iosys
     if not isinstance(model, iosys.PHLTIModel):
         raise InputError(f"{type(model).__name__} is not a PHLTIModel of pyMOR; its structure is not known")
     J, R, B = map(csr, model.to_matrices()[:3])
@@ -55,21 +59,15 @@ def from_pymor(model: PHLTIModel, *, like: LinearPHDAE | None = None) -> LinearP
     if Q is not None:
         E, J, R, B = csr(Q.T @ E), csr(Q.T @ J @ Q), csr(Q.T @ R @ Q), csr(Q.T @ B)
         P = None if P is None else csr(Q.T @ P)
+    ports = _ports(like, inputs)
     if P is None and S is None and N is None:
-        return _named(like, E=E, J=J, R=R, B=B)
+        found = LinearPHDAE(E=E, J=J, R=R, B=B, rows=Layout({"x": (n,)}, "row"), ports=ports)
+        known = found if like is None else eliminate(like)
+        same = known.rows.size == n
+        return replace(found, rows=known.rows, split=known.split, fields=known.fields) if same else found
     P = zero_matrix(n, inputs) if P is None else P
     S, N = (zero_matrix(inputs, inputs) if m is None else m for m in (S, N))
-    return with_feedthrough(E=E, J=J, R=R, B=B, P=P, S=S, N=N, ports=_ports(like, inputs))
-
-
-def _named(like: LinearPHDAE | None, *, E: Matrix, J: Matrix, R: Matrix, B: Matrix) -> LinearPHDAE:
-    n, inputs = B.shape
-    ports = _ports(like, inputs)
-    if like is not None:
-        like = eliminate(like)
-    if like is None or like.rows.size != n:
-        return LinearPHDAE(E=E, J=J, R=R, B=B, rows=Layout({"x": (n,)}, "row"), ports=ports)
-    return LinearPHDAE(E=E, J=J, R=R, B=B, rows=like.rows, ports=ports, split=like.split, fields=like.fields)
+    return with_feedthrough(E=E, J=J, R=R, B=B, P=P, S=S, N=N, ports=ports)
 
 
 def _ports(like: LinearPHDAE | None, inputs: int) -> Layout:
@@ -83,27 +81,16 @@ def _ports(like: LinearPHDAE | None, inputs: int) -> Layout:
 
 def _require_definite(system: LinearPHDAE) -> None:
     """Raises InputError unless E > 0."""
-    scale = system.E.diagonal()
+    scale, advice = system.E.diagonal(), "pyMOR needs E > 0: eliminate such rows, or reduce the system with project(…)"
     if not (scale > 0.0).all():
         where = system.rows.owner(int(np.argmin(scale)))
-        raise InputError(f"{where} has no mass or compliance (E is {scale.min():.3g} there); {ADVICE}")
+        raise InputError(f"{where} has no mass or compliance (E is {scale.min():.3g} there); {advice}")
     try:
-        definite = bool((signed_root(system.E)[1] > 0.0).all())
+        signs = signed_root(system.E)[1]
     except la.LinAlgError:
-        definite = False
-    if not definite:
-        raise InputError(f"the energy is not definite; {ADVICE}")
-
-
-ADVICE = "pyMOR needs E > 0: eliminate such rows, or reduce the system with project(…)"
-
-
-def _package() -> Any:
-    try:
-        from pymor.models import iosys
-    except ImportError:
-        raise InputError("pyMOR is not installed; pip install phloat[mor]") from None
-    return iosys
+        signs = np.zeros(1)
+    if not (signs > 0.0).all():
+        raise InputError(f"the energy is not definite; {advice}")
 
 
 @one_thread()
@@ -115,12 +102,10 @@ def irka_basis(
     The model of pyMOR mixes v and σ; the basis has its velocities and their stresses. Rigid motions are included exactly; a
     system without damping needs `decay` as in `balanced_basis`.
     """
-    try:
+    with optional_package("pyMOR", "mor"):
         from pymor.core.logger import log_levels
         from pymor.models.iosys import PHLTIModel
         from pymor.reductors.ph.ph_irka import PHIRKAReductor
-    except ImportError:
-        raise InputError("pH-IRKA is pyMOR's, which is not installed; pip install phloat[mor]") from None
     form = ModalForm.of(system, decay)
     count = kept_velocities(form, order)
     with log_levels({"pymor": "ERROR"}):

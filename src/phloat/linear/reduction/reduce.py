@@ -8,14 +8,16 @@ import numpy as np
 import scipy.linalg as la
 
 from phloat.algebra.threads import one_thread
-from phloat.errors import AccuracyError, InputError, finite, positive, whole_number
+from phloat.errors import AccuracyError, InputError, number, positive, whole_number
+from phloat.linear.analysis.modes import rigid_modes
 from phloat.linear.analysis.response import Response, response
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.second_order import SecondOrder
 from phloat.linear.form.state_space import descriptor
-from phloat.linear.reduction.basis import Basis, project, rigid_modes, split_basis
+from phloat.linear.reduction.basis import Basis
 from phloat.linear.reduction.krylov import PortMoments
 from phloat.linear.reduction.modal import limits
+from phloat.linear.reduction.projection import project, split_basis
 
 GRID = 40  # frequencies at which the full system is computed first
 FINER = 80  # frequencies at which the result is checked, besides resonances
@@ -62,7 +64,8 @@ def reduce_to_tolerance(system: LinearPHDAE, *, tolerance: float = 1e-3, band: t
     model, rigid = SecondOrder.of(system), rigid_modes(system)
     raw = PortMoments(model, rigid)
     shift = default_shift(system, band)
-    known = _Known(system, frequencies(band, GRID), shift)
+    omega = frequencies(band, GRID)
+    known = _Known(omega, response(system, list(system.ports), omega=omega, shift=shift).values, shift)
     worst = float(np.sqrt((low or high / 1e4) * high))
     for _ in range(ROUNDS):
         try:
@@ -74,30 +77,28 @@ def reduce_to_tolerance(system: LinearPHDAE, *, tolerance: float = 1e-3, band: t
         miss = known.miss(rom)
         if miss.max() <= MARGIN * tolerance:
             finer = reduction_error(system, rom, band=band, points=FINER, shift=shift)
-            known.add(finer.omega, finer.full.values)
+            omega, values = np.append(known.omega, finer.omega), np.concatenate([known.values, finer.full.values])
+            known = _Known(omega, values, shift)
             if finer.largest <= MARGIN * tolerance:
                 break
             miss = known.miss(rom)
         worst = float(known.omega[miss.argmax()])
     else:
-        raise AccuracyError(
-            f"the error is {miss.max():.1e} after {ROUNDS} points; use a narrower band or a larger tolerance"
-        )
+        raise AccuracyError(f"the error is {miss.max():.1e} after {ROUNDS} points; narrow the band or allow more")
     return _smallest(system, model, rigid, basis, known, tolerance)
 
 
+@dataclass(eq=False)
 class _Known:
-    """The response of the full system at the frequencies so far."""
+    """The response of the full system at the frequencies so far, s = shift + jω."""
 
-    def __init__(self, system: LinearPHDAE, omega: np.ndarray, shift: float):
-        self.names, self.shift = list(system.ports), shift
-        self.omega, self.values = omega, response(system, self.names, omega=omega, shift=shift).values
-
-    def add(self, omega: np.ndarray, values: np.ndarray) -> None:
-        self.omega, self.values = np.append(self.omega, omega), np.concatenate([self.values, values])
+    omega: np.ndarray
+    values: np.ndarray
+    shift: float
 
     def miss(self, rom: LinearPHDAE) -> np.ndarray:
-        return relative_error(self.values, response(rom, self.names, omega=self.omega, shift=self.shift).values)
+        """The relative error of a reduced system at each of them."""
+        return relative_error(self.values, response(rom, list(rom.ports), omega=self.omega, shift=self.shift).values)
 
 
 def _smallest(
@@ -106,16 +107,14 @@ def _smallest(
     """Reduced to the fewest leading directions of the reduced responses that satisfy the tolerance."""
     best = rom = project(system, basis)
     V, first = basis.V_v.toarray(), rigid.shape[1]
-    driven = int(rom.multipliers.size)
-    free = V[:, first : V.shape[1] - driven]
-    driven_columns = V[:, V.shape[1] - driven :] if driven else None
-    seen = _velocities(rom, known)[first : V.shape[1] - driven]
-    _, turn = la.eigh(seen @ seen.T)
-    turn = turn[:, ::-1]
+    last = V.shape[1] - int(rom.multipliers.size)
+    free, driven = V[:, first:last], V[:, last:]
+    seen = _velocities(rom, known)[first:last]
+    turn = la.eigh(seen @ seen.T)[1][:, ::-1]
     few, many = 0, free.shape[1]
     while many - few > 1:  # `many` satisfies the tolerance
         middle = (few + many) // 2
-        trial = project(system, split_basis(model, rigid, free @ turn[:, :middle], driven_columns))
+        trial = project(system, split_basis(model, rigid, free @ turn[:, :middle], driven))
         if known.miss(trial).max() <= tolerance:
             many, best = middle, trial
         else:
@@ -170,11 +169,11 @@ def reduction_error(
     They are spaced logarithmically; resonances of the reduced system are added. Systems without damping are infinite at their
     resonances: they are compared along s = shift + jω, with a hundredth of the end of the band as `shift`.
     """
-    for system in (full, reduced):
-        linear_only(system)
+    linear_only(full)
+    linear_only(reduced)
     if missing := [name for name in reduced.ports if name not in full.ports]:
         raise InputError(f"port {missing[0]!r} is not one of the full system, which has {', '.join(full.ports)}")
-    shift = default_shift(full, band) if shift is None else float(finite("shift", shift, ()))
+    shift = default_shift(full, band) if shift is None else number("shift", shift)
     omega = np.union1d(frequencies(band, points), _resonances(reduced, band))
     one, two = (response(system, list(reduced.ports), omega=omega, shift=shift) for system in (full, reduced))
     return BandError(omega, relative_error(one.values, two.values), one, two, shift)
@@ -190,9 +189,9 @@ def relative_error(H: np.ndarray, H_r: np.ndarray) -> np.ndarray:
 
 def port_weights(H: np.ndarray) -> np.ndarray:
     """Weights for a unit geometric mean of the diagonal responses over the frequencies, in which a sharp peak counts little."""
-    response = np.abs(np.einsum("wii->wi", H))
-    there = response > 0.0
-    mean = np.exp(np.log(np.where(there, response, 1.0)).sum(axis=0) / np.maximum(there.sum(axis=0), 1))
+    own = np.abs(np.einsum("wii->wi", H))
+    there = own > 0.0
+    mean = np.exp(np.log(np.where(there, own, 1.0)).sum(axis=0) / np.maximum(there.sum(axis=0), 1))
     return np.asarray(1.0 / np.sqrt(mean))
 
 

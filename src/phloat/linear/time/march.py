@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -16,8 +16,9 @@ from phloat.errors import (
     PortError,
     ProjectedStartWarning,
     finite,
+    number,
     positive,
-    steps_or_said,
+    require_steps,
     unknown,
 )
 from phloat.linear.form.phdae import LinearPHDAE
@@ -64,7 +65,7 @@ class LinearResult:
         every = (self.system.B.T @ self.e.T + self.system.B_lam.T @ self.lam.T).T
         return {name: self.system.ports.of(every, name) for name in self.system.ports}
 
-    @cached_property
+    @property
     def supplied(self) -> dict[str, np.ndarray]:
         """The work of each port up to each time, (times,)."""
         return {name: self.works[:, where].sum(axis=1) for name, where in self.system.ports.slices.items()}
@@ -101,7 +102,7 @@ class LinearResult:
 
     def at(self, t: float) -> np.ndarray:
         """e at any time of the run, interpolated linearly between outputs (of the order of the scheme)."""
-        time = float(finite("time", t, ()))
+        time = number("time", t)
         if not self.t[0] <= time <= self.t[-1]:
             raise InputError(f"t = {time:g} s is outside the run, which goes from {self.t[0]:g} to {self.t[-1]:g} s")
         return _interpolated(self.t, self.e, np.array([time]))[0] if len(self) > 1 else self.e[0]
@@ -116,33 +117,19 @@ class LinearResult:
         return f"LinearResult({len(self)} times from {self.t[0]:g} to {self.t[-1]:g} s of {self.system!r})"
 
 
-class LinearOutputs(Mapping[str, Any]):
+class LinearOutputs(dict[str, Any]):
     """The outputs that a controller gets: y = Bᵀe by port name, and its integral since the start, `y["elbow.way"]`.
 
     A port of one component is a number.
     """
 
     def __init__(self, system: LinearPHDAE, e: np.ndarray, way: np.ndarray) -> None:
-        self.system, self.e, self.way = system, e, way
+        for end, every in (("", system.B.T @ e), (WAY, system.B[: len(way)].T @ way)):
+            values = {port: every[where] for port, where in system.ports.slices.items()}
+            self |= {f"{port}{end}": value[0] if len(value) == 1 else value for port, value in values.items()}
 
-    def __getitem__(self, name: str) -> Any:
-        port = str(name).removesuffix(WAY)
-        if name in self.system.ports:
-            return self._of(name, self.e)
-        if port != name and port in self.system.ports:
-            return self._of(port, self.way)
-        raise PortError(unknown("output", name, list(self)))
-
-    def _of(self, port: str, rows: np.ndarray) -> Any:
-        value = self.system.B[: len(rows), self.system.ports[port]].T @ rows
-        return value[0] if len(value) == 1 else value
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self.system.ports
-        yield from (f"{port}{WAY}" for port in self.system.ports)
-
-    def __len__(self) -> int:
-        return 2 * len(self.system.ports)
+    def __missing__(self, name: str) -> Any:
+        raise PortError(unknown("output", name, self))
 
 
 class Signals(Protocol):
@@ -169,7 +156,7 @@ def march(
     `output` is the number of steps from one output to the next, or the times of output (interpolated linearly). A `controller`
     f(t, y) sets inputs at the beginning of each step, or of those `every` so many seconds; they are constant in between.
     """
-    steps_or_said(t_0, t_end, positive("dt", dt))
+    require_steps(t_0, t_end, positive("dt", dt))
     steps = int(np.ceil((t_end - t_0) / dt * (1 - 1e-9)))
     times = t_0 + (t_end - t_0) / steps * np.arange(steps + 1)
     h = (t_end - t_0) / steps
@@ -209,24 +196,20 @@ class _Control:
         controller: Callable[[float, LinearOutputs], Mapping[str, object]] | None,
         every: float | None,
     ) -> None:
-        self.system, self.controller, self.every = system, controller, every
+        self.system, self.controller, self.every = system, controller, every or 0.0
         self.values: dict[str, np.ndarray] = {}
-        self.sampled = -np.inf
+        self.next = -np.inf  # the time of the next sample
 
     def update(self, t: float, e: np.ndarray, way: np.ndarray) -> None:
         """Calls the controller if a sample is due."""
-        if self.controller is None:
+        if self.controller is None or t < self.next - 1e-9 * self.every:
             return
-        if self.every is not None and t < self.sampled + self.every * (1 - 1e-9):
-            return
-        first = self.every is None or self.sampled == -np.inf
-        self.sampled = t if first else self.sampled + (self.every or 0.0)
+        self.next = self.every + (t if self.next == -np.inf else self.next)
         answer = self.controller(t, LinearOutputs(self.system, e, way))
         for name, value in require_efforts(t, answer).items():
-            shape = self.system.ports.shape(name)
-            number = np.ndim(np.asarray(value, dtype=object)) == 0 and shape == (1,)
-            what = f"controller, {name!r} at t = {t:g} s"
-            self.values[name] = finite(what, value, () if number else shape).reshape(shape)
+            shape, what = self.system.ports.shape(name), f"controller, {name!r} at t = {t:g} s"
+            scalar = np.ndim(np.asarray(value, dtype=object)) == 0 and shape == (1,)
+            self.values[name] = finite(what, value, () if scalar else shape).reshape(shape)
 
     def applied(self, u: np.ndarray) -> np.ndarray:
         """The given inputs, replaced by those of the controller."""

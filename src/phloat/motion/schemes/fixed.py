@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from phloat.errors import SampleTimeWarning, steps_or_said
+from phloat.errors import SampleTimeWarning, require_steps
 from phloat.motion.inputs.inputs import NO_STOPS, Stops
 from phloat.motion.kernel.step import SOLVED
 from phloat.motion.result import Result
@@ -167,7 +167,7 @@ class TimeGrid:
     dt: float
 
     def __post_init__(self) -> None:
-        steps_or_said(self.start, self.end, self.dt)
+        require_steps(self.start, self.end, self.dt)
 
     @cached_property
     def last(self) -> int:
