@@ -312,3 +312,8 @@ OUTPUT = Variants(
         Text(what="the name of a quantity"), lambda name: Output("quantity", name), lambda output: output.of
     ),
 )
+
+
+def output_values(outputs: Mapping[str, Output], result: Result | LinearResult) -> dict[str, np.ndarray]:
+    """Outputs of a run by name."""
+    return {name: output.value(result) for name, output in outputs.items()}
