@@ -325,9 +325,8 @@ def _add_arguments(commands: dict[str, Any]) -> None:
     add("run", "--threads", type=int, default=1, metavar="N", help="threads that share the bodies of a large system")
     switch("run", "--no-page", help="write no page")
     add("modes", "--count", type=int, metavar="N", help="how many of the lowest, rigid ones included")
-    add(
-        "modes", "--lock", action="append", metavar="JOINT", help="a joint whose free axes stand still (again for more)"
-    )
+    what = "a joint whose free axes stand still (again for more)"
+    add("modes", "--lock", action="append", metavar="JOINT", help=what)
     switch("modes", "--at-start", help="at the start, even if the model has them along a quantity")
     add("sweep", "--samples", type=int, metavar="N", help="how many runs, instead of the model's")
     add("sweep", "--workers", type=int, metavar="N", help="how many cores (default: all)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,16 +31,13 @@ def load_file(path: str) -> Model:
 
 def with_times(model: Model, t_end: str | None, dt: str | None) -> Model:
     """The model with the end time and the step of the options --t-end and --dt, for those that are not None."""
-    times: dict[str, Any] = {
-        name: to_seconds(f"--{name.replace('_', '-')}", text) for name, text in (("t_end", t_end), ("dt", dt)) if text
-    }
-    if not times:
-        return model
+    texts = {"t_end": t_end, "dt": dt}
+    times: dict[str, Any] = {n: to_seconds(f"--{n.replace('_', '-')}", text) for n, text in texts.items() if text}
     if model.simulate is not None:
         return replace(model, simulate=replace(model.simulate, **times))
-    if "t_end" not in times:
+    if times and "t_end" not in times:
         raise InputError(f"{model.label} has no simulate; give --t-end too")
-    return replace(model, simulate=Simulate(times.pop("t_end"), **times))
+    return replace(model, simulate=Simulate(**times)) if times else model
 
 
 def to_seconds(what: str, text: str) -> float:
@@ -95,9 +93,8 @@ def column_names(name: str, shape: tuple[int, ...]) -> list[str]:
 
 def write_table(path: Path, heads: list[str], table: np.ndarray) -> None:
     """Writes a table of numbers as CSV, with all digits."""
-    quoted = ['"' + head.replace('"', '""') + '"' if any(c in head for c in ',"\n') else head for head in heads]
-    rows = (",".join(map(repr, row)) for row in np.asarray(table, dtype=float).tolist())
-    path.write_text("\n".join([",".join(quoted), *rows]) + "\n", encoding="utf-8")
+    with open(path, "w", newline="", encoding="utf-8") as opened:
+        csv.writer(opened, lineterminator="\n").writerows([heads, *np.asarray(table, dtype=float).tolist()])
 
 
 def require_suffix(path: str, known: tuple[str, ...]) -> str:

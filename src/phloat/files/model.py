@@ -90,6 +90,14 @@ class Model:
         """The outputs of a run by name."""
         return output_values(self.outputs, result)
 
+    def swept_outputs(self) -> dict[str, Output]:
+        """The outputs that the sweep names, all by default. Raises InputError if there is none of a name."""
+        names = (self.sweep.outputs if self.sweep else ()) or tuple(self.outputs)
+        for name in names:
+            if name not in self.outputs:
+                raise InputError(f"sweep names the output {name!r}; outputs are {', '.join(self.outputs) or 'none'}")
+        return {name: self.outputs[name] for name in names}
+
     def __repr__(self) -> str:
         there = [word for word in REQUESTS if getattr(self, word) is not None]
         return (

@@ -18,8 +18,7 @@ from phloat.bodies.beams.split import Split
 from phloat.bodies.construction import Construction
 from phloat.errors import InputError
 from phloat.fem.mesh import Mesh
-from phloat.files.control import CONTROLLER
-from phloat.files.inputs import INPUTS, SIGNAL, in_space
+from phloat.files.inputs import CONTROLLER, INPUTS, SIGNAL, in_space
 from phloat.files.locate import check_parameters
 from phloat.files.model import Model
 from phloat.files.requests import MODES, OUTPUT, RESPONSE, SIMULATE, SWEEP

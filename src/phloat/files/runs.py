@@ -65,11 +65,7 @@ def run_sweep(
     if not isinstance(system, System):
         raise InputError(f"{model.label} is linear; a sweep needs a mechanism")
     with errors_at(model.root, "sweep", "simulate", "outputs"):
-        names = asked.outputs or tuple(model.outputs)
-        for name in names:
-            if name not in model.outputs:
-                raise InputError(f"sweep names the output {name!r}; outputs are {', '.join(model.outputs) or 'none'}")
-        chosen = {name: model.outputs[name] for name in names}
+        chosen = model.swept_outputs()
         return ensemble(
             system,
             {name: list(v) if isinstance(v, tuple) else v for name, v in asked.parameters.items()},

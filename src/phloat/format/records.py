@@ -18,7 +18,7 @@ OLD_KEYS: dict[str, Mapping[str, str]] = {  # {what a record is: {key of earlier
 
 
 @dataclass(frozen=True)
-class MapOf:
+class MapOf(Kind):
     """A mapping whose keys the user chooses: names, or numbers of a quantity."""
 
     of: Kind
@@ -29,9 +29,6 @@ class MapOf:
     @property
     def expected(self) -> str:
         return f"a mapping {{{self.keys.expected if self.keys else self.what}: {self.of.expected}}}"
-
-    def matches(self, node: Node) -> bool:
-        return node.entries is not None
 
     def read(self, node: Node, context: Context) -> dict[Any, Any]:
         if node.entries is None or len(node.entries) < self.least:
@@ -62,7 +59,7 @@ class MapOf:
 
 
 @dataclass(frozen=True)
-class OneOf:
+class OneOf(Kind):
     """The first of several kinds that a node matches; `which` is the number of the kind of a value."""
 
     kinds: tuple[Kind, ...]
@@ -110,7 +107,7 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Record:
+class Record(Kind):
     """A mapping with these keys, which are the arguments of `make`; a bare value may stand for the key `short`."""
 
     what: str
@@ -238,7 +235,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Variants:
+class Variants(Kind):
     """A mapping that is one of several variants; or a value of the kind `alone`, for values that `is_alone` accepts."""
 
     what: str
@@ -307,7 +304,7 @@ class Variants:
 
 
 @dataclass(frozen=True)
-class Named:
+class Named(Kind):
     """A value by its name in a table of the file, or written out."""
 
     table: str

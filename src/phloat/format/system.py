@@ -10,36 +10,28 @@ from typing import Any
 
 from phloat.bodies.construction import Construction
 from phloat.errors import InputError, unknown
-from phloat.format.bodies import BEAM_VARIANT, RIGID_VARIANTS, SUPERELEMENT_VARIANT
+from phloat.format.bodies import BEAM_VARIANT, MESH_VARIANTS, RIGID_VARIANTS, SUPERELEMENT_VARIANT
+from phloat.format.derive import variant
 from phloat.format.joints import JOINT
-from phloat.format.kinds import NAME, Arrays, Context, ListOf, Plain, Recursive, Schema, Text, Writer, vector_of
+from phloat.format.kinds import NAME, Arrays, Context, Kind, ListOf, Plain, Recursive, Schema, Text, Writer, vector_of
 from phloat.format.materials import ANY_MATERIAL, BEAM_SECTION
-from phloat.format.meshes import MESH_VARIANTS
 from phloat.format.node import Node
-from phloat.format.records import Key, MapOf, Record, Variant, Variants
+from phloat.format.records import Key, MapOf, Record, Variants
 from phloat.system.parts import Part, Parts, parts
 from phloat.system.system import System
 
 VERSION = 1  # of the format of model files
 LIKE = "like"
-SYSTEM_VARIANT = Variant(
-    "system",
-    Recursive("system", lambda: SYSTEM),
-    lambda parts: parts,
-    lambda value: (value, {}) if isinstance(value, Parts) else None,
-    doc="a system inside this one; its bodies are called system.body",
-)
+INNER_DOC = "a system inside this one; its bodies are called system.body"
+SYSTEM_VARIANT = variant(Parts, Recursive("system", lambda: SYSTEM), "system", doc=INNER_DOC)
 BODY = Variants("a body", (BEAM_VARIANT, *RIGID_VARIANTS, *MESH_VARIANTS, SUPERELEMENT_VARIANT, SYSTEM_VARIANT))
 NESTED = Variants("a system", (SYSTEM_VARIANT,))
 
 
-class Bodies:
+class Bodies(Kind):
     """Bodies by name; {like: other} is a copy of another one above."""
 
     expected = "bodies by name: {name: {beam: …} or {rigid body: …} …}"
-
-    def matches(self, node: Node) -> bool:
-        return node.entries is not None
 
     def read(self, node: Node, context: Context) -> dict[str, Part]:
         if not node.entries:
@@ -85,7 +77,7 @@ class Bodies:
         }
 
 
-class Joints:
+class Joints(Kind):
     """Joints by name, or in a list, where a name is one of the keys."""
 
     expected = "joints: {name: {revolute: [ground, rod.P]}} or a list of them"

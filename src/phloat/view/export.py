@@ -98,10 +98,10 @@ def grid_part(body: Body, drawn: Drawing) -> GridPart:
         if isinstance(base, PlateShape):
             up[:, 2] = 0.5 * base.section.height(middle[:, :2])
         at = (middle + up, middle - up) if up.any() else (middle,)
-        kind, cauchy = CELL_TYPES[mesh.kind, mesh.cells.shape[1]], tuple(stress(x).toarray() for x in at)
+        kind, cauchy = CELL_TYPES[mesh.kind][mesh.order - 1], tuple(stress(x).toarray() for x in at)
         return GridPart("solid" if mesh.dimension == 3 else "plate", line, kind, mesh.cells, cauchy)
     if len(drawn.triangles):
-        return GridPart(drawn.kind, drawn, CELL_TYPES["triangle", 3], drawn.triangles)
+        return GridPart(drawn.kind, drawn, CELL_TYPES["triangle"][0], drawn.triangles)
     return GridPart(drawn.kind, line, VERTEX_TYPE, np.arange(len(line.points))[:, None])
 
 
@@ -159,15 +159,11 @@ def _cell_stress(part: GridPart, sigma: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 VERTEX_TYPE, LINE_TYPE = 1, 3
-CELL_TYPES = {
-    ("triangle", 3): 5,
-    ("quadrilateral", 4): 9,
-    ("tetrahedron", 4): 10,
-    ("hexahedron", 8): 12,
-    ("triangle", 6): 22,
-    ("tetrahedron", 10): 24,
-    ("quadrilateral", 9): 28,
-    ("hexahedron", 27): 29,
+CELL_TYPES = {  # of kinds of cells, of order 1 and 2
+    "triangle": (5, 22),
+    "quadrilateral": (9, 28),
+    "tetrahedron": (10, 24),
+    "hexahedron": (12, 29),
 }
 TYPE_NAMES = {"f4": "Float32", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
 
@@ -207,8 +203,7 @@ def to_netcdf(result: Result, path: str | Path) -> Path:
         _body(table, result, name)
     for name, joint in result.system.joints.items():
         if name in result.system.multipliers:
-            rows = [row.label for row in joint.rows]
-            table.coordinate(f"{name}.row", np.array(rows))
+            table.coordinate(f"{name}.row", np.array([row.label for row in joint.rows]))
             units = effort_units(joint.rows)
             unit = units[0] if len(set(units)) == 1 else ", ".join(units)
             table.add(f"{name}.lam", ("t", f"{name}.row"), result[f"{name}.lam"], unit, "multipliers of a joint")
@@ -266,11 +261,10 @@ def _body(table: _Table, result: Result, name: str) -> None:
 
 
 def _energies(table: _Table, result: Result) -> None:
+    table.add("energy", ("t",), result.energy, "J", "H, springs included")
     if result.accounts is None:
-        table.add("energy", ("t",), result.energy, "J", "H, springs included")
         return
     ledger = energy_ledger(result)
-    table.add("energy", ("t",), ledger.energy, "J", "H, springs included")
     table.coordinate("body", np.array(list(result.system.bodies)))
     table.coordinate("part", np.array(COMPONENTS))
     table.add("energy.bodies", ("t", "body", "part"), result.accounts.bodies, "J", "energies of the bodies")

@@ -28,7 +28,7 @@ from phloat.system.system import System
 from phloat.view.figures import even_indices
 from phloat.view.mechanism import elastic_modes
 from phloat.view.page.pack import Pack, compress_motion, principal_shapes
-from phloat.view.quantities import STRESS, PlotQuantity, linear_quantities, result_quantities
+from phloat.view.quantities import STRESS, PlotQuantity, energy_quantities, linear_quantities, result_quantities
 from phloat.view.scene import Drawing, body_motion, field_drawing, pose_at, scene, scene_size
 
 MAX_FRAMES = 600
@@ -39,6 +39,7 @@ MIN_COMPRESSED = 16  # fewer coordinates are not compressed, so that identical b
 JOINT_SIZE = 0.012  # of the symbol of a joint, relative to the size of the scene
 TOLERANCE = 2e-4  # error of compression, relative to the largest deformation
 MAX_MODES = 24
+MAX_POSES = 60  # for the box around a motion and its largest speed
 AMPLITUDE = 0.08  # largest displacement of a mode, relative to the size of the scene
 
 Document = dict[str, Any]
@@ -59,9 +60,11 @@ def motion_content(result: Result, u: Mapping[str, object] | Inputs | None) -> t
     else:  # full turns were not counted in the run; they are found from neighbouring outputs, so all outputs are needed
         coordinates = {name: line[at] for name, line in result.coordinates.items()}
     moves = {name: body_motion(result, name, at) for name in system.bodies}
-    quantities = result_quantities(few, ledger, at, moves, drawings, coordinates, inputs)
+    quantities = energy_quantities(ledger, at) + result_quantities(few, moves, drawings, coordinates, inputs)
     frames = _frame_indices(few, moves)
     moves = {name: pose_at(move, frames) for name, move in moves.items()}
+    some = {name: pose_at(move, even_indices(len(move.r_P), MAX_POSES)) for name, move in moves.items()}
+    speeds = [np.linalg.norm(drawings[name].velocity(move), axis=-1).max() for name, move in some.items()]
     stresses = [q.lines["largest"].max() for q in quantities if q.name.endswith(STRESS)]
     document: Document = {
         "kind": "motion",
@@ -72,8 +75,8 @@ def motion_content(result: Result, u: Mapping[str, object] | Inputs | None) -> t
         "bodies": [_body_data(pack, name, *_compress_body(drawings[name], move)) for name, move in moves.items()],
         "joints": [_joint_data(system, drawings, c, size) for c in system.joints.values()],
         "elements": [_element_data(drawings, e) for e in system.elements.values() if e.first.body or e.second.body],
-        "range": {"stress": float(max(stresses, default=0.0)), "speed": _largest_speed(drawings, moves)},
-        "box": _bounding_box(np.vstack([_some_points(drawings[name], move) for name, move in moves.items()])),
+        "range": {"stress": float(max(stresses, default=0.0)), "speed": float(max(speeds))},
+        "box": _bounding_box(np.vstack([drawings[name].at(move).reshape(-1, 3) for name, move in some.items()])),
         "quantities": _quantity_data(pack, quantities),
         "summary": _summary_rows(result, ledger, len(frames)),
     }
@@ -177,12 +180,7 @@ def _joint_data(system: System, drawings: Mapping[str, Drawing], c: Connection, 
 def _element_data(drawings: Mapping[str, Drawing], e: Element) -> Document:
     """A spring, damper or other force element in the document, with its two ends."""
     kind = "spring" if isinstance(e.recipe, Spring) else "damper" if isinstance(e.recipe, Damper) else "other"
-    return {
-        "name": e.name,
-        "kind": kind,
-        "first": _end_data(drawings, e.first),
-        "second": _end_data(drawings, e.second),
-    }
+    return {"name": e.name, "kind": kind} | {end: _end_data(drawings, getattr(e, end)) for end in ("first", "second")}
 
 
 def _up_direction(system: System) -> list[float]:
@@ -193,17 +191,6 @@ def _up_direction(system: System) -> list[float]:
 
 
 # --- ranges and summary ------------------------------------------------------------------------------------------------
-
-
-def _largest_speed(drawings: Mapping[str, Drawing], moves: Mapping[str, Pose]) -> float:
-    """The largest speed (m/s) of all points at up to 60 frames, for the colour scale."""
-    some = {name: pose_at(move, even_indices(len(move.r_P), 60)) for name, move in moves.items()}
-    return max(float(np.linalg.norm(drawings[name].velocity(move), axis=-1).max()) for name, move in some.items())
-
-
-def _some_points(drawn: Drawing, move: Pose) -> np.ndarray:
-    """The points of a body at up to 40 frames, (points · frames, 3), in inertial axes."""
-    return drawn.at(pose_at(move, even_indices(len(move.r_P), 40))).reshape(-1, 3)
 
 
 def _bounding_box(points: np.ndarray, reach: np.ndarray | float = 0.0) -> list[list[float]]:
@@ -257,6 +244,8 @@ def modes_content(modes: Modes) -> tuple[Document, Pack]:
     shapes = {name: [modes.shape(k, name) for k in shown] for name in fields}
     tops = [max(float(np.abs(shapes[name][i]).max(initial=0.0)) for name in shapes) or 1.0 for i in range(len(shown))]
     spinning = np.iscomplexobj(modes.vectors)
+    rates = np.zeros(len(modes)) if modes.growth is None else modes.growth
+    growth = [float(rate) if rate in modes.unstable else 0.0 for rate in rates]  # of unstable modes only
     bodies, drawings, reach = [], [], np.zeros(3)
     for name, part in fields.items():
         drawn, owner = field_drawing(part, size)
@@ -272,7 +261,7 @@ def modes_content(modes: Modes) -> tuple[Document, Pack]:
         "times": still,
         "bodies": bodies,
         "spinning": bool(spinning),
-        "modes": [_mode_data(modes, k) for k in shown],
+        "modes": [{"number": k, "omega": float(modes.omega[k]), "growth": growth[k]} for k in shown],
         "summary": [
             ["bodies", ", ".join(fields)],
             ["modes", f"{len(modes)} found, {modes.rigid} of them rigid; {len(shown)} shown here"],
@@ -334,12 +323,6 @@ def _shapes_motion(eta: np.ndarray, rates: np.ndarray) -> Pose:
     """The motion of a body without rigid motion: coordinates η and rates η̇ (times, shapes) only."""
     still, n = np.zeros((len(eta), 3)), len(eta)
     return Pose(still, np.tile(np.eye(3), (n, 1, 1)), eta, still, still, rates, np.zeros((n, 0)))
-
-
-def _mode_data(modes: Modes, k: int) -> Document:
-    """A mode in the document: index, frequency (rad/s), and growth rate (1/s) if it is unstable, else 0."""
-    growth = float(modes.growth[k]) if modes.growth is not None and modes.growth[k] in modes.unstable else 0.0
-    return {"number": k, "omega": float(modes.omega[k]), "growth": growth}
 
 
 def _fields_size(fields: Mapping[str, Field]) -> float:

@@ -129,7 +129,6 @@ def show(x: Result | Modes, *, height: int = 640) -> NotebookPage:
     """Displays a result or modes in 3-D in a notebook: the page that `to_html` writes, `height` pixels high."""
     text = page_text(x)
     if len(text) > MAX_BYTES:
-        raise InputError(
-            f"the page has {len(text) / 1e6:.0f} MB, too much for a notebook; write it to a file: to_html(x, 'run.html')"
-        )
+        size = f"the page has {len(text) / 1e6:.0f} MB, too much for a notebook"
+        raise InputError(f"{size}; write it to a file: to_html(x, 'run.html')")
     return NotebookPage(text, int(positive("height", height)))
