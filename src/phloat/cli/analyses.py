@@ -222,16 +222,11 @@ def _check_requests(model: Model, system: ph.System) -> None:
 
 def _body_rows(system: ph.System) -> list[dict[str, Any]]:
     """One entry for each body: name, type, mass (kg), number of elastic coordinates, ports."""
-    return [
-        {
-            "name": name,
-            "made of": type(body.recipe).__name__,
-            "mass": float(body.inertia.m),
-            "coordinates": body.coordinates,
-            "ports": list(body.ports),
-        }
-        for name, body in system.bodies.items()
+    rows = [
+        (name, type(b.recipe).__name__, float(b.inertia.m), b.coordinates, list(b.ports))
+        for name, b in system.bodies.items()
     ]
+    return [dict(zip(("name", "made of", "mass", "coordinates", "ports"), row, strict=True)) for row in rows]
 
 
 def _joint_rows(system: ph.System) -> list[dict[str, Any]]:

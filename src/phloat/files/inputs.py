@@ -168,6 +168,7 @@ TABLE = Record(
     time_table,
     parts=lambda pair: {"times": np.asarray(pair[0]).tolist(), "values": np.asarray(pair[1]).tolist()},
 )
+POLYNOMIAL = record(InTime, "a polynomial of time", coefficients=ListOf(VALUE, least=1), short="coefficients")
 SIGNALS = (
     variant(Piecewise, PIECEWISE, doc="corners {time: value}, straight lines between them"),
     Variant(
@@ -179,11 +180,7 @@ SIGNALS = (
     ),
     variant(Sine, record(Sine, "a sine", amplitude=VALUE, offset=VALUE)),
     variant(Circling, record(Circling, "a velocity on a circle", omit=("space",)), "circle"),
-    variant(
-        InTime,
-        record(InTime, "a polynomial of time", coefficients=ListOf(VALUE, least=1), short="coefficients"),
-        "polynomial",
-    ),
+    variant(InTime, POLYNOMIAL, "polynomial"),
     variant(Pulse, record(Pulse, "a pulse", value=VALUE)),
     variant(SpinUp, record(SpinUp, "a spin-up")),
     variant(Move, record(Move, "a move", to=ANY_NUMBER, origin=ANY_NUMBER)),

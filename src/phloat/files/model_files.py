@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,14 +33,8 @@ from phloat.format.system import BODIES, HEAD, SYSTEM, VERSION, plain_parts, rea
 from phloat.system.parts import Parts, parts
 from phloat.system.system import System
 
-TITLE = Record(
-    "a title",
-    (
-        Key("name", NAME, "name of the model", ""),
-        Key("about", Text(what="a text"), "what the model is for", ""),
-    ),
-    Model,
-)
+TITLE_KEYS = Key("name", NAME, "name of the model", ""), Key("about", Text(what="a text"), "what the model is for", "")
+TITLE = Record("a title", TITLE_KEYS, Model)
 USE = Record(
     "the use of a model",
     (
@@ -145,25 +139,25 @@ def plain_model(model: Model | System, path: Path | None = None) -> dict[str, An
         model = Model(parts(model))
     if not isinstance(model, Model):
         raise InputError(f"{type(model).__name__} is neither a Model nor a System")
-    store = None if path is None else ArrayFiles(path)
+    store = None if path is None else array_writer(path)
     data, writer = plain_parts(model.parts, arrays=store, names=model.names), Writer(arrays=store)
     return {"phloat": VERSION} | TITLE.write(model, writer) | data | USE.write(model, writer)
 
 
-class ArrayFiles:
-    """Writes arrays to files beside a model, named after the model and a body."""
+def array_writer(path: Path) -> Callable[[str, Mapping[str, Any]], str]:
+    """A function that writes arrays to a file beside a model, named after the model and a body, and returns its name."""
+    used = set[str]()
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.used = path, set[str]()
-
-    def __call__(self, name: str, arrays: Mapping[str, Any]) -> str:
+    def write(name: str, arrays: Mapping[str, Any]) -> str:
         word = re.sub(r"[^\w-]+", "_", name)
-        while word in self.used:
+        while word in used:
             word += "_"
-        self.used.add(word)
-        file = f"{self.path.stem}.{word}.npz"
-        np.savez_compressed(self.path.with_name(file), **dict(arrays))
+        used.add(word)
+        file = f"{path.stem}.{word}.npz"
+        np.savez_compressed(path.with_name(file), **dict(arrays))
         return file
+
+    return write
 
 
 # --- limits ----------------------------------------------------------------------------------------------------------
@@ -213,8 +207,8 @@ def _cells(shape: Any, given: Any) -> float:
     """How many cells an outline has, given their number along its longest side or along each."""
     if isinstance(shape, Mesh):
         return float(shape.cells.shape[0])
-    counts = [float(n) for n in np.atleast_1d(np.asarray(given, dtype=float))] if given is not None else [0.0]
-    n = counts[0]
+    counts = np.ravel(given or 0.0).tolist()
+    n = float(counts[0])
     if len(counts) > 1:
         return math.prod(counts)
     if isinstance(shape, outlines.BracketOutline):

@@ -18,7 +18,7 @@ from phloat.errors import DamagedRunWarning, InputError
 from phloat.files.locate import errors_at
 from phloat.files.model import Model, require_request
 from phloat.files.model_files import load_model
-from phloat.files.requests import output_values
+from phloat.files.requests import output_values, values_of
 from phloat.files.start import initial_state
 from phloat.linear.analysis.modes import Modes, modes
 from phloat.linear.analysis.response import Response, response
@@ -120,7 +120,7 @@ def run_modes(model: Model) -> Modes | ModesAlong:
         if asked.along is None:
             return modes(linearised(model, asked.lock), asked.count)
         ((quantity, over),) = asked.along.items()
-        values, found = np.asarray(over.values), []
+        values, found = values_of(over), []
         near: Any = model.start.near or None
         held = lock(model.system, *asked.lock)
         for value in values:
@@ -134,7 +134,7 @@ def run_response(model: Model) -> Response:
     asked = require_request(model, "response")
     with errors_at(model.root, "response", "start"):
         system = model.system if isinstance(model.system, LinearPHDAE) else linearised(model, asked.lock)
-        return response(system, asked.inputs, asked.outputs, omega=np.asarray(asked.omega.values))
+        return response(system, asked.inputs, asked.outputs, omega=values_of(asked.omega))
 
 
 def linearised(model: Model, locked: tuple[str, ...] = ()) -> LinearPHDAE:

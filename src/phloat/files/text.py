@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -152,8 +151,10 @@ class _Yaml(_Nodes):
             if key.id != "scalar":
                 at.fail("a key is a list or a mapping; keys are words")
             if key.tag == f"{STANDARD}merge":
-                for other in self._merged(value, at, above):
-                    for name, inner in (other.entries or {}).items():
+                for other in value.value if value.id == "sequence" else [value]:
+                    if other.id != "mapping":
+                        at.fail("<< takes a mapping, or a list of them")
+                    for name, inner in (self.node(other, here.path, above).entries or {}).items():
                         merged.setdefault(name, inner)
                 continue
             _require_new(here, key.value, at.line, lines)
@@ -162,12 +163,6 @@ class _Yaml(_Nodes):
         merged = {name: inner for name, inner in merged.items() if name not in entries}
         merged_lines = {name: inner.line for name, inner in merged.items()}
         return replace(here, entries=merged | entries, key_lines=merged_lines | lines)
-
-    def _merged(self, value: Any, at: Node, above: tuple[int, ...]) -> Iterator[Node]:
-        for one in value.value if value.id == "sequence" else [value]:
-            if one.id != "mapping":
-                at.fail("<< takes a mapping, or a list of them")
-            yield self.node(one, at.path, above)
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------------
@@ -183,17 +178,17 @@ def _json_root(text: str, file: str) -> Node:
         raise FileError(f"not JSON: {error.msg}, column {error.colno}", file, error.lineno) from None
     except RecursionError:
         raise FileError(f"nested more than {MAX_DEPTH} deep", file) from None
-    reader = _Json(file)
-    reader.tokens = TOKEN.finditer(text)
-    reader.ends = [found.start() for found in re.finditer("\n", text)]
+    reader = _Json(file, text)
     return reader.node(next(reader.tokens), (), 0)
 
 
 class _Json(_Nodes):
     """Makes nodes of tokens in order; `ends` are those of lines."""
 
-    tokens: Iterator[re.Match[str]]
-    ends: list[int]
+    def __init__(self, file: str, text: str) -> None:
+        super().__init__(file)
+        self.tokens = TOKEN.finditer(text)
+        self.ends = [found.start() for found in re.finditer("\n", text)]
 
     def node(self, token: re.Match[str], path: tuple[str, ...], depth: int) -> Node:
         line, first = self.line(token), token[0][0]

@@ -39,9 +39,8 @@ class Bodies(Kind):
         out: dict[str, Part] = {}
         for name, inner in node.entries.items():
             if not name or "." in name or name == "ground":
-                node.fail_key(
-                    name, f"{name!r} is no name of a body, which is not empty, has no dot and is not 'ground'"
-                )
+                why = "which is not empty, has no dot and is not 'ground'"
+                node.fail_key(name, f"{name!r} is no name of a body, {why}")
             out[name] = self._body(inner, context, out)
         return out
 
@@ -70,11 +69,8 @@ class Bodies(Kind):
 
     def schema(self) -> Schema:
         like = Record("a body like another", (Key(LIKE, NAME, "a body above"),), dict).schema()
-        return {
-            "type": "object",
-            "additionalProperties": {"anyOf": [like, *BODY.schema()["anyOf"]]},
-            "minProperties": 1,
-        }
+        kinds = {"anyOf": [like, *BODY.schema()["anyOf"]]}
+        return {"type": "object", "additionalProperties": kinds, "minProperties": 1}
 
 
 class Joints(Kind):

@@ -70,8 +70,8 @@ def motion_content(result: Result, u: Mapping[str, object] | Inputs | None) -> t
         "kind": "motion",
         "plane": system.plane is not None,
         "up": _up_direction(system),
-        "frames": pack.float64(few.t[frames]),
-        "times": pack.float64(few.t),
+        "frames": pack.add("f8", few.t[frames]),
+        "times": pack.add("f8", few.t),
         "bodies": [_body_data(pack, name, *_compress_body(drawings[name], move)) for name, move in moves.items()],
         "joints": [_joint_data(system, drawings, c, size) for c in system.joints.values()],
         "elements": [_element_data(drawings, e) for e in system.elements.values() if e.first.body or e.second.body],
@@ -121,9 +121,9 @@ def _body_data(pack: Pack, name: str, drawn: Drawing, move: Pose) -> Document:
     """A body in the document: its drawing, and position, orientation, velocities, η, η̇ and σ at all frames."""
     look: Document = {
         "kind": drawn.kind,
-        "points": pack.float32(drawn.points),
-        "triangles": pack.uint32(drawn.triangles),
-        "edges": pack.uint32(drawn.edges),
+        "points": pack.add("f4", drawn.points),
+        "triangles": pack.add("u4", drawn.triangles),
+        "edges": pack.add("u4", drawn.edges),
         "rows": pack.scaled_int16(drawn.rows),
         "thin": drawn.thin,
         "ports": dict(drawn.ports),
@@ -134,7 +134,7 @@ def _body_data(pack: Pack, name: str, drawn: Drawing, move: Pose) -> Document:
         parts = drawn.cauchy.reshape(len(drawn.points), 6, -1)
         look["cauchy"] = [pack.scaled_int16(parts[:, k]) if parts[:, k].any() else None for k in range(6)]
     floats = {"r": move.r_P, "q": quaternions(move.A), "v": move.v_P, "omega": move.omega}
-    out = {"name": name, "look": look} | {key: pack.float32(x) for key, x in floats.items()}
+    out = {"name": name, "look": look} | {key: pack.add("f4", x) for key, x in floats.items()}
     return out | {key: pack.scaled_int16(getattr(move, key)) for key in ("eta", "rates", "sigma")}
 
 
@@ -149,7 +149,7 @@ def quaternions(A: np.ndarray) -> np.ndarray:
 def _quantity_data(pack: Pack, quantities: Sequence[PlotQuantity]) -> list[Document]:
     """The quantities in the document: group, name, unit and lines."""
     return [
-        vars(q) | {"lines": [{"name": name, "values": pack.float32(line)} for name, line in q.lines.items()]}
+        vars(q) | {"lines": [{"name": name, "values": pack.add("f4", line)} for name, line in q.lines.items()]}
         for q in quantities
     ]
 
@@ -240,7 +240,7 @@ def _time_text(result: Result | LinearResult, frames: int) -> str:
 def modes_content(modes: Modes) -> tuple[Document, Pack]:
     """The page of elastic modes: the document and the pack; each mode is a coordinate of the drawings, a complex mode is two."""
     shown, fields, pack = elastic_modes(modes)[:MAX_MODES], modes.system.fields, Pack()
-    size, still = _fields_size(fields), pack.float64(np.zeros(1))
+    size, still = _fields_size(fields), pack.add("f8", np.zeros(1))
     shapes = {name: [modes.shape(k, name) for k in shown] for name in fields}
     tops = [max(float(np.abs(shapes[name][i]).max(initial=0.0)) for name in shapes) or 1.0 for i in range(len(shown))]
     spinning = np.iscomplexobj(modes.vectors)
@@ -293,8 +293,8 @@ def linear_content(result: LinearResult) -> tuple[Document, Pack]:
     largest = float(np.abs(result.residual).max())
     relative = largest / (np.abs(result.energy).max() or 1.0)
     document = _linear_document("linear", drawings, reach) | {
-        "frames": pack.float64(few.t[frames]),
-        "times": pack.float64(few.t),
+        "frames": pack.add("f8", few.t[frames]),
+        "times": pack.add("f8", few.t),
         "bodies": bodies,
         "range": {"stress": 0.0, "speed": speed},
         "quantities": _quantity_data(pack, linear_quantities(few)),
