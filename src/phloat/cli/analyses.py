@@ -59,11 +59,8 @@ def _modes_request(model: Model, args: argparse.Namespace) -> ModesRequest:
     request = model.modes or ModesRequest()
     if args.count is not None and args.count < 1:
         raise InputError(f"--count is {args.count}; give at least one mode")
-    return ModesRequest(
-        request.count if args.count is None else args.count,
-        tuple(args.lock or request.lock),
-        None if args.at_start else request.along,
-    )
+    count, along = request.count if args.count is None else args.count, None if args.at_start else request.along
+    return ModesRequest(count, tuple(args.lock or request.lock), along)
 
 
 def _modes_data(found: ph.types.Modes) -> list[dict[str, Any]]:
@@ -210,10 +207,10 @@ def _check_requests(model: Model, system: ph.System) -> None:
     models.check_outputs(model)
     with errors_at(model.root, "modes"):
         ph.lock(system, *(model.modes.lock if model.modes else ()))
-    if model.response is not None:
+    if (asked := model.response) is not None:
         with errors_at(model.root, "response"):
-            ports = ph.lock(system, *model.response.lock).ports
-            for name in (*model.response.inputs, *(model.response.outputs or ())):
+            ports = ph.lock(system, *asked.lock).ports
+            for name in (*asked.inputs, *(asked.outputs or ())):
                 ports[name.partition("[")[0]]
     with errors_at(model.root, "sweep"):
         model.swept_outputs()

@@ -108,15 +108,14 @@ def _print_doctor(console: Console, data: dict[str, Any]) -> None:
     state = "not compiled yet: the first run takes a minute longer, or: phloat doctor --compile"
     if data["compiled"]:
         state = "compiled" + (f" in {seconds:.0f} s" if seconds else "")
-    console.facts(
-        {
-            "Python": f"{data['python']} ({data['executable']})",
-            "system": f"{data['platform']}, {data['cores']} cores",
-            "packages": ", ".join(f"{name} {found or 'MISSING'}" for name, found in packages),
-            "installed in": data["installed in"],
-            "time step": f"{state}; kept in {data['cache']}",
-        }
-    )
+    facts = {
+        "Python": f"{data['python']} ({data['executable']})",
+        "system": f"{data['platform']}, {data['cores']} cores",
+        "packages": ", ".join(f"{name} {found or 'MISSING'}" for name, found in packages),
+        "installed in": data["installed in"],
+        "time step": f"{state}; kept in {data['cache']}",
+    }
+    console.facts(facts)
     rows = []
     for name, extra in data["extras"].items():
         lacking = [package for package, found in extra["packages"].items() if not found]

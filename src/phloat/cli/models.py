@@ -77,7 +77,7 @@ def compute_outputs(model: Model, result: Any) -> dict[str, np.ndarray]:
     """The outputs of the model for a result, by name. Raises FileError with the line of an output that cannot be computed."""
     found = {}
     for name, output in model.outputs.items():
-        with errors_at(child(child(model.root, "outputs"), name) or model.root):
+        with errors_at(child(model.root, "outputs", name) or model.root):
             found[name] = output.value(result)
     return found
 

@@ -91,10 +91,7 @@ def load_model(path: str | Path) -> Model:
 
 def parse_model(text: str, file: str = "model.yaml", *, folder: Path | None = None) -> Model:
     """The model in a text; files that it names are in the folder."""
-    return replace(_model(parse(text, file), folder), text=text)
-
-
-def _model(root: Node, folder: Path | None) -> Model:
+    root = parse(text, file)
     _check_version(root)
     root.require_keys([k.key for k in MODEL.keys], "a model")
     context = read_tables(root, Context(folder=folder))
@@ -106,11 +103,11 @@ def _model(root: Node, folder: Path | None) -> Model:
     check_parameters(context.units)
     rest = {k.argument: given[k.argument] for k in (*TITLE.keys, *USE.keys) if k.argument in given}
     rest["inputs"] = {name: in_space(value, plane is None) for name, value in rest.get("inputs", {}).items()}
-    return Model(whole, names=context.tables, root=root, units=tuple(context.units), **rest)
+    return Model(whole, text=text, names=context.tables, root=root, units=tuple(context.units), **rest)
 
 
 def _check_version(root: Node) -> None:
-    version = root.child("phloat")
+    version = child(root, "phloat")
     if version is None:
         root.fail(f"'phloat' is missing: a model begins with 'phloat: {VERSION}', the version of its format")
     if (found := Count(1).read(version, Context())) > VERSION:
@@ -173,9 +170,9 @@ def check_sizes(parts: Parts, root: Node) -> int:
     """The number of elements and cells. Raises FileError if they are too many for a file."""
     total = 0
     for name, part in parts.bodies.items():
-        node = child(root.child("bodies"), name) or root
+        node = child(root, "bodies", name) or root
         if isinstance(part, Parts):
-            total += check_sizes(part, node.child("system") or node)
+            total += check_sizes(part, child(node, "system") or node)
         else:
             total += _body_size(part, node)
         if total > MAX_CELLS:

@@ -101,38 +101,36 @@ def beam_parts(made: Construction) -> Parts | None:
     return beam, {"elements": taken["discretise"]["0"], "split": pieces, "reduced": reduced}
 
 
-BEAM_VARIANT = Variant(
-    "beam",
-    BEAM,
-    make_beam,
-    beam_parts,
-    (
-        Key("elements", ELEMENTS, "how many (in each piece of a split beam), or the fractions between them"),
-        Key("split", Count(1), "into so many floating pieces, for large bending", None),
-        Key("reduced", REDUCED_BEAM, "to few coordinates", None),
-    ),
-    doc=summary(Beam),
+BEAM_OPTIONS = (
+    Key("elements", ELEMENTS, "how many (in each piece of a split beam), or the fractions between them"),
+    Key("split", Count(1), "into so many floating pieces, for large bending", None),
+    Key("reduced", REDUCED_BEAM, "to few coordinates", None),
 )
+BEAM_VARIANT = Variant("beam", BEAM, make_beam, beam_parts, BEAM_OPTIONS, doc=summary(Beam))
 
 # --- rigid bodies -----------------------------------------------------------------------------------------------------
 
 
-def rigid_variant(kind: Record) -> Variant:
-    """The variant of a body that is made without options."""
-    cls: Any = kind.make
+def variant_without_options(cls: Any, kind: Record, *arguments: Any) -> Variant:
+    """The variant of a body that is made with these arguments; a number of modes is a field of its recipe."""
 
     def parts(made: Construction) -> Parts | None:
-        rigid = isinstance(made.recipe, cls) and not steps(made, "discretise")["discretise"]
-        return (made.recipe, {}) if rigid else None
+        if not isinstance(made.recipe, cls):
+            return None
+        modes = steps(made, "discretise")["discretise"].get("0")
+        if modes is not None and modes != made.recipe.modes:
+            raise InputError(f"discretise({modes}) of a {file_word(cls)}; give modes={modes} in its recipe")
+        return made.recipe, {}
 
-    return Variant(
-        file_word(cls), kind, lambda recipe: Construction(recipe).then("discretise"), parts, doc=summary(cls)
-    )
+    def make(recipe: Any) -> Construction:
+        return Construction(recipe).then("discretise", *arguments)
+
+    return Variant(file_word(cls), kind, make, parts, doc=summary(cls))
 
 
 RIGID_VARIANTS = (
-    rigid_variant(record(RigidBody, "a rigid body")),
-    rigid_variant(record(PointMass, "a point mass", short="mass")),
+    variant_without_options(RigidBody, record(RigidBody, "a rigid body")),
+    variant_without_options(PointMass, record(PointMass, "a point mass", short="mass")),
 )
 
 # --- plates, solids and sheets ------------------------------------------------------------------------------------------
@@ -162,10 +160,8 @@ MESH = (
 
 def shape(cls: type, *cells: str) -> Record:
     """An outline given by lengths; those with a default may be zero."""
-    kinds: dict[str, Any] = {
-        f.name: Number(("length",), above=0.0) if f.default is MISSING else Number(("length",), least=0.0)
-        for f in fields(cls)
-    }
+    positive, not_negative = Number(("length",), above=0.0), Number(("length",), least=0.0)
+    kinds: dict[str, Any] = {f.name: positive if f.default is MISSING else not_negative for f in fields(cls)}
     return record(cls, f"a {file_word(cls)}", **kinds | ({"cells": Text(cells)} if cells else {}))
 
 
@@ -214,12 +210,8 @@ PLATE = meshed_record(Plate, PLATE_SHAPES, "outline", material=ANY_MATERIAL, thi
 SOLID = meshed_record(Solid, SOLID_SHAPES, "mesh", material=MATERIALS, lines=LINES, **COMMON)
 SHEET = meshed_record(Sheet, SHEET_SHAPES, "mesh", material=MATERIALS, thickness=THICKNESS, lines=LINES, **COMMON)
 
-CELLS = Key(
-    "cells",
-    OneOf((Count(1), ListOf(Count(1), least=2)), lambda v: int(np.ndim(v) > 0)),
-    "how many along the longest side, or along each; a mesh file takes none",
-    None,
-)
+COUNTS = OneOf((Count(1), ListOf(Count(1), least=2)), lambda v: int(np.ndim(v) > 0))
+CELLS = Key("cells", COUNTS, "how many along the longest side, or along each; a mesh file takes none", None)
 REFINE = Key("refine", Count(0), "cut all cells into halves so many times", 0)
 ORDER = Key("order", Count(1), "of the displacements: 1 or 2", 2)
 REDUCED_BODY = options(
@@ -301,20 +293,4 @@ SUPERELEMENT = Record(
     parts=superelement_arguments,
 )
 
-
-def superelement_parts(made: Construction) -> Parts | None:
-    if not isinstance(made.recipe, Superelement):
-        return None
-    modes = steps(made, "discretise")["discretise"].get("0")
-    if modes is not None and modes != made.recipe.modes:
-        raise InputError(f"discretise({modes}) of a superelement; give modes={modes} in its recipe")
-    return made.recipe, {}
-
-
-SUPERELEMENT_VARIANT = Variant(
-    "superelement",
-    SUPERELEMENT,
-    lambda body: Construction(body).then("discretise", None),
-    superelement_parts,
-    doc=summary(Superelement),
-)
+SUPERELEMENT_VARIANT = variant_without_options(Superelement, SUPERELEMENT, None)

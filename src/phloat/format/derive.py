@@ -30,7 +30,7 @@ from phloat.format.kinds import (
     Text,
     vector_of,
 )
-from phloat.format.node import Node
+from phloat.format.node import Node, child
 from phloat.format.records import REQUIRED, Key, MapOf, OneOf, Record, Variant
 
 # what a curve is a function of, and its value, by the quantity of its slope
@@ -68,7 +68,7 @@ class PiecewisePolynomials(Record):
     """{breaks, coefficients}; a mapping without breaks is a table {argument: value}."""
 
     def matches(self, node: Node) -> bool:
-        return node.child("breaks") is not None
+        return child(node, "breaks") is not None
 
 
 def _polynomials(breaks: Any, coefficients: Any) -> PPoly:

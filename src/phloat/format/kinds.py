@@ -66,6 +66,11 @@ class Kind(Protocol):
     def schema(self) -> Schema: ...
 
 
+def _typed(name: str, **limits: Any) -> Schema:
+    """The schema of a type with these limits, without those that are None."""
+    return {"type": name} | {key: limit for key, limit in limits.items() if limit is not None}
+
+
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
@@ -164,8 +169,7 @@ class Number(Kind):
         return float(value)
 
     def schema(self) -> Schema:
-        limits = {"minimum": self.least, "exclusiveMinimum": self.above, "maximum": self.most}
-        number = {"type": "number"} | {name: limit for name, limit in limits.items() if limit is not None}
+        number = _typed("number", minimum=self.least, exclusiveMinimum=self.above, maximum=self.most)
         return {"anyOf": [number, {"$ref": "#/$defs/with unit"}]}
 
 
@@ -198,7 +202,7 @@ class Count(Kind):
         return int(value)
 
     def schema(self) -> Schema:
-        return {"type": "integer", "minimum": self.least} | ({} if self.most is None else {"maximum": self.most})
+        return _typed("integer", minimum=self.least, maximum=self.most)
 
 
 @dataclass(frozen=True)
@@ -232,9 +236,7 @@ class ListOf(Kind):
         return items[0] if self.alone and len(items) == 1 else items
 
     def schema(self) -> Schema:
-        limits = {"minItems": self.least or None, "maxItems": self.most}
-        sizes = {name: size for name, size in limits.items() if size is not None}
-        many = {"type": "array", "items": self.of.schema(), **sizes}
+        many = _typed("array", items=self.of.schema(), minItems=self.least or None, maxItems=self.most)
         return {"anyOf": [self.of.schema(), many]} if self.alone else many
 
 

@@ -15,7 +15,7 @@ from phloat.format.derive import variant
 from phloat.format.joints import JOINT
 from phloat.format.kinds import NAME, Arrays, Context, Kind, ListOf, Plain, Recursive, Schema, Text, Writer, vector_of
 from phloat.format.materials import ANY_MATERIAL, BEAM_SECTION
-from phloat.format.node import Node
+from phloat.format.node import Node, child
 from phloat.format.records import Key, MapOf, Record, Variants
 from phloat.system.parts import Part, Parts, parts
 from phloat.system.system import System
@@ -45,7 +45,7 @@ class Bodies(Kind):
         return out
 
     def _body(self, node: Node, context: Context, above: Mapping[str, Part]) -> Part:
-        like = node.child(LIKE)
+        like = child(node, LIKE)
         if like is None:
             return BODY.read(node, context)
         node.require_keys([LIKE], "a body like another")
@@ -88,7 +88,7 @@ class Joints(Kind):
             node.fail_expected(self.expected)
         out = []
         for name, inner in node.entries.items():
-            if (second := inner.child("name")) is not None:
+            if (second := child(inner, "name")) is not None:
                 second.fail(f"this joint has the name {name!r} already; leave out 'name', or write a list")
             out.append(replace(JOINT.read(inner, context), name=name))
         return tuple(out)
@@ -130,7 +130,7 @@ def read_tables(node: Node, context: Context) -> Context:
     tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
     context = replace(context, tables=tables)
     for table, kind in TABLES.items():
-        if (inside := node.child(table)) is not None:
+        if (inside := child(node, table)) is not None:
             if inside.entries is None:
                 inside.fail_expected(f"{table} by name")
             for name, inner in inside.entries.items():

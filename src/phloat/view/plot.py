@@ -151,10 +151,9 @@ def plot_ledger(x: Ledger) -> Figure:
     if len(x.stored) > 1:
         top.plot(x.t, x.energy, color="0.35", lw=2.5, alpha=0.5, label="all")
     draw_lines(middle, x.t, x.supplied, "since the start (J)")
-    dissipated = {f"− {name}, dissipated": -line for name, line in x.dissipated.items()}
-    colours = colour_cycle(len(x.supplied) + len(dissipated))[len(x.supplied) :]
-    for (name, line), colour in zip(dissipated.items(), colours, strict=True):
-        middle.plot(x.t, line, color=colour, ls="--", label=label_text(name))
+    colours = colour_cycle(len(x.supplied) + len(x.dissipated))[len(x.supplied) :]
+    for (name, line), colour in zip(x.dissipated.items(), colours, strict=True):
+        middle.plot(x.t, -line, color=colour, ls="--", label=label_text(f"− {name}, dissipated"))
     middle.plot(x.t, x.energy - x.energy[0], color="0.35", lw=2.5, alpha=0.5, label="stored")
     size = np.abs(x.residual)
     bottom.semilogy(x.t, np.where(size > 0.0, size, np.nan), color="0.2", lw=1)
@@ -309,10 +308,8 @@ def plot_stress(x: Result, name: str, stress: str | bool, s: float | None, at: P
     if np.ndim(x.system.bodies[bodies[0]].shape.places()) == 1:
         return _stress_maps(x, name, bodies, stress)
     if stress is not True:
-        raise InputError(
-            f"{name!r} is on a mesh and has no places along a line; plot(result, {name!r}, stress=True) shows its largest "
-            "stress, at=(x, y, z) the stress at a point"
-        )
+        hint = f"plot(result, {name!r}, stress=True) shows its largest stress, at=(x, y, z) the stress at a point"
+        raise InputError(f"{name!r} is on a mesh and has no places along a line; {hint}")
     largest, where = x.von_mises(name)
     size = {f"{name}, largest von Mises": largest}
     return plot_lines(x.t, [("stress (Pa)", size), ("in body axes (m)", axis_lines(where, "where, "))])
@@ -342,10 +339,8 @@ def _stress_maps(x: Result, name: str, bodies: list[str], stress: str | bool) ->
     axes = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
     for ax, key in zip(axes, shown, strict=True):
         largest = float(np.abs(found[key]).max()) or 1.0
-        mesh = ax.pcolormesh(
-            x.t[few], place, found[key].T, shading="nearest", cmap=DIVERGING, vmin=-largest, vmax=largest
-        )
-        mesh.set_rasterized(True)
+        colours = {"cmap": DIVERGING, "vmin": -largest, "vmax": largest}
+        mesh = ax.pcolormesh(x.t[few], place, found[key].T, shading="nearest", rasterized=True, **colours)
         ax.set_ylabel(f"s along {label_text(name)}")
         figure.colorbar(mesh, ax=ax, label=f"{key} ({resultant_unit(key)})")
     axes[-1].set_xlabel("t (s)")

@@ -240,26 +240,22 @@ def _time_text(result: Result | LinearResult, frames: int) -> str:
 def modes_content(modes: Modes) -> tuple[Document, Pack]:
     """The page of elastic modes: the document and the pack; each mode is a coordinate of the drawings, a complex mode is two."""
     shown, fields, pack = elastic_modes(modes)[:MAX_MODES], modes.system.fields, Pack()
-    size, still = _fields_size(fields), pack.add("f8", np.zeros(1))
-    shapes = {name: [modes.shape(k, name) for k in shown] for name in fields}
-    tops = [max(float(np.abs(shapes[name][i]).max(initial=0.0)) for name in shapes) or 1.0 for i in range(len(shown))]
-    spinning = np.iscomplexobj(modes.vectors)
+    still, spinning = pack.add("f8", np.zeros(1)), np.iscomplexobj(modes.vectors)
+    shapes = {name: np.stack([modes.shape(k, name) for k in shown], axis=-1) for name in fields}
+    tops = np.max([np.abs(shape).max(axis=(0, 1), initial=0.0) for shape in shapes.values()], axis=0)
+    scale = AMPLITUDE * _fields_size(fields) / np.where(tops > 0.0, tops, 1.0)
     rates = np.zeros(len(modes)) if modes.growth is None else modes.growth
     growth = [float(rate) if rate in modes.unstable else 0.0 for rate in rates]  # of unstable modes only
-    bodies, drawings, reach = [], [], np.zeros(3)
-    for name, part in fields.items():
-        drawn, owner = field_drawing(part, size)
-        scaled = [AMPLITUDE * size / top * shape[owner].ravel() for shape, top in zip(shapes[name], tops, strict=True)]
-        moved = np.column_stack(scaled)
-        rows = np.hstack([moved.real, moved.imag]) if spinning else moved
-        reach = np.maximum(reach, np.abs(rows).reshape(-1, 3, rows.shape[1]).max(axis=(0, 2)))
-        drawings.append(replace(drawn, rows=rows))
-        zero = np.zeros((1, rows.shape[1]))
-        bodies.append(_body_data(pack, name, drawings[-1], _shapes_motion(zero, zero)))
-    document = _linear_document("modes", drawings, reach) | {
+    if spinning:
+        shapes = {name: np.concatenate([shape.real, shape.imag], axis=-1) for name, shape in shapes.items()}
+        scale = np.tile(scale, 2)
+    zero, reach = np.zeros((1, len(scale))), np.zeros(3)
+    for shape in shapes.values():
+        reach = np.maximum(reach, np.abs(scale * shape).max(axis=(0, 2)))
+    motions = {name: (scale * shape, zero, zero) for name, shape in shapes.items()}
+    document = _fields_document("modes", pack, fields, motions, reach) | {
         "frames": still,
         "times": still,
-        "bodies": bodies,
         "spinning": bool(spinning),
         "modes": [{"number": k, "omega": float(modes.omega[k]), "growth": growth[k]} for k in shown],
         "summary": [
@@ -277,25 +273,21 @@ def linear_content(result: LinearResult) -> tuple[Document, Pack]:
     system, pack = result.system, Pack()
     if not system.fields:
         raise InputError("this linear system has no bodies to draw; plot(result) draws its lines")
-    size, at = _fields_size(system.fields), thin_out(np.arange(len(result)), MAX_TIMES)
+    at = thin_out(np.arange(len(result)), MAX_TIMES)
     parts = {name: getattr(result, name)[at] for name in ("t", "e", "lam", "u", "way", "works", "lost")}
     few, frames = replace(result, **parts), thin_out(np.arange(len(at)), MAX_FRAMES)
-    bodies, drawings, reach, speed = [], [], np.zeros(3), 0.0
+    motions, reach, speed = {}, np.zeros(3), 0.0
     for name, part in system.fields.items():
         ways, rates = (x(name)[frames].reshape(len(frames), -1) for x in (few.displacement, few.velocity))
         shapes, (way, rate) = principal_shapes(ways, rates, within=TOLERANCE)
-        drawn, owner = field_drawing(part, size)
-        rows = shapes.reshape(len(part.points), 3, -1)[owner].reshape(3 * len(owner), -1)
-        drawings.append(replace(drawn, rows=rows))
-        bodies.append(_body_data(pack, name, drawings[-1], _shapes_motion(way, rate)))
+        motions[name] = shapes.reshape(len(part.points), 3, -1), way, rate
         reach = np.maximum(reach, np.abs(ways.reshape(-1, 3)).max(axis=0, initial=0.0))
         speed = max(speed, float(np.linalg.norm(rates.reshape(-1, 3), axis=1).max(initial=0.0)))
     largest = float(np.abs(result.residual).max())
     relative = largest / (np.abs(result.energy).max() or 1.0)
-    document = _linear_document("linear", drawings, reach) | {
+    document = _fields_document("linear", pack, system.fields, motions, reach) | {
         "frames": pack.add("f8", few.t[frames]),
         "times": pack.add("f8", few.t),
-        "bodies": bodies,
         "range": {"stress": 0.0, "speed": speed},
         "quantities": _quantity_data(pack, linear_quantities(few)),
         "summary": [
@@ -311,18 +303,25 @@ def linear_content(result: LinearResult) -> tuple[Document, Pack]:
     return document, pack
 
 
-def _linear_document(kind: str, drawings: list[Drawing], reach: np.ndarray) -> Document:
-    """The parts that pages of modes and of linear runs have in common; flat beams and masses are seen as in a plane."""
+def _fields_document(
+    kind: str, pack: Pack, fields: Mapping[str, Field], motions: Mapping[str, tuple[np.ndarray, ...]], reach: np.ndarray
+) -> Document:
+    """The parts that pages of modes and of linear runs have in common; flat beams and masses are seen as in a plane.
+
+    `motions` has the shapes (points, 3, n) of each field, and amplitudes η and rates η̇ (times, n); points move by at most `reach`.
+    """
+    size, drawings, bodies = _fields_size(fields), [], []
+    for name, (shapes, eta, rates) in motions.items():
+        drawn, owner = field_drawing(fields[name], size)
+        drawings.append(replace(drawn, rows=shapes[owner].reshape(3 * len(owner), -1)))
+        n, still = len(eta), np.zeros((len(eta), 3))
+        pose = Pose(still, np.tile(np.eye(3), (n, 1, 1)), eta, still, still, rates, np.zeros((n, 0)))
+        bodies.append(_body_data(pack, name, drawings[-1], pose))
     box = _bounding_box(np.vstack([drawn.points for drawn in drawings]), reach)
     sides = np.subtract(box[1], box[0])
     plane = bool(sides[2] < 0.05 * sides.max()) and all(drawn.kind in ("beam", "mass") for drawn in drawings)
-    return EMPTY | {"kind": kind, "plane": plane, "up": [0.0, 1.0, 0.0] if plane else [0.0, 0.0, 1.0], "box": box}
-
-
-def _shapes_motion(eta: np.ndarray, rates: np.ndarray) -> Pose:
-    """The motion of a body without rigid motion: coordinates η and rates η̇ (times, shapes) only."""
-    still, n = np.zeros((len(eta), 3)), len(eta)
-    return Pose(still, np.tile(np.eye(3), (n, 1, 1)), eta, still, still, rates, np.zeros((n, 0)))
+    up = [0.0, 1.0, 0.0] if plane else [0.0, 0.0, 1.0]
+    return EMPTY | {"kind": kind, "plane": plane, "up": up, "box": box, "bodies": bodies}
 
 
 def _fields_size(fields: Mapping[str, Field]) -> float:
