@@ -30,8 +30,8 @@ def modes_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     model = models.load_file(args.model)
     request = _modes_request(model, args)
     model = replace(model, modes=request)
-    endings = [models.require_suffix(path, (".html", *models.PICTURES, ".csv", ".json")) for path in args.output]
-    if request.along is not None and {".html", *models.PICTURES} & set(endings):
+    models.require_suffixes(args.output, (".html", *models.PICTURES, ".csv", ".json"))
+    if request.along is not None and any(path.lower().endswith((".html", *models.PICTURES)) for path in args.output):
         raise InputError(
             f"{model.label} has modes along a quantity, which can be written as .csv; for shapes use --at-start"
         )
@@ -89,8 +89,7 @@ def _mode_remark(mode: dict[str, Any]) -> str:
 
 def response_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Computes H(jω) between the ports of the model's `response`, prints peaks and writes the files of --output."""
-    for path in args.output:
-        models.require_suffix(path, (*models.PICTURES, ".csv", ".json"))
+    models.require_suffixes(args.output, (*models.PICTURES, ".csv", ".json"))
     model = models.load_file(args.model)
     found = ph.io.run_response(model)
     pairs = [(output, source) for output in found.outputs for source in found.inputs]
@@ -127,8 +126,7 @@ def check_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     pictures = [*args.output, *([args.diagram] if args.diagram else [])]
     if len(args.models) > 1 and pictures:
         raise InputError(f"{len(args.models)} models and one picture; draw them one by one")
-    for path in pictures:
-        models.require_suffix(path, models.PICTURES)
+    models.require_suffixes(pictures, models.PICTURES)
     found = [_check_model(path, args, console, pictures) for path in args.models]
     return found[0] if len(found) == 1 else {"models": found}
 

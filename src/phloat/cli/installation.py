@@ -133,8 +133,7 @@ def _print_doctor(console: Console, data: dict[str, Any]) -> None:
 
 def verify_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Runs the named verification cases, or all, and prints tables. Raises AccuracyError if a row is outside its tolerance."""
-    for path in args.output:
-        models.require_suffix(path, (".txt", ".json"))
+    models.require_suffixes(args.output, (".txt", ".json"))
     cases = verification_cases()
     if args.list:
         chosen = cases.chosen(args.names or None, long=not args.quick)

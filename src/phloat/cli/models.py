@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from phloat.files.model import Model
 from phloat.files.requests import Simulate
 from phloat.format.node import child
 from phloat.format.units import Dimension, parse_number
+from phloat.view.figures import require_folder
 
 TIME = Dimension(s=1)
 PICTURES = (".png", ".svg", ".pdf")
@@ -97,14 +99,12 @@ def write_table(path: Path, heads: list[str], table: np.ndarray) -> None:
         csv.writer(opened, lineterminator="\n").writerows([heads, *np.asarray(table, dtype=float).tolist()])
 
 
-def require_suffix(path: str, known: tuple[str, ...]) -> str:
-    """The suffix of a file to be written, in lower case. Raises InputError if it is not in `known` or the folder does not exist."""
-    found = Path(path).suffix.lower()
-    if found not in known:
-        raise InputError(f"{path!r} ends in {found or 'nothing'}; it can end in {', '.join(known)}")
-    if not Path(path).absolute().parent.is_dir():
-        raise InputError(f"there is no folder {str(Path(path).parent)!r} for {Path(path).name!r}; create it first")
-    return found
+def require_suffixes(paths: Iterable[str], known: tuple[str, ...]) -> None:
+    """Raises InputError if the suffix of a file to be written is not in `known`, or its folder does not exist."""
+    for path in paths:
+        if (found := Path(path).suffix.lower()) not in known:
+            raise InputError(f"{path!r} ends in {found or 'nothing'}; it can end in {', '.join(known)}")
+        require_folder(path)
 
 
 def write_files(

@@ -87,10 +87,9 @@ def _simulate(model: Model, args: argparse.Namespace, folder: Path, linear: bool
     folder."""
     progress = False if console.quiet else None
     try:
-        if linear:
-            return ph.io.run_model(model, threads=args.threads)
         if not args.resume:
-            return ph.io.run_model(model, save=folder, progress=progress, threads=args.threads)
+            save = None if linear else folder
+            return ph.io.run_model(model, save=save, progress=progress, threads=args.threads)
         options: dict[str, Any] = {"u": dict(model.inputs), "controller": model.controller, "threads": args.threads}
         t_end = models.to_seconds("--t-end", args.t_end) if args.t_end else None
         return ph.resume(folder, model.system, t_end=t_end, progress=progress, **options)  # type: ignore[arg-type]
@@ -219,7 +218,7 @@ def _run_page(folder: Path, output: str | None) -> Path:
     if output is None and page.exists() and page.stat().st_mtime >= run.stat().st_mtime:
         return page
     if output:
-        models.require_suffix(output, PAGES)
+        models.require_suffixes([output], PAGES)
     title, inputs = _title_and_inputs(folder)
     return ph.to_html(ph.io.load_result(folder), output or page, title=title or folder.stem, u=inputs)
 
@@ -240,7 +239,7 @@ def _model_page(args: argparse.Namespace, console: Console) -> Path:
     """Writes the page of a model: of its simulation, or of its modes with --modes or without `simulate`; returns the path."""
     model = models.load_file(args.what)
     page = args.output or f"{models.stem(model)}.html"
-    models.require_suffix(page, PAGES)
+    models.require_suffixes([page], PAGES)
     title = models.title(model)
     if model.simulate is not None and not args.modes:
         result = ph.io.run_model(model, progress=False if console.quiet else None)

@@ -1,6 +1,7 @@
-"""Text of a model file as nodes with lines, and back. YAML is parsed by PyYAML, to nodes without types: nothing in it is run.
+"""Text of a model file as nodes with lines, and back; XML of robots as tags with lines.
 
-JSON is parsed by the standard library, because PyYAML is optional, and saved runs hold their model as JSON.
+YAML is parsed by PyYAML, to nodes without types: nothing in it is run. JSON is parsed by the standard library, because PyYAML is
+optional, and saved runs hold their model as JSON.
 """
 
 from __future__ import annotations
@@ -8,19 +9,22 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
+from xml.parsers import expat
 
 import numpy as np
 
-from phloat.errors import FileError, InputError
+from phloat.errors import FileError, InputError, finite_row
 from phloat.format.node import Node
 
 MAX_SIZE = 10_000_000  # characters
 MAX_NODES = 200_000  # aliases counted each time they are used
 MAX_DEPTH = 50
+MAX_TAG_DEPTH = 100
 PLAIN_TAGS = ("str", "int", "float", "bool", "null", "map", "seq", "merge", "timestamp", "value")
 STANDARD = "tag:yaml.org,2002:"
 
@@ -212,6 +216,89 @@ class _Json(_Nodes):
 
     def line(self, token: re.Match[str]) -> int:
         return bisect(self.ends, token.start()) + 1
+
+
+# --- XML --------------------------------------------------------------------------------------------------------------
+#
+# A tree of tags with their lines. Document types and entities are refused: they can expand without limit, or read files.
+
+
+@dataclass
+class Tag:
+    """A tag: its name, attributes, the tags inside it, and its place in the file."""
+
+    name: str
+    attributes: Mapping[str, str]
+    file: str
+    line: int
+    inside: list[Tag] = field(default_factory=list)
+
+    def first(self, name: str) -> Tag | None:
+        """The first tag of this name inside; None if there is none."""
+        return next((tag for tag in self.inside if tag.name == name), None)
+
+    def require(self, name: str) -> Tag:
+        """The first tag of this name inside. Raises FileError if there is none."""
+        return self.first(name) or self.fail(f"there is no <{name} …/> in it")
+
+    def fail(self, message: str) -> NoReturn:
+        raise FileError(message, self.file, self.line, f"<{self.name}>")
+
+    def text(self, key: str) -> str:
+        """An attribute. Raises FileError if it is missing."""
+        if not self.attributes.get(key, "").strip():
+            self.fail(f"{key!r} is missing; it has {', '.join(self.attributes) or 'nothing'}")
+        return self.attributes[key].strip()
+
+    def numbers(self, key: str, default: tuple[float, ...]) -> np.ndarray:
+        """An attribute of several numbers, as many as the default has."""
+        if key not in self.attributes:
+            return np.array(default)
+        try:
+            row = finite_row(key, [float(x) for x in self.attributes[key].split()])
+        except ValueError:
+            row = np.zeros(0)
+        if len(row) != len(default):
+            self.fail(f"{key} is {self.attributes[key]!r}; expected {len(default)} number(s)")
+        return row
+
+    def walk(self) -> Iterator[Tag]:
+        """This tag and all inside it."""
+        yield self
+        for tag in self.inside:
+            yield from tag.walk()
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """An attribute of one number."""
+        if default is None:
+            self.text(key)
+        return float(self.numbers(key, (default or 0.0,))[0])
+
+
+def read_tags(path: Path, root: str) -> Tag:
+    """The tree in a file. Raises FileError if its outermost tag is not `root`."""
+    parser, open_tags = expat.ParserCreate("utf-8"), [Tag("", {}, path.name, 0)]
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        tag = Tag(name, attributes, path.name, parser.CurrentLineNumber)
+        if len(open_tags) > MAX_TAG_DEPTH:
+            tag.fail(f"nested more than {MAX_TAG_DEPTH} deep")
+        open_tags[-1].inside.append(tag)
+        open_tags.append(tag)
+
+    def refuse(*given: Any) -> None:
+        raise FileError("document types and entities are refused", path.name, parser.CurrentLineNumber)
+
+    parser.StartElementHandler, parser.EndElementHandler = start, lambda name: open_tags.pop()
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(read_text(path, path.suffix).encode(), True)
+    except expat.ExpatError as error:
+        raise FileError(f"not XML: {expat.errors.messages[error.code]}", path.name, error.lineno) from None
+    found = open_tags[0].inside[0]
+    if found.name != root:
+        found.fail(f"this is not a {root}; expected <{root}> as the outermost tag")
+    return found
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------

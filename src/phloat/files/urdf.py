@@ -7,12 +7,11 @@ A fixed link without mass is a part of the link that carries it.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 from pathlib import Path
-from typing import Any, NoReturn
-from xml.parsers import expat
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -20,8 +19,8 @@ from scipy.spatial.transform import Rotation
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.bodies.rigid import RigidBody
-from phloat.errors import FileError, IgnoredWarning, InputError, finite_row, mapping, positive, unknown
-from phloat.files.text import read_text
+from phloat.errors import IgnoredWarning, InputError, mapping, positive, unknown
+from phloat.files.text import Tag, read_tags
 from phloat.joints.elements import JointDamper
 from phloat.joints.pairs import Joint, Planar, Prismatic, Revolute, Weld
 from phloat.system.connect import connect
@@ -29,7 +28,6 @@ from phloat.system.system import System
 
 LINE = 1e-6  # of the length of a beam: how far a joint may lie beside it
 ELEMENTS = 4
-MAX_DEPTH = 100  # of tags
 
 
 def load_urdf(
@@ -318,86 +316,3 @@ def _by_name(word: str, tag: Tag, make: Any) -> dict[str, Any]:
             inner.fail(f"{one.name!r} is no name of a {word}: names have no dot, and are not ground, P or C")
         out[one.name] = one
     return out
-
-
-# --- XML --------------------------------------------------------------------------------------------------------------
-#
-# A tree of tags with their lines. Document types and entities are refused: they can expand without limit, or read files.
-
-
-@dataclass
-class Tag:
-    """A tag: its name, attributes, the tags inside it, and its place in the file."""
-
-    name: str
-    attributes: Mapping[str, str]
-    file: str
-    line: int
-    inside: list[Tag] = field(default_factory=list)
-
-    def first(self, name: str) -> Tag | None:
-        """The first tag of this name inside; None if there is none."""
-        return next((tag for tag in self.inside if tag.name == name), None)
-
-    def require(self, name: str) -> Tag:
-        """The first tag of this name inside. Raises FileError if there is none."""
-        return self.first(name) or self.fail(f"there is no <{name} …/> in it")
-
-    def fail(self, message: str) -> NoReturn:
-        raise FileError(message, self.file, self.line, f"<{self.name}>")
-
-    def text(self, key: str) -> str:
-        """An attribute. Raises FileError if it is missing."""
-        if not self.attributes.get(key, "").strip():
-            self.fail(f"{key!r} is missing; it has {', '.join(self.attributes) or 'nothing'}")
-        return self.attributes[key].strip()
-
-    def numbers(self, key: str, default: tuple[float, ...]) -> np.ndarray:
-        """An attribute of several numbers, as many as the default has."""
-        if key not in self.attributes:
-            return np.array(default)
-        try:
-            row = finite_row(key, [float(x) for x in self.attributes[key].split()])
-        except ValueError:
-            row = np.zeros(0)
-        if len(row) != len(default):
-            self.fail(f"{key} is {self.attributes[key]!r}; expected {len(default)} number(s)")
-        return row
-
-    def walk(self) -> Iterator[Tag]:
-        """This tag and all inside it."""
-        yield self
-        for tag in self.inside:
-            yield from tag.walk()
-
-    def number(self, key: str, default: float | None = None) -> float:
-        """An attribute of one number."""
-        if default is None:
-            self.text(key)
-        return float(self.numbers(key, (default or 0.0,))[0])
-
-
-def read_tags(path: Path, root: str) -> Tag:
-    """The tree in a file. Raises FileError if its outermost tag is not `root`."""
-    parser, open_tags = expat.ParserCreate("utf-8"), [Tag("", {}, path.name, 0)]
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        tag = Tag(name, attributes, path.name, parser.CurrentLineNumber)
-        if len(open_tags) > MAX_DEPTH:
-            tag.fail(f"nested more than {MAX_DEPTH} deep")
-        open_tags[-1].inside.append(tag)
-        open_tags.append(tag)
-
-    def refuse(*given: Any) -> None:
-        raise FileError("document types and entities are refused", path.name, parser.CurrentLineNumber)
-
-    parser.StartElementHandler, parser.EndElementHandler = start, lambda name: open_tags.pop()
-    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
-    try:
-        parser.Parse(read_text(path, path.suffix).encode(), True)
-    except expat.ExpatError as error:
-        raise FileError(f"not XML: {expat.errors.messages[error.code]}", path.name, error.lineno) from None
-    found = open_tags[0].inside[0]
-    if found.name != root:
-        found.fail(f"this is not a {root}; expected <{root}> as the outermost tag")
-    return found
