@@ -240,14 +240,11 @@ def _model_page(args: argparse.Namespace, console: Console) -> Path:
     model = models.load_file(args.what)
     page = args.output or f"{models.stem(model)}.html"
     models.require_suffixes([page], PAGES)
-    title = models.title(model)
     if model.simulate is not None and not args.modes:
-        result = ph.io.run_model(model, progress=False if console.quiet else None)
-        return ph.to_html(result, page, title=title, u=dict(model.inputs) or None)
-    request = model.modes or ModesRequest()
-    found = ph.io.run_modes(replace(model, modes=replace(request, along=None)))
-    assert isinstance(found, ph.types.Modes)
-    return ph.to_html(found, page, title=title)
+        found: Any = ph.io.run_model(model, progress=False if console.quiet else None)
+    else:
+        found = ph.io.run_modes(replace(model, modes=replace(model.modes or ModesRequest(), along=None)))
+    return ph.to_html(found, page, title=models.title(model), u=dict(model.inputs) or None)
 
 
 def open_page(page: Path) -> bool:

@@ -100,13 +100,12 @@ def _yaml_root(text: str, file: str) -> Node:
     try:
         _check_size(yaml, text, loader, file)
         found = list(yaml.compose_all(text, Loader=loader))
-    except yaml.YAMLError as error:
-        mark, context = getattr(error, "problem_mark", None), getattr(error, "context", None) or ""
-        why = f"{context} {getattr(error, 'problem', None) or error}".strip()
-        raise FileError(f"no YAML: {why}", file, mark.line + 1 if mark else 0) from None
+    except yaml.MarkedYAMLError as error:
+        why, line = f"{error.context or ''} {error.problem}".strip(), error.problem_mark.line + 1
+        raise FileError(f"no YAML: {why}", file, line) from None
     except FileError:
         raise
-    except (RecursionError, ValueError) as error:
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise FileError(f"no YAML: {error}", file) from None
     if len(found) > 1:
         raise FileError("the file has two documents; a model is one", file, found[1].start_mark.line + 1)

@@ -223,10 +223,16 @@ def animate(
     enlarges the deformation of the bodies.
     """
     require_package("matplotlib", "animate")
-    where = _require_path(path)
+    where = Path(path)
+    suffix = where.suffix.lower()
+    if suffix not in (".gif", ".mp4"):
+        raise InputError(f"{where.name!r} is not an animation; its name must end in .gif or .mp4")
+    require_folder(where)
+    if suffix == ".mp4":
+        require_package("imageio_ffmpeg", "animate to .mp4")
     film = film_frames(result, speed=speed, fps=fps, magnify=magnify)
     _, frame = frame_renderer(film)
-    write = _write_gif if where.suffix.lower() == ".gif" else _write_mp4
+    write = _write_gif if suffix == ".gif" else _write_mp4
     write(where, map(frame, range(len(film.t))), float(fps))
     return where
 
@@ -294,17 +300,6 @@ def frame_renderer(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
         return np.array(canvas.buffer_rgba())
 
     return figure, frame
-
-
-def _require_path(path: str | Path) -> Path:
-    """The path of a film to be written. Raises InputError if suffix, folder or a package it needs is missing."""
-    where = Path(path)
-    if where.suffix.lower() not in (".gif", ".mp4"):
-        raise InputError(f"{where.name!r} is not an animation; its name must end in .gif or .mp4")
-    require_folder(where)
-    if where.suffix.lower() == ".mp4":
-        require_package("imageio_ffmpeg", "animate to .mp4")
-    return where
 
 
 def _write_gif(where: Path, frames: Iterator[np.ndarray], fps: float) -> None:

@@ -46,9 +46,9 @@ Document = dict[str, Any]
 EMPTY: Document = {"joints": [], "elements": [], "range": {"stress": 0.0, "speed": 0.0}, "quantities": []}
 
 
-def motion_content(result: Result, u: Mapping[str, object] | Inputs | None) -> tuple[Document, Pack]:
-    """The page of a run: the document and the pack with its arrays; with inputs u also their lines."""
-    system, pack = result.system, Pack()
+def motion_content(result: Result, u: Mapping[str, object] | Inputs | None, pack: Pack) -> Document:
+    """The document of the page of a run, its arrays in the pack; with inputs u also their lines."""
+    system = result.system
     drawings, size = body_drawings(result)
     inputs, ledger = None if u is None else as_inputs(system, u), energy_ledger(result, u)
     lines = 12 + sum(6 + 4 * len(body.ports) for body in system.bodies.values()) + 2 * system.multipliers.size
@@ -66,7 +66,7 @@ def motion_content(result: Result, u: Mapping[str, object] | Inputs | None) -> t
     some = {name: pose_at(move, even_indices(len(move.r_P), MAX_POSES)) for name, move in moves.items()}
     speeds = [np.linalg.norm(drawings[name].velocity(move), axis=-1).max() for name, move in some.items()]
     stresses = [q.lines["largest"].max() for q in quantities if q.name.endswith(STRESS)]
-    document: Document = {
+    return {
         "kind": "motion",
         "plane": system.plane is not None,
         "up": _up_direction(system),
@@ -80,7 +80,6 @@ def motion_content(result: Result, u: Mapping[str, object] | Inputs | None) -> t
         "quantities": _quantity_data(pack, quantities),
         "summary": _summary_rows(result, ledger, len(frames)),
     }
-    return document, pack
 
 
 def body_drawings(result: Result) -> tuple[dict[str, Drawing], float]:
@@ -237,9 +236,9 @@ def _time_text(result: Result | LinearResult, frames: int) -> str:
 # --- modes and linear runs ---------------------------------------------------------------------------------------------
 
 
-def modes_content(modes: Modes) -> tuple[Document, Pack]:
-    """The page of elastic modes: the document and the pack; each mode is a coordinate of the drawings, a complex mode is two."""
-    shown, fields, pack = elastic_modes(modes)[:MAX_MODES], modes.system.fields, Pack()
+def modes_content(modes: Modes, pack: Pack) -> Document:
+    """The document of the page of elastic modes; each mode is a coordinate of the drawings, a complex mode is two."""
+    shown, fields = elastic_modes(modes)[:MAX_MODES], modes.system.fields
     still, spinning = pack.add("f8", np.zeros(1)), np.iscomplexobj(modes.vectors)
     shapes = {name: np.stack([modes.shape(k, name) for k in shown], axis=-1) for name in fields}
     tops = np.max([np.abs(shape).max(axis=(0, 1), initial=0.0) for shape in shapes.values()], axis=0)
@@ -253,7 +252,7 @@ def modes_content(modes: Modes) -> tuple[Document, Pack]:
     for shape in shapes.values():
         reach = np.maximum(reach, np.abs(scale * shape).max(axis=(0, 2)))
     motions = {name: (scale * shape, zero, zero) for name, shape in shapes.items()}
-    document = _fields_document("modes", pack, fields, motions, reach) | {
+    return _fields_document("modes", pack, fields, motions, reach) | {
         "frames": still,
         "times": still,
         "spinning": bool(spinning),
@@ -265,12 +264,11 @@ def modes_content(modes: Modes) -> tuple[Document, Pack]:
             ["shapes", "each scaled to the same size"],
         ],
     }
-    return document, pack
 
 
-def linear_content(result: LinearResult) -> tuple[Document, Pack]:
-    """The page of a linear run: the document and the pack; displacements are combinations of a few principal shapes."""
-    system, pack = result.system, Pack()
+def linear_content(result: LinearResult, pack: Pack) -> Document:
+    """The document of the page of a linear run; displacements are combinations of a few principal shapes."""
+    system = result.system
     if not system.fields:
         raise InputError("this linear system has no bodies to draw; plot(result) draws its lines")
     at = thin_out(np.arange(len(result)), MAX_TIMES)
@@ -285,7 +283,7 @@ def linear_content(result: LinearResult) -> tuple[Document, Pack]:
         speed = max(speed, float(np.linalg.norm(rates.reshape(-1, 3), axis=1).max(initial=0.0)))
     largest = float(np.abs(result.residual).max())
     relative = largest / (np.abs(result.energy).max() or 1.0)
-    document = _fields_document("linear", pack, system.fields, motions, reach) | {
+    return _fields_document("linear", pack, system.fields, motions, reach) | {
         "frames": pack.add("f8", few.t[frames]),
         "times": pack.add("f8", few.t),
         "range": {"stress": 0.0, "speed": speed},
@@ -300,7 +298,6 @@ def linear_content(result: LinearResult) -> tuple[Document, Pack]:
             ["energy residual", f"{largest:.2g} J at most, {relative:.1e} of the largest energy"],
         ],
     }
-    return document, pack
 
 
 def _fields_document(
