@@ -60,9 +60,7 @@ class Model:
     @cached_property
     def state(self) -> State:
         """The state at the start."""
-        system = self.system
-        if not isinstance(system, System):
-            raise InputError(f"{self.label} is linear: it starts from rest and has no State")
+        system = self.mechanism(": it starts from rest and has no State")
         with errors_at(self.root, "start", "inputs"):
             return initial_state(system, self.start, self.inputs, self.t_start)
 
@@ -71,11 +69,15 @@ class Model:
         """The controller, or None."""
         if self.control is None:
             return None
-        system = self.system
-        if not isinstance(system, System):
-            raise InputError(f"{self.label} is linear; its file can have no controller")
+        system = self.mechanism("; its file can have no controller")
         with errors_at(self.root, "controller"):
             return self.control(system)
+
+    def mechanism(self, why: str) -> System:
+        """The system. Raises InputError with a reason if it is linear."""
+        if not isinstance(self.system, System):
+            raise InputError(f"{self.label} is linear{why}")
+        return self.system
 
     @property
     def t_start(self) -> float:

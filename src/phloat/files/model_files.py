@@ -137,7 +137,7 @@ def plain_model(model: Model | System, path: Path | None = None) -> dict[str, An
     if not isinstance(model, Model):
         raise InputError(f"{type(model).__name__} is neither a Model nor a System")
     store = None if path is None else array_writer(path)
-    data, writer = plain_parts(model.parts, arrays=store, names=model.names), Writer(arrays=store)
+    data, writer = plain_parts(model.parts, model.names, store), Writer(arrays=store)
     return {"phloat": VERSION} | TITLE.write(model, writer) | data | USE.write(model, writer)
 
 

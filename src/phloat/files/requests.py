@@ -119,11 +119,6 @@ class Simulate:
         if self.dt is None and isinstance(self.scheme, Composition4 | GeneralisedAlpha):
             raise InputError("dt is missing: this scheme does not choose its step")
 
-    @property
-    def output(self) -> int | np.ndarray:
-        """`keep`, as `simulate` takes it."""
-        return self.keep if isinstance(self.keep, int) else np.array(self.keep)
-
 
 KEEP = OneOf((Count(1), ListOf(TIME, least=1)), lambda v: int(not isinstance(v, int)))
 SIMULATE = record(Simulate, "a run", scheme=SCHEME, keep=KEEP)

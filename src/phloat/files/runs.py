@@ -45,7 +45,7 @@ def run_model(
     `save` is a new folder for it and `threads` the number of threads that share its bodies; both are for nonlinear runs.
     """
     asked = require_request(model, "simulate")
-    options: dict[str, Any] = {"dt": asked.dt, "u": dict(model.inputs), "output": asked.output}
+    options: dict[str, Any] = {"dt": asked.dt, "u": dict(model.inputs), "output": asked.keep}
     options |= {"t_start": asked.t_start, "threads": threads}
     with errors_at(model.root, "simulate", "inputs"):
         if isinstance(model.system, LinearPHDAE):
@@ -61,9 +61,7 @@ def run_sweep(
 ) -> Ensemble:
     """The runs that the model's `sweep` describes: its run with other parameters, and its outputs of each."""
     asked, motion = require_request(model, "sweep"), require_request(model, "simulate")
-    system = model.system
-    if not isinstance(system, System):
-        raise InputError(f"{model.label} is linear; a sweep needs a mechanism")
+    system = model.mechanism("; a sweep needs a mechanism")
     with errors_at(model.root, "sweep", "simulate", "outputs"):
         chosen = model.swept_outputs()
         return ensemble(
@@ -75,7 +73,7 @@ def run_sweep(
             t_start=motion.t_start,
             start=partial(initial_state, start=model.start, inputs=model.inputs, t=motion.t_start),
             scheme=motion.scheme,
-            keep=motion.output,
+            keep=motion.keep,
             u=dict(model.inputs),
             controller=model.controller,
             output=partial(output_values, chosen) if chosen else None,
@@ -139,8 +137,7 @@ def run_response(model: Model) -> Response:
 
 def linearised(model: Model, locked: tuple[str, ...] = ()) -> LinearPHDAE:
     """The model linearised at its start, with joints locked."""
-    assert isinstance(model.system, System)
-    held = lock(model.system, *locked)
+    held = lock(model.mechanism(""), *locked)
     inputs = {name: value for name, value in model.inputs.items() if name in held.ports}
     return linearise(held, model.state, u=inputs, t=model.t_start)
 

@@ -109,9 +109,7 @@ def _yaml_root(text: str, file: str) -> Node:
         raise FileError(f"no YAML: {error}", file) from None
     if len(found) > 1:
         raise FileError("the file has two documents; a model is one", file, found[1].start_mark.line + 1)
-    if not found or found[0] is None:
-        raise FileError("the file is empty; begin with 'phloat: 1'", file, 1)
-    return _Yaml(file).node(found[0], (), ())
+    return _Yaml(file).node(found[0], (), ()) if found and found[0] is not None else Node(1, file, text="")
 
 
 def _check_size(yaml: ModuleType, text: str, loader: Any, file: str) -> None:

@@ -111,10 +111,8 @@ class _System:
             return
         turned = tuple(Rotation.from_matrix(frame.A @ own.A.T).as_rotvec())
         options: dict[str, Any] = {"name": joint.name, "turned": turned}
-        if kind is not Weld:
-            options["axis"] = tuple(frame.A @ joint.axis)
-        if port == "ground":
-            options["at"] = tuple(frame.x)
+        options |= {} if kind is Weld else {"axis": tuple(frame.A @ joint.axis)}
+        options |= {"at": tuple(frame.x)} if port == "ground" else {}
         self.joints.append(kind(port, f"{joint.child}.P", **options))
         if joint.damping and kind in (Revolute, Prismatic):
             self.joints.append(JointDamper(joint.name, damping=joint.damping))

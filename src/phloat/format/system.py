@@ -147,25 +147,18 @@ def plain(system: System, *, arrays: Callable[[str, Arrays], str] | None = None)
     Bodies with meshes or matrices need files beside the model: `arrays(name, arrays)` writes one and returns its name. Raises
     InputError for what a file cannot hold: functions, bases, bodies without a recipe.
     """
-    return {"phloat": VERSION} | plain_parts(parts(system), arrays=arrays)
+    return {"phloat": VERSION} | plain_parts(parts(system), {}, arrays)
 
 
 def plain_parts(
-    whole: Parts,
-    *,
-    arrays: Callable[[str, Arrays], str] | None = None,
-    names: Mapping[str, Mapping[str, Any]] | None = None,
+    whole: Parts, names: Mapping[str, Mapping[str, Any]], arrays: Callable[[str, Arrays], str] | None
 ) -> dict[str, Any]:
     """Parts as plain data, without the version; `names` are those of materials and sections, {table: {name: value}}."""
-    tables = _Tables({} if names is None else names)
+    tables = _Tables(names)
     SYSTEM.write(whole, Writer(tables.count, arrays and (lambda name, _: name)))
     body = SYSTEM.write(whole, Writer(tables.name, arrays))
-    out: dict[str, Any] = {}
-    if whole.plane is not None:
-        out["plane"] = whole.plane
-    if whole.gravity is not None:
-        out["gravity"] = vector_of().write(whole.gravity, Writer())
-    return out | {table: entries for table, entries in tables.written.items() if entries} | body
+    head = Record("the head of a model", HEAD, dict).write_arguments(vars(whole), Writer())
+    return head | {table: entries for table, entries in tables.written.items() if entries} | body
 
 
 class _Tables:
