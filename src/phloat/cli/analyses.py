@@ -173,19 +173,17 @@ def _freedom(model: Model, system: ph.System) -> dict[str, Any]:
     names of redundant joints. "rigid_freedom": the degrees of freedom with rigid bodies, None beyond MAX_RANK_ROWS rows."""
     moving = sum(len(body.active) for body in system.bodies.values())
     velocities, closed = moving + sum(body.coordinates for body in system.bodies.values()), system.multipliers.size
-    repeats, named, rigid = 0, list[str](), moving if not closed else None
-    if closed:
-        G = velocity_rows(system, model.state)[0]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RedundancyWarning)  # the printed facts name redundant joints
-            repeats = len(redundant_rows(system, model.state, G))
-        if repeats:
-            parts = np.abs(dependencies(G)).max(axis=1)
-            named = sorted({system.multipliers.owner(int(k)) for k in np.flatnonzero(parts > SHARE)})
-        if closed <= MAX_RANK_ROWS:
-            of_rigid = G[:, rigid_columns(system)].toarray()
-            largest = max(float(np.abs(of_rigid).max(initial=0.0)), 1e-300)
-            rigid = moving - int(np.linalg.matrix_rank(of_rigid, tol=1e-8 * largest))
+    G, named, rigid = velocity_rows(system, model.state)[0], list[str](), None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RedundancyWarning)  # the printed facts name redundant joints
+        repeats = len(redundant_rows(system, model.state, G))
+    if repeats:
+        parts = np.abs(dependencies(G)).max(axis=1)
+        named = sorted({system.multipliers.owner(int(k)) for k in np.flatnonzero(parts > SHARE)})
+    if closed <= MAX_RANK_ROWS:
+        of_rigid = G[:, rigid_columns(system)].toarray()
+        largest = float(np.abs(of_rigid).max(initial=0.0))
+        rigid = moving - int(np.linalg.matrix_rank(of_rigid, tol=1e-8 * largest))
     counts = {"velocities": velocities, "closed": closed, "repeated": repeats, "freedom": velocities - closed + repeats}
     return counts | {"rigid_freedom": rigid, "redundant": named}
 

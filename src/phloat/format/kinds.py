@@ -66,7 +66,7 @@ class Kind(Protocol):
     def schema(self) -> Schema: ...
 
 
-def _typed(name: str, **limits: Any) -> Schema:
+def typed(name: str, **limits: Any) -> Schema:
     """The schema of a type with these limits, without those that are None."""
     return {"type": name} | {key: limit for key, limit in limits.items() if limit is not None}
 
@@ -169,7 +169,7 @@ class Number(Kind):
         return float(value)
 
     def schema(self) -> Schema:
-        number = _typed("number", minimum=self.least, exclusiveMinimum=self.above, maximum=self.most)
+        number = typed("number", minimum=self.least, exclusiveMinimum=self.above, maximum=self.most)
         return {"anyOf": [number, {"$ref": "#/$defs/with unit"}]}
 
 
@@ -202,7 +202,7 @@ class Count(Kind):
         return int(value)
 
     def schema(self) -> Schema:
-        return _typed("integer", minimum=self.least, maximum=self.most)
+        return typed("integer", minimum=self.least, maximum=self.most)
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class ListOf(Kind):
         return items[0] if self.alone and len(items) == 1 else items
 
     def schema(self) -> Schema:
-        many = _typed("array", items=self.of.schema(), minItems=self.least or None, maxItems=self.most)
+        many = typed("array", items=self.of.schema(), minItems=self.least or None, maxItems=self.most)
         return {"anyOf": [self.of.schema(), many]} if self.alone else many
 
 

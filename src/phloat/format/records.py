@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from phloat.errors import AccuracyError, FileError, InputError, computable, unknown
-from phloat.format.kinds import Context, Kind, Number, Plain, Schema, Writer
+from phloat.format.kinds import Context, Kind, Number, Plain, Schema, Writer, typed
 from phloat.format.node import Node
 
 REQUIRED = object()
@@ -53,9 +53,8 @@ class MapOf(Kind):
         return out
 
     def schema(self) -> Schema:
-        names = {"propertyNames": {"$ref": "#/$defs/with unit"}} if self.keys else {}
-        few = {"minProperties": self.least} if self.least else {}
-        return {"type": "object", "additionalProperties": self.of.schema(), **names, **few}
+        names, least = {"$ref": "#/$defs/with unit"} if self.keys else None, self.least or None
+        return typed("object", additionalProperties=self.of.schema(), propertyNames=names, minProperties=least)
 
 
 @dataclass(frozen=True)
@@ -163,12 +162,9 @@ class Record(Kind):
         return {k.key: k.kind.write(value, writer) for k, value in others}
 
     def schema(self) -> Schema:
-        mapping = {
-            "type": "object",
-            "properties": {k.key: k.schema() for k in self.keys},
-            "required": [k.key for k in self.keys if k.default is REQUIRED],
-            "additionalProperties": False,
-        }
+        required = [k.key for k in self.keys if k.default is REQUIRED]
+        properties = {k.key: k.schema() for k in self.keys}
+        mapping = typed("object", properties=properties, required=required, additionalProperties=False)
         return {"anyOf": [self._short.schema(), mapping]} if self.short else mapping
 
 

@@ -169,15 +169,12 @@ def _draw_arrow(
 def _draw_legend(ax: Axes, lines: list[Line], acting: bool) -> None:
     """Draws a legend of the symbols that occur in the diagram."""
     elements, opens = {line.element for line in lines}, {line.open for line in lines}
-    free, driven = (
-        {"color": INPUT, "marker": "$↓$", "ls": "", "ms": 9},
-        {"color": INPUT, "marker": "v", "ls": "", "ms": 6},
-    )
+    port = {"color": INPUT, "ls": ""}
     entries: list[tuple[bool, str, dict[str, Any]]] = [
         (False in elements, "joint", {"color": JOINT, "lw": 1.6}),
         (True in elements, "force element", {"color": ELEMENT, "lw": 1.6, "ls": "--"}),
-        (acting or "free" in opens, "open port: effort in, rate out", free),
-        ("driven" in opens, "driven: rate in, effort out", driven),
+        (acting or "free" in opens, "open port: effort in, rate out", port | {"marker": "$↓$", "ms": 9}),
+        ("driven" in opens, "driven: rate in, effort out", port | {"marker": "v", "ms": 6}),
     ]
     shown = [ax.plot([], [], label=label, **style)[0] for occurs, label, style in entries if occurs]
     if shown:
