@@ -99,8 +99,10 @@ def response_command(args: argparse.Namespace, console: Console) -> dict[str, An
     console.title(model.name or model.label)
     first, last = (six_digits(float(w)) for w in found.omega[[0, -1]])
     console.print_lines(f"  {len(found.omega)} frequencies from {first} to {last} rad/s")
-    shown = [", ".join(map(six_digits, p["peaks"][:6])) for p in peaks]
-    rows = [(*list(p.values())[:4], p["omega"] * HERTZ, text) for p, text in zip(peaks, shown, strict=True)]
+    rows = []
+    for p in peaks:
+        first_peaks = ", ".join(map(six_digits, p["peaks"][:6]))
+        rows.append((p["output"], p["input"], p["largest"], p["omega"], p["omega"] * HERTZ, first_peaks))
     console.table(("output", "input", "largest |H|", "at ω (rad/s)", "f (Hz)", "peaks (rad/s)"), rows)
     heads = ["omega", *(f"{o} from {i}, {part}" for o, i in pairs for part in ("magnitude", "phase"))]
     columns = [part(found[pair]) for pair in pairs for part in (np.abs, np.angle)]

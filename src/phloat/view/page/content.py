@@ -245,13 +245,12 @@ def modes_content(modes: Modes, pack: Pack) -> Document:
     scale = AMPLITUDE * _fields_size(fields) / np.where(tops > 0.0, tops, 1.0)
     rates = np.zeros(len(modes)) if modes.growth is None else modes.growth
     growth = [float(rate) if rate in modes.unstable else 0.0 for rate in rates]  # of unstable modes only
+    shapes = {name: scale * shape for name, shape in shapes.items()}
     if spinning:
         shapes = {name: np.concatenate([shape.real, shape.imag], axis=-1) for name, shape in shapes.items()}
-        scale = np.tile(scale, 2)
-    zero, reach = np.zeros((1, len(scale))), np.zeros(3)
-    for shape in shapes.values():
-        reach = np.maximum(reach, np.abs(scale * shape).max(axis=(0, 2)))
-    motions = {name: (scale * shape, zero, zero) for name, shape in shapes.items()}
+    reach = np.max([np.abs(shape).max(axis=(0, 2)) for shape in shapes.values()], axis=0)
+    zero = np.zeros((1, len(shown) * (1 + spinning)))
+    motions = {name: (shape, zero, zero) for name, shape in shapes.items()}
     return _fields_document("modes", pack, fields, motions, reach) | {
         "frames": still,
         "times": still,
