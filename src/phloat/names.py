@@ -122,6 +122,6 @@ from phloat.system.terms import (
     terms as terms,
 )
 from phloat.system.tied_bodies import tie as tie
-from phloat.view.film import animate as animate
+from phloat.view.mechanism import animate as animate
 from phloat.view.page.write import show as show, to_html as to_html
 from phloat.view.plot import plot as plot

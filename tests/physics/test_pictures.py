@@ -7,7 +7,7 @@ from looking_zoo import HOSTILE, falling, hostile, satellite, sliding, turning
 
 import phloat as ph
 from phloat.view.diagram import block_positions, diagram_lines
-from phloat.view.film import film_frames, frame_renderer
+from phloat.view.mechanism import film_frames, frame_renderer
 
 # --- chosen lines ----------------------------------------------------------------------------------------------------
 

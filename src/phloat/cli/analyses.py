@@ -27,10 +27,11 @@ SHARE = 1e-6  # a joint is reported as redundant if a coefficient of its rows in
 
 def modes_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Computes natural frequencies and mode shapes, prints them and writes the files of --output; returns JSON data."""
-    model = _with_request(models.load_file(args.model), args)
-    endings = [models.require_suffix(path, (".html", *models.PICTURES, ".csv", ".json")) for path in args.output]
-    along = model.modes is not None and model.modes.along is not None
-    if along and {".html", *models.PICTURES} & set(endings):
+    model = models.load_file(args.model)
+    request = _modes_request(model, args)
+    model = replace(model, modes=request)
+    models.require_suffixes(args.output, (".html", *models.PICTURES, ".csv", ".json"))
+    if request.along is not None and any(path.lower().endswith((".html", *models.PICTURES)) for path in args.output):
         raise InputError(
             f"{model.label} has modes along a quantity, which can be written as .csv; for shapes use --at-start"
         )
@@ -44,10 +45,8 @@ def modes_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
         console.table((found.quantity, *(f"ω{k} (rad/s)" for k in numbers)), table.tolist())
     else:
         data |= {"rigid": found.rigid, "modes": _modes_data(found), "files": args.output}
-        heads, table = (
-            ["mode", "omega", "hertz"],
-            np.column_stack([range(len(found)), found.omega, found.omega * HERTZ]),
-        )
+        heads = ["mode", "omega", "hertz"]
+        table = np.column_stack([range(len(found)), found.omega, found.omega * HERTZ])
         rows = [(k, float(m["omega"]), float(m["hertz"]), _mode_remark(m)) for k, m in enumerate(data["modes"])]
         console.table(("mode", "ω (rad/s)", "f (Hz)", ""), rows)
     title = models.title(model)
@@ -55,18 +54,13 @@ def modes_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     return data
 
 
-def _with_request(model: Model, args: argparse.Namespace) -> Model:
-    """The model, its request `modes` changed by the options --count, --lock and --at-start."""
+def _modes_request(model: Model, args: argparse.Namespace) -> ModesRequest:
+    """The request `modes` of the model, changed by the options --count, --lock and --at-start."""
     request = model.modes or ModesRequest()
-    if args.count is not None:
-        if args.count < 1:
-            raise InputError(f"--count is {args.count}; give at least one mode")
-        request = replace(request, count=args.count)
-    if args.lock:
-        request = replace(request, lock=tuple(args.lock))
-    if args.at_start:
-        request = replace(request, along=None)
-    return replace(model, modes=request)
+    if args.count is not None and args.count < 1:
+        raise InputError(f"--count is {args.count}; give at least one mode")
+    count, along = request.count if args.count is None else args.count, None if args.at_start else request.along
+    return ModesRequest(count, tuple(args.lock or request.lock), along)
 
 
 def _modes_data(found: ph.types.Modes) -> list[dict[str, Any]]:
@@ -95,8 +89,7 @@ def _mode_remark(mode: dict[str, Any]) -> str:
 
 def response_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Computes H(jω) between the ports of the model's `response`, prints peaks and writes the files of --output."""
-    for path in args.output:
-        models.require_suffix(path, (*models.PICTURES, ".csv", ".json"))
+    models.require_suffixes(args.output, (*models.PICTURES, ".csv", ".json"))
     model = models.load_file(args.model)
     found = ph.io.run_response(model)
     pairs = [(output, source) for output in found.outputs for source in found.inputs]
@@ -106,22 +99,16 @@ def response_command(args: argparse.Namespace, console: Console) -> dict[str, An
     console.title(model.name or model.label)
     first, last = (six_digits(float(w)) for w in found.omega[[0, -1]])
     console.print_lines(f"  {len(found.omega)} frequencies from {first} to {last} rad/s")
-    rows = [
-        (*(p[key] for key in ("output", "input", "largest", "omega")), p["omega"] * HERTZ, _peak_text(p["peaks"]))
-        for p in peaks
-    ]
+    rows = []
+    for p in peaks:
+        first_peaks = ", ".join(map(six_digits, p["peaks"][:6]))
+        rows.append((p["output"], p["input"], p["largest"], p["omega"], p["omega"] * HERTZ, first_peaks))
     console.table(("output", "input", "largest |H|", "at ω (rad/s)", "f (Hz)", "peaks (rad/s)"), rows)
     heads = ["omega", *(f"{o} from {i}, {part}" for o, i in pairs for part in ("magnitude", "phase"))]
     columns = [part(found[pair]) for pair in pairs for part in (np.abs, np.angle)]
-    models.write_files(
-        console, args.output, data, plotted=found, table=(heads, np.column_stack([found.omega, *columns]))
-    )
+    table = np.column_stack([found.omega, *columns])
+    models.write_files(console, args.output, data, plotted=found, table=(heads, table))
     return data
-
-
-def _peak_text(peaks: list[float]) -> str:
-    """The first six peak frequencies (rad/s), separated by commas."""
-    return ", ".join(map(six_digits, peaks[:6]))
 
 
 def _peak_data(found: ph.types.Response, output: str, source: str) -> dict[str, Any]:
@@ -141,8 +128,7 @@ def check_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     pictures = [*args.output, *([args.diagram] if args.diagram else [])]
     if len(args.models) > 1 and pictures:
         raise InputError(f"{len(args.models)} models and one picture; draw them one by one")
-    for path in pictures:
-        models.require_suffix(path, models.PICTURES)
+    models.require_suffixes(pictures, models.PICTURES)
     found = [_check_model(path, args, console, pictures) for path in args.models]
     return found[0] if len(found) == 1 else {"models": found}
 
@@ -168,7 +154,7 @@ def _check_model(path: str, args: argparse.Namespace, console: Console, pictures
         bodies = [[*list(body.values())[:-1], ", ".join(body["ports"])] for body in data["bodies"]]
         console.table(("body", "made of", "mass (kg)", "coordinates", "ports"), bodies)
         console.table(("joint", "type", "closes", "between"), [list(joint.values()) for joint in data["joints"]])
-        facts = _freedom_facts(**freedom)
+        facts = _freedom_facts(freedom)
     open_ports = [port for port in system.ports if "." not in port and port not in model.inputs]
     facts |= {
         "inputs": ", ".join(model.inputs) or "none",
@@ -189,34 +175,29 @@ def _freedom(model: Model, system: ph.System) -> dict[str, Any]:
     names of redundant joints. "rigid_freedom": the degrees of freedom with rigid bodies, None beyond MAX_RANK_ROWS rows."""
     moving = sum(len(body.active) for body in system.bodies.values())
     velocities, closed = moving + sum(body.coordinates for body in system.bodies.values()), system.multipliers.size
-    repeats, named, rigid = 0, list[str](), moving if not closed else None
-    if closed:
-        G = velocity_rows(system, model.state)[0]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RedundancyWarning)  # the printed facts name redundant joints
-            repeats = len(redundant_rows(system, model.state, G))
-        if repeats:
-            parts = np.abs(dependencies(G)).max(axis=1)
-            named = sorted({system.multipliers.owner(int(k)) for k in np.flatnonzero(parts > SHARE)})
-        if closed <= MAX_RANK_ROWS:
-            of_rigid = G[:, rigid_columns(system)].toarray()
-            largest = max(float(np.abs(of_rigid).max(initial=0.0)), 1e-300)
-            rigid = moving - int(np.linalg.matrix_rank(of_rigid, tol=1e-8 * largest))
+    G, named, rigid = velocity_rows(system, model.state)[0], list[str](), None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RedundancyWarning)  # the printed facts name redundant joints
+        repeats = len(redundant_rows(system, model.state, G))
+    if repeats:
+        parts = np.abs(dependencies(G)).max(axis=1)
+        named = sorted({system.multipliers.owner(int(k)) for k in np.flatnonzero(parts > SHARE)})
+    if closed <= MAX_RANK_ROWS:
+        of_rigid = G[:, rigid_columns(system)].toarray()
+        largest = float(np.abs(of_rigid).max(initial=0.0))
+        rigid = moving - int(np.linalg.matrix_rank(of_rigid, tol=1e-8 * largest))
     counts = {"velocities": velocities, "closed": closed, "repeated": repeats, "freedom": velocities - closed + repeats}
     return counts | {"rigid_freedom": rigid, "redundant": named}
 
 
-def _freedom_facts(
-    velocities: int, closed: int, repeated: int, freedom: int, rigid_freedom: int | None, redundant: list[str]
-) -> dict[str, str]:
+def _freedom_facts(n: dict[str, Any]) -> dict[str, str]:
     """The counts of `_freedom` as lines to print: name and text."""
-    whole = f"{freedom} = {velocities} velocities − {closed} closed by joints{f' + {repeated} repeated' if repeated else ''}"
-    whole += "" if rigid_freedom is None else f"; {rigid_freedom} if all bodies were rigid"
-    facts = {"degrees of freedom": whole}
-    if redundant:
-        names = ", ".join(redundant)
-        facts["redundant joints"] = f"{names} repeat each other; the motion is right, their forces are not unique"
-    return facts
+    repeated = f" + {n['repeated']} repeated" if n["repeated"] else ""
+    rigid = "" if n["rigid_freedom"] is None else f"; {n['rigid_freedom']} if all bodies were rigid"
+    counts = f"{n['freedom']} = {n['velocities']} velocities − {n['closed']} closed by joints{repeated}{rigid}"
+    names = ", ".join(n["redundant"])
+    why = {"redundant joints": f"{names} repeat each other; the motion is right, their forces are not unique"}
+    return {"degrees of freedom": counts} | (why if names else {})
 
 
 def _check_requests(model: Model, system: ph.System) -> None:
@@ -224,33 +205,23 @@ def _check_requests(model: Model, system: ph.System) -> None:
     models.check_outputs(model)
     with errors_at(model.root, "modes"):
         ph.lock(system, *(model.modes.lock if model.modes else ()))
-    if model.response is not None:
+    if (asked := model.response) is not None:
         with errors_at(model.root, "response"):
-            ports = ph.lock(system, *model.response.lock).ports
-            for name in (*model.response.inputs, *(model.response.outputs or ())):
+            ports = ph.lock(system, *asked.lock).ports
+            for name in (*asked.inputs, *(asked.outputs or ())):
                 ports[name.partition("[")[0]]
-    if model.sweep is not None:
-        with errors_at(model.root, "sweep"):
-            for name in model.sweep.outputs:
-                if name not in model.outputs:
-                    raise InputError(
-                        f"sweep names the output {name!r}; outputs are {', '.join(model.outputs) or 'none'}"
-                    )
+    with errors_at(model.root, "sweep"):
+        model.swept_outputs()
     _ = model.controller
 
 
 def _body_rows(system: ph.System) -> list[dict[str, Any]]:
     """One entry for each body: name, type, mass (kg), number of elastic coordinates, ports."""
-    return [
-        {
-            "name": name,
-            "made of": type(body.recipe).__name__,
-            "mass": float(body.inertia.m),
-            "coordinates": body.coordinates,
-            "ports": list(body.ports),
-        }
-        for name, body in system.bodies.items()
+    rows = [
+        (name, type(b.recipe).__name__, float(b.inertia.m), b.coordinates, list(b.ports))
+        for name, b in system.bodies.items()
     ]
+    return [dict(zip(("name", "made of", "mass", "coordinates", "ports"), row, strict=True)) for row in rows]
 
 
 def _joint_rows(system: ph.System) -> list[dict[str, Any]]:

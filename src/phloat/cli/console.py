@@ -54,9 +54,8 @@ class Console:
         columns = max(min(terminal_width(sys.stdout), MAX_WIDTH), wide + 24)
         for name, value in facts.items():
             first, rest = f"  {name:<{wide}}  ", " " * (wide + 4)
-            self.print_lines(
-                *textwrap.wrap(str(value), columns, initial_indent=first, subsequent_indent=rest) or [first]
-            )
+            lines = textwrap.wrap(str(value), columns, initial_indent=first, subsequent_indent=rest)
+            self.print_lines(*lines or [first])
 
     def note(self, text: str) -> None:
         """Prints a warning to stderr, the same text only once, and keeps it in `notes`, also if quiet."""
@@ -117,14 +116,14 @@ def table_lines(heads: Sequence[str], rows: Iterable[Sequence[object]], columns:
     cells = [[six_digits(cell) if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
     table = [list(heads), *cells]
     wide = [max(len(row[k]) for row in table) for k in range(len(heads))]
-    right = [all(_is_numeric(row[k]) for row in cells) and bool(cells) for k in range(len(heads))]
+    sides = [">" if cells and all(_is_numeric(row[k]) for row in cells) else "<" for k in range(len(heads))]
     out = []
     for row in table:
-        parts = [f"{cell:>{w}}" if r else f"{cell:<{w}}" for cell, w, r in zip(row, wide, right, strict=True)]
+        parts = [f"{cell:{side}{w}}" for cell, w, side in zip(row, wide, sides, strict=True)]
         line = "  " + "  ".join(parts).rstrip()
-        if len(line) > columns and len(row) > 1 and not right[-1]:
-            head, room = "  " + "  ".join(parts[:-1]).rstrip(), max(columns - 6, 16)
-            out += [head, *textwrap.wrap(row[-1], room, initial_indent="      ", subsequent_indent="      ")]
+        if len(line) > columns and len(row) > 1 and sides[-1] == "<":
+            out.append("  " + "  ".join(parts[:-1]).rstrip())
+            out += textwrap.wrap(row[-1], max(columns - 6, 16), initial_indent=" " * 6, subsequent_indent=" " * 6)
         else:
             out.append(line)
     return out
@@ -138,9 +137,9 @@ def six_digits(x: float) -> str:
 def _is_numeric(text: str) -> bool:
     """Whether a cell is a number, empty or a dash."""
     try:
-        float(text)
+        float(text or 0.0)
     except ValueError:
-        return text in ("", "—")
+        return text == "—"
     return True
 
 
@@ -161,9 +160,8 @@ def report_error(error: BaseException, console: Console) -> int:
     code, message = exit_code_and_message(error)
     console.error(message)
     where = {key: found for key in ("file", "line", "key") if (found := getattr(error, key, None))}
-    console.print_json(
-        {"phloat": __version__, "error": {"kind": type(error).__name__, "message": message, **where}, "exit": code}
-    )
+    about = {"kind": type(error).__name__, "message": message, **where}
+    console.print_json({"phloat": __version__, "error": about, "exit": code})
     return code
 
 

@@ -74,12 +74,8 @@ def extras() -> dict[str, dict[str, Any]]:
     out = {}
     for extra, packages in declared_packages().items():
         versions = {name: _installed_version(name) for name in packages}
-        out[extra] = {
-            "gives": PURPOSES[extra],
-            "packages": versions,
-            "there": all(versions.values()),
-            "install": f"pip install 'phloat[{extra}]'",
-        }
+        out[extra] = {"gives": PURPOSES[extra], "packages": versions, "there": all(versions.values())}
+        out[extra]["install"] = f"pip install 'phloat[{extra}]'"
     return out
 
 
@@ -112,15 +108,14 @@ def _print_doctor(console: Console, data: dict[str, Any]) -> None:
     state = "not compiled yet: the first run takes a minute longer, or: phloat doctor --compile"
     if data["compiled"]:
         state = "compiled" + (f" in {seconds:.0f} s" if seconds else "")
-    console.facts(
-        {
-            "Python": f"{data['python']} ({data['executable']})",
-            "system": f"{data['platform']}, {data['cores']} cores",
-            "packages": ", ".join(f"{name} {found or 'MISSING'}" for name, found in packages),
-            "installed in": data["installed in"],
-            "time step": f"{state}; kept in {data['cache']}",
-        }
-    )
+    facts = {
+        "Python": f"{data['python']} ({data['executable']})",
+        "system": f"{data['platform']}, {data['cores']} cores",
+        "packages": ", ".join(f"{name} {found or 'MISSING'}" for name, found in packages),
+        "installed in": data["installed in"],
+        "time step": f"{state}; kept in {data['cache']}",
+    }
+    console.facts(facts)
     rows = []
     for name, extra in data["extras"].items():
         lacking = [package for package, found in extra["packages"].items() if not found]
@@ -138,8 +133,7 @@ def _print_doctor(console: Console, data: dict[str, Any]) -> None:
 
 def verify_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Runs the named verification cases, or all, and prints tables. Raises AccuracyError if a row is outside its tolerance."""
-    for path in args.output:
-        models.require_suffix(path, (".txt", ".json"))
+    models.require_suffixes(args.output, (".txt", ".json"))
     cases = verification_cases()
     if args.list:
         chosen = cases.chosen(args.names or None, long=not args.quick)
@@ -185,14 +179,13 @@ def examples_command(args: argparse.Namespace, console: Console) -> dict[str, An
     """Lists the examples; with names or --all copies them to the folder --output."""
     examples = catalogue()
     if not args.names and not args.all:
+        questions = {name: example_question(path) for name, path in examples.items()}
         for title, endings in (("models: phloat run FILE", MODEL_SUFFIXES), ("scripts: python FILE", SCRIPT_SUFFIXES)):
             console.title(title)
-            rows = [(name, example_question(path)) for name, path in examples.items() if name.endswith(endings)]
-            console.table(("file", "about"), rows)
+            console.table(("file", "about"), [row for row in questions.items() if row[0].endswith(endings)])
         console.print_lines("copy one: phloat examples crank_slider; or all: phloat examples --all -o examples")
-        return {"examples": {name: example_question(path) for name, path in examples.items()}}
-    names = list(examples) if args.all else [_example_file(name, examples) for name in args.names]
-    sources = [examples[name] for name in names]
+        return {"examples": questions}
+    sources = list(examples.values()) if args.all else [_example(name, examples) for name in args.names]
     return {"copied": copy_examples(sources, Path(args.output), console, overwrite=args.overwrite)}
 
 
@@ -227,11 +220,11 @@ def example_question(path: Path) -> str:
     return found[1] if found else ""
 
 
-def _example_file(name: str, examples: dict[str, Path]) -> str:
-    """The file name of an example given with or without suffix; of a model and a script of that name, the model."""
+def _example(name: str, examples: dict[str, Path]) -> Path:
+    """The path of an example given with or without suffix; of a model and a script of that name, the model."""
     for ending in ("", *MODEL_SUFFIXES, *SCRIPT_SUFFIXES):
         if name + ending in examples:
-            return name + ending
+            return examples[name + ending]
     raise InputError(unknown("example", name, examples))
 
 
@@ -261,15 +254,11 @@ def copy_examples(sources: list[Path], target: Path, console: Console, *, overwr
 
 def needed_files(path: Path) -> dict[str, Path]:
     """The source paths of an example and of the files it uses, by their path relative to the target folder."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix in MODEL_SUFFIXES:
-        used = [other for other in path.parent.iterdir() if other.suffix not in MODEL_SUFFIXES and other.name in text]
-        return {path.name: path} | {other.name: other for other in used}
-    out = {path.name: path}
-    for name in re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE):
+    text, out, script = path.read_text(encoding="utf-8"), {path.name: path}, path.suffix not in MODEL_SUFFIXES
+    for other in (path.parent / "models" if script else path.parent).iterdir():
+        if other.suffix not in MODEL_SUFFIXES and other.name in text:
+            out[f"models/{other.name}" if script else other.name] = other
+    for name in re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE) if script else ():
         if (other := path.with_name(f"{name}.py")).exists() and other != path:
             out |= needed_files(other)
-    for other in (path.parent / "models").iterdir():
-        if other.suffix not in MODEL_SUFFIXES and other.name in text:
-            out[f"models/{other.name}"] = other
     return out

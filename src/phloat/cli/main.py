@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _execute(argv, interrupts)
 
 
-def _execute(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
+def _execute(argv: Sequence[str] | None, interrupts: list[int]) -> int:
     """Parses the arguments, calls the function of the command, prints its data or its error; returns the exit code."""
     console = Console()
     try:
@@ -67,7 +67,7 @@ def _execute(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE
     except (Exception, KeyboardInterrupt) as error:
-        if interrupts.occurred and not isinstance(error, KeyboardInterrupt):  # replaced by an import
+        if interrupts and not isinstance(error, KeyboardInterrupt):  # replaced by an import
             error = KeyboardInterrupt("interrupted")
         return report_error(error, console)
 
@@ -80,25 +80,19 @@ def _execute(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
 REPEAT_DELAY = 0.01  # seconds
 
 
-class Interrupts:
-    """A handler of SIGINT: `record` raises KeyboardInterrupt; `occurred` is true afterwards."""
-
-    occurred = False
-
-    def record(self, number: int, frame: FrameType | None) -> NoReturn:
-        """The signal handler."""
-        self.occurred = True
-        raise KeyboardInterrupt
-
-
 @contextmanager
-def recorded_interrupts() -> Iterator[Interrupts]:
-    """Records Ctrl-C in the returned object, and raises again those KeyboardInterrupts that Python ignores in callbacks."""
-    out = Interrupts()
+def recorded_interrupts() -> Iterator[list[int]]:
+    """Records Ctrl-C in the returned list, and raises again those KeyboardInterrupts that Python ignores in callbacks."""
+    out: list[int] = []
     before, hook = signal.getsignal(signal.SIGINT), sys.unraisablehook
     if threading.current_thread() is not threading.main_thread() or before is not signal.default_int_handler:
         yield out  # the caller handles interrupts
         return
+
+    def record(number: int, frame: FrameType | None) -> NoReturn:
+        """The handler of SIGINT."""
+        out.append(number)
+        raise KeyboardInterrupt
 
     def repeat(what: sys.UnraisableHookArgs) -> None:
         """The hook for exceptions that Python ignores: interrupts the main thread again."""
@@ -108,7 +102,7 @@ def recorded_interrupts() -> Iterator[Interrupts]:
             hook(what)
 
     try:
-        signal.signal(signal.SIGINT, out.record)
+        signal.signal(signal.SIGINT, record)
         sys.unraisablehook = repeat
         yield out
     finally:
@@ -325,9 +319,8 @@ def _add_arguments(commands: dict[str, Any]) -> None:
     add("run", "--threads", type=int, default=1, metavar="N", help="threads that share the bodies of a large system")
     switch("run", "--no-page", help="write no page")
     add("modes", "--count", type=int, metavar="N", help="how many of the lowest, rigid ones included")
-    add(
-        "modes", "--lock", action="append", metavar="JOINT", help="a joint whose free axes stand still (again for more)"
-    )
+    what = "a joint whose free axes stand still (again for more)"
+    add("modes", "--lock", action="append", metavar="JOINT", help=what)
     switch("modes", "--at-start", help="at the start, even if the model has them along a quantity")
     add("sweep", "--samples", type=int, metavar="N", help="how many runs, instead of the model's")
     add("sweep", "--workers", type=int, metavar="N", help="how many cores (default: all)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from phloat.files.model import Model
 from phloat.files.requests import Simulate
 from phloat.format.node import child
 from phloat.format.units import Dimension, parse_number
+from phloat.view.figures import require_folder
 
 TIME = Dimension(s=1)
 PICTURES = (".png", ".svg", ".pdf")
@@ -30,16 +33,13 @@ def load_file(path: str) -> Model:
 
 def with_times(model: Model, t_end: str | None, dt: str | None) -> Model:
     """The model with the end time and the step of the options --t-end and --dt, for those that are not None."""
-    times: dict[str, Any] = {
-        name: to_seconds(f"--{name.replace('_', '-')}", text) for name, text in (("t_end", t_end), ("dt", dt)) if text
-    }
-    if not times:
-        return model
+    texts = {"t_end": t_end, "dt": dt}
+    times: dict[str, Any] = {n: to_seconds(f"--{n.replace('_', '-')}", text) for n, text in texts.items() if text}
     if model.simulate is not None:
         return replace(model, simulate=replace(model.simulate, **times))
-    if "t_end" not in times:
+    if times and "t_end" not in times:
         raise InputError(f"{model.label} has no simulate; give --t-end too")
-    return replace(model, simulate=Simulate(times.pop("t_end"), **times))
+    return replace(model, simulate=Simulate(**times)) if times else model
 
 
 def to_seconds(what: str, text: str) -> float:
@@ -79,7 +79,7 @@ def compute_outputs(model: Model, result: Any) -> dict[str, np.ndarray]:
     """The outputs of the model for a result, by name. Raises FileError with the line of an output that cannot be computed."""
     found = {}
     for name, output in model.outputs.items():
-        with errors_at(child(child(model.root, "outputs"), name) or model.root):
+        with errors_at(child(model.root, "outputs", name) or model.root):
             found[name] = output.value(result)
     return found
 
@@ -95,19 +95,16 @@ def column_names(name: str, shape: tuple[int, ...]) -> list[str]:
 
 def write_table(path: Path, heads: list[str], table: np.ndarray) -> None:
     """Writes a table of numbers as CSV, with all digits."""
-    quoted = ['"' + head.replace('"', '""') + '"' if any(c in head for c in ',"\n') else head for head in heads]
-    rows = (",".join(map(repr, row)) for row in np.asarray(table, dtype=float).tolist())
-    path.write_text("\n".join([",".join(quoted), *rows]) + "\n", encoding="utf-8")
+    with open(path, "w", newline="", encoding="utf-8") as opened:
+        csv.writer(opened, lineterminator="\n").writerows([heads, *np.asarray(table, dtype=float).tolist()])
 
 
-def require_suffix(path: str, known: tuple[str, ...]) -> str:
-    """The suffix of a file to be written, in lower case. Raises InputError if it is not in `known` or the folder does not exist."""
-    found = Path(path).suffix.lower()
-    if found not in known:
-        raise InputError(f"{path!r} ends in {found or 'nothing'}; it can end in {', '.join(known)}")
-    if not Path(path).absolute().parent.is_dir():
-        raise InputError(f"there is no folder {str(Path(path).parent)!r} for {Path(path).name!r}; create it first")
-    return found
+def require_suffixes(paths: Iterable[str], known: tuple[str, ...]) -> None:
+    """Raises InputError if the suffix of a file to be written is not in `known`, or its folder does not exist."""
+    for path in paths:
+        if (found := Path(path).suffix.lower()) not in known:
+            raise InputError(f"{path!r} ends in {found or 'nothing'}; it can end in {', '.join(known)}")
+        require_folder(path)
 
 
 def write_files(

@@ -25,6 +25,7 @@ from phloat.motion.saving.folder import RunFolder
 from phloat.motion.summary import describe_deformation
 
 PAGE, TABLE, SUMMARY, SAMPLES = "page.html", "outputs.csv", "summary.json", "samples.csv"
+PAGES = (".html", ".htm")
 TEXT_BROWSERS = ("www-browser", "links", "elinks", "lynx", "w3m")
 NOTHING_WRITTEN = "interrupted before anything was written; nothing is left"
 
@@ -55,8 +56,9 @@ def _run_folder(model: Model, wanted: str | None, overwrite: bool) -> Path:
     """The folder to write the run to: `wanted`, or MODEL.run, MODEL.run-2, … Raises InputError if it is a file or has a run,
     unless `overwrite`: then the old run is removed."""
     first = Path(wanted or f"{models.stem(model)}.run")
+    has_run = (first / "run.json").exists() or (first / SUMMARY).exists()
     if overwrite and first.is_dir():
-        if not _has_run(first):
+        if not has_run:
             raise InputError(f"{str(first)!r} exists and has no run in it; --overwrite replaces runs only")
         _remove_run(first)
         return first
@@ -66,16 +68,10 @@ def _run_folder(model: Model, wanted: str | None, overwrite: bool) -> Path:
             first = next(numbered)
     elif first.exists() and not first.is_dir():
         raise InputError(f"{wanted!r} is a file; a run is saved in a folder")
-    elif first.is_dir() and _has_run(first):
-        raise InputError(
-            f"there is a run in {wanted!r} already; give another folder, --overwrite it, or continue it: --resume {wanted}"
-        )
+    elif has_run:
+        others = f"give another folder, --overwrite it, or continue it: --resume {wanted}"
+        raise InputError(f"there is a run in {wanted!r} already; {others}")
     return first
-
-
-def _has_run(folder: Path) -> bool:
-    """Whether a folder has a saved run or the summary of one."""
-    return (folder / "run.json").exists() or (folder / SUMMARY).exists()
 
 
 def _remove_run(folder: Path) -> None:
@@ -91,28 +87,19 @@ def _simulate(model: Model, args: argparse.Namespace, folder: Path, linear: bool
     folder."""
     progress = False if console.quiet else None
     try:
-        if linear:
-            return ph.io.run_model(model, threads=args.threads)
         if not args.resume:
-            return ph.io.run_model(model, save=folder, progress=progress, threads=args.threads)
+            save = None if linear else folder
+            return ph.io.run_model(model, save=save, progress=progress, threads=args.threads)
+        options: dict[str, Any] = {"u": dict(model.inputs), "controller": model.controller, "threads": args.threads}
         t_end = models.to_seconds("--t-end", args.t_end) if args.t_end else None
-        return ph.resume(
-            folder,
-            model.system,  # type: ignore[arg-type]  # a mechanism, not a linear system
-            u=dict(model.inputs),
-            controller=model.controller,
-            t_end=t_end,
-            progress=progress,
-            threads=args.threads,
-        )
+        return ph.resume(folder, model.system, t_end=t_end, progress=progress, **options)  # type: ignore[arg-type]
     except KeyboardInterrupt as error:
         raise Interrupted(_interrupted_run(model, args.model, folder)) from error
     except ConvergenceError as error:
-        if error.result is not None and (folder / "run.json").exists():
-            raise ConvergenceError(
-                f"{error}; the motion up to then is kept: phloat view {folder}", error.result
-            ) from error
-        raise
+        if error.result is None or not (folder / "run.json").exists():
+            raise
+        kept = f"{error}; the motion up to then is kept: phloat view {folder}"
+        raise ConvergenceError(kept, error.result) from error
 
 
 def _interrupted_run(model: Model, path: str, folder: Path) -> str:
@@ -120,17 +107,15 @@ def _interrupted_run(model: Model, path: str, folder: Path) -> str:
     where = RunFolder(folder)
     if not where.taken:
         if folder.is_dir() and not any(folder.iterdir()):
-            os.rmdir(folder)
+            folder.rmdir()
         return NOTHING_WRITTEN
     description = where.description()
     if not description["pieces"]:
         _remove_run(folder)
         return NOTHING_WRITTEN
     _copy_model(model, folder)
-    return (
-        f"interrupted; {description['rows']} times up to t = {description['times'][1]:g} s are kept in {folder}; "
-        f"continue with: phloat run {path} --resume {folder}"
-    )
+    kept = f"{description['rows']} times up to t = {description['times'][1]:g} s are kept in {folder}"
+    return f"interrupted; {kept}; continue with: phloat run {path} --resume {folder}"
 
 
 # --- results ---------------------------------------------------------------------------------------------------------
@@ -157,10 +142,7 @@ def _write_results(model: Model, result: Any, folder: Path, *, page: bool) -> di
         "energy": _energy_summary(model, result),
         "deformation": dict(result.info.get("deformation", {})),
         "outputs": single,
-        "series": {
-            name: {"min": value.min(axis=0), "max": value.max(axis=0), "last": value[-1]}
-            for name, value in series.items()
-        },
+        "series": {n: {"min": x.min(axis=0), "max": x.max(axis=0), "last": x[-1]} for n, x in series.items()},
         "table": str(folder / TABLE) if series else None,
         "page": str(folder / PAGE) if page else None,
     }
@@ -190,10 +172,8 @@ def _print_summary(console: Console, data: dict[str, Any]) -> None:
     """Prints times, energy balance, outputs with their range, and the command that shows the page."""
     energy, times = data["energy"], f"{data['times']} times to t = {data['t_end']:g} s by {data['scheme']}"
     ends = f"{energy['start']:.6g} J → {energy['end']:.6g} J"
-    facts = {
-        "motion": f"{times}, in {data['seconds']:.2g} s",
-        "energy": f"{ends}, relative residual of the balance {energy['residual']:.0e}",
-    }
+    facts = {"motion": f"{times}, in {data['seconds']:.2g} s"}
+    facts["energy"] = f"{ends}, relative residual of the balance {energy['residual']:.0e}"
     if far := data["deformation"]:
         facts["deformation"] = describe_deformation(far)
     console.facts(facts)
@@ -217,7 +197,7 @@ def _value_text(value: Any) -> str:
 def view_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Opens the page of a run, of a model or of a file in a browser, and writes it first if needed."""
     what = Path(args.what)
-    is_page = what.suffix.lower() in (".html", ".htm")
+    is_page = what.suffix.lower() in PAGES
     if not what.exists():
         raise InputError(f"there is no {args.what!r}; give a folder with a run, a model file or a page")
     if args.modes and (what.is_dir() or is_page):
@@ -237,9 +217,10 @@ def _run_page(folder: Path, output: str | None) -> Path:
         raise InputError(f"{str(folder)!r} has no run and no page; `phloat run model.yaml -o {folder}` makes one")
     if output is None and page.exists() and page.stat().st_mtime >= run.stat().st_mtime:
         return page
-    target = _require_page(output) if output else page
+    if output:
+        models.require_suffixes([output], PAGES)
     title, inputs = _title_and_inputs(folder)
-    return ph.to_html(ph.io.load_result(folder), target, title=title or folder.stem, u=inputs)
+    return ph.to_html(ph.io.load_result(folder), output or page, title=title or folder.stem, u=inputs)
 
 
 def _title_and_inputs(folder: Path) -> tuple[str, dict[str, Any] | None]:
@@ -257,21 +238,13 @@ def _title_and_inputs(folder: Path) -> tuple[str, dict[str, Any] | None]:
 def _model_page(args: argparse.Namespace, console: Console) -> Path:
     """Writes the page of a model: of its simulation, or of its modes with --modes or without `simulate`; returns the path."""
     model = models.load_file(args.what)
-    page = _require_page(args.output or f"{models.stem(model)}.html")
-    title = models.title(model)
+    page = args.output or f"{models.stem(model)}.html"
+    models.require_suffixes([page], PAGES)
     if model.simulate is not None and not args.modes:
-        result = ph.io.run_model(model, progress=False if console.quiet else None)
-        return ph.to_html(result, page, title=title, u=dict(model.inputs) or None)
-    request = model.modes or ModesRequest()
-    found = ph.io.run_modes(replace(model, modes=replace(request, along=None)))
-    assert isinstance(found, ph.types.Modes)
-    return ph.to_html(found, page, title=title)
-
-
-def _require_page(path: str) -> Path:
-    """The path of a page to be written. Raises InputError if it does not end in .html or .htm."""
-    models.require_suffix(path, (".html", ".htm"))
-    return Path(path)
+        found: Any = ph.io.run_model(model, progress=False if console.quiet else None)
+    else:
+        found = ph.io.run_modes(replace(model, modes=replace(model.modes or ModesRequest(), along=None)))
+    return ph.to_html(found, page, title=models.title(model), u=dict(model.inputs) or None)
 
 
 def open_page(page: Path) -> bool:

@@ -1,20 +1,35 @@
-"""Inputs over time: a constant, corners, a table, or a signal of a named kind. No expression is ever run."""
+"""What acts on a model: inputs over time, and controllers. No expression is ever run.
+
+An input is a constant, corners, a table, or a signal of a named kind. Controllers are passive ones by their gains or energy shaping
+by its target, continuous or sampled.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from phloat.algebra.layout import Layout
 from phloat.algebra.metadata import describe
+from phloat.control.energy_shaping import energy_shaping
+from phloat.control.passive import combine_controllers, passive_controller, passive_pid
+from phloat.control.sampled import Sampled
 from phloat.errors import InputError
+from phloat.files.start import VALUES
+from phloat.format.attached import File, load_arrays, require_arrays, store_arrays
 from phloat.format.derive import record, variant, wrapper
-from phloat.format.kinds import ANY_NUMBER, TIME, Converted, ListOf, Recursive, vector_of
+from phloat.format.kinds import ANY_NUMBER, TIME, Converted, ListOf, Number, Recursive, Text, Writer, vector_of
 from phloat.format.records import Key, MapOf, OneOf, Record, Variant, Variants
+from phloat.linear.form.phdae import LinearPHDAE
+from phloat.motion.initial.place import place
 from phloat.motion.inputs.drives import Position
 from phloat.motion.inputs.signals import Piecewise, piecewise
+from phloat.system.connect import Wire
+from phloat.system.system import System
 
 Value = float | Sequence[float]
 
@@ -125,7 +140,7 @@ class Sum:
         return sum((np.asarray(part(t)) for part in self.parts), np.zeros(()))
 
 
-# --- in files ---------------------------------------------------------------------------------------------------------
+# --- signals in files ---------------------------------------------------------------------------------------------------------
 
 VALUE = OneOf((ANY_NUMBER, vector_of((), 0)), lambda value: int(np.ndim(value) > 0))
 
@@ -149,29 +164,23 @@ def is_table(value: Any) -> bool:
 
 TABLE = Record(
     "a table",
-    (
-        Key("times", ListOf(TIME, least=2), "ascending times"),
-        Key("values", ListOf(VALUE, least=2), "a value at each"),
-    ),
+    (Key("times", ListOf(TIME, least=2), "ascending times"), Key("values", ListOf(VALUE, least=2), "a value at each")),
     time_table,
     parts=lambda pair: {"times": np.asarray(pair[0]).tolist(), "values": np.asarray(pair[1]).tolist()},
 )
+POLYNOMIAL = record(InTime, "a polynomial of time", coefficients=ListOf(VALUE, least=1), short="coefficients")
 SIGNALS = (
     variant(Piecewise, PIECEWISE, doc="corners {time: value}, straight lines between them"),
     Variant(
         "table",
         TABLE,
-        lambda pair: pair,
+        tuple,
         lambda v: (v, {}) if is_table(v) else None,
         doc="values at times; no run may go beyond them",
     ),
     variant(Sine, record(Sine, "a sine", amplitude=VALUE, offset=VALUE)),
     variant(Circling, record(Circling, "a velocity on a circle", omit=("space",)), "circle"),
-    variant(
-        InTime,
-        record(InTime, "a polynomial of time", coefficients=ListOf(VALUE, least=1), short="coefficients"),
-        "polynomial",
-    ),
+    variant(InTime, POLYNOMIAL, "polynomial"),
     variant(Pulse, record(Pulse, "a pulse", value=VALUE)),
     variant(SpinUp, record(SpinUp, "a spin-up")),
     variant(Move, record(Move, "a move", to=ANY_NUMBER, origin=ANY_NUMBER)),
@@ -189,7 +198,7 @@ def require_signal(value: Any) -> Any:
     return value
 
 
-INNER = Converted(Recursive("signal", lambda: SIGNAL), require_signal, lambda signal: signal)
+INNER = Converted(Recursive("signal", lambda: SIGNAL), require_signal)
 SIGNAL: Variants = Variants(
     "a signal", (*SIGNALS, wrapper(Sum, ListOf(INNER, least=1))), alone=VALUE, is_alone=is_constant
 )
@@ -214,3 +223,133 @@ def in_space(value: Any, space: bool) -> Any:
     if isinstance(value, Position):
         return replace(value, function=in_space(value.function, space))
     return value
+
+
+# --- controllers -------------------------------------------------------------------------------------------------------
+
+STIFFNESS = Number(("torsional stiffness", "stiffness"), least=0.0)
+DAMPING = Number(("torsional damping", "damping"), least=0.0)
+TARGET = Number(("angle", "length"))
+EFFORT = Number(("force", "torque"), above=0.0)
+
+
+@dataclass(frozen=True)
+class Pid:
+    """Damper, spring about a target and inertia at a port."""
+
+    port: str = field(metadata=describe("where it acts"))
+    damping: float = field(default=0.0, metadata=describe("on the rate: a damper"))
+    stiffness: float = field(default=0.0, metadata=describe("on the position: a spring about its target"))
+    inertia: float = field(default=0.0, metadata=describe("on the acceleration", "inertia", "mass", least=0.0))
+    filter: float = field(default=0.0, metadata=describe("the time constant of the inertia", "time", least=0.0))
+    target: float = field(default=0.0, metadata=describe("where the spring is relaxed"))
+    name: str = field(default="", metadata=describe("its name; that of its port by default"))
+
+    def __call__(self, system: System) -> Any:
+        gains = {name: value for name, value in vars(self).items() if name != "port"}
+        return passive_pid(self.port, **gains)
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyShaping:
+    """Shapes the energy of joints so that it is least at their targets, bent links and gravity included."""
+
+    target: Mapping[str, float] = field(metadata=describe("{joint: angle or slide}"))
+    stiffness: float | Mapping[str, float] = field(metadata=describe("of all joints, or {joint: …}"))
+    damping: float | Mapping[str, float] = field(metadata=describe("of all joints, or {joint: …}"))
+    near: Mapping[str, Any] | None = field(default=None, metadata=describe("a guess that selects the branch"))
+
+    def __call__(self, system: System) -> Any:
+        near = None if self.near is None else place(system, {}, near=self.near)
+        return energy_shaping(system, self.target, stiffness=self.stiffness, damping=self.damping, near=near)
+
+
+@dataclass(frozen=True, eq=False)
+class JointControllers:
+    """Several passive controllers as one."""
+
+    parts: tuple[Callable[[System], Any], ...]
+
+    def __call__(self, system: System) -> Any:
+        return combine_controllers(*(part(system) for part in self.parts))
+
+
+@dataclass(frozen=True, eq=False)
+class SampledController:
+    """A controller in a computer: sampled, with a delay and limited efforts."""
+
+    of: Callable[[System], Any] = field(metadata=describe("the controller"))
+    every: float = field(metadata=describe("sample time", "time", above=0.0))
+    delay: float = field(default=0.0, metadata=describe("from a sample to its effort", "time", least=0.0))
+    saturation: float | Mapping[str, float] | None = field(default=None, metadata=describe("the largest effort"))
+
+    def __call__(self, system: System) -> Any:
+        return Sampled(self.of(system), every=self.every, delay=self.delay, saturation=self.saturation)
+
+
+@dataclass(frozen=True, eq=False)
+class WiredController:
+    """A passive port-Hamiltonian controller by its matrices E, J, R, B, each port wired to one of the plant's."""
+
+    matrices: Mapping[str, np.ndarray] = field(metadata=describe("E, J, R and B as NumPy arrays, .npz"))
+    wires: Mapping[str, str] = field(metadata=describe("{port of the controller: port of the plant}"))
+    gain: float = field(default=1.0, metadata=describe("of every wire"))
+
+    def __post_init__(self) -> None:
+        B = np.atleast_2d(self.matrices["B"])
+        if B.shape[1] != len(self.wires):
+            raise InputError(
+                f"B has {B.shape[1]} columns and there are {len(self.wires)} wires; a port has one of each"
+            )
+
+    def __call__(self, system: System) -> Any:
+        E, J, R, B = (np.asarray(self.matrices[name], dtype=float) for name in "EJRB")
+        ports = Layout(dict.fromkeys(self.wires, (1,)), "port")
+        controller = LinearPHDAE(E=E, J=J, R=R, B=B, rows=Layout({"x": (len(E),)}, "row"), ports=ports)
+        return passive_controller(controller, *(Wire(mine, plant, self.gain) for mine, plant in self.wires.items()))
+
+
+# --- controllers in files ---------------------------------------------------------------------------------------------------------
+
+
+def controller_matrices(path: Path) -> dict[str, np.ndarray]:
+    """E, J, R and B of a file."""
+    return dict(zip("EJRB", require_arrays(path, load_arrays(path), *"EJRB"), strict=True))
+
+
+def store_controller(arrays: Any, writer: Writer) -> str:
+    return store_arrays(replace(writer, body="controller"), "the matrices of a controller", arrays)
+
+
+def for_each(kind: Number) -> OneOf:
+    """A number for all joints, or one for each."""
+    return OneOf((kind, MapOf(kind, what="joint")), lambda v: int(isinstance(v, Mapping)))
+
+
+INNER_CONTROLLER = Recursive("controller", lambda: CONTROLLER)
+PID = record(Pid, "a PID controller", damping=DAMPING, stiffness=STIFFNESS, target=TARGET)
+ENERGY_SHAPING = record(
+    EnergyShaping,
+    "energy shaping",
+    target=MapOf(TARGET, least=1, what="joint"),
+    stiffness=for_each(STIFFNESS),
+    damping=for_each(DAMPING),
+    near=VALUES,
+)
+SAMPLED = record(SampledController, "a sampled controller", of=INNER_CONTROLLER, saturation=for_each(EFFORT))
+WIRED = record(
+    WiredController,
+    "a wired controller",
+    matrices=Converted(File("a file of matrices", store_controller), controller_matrices),
+    wires=MapOf(Text(what="a port of the plant"), least=1),
+)
+CONTROLLER: Variants = Variants(
+    "a controller",
+    (
+        variant(Pid, PID),
+        variant(EnergyShaping, ENERGY_SHAPING),
+        wrapper(JointControllers, ListOf(INNER_CONTROLLER, least=1), "together"),
+        variant(WiredController, WIRED, "wired"),
+        variant(SampledController, SAMPLED, "sampled"),
+    ),
+)

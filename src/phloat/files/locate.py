@@ -85,7 +85,7 @@ def _bodies(parts: Parts, root: Node | None) -> dict[str, Any]:
     known: dict[str, Any] = {}
     out: dict[str, Any] = {}
     for name, part in parts.bodies.items():
-        node = child(child(root, "bodies"), name)
+        node = child(root, "bodies", name)
         if isinstance(part, Parts):
             out[name] = connect_parts(replace(part, plane=parts.plane), child(node, "system"))
             continue

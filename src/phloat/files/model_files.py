@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,7 @@ from phloat.bodies.beams.split import Split
 from phloat.bodies.construction import Construction
 from phloat.errors import InputError
 from phloat.fem.mesh import Mesh
-from phloat.files.control import CONTROLLER
-from phloat.files.inputs import INPUTS, SIGNAL, in_space
+from phloat.files.inputs import CONTROLLER, INPUTS, SIGNAL, in_space
 from phloat.files.locate import check_parameters
 from phloat.files.model import Model
 from phloat.files.requests import MODES, OUTPUT, RESPONSE, SIMULATE, SWEEP
@@ -34,14 +33,8 @@ from phloat.format.system import BODIES, HEAD, SYSTEM, VERSION, plain_parts, rea
 from phloat.system.parts import Parts, parts
 from phloat.system.system import System
 
-TITLE = Record(
-    "a title",
-    (
-        Key("name", NAME, "name of the model", ""),
-        Key("about", Text(what="a text"), "what the model is for", ""),
-    ),
-    Model,
-)
+TITLE_KEYS = Key("name", NAME, "name of the model", ""), Key("about", Text(what="a text"), "what the model is for", "")
+TITLE = Record("a title", TITLE_KEYS, Model)
 USE = Record(
     "the use of a model",
     (
@@ -98,10 +91,7 @@ def load_model(path: str | Path) -> Model:
 
 def parse_model(text: str, file: str = "model.yaml", *, folder: Path | None = None) -> Model:
     """The model in a text; files that it names are in the folder."""
-    return replace(_model(parse(text, file), folder), text=text)
-
-
-def _model(root: Node, folder: Path | None) -> Model:
+    root = parse(text, file)
     _check_version(root)
     root.require_keys([k.key for k in MODEL.keys], "a model")
     context = read_tables(root, Context(folder=folder))
@@ -113,11 +103,11 @@ def _model(root: Node, folder: Path | None) -> Model:
     check_parameters(context.units)
     rest = {k.argument: given[k.argument] for k in (*TITLE.keys, *USE.keys) if k.argument in given}
     rest["inputs"] = {name: in_space(value, plane is None) for name, value in rest.get("inputs", {}).items()}
-    return Model(whole, names=context.tables, root=root, units=tuple(context.units), **rest)
+    return Model(whole, text=text, names=context.tables, root=root, units=tuple(context.units), **rest)
 
 
 def _check_version(root: Node) -> None:
-    version = root.child("phloat")
+    version = child(root, "phloat")
     if version is None:
         root.fail(f"'phloat' is missing: a model begins with 'phloat: {VERSION}', the version of its format")
     if (found := Count(1).read(version, Context())) > VERSION:
@@ -146,25 +136,25 @@ def plain_model(model: Model | System, path: Path | None = None) -> dict[str, An
         model = Model(parts(model))
     if not isinstance(model, Model):
         raise InputError(f"{type(model).__name__} is neither a Model nor a System")
-    store = None if path is None else ArrayFiles(path)
-    data, writer = plain_parts(model.parts, arrays=store, names=model.names), Writer(arrays=store)
+    store = None if path is None else array_writer(path)
+    data, writer = plain_parts(model.parts, model.names, store), Writer(arrays=store)
     return {"phloat": VERSION} | TITLE.write(model, writer) | data | USE.write(model, writer)
 
 
-class ArrayFiles:
-    """Writes arrays to files beside a model, named after the model and a body."""
+def array_writer(path: Path) -> Callable[[str, Mapping[str, Any]], str]:
+    """A function that writes arrays to a file beside a model, named after the model and a body, and returns its name."""
+    used = set[str]()
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.used = path, set[str]()
-
-    def __call__(self, name: str, arrays: Mapping[str, Any]) -> str:
+    def write(name: str, arrays: Mapping[str, Any]) -> str:
         word = re.sub(r"[^\w-]+", "_", name)
-        while word in self.used:
+        while word in used:
             word += "_"
-        self.used.add(word)
-        file = f"{self.path.stem}.{word}.npz"
-        np.savez_compressed(self.path.with_name(file), **dict(arrays))
+        used.add(word)
+        file = f"{path.stem}.{word}.npz"
+        np.savez_compressed(path.with_name(file), **dict(arrays))
         return file
+
+    return write
 
 
 # --- limits ----------------------------------------------------------------------------------------------------------
@@ -180,9 +170,9 @@ def check_sizes(parts: Parts, root: Node) -> int:
     """The number of elements and cells. Raises FileError if they are too many for a file."""
     total = 0
     for name, part in parts.bodies.items():
-        node = child(root.child("bodies"), name) or root
+        node = child(root, "bodies", name) or root
         if isinstance(part, Parts):
-            total += check_sizes(part, node.child("system") or node)
+            total += check_sizes(part, child(node, "system") or node)
         else:
             total += _body_size(part, node)
         if total > MAX_CELLS:
@@ -214,8 +204,8 @@ def _cells(shape: Any, given: Any) -> float:
     """How many cells an outline has, given their number along its longest side or along each."""
     if isinstance(shape, Mesh):
         return float(shape.cells.shape[0])
-    counts = [float(n) for n in np.atleast_1d(np.asarray(given, dtype=float))] if given is not None else [0.0]
-    n = counts[0]
+    counts = np.ravel(given or 0.0).tolist()
+    n = float(counts[0])
     if len(counts) > 1:
         return math.prod(counts)
     if isinstance(shape, outlines.BracketOutline):

@@ -43,9 +43,8 @@ def distribution(cls: Any) -> Variant:
         whole = value.of if cut else value
         return (whole, {"low": value.low, "high": value.high} if cut else {}) if type(whole) is cls else None
 
-    numbers = Record(
-        f"a {word} distribution", tuple(Key(key, ANY_NUMBER, key) for key in keys), getattr(distributions, word)
-    )
+    arguments = tuple(Key(key, ANY_NUMBER, key) for key in keys)
+    numbers = Record(f"a {word} distribution", arguments, getattr(distributions, word))
     ends = tuple(Key(key, ANY_NUMBER, f"{key} end", end) for key, end in INFINITE.items())
     return Variant(word, numbers, truncated, parts, ends, doc=f"{', '.join(keys)}; low and high beside it truncate it")
 
@@ -59,8 +58,8 @@ def choice_parts(value: Any) -> tuple[Any, Mapping[str, Any]] | None:
 DISTRIBUTION = Variants(
     "a distribution",
     (
-        *(distribution(cls) for cls in (distributions.Normal, distributions.Uniform)),
-        *(distribution(cls) for cls in (distributions.Lognormal, distributions.Triangular)),
+        *map(distribution, (distributions.Normal, distributions.Uniform)),
+        *map(distribution, (distributions.Lognormal, distributions.Triangular)),
         Variant(
             "choice",
             ListOf(ANY_NUMBER, least=1),
@@ -80,22 +79,24 @@ DISTRIBUTION = Variants(
 ATOL = Number(("length", "number"), least=0.0)
 
 
-def scheme(cls: type, word: str, *omit: str) -> Variant:
-    """A scheme by its word alone, or with options behind it."""
+SCHEMES: dict[str, Any] = {
+    "midpoint": Midpoint,
+    "composition4": Composition4,
+    "generalised-alpha": GeneralisedAlpha,
+    "radau": RadauIIA,
+    "ida": IDA,
+}
+
+
+def scheme(word: str) -> Variant:
+    """A scheme with options behind its word."""
+    cls = SCHEMES[word]
     kinds: dict[str, Any] = {f.name: ATOL for f in fields(cls) if f.name == "atol"}
-    return variant(cls, record(cls, word, omit=omit, **kinds), word, bare=True)
+    return variant(cls, record(cls, word, omit=("newton",) if cls is Composition4 else (), **kinds), word)
 
 
-SCHEME = Variants(
-    "a scheme",
-    (
-        scheme(Midpoint, "midpoint"),
-        scheme(Composition4, "composition4", "newton"),
-        scheme(GeneralisedAlpha, "generalised-alpha"),
-        scheme(RadauIIA, "radau"),
-        scheme(IDA, "ida"),
-    ),
-)
+ALONE = Converted(Text(tuple(SCHEMES)), lambda word: SCHEMES[word]())
+SCHEME = OneOf((ALONE, Variants("a scheme", tuple(map(scheme, SCHEMES)))), lambda scheme: 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +119,6 @@ class Simulate:
         if self.dt is None and isinstance(self.scheme, Composition4 | GeneralisedAlpha):
             raise InputError("dt is missing: this scheme does not choose its step")
 
-    @property
-    def output(self) -> int | np.ndarray:
-        """`keep`, as `simulate` takes it."""
-        return self.keep if isinstance(self.keep, int) else np.array(self.keep)
-
 
 KEEP = OneOf((Count(1), ListOf(TIME, least=1)), lambda v: int(not isinstance(v, int)))
 SIMULATE = record(Simulate, "a run", scheme=SCHEME, keep=KEEP)
@@ -143,24 +139,22 @@ class Range:
         if self.spacing == "log" and not (self.low > 0.0 and self.high > 0.0):
             raise InputError(f"from {self.low:g} to {self.high:g} by equal ratios; both must be positive")
 
-    @property
-    def values(self) -> np.ndarray:
-        spaced = np.geomspace if self.spacing == "log" else np.linspace
-        return np.asarray(spaced(self.low, self.high, self.count))
+
+Values = Range | tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class Listed:
-    """Values one by one."""
-
-    values: tuple[float, ...]
+def values_of(over: Values) -> np.ndarray:
+    """The values of a range, or those of a list."""
+    if not isinstance(over, Range):
+        return np.array(over)
+    spaced = np.geomspace if over.spacing == "log" else np.linspace
+    return np.asarray(spaced(over.low, over.high, over.count))
 
 
 def value_range(*of: str) -> OneOf:
     """A range {from, to, count, spacing} or a list."""
-    listed = Converted(vector_of(of, 0), Listed, lambda listed: listed.values)
-    limit = Number(of)
-    return OneOf((listed, record(Range, "a range", low=limit, high=limit)), lambda v: int(isinstance(v, Range)))
+    span = record(Range, "a range", low=Number(of), high=Number(of))
+    return OneOf((vector_of(of, 0), span), lambda v: int(isinstance(v, Range)))
 
 
 # --- linear analysis --------------------------------------------------------------------------------------------------
@@ -172,7 +166,7 @@ class ModesRequest:
 
     count: int | None = field(default=None, metadata=describe("how many of the lowest, rigid ones included", least=1))
     lock: tuple[str, ...] = field(default=(), metadata=LOCK)
-    along: Mapping[str, Range | Listed] | None = field(default=None, metadata=describe("{quantity of place: values}"))
+    along: Mapping[str, Values] | None = field(default=None, metadata=describe("{quantity of place: values}"))
 
     def __post_init__(self) -> None:
         if self.along is not None and len(self.along) != 1:
@@ -187,7 +181,7 @@ class ResponseRequest:
     """H(jω) from ports to ports, at the start."""
 
     inputs: tuple[str, ...] = field(metadata=describe("ports"))
-    omega: Range | Listed = field(metadata=describe("rad/s, or with a unit: {from: 1 Hz, to: 200 Hz, spacing: log}"))
+    omega: Values = field(metadata=describe("rad/s, or with a unit: {from: 1 Hz, to: 200 Hz, spacing: log}"))
     outputs: tuple[str, ...] | None = field(default=None, metadata=describe("ports; the inputs by default"))
     lock: tuple[str, ...] = field(default=(), metadata=LOCK)
 
@@ -255,10 +249,9 @@ class Output:
         return series if self.take is None else np.asarray(TAKES[self.take](series))
 
     def _found(self, result: Any) -> Any:
-        if self.kind == "quantity" and self.of in WHOLE and hasattr(result, self.of.replace(" ", "_")):
-            return getattr(result, self.of.replace(" ", "_"))
         if self.kind == "quantity":
-            return result[self.of]
+            whole = self.of.replace(" ", "_")
+            return getattr(result, whole) if self.of in WHOLE and hasattr(result, whole) else result[self.of]
         if isinstance(result, LinearResult):
             return self._of_linear(result)
         if self.kind == "von mises":
@@ -312,3 +305,8 @@ OUTPUT = Variants(
         Text(what="the name of a quantity"), lambda name: Output("quantity", name), lambda output: output.of
     ),
 )
+
+
+def output_values(outputs: Mapping[str, Output], result: Result | LinearResult) -> dict[str, np.ndarray]:
+    """Outputs of a run by name."""
+    return {name: output.value(result) for name, output in outputs.items()}

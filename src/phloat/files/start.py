@@ -27,13 +27,10 @@ from phloat.system.units import coordinate_unit, unit_of
 MEASURED = {"m": "length", "rad": "angle", "m/s": "velocity", "rad/s": "angular rate"}
 
 
-class StateValues:
+class StateValues(Kind):
     """Quantities of a state by name: {rod.theta: 30 deg, rod.r_P: [15 cm, 0]}."""
 
     expected = "quantities by name: {rod.theta: 30 deg}"
-
-    def matches(self, node: Node) -> bool:
-        return node.entries is not None
 
     def read(self, node: Node, context: Context) -> dict[str, Any]:
         if node.entries is None:

@@ -1,6 +1,7 @@
-"""Text of a model file as nodes with lines, and back. YAML is parsed by PyYAML, to nodes without types: nothing in it is run.
+"""Text of a model file as nodes with lines, and back; XML of robots as tags with lines.
 
-JSON is parsed by the standard library, because PyYAML is optional, and saved runs hold their model as JSON.
+YAML is parsed by PyYAML, to nodes without types: nothing in it is run. JSON is parsed by the standard library, because PyYAML is
+optional, and saved runs hold their model as JSON.
 """
 
 from __future__ import annotations
@@ -8,20 +9,22 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
+from xml.parsers import expat
 
 import numpy as np
 
-from phloat.errors import FileError, InputError
+from phloat.errors import FileError, InputError, finite_row
 from phloat.format.node import Node
 
 MAX_SIZE = 10_000_000  # characters
 MAX_NODES = 200_000  # aliases counted each time they are used
 MAX_DEPTH = 50
+MAX_TAG_DEPTH = 100
 PLAIN_TAGS = ("str", "int", "float", "bool", "null", "map", "seq", "merge", "timestamp", "value")
 STANDARD = "tag:yaml.org,2002:"
 
@@ -97,19 +100,16 @@ def _yaml_root(text: str, file: str) -> Node:
     try:
         _check_size(yaml, text, loader, file)
         found = list(yaml.compose_all(text, Loader=loader))
-    except yaml.YAMLError as error:
-        mark, context = getattr(error, "problem_mark", None), getattr(error, "context", None) or ""
-        why = f"{context} {getattr(error, 'problem', None) or error}".strip()
-        raise FileError(f"no YAML: {why}", file, mark.line + 1 if mark else 0) from None
+    except yaml.MarkedYAMLError as error:
+        why, line = f"{error.context or ''} {error.problem}".strip(), error.problem_mark.line + 1
+        raise FileError(f"no YAML: {why}", file, line) from None
     except FileError:
         raise
-    except (RecursionError, ValueError) as error:
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise FileError(f"no YAML: {error}", file) from None
     if len(found) > 1:
         raise FileError("the file has two documents; a model is one", file, found[1].start_mark.line + 1)
-    if not found or found[0] is None:
-        raise FileError("the file is empty; begin with 'phloat: 1'", file, 1)
-    return _Yaml(file).node(found[0], (), ())
+    return _Yaml(file).node(found[0], (), ()) if found and found[0] is not None else Node(1, file, text="")
 
 
 def _check_size(yaml: ModuleType, text: str, loader: Any, file: str) -> None:
@@ -152,8 +152,10 @@ class _Yaml(_Nodes):
             if key.id != "scalar":
                 at.fail("a key is a list or a mapping; keys are words")
             if key.tag == f"{STANDARD}merge":
-                for other in self._merged(value, at, above):
-                    for name, inner in (other.entries or {}).items():
+                for other in value.value if value.id == "sequence" else [value]:
+                    if other.id != "mapping":
+                        at.fail("<< takes a mapping, or a list of them")
+                    for name, inner in (self.node(other, here.path, above).entries or {}).items():
                         merged.setdefault(name, inner)
                 continue
             _require_new(here, key.value, at.line, lines)
@@ -162,12 +164,6 @@ class _Yaml(_Nodes):
         merged = {name: inner for name, inner in merged.items() if name not in entries}
         merged_lines = {name: inner.line for name, inner in merged.items()}
         return replace(here, entries=merged | entries, key_lines=merged_lines | lines)
-
-    def _merged(self, value: Any, at: Node, above: tuple[int, ...]) -> Iterator[Node]:
-        for one in value.value if value.id == "sequence" else [value]:
-            if one.id != "mapping":
-                at.fail("<< takes a mapping, or a list of them")
-            yield self.node(one, at.path, above)
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------------
@@ -183,17 +179,17 @@ def _json_root(text: str, file: str) -> Node:
         raise FileError(f"not JSON: {error.msg}, column {error.colno}", file, error.lineno) from None
     except RecursionError:
         raise FileError(f"nested more than {MAX_DEPTH} deep", file) from None
-    reader = _Json(file)
-    reader.tokens = TOKEN.finditer(text)
-    reader.ends = [found.start() for found in re.finditer("\n", text)]
+    reader = _Json(file, text)
     return reader.node(next(reader.tokens), (), 0)
 
 
 class _Json(_Nodes):
     """Makes nodes of tokens in order; `ends` are those of lines."""
 
-    tokens: Iterator[re.Match[str]]
-    ends: list[int]
+    def __init__(self, file: str, text: str) -> None:
+        super().__init__(file)
+        self.tokens = TOKEN.finditer(text)
+        self.ends = [found.start() for found in re.finditer("\n", text)]
 
     def node(self, token: re.Match[str], path: tuple[str, ...], depth: int) -> Node:
         line, first = self.line(token), token[0][0]
@@ -217,6 +213,89 @@ class _Json(_Nodes):
 
     def line(self, token: re.Match[str]) -> int:
         return bisect(self.ends, token.start()) + 1
+
+
+# --- XML --------------------------------------------------------------------------------------------------------------
+#
+# A tree of tags with their lines. Document types and entities are refused: they can expand without limit, or read files.
+
+
+@dataclass
+class Tag:
+    """A tag: its name, attributes, the tags inside it, and its place in the file."""
+
+    name: str
+    attributes: Mapping[str, str]
+    file: str
+    line: int
+    inside: list[Tag] = field(default_factory=list)
+
+    def first(self, name: str) -> Tag | None:
+        """The first tag of this name inside; None if there is none."""
+        return next((tag for tag in self.inside if tag.name == name), None)
+
+    def require(self, name: str) -> Tag:
+        """The first tag of this name inside. Raises FileError if there is none."""
+        return self.first(name) or self.fail(f"there is no <{name} …/> in it")
+
+    def fail(self, message: str) -> NoReturn:
+        raise FileError(message, self.file, self.line, f"<{self.name}>")
+
+    def text(self, key: str) -> str:
+        """An attribute. Raises FileError if it is missing."""
+        if not self.attributes.get(key, "").strip():
+            self.fail(f"{key!r} is missing; it has {', '.join(self.attributes) or 'nothing'}")
+        return self.attributes[key].strip()
+
+    def numbers(self, key: str, default: tuple[float, ...]) -> np.ndarray:
+        """An attribute of several numbers, as many as the default has."""
+        if key not in self.attributes:
+            return np.array(default)
+        try:
+            row = finite_row(key, [float(x) for x in self.attributes[key].split()])
+        except ValueError:
+            row = np.zeros(0)
+        if len(row) != len(default):
+            self.fail(f"{key} is {self.attributes[key]!r}; expected {len(default)} number(s)")
+        return row
+
+    def walk(self) -> Iterator[Tag]:
+        """This tag and all inside it."""
+        yield self
+        for tag in self.inside:
+            yield from tag.walk()
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """An attribute of one number."""
+        if default is None:
+            self.text(key)
+        return float(self.numbers(key, (default or 0.0,))[0])
+
+
+def read_tags(path: Path, root: str) -> Tag:
+    """The tree in a file. Raises FileError if its outermost tag is not `root`."""
+    parser, open_tags = expat.ParserCreate("utf-8"), [Tag("", {}, path.name, 0)]
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        tag = Tag(name, attributes, path.name, parser.CurrentLineNumber)
+        if len(open_tags) > MAX_TAG_DEPTH:
+            tag.fail(f"nested more than {MAX_TAG_DEPTH} deep")
+        open_tags[-1].inside.append(tag)
+        open_tags.append(tag)
+
+    def refuse(*given: Any) -> None:
+        raise FileError("document types and entities are refused", path.name, parser.CurrentLineNumber)
+
+    parser.StartElementHandler, parser.EndElementHandler = start, lambda name: open_tags.pop()
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(read_text(path, path.suffix).encode(), True)
+    except expat.ExpatError as error:
+        raise FileError(f"not XML: {expat.errors.messages[error.code]}", path.name, error.lineno) from None
+    found = open_tags[0].inside[0]
+    if found.name != root:
+        found.fail(f"this is not a {root}; expected <{root}> as the outermost tag")
+    return found
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------

@@ -7,12 +7,11 @@ A fixed link without mass is a part of the link that carries it.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 from pathlib import Path
-from typing import Any, NoReturn
-from xml.parsers import expat
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -20,8 +19,8 @@ from scipy.spatial.transform import Rotation
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.bodies.rigid import RigidBody
-from phloat.errors import FileError, IgnoredWarning, InputError, finite_row, mapping, positive, unknown
-from phloat.files.text import read_text
+from phloat.errors import IgnoredWarning, InputError, mapping, positive, unknown
+from phloat.files.text import Tag, read_tags
 from phloat.joints.elements import JointDamper
 from phloat.joints.pairs import Joint, Planar, Prismatic, Revolute, Weld
 from phloat.system.connect import connect
@@ -29,7 +28,6 @@ from phloat.system.system import System
 
 LINE = 1e-6  # of the length of a beam: how far a joint may lie beside it
 ELEMENTS = 4
-MAX_DEPTH = 100  # of tags
 
 
 def load_urdf(
@@ -92,10 +90,18 @@ class _System:
             self.walk(joint.child, joint.child, own, others)
 
     def body(self, link: Link) -> tuple[LinkFrame, Mapping[str, str]]:
-        """Adds the link as a body; returns the link's frame in the body's axes, and the ports of the joints it carries."""
+        """Adds the link as a body; returns the link's frame in the body's axes, and the ports of the joints it carries, where
+        their names are not those of the joints."""
         if link.name in self.beams:
             return self.beam(link)
-        self.bodies[link.name] = self.rigid(link)
+        if not link.mass:
+            link.tag.fail(f"link {link.name!r} moves but has no mass; give it an <inertial>")
+        ports = {joint.name: tuple(frame.x) for joint, frame in self.carried(link.name)}
+        try:
+            rigid = RigidBody(link.mass, link.inertia, tuple(link.center), ports)
+        except InputError as error:
+            link.tag.fail(f"link {link.name!r}: {error}")
+        self.bodies[link.name] = rigid.discretise()
         return LinkFrame(), {}
 
     def join(self, joint: UrdfJoint, port: str, frame: LinkFrame, own: LinkFrame) -> None:
@@ -105,30 +111,20 @@ class _System:
             return
         turned = tuple(Rotation.from_matrix(frame.A @ own.A.T).as_rotvec())
         options: dict[str, Any] = {"name": joint.name, "turned": turned}
-        if kind is not Weld:
-            options["axis"] = tuple(frame.A @ joint.axis)
-        if port == "ground":
-            options["at"] = tuple(frame.x)
+        options |= {} if kind is Weld else {"axis": tuple(frame.A @ joint.axis)}
+        options |= {"at": tuple(frame.x)} if port == "ground" else {}
         self.joints.append(kind(port, f"{joint.child}.P", **options))
         if joint.damping and kind in (Revolute, Prismatic):
             self.joints.append(JointDamper(joint.name, damping=joint.damping))
-
-    def rigid(self, link: Link) -> Body:
-        if not link.mass:
-            link.tag.fail(f"link {link.name!r} moves but has no mass; give it an <inertial>")
-        ports = {joint.name: tuple(frame.x) for joint, frame in self.carried(link.name)}
-        try:
-            return RigidBody(link.mass, link.inertia, tuple(link.center), ports).discretise()
-        except InputError as error:
-            link.tag.fail(f"link {link.name!r}: {error}")
 
     def beam(self, link: Link) -> tuple[LinkFrame, dict[str, str]]:
         """The same for a link that is a beam."""
         carried = {joint.name: frame.x for joint, frame in self.carried(link.name)}
         given: Any = self.beams[link.name]
-        given = vars(given) if isinstance(given, Beam) else mapping(f"beams: {link.name!r}", given, "{section: …}")
-        options: dict[str, Any] = {"elements": ELEMENTS, "reduced": None, "y": None} | dict(given)
-        elements, reduced, y = (options.pop(name) for name in ("elements", "reduced", "y"))
+        options = dict(
+            vars(given) if isinstance(given, Beam) else mapping(f"beams: {link.name!r}", given, "{section: …}")
+        )
+        elements, reduced, y = options.pop("elements", ELEMENTS), options.pop("reduced", None), options.pop("y", None)
         far = max(carried.values(), key=lambda x: float(np.linalg.norm(x)), default=link.center)
         if not far.any():
             raise InputError(f"beams: {link.name!r} has no length: its joints and its mass centre are all at one point")
@@ -138,21 +134,23 @@ class _System:
         length = float(np.linalg.norm(far)) if carried else positive("length", options["length"])
         if abs(float(options.get("length") or length) - length) > LINE * length:
             raise InputError(f"beams: the joints of {link.name!r} are {length:g} m apart; leave out its length")
-        ends = {}  # port and fraction of the length by joint
+        ends, inner = {}, {}  # the ports of the joints; places of those between the ends, as fractions of the length
         for name, x in carried.items():
             s = float(x @ along) / length
             if np.linalg.norm(x - s * length * along) > LINE * length or not -LINE <= s <= 1.0 + LINE:
                 raise InputError(f"beams: joint {name!r} is not on the beam {link.name!r}; make that link rigid")
-            ends[name] = ("C", 1.0) if s > 1.0 - LINE else ("P", 0.0) if s < LINE else (name, s)
+            ends[name] = "C" if s > 1.0 - LINE else "P" if s < LINE else name
+            if ends[name] == name:
+                inner[name] = s
         try:
             beam = Beam(**(options | {"length": length}))
         except TypeError as error:
             raise InputError(f"beams: {link.name!r}: {error}") from None
-        inner = {port: s for port, s in ends.values() if port not in ("P", "C")}
         body = replace(beam, ports={**beam.ports, **inner}).discretise(elements)
-        given = {"modes": reduced} if isinstance(reduced, int) else reduced
-        self.bodies[link.name] = body if given is None else body.reduced(**given)
-        return LinkFrame(A=_axes(along, y).T), {name: port for name, (port, _) in ends.items()}
+        if reduced is not None:
+            body = body.reduced(**({"modes": reduced} if isinstance(reduced, int) else reduced))
+        self.bodies[link.name] = body
+        return LinkFrame(A=_axes(along, y).T), ends
 
 
 def _axes(along: np.ndarray, y: Any) -> np.ndarray:
@@ -161,7 +159,7 @@ def _axes(along: np.ndarray, y: Any) -> np.ndarray:
         turn = np.cross((1.0, 0.0, 0.0), along)
         if along[0] < -1.0 + 1e-12:
             return np.diag([-1.0, -1.0, 1.0])
-        S = np.array([[0, -turn[2], turn[1]], [turn[2], 0, -turn[0]], [-turn[1], turn[0], 0]])
+        S = np.cross(turn, np.eye(3), axisb=0, axisc=0)  # S x = turn × x
         return np.eye(3) + S + S @ S / (1.0 + along[0])
     z = np.cross(along, np.asarray(y, dtype=float))
     if (size := np.linalg.norm(z)) < 1e-9:
@@ -300,14 +298,15 @@ class Robot:
             if dynamics is not None and dynamics.number("friction", 0.0):
                 other.append(f"the friction of joint {joint.name!r} is ignored")
         meshes = [link.name for link in self.links.values() if any(tag.name == "mesh" for tag in link.tag.walk())]
-        if limits:
-            other.insert(0, f"limits are not enforced: {', '.join(limits)}")
-        return other + ([f"meshes are not read, of {', '.join(meshes)}"] if meshes else [])
+        enforced = [f"limits are not enforced: {', '.join(limits)}"] if limits else []
+        return enforced + other + ([f"meshes are not read, of {', '.join(meshes)}"] if meshes else [])
 
 
 def _by_name(word: str, tag: Tag, make: Any) -> dict[str, Any]:
     out: dict[str, Any] = {}
-    for inner in tag.all(word):
+    for inner in tag.inside:
+        if inner.name != word:
+            continue
         one = make(inner)
         if one.name in out:
             inner.fail(f"two of <{word}> have the name {one.name!r}; give each its own")
@@ -315,87 +314,3 @@ def _by_name(word: str, tag: Tag, make: Any) -> dict[str, Any]:
             inner.fail(f"{one.name!r} is no name of a {word}: names have no dot, and are not ground, P or C")
         out[one.name] = one
     return out
-
-
-# --- XML --------------------------------------------------------------------------------------------------------------
-#
-# A tree of tags with their lines. Document types and entities are refused: they can expand without limit, or read files.
-
-
-@dataclass
-class Tag:
-    """A tag: its name, attributes, the tags inside it, and its place in the file."""
-
-    name: str
-    attributes: Mapping[str, str]
-    file: str
-    line: int
-    inside: list[Tag] = field(default_factory=list)
-
-    def all(self, name: str) -> Iterator[Tag]:
-        return (tag for tag in self.inside if tag.name == name)
-
-    def first(self, name: str) -> Tag | None:
-        return next(self.all(name), None)
-
-    def require(self, name: str) -> Tag:
-        return self.first(name) or self.fail(f"there is no <{name} …/> in it")
-
-    def fail(self, message: str) -> NoReturn:
-        raise FileError(message, self.file, self.line, f"<{self.name}>")
-
-    def text(self, key: str) -> str:
-        """An attribute. Raises FileError if it is missing."""
-        if not self.attributes.get(key, "").strip():
-            self.fail(f"{key!r} is missing; it has {', '.join(self.attributes) or 'nothing'}")
-        return self.attributes[key].strip()
-
-    def numbers(self, key: str, default: tuple[float, ...]) -> np.ndarray:
-        """An attribute of several numbers, as many as the default has."""
-        if key not in self.attributes:
-            return np.array(default)
-        try:
-            row = finite_row(key, [float(x) for x in self.attributes[key].split()])
-        except (ValueError, InputError):
-            row = np.zeros(0)
-        if len(row) != len(default):
-            self.fail(f"{key} is {self.attributes[key]!r}; expected {len(default)} number(s)")
-        return row
-
-    def walk(self) -> Iterator[Tag]:
-        """This tag and all inside it."""
-        yield self
-        for tag in self.inside:
-            yield from tag.walk()
-
-    def number(self, key: str, default: float | None = None) -> float:
-        """An attribute of one number."""
-        if default is None:
-            self.text(key)
-        return float(self.numbers(key, (0.0 if default is None else default,))[0])
-
-
-def read_tags(path: Path, root: str) -> Tag:
-    """The tree in a file. Raises FileError if its outermost tag is not `root`."""
-    parser, open_tags = expat.ParserCreate("utf-8"), [Tag("", {}, path.name, 0)]
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        tag = Tag(name, attributes, path.name, parser.CurrentLineNumber)
-        if len(open_tags) > MAX_DEPTH:
-            tag.fail(f"nested more than {MAX_DEPTH} deep")
-        open_tags[-1].inside.append(tag)
-        open_tags.append(tag)
-
-    def refuse(*given: Any) -> None:
-        raise FileError("document types and entities are refused", path.name, parser.CurrentLineNumber)
-
-    parser.StartElementHandler, parser.EndElementHandler = start, lambda name: open_tags.pop()
-    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
-    try:
-        parser.Parse(read_text(path, path.suffix).encode(), True)
-    except expat.ExpatError as error:
-        raise FileError(f"not XML: {expat.errors.messages[error.code]}", path.name, error.lineno) from None
-    found = open_tags[0].inside[0]
-    if found.name != root:
-        found.fail(f"this is not a {root}; expected <{root}> as the outermost tag")
-    return found

@@ -15,12 +15,12 @@ from phloat.bodies.superelements.superelement import Superelement
 from phloat.errors import InputError
 from phloat.fem.mesh import Mesh
 from phloat.fem.mesh_files import read_mesh
-from phloat.format.kinds import Arrays, Context, Plain, Schema, Writer
+from phloat.format.kinds import Arrays, Context, Kind, Plain, Schema, Writer
 from phloat.format.node import Node
 
 
 @dataclass(frozen=True)
-class File:
+class File(Kind):
     """The path of a file in the folder of the model or below; `store` writes a value to such a file and returns its name."""
 
     what: str = "a file"

@@ -30,7 +30,7 @@ from phloat.format.kinds import (
     Text,
     vector_of,
 )
-from phloat.format.node import Node
+from phloat.format.node import Node, child
 from phloat.format.records import REQUIRED, Key, MapOf, OneOf, Record, Variant
 
 # what a curve is a function of, and its value, by the quantity of its slope
@@ -60,16 +60,15 @@ def _axis_word(axis: Any) -> Any:
     return next((word for word, known in AXES.items() if known == tuple(axis)), axis)
 
 
-DIRECTION = Converted(
-    OneOf((Text(tuple(AXES)), vector_of()), lambda v: int(not isinstance(v, str))), _direction, _axis_word
-)
+AXIS = OneOf((Text(tuple(AXES)), vector_of()), lambda v: int(not isinstance(v, str)))
+DIRECTION = Converted(AXIS, _direction, _axis_word)
 
 
 class PiecewisePolynomials(Record):
     """{breaks, coefficients}; a mapping without breaks is a table {argument: value}."""
 
     def matches(self, node: Node) -> bool:
-        return node.child("breaks") is not None
+        return child(node, "breaks") is not None
 
 
 def _polynomials(breaks: Any, coefficients: Any) -> PPoly:
@@ -83,12 +82,11 @@ def curve_kind(d: Description) -> OneOf:
     """A slope, piecewise polynomials, or a table {argument: value}."""
     argument, value = (Number(tuple(names)) for names in zip(*(CURVES[name] for name in d.quantities), strict=True))
     rows = "of 1, x − break, (x − break)² … in SI units, one row between each two breaks"
+    breaks = Key("breaks", ListOf(argument, least=2), "where they begin and end")
+    coefficients = Key("coefficients", ListOf(ListOf(ANY_NUMBER), least=1), rows)
     polynomials = PiecewisePolynomials(
         "piecewise polynomials",
-        (
-            Key("breaks", ListOf(argument, least=2), "where they begin and end"),
-            Key("coefficients", ListOf(ListOf(ANY_NUMBER), least=1), rows),
-        ),
+        (breaks, coefficients),
         _polynomials,
         parts=lambda value: {"breaks": value.x.tolist(), "coefficients": value.c[::-1].T.tolist()},
     )
@@ -96,29 +94,20 @@ def curve_kind(d: Description) -> OneOf:
     return OneOf(kinds, lambda v: 2 if isinstance(v, Mapping) else int(isinstance(v, PPoly)))
 
 
-def number_kind(d: Description) -> Number:
-    return Number(d.quantities or ("number",), d.least, d.above, d.most)
-
-
 def vector_kind(d: Description) -> Kind:
     return DIRECTION if d.quantities == ("direction",) else vector_of(d.quantities or ("number",), d.size)
 
 
-def names_kind(d: Description) -> Kind:
-    """One name, or several."""
-    return ListOf(Text(d.choices), alone=True)
-
-
 VECTORS = ("Vector", "Point", "Sequence[float]", "tuple[float, float, float]", "tuple[float, ...]")
 KINDS: dict[str, Callable[[Description], Kind]] = {
-    "float": number_kind,
+    "float": lambda d: Number(d.quantities or ("number",), d.least, d.above, d.most),
     "int": lambda d: Count(int(d.least or 0), None if d.most is None else int(d.most)),
     "bool": lambda d: Boolean(),
     "str": lambda d: Text(d.choices),
     "np.ndarray": lambda d: Matrix3(d.quantities or ("number",)),
     "Curve": curve_kind,
     **dict.fromkeys(VECTORS, vector_kind),
-    **dict.fromkeys(("Sides", "tuple[str, ...]", "str | Sequence[str]"), names_kind),
+    **dict.fromkeys(("Sides", "tuple[str, ...]", "str | Sequence[str]"), lambda d: ListOf(Text(d.choices), alone=True)),
 }
 MAPPING = re.compile(r"Mapping\[(str|float), (.*)\]")
 
@@ -169,16 +158,13 @@ def summary(cls: type) -> str:
     return (cls.__doc__ or "").partition("\n")[0]
 
 
-def variant(cls: Any, kind: Kind, word: str = "", *, bare: bool = False, doc: str = "") -> Variant:
+def variant(cls: Any, kind: Kind, word: str = "", *, doc: str = "") -> Variant:
     """The variant of a class whose values, of some kind, stand behind its word."""
-
-    def make(value: Any = None) -> Any:
-        return cls() if value is None else value
 
     def parts(value: Any) -> tuple[Any, Mapping[str, Any]] | None:
         return (value, {}) if type(value) is cls else None
 
-    return Variant(word or file_word(cls), kind, make, parts, bare=bare, doc=doc or summary(cls))
+    return Variant(word or file_word(cls), kind, lambda value: value, parts, doc=doc or summary(cls))
 
 
 def wrapper(cls: Any, kind: Kind, word: str = "", doc: str = "") -> Variant:

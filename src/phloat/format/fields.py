@@ -19,9 +19,8 @@ def function_data(value: Any, cls: type, what: str) -> Any:
     return getattr(value, only.name)
 
 
-def function_variant(cls: Any, kind: Kind, what: str, doc: str) -> Variant:
+def function_variant(word: str, cls: Any, kind: Kind, what: str, doc: str) -> Variant:
     """The variant of a class of functions: {polynomial: …}."""
-    word = {Polynomial: "polynomial", Polynomials: "components"}[cls]
     return Variant(word, kind, cls, lambda value: (function_data(value, cls, what), {}), doc=doc)
 
 
@@ -29,7 +28,7 @@ def over_surface(number: Number, coefficient: Number = ANY_NUMBER) -> Variants:
     """A number, or a polynomial of x and y."""
     kind = MapOf(coefficient, least=1, what="term such as 1, x, y^2, x y")
     doc = "coefficients in SI units: {1: …, x: …, y^2: …, x y: …}"
-    polynomial = function_variant(Polynomial, kind, "a field over a surface", doc)
+    polynomial = function_variant("polynomial", Polynomial, kind, "a field over a surface", doc)
     return Variants("a field", (polynomial,), alone=number, is_alone=lambda value: not callable(value))
 
 
@@ -44,16 +43,9 @@ TRACTION = ("stress", "force per length", "number")
 LINE = along_line(Number(("force per length",)))
 SURFACE = over_surface(Number(("stress", "number")))
 THICKNESS = over_surface(Number(("length",)), Number(("length",)))
+COMPONENTS = ListOf(over_surface(Number(TRACTION)), least=3)
+THREE = "three numbers or polynomials"
+COMPONENTS_VARIANT = function_variant("components", Polynomials, COMPONENTS, "a traction", THREE)
 VECTOR_FIELD = Variants(
-    "a field",
-    (
-        function_variant(
-            Polynomials,
-            ListOf(over_surface(Number(TRACTION)), least=3),
-            "a traction",
-            "three numbers or polynomials",
-        ),
-    ),
-    alone=vector_of(TRACTION),
-    is_alone=lambda value: not callable(value),
+    "a field", (COMPONENTS_VARIANT,), alone=vector_of(TRACTION), is_alone=lambda value: not callable(value)
 )

@@ -46,7 +46,7 @@ class Writer:
 
 
 class Kind(Protocol):
-    """A kind of value."""
+    """A kind of value; unless it says otherwise, it looks like a mapping and is written as it is."""
 
     @property
     def expected(self) -> str:
@@ -55,18 +55,27 @@ class Kind(Protocol):
 
     def matches(self, node: Node) -> bool:
         """Whether the node looks like a value of this kind."""
-        ...
+        return node.entries is not None
 
     def read(self, node: Node, context: Context) -> Any: ...
-    def write(self, value: Any, writer: Writer) -> Plain: ...
+
+    def write(self, value: Any, writer: Writer) -> Plain:
+        """The value as plain data."""
+        return value
+
     def schema(self) -> Schema: ...
+
+
+def typed(name: str, **limits: Any) -> Schema:
+    """The schema of a type with these limits, without those that are None."""
+    return {"type": name} | {key: limit for key, limit in limits.items() if limit is not None}
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Boolean:
+class Boolean(Kind):
     """true or false."""
 
     expected = "true or false"
@@ -79,15 +88,12 @@ class Boolean:
             node.fail_expected(self.expected)
         return node.boolean
 
-    def write(self, value: Any, writer: Writer) -> Plain:
-        return bool(value)
-
     def schema(self) -> Schema:
         return {"type": "boolean"}
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Kind):
     """A text; one of the `choices` if there are any."""
 
     choices: tuple[str, ...] = ()
@@ -107,9 +113,6 @@ class Text:
             node.fail(unknown(node.path[-1] if node.path else "choice", node.text, self.choices))
         return node.text
 
-    def write(self, value: Any, writer: Writer) -> Plain:
-        return str(value)
-
     def schema(self) -> Schema:
         return {"enum": list(self.choices)} if self.choices else {"type": "string"}
 
@@ -120,7 +123,7 @@ NAME = Text()
 
 
 @dataclass(frozen=True)
-class Number:
+class Number(Kind):
     """A number in SI units, or a text with a unit that measures one of the quantities `of`; any unit if there are none."""
 
     of: tuple[str, ...] = ("number",)
@@ -166,8 +169,7 @@ class Number:
         return float(value)
 
     def schema(self) -> Schema:
-        limits = {"minimum": self.least, "exclusiveMinimum": self.above, "maximum": self.most}
-        number = {"type": "number"} | {name: limit for name, limit in limits.items() if limit is not None}
+        number = typed("number", minimum=self.least, exclusiveMinimum=self.above, maximum=self.most)
         return {"anyOf": [number, {"$ref": "#/$defs/with unit"}]}
 
 
@@ -177,7 +179,7 @@ TIME = Number(("time",))
 
 
 @dataclass(frozen=True)
-class Count:
+class Count(Kind):
     """A whole number."""
 
     least: int = 0
@@ -200,11 +202,11 @@ class Count:
         return int(value)
 
     def schema(self) -> Schema:
-        return {"type": "integer", "minimum": self.least} | ({} if self.most is None else {"maximum": self.most})
+        return typed("integer", minimum=self.least, maximum=self.most)
 
 
 @dataclass(frozen=True)
-class ListOf:
+class ListOf(Kind):
     """A list of `least` to `most` values; if `alone`, a single value may stand without brackets."""
 
     of: Kind
@@ -234,9 +236,7 @@ class ListOf:
         return items[0] if self.alone and len(items) == 1 else items
 
     def schema(self) -> Schema:
-        limits = {"minItems": self.least or None, "maxItems": self.most}
-        sizes = {name: size for name, size in limits.items() if size is not None}
-        many = {"type": "array", "items": self.of.schema(), **sizes}
+        many = typed("array", items=self.of.schema(), minItems=self.least or None, maxItems=self.most)
         return {"anyOf": [self.of.schema(), many]} if self.alone else many
 
 
@@ -246,7 +246,7 @@ def vector_of(of: tuple[str, ...] = ("number",), size: int = 3) -> ListOf:
 
 
 @dataclass(frozen=True)
-class Matrix3:
+class Matrix3(Kind):
     """A matrix of 3 × 3 numbers, by its diagonal or by its rows."""
 
     of: tuple[str, ...] = ("number",)
@@ -276,12 +276,12 @@ class Matrix3:
 
 
 @dataclass(frozen=True)
-class Converted:
+class Converted(Kind):
     """A value of another kind, converted by `make` after it is read and by `parts` before it is written."""
 
     of: Kind
-    make: Callable[[Any], Any]
-    parts: Callable[[Any], Any]
+    make: Callable[[Any], Any] = lambda value: value
+    parts: Callable[[Any], Any] = lambda value: value
 
     @property
     def expected(self) -> str:
@@ -306,7 +306,7 @@ class Converted:
 
 
 @dataclass(frozen=True)
-class Recursive:
+class Recursive(Kind):
     """A kind that contains itself: found when it is needed, and referred to by its name in the schema."""
 
     name: str

@@ -53,10 +53,6 @@ class Node:
             return f"a list of {len(self.items)}"
         return "nothing" if self.empty else repr(abbreviated(self.text or ""))
 
-    def child(self, key: str) -> Node | None:
-        """The entry of a key; None if there is none."""
-        return None if self.entries is None else self.entries.get(key)
-
     # --- errors -----------------------------------------------------------------------------------------------------
 
     @property
@@ -86,6 +82,8 @@ class Node:
         return self.entries
 
 
-def child(node: Node | None, key: str) -> Node | None:
-    """The entry of a key of a node that may be missing."""
-    return None if node is None else node.child(key)
+def child(node: Node | None, *keys: str) -> Node | None:
+    """The entry that these keys lead to, one inside the other; None if there is none, or no node."""
+    for key in keys:
+        node = None if node is None or node.entries is None else node.entries.get(key)
+    return node

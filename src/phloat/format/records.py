@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from phloat.errors import AccuracyError, FileError, InputError, computable, unknown
-from phloat.format.kinds import Context, Kind, Number, Plain, Schema, Writer
+from phloat.format.kinds import Context, Kind, Number, Plain, Schema, Writer, typed
 from phloat.format.node import Node
 
 REQUIRED = object()
@@ -18,7 +18,7 @@ OLD_KEYS: dict[str, Mapping[str, str]] = {  # {what a record is: {key of earlier
 
 
 @dataclass(frozen=True)
-class MapOf:
+class MapOf(Kind):
     """A mapping whose keys the user chooses: names, or numbers of a quantity."""
 
     of: Kind
@@ -29,9 +29,6 @@ class MapOf:
     @property
     def expected(self) -> str:
         return f"a mapping {{{self.keys.expected if self.keys else self.what}: {self.of.expected}}}"
-
-    def matches(self, node: Node) -> bool:
-        return node.entries is not None
 
     def read(self, node: Node, context: Context) -> dict[Any, Any]:
         if node.entries is None or len(node.entries) < self.least:
@@ -56,13 +53,12 @@ class MapOf:
         return out
 
     def schema(self) -> Schema:
-        names = {"propertyNames": {"$ref": "#/$defs/with unit"}} if self.keys else {}
-        few = {"minProperties": self.least} if self.least else {}
-        return {"type": "object", "additionalProperties": self.of.schema(), **names, **few}
+        names, least = {"$ref": "#/$defs/with unit"} if self.keys else None, self.least or None
+        return typed("object", additionalProperties=self.of.schema(), propertyNames=names, minProperties=least)
 
 
 @dataclass(frozen=True)
-class OneOf:
+class OneOf(Kind):
     """The first of several kinds that a node matches; `which` is the number of the kind of a value."""
 
     kinds: tuple[Kind, ...]
@@ -110,7 +106,7 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Record:
+class Record(Kind):
     """A mapping with these keys, which are the arguments of `make`; a bare value may stand for the key `short`."""
 
     what: str
@@ -138,10 +134,8 @@ class Record:
         if self.short and node.entries is None:
             return {self._short.argument: self._short.kind.read(node, context)}
         old = OLD_KEYS.get(self.what, {})
-        entries = {
-            old.get(key, key): inner
-            for key, inner in node.require_keys([*others, *(k.key for k in self.keys), *old], self.what).items()
-        }
+        there = node.require_keys([*others, *(k.key for k in self.keys), *old], self.what)
+        entries = {old.get(key, key): inner for key, inner in there.items()}
         for k in self.keys:
             if k.default is REQUIRED and k.key not in entries:
                 node.fail(f"{k.key!r} is missing{k.doc and f': {k.doc}'}; expected {k.kind.expected}")
@@ -164,19 +158,13 @@ class Record:
     def write_arguments(self, arguments: Mapping[str, Any], writer: Writer) -> dict[str, Plain]:
         """The keys whose values differ from their defaults."""
         values = [(k, arguments.get(k.argument, k.default)) for k in self.keys]
-        return {
-            k.key: k.kind.write(value, writer)
-            for k, value in values
-            if k.default is REQUIRED or not same(value, k.default)
-        }
+        others = [(k, value) for k, value in values if k.default is REQUIRED or not same(value, k.default)]
+        return {k.key: k.kind.write(value, writer) for k, value in others}
 
     def schema(self) -> Schema:
-        mapping = {
-            "type": "object",
-            "properties": {k.key: k.schema() for k in self.keys},
-            "required": [k.key for k in self.keys if k.default is REQUIRED],
-            "additionalProperties": False,
-        }
+        required = [k.key for k in self.keys if k.default is REQUIRED]
+        properties = {k.key: k.schema() for k in self.keys}
+        mapping = typed("object", properties=properties, required=required, additionalProperties=False)
         return {"anyOf": [self._short.schema(), mapping]} if self.short else mapping
 
 
@@ -195,12 +183,8 @@ def mentioned(node: Node, message: str, keys: Sequence[str]) -> Node:
     if re.match(r"\S+ is missing", message):
         return node
     entries = node.entries or {}
-    places = {
-        key: re.search(rf"(?<!no )\b{re.escape(key.removesuffix('s'))}s?\b", message[:60])
-        for key in keys
-        if key in entries
-    }
-    found = [(at.start(), key) for key, at in places.items() if at]
+    words = {key: rf"(?<!no )\b{re.escape(key.removesuffix('s'))}s?\b" for key in keys if key in entries}
+    found = [(at.start(), key) for key, word in words.items() if (at := re.search(word, message[:60]))]
     return entries[min(found)[1]] if found else node
 
 
@@ -211,7 +195,7 @@ def mentioned(node: Node, message: str, keys: Sequence[str]) -> Node:
 class Variant:
     """One of several things that a mapping can be, identified by a word among its keys.
 
-    `kind` is that of the value behind the word; `keys` stand beside it. If `bare`, the word may stand alone.
+    `kind` is that of the value behind the word; `keys` stand beside it.
     `parts` returns the value behind the word and the arguments beside it, or None for values of another variant.
     """
 
@@ -220,7 +204,6 @@ class Variant:
     make: Callable[..., Any]
     parts: Callable[[Any], tuple[Any, Mapping[str, Any]] | None]
     keys: tuple[Key, ...] = ()
-    bare: bool = False
     doc: str = ""
 
     @property
@@ -228,8 +211,7 @@ class Variant:
         return Record(self.word, self.keys, self.make)
 
     def read(self, node: Node, context: Context) -> Any:
-        if node.entries is None:  # the bare word
-            return self.make()
+        assert node.entries is not None
         value = self.kind.read(node.entries[self.word], context)
         return self.record.build(node, self.record.arguments(node, context, [self.word]), value)
 
@@ -238,7 +220,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Variants:
+class Variants(Kind):
     """A mapping that is one of several variants; or a value of the kind `alone`, for values that `is_alone` accepts."""
 
     what: str
@@ -257,15 +239,9 @@ class Variants:
         return f"{other}{self.what} with one of the keys {', '.join(self.words)}"
 
     def matches(self, node: Node) -> bool:
-        bare = any(variant.bare and node.text == variant.word for variant in self.variants)
-        return node.entries is not None or bare or (self.alone is not None and self.alone.matches(node))
+        return node.entries is not None or (self.alone is not None and self.alone.matches(node))
 
     def read(self, node: Node, context: Context) -> Any:
-        for variant in self.variants:
-            if variant.bare and node.text == variant.word:
-                return variant.read(node, context)
-        if node.text and not node.empty and self.alone is None and any(variant.bare for variant in self.variants):
-            node.fail(unknown(self.what.partition(" ")[2], node.text, self.words))
         worded = any(word in (node.entries or {}) for word in self.words)
         if isinstance(self.alone, Record) and not worded and node.entries is not None:
             node.require_keys([*(k.key for k in self.alone.keys), *self.words], self.what)
@@ -300,14 +276,12 @@ class Variants:
         raise InputError(f"a file cannot hold {type(value).__name__} as {self.what}, only {', '.join(self.words)}")
 
     def schema(self) -> Schema:
-        bare = [variant.word for variant in self.variants if variant.bare]
-        kinds: list[Schema] = [{"enum": bare}] if bare else []
-        kinds += [self.alone.schema()] if self.alone is not None else []
+        kinds = [self.alone.schema()] if self.alone is not None else []
         return {"anyOf": [*kinds, *(variant.schema() for variant in self.variants)]}
 
 
 @dataclass(frozen=True)
-class Named:
+class Named(Kind):
     """A value by its name in a table of the file, or written out."""
 
     table: str

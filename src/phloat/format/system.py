@@ -10,36 +10,28 @@ from typing import Any
 
 from phloat.bodies.construction import Construction
 from phloat.errors import InputError, unknown
-from phloat.format.bodies import BEAM_VARIANT, RIGID_VARIANTS, SUPERELEMENT_VARIANT
+from phloat.format.bodies import BEAM_VARIANT, MESH_VARIANTS, RIGID_VARIANTS, SUPERELEMENT_VARIANT
+from phloat.format.derive import variant
 from phloat.format.joints import JOINT
-from phloat.format.kinds import NAME, Arrays, Context, ListOf, Plain, Recursive, Schema, Text, Writer, vector_of
+from phloat.format.kinds import NAME, Arrays, Context, Kind, ListOf, Plain, Recursive, Schema, Text, Writer, vector_of
 from phloat.format.materials import ANY_MATERIAL, BEAM_SECTION
-from phloat.format.meshes import MESH_VARIANTS
-from phloat.format.node import Node
-from phloat.format.records import Key, MapOf, Record, Variant, Variants
+from phloat.format.node import Node, child
+from phloat.format.records import Key, MapOf, Record, Variants
 from phloat.system.parts import Part, Parts, parts
 from phloat.system.system import System
 
 VERSION = 1  # of the format of model files
 LIKE = "like"
-SYSTEM_VARIANT = Variant(
-    "system",
-    Recursive("system", lambda: SYSTEM),
-    lambda parts: parts,
-    lambda value: (value, {}) if isinstance(value, Parts) else None,
-    doc="a system inside this one; its bodies are called system.body",
-)
+INNER_DOC = "a system inside this one; its bodies are called system.body"
+SYSTEM_VARIANT = variant(Parts, Recursive("system", lambda: SYSTEM), "system", doc=INNER_DOC)
 BODY = Variants("a body", (BEAM_VARIANT, *RIGID_VARIANTS, *MESH_VARIANTS, SUPERELEMENT_VARIANT, SYSTEM_VARIANT))
 NESTED = Variants("a system", (SYSTEM_VARIANT,))
 
 
-class Bodies:
+class Bodies(Kind):
     """Bodies by name; {like: other} is a copy of another one above."""
 
     expected = "bodies by name: {name: {beam: …} or {rigid body: …} …}"
-
-    def matches(self, node: Node) -> bool:
-        return node.entries is not None
 
     def read(self, node: Node, context: Context) -> dict[str, Part]:
         if not node.entries:
@@ -47,14 +39,13 @@ class Bodies:
         out: dict[str, Part] = {}
         for name, inner in node.entries.items():
             if not name or "." in name or name == "ground":
-                node.fail_key(
-                    name, f"{name!r} is no name of a body, which is not empty, has no dot and is not 'ground'"
-                )
+                why = "which is not empty, has no dot and is not 'ground'"
+                node.fail_key(name, f"{name!r} is no name of a body, {why}")
             out[name] = self._body(inner, context, out)
         return out
 
     def _body(self, node: Node, context: Context, above: Mapping[str, Part]) -> Part:
-        like = node.child(LIKE)
+        like = child(node, LIKE)
         if like is None:
             return BODY.read(node, context)
         node.require_keys([LIKE], "a body like another")
@@ -78,14 +69,11 @@ class Bodies:
 
     def schema(self) -> Schema:
         like = Record("a body like another", (Key(LIKE, NAME, "a body above"),), dict).schema()
-        return {
-            "type": "object",
-            "additionalProperties": {"anyOf": [like, *BODY.schema()["anyOf"]]},
-            "minProperties": 1,
-        }
+        kinds = {"anyOf": [like, *BODY.schema()["anyOf"]]}
+        return {"type": "object", "additionalProperties": kinds, "minProperties": 1}
 
 
-class Joints:
+class Joints(Kind):
     """Joints by name, or in a list, where a name is one of the keys."""
 
     expected = "joints: {name: {revolute: [ground, rod.P]}} or a list of them"
@@ -100,7 +88,7 @@ class Joints:
             node.fail_expected(self.expected)
         out = []
         for name, inner in node.entries.items():
-            if (second := inner.child("name")) is not None:
+            if (second := child(inner, "name")) is not None:
                 second.fail(f"this joint has the name {name!r} already; leave out 'name', or write a list")
             out.append(replace(JOINT.read(inner, context), name=name))
         return tuple(out)
@@ -142,7 +130,7 @@ def read_tables(node: Node, context: Context) -> Context:
     tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
     context = replace(context, tables=tables)
     for table, kind in TABLES.items():
-        if (inside := node.child(table)) is not None:
+        if (inside := child(node, table)) is not None:
             if inside.entries is None:
                 inside.fail_expected(f"{table} by name")
             for name, inner in inside.entries.items():
@@ -159,25 +147,18 @@ def plain(system: System, *, arrays: Callable[[str, Arrays], str] | None = None)
     Bodies with meshes or matrices need files beside the model: `arrays(name, arrays)` writes one and returns its name. Raises
     InputError for what a file cannot hold: functions, bases, bodies without a recipe.
     """
-    return {"phloat": VERSION} | plain_parts(parts(system), arrays=arrays)
+    return {"phloat": VERSION} | plain_parts(parts(system), {}, arrays)
 
 
 def plain_parts(
-    whole: Parts,
-    *,
-    arrays: Callable[[str, Arrays], str] | None = None,
-    names: Mapping[str, Mapping[str, Any]] | None = None,
+    whole: Parts, names: Mapping[str, Mapping[str, Any]], arrays: Callable[[str, Arrays], str] | None
 ) -> dict[str, Any]:
     """Parts as plain data, without the version; `names` are those of materials and sections, {table: {name: value}}."""
-    tables = _Tables({} if names is None else names)
+    tables = _Tables(names)
     SYSTEM.write(whole, Writer(tables.count, arrays and (lambda name, _: name)))
     body = SYSTEM.write(whole, Writer(tables.name, arrays))
-    out: dict[str, Any] = {}
-    if whole.plane is not None:
-        out["plane"] = whole.plane
-    if whole.gravity is not None:
-        out["gravity"] = vector_of().write(whole.gravity, Writer())
-    return out | {table: entries for table, entries in tables.written.items() if entries} | body
+    head = Record("the head of a model", HEAD, dict).write_arguments(vars(whole), Writer())
+    return head | {table: entries for table, entries in tables.written.items() if entries} | body
 
 
 class _Tables:

@@ -16,7 +16,6 @@ from phloat.many.results import Ensemble
 from phloat.view.figures import COLOURS, colour_cycle, even_indices, finish_panels, label_text, new_figure, panels
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
 ORDERS = (1, 2, 3, 4)  # of the excitation, ω = nΩ
@@ -40,9 +39,8 @@ def plot_response(x: Response) -> Figure:
     axes[1].set_ylabel("phase (°)")
     axes[1].yaxis.set_major_locator(MaxNLocator(steps=[1, 1.5, 3, 4.5, 9, 10]))
     if several:
-        gains = x.singular_values
-        for k, colour in enumerate(colour_cycle(gains.shape[1])):
-            axes[2].loglog(x.omega, _without_zeros(gains[:, k]), color=colour, lw=1.2)
+        for gain, colour in zip(x.singular_values.T, colour_cycle(len(x.singular_values.T)), strict=True):
+            axes[2].loglog(x.omega, _without_zeros(gain), color=colour, lw=1.2)
         axes[2].set_ylabel("singular values (SI)")
     return finish_panels(figure, axes, "frequency (rad/s)", margin=0.0)
 
@@ -154,14 +152,9 @@ def plot_ensemble(x: Ensemble) -> Figure:
         some = ", ".join(f"{name} {shape}" for name, shape in x.shapes.items())
         raise InputError(f"no output is a number or a function of time; the outputs are {some or 'none'}")
     figure = new_figure(10, 2.6 * len(shown) + 0.4)
-    parts = figure.subfigures(len(shown), 1, squeeze=False)[:, 0]
-    for part, name in zip(parts, shown, strict=True):
-        if x.over_time(name):
-            _draw_bands(part, x, name)
-        elif len(x.samples.levels) == 2:
-            _draw_map(part, x, name)
-        else:
-            _draw_scatter(part, x, name)
+    of_number = _draw_map if len(x.samples.levels) == 2 else _draw_scatter
+    for part, name in zip(figure.subfigures(len(shown), 1, squeeze=False)[:, 0], shown, strict=True):
+        (_draw_bands if x.over_time(name) else of_number)(part, x, name)
     return figure
 
 
@@ -189,21 +182,15 @@ def _draw_bands(figure: SubFigure, x: Ensemble, name: str) -> None:
     lines = values.reshape(len(values), len(values[0]), -1)
     axes = figure.subplots(1, min(lines.shape[2], COLUMNS), squeeze=False)[0]
     for k, ax in enumerate(axes):
-        _draw_band(ax, x.t, lines[:, :, k])
-        ax.set_ylabel(label_text(name if lines.shape[2] == 1 else f"{name}, {k}"))
-
-
-def _draw_band(ax: Axes, t: np.ndarray, lines: np.ndarray) -> None:
-    """Draws median and quantiles of lines (runs, times)."""
-    for low, high, dark in BANDS:
-        below, above = np.quantile(lines, (low, high), axis=0)
-        label = f"{100 * (high - low):.0f} %"
-        ax.fill_between(t, below, above, color=COLOURS[0], alpha=dark, lw=0, label=label)
-    ax.plot(t, np.median(lines, axis=0), color=COLOURS[0], lw=1.2, label="median")
-    ax.set_xlabel("t (s)")
-    ax.grid(alpha=0.3)
-    ax.margins(x=0.01)
-    ax.legend(fontsize=7)
+        for low, high, dark in BANDS:
+            below, above = np.quantile(lines[:, :, k], (low, high), axis=0)
+            label = f"{100 * (high - low):.0f} %"
+            ax.fill_between(x.t, below, above, color=COLOURS[0], alpha=dark, lw=0, label=label)
+        ax.plot(x.t, np.median(lines[:, :, k], axis=0), color=COLOURS[0], lw=1.2, label="median")
+        ax.set(xlabel="t (s)", ylabel=label_text(name if lines.shape[2] == 1 else f"{name}, {k}"))
+        ax.grid(alpha=0.3)
+        ax.margins(x=0.01)
+        ax.legend(fontsize=7)
 
 
 def _draw_map(figure: SubFigure, x: Ensemble, name: str) -> None:

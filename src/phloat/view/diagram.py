@@ -61,10 +61,8 @@ def plot_diagram(x: System) -> Figure:
     for name in blocks:
         _draw_block(ax, x, name, at[name])
     for name, acting in x.actuators.items():
-        corner = at[acting.body] - HALF
-        _draw_arrow(
-            ax, corner, corner - (0.42, 0.3), "->", text=_shortened(name), fontsize=7, ha="center", va="top", zorder=5
-        )
+        corner, look = at[acting.body] - HALF, {"fontsize": 7, "ha": "center", "va": "top", "zorder": 5}
+        _draw_arrow(ax, corner, corner - (0.42, 0.3), "->", 2, _shortened(name), **look)
     _draw_legend(ax, lines, bool(x.actuators))
     return figure
 
@@ -77,10 +75,8 @@ def diagram_lines(x: System) -> list[Line]:
         kind = type(c.joint).__name__ + (", locked" if c.locked else "")
         out.append(Line(name if c.joint.name else "", kind, _end_names(c.first), _end_names(c.second), state))
     for name, e in x.elements.items():
-        kind = type(e.recipe).__name__
-        out.append(
-            Line(name if e.recipe.name else "", kind, _end_names(e.first), _end_names(e.second), "", element=True)
-        )
+        ends = _end_names(e.first), _end_names(e.second)
+        out.append(Line(name if e.recipe.name else "", type(e.recipe).__name__, *ends, "", element=True))
     return out
 
 
@@ -143,7 +139,7 @@ def _draw_label(ax: Axes, line: Line, middle: np.ndarray, colour: str, *, uprigh
         side = np.array([wide, 0.0] if upright else [0.0, high])
         tail = middle + side * (1 + 0.3 / float(np.hypot(*side)))
         head = "-|>,head_width=0.3" if line.open == "driven" else "->"
-        _draw_arrow(ax, middle + side, tail, head, zorder=3, shrinkA=0, shrinkB=0)
+        _draw_arrow(ax, middle + side, tail, head, 0, zorder=3)
 
 
 def _draw_block(ax: Axes, x: System, name: str, at: np.ndarray) -> None:
@@ -163,36 +159,22 @@ def _draw_block(ax: Axes, x: System, name: str, at: np.ndarray) -> None:
 
 
 def _draw_arrow(
-    ax: Axes,
-    tip: np.ndarray,
-    tail: np.ndarray,
-    style: str,
-    *,
-    text: str = "",
-    shrinkA: float = 2,
-    shrinkB: float = 2,
-    **look: Any,
+    ax: Axes, tip: np.ndarray, tail: np.ndarray, style: str, shrink: float, text: str = "", **look: Any
 ) -> None:
-    """Draws the arrow of an open port, with a text at its tail."""
-    arrow = {"arrowstyle": style, "color": INPUT, "lw": 1.5, "shrinkA": shrinkA, "shrinkB": shrinkB}
+    """Draws the arrow of an open port, `shrink` points shorter at both ends, with a text at its tail."""
+    arrow = {"arrowstyle": style, "color": INPUT, "lw": 1.5, "shrinkA": shrink, "shrinkB": shrink}
     ax.annotate(text, tuple(tip), tuple(tail), color=INPUT, arrowprops=arrow, **look)
 
 
 def _draw_legend(ax: Axes, lines: list[Line], acting: bool) -> None:
     """Draws a legend of the symbols that occur in the diagram."""
+    elements, opens = {line.element for line in lines}, {line.open for line in lines}
+    port = {"color": INPUT, "ls": ""}
     entries: list[tuple[bool, str, dict[str, Any]]] = [
-        (not all(line.element for line in lines), "joint", {"color": JOINT, "lw": 1.6}),
-        (any(line.element for line in lines), "force element", {"color": ELEMENT, "lw": 1.6, "ls": "--"}),
-        (
-            acting or any(line.open == "free" for line in lines),
-            "open port: effort in, rate out",
-            {"color": INPUT, "marker": "$↓$", "ls": "", "ms": 9},
-        ),
-        (
-            any(line.open == "driven" for line in lines),
-            "driven: rate in, effort out",
-            {"color": INPUT, "marker": "v", "ls": "", "ms": 6},
-        ),
+        (False in elements, "joint", {"color": JOINT, "lw": 1.6}),
+        (True in elements, "force element", {"color": ELEMENT, "lw": 1.6, "ls": "--"}),
+        (acting or "free" in opens, "open port: effort in, rate out", port | {"marker": "$↓$", "ms": 9}),
+        ("driven" in opens, "driven: rate in, effort out", port | {"marker": "v", "ms": 6}),
     ]
     shown = [ax.plot([], [], label=label, **style)[0] for occurs, label, style in entries if occurs]
     if shown:

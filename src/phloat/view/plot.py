@@ -1,12 +1,14 @@
-"""plot(x): figures of modes, responses, systems, runs and their energy (extra `plot`)."""
+"""plot(x): figures of modes, responses, systems, runs and their energy (extra `plot`); runs are drawn as lines over time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from phloat.analysis.campbell import Campbell
-from phloat.errors import InputError
+from phloat.errors import InputError, PortError, unknown
 from phloat.linear.analysis.modes import Modes
 from phloat.linear.analysis.poles_zeros import PoleZeros
 from phloat.linear.analysis.response import Response
@@ -15,36 +17,38 @@ from phloat.linear.reduction.reduce import BandError
 from phloat.linear.time.march import LinearResult
 from phloat.many.results import Ensemble
 from phloat.motion.ledger import Ledger
-from phloat.motion.result import Result
-from phloat.system.state import State
+from phloat.motion.result import COMPONENTS, Result
+from phloat.system.state import State, pieces_of
+from phloat.system.stresses import von_mises
 from phloat.system.system import System
-from phloat.view.analyses import (
-    plot_band_error,
-    plot_campbell,
-    plot_ensemble,
-    plot_matrices,
-    plot_pole_zeros,
-    plot_response,
-)
+from phloat.system.units import coordinate_unit, resultant_unit, unit_of
+from phloat.view import analyses
 from phloat.view.diagram import plot_diagram
-from phloat.view.figures import require_package
+from phloat.view.figures import (
+    MAX_LEGEND,
+    colour_cycle,
+    even_indices,
+    finish_panels,
+    label_text,
+    new_figure,
+    panels,
+    require_package,
+)
 from phloat.view.mechanism import plot_modes, plot_system
-from phloat.view.over_time import Point, plot_ledger, plot_linear_result, plot_quantities, plot_result, plot_stress
+from phloat.view.quantities import AXES, Lines, axis_lines, joint_efforts, peak
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PLOTS: dict[type, Callable[[Any], Figure]] = {
-    Modes: plot_modes,
-    Response: plot_response,
-    BandError: plot_band_error,
-    PoleZeros: plot_pole_zeros,
-    Campbell: plot_campbell,
-    LinearPHDAE: plot_matrices,
-    LinearResult: plot_linear_result,
-    Ledger: plot_ledger,
-    Ensemble: plot_ensemble,
-}
+Point = Sequence[float] | None  # a material point, in body axes
+Panels = list[tuple[str, Lines]]  # for each panel the label of its axis, with the unit, and its lines by name
+COORDINATES = {"rad": "joint angle (rad)", "m": "joint slide (m)"}
+EFFORTS = {"N": "joint force (N)", "N m": "joint moment (N m)"}
+MAX_TIMES = 2000  # of a map
+DIVERGING = "PuOr_r"  # white at zero, also for the colour-blind
+NEGLIGIBLE = 1e-9  # relative to the largest force or moment: smaller resultants count as zero
+
 Analysis = Modes | Response | BandError | PoleZeros | Campbell | LinearPHDAE | LinearResult | Ledger | Ensemble
 Plottable = Analysis | System | Result
 
@@ -125,7 +129,7 @@ def _plot_of_result(x: Result, of: object, s: float | None, at: Point, stress: b
     if not names:
         raise InputError("the list of names is empty; give the name of a body, of a joint or of a quantity")
     if not stress:
-        return plot_quantities(x, names, s, at)
+        return plot_lines(x.t, [panel for name in names for panel in _panels_of_name(x, name, s, at)])
     if len(names) > 1 or not isinstance(names[0], str):
         raise InputError(f"stress is plotted for one body at a time, not for {of!r}")
     return plot_stress(x, names[0], stress, s, at)
@@ -135,3 +139,243 @@ def _require_none(what: str, **options: object) -> None:
     """Raises InputError if one of these options of `plot`, which do not apply to x, is not None."""
     if wrong := [name for name, value in options.items() if value is not None]:
         raise InputError(f"plot of a {what} takes no {', '.join(wrong)}")
+
+
+# --- whole runs and ledgers -------------------------------------------------------------------------------------------
+
+
+def plot_ledger(x: Ledger) -> Figure:
+    """Three panels: energy stored; energy supplied, dissipated and stored since the start; residual on a logarithmic axis."""
+    figure, (top, middle, bottom) = panels([3.0, 3.0, 1.5])
+    draw_lines(top, x.t, x.stored, "stored (J)")
+    if len(x.stored) > 1:
+        top.plot(x.t, x.energy, color="0.35", lw=2.5, alpha=0.5, label="all")
+    draw_lines(middle, x.t, x.supplied, "since the start (J)")
+    colours = colour_cycle(len(x.supplied) + len(x.dissipated))[len(x.supplied) :]
+    for (name, line), colour in zip(x.dissipated.items(), colours, strict=True):
+        middle.plot(x.t, -line, color=colour, ls="--", label=label_text(f"− {name}, dissipated"))
+    middle.plot(x.t, x.energy - x.energy[0], color="0.35", lw=2.5, alpha=0.5, label="stored")
+    size = np.abs(x.residual)
+    bottom.semilogy(x.t, np.where(size > 0.0, size, np.nan), color="0.2", lw=1)
+    bottom.set_ylabel("|residual| (J)")
+    bottom.set_title(f"largest: {x.relative:.1e} of the largest energy", fontsize=8, loc="right")
+    return finish_panels(figure, [top, middle, bottom], "t (s)")
+
+
+def plot_result(x: Result) -> Figure:
+    """The largest deformation of each elastic body, coordinates of joints, and energies, over time; positions of bodies if there
+    is neither."""
+    bent: Lines = {}
+    moved: Lines = {}
+    for name, body in x.system.bodies.items():
+        bent |= _largest_deformation(x, name) if body.coordinates else {}
+        moved |= axis_lines(x[f"{name}.r_P"], f"{name}, ")
+    shown = [*([("deformation (m)", bent)] if bent else []), *_joint_panels(x, list(x.coordinates))]
+    shown = shown or [("position (m)", moved)]
+    return plot_lines(x.t, [*shown, ("energy (J)", _energy_lines(x))])
+
+
+def plot_linear_result(x: LinearResult) -> Figure:
+    """The largest displacement of each body, and the energy stored, supplied and lost, over time."""
+    moved = {}
+    for name, part in x.system.fields.items():
+        line, axis, where = peak(x.displacement(name), part.points)
+        moved[f"{name}, {AXES[axis]} at {where}"] = line[:, axis]
+    since = {f"{name}, supplied": work for name, work in x.supplied.items()} | {"damping": -x.lost}
+    energies = {name: line for name, line in since.items() if line.any()} | {"stored": x.energy}
+    return plot_lines(x.t, [("displacement (m)", moved), ("energy (J)", energies)])
+
+
+def _largest_deformation(x: Result, name: str) -> Lines:
+    """The component of the displacement u_f of an elastic body that is largest over all places and times, as one line over time."""
+    line, axis, where = peak(x[f"{name}.u_f"], x.system.bodies[name].shape.places())
+    return {f"{name}, {AXES[axis]} at {where}": line[:, axis]}
+
+
+def _joint_panels(x: Result, names: Sequence[str]) -> Panels:
+    """The coordinates of joints with these names: a panel of angles (rad) and one of slides (m)."""
+    lines = {label: {n: x.coordinates[n] for n in names if coordinate_unit(n) == u} for u, label in COORDINATES.items()}
+    return [(label, some) for label, some in lines.items() if some]
+
+
+def _energy_lines(x: Result) -> Lines:
+    """Kinetic, elastic and potential energy of all bodies, energy of the springs if not zero, and their sum (J)."""
+    if x.accounts is None:
+        return {"all": x.energy}
+    parts = {part: x.accounts.bodies[:, :, k].sum(axis=1) for k, part in enumerate(COMPONENTS)}
+    parts["springs"] = x.accounts.springs.sum(axis=1)
+    return {name: line for name, line in parts.items() if np.any(line)} | {"all": x.energy}
+
+
+def plot_lines(t: np.ndarray, shown: Panels) -> Figure:
+    """A figure of panels of lines over time t (s)."""
+    figure, axes = panels([2.5] * len(shown))
+    for ax, (label, lines) in zip(axes, shown, strict=True):
+        draw_lines(ax, t, lines, label)
+    return finish_panels(figure, axes, "t (s)")
+
+
+def draw_lines(ax: Axes, t: np.ndarray, lines: Mapping[str, np.ndarray], label: str) -> None:
+    """Draws lines over time t in one axes, with this label of its vertical axis."""
+    for (name, line), colour in zip(lines.items(), colour_cycle(len(lines)), strict=True):
+        ax.plot(t, line, color=colour, lw=1.2, label=label_text(name))
+    ax.set_ylabel(label)
+
+
+# --- chosen quantities -----------------------------------------------------------------------------------------------
+
+
+def _panels_of_name(x: Result, name: object, s: float | None, at: Point) -> Panels:
+    """The panels of one body, joint or quantity. Raises InputError or PortError if the name is none of these."""
+    bodies, joints = x.system.bodies, x.system.joints
+    if not isinstance(name, str):
+        raise InputError(f"{name!r} is not a name; give the name of a body, of a joint or of a quantity")
+    if name in bodies or f"{name}.1" in bodies:
+        return _body_panels(x, name, s, at)
+    if s is not None or at is not None:
+        raise InputError(
+            f"s= and at= are places of a body, and {name!r} is not one; the bodies are: {', '.join(bodies)}"
+        )
+    owner, _, quantity = name.rpartition(".")
+    if name in joints:
+        shown = _joint_panels(x, [f"{name}.{row.label}" for row in joints[name].coordinates]) + _effort_panels(x, name)
+        if not shown:
+            raise InputError(f"joint {name!r} has no angle, slide or force to plot")
+        return shown
+    if quantity == "lam" and owner in joints:
+        return _effort_panels(x, owner)
+    if name in x.coordinates:
+        return _joint_panels(x, [name])
+    try:
+        values = x[name]
+    except PortError:
+        names = [*bodies, *joints, *x.system.layout, *x.coordinates]
+        raise PortError(unknown("body, joint or quantity", name, names)) from None
+    return [(f"{quantity} ({unit_of(quantity)})", _component_lines(name, values))]
+
+
+def _body_panels(x: Result, name: str, s: float | None, at: Point) -> Panels:
+    """Deformation and position of a body: at the place s or the point `at`, else where deformation is largest and of r_P."""
+    elastic = name in x.system.bodies and x.system.bodies[name].coordinates
+    if s is None and at is None:
+        if name not in x.system.bodies:
+            raise InputError(f"{name!r} is split into pieces; give a place on it: s=…")
+        bent, moved = _largest_deformation(x, name) if elastic else {}, axis_lines(x[f"{name}.r_P"], f"{name}.r_P, ")
+    else:
+        where = f"{name} at {_place_label(s, at)}, "
+        bent = axis_lines(x.displacement(name, s, at=at), where) if elastic else {}
+        moved = axis_lines(x.position(name, s, at=at), where)
+    return [*([("deformation (m)", bent)] if bent else []), ("position (m)", moved)]
+
+
+def _place_label(s: float | None, at: Point) -> str:
+    """The place s or the point `at` as text."""
+    return f"s = {s:g}" if at is None else f"({', '.join(f'{float(a):g}' for a in np.ravel(at))})"
+
+
+def _effort_panels(x: Result, name: str) -> Panels:
+    """The multipliers λ of a joint: a panel of forces (N) and one of moments (N m)."""
+    rows = x.system.joints[name].rows
+    found = joint_efforts(rows, x[f"{name}.lam"]) if rows else {}
+    return [(EFFORTS[u], {f"{name}, {label}": line for label, line in lines.items()}) for u, lines in found.items()]
+
+
+def _component_lines(name: str, values: np.ndarray) -> Lines:
+    """The components of a quantity (times, …); of more than MAX_LEGEND components, those with the largest range."""
+    flat = values.reshape(len(values), -1)
+    if values.ndim == 1:
+        return {name: values}
+    if values.ndim == 2 and flat.shape[1] <= 3 and name.rpartition(".")[2] in ("r_P", "v_P", "omega"):
+        return axis_lines(flat, f"{name}, ")
+    numbers = np.sort(np.argsort(-np.ptp(flat, axis=0), kind="stable")[:MAX_LEGEND])
+    marks = [", ".join(map(str, np.unravel_index(k, values.shape[1:]))) for k in numbers.tolist()]
+    return {f"{name}[{mark}]": flat[:, k] for mark, k in zip(marks, numbers, strict=True)}
+
+
+# --- stress over time ------------------------------------------------------------------------------------------------
+
+
+def plot_stress(x: Result, name: str, stress: str | bool, s: float | None, at: Point) -> Figure:
+    """The stress of a body at s or `at` over time; without these, maps of a beam's resultants over time and place, or the largest
+    von Mises stress of a plate or solid and its point."""
+    bodies = [name] if name in x.system.bodies else [*pieces_of(x.system.bodies, name)]
+    if not bodies:
+        raise InputError(unknown("body", name, x.system.bodies))
+    if not x.system.bodies[bodies[0]].stresses:
+        raise InputError(f"{name!r} has no stress: it is rigid")
+    if s is not None or at is not None:
+        return plot_lines(x.t, _stress_panels(x, name, s, at))
+    if np.ndim(x.system.bodies[bodies[0]].shape.places()) == 1:
+        return _stress_maps(x, name, bodies, stress)
+    if stress is not True:
+        hint = f"plot(result, {name!r}, stress=True) shows its largest stress, at=(x, y, z) the stress at a point"
+        raise InputError(f"{name!r} is on a mesh and has no places along a line; {hint}")
+    largest, where = x.von_mises(name)
+    size = {f"{name}, largest von Mises": largest}
+    return plot_lines(x.t, [("stress (Pa)", size), ("in body axes (m)", axis_lines(where, "where, "))])
+
+
+def _stress_panels(x: Result, name: str, s: float | None, at: Point) -> Panels:
+    """Stress resultants at the place s of a beam, one panel for each unit; or stress components at the material point `at`."""
+    found = x.stress(name, s, at=at)
+    lines = {f"{name}, {key} at {_place_label(s, at)}": line for key, line in found.items()}
+    if at is not None:
+        stress = {key: line for key, line in lines.items() if np.any(line)}
+        return [("stress (Pa)", stress | {"von Mises": von_mises(np.column_stack(list(found.values())))})]
+    shown: dict[str, Lines] = {}
+    for (label, line), key in zip(lines.items(), found, strict=True):
+        shown.setdefault("force (N)" if key[0] in "NQ" else "moment (N m)", {})[label] = line
+    return list(shown.items())
+
+
+def _stress_maps(x: Result, name: str, bodies: list[str], stress: str | bool) -> Figure:
+    """Colour maps over time and place of one stress resultant of a beam (or its pieces), or of all that are not zero."""
+    few = even_indices(len(x), MAX_TIMES)
+    place, found = resultants_along(x, bodies, few)
+    shown = _nonzero_resultants(found) if stress is True else [str(stress)]
+    if shown[0] not in found:
+        raise InputError(unknown(f"stress resultant of {name!r},", shown[0], found))
+    figure = new_figure(7.5, 2.4 * len(shown) + 0.8)
+    axes = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
+    for ax, key in zip(axes, shown, strict=True):
+        largest = float(np.abs(found[key]).max()) or 1.0
+        colours = {"cmap": DIVERGING, "vmin": -largest, "vmax": largest}
+        mesh = ax.pcolormesh(x.t[few], place, found[key].T, shading="nearest", rasterized=True, **colours)
+        ax.set_ylabel(f"s along {label_text(name)}")
+        figure.colorbar(mesh, ax=ax, label=f"{key} ({resultant_unit(key)})")
+    axes[-1].set_xlabel("t (s)")
+    return figure
+
+
+def resultants_along(x: Result, bodies: list[str], times: np.ndarray) -> tuple[np.ndarray, Lines]:
+    """Places s along all pieces of a beam, as fractions of the whole, and the resultants there by name, (times, places)."""
+    places: list[np.ndarray] = []
+    found: dict[str, list[np.ndarray]] = {}
+    for k, piece in enumerate(bodies):
+        shape, sigma = x.system.bodies[piece].shape, x[f"{piece}.sigma"][times]
+        s = shape.places()
+        inner = np.unique(np.concatenate([s[:-1] + part * np.diff(s) for part in (0.25, 0.75)]))  # not at jumps
+        places.append((k + inner) / len(bodies))
+        for key, rows in shape.stress(inner).items():
+            found.setdefault(key, []).append(sigma @ rows.T.toarray())
+    return np.concatenate(places), {key: np.hstack(parts) for key, parts in found.items()}
+
+
+def _nonzero_resultants(found: Lines) -> list[str]:
+    """The names of resultants that are not negligible beside the largest force or moment; the first name if all are zero."""
+    sizes = {key: float(np.abs(values).max()) for key, values in found.items()}
+    most = {kind: max((v for k, v in sizes.items() if (k[0] in "NQ") == kind), default=0.0) for kind in (True, False)}
+    return [key for key, size in sizes.items() if size > NEGLIGIBLE * most[key[0] in "NQ"]] or list(found)[:1]
+
+
+PLOTS: dict[type, Callable[[Any], Figure]] = {
+    Modes: plot_modes,
+    Response: analyses.plot_response,
+    BandError: analyses.plot_band_error,
+    PoleZeros: analyses.plot_pole_zeros,
+    Campbell: analyses.plot_campbell,
+    LinearPHDAE: analyses.plot_matrices,
+    LinearResult: plot_linear_result,
+    Ledger: plot_ledger,
+    Ensemble: analyses.plot_ensemble,
+}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from phloat.motion.ledger import Ledger
 from phloat.motion.result import COMPONENTS, Result
 from phloat.system.connection import Connection
 from phloat.system.state import Pose
-from phloat.system.stresses import von_mises
 from phloat.system.units import coordinate_unit, effort_units, units
 from phloat.view.scene import Drawing
 
@@ -71,38 +70,29 @@ class PlotQuantity:
 
 def result_quantities(
     result: Result,
-    ledger: Ledger,
-    at: np.ndarray,
     moves: Mapping[str, Pose],
     drawings: Mapping[str, Drawing],
     coordinates: Lines,
     inputs: Inputs | None,
 ) -> list[PlotQuantity]:
-    """All quantities that the page of a run can plot.
+    """All quantities that the page of a run can plot, but energies.
 
-    `result` has the output times that are plotted; `at` are their indices in the ledger, which has all times. `moves` are the
-    motions of the bodies and `coordinates` the joint coordinates at the plotted times.
+    `result` has the output times that are plotted; `moves` are the motions of the bodies and `coordinates` the joint coordinates at
+    these times.
     """
-    out = _energy_quantities(ledger, at)
+    out: list[PlotQuantity] = []
     for name, drawn in drawings.items():
         out += _body_quantities(result, name, moves[name], drawn)
     for joint in result.system.joints.values():
         out += _joint_quantities(result, joint, coordinates)
-    if inputs is not None:
-        out += _input_quantities(result, inputs)
-    return out
+    return out if inputs is None else out + _input_quantities(result, inputs)
 
 
 def linear_quantities(result: LinearResult) -> list[PlotQuantity]:
     """All quantities that the page of a linear run can plot; of each body at the point with the largest displacement."""
-    balance = {"H − H(0)": result.energy - result.energy[0]}
-    balance |= _largest({f"supplied by {name}": work for name, work in result.supplied.items() if work.any()})
+    balance = _largest({f"supplied by {name}": work for name, work in result.supplied.items() if work.any()})
     balance |= {"lost to damping": result.lost} if result.lost.any() else {}
-    out = [
-        PlotQuantity("Energy", "energy of the whole", "J", {"H": result.energy}),
-        PlotQuantity("Energy", "energy balance", "J", balance),
-        PlotQuantity("Energy", "energy residual", "J", {"residual": result.residual}),
-    ]
+    out = _energy_plots({}, result.energy, balance, result.residual)
     for name, part in result.system.fields.items():
         way = result.displacement(name)
         place = int(np.abs(way).max(axis=(0, 2)).argmax())
@@ -118,23 +108,25 @@ def linear_quantities(result: LinearResult) -> list[PlotQuantity]:
     return out
 
 
-def _energy_quantities(x: Ledger, at: np.ndarray) -> list[PlotQuantity]:
+def energy_quantities(x: Ledger, at: np.ndarray) -> list[PlotQuantity]:
     """Energies, their balance and its residual (J) at the times of the ledger with indices `at`."""
     zero = np.zeros(len(x.t))
     whole = {part: sum((parts[part] for parts in x.parts.values()), zero) for part in COMPONENTS}
     springs = sum((line for name, line in x.stored.items() if name not in x.parts), zero)
     whole |= {"springs": springs} if springs.any() else {}
-    balance = {"H − H(0)": x.energy - x.energy[0]}
-    balance |= _largest({f"supplied by {name}": line for name, line in x.supplied.items()})
+    balance = _largest({f"supplied by {name}": line for name, line in x.supplied.items()})
     balance |= _largest({f"dissipated in {name}": line for name, line in x.dissipated.items()})
-    shown = {"energy of the whole": whole | {"H": x.energy}, "energy balance": balance}
-    shown["energy residual"] = {"residual": x.residual}
+    shown = _energy_plots(whole, x.energy, balance, x.residual)
     if len(x.stored) <= MAX_LINES:
-        shown["stored in each part"] = dict(x.stored)
-    return [
-        PlotQuantity("Energy", name, "J", {label: line[at] for label, line in lines.items()})
-        for name, lines in shown.items()
-    ]
+        shown.append(PlotQuantity("Energy", "stored in each part", "J", dict(x.stored)))
+    return [replace(plot, lines={label: line[at] for label, line in plot.lines.items()}) for plot in shown]
+
+
+def _energy_plots(whole: Lines, H: np.ndarray, balance: Lines, residual: np.ndarray) -> list[PlotQuantity]:
+    """The energy with its parts, its balance with what was supplied and lost, and the residual of the balance (J)."""
+    shown = {"energy of the whole": whole | {"H": H}, "energy balance": {"H − H(0)": H - H[0]} | balance}
+    shown["energy residual"] = {"residual": residual}
+    return [PlotQuantity("Energy", name, "J", lines) for name, lines in shown.items()]
 
 
 def _body_quantities(result: Result, name: str, move: Pose, drawn: Drawing) -> list[PlotQuantity]:
@@ -167,8 +159,8 @@ def _body_quantities(result: Result, name: str, move: Pose, drawn: Drawing) -> l
 def largest_stress(drawn: Drawing, sigma: np.ndarray) -> np.ndarray:
     """The largest von Mises stress (Pa) of all points of a drawing at each time, from σ (times, stresses)."""
     each = max(1, CHUNK_SIZE // len(drawn.cauchy))
-    parts = (sigma[first : first + each] @ drawn.cauchy.T for first in range(0, len(sigma), each))
-    return np.concatenate([von_mises(x.reshape(len(x), -1, 6)).max(axis=1) for x in parts])
+    firsts = range(0, len(sigma), each)
+    return np.concatenate([drawn.stress(sigma[first : first + each]).max(axis=1) for first in firsts])
 
 
 def _joint_quantities(result: Result, joint: Connection, coordinates: Lines) -> list[PlotQuantity]:

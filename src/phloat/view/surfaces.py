@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -97,7 +98,7 @@ def plate_surface(points: np.ndarray, triangles: np.ndarray, half: np.ndarray) -
 
 def box_surface(center: np.ndarray, axes: np.ndarray, sides: np.ndarray) -> TriangleSurface:
     """The surface of a box with this middle, axes (unit vectors as columns) and lengths of the sides."""
-    signs = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    signs = np.array(list(product((-0.5, 0.5), repeat=3)))
     points = center + (signs * sides) @ axes.T
     quads = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
     triangles = as_triangles(quads)
@@ -148,12 +149,10 @@ def sharp_edges(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     owner = np.tile(np.arange(len(triangles)), 3)
     key = np.sort(edges, axis=1) @ np.array([len(points), 1])
     order = np.argsort(key, kind="stable")
-    key, owner, edges = key[order], owner[order], edges[order]
-    first = np.flatnonzero(np.r_[True, key[1:] != key[:-1]])
-    count = np.diff(np.r_[first, len(key)])
-    second = np.minimum(first + 1, len(key) - 1)
-    turned = np.einsum("ij,ij->i", normal[owner[first]], normal[owner[second]]) < COS_SHARP
-    return edges[first[(count != 2) | turned]]
+    _, first, count = np.unique(key[order], return_index=True, return_counts=True)
+    one, other = owner[order[first]], owner[order[np.minimum(first + 1, len(order) - 1)]]
+    turned = np.einsum("ij,ij->i", normal[one], normal[other]) < COS_SHARP
+    return edges[order[first[(count != 2) | turned]]]
 
 
 def _with_normals(part: TriangleSurface) -> TriangleSurface:

@@ -28,7 +28,7 @@ from phloat.system.system import System
 from phloat.view.figures import even_indices
 from phloat.view.mechanism import elastic_modes
 from phloat.view.page.pack import Pack, compress_motion, principal_shapes
-from phloat.view.quantities import STRESS, PlotQuantity, linear_quantities, result_quantities
+from phloat.view.quantities import STRESS, PlotQuantity, energy_quantities, linear_quantities, result_quantities
 from phloat.view.scene import Drawing, body_motion, field_drawing, pose_at, scene, scene_size
 
 MAX_FRAMES = 600
@@ -39,15 +39,16 @@ MIN_COMPRESSED = 16  # fewer coordinates are not compressed, so that identical b
 JOINT_SIZE = 0.012  # of the symbol of a joint, relative to the size of the scene
 TOLERANCE = 2e-4  # error of compression, relative to the largest deformation
 MAX_MODES = 24
+MAX_POSES = 60  # for the box around a motion and its largest speed
 AMPLITUDE = 0.08  # largest displacement of a mode, relative to the size of the scene
 
 Document = dict[str, Any]
 EMPTY: Document = {"joints": [], "elements": [], "range": {"stress": 0.0, "speed": 0.0}, "quantities": []}
 
 
-def motion_content(result: Result, u: Mapping[str, object] | Inputs | None) -> tuple[Document, Pack]:
-    """The page of a run: the document and the pack with its arrays; with inputs u also their lines."""
-    system, pack = result.system, Pack()
+def motion_content(result: Result, u: Mapping[str, object] | Inputs | None, pack: Pack) -> Document:
+    """The document of the page of a run, its arrays in the pack; with inputs u also their lines."""
+    system = result.system
     drawings, size = body_drawings(result)
     inputs, ledger = None if u is None else as_inputs(system, u), energy_ledger(result, u)
     lines = 12 + sum(6 + 4 * len(body.ports) for body in system.bodies.values()) + 2 * system.multipliers.size
@@ -59,25 +60,26 @@ def motion_content(result: Result, u: Mapping[str, object] | Inputs | None) -> t
     else:  # full turns were not counted in the run; they are found from neighbouring outputs, so all outputs are needed
         coordinates = {name: line[at] for name, line in result.coordinates.items()}
     moves = {name: body_motion(result, name, at) for name in system.bodies}
-    quantities = result_quantities(few, ledger, at, moves, drawings, coordinates, inputs)
+    quantities = energy_quantities(ledger, at) + result_quantities(few, moves, drawings, coordinates, inputs)
     frames = _frame_indices(few, moves)
     moves = {name: pose_at(move, frames) for name, move in moves.items()}
+    some = {name: pose_at(move, even_indices(len(move.r_P), MAX_POSES)) for name, move in moves.items()}
+    speeds = [np.linalg.norm(drawings[name].velocity(move), axis=-1).max() for name, move in some.items()]
     stresses = [q.lines["largest"].max() for q in quantities if q.name.endswith(STRESS)]
-    document: Document = {
+    return {
         "kind": "motion",
         "plane": system.plane is not None,
         "up": _up_direction(system),
-        "frames": pack.float64(few.t[frames]),
-        "times": pack.float64(few.t),
+        "frames": pack.add("f8", few.t[frames]),
+        "times": pack.add("f8", few.t),
         "bodies": [_body_data(pack, name, *_compress_body(drawings[name], move)) for name, move in moves.items()],
         "joints": [_joint_data(system, drawings, c, size) for c in system.joints.values()],
         "elements": [_element_data(drawings, e) for e in system.elements.values() if e.first.body or e.second.body],
-        "range": {"stress": float(max(stresses, default=0.0)), "speed": _largest_speed(drawings, moves)},
-        "box": _bounding_box(np.vstack([_some_points(drawings[name], move) for name, move in moves.items()])),
+        "range": {"stress": float(max(stresses, default=0.0)), "speed": float(max(speeds))},
+        "box": _bounding_box(np.vstack([drawings[name].at(move).reshape(-1, 3) for name, move in some.items()])),
         "quantities": _quantity_data(pack, quantities),
         "summary": _summary_rows(result, ledger, len(frames)),
     }
-    return document, pack
 
 
 def body_drawings(result: Result) -> tuple[dict[str, Drawing], float]:
@@ -118,9 +120,9 @@ def _body_data(pack: Pack, name: str, drawn: Drawing, move: Pose) -> Document:
     """A body in the document: its drawing, and position, orientation, velocities, η, η̇ and σ at all frames."""
     look: Document = {
         "kind": drawn.kind,
-        "points": pack.float32(drawn.points),
-        "triangles": pack.uint32(drawn.triangles),
-        "edges": pack.uint32(drawn.edges),
+        "points": pack.add("f4", drawn.points),
+        "triangles": pack.add("u4", drawn.triangles),
+        "edges": pack.add("u4", drawn.edges),
         "rows": pack.scaled_int16(drawn.rows),
         "thin": drawn.thin,
         "ports": dict(drawn.ports),
@@ -131,7 +133,7 @@ def _body_data(pack: Pack, name: str, drawn: Drawing, move: Pose) -> Document:
         parts = drawn.cauchy.reshape(len(drawn.points), 6, -1)
         look["cauchy"] = [pack.scaled_int16(parts[:, k]) if parts[:, k].any() else None for k in range(6)]
     floats = {"r": move.r_P, "q": quaternions(move.A), "v": move.v_P, "omega": move.omega}
-    out = {"name": name, "look": look} | {key: pack.float32(x) for key, x in floats.items()}
+    out = {"name": name, "look": look} | {key: pack.add("f4", x) for key, x in floats.items()}
     return out | {key: pack.scaled_int16(getattr(move, key)) for key in ("eta", "rates", "sigma")}
 
 
@@ -146,7 +148,7 @@ def quaternions(A: np.ndarray) -> np.ndarray:
 def _quantity_data(pack: Pack, quantities: Sequence[PlotQuantity]) -> list[Document]:
     """The quantities in the document: group, name, unit and lines."""
     return [
-        vars(q) | {"lines": [{"name": name, "values": pack.float32(line)} for name, line in q.lines.items()]}
+        vars(q) | {"lines": [{"name": name, "values": pack.add("f4", line)} for name, line in q.lines.items()]}
         for q in quantities
     ]
 
@@ -177,12 +179,7 @@ def _joint_data(system: System, drawings: Mapping[str, Drawing], c: Connection, 
 def _element_data(drawings: Mapping[str, Drawing], e: Element) -> Document:
     """A spring, damper or other force element in the document, with its two ends."""
     kind = "spring" if isinstance(e.recipe, Spring) else "damper" if isinstance(e.recipe, Damper) else "other"
-    return {
-        "name": e.name,
-        "kind": kind,
-        "first": _end_data(drawings, e.first),
-        "second": _end_data(drawings, e.second),
-    }
+    return {"name": e.name, "kind": kind} | {end: _end_data(drawings, getattr(e, end)) for end in ("first", "second")}
 
 
 def _up_direction(system: System) -> list[float]:
@@ -193,17 +190,6 @@ def _up_direction(system: System) -> list[float]:
 
 
 # --- ranges and summary ------------------------------------------------------------------------------------------------
-
-
-def _largest_speed(drawings: Mapping[str, Drawing], moves: Mapping[str, Pose]) -> float:
-    """The largest speed (m/s) of all points at up to 60 frames, for the colour scale."""
-    some = {name: pose_at(move, even_indices(len(move.r_P), 60)) for name, move in moves.items()}
-    return max(float(np.linalg.norm(drawings[name].velocity(move), axis=-1).max()) for name, move in some.items())
-
-
-def _some_points(drawn: Drawing, move: Pose) -> np.ndarray:
-    """The points of a body at up to 40 frames, (points · frames, 3), in inertial axes."""
-    return drawn.at(pose_at(move, even_indices(len(move.r_P), 40))).reshape(-1, 3)
 
 
 def _bounding_box(points: np.ndarray, reach: np.ndarray | float = 0.0) -> list[list[float]]:
@@ -250,29 +236,26 @@ def _time_text(result: Result | LinearResult, frames: int) -> str:
 # --- modes and linear runs ---------------------------------------------------------------------------------------------
 
 
-def modes_content(modes: Modes) -> tuple[Document, Pack]:
-    """The page of elastic modes: the document and the pack; each mode is a coordinate of the drawings, a complex mode is two."""
-    shown, fields, pack = elastic_modes(modes)[:MAX_MODES], modes.system.fields, Pack()
-    size, still = _fields_size(fields), pack.float64(np.zeros(1))
-    shapes = {name: [modes.shape(k, name) for k in shown] for name in fields}
-    tops = [max(float(np.abs(shapes[name][i]).max(initial=0.0)) for name in shapes) or 1.0 for i in range(len(shown))]
-    spinning = np.iscomplexobj(modes.vectors)
-    bodies, drawings, reach = [], [], np.zeros(3)
-    for name, part in fields.items():
-        drawn, owner = field_drawing(part, size)
-        scaled = [AMPLITUDE * size / top * shape[owner].ravel() for shape, top in zip(shapes[name], tops, strict=True)]
-        moved = np.column_stack(scaled)
-        rows = np.hstack([moved.real, moved.imag]) if spinning else moved
-        reach = np.maximum(reach, np.abs(rows).reshape(-1, 3, rows.shape[1]).max(axis=(0, 2)))
-        drawings.append(replace(drawn, rows=rows))
-        zero = np.zeros((1, rows.shape[1]))
-        bodies.append(_body_data(pack, name, drawings[-1], _shapes_motion(zero, zero)))
-    document = _linear_document("modes", drawings, reach) | {
+def modes_content(modes: Modes, pack: Pack) -> Document:
+    """The document of the page of elastic modes; each mode is a coordinate of the drawings, a complex mode is two."""
+    shown, fields = elastic_modes(modes)[:MAX_MODES], modes.system.fields
+    still, spinning = pack.add("f8", np.zeros(1)), np.iscomplexobj(modes.vectors)
+    shapes = {name: np.stack([modes.shape(k, name) for k in shown], axis=-1) for name in fields}
+    tops = np.max([np.abs(shape).max(axis=(0, 1), initial=0.0) for shape in shapes.values()], axis=0)
+    scale = AMPLITUDE * _fields_size(fields) / np.where(tops > 0.0, tops, 1.0)
+    rates = np.zeros(len(modes)) if modes.growth is None else modes.growth
+    growth = [float(rate) if rate in modes.unstable else 0.0 for rate in rates]  # of unstable modes only
+    shapes = {name: scale * shape for name, shape in shapes.items()}
+    if spinning:
+        shapes = {name: np.concatenate([shape.real, shape.imag], axis=-1) for name, shape in shapes.items()}
+    reach = np.max([np.abs(shape).max(axis=(0, 2)) for shape in shapes.values()], axis=0)
+    zero = np.zeros((1, len(shown) * (1 + spinning)))
+    motions = {name: (shape, zero, zero) for name, shape in shapes.items()}
+    return _fields_document("modes", pack, fields, motions, reach) | {
         "frames": still,
         "times": still,
-        "bodies": bodies,
         "spinning": bool(spinning),
-        "modes": [_mode_data(modes, k) for k in shown],
+        "modes": [{"number": k, "omega": float(modes.omega[k]), "growth": growth[k]} for k in shown],
         "summary": [
             ["bodies", ", ".join(fields)],
             ["modes", f"{len(modes)} found, {modes.rigid} of them rigid; {len(shown)} shown here"],
@@ -280,33 +263,28 @@ def modes_content(modes: Modes) -> tuple[Document, Pack]:
             ["shapes", "each scaled to the same size"],
         ],
     }
-    return document, pack
 
 
-def linear_content(result: LinearResult) -> tuple[Document, Pack]:
-    """The page of a linear run: the document and the pack; displacements are combinations of a few principal shapes."""
-    system, pack = result.system, Pack()
+def linear_content(result: LinearResult, pack: Pack) -> Document:
+    """The document of the page of a linear run; displacements are combinations of a few principal shapes."""
+    system = result.system
     if not system.fields:
         raise InputError("this linear system has no bodies to draw; plot(result) draws its lines")
-    size, at = _fields_size(system.fields), thin_out(np.arange(len(result)), MAX_TIMES)
+    at = thin_out(np.arange(len(result)), MAX_TIMES)
     parts = {name: getattr(result, name)[at] for name in ("t", "e", "lam", "u", "way", "works", "lost")}
     few, frames = replace(result, **parts), thin_out(np.arange(len(at)), MAX_FRAMES)
-    bodies, drawings, reach, speed = [], [], np.zeros(3), 0.0
+    motions, reach, speed = {}, np.zeros(3), 0.0
     for name, part in system.fields.items():
         ways, rates = (x(name)[frames].reshape(len(frames), -1) for x in (few.displacement, few.velocity))
         shapes, (way, rate) = principal_shapes(ways, rates, within=TOLERANCE)
-        drawn, owner = field_drawing(part, size)
-        rows = shapes.reshape(len(part.points), 3, -1)[owner].reshape(3 * len(owner), -1)
-        drawings.append(replace(drawn, rows=rows))
-        bodies.append(_body_data(pack, name, drawings[-1], _shapes_motion(way, rate)))
+        motions[name] = shapes.reshape(len(part.points), 3, -1), way, rate
         reach = np.maximum(reach, np.abs(ways.reshape(-1, 3)).max(axis=0, initial=0.0))
         speed = max(speed, float(np.linalg.norm(rates.reshape(-1, 3), axis=1).max(initial=0.0)))
     largest = float(np.abs(result.residual).max())
     relative = largest / (np.abs(result.energy).max() or 1.0)
-    document = _linear_document("linear", drawings, reach) | {
-        "frames": pack.float64(few.t[frames]),
-        "times": pack.float64(few.t),
-        "bodies": bodies,
+    return _fields_document("linear", pack, system.fields, motions, reach) | {
+        "frames": pack.add("f8", few.t[frames]),
+        "times": pack.add("f8", few.t),
         "range": {"stress": 0.0, "speed": speed},
         "quantities": _quantity_data(pack, linear_quantities(few)),
         "summary": [
@@ -319,27 +297,27 @@ def linear_content(result: LinearResult) -> tuple[Document, Pack]:
             ["energy residual", f"{largest:.2g} J at most, {relative:.1e} of the largest energy"],
         ],
     }
-    return document, pack
 
 
-def _linear_document(kind: str, drawings: list[Drawing], reach: np.ndarray) -> Document:
-    """The parts that pages of modes and of linear runs have in common; flat beams and masses are seen as in a plane."""
+def _fields_document(
+    kind: str, pack: Pack, fields: Mapping[str, Field], motions: Mapping[str, tuple[np.ndarray, ...]], reach: np.ndarray
+) -> Document:
+    """The parts that pages of modes and of linear runs have in common; flat beams and masses are seen as in a plane.
+
+    `motions` has the shapes (points, 3, n) of each field, and amplitudes η and rates η̇ (times, n); points move by at most `reach`.
+    """
+    size, drawings, bodies = _fields_size(fields), [], []
+    for name, (shapes, eta, rates) in motions.items():
+        drawn, owner = field_drawing(fields[name], size)
+        drawings.append(replace(drawn, rows=shapes[owner].reshape(3 * len(owner), -1)))
+        n, still = len(eta), np.zeros((len(eta), 3))
+        pose = Pose(still, np.tile(np.eye(3), (n, 1, 1)), eta, still, still, rates, np.zeros((n, 0)))
+        bodies.append(_body_data(pack, name, drawings[-1], pose))
     box = _bounding_box(np.vstack([drawn.points for drawn in drawings]), reach)
     sides = np.subtract(box[1], box[0])
     plane = bool(sides[2] < 0.05 * sides.max()) and all(drawn.kind in ("beam", "mass") for drawn in drawings)
-    return EMPTY | {"kind": kind, "plane": plane, "up": [0.0, 1.0, 0.0] if plane else [0.0, 0.0, 1.0], "box": box}
-
-
-def _shapes_motion(eta: np.ndarray, rates: np.ndarray) -> Pose:
-    """The motion of a body without rigid motion: coordinates η and rates η̇ (times, shapes) only."""
-    still, n = np.zeros((len(eta), 3)), len(eta)
-    return Pose(still, np.tile(np.eye(3), (n, 1, 1)), eta, still, still, rates, np.zeros((n, 0)))
-
-
-def _mode_data(modes: Modes, k: int) -> Document:
-    """A mode in the document: index, frequency (rad/s), and growth rate (1/s) if it is unstable, else 0."""
-    growth = float(modes.growth[k]) if modes.growth is not None and modes.growth[k] in modes.unstable else 0.0
-    return {"number": k, "omega": float(modes.omega[k]), "growth": growth}
+    up = [0.0, 1.0, 0.0] if plane else [0.0, 0.0, 1.0]
+    return EMPTY | {"kind": kind, "plane": plane, "up": up, "box": box, "bodies": bodies}
 
 
 def _fields_size(fields: Mapping[str, Field]) -> float:

@@ -24,35 +24,23 @@ class Pack:
         self._parts: list[bytes] = []
         self._indices: dict[tuple[str, tuple[int, ...], bytes], int] = {}
 
-    def float64(self, x: np.ndarray) -> int:
-        """Adds an array of 64-bit floats; returns its index."""
-        return self._add("f8", np.asarray(x, dtype="<f8"))
-
-    def float32(self, x: np.ndarray) -> int:
-        """Adds an array of 32-bit floats; returns its index."""
-        return self._add("f4", np.asarray(x, dtype="<f4"))
-
-    def uint32(self, x: np.ndarray) -> int:
-        """Adds an array of unsigned 32-bit integers; returns its index."""
-        return self._add("u4", np.asarray(x, dtype="<u4"))
-
     def scaled_int16(self, x: np.ndarray) -> int:
         """Adds an array as 16-bit integers with one scale a column: errors are 1.5e-5 of its largest entry; returns its index."""
         x = np.atleast_2d(np.asarray(x, dtype=float))
         scale = np.abs(x).max(axis=0, initial=0.0) / INT16_MAX
         whole = np.rint(x / np.where(scale > 0.0, scale, 1.0)).astype("<i2")
-        return self._add("i2", whole, scale)
+        return self.add("i2", whole, scale)
 
     def text(self) -> str:
         """The block, compressed by zlib and encoded in base64."""
         return base64.b64encode(zlib.compress(b"".join(self._parts), 6)).decode("ascii")
 
-    def _add(self, kind: str, x: np.ndarray, scale: np.ndarray | None = None) -> int:
-        """Adds an array unless an equal one is there; returns its index."""
+    def add(self, kind: str, x: np.ndarray, scale: np.ndarray | None = None) -> int:
+        """Adds an array of kind f8, f4 (floats), u4 or i2 (integers) unless an equal one is there; returns its index."""
+        x = np.asarray(x, dtype=f"<{kind}")
         data = np.ascontiguousarray(x.T if x.ndim == 2 and kind in ("f4", "i2") else x)  # columns vary slowly
-        raw = (
-            data.view(np.uint8).reshape(-1, data.itemsize).T.tobytes()
-        )  # bytes of equal significance together compress well
+        # bytes of equal significance together compress well
+        raw = data.view(np.uint8).reshape(-1, data.itemsize).T.tobytes()
         key = (kind, x.shape, raw + (b"" if scale is None else scale.tobytes()))
         if key not in self._indices:
             self._indices[key] = len(self.index)

@@ -20,6 +20,7 @@ from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.result import Result
 from phloat.view.figures import COLOURS, require_folder
 from phloat.view.page.content import linear_content, modes_content, motion_content
+from phloat.view.page.pack import Pack
 
 SCRIPTS = ("data.js", "numbers.js", "camera.js", "bodies.js", "marks.js", "plots.js", "stage.js", "page.js")
 
@@ -66,14 +67,15 @@ def to_html(
 
 def page_text(x: Shown, *, title: str = "", u: Mapping[str, object] | Inputs | None = None) -> str:
     """The HTML of a page, with its data, scripts and style. Raises InputError if there is nothing to show."""
+    pack = Pack()
     if isinstance(x, Result):
         if not len(x):
             raise InputError("the result has no output times")
-        document, pack = motion_content(x, u)
+        document = motion_content(x, u, pack)
     elif isinstance(x, LinearResult):
-        document, pack = linear_content(x)
+        document = linear_content(x, pack)
     elif isinstance(x, Modes):
-        document, pack = modes_content(x)
+        document = modes_content(x, pack)
     else:
         raise InputError(f"{type(x).__name__} has no page; to_html takes a Result, a LinearResult or Modes")
     title = title or ("Modes" if isinstance(x, Modes) else "Motion")
@@ -129,7 +131,6 @@ def show(x: Result | Modes, *, height: int = 640) -> NotebookPage:
     """Displays a result or modes in 3-D in a notebook: the page that `to_html` writes, `height` pixels high."""
     text = page_text(x)
     if len(text) > MAX_BYTES:
-        raise InputError(
-            f"the page has {len(text) / 1e6:.0f} MB, too much for a notebook; write it to a file: to_html(x, 'run.html')"
-        )
+        size = f"the page has {len(text) / 1e6:.0f} MB, too much for a notebook"
+        raise InputError(f"{size}; write it to a file: to_html(x, 'run.html')")
     return NotebookPage(text, int(positive("height", height)))

@@ -1,4 +1,4 @@
-"""Export of runs to ParaView: a series of VTK files with the fields of all bodies."""
+"""Export of runs: to ParaView, a series of VTK files with the fields of all bodies; and as NetCDF, every quantity by name."""
 
 from __future__ import annotations
 
@@ -7,21 +7,27 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from phloat.algebra.version import __version__
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import innermost, mesh_of
 from phloat.bodies.plates.shape import PlateShape
 from phloat.errors import InputError, whole_number
-from phloat.motion.result import Result
+from phloat.many.results import dataset, to_file
+from phloat.motion.ledger import energy_ledger
+from phloat.motion.result import COMPONENTS, Result
 from phloat.system.state import State
 from phloat.system.stresses import von_mises
-from phloat.view.figures import even_indices
+from phloat.system.units import coordinate_unit, effort_units, resultant_unit, unit_of
+from phloat.view.figures import even_indices, require_folder
 from phloat.view.scene import Drawing, line_drawing, scene
 from phloat.view.surfaces import section_outlines
 
+AXES = ("x", "y", "z")
 RESULTANTS = ("N", "Q_y", "Q_z", "T", "M_y", "M_z")
 VTK_ORDER = [0, 1, 2, 5, 3, 4]  # indices of xx yy zz xy yz xz in phloat's order xx yy zz yz xz xy
 
@@ -92,10 +98,10 @@ def grid_part(body: Body, drawn: Drawing) -> GridPart:
         if isinstance(base, PlateShape):
             up[:, 2] = 0.5 * base.section.height(middle[:, :2])
         at = (middle + up, middle - up) if up.any() else (middle,)
-        kind, cauchy = CELL_TYPES[mesh.kind, mesh.cells.shape[1]], tuple(stress(x).toarray() for x in at)
+        kind, cauchy = CELL_TYPES[mesh.kind][mesh.order - 1], tuple(stress(x).toarray() for x in at)
         return GridPart("solid" if mesh.dimension == 3 else "plate", line, kind, mesh.cells, cauchy)
     if len(drawn.triangles):
-        return GridPart(drawn.kind, drawn, CELL_TYPES["triangle", 3], drawn.triangles)
+        return GridPart(drawn.kind, drawn, CELL_TYPES["triangle"][0], drawn.triangles)
     return GridPart(drawn.kind, line, VERTEX_TYPE, np.arange(len(line.points))[:, None])
 
 
@@ -153,15 +159,11 @@ def _cell_stress(part: GridPart, sigma: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 VERTEX_TYPE, LINE_TYPE = 1, 3
-CELL_TYPES = {
-    ("triangle", 3): 5,
-    ("quadrilateral", 4): 9,
-    ("tetrahedron", 4): 10,
-    ("hexahedron", 8): 12,
-    ("triangle", 6): 22,
-    ("tetrahedron", 10): 24,
-    ("quadrilateral", 9): 28,
-    ("hexahedron", 27): 29,
+CELL_TYPES = {  # of kinds of cells, of order 1 and 2
+    "triangle": (5, 22),
+    "quadrilateral": (9, 28),
+    "tetrahedron": (10, 24),
+    "hexahedron": (12, 29),
 }
 TYPE_NAMES = {"f4": "Float32", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
 
@@ -181,3 +183,97 @@ def _array(name: str, array: np.ndarray) -> str:
     text = base64.b64encode(np.array([len(data)], dtype="<u8").tobytes() + data).decode()
     width = f' NumberOfComponents="{array.shape[1]}"' if array.ndim == 2 else ""
     return f'<DataArray type="{TYPE_NAMES[kind]}" Name="{name}"{width} format="binary">{text}</DataArray>\n'
+
+
+# --- NetCDF ----------------------------------------------------------------------------------------------------------
+
+
+def to_netcdf(result: Result, path: str | Path) -> Path:
+    """Writes a result as NetCDF (extra `io`), to be read with xarray: every quantity by name over `t`, with its unit.
+
+    Besides the states: deformation `u_f` and stress resultants of beams along `s`, forces and coordinates of joints, and the
+    energy accounts.
+    """
+    if not isinstance(result, Result):
+        raise InputError(f"{type(result).__name__} is not a Result; simulate(…) makes one")
+    where = require_folder(path)
+    table = _Table()
+    table.coordinate("t", result.t, "s")
+    for name in result.system.bodies:
+        _body(table, result, name)
+    for name, joint in result.system.joints.items():
+        if name in result.system.multipliers:
+            table.coordinate(f"{name}.row", np.array([row.label for row in joint.rows]))
+            units = effort_units(joint.rows)
+            unit = units[0] if len(set(units)) == 1 else ", ".join(units)
+            table.add(f"{name}.lam", ("t", f"{name}.row"), result[f"{name}.lam"], unit, "multipliers of a joint")
+    for name, values in result.coordinates.items():
+        table.add(name, ("t",), values, coordinate_unit(name), "coordinate of a joint")
+    _energies(table, result)
+    about = {"title": repr(result), "source": f"phloat {__version__}", "bodies": ", ".join(result.system.bodies)}
+    info = {name: str(value) for name, value in result.info.items()}
+    to_file(dataset(table.data, table.coords, about | {"info": str(info)}), where)
+    return where
+
+
+class _Table:
+    """Variables and coordinates with units, as xarray takes them, under names that NetCDF allows."""
+
+    def __init__(self) -> None:
+        self.data: dict[str, Any] = {}
+        self.coords: dict[str, Any] = {}
+
+    def coordinate(self, name: str, values: np.ndarray, unit: str = "") -> None:
+        self.coords[_legal(name)] = ((_legal(name),), values, {"units": unit} if unit else {})
+
+    def add(self, name: str, dims: tuple[str, ...], values: np.ndarray, unit: str, what: str) -> None:
+        about = {"units": unit, "long_name": what} | ({"name": name} if _legal(name) != name else {})
+        self.data[_legal(name)] = (tuple(map(_legal, dims)), values, about)
+
+
+def _body(table: _Table, result: Result, name: str) -> None:
+    system, body = result.system, result.system.bodies[name]
+    flat = sum(i < 3 for i in body.active) == 2
+    axis = "axis_xy" if flat else "axis"
+    table.coordinate(axis, np.array(AXES[: 2 if flat else 3]))
+    dims = {"r_P": (axis,), "v_P": (axis,), "A_IB": ("row", "column"), "omega": ("axis",), "theta": ()}
+    what = {"r_P": "position of P", "v_P": "velocity of P, body axes", "A_IB": "body to inertial axes"}
+    what |= {"theta": "angle", "omega": "angular velocity, body axes", "eta": "coordinates of deformation"}
+    what |= {"eta_dot": "their rates", "sigma": "stress states"}
+    for quantity in (key.rpartition(".")[2] for key in system.layout if key.rpartition(".")[0] == name):
+        values = result[f"{name}.{quantity}"]
+        own = dims.get(quantity, (f"{name}.{'stress_state' if quantity == 'sigma' else 'coordinate'}",))
+        own = own if values.ndim - 1 == len(own) else ()
+        table.add(f"{name}.{quantity}", ("t", *own), values, unit_of(quantity), what[quantity])
+    if body.coordinates:
+        places = body.shape.places()
+        at = f"{name}.s" if places.ndim == 1 else f"{name}.place"
+        table.coordinate(at, places if places.ndim == 1 else np.arange(len(places)), "1")
+        if places.ndim > 1:
+            table.add(f"{name}.points", (at, "xyz"), body.shape.points(places), "m", "undeformed points, body axes")
+        for quantity, doc in (("u_f", "deformation, body axes"), ("v_f", "its rate")):
+            table.add(f"{name}.{quantity}", ("t", at, axis), result[f"{name}.{quantity}"], unit_of(quantity), doc)
+        if places.ndim == 1:
+            sigma = result[f"{name}.sigma"]
+            for key, rows in body.shape.stress(places).items():
+                values = sigma @ rows.T.toarray()
+                table.add(f"{name}.{key}", ("t", at), values, resultant_unit(key), "stress resultant")
+
+
+def _energies(table: _Table, result: Result) -> None:
+    table.add("energy", ("t",), result.energy, "J", "H, springs included")
+    if result.accounts is None:
+        return
+    ledger = energy_ledger(result)
+    table.coordinate("body", np.array(list(result.system.bodies)))
+    table.coordinate("part", np.array(COMPONENTS))
+    table.add("energy.bodies", ("t", "body", "part"), result.accounts.bodies, "J", "energies of the bodies")
+    for kind, lines in (("supplied", ledger.supplied), ("dissipated", ledger.dissipated)):
+        for name, line in lines.items():
+            table.add(f"energy.{kind}.{name}", ("t",), line, "J", f"{kind} since the start")
+    table.add("energy.residual", ("t",), ledger.residual, "J", "residual of the balance")
+
+
+def _legal(name: str) -> str:
+    """The name without slashes, which NetCDF uses for groups."""
+    return name.replace("/", "∕")

@@ -1,0 +1,224 @@
+"""Runs, sweeps, modes and responses that model files describe; and results from the folders of saved runs."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phloat.analysis.linearise import linearise
+from phloat.bodies.beams.beam import Beam
+from phloat.bodies.beams.fields import OF_WHOLE
+from phloat.bodies.beams.split import Split
+from phloat.errors import DamagedRunWarning, InputError
+from phloat.files.locate import errors_at
+from phloat.files.model import Model, require_request
+from phloat.files.model_files import load_model
+from phloat.files.requests import output_values, values_of
+from phloat.files.start import initial_state
+from phloat.linear.analysis.modes import Modes, modes
+from phloat.linear.analysis.response import Response, response
+from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.time.march import LinearResult
+from phloat.many.ensemble import ensemble
+from phloat.many.results import Ensemble
+from phloat.motion.initial.place import place
+from phloat.motion.result import Result
+from phloat.motion.saving.folder import RunFolder, load_rows, load_run, rebuild_description
+from phloat.motion.simulate import simulate
+from phloat.system.connect import lock
+from phloat.system.parts import Part, Parts
+from phloat.system.system import System
+
+GIVE_SYSTEM = "give its system: load_result(folder, system)"
+
+
+def run_model(
+    model: Model, *, save: str | Path | None = None, progress: bool | None = None, threads: int = 1
+) -> Result | LinearResult:
+    """The motion that the model's `simulate` describes.
+
+    `save` is a new folder for it and `threads` the number of threads that share its bodies; both are for nonlinear runs.
+    """
+    asked = require_request(model, "simulate")
+    options: dict[str, Any] = {"dt": asked.dt, "u": dict(model.inputs), "output": asked.keep}
+    options |= {"t_start": asked.t_start, "threads": threads}
+    with errors_at(model.root, "simulate", "inputs"):
+        if isinstance(model.system, LinearPHDAE):
+            if save is not None:
+                raise InputError(f"{model.label} is linear, and its runs cannot be saved; keep the result")
+            return simulate(model.system, None, asked.t_end, **options)
+        options |= {"scheme": asked.scheme, "controller": model.controller, "save": save, "progress": progress}
+        return simulate(model.system, model.state, asked.t_end, **options)
+
+
+def run_sweep(
+    model: Model, *, workers: int | None = None, save: str | Path | None = None, progress: bool | None = None
+) -> Ensemble:
+    """The runs that the model's `sweep` describes: its run with other parameters, and its outputs of each."""
+    asked, motion = require_request(model, "sweep"), require_request(model, "simulate")
+    system = model.mechanism("; a sweep needs a mechanism")
+    with errors_at(model.root, "sweep", "simulate", "outputs"):
+        chosen = model.swept_outputs()
+        return ensemble(
+            system,
+            {name: list(v) if isinstance(v, tuple) else v for name, v in asked.parameters.items()},
+            asked.samples,
+            t_end=motion.t_end,
+            dt=motion.dt,
+            t_start=motion.t_start,
+            start=partial(initial_state, start=model.start, inputs=model.inputs, t=motion.t_start),
+            scheme=motion.scheme,
+            keep=motion.keep,
+            u=dict(model.inputs),
+            controller=model.controller,
+            output=partial(output_values, chosen) if chosen else None,
+            sampling=asked.sampling,
+            seed=asked.seed,
+            workers=workers,
+            save=save,
+            progress=progress,
+        )
+
+
+# --- linear analysis --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ModesAlong:
+    """Modes along a motion: `values` of a `quantity`, and the `modes` at each."""
+
+    quantity: str
+    values: np.ndarray
+    modes: tuple[Modes, ...]
+
+    @property
+    def omega(self) -> np.ndarray:
+        """The frequencies, (values, modes)."""
+        count = min(len(found) for found in self.modes)
+        return np.array([found.omega[:count] for found in self.modes])
+
+    def __repr__(self) -> str:
+        first, last = self.values[0], self.values[-1]
+        return f"ModesAlong({self.quantity} from {first:g} to {last:g}, {len(self.values)} values)"
+
+
+def run_modes(model: Model) -> Modes | ModesAlong:
+    """The modes that the model's `modes` describes: at its start, or at each value of the quantity `along`."""
+    asked = require_request(model, "modes")
+    with errors_at(model.root, "modes", "start"):
+        if isinstance(model.system, LinearPHDAE):
+            if asked.lock or asked.along:
+                raise InputError(f"{model.label} is linear; lock and along are for mechanisms")
+            return modes(model.system, asked.count)
+        if asked.along is None:
+            return modes(linearised(model, asked.lock), asked.count)
+        ((quantity, over),) = asked.along.items()
+        values, found = values_of(over), []
+        near: Any = model.start.near or None
+        held = lock(model.system, *asked.lock)
+        for value in values:
+            near = place(model.system, {**model.start.place, quantity: float(value)}, near=near)
+            found.append(modes(linearise(held, near), asked.count))
+        return ModesAlong(quantity, values, tuple(found))
+
+
+def run_response(model: Model) -> Response:
+    """The frequency response that the model's `response` describes, at its start."""
+    asked = require_request(model, "response")
+    with errors_at(model.root, "response", "start"):
+        system = model.system if isinstance(model.system, LinearPHDAE) else linearised(model, asked.lock)
+        return response(system, asked.inputs, asked.outputs, omega=values_of(asked.omega))
+
+
+def linearised(model: Model, locked: tuple[str, ...] = ()) -> LinearPHDAE:
+    """The model linearised at its start, with joints locked."""
+    held = lock(model.mechanism(""), *locked)
+    inputs = {name: value for name, value in model.inputs.items() if name in held.ports}
+    return linearise(held, model.state, u=inputs, t=model.t_start)
+
+
+# --- saved runs -------------------------------------------------------------------------------------------------------
+
+
+def load_result(folder: str | Path, system: System | None = None) -> Result:
+    """The run in a folder, as much of it as was written and can be read.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where `save_result(result, folder)` or `simulate(…, save=folder)` wrote it.
+    system : System, optional
+        The system that moved; its quantities, joints and ports are compared with those of the run. Default: it is made from the
+        model in the folder.
+
+    Returns
+    -------
+    Result
+        `result.info` has its scheme, and whether it is finished.
+
+    Raises
+    ------
+    InputError
+        There is no run in the folder, it is of another system, or it has no model: runs of systems that a model file cannot
+        hold, and runs of early versions of phloat, need `system`.
+
+    Examples
+    --------
+    >>> ball = ph.PointMass(mass=1.0).discretise()
+    >>> fall = ph.connect({"ball": ball}, gravity=(0.0, -9.81, 0.0), plane="xy")
+    >>> result = ph.simulate(fall, ph.place(fall), t_end=1.0, dt=0.01, save="fall")
+    >>> again = ph.io.load_result("fall")
+    >>> print(again["ball.r_P"][-1].round(4), again.info["finished"])  # −g/2
+    [ 0.    -4.905] True
+    """
+    where = RunFolder(Path(folder))
+    if not where.path.is_dir():
+        raise InputError(f"there is no saved run in {str(where.path)!r}: it is not a folder")
+    if system is not None:
+        return load_run(where, system)
+    try:
+        description = where.description()
+    except InputError as error:
+        if not where.taken or "cannot be read" not in str(error):
+            raise
+        return _without_description(where, error)
+    model = description.get("model", {"file": None, "why": "it was saved by an early version of phloat"})
+    if model["file"] is None:
+        raise InputError(f"the run in {str(where.path)!r} has no model ({model['why']}); {GIVE_SYSTEM}")
+    return load_run(where, _system(where))
+
+
+def _system(where: RunFolder) -> System:
+    file = where.path / "model.json"
+    if not file.exists():
+        raise InputError(f"{str(file)!r} is missing; {GIVE_SYSTEM}")
+    model = load_model(file)
+    system = replace(model, parts=_with_old_frames(model.parts)).system
+    if not isinstance(system, System):
+        raise InputError(f"{str(file)!r} is a linear model; {GIVE_SYSTEM}")
+    return system
+
+
+def _with_old_frames(parts: Parts) -> Parts:
+    """Sets the frame of split beams of early versions, which did not write the frame "cantilever" of their pieces."""
+    bodies: dict[str, Part] = dict(parts.bodies)
+    for name, part in parts.bodies.items():
+        if isinstance(part, Parts):
+            bodies[name] = _with_old_frames(part)
+        elif isinstance(part.recipe, Split) and isinstance(beam := part.recipe.beam, Beam) and beam.frame is None:
+            bodies[name] = replace(part, recipe=replace(part.recipe, beam=replace(beam, frame=OF_WHOLE)))
+    return replace(parts, bodies=bodies)
+
+
+def _without_description(where: RunFolder, error: InputError) -> Result:
+    """The run without run.json, which is damaged; energies are then computed from the states."""
+    system = _system(where)
+    warnings.warn(
+        f"{error}; the pieces in the folder are read, without the energy accounts", DamagedRunWarning, stacklevel=3
+    )
+    return load_rows(where, rebuild_description(where), system)
