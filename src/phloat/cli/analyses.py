@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import phloat as ph
-from phloat.algebra.sparse import dependencies
+from phloat.algebra.sparse import RANK_TOLERANCE, dependencies, row_lengths
 from phloat.cli import models
 from phloat.cli.console import Console, six_digits
 from phloat.errors import InputError, RedundancyWarning
@@ -183,9 +183,9 @@ def _freedom(model: Model, system: ph.System) -> dict[str, Any]:
         parts = np.abs(dependencies(G)).max(axis=1)
         named = sorted({system.multipliers.owner(int(k)) for k in np.flatnonzero(parts > SHARE)})
     if closed <= MAX_RANK_ROWS:
-        of_rigid = G[:, rigid_columns(system)].toarray()
-        largest = float(np.abs(of_rigid).max(initial=0.0))
-        rigid = moving - int(np.linalg.matrix_rank(of_rigid, tol=1e-8 * largest))
+        of_rigid = G[:, rigid_columns(system)]
+        unit_rows = of_rigid.toarray() / row_lengths(of_rigid)[:, None]
+        rigid = moving - int(np.linalg.matrix_rank(unit_rows, tol=RANK_TOLERANCE))
     counts = {"velocities": velocities, "closed": closed, "repeated": repeats, "freedom": velocities - closed + repeats}
     return counts | {"rigid_freedom": rigid, "redundant": named}
 
