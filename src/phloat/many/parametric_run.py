@@ -5,22 +5,25 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from phloat.algebra.metadata import numbers, with_numbers
+from phloat.bodies.body import Body
+from phloat.bodies.variation import Maker
 from phloat.control.passive import PassiveController
 from phloat.control.sampled import Sampled
 from phloat.errors import ClosureError, ConvergenceError, InputError, JointError, unknown
-from phloat.many.family import FamilyRuns, system_family
 from phloat.many.samples import Key
 from phloat.motion.initial.place import place
+from phloat.motion.inputs.inputs import Inputs
+from phloat.motion.inputs.signals import Function
 from phloat.motion.result import Result
-from phloat.system.parameters import ParameterTable, parameter_table
+from phloat.motion.simulate import simulate
+from phloat.system.parameters import ParameterTable, fast_makers, parameter_table, with_given
 from phloat.system.state import State
 from phloat.system.system import System, fits
 
@@ -206,49 +209,49 @@ class ParametricRun:
 
     def result(self, values: np.ndarray | None) -> Result:
         """The run with these parameters, or with those of the system if None."""
-        given: dict[str, dict[str, float]] = {"system": self._base_values, "other": {}, "argument": {}}
+        given: dict[str, dict[str, float]] = {"system": {}, "other": {}, "argument": {}}
         if values is None and (
             empty := [n for n, d in self.function_arguments.items() if d is inspect.Parameter.empty]
         ):
             raise InputError(f"{empty[0]!r} has no value of its own")
         if values is not None:
-            given["system"] = {}
             for targets, value in zip(self.targets, values.tolist(), strict=True):
                 for kind, name in targets:
                     given[kind][name] = value
-        system = self.family_runs.family.system(list(given["system"].values()))
-        other = self._sample_arguments(system, given["other"], given["argument"])
-        return self.family_runs.run_system(system, start=self._start_state(system, given["argument"]), **other)
+        system = with_given(self.system, self.table, given["system"], self._makers)
+        changed = self._sample_arguments(system, given["other"], given["argument"])
+        options = {**self.arguments, "u": self._inputs, "progress": False, **changed}
+        return simulate(system, self._start_state(system, given["argument"]), options.pop("t_end"), **options)
 
     @cached_property
-    def _base_values(self) -> dict[str, float]:
-        """The system's own values of the parameters that vary, in the order of `family_runs`."""
+    def _makers(self) -> dict[Body, Maker | None]:
+        """What makes bodies with other numbers, shared by all samples."""
         named = [name for targets in self.targets for kind, name in targets if kind == "system"]
-        return {name: self.table.places[name].value for name in named}
+        return fast_makers(self.system, self.table, named)
 
     @cached_property
-    def family_runs(self) -> FamilyRuns:
-        """The runs of all samples, with what they share."""
-        options = {n: x for n, x in self.arguments.items() if not isinstance(x, Parametric)}
-        if isinstance(u := options.get("u"), Mapping):
-            options["u"] = {n: x for n, x in u.items() if not isinstance(x, Parametric)}
-        start: Any = self.start
-        if not isinstance(start, State):
-            with suppress(Exception):  # samples report the error
-                start = self._start_state(self.system, {})
-        t_end = options.pop("t_end", np.nan)
-        return FamilyRuns(system_family(self.system, tuple(self._base_values)), start, t_end, options)
+    def _inputs(self) -> Inputs:
+        """The inputs that are the same for all samples; functions of t are called once."""
+        u = self.arguments.get("u")
+        if isinstance(u, Mapping):
+            u = {name: value for name, value in u.items() if not isinstance(value, Parametric)}
+        inputs = Inputs(self.system, None if isinstance(u, Parametric) else u)
+        for name, signal in inputs.signals.items():
+            if type(signal) is Function:
+                inputs.signals[name] = CachedFunction(signal.name, signal.function, signal.shape)
+        return inputs
 
-    def _start_state(self, system: System, values: Mapping[str, float]) -> State | None:
-        """The initial state of a sample; None if it is that of `family_runs`."""
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_inputs"}
+
+    def _start_state(self, system: System, values: Mapping[str, float]) -> State:
+        """The initial state of a sample."""
         if self.start is None:
             return place(system)
         if isinstance(self.start, Parametric):
             return fits(system, self.start.evaluate(values, system))
         if not isinstance(self.start, State):
             return fits(system, self.start(system))
-        if not self._bent_bodies:
-            return None
         state = fits(system, self.start)
         return state.with_values({f"{name}.eta": state[f"{name}.eta"] for name in self._bent_bodies})
 
@@ -281,6 +284,19 @@ class ParametricRun:
                 if np.allclose(sigma, follows, rtol=1e-9, atol=1e-12 * float(np.abs(follows).max())):
                     out.append(name)
         return out
+
+
+@dataclass(frozen=True, eq=False)
+class CachedFunction(Function):
+    """A function of t that keeps its means over rows of times."""
+
+    known: dict[tuple[float, float, int], np.ndarray] = field(default_factory=dict)
+
+    def means(self, times: np.ndarray) -> np.ndarray:
+        key = float(times[0]), float(times[-1]), len(times)
+        if key not in self.known:
+            self.known[key] = super().means(times)
+        return self.known[key]
 
 
 def error_text(error: Exception) -> str:
