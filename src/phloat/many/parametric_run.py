@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from phloat.control.passive import PassiveController
 from phloat.control.sampled import Sampled
 from phloat.errors import ClosureError, ConvergenceError, InputError, JointError, unknown
 from phloat.many.samples import Key
+from phloat.many.store import ONE, Outcome
 from phloat.motion.initial.place import place
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.inputs.signals import Function
@@ -94,19 +95,6 @@ def _changed(value: Any, changes: Mapping[str, float]) -> Any:
 
 
 Start = State | Callable[[System], State] | Parametric | None
-Outputs = dict[str, np.ndarray]
-ONE = "output"  # name of an output that has none
-
-
-class Outcome(NamedTuple):
-    """One sample: its outputs or its error, its warnings, and the output times of the run."""
-
-    sample: int
-    outputs: Outputs | None
-    error: str = ""
-    warned: tuple[tuple[str, str], ...] = ()
-    t: np.ndarray | None = None
-    single: bool = True  # the output is one number or array, without a name of its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,12 +187,12 @@ class ParametricRun:
         try:
             result = self.result(values)
         except Exception as error:
-            return Outcome(k, None, error_text(error))
+            return Outcome(k, {}, error_text(error))
         try:
             found = final_state(result) if self.output is None else self.output(result)
             outputs = as_outputs(found)
         except Exception as error:
-            return Outcome(k, None, f"output: {error_text(error)}")
+            return Outcome(k, {}, f"output: {error_text(error)}")
         return Outcome(k, outputs, t=result.t, single=not isinstance(found, Mapping))
 
     def result(self, values: np.ndarray | None) -> Result:
@@ -314,7 +302,7 @@ def final_state(result: Result) -> dict[str, np.ndarray]:
     return {name: result.system.layout.of(result.e[-1], name) for name in result.system.layout}
 
 
-def as_outputs(found: object) -> Outputs:
+def as_outputs(found: object) -> dict[str, np.ndarray]:
     """What an output function returned, as arrays by name."""
     if isinstance(found, Result):
         raise InputError("the whole Result was returned; return a number, an array or a dict of them")

@@ -7,16 +7,23 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from phloat.algebra.tables import grid
 from phloat.errors import InputError, PortError, finite, unknown
-from phloat.many.parametric_run import ONE, ParametricRun
 from phloat.many.samples import Samples
-from phloat.many.store import EnsembleFolder, FailedSample, ResultBlocks
+from phloat.many.store import ONE, EnsembleFolder, ResultBlocks
 from phloat.motion.result import Result
+
+
+class FailedSample(NamedTuple):
+    """A sample without outputs: its number, its parameters, and why."""
+
+    sample: int
+    parameters: dict[str, float]
+    error: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +36,7 @@ class Ensemble:
 
     samples: Samples
     pieces: ResultBlocks
-    run: ParametricRun | None = None
+    run: Callable[[np.ndarray], Result] | None = None  # the run with given values of the parameters
     info: Mapping[str, object] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -40,9 +47,7 @@ class Ensemble:
             return self.parameters[name]
         if name not in self.shapes:
             raise PortError(unknown("parameter or output", name, (*self.parameters, *self.shapes)))
-        assert self.pieces.form is not None
-        kind = self.pieces.form.kind(name)
-        out: np.ndarray = np.full((len(self), *self.shapes[name]), np.nan, dtype=kind)
+        out: np.ndarray = np.full((len(self), *self.shapes[name]), np.nan, dtype=self.pieces.form.kind(name))
         for samples, values in self.pieces.columns(name):
             out[samples] = values
         return out
@@ -67,19 +72,19 @@ class Ensemble:
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Outputs and the shape of one sample of each."""
-        return self.pieces.form.shapes if self.pieces.form is not None else {}
+        return self.pieces.form.shapes
 
     @property
     def t(self) -> np.ndarray | None:
         """The output times of a run, where outputs are over time."""
-        return self.pieces.form.t if self.pieces.form is not None else None
+        return self.pieces.form.t
 
     @cached_property
     def ok(self) -> np.ndarray:
         """Which samples have outputs, (samples,)."""
         out = np.zeros(len(self), dtype=bool)
-        for piece in self.pieces.heads():
-            out[piece.samples] = True
+        for block in self.pieces.arrays("sample"):
+            out[block["sample"]] = True
         return out
 
     @cached_property
@@ -172,7 +177,7 @@ class Ensemble:
         k = int(finite("sample", sample, ()))
         if not 0 <= k < len(self):
             raise InputError(f"sample {k} is not there; there are {len(self)}, from 0")
-        return self.run.result(self.samples.values[k])
+        return self.run(self.samples.values[k])
 
     def to_xarray(self) -> Any:
         """An xarray.Dataset over `sample`, or over the parameters of a grid (extra `io`)."""
@@ -209,7 +214,7 @@ class Ensemble:
 
     def _as_returned(self, one: Callable[[str], Any]) -> Any:
         self._any()
-        if self.pieces.form is not None and self.pieces.form.single:
+        if self.pieces.form.single:
             return one(ONE)
         return {name: one(name) for name in self.shapes}
 

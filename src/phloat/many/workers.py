@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.many.parametric_run import Outcome, ParametricRun
+from phloat.many.parametric_run import ParametricRun
 from phloat.many.pickling import dumps
+from phloat.many.store import Outcome
 
 SHARE_SECONDS = 2.0  # after which a share is returned, complete or not
 SHARE_BYTES = 16e6  # of outputs, likewise
@@ -74,7 +75,7 @@ def _in_shares(
                     if len(share) > 1:
                         waiting.extend(share[j : j + 1] for j in range(len(share)))
                         continue
-                    outcomes = [Outcome(int(share[0]), None, f"the worker that ran this sample was lost: {error}")]
+                    outcomes = [Outcome(int(share[0]), {}, f"the worker that ran this sample was lost: {error}")]
                 if len(outcomes) < len(share):
                     waiting.append(share[len(outcomes) :])
                 yield outcomes
@@ -90,7 +91,7 @@ def run_samples(run: ParametricRun, numbers: np.ndarray, rows: np.ndarray, *, wa
     timed = False
     for k, values in zip(numbers, rows, strict=True):
         outcome = run.run_sample(int(k), values, watched=watched)
-        size += 0 if outcome.outputs is None else sum(x.nbytes for x in outcome.outputs.values())
+        size += outcome.nbytes
         out.append(outcome if not timed else outcome._replace(t=None))
         timed = timed or outcome.t is not None
         if time.perf_counter() - begin > SHARE_SECONDS or size > SHARE_BYTES:
