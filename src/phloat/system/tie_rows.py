@@ -18,7 +18,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from phloat.algebra.cross import skew
-from phloat.algebra.layout import Layout, joined_layouts
+from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, stacked, weighted, zero_matrix
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.mesh_body import Trace
@@ -26,6 +26,7 @@ from phloat.bodies.shape import Selected, Shape
 from phloat.errors import InputError, JointError
 from phloat.fem.overlap import measure, shared
 from phloat.joints.tie import MOTIONS, Tie
+from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.midpoint import repeated
 
@@ -122,25 +123,18 @@ def with_stresses(
     followers: tuple[str, ...] = (),
 ) -> LinearPHDAE:
     """The system with stresses C σ̇ = D v as a last block of rows; `circulation` are forces by σ on all rows besides −Dᵀσ."""
-    count = len(C)
-    if not count:
+    if not len(C):
         return whole
-    none = zero_matrix(count, count)
-    fields = {
-        key: replace(f, motion=csr(sp.hstack([f.motion, zero_matrix(f.motion.shape[0], count)])))
-        for key, f in whole.fields.items()
-    }
+    rows = Layout({name: (len(C),)}, "row")
+    none = {"J": zero_matrix(rows.size, rows.size), "B": zero_matrix(rows.size, 0)}
+    stresses = LinearPHDAE(E=csr(sp.diags_array(C)), **none, rows=rows, ports=Layout({}, "port"), split=0)
+    both = append_systems(whole, stresses)
+    coupling = stacked([[None, -D.T], [D, none["J"]]])
     return replace(
-        whole,
-        E=stacked([[whole.E, None], [None, csr(sp.diags_array(C))]]),
-        J=stacked([[whole.J, -D.T], [D, none]]),
-        R=stacked([[whole.R, None], [None, none]]),
-        N=whole.N if circulation is None else circulation,
+        both,
+        J=csr(both.J + coupling),
+        N=both.N if circulation is None else circulation,
         followers=followers or whole.followers,
-        G=csr(sp.hstack([whole.G, zero_matrix(whole.G.shape[0], count)])),
-        B=csr(sp.vstack([whole.B, zero_matrix(count, whole.B.shape[1])])),
-        rows=joined_layouts([whole.rows, Layout({name: (count,)})], "row"),
-        fields=fields,
     )
 
 
