@@ -67,15 +67,12 @@ class Pieces:
 
     def value(self, x: float) -> float:
         """The force at x."""
-        if self.empty:
-            return 0.0
-        k = self.piece(x)
-        return float(np.polynomial.polynomial.polyval(x - self.origin[k], self.c[k]))
+        return float(self.values(x))
 
-    def values(self, x: np.ndarray) -> np.ndarray:
-        """The forces at many places."""
+    def values(self, x: np.ndarray | float) -> np.ndarray:
+        """The forces at one or many places."""
         k = np.searchsorted(self.bounds, x, side="right")
-        out, t = np.zeros(len(x)), x - self.origin[k]
+        out, t = np.zeros(np.shape(x)), x - self.origin[k]
         for j in range(self.c.shape[1] - 1, -1, -1):
             out = out * t + self.c[k, j]
         return out

@@ -68,8 +68,7 @@ def numbers_of(argument: object) -> dict[str, float]:
     if isinstance(argument, PassiveController):
         return numbers(argument.made.keywords).values if argument.made is not None else {}
     if isinstance(argument, Sampled):
-        own = numbers({"every": argument.every, "delay": argument.delay, "saturation": argument.saturation}).values
-        return own | numbers_of(argument.controller)
+        return numbers(_sampling(argument)).values | numbers_of(argument.controller)
     found = numbers(argument).values
     # controllers contain models, whose numbers are not listed
     ours = type(argument).__module__.startswith("phloat.control")
@@ -83,10 +82,14 @@ def with_numbers_of(argument: Any, changes: Mapping[str, float]) -> Any:
         return argument.made.func(*argument.made.args, **_changed(argument.made.keywords, changes))
     if isinstance(argument, Sampled):
         inside = {name: value for name, value in changes.items() if name in numbers_of(argument.controller)}
-        own = {"every": argument.every, "delay": argument.delay, "saturation": argument.saturation}
-        own = _changed(own, {name: value for name, value in changes.items() if name not in inside})
+        own = _changed(_sampling(argument), {name: x for name, x in changes.items() if name not in inside})
         return replace(argument, **own, controller=with_numbers_of(argument.controller, inside))
     return _changed(argument, changes) if changes else argument
+
+
+def _sampling(argument: Sampled) -> dict[str, Any]:
+    """The numbers of a sampled controller besides those of the controller itself."""
+    return {"every": argument.every, "delay": argument.delay, "saturation": argument.saturation}
 
 
 def _changed(value: Any, changes: Mapping[str, float]) -> Any:
@@ -117,18 +120,24 @@ class ParametricRun:
         return parameter_table(self.system)
 
     @cached_property
+    def parts(self) -> dict[str, Any]:
+        """The start and the arguments by name, every input on its own: "u.motor"."""
+        u = self.arguments.get("u")
+        inputs = {f"u.{port}": value for port, value in u.items()} if isinstance(u, Mapping) else {"u": u}
+        return {"start": self.start, **{n: x for n, x in self.arguments.items() if n != "u"}, **inputs}
+
+    @cached_property
     def other_numbers(self) -> dict[str, tuple[str, str]]:
         """Numbers that are not of the system, "u.motor" or "controller.every": whose they are, and how called there."""
-        u = self.arguments.get("u")
-        owners = {f"u.{name}": value for name, value in u.items()} if isinstance(u, Mapping) else {}
-        owners["controller"] = self.arguments.get("controller")
+        owners = {n: x for n, x in self.parts.items() if n == "controller" or n.startswith("u.")}
         found = {owner: numbers_of(value) for owner, value in owners.items() if not isinstance(value, Parametric)}
         return {_joined(owner, name): (owner, name) for owner, some in found.items() for name in some}
 
     @cached_property
     def function_arguments(self) -> dict[str, object]:
         """Arguments of functions in parametric(…), and their defaults."""
-        return {name: default for x in self._varied_arguments() for name, default in x.names.items()}
+        functions = [part for part in self.parts.values() if isinstance(part, Parametric)]
+        return {name: default for function in functions for name, default in function.names.items()}
 
     @cached_property
     def targets(self) -> tuple[tuple[tuple[str, str], ...], ...]:
@@ -159,11 +168,6 @@ class ParametricRun:
                 raise
             there = (*self.table.places, *self.other_numbers, *self.function_arguments)
             raise InputError(unknown("parameter", key, there)) from error
-
-    def _varied_arguments(self) -> list[Parametric]:
-        u = self.arguments.get("u")
-        inside = u.values() if isinstance(u, Mapping) else ()
-        return [x for x in (self.start, *self.arguments.values(), *inside) if isinstance(x, Parametric)]
 
     # --- one sample --------------------------------------------------------------------------------------------------
 
@@ -207,9 +211,10 @@ class ParametricRun:
                 for kind, name in targets:
                     given[kind][name] = value
         system = with_given(self.system, self.table, given["system"], self._makers)
-        changed = self._sample_arguments(system, given["other"], given["argument"])
+        changed = self._changed_parts(system, given["other"], given["argument"])
+        state = self._start_state(system, changed.pop("start", self.start))
         options = {**self.arguments, "u": self._inputs, "progress": False, **changed}
-        return simulate(system, self._start_state(system, given["argument"]), options.pop("t_end"), **options)
+        return simulate(system, state, options.pop("t_end"), **options)
 
     @cached_property
     def _makers(self) -> dict[Body, Maker | None]:
@@ -220,10 +225,9 @@ class ParametricRun:
     @cached_property
     def _inputs(self) -> Inputs:
         """The inputs that are the same for all samples; functions of t are called once."""
-        u = self.arguments.get("u")
-        if isinstance(u, Mapping):
-            u = {name: value for name, value in u.items() if not isinstance(value, Parametric)}
-        inputs = Inputs(self.system, None if isinstance(u, Parametric) else u)
+        shared = {n: x for n, x in self.parts.items() if not isinstance(x, Parametric)}
+        named = {name.removeprefix("u."): part for name, part in shared.items() if name.startswith("u.")}
+        inputs = Inputs(self.system, named or shared.get("u"))
         for name, signal in inputs.signals.items():
             if type(signal) is Function:
                 inputs.signals[name] = CachedFunction(signal.name, signal.function, signal.shape)
@@ -232,39 +236,31 @@ class ParametricRun:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_inputs"}
 
-    def _start_state(self, system: System, values: Mapping[str, float]) -> State:
+    def _start_state(self, system: System, start: Any) -> State:
         """The initial state of a sample."""
-        if self.start is None:
+        if start is None:
             return place(system)
-        if isinstance(self.start, Parametric):
-            return fits(system, self.start.evaluate(values, system))
-        if not isinstance(self.start, State):
-            return fits(system, self.start(system))
-        state = fits(system, self.start)
+        state = fits(system, start(system) if callable(start) else start)
         return state.with_values({f"{name}.eta": state[f"{name}.eta"] for name in self._bent_bodies})
 
-    def _sample_arguments(
-        self, system: System, other: Mapping[str, float], values: Mapping[str, float]
-    ) -> dict[str, Any]:
-        """The arguments of simulate that differ for this sample."""
+    def _changed_parts(self, system: System, other: Mapping[str, float], values: Mapping[str, float]) -> dict[str, Any]:
+        """The arguments that differ for this sample."""
         changes: dict[str, dict[str, float]] = {}
         for name, value in other.items():
             owner, inner = self.other_numbers[name]
             changes.setdefault(owner, {})[inner] = value
-        out = {n: x.evaluate(values, system) for n, x in self.arguments.items() if isinstance(x, Parametric)}
-        u = out.get("u", self.arguments.get("u"))
-        inside = isinstance(u, Mapping) and any(isinstance(x, Parametric) for x in u.values())
-        if isinstance(u, Mapping) and (inside or changes.keys() - {"controller"}):
-            made = {n: x.evaluate(values, system) if isinstance(x, Parametric) else x for n, x in u.items()}
-            out["u"] = {n: with_numbers_of(x, changes.get(f"u.{n}", {})) for n, x in made.items()}
-        if "controller" in changes:
-            out["controller"] = with_numbers_of(self.arguments["controller"], changes["controller"])
+        out = {n: with_numbers_of(self.parts[n], some) for n, some in changes.items()}
+        out |= {n: x.evaluate(values, system) for n, x in self.parts.items() if isinstance(x, Parametric)}
+        inputs = {n: out.pop(n) for n in list(out) if n.startswith("u.")}
+        if inputs:
+            out["u"] = {n.removeprefix("u."): inputs.get(n, x) for n, x in self.parts.items() if n.startswith("u.")}
         return out
 
     @cached_property
     def _bent_bodies(self) -> list[str]:
         """Bodies whose initial stress is that of their deformation, so that it has to follow the stiffness."""
-        assert isinstance(self.start, State)
+        if not isinstance(self.start, State):
+            return []
         state, out = self.start, []
         for name, body in self.system.bodies.items():
             if body.stresses and np.any(eta := state[f"{name}.eta"]):
