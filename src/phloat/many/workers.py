@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import queue
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
@@ -88,12 +88,10 @@ def run_samples(run: ParametricRun, numbers: np.ndarray, rows: np.ndarray, *, wa
     """The first samples of a share: at least one, and as many as time and memory allow. Only the first has output times."""
     begin, size = time.perf_counter(), 0
     out: list[Outcome] = []
-    timed = False
     for k, values in zip(numbers, rows, strict=True):
         outcome = run.run_sample(int(k), values, watched=watched)
         size += outcome.nbytes
-        out.append(outcome if not timed else outcome._replace(t=None))
-        timed = timed or outcome.t is not None
+        out.append(outcome if all(one.t is None for one in out) else outcome._replace(t=None))
         if time.perf_counter() - begin > SHARE_SECONDS or size > SHARE_BYTES:
             break
     return out
@@ -124,13 +122,10 @@ def in_processes(run: ParametricRun, table: np.ndarray, numbers: np.ndarray, wor
 
 
 class _Pool:
-    """Processes that threads of this one ask; they are started when they are needed."""
+    """Threads that ask a process each, which is started when it is needed."""
 
     def __init__(self, run: bytes, workers: int) -> None:
-        self.run, self.workers = run, workers
-        self.idle: queue.SimpleQueue[_Process | None] = queue.SimpleQueue()  # None: still to be started
-        for _ in range(workers):
-            self.idle.put(None)
+        self.run, self.workers, self.mine = run, workers, threading.local()
         self.started: list[_Process] = []
         self.closing = False
 
@@ -145,15 +140,11 @@ class _Pool:
             threads.shutdown()
 
     def ask(self, share: np.ndarray, rows: np.ndarray) -> list[Outcome]:
-        process = self.idle.get()
-        try:
-            process = process or self._start()
-            outcomes: list[Outcome] = process.ask(pickle.dumps((share, rows)))
-        except GoneError:
-            process = None
-            raise
-        finally:
-            self.idle.put(process)
+        process = getattr(self.mine, "process", None)
+        self.mine.process = None  # unless it answers
+        process = process or self._start()
+        outcomes: list[Outcome] = process.ask(pickle.dumps((share, rows)))
+        self.mine.process = process
         return outcomes
 
     def _start(self) -> _Process:
