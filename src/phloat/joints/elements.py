@@ -255,19 +255,18 @@ class JointDamper(OnJoint):
 # --- laws written as functions ---------------------------------------------------------------------------------------
 
 
-def law_of(recipe: JointLaw | PortLaw) -> Law:
-    """The law of a recipe whose class has the functions `spring` and `damper`, with the numbers of its fields."""
-    function = type(recipe).function()
-    numbers = tuple(float(finite(f"{name} of {recipe.label}", getattr(recipe, name), ())) for name in function.numbers)
-    function.check(recipe.label, numbers)
-    return Law(function=function, numbers=numbers)
-
-
 class _Registered:
     """Has a law: its static functions, with its own fields as their parameters."""
 
     spring: ClassVar[Any] = staticmethod(no_spring)
     damper: ClassVar[Any] = staticmethod(no_damper)
+
+    def own_law(self: Any) -> Law:
+        """The law with the numbers of the fields."""
+        function = type(self).function()
+        numbers = tuple(float(finite(f"{name} of {self.label}", getattr(self, name), ())) for name in function.numbers)
+        function.check(self.label, numbers)
+        return Law(function=function, numbers=numbers)
 
     @classmethod
     def function(cls) -> LawFunction:
@@ -292,7 +291,7 @@ class JointLaw(OnJoint, _Registered):
     suffix: ClassVar[str] = ".law"
 
     def law(self) -> Law:
-        return law_of(self)
+        return self.own_law()
 
 
 @dataclass(frozen=True)
@@ -303,7 +302,7 @@ class PortLaw(BetweenPorts, _Registered):
     suffix: ClassVar[str] = ".law"
 
     def row_laws(self) -> dict[Row, Law]:
-        return {self.row: law_of(self)}
+        return {self.row: self.own_law()}
 
 
 @dataclass(frozen=True, kw_only=True)
