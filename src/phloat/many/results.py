@@ -105,16 +105,11 @@ class Ensemble:
 
     def mean(self) -> Any:
         """The mean of each output."""
-        return self._as_returned(lambda name: _plain(self._moments(name)[1]))
+        return self._as_returned(lambda name: self._moments(name)[1])
 
     def std(self) -> Any:
         """The standard deviation of each output (of the population drawn from: n − 1)."""
-
-        def one(name: str) -> Any:
-            n, _, squares = self._moments(name)
-            return _plain(np.sqrt(squares / max(n - 1, 1)))
-
-        return self._as_returned(one)
+        return self._as_returned(self._spread)
 
     def quantile(self, q: Any) -> Any:
         """The quantiles of each output, of complex ones by parts; several q come first, (q, …)."""
@@ -125,7 +120,7 @@ class Ensemble:
         def one(name: str) -> Any:
             x = self._good(name)
             out = np.quantile(x.real, levels, axis=0)
-            return _plain(out + 1j * np.quantile(x.imag, levels, axis=0) if x.dtype.kind == "c" else out)
+            return out + 1j * np.quantile(x.imag, levels, axis=0) if x.dtype.kind == "c" else out
 
         return self._as_returned(one)
 
@@ -207,6 +202,10 @@ class Ensemble:
         self._any()
         return moments(values for _, values in self.pieces.columns(name))
 
+    def _spread(self, name: str) -> np.ndarray:
+        n, _, squares = self._moments(name)
+        return np.asarray(np.sqrt(squares / max(n - 1, 1)))
+
     def _any(self) -> None:
         if not self.ok.any():
             why = f"; sample {self.failed[0].sample}: {self.failed[0].error}" if self.failed else ""
@@ -215,8 +214,8 @@ class Ensemble:
     def _as_returned(self, one: Callable[[str], Any]) -> Any:
         self._any()
         if self.pieces.form.single:
-            return one(ONE)
-        return {name: one(name) for name in self.shapes}
+            return _plain(one(ONE))
+        return {name: _plain(one(name)) for name in self.shapes}
 
     def __repr__(self) -> str:
         varied = ", ".join(self.samples.names)
@@ -239,8 +238,7 @@ class Ensemble:
             if shape:
                 lines.append(f"  {name:<{wide}}  {' × '.join(map(str, shape))} numbers")
                 continue
-            x, (_, mean, squares) = self._good(name), self._moments(name)
-            spread = np.sqrt(squares / max(len(x) - 1, 1))
+            x, mean, spread = self._good(name), self._moments(name)[1], self._spread(name)
             ends = f", {x.min():.5g} … {x.max():.5g}" if x.dtype.kind == "f" else ""
             lines.append(f"  {name:<{wide}}  {mean:.5g} ± {spread:.2g}{ends}")
         return "\n".join(lines)

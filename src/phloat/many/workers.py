@@ -231,9 +231,15 @@ def on_cluster(run: ParametricRun, table: np.ndarray, numbers: np.ndarray, sched
     except ImportError as error:
         raise InputError("a cluster needs Dask: pip install phloat[sweep]") from error
     sent = dumps("the ensemble", run)
-    if not isinstance(scheduler, str | distributed.Client):
+    context: Any = nullcontext(scheduler)
+    if isinstance(scheduler, str):
+        try:
+            context = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
+        except (OSError, TimeoutError, ValueError) as error:
+            why = f"no Dask scheduler answers at {scheduler!r} within {PATIENCE:g} s; is it running?"
+            raise InputError(why) from error
+    elif not isinstance(scheduler, distributed.Client):
         raise InputError(f"scheduler is {scheduler!r}; give an address such as 'tcp://host:8786', or a dask Client")
-    context: Any = _client(scheduler) if isinstance(scheduler, str) else nullcontext(scheduler)
     with context as client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
@@ -242,15 +248,6 @@ def on_cluster(run: ParametricRun, table: np.ndarray, numbers: np.ndarray, sched
             raise InputError(f"the scheduler at {address!r} has no workers; run dask worker {address}") from error
         executor, threads = client.get_executor(pure=False), sum(client.nthreads().values())
         yield from _in_shares(executor, partial(run_share, sent), threads, table, numbers, distributed.KilledWorker)
-
-
-def _client(address: str) -> Any:
-    import distributed
-
-    try:
-        return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise InputError(f"no Dask scheduler answers at {address!r} within {PATIENCE:g} s; is it running?") from error
 
 
 def run_share(sent: bytes, numbers: np.ndarray, rows: np.ndarray) -> list[Outcome]:
