@@ -11,7 +11,6 @@ from phloat.errors import InputError, finite_row, mapping, unknown, whole_number
 from phloat.random import Distribution, as_distribution
 
 Key = str | tuple[str, ...]
-Kinds = Mapping[Key, Distribution | np.ndarray]
 SAMPLINGS = ("random", "latin", "sobol", "grid", "rows")
 DRAWN = SAMPLINGS[:3]
 MOST = 50_000_000  # samples of a grid
@@ -68,7 +67,7 @@ def sampled(parameters: Mapping[Key, object], samples: int | None, sampling: str
         choice = f"choice({_short(kinds[lists[0]])})"
         raise InputError(f"{label(lists[0])!r} is a list and {label(drawn[0])!r} a distribution; write {choice}")
     if drawn or not lists:
-        return _draw(kinds, drawn, samples, sampling, seed)
+        return _draw(kinds, samples, sampling, seed)
     return _tabulate(kinds, lists, samples, sampling)
 
 
@@ -83,10 +82,13 @@ def _kind(key: Key, value: object) -> Distribution | np.ndarray:
     return row if np.ndim(np.asarray(value)) else row[0:1].reshape(())
 
 
-def _draw(kinds: Kinds, drawn: list[Key], samples: int | None, sampling: str | None, seed: int) -> Samples:
+def _draw(
+    kinds: Mapping[Key, Distribution | np.ndarray], samples: int | None, sampling: str | None, seed: int
+) -> Samples:
     if sampling in ("grid", "rows"):
         raise InputError(f"sampling={sampling!r} is for lists of values; draw with {', '.join(map(repr, DRAWN))}")
     n, seed, how = whole_number("samples", samples, 1), whole_number("seed", seed, 0), sampling or "random"
+    drawn = [key for key, kind in kinds.items() if isinstance(kind, Distribution)]
     points = _points(how, n, [label(key) for key in drawn], seed)
     values = np.empty((n, len(kinds)))
     for j, (key, kind) in enumerate(kinds.items()):
@@ -112,7 +114,9 @@ def _points(how: str, n: int, names: list[str], seed: int) -> np.ndarray:
     return points
 
 
-def _tabulate(kinds: Kinds, lists: list[Key], samples: int | None, sampling: str | None) -> Samples:
+def _tabulate(
+    kinds: Mapping[Key, Distribution | np.ndarray], lists: list[Key], samples: int | None, sampling: str | None
+) -> Samples:
     if sampling in DRAWN:
         raise InputError(f"sampling={sampling!r} needs distributions; for the list {label(lists[0])!r} write choice(…)")
     rows = {key: np.atleast_1d(np.asarray(kind)) for key, kind in kinds.items()}

@@ -27,7 +27,7 @@ from phloat.errors import (
 from phloat.joints.ends import GROUND
 from phloat.joints.loads import Force, Pressure, Torque, Traction
 from phloat.joints.tie import Tie
-from phloat.linear.form.interconnect import append_systems, with_joint_rows
+from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.time.midpoint import repeated
 from phloat.system.connection import body_name, listed_recipes
@@ -124,7 +124,12 @@ def _with_tie(whole: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> tup
     if tie.soft:
         return with_spring(whole, tie, first, second), first.centre - second.centre
     rows, origin = tied_rows(tie, first, second, whole.rows.size)
-    return with_joint_rows(whole, tie.label, rows, zero_matrix(rows.shape[0], whole.ports.size)), origin
+    return replace(
+        whole,
+        G=csr(sp.vstack([whole.G, rows])),
+        B_lam=csr(sp.vstack([whole.B_lam, zero_matrix(rows.shape[0], whole.ports.size)])),
+        multipliers=joined_layouts([whole.multipliers, Layout({tie.label: (rows.shape[0],)})], "multiplier"),
+    ), origin
 
 
 def _placed(whole: LinearPHDAE, origins: Mapping[tuple[str, str], np.ndarray]) -> LinearPHDAE:

@@ -55,7 +55,7 @@ def transformer(
     both = append_systems(first, second)
     _require_efforts(both, port_1, port_2)
     rows = csr(both.B[:, both.ports[port_2]].T - T.T @ both.B[:, both.ports[port_1]].T)
-    constrained = with_joint_rows(both, f"{port_1}-{port_2}", rows, zero_matrix(rows.shape[0], both.ports.size))
+    constrained = _with_joint_rows(both, f"{port_1}-{port_2}", rows, zero_matrix(rows.shape[0], both.ports.size))
     return _without_ports(constrained, port_1, port_2)
 
 
@@ -84,11 +84,10 @@ def swap_causality(system: LinearPHDAE, port: str) -> LinearPHDAE:
     B, entry = system.B.tolil(), sp.lil_array((where.stop - where.start, system.ports.size))
     B[:, where], entry[:, where] = 0.0, np.eye(entry.shape[0])
     name = f"{port}.drive" if port in system.multipliers else port  # the joint of a free axis has the name already
-    return replace(with_joint_rows(system, name, system.B[:, where].T, entry), B=csr(B))
+    return replace(_with_joint_rows(system, name, system.B[:, where].T, entry), B=csr(B))
 
 
-def with_joint_rows(system: LinearPHDAE, name: str, G: Matrix, B_lam: Matrix) -> LinearPHDAE:
-    """The system with more constraints 0 = −G e + B_λ u, whose multipliers have this name."""
+def _with_joint_rows(system: LinearPHDAE, name: str, G: Matrix, B_lam: Matrix) -> LinearPHDAE:
     return replace(
         system,
         G=csr(sp.vstack([system.G, G])),
