@@ -130,11 +130,6 @@ def with_straight_ends(bounds: np.ndarray, c: np.ndarray) -> Pieces:
     return Pieces(bounds, np.concatenate([bounds[:1], bounds]), np.vstack([ends[:1], c, ends[1:]]))
 
 
-def straight(x: np.ndarray, f: np.ndarray) -> Pieces:
-    """A table, linear between its entries."""
-    return with_straight_ends(x, np.column_stack([f[:-1], np.diff(f) / np.diff(x)]))
-
-
 def from_polynomials(what: str, given: PPoly) -> Pieces:
     """Piecewise polynomials of SciPy (CubicSpline, PchipInterpolator …), as they are."""
     x, c = finite(f"breaks of {what}", given.x, given.x.shape), np.asarray(given.c)[::-1].T
@@ -323,8 +318,9 @@ def resistance(what: str, given: object, over: Range = None) -> tuple[float, Pie
 
 
 def _tabulated(what: str, given: Mapping[float, float]) -> Pieces:
+    """A table, linear between its entries."""
     if len(given) < 2:
         raise InputError(f"{what} is a table of {len(given)}; it needs at least two entries {{argument: force}}")
     pairs = [(float(finite(f"{what} at", x, ())), float(finite(f"{what} at {x!r}", f, ()))) for x, f in given.items()]
     x, f = np.array(sorted(pairs)).T
-    return straight(x, f)
+    return with_straight_ends(x, np.column_stack([f[:-1], np.diff(f) / np.diff(x)]))

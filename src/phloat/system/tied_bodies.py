@@ -76,7 +76,7 @@ def tie(bodies: Mapping[str, object], ties: Sequence[object] = ()) -> LinearPHDA
     for joint in listed:
         if isinstance(joint, Tie):
             whole, origin = _with_tie(whole, joint, bodies)
-            if not joint.grounded:
+            if GROUND not in joint.stands_at:
                 origins[joint.first.partition(".")[0], joint.second.partition(".")[0]] = origin
     whole = _without_repetitions(_placed(whole, origins))
     for push in listed:
