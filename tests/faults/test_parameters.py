@@ -6,7 +6,8 @@ from bodies_zoo import beam
 from messages import raises
 
 import phloat as ph
-from phloat.many.family import system_family
+from phloat.many.parametric_run import ParametricRun
+from phloat.system.parameters import parameter_table
 
 
 def system() -> ph.System:
@@ -72,16 +73,12 @@ def test_only_systems_have_parameters():
 
 def test_a_family_says_what_is_wrong_at_once_or_with_its_sample():
     with raises(ph.errors.InputError, "'rod.mass'"):
-        system_family(system(), ("rod.mass",))
-    with raises(ph.errors.InputError, "'rod.material.E'"):
-        system_family(system(), "rod.material.E")
-    some = system_family(system(), ("rod.material.E", "slider.mass"))
+        parameter_table(system()).meant(("rod.mass",))
+    run = ParametricRun(system(), ("rod.material.E", "slider.mass"), None, {"t_end": 1.0, "dt": 0.1})
     with raises(ph.errors.InputError, "rod.material.E", "-3"):
-        some.system((-3.0, 1.0))
-    with raises(ph.errors.InputError, "rod.material.E", "slider.mass"):
-        some.system((1.0,))
+        run.result(np.array([-3.0, 1.0]))
     with raises(ph.errors.InputError, "'slider.mass'"):
-        some.system((1e9, np.nan))
+        ph.with_parameters(system(), {"rod.material.E": 1e9, "slider.mass": np.nan})
 
 
 def test_bodies_put_together_by_hand_have_no_parameters():

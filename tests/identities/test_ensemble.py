@@ -150,7 +150,7 @@ def test_what_other_processes_do_not_know_is_run_in_threads(monkeypatch):
 
 
 def test_a_share_of_large_outputs_is_handed_in_early(monkeypatch):
-    run = zoo.asked(BOTH, 10, output=lambda r: np.ones(1000)).run
+    run = zoo.asked(BOTH, 10, output=lambda r: np.ones(1000)).run.__self__
     table = np.tile([2.0, 3.0], (10, 1))
     assert len(run_samples(run, np.arange(10), table)) == 10
     monkeypatch.setattr("phloat.many.workers.SHARE_BYTES", 20_000)

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bodies_zoo import RECIPES, beam, continua
-from parameters_zoo import Taper, assert_same_body, crank_slider
+from parameters_zoo import Taper, assert_same_body, crank_slider, remade
 
 import phloat as ph
 from phloat.bodies.variation import Scaling, fast_maker
-from phloat.many.family import system_family
+from phloat.system.parameters import fast_makers, parameter_table, with_given
 
 # --- unit arrays ------------------------------------------------------------------------------------------------------
 
@@ -32,23 +32,19 @@ CHANGED = {
 def test_beams_as_sums_of_unit_arrays_are_what_discretise_makes(name, plane):
     system = ph.connect({"b": RECIPES[name].discretise(3)}, plane=plane)
     told = {f"b.{key}": value for key, value in CHANGED.items() if f"b.{key}" in ph.parameters(system)}
-    some = system_family(system, tuple(told))
-    assert some.makers[system.bodies["b"]] is not None
-    new = some.system(tuple(told.values()))
+    assert fast_makers(system, parameter_table(system), told)[system.bodies["b"]] is not None
+    new = remade(system, told)
     assert_same_body(new.bodies["b"], ph.with_parameters(system, told).bodies["b"])
     assert ph.parameters(new) == ph.parameters(ph.with_parameters(system, told))
-    still = some.system([ph.parameters(system)[key] for key in told])
+    still = remade(system, {key: ph.parameters(system)[key] for key in told})
     assert still.bodies["b"] is system.bodies["b"]
 
 
 def test_pieces_of_split_beams_come_from_unit_arrays_too():
     arm = beam(section=Taper(0.03, 0.06, 0.02), masses={0.6: 0.3}).split(3).discretise(2)
     system = ph.connect({"arm": arm}, [ph.Revolute("ground", "arm.P", axis=(0, 0, 1))])
-    some = system_family(system, ("arm.section.tip", "arm.masses[0.6]", "arm.length"))
-    new, expected = (
-        some.system((0.03, 0.5, 1.5)),
-        ph.with_parameters(system, dict(zip(some.names, (0.03, 0.5, 1.5), strict=True))),
-    )
+    told = {"arm.section.tip": 0.03, "arm.masses[0.6]": 0.5, "arm.length": 1.5}
+    new, expected = remade(system, told), ph.with_parameters(system, told)
     for name in system.bodies:
         assert_same_body(new.bodies[name], expected.bodies[name])
         assert new.bodies[name].pieces == 3
@@ -60,7 +56,7 @@ def test_rigid_bodies_are_their_numbers(plane):
     hub = ph.RigidBody(2.5, J, center=(0.1, -0.2, 0.0), ports={"tip": (0.5, 0.2, 0.0)}).discretise()
     system = ph.connect({"hub": hub, "m": ph.PointMass(1.0).discretise()}, plane=plane)
     told = {"hub.mass": 3.0, "hub.inertia[2,2]": 0.7, "hub.center[0]": 0.3, "hub.ports.tip[1]": 0.5, "m.mass": 2.0}
-    new, expected = system_family(system, tuple(told)).system(list(told.values())), ph.with_parameters(system, told)
+    new, expected = remade(system, told), ph.with_parameters(system, told)
     for name in system.bodies:
         assert_same_body(new.bodies[name], expected.bodies[name], 1e-15)
 
@@ -70,7 +66,7 @@ def test_reduced_beams_are_begun_from_unit_arrays(plane):
     parts = {"b": beam().discretise(4).reduced(modes=2), "arm": beam().split(2).discretise(2).reduced(modes=1)}
     system = ph.connect(parts, [ph.Weld("ground", "b.P")], plane=plane)
     told = {"*.material.E": 1e11, "arm.length": 1.5, "b.section.h": 0.06}
-    new, expected = system_family(system, tuple(told)).system(list(told.values())), ph.with_parameters(system, told)
+    new, expected = remade(system, told), ph.with_parameters(system, told)
     for name in system.bodies:
         assert_same_body(new.bodies[name], expected.bodies[name], 1e-7)  # modes are found to 1e-8
     assert new.bodies["arm.1"] is new.bodies["arm.2"]
@@ -94,7 +90,7 @@ def test_reduced_bodies_of_another_modulus_density_or_damping_are_similar(name):
     system = ph.connect({"b": body}, [ph.Weld("ground", "b.P")])
     damping = next(n for n in ph.parameters(system) if n.startswith("b.damping"))
     told = {"b.material.E": 1.3e11, "b.material.rho": 9000.0, damping: 2e-5}
-    new, expected = system_family(system, tuple(told)).system(list(told.values())), ph.with_parameters(system, told)
+    new, expected = remade(system, told), ph.with_parameters(system, told)
     for part in system.bodies:
         similar = fast_maker(system.bodies[part])
         assert isinstance(similar, Scaling) and similar(new.bodies[part].construction.recipe) is not None
@@ -118,14 +114,14 @@ def test_lumped_masses_and_other_numbers_are_not_similar():
 @pytest.mark.long
 def test_bodies_on_meshes_are_made_anew_where_they_are_not_similar():
     system = ph.connect({"b": continua()["plate"]})
-    some = system_family(system, ("b.material.nu",))
-    assert_same_body(
-        some.system((0.2,)).bodies["b"], ph.with_parameters(system, {"b.material.nu": 0.2}).bodies["b"], 0.0
-    )
+    told = {"b.material.nu": 0.2}
+    assert_same_body(remade(system, told).bodies["b"], ph.with_parameters(system, told).bodies["b"], 0.0)
 
 
-def test_families_travel():
-    some = system_family(crank_slider(), ("rod.material.E", "slider.mass", "rod.length"))
-    there = pickle.loads(pickle.dumps(some))
-    for name, body in some.system((1e11, 0.1, 0.4)).bodies.items():
-        assert_same_body(there.system((1e11, 0.1, 0.4)).bodies[name], body, 0.0)
+def test_makers_travel():
+    system, told = crank_slider(), {"rod.material.E": 1e11, "slider.mass": 0.1, "rod.length": 0.4}
+    table = parameter_table(system)
+    some = system, table, told, fast_makers(system, table, told)
+    there = with_given(*pickle.loads(pickle.dumps(some)))
+    for name, body in with_given(*some).bodies.items():
+        assert_same_body(there.bodies[name], body, 0.0)

@@ -9,7 +9,7 @@ import pytest
 from bodies_zoo import beam
 
 import phloat as ph
-from phloat.many.family import FamilyRuns, system_family
+from phloat.many.parametric_run import ParametricRun
 
 RATE, RADIUS = 150.0, 0.15
 STEEL = ph.Material(E=0.2e12, rho=7870.0, nu=0.3)
@@ -51,8 +51,14 @@ def assert_same_run(one: ph.Result, other: ph.Result, tolerance: float = 1e-9) -
     assert one.info["steps"] == other.info["steps"]
 
 
-def runs_of(some, start, t_end, **options) -> FamilyRuns:
-    return FamilyRuns(some, start, t_end, options)
+class Runs:
+    """The runs of an ensemble with these parameters, one by one."""
+
+    def __init__(self, system, names, start, t_end, **options) -> None:
+        self.inside = ParametricRun(system, tuple(names), start, {"t_end": t_end, **options})
+
+    def run(self, values) -> ph.Result:
+        return self.inside.result(np.array(values, dtype=float))
 
 
 # --- what numbers do --------------------------------------------------------------------------------------------------
@@ -90,19 +96,17 @@ NUMBERS = {
 NAMES, VALUES = tuple(NUMBERS), tuple(NUMBERS.values())
 
 
-def prepared_crank_slider(**options) -> FamilyRuns:
+def prepared_crank_slider(**options) -> Runs:
     system, state = crank_slider(masses={0.8: 0.01})
-    return runs_of(system_family(system, NAMES), state, 0.02, dt=1e-4, u={"crank pin": pin}, **options)
+    return Runs(system, NAMES, state, 0.02, dt=1e-4, u={"crank pin": pin}, **options)
 
 
 @pytest.mark.parametrize("output", [1, 7, np.linspace(0.0, 0.02, 9)])
-def test_prepared_runs_are_those_of_simulate(output, monkeypatch):
+def test_prepared_runs_are_those_of_simulate(output):
     runs = prepared_crank_slider(output=output)
-    assert runs.fast
     system, state = crank_slider(masses={0.8: 0.01})
     new = ph.with_parameters(system, NUMBERS)
     expected = ph.simulate(new, state, 0.02, dt=1e-4, u={"crank pin": pin}, output=output)
-    monkeypatch.setattr("phloat.many.family.simulate", None)  # not asked
     assert_same_run(runs.run(VALUES), expected)
     assert_same_run(
         runs.run([ph.parameters(system)[n] for n in NAMES]),
@@ -136,13 +140,12 @@ def test_bodies_that_were_one_are_told_apart():
     )
     state = ph.place(system)
     for names, values in ((("b.material.E",), (1e10,)), (("*.material.E", "a.damping.mass"), (1e10, 0.3))):
-        runs = runs_of(system_family(system, names), state, 0.05, dt=1e-3)
-        assert runs.fast
+        runs = Runs(system, names, state, 0.05, dt=1e-3)
         new = ph.with_parameters(system, dict(zip(names, values, strict=True)))
         assert_same_run(runs.run(values), ph.simulate(new, state, 0.05, dt=1e-3))
 
 
-def test_a_bent_start_keeps_its_stress_or_takes_another():
+def test_a_bent_start_takes_the_stress_of_its_bodies_unless_a_function_says_otherwise():
     system = ph.connect(
         {"b": beam(section=ph.Circle(0.01)).discretise(2)},
         [ph.Weld("ground", "b.P")],
@@ -150,15 +153,15 @@ def test_a_bent_start_keeps_its_stress_or_takes_another():
         plane="xy",
     )
     state = ph.equilibrium(system, ph.place(system))
-    runs = runs_of(system_family(system, ("b.material.E",)), state, 0.05, dt=1e-3)
     new = ph.with_parameters(system, {"b.material.E": 1e11})
-    assert runs.fast
+    runs = Runs(system, ("b.material.E",), lambda _: state, 0.05, dt=1e-3)
     assert_same_run(runs.run((1e11,)), ph.simulate(new, state, 0.05, dt=1e-3), 1e-8)
     free = ph.State(new.bodies, new.layout, state.e).with_values({"b.eta": state["b.eta"]})
-    assert_same_run(runs.run((1e11,), start=free), ph.simulate(new, free, 0.05, dt=1e-3), 1e-8)
+    runs = Runs(system, ("b.material.E",), state, 0.05, dt=1e-3)
+    assert_same_run(runs.run((1e11,)), ph.simulate(new, free, 0.05, dt=1e-3), 1e-8)
 
 
-def test_reduced_bodies_take_the_buffers_too(monkeypatch):
+def test_reduced_bodies_are_remade_too():
     system = ph.connect(
         {"b": beam(section=ph.Circle(0.01)).discretise(4).reduced(modes=2)},
         [ph.Revolute("ground", "b.P"), ph.Spring("b.C", "ground", at=(1.4, 1.0, 0.0), stiffness=3.0, name="spring")],
@@ -166,17 +169,16 @@ def test_reduced_bodies_take_the_buffers_too(monkeypatch):
         plane="xy",
     )
     names, values, start = ("b.material.E", "b.material.rho"), (1e11, 7000.0), ph.place(system)
-    runs = runs_of(system_family(system, names), start, 0.05, dt=1e-3)
+    runs = Runs(system, names, start, 0.05, dt=1e-3)
     new = ph.with_parameters(system, dict(zip(names, values, strict=True)))
     expected = ph.simulate(new, start, 0.05, dt=1e-3)
-    monkeypatch.setattr("phloat.many.family.simulate", None)  # not asked
     assert_same_run(runs.run(values), expected, 1e-6)
 
 
 def test_a_spring_that_stands_elsewhere_is_no_matter_of_numbers():
     system, state = crank_slider()
     names, values = ("spring.at[1]", "spring.length"), (0.05, 0.2)
-    runs = runs_of(system_family(system, names), state, 0.005, dt=1e-4, u={"crank pin": pin})
+    runs = Runs(system, names, state, 0.005, dt=1e-4, u={"crank pin": pin})
     new = ph.with_parameters(system, dict(zip(names, values, strict=True)))
     assert_same_run(runs.run(values), ph.simulate(new, state, 0.005, dt=1e-4, u={"crank pin": pin}))
     assert_same_run(
@@ -186,7 +188,7 @@ def test_a_spring_that_stands_elsewhere_is_no_matter_of_numbers():
 
 
 @pytest.mark.parametrize("case", ["length", "joint", "start", "controller", "table"])
-def test_what_cannot_be_patched_is_simulated(case):
+def test_other_lengths_joints_starts_controllers_and_tables(case):
     system, state = crank_slider()
     names, values, start, options = ("rod.material.E",), (1.8e11,), state, {"u": {"crank pin": pin}}
 
@@ -205,34 +207,22 @@ def test_what_cannot_be_patched_is_simulated(case):
         times = np.linspace(0.0, 0.005, 51)
         options["u"] = {"crank pin": (times, np.array([pin(t) for t in times]))}
         state = start = ph.set_moving(system, ph.place(system, {"rod.r_P": (RADIUS, 0.0)}), u=options["u"])
-    runs = runs_of(system_family(system, names), start, 0.005, dt=1e-4, **options)
-    assert runs.fast == (case == "table")
+    runs = Runs(system, names, start, 0.005, dt=1e-4, **options)
     new = ph.with_parameters(system, dict(zip(names, values, strict=True)))
     first = start(new) if callable(start) else state
     assert_same_run(runs.run(values), ph.simulate(new, first, 0.005, dt=1e-4, **options), 1e-8)
-
-
-def test_other_inputs_for_one_sample():
-    system, state = crank_slider()
-    runs = runs_of(system_family(system, ("slider.mass",)), state, 0.005, dt=1e-4, u={"crank pin": pin})
-    pushed = {"crank pin": pin, "slider.P": (3.0, 0.0)}
-    new = ph.with_parameters(system, {"slider.mass": 0.05})
-    assert_same_run(runs.run((0.05,), u=pushed), ph.simulate(new, state, 0.005, dt=1e-4, u=pushed))
-    runs = runs_of(
-        system_family(system, ("slider.mass",)), state, 0.005, dt=1e-4, u={"crank pin": pin, "slider.P": (1.0, 0.0)}
-    )
-    assert_same_run(runs.run((0.05,), u=pushed), ph.simulate(new, state, 0.005, dt=1e-4, u=pushed))
 
 
 def test_nothing_is_damped_unless_told_and_then_it_is():
     """The first beam has no damping, so that its tables say so; a sample with some must not believe them."""
     system, state = crank_slider()
     assert not system.bodies["rod"].elastic.R_d.nnz
-    runs = runs_of(system_family(system, ("rod.damping.stiffness",)), state, 0.01, dt=1e-4, u={"crank pin": pin})
+    runs = Runs(system, ("rod.damping.stiffness",), state, 0.01, dt=1e-4, u={"crank pin": pin})
     assert runs.run((1e-5,)).accounts.losses[-1].sum() > 0.0 == runs.run((0.0,)).accounts.losses[-1].sum()
     damped = replace(system.bodies["rod"].recipe, damping=ph.Rayleigh(stiffness=1e-5))
-    back = runs_of(
-        system_family(ph.with_parameters(system, {"rod.damping.stiffness": 1e-5}), ("rod.damping.stiffness",)),
+    back = Runs(
+        ph.with_parameters(system, {"rod.damping.stiffness": 1e-5}),
+        ("rod.damping.stiffness",),
         *(state, 0.01),
         dt=1e-4,
         u={"crank pin": pin},

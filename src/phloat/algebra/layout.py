@@ -69,6 +69,11 @@ class Layout:
         """The layout of the named blocks alone, in the order of the names."""
         return Layout({name: self.shape(name) for name in names}, self.kind)
 
+    def kept(self, mask: np.ndarray) -> Layout:
+        """The layout of the positions where a mask is true; blocks of which nothing is left are gone."""
+        sizes = {name: int(mask[where].sum()) for name, where in self.slices.items()}
+        return Layout({name: (size,) for name, size in sizes.items() if size}, self.kind)
+
     def owner(self, index: int) -> str:
         """The name of the block that holds position `index`."""
         return next(name for name, where in self.slices.items() if where.start <= index < where.stop)

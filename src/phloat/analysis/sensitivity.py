@@ -26,8 +26,6 @@ import numpy as np
 
 from phloat.analysis.fixed_shapes import FixedModes, fixed_responses
 from phloat.analysis.linearise import linearise
-from phloat.bodies.body import Body
-from phloat.bodies.variation import Maker, fast_maker
 from phloat.errors import AccuracyError, InputError, mapping, positive, unknown, whole_number
 from phloat.linear.analysis.modes import Modes, modes
 from phloat.linear.form.phdae import LinearPHDAE, complex_row, inputs_outputs
@@ -35,10 +33,9 @@ from phloat.linear.form.second_order import SecondOrder
 from phloat.motion.initial.place import place
 from phloat.system.parameters import (
     Names,
-    ParameterTable,
+    fast_makers,
     number,
     parameter_table,
-    remade_body,
     with_given,
     with_parameters,
 )
@@ -263,16 +260,10 @@ def _of_system(system: System, names: object, state: StateOf, step: float) -> St
     wanted = tuple(names) if isinstance(names, (Mapping, list, tuple)) else (names,)
     groups = [there.named(one) for one in _some(wanted)]
     now = {name: place.value for name, place in there.places.items()}
-    makers = _makers(system, there, [name for group in groups for name in group])
-
-    def made(old: Body, recipe: Any, known: dict[tuple[Any, ...], Any]) -> Body:
-        maker, key = makers.get(old), (id(old), id(recipe))
-        if maker is not None and key not in known and (body := maker(recipe)) is not None:
-            known[key] = body
-        return remade_body(old, recipe, known)
+    makers = fast_makers(system, there, [name for group in groups for name in group])
 
     def moved(k: int, by: float) -> LinearPHDAE:
-        new = with_given(system, there, {name: now[name] + by for name in groups[k]}, made)
+        new = with_given(system, there, {name: now[name] + by for name in groups[k]}, makers)
         try:
             return linearise(new, state_of(new, state))
         except InputError as error:
@@ -281,16 +272,6 @@ def _of_system(system: System, names: object, state: StateOf, step: float) -> St
 
     values = tuple(max((now[name] for name in group), key=abs) for group in groups)
     return Stepped(wanted, values, linearise(system, state_of(system, state)), moved, step)
-
-
-def _makers(system: System, there: ParameterTable, names: Iterable[str]) -> dict[Body, Maker | None]:
-    """What makes the bodies that change without assembling them again, where that can be."""
-    changing: dict[Body, set[str]] = {}
-    for name in names:
-        owner = there.places[name].owner
-        for member in owner.members if owner.kind == "body" else ():
-            changing.setdefault(system.bodies[member], set()).add(name.removeprefix(f"{owner.name}."))
-    return {body: fast_maker(body, some) for body, some in changing.items()}
 
 
 def _of_function(make: Make, names: object, step: float) -> Stepped:

@@ -67,15 +67,12 @@ class Pieces:
 
     def value(self, x: float) -> float:
         """The force at x."""
-        if self.empty:
-            return 0.0
-        k = self.piece(x)
-        return float(np.polynomial.polynomial.polyval(x - self.origin[k], self.c[k]))
+        return float(self.values(x))
 
-    def values(self, x: np.ndarray) -> np.ndarray:
-        """The forces at many places."""
+    def values(self, x: np.ndarray | float) -> np.ndarray:
+        """The forces at one or many places."""
         k = np.searchsorted(self.bounds, x, side="right")
-        out, t = np.zeros(len(x)), x - self.origin[k]
+        out, t = np.zeros(np.shape(x)), x - self.origin[k]
         for j in range(self.c.shape[1] - 1, -1, -1):
             out = out * t + self.c[k, j]
         return out
@@ -131,11 +128,6 @@ def with_straight_ends(bounds: np.ndarray, c: np.ndarray) -> Pieces:
     ends[0, :2] = c[0, :2]
     ends[1, :2] = c[-1] @ powers, c[-1, 1:] @ (np.arange(1, c.shape[1]) * powers[:-1])
     return Pieces(bounds, np.concatenate([bounds[:1], bounds]), np.vstack([ends[:1], c, ends[1:]]))
-
-
-def straight(x: np.ndarray, f: np.ndarray) -> Pieces:
-    """A table, linear between its entries."""
-    return with_straight_ends(x, np.column_stack([f[:-1], np.diff(f) / np.diff(x)]))
 
 
 def from_polynomials(what: str, given: PPoly) -> Pieces:
@@ -326,8 +318,9 @@ def resistance(what: str, given: object, over: Range = None) -> tuple[float, Pie
 
 
 def _tabulated(what: str, given: Mapping[float, float]) -> Pieces:
+    """A table, linear between its entries."""
     if len(given) < 2:
         raise InputError(f"{what} is a table of {len(given)}; it needs at least two entries {{argument: force}}")
     pairs = [(float(finite(f"{what} at", x, ())), float(finite(f"{what} at {x!r}", f, ()))) for x, f in given.items()]
     x, f = np.array(sorted(pairs)).T
-    return straight(x, f)
+    return with_straight_ends(x, np.column_stack([f[:-1], np.diff(f) / np.diff(x)]))

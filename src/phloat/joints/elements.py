@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -33,7 +33,7 @@ class BetweenPorts(Between):
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Spring(BetweenPorts):
     """Pulls two points together: a force over their distance beyond `length`.
 
@@ -57,9 +57,9 @@ class Spring(BetweenPorts):
     9.000 J
     """
 
-    stiffness: Curve = field(kw_only=True, metadata=describe("a number, or a table {elongation: force}", "stiffness"))
-    length: float = field(default=0.0, kw_only=True, metadata=describe("where it is relaxed", "length", least=0.0))
-    over: Range = field(default=None, kw_only=True)
+    stiffness: Curve = field(metadata=describe("a number, or a table {elongation: force}", "stiffness"))
+    length: float = field(default=0.0, metadata=describe("where it is relaxed", "length", least=0.0))
+    over: Range = None
     suffix: ClassVar[str] = ".spring"
 
     def row_laws(self) -> dict[Row, Law]:
@@ -68,7 +68,7 @@ class Spring(BetweenPorts):
         return {distance(): Law(stiffness=stiffness, rest=rest, spring=spring)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Damper(BetweenPorts):
     """Resists the rate of the distance of two points.
 
@@ -92,8 +92,8 @@ class Damper(BetweenPorts):
     array([-2.])
     """
 
-    damping: Curve = field(kw_only=True, metadata=describe("a number, or a table {rate: force}", "damping"))
-    over: Range = field(default=None, kw_only=True)
+    damping: Curve = field(metadata=describe("a number, or a table {rate: force}", "damping"))
+    over: Range = None
     suffix: ClassVar[str] = ".damper"
 
     def row_laws(self) -> dict[Row, Law]:
@@ -101,7 +101,7 @@ class Damper(BetweenPorts):
         return {distance(): Law(damping=damping, damper=damper)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Bushing(BetweenPorts):
     """Holds two frames together softly: six stiffnesses and dampings, along and about the axes of the first port's frame.
 
@@ -128,17 +128,15 @@ class Bushing(BetweenPorts):
     Modes(0 rigid, then 2, 2, 4, 10, 10, 20 rad/s)
     """
 
-    turned: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True, metadata=TURNED)
+    turned: Vector = field(default=(0.0, 0.0, 0.0), metadata=TURNED)
     stiffness: Sequence[float] = field(
-        kw_only=True,
-        metadata=describe("three along, three about the first frame", "stiffness", "torsional stiffness", size=6),
+        metadata=describe("three along, three about the first frame", "stiffness", "torsional stiffness", size=6)
     )
     damping: Sequence[float] = field(
-        default=(0.0,) * 6, kw_only=True, metadata=describe("likewise", "damping", "torsional damping", size=6)
+        default=(0.0,) * 6, metadata=describe("likewise", "damping", "torsional damping", size=6)
     )
     rotation: str = field(
         default="small",
-        kw_only=True,
         metadata=describe("small rotations as sines, or the rotation vector for angles below π", choices=ROTATIONS),
     )
     suffix: ClassVar[str] = ".bushing"
@@ -163,8 +161,9 @@ class OnJoint(NamedRecipe):
     """A force element on a free axis of a joint, by the label of that axis ("angle", "slide" …) where there are several."""
 
     joint: str
-    axis: str = field(default="", kw_only=True, metadata=describe("of several free axes, which: angle, slide …"))
-    name: str = field(default="", kw_only=True)
+    _: KW_ONLY
+    axis: str = field(default="", metadata=describe("of several free axes, which: angle, slide …"))
+    name: str = ""
     places: ClassVar[tuple[str, ...]] = ("joint",)
 
     def __post_init__(self) -> None:
@@ -182,7 +181,7 @@ class OnJoint(NamedRecipe):
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JointSpring(OnJoint):
     """A spring on a free axis of a joint, relaxed at `rest`.
 
@@ -208,10 +207,10 @@ class JointSpring(OnJoint):
     """
 
     stiffness: Curve = field(
-        kw_only=True, metadata=describe("a number, or a table {elongation: effort}", "torsional stiffness", "stiffness")
+        metadata=describe("a number, or a table {elongation: effort}", "torsional stiffness", "stiffness")
     )
-    rest: float = field(default=0.0, kw_only=True, metadata=describe("where it is relaxed", "angle", "length"))
-    over: Range = field(default=None, kw_only=True)
+    rest: float = field(default=0.0, metadata=describe("where it is relaxed", "angle", "length"))
+    over: Range = None
     suffix: ClassVar[str] = ".spring"
     not_numbers: ClassVar[tuple[str, ...]] = ("over",)
 
@@ -220,7 +219,7 @@ class JointSpring(OnJoint):
         return Law(stiffness=stiffness, rest=float(finite(f"rest of {self.label}", self.rest, ())), spring=spring)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JointDamper(OnJoint):
     """A damper on a free axis of a joint.
 
@@ -243,10 +242,8 @@ class JointDamper(OnJoint):
     array([-4.])
     """
 
-    damping: Curve = field(
-        kw_only=True, metadata=describe("a number, or a table {rate: effort}", "torsional damping", "damping")
-    )
-    over: Range = field(default=None, kw_only=True)
+    damping: Curve = field(metadata=describe("a number, or a table {rate: effort}", "torsional damping", "damping"))
+    over: Range = None
     suffix: ClassVar[str] = ".damper"
     not_numbers: ClassVar[tuple[str, ...]] = ("over",)
 
@@ -258,19 +255,18 @@ class JointDamper(OnJoint):
 # --- laws written as functions ---------------------------------------------------------------------------------------
 
 
-def law_of(recipe: JointLaw | PortLaw) -> Law:
-    """The law of a recipe whose class has the functions `spring` and `damper`, with the numbers of its fields."""
-    function = type(recipe).function()
-    numbers = tuple(float(finite(f"{name} of {recipe.label}", getattr(recipe, name), ())) for name in function.numbers)
-    function.check(recipe.label, numbers)
-    return Law(function=function, numbers=numbers)
-
-
 class _Registered:
     """Has a law: its static functions, with its own fields as their parameters."""
 
     spring: ClassVar[Any] = staticmethod(no_spring)
     damper: ClassVar[Any] = staticmethod(no_damper)
+
+    def own_law(self: Any) -> Law:
+        """The law with the numbers of the fields."""
+        function = type(self).function()
+        numbers = tuple(float(finite(f"{name} of {self.label}", getattr(self, name), ())) for name in function.numbers)
+        function.check(self.label, numbers)
+        return Law(function=function, numbers=numbers)
 
     @classmethod
     def function(cls) -> LawFunction:
@@ -295,7 +291,7 @@ class JointLaw(OnJoint, _Registered):
     suffix: ClassVar[str] = ".law"
 
     def law(self) -> Law:
-        return law_of(self)
+        return self.own_law()
 
 
 @dataclass(frozen=True)
@@ -306,10 +302,10 @@ class PortLaw(BetweenPorts, _Registered):
     suffix: ClassVar[str] = ".law"
 
     def row_laws(self) -> dict[Row, Law]:
-        return {self.row: law_of(self)}
+        return {self.row: self.own_law()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JointFriction(JointLaw):
     """Dry friction on a free axis of a joint, −effort tanh(rate/speed).
 
@@ -333,10 +329,8 @@ class JointFriction(JointLaw):
     array([-400.])
     """
 
-    effort: float = field(kw_only=True, metadata=describe("while it slips", "torque", "force", least=0.0))
-    speed: float = field(
-        kw_only=True, metadata=describe("from which on it slips", "angular rate", "velocity", above=0.0)
-    )
+    effort: float = field(metadata=describe("while it slips", "torque", "force", least=0.0))
+    speed: float = field(metadata=describe("from which on it slips", "angular rate", "velocity", above=0.0))
     suffix: ClassVar[str] = ".friction"
 
     def law(self) -> Law:

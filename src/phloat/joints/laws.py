@@ -57,14 +57,6 @@ class LawFunction:
     spring: Callable[..., Any] = no_spring
     damper: Callable[..., Any] = no_damper
 
-    @property
-    def stores(self) -> bool:
-        return self.spring is not no_spring
-
-    @property
-    def resists(self) -> bool:
-        return self.damper is not no_damper
-
     def check(self, label: str, numbers: Sequence[float]) -> None:
         """Raises InputError where a slope is not that of its effort, an effort not that of its energy, or a damper gives energy."""
         for x in (*PROBES, *-PROBES):
@@ -141,13 +133,13 @@ class Law:
     @property
     def stores(self) -> bool:
         """Whether there is a spring in it."""
-        own = self.function is not None and self.function.stores
+        own = self.function is not None and self.function.spring is not no_spring
         return self.stiffness != 0.0 or not self.spring.zero or own
 
     @property
     def resists(self) -> bool:
         """Whether there is a damper in it."""
-        own = self.function is not None and self.function.resists
+        own = self.function is not None and self.function.damper is not no_damper
         return self.damping != 0.0 or not self.damper.zero or own
 
     def _spring(self, x: float) -> tuple[float, float, float]:

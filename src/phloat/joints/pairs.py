@@ -17,7 +17,7 @@ from phloat.joints.standard_rows import aligned, coincide, hinge, in_plane, perp
 NORMAL = describe("direction normal to the axis; by default x turned as z is turned into the axis", "direction")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Joint(Between):
     """Between two ports, "body.port" or "ground". Its motion is that of the second port seen from the first.
 
@@ -25,7 +25,7 @@ class Joint(Between):
     zero joint coordinate. Directions of a joint are given in the first port's frame.
     """
 
-    turned: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True, metadata=TURNED)
+    turned: Vector = field(default=(0.0, 0.0, 0.0), metadata=TURNED)
 
     closed: ClassVar[tuple[Row, ...]] = ()
     free: ClassVar[tuple[Row, ...]] = ()
@@ -56,11 +56,11 @@ class Joint(Between):
         return U, rotation(finite(f"turned of {self.label}", self.turned, (3,))).T @ U
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Axial(Joint):
     """A joint with an axis, the third direction of its triads."""
 
-    axis: Vector = field(default=(0.0, 0.0, 1.0), kw_only=True, metadata=DIRECTION)
+    axis: Vector = field(default=(0.0, 0.0, 1.0), metadata=DIRECTION)
 
     def direction(self) -> np.ndarray:
         return unit(f"axis of {self.label}", self.axis)
@@ -194,7 +194,7 @@ class Prismatic(Axial):
     planar_axis: ClassVar[str] = "flat"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Universal(Axial):
     """The points coincide; the second turns about an axis of the first, then about one of its own, normal to the axis.
 
@@ -219,7 +219,7 @@ class Universal(Axial):
     array([1., 0., 0.])
     """
 
-    second_axis: Vector | None = field(default=None, kw_only=True, metadata=NORMAL)
+    second_axis: Vector | None = field(default=None, metadata=NORMAL)
     closed: ClassVar[tuple[Row, ...]] = (*coincide(), perpendicular(2, 0))
     free: ClassVar[tuple[Row, ...]] = (hinge(), hinge((2, 1), (2, 2), "angle_2"))
     not_planar: ClassVar[str] = "turns about two axes, and only one of them can stand on the plane xy; use Revolute"
@@ -257,7 +257,7 @@ class Cylindrical(Axial):
     not_planar: ClassVar[str] = "turns and slides, and the plane xy allows one of the two; use Revolute or Prismatic"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Planar(Axial):
     """The second moves in a plane of the first, whose normal is the axis, and turns about that normal.
 
@@ -265,7 +265,7 @@ class Planar(Axial):
     turned as z is turned into the axis by the smallest rotation, which follows the axis continuously except at −z.
     """
 
-    along: Vector | None = field(default=None, kw_only=True, metadata=NORMAL)
+    along: Vector | None = field(default=None, metadata=NORMAL)
     closed: ClassVar[tuple[Row, ...]] = (perpendicular(0, 2), perpendicular(1, 2), in_plane(2))
     free: ClassVar[tuple[Row, ...]] = (slide(0, "slide_x"), slide(1, "slide_y"), hinge())
     not_planar: ClassVar[str] = "closes nothing where everything moves in the plane xy; leave it out"
@@ -274,7 +274,7 @@ class Planar(Axial):
         return across(f"along of {self.label}", self.direction(), self.along)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Slide(Joint):
     """A point of the second on a line of the first; how the second turns is left alone.
 
@@ -297,7 +297,7 @@ class Slide(Joint):
     array([0.2, 0. ])
     """
 
-    along: Vector = field(default=(1.0, 0.0, 0.0), kw_only=True, metadata=DIRECTION)
+    along: Vector = field(default=(1.0, 0.0, 0.0), metadata=DIRECTION)
     closed: ClassVar[tuple[Row, ...]] = (in_plane(0), in_plane(1))
     free: ClassVar[tuple[Row, ...]] = (slide(),)
     planar_axis: ClassVar[str] = "flat"
@@ -306,7 +306,7 @@ class Slide(Joint):
         return unit(f"line of {self.label}", self.along)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Drive(Joint):
     """Prescribes how a point ("translation") or a frame ("pose") of a body moves: its velocities are an input.
 
@@ -333,7 +333,6 @@ class Drive(Joint):
 
     of: str = field(
         default="translation",
-        kw_only=True,
         metadata=describe("what is prescribed: a point or a frame", choices=("translation", "pose")),
     )
     moves_ground: ClassVar[bool] = True

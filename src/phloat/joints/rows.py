@@ -293,15 +293,9 @@ def curvature(row: Row, A: PortState, B: PortState) -> np.ndarray:
     return np.asarray(_NUMBERS.T @ out @ _NUMBERS)
 
 
-def _vectors_by_numbers() -> np.ndarray:
-    """∂(c, d_A, d_B, e) by the numbers (c, d_1, d_2, d_3) of A and of B, 30 × 24."""
-    out = np.zeros((3 * VECTORS, 24))
-    out[:3, :3], out[:3, 12:15] = -np.eye(3), np.eye(3)
-    out[3:12, 3:12] = out[12:21, 15:24] = np.eye(9)
-    return out
-
-
-_NUMBERS = _vectors_by_numbers()
+_NUMBERS = np.zeros((3 * VECTORS, 24))  # ∂(c, d_A, d_B, e) by the numbers (c, d_1, d_2, d_3) of A and of B
+_NUMBERS[:3, :3], _NUMBERS[:3, 12:15] = -np.eye(3), np.eye(3)
+_NUMBERS[3:12, 3:12] = _NUMBERS[12:21, 15:24] = np.eye(9)
 
 
 def row_gradient(rows: tuple[Row, ...], A: PortState, B: PortState) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from phloat.algebra.metadata import describe
 from phloat.errors import InputError, JointError, unknown
-from phloat.joints.ends import GROUND, NamedRecipe, six_not_negative
+from phloat.joints.ends import NamedRecipe, six_not_negative
 
 MOTIONS = ("u_x", "u_y", "u_z", "theta_x", "theta_y", "theta_z")
 OTHER_NAMES = {"w": "u_z"}
@@ -76,7 +76,3 @@ class Tie(NamedRecipe):
             if not isinstance(motion, str) or OTHER_NAMES.get(motion, motion) not in MOTIONS:
                 raise InputError(unknown(f"motion of {self.label}", motion, ("w", *MOTIONS)))
         return tuple(sorted({MOTIONS.index(OTHER_NAMES.get(motion, motion)) for motion in given}))
-
-    @property
-    def grounded(self) -> bool:
-        return GROUND in self.stands_at

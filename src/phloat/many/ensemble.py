@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from phloat.errors import InputError, whole_number
-from phloat.many.parametric_run import Outcome, Parametric, ParametricRun, Start
+from phloat.many.parametric_run import Parametric, ParametricRun, Start
 from phloat.many.pickling import global_names, installed
 from phloat.many.results import Ensemble
 from phloat.many.samples import Key, Samples, sampled
-from phloat.many.store import VERSION, Collector, Description, EnsembleFolder
+from phloat.many.store import VERSION, Collector, Description, EnsembleFolder, Outcome
 from phloat.many.workers import available_cores, in_processes, in_threads, on_cluster, run_here
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.result import Result
@@ -125,7 +125,7 @@ def ensemble(
             _run(run, collector, workers, scheduler, progress_display(len(drawn), progress))
     collector.warn()
     info = {"seconds": time.perf_counter() - begin, "finished": True}
-    return Ensemble(drawn, collector.pieces, run, info)
+    return Ensemble(drawn, collector.pieces, run.result, info)
 
 
 def _collector(run: ParametricRun, drawn: Samples, folder: EnsembleFolder | None) -> Collector:

@@ -5,22 +5,26 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from phloat.algebra.metadata import numbers, with_numbers
+from phloat.bodies.body import Body
+from phloat.bodies.variation import Maker
 from phloat.control.passive import PassiveController
 from phloat.control.sampled import Sampled
 from phloat.errors import ClosureError, ConvergenceError, InputError, JointError, unknown
-from phloat.many.family import FamilyRuns, system_family
 from phloat.many.samples import Key
+from phloat.many.store import ONE, Outcome
 from phloat.motion.initial.place import place
+from phloat.motion.inputs.inputs import Inputs
+from phloat.motion.inputs.signals import Function
 from phloat.motion.result import Result
-from phloat.system.parameters import ParameterTable, parameter_table
+from phloat.motion.simulate import simulate
+from phloat.system.parameters import ParameterTable, fast_makers, parameter_table, with_given
 from phloat.system.state import State
 from phloat.system.system import System, fits
 
@@ -64,8 +68,7 @@ def numbers_of(argument: object) -> dict[str, float]:
     if isinstance(argument, PassiveController):
         return numbers(argument.made.keywords).values if argument.made is not None else {}
     if isinstance(argument, Sampled):
-        own = numbers({"every": argument.every, "delay": argument.delay, "saturation": argument.saturation}).values
-        return own | numbers_of(argument.controller)
+        return numbers(_sampling(argument)).values | numbers_of(argument.controller)
     found = numbers(argument).values
     # controllers contain models, whose numbers are not listed
     ours = type(argument).__module__.startswith("phloat.control")
@@ -79,10 +82,14 @@ def with_numbers_of(argument: Any, changes: Mapping[str, float]) -> Any:
         return argument.made.func(*argument.made.args, **_changed(argument.made.keywords, changes))
     if isinstance(argument, Sampled):
         inside = {name: value for name, value in changes.items() if name in numbers_of(argument.controller)}
-        own = {"every": argument.every, "delay": argument.delay, "saturation": argument.saturation}
-        own = _changed(own, {name: value for name, value in changes.items() if name not in inside})
+        own = _changed(_sampling(argument), {name: x for name, x in changes.items() if name not in inside})
         return replace(argument, **own, controller=with_numbers_of(argument.controller, inside))
     return _changed(argument, changes) if changes else argument
+
+
+def _sampling(argument: Sampled) -> dict[str, Any]:
+    """The numbers of a sampled controller besides those of the controller itself."""
+    return {"every": argument.every, "delay": argument.delay, "saturation": argument.saturation}
 
 
 def _changed(value: Any, changes: Mapping[str, float]) -> Any:
@@ -91,19 +98,6 @@ def _changed(value: Any, changes: Mapping[str, float]) -> Any:
 
 
 Start = State | Callable[[System], State] | Parametric | None
-Outputs = dict[str, np.ndarray]
-ONE = "output"  # name of an output that has none
-
-
-class Outcome(NamedTuple):
-    """One sample: its outputs or its error, its warnings, and the output times of the run."""
-
-    sample: int
-    outputs: Outputs | None
-    error: str = ""
-    warned: tuple[tuple[str, str], ...] = ()
-    t: np.ndarray | None = None
-    single: bool = True  # the output is one number or array, without a name of its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,18 +120,24 @@ class ParametricRun:
         return parameter_table(self.system)
 
     @cached_property
+    def parts(self) -> dict[str, Any]:
+        """The start and the arguments by name, every input on its own: "u.motor"."""
+        u = self.arguments.get("u")
+        inputs = {f"u.{port}": value for port, value in u.items()} if isinstance(u, Mapping) else {"u": u}
+        return {"start": self.start, **{n: x for n, x in self.arguments.items() if n != "u"}, **inputs}
+
+    @cached_property
     def other_numbers(self) -> dict[str, tuple[str, str]]:
         """Numbers that are not of the system, "u.motor" or "controller.every": whose they are, and how called there."""
-        u = self.arguments.get("u")
-        owners = {f"u.{name}": value for name, value in u.items()} if isinstance(u, Mapping) else {}
-        owners["controller"] = self.arguments.get("controller")
+        owners = {n: x for n, x in self.parts.items() if n == "controller" or n.startswith("u.")}
         found = {owner: numbers_of(value) for owner, value in owners.items() if not isinstance(value, Parametric)}
         return {_joined(owner, name): (owner, name) for owner, some in found.items() for name in some}
 
     @cached_property
     def function_arguments(self) -> dict[str, object]:
         """Arguments of functions in parametric(…), and their defaults."""
-        return {name: default for x in self._varied_arguments() for name, default in x.names.items()}
+        functions = [part for part in self.parts.values() if isinstance(part, Parametric)]
+        return {name: default for function in functions for name, default in function.names.items()}
 
     @cached_property
     def targets(self) -> tuple[tuple[tuple[str, str], ...], ...]:
@@ -169,11 +169,6 @@ class ParametricRun:
             there = (*self.table.places, *self.other_numbers, *self.function_arguments)
             raise InputError(unknown("parameter", key, there)) from error
 
-    def _varied_arguments(self) -> list[Parametric]:
-        u = self.arguments.get("u")
-        inside = u.values() if isinstance(u, Mapping) else ()
-        return [x for x in (self.start, *self.arguments.values(), *inside) if isinstance(x, Parametric)]
-
     # --- one sample --------------------------------------------------------------------------------------------------
 
     def run_sample(self, k: int, values: np.ndarray, *, watched: bool = True) -> Outcome:
@@ -196,84 +191,76 @@ class ParametricRun:
         try:
             result = self.result(values)
         except Exception as error:
-            return Outcome(k, None, error_text(error))
+            return Outcome(k, {}, error_text(error))
         try:
             found = final_state(result) if self.output is None else self.output(result)
             outputs = as_outputs(found)
         except Exception as error:
-            return Outcome(k, None, f"output: {error_text(error)}")
+            return Outcome(k, {}, f"output: {error_text(error)}")
         return Outcome(k, outputs, t=result.t, single=not isinstance(found, Mapping))
 
     def result(self, values: np.ndarray | None) -> Result:
         """The run with these parameters, or with those of the system if None."""
-        given: dict[str, dict[str, float]] = {"system": self._base_values, "other": {}, "argument": {}}
+        given: dict[str, dict[str, float]] = {"system": {}, "other": {}, "argument": {}}
         if values is None and (
             empty := [n for n, d in self.function_arguments.items() if d is inspect.Parameter.empty]
         ):
             raise InputError(f"{empty[0]!r} has no value of its own")
         if values is not None:
-            given["system"] = {}
             for targets, value in zip(self.targets, values.tolist(), strict=True):
                 for kind, name in targets:
                     given[kind][name] = value
-        system = self.family_runs.family.system(list(given["system"].values()))
-        other = self._sample_arguments(system, given["other"], given["argument"])
-        return self.family_runs.run_system(system, start=self._start_state(system, given["argument"]), **other)
+        system = with_given(self.system, self.table, given["system"], self._makers)
+        changed = self._changed_parts(system, given["other"], given["argument"])
+        state = self._start_state(system, changed.pop("start", self.start))
+        options = {**self.arguments, "u": self._inputs, "progress": False, **changed}
+        return simulate(system, state, options.pop("t_end"), **options)
 
     @cached_property
-    def _base_values(self) -> dict[str, float]:
-        """The system's own values of the parameters that vary, in the order of `family_runs`."""
+    def _makers(self) -> dict[Body, Maker | None]:
+        """What makes bodies with other numbers, shared by all samples."""
         named = [name for targets in self.targets for kind, name in targets if kind == "system"]
-        return {name: self.table.places[name].value for name in named}
+        return fast_makers(self.system, self.table, named)
 
     @cached_property
-    def family_runs(self) -> FamilyRuns:
-        """The runs of all samples, with what they share."""
-        options = {n: x for n, x in self.arguments.items() if not isinstance(x, Parametric)}
-        if isinstance(u := options.get("u"), Mapping):
-            options["u"] = {n: x for n, x in u.items() if not isinstance(x, Parametric)}
-        start: Any = self.start
-        if not isinstance(start, State):
-            with suppress(Exception):  # samples report the error
-                start = self._start_state(self.system, {})
-        t_end = options.pop("t_end", np.nan)
-        return FamilyRuns(system_family(self.system, tuple(self._base_values)), start, t_end, options)
+    def _inputs(self) -> Inputs:
+        """The inputs that are the same for all samples; functions of t are called once."""
+        shared = {n: x for n, x in self.parts.items() if not isinstance(x, Parametric)}
+        named = {name.removeprefix("u."): part for name, part in shared.items() if name.startswith("u.")}
+        inputs = Inputs(self.system, named or shared.get("u"))
+        for name, signal in inputs.signals.items():
+            if type(signal) is Function:
+                inputs.signals[name] = CachedFunction(signal.name, signal.function, signal.shape)
+        return inputs
 
-    def _start_state(self, system: System, values: Mapping[str, float]) -> State | None:
-        """The initial state of a sample; None if it is that of `family_runs`."""
-        if self.start is None:
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_inputs"}
+
+    def _start_state(self, system: System, start: Any) -> State:
+        """The initial state of a sample."""
+        if start is None:
             return place(system)
-        if isinstance(self.start, Parametric):
-            return fits(system, self.start.evaluate(values, system))
-        if not isinstance(self.start, State):
-            return fits(system, self.start(system))
-        if not self._bent_bodies:
-            return None
-        state = fits(system, self.start)
+        state = fits(system, start(system) if callable(start) else start)
         return state.with_values({f"{name}.eta": state[f"{name}.eta"] for name in self._bent_bodies})
 
-    def _sample_arguments(
-        self, system: System, other: Mapping[str, float], values: Mapping[str, float]
-    ) -> dict[str, Any]:
-        """The arguments of simulate that differ for this sample."""
+    def _changed_parts(self, system: System, other: Mapping[str, float], values: Mapping[str, float]) -> dict[str, Any]:
+        """The arguments that differ for this sample."""
         changes: dict[str, dict[str, float]] = {}
         for name, value in other.items():
             owner, inner = self.other_numbers[name]
             changes.setdefault(owner, {})[inner] = value
-        out = {n: x.evaluate(values, system) for n, x in self.arguments.items() if isinstance(x, Parametric)}
-        u = out.get("u", self.arguments.get("u"))
-        inside = isinstance(u, Mapping) and any(isinstance(x, Parametric) for x in u.values())
-        if isinstance(u, Mapping) and (inside or changes.keys() - {"controller"}):
-            made = {n: x.evaluate(values, system) if isinstance(x, Parametric) else x for n, x in u.items()}
-            out["u"] = {n: with_numbers_of(x, changes.get(f"u.{n}", {})) for n, x in made.items()}
-        if "controller" in changes:
-            out["controller"] = with_numbers_of(self.arguments["controller"], changes["controller"])
+        out = {n: with_numbers_of(self.parts[n], some) for n, some in changes.items()}
+        out |= {n: x.evaluate(values, system) for n, x in self.parts.items() if isinstance(x, Parametric)}
+        inputs = {n: out.pop(n) for n in list(out) if n.startswith("u.")}
+        if inputs:
+            out["u"] = {n.removeprefix("u."): inputs.get(n, x) for n, x in self.parts.items() if n.startswith("u.")}
         return out
 
     @cached_property
     def _bent_bodies(self) -> list[str]:
         """Bodies whose initial stress is that of their deformation, so that it has to follow the stiffness."""
-        assert isinstance(self.start, State)
+        if not isinstance(self.start, State):
+            return []
         state, out = self.start, []
         for name, body in self.system.bodies.items():
             if body.stresses and np.any(eta := state[f"{name}.eta"]):
@@ -281,6 +268,19 @@ class ParametricRun:
                 if np.allclose(sigma, follows, rtol=1e-9, atol=1e-12 * float(np.abs(follows).max())):
                     out.append(name)
         return out
+
+
+@dataclass(frozen=True, eq=False)
+class CachedFunction(Function):
+    """A function of t that keeps its means over rows of times."""
+
+    known: dict[tuple[float, float, int], np.ndarray] = field(default_factory=dict)
+
+    def means(self, times: np.ndarray) -> np.ndarray:
+        key = float(times[0]), float(times[-1]), len(times)
+        if key not in self.known:
+            self.known[key] = super().means(times)
+        return self.known[key]
 
 
 def error_text(error: Exception) -> str:
@@ -298,7 +298,7 @@ def final_state(result: Result) -> dict[str, np.ndarray]:
     return {name: result.system.layout.of(result.e[-1], name) for name in result.system.layout}
 
 
-def as_outputs(found: object) -> Outputs:
+def as_outputs(found: object) -> dict[str, np.ndarray]:
     """What an output function returned, as arrays by name."""
     if isinstance(found, Result):
         raise InputError("the whole Result was returned; return a number, an array or a dict of them")

@@ -7,16 +7,23 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from phloat.algebra.tables import grid
 from phloat.errors import InputError, PortError, finite, unknown
-from phloat.many.parametric_run import ONE, ParametricRun
 from phloat.many.samples import Samples
-from phloat.many.store import EnsembleFolder, FailedSample, ResultBlocks
+from phloat.many.store import ONE, EnsembleFolder, ResultBlocks
 from phloat.motion.result import Result
+
+
+class FailedSample(NamedTuple):
+    """A sample without outputs: its number, its parameters, and why."""
+
+    sample: int
+    parameters: dict[str, float]
+    error: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +36,7 @@ class Ensemble:
 
     samples: Samples
     pieces: ResultBlocks
-    run: ParametricRun | None = None
+    run: Callable[[np.ndarray], Result] | None = None  # the run with given values of the parameters
     info: Mapping[str, object] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -40,9 +47,7 @@ class Ensemble:
             return self.parameters[name]
         if name not in self.shapes:
             raise PortError(unknown("parameter or output", name, (*self.parameters, *self.shapes)))
-        assert self.pieces.form is not None
-        kind = self.pieces.form.kind(name)
-        out: np.ndarray = np.full((len(self), *self.shapes[name]), np.nan, dtype=kind)
+        out: np.ndarray = np.full((len(self), *self.shapes[name]), np.nan, dtype=self.pieces.form.kind(name))
         for samples, values in self.pieces.columns(name):
             out[samples] = values
         return out
@@ -67,19 +72,19 @@ class Ensemble:
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Outputs and the shape of one sample of each."""
-        return self.pieces.form.shapes if self.pieces.form is not None else {}
+        return self.pieces.form.shapes
 
     @property
     def t(self) -> np.ndarray | None:
         """The output times of a run, where outputs are over time."""
-        return self.pieces.form.t if self.pieces.form is not None else None
+        return self.pieces.form.t
 
     @cached_property
     def ok(self) -> np.ndarray:
         """Which samples have outputs, (samples,)."""
         out = np.zeros(len(self), dtype=bool)
-        for piece in self.pieces.heads():
-            out[piece.samples] = True
+        for block in self.pieces.arrays("sample"):
+            out[block["sample"]] = True
         return out
 
     @cached_property
@@ -100,16 +105,11 @@ class Ensemble:
 
     def mean(self) -> Any:
         """The mean of each output."""
-        return self._as_returned(lambda name: _plain(self._moments(name)[1]))
+        return self._as_returned(lambda name: self._moments(name)[1])
 
     def std(self) -> Any:
         """The standard deviation of each output (of the population drawn from: n − 1)."""
-
-        def one(name: str) -> Any:
-            n, _, squares = self._moments(name)
-            return _plain(np.sqrt(squares / max(n - 1, 1)))
-
-        return self._as_returned(one)
+        return self._as_returned(self._spread)
 
     def quantile(self, q: Any) -> Any:
         """The quantiles of each output, of complex ones by parts; several q come first, (q, …)."""
@@ -120,7 +120,7 @@ class Ensemble:
         def one(name: str) -> Any:
             x = self._good(name)
             out = np.quantile(x.real, levels, axis=0)
-            return _plain(out + 1j * np.quantile(x.imag, levels, axis=0) if x.dtype.kind == "c" else out)
+            return out + 1j * np.quantile(x.imag, levels, axis=0) if x.dtype.kind == "c" else out
 
         return self._as_returned(one)
 
@@ -172,7 +172,7 @@ class Ensemble:
         k = int(finite("sample", sample, ()))
         if not 0 <= k < len(self):
             raise InputError(f"sample {k} is not there; there are {len(self)}, from 0")
-        return self.run.result(self.samples.values[k])
+        return self.run(self.samples.values[k])
 
     def to_xarray(self) -> Any:
         """An xarray.Dataset over `sample`, or over the parameters of a grid (extra `io`)."""
@@ -202,6 +202,10 @@ class Ensemble:
         self._any()
         return moments(values for _, values in self.pieces.columns(name))
 
+    def _spread(self, name: str) -> np.ndarray:
+        n, _, squares = self._moments(name)
+        return np.asarray(np.sqrt(squares / max(n - 1, 1)))
+
     def _any(self) -> None:
         if not self.ok.any():
             why = f"; sample {self.failed[0].sample}: {self.failed[0].error}" if self.failed else ""
@@ -209,9 +213,9 @@ class Ensemble:
 
     def _as_returned(self, one: Callable[[str], Any]) -> Any:
         self._any()
-        if self.pieces.form is not None and self.pieces.form.single:
-            return one(ONE)
-        return {name: one(name) for name in self.shapes}
+        if self.pieces.form.single:
+            return _plain(one(ONE))
+        return {name: _plain(one(name)) for name in self.shapes}
 
     def __repr__(self) -> str:
         varied = ", ".join(self.samples.names)
@@ -234,8 +238,7 @@ class Ensemble:
             if shape:
                 lines.append(f"  {name:<{wide}}  {' × '.join(map(str, shape))} numbers")
                 continue
-            x, (_, mean, squares) = self._good(name), self._moments(name)
-            spread = np.sqrt(squares / max(len(x) - 1, 1))
+            x, mean, spread = self._good(name), self._moments(name)[1], self._spread(name)
             ends = f", {x.min():.5g} … {x.max():.5g}" if x.dtype.kind == "f" else ""
             lines.append(f"  {name:<{wide}}  {mean:.5g} ± {spread:.2g}{ends}")
         return "\n".join(lines)

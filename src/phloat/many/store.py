@@ -19,9 +19,9 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +30,6 @@ import numpy as np
 from phloat import errors
 from phloat.algebra.array_files import DAMAGED, read_npy, read_npz
 from phloat.errors import DamagedRunWarning, InputError
-from phloat.many.parametric_run import Outcome
 from phloat.motion.saving.files import (
     LOCK,
     Check,
@@ -54,6 +53,9 @@ CHECKS: dict[str, Check] = {
 }
 
 Description = dict[str, Any]
+Block = Mapping[str, Any]  # samples that are done: the arrays of a file by name
+HEADS = ("sample", "failed", "errors")
+ONE = "output"  # name of an output that has none
 
 
 def _level(x: object) -> bool:
@@ -92,14 +94,8 @@ class EnsembleFolder:
         text = json.dumps(description, indent=1, ensure_ascii=False).encode()
         write_atomically(self.path / "ensemble.json", lambda file: file.write(text))
 
-    def write(self, number: int, piece: ResultBlock) -> None:
-        arrays: dict[str, Any] = {
-            "sample": piece.samples,
-            "failed": piece.failed,
-            "errors": np.array(piece.errors, dtype="U"),
-        }
-        arrays |= {f"output_{j}": array for j, array in enumerate(piece.outputs.values())}
-        write_atomically(self._piece(number), lambda file: np.savez(file, **arrays))
+    def write(self, number: int, block: Block) -> None:
+        write_atomically(self.file(number), lambda file: np.savez(file, **block))
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -118,9 +114,9 @@ class EnsembleFolder:
         except DAMAGED as error:
             raise InputError(f"{str(self.path / name)!r} cannot be read ({error}); other pieces may be") from error
 
-    def form(self, description: Description) -> OutputForm | None:
+    def form(self, description: Description) -> OutputForm:
         if description["outputs"] is None:
-            return None
+            return NO_OUTPUTS
         shapes = {name: tuple(shape) for name, shape in description["outputs"].items()}
         file = self.path / "t.npy"
         t = self._array(file.name) if file.exists() else None
@@ -131,52 +127,42 @@ class EnsembleFolder:
         numbers = (file.name.split(".")[1] for file in self.path.glob("piece.*.npz"))
         return sorted(int(number) for number in numbers if number.isdecimal())
 
-    def read(self, number: int, form: OutputForm | None) -> ResultBlock:
-        """A piece; an error where it is not whole."""
-        shapes = form.shapes if form is not None else {}
-        piece, file = self.head(number), read_npz(self._piece(number), *(f"output_{j}" for j in range(len(shapes))))
-        outputs = {name: file[f"output_{j}"] for j, name in enumerate(shapes)}
-        for name, array in outputs.items():
-            if array.shape != (len(piece.samples), *shapes[name]) or array.dtype.kind not in "biufc":
-                raise ValueError(f"output {name!r} has shape {array.shape}")
-        return replace(piece, outputs=outputs)
-
-    def column(self, number: int, form: OutputForm, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """The samples of a piece and one of its outputs."""
-        output = f"output_{list(form.shapes).index(name)}"
-        file = read_npz(self._piece(number), "sample", output)
-        return file["sample"], file[output]
-
-    def head(self, number: int) -> ResultBlock:
-        """A piece without its outputs."""
-        file = read_npz(self._piece(number), "sample", "failed", "errors")
-        samples, failed, errors = file["sample"], file["failed"], file["errors"]
-        if any(x.dtype.kind != "i" or x.ndim != 1 for x in (samples, failed)) or errors.shape != failed.shape:
+    def read(self, number: int, form: OutputForm) -> Block:
+        """A block; raises ValueError where it is not whole."""
+        block = read_npz(self.file(number), *HEADS, *map(form.key, form.shapes))
+        if any(block[x].dtype.kind != "i" or block[x].ndim != 1 for x in ("sample", "failed")):
             raise ValueError("its lists of samples are none")
-        return ResultBlock(samples, {}, failed, tuple(map(str, errors.tolist())))
+        if block["errors"].shape != block["failed"].shape:
+            raise ValueError("its lists of samples are none")
+        for name, shape in form.shapes.items():
+            array = block[form.key(name)]
+            if array.shape != (len(block["sample"]), *shape) or array.dtype.kind not in "biufc":
+                raise ValueError(f"output {name!r} has shape {array.shape}")
+        return block
 
-    def _piece(self, number: int) -> Path:
+    def file(self, number: int) -> Path:
+        """The file of a block."""
         return self.path / f"piece.{number:06d}.npz"
 
-    def readable_blocks(self, form: OutputForm | None, samples: int) -> Iterator[tuple[int, ResultBlock]]:
+    def readable_blocks(self, form: OutputForm, samples: int) -> Iterator[tuple[int, Block]]:
         """The pieces that can be read, each with its number; a warning where one cannot."""
         known = np.zeros(samples, dtype=bool)
         for number in self.numbers():
             try:
-                piece = self.read(number, form)
-                done = piece.done
+                block = self.read(number, form)
+                done = done_samples(block)
                 if len(done) and (done.min() < 0 or done.max() >= samples or known[done].any()):
                     raise ValueError("its samples are not of this ensemble, or in another piece too")
             except DAMAGED as error:
-                what = f"{str(self._piece(number))!r} cannot be read ({error}); its samples count as not run"
+                what = f"{str(self.file(number))!r} cannot be read ({error}); its samples count as not run"
                 warnings.warn(what, DamagedRunWarning, stacklevel=4)
                 continue
             known[done] = True
-            yield number, piece
+            yield number, block
 
     def set_aside(self, number: int) -> None:
         """A piece that cannot be read, out of the way of others."""
-        file = self._piece(number)
+        file = self.file(number)
         os.replace(file, file.with_name(file.name + ".damaged"))
 
 
@@ -185,12 +171,19 @@ class EnsembleFolder:
 # Results of some samples as arrays: what is kept in memory or written to disk, piece by piece.
 
 
-class FailedSample(NamedTuple):
-    """A sample without outputs: its number, its parameters, and why."""
+class Outcome(NamedTuple):
+    """One sample: its outputs or its error, its warnings, and the output times of the run."""
 
     sample: int
-    parameters: dict[str, float]
-    error: str
+    outputs: dict[str, np.ndarray]
+    error: str = ""
+    warned: tuple[tuple[str, str], ...] = ()
+    t: np.ndarray | None = None
+    single: bool = True  # the output is one number or array, without a name of its own
+
+    @property
+    def nbytes(self) -> int:
+        return sum(x.nbytes for x in self.outputs.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,71 +191,64 @@ class OutputForm:
     """What every output looks like: shapes and kinds by name, as the first sample that succeeded had them."""
 
     shapes: dict[str, tuple[int, ...]]
-    complex: tuple[str, ...]
-    single: bool
-    t: np.ndarray | None
+    complex: tuple[str, ...] = ()
+    single: bool = False
+    t: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> OutputForm:
+        shapes = {name: value.shape for name, value in outcome.outputs.items()}
+        odd = tuple(name for name, value in outcome.outputs.items() if value.dtype.kind == "c")
+        return cls(shapes, odd, outcome.single, outcome.t)
 
     def misfit(self, outputs: dict[str, np.ndarray]) -> str:
         """Why outputs cannot stand beside the others; empty where they can."""
         if outputs.keys() != self.shapes.keys():
-            return f"the outputs are {', '.join(outputs) or 'none'}, those of other samples {', '.join(self.shapes)}"
+            return f"output: the outputs are {', '.join(outputs) or 'none'}, those of other samples {', '.join(self.shapes)}"
         for name, value in outputs.items():
             if value.shape != self.shapes[name]:
                 return (
-                    f"{name!r} has shape {value.shape}, in other samples {self.shapes[name]}; "
+                    f"output: {name!r} has shape {value.shape}, in other samples {self.shapes[name]}; "
                     "give outputs of one shape, or the same times: keep=[…]"
                 )
             if value.dtype.kind == "c" and name not in self.complex:
-                return f"{name!r} is complex, in other samples real"
+                return f"output: {name!r} is complex, in other samples real"
         return ""
 
     def kind(self, name: str) -> type:
         return complex if name in self.complex else float
 
-
-def output_form(outcome: Outcome) -> OutputForm:
-    assert outcome.outputs is not None
-    shapes = {name: value.shape for name, value in outcome.outputs.items()}
-    odd = tuple(name for name, value in outcome.outputs.items() if value.dtype.kind == "c")
-    return OutputForm(shapes, odd, outcome.single, outcome.t)
+    def key(self, name: str) -> str:
+        """What an output is called in blocks."""
+        return f"output_{list(self.shapes).index(name)}"
 
 
-@dataclass(frozen=True, eq=False)
-class ResultBlock:
-    """Samples that are done: `samples` with outputs, a row of every array for each, and `failed` with their sentences."""
-
-    samples: np.ndarray
-    outputs: dict[str, np.ndarray]
-    failed: np.ndarray
-    errors: tuple[str, ...]
-
-    @property
-    def done(self) -> np.ndarray:
-        return np.concatenate([self.samples, self.failed])
+NO_OUTPUTS = OutputForm({})  # no sample has succeeded yet
 
 
-def result_block(outcomes: Sequence[Outcome], form: OutputForm | None) -> ResultBlock:
+def result_block(outcomes: Sequence[Outcome], form: OutputForm) -> Block:
     """Outcomes side by side, by number; those that do not fit the form have failed."""
     good: list[Outcome] = []
     bad: list[tuple[int, str]] = []
     for outcome in sorted(outcomes, key=lambda x: x.sample):
-        why = outcome.error
-        if outcome.outputs is not None:
-            assert form is not None
-            why = form.misfit(outcome.outputs)
-            if why:
-                why = f"output: {why}"
-        if why or outcome.outputs is None:
-            bad.append((outcome.sample, why or "nothing was returned"))
+        if why := outcome.error or form.misfit(outcome.outputs):
+            bad.append((outcome.sample, why))
         else:
             good.append(outcome)
-    arrays: dict[str, np.ndarray] = {}
-    for name, shape in (form.shapes if form is not None else {}).items():
-        assert form is not None
-        rows = [x.outputs[name] for x in good if x.outputs is not None]
-        arrays[name] = np.array(rows, dtype=form.kind(name)).reshape(len(rows), *shape)
-    samples = np.array([x.sample for x in good], dtype=np.int64)
-    return ResultBlock(samples, arrays, np.array([k for k, _ in bad], dtype=np.int64), tuple(why for _, why in bad))
+    block = {
+        "sample": np.array([x.sample for x in good], dtype=np.int64),
+        "failed": np.array([k for k, _ in bad], dtype=np.int64),
+        "errors": np.array([why for _, why in bad], dtype="U"),
+    }
+    for name, shape in form.shapes.items():
+        rows = [x.outputs[name] for x in good]
+        block[form.key(name)] = np.array(rows, dtype=form.kind(name)).reshape(len(rows), *shape)
+    return block
+
+
+def done_samples(block: Block) -> np.ndarray:
+    """The numbers of the samples in a block, of those with outputs and of those that failed."""
+    return np.concatenate([block["sample"], block["failed"]])
 
 
 # --- collecting them ---------------------------------------------------------------------------------------------------
@@ -275,27 +261,25 @@ SECONDS = 10.0  # of work that is lost at most if a sweep is killed
 class ResultBlocks:
     """Results in memory, or in files of a folder, which are read one at a time."""
 
-    def __init__(
-        self, form: OutputForm | None, folder: EnsembleFolder | None = None, numbers: Sequence[int] = ()
-    ) -> None:
+    def __init__(self, form: OutputForm, folder: EnsembleFolder | None, numbers: Sequence[int] = ()) -> None:
         self.form, self.folder, self.numbers = form, folder, list(numbers)
-        self.kept: list[ResultBlock] = []
+        self.kept: list[Block] = []
 
-    def heads(self) -> Iterator[ResultBlock]:
-        """Which samples are in each piece; outputs need not be there."""
-        return iter(self.kept) if self.folder is None else (self.folder.head(number) for number in self.numbers)
+    def arrays(self, *names: str) -> Iterator[Block]:
+        """The named arrays of each block, and perhaps others."""
+        if self.folder is None:
+            return iter(self.kept)
+        return (read_npz(self.folder.file(number), *names) for number in self.numbers)
 
     def failed(self) -> list[tuple[int, str]]:
         """Samples without outputs, and why."""
-        return [(int(k), why) for piece in self.heads() for k, why in zip(piece.failed, piece.errors, strict=True)]
+        blocks = self.arrays("failed", "errors")
+        return [(int(k), str(why)) for block in blocks for k, why in zip(block["failed"], block["errors"], strict=True)]
 
     def columns(self, name: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Samples and values of one output, piece by piece."""
-        if self.folder is None:
-            yield from ((piece.samples, piece.outputs[name]) for piece in self.kept)
-        elif self.form is not None:
-            for number in self.numbers:
-                yield self.folder.column(number, self.form, name)
+        """Samples and values of one output, block by block."""
+        key = self.form.key(name)
+        return ((block["sample"], block[key]) for block in self.arrays("sample", key))
 
 
 class Collector:
@@ -304,11 +288,9 @@ class Collector:
     def __init__(self, table: np.ndarray, description: Description, folder: EnsembleFolder | None) -> None:
         self.table, self.description, self.folder = table, description, folder
         self.known = np.zeros(len(table), dtype=bool)
-        self.pieces = ResultBlocks(None, folder=folder)
+        self.pieces = ResultBlocks(NO_OUTPUTS, folder)
         self.done = self.failures = 0
-        self.seen: dict[
-            str, tuple[int, int, str]
-        ] = {}  # warnings: of how many samples, which one first, and its message
+        self.seen: dict[str, tuple[int, int, str]] = {}  # warnings: of how many samples, which one first, its message
         self.waiting: list[Outcome] = []
         self.size, self.since = 0, time.perf_counter()
 
@@ -316,10 +298,10 @@ class Collector:
         """Reads the blocks that an earlier call has written to the folder."""
         assert self.folder is not None
         self.pieces.form = self.folder.form(self.description)
-        for number, piece in self.folder.readable_blocks(self.pieces.form, len(self.table)):
-            self.known[piece.done] = True
-            self.done += len(piece.done)
-            self.failures += len(piece.failed)
+        for number, block in self.folder.readable_blocks(self.pieces.form, len(self.table)):
+            self.known[done_samples(block)] = True
+            self.done += len(done_samples(block))
+            self.failures += len(block["failed"])
             self.pieces.numbers.append(number)
         for number in set(self.folder.numbers()) - set(self.pieces.numbers):
             self.folder.set_aside(number)
@@ -334,9 +316,9 @@ class Collector:
                 continue  # two workers may have run it: one of them counts
             self.known[outcome.sample] = True
             self.done += 1
-            if outcome.outputs is not None and self.pieces.form is None:
-                self.pieces.form = output_form(outcome)
-            self.size += 0 if outcome.outputs is None else sum(x.nbytes for x in outcome.outputs.values())
+            if not outcome.error and self.pieces.form is NO_OUTPUTS:
+                self.pieces.form = OutputForm.of(outcome)
+            self.size += outcome.nbytes
             for kind, text in outcome.warned:
                 count, first, words = self.seen.get(kind, (0, outcome.sample, text))
                 self.seen[kind] = count + 1, first, words
@@ -349,14 +331,14 @@ class Collector:
         """Writes the outcomes since the last block as a block."""
         if not self.waiting:
             return
-        piece = result_block(self.waiting, self.pieces.form)
-        self.failures += len(piece.failed)
+        block = result_block(self.waiting, self.pieces.form)
+        self.failures += len(block["failed"])
         if self.folder is None:
-            self.pieces.kept.append(piece)
+            self.pieces.kept.append(block)
         else:
             self._describe()
             number = 1 + max(self.pieces.numbers, default=-1)
-            self.folder.write(number, piece)
+            self.folder.write(number, block)
             self.pieces.numbers.append(number)
         self.waiting, self.size, self.since = [], 0, time.perf_counter()
 
@@ -364,7 +346,7 @@ class Collector:
         """What is known of the ensemble by now; first of all that it is there."""
         assert self.folder is not None
         before, form = dict(self.description), self.pieces.form
-        if form is not None:
+        if form is not NO_OUTPUTS:
             shapes = {name: list(shape) for name, shape in form.shapes.items()}
             self.description |= {"outputs": shapes, "complex": list(form.complex), "single": form.single}
         if not self.folder.exists:
@@ -372,7 +354,7 @@ class Collector:
             self.folder.describe(self.description)
         elif before != self.description:
             self.folder.describe(self.description)
-        if before["outputs"] is None and form is not None and form.t is not None:
+        if before["outputs"] is None and form.t is not None:
             self.folder.write_array("t.npy", form.t)
 
     def finish(self) -> None:

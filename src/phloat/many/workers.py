@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import queue
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from phloat.errors import InputError
-from phloat.many.parametric_run import Outcome, ParametricRun
+from phloat.many.parametric_run import ParametricRun
 from phloat.many.pickling import dumps
+from phloat.many.store import Outcome
 
 SHARE_SECONDS = 2.0  # after which a share is returned, complete or not
 SHARE_BYTES = 16e6  # of outputs, likewise
@@ -74,7 +75,7 @@ def _in_shares(
                     if len(share) > 1:
                         waiting.extend(share[j : j + 1] for j in range(len(share)))
                         continue
-                    outcomes = [Outcome(int(share[0]), None, f"the worker that ran this sample was lost: {error}")]
+                    outcomes = [Outcome(int(share[0]), {}, f"the worker that ran this sample was lost: {error}")]
                 if len(outcomes) < len(share):
                     waiting.append(share[len(outcomes) :])
                 yield outcomes
@@ -87,12 +88,10 @@ def run_samples(run: ParametricRun, numbers: np.ndarray, rows: np.ndarray, *, wa
     """The first samples of a share: at least one, and as many as time and memory allow. Only the first has output times."""
     begin, size = time.perf_counter(), 0
     out: list[Outcome] = []
-    timed = False
     for k, values in zip(numbers, rows, strict=True):
         outcome = run.run_sample(int(k), values, watched=watched)
-        size += 0 if outcome.outputs is None else sum(x.nbytes for x in outcome.outputs.values())
-        out.append(outcome if not timed else outcome._replace(t=None))
-        timed = timed or outcome.t is not None
+        size += outcome.nbytes
+        out.append(outcome if all(one.t is None for one in out) else outcome._replace(t=None))
         if time.perf_counter() - begin > SHARE_SECONDS or size > SHARE_BYTES:
             break
     return out
@@ -123,13 +122,10 @@ def in_processes(run: ParametricRun, table: np.ndarray, numbers: np.ndarray, wor
 
 
 class _Pool:
-    """Processes that threads of this one ask; they are started when they are needed."""
+    """Threads that ask a process each, which is started when it is needed."""
 
     def __init__(self, run: bytes, workers: int) -> None:
-        self.run, self.workers = run, workers
-        self.idle: queue.SimpleQueue[_Process | None] = queue.SimpleQueue()  # None: still to be started
-        for _ in range(workers):
-            self.idle.put(None)
+        self.run, self.workers, self.mine = run, workers, threading.local()
         self.started: list[_Process] = []
         self.closing = False
 
@@ -144,15 +140,11 @@ class _Pool:
             threads.shutdown()
 
     def ask(self, share: np.ndarray, rows: np.ndarray) -> list[Outcome]:
-        process = self.idle.get()
-        try:
-            process = process or self._start()
-            outcomes: list[Outcome] = process.ask(pickle.dumps((share, rows)))
-        except GoneError:
-            process = None
-            raise
-        finally:
-            self.idle.put(process)
+        process = getattr(self.mine, "process", None)
+        self.mine.process = None  # unless it answers
+        process = process or self._start()
+        outcomes: list[Outcome] = process.ask(pickle.dumps((share, rows)))
+        self.mine.process = process
         return outcomes
 
     def _start(self) -> _Process:
@@ -239,9 +231,15 @@ def on_cluster(run: ParametricRun, table: np.ndarray, numbers: np.ndarray, sched
     except ImportError as error:
         raise InputError("a cluster needs Dask: pip install phloat[sweep]") from error
     sent = dumps("the ensemble", run)
-    if not isinstance(scheduler, str | distributed.Client):
+    context: Any = nullcontext(scheduler)
+    if isinstance(scheduler, str):
+        try:
+            context = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
+        except (OSError, TimeoutError, ValueError) as error:
+            why = f"no Dask scheduler answers at {scheduler!r} within {PATIENCE:g} s; is it running?"
+            raise InputError(why) from error
+    elif not isinstance(scheduler, distributed.Client):
         raise InputError(f"scheduler is {scheduler!r}; give an address such as 'tcp://host:8786', or a dask Client")
-    context: Any = _client(scheduler) if isinstance(scheduler, str) else nullcontext(scheduler)
     with context as client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
@@ -250,15 +248,6 @@ def on_cluster(run: ParametricRun, table: np.ndarray, numbers: np.ndarray, sched
             raise InputError(f"the scheduler at {address!r} has no workers; run dask worker {address}") from error
         executor, threads = client.get_executor(pure=False), sum(client.nthreads().values())
         yield from _in_shares(executor, partial(run_share, sent), threads, table, numbers, distributed.KilledWorker)
-
-
-def _client(address: str) -> Any:
-    import distributed
-
-    try:
-        return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise InputError(f"no Dask scheduler answers at {address!r} within {PATIENCE:g} s; is it running?") from error
 
 
 def run_share(sent: bytes, numbers: np.ndarray, rows: np.ndarray) -> list[Outcome]:

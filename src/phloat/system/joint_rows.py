@@ -50,13 +50,11 @@ def joint_rows(system: System, state: State, places: VelocityColumns) -> tuple[M
         if c.rows:
             blocks.append((c, row_rates(c.rows, first, second)))
         if c.driven:
-            drives.append((system.multipliers[name].stop, system.ports[name], _driving(c, second)))
-    B_lam = zero_matrix(system.multipliers.size, system.ports.size)
-    if drives:
-        B_lam = B_lam.tolil()
-        for stop, where, block in drives:
-            B_lam[stop - block.shape[0] : stop, where] = block
-    return scattered(blocks, places), csr(B_lam)
+            stop = system.multipliers[name].stop
+            rows = np.arange(stop - len(c.driven), stop)
+            drives.append((rows, system.ports.indices([name]), _driving(c, second)))
+    B_lam = assembled(drives, (system.multipliers.size, system.ports.size))
+    return scattered(blocks, places), B_lam
 
 
 def port_columns(system: System, state: State, places: VelocityColumns, names: Sequence[str] | None = None) -> Matrix:

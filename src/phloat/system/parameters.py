@@ -10,15 +10,16 @@ went: same elements, same reduction, same plane, same locks and drives.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from phloat.algebra.metadata import Numbers, numbers, with_numbers
 from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body
-from phloat.bodies.variation import align_signs, same_ports, same_size
+from phloat.bodies.variation import Maker, align_signs, fast_maker, same_ports, same_size
 from phloat.errors import AccuracyError, InputError, finite, mapping, unknown
 from phloat.joints.elements import OnJoint
 from phloat.joints.pairs import Weld
@@ -26,7 +27,7 @@ from phloat.system.connection import Actuator, Connection, Part, nested_part, re
 from phloat.system.system import System
 
 Names = str | tuple[str, ...]
-Maker = Callable[[Body, Any, dict[tuple[Any, ...], Any]], Body]
+Makers = Mapping[Body, Maker | None]
 Change = tuple[Any, str]  # a new recipe, and which numbers are new in it
 
 
@@ -159,18 +160,33 @@ def number(name: str, value: object) -> float:
     return float(finite(f"parameter {name!r}", value, ()))
 
 
-def remade_body(old: Body, recipe: Any, known: dict[tuple[Any, ...], Any]) -> Body:
+def fast_makers(system: System, there: ParameterTable, names: Iterable[str]) -> dict[Body, Maker | None]:
+    """What makes the bodies that change with these parameters without assembling them again; None where that cannot be."""
+    changing: dict[Body, set[str]] = {}
+    for name in names:
+        owner = there.places[name].owner
+        for member in owner.members if owner.kind == "body" else ():
+            changing.setdefault(system.bodies[member], set()).add(name.removeprefix(f"{owner.name}."))
+    return {body: fast_maker(body, some) for body, some in changing.items()}
+
+
+def _remade_body(old: Body, recipe: Any, known: dict[tuple[Any, ...], Any], maker: Maker | None) -> Body:
     """The body from another recipe, made as the old one was; `known` keeps what several bodies share."""
     key = (id(old), id(recipe))
     if key not in known:
-        assert old.construction is not None
-        unchecked = replace(recipe, mass=None) if "mass" in getattr(recipe, "not_numbers", ()) else recipe
-        known[key] = align_signs(old.construction.repeat(unchecked, known), old)
+        new = maker(recipe) if maker is not None else None
+        if new is None:
+            assert old.construction is not None
+            unchecked = replace(recipe, mass=None) if "mass" in getattr(recipe, "not_numbers", ()) else recipe
+            new = align_signs(old.construction.repeat(unchecked, known), old)
+        known[key] = new
     return known[key]
 
 
-def with_given(system: System, there: ParameterTable, given: Mapping[str, float], make: Maker = remade_body) -> System:
-    """The system with other numbers, by their full names in its table; `make` makes bodies from other recipes."""
+def with_given(
+    system: System, there: ParameterTable, given: Mapping[str, float], makers: Makers = MappingProxyType({})
+) -> System:
+    """The system with other numbers, by their full names in its table; `makers` are those of `fast_makers`."""
     by_owner: dict[Owner, list[str]] = {}
     for name, value in given.items():
         if value != there.places[name].value:
@@ -185,10 +201,10 @@ def with_given(system: System, there: ParameterTable, given: Mapping[str, float]
             with _said(said):
                 made[key] = owner.whole(with_numbers(owner.value, changes))
         fresh.setdefault(owner.kind, {}).update(dict.fromkeys(owner.members, (made[key], said)))
-    return _put_together(system, fresh, make) if fresh else system
+    return _put_together(system, fresh, makers) if fresh else system
 
 
-def _put_together(system: System, fresh: Mapping[str, Mapping[str, Change]], make: Maker) -> System:
+def _put_together(system: System, fresh: Mapping[str, Mapping[str, Change]], makers: Makers) -> System:
     """The system with new recipes in place of some old ones; what does not depend on them is shared."""
     none: Mapping[str, Change] = {}
     bodies, joints = dict(system.bodies), dict(system.joints)
@@ -196,7 +212,8 @@ def _put_together(system: System, fresh: Mapping[str, Mapping[str, Change]], mak
     known: dict[tuple[Any, ...], Any] = {}
     for name, (recipe, said) in fresh.get("body", none).items():
         with _said(said):
-            bodies[name] = make(system.bodies[name], recipe, known)
+            old = system.bodies[name]
+            bodies[name] = _remade_body(old, recipe, known, makers.get(old))
     kinds: tuple[tuple[str, dict[str, Any]], ...] = (("joint", joints), ("element", elements), ("actuator", actuators))
     for kind, there in kinds:
         for name, old in there.items():

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import scipy.linalg as la
 
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
@@ -99,7 +100,4 @@ def _held(end: End, c: np.ndarray) -> PortState:
 
 def _span(rows: np.ndarray) -> np.ndarray:
     """Orthonormal rows of the same span."""
-    if not len(rows):
-        return np.zeros((0, 3))
-    _, size, turn = np.linalg.svd(rows)
-    return np.asarray(turn[: int((size > NONE * max(size.max(initial=0.0), 1e-300)).sum())])
+    return la.orth(rows.T, rcond=NONE).T if len(rows) else np.zeros((0, 3))

@@ -14,6 +14,7 @@ import numpy as np
 
 from phloat.algebra.cross import orthonormality_defect, rot
 from phloat.algebra.layout import Layout, Shape, joined_layouts
+from phloat.algebra.sparse import Matrix
 from phloat.algebra.tables import grid
 from phloat.bodies.beams.fields import fraction
 from phloat.bodies.body import Body
@@ -127,22 +128,24 @@ class State:
 
     def position(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
         """Where the place s of a body, or its material point `at` (undeformed, body axes), is, in inertial axes."""
-        if at is not None:
-            x = finite("at", at, (3,))[None, :]
-            y = x[0] + self._body(body).shape.material(x) @ self.pose(body).eta
-        else:
+        if at is None:
             body, s = located(self.bodies, body, float(_place(s)[0]))
-            shape, places = self._body(body).shape, _place(s)
-            y = shape.points(places)[0] + shape.displacement(places) @ self.pose(body).eta
+        x, rows = self._point(body, s, at)
         pose = self.pose(body)
-        return (pose.r_P + pose.A @ y)[: sum(i < 3 for i in self.bodies[body].active)]
+        return (pose.r_P + pose.A @ (x + rows @ pose.eta))[: sum(i < 3 for i in self.bodies[body].active)]
 
     def displacement(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
         """The deformation of a body at the place s, or of its material point `at`, in its own axes."""
-        shape = self._body(body).shape
-        rows = shape.material(finite("at", at, (3,))[None, :]) if at is not None else shape.displacement(_place(s))
-        u = rows @ self._or_zero(body, "eta")
+        u = self._point(body, s, at)[1] @ self._or_zero(body, "eta")
         return u[: sum(i < 3 for i in self.bodies[body].active)]
+
+    def _point(self, body: str, s: float | None, at: object) -> tuple[np.ndarray, Matrix]:
+        """The place s of a body, or its material point, where it is not deformed, and its displacement per coordinate."""
+        shape = self._body(body).shape
+        if at is None:
+            return shape.points(_place(s))[0], shape.displacement(_place(s))
+        x = point(at)
+        return x[0], shape.material(x)
 
     def stress(
         self, body: str, s: float = 0.0, *, y: float | None = None, z: float | None = None, at: object = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -77,9 +77,10 @@ class System:
 
     def _repr_html_(self) -> str:
         said = {"in": f"the plane {self.plane}" if self.plane else "space", "gravity (m/s²)": self.gravity.tolist()}
-        said["free"] = free_velocities(self.bodies, self.joints.values())
-        tables = bodies_table(self.bodies) + joints_table(self.joints) + forces_table(self.elements, self.actuators)
-        return facts("System", said | {"open ports": listed(self.ports)}) + tables
+        moving = sum(len(b.active) + b.coordinates for b in self.bodies.values())
+        free = f"{moving} velocities − {self.multipliers.size} rows closed = {moving - self.multipliers.size}"
+        said["free"] = f"{free} (more where joints repeat each other)"
+        return facts("System", said | {"open ports": listed(self.ports)}) + _tables(self)
 
 
 def fits(system: System, state: object) -> State:
@@ -107,38 +108,25 @@ def fits(system: System, state: object) -> State:
 # --- tables for notebooks --------------------------------------------------------------------------------------------
 
 
-def bodies_table(bodies: Mapping[str, Body]) -> str:
-    """Name, what it is made of, mass, coordinates, ports."""
-    rows = (
+def _tables(system: System) -> str:
+    """Bodies; joints; springs, dampers and bushings, forces, torques and loads."""
+    bodies = (
         (name, type(b.recipe).__name__, f"{b.inertia.m:.5g}", b.coordinates, listed(b.ports))
-        for name, b in bodies.items()
+        for name, b in system.bodies.items()
     )
-    return grid("bodies", ("name", "made of", "mass (kg)", "coordinates", "ports"), rows)
-
-
-def joints_table(joints: Mapping[str, Connection]) -> str:
-    """Name, type, the two ports, rows closed, and what is left as a port."""
-    rows = ((name, type(c.joint).__name__, ends_text(c), len(c.rows), _open(c)) for name, c in joints.items())
-    return grid("joints", ("name", "type", "between", "rows closed", "open port"), rows)
-
-
-def forces_table(elements: Mapping[str, Element], actuators: Mapping[str, Actuator]) -> str:
-    """Springs, dampers and bushings; forces, torques and loads that are inputs."""
-    passive = [(name, type(e.recipe).__name__, ends_text(e), "") for name, e in elements.items()]
-    acting = [(name, type(a.recipe).__name__, a.body, f"{name}: effort") for name, a in actuators.items()]
-    return grid("forces", ("name", "type", "at", "open port"), passive + acting)
+    joints = ((n, type(c.joint).__name__, ends_text(c), len(c.rows), _open(c)) for n, c in system.joints.items())
+    forces = [(name, type(e.recipe).__name__, ends_text(e), "") for name, e in system.elements.items()]
+    forces += [(n, type(a.recipe).__name__, a.body, f"{n}: effort") for n, a in system.actuators.items()]
+    return (
+        grid("bodies", ("name", "made of", "mass (kg)", "coordinates", "ports"), bodies)
+        + grid("joints", ("name", "type", "between", "rows closed", "open port"), joints)
+        + grid("forces", ("name", "type", "at", "open port"), forces)
+    )
 
 
 def ends_text(c: Connection | Element) -> str:
     """The two ports of a joint or element."""
     return f"{_end(c.first)} — {_end(c.second)}"
-
-
-def free_velocities(bodies: Mapping[str, Body], joints: Iterable[Connection]) -> str:
-    """How many velocities the joints leave, if they do not repeat each other."""
-    moving = sum(len(b.active) + b.coordinates for b in bodies.values())
-    closed = sum(len(c.rows) for c in joints)
-    return f"{moving} velocities − {closed} rows closed = {moving - closed} (more where joints repeat each other)"
 
 
 def _end(end: End) -> str:

@@ -17,15 +17,17 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.cross import skew
-from phloat.algebra.layout import Layout, joined_layouts
+from phloat.algebra.cross import skews
+from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, stacked, weighted, zero_matrix
 from phloat.bodies.continua.continuum import Continuum
+from phloat.bodies.continua.interfaces import rigid_shift
 from phloat.bodies.continua.mesh_body import Trace
 from phloat.bodies.shape import Selected, Shape
 from phloat.errors import InputError, JointError
 from phloat.fem.overlap import measure, shared
 from phloat.joints.tie import MOTIONS, Tie
+from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.midpoint import repeated
 
@@ -122,25 +124,18 @@ def with_stresses(
     followers: tuple[str, ...] = (),
 ) -> LinearPHDAE:
     """The system with stresses C σ̇ = D v as a last block of rows; `circulation` are forces by σ on all rows besides −Dᵀσ."""
-    count = len(C)
-    if not count:
+    if not len(C):
         return whole
-    none = zero_matrix(count, count)
-    fields = {
-        key: replace(f, motion=csr(sp.hstack([f.motion, zero_matrix(f.motion.shape[0], count)])))
-        for key, f in whole.fields.items()
-    }
+    rows = Layout({name: (len(C),)}, "row")
+    none = {"J": zero_matrix(rows.size, rows.size), "B": zero_matrix(rows.size, 0)}
+    stresses = LinearPHDAE(E=csr(sp.diags_array(C)), **none, rows=rows, ports=Layout({}, "port"), split=0)
+    both = append_systems(whole, stresses)
+    coupling = stacked([[None, -D.T], [D, none["J"]]])
     return replace(
-        whole,
-        E=stacked([[whole.E, None], [None, csr(sp.diags_array(C))]]),
-        J=stacked([[whole.J, -D.T], [D, none]]),
-        R=stacked([[whole.R, None], [None, none]]),
-        N=whole.N if circulation is None else circulation,
+        both,
+        J=csr(both.J + coupling),
+        N=both.N if circulation is None else circulation,
         followers=followers or whole.followers,
-        G=csr(sp.hstack([whole.G, zero_matrix(whole.G.shape[0], count)])),
-        B=csr(sp.vstack([whole.B, zero_matrix(count, whole.B.shape[1])])),
-        rows=joined_layouts([whole.rows, Layout({name: (count,)})], "row"),
-        fields=fields,
     )
 
 
@@ -179,7 +174,7 @@ def _against_port(tie: Tie, edge: Edge, twist: Twist, size: int) -> Matrix:
     trace, moved = edge.trace, _turning(tie, twist)
     chosen = chosen_motions(tie, trace)
     V, W = stacked_trace(trace, chosen), rigid_field(trace, chosen)
-    rigid = edge.body.rigid @ _at(centre(trace))
+    rigid = edge.body.rigid @ rigid_shift(centre(trace))
     rigid[:, ~W.any(axis=0)] = 0.0
     rigid[np.abs(rigid) < ROUND_OFF * np.abs(rigid).max(initial=0.0)] = 0.0
     misfit = V @ rigid - W  # where the boundary is held, the port feels it
@@ -199,10 +194,8 @@ def rigid_field(trace: Trace, chosen: list[int]) -> np.ndarray:
     # otherwise round-off would couple a straight edge to rotations about itself
     arm[np.abs(arm) < ROUND_OFF * np.abs(arm).max(initial=0.0)] = 0.0
     out = np.zeros((6, len(arm), 6))
-    for a in range(3):
-        out[a, :, a] = 1.0
-        out[3 + a, :, 3 + a] = 1.0
-    out[:3, :, 3:] = -np.array([skew(y) for y in arm]).transpose(1, 0, 2)
+    out[np.arange(6), :, np.arange(6)] = 1.0
+    out[:3, :, 3:] = -skews(arm).transpose(1, 0, 2)
     return np.vstack([np.sqrt(_weight(trace, k))[:, None] * out[k] for k in chosen])
 
 
@@ -244,13 +237,6 @@ def _weight(at: Trace | Gap, k: int) -> np.ndarray:
 
 def centre(trace: Trace) -> np.ndarray:
     return trace.weight @ trace.x / trace.weight.sum()
-
-
-def _at(x: np.ndarray) -> np.ndarray:
-    """(v, ω) at the origin per (v, ω) at x."""
-    out = np.eye(6)
-    out[:3, 3:] = skew(x)
-    return out
 
 
 def in_whole(V: Matrix, columns: np.ndarray, size: int) -> Matrix:

@@ -76,7 +76,7 @@ def tie(bodies: Mapping[str, object], ties: Sequence[object] = ()) -> LinearPHDA
     for joint in listed:
         if isinstance(joint, Tie):
             whole, origin = _with_tie(whole, joint, bodies)
-            if not joint.grounded:
+            if GROUND not in joint.stands_at:
                 origins[joint.first.partition(".")[0], joint.second.partition(".")[0]] = origin
     whole = _without_repetitions(_placed(whole, origins))
     for push in listed:
@@ -187,14 +187,9 @@ def _without_repetitions(whole: LinearPHDAE) -> LinearPHDAE:
         RedundancyWarning,
         stacklevel=4,
     )
-    keep = np.setdiff1d(np.arange(whole.multipliers.size), again)
-    sizes = {name: size[0] - owners.count(name) for name, size in whole.multipliers.shapes.items()}
-    return replace(
-        whole,
-        G=csr(whole.G[keep]),
-        B_lam=csr(whole.B_lam[keep]),
-        multipliers=Layout({name: (size,) for name, size in sizes.items() if size}, "multiplier"),
-    )
+    keep = np.ones(whole.multipliers.size, bool)
+    keep[again] = False
+    return replace(whole, G=csr(whole.G[keep]), B_lam=csr(whole.B_lam[keep]), multipliers=whole.multipliers.kept(keep))
 
 
 # --- what pushes -----------------------------------------------------------------------------------------------------
@@ -284,13 +279,11 @@ def _name(rows: Layout, k: int) -> str:
 
 
 def _restricted(whole: LinearPHDAE, keep: np.ndarray) -> LinearPHDAE:
-    rows = {name: (int(keep[where].sum()),) for name, where in whole.rows.slices.items()}
     B: Matrix = csr(whole.B[keep])
     moving = np.diff(B.tocsc().indptr) > 0
     lost = np.unique(whole.B[~keep].tocoo().col)
     ports = np.ones(whole.ports.size, bool)
     ports[lost] = moving[lost]  # a port has the components that move
-    sizes = {name: (int(ports[where].sum()),) for name, where in whole.ports.slices.items()}
     return replace(
         whole,
         E=whole.E[keep][:, keep],
@@ -299,8 +292,8 @@ def _restricted(whole: LinearPHDAE, keep: np.ndarray) -> LinearPHDAE:
         G=whole.G[:, keep],
         B=B[:, ports],
         B_lam=whole.B_lam[:, ports],
-        rows=Layout({name: shape for name, shape in rows.items() if shape[0]}, "row"),
-        ports=Layout({name: shape for name, shape in sizes.items() if shape[0]}, "port"),
+        rows=whole.rows.kept(keep),
+        ports=whole.ports.kept(ports),
         split=int(keep[: whole.split].sum()),
         fields={name: replace(f, motion=csr(f.motion[:, keep])) for name, f in whole.fields.items()},
     )

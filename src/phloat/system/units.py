@@ -10,6 +10,7 @@ from phloat.system.system import System
 
 QUANTITIES = {"r_P": "m", "A_IB": "1", "theta": "rad", "v_P": "m/s", "omega": "rad/s", "u_f": "m", "v_f": "m/s"}
 MIXED = "mixed"  # coordinates η and stress states σ: of nodes, of modes, of cells; fields made of them have units
+EFFORT, RATE = {True: "N", False: "N m"}, {True: "m/s", False: "rad/s"}  # along a length, about an axis
 RESULTANTS = {"N": "N", "Q_y": "N", "Q_z": "N", "T": "N m", "M_y": "N m", "M_z": "N m"}
 
 
@@ -32,11 +33,12 @@ def coordinate_unit(name: str) -> str:
 
 def effort_units(rows: Iterable[Row]) -> list[str]:
     """What multipliers of these rows, and efforts along them, are measured in."""
-    return ["N" if row.is_length else "N m" for row in rows]
+    return [EFFORT[row.is_length] for row in rows]
 
 
 def rate_units(rows: Iterable[Row]) -> list[str]:
-    return ["m/s" if row.is_length else "rad/s" for row in rows]
+    """What rates of these rows are measured in."""
+    return [RATE[row.is_length] for row in rows]
 
 
 def units(system: System) -> dict[str, Any]:
@@ -53,20 +55,16 @@ def units(system: System) -> dict[str, Any]:
 def _ports(system: System) -> dict[str, dict[str, list[str]]]:
     out: dict[str, dict[str, list[str]]] = {}
     for name, body in system.bodies.items():
-        push = ["N" if i < 3 else "N m" for i in body.active]
-        move = ["m/s" if i < 3 else "rad/s" for i in body.active]
-        out |= {f"{name}.{port}": {"in": push, "out": move} for port in body.ports}
+        lengths = [i < 3 for i in body.active]
+        both = {"in": [EFFORT[length] for length in lengths], "out": [RATE[length] for length in lengths]}
+        out |= {f"{name}.{port}": both for port in body.ports}
     for name, joint in system.joints.items():
         if joint.free or joint.driven:
-            into, back = (
-                effort_units(joint.free) + rate_units(joint.driven),
-                rate_units(joint.free) + effort_units(joint.driven),
-            )
-            out[name] = {"in": into, "out": back}
+            into = effort_units(joint.free) + rate_units(joint.driven)
+            out[name] = {"in": into, "out": rate_units(joint.free) + effort_units(joint.driven)}
     for name, actuator in system.actuators.items():
+        pushes = actuator.kind == "force"
+        out[name] = {"in": [EFFORT[pushes]], "out": [RATE[pushes]]}
         if actuator.recipe.kind == "load":
             out[name] = {"in": ["1"], "out": ["W"]}  # a factor of the force per length
-        else:
-            turns = actuator.kind == "torque"
-            out[name] = {"in": ["N m" if turns else "N"], "out": ["rad/s" if turns else "m/s"]}
     return out
